@@ -24,7 +24,7 @@ fn of_verbs_that_read_files() {
         assert!(examples.len() >= least, "{verb}: {examples:?}");
         for example in examples {
             let env = TestEnvironment::new();
-            for name in ["trace.dat", "run.dat", "old.dat"] {
+            for name in ["trace.dat", "run.dat", "old.dat", "host.dat", "guest.dat"] {
                 std::fs::copy(&recording, env.path().join(name)).expect("a copy");
             }
             // Times that this recording has, a `jq` that every machine has, and another machine's standard input.

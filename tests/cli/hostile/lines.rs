@@ -163,6 +163,7 @@ pub(super) const OF_FILES: &Lines = &[
     ("convert", "?convert -i FILE -o new.dat"),
     ("convert", "?convert -i CUT -o new.dat"),
     ("convert", "?convert --force FILE -o out --to perfetto"),
+    ("convert", "?convert --force FILES -o out.perfetto.tar"),
     ("convert", "?convert --force FILES -o out --to folded"),
     ("convert", "?convert --force FILES -o out --to speedscope"),
     ("convert", "?convert --force FILES -o out --to chrome"),
