@@ -258,6 +258,7 @@ impl Sched {
     fn contradict(&mut self, task: usize, at: u64) {
         self.end_wait(task, at);
         self.tasks[task].leave_unknown(at);
+        self.tasks[task].contradictions += 1;
         self.counts.contradictions += 1;
     }
 

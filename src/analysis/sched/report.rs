@@ -81,6 +81,8 @@ pub struct TaskSched {
     pub wakeups: u64,
     /// Of the blocked time, what the kernel says was waiting for I/O (`sched_stat_iowait`).
     pub io_wait: u64,
+    /// Events about it that contradict what was known.
+    pub contradictions: u64,
     /// Its states as intervals in order, as far as a [`SpanPlan`](super::SpanPlan) keeps them.
     pub spans: Vec<TaskSpan>,
 }
@@ -133,6 +135,7 @@ impl TaskSched {
             migrations: task.migrations,
             wakeups: task.wakeups,
             io_wait: task.io_wait,
+            contradictions: task.contradictions,
             spans: task.log.map(|log| log.spans).unwrap_or_default(),
         }
     }

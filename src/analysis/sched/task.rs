@@ -74,6 +74,7 @@ pub(super) struct TaskTimes {
     pub(super) migrations: u64,
     pub(super) wakeups: u64,
     pub(super) io_wait: u64,
+    pub(super) contradictions: u64,
     /// Its states as intervals, if they are kept.
     pub(super) log: Option<Box<TaskLog>>,
 }
@@ -104,6 +105,7 @@ impl TaskTimes {
             migrations: 0,
             wakeups: 0,
             io_wait: 0,
+            contradictions: 0,
             log: None,
         }
     }

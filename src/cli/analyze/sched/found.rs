@@ -3,7 +3,7 @@
 use crate::cli::analyze::answers;
 use crate::cli::analyze::words::many;
 use rtrace::analysis::{SchedReport, TaskSched};
-use rtrace::units::Pid;
+use rtrace::units::{Pid, grouped};
 
 /// One buffer's answer.
 pub(in crate::cli::analyze) type Found<'a> = answers::Found<'a, SchedReport>;
@@ -45,7 +45,12 @@ pub(super) fn notes(report: &SchedReport) -> Vec<String> {
     if counts.contradictions > 0 {
         let switches = many(counts.contradictions, "event");
         let verb = if counts.contradictions == 1 { "contradicts" } else { "contradict" };
-        notes.push(format!("{switches} {verb} what was known: events are missing, or the clocks of CPUs differ"));
+        let most = report.tasks.iter().max_by_key(|task| task.contradictions);
+        let most = most.map_or_else(String::new, |task| {
+            let comm = String::from_utf8_lossy(&task.comm);
+            format!(", {} about {comm} [{}]", grouped(task.contradictions), task.pid.0)
+        });
+        notes.push(format!("{switches} {verb} what was known{most}: events are missing, or the clocks of CPUs differ"));
     }
     notes
 }
