@@ -357,3 +357,28 @@ fn profiles_and_call_chains_of_a_part() {
     };
     assert!(rows(&["--until", "+50ms"]) < rows(&[]));
 }
+
+/// Facts of a file are JSON, each what its text says.
+#[test]
+fn facts_are_json() {
+    let env = TestEnvironment::new();
+    let file = own().join("vm-6.1/trig.dat");
+    let file = file.to_str().expect("a plain path");
+    let text =
+        env.rtrace(&["report", file, "-E", "--uname", "--cpus", "--stat", "-e", "-p", "--json"]).exits(0).stdout();
+    let document: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let facts = &document["files"][0];
+    let names = env.rtrace(&["report", file, "-E"]).exits(0).stdout();
+    let listed: Vec<&str> = names.lines().collect();
+    let found = facts["event_names"].as_array().expect("names").iter().filter_map(|name| name.as_str());
+    assert_eq!(found.collect::<Vec<_>>(), listed);
+    let uname = env.rtrace(&["report", file, "--uname"]).exits(0).stdout();
+    assert!(uname.contains(facts["uname"].as_str().expect("a text")), "{uname}");
+    assert_eq!(facts["endian"]["file"], "little");
+    assert_eq!(facts["page_size"]["file"], 4096);
+    let cpus = env.rtrace(&["report", file, "--cpus"]).exits(0).stdout();
+    assert_eq!(facts["cpus"].as_array().map(Vec::len), Some(cpus.lines().count() - 1));
+    let checked = env.rtrace(&["report", file, "--check-events", "--json"]).exits(0).stdout();
+    let checked: serde_json::Value = serde_json::from_str(&checked).expect("JSON");
+    assert!(checked["checked"].as_u64() > Some(0) && checked["not_understood"] == serde_json::json!({}), "{checked}");
+}

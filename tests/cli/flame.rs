@@ -348,3 +348,16 @@ fn read_by_firefox(env: &TestEnvironment, file: &Path, threads: &[Value]) {
     let found = if functions["weightType"] == "tracing-ms" { found * 1e6 } else { found };
     assert!((found - own as f64).abs() <= 1e-6 * own as f64, "{}: {found} of {own}", file.display());
 }
+
+/// What was drawn is said as JSON, beside the picture.
+#[test]
+fn a_picture_is_described_as_json() {
+    let Some([file, ..]) = recordings() else { return };
+    let env = TestEnvironment::new();
+    let told = env.rtrace(&["flame", &file.to_string_lossy(), "-o", "x.svg", "--json"]).exits(0).stdout();
+    let told: Value = serde_json::from_str(&told).expect("JSON");
+    let size = std::fs::metadata(env.path().join("x.svg")).expect("a picture").len();
+    assert_eq!((told["output"].as_str(), told["bytes"].as_u64()), (Some("x.svg"), Some(size)));
+    assert!(told["stacks"].as_u64() > Some(0), "{told}");
+    env.rtrace(&["flame", &file.to_string_lossy(), "-o", "-", "--json"]).exits(2).complains_with("cannot both go");
+}

@@ -12,6 +12,7 @@ use lines::Lines;
 use rtrace::export::FlameGraph;
 use rtrace::recording::{Notice, OutputDependence};
 use rtrace::units::counted;
+use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -41,6 +42,9 @@ pub(crate) struct Args {
     /// Words above the picture [default: of what and which file it is]
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
+    /// Say what was drawn as JSON
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     events: QueryArgs,
 }
@@ -64,8 +68,8 @@ impl Args {
             note!("rtrace: no stack follows a switch: one bar per task; `rtrace record --for offcpu` records stacks");
         }
         if output.extension().is_some_and(|ending| ending == "folded") {
-            let words = format!("{} lines", lines.count());
-            return Ok(Picture { bytes: lines.text, words, left_out: lines.left_out });
+            let (stacks, words) = (lines.count(), format!("{} lines", lines.count()));
+            return Ok(Picture { bytes: lines.text, subject: lines.subject, stacks, words, left_out: lines.left_out });
         }
         let names: Vec<String> = events.inputs.iter().map(Input::label).collect();
         let title = self.title.clone().unwrap_or_else(|| format!("{} of {}", lines.subject, names.join(", ")));
@@ -75,13 +79,17 @@ impl Args {
             left_out.push(format!("{} narrower than a tenth of a pixel", counted(drawn.narrow, "frame")));
         }
         let words = format!("{} of {}", lines.subject, counted(lines.count(), "stack"));
-        Ok(Picture { bytes: svg.into_bytes(), words, left_out })
+        Ok(Picture { bytes: svg.into_bytes(), subject: lines.subject, stacks: lines.count(), words, left_out })
     }
 }
 
 /// The bytes to write, and what is said of them.
 struct Picture {
     bytes: Vec<u8>,
+    /// The quantity that the frames are as wide as.
+    subject: &'static str,
+    /// Number of different stacks.
+    stacks: u64,
     words: String,
     left_out: Vec<String>,
 }
@@ -91,6 +99,14 @@ impl Picture {
         let left_out = if self.left_out.is_empty() { "nothing".to_owned() } else { self.left_out.join(", ") };
         format!("{name}: {}; left out: {left_out}", self.words)
     }
+
+    /// Schema `rtrace.flame`, version 1.
+    fn json(&self, output: &Path) -> Value {
+        json!({
+            "schema": "rtrace.flame", "version": 1, "output": output.to_string_lossy(), "subject": self.subject,
+            "stacks": self.stacks, "bytes": self.bytes.len(), "left_out": self.left_out,
+        })
+    }
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
@@ -98,6 +114,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let paths = if args.files.is_empty() { &default[..] } else { &args.files };
     let output = args.output(&paths[0]);
     let to_stdout = output == Path::new("-");
+    if to_stdout && args.json {
+        let failure = Failure::new(Exit::Usage, anyhow!("the picture and `--json` cannot both go to standard output"));
+        return Err(failure.hint("`-o FILE` names a file."));
+    }
     if !to_stdout {
         args.overwrite.check(&output)?;
     } else if stdout_is_terminal() {
@@ -131,5 +151,8 @@ fn write(args: &Args, inputs: &[Input], output: &Path, to_stdout: bool, damage: 
     let (made, mut file) = Made::new(output, mode, args.overwrite)?;
     file.write_all(&picture.bytes).with_context(|| format!("failed to write {}", output.display()))?;
     made.keep()?;
+    if args.json {
+        return print(&format!("{:#}\n", picture.json(output))).map(drop);
+    }
     print(&format!("{}\n", picture.summary(&output.display().to_string()))).map(drop)
 }

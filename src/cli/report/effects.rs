@@ -53,7 +53,11 @@ const EFFECTS: &[Effect] = &[
     effect(&["top_tasks"], "limits the tasks of `--summary`", Outputs::SUMMARY),
     effect(&["global_irqs", "by_comm", "hooks", "layout", "limit"], "is about `--profile`", Outputs::PROFILE),
     effect(&["color"], "colours lines of text", Outputs::TEXT),
-    effect(&["format", "json"], "is the format of events and of numbers", Outputs::READ),
+    effect(
+        &["format", "json"],
+        "is the format of events, numbers and facts",
+        Outputs::READ.or(Outputs::FACTS).or(Outputs::CHECK),
+    ),
 ];
 
 /// An output that is asked for, and by which option: an id, or none for the events.

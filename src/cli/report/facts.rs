@@ -1,6 +1,6 @@
 //! Facts of a file besides its events: `--stat`, `--uname` and the like.
 
-use super::{Args, Input};
+use super::{Args, Input, facts_json};
 use crate::cli::damage::Damage;
 use crate::cli::exit::Failure;
 use crate::cli::trace_file::threads;
@@ -10,6 +10,7 @@ use rtrace::abi::{Abi, Endian};
 use rtrace::format::EventFormat;
 use rtrace::trace_dat::{Buffer, DataLayout, FileError, OptionId, Trace};
 use rtrace::units::Timestamp;
+use serde_json::{Map, json};
 use std::collections::BTreeMap;
 use std::io::Write;
 
@@ -18,31 +19,31 @@ use std::io::Write;
 pub(crate) struct Wanted {
     /// The buffers' statistics when recording ended, and where the data lies
     #[arg(long)]
-    stat: bool,
+    pub(super) stat: bool,
     /// The recorded machine and kernel, and the recorder's version
     #[arg(long)]
-    uname: bool,
+    pub(super) uname: bool,
     /// The version of the program that recorded
     #[arg(long)]
-    version: bool,
+    pub(super) version: bool,
     /// The CPUs that have data
     #[arg(long)]
-    cpus: bool,
+    pub(super) cpus: bool,
     /// The names of the events whose formats the file holds
     #[arg(short = 'E', long)]
-    event_names: bool,
+    pub(super) event_names: bool,
     /// The formats of the events
     #[arg(long)]
-    events: bool,
+    pub(super) events: bool,
     /// The formats of the events that match this expression, as in sched:.*switch
     #[arg(long, value_name = "EVENTS", value_parser = event_pattern)]
-    event: Option<Regex>,
+    pub(super) event: Option<Regex>,
     /// Print the time of the first event of each CPU
     #[arg(long)]
-    first_event: bool,
+    pub(super) first_event: bool,
     /// Print the time of the last event of each CPU
     #[arg(long)]
-    last_event: bool,
+    pub(super) last_event: bool,
     /// Check that all events' formats are understood; 1 if not
     #[arg(long)]
     pub(super) check_events: bool,
@@ -51,13 +52,13 @@ pub(crate) struct Wanted {
     pub(super) endian: bool,
     /// The page size of the file and of this machine
     #[arg(short = 'p', long)]
-    page_size: bool,
+    pub(super) page_size: bool,
     /// The functions whose addresses the file holds
     #[arg(short = 'f', long)]
-    functions: bool,
+    pub(super) functions: bool,
     /// The constant strings of trace_printk() that the file holds
     #[arg(short = 'P', long)]
-    printk: bool,
+    pub(super) printk: bool,
 }
 
 /// An expression for the whole of `system:event`, or of either.
@@ -72,7 +73,19 @@ impl Wanted {
         of_cpus || self.of_formats() || of_file || self.functions || self.printk
     }
 
-    fn of_formats(&self) -> bool {
+    /// True if this format is to be printed.
+    pub(super) fn wants_format(&self, format: &EventFormat) -> bool {
+        match &self.event {
+            None => self.events,
+            Some(event) => {
+                event.is_match(&format!("{}:{}", format.system, format.name))
+                    || event.is_match(&format.name)
+                    || event.is_match(&format.system)
+            }
+        }
+    }
+
+    pub(super) fn of_formats(&self) -> bool {
         self.event_names || self.events || self.event.is_some()
     }
 }
@@ -80,6 +93,10 @@ impl Wanted {
 /// Prints all that is wanted, file by file.
 pub(super) fn print(args: &Args, inputs: &[Input], damage: &Damage, out: &mut impl Write) -> Result<(), Failure> {
     let wanted = &args.facts;
+    if args.wants_json() {
+        let all = inputs.iter().map(|input| facts_json::of(args, input, damage)).collect::<Result<Vec<_>, _>>()?;
+        return Ok(writeln!(out, "{:#}", json!({"schema": "rtrace.facts", "version": 1, "files": all}))?);
+    }
     for input in inputs {
         let trace = &input.trace;
         if wanted.cpus || wanted.first_event || wanted.last_event {
@@ -131,15 +148,7 @@ pub(super) fn print(args: &Args, inputs: &[Input], damage: &Damage, out: &mut im
                 writeln!(out, "{}:{}", format.system, format.name)?;
             }
         }
-        let named = |format: &&EventFormat| match &wanted.event {
-            None => wanted.events,
-            Some(event) => {
-                event.is_match(&format!("{}:{}", format.system, format.name))
-                    || event.is_match(&format.name)
-                    || event.is_match(&format.system)
-            }
-        };
-        for format in formats().filter(named) {
+        for format in formats().filter(|format| wanted.wants_format(format)) {
             writeln!(out, "system: {}\n{format}", format.system)?;
         }
         if wanted.stat {
@@ -149,20 +158,24 @@ pub(super) fn print(args: &Args, inputs: &[Input], damage: &Damage, out: &mut im
     Ok(())
 }
 
-/// The CPUs that have data, with their first and last events' times if wanted.
-fn cpus(args: &Args, input: &Input, damage: &Damage, out: &mut impl Write) -> Result<(), Failure> {
-    let trace = &input.trace;
-    writeln!(out, "List of CPUs in {} with data:", input.path.display())?;
-    // By CPU, where its data is: in the top buffer if that has any.
-    let mut cpus: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
+/// The CPUs that have data, and where it is, as buffer and number there: in the top buffer if that has any.
+pub(super) fn cpus_with_data(trace: &Trace) -> BTreeMap<u32, (usize, usize)> {
+    let mut cpus = BTreeMap::new();
     for (buffer, of) in trace.buffers.iter().enumerate() {
         for (number, data) in of.cpus.iter().enumerate() {
             cpus.entry(data.cpu.0).or_insert((buffer, number));
         }
     }
+    cpus
+}
+
+/// The CPUs that have data, with their first and last events' times if wanted.
+fn cpus(args: &Args, input: &Input, damage: &Damage, out: &mut impl Write) -> Result<(), Failure> {
+    let trace = &input.trace;
+    writeln!(out, "List of CPUs in {} with data:", input.path.display())?;
     let query = args.events.all(std::slice::from_ref(input));
     let time = args.events.time();
-    for (cpu, (buffer, number)) in cpus {
+    for (cpu, (buffer, number)) in cpus_with_data(trace) {
         write!(out, "  {cpu}")?;
         let note = &mut |found| damage.note(&input.path, &found);
         let ends = trace.span(&trace.buffers[buffer], number, &time, note)?;
@@ -193,14 +206,24 @@ const SECOND: u64 = 1_000_000_000;
 /// Names the events whose print formats are not understood.
 pub(super) fn check_events(args: &Args, inputs: &[Input], out: &mut impl Write) -> Result<(), Failure> {
     let decode = args.wording.decode(!args.layout.no_plugins);
-    let (mut checked, mut bad) = (0, 0);
+    let (mut checked, mut bad, mut errors) = (0, 0, Map::new());
     for input in inputs {
         let types = input.types(&decode);
         checked += types.iter().count();
         for (kind, error) in types.failed() {
             bad += 1;
-            writeln!(out, "{}:{}: print format: {error}", kind.format.system, kind.format.name)?;
+            let (event, error) =
+                (format!("{}:{}", kind.format.system, kind.format.name), format!("print format: {error}"));
+            if !args.wants_json() {
+                writeln!(out, "{event}: {error}")?;
+            }
+            errors.insert(event, error.into());
         }
+    }
+    if args.wants_json() {
+        let document =
+            json!({"schema": "rtrace.check-events", "version": 1, "checked": checked, "not_understood": errors});
+        writeln!(out, "{document:#}")?;
     }
     match bad {
         0 => Ok(()),
@@ -216,7 +239,7 @@ fn text(trace: &Trace, id: OptionId, out: &mut impl Write) -> Result<(), Failure
 }
 
 /// As trace-cmd prints it; offsets and sizes of compressed data are those of the file that it would unpack to.
-fn stat(input: &Input, damage: &Damage, out: &mut impl Write) -> Result<(), Failure> {
+pub(super) fn stat(input: &Input, damage: &Damage, out: &mut impl Write) -> Result<(), Failure> {
     let trace = &input.trace;
     if let Some(text) = trace.buffers.iter().find_map(|b| b.text.as_ref()) {
         out.write_all(text)?;

@@ -4,6 +4,7 @@ mod color;
 mod effects;
 mod events;
 mod facts;
+mod facts_json;
 mod header;
 mod kernel;
 mod moot;
@@ -180,6 +181,11 @@ impl Args {
     fn format(&self) -> Format {
         let events = !self.tally.any() && !self.profile.profile && !self.facts.any();
         if self.tally.json && events { Format::Json } else { self.format }
+    }
+
+    /// True if facts and numbers are to be JSON.
+    fn wants_json(&self) -> bool {
+        self.tally.json || self.format == Format::Json
     }
 
     /// True if symbols of the file will be needed at once: for the texts of all events.
