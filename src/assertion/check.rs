@@ -97,65 +97,9 @@ impl Planned {
     }
 
     fn verdict(&self, findings: &[Finding], extent: &Extent, conditions: &Conditions<'_>) -> Checked {
-        let mut checked = Checked {
-            text: self.assertion.text.clone(),
-            verdict: AssertionVerdict::Indeterminate,
-            op: self.assertion.op,
-            values: [None, None],
-            samples: None,
-            reasons: Vec::new(),
-            spot: None,
-        };
-        let sides = [&self.assertion.left, &self.assertion.right];
-        checked.values = sides.map(|side| match self.evaluate(side, findings, extent, conditions, &mut checked) {
-            Ok(value) => Some(value),
-            Err(reason) => {
-                checked.reasons.push(reason);
-                None
-            }
-        });
-        if let [Some(left), Some(right)] = checked.values {
-            checked.verdict = match left.compare(self.assertion.op, right) {
-                Some(true) => AssertionVerdict::Pass,
-                Some(false) => AssertionVerdict::Fail,
-                None => AssertionVerdict::Indeterminate,
-            };
-        }
+        let mut checked = self.assertion.judge(&mut |quantity| self.quantity(quantity, findings, extent, conditions));
         self.explain(extent, conditions, &mut checked);
         checked
-    }
-
-    fn evaluate(
-        &self,
-        expr: &QuantityExpr,
-        findings: &[Finding],
-        extent: &Extent,
-        conditions: &Conditions<'_>,
-        checked: &mut Checked,
-    ) -> Result<Interval, String> {
-        match expr {
-            QuantityExpr::Number(number) => Ok(*number),
-            QuantityExpr::Quantity(quantity) => {
-                let valued = self.quantity(quantity, findings, extent, conditions)?;
-                checked.samples = checked.samples.or(valued.samples);
-                checked.spot = checked.spot.or(valued.spot);
-                if valued.missing > 0 {
-                    let intervals = if valued.missing == 1 { "interval is" } else { "intervals are" };
-                    checked.reasons.push(format!("{} more {intervals} not known: an event is missing", valued.missing));
-                }
-                Ok(valued.value)
-            }
-            QuantityExpr::Combined(left, operation, right, dimension) => {
-                let left = self.evaluate(left, findings, extent, conditions, checked)?;
-                let right = self.evaluate(right, findings, extent, conditions, checked)?;
-                Ok(match operation {
-                    Operation::Plus => left.plus(right),
-                    Operation::Minus => left.minus(right),
-                    Operation::Times => left.times(right, *dimension),
-                    Operation::Over => left.over(right, *dimension).ok_or("it divides by what may be zero")?,
-                })
-            }
-        }
     }
 
     fn quantity(
@@ -177,24 +121,91 @@ impl Planned {
 
     /// Adds what must be known of losses and of filters.
     fn explain(&self, extent: &Extent, conditions: &Conditions<'_>, checked: &mut Checked) {
-        let (lost, gaps) = (extent.lost, extent.gaps);
-        let widened = checked.values.iter().flatten().any(|value| value.most.is_infinite());
-        if widened && (lost > 0 || gaps > 0 || conditions.dropped > 0) {
-            let at_least = lost.saturating_add(gaps).max(conditions.dropped);
-            let or_more = if gaps > 0 { " or more" } else { "" };
-            checked.reasons.push(format!("{at_least}{or_more} events were lost"));
-        }
-        if widened && conditions.damaged > 0 {
-            checked.reasons.push(match conditions.damaged {
-                1 => "the file is damaged in 1 place".to_owned(),
-                places => format!("the file is damaged in {places} places"),
-            });
-        }
+        checked.explain_losses(extent.lost, extent.gaps, conditions.dropped, conditions.damaged);
         let enabled = conditions.enabled.iter().flat_map(|enabled| &enabled.events);
         for (event, filter) in enabled.filter(|(event, _)| self.needs.values().any(|need| need.names(event))) {
             checked
                 .reasons
                 .extend(filter.iter().map(|filter| format!("{event} was recorded with the filter {filter}")));
+        }
+    }
+}
+
+impl Assertion {
+    /// The verdict, where `value` gives each quantity's value, or why it has none.
+    pub(crate) fn judge(&self, value: &mut dyn FnMut(&Spanned<Quantity>) -> Result<Valued, String>) -> Checked {
+        let mut checked = Checked {
+            text: self.text.clone(),
+            verdict: AssertionVerdict::Indeterminate,
+            op: self.op,
+            values: [None, None],
+            samples: None,
+            reasons: Vec::new(),
+            spot: None,
+        };
+        checked.values = [&self.left, &self.right].map(|side| match evaluate(side, value, &mut checked) {
+            Ok(value) => Some(value),
+            Err(reason) => {
+                checked.reasons.push(reason);
+                None
+            }
+        });
+        if let [Some(left), Some(right)] = checked.values {
+            checked.verdict = match left.compare(self.op, right) {
+                Some(true) => AssertionVerdict::Pass,
+                Some(false) => AssertionVerdict::Fail,
+                None => AssertionVerdict::Indeterminate,
+            };
+        }
+        checked
+    }
+}
+
+fn evaluate(
+    expr: &QuantityExpr,
+    value: &mut dyn FnMut(&Spanned<Quantity>) -> Result<Valued, String>,
+    checked: &mut Checked,
+) -> Result<Interval, String> {
+    match expr {
+        QuantityExpr::Number(number) => Ok(*number),
+        QuantityExpr::Quantity(quantity) => {
+            let valued = value(quantity)?;
+            checked.samples = checked.samples.or(valued.samples);
+            checked.spot = checked.spot.or(valued.spot);
+            if valued.missing > 0 {
+                let intervals = if valued.missing == 1 { "interval is" } else { "intervals are" };
+                checked.reasons.push(format!("{} more {intervals} not known: an event is missing", valued.missing));
+            }
+            Ok(valued.value)
+        }
+        QuantityExpr::Combined(left, operation, right, dimension) => {
+            let left = evaluate(left, value, checked)?;
+            let right = evaluate(right, value, checked)?;
+            Ok(match operation {
+                Operation::Plus => left.plus(right),
+                Operation::Minus => left.minus(right),
+                Operation::Times => left.times(right, *dimension),
+                Operation::Over => left.over(right, *dimension).ok_or("it divides by what may be zero")?,
+            })
+        }
+    }
+}
+
+impl Checked {
+    /// Adds the losses that keep a value from being known.
+    pub(crate) fn explain_losses(&mut self, lost: u64, gaps: u64, dropped: u64, damaged: u64) {
+        if !self.values.iter().flatten().any(|value| value.most.is_infinite()) {
+            return;
+        }
+        if lost > 0 || gaps > 0 || dropped > 0 {
+            let at_least = lost.saturating_add(gaps).max(dropped);
+            let or_more = if gaps > 0 { " or more" } else { "" };
+            self.reasons.push(format!("{at_least}{or_more} events were lost"));
+        }
+        match damaged {
+            0 => {}
+            1 => self.reasons.push("the file is damaged in 1 place".to_owned()),
+            places => self.reasons.push(format!("the file is damaged in {places} places")),
         }
     }
 }

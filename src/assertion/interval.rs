@@ -33,6 +33,16 @@ impl Interval {
         Interval { observed, least: observed, most: observed, dimension }
     }
 
+    /// Number of lost events: those that have a place, the places without a number, those that the rings' counters have, and
+    /// damaged places.
+    pub(crate) fn lost(lost: u64, gaps: u64, dropped: u64, damaged: u64) -> Self {
+        // In a gap there was one at least. What the rings' counters have beside has no place.
+        let placed = lost.saturating_add(gaps) as f64;
+        let counted = placed.max(dropped as f64);
+        let most = if gaps > 0 || damaged > 0 { f64::INFINITY } else { counted };
+        Interval { observed: counted, least: placed, most, dimension: Dimension::Number }
+    }
+
     /// True if it is known.
     pub fn is_exact(&self) -> bool {
         self.least == self.most
@@ -82,7 +92,7 @@ impl Interval {
     }
 
     /// The quotient, which counts `dimension`; `None` if the divisor can be zero.
-    pub(super) fn over(self, other: Interval, dimension: Dimension) -> Option<Self> {
+    pub(crate) fn over(self, other: Interval, dimension: Dimension) -> Option<Self> {
         if other.least <= 0.0 && other.most >= 0.0 {
             return None;
         }

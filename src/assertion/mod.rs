@@ -34,5 +34,6 @@ pub use interval::{Dimension, Interval};
 pub use measure::{Finding, Measure};
 pub use metric::Metric;
 pub use pair::Pair;
+pub(crate) use quantity::Valued;
 pub use series::{FoundSeries, Measurements};
 pub use stop::{Missed, StopCondition, StopWatch, Stopped};

@@ -13,14 +13,21 @@ use crate::units::{CpuId, Pid};
 
 /// The value of a quantity.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Valued {
-    pub(super) value: Interval,
+pub(crate) struct Valued {
+    pub(crate) value: Interval,
     /// Number of durations it was made of.
-    pub(super) samples: Option<u64>,
+    pub(crate) samples: Option<u64>,
     /// Number of durations of which one end is missing.
-    pub(super) missing: u64,
+    pub(crate) missing: u64,
     /// The first interval or event beyond the limit if that is known, else the longest.
-    pub(super) spot: Option<Spot>,
+    pub(crate) spot: Option<Spot>,
+}
+
+impl Valued {
+    /// One that is made of no durations.
+    pub(crate) fn plain(value: Interval) -> Self {
+        Valued { value, samples: None, missing: 0, spot: None }
+    }
 }
 
 /// All that a value depends on beside its finding.
@@ -66,14 +73,12 @@ impl Facts<'_> {
     /// # Errors
     /// Why it has none.
     pub(super) fn value(&self, quantity: &Quantity, finding: Option<&Finding>) -> Result<Valued, String> {
-        let plain = |value| Ok(Valued { value, samples: None, missing: 0, spot: None });
+        let plain = |value| Ok(Valued::plain(value));
         if self.conditions.in_ticks && quantity.dimension() != Dimension::Number {
             return Err("the recording's clock counts ticks, not time".to_owned());
         }
         match (quantity, finding) {
-            (Quantity::Lost, _) => {
-                Ok(Valued { value: self.lost(), samples: None, missing: 0, spot: self.first_loss() })
-            }
+            (Quantity::Lost, _) => Ok(Valued { spot: self.first_loss(), ..Valued::plain(self.lost()) }),
             (Quantity::Duration, _) => plain(Interval::exactly(self.duration()? as f64, Dimension::Time)),
             (Quantity::Count(_) | Quantity::Rate(_), Some(Finding::Count(found))) => {
                 self.must_be_seen(found.count > 0)?;
@@ -162,13 +167,7 @@ impl Facts<'_> {
     }
 
     fn lost(&self) -> Interval {
-        let (lost, gaps) = (self.extent.lost, self.extent.gaps);
-        // In a gap there was one at least. What the rings' counters have beside has no place.
-        let placed = lost.saturating_add(gaps) as f64;
-        let counted = placed.max(self.conditions.dropped as f64);
-        let endless = gaps > 0 || self.conditions.damaged > 0;
-        let most = if endless { f64::INFINITY } else { counted };
-        Interval { observed: counted, least: placed, most, dimension: Dimension::Number }
+        Interval::lost(self.extent.lost, self.extent.gaps, self.conditions.dropped, self.conditions.damaged)
     }
 
     fn first_loss(&self) -> Option<Spot> {

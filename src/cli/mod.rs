@@ -47,6 +47,7 @@ mod recovered;
 mod report;
 mod reset;
 mod restore;
+mod saved_summary;
 mod show;
 mod snapshot;
 mod split;

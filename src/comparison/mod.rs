@@ -18,6 +18,7 @@ mod difference;
 mod error;
 mod grid;
 mod holm;
+mod judged;
 mod options;
 mod rng;
 mod runs;

@@ -382,3 +382,86 @@ fn histograms_are_sums_by_key() {
     let missing = env.rtrace(&["check", &small(), "-a", "max(function(vfs_read)) < 1s", "-a", "faults() == 0"]);
     missing.exits(4).prints_with("no such events are in the recording");
 }
+
+/// A saved summary gives the recording's verdicts, or says that it does not know: never another one.
+#[test]
+fn a_saved_summary_is_checked_as_its_recording() {
+    let env = TestEnvironment::new();
+    for (seed, name) in [(3, "one.dat"), (4, "two.dat")] {
+        fork_storm(4, 20_000, 40, seed).write(&env.path().join(name), Version::V7(Codec::Zstd));
+    }
+    env.rtrace(&["baseline", "save", "one.dat", "-o", "one.json", "--metric", "run(7)"]).exits(0);
+    let quantities = [
+        "lost",
+        "duration",
+        "count(sched:sched_switch)",
+        "rate(sched:sched_wakeup)",
+        "count(wait())",
+        "sum(preempted())",
+        "mean(wait())",
+        "p50(wait())",
+        "p99.9(preempted())",
+        "min(wait())",
+        "max(wait())",
+        "busy",
+        "run(7)",
+    ];
+    let assertions: Vec<String> =
+        quantities.iter().map(|quantity| format!("{quantity} == {}", zero(quantity))).collect();
+    let asked: Vec<&str> = assertions.iter().flat_map(|assertion| ["-a", assertion]).collect();
+    let left = |file: &str| -> Vec<Value> {
+        let text = env.rtrace(&[&["check", file, "--json"], &asked[..]].concat()).stdout();
+        let document: Value = serde_json::from_str(&text).unwrap();
+        document["assertions"].as_array().unwrap().iter().map(|one| one["left"].clone()).collect()
+    };
+    let number = |value: &Value| value.as_f64().unwrap_or(f64::INFINITY);
+    for ((quantity, recorded), saved) in quantities.iter().zip(left("one.dat")).zip(left("one.json")) {
+        assert!(!recorded.is_null() && !saved.is_null(), "{quantity}: {recorded} {saved}");
+        // All that the recording may be, the summary allows.
+        let within = number(&saved["least"]) <= number(&recorded["least"]) * 1.0001 + 1.0
+            && number(&saved["most"]) * 1.0001 + 1.0 >= number(&recorded["most"]);
+        assert!(within, "{quantity}: {recorded} {saved}");
+        let exact = quantity.contains("count") || quantity.contains("sum") || quantity.contains("mean");
+        assert!(!exact || saved["observed"] == recorded["observed"], "{quantity}: {recorded} {saved}");
+        let near = (number(&saved["observed"]) - number(&recorded["observed"])).abs();
+        let timed = quantity.contains("wait()") || quantity.contains("preempted()");
+        assert!(!timed || near <= number(&recorded["observed"]) / 50.0, "{quantity}: {recorded} {saved}");
+    }
+    let check = |file: &str, assertion: &str| env.rtrace(&["check", file, "-a", assertion]);
+    check("one.json", "lost == 0").exits(0).prints_with("1 pass");
+    check("one.json", "max(wait()) < 1ns").exits(3).prints_with("FAIL");
+    check("one.json", "count(wait()) > 0").exits(0);
+    // What the summary does not have is not known.
+    check("one.json", "count(sched:sched_process_hang) == 0").exits(4).prints_with("`rtrace baseline save --metric`");
+    check("one.json", "p99(function(vfs_read)) < 1ms").exits(4).prints_with("no summary has it");
+    check("one.json", "mean(syscall()) < 1s").exits(4).prints_with("no system calls were recorded");
+    env.rtrace(&["check", "one.json", "-a", "lost == 0", "--since", "+1ms"]).exits(2).complains_with("no events");
+    env.rtrace(&["baseline", "save", "one.dat", "two.dat", "-o", "both.json"]).exits(0);
+    let both = check("both.json", "lost == 0");
+    both.exits(0).prints_with("(run 2 of 2, two.dat)").prints_with("2 assertions: 2 pass");
+    env.rtrace(&["check", "both.json", "-a", "lost == 0", "--junit", "both.xml"]).exits(0);
+    // Losses leave what they leave of a recording.
+    let lossy = trace_files().into_iter().find(|path| {
+        let count = env.rtrace(&["check", &path.to_string_lossy(), "-a", "lost > 0"]);
+        path.metadata().is_ok_and(|file| file.len() < 1 << 20) && count.status() == Some(0)
+    });
+    if let Some(lossy) = lossy {
+        env.rtrace(&["baseline", "save", &lossy.to_string_lossy(), "-o", "lossy.json"]);
+        check("lossy.json", "lost == 0").exits(3);
+        check("lossy.json", "lost > 0").exits(0);
+        check("lossy.json", "max(wait()) < 100000s").exits(4);
+    }
+}
+
+/// Nothing, in a quantity's unit.
+fn zero(quantity: &str) -> &'static str {
+    match quantity {
+        "duration" | "run(7)" => "0s",
+        _ if quantity.starts_with("rate") => "0/s",
+        _ if quantity.contains("wait()") || quantity.contains("preempted()") => match quantity.starts_with("count") {
+            true => "0",
+            false => "0s",
+        },
+        _ => "0",
+    }
+}

@@ -102,6 +102,16 @@ impl FileArgs {
         self.file = Some(path);
     }
 
+    /// The path of the recording.
+    pub(super) fn path(&self) -> &Path {
+        self.named().unwrap_or(Path::new("trace.dat"))
+    }
+
+    /// True if the whole of it is asked for.
+    pub(super) fn is_whole(&self) -> bool {
+        self.window.to_text().is_empty()
+    }
+
     /// Opens the recording and has `print` write what it makes of the events.
     fn print(
         &self,
@@ -115,8 +125,7 @@ impl FileArgs {
         &self,
         answer: impl FnOnce(&QueryEvents<'_>, &mut dyn Write) -> Result<Exit, Failure>,
     ) -> Result<Exit, Failure> {
-        let path = self.named().unwrap_or(Path::new("trace.dat"));
-        query::answer(path, &self.window, self.threads, answer)
+        query::answer(self.path(), &self.window, self.threads, answer)
     }
 }
 

@@ -1,8 +1,9 @@
 //! `rtrace baseline compare`.
 
 use super::save::write;
-use crate::cli::diff::{CompareArgs, FailOn, print, saved, summaries};
+use crate::cli::diff::{CompareArgs, FailOn, print, summaries};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::saved_summary::saved;
 use anyhow::anyhow;
 use rtrace::comparison::SavedRuns;
 use std::path::PathBuf;

@@ -1,12 +1,12 @@
 //! `rtrace check --json`.
 
 use super::{Judged, Verdicts, word};
-use crate::cli::query::Input;
 use rtrace::assertion::{Dimension, Interval};
+use rtrace::symbols::Comms;
 use serde_json::{Value, json};
 
 /// The document: quantities in nanoseconds, places in the unit of the clock.
-pub(super) fn document(verdicts: &Verdicts<'_>, input: &Input) -> Value {
+pub(super) fn document(verdicts: &Verdicts<'_>, comms: &Comms) -> Value {
     let extent = &verdicts.extent;
     json!({
         "schema": "rtrace.check",
@@ -20,15 +20,15 @@ pub(super) fn document(verdicts: &Verdicts<'_>, input: &Input) -> Value {
         "lost": extent.lost,
         "gaps": extent.gaps,
         "verdict": word(verdicts.all()),
-        "assertions": verdicts.results.iter().map(|result| assertion(result, input)).collect::<Vec<_>>(),
+        "assertions": verdicts.results.iter().map(|result| assertion(result, comms)).collect::<Vec<_>>(),
     })
 }
 
-fn assertion(result: &Judged, input: &Input) -> Value {
+fn assertion(result: &Judged, comms: &Comms) -> Value {
     let checked = &result.checked;
     let [left, right] = checked.values.map(|value| value.map(interval));
     let spot = checked.spot.map(|spot| {
-        let comm = spot.pid.and_then(|pid| input.symbols.comms.get(pid)).map(String::from_utf8_lossy);
+        let comm = spot.pid.and_then(|pid| comms.get(pid)).map(String::from_utf8_lossy);
         let pid = spot.pid.map(|pid| pid.0);
         json!({"begin": spot.begin, "end": spot.at, "cpu": spot.cpu.0, "pid": pid, "comm": comm})
     });

@@ -6,6 +6,7 @@ mod github;
 mod json;
 mod junit;
 pub(in crate::cli) mod names;
+mod saved;
 mod spec;
 mod text;
 
@@ -14,11 +15,13 @@ use super::analyze::unit::Unit;
 use super::exit::{Exit, Failure, print};
 use super::piped::is_stdout;
 use super::query::{QueryEvents, one_buffer};
+use super::saved_summary;
 use anyhow::anyhow;
 use names::RecordingNames;
 use rtrace::analysis::{Extent, Extents};
 use rtrace::assertion::{Assertion, AssertionVerdict, Check, Checked, Conditions};
 use rtrace::recording::Query;
+use rtrace::symbols::Comms;
 use rtrace::trace_dat::Buffer;
 use std::fs;
 use std::io::Write;
@@ -26,7 +29,7 @@ use std::path::{Path, PathBuf};
 
 /// Hold assertions against a recording: pass, fail, or not known
 ///
-/// An assertion passes only if it holds whatever was lost. Exit codes: 0 if all pass, 3 if one fails, 4 if none fails and one
+/// FILE may be a saved summary of recordings (`rtrace baseline save`). An assertion passes only if it holds whatever was lost. Exit codes: 0 if all pass, 3 if one fails, 4 if none fails and one
 /// is indeterminate: its event was not recorded, there are too few samples, or events are missing. `rtrace help assertions`
 /// has the language.
 #[derive(clap::Args)]
@@ -35,6 +38,7 @@ EXAMPLES:
   rtrace check run.dat --assert 'lost == 0' --assert 'p99(wait(nginx)) < 500us'
   rtrace check --assert 'max(latency(irq:irq_handler_entry, irq:irq_handler_exit, common_cpu)) < 100us'
   rtrace check run.dat --spec rtrace.toml --junit results.xml
+  rtrace check baseline.json --assert 'p99(wait()) < 500us'
   rtrace check run.dat --assert 'rate(sched:sched_migrate_task) < 100/s' --json | jq .verdict")]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -134,20 +138,39 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             Failure::new(Exit::Usage, error).hint("Say what must hold: `--assert 'lost == 0'`, or `--spec FILE`.")
         );
     }
+    let min_samples = min_samples.unwrap_or(1);
+    let path = args.file.path();
+    if let Some(summary) = saved_summary::saved(path)? {
+        if !args.file.is_whole() || args.buffer.is_some() {
+            let error = anyhow!("{} is a saved summary, which has no events to choose from", path.display());
+            return Err(Failure::new(Exit::Usage, error).hint("`rtrace baseline save` takes a window and a buffer."));
+        }
+        let verdicts = saved::judge(named, min_samples, path, &summary);
+        let mut out = Vec::new();
+        let exit = args.show(&verdicts, &Comms::default(), &mut out)?;
+        print(&String::from_utf8_lossy(&out))?;
+        return Ok(exit);
+    }
     args.file.answer(|events, out| {
         let (query, buffer) = one_buffer(args.buffer.as_deref(), events)?;
-        let verdicts = judge(named, min_samples.unwrap_or(1), events, &query, buffer)?;
-        if let Some(path) = &args.junit {
-            junit::write(&verdicts, path)?;
+        let verdicts = judge(named, min_samples, events, &query, buffer)?;
+        args.show(&verdicts, &events.inputs[0].symbols.comms, out)
+    })
+}
+
+impl Args {
+    /// Writes the verdicts in the form that is asked for; `comms` has the names of tasks.
+    fn show(&self, verdicts: &Verdicts<'_>, comms: &Comms, out: &mut dyn Write) -> Result<Exit, Failure> {
+        if let Some(path) = &self.junit {
+            junit::write(verdicts, path)?;
         }
-        let input = &events.inputs[0];
-        match (args.json, args.github) {
-            (true, _) => writeln!(out, "{:#}", json::document(&verdicts, input))?,
-            (_, true) => github::write(&verdicts, out)?,
-            _ => text::write(&verdicts, input, out)?,
+        match (self.json, self.github) {
+            (true, _) => writeln!(out, "{:#}", json::document(verdicts, comms))?,
+            (_, true) => github::write(verdicts, out)?,
+            _ => text::write(verdicts, comms, out)?,
         }
         Ok(verdicts.exit())
-    })
+    }
 }
 
 /// Holds `assertions` against what was just recorded to `path`; of several buffers that hold events, against the main one.
@@ -158,7 +181,7 @@ pub(super) fn check_recorded(assertions: &[Assertion], path: &Path) -> Result<(E
     let exit = FileArgs::of(path).answer(|events, _| {
         let (query, buffer) = one_buffer(None, events).or_else(|_| one_buffer(Some(""), events))?;
         let verdicts = judge(named, 1, events, &query, buffer)?;
-        text::write(&verdicts, &events.inputs[0], &mut said)?;
+        text::write(&verdicts, &events.inputs[0].symbols.comms, &mut said)?;
         Ok(verdicts.exit())
     })?;
     Ok((exit, String::from_utf8_lossy(&said).into_owned()))

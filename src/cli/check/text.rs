@@ -3,12 +3,12 @@
 use super::{Verdicts, word};
 use crate::cli::analyze::unit::Unit;
 use crate::cli::exit::Failure;
-use crate::cli::query::Input;
 use rtrace::analysis::Spot;
 use rtrace::assertion::{AssertionVerdict, Checked};
+use rtrace::symbols::Comms;
 use std::io::Write;
 
-pub(super) fn write(verdicts: &Verdicts<'_>, input: &Input, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn write(verdicts: &Verdicts<'_>, comms: &Comms, out: &mut dyn Write) -> Result<(), Failure> {
     for result in &verdicts.results {
         let checked = &result.checked;
         let verdict = match checked.verdict {
@@ -24,7 +24,7 @@ pub(super) fn write(verdicts: &Verdicts<'_>, input: &Input, out: &mut dyn Write)
             writeln!(out, "  {reason}")?;
         }
         if let Some(spot) = checked.spot.filter(|_| checked.verdict != AssertionVerdict::Pass) {
-            writeln!(out, "  {}", place(&spot, verdicts.unit, input))?;
+            writeln!(out, "  {}", place(&spot, verdicts.unit, comms))?;
             for line in &result.context {
                 writeln!(out, "    {line}")?;
             }
@@ -51,9 +51,9 @@ pub(super) fn found(checked: &Checked) -> String {
 }
 
 /// `1.9 ms from 123.456 to 123.458 on CPU 1, task ls [123]`.
-pub(super) fn place(spot: &Spot, unit: Unit, input: &Input) -> String {
+pub(super) fn place(spot: &Spot, unit: Unit, comms: &Comms) -> String {
     let task = spot.pid.map(|pid| {
-        let comm = input.symbols.comms.get(pid).map(String::from_utf8_lossy);
+        let comm = comms.get(pid).map(String::from_utf8_lossy);
         format!(", task {} [{}]", comm.as_deref().unwrap_or("<...>"), pid.0)
     });
     let time = match spot.time() {

@@ -11,7 +11,7 @@ mod summarise;
 mod text;
 
 pub(super) use args::{CompareArgs, FailOn, PartArgs, metric};
-pub(super) use input::{runs_of, saved, summaries};
+pub(super) use input::{runs_of, summaries};
 
 use super::exit::{Exit, Failure};
 use crate::cli::terminal::stdout;
