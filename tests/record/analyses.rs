@@ -21,6 +21,26 @@ fn where_time_went_is_what_the_definitions_say() {
     assert!(text.stdout().contains("bash "), "{}", text.stdout());
 }
 
+/// Beside perf's view of the same run, with each difference by its cause. `benches/perf_sched` has more loads.
+#[test]
+fn perf_sched_differs_by_known_causes_alone() {
+    let Some((_, _alone)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let version = env.command("perf").arg("version").output();
+    if !version.is_ok_and(|found| String::from_utf8_lossy(&found.stdout).starts_with("perf version 6.1.")) {
+        return not_run("no perf 6.1 is installed, whose causes are known");
+    }
+    let load = "for i in 1 2 3; do (while :; do :; done) & done; for i in 1 2 3 4 5; do ls -R /etc | sort | wc -l; \
+                sleep 0.01; done; kill $(jobs -p)";
+    let record = ["record", "-q", "--self", "--journal-dir", "journal", "--for", "sched", "-b", "16M", "--"];
+    let events = ["switch", "waking", "wakeup", "wakeup_new", "process_fork", "stat_runtime", "migrate_task"];
+    let events = events.map(|event| format!("sched:sched_{event}")).join(",");
+    let perf = ["perf", "record", "-q", "-a", "-R", "-c", "1", "-m", "2048", "-e", &events, "-o", "perf.data", "--"];
+    env.rtrace(&[&record[..], &perf, &["bash", "-c", load]].concat());
+    let Some(events) = agree(&env, "perf_sched", "trace.dat", &["perf.data"]) else { return };
+    assert!(events > 200, "{events}");
+}
+
 /// Calls that fail, sleep, wait for others and never return.
 #[test]
 fn system_calls_are_what_the_definitions_say() {
