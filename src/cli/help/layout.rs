@@ -88,7 +88,11 @@ const TRACED: &[Section] = &[
 
 /// Options that choose events of recordings: report, convert.
 const READ: &[Section] = &[
-    section("Files", &["input", "output", "to", "force"], &["split", "pair", "counter", "file-version", "compression"]),
+    section(
+        "Files",
+        &["input", "output", "to", "force"],
+        &["split", "pair", "counter", "hist", "file-version", "compression"],
+    ),
     section(
         "Events",
         &["select", "filter", "cpu", "pid", "comm", "first", "last"],
