@@ -25,6 +25,7 @@ mod help;
 mod hist;
 mod holders;
 mod instance;
+mod key_names;
 mod keywords;
 mod language;
 mod latency;

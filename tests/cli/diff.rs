@@ -163,9 +163,10 @@ fn verdicts_and_exit_codes() {
     for bad in ["faults(ls)", "lost", "mean(wait()) < 1ms", "mean(weit())", "5ms"] {
         diff(&env, &["a.dat"], &["b.dat"], &["--metric", bad]).exits(2).complains_with("metric: ");
     }
-    env.rtrace(&["diff", "a.dat", "b.dat"]).exits(2);
+    env.rtrace(&["diff", "a.dat"]).exits(2);
+    env.rtrace(&["diff", "a.dat", "b.dat"]).exits(4).prints_with("record 5 a side");
     diff(&env, &["a.dat"], &["nosuch.dat"], &MEAN).exits(1);
-    diff(&env, &["a.dat"], &["b.dat", "--json"], &MEAN).exits(2).complains_with("Options stand before it");
+    diff(&env, &["a.dat"], &["b.dat", "--json"], &MEAN).exits(0).prints_with("\"rtrace.diff\"");
     let filter = ["--metric", "count(sched:sched_waking if nosuch == 1)"];
     diff(&env, &["a.dat"], &["b.dat"], &filter).exits(2).complains_with("nosuch");
 }

@@ -38,7 +38,7 @@ fn exit_with_4_and_name_the_first() {
             "report --format kernel",
             "report --summary",
             "report --count",
-            "report -F sched:sched_switch",
+            "report -F sched_switch",
             "report --pid 1",
             "report --profile",
             "profile --input",

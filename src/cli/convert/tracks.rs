@@ -2,7 +2,7 @@
 
 use super::estimate::Course;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::hist::KeyNames;
+use crate::cli::key_names::KeyNames;
 use crate::cli::query::{Input, QueryEvents};
 use anyhow::anyhow;
 use rtrace::analysis::{HistSetup, HistTrigger, Histograms};

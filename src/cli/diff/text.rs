@@ -4,6 +4,7 @@ use super::Report;
 use super::numbers::{interval, percent, probability, value, word};
 use crate::cli::analyze::table::Table;
 use rtrace::comparison::{ChangeVerdict, SavedRuns};
+use rtrace::units::counted;
 use std::io::{self, Write};
 
 pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -14,7 +15,7 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
     writeln!(out, "Comparability {} %{word_of}", comparability.score)?;
     for aspect in comparability.aspects.iter().filter(|aspect| !aspect.agrees) {
         let (name, base, new) = (aspect.name, clipped(&aspect.base), clipped(&aspect.new));
-        writeln!(out, "  {name} differ or are not known: {base} | {new}")?;
+        writeln!(out, "  not the same, or not known: {name}: {base} | {new}")?;
     }
     writeln!(out)?;
     let mut table = Table::new(1, ["METRIC", "BASE", "NEW", "CHANGE", "INTERVAL", "P", "VERDICT"]);
@@ -31,18 +32,22 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
     }
     table.write(out)?;
     writeln!(out)?;
+    // A reason that several metrics share is said once.
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for one in &report.comparison.metrics {
         for reason in &one.reasons {
-            writeln!(out, "{}: {reason}", one.metric)?;
+            match reasons.iter_mut().find(|(known, _)| known == reason) {
+                Some((_, metrics)) => metrics.push(&one.metric),
+                None => reasons.push((reason, vec![&one.metric])),
+            }
         }
     }
-    if !report.left_out.is_empty() {
-        let count = report.left_out.len();
-        writeln!(
-            out,
-            "Left out, as both sides have less than 1000 samples: {count} metrics, as {}",
-            report.left_out[0]
-        )?;
+    for (reason, metrics) in reasons {
+        writeln!(out, "{}: {reason}", metrics.join(", "))?;
+    }
+    if let Some(first) = report.left_out.first() {
+        let metrics = counted(report.left_out.len() as u64, "metric");
+        writeln!(out, "Left out, as both sides have less than 1000 samples: {metrics}, as {first}")?;
     }
     let counts = [ChangeVerdict::Worse, ChangeVerdict::Better, ChangeVerdict::Same, ChangeVerdict::Inconclusive]
         .map(|verdict| format!("{} {}", report.count(verdict), word(verdict)));

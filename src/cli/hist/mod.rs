@@ -20,8 +20,8 @@ pub(super) use place::{
     lines_in_own, remove_all, syntax_failure, users,
 };
 pub(super) use recorded::{
-    Answered, Following, KeyNames, Missed, RecordedArgs, Streamed, TriggerArgs, Triggers, WhereArgs, find_format,
-    of_events, show_table,
+    Answered, Following, Missed, RecordedArgs, Streamed, TriggerArgs, Triggers, WhereArgs, find_format, of_events,
+    show_table,
 };
 pub(super) use session::{Session, UntilArgs};
 pub(super) use spec::read_format;

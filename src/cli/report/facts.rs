@@ -1,17 +1,16 @@
 //! Facts of a file besides its events: `--stat`, `--uname` and the like.
 
+use super::stat::{cpus_with_data, stat};
 use super::{Args, Input, facts_json};
 use crate::cli::damage::Damage;
 use crate::cli::exit::Failure;
-use crate::cli::trace_file::threads;
 use anyhow::anyhow;
 use regex::Regex;
 use rtrace::abi::{Abi, Endian};
 use rtrace::format::EventFormat;
-use rtrace::trace_dat::{Buffer, DataLayout, FileError, OptionId, Trace};
+use rtrace::trace_dat::{OptionId, Trace};
 use rtrace::units::Timestamp;
 use serde_json::{Map, json};
-use std::collections::BTreeMap;
 use std::io::Write;
 
 /// The output instead of the events.
@@ -158,17 +157,6 @@ pub(super) fn print(args: &Args, inputs: &[Input], damage: &Damage, out: &mut im
     Ok(())
 }
 
-/// The CPUs that have data, and where it is, as buffer and number there: in the top buffer if that has any.
-pub(super) fn cpus_with_data(trace: &Trace) -> BTreeMap<u32, (usize, usize)> {
-    let mut cpus = BTreeMap::new();
-    for (buffer, of) in trace.buffers.iter().enumerate() {
-        for (number, data) in of.cpus.iter().enumerate() {
-            cpus.entry(data.cpu.0).or_insert((buffer, number));
-        }
-    }
-    cpus
-}
-
 /// The CPUs that have data, with their first and last events' times if wanted.
 fn cpus(args: &Args, input: &Input, damage: &Damage, out: &mut impl Write) -> Result<(), Failure> {
     let trace = &input.trace;
@@ -236,67 +224,4 @@ fn text(trace: &Trace, id: OptionId, out: &mut impl Write) -> Result<(), Failure
         writeln!(out, "{}", option.text())?;
     }
     Ok(())
-}
-
-/// As trace-cmd prints it; offsets and sizes of compressed data are those of the file that it would unpack to.
-pub(super) fn stat(input: &Input, damage: &Damage, out: &mut impl Write) -> Result<(), Failure> {
-    let trace = &input.trace;
-    if let Some(text) = trace.buffers.iter().find_map(|b| b.text.as_ref()) {
-        out.write_all(text)?;
-        out.write_all(b"\n")?;
-        return Ok(());
-    }
-    let stats: Vec<_> = trace.options(OptionId::CPUSTAT).collect();
-    out.write_all(
-        b"\nKernel buffer statistics:\n  \
-              Note: \"entries\" are the entries left in the kernel ring buffer and are not\n        \
-              recorded in the trace data. They should all be zero.\n\n",
-    )?;
-    if stats.is_empty() {
-        out.write_all(b" No stats in this file\n")?;
-    } else {
-        for option in stats {
-            out.write_all(option.data.strip_suffix(&[0]).unwrap_or(&option.data))?;
-            out.write_all(b"\n")?;
-        }
-        out.write_all(b"\n")?;
-    }
-    let Some(top) = trace.buffers.first().filter(|b| !b.cpus.is_empty()) else { return Ok(()) };
-    let mut unpacked_at = top.page_size as u64;
-    for cpu in 0..trace.cpu_count {
-        let Some(number) = top.cpus.iter().position(|c| c.cpu.0 == cpu) else {
-            writeln!(out, "CPU{cpu} data recorded at offset=0x0\n    0 bytes in size")?;
-            continue;
-        };
-        let note = &mut |found| damage.note(&input.path, &found);
-        let (offset, size) = place(trace, top, number, &mut unpacked_at, note);
-        writeln!(out, "CPU{cpu} data recorded at offset={offset:#x}\n    {size} bytes in size")?;
-    }
-    Ok(())
-}
-
-fn place(
-    trace: &Trace,
-    top: &Buffer,
-    cpu: usize,
-    unpacked_at: &mut u64,
-    damaged: &mut dyn FnMut(FileError),
-) -> (u64, u64) {
-    let data = top.cpus[cpu];
-    if data.layout == DataLayout::Pages {
-        return (data.offset, data.size);
-    }
-    // What the chunks' headers say of it nothing vouches for.
-    let mut pages = trace.raw_pages(top, cpu).on_threads(threads());
-    let (mut size, mut chunk) = (0, Vec::new());
-    loop {
-        match pages.next(&mut chunk) {
-            Ok(true) => size += chunk.len() as u64,
-            Ok(false) => break,
-            Err(error) => damaged(error),
-        }
-    }
-    let offset = *unpacked_at;
-    *unpacked_at = (offset + size).next_multiple_of(top.page_size.max(1) as u64);
-    (offset, size)
 }

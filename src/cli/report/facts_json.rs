@@ -1,6 +1,6 @@
 //! Facts of a file as JSON: schema `rtrace.facts`, version 1.
 
-use super::facts::{cpus_with_data, stat};
+use super::stat::{cpus_with_data, stat};
 use super::{Args, Input};
 use crate::cli::damage::Damage;
 use crate::cli::exit::Failure;

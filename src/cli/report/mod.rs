@@ -10,6 +10,7 @@ mod kernel;
 mod moot;
 mod outputs;
 mod profile;
+mod stat;
 mod tally;
 mod text;
 mod undecoded;

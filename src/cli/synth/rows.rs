@@ -2,7 +2,8 @@
 
 use crate::cli::analyze::table::Table;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::hist::{KeyNames, Missed, OutputArgs, RecordedArgs, of_events};
+use crate::cli::hist::{Missed, OutputArgs, RecordedArgs, of_events};
+use crate::cli::key_names::KeyNames;
 use crate::cli::query::Input;
 use crate::cli::terminal::{note, stdout};
 use anyhow::anyhow;

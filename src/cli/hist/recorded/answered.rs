@@ -2,8 +2,8 @@
 
 use super::super::output::OutputArgs;
 use super::super::return_addresses::rename;
-use super::names::KeyNames;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::key_names::KeyNames;
 use crate::cli::query::Input;
 use crate::cli::terminal::note;
 use anyhow::anyhow;

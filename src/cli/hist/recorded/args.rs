@@ -1,8 +1,8 @@
 //! The recording that is asked, and what its events make of triggers.
 
 use super::answered::{Answered, Missed};
-use super::names::KeyNames;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::key_names::KeyNames;
 use crate::cli::query::{Input, WindowArgs, answer, one_buffer};
 use crate::cli::trace_file::threads;
 use anyhow::anyhow;

@@ -4,10 +4,10 @@
 //! rings and the tables.
 
 use super::answered::{Answered, Missed};
-use super::names::KeyNames;
 use crate::cli::args::WriteArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{PlaceArgs, UntilArgs};
+use crate::cli::key_names::KeyNames;
 use crate::cli::live::{live_merge, warn_of_damage};
 use crate::cli::record_error::{explain, failure};
 use crate::cli::terminal::note;

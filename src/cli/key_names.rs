@@ -20,13 +20,13 @@ impl<'a> KeyNames<'a> {
     }
 
     /// The names of this machine, with these functions and tasks.
-    pub(super) fn of_this_machine(kallsyms: &'a Kallsyms, comms: &'a Comms) -> Self {
+    pub(in crate::cli) fn of_this_machine(kallsyms: &'a Kallsyms, comms: &'a Comms) -> Self {
         let machine = nix::sys::utsname::uname().ok().and_then(|uname| Machine::of(&uname.machine().to_string_lossy()));
         KeyNames { machine, kallsyms, comms }
     }
 
     /// The kernel's functions.
-    pub(super) fn kallsyms(&self) -> &'a Kallsyms {
+    pub(in crate::cli) fn kallsyms(&self) -> &'a Kallsyms {
         self.kallsyms
     }
 }
