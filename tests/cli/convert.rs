@@ -53,14 +53,42 @@ fn json_and_csv_are_those_of_report() {
     }
 }
 
+/// A part of a recording is a recording, in which a report finds what it finds of that part.
+#[test]
+fn a_part_is_a_recording() {
+    let env = with_recordings();
+    for part in [
+        "a.dat --since +1ms",
+        "a.dat --until -2ms --cpu 0",
+        "a.dat --cpu 1 --filter sched:*",
+        "b.dat --around +1ms",
+        "g.dat --since +500us --pid 0 --file-version 6",
+        "g.dat --until +1ms --compression none",
+    ] {
+        let words: Vec<&str> = part.split(' ').collect();
+        env.rtrace(&[&["convert", "--force", "-o", "part.dat"], &words[..]].concat()).exits(0);
+        let asked = part.split(" --file").next().and_then(|asked| asked.split(" --comp").next()).expect("a part");
+        let report = |words: &[&str]| {
+            let out = env.rtrace(&[&["report"], words].concat()).exits(0).stdout();
+            out.lines().filter(|line| !line.starts_with("cpus=")).map(|line| format!("{line}\n")).collect::<String>()
+        };
+        let expected = report(&asked.split(' ').collect::<Vec<_>>());
+        assert!(!expected.is_empty(), "{part}");
+        assert_eq!(report(&["part.dat"]), expected, "{part}");
+        env.rtrace(&["dump", "--validate", "part.dat"]).exits(0);
+    }
+}
+
 #[test]
 fn what_cannot_be_is_refused_before_anything_is_written() {
     let env = with_recordings();
     let before = std::fs::read_dir(env.path()).expect("the folder").count();
     for (line, status, why) in [
         ("a.dat b.dat c.dat", 2, "b.dat is a file too many"),
-        ("a.dat c.dat --since 1", 2, "gets events as they are"),
-        ("a.dat c.dat --fields ts", 2, "gets events as they are"),
+        ("a.dat c.dat --since 99999", 1, "holds nothing in this window"),
+        ("a.dat c.dat --first 3", 2, "gets events and their times as they are"),
+        ("a.dat c.dat --ts-offset 3", 2, "gets events and their times as they are"),
+        ("a.dat c.dat --fields ts", 2, "gets events and their times as they are"),
         ("a.dat c.json --fields ts", 2, "--fields names the columns of csv"),
         ("a.dat c.json --compression none", 2, "are for trace.dat"),
         ("a.dat c.json --file-version 7", 2, "are for trace.dat"),

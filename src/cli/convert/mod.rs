@@ -36,8 +36,8 @@ use trace_dat::{rewrite, rewrite_selected};
 /// Write a recording in another format, version or compression
 ///
 /// The format is that of --to, else that of OUT's ending (.perfetto-trace, .json, .csv, ...), else, without an ending, trace.dat. A trace.dat file holds the
-/// same events, formats, symbols and options, also unknown ones. The other formats take several files, merged by time,
-/// and what selects events in `report`; a line at the end says what was written and what was left out. A damaged file
+/// same events, formats, symbols and options, also unknown ones. What selects events in `report` selects them here; the other formats take
+/// several files, merged by time; a line at the end says what was written and what was left out. A damaged file
 /// gives what is whole of it, and the exit code 4. OUT appears when it is complete.
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -45,7 +45,7 @@ EXAMPLES:
   rtrace convert old.dat new.dat                           version 7, compressed with zstd
   rtrace convert trace.dat v6.dat --file-version 6         for an old trace-cmd or KernelShark
   rtrace convert --compression none -o plain.dat           trace.dat, uncompressed
-  rtrace convert run.dat irq.dat --filter 'irq:*'          these events only, as a recording
+  rtrace convert run.dat irq.dat --filter 'irq:*' --since -1s   these events only, as a recording
   rtrace convert run.dat run.perfetto-trace                to be opened in ui.perfetto.dev
   rtrace convert run.dat run.pftrace --pair sched:sched_waking:sched:sched_switch:pid=next_pid
   rtrace convert host.dat guest.dat -o both.perfetto.tar   a trace for each machine, and Perfetto's manifest
@@ -146,20 +146,27 @@ impl Args {
             return Err(failure.hint("`rtrace split` cuts a recording by time, events or pages."));
         }
         if let [_, .., one] = inputs {
-            return usage(anyhow!("{} is a file too many: a trace.dat file is made of one", one.display()));
+            let failure = Failure::new(
+                Exit::Usage,
+                anyhow!("{} is a file too many: a trace.dat file is made of one", one.display()),
+            );
+            return Err(
+                failure.hint("formats, symbols and clocks are one machine's; `rtrace report` merges recordings.")
+            );
         }
         piped::check(output, self.json)?;
-        if self.events.narrows_otherwise() || !self.fields.is_empty() {
+        if self.events.changes_times() || self.events.is_limited() || !self.fields.is_empty() {
             let failure =
-                Failure::new(Exit::Usage, anyhow!("a trace.dat file gets events as they are, of all times and CPUs"));
+                Failure::new(Exit::Usage, anyhow!("a trace.dat file gets events and their times as they are"));
             return Err(failure
-                .hint("`rtrace split` cuts a part of the time, or a CPU, out of a recording.")
-                .hint("`--to json` and the like write the events that are selected."));
+                .hint("--since, --until, --around and --cpu cut a part out; `rtrace split -e N` counts events.")
+                .hint("`--to json` and the like write what a report shows."));
         }
         let how = (version, self.overwrite, self.json);
+        let is_whole = self.events.window().is_everything() && self.events.cpus().is_none();
         match self.events.selection() {
-            all if all.is_everything() => rewrite(inputs[0], output, how),
-            some => rewrite_selected(inputs[0], output, how, some),
+            all if all.is_everything() && is_whole => rewrite(inputs[0], output, how),
+            _ => rewrite_selected(inputs[0], output, how, &self.events),
         }
     }
 }

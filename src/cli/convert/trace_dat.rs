@@ -5,9 +5,10 @@ use super::written::tell;
 use crate::cli::damage::Damage;
 use crate::cli::exit::Exit;
 use crate::cli::exit::Failure;
-use crate::cli::query::{Input, Selected};
+use crate::cli::query::{Input, QueryArgs, Selected};
 use crate::cli::trace_file::{Made, Overwrite, mode_like, open, threads};
-use rtrace::recording::{Query, Selection};
+use rtrace::filter::CpuList;
+use rtrace::recording::{Query, Window};
 use rtrace::trace_dat::write::{CopiedPart, Edit, NewFile, PartWriter, Version, convert, split_edited};
 use rtrace::trace_dat::{Trace, WriteError};
 use std::path::Path;
@@ -15,19 +16,22 @@ use std::path::Path;
 /// The version and compression of a copy, whether it may overwrite a file, and whether JSON says what was written.
 type How = (Version, Overwrite, bool);
 
-/// Writes the events of `input` that `selection` selects to `output`.
+/// Writes the events of `input` that `events` asks for to `output`.
 pub(super) fn rewrite_selected(
     input: &Path,
     output: &Path,
     (version, overwrite, json): How,
-    selection: Selection,
+    events: &QueryArgs,
 ) -> Result<Exit, Failure> {
     let inputs = [Input::open(input, None, false)?];
     overwrite.check(output)?;
     let damage = Damage::of(input, &inputs[0].trace);
-    let query = Query::of([&inputs[0].recording]).select(selection);
+    let query = Query::of([&inputs[0].recording]).select(events.selection());
+    let Window { since, until } = events.window().within(&query, input)?;
+    let end = until.map_or(u64::MAX, |until| until.0.saturating_add(1));
+    let slice = CopiedPart::Time(since.map_or(0, |since| since.0)..end);
     let done = Selected::of(&query, &inputs).and_then(|mut selected| {
-        let copy = Copy { version, overwrite, slice: ALL, edit: Some(&mut selected) };
+        let copy = Copy { version, overwrite, slice, cpus: events.cpus(), edit: Some(&mut selected) };
         let (events, size) = write_copy(&inputs[0].trace, (input, output), copy, &damage)?;
         tell(output, ConvertTarget::TraceDat, (Some(events), &[], size), json)
     });
@@ -42,6 +46,8 @@ pub(crate) struct Copy<'e> {
     pub(crate) version: Version,
     pub(crate) overwrite: Overwrite,
     pub(crate) slice: CopiedPart,
+    /// The CPUs; all without a list.
+    pub(crate) cpus: Option<&'e CpuList>,
     pub(crate) edit: Option<&'e mut dyn Edit>,
 }
 
@@ -72,12 +78,15 @@ fn write_copy(
     copy: Copy<'_>,
     damage: &Damage,
 ) -> Result<(u64, u64), Failure> {
-    let Copy { version, overwrite, slice, edit } = copy;
+    let Copy { version, overwrite, slice, cpus: wanted, edit } = copy;
     let (made, file) = Made::new(output, mode_like(input), overwrite)?;
     let buffers: Vec<_> = trace.buffers.iter().map(|buffer| buffer.name.clone()).enumerate().collect();
     let names: Vec<&str> = buffers.iter().map(|(_, name)| name.as_str()).collect();
     let cpus = trace.buffers.iter().enumerate();
-    let streams: Vec<_> = cpus.flat_map(|(at, buffer)| (0..buffer.cpus.len()).map(move |cpu| (at, cpu))).collect();
+    let streams =
+        cpus.flat_map(|(at, buffer)| buffer.cpus.iter().enumerate().map(move |(cpu, data)| (at, cpu, data.cpu)));
+    let streams = streams.filter(|(.., cpu)| wanted.is_none_or(|wanted| wanted.contains(cpu.0)));
+    let streams: Vec<_> = streams.map(|(at, cpu, _)| (at, cpu)).collect();
     let part = NewFile::create(file, trace, version, &names).map(|file| PartWriter::new(slice, file));
     let mut parts = [part.map_err(|error| failed(error, output))?];
     let reading: (_, &mut dyn FnMut(_)) = (threads(), &mut |found| damage.note(input, &found));

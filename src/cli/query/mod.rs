@@ -88,11 +88,20 @@ impl QueryArgs {
         self.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get)
     }
 
-    /// True if any of its arguments but those that select events by what they are changes what is shown.
-    pub(crate) fn narrows_otherwise(&self) -> bool {
+    /// True if time stamps are to be others than the recording's.
+    pub(crate) fn changes_times(&self) -> bool {
         let times = self.raw_ts || self.nodate || self.align_ts || self.ts_offset != 0 || self.ts2secs.is_some();
-        let parts = self.window != window::WindowArgs::default() || self.limit != LimitArgs::default();
-        times || parts || self.align.is_some() || self.cpu.is_some()
+        times || self.align.is_some()
+    }
+
+    /// The part of the time.
+    pub(crate) fn window(&self) -> &window::WindowArgs {
+        &self.window
+    }
+
+    /// The CPUs; all without a list.
+    pub(crate) fn cpus(&self) -> Option<&CpuList> {
+        self.cpu.as_ref()
     }
 
     /// True if only a number of the events is wanted.

@@ -132,7 +132,7 @@ impl WindowArgs {
     }
 
     /// True if nothing is cut off.
-    pub(super) fn is_everything(&self) -> bool {
+    pub(crate) fn is_everything(&self) -> bool {
         *self == WindowArgs::default()
     }
 

@@ -43,7 +43,7 @@ impl Inserted {
         trace.event_formats.push(self.format.clone());
         let damage = Damage::of(paths.0, &trace);
         let (name, count) = (self.format.name.clone(), self.count);
-        let copy = Copy { version: Copy::version_of(&trace), overwrite, slice: ALL, edit: Some(&mut self) };
+        let copy = Copy { version: Copy::version_of(&trace), overwrite, slice: ALL, cpus: None, edit: Some(&mut self) };
         let done = write_edited(&trace, paths, copy, &damage).and_then(|events| {
             let (made, events, count) = (named(paths.1), counted(events, "event"), grouped(count));
             Ok(say_of(paths.1, &format!("{made}: {events}, {count} of them synthetic:{name}\n"))?)

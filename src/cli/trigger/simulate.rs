@@ -127,7 +127,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 /// Writes what would have been held. `exit`: that of the first look at the recording.
 fn write(args: &Args, paths: (&Path, &Path), mut edit: HeldOnly, exit: Exit) -> Result<Exit, Failure> {
     let trace = open(paths.0)?;
-    let copy = Copy { version: Copy::version_of(&trace), overwrite: args.overwrite, slice: ALL, edit: Some(&mut edit) };
+    let copy = Copy {
+        version: Copy::version_of(&trace),
+        overwrite: args.overwrite,
+        slice: ALL,
+        cpus: None,
+        edit: Some(&mut edit),
+    };
     let damage = Damage::of(paths.0, &trace);
     let done = write_edited(&trace, paths, copy, &damage);
     let of_copy = damage.outcome(done.map(drop))?;
