@@ -4,7 +4,7 @@ mod remove;
 mod simulate;
 
 use super::exit::{Exit, Failure};
-use super::hist::clock_note;
+use super::hist::{clock, clock_note, named, neighbours};
 use super::keywords::{FILTERS, TRIGGERS, words as offer};
 use super::language::{
     TargetArgs, feature_of, format, invalid, nothing_set, report_others, select, select_or_all, warn,
@@ -188,10 +188,18 @@ fn add(args: &AddArgs) -> Result<Exit, Failure> {
             let readme = tracefs.top().read("README").unwrap_or_default();
             let features = Features::from_readme(&readme);
             let lookup = |system: &str, name: &str| self::format(&instance, &EventName::new(system, name)).ok();
-            let around = CheckContext { event: &format, features, neighbours: None, lookup: Some(&lookup) };
-            if let Err(errors) = spec.check(&around)
-                && let Some(first) = errors.first()
-            {
+            // A trigger that somebody else has set and that we do not understand says nothing about this one.
+            let set = if text.contains('$') { neighbours(&instance).ok() } else { None };
+            let around = CheckContext { event: &format, features, neighbours: set.as_deref(), lookup: Some(&lookup) };
+            let mut checked = spec.check(&around).map_err(|errors| errors.into_iter().next());
+            // The kernel sets the clock for time stamps only.
+            if checked.is_ok() && text.contains("common_timestamp") {
+                checked = clock(spec, &tracefs).map_err(Some);
+            }
+            if checked.is_ok() && new {
+                checked = named(spec, &tracefs, &format).map_err(Some);
+            }
+            if let Err(Some(first)) = checked {
                 others.push((event.clone(), first.diagnostic(&text)));
                 continue;
             }

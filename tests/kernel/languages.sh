@@ -81,6 +81,12 @@ for how in "$by_cpu" echo hist '!hist'; do
   grep -v '^#' $pi && fail "$by_cpu is still there after $how"
 done
 rtrace trigger add sched:sched_pi_setprio "$by_cpu" && rtrace reset || fail 'reset with a histogram by cpu'
+# Variables, names and clocks are looked up in what is set before the kernel refuses them.
+rtrace trigger add sched:sched_pi_setprio 'hist:keys=pid:lat=common_timestamp-$nosuch' 2> refused; [ $? = 2 ] && grep -q 'no variable `$nosuch`' refused || fail "an unknown variable: $(cat refused)"
+rtrace trigger add sched:sched_pi_setprio 'hist:keys=pid:ts=common_timestamp:clock=monoo' 2> refused; [ $? = 2 ] && grep -q 'did you mean `mono`' refused || fail "an unknown clock: $(cat refused)"
+rtrace trigger add sched:sched_pi_setprio 'hist:name=shared:keys=pid' || fail 'a histogram with a name'
+rtrace trigger add sched:sched_process_exit 'hist:name=shared:keys=comm' 2> refused; [ $? = 2 ] && grep -q '`shared` of sched:sched_pi_setprio has' refused || fail "a histogram of that name: $(cat refused)"
+rtrace trigger clear
 # An event with a trigger is listed as enabled before it is (`0*`).
 rtrace trigger add sched:sched_pi_setprio enable_event:sched:sched_stat_runtime && rtrace set -e sched:sched_pi_setprio -e sched:sched_stat_runtime || fail 'set -e beside triggers'
 [ "$(cat $T/events/sched/sched_pi_setprio/enable $T/events/sched/sched_stat_runtime/enable | tr -d '\n')" = '1*1*' ] || fail 'set -e beside triggers enables nothing'

@@ -17,11 +17,11 @@ pub(super) use live::Live;
 pub(super) use output::{OutputArgs, Printer, moot_output, table_with_variable};
 pub(super) use place::{
     LONG_LIVED, PlaceArgs, SetArgs, add_trigger, add_triggers, clock_note, event, events_with_hists, hist_triggers,
-    lines_in_own, remove_all, syntax_failure, users,
+    lines_in_own, neighbours, remove_all, syntax_failure, users,
 };
 pub(super) use recorded::{
     Answered, Following, Missed, RecordedArgs, Streamed, TriggerArgs, Triggers, WhereArgs, find_format, of_events,
     show_table,
 };
 pub(super) use session::{Session, UntilArgs};
-pub(super) use spec::read_format;
+pub(super) use spec::{clock, named, read_format};

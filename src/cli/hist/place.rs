@@ -3,7 +3,7 @@
 use crate::cli::args::{WriteArgs, called};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::language::select;
-use rtrace::hist::spec::{Do, Echo, HistSpec};
+use rtrace::hist::spec::{Do, Echo, HistSpec, Neighbour};
 use rtrace::record::TargetBuffer;
 use rtrace::syntax::Diagnostic;
 use rtrace::tracefs::{Error, EventName, Instance, Journal, Tracefs, WriteMode};
@@ -158,6 +158,17 @@ pub(crate) fn events_with_hists(instance: &Instance) -> Result<Vec<EventName>, F
         instance.triggers(event).is_ok_and(|lines| lines.iter().any(|line| line.starts_with("hist:")))
     };
     Ok(events.into_iter().filter(has).collect())
+}
+
+/// The hist triggers of the instance: what the `$variables` of another one may mean.
+pub(crate) fn neighbours(instance: &Instance) -> Result<Vec<Neighbour>, Failure> {
+    let mut found = Vec::new();
+    for event in events_with_hists(instance)? {
+        for echo in hist_triggers(instance, &event)? {
+            found.push(Neighbour { system: event.system.clone(), event: event.name.clone(), spec: echo.spec });
+        }
+    }
+    Ok(found)
 }
 
 /// Adds a hist trigger, to be removed with the journal. Where it sets the clock of an instance that stays, that is put

@@ -1,14 +1,14 @@
 //! The trigger that the options describe.
 
 use super::chain::instances;
-use super::place::{event, events_with_hists, hist_triggers, syntax_failure};
+use super::place::{event, events_with_hists, hist_triggers, neighbours, syntax_failure};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::keywords::{ACTIONS, FILTERS, KEYS, SORTS, words};
 use crate::cli::language::warn;
 use rtrace::filter::Filter;
 use rtrace::format::EventFormat;
 use rtrace::hist::spec::{
-    CheckContext, Echo, Features, HistExpr, HistSpec, KeyModifier, Neighbour, SortKey, SpecError, SpecErrorKind,
+    CheckContext, Echo, Features, HistExpr, HistSpec, KeyModifier, SortKey, SpecError, SpecErrorKind,
 };
 use rtrace::syntax::{Diagnostic, did_you_mean};
 use rtrace::tracefs::{EventName, Instance, Tracefs};
@@ -93,17 +93,12 @@ impl SpecArgs {
         let (text, mut spec) = self.parsed()?;
         let format = read_format(&top, event)?;
         let lookup = |system: &str, name: &str| read_format(&top, &EventName::new(system, name)).ok();
-        let mut neighbours = Vec::new();
-        if let Some(instance) = instance.filter(|_| text.contains('$')) {
-            for event in events_with_hists(instance)? {
-                for echo in hist_triggers(instance, &event)? {
-                    let (system, event) = (event.system.clone(), event.name.clone());
-                    neighbours.push(Neighbour { system, event, spec: echo.spec });
-                }
-            }
-        }
+        let asked = instance.filter(|_| text.contains('$'));
+        let neighbours = asked.map_or(Ok(Vec::new()), neighbours)?;
         let around = CheckContext { event: &format, features, neighbours: Some(&neighbours), lookup: Some(&lookup) };
-        let checked = spec.check(&around).and_then(|()| named_and_clock(&spec, tracefs, &format).map_err(|e| vec![e]));
+        let checked = spec
+            .check(&around)
+            .and_then(|()| clock(&spec, tracefs).and_then(|()| named(&spec, tracefs, &format)).map_err(|e| vec![e]));
         match checked {
             Ok(()) => {
                 warn(&summed_texts(&spec, &format, &text));
@@ -186,9 +181,8 @@ impl SpecArgs {
     }
 }
 
-/// Checks against the rest of this kernel: whether it has the clock, and whether another histogram of that name, in
-/// whatever instance, has the same table.
-fn named_and_clock(spec: &HistSpec, tracefs: &Tracefs, format: &EventFormat) -> Result<(), SpecError> {
+/// Checks that this kernel has the clock.
+pub(crate) fn clock(spec: &HistSpec, tracefs: &Tracefs) -> Result<(), SpecError> {
     let clocks = tracefs.top().trace_clock().map(|clocks| clocks.available).unwrap_or_default();
     if let Some(clock) = spec.clock.as_ref().filter(|clock| !clocks.is_empty() && !clocks.contains(&clock.value)) {
         let near = did_you_mean(&clock.value, clocks.iter().map(String::as_str));
@@ -196,6 +190,11 @@ fn named_and_clock(spec: &HistSpec, tracefs: &Tracefs, format: &EventFormat) -> 
         let hint = near.or_else(|| Some(format!("this kernel has {}", clocks.join(", "))));
         return Err(SpecError { kind, span: clock.span, hint });
     }
+    Ok(())
+}
+
+/// Checks that another histogram of that name, in whatever instance, has the same table.
+pub(crate) fn named(spec: &HistSpec, tracefs: &Tracefs, format: &EventFormat) -> Result<(), SpecError> {
     let Some(name) = &spec.name else { return Ok(()) };
     for instance in instances(tracefs).unwrap_or_default() {
         for event in events_with_hists(&instance).unwrap_or_default() {
