@@ -250,15 +250,19 @@ impl RecordSummary {
     /// For people: one line, and one more for each CPU that lost events.
     pub fn text(&self) -> String {
         let totals = self.totals();
+        // A file that could not be completed holds less than its spools.
+        let of_events = match totals.bytes_written <= self.file_size {
+            true => format!(" ({} of it events)", ByteSize(totals.bytes_written)),
+            false => String::new(),
+        };
         let mut text = format!(
-            "{}: {} in {}{}, {} raw, {} written ({} of it events); {} lost",
+            "{}: {} in {}{}, {} raw, {} written{of_events}; {} lost",
             if self.output.as_os_str() == "-" { "standard output".into() } else { self.output.to_string_lossy() },
             counted(totals.events, "event"),
             seconds(self.tracing_on),
             self.sizes(),
             ByteSize(totals.bytes_raw),
             ByteSize(self.file_size),
-            ByteSize(totals.bytes_written),
             if totals.lost == 0 { "none".to_owned() } else { grouped(totals.lost) },
         );
         if let Some(limit) = self.limit {

@@ -81,7 +81,7 @@ fn a_disk_that_is_full_from_the_start_is_counted() {
     let env = TestEnvironment::new();
     let disk = env.path().join("disk");
     let _disk = SmallDisk::mount(&disk, "2M");
-    let load = kills(50_000);
+    let load = kills(90_000);
     let args =
         ["-F", "--compression", "none", "-e", "syscalls:sys_enter_kill", "-o", "disk/trace.dat", "--", "bash", "-c"];
     let out = record(&env, &[&args[..], &[&load]].concat());

@@ -153,7 +153,10 @@ pub(crate) fn hist_triggers(instance: &Instance, event: &EventName) -> Result<Ve
 /// need not be read; only those of the system `ftrace` are never listed.
 pub(crate) fn events_with_hists(instance: &Instance) -> Result<Vec<EventName>, Failure> {
     let mut events = instance.enabled_events()?;
-    events.push(EventName::new("ftrace", "print"));
+    let print = EventName::new("ftrace", "print");
+    if !events.contains(&print) {
+        events.push(print);
+    }
     let has = |event: &EventName| {
         instance.triggers(event).is_ok_and(|lines| lines.iter().any(|line| line.starts_with("hist:")))
     };
