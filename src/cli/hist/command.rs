@@ -36,7 +36,7 @@ EXAMPLES:
   rtrace hist sched:sched_switch --key stacktrace --folded -- ls | flamegraph.pl
   rtrace hist sched:sched_switch 'hist:keys=next_pid:vals=next_prio' --duration 1s
   rtrace hist start sched:sched_switch --key next_pid; rtrace hist show; rtrace hist stop
-  rtrace hist -i run.dat sched:sched_switch --key next_comm --since +1s
+  rtrace hist -i run.dat sched:sched_switch --key next_comm --since -1s
   rtrace hist -i trace.dat               the call chains of a recording with stacks or functions
 `rtrace help hist` explains keys, modifiers, variables and actions."
 )]
