@@ -237,7 +237,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("dump --validate --options FILE", "`--options` has no effect beside `--validate`"),
     ("dump --validate --summary FILE", "`--summary` has no effect beside `--validate`"),
     ("dump --json --events FILE", "`--events` has no effect beside `--json`"),
-    ("record -e sched -s 500 ls", "`--sleep` has no effect without `--poll`"),
     ("record -e sched --threshold 5 ls", "`--threshold` has no effect on events"),
     ("record -e sched --max-graph-depth 5 ls", "`--max-graph-depth` has no effect without the tracer"),
     ("record -e sched -d ls", "`--no-function-trace` has no effect without a latency tracer"),

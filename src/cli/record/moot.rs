@@ -1,4 +1,4 @@
-//! Options of `record` that cannot have an effect.
+//! Options of `record` that cannot have an effect. `-s` without `--poll` is taken: trace-cmd's users type it.
 
 use super::Args;
 use crate::cli::given::Moot;
@@ -8,13 +8,6 @@ impl Args {
     pub(super) fn moot(&self) -> Option<Moot<'static>> {
         let given = |id| self.traced.given().has(id);
         let moot = |option, reason, hint| Some(Moot { option, reason, hint });
-        if given("sleep") && !given("poll") {
-            return moot(
-                "sleep",
-                "without `--poll`: readers sleep until the kernel wakes them",
-                "`--poll -s MICROSECONDS` looks at the ring buffers so often.",
-            );
-        }
         if given("only_named") && !given("profile") {
             return moot(
                 "only_named",
