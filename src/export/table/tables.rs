@@ -65,7 +65,7 @@ pub struct TableBuffer<'t> {
     pub instance: Option<&'t str>,
 }
 
-/// Writes a Parquet file per event type, and those of the derived tables, as pieces that [`Frames`](super::Frames) takes apart.
+/// Writes a Parquet file per event type, and those of the derived tables, as pieces that [`Frames`](crate::export::Frames) takes apart.
 pub struct Tables<'t> {
     files: Vec<File<'t>>,
     buffers: Vec<Buffer<'t>>,
