@@ -17,7 +17,7 @@ use crate::units::Pid;
 /// The name of a condition in errors.
 const LABEL: &str = "stop-if";
 
-/// What a condition looks like.
+/// Conditions, for the hint of an error.
 const EXAMPLE: &str = "As in `latency(sched:sched_waking, sched:sched_switch, pid=next_pid) > 1ms` or `count(sched:sched_process_exit) >= 1`.";
 /// Intervals that are on at one time at most: the bound of the memory that they take.
 const MOST_OPEN: usize = 1 << 16;

@@ -3,8 +3,8 @@
 use clap::Command;
 
 /// The kinds of option that `report` has for events, by their long names; `F` and `v` are letters of the first.
-const SELECTS: [&str; 12] =
-    ["select", "invert", "filter", "pid", "tgid", "comm", "cpu", "no-irq", "no-softirq", "first", "last", "F"];
+const SELECTS: [&str; 10] = ["select", "invert", "filter", "pid", "tgid", "comm", "cpu", "no-irq", "no-softirq", "F"];
+const LIMITS: [&str; 2] = ["first", "last"];
 const WINDOW: [&str; 3] = ["since", "until", "around"];
 const TIMES: [&str; 6] = ["raw-ts", "nodate", "ts-offset", "ts2secs", "align", "align-ts"];
 
@@ -62,7 +62,11 @@ const WITHOUT: &[(&str, &str, &str)] = &[
         "`-e EVENT -f FILTER` chooses by content, `-P PID` and `-F` by task.",
     ),
     ("dump", "it is about the file, not its events", "`rtrace report` has this option."),
-    ("split", "parts are pieces of time, with all events", "`rtrace convert FILE PART.dat OPTION` selects events."),
+    (
+        "split",
+        "events are selected by `--filter` and the like",
+        "`rtrace convert FILE PART.dat OPTION` has this option.",
+    ),
     (
         "sql",
         "rows are selected by the statement",
@@ -78,6 +82,10 @@ pub(crate) fn found(option: &str, command: &str, root: &Command) -> Option<(Stri
     let (_, reason, hint) = WITHOUT.iter().find(|(without, ..)| *without == command)?;
     if at(&SELECTS) {
         return Some(((*reason).to_owned(), hint.replace("OPTION", &format!("{option} ..."))));
+    }
+    if at(&LIMITS) {
+        let hint = "`rtrace split -e N FILE` makes a recording of the first N events.";
+        return Some(("it counts the events of a report".to_owned(), hint.to_owned()));
     }
     let of_report = || root.find_subcommand("report")?.get_arguments().find(|arg| arg.get_long() == Some(name));
     let having = || {
@@ -106,7 +114,7 @@ mod tests {
     fn the_commands_and_options_are_there() {
         let root = crate::cli::bare_command_line();
         let report = root.find_subcommand("report").expect("a command");
-        for name in SELECTS.iter().chain(&WINDOW).chain(&TIMES) {
+        for name in SELECTS.iter().chain(&LIMITS).chain(&WINDOW).chain(&TIMES) {
             let there = |arg: &clap::Arg| arg.get_long() == Some(name) || arg.get_short() == name.chars().next();
             assert!(report.get_arguments().any(there), "{name}");
         }

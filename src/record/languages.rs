@@ -18,7 +18,7 @@ pub(super) struct Checked {
     /// Events that lack a field of the filter, or have it of another type: they are recorded unfiltered, as the kernel
     /// does it for a filter of a whole system.
     pub(super) unfiltered: BTreeSet<EventName>,
-    /// How many events those are, and why, if there are any.
+    /// A warning with their number and the reason, if there are any.
     pub(super) partly: Option<String>,
     pub(super) triggers: Vec<String>,
     /// Events that a trigger switches on.

@@ -197,7 +197,7 @@ fn every_option_is_held_beside_every_output() {
     }
 }
 
-/// What only makes sense with another option says so.
+/// An option that needs another one says so.
 #[test]
 fn options_that_miss_another_are_refused() {
     let env = TestEnvironment::new();
@@ -284,7 +284,8 @@ fn options_of_report_are_explained_elsewhere() {
         ("analyze irq -F sched_switch", "needs all events of its time", "`rtrace convert FILE PART.dat -F ...`"),
         ("why ls --worst wakeup --comm x", "all events around TASK's interval count", "`--worst`"),
         ("check --pid=3", "assertions are about all events", "`rtrace help assertions`"),
-        ("diff a b --first 3", "comparisons are of all events", "`rtrace help comparisons`"),
+        ("diff a b --pid 3", "comparisons are of all events", "`rtrace help comparisons`"),
+        ("analyze sched --first 3", "counts the events of a report", "`rtrace split -e N FILE`"),
         ("hist -i a sched:sched_switch -k next_comm --pid 3", "its filter lets through", "`--if FILTER`"),
         ("latency -i a b:c d:e --by f --cpu 0", "filters of their own", "`--if-start FILTER`"),
         ("profile --input a --comm x", "a profile needs all events", "`rtrace convert FILE PART.dat --comm ...`"),

@@ -349,7 +349,7 @@ fn read_by_firefox(env: &TestEnvironment, file: &Path, threads: &[Value]) {
     assert!((found - own as f64).abs() <= 1e-6 * own as f64, "{}: {found} of {own}", file.display());
 }
 
-/// What was drawn is said as JSON, beside the picture.
+/// The drawn stacks and events are said as JSON, beside the picture.
 #[test]
 fn a_picture_is_described_as_json() {
     let Some([file, ..]) = recordings() else { return };

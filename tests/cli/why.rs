@@ -106,7 +106,7 @@ fn what_is_not_there_is_an_error() {
     assert!(outcome.stderr().contains("`rtrace record --for sched,irq`"), "{}", outcome.stderr());
 }
 
-/// What was left out is put in: all tasks, and the longest wait.
+/// Arguments that are left out are put in: all tasks, and the longest wait.
 #[test]
 fn a_recording_alone_asks_for_the_longest_wait_of_all() {
     let env = TestEnvironment::new();

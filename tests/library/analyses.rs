@@ -81,7 +81,7 @@ impl<A: InOrder> InOrder for Everything<A> {
     }
 }
 
-/// What is left out before records are merged, and what an analysis among others does not get, says nothing to it.
+/// Records that are left out before the merge, and those that an analysis among others does not get, say nothing to it.
 #[test]
 fn what_an_analysis_does_not_read_says_nothing_to_it() {
     let mut most = [0; 10];

@@ -6,12 +6,13 @@ use super::written::Written;
 use crate::cli::exit::Failure;
 use crate::cli::piped;
 use crate::cli::query::{Input, QueryEvents};
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io::{Read, Seek, Write};
 use std::path::Path;
+use tar::{Builder, Header};
 
 /// True if `output` is an archive's name.
 pub(super) fn is_archive(output: &Path) -> bool {
@@ -26,7 +27,8 @@ pub(super) fn write<W: Write + Send>(
 ) -> Result<Written, Failure> {
     let members = members(events.inputs);
     let manifest = manifest(&members);
-    member(out, "perfetto_manifest.json", manifest.len() as u64, &mut manifest.as_bytes())?;
+    let mut archive = Builder::new(out);
+    append(&mut archive, "perfetto_manifest.json", manifest.len() as u64, &mut manifest.as_bytes())?;
     let mut written = Written { events: 0, left_out: Vec::new() };
     for (number, of) in members.iter().enumerate() {
         let sources = events.query.sources().iter().filter(|source| source.recording == number).cloned().collect();
@@ -39,11 +41,11 @@ pub(super) fn write<W: Write + Send>(
         left_out.extend(more(&own, &[number], &mut spool)?);
         let size = spool.stream_position().context(failed)?;
         spool.rewind().context(failed)?;
-        member(out, &of.path, size, &mut spool)?;
+        append(&mut archive, &of.path, size, &mut spool)?;
         written.events += one.events;
         written.left_out.extend(left_out.into_iter().map(|what| format!("{what} of {}", of.machine)));
     }
-    out.write_all(&[0; 2 * BLOCK])?;
+    archive.finish()?;
     Ok(written)
 }
 
@@ -92,52 +94,10 @@ fn manifest(members: &[Member]) -> String {
     )
 }
 
-/// The size of a tar archive's records.
-const BLOCK: usize = 512;
-
-/// Appends a file of `size` bytes to a tar archive, in the format of POSIX.1-1988.
-fn member(out: &mut impl Write, name: &str, size: u64, from: &mut impl Read) -> Result<(), Failure> {
-    let mut header = [0u8; BLOCK];
-    let mut put = |at: usize, text: &[u8]| header[at..at + text.len()].copy_from_slice(text);
-    put(0, name.as_bytes());
-    put(100, b"0000644\0");
-    put(108, b"0000000\0");
-    put(116, b"0000000\0");
-    // Larger sizes than eleven octal digits hold, 8 GiB, are binary (GNU tar's and POSIX's readers take both).
-    if size < 1 << 33 {
-        put(124, format!("{size:011o}\0").as_bytes());
-    } else {
-        put(124, &[0x80]);
-        put(128, &size.to_be_bytes());
-    }
-    put(136, b"00000000000\0");
-    put(148, b"        ");
-    put(156, b"0");
-    put(257, b"ustar\x0000");
-    let sum: u64 = header.iter().map(|byte| u64::from(*byte)).sum();
-    header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
-    out.write_all(&header)?;
-    let copied = io::copy(&mut from.by_ref().take(size), out)?;
-    if copied != size {
-        return Err(anyhow!("a temporary file lost {} bytes", size - copied).into());
-    }
-    out.write_all(&[0; BLOCK][..(size.next_multiple_of(BLOCK as u64) - size) as usize])?;
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn archives_are_tars() {
-        let mut out = Vec::new();
-        member(&mut out, "a.txt", 5, &mut &b"hello"[..]).expect("memory");
-        assert_eq!((out.len(), &out[..5], &out[512..517]), (1024, &b"a.txt"[..], &b"hello"[..]));
-        let sum = out[..512]
-            .iter()
-            .enumerate()
-            .map(|(at, byte)| if (148..156).contains(&at) { 32 } else { u64::from(*byte) });
-        assert_eq!(&out[148..154], format!("{:06o}", sum.sum::<u64>()).as_bytes());
-    }
+/// Appends a file of `size` bytes.
+fn append(archive: &mut Builder<impl Write>, name: &str, size: u64, from: &mut impl Read) -> Result<(), Failure> {
+    let mut header = Header::new_ustar();
+    header.set_size(size);
+    header.set_mode(0o644);
+    Ok(archive.append_data(&mut header, name, from.take(size))?)
 }

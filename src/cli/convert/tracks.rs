@@ -43,7 +43,7 @@ fn counter(text: &str) -> Result<CounterField, String> {
     }
 }
 
-/// What is asked for beside the events.
+/// Tracks that are asked for beside the events.
 #[derive(clap::Args)]
 pub(super) struct TrackArgs {
     /// Time between two events as slices of perfetto, as in block:block_rq_issue:block:block_rq_complete:sector

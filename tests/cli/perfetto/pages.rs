@@ -23,7 +23,7 @@ fn page(name: &str) -> Option<PathBuf> {
     None
 }
 
-/// What `expression` is in the page, opened with the files of `env`, once it has a value.
+/// The value of `expression` in the page, opened with the files of `env`, once it has one.
 fn shown(env: &TestEnvironment, page: &Path, address: &str, expression: &str, picture: &str) -> String {
     let folders = format!("{}:{}", page.display(), env.path().display());
     let pictures = std::env::var_os("RTRACE_PICTURES").map_or_else(|| env.path().to_owned(), PathBuf::from);

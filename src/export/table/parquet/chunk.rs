@@ -152,7 +152,7 @@ pub(super) struct Chunk {
     encodings: Vec<i32>,
 }
 
-/// What the file's footer says of a chunk.
+/// A chunk in the file's footer.
 pub(super) struct ChunkInfo {
     cell: Cell,
     pages: Vec<Page>,

@@ -161,7 +161,7 @@ struct Element<'e> {
     meaning: Meaning,
 }
 
-/// What a leaf's or a group's values mean beside their type.
+/// The meaning of a leaf's or a group's values beside their type.
 #[derive(Clone, Copy)]
 enum Meaning {
     Nothing,
