@@ -174,6 +174,8 @@ fn add(args: &AddArgs) -> Result<Exit, Failure> {
     let new = !matches!(&trigger.action, TriggerAction::Hist(spec) if spec.control.is_some());
     let events = select(&instance, on)?;
     let known: Vec<String> = instance.events()?.iter().map(EventName::to_string).collect();
+    // A trigger that somebody else has set and that we do not understand says nothing about this one.
+    let hists = if text.contains('$') { neighbours(&instance).ok() } else { None };
     let (mut fitting, mut others) = (Vec::new(), Vec::new());
     for event in &events {
         let format = format(&instance, event)?;
@@ -188,9 +190,7 @@ fn add(args: &AddArgs) -> Result<Exit, Failure> {
             let readme = tracefs.top().read("README").unwrap_or_default();
             let features = Features::from_readme(&readme);
             let lookup = |system: &str, name: &str| self::format(&instance, &EventName::new(system, name)).ok();
-            // A trigger that somebody else has set and that we do not understand says nothing about this one.
-            let set = if text.contains('$') { neighbours(&instance).ok() } else { None };
-            let around = CheckContext { event: &format, features, neighbours: set.as_deref(), lookup: Some(&lookup) };
+            let around = CheckContext { event: &format, features, neighbours: hists.as_deref(), lookup: Some(&lookup) };
             let mut checked = spec.check(&around).map_err(|errors| errors.into_iter().next());
             // The kernel sets the clock for time stamps only.
             if checked.is_ok() && text.contains("common_timestamp") {
