@@ -80,6 +80,7 @@ pub fn extract(
         rings.push(of_buffer);
     }
     let plan = Plan::empty(output, compression);
+    output_file.move_former_aside()?;
     let begun = output_file.begin(tracefs, &plan, &buffers, ClockFacts { date, tsc: None })?;
     let (writer, symbols_error) = begun.write(tracefs.kallsyms());
     let progress = Progress::default();

@@ -146,8 +146,8 @@ impl Output {
         self.remote.is_some()
     }
 
-    /// Puts a new file where the former one is, which is kept under another name.
-    fn move_former_aside(&mut self) -> Result<(), RecordError> {
+    /// Puts a new file where the former one is, which is kept under another name. Before [`Output::begin`].
+    pub(super) fn move_former_aside(&mut self) -> Result<(), RecordError> {
         let Some(former) = self.former.take() else { return Ok(()) };
         self.moved = Some(former.move_aside()?);
         let made = TargetPath::of(&self.path).and_then(|place| place.create_new(PRIVATE));
@@ -275,7 +275,6 @@ impl Output {
         // The earlier contents of a ring can be of any event.
         let all = plan.all_formats || buffers.iter().any(|buffer| buffer.held_before > 0);
         let metadata = Metadata::read(tracefs, (!all).then_some(&events), std::mem::take(&mut self.formats))?;
-        self.move_former_aside()?;
         let file = self.any_file()?;
         file.set_len(0).map_err(self.error("write"))?;
         let codec = plan.compression.codec();

@@ -259,6 +259,11 @@ impl SessionRun<'_> {
             // Then there is saved_cmdlines alone, as for every other recorder.
             Err(_) => None,
         };
+        self.output.move_former_aside()?;
+        if !self.output.is_remote() {
+            // Before the file can be read: `recover` must find what belongs to it.
+            self.journal.note_recording(self.output.recording(&self.buffers)?)?;
+        }
         symbols.write_to(self.output.begin(self.journal.tracefs(), self.plan, &self.buffers, self.time)?);
         if self.output.wants_all_first()
             && let Some(error) = symbols.error()
@@ -302,10 +307,6 @@ impl SessionRun<'_> {
                 for buffer in self.buffers.iter().chain(&beside) {
                     buffer.leave_out(&mut self.journal, &tids)?;
                 }
-            }
-
-            if !self.output.is_remote() {
-                self.journal.note_recording(self.output.recording(&self.buffers)?)?;
             }
             symbols.make_way();
             self.since = Instant::now();

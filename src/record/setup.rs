@@ -14,6 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Fill level of a ring at which its reader is woken, in per cent. The kernel's default of 50 leaves a reader half a
 /// ring of time, 2.5 ms for the default size under full load; 10 leaves it nine tenths.
 const BUFFER_PERCENT: usize = 10;
+
+/// The option of an instance that gets what applications write to the top level's `trace_marker` (since Linux 6.16).
+const COPY_MARKERS: &str = "options/copy_trace_marker";
 /// The sub-buffers of a ring that was made for this recording, in KiB. What the kernel does per sub-buffer (a fresh one
 /// for the ring, a pipe slot) costs with those of one page more than copying what is in them. Larger ones are worth
 /// little, and the kernel calls allocations beyond this costly (`PAGE_ALLOC_COSTLY_ORDER`): they may fail.
@@ -120,6 +123,18 @@ pub(super) fn choose(
     Ok(chosen)
 }
 
+/// Where a buffer has what applications write to the top level's `trace_marker` from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Markers {
+    /// It is the top level, or one that is recorded beside another.
+    Direct,
+    /// The kernel copies them into the instance (since Linux 6.16), while it traces: a mark goes to one copy after the
+    /// other, and one whose ring is off ends that (`tracing_mark_write`, kernel/trace/trace.c).
+    Copied,
+    /// This kernel cannot copy them.
+    Missing,
+}
+
 /// A ring buffer that is set up.
 #[derive(Debug)]
 pub(super) struct SetUpBuffer {
@@ -127,8 +142,7 @@ pub(super) struct SetUpBuffer {
     /// Its name in the file: empty for the main one.
     pub(super) name: String,
     pub(super) clock: TraceClock,
-    /// False if what applications write to trace_marker does not get into it.
-    pub(super) has_markers: bool,
+    pub(super) markers: Markers,
     pub(super) sub_buffer: usize,
     pub(super) kib_per_cpu: Option<u64>,
     /// Each CPU and its counters before the recording.
@@ -205,7 +219,11 @@ pub(super) fn set_up(
     }
     set_buffer(journal, &instance, buffer)?;
     journal.set_buffer_percent(&instance, BUFFER_PERCENT)?;
-    let has_markers = instance.name().is_none() || !main || journal.copy_trace_marker(&instance)?;
+    let markers = match instance.name() {
+        Some(_) if main && instance.has(COPY_MARKERS) => Markers::Copied,
+        Some(_) if main => Markers::Missing,
+        _ => Markers::Direct,
+    };
     if plan.tasks.is_restricted() {
         let command = command.filter(|_| plan.tasks.command);
         let pids: Vec<Pid> = plan.tasks.pids.iter().copied().chain(command).collect();
@@ -246,7 +264,7 @@ pub(super) fn set_up(
     Ok(SetUpBuffer {
         name: if main { String::new() } else { instance.name().unwrap_or_default().to_owned() },
         clock,
-        has_markers,
+        markers,
         held_before: earlier.min(entries(&cpus)), // a tracer that was set has emptied the rings
         sub_buffer,
         kib_per_cpu,
@@ -406,7 +424,7 @@ impl SetUpBuffer {
         Ok(SetUpBuffer {
             name: name.to_owned(),
             clock: instance.trace_clock()?,
-            has_markers: true,
+            markers: Markers::Direct,
             sub_buffer: instance.sub_buffer_size()?,
             kib_per_cpu: instance.buffer_size()?.kib(),
             cpus: cpus.collect::<Result<_, Error>>()?,
@@ -454,6 +472,9 @@ impl SetUpBuffer {
             self.armed.set_uncounted(journal, &self.instance)?;
         }
         journal.set_on(&self.instance, true)?;
+        if self.markers == Markers::Copied {
+            journal.set(&self.instance, COPY_MARKERS, "1")?;
+        }
         if already {
             self.armed.set_uncounted(journal, &self.instance)?;
         }
@@ -468,7 +489,11 @@ impl SetUpBuffer {
 
     /// Switches it off; what is in its rings stays.
     pub(super) fn switch_off(&self, journal: &mut Journal) -> Result<(), Error> {
-        journal.set_on(&self.instance, false)
+        let copied = match self.markers {
+            Markers::Copied => journal.set(&self.instance, COPY_MARKERS, "0").map(drop),
+            Markers::Direct | Markers::Missing => Ok(()),
+        };
+        journal.set_on(&self.instance, false).and(copied)
     }
 }
 

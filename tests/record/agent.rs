@@ -116,6 +116,8 @@ fn a_killed_controller_leaves_nothing_at_the_agent() {
     for file in FILES {
         env.rtrace(&["recover", file]).exits(0);
     }
+    let killed = nix::unistd::Pid::from_raw(controller.id().cast_signed());
+    assert_eq!(instances_of(killed), [""; 0], "recover puts back whatever the file says");
     assert_eq!(agent.end().0, Some(0));
 }
 

@@ -2,7 +2,7 @@
 
 use super::SessionRun;
 use crate::record::plan::{BufferPlan, Plan, TargetBuffer};
-use crate::record::setup::ResolvedEvents;
+use crate::record::setup::{Markers, ResolvedEvents};
 use crate::tracefs::{Instance, Tracefs};
 use crate::units::counted;
 use std::fs;
@@ -67,7 +67,7 @@ impl SessionRun<'_> {
     }
 
     pub(super) fn warn_of_markers(&mut self) {
-        if self.buffers.iter().any(|buffer| !buffer.has_markers) {
+        if self.buffers.iter().any(|buffer| buffer.markers == Markers::Missing) {
             self.observer.warn(
                 "what applications write to trace_marker is not recorded: this kernel cannot copy it into an instance; \
                  --top records it",

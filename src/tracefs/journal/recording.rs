@@ -46,15 +46,6 @@ impl Journal {
         self.set_if_there(instance, "buffer_percent", &percent.to_string())
     }
 
-    /// Copies what is written to the top level's `trace_marker` into the instance as well (since Linux 6.16). Gives false
-    /// where the kernel cannot.
-    ///
-    /// # Errors
-    /// As [`Journal::set`].
-    pub fn copy_trace_marker(&mut self, instance: &Instance) -> Result<bool, Error> {
-        self.set_if_there(instance, "options/copy_trace_marker", "1")
-    }
-
     /// Records only the events of these tasks (`set_event_pid`), and with `children` of all that they fork from now on.
     ///
     /// # Errors
