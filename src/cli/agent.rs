@@ -10,6 +10,7 @@ use anyhow::{Context, anyhow};
 use rtrace::network::Network;
 use rtrace::network::agent::{AGENT_PORT, Agent, AgentJob, AgentNotice};
 use rtrace::record::{Beside, Live, Observer, RecordSummary, Signals, record_beside};
+use serde_json::{Value, json};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
@@ -42,6 +43,9 @@ pub(crate) struct Args {
     /// Write what happens to FILE instead of standard error
     #[arg(short, long, value_name = "FILE")]
     log: Option<PathBuf>,
+    /// A line of JSON for each event, on standard output or in the log FILE
+    #[arg(long)]
+    json: bool,
     /// Show each write to tracefs as a line of shell
     #[arg(long)]
     verbose: bool,
@@ -105,7 +109,7 @@ struct Warnings<'a>(&'a Log);
 
 impl Observer for Warnings<'_> {
     fn warn(&mut self, text: &str) {
-        self.0.line(&format!("warning: {text}"));
+        self.0.event(&format!("warning: {text}"), json!({"event": "warning", "text": text}));
     }
 
     fn started(&mut self, _buffers: &[(String, Option<u64>)]) {}
@@ -115,6 +119,16 @@ impl Observer for Warnings<'_> {
     }
 
     fn live(&mut self, _live: &Live) {}
+}
+
+/// An event of schema `rtrace.agent`, version 1.
+fn facts(notice: &AgentNotice) -> Value {
+    match notice {
+        AgentNotice::Refused { peer, why } => json!({"event": "refused", "peer": peer.to_string(), "why": why}),
+        AgentNotice::Asked { peer, args } => json!({"event": "asked", "peer": peer.to_string(), "args": args}),
+        AgentNotice::Ended { peer, what } => json!({"event": "ended", "peer": peer.to_string(), "outcome": what}),
+        other => json!({"event": "other", "text": other.to_string()}),
+    }
 }
 
 /// Serves until a signal ends it.
@@ -128,19 +142,23 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let open_to_all = allow.is_empty() && !address.ip().is_loopback();
     let agent = Agent::bind(address, allow).with_context(|| format!("failed to listen on {address}"))?;
     let address = agent.address().context("failed to listen")?;
-    let log = Log::open(args.log.as_deref())?;
+    let log = Log::open(args.log.as_deref(), args.json)?;
     if open_to_all {
         note!("rtrace: warning: everybody who reaches {address} can record this machine (-N says who may)");
     }
     // Before anybody can know that it listens.
     let signals = Signals::block().context("failed to wait for signals")?;
     note!("rtrace: agent on {address}");
+    if args.json {
+        let address = address.to_string();
+        log.event("", json!({"schema": "rtrace.agent", "version": 1, "event": "listening", "address": address}));
+    }
     if args.daemonize {
         // Before the first thread. What is said from here on goes to the log or nowhere.
         nix::unistd::daemon(true, false).context("failed to go to the background")?;
         release();
     }
-    let tell = |notice: &AgentNotice| log.line(&notice.to_string());
+    let tell = |notice: &AgentNotice| log.event(&notice.to_string(), facts(notice));
     agent.run(signals.as_fd(), &|job| args.record(job, &log), &tell);
     Ok(Exit::Success)
 }

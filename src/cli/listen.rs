@@ -8,6 +8,7 @@ use rtrace::network::Network;
 use rtrace::network::listen::{ListenNotice, ListenOptions, Listener};
 use rtrace::record::Signals;
 use rtrace::units::{ByteSize, parse_duration};
+use serde_json::{Value, json};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
@@ -47,6 +48,9 @@ pub(crate) struct Args {
     /// Write what happens to FILE instead of standard error
     #[arg(short, long, value_name = "FILE")]
     log: Option<PathBuf>,
+    /// A line of JSON for each event, on standard output or in the log FILE
+    #[arg(long)]
+    json: bool,
     /// Limit of one recording: what comes after it is not taken
     #[arg(long, value_name = "SIZE")]
     max_size: Option<ByteSize>,
@@ -77,6 +81,23 @@ fn file_name(text: &str) -> Result<String, String> {
     }
 }
 
+/// An event of schema `rtrace.listen`, version 1.
+fn facts(notice: &ListenNotice) -> Value {
+    match notice {
+        ListenNotice::Refused { peer, why } => json!({"event": "refused", "peer": peer.to_string(), "why": why}),
+        ListenNotice::Began { peer, protocol, file, again } => json!({
+            "event": if *again { "resumed" } else { "began" }, "peer": peer.to_string(),
+            "protocol": protocol.to_string(), "file": file,
+        }),
+        ListenNotice::Interrupted { file, why } => json!({"event": "interrupted", "file": file, "why": why}),
+        ListenNotice::Ended(ended) => json!({
+            "event": "ended", "file": ended.file, "size": ended.size, "events": ended.events,
+            "incomplete": ended.incomplete,
+        }),
+        other => json!({"event": "other", "text": other.to_string()}),
+    }
+}
+
 /// Serves until a signal ends it.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     if args.vsock {
@@ -98,19 +119,28 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let address = SocketAddr::new(args.bind, args.port);
     let listener = Listener::bind(address, options).with_context(|| format!("failed to listen on {address}"))?;
     let address = listener.address().context("failed to listen")?;
-    let log = Log::open(args.log.as_deref())?;
+    let log = Log::open(args.log.as_deref(), args.json)?;
     if !args.bind.is_loopback() && args.allow.is_empty() {
         note!("rtrace: warning: everybody who reaches {address} can send recordings here (--allow says who may)");
     }
     // Before anybody can know that it listens.
     let signals = Signals::block().context("failed to wait for signals")?;
     note!("rtrace: listening on {address}; files go to {}", args.dir.display());
+    if args.json {
+        log.event(
+            "",
+            json!({
+                "schema": "rtrace.listen", "version": 1, "event": "listening", "address": address.to_string(),
+                "dir": args.dir.to_string_lossy(),
+            }),
+        );
+    }
     if args.daemonize {
         // Before the first thread. What is said from here on goes to the log or nowhere.
         nix::unistd::daemon(true, false).context("failed to go to the background")?;
         release();
     }
-    let tell = |notice: &ListenNotice| log.line(&notice.to_string());
+    let tell = |notice: &ListenNotice| log.event(&notice.to_string(), facts(notice));
     match listener.run(signals.as_fd(), &tell) {
         0 => Ok(Exit::Success),
         1 => Err(Failure::new(Exit::Incomplete, anyhow!("one recording is incomplete"))),

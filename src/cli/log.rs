@@ -1,35 +1,52 @@
-//! The log of a command that serves other machines: a file, or standard error.
+//! The log of a command that serves other machines: a file, or standard error; of JSON lines, standard output.
 
 use super::exit::Failure;
-use super::terminal::say;
+use super::terminal::{say, stdout};
 use anyhow::Context;
 use rtrace::safe_file;
+use serde_json::{Value, json};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Mutex;
+use std::time::SystemTime;
 
-/// Takes lines from all threads.
-pub(crate) struct Log(Option<Mutex<File>>);
+/// Takes events from all threads.
+pub(crate) struct Log {
+    file: Option<Mutex<File>>,
+    json: bool,
+}
 
 impl Log {
-    /// A log in the file `path`, or on standard error.
-    pub(crate) fn open(path: Option<&Path>) -> Result<Self, Failure> {
+    /// A log in the file `path`, or without one on standard error: lines of text, or with `json` JSON lines, on standard output.
+    pub(crate) fn open(path: Option<&Path>, json: bool) -> Result<Self, Failure> {
         let create =
             |path: &Path| safe_file::create(path, 0o600).with_context(|| format!("failed to write {}", path.display()));
-        Ok(Log(path.map(create).transpose()?.map(Mutex::new)))
+        Ok(Log { file: path.map(create).transpose()?.map(Mutex::new), json })
     }
 
-    /// Writes a line.
-    pub(crate) fn line(&self, text: &str) {
-        match &self.0 {
+    /// Writes an event as a line: its `text`, or its `facts`, an object, with the time in milliseconds since 1970. A log that
+    /// cannot be written must not end recordings.
+    pub(crate) fn event(&self, text: &str, mut facts: Value) {
+        let line = match self.json {
+            true => {
+                let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+                facts["time_ms"] = json!(since.as_millis() as u64);
+                facts.to_string()
+            }
+            false => text.to_owned(),
+        };
+        match &self.file {
             Some(file) => {
                 if let Ok(mut file) = file.lock() {
-                    // A log that cannot be written must not end recordings.
-                    drop(writeln!(file, "{text}"));
+                    drop(writeln!(file, "{line}"));
                 }
             }
-            None => say(format_args!("rtrace: {text}\n")),
+            None if self.json => {
+                let mut out = stdout();
+                drop(writeln!(out, "{line}").and_then(|()| out.flush()));
+            }
+            None => say(format_args!("rtrace: {line}\n")),
         }
     }
 }

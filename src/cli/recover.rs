@@ -8,10 +8,12 @@ use super::restore::{Header, cpu_of, make_header, open_cpus, put_together};
 use super::terminal::note;
 use super::trace_file::{Overwrite, threads};
 use anyhow::anyhow;
+use rtrace::Recording;
 use rtrace::record::{left_unfinished, recover};
 use rtrace::trace_dat::{FileError, Recovered, WriteError};
 use rtrace::tracefs::find_orphans;
 use rtrace::units::counted;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Finish a recording whose recorder was killed
@@ -160,14 +162,22 @@ fn finish(file: &Path, args: &Args) -> Result<Exit, Failure> {
         note!("rtrace: tracing is left as it is; `rtrace reset --stale` puts it back and drops what the rings hold");
     }
     let sound = !matches!(done, Done::Recording { .. }) || verify(file)?;
-    let exit = done.tell_with(file, rings.as_ref(), args.json)?;
+    let lacks_some = rings.as_ref().is_some_and(|rings| rings.missing.is_some_and(|missing| missing > 0));
+    let events = if lacks_some && !args.json { events_of(file) } else { None };
+    let exit = done.tell_with(file, rings.as_ref(), events, args.json)?;
     let is_whole = sound && missing.is_empty() && failures.is_empty() && unsaved.is_empty();
     // In text the sum is printed; each CPU's share is in the file, where `report` shows it.
-    let is_summed = !args.json && rings.as_ref().is_some_and(|rings| rings.missing.is_some_and(|missing| missing > 0));
+    let is_summed = !args.json && lacks_some;
     for unsaved in unsaved.into_iter().filter(|_| !is_summed) {
         note!("rtrace: {}: {}", file.display(), FileError::from(unsaved));
     }
     Ok(if is_whole { exit } else { Exit::Incomplete })
+}
+
+/// The number of events in the recording, if it can be read.
+fn events_of(file: &Path) -> Option<u64> {
+    let recording = Recording::open(File::open(file).ok()?).ok()?;
+    Some(recording.query().threads(threads()).for_each(|_| ()).ok()?.events)
 }
 
 /// True if all data of the finished recording can be read; names what cannot.

@@ -1,9 +1,10 @@
 //! The result of `recover` and `restore`, printed.
 
+use super::analyze::words::percent;
 use super::exit::{Exit, Failure};
 use super::piped::{named, say_of};
 use rtrace::record::Rings;
-use rtrace::units::{ByteSize, counted};
+use rtrace::units::{ByteSize, counted, grouped};
 use serde_json::json;
 use std::path::Path;
 
@@ -17,11 +18,18 @@ pub(super) enum Done {
 
 impl Done {
     pub(super) fn tell(&self, file: &Path, json: bool) -> Result<Exit, Failure> {
-        self.tell_with(file, None, json)
+        self.tell_with(file, None, None, json)
     }
 
-    /// The same, with what came out of the ring buffers of a killed recorder.
-    pub(super) fn tell_with(&self, file: &Path, rings: Option<&Rings>, json: bool) -> Result<Exit, Failure> {
+    /// The same, with the result for the ring buffers of a killed recorder, and the number of events in the file if that is
+    /// known.
+    pub(super) fn tell_with(
+        &self,
+        file: &Path,
+        rings: Option<&Rings>,
+        events: Option<u64>,
+        json: bool,
+    ) -> Result<Exit, Failure> {
         let name = named(file);
         if json {
             let (what, size, data, dropped) = match *self {
@@ -51,7 +59,7 @@ impl Done {
                 format!("{name}: {how}, {} with {} of events{}\n", ByteSize(size), ByteSize(data), torn(dropped))
             }
         };
-        say_of(file, &(text + &rings.map(|rings| of_rings(&name, rings)).unwrap_or_default()))?;
+        say_of(file, &(text + &rings.map(|rings| of_rings(&name, rings, events)).unwrap_or_default()))?;
         Ok(Exit::Success)
     }
 }
@@ -62,7 +70,7 @@ fn torn(dropped: u64) -> String {
 }
 
 /// The data that the ring buffers gave, and the state that they are in.
-fn of_rings(name: &str, rings: &Rings) -> String {
+fn of_rings(name: &str, rings: &Rings, events: Option<u64>) -> String {
     let taken = match (rings.bytes, rings.events) {
         (0, _) => String::new(),
         (_, Some(events)) => format!("{name}: {} of it still in the ring buffers\n", counted(events, "event")),
@@ -72,8 +80,11 @@ fn of_rings(name: &str, rings: &Rings) -> String {
         if rings.put_back { format!("{name}: tracing is as it was before the recording\n") } else { String::new() };
     let missing = match rings.missing {
         Some(missing) if missing > 0 => {
+            let share = events.map_or_else(String::new, |events| {
+                format!(" ({} % of {})", percent(missing, events + missing), grouped(events + missing))
+            });
             let missing = counted(missing, "event");
-            format!("{name}: lost {missing}: the killed recorder had read them and not yet written them\n")
+            format!("{name}: lost {missing}{share}: the killed recorder had read them and not yet written them\n")
         }
         _ => String::new(),
     };

@@ -361,3 +361,13 @@ fn a_picture_is_described_as_json() {
     assert!(told["stacks"].as_u64() > Some(0), "{told}");
     env.rtrace(&["flame", &file.to_string_lossy(), "-o", "-", "--json"]).exits(2).complains_with("cannot both go");
 }
+
+#[test]
+fn a_window_without_events_is_not_a_lack_of_stacks() {
+    let env = TestEnvironment::new();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/traces/host/small-zlib.dat");
+    let flame = |options: &[&str]| env.rtrace(&[&["flame", file.to_str().unwrap(), "-o", "f.svg"], options].concat());
+    flame(&[]).exits(1).complains_with("hold no call stacks");
+    flame(&["--since", "999999"]).exits(1).complains_with("no event matches: the events lie between");
+    flame(&["--comm", "nosuch"]).exits(1).complains_with("no task is called `nosuch`");
+}

@@ -290,3 +290,38 @@ fn who_may_connect_and_where_is_said() {
     env.rtrace(&["listen", "-p", "0", "--allow", "10.0.0.0/33"]).exits(2);
     env.rtrace(&["listen", "-V", "-p", "1"]).exits(5).complains_with("vsock");
 }
+
+#[test]
+fn a_script_reads_events_as_json_lines() {
+    let pieces = pieces();
+    let env = TestEnvironment::new();
+    let log = env.path().join("log");
+    let files = env.path().join("files");
+    fs::create_dir(&files).unwrap();
+    let listening = Listening::start(&files, &["--json", "-l", log.to_str().unwrap()]);
+    connect(listening.port).write_all(b"GET / HTTP/1.1\r\n\0").unwrap();
+    let (mut stream, ports) = v3(listening.port, pieces.cpus.len() as u32, &["tcp"]);
+    send_metadata(&mut stream, &pieces.metadata);
+    send_data(&pieces, &ports);
+    stream.write_all(&Message::Close.bytes()).unwrap();
+    let events = || {
+        let text = fs::read_to_string(&log).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<serde_json::Value>>()
+    };
+    let since = std::time::Instant::now();
+    while !events().iter().any(|event| event["event"] == "ended") || events().len() < 4 {
+        assert!(since.elapsed() < Duration::from_secs(60), "{:?}", events());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let address = format!("127.0.0.1:{}", listening.port);
+    assert_eq!(listening.end().0, Some(0));
+    let events = events();
+    assert_eq!((&events[0]["schema"], &events[0]["address"]), (&"rtrace.listen".into(), &address.into()));
+    assert!(events.iter().all(|event| event["time_ms"].is_u64()), "{events:?}");
+    let one = |name: &str| events.iter().find(|event| event["event"] == name).unwrap_or_else(|| panic!("{events:?}"));
+    assert!(one("refused")["why"].is_string());
+    let (began, ended) = (one("began"), one("ended"));
+    assert_eq!((&began["protocol"], &ended["events"]), (&"V3".into(), &2324.into()));
+    assert_eq!((&began["file"], &ended["incomplete"]), (&ended["file"], &serde_json::Value::Null));
+    assert_eq!(ended["size"], fs::metadata(only_file(&files)).unwrap().len());
+}

@@ -52,6 +52,11 @@ impl Lines {
         self.text.iter().filter(|byte| **byte == b'\n').count() as u64
     }
 
+    /// True if no event was selected at all.
+    pub(super) fn are_of_nothing(&self) -> bool {
+        self.text.is_empty() && self.left_out.is_empty()
+    }
+
     /// The failure if there are none.
     pub(super) fn nothing(&self) -> Failure {
         if self.off_cpu {

@@ -61,6 +61,11 @@ impl Args {
 
     fn draw(&self, events: &QueryEvents<'_>, output: &Path) -> Result<Picture, Failure> {
         let lines = if self.off_cpu { Lines::off_cpu(events)? } else { Lines::folded(events)? };
+        if lines.are_of_nothing()
+            && let Some(reason) = self.events.nothing(events.inputs)?
+        {
+            return Err(Failure::new(Exit::Failed, anyhow!(reason)));
+        }
         if lines.text.is_empty() {
             return Err(lines.nothing());
         }

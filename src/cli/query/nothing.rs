@@ -12,9 +12,17 @@ use std::collections::BTreeSet;
 impl QueryArgs {
     /// Says on stderr why no event was shown.
     pub(crate) fn tell_of_nothing(&self, inputs: &[Input]) -> Result<(), Failure> {
+        if let Some(reason) = self.nothing(inputs)? {
+            note!("rtrace: {reason}");
+        }
+        Ok(())
+    }
+
+    /// The reason why no event was selected; `None` if none was wanted, or text is there instead.
+    pub(crate) fn nothing(&self, inputs: &[Input]) -> Result<Option<String>, Failure> {
         let wanted_none = matches!(self.limit, LimitArgs { first: Some(0), .. } | LimitArgs { last: Some(0), .. });
         if wanted_none {
-            return Ok(());
+            return Ok(None);
         }
         let paths: Vec<String> = inputs.iter().map(|input| input.path.display().to_string()).collect();
         let files = paths.join(", ");
@@ -22,25 +30,23 @@ impl QueryArgs {
         // A latency tracer's text is shown, though it is no event.
         let has_text = |input: &Input| input.trace.buffers.iter().any(|buffer| buffer.text.is_some());
         if inputs.iter().any(has_text) {
-            return Ok(());
+            return Ok(None);
         }
         if all.span()?.is_none() {
-            note!("rtrace: {files}: no events");
-            return Ok(());
+            return Ok(Some(format!("{files}: no events")));
         }
         let reasons: Vec<String> =
             [self.no_cpu(inputs), self.no_comm(inputs), self.no_pid(inputs), self.no_time(&all)?]
                 .into_iter()
                 .flatten()
                 .collect();
-        match reasons.is_empty() {
-            true => note!(
-                "rtrace: {files}: no event matches\n  Hint: `rtrace report --summary {}` shows what there is.",
+        Ok(Some(match reasons.is_empty() {
+            true => format!(
+                "{files}: no event matches\n  Hint: `rtrace report --summary {}` shows what there is.",
                 paths.join(" ")
             ),
-            false => note!("rtrace: {files}: no event matches: {}", reasons.join("; ")),
-        }
-        Ok(())
+            false => format!("{files}: no event matches: {}", reasons.join("; ")),
+        }))
     }
 
     fn no_cpu(&self, inputs: &[Input]) -> Option<String> {

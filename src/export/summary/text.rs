@@ -1,7 +1,7 @@
 //! The summary as tables of text.
 
 use super::numbers::{Numbers, SummaryBuffer};
-use crate::units::{ByteSize, counted};
+use crate::units::{ByteSize, counted, grouped};
 
 macro_rules! line {
     ($out:expr, $($words:tt)*) => { $out.extend_from_slice(format!($($words)*).as_bytes()) };
@@ -20,7 +20,7 @@ pub(super) fn write(numbers: &Numbers<'_>, top: usize, out: &mut Vec<u8>) {
     line!(out, "\n{:width$} {:>12} {:>14} {:>11}\n", "EVENT", "COUNT", "PER SECOND", "SIZE");
     for (name, tally) in &events {
         let rate = numbers.seconds().map_or("-".to_owned(), |s| format!("{:.1}", tally.count as f64 / s));
-        line!(out, "{name:width$} {:>12} {rate:>14} {:>11}\n", tally.count, ByteSize(tally.bytes).to_string());
+        line!(out, "{name:width$} {:>12} {rate:>14} {:>11}\n", grouped(tally.count), ByteSize(tally.bytes).to_string());
     }
     line!(out, "\n{:>5} {:>12} {:>12} {:>20} {:>20} BUFFER\n", "CPU", "EVENTS", "LOST", "FIRST", "LAST");
     for (buffer, counts) in numbers.each() {
@@ -29,10 +29,10 @@ pub(super) fn write(numbers: &Numbers<'_>, top: usize, out: &mut Vec<u8>) {
             let lost = match (cpu.lost, cpu.lost_unknown) {
                 (0, 0) => "0".to_owned(),
                 (0, _) => "some".to_owned(),
-                (count, 0) => count.to_string(),
-                (count, _) => format!("{count}+"),
+                (count, 0) => grouped(count),
+                (count, _) => format!("{}+", grouped(count)),
             };
-            let (number, events) = (cpu.cpu.0, cpu.events.count);
+            let (number, events) = (cpu.cpu.0, grouped(cpu.events.count));
             let (first, last) = (time(first.0, buffer.in_ticks), time(last.0, buffer.in_ticks));
             line!(out, "{number:>5} {events:>12} {lost:>12} {first:>20} {last:>20} {}\n", place(buffer));
         }
@@ -49,7 +49,7 @@ pub(super) fn write(numbers: &Numbers<'_>, top: usize, out: &mut Vec<u8>) {
         let size = ByteSize(tally.bytes).to_string();
         line!(out, "{:pad$}", "");
         out.extend_from_slice(comm);
-        line!(out, " {pid:>8} {:>12} {share:>6.1}% {size:>11}\n", tally.count);
+        line!(out, " {pid:>8} {:>12} {share:>6.1}% {size:>11}\n", grouped(tally.count));
     }
     if all > tasks.len() {
         line!(out, "{:>16} {} more tasks\n", "", all - tasks.len());
