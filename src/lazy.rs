@@ -134,7 +134,7 @@ mod tests {
         while lazy.0.loaded.get().is_none() {
             thread::yield_now();
         }
-        assert!(lazy.error().is_none(), "nobody has asked yet");
+        assert!(lazy.error().is_none(), "not asked yet");
         assert!(lazy.get().is_err() && lazy.get().is_err());
         assert!(lazy.error().is_some());
         let mut lazy = failing();

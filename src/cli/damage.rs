@@ -16,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) struct Damage {
     count: AtomicU64,
     /// Messages that were reported: damage may be met more than once.
-    told: Mutex<BTreeSet<String>>,
+    reported: Mutex<BTreeSet<String>>,
 }
 
 const MOST_LINES: u64 = 100;
@@ -87,13 +87,13 @@ impl Damage {
 
     /// Counts one more that was not reported before, and prints its line if there were not too many.
     fn tell(&self, line: String) {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.contains(&line) {
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        if reported.contains(&line) {
             return;
         }
         if self.count.fetch_add(1, Ordering::Relaxed) < MOST_LINES {
             note!("{line}");
-            told.insert(line);
+            reported.insert(line);
         }
     }
 

@@ -178,8 +178,8 @@ fn write(args: &Args, path: &Path, trace: &Trace, damage: &Damage, out: &mut imp
         serde_json::to_writer_pretty(&mut *out, &to_json(trace, &damaged)).map_err(io::Error::from)?;
         writeln!(out)?;
     } else if args.validate {
-        let told = validate::validate(trace, path, damage)?;
-        writeln!(out, "{}: {told}", path.display())?;
+        let verdict = validate::validate(trace, path, damage)?;
+        writeln!(out, "{}: {verdict}", path.display())?;
     } else {
         check_sizes(trace, &mut |found| damage.note(path, found));
         let _ = trace.btf.get(); // of no size that is printed, but damage in it is

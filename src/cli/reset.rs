@@ -17,8 +17,8 @@ use targets::{Targets, Wish};
 /// Reset tracing to boot defaults, or undo what a killed recording left behind
 ///
 /// Without `--stale`: no tracer, no events, filters or triggers, no pid or function lists, clock, options and buffer size
-/// as after boot, no probes or synthetic events, empty ring buffers, tracing on. Works on the top level unless told
-/// otherwise, regardless of who changed it. -b and -d are about the -B, -a or -t before them; before the first of these,
+/// as after boot, no probes or synthetic events, empty ring buffers, tracing on. Works on the top level unless -B or -a
+/// says otherwise, regardless of who changed it. -b and -d are about the -B, -a or -t before them; before the first of these,
 /// about all.
 ///
 /// With `--stale`: a recording that was killed (kill -9) cannot clean up. It leaves a journal under /run/rtrace, which
@@ -128,7 +128,7 @@ fn stale(args: &Args) -> Result<Exit, Failure> {
     if found.orphans.is_empty() && found.unusable.is_empty() && !args.json {
         writeln!(out, "nothing is left behind")?;
     }
-    let mut told = Vec::new();
+    let mut left_behind = Vec::new();
     for orphan in found.orphans.into_iter().rev() {
         let instances = orphan.instances();
         let removed = match instances.as_slice() {
@@ -140,7 +140,7 @@ fn stale(args: &Args) -> Result<Exit, Failure> {
         let mut facts = json!({"command": orphan.command(), "pid": orphan.pid(), "instances": instances});
         let undone = orphan.undo(&tracefs, args.verbose.then(to_stderr));
         facts["error"] = undone.as_ref().err().map(ToString::to_string).into();
-        told.push(facts);
+        left_behind.push(facts);
         match undone {
             Ok(()) => {
                 if !args.json {
@@ -159,7 +159,7 @@ fn stale(args: &Args) -> Result<Exit, Failure> {
         }
     }
     if args.json {
-        writeln!(out, "{:#}", json!({"schema": "rtrace.reset.stale", "version": 1, "left_behind": told}))?;
+        writeln!(out, "{:#}", json!({"schema": "rtrace.reset.stale", "version": 1, "left_behind": left_behind}))?;
     }
     Ok(exit)
 }

@@ -190,7 +190,7 @@ fn cut(args: &Args, inputs: &[Input; 1], step: &SplitStep, window: Range<u64>, d
     let mode = mode_like(input);
     let mut number = 0;
     let mut written = 0;
-    let mut told = Vec::new();
+    let mut written_parts = Vec::new();
     let mut heard = Ok(());
     for batch in slices.chunks(AT_ONCE) {
         let mut made = Vec::new();
@@ -212,7 +212,7 @@ fn cut(args: &Args, inputs: &[Input; 1], step: &SplitStep, window: Range<u64>, d
             part.file.finish().with_context(|| format!("failed to write {}", path.display()))?;
             file.keep()?;
             if args.json {
-                told.push(json!({"file": path.to_string_lossy(), "events": records}));
+                written_parts.push(json!({"file": path.to_string_lossy(), "events": records}));
             } else {
                 // a closed standard output is no reason to stop in the middle
                 let text = format!("{}: {}\n", piped::named(&path), counted(records, "event"));
@@ -230,7 +230,8 @@ fn cut(args: &Args, inputs: &[Input; 1], step: &SplitStep, window: Range<u64>, d
         return Err(Failure::new(Exit::Failed, anyhow!("{what}")));
     }
     if args.json {
-        heard = print(&format!("{:#}\n", json!({"schema": "rtrace.split", "version": 1, "parts": told}))).map(drop);
+        heard = print(&format!("{:#}\n", json!({"schema": "rtrace.split", "version": 1, "parts": written_parts})))
+            .map(drop);
     }
     heard
 }

@@ -275,7 +275,7 @@ fn remove_function(mut journal: Journal, instance: &Instance, wanted: &FunctionT
     let mut removals = match instance.read(FUNCTIONS) {
         // Without a readable list, the request is all there is to go by.
         Err(_) => vec![wanted.removal()],
-        // The kernel wants to be told whether there is a count, not which.
+        // The kernel takes whether there is a count, not which.
         Ok(_) => like(instance, wanted)
             .into_iter()
             .map(|set| FunctionTrigger { count: set.count, ..wanted.clone() }.removal())

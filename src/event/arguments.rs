@@ -108,8 +108,8 @@ impl Arguments {
                     out.extend_from_slice(word.as_bytes());
                     out.extend_from_slice(b")[");
                     hex(out, value);
-                    let mut told = size;
-                    while told < *bytes as usize {
+                    let mut shown = size;
+                    while shown < *bytes as usize {
                         out.push(b':');
                         next = next.saturating_add(1);
                         if next >= count {
@@ -117,7 +117,7 @@ impl Arguments {
                             return;
                         }
                         hex(out, registers.get(next));
-                        told = told.saturating_add(size);
+                        shown = shown.saturating_add(size);
                     }
                     out.push(b']');
                 }

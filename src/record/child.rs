@@ -319,7 +319,7 @@ mod tests {
     }
 
     /// Writes a file that is to be executed. If it were open here, a process that another test forks now would have it open
-    /// until its gate opens, and nobody could execute it (`ETXTBSY`).
+    /// until its gate opens, and nothing could execute it (`ETXTBSY`).
     fn write_by_another(path: &Path, text: &str) {
         let mut shell = std::process::Command::new("sh");
         shell.args(["-c", "printf %s \"$1\" > \"$2\"", "sh", text]).arg(path);

@@ -16,26 +16,26 @@ pub(super) fn end_of(
     timeout: Option<Instant>,
     timed_out: &mut bool,
 ) -> Option<Ended> {
-    let mut told = None;
+    let mut terminated = None;
     loop {
         if let Some(ended) = child.try_wait() {
             return Some(ended);
         }
         let now = Instant::now();
         *timed_out |= timeout.is_some_and(|timeout| timeout <= now);
-        let deadline = match told {
+        let deadline = match terminated {
             None if *timed_out => {
                 child.signal(Signal::SIGTERM);
                 child.signal(Signal::SIGCONT); // a stopped process does not notice the first one
-                told = Some(now);
+                terminated = Some(now);
                 Some(now + GRACE)
             }
             None => timeout,
-            Some(told) if told + GRACE <= now => {
+            Some(terminated) if terminated + GRACE <= now => {
                 child.signal(Signal::SIGKILL);
                 None
             }
-            Some(told) => Some(told + GRACE),
+            Some(terminated) => Some(terminated + GRACE),
         };
         wait(signals, None, child.end().as_slice(), deadline);
         pass_on(signals, Some(child));

@@ -52,7 +52,7 @@ impl ChunkSink {
     }
 
     /// Bytes of the section so far.
-    #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
+    #[expect(clippy::len_without_is_empty, reason = "not needed")]
     pub fn len(&self) -> u64 {
         match self {
             ChunkSink::Spool(spool) => spool.len(),

@@ -79,7 +79,7 @@ fn definitions_that_kernels_refused() {
             if data.is_empty() || data.starts_with('!') {
                 continue; // nothing, or a removal
             }
-            let stricter = data == "x u64 a; u64 a"; // two fields nobody could tell apart
+            let stricter = data == "x u64 a; u64 a"; // two fields of one name
             assert_eq!(SynthDef::parse(data).is_ok(), taken && !stricter, "{data}");
             count += 1;
         }

@@ -130,7 +130,7 @@ pub(super) fn unusual_options(instance: &Instance) -> Result<Vec<(String, bool)>
     let mut options = instance.options()?;
     // `trace_options` shows the current tracer's only.
     for (name, _) in instance.list("options")? {
-        if options.iter().any(|(told, _)| *told == name) {
+        if options.iter().any(|(listed, _)| *listed == name) {
             continue;
         }
         match instance.read(&format!("options/{name}")).as_deref().map(str::trim) {

@@ -50,9 +50,9 @@ fn is_of_functions(feature: &Feature) -> bool {
 pub(super) fn features(tracefs: &Tracefs, machine: &ExaminedMachine, findings: &mut Findings) {
     let config = Config::read(machine);
     let release = machine.text("proc/sys/kernel/osrelease").unwrap_or_default();
-    let told = config.file.as_deref().unwrap_or("neither /proc/config.gz nor /boot has it");
+    let source = config.file.as_deref().unwrap_or("neither /proc/config.gz nor /boot has it");
     findings
-        .add(Area::Kernel, "release", Severity::Ok, format!("Linux {release}; configuration: {told}"))
+        .add(Area::Kernel, "release", Severity::Ok, format!("Linux {release}; configuration: {source}"))
         .facts(json!({"release": release, "config_file": config.file}));
     match tracefs.top().events() {
         Ok(events) if !events.is_empty() => findings

@@ -41,9 +41,9 @@ pub(super) fn journals(dir: &Path, findings: &mut Findings) {
 /// Instances that recordings made which are no more, and of which no journal tells.
 pub(super) fn instances(tracefs: &Tracefs, dir: &Path, machine: &ExaminedMachine, findings: &mut Findings) {
     let orphans = find_orphans(dir).orphans;
-    let told: Vec<&str> = orphans.iter().flat_map(|orphan| orphan.instances()).collect();
+    let journalled: Vec<&str> = orphans.iter().flat_map(|orphan| orphan.instances()).collect();
     let names = tracefs.instances().unwrap_or_default();
-    for name in names.into_iter().filter(|name| !told.contains(&name.as_str())) {
+    for name in names.into_iter().filter(|name| !journalled.contains(&name.as_str())) {
         let Some(pid) = owner(&name).filter(|pid| *pid != std::process::id() && machine.process(*pid).is_none()) else {
             continue;
         };

@@ -78,7 +78,7 @@ impl Page {
         self.line(".nf");
         for line in lines {
             let line = escape(line.trim_end());
-            // An empty line would be told apart from a paragraph by nobody but mandoc.
+            // An empty line is a paragraph to all readers but mandoc.
             self.line(if line.is_empty() { "\\&" } else { &line });
         }
         self.line(".fi");

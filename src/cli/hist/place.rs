@@ -216,7 +216,7 @@ pub(crate) fn add_triggers<'a>(
     const FILE: &str = "set_event_pid";
     let quiet = journal.created(instance) && instance.has(FILE);
     if quiet {
-        journal.act(instance, FILE, &nobody().to_string(), WriteMode::Append)?;
+        journal.act(instance, FILE, &no_task().to_string(), WriteMode::Append)?;
     }
     for ((system, event), spec) in triggers {
         add_trigger(journal, instance, &EventName::new(system, event), spec)?;
@@ -238,7 +238,7 @@ pub(crate) fn lines_in_own(root: &str, name: &str, mut lines: Vec<String>) -> St
 }
 
 /// The last process id that this kernel gives: one that no task has for longer than any other.
-fn nobody() -> u32 {
+fn no_task() -> u32 {
     let most = std::fs::read_to_string("/proc/sys/kernel/pid_max").ok().and_then(|text| text.trim().parse().ok());
     most.unwrap_or(32_768u32).saturating_sub(1)
 }

@@ -217,11 +217,11 @@ fn summed_texts(spec: &HistSpec, format: &EventFormat, text: &str) -> Vec<Diagno
         HistExpr::Field { name, .. } => format.field(name).filter(|field| field.is_string()).map(|_| name.clone()),
         _ => None,
     };
-    let told = |name: String, span| {
+    let refused = |name: String, span| {
         Diagnostic::new("trigger", text, span, format!("`{name}` is text: a sum of it means nothing"))
             .hint("a text can be a key")
     };
-    spec.vals.iter().filter_map(|value| name(&value.value).map(|name| told(name, value.span))).collect()
+    spec.vals.iter().filter_map(|value| name(&value.value).map(|name| refused(name, value.span))).collect()
 }
 
 /// Classes in their order, everything else by what is most frequent.

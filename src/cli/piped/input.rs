@@ -44,7 +44,7 @@ pub(crate) fn open(path: &Path) -> Result<Option<File>, Failure> {
     }
     let spooled = spool(&mut input, IN_MEMORY, MOST, &std::env::temp_dir()).with_context(failed)?;
     if is_stdin {
-        // Whoever opens it again finds all of it.
+        // A second open finds all of it.
         nix::unistd::dup2_stdin(&spooled).with_context(failed)?;
     }
     Ok(Some(spooled))

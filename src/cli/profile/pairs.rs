@@ -33,11 +33,11 @@ impl AccountArgs {
             profile.hook(hook).map_err(failure)?;
         }
         for text in stored {
-            let told = match text.parse::<Hook>() {
+            let added = match text.parse::<Hook>() {
                 Ok(hook) => profile.hook(&hook).map_err(|problem| problem.to_string()),
                 Err(error) => Err(error.to_string()),
             };
-            if let Err(problem) = told {
+            if let Err(problem) = added {
                 note!("rtrace: warning: stored with the recording: {problem}");
             }
         }

@@ -1,4 +1,4 @@
-//! A profile as a table: the longest times first, whoever they belong to.
+//! A profile as a table: the longest times of all tasks first.
 
 use crate::cli::analyze::table::Table;
 use crate::cli::analyze::unit::Unit;

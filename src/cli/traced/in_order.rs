@@ -119,8 +119,8 @@ impl FromArgMatches for InOrder {
             let places = matches.indices_of(id).into_iter().flatten();
             words.extend(places.zip(values).map(|(at, value)| (at, kind, value.clone())));
         }
-        let told = |id: &str| matches.try_contains_id(id).is_ok_and(|known| known);
-        if told("profile") && matches.value_source("profile") == Some(ValueSource::CommandLine) {
+        let given = |id: &str| matches.try_contains_id(id).is_ok_and(|known| known);
+        if given("profile") && matches.value_source("profile") == Some(ValueSource::CommandLine) {
             words.extend(matches.index_of("profile").map(|at| (at, OptionKind::Profile, String::new())));
         }
         words.sort_by_key(|&(at, ..)| at);

@@ -10,7 +10,7 @@ const WITH_THRESHOLD: [&str; 4] = ["function_graph", "hwlat", "osnoise", "timerl
 /// The first option that nothing on the command line is for.
 pub(super) fn of(given: &Given, in_order: &InOrder) -> Option<Moot<'static>> {
     let moot = |option, reason, hint| Some(Moot { option, reason, hint });
-    let buffers = in_order.settings(TargetBuffer::Top).unwrap_or_default(); // an error there is told before
+    let buffers = in_order.settings(TargetBuffer::Top).unwrap_or_default(); // an error there is reported before
     let runs =
         |names: &[&str]| buffers.iter().filter_map(|buffer| buffer.tracer.as_deref()).any(|t| names.contains(&t));
     let runs_latency_tracer = buffers.iter().any(BufferPlan::is_of_latency_tracer);

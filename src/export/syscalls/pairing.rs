@@ -47,7 +47,7 @@ impl OpenCall {
 pub(super) enum Entered {
     /// A call begins; the one before has no exit.
     Call(Option<OpenCall>),
-    /// The same entry, told by the other family.
+    /// The same entry, seen by the other family.
     Again,
 }
 
@@ -58,7 +58,7 @@ pub(super) enum Exited {
     Call(OpenCall),
     /// A call ended whose entry is not known; another one, if there is one, has no exit.
     Alone(Option<OpenCall>),
-    /// The same exit, told by the other family.
+    /// The same exit, seen by the other family.
     Again,
 }
 
@@ -124,7 +124,7 @@ impl Pairing {
     }
 }
 
-/// Entries of one CPU and one time are told apart by their bytes, which hold the task.
+/// Entries of one CPU and one time are distinguished by their bytes, which hold the task.
 fn sort(open: &mut [OpenCall]) {
     open.sort_by(|a, b| (a.at, a.buffer, a.cpu.0, &a.data).cmp(&(b.at, b.buffer, b.cpu.0, &b.data)));
 }

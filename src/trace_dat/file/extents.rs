@@ -99,7 +99,7 @@ mod tests {
         assert!(fits(&[100..150, 200..246], 250), "a size that is 4 bytes short");
         assert!(!fits(&[100..145, 200..250], 250), "a size that is 5 bytes short");
         assert!(fits(&[], 10) && fits(&[100..100], 10));
-        assert!(!fits(&[], 250), "data of nobody");
+        assert!(!fits(&[], 250), "data of no buffer");
         assert!(!fits(&[200..250], 250), "the first CPU is missing");
         assert!(!fits(&[100..150], 250), "the last CPU is missing");
         assert!(!fits(&[100..150, 120..250], 250), "two CPUs have the same data");

@@ -186,21 +186,21 @@ mod tests {
     fn what_is_damaged_is_told() {
         let abi = Abi::HOST;
         let whole = outer(abi, &written(abi, &[VERSION, VIEW, VIEW], MOST)).remove(0);
-        let told = |data: Vec<u8>| {
+        let parsed = |data: Vec<u8>| {
             let (mut found, mut damage) = (Vec::new(), Vec::new());
             take(RawOption { data, ..whole.clone() }, abi, &mut found, &mut damage);
             (found.len(), damage.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
         };
         let (start, one) = (VERSION.1.len() + MAGIC.len(), HEAD as usize + VIEW.1.len());
         for len in start..=whole.data.len() {
-            let (found, damage) = told(whole.data[..len].to_vec());
+            let (found, damage) = parsed(whole.data[..len].to_vec());
             assert_eq!(found, 1 + (len - start) / one);
             assert_eq!(damage.contains("an option in it is cut off"), (len - start) % one != 0, "{damage}");
         }
         for id in [OptionId::DONE, OptionId::VERSION, OptionId::BUFFER, OptionId::RTRACE_SPOOLS] {
             let mut data = whole.data.clone();
             data[start + one..][..2].copy_from_slice(&Put::new(abi).u16(id.0).bytes);
-            let (found, damage) = told(data);
+            let (found, damage) = parsed(data);
             assert!(found == 2 && damage.contains("does not belong there"), "{damage}");
         }
     }

@@ -100,11 +100,11 @@ pub(in crate::trace_dat) fn read(
     if trace.buffers.is_empty() && trace.spools.is_none() {
         trace.damage.push(none("ring buffer"));
     }
-    // Where the file was cut within data or texts, those that they belong to are told.
+    // Where the file was cut within data or texts, those that they belong to are reported.
     let is_cut = |data: &CpuData| data.offset.saturating_add(data.size) > trace.size;
-    let is_told = !trace.damage.is_empty() || trace.buffers.iter().flat_map(|buffer| &buffer.cpus).any(is_cut);
+    let is_reported = !trace.damage.is_empty() || trace.buffers.iter().flat_map(|buffer| &buffer.cpus).any(is_cut);
     if trace.spools.is_none()
-        && !is_told
+        && !is_reported
         && let Some(last) = found.headers.last().filter(|header| header.end() > trace.size)
     {
         let offset = last.data().start;
@@ -256,12 +256,12 @@ fn take_meta(trace: &mut Trace, header: SectionHeader, data: Vec<u8>) -> Result<
 /// The buffers that options speak of, and those that no option speaks of any more.
 fn read_buffers(trace: &mut Trace, scan: &mut Scan<'_>, sections: &[SectionHeader]) {
     let is_buffer = |option: &&RawOption| matches!(option.id, OptionId::BUFFER | OptionId::BUFFER_TEXT);
-    let mut told = HashSet::new();
+    let mut named = HashSet::new();
     let mut room = MAX_ITEM;
     for option in trace.options.iter().filter(is_buffer).cloned().collect::<Vec<_>>() {
         let buffer = match option.id {
-            OptionId::BUFFER => read_buffer(trace, scan, &option, &mut told),
-            _ => read_text(trace, scan, &option, &mut told, &mut room),
+            OptionId::BUFFER => read_buffer(trace, scan, &option, &mut named),
+            _ => read_text(trace, scan, &option, &mut named, &mut room),
         };
         match buffer {
             Ok(buffer) => trace.buffers.push(buffer),
@@ -270,7 +270,7 @@ fn read_buffers(trace: &mut Trace, scan: &mut Scan<'_>, sections: &[SectionHeade
     }
     let lost = |header: &&SectionHeader| {
         let kind = matches!(header.id, SectionId::BUFFER | SectionId::BUFFER_TEXT);
-        kind && header.size > 0 && !told.contains(&header.offset)
+        kind && header.size > 0 && !named.contains(&header.offset)
     };
     for &header in sections.iter().filter(lost) {
         let data = header.data();
@@ -297,10 +297,10 @@ fn read_buffer(
     trace: &mut Trace,
     scan: &mut Scan<'_>,
     option: &RawOption,
-    told: &mut HashSet<u64>,
+    named: &mut HashSet<u64>,
 ) -> Result<Buffer, FileError> {
     let (found, defect) = BufferOption::read(option, trace.abi, false)?;
-    if !told.insert(found.section) {
+    if !named.insert(found.section) {
         return Err(option.error("another option speaks of the same buffer"));
     }
     if trace.buffers.iter().any(|buffer| buffer.name == found.name) {
@@ -358,14 +358,14 @@ fn read_text(
     trace: &Trace,
     scan: &mut Scan<'_>,
     option: &RawOption,
-    told: &mut HashSet<u64>,
+    named: &mut HashSet<u64>,
     room: &mut u64,
 ) -> Result<Buffer, FileError> {
     let (found, defect) = BufferOption::read(option, trace.abi, true)?;
     if let Some(defect) = defect {
         return Err(defect);
     }
-    if !told.insert(found.section) {
+    if !named.insert(found.section) {
         return Err(option.error("another option speaks of the same buffer"));
     }
     let text = text_at(trace, scan, found.section, room)?;
