@@ -138,7 +138,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let (allow, address) = args.peers()?;
     // What would fail at each recording fails now.
-    args.tracefs.open()?;
+    let tracefs = args.tracefs.open()?;
     let open_to_all = allow.is_empty() && !address.ip().is_loopback();
     let agent = Agent::bind(address, allow).with_context(|| format!("failed to listen on {address}"))?;
     let address = agent.address().context("failed to listen")?;
@@ -159,6 +159,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         release();
     }
     let tell = |notice: &AgentNotice| log.event(&notice.to_string(), facts(notice));
-    agent.run(signals.as_fd(), &|job| args.record(job, &log), &tell);
+    let journal = || args.tracefs.journal(&tracefs, args.verbose);
+    agent.run(signals.as_fd(), &journal, &|job| args.record(job, &log), &tell);
     Ok(Exit::Success)
 }

@@ -1,6 +1,7 @@
 //! `rtrace record`: arguments to a plan, the plan to a file, the outcome to an exit code.
 
 mod agents;
+mod clocks;
 mod daemon;
 mod empty;
 mod live;
@@ -20,7 +21,7 @@ use super::traced::{ProfileArgs, SessionArgs, Traced, add_profile};
 pub(super) use agents::{gathered, plan_for_controller};
 use live::Screen;
 use rtrace::assertion::Assertion;
-use rtrace::network::control::{GuestTarget, record_along};
+use rtrace::network::control::{GuestSummary, GuestTarget, record_along};
 use rtrace::record::{
     self, Beside, BufferPlan, Compression, Ended, GuestFacts, Limits, Observer, Plan, Reached, RecordError,
     RecordSummary, Sentry, TargetBuffer,
@@ -63,6 +64,11 @@ pub(crate) struct Args {
     /// After -A: call that machine NAME, and its file trace-NAME.dat
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+    /// After -A: compare the clocks every MS milliseconds; 0: at the beginning and at the end; negative: never
+    ///
+    /// The times of that machine's file become those of this one's clock, which `rtrace report` then orders both by.
+    #[arg(long = "tsync-interval", value_name = "MS", allow_negative_numbers = true)]
+    tsync_interval: Option<i64>,
     /// Taken for trace-cmd's sake: data of agents always comes through sockets
     #[arg(long, alias = "nofifos", hide = true)]
     no_fifos: bool,
@@ -257,7 +263,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let beside = Beside { remote, sentry: sentry.as_mut().map(|sentry| sentry as &mut dyn Sentry), stop: None };
     let guests = match args.agents.is_empty() {
         true => Vec::new(),
-        false => agents::connect(args, &mut plan).map_err(|failure| failure.with_exit(own))?,
+        false => agents::connect(args, &mut plan, &tracefs).map_err(|failure| failure.with_exit(own))?,
     };
     let recorded = record_along(guests, &agents::gone, || {
         record::record_beside(&plan, beside, args.traced.journal(&tracefs), &mut screen)
@@ -270,7 +276,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         summary.output = PathBuf::from("-");
     }
     if let Some(path) = args.summary_json.as_deref().or(args.json.then_some(Path::new("-"))) {
-        let text = format!("{:#}\n", summary.json());
+        let mut json = summary.json();
+        if !guests.is_empty() {
+            json["guests"] = guests.iter().map(GuestSummary::json).collect();
+        }
+        let text = format!("{json:#}\n");
         let written = match piped::is_stdout(path) {
             true => stdout().write_all(text.as_bytes()),
             false => safe_file::create(path, 0o666).and_then(|mut file| file.write_all(text.as_bytes())),

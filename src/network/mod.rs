@@ -4,16 +4,19 @@
 //! - [`listen`]: takes recordings from other machines, a file for each;
 //! - [`send`]: the other end of a recording that leaves no file on this machine;
 //! - [`agent`]: records here what another machine asks for;
-//! - [`control`]: asks agents on other machines to record along.
+//! - [`control`]: asks agents on other machines to record along;
+//! - `sync`: compares the clocks of both meanwhile.
 
 pub mod agent;
 mod allow;
 pub mod control;
 mod door;
 mod incoming;
+mod keep_alive;
 pub mod listen;
 mod patient;
 pub mod send;
+mod sync;
 pub mod wire;
 
 pub use allow::{Network, NetworkError};

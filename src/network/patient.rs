@@ -1,5 +1,6 @@
 //! A connection that is read with patience: a peer that is slow is waited for, one that says nothing at all is not.
 
+use super::keep_alive::keep_alive;
 use super::wire::{Frame, FrameHeader, HEADER, MAX_TEXT, Message, MessageHeader, WireError};
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -43,6 +44,7 @@ pub(super) struct Patient {
 
 impl Patient {
     pub(super) fn new(stream: TcpStream, silence: Duration) -> io::Result<Self> {
+        keep_alive(&stream)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(TICK))?;
         stream.set_write_timeout(Some(WRITE))?;

@@ -56,6 +56,7 @@ mod store;
 mod stream;
 mod summary;
 mod symbols;
+mod trace_clock;
 mod tsc;
 mod user;
 mod view;
@@ -120,6 +121,8 @@ pub use spool::{AppendError, Keep, Spool};
 pub use start::{Mode, start};
 #[doc(hidden)]
 pub use stop::{Arrived, Signals, Watched, wait};
+#[doc(hidden)]
+pub use trace_clock::{TraceClockReader, main_clock};
 #[doc(hidden)]
 pub use view::uname;
 #[doc(hidden)]

@@ -39,6 +39,8 @@ pub struct Plan {
     pub own_threads: bool,
     /// The wall clock's time is stored.
     pub date: bool,
+    /// The wall clock's microseconds when the trace clock of the main buffer was zero, if they were measured already.
+    pub known_date: Option<u64>,
     /// Its limits on the disk.
     pub limits: Limits,
     /// `-r`: the recording threads' real-time priority (SCHED_FIFO, 1 to 99).
@@ -100,6 +102,7 @@ impl Plan {
             timeout: None,
             own_threads: true,
             date: false,
+            known_date: None,
             limits: Limits::default(),
             priority: None,
             ts_offset: None,

@@ -123,6 +123,7 @@ pub fn record_beside(
         _ => None,
     };
     let date = match (plan.date, buffers.first()) {
+        (true, _) if plan.known_date.is_some() => plan.known_date,
         (true, Some(main)) => super::date::wall_clock_at_zero(&mut journal, &main.clock.current)?,
         _ => None,
     };

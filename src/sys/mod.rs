@@ -1,12 +1,11 @@
 //! The system calls that no safe wrapper offers: the one folder of this crate with unsafe code.
 #![expect(
     unsafe_code,
-    reason = "fork, signal, sched_setscheduler, pthread_setschedparam, setpriority, pidfd_open, waitpid, kill, PTRACE_LISTEN, PTRACE_CONT, perf_event_open, mmap, setsockopt and stores of constant size into a vector have no safe form; each block says why it is sound"
+    reason = "fork, signal, sched_setscheduler, pthread_setschedparam, setpriority, pidfd_open, waitpid, kill, PTRACE_LISTEN, PTRACE_CONT, perf_event_open, mmap and stores of constant size into a vector have no safe form; each block says why it is sound"
 )]
 
 mod append;
 mod exec;
-mod keep_alive;
 mod kernel_types;
 mod page_size;
 mod process;
@@ -14,7 +13,6 @@ mod task_events;
 
 pub(crate) use append::{Tail, append_piece};
 pub(crate) use exec::{ExecImage, Identity, fork_gated};
-pub(crate) use keep_alive::keep_alive;
 pub(crate) use kernel_types::KernelTypes;
 pub(crate) use page_size::page_size;
 pub use process::notice_children;

@@ -109,6 +109,8 @@ ids! {
         RTRACE_SUMS = 0x727a, "rtrace_sums";
         /// Ours: the events that were enabled in a buffer ([`super::EnabledEvents`]).
         RTRACE_EVENTS = 0x727b, "rtrace_events";
+        /// Ours: how well a guest's clock was compared with its host's ([`super::ClockComparison`]).
+        RTRACE_CLOCKS = 0x727c, "rtrace_clocks";
     }
 }
 

@@ -5,12 +5,16 @@
  *   helper perf ID             has a perf session of the tracepoint ID until it is killed
  *   helper pty N CMD...        runs CMD on a terminal of 100x24, presses Ctrl-C when it has drawn N pictures (each ends with
  *                              "erase below"), shows what CMD wrote and ends as it did
+ *   helper ping ADDRESS PORT N N times: kill(2) with signal 0, a byte to the server there, a byte back
  */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <netinet/tcp.h>
 #include <pty.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,7 +105,28 @@ static int pty(int pictures, char **command) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+static int ping(const char *address, int port, unsigned count) {
+    int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+    struct sockaddr_in server = {.sin_family = AF_INET, .sin_port = htons(port)};
+    if (fd < 0 || inet_pton(AF_INET, address, &server.sin_addr) != 1 ||
+        connect(fd, (struct sockaddr *)&server, sizeof server) < 0) {
+        perror("connect");
+        return 1;
+    }
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    for (char byte = 'x'; count > 0; count--) {
+        kill(getpid(), 0);
+        if (write(fd, &byte, 1) != 1 || read(fd, &byte, 1) != 1) {
+            perror("ping");
+            return 1;
+        }
+    }
+    return 0;
+}
+
 int main(int argc, char **argv) {
+    if (argc == 5 && !strcmp(argv[1], "ping"))
+        return ping(argv[2], atoi(argv[3]), atoi(argv[4]));
     if (argc == 4 && !strcmp(argv[1], "user"))
         return user(argv[2], atoi(argv[3]));
     if (argc == 3 && !strcmp(argv[1], "perf"))

@@ -9,12 +9,15 @@ mod common {
     pub(crate) mod examples;
     pub(crate) mod help_examples;
     pub(crate) mod installed_trace_cmd;
+    #[expect(dead_code, reason = "the recorder's tests use more of it")]
+    pub(crate) mod listening;
     pub(crate) mod long;
     pub(crate) mod not_run;
     pub(crate) mod trace_cmd;
 }
 
 mod captured;
+mod clocks;
 mod events;
 mod examples;
 mod forms;

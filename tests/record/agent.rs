@@ -141,6 +141,26 @@ fn a_guest_that_goes_away_is_told_and_the_host_goes_on() {
     assert_eq!(instances_of(pid), [""; 0]);
 }
 
+/// A peer whose machine is gone says nothing: the kernel asks for it after half a minute, on all control connections.
+#[test]
+fn control_connections_ask_whether_the_other_end_is_there() {
+    let Some((_, _guard)) = kernel() else { return };
+    let agent = Listening::agent(&[]);
+    let _quiet = std::net::TcpStream::connect(("127.0.0.1", agent.port)).expect("it listens");
+    // `sl local_address rem_address st tx:rx tr:tm->when`: timer 2 asks, in hundredths of a second.
+    let local = format!(":{:04X}", agent.port);
+    let timer = || {
+        let table = std::fs::read_to_string("/proc/net/tcp").expect("the kernel's table of connections");
+        let mut rows = table.lines().map(|row| row.split_whitespace().collect::<Vec<_>>());
+        let of_agent = rows.find(|row| row[1].ends_with(&local) && row[3] == "01")?;
+        let (timer, when) = of_agent[5].split_once(':')?;
+        (timer == "02").then(|| u64::from_str_radix(when, 16).expect("a number"))
+    };
+    until("the agent's connection is watched", || timer().is_some());
+    let when = timer().expect("as before");
+    assert!((1..=3000).contains(&when), "{when}");
+}
+
 #[test]
 fn an_agent_serves_whom_it_may() {
     let Some((_, _guard)) = kernel() else { return };

@@ -21,6 +21,7 @@ mod allocations;
 mod analyses;
 mod balance;
 mod ci_jobs;
+mod clocks;
 mod command_line;
 mod ends;
 mod fake;

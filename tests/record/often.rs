@@ -158,6 +158,7 @@ fn two_hundred_recordings_leave_nothing_behind() {
         timeout: None,
         own_threads: false,
         date: false,
+        known_date: None,
         limits: Limits::default(),
         priority: None,
         ts_offset: None,

@@ -1,9 +1,11 @@
 //! The layout of trace-cmd dump, which scripts parse.
 
 use super::Parts;
-use rtrace::abi::{Cursor, Endian};
+use rtrace::abi::{Abi, Cursor, Endian};
 use rtrace::format::EventFormat;
-use rtrace::trace_dat::{Buffer, FileError, FilePart, LazyBytes, OptionId, RawOption, Section, SectionId, Trace};
+use rtrace::trace_dat::{
+    Buffer, ClockSample, FileError, FilePart, LazyBytes, OptionId, RawOption, Section, SectionId, TimeShift, Trace,
+};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -345,6 +347,9 @@ fn described(option: &RawOption, trace: &Trace) -> Option<(&'static str, Content
         OptionId::PROCMAPS => ("PROCMAPS", text()),
         OptionId::CPUCOUNT => ("CPUCOUNT", Content::Text(number(4).to_string())),
         OptionId::TRACEID => ("TRACEID", Content::Text(format!("0x{:X}", number(8)))),
+        OptionId::TIME_SHIFT => ("TimeShift", Content::Text(time_shift(option, abi)?)),
+        OptionId::GUEST => ("GUEST", Content::Text(guest(option, abi)?)),
+        OptionId::RTRACE_CLOCKS => ("RTRACE_CLOCKS", Content::Text(option.text().trim_end().to_owned())),
         OptionId::TSC2NSEC => {
             let mult = number(4);
             let shift = abi.uint(&option.data, 4, 4).unwrap_or_default();
@@ -359,6 +364,38 @@ fn described(option: &RawOption, trace: &Trace) -> Option<(&'static str, Content
         }
         _ => return None,
     })
+}
+
+/// Measurements of a guest's clock.
+fn time_shift(option: &RawOption, abi: Abi) -> Option<String> {
+    let TimeShift { peer, interpolate, cpus } = TimeShift::read(option, abi).ok()?;
+    let flags = u32::from(interpolate);
+    let mut text = format!(
+        "0x{peer:X} [peer's trace id]\n{flags:#x} [peer's protocol flags]\n{:#x} [peer's CPU count]",
+        cpus.len()
+    );
+    for (cpu, samples) in cpus.iter().enumerate() {
+        text += &format!("\n{} [samples count for CPU {cpu}]", samples.len());
+    }
+    for samples in cpus {
+        for ClockSample { time, offset, scaling, fraction } in samples {
+            text += &format!("\n\t{offset} {scaling} {fraction} {time}[offset * scaling >> fraction @ time]");
+        }
+    }
+    Some(text)
+}
+
+/// A guest's name, trace id, and its CPUs' threads.
+fn guest(option: &RawOption, abi: Abi) -> Option<String> {
+    let mut cursor = Cursor::new(&option.data, abi);
+    let name = String::from_utf8_lossy(cursor.cstr().ok()?).into_owned();
+    let (id, cpus) = (cursor.u64().ok()?, cursor.u32().ok()?);
+    let mut text = format!("{name} [Guest name]\n0x{id:X} [trace id]\n{cpus} [Guest CPUs]");
+    for _ in 0..cpus {
+        let (Ok(cpu), Ok(pid)) = (cursor.u32(), cursor.u32()) else { break };
+        text += &format!("\n  {cpu} {} [guest cpu, host pid]", pid.cast_signed());
+    }
+    Some(text)
 }
 
 /// A BUFFER option of version 7.

@@ -50,6 +50,7 @@ const TRACED: &[Section] = &[
             "to",
             "A",
             "name",
+            "tsync-interval",
             "min-free",
             "max-per-cpu",
             "compression",

@@ -3,20 +3,24 @@
 //! All options after `-A HOST`, up to the next `-A` or `-B`, are that machine's, as with trace-cmd. They are put together into
 //! the value of `-A` before the command line is parsed ([`gathered`]).
 
-use super::Args;
+use super::{Args, clocks};
 use crate::cli::command_words::takes_next;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::record_error::refused;
 use crate::cli::terminal::{note, say};
 use clap::parser::ValueSource;
 use clap::{Args as _, Command, FromArgMatches};
-use rtrace::network::control::{Guest, GuestError, GuestSummary, GuestTarget};
+use rtrace::network::control::{Guest, GuestError, GuestSummary, GuestTarget, HostFacts};
 use rtrace::record::{self, Compression, Plan};
+use rtrace::tracefs::Tracefs;
 use std::ffi::OsString;
 use std::path::Path;
+use std::time::Duration;
 
 /// Between the words of the value of `-A`.
 const SEPARATOR: char = '\u{1f}';
+
+const SYNC: &str = "--tsync-interval";
 
 /// Options that are the controller's wherever they stand.
 const OURS: [&str; 11] = [
@@ -146,15 +150,23 @@ fn guest_words(
 pub(super) fn target(text: &str) -> Result<GuestTarget, String> {
     let mut words = text.split(SEPARATOR);
     let place = words.next().filter(|place| !place.is_empty()).ok_or("a host or an address is needed")?.to_owned();
-    let mut target = GuestTarget { place, name: None, args: Vec::new() };
+    let mut target = GuestTarget { place, name: None, args: Vec::new(), sync_every: Some(Duration::ZERO) };
     while let Some(word) = words.next() {
-        match word.strip_prefix("--name") {
-            Some("") => target.name = Some(words.next().ok_or("--name needs a name")?.to_owned()),
-            Some(name) if name.starts_with('=') => target.name = Some(name[1..].to_owned()),
+        let (option, value) = word.split_once('=').map_or((word, None), |(option, value)| (option, Some(value)));
+        let mut value = || value.or_else(|| words.next()).ok_or_else(|| format!("{option} needs a value"));
+        match option {
+            "--name" => target.name = Some(value()?.to_owned()),
+            SYNC => target.sync_every = sync_interval(value()?)?,
             _ => target.args.push(word.to_owned()),
         }
     }
     Ok(target)
+}
+
+/// The value of `--tsync-interval`: milliseconds. 0 is at the beginning and at the end only, a negative one never.
+fn sync_interval(text: &str) -> Result<Option<Duration>, String> {
+    let millis: i64 = text.parse().map_err(|_| format!("{SYNC} takes a number of milliseconds, not `{text}`"))?;
+    Ok(u64::try_from(millis).ok().map(Duration::from_millis))
 }
 
 /// The plan of what a controller asks for with `words`; else why this machine does not do it.
@@ -197,7 +209,7 @@ fn is_group(id: &str) -> bool {
 }
 
 /// Asks all agents to record along.
-pub(super) fn connect(args: &Args, plan: &mut Plan) -> Result<Vec<Guest>, Failure> {
+pub(super) fn connect(args: &Args, plan: &mut Plan, tracefs: &Tracefs) -> Result<Vec<Guest>, Failure> {
     let file = |target: &GuestTarget| target.file(&plan.output);
     let taken =
         |(nth, target): (usize, &GuestTarget)| args.agents[..nth].iter().any(|other| file(other) == file(target));
@@ -209,6 +221,9 @@ pub(super) fn connect(args: &Args, plan: &mut Plan) -> Result<Vec<Guest>, Failur
     plan.id = Some(id);
     let clock = plan.buffers.first().and_then(|main| main.clock.clone());
     let mut guests: Vec<Guest> = Vec::new();
+    if plan.date && args.agents.iter().any(|target| target.sync_every.is_some()) {
+        plan.known_date = clocks::date(args, plan, tracefs);
+    }
     for target in &args.agents {
         let mut target = target.clone();
         let says =
@@ -219,7 +234,9 @@ pub(super) fn connect(args: &Args, plan: &mut Plan) -> Result<Vec<Guest>, Failur
         if plan.date && !target.args.iter().any(|arg| arg == "--date") {
             target.args.push("--date".to_owned());
         }
-        match Guest::connect(&target, id, &plan.output, args.max_size.map(|size| size.0)) {
+        let max_size = args.max_size.map(|size| size.0);
+        let host = HostFacts { id, path: &plan.output, date: plan.known_date, max_size };
+        match Guest::connect(&target, host, clocks::host_clock(args, &target, plan, tracefs)) {
             Ok(guest) => guests.push(guest),
             Err(error) => {
                 guests.into_iter().for_each(Guest::give_up);

@@ -22,6 +22,13 @@ impl Args {
                 "as in `rtrace record -e sched -A HOST --name guest -e sched`.",
             );
         }
+        if given("tsync_interval") {
+            return moot(
+                "tsync_interval",
+                "without a `-A` before it, with whose machine the clocks are compared",
+                "as in `rtrace record -e sched -A HOST --tsync-interval 500 -e sched`.",
+            );
+        }
         if given("pid_file") && !given("daemonize") {
             return moot("pid_file", "without `--daemonize`", "`--daemonize` records in the background.");
         }

@@ -1,5 +1,6 @@
 //! `rtrace report`.
 
+mod clocks;
 mod color;
 mod effects;
 mod events;
@@ -235,6 +236,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     for input in &inputs {
         damage.late(&input.path, &input.recording);
         user::tell(input);
+    }
+    if !args.facts.any() && !args.json_schema && !args.events.time().raw {
+        clocks::tell(&inputs);
     }
     std::mem::forget(inputs); // giving back thousands of small pieces takes longer than ending
     damage.outcome(done)

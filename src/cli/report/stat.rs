@@ -42,6 +42,9 @@ pub(super) fn stat(input: &Input, damage: &Damage, out: &mut impl Write) -> Resu
         }
         out.write_all(b"\n")?;
     }
+    if let Some(comparison) = trace.clock_comparison() {
+        writeln!(out, "Times {comparison}\n")?;
+    }
     let Some(top) = trace.buffers.first().filter(|b| !b.cpus.is_empty()) else { return Ok(()) };
     let mut unpacked_at = top.page_size as u64;
     for cpu in 0..trace.cpu_count {

@@ -6,8 +6,10 @@
 use crate::network::incoming::{DataSocket, Phase};
 use crate::network::patient::{ConnectionError, Patient};
 use crate::network::send::{DataStreams, description, opened};
-use crate::network::wire::{Message, TraceRequest, TraceResponse};
-use crate::record::{Remote, RemoteRing, Sent};
+use crate::network::sync::{Prober, counts_time};
+use crate::network::wire::{Message, PTP, TraceRequest, TraceResponse};
+use crate::record::{Remote, RemoteRing, Sent, TraceClockReader};
+use crate::tracefs::Journal;
 use crate::units::CpuId;
 use nix::sys::eventfd::EventFd;
 use std::io;
@@ -21,6 +23,8 @@ use std::time::{Duration, Instant};
 const CONNECT: Duration = Duration::from_secs(60);
 /// Time in which it must take some data, or it counts as gone.
 const STALLED: Duration = Duration::from_secs(30);
+/// Time after CLOSE that the last comparison of the clocks may take.
+const LAST: Duration = Duration::from_secs(30);
 /// No limit: a recording may be quiet for days.
 const NEVER: Duration = Duration::MAX;
 
@@ -36,6 +40,8 @@ pub(super) struct Controller {
     /// The agent is to end.
     ended: Arc<AtomicBool>,
     state: Mutex<ControllerState>,
+    /// For the instance by which the clock is read.
+    journal: Mutex<Option<Journal>>,
 }
 
 /// State that the thread shares which waits for the controller's CLOSE.
@@ -58,6 +64,9 @@ struct ControllerState {
     /// The description that went out, as options.
     last: Option<Vec<u8>>,
     watch: Option<JoinHandle<()>>,
+    /// Compares the clocks; gives why that failed.
+    sync: Option<JoinHandle<Option<String>>>,
+    unsynchronized: Option<String>,
 }
 
 impl Controller {
@@ -67,20 +76,33 @@ impl Controller {
         request: TraceRequest,
         stop: Arc<EventFd>,
         ended: Arc<AtomicBool>,
+        journal: Journal,
     ) -> Self {
         control.silence = NEVER;
         let (control, shared, state) = (Arc::new(control), Arc::default(), Mutex::default());
-        Controller { peer, control, request, stop, shared, ended, state }
+        let journal = Mutex::new(Some(journal));
+        Controller { peer, control, request, stop, shared, ended, state, journal }
     }
 
     fn state(&self) -> MutexGuard<'_, ControllerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the thread that waits for its CLOSE.
-    pub(super) fn leave(&self) {
+    /// Ends its threads. Gives why the clocks were not compared until the end, if they should have been.
+    pub(super) fn leave(&self) -> Option<String> {
         self.shared.left.store(true, Ordering::Relaxed);
         self.join();
+        self.join_sync();
+        self.state().unsynchronized.take()
+    }
+
+    /// Waits until the controller does not compare clocks any more.
+    fn join_sync(&self) {
+        let sync = self.state().sync.take();
+        if let Some(sync) = sync {
+            let failed = sync.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            self.state().unsynchronized = failed;
+        }
     }
 
     /// Says that all was sent.
@@ -101,16 +123,25 @@ impl Controller {
         let trace = opened(file)?;
         let description = description(&trace)?;
         let local = self.control.stream().local_addr()?.ip();
-        let sockets = DataSocket::bind_all(local, state.streams.cpus(), true)?;
+        let mut sockets = DataSocket::bind_all(local, state.streams.cpus() + 1, true)?;
+        let sync = sockets.pop().zip(self.clock(&trace.clock()));
+        let (protocol, sync_port) = match &sync {
+            Some(((_, port), _)) => (PTP.to_owned(), (*port).into()),
+            None => (String::new(), 0),
+        };
         let response = TraceResponse {
             flags: 0,
             page_size: trace.prefix.page_size,
             id,
-            protocol: String::new(),
-            sync_port: 0,
+            protocol,
+            sync_port,
             ports: sockets.iter().map(|socket| socket.1.into()).collect(),
         };
         self.control.write(&Message::TraceResponse(response).bytes()).map_err(told)?;
+        if let Some(((socket, _), clock)) = sync {
+            let syncing = self.syncing(socket, clock);
+            state.sync = Some(thread::Builder::new().name("rtrace/clocks".to_owned()).spawn(syncing)?);
+        }
         for message in Message::data(&description) {
             self.control.write(&message).map_err(told)?;
         }
@@ -126,6 +157,40 @@ impl Controller {
         }
         self.shared.connected.store(true, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// The clock `name` to be compared, if the controller wishes that and this machine can.
+    fn clock(&self, name: &str) -> Option<TraceClockReader> {
+        let wanted = self.request.protocols.iter().any(|protocol| protocol == PTP) && counts_time(name);
+        let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner).take().filter(|_| wanted)?;
+        TraceClockReader::new(journal, Some(name)).ok()
+    }
+
+    /// Compares the clocks until the controller says that this was all.
+    fn syncing(&self, socket: DataSocket, clock: TraceClockReader) -> impl FnOnce() -> Option<String> + Send + use<> {
+        let (shared, ended) = (Arc::clone(&self.shared), Arc::clone(&self.ended));
+        let (peer, ours) = (self.peer.ip(), self.request.ours);
+        move || {
+            let mut closed: Option<Instant> = None;
+            let mut tick = || {
+                let over = shared.left.load(Ordering::Relaxed) || ended.load(Ordering::Relaxed);
+                if over || shared.phase.is_aborted() {
+                    return Err(ConnectionError::Stopped);
+                }
+                if shared.closed.load(Ordering::Relaxed) && closed.get_or_insert_with(Instant::now).elapsed() > LAST {
+                    return Err(ConnectionError::Silent(LAST));
+                }
+                Ok(())
+            };
+            let stream = match socket.accept(peer, &shared.phase) {
+                Ok(Some(stream)) => stream,
+                Ok(None) => return Some("the controller did not connect for it".to_owned()),
+                Err(error) => return Some(error.to_string()),
+            };
+            let served = Patient::new(stream, NEVER).map_err(ConnectionError::from);
+            let served = served.and_then(|control| Prober { control, clock, ours }.serve(&mut tick));
+            served.err().map(|error| error.to_string())
+        }
     }
 
     /// Waits for the controller's CLOSE or end, and ends the recording then.
@@ -202,6 +267,8 @@ impl Remote for Controller {
     fn finish(&self) -> io::Result<Sent> {
         // A recording can end by itself: with the last of the processes that it is about.
         self.join();
+        // Its instance is gone before the controller hears of the end.
+        self.join_sync();
         let mut state = self.state();
         if let Some(why) = state.failed.take() {
             return Err(io::Error::other(why));

@@ -11,6 +11,7 @@ mod turn;
 
 use super::allow::Network;
 use super::door::{Door, Visit};
+use crate::tracefs::Journal;
 pub use job::{AgentJob, AgentRecorder};
 pub use notice::AgentNotice;
 use session::Session;
@@ -46,8 +47,14 @@ impl Agent {
         self.0.address()
     }
 
-    /// Serves until `stop` is readable, which ends a recording too.
-    pub fn run(self, stop: BorrowedFd<'_>, recorder: &AgentRecorder<'_>, log: &(dyn Fn(&AgentNotice) + Sync)) {
+    /// Serves until `stop` is readable, which ends a recording too. `journal` makes one for what comparing the clocks sets.
+    pub fn run(
+        self,
+        stop: BorrowedFd<'_>,
+        journal: &(dyn Fn() -> Journal + Sync),
+        recorder: &AgentRecorder<'_>,
+        log: &(dyn Fn(&AgentNotice) + Sync),
+    ) {
         let busy = AtomicBool::new(false);
         let ended = Arc::new(AtomicBool::new(false));
         thread::scope(|scope| {
@@ -73,7 +80,7 @@ impl Agent {
                     refused(&stream, peer, "the agent records for another controller");
                     continue;
                 };
-                let serve = move || Session { stream: &stream, peer, ended }.run(turn, recorder, log);
+                let serve = move || Session { stream: &stream, peer, ended }.run(turn, journal(), recorder, log);
                 let spawned = thread::Builder::new().name("rtrace/session".to_owned()).spawn_scoped(scope, serve);
                 if let Err(error) = spawned {
                     log(&AgentNotice::Refused { peer, why: error.to_string() });

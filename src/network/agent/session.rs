@@ -7,7 +7,7 @@ use super::turn::Turn;
 use crate::network::patient::{ConnectionError, Patient};
 use crate::network::wire::Message;
 use crate::record::Remote;
-use crate::sys;
+use crate::tracefs::Journal;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -38,9 +38,15 @@ impl Session<'_> {
 
     /// Serves it. Its turn is over, and what it had set is put back, before the controller hears of the end: it may come again
     /// at once.
-    pub(super) fn run(&self, turn: Turn<'_>, recorder: &AgentRecorder<'_>, log: &(dyn Fn(&AgentNotice) + Sync)) {
+    pub(super) fn run(
+        &self,
+        turn: Turn<'_>,
+        journal: Journal,
+        recorder: &AgentRecorder<'_>,
+        log: &(dyn Fn(&AgentNotice) + Sync),
+    ) {
         let peer = self.peer;
-        let outcome = self.serve(turn, recorder, log);
+        let outcome = self.serve(turn, journal, recorder, log);
         log(&match outcome {
             Ok(what) => AgentNotice::Ended { peer, what },
             Err(why) => {
@@ -53,12 +59,12 @@ impl Session<'_> {
     fn serve(
         &self,
         turn: Turn<'_>,
+        journal: Journal,
         recorder: &AgentRecorder<'_>,
         log: &(dyn Fn(&AgentNotice) + Sync),
     ) -> Result<String, String> {
         let io = |error: io::Error| error.to_string();
         self.stream.set_nonblocking(false).map_err(io)?;
-        sys::keep_alive(self.stream).map_err(io)?;
         let control = Patient::new(self.stream.try_clone().map_err(io)?, REQUEST).map_err(io)?;
         let until = Instant::now() + REQUEST;
         let mut tick = || match self.ended.load(Ordering::Relaxed) {
@@ -74,14 +80,16 @@ impl Session<'_> {
         log(&AgentNotice::Asked { peer: self.peer, args: request.args.clone() });
         let stop = Arc::new(EventFd::from_flags(EfdFlags::EFD_CLOEXEC).map_err(|e| io(e.into()))?);
         let (args, ended) = (request.args.clone(), Arc::clone(self.ended));
-        let controller = Arc::new(Controller::new(self.peer, control, request, Arc::clone(&stop), ended));
+        let controller = Controller::new(self.peer, control, request, Arc::clone(&stop), ended, journal);
+        let controller = Arc::new(controller);
         let remote = Arc::clone(&controller) as Arc<dyn Remote>;
         let recorded = recorder(AgentJob { args: &args, remote, stop: stop.as_fd() });
-        controller.leave();
+        let unsynchronized = controller.leave();
         drop(turn);
         if recorded.is_ok() {
             controller.close().map_err(io)?;
         }
-        recorded
+        let why = unsynchronized.map_or_else(String::new, |why| format!("; clocks not compared to the end: {why}"));
+        recorded.map(|what| what + &why)
     }
 }

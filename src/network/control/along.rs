@@ -1,49 +1,21 @@
 //! Guests record while this machine does.
 
-use super::guest::Guest;
+use super::guest::{Clocks, Guest};
+use super::summary::GuestSummary;
 use crate::network::incoming::{Finished, Metadata, Phase, collect};
 use crate::network::patient::{ConnectionError, Patient};
+use crate::network::sync::Compared;
 use crate::network::wire::Message;
 use crate::trace_dat::{OptionId, SectionWriter, Trace};
-use crate::units::{ByteSize, counted};
-use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 /// Time that an agent gets after CLOSE to send what its rings hold.
 const LAST: Duration = Duration::from_secs(120);
-
-/// A guest's recording that is over.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GuestSummary {
-    /// Its name.
-    pub name: String,
-    /// Its file.
-    pub path: PathBuf,
-    /// Size of the file, in bytes.
-    pub size: u64,
-    /// Events that came, as far as they were counted.
-    pub events: Option<u64>,
-    /// Why it is not all that there was, if it is not.
-    pub incomplete: Option<String>,
-}
-
-impl fmt::Display for GuestSummary {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: guest {}: ", self.path.display(), self.name)?;
-        if let Some(events) = self.events {
-            write!(f, "{}, ", counted(events, "event"))?;
-        }
-        write!(f, "{} written", ByteSize(self.size))?;
-        match &self.incomplete {
-            Some(why) => write!(f, ", INCOMPLETE: {why}"),
-            None => Ok(()),
-        }
-    }
-}
 
 /// Ends the guests' recordings, also when a panic leaves this one.
 struct EndOnDrop<'a>(&'a AtomicBool);
@@ -84,24 +56,34 @@ pub fn record_along<T, E>(
 impl Guest {
     /// From its first byte to its finished file.
     fn take(self, over: &AtomicBool, failed: &AtomicBool, gone: &(dyn Fn(&str, &str) + Sync)) -> GuestSummary {
-        let Guest { facts, control, incoming, trace, table, mut writer, spools, sockets } = self;
+        let Guest { facts, control, incoming, trace, table, mut writer, spools, sockets, clocks } = self;
+        let Clocks { answerer, every, host } = clocks;
         let (phase, progress) = (Phase::default(), incoming.progress());
-        let (fed, why, rest) = thread::scope(|scope| {
+        let (fed, why, rest, compared) = thread::scope(|scope| {
+            let (closed, is_closed) = channel();
+            let comparing = answerer.map(|answerer| scope.spawn(move || answerer.run(every, &is_closed, host)));
             let scan = Some(incoming.scan(&trace));
-            match incoming.drain(scope, sockets, spools, trace.prefix.abi, scan, &phase, &progress) {
-                Ok(draining) => {
-                    let (why, rest) = until_the_end(&control, over, &incoming.path);
-                    phase.end();
-                    if let Some(why) = why.as_ref().filter(|_| !over.load(Ordering::Relaxed)) {
-                        gone(&facts.name, why);
+            let (fed, why, rest) =
+                match incoming.drain(scope, sockets, spools, trace.prefix.abi, scan, &phase, &progress) {
+                    Ok(draining) => {
+                        let (why, rest) = until_the_end(&control, over, &incoming.path, &closed);
+                        phase.end();
+                        if let Some(why) = why.as_ref().filter(|_| !over.load(Ordering::Relaxed)) {
+                            gone(&facts.name, why);
+                        }
+                        (collect(draining), why, rest)
                     }
-                    (collect(draining), why, rest)
-                }
-                Err(error) => {
-                    phase.abort();
-                    (Vec::new(), Some(format!("failed to take its data: {error}")), None)
-                }
-            }
+                    Err(error) => {
+                        phase.abort();
+                        (Vec::new(), Some(format!("failed to take its data: {error}")), None)
+                    }
+                };
+            drop(closed);
+            let compared = match comparing {
+                Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+                Err(why) => Compared::not(why),
+            };
+            (fed, why, rest, compared)
         });
         // Tracing is over there; closing says so to an agent that waits.
         drop(control);
@@ -111,7 +93,7 @@ impl Guest {
             }
             let _ = fs::remove_file(&incoming.path);
             let summary = Finished { size: 0, events: None, incomplete: why };
-            return summary_of(facts.name, incoming.path, summary);
+            return summary_of(facts.name, incoming.path, summary, compared);
         }
         let mut why = why;
         if let Some(rest) = rest
@@ -119,18 +101,30 @@ impl Guest {
         {
             why = why.or(Some(format!("names of its tasks and its statistics are missing: {error}")));
         }
+        if let Some(shift) = &compared.shift {
+            writer.option(OptionId::TIME_SHIFT, shift.write(trace.prefix.abi));
+        }
+        writer.option(OptionId::RTRACE_CLOCKS, compared.comparison.write());
         let finished = incoming.finish(writer, &trace, &table, fed, why);
-        summary_of(facts.name, incoming.path.clone(), finished)
+        summary_of(facts.name, incoming.path.clone(), finished, compared)
     }
 }
 
-fn summary_of(name: String, path: PathBuf, finished: Finished) -> GuestSummary {
+fn summary_of(name: String, path: PathBuf, finished: Finished, compared: Compared) -> GuestSummary {
     let Finished { size, events, incomplete } = finished;
-    GuestSummary { name, path, size, events, incomplete }
+    let offset = compared.offset();
+    let (clocks, unsynchronized) = (compared.comparison, compared.failed);
+    GuestSummary { name, path, size, events, clocks, offset, unsynchronized, incomplete }
 }
 
-/// Says CLOSE when it is time, and waits for the agent's answer. Gives what went wrong, and what the agent told at the end.
-fn until_the_end(control: &Patient, over: &AtomicBool, beside: &Path) -> (Option<String>, Option<Metadata>) {
+/// Says CLOSE when it is time, also to `closing`, and waits for the agent's answer. Gives what went wrong, and what the agent told
+/// at the end.
+fn until_the_end(
+    control: &Patient,
+    over: &AtomicBool,
+    beside: &Path,
+    closing: &Sender<()>,
+) -> (Option<String>, Option<Metadata>) {
     let mut closed: Option<Instant> = None;
     let mut rest = None;
     loop {
@@ -138,6 +132,7 @@ fn until_the_end(control: &Patient, over: &AtomicBool, beside: &Path) -> (Option
             if over.load(Ordering::Relaxed) && closed.is_none() {
                 closed = Some(Instant::now());
                 control.write(&Message::Close.bytes())?;
+                let _ = closing.send(());
             }
             match closed {
                 Some(since) if since.elapsed() > LAST => Err(ConnectionError::Silent(LAST)),

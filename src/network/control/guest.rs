@@ -3,10 +3,10 @@
 use super::target::GuestTarget;
 use crate::network::incoming::{DataSocket, Incoming, Metadata, full};
 use crate::network::patient::{ConnectionError, Patient};
-use crate::network::wire::{MAX_MESSAGE, Message, TraceRequest, TraceResponse};
-use crate::record::{GuestFacts, RecordError, Spool, new_file};
-use crate::sys;
-use crate::trace_dat::{SectionWriter, SpoolTable, Trace};
+use crate::network::sync::{self, Answerer};
+use crate::network::wire::{MAX_MESSAGE, Message, PTP, TraceRequest, TraceResponse};
+use crate::record::{GuestFacts, RecordError, Spool, TraceClockReader, new_file};
+use crate::trace_dat::{FilePart, OptionId, RawOption, SectionWriter, SpoolTable, Trace};
 use std::fs;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -96,24 +96,54 @@ pub struct Guest {
     pub(super) writer: SectionWriter,
     pub(super) spools: Vec<Spool>,
     pub(super) sockets: Vec<DataSocket>,
+    pub(super) clocks: Clocks,
+}
+
+/// The host's recording, to its guests.
+#[derive(Clone, Copy, Debug)]
+pub struct HostFacts<'a> {
+    /// TRACEID of its file.
+    pub id: u64,
+    /// Its file.
+    pub path: &'a Path,
+    /// The wall clock's microseconds when its trace clock was zero, if its file has them.
+    pub date: Option<u64>,
+    /// Limit of the guest's data, in bytes.
+    pub max_size: Option<u64>,
+}
+
+/// The comparison of a guest's clock with the host's.
+pub(super) struct Clocks {
+    /// The connection for it; else why there is none.
+    pub(super) answerer: Result<Answerer, String>,
+    /// Interval of measurements.
+    pub(super) every: Duration,
+    /// TRACEID of the host's recording.
+    pub(super) host: u64,
 }
 
 impl Guest {
-    /// Asks the agent at `target` to record, as the guest of the recording `id` that goes to the file `host`; `max_size` bounds
-    /// the data, in bytes.
+    /// Asks the agent at `target` to record, as the guest of the recording `host`, and compares the clocks a first time.
+    /// `clock` reads that of the host's recording; else it says why that cannot be compared.
     ///
     /// # Errors
     /// [`GuestError`]; nothing is left of it then.
-    pub fn connect(target: &GuestTarget, id: u64, host: &Path, max_size: Option<u64>) -> Result<Guest, GuestError> {
+    pub fn connect(
+        target: &GuestTarget,
+        host: HostFacts<'_>,
+        clock: Result<TraceClockReader, String>,
+    ) -> Result<Guest, GuestError> {
+        let max_size = host.max_size;
         let place = target.place.clone();
         let (stream, peer) = connected(target)?;
         let answered = |error: ConnectionError| match error {
             ConnectionError::Closed => GuestError::Closed(place.clone()),
             source => GuestError::Broken { place: place.clone(), source },
         };
-        sys::keep_alive(&stream).map_err(|e| answered(e.into()))?;
         let mut control = Patient::new(stream, ANSWER).map_err(|e| answered(e.into()))?;
-        let request = TraceRequest { id, args: target.args.clone(), ours: true, ..TraceRequest::default() };
+        let host_clock = clock.as_ref().map_or_else(|_| None, |clock| Some(clock.name().to_owned()));
+        let protocols = clock.iter().map(|_| PTP.to_owned()).collect();
+        let request = TraceRequest { flags: 0, id: host.id, args: target.args.clone(), protocols, ours: true };
         let request = Message::TraceRequest(request).bytes();
         if request.len() > MAX_MESSAGE {
             return Err(GuestError::TooLong(place));
@@ -129,7 +159,8 @@ impl Guest {
             Message::NotSupported => return Err(unsaid()),
             _ => return Err(unasked()),
         };
-        let path = target.file(host);
+        let mut answerer = clock.and_then(|clock| compared_once(&response, peer, clock));
+        let path = target.file(host.path);
         let mut metadata =
             Metadata::new(&path, max_size).map_err(|source| GuestError::Spool { path: path.clone(), source })?;
         loop {
@@ -142,7 +173,16 @@ impl Guest {
             }
         }
         let trace = metadata.read(None);
-        let trace = trace.map_err(|e| GuestError::Metadata { place: place.clone(), why: full(&e) })?;
+        let mut trace = trace.map_err(|e| GuestError::Metadata { place: place.clone(), why: full(&e) })?;
+        if let Some(why) = host_clock.and_then(|host| incomparable(&trace, &host)) {
+            answerer.iter().for_each(|held| drop(held.stop()));
+            answerer = Err(why);
+        }
+        if answerer.is_ok() {
+            // Its times become the host's.
+            trace.options.retain(|option| !matches!(option.id, OptionId::DATE | OptionId::TIME_SHIFT));
+            trace.options.extend(host.date.map(date_option));
+        }
         let mut sockets = Vec::new();
         for port in &response.ports {
             let port = u16::try_from(*port).map_err(|_| unasked())?;
@@ -167,7 +207,8 @@ impl Guest {
             });
         let (writer, spools) = begun.inspect_err(|_| drop(fs::remove_file(&incoming.path)))?;
         let facts = GuestFacts { name: target.name(), id: response.id, cpus };
-        Ok(Guest { facts, control, incoming, trace, table, writer, spools, sockets })
+        let clocks = Clocks { answerer, every: target.sync_every.unwrap_or_default(), host: host.id };
+        Ok(Guest { facts, control, incoming, trace, table, writer, spools, sockets, clocks })
     }
 
     /// Lets it go before anything was recorded.
@@ -180,6 +221,32 @@ impl Guest {
     pub fn facts(&self) -> &GuestFacts {
         &self.facts
     }
+}
+
+/// Compares the clocks for the first time, as the agent that gave `response` offers; else gives why it cannot be.
+fn compared_once(response: &TraceResponse, peer: SocketAddr, clock: TraceClockReader) -> Result<Answerer, String> {
+    match response.protocol.as_str() {
+        PTP => {}
+        "" => return Err("the agent does not offer it".to_owned()),
+        other => return Err(format!("the agent wants the protocol {other}, which is not known here")),
+    }
+    let port = u16::try_from(response.sync_port).map_err(|_| "its port is none".to_owned())?;
+    let stream = TcpStream::connect_timeout(&SocketAddr::new(peer.ip(), port), CONNECT).map_err(|e| e.to_string())?;
+    let mut answerer = Answerer::new(stream, clock, response.ports.len()).map_err(|e| e.to_string())?;
+    answerer.round().map_err(|e| e.to_string())?;
+    Ok(answerer)
+}
+
+/// Why the times of `trace` cannot be told by the clock `host`, if they cannot.
+fn incomparable(trace: &Trace, host: &str) -> Option<String> {
+    if trace.option(OptionId::TSC2NSEC).is_some() {
+        return Some("its ticks are told in nanoseconds already (--tsc2nsec)".to_owned());
+    }
+    sync::incomparable(&trace.clock(), host)
+}
+
+fn date_option(micros: u64) -> RawOption {
+    RawOption { id: OptionId::DATE, data: format!("{micros:#x}\0").into_bytes(), offset: 0, place: FilePart::Prefix }
 }
 
 fn connected(target: &GuestTarget) -> Result<(TcpStream, SocketAddr), GuestError> {

@@ -5,8 +5,10 @@
 
 mod along;
 mod guest;
+mod summary;
 mod target;
 
-pub use along::{GuestSummary, record_along};
-pub use guest::{Guest, GuestError};
+pub use along::record_along;
+pub use guest::{Guest, GuestError, HostFacts};
+pub use summary::GuestSummary;
 pub use target::GuestTarget;

@@ -4,6 +4,7 @@ use crate::network::agent::AGENT_PORT;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// An agent, and what it is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub struct GuestTarget {
     pub name: Option<String>,
     /// Options of `record`.
     pub args: Vec<String>,
+    /// The clocks are compared this often, besides at the beginning and at the end; not at all if `None`.
+    pub sync_every: Option<Duration>,
 }
 
 impl GuestTarget {
@@ -62,7 +65,8 @@ mod tests {
 
     #[test]
     fn places_names_and_files() {
-        let target = |place: &str| GuestTarget { place: place.to_owned(), name: None, args: Vec::new() };
+        let target =
+            |place: &str| GuestTarget { place: place.to_owned(), name: None, args: Vec::new(), sync_every: None };
         for (place, name, port) in [
             ("127.0.0.1", "127.0.0.1", 823),
             ("127.0.0.1:9000", "127.0.0.1", 9000),

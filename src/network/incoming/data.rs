@@ -46,7 +46,8 @@ impl Phase {
         self.0.load(Ordering::Relaxed) >= 1
     }
 
-    fn is_aborted(&self) -> bool {
+    /// True if nothing more is to be taken.
+    pub(in crate::network) fn is_aborted(&self) -> bool {
         self.0.load(Ordering::Relaxed) >= 2
     }
 }

@@ -15,7 +15,6 @@ mod shared;
 use super::door::{Door, Visit};
 use super::patient::{ConnectionError, Patient};
 use super::wire::{BANNER, Greeting, OURS, V3};
-use crate::sys;
 pub use notice::{EndedSession, ListenNotice, Protocol};
 pub use options::ListenOptions;
 use shared::Shared;
@@ -100,7 +99,6 @@ impl Listener {
 /// Greets a peer and serves it. An error is one of before there was a file.
 fn session(shared: &Shared<'_>, stream: TcpStream, peer: SocketAddr) -> Result<(), SessionError> {
     stream.set_nonblocking(false)?;
-    sys::keep_alive(&stream)?;
     let control = Patient::new(stream, GREETING)?;
     control.write(BANNER)?;
     let until = Instant::now() + GREETING;

@@ -1,8 +1,7 @@
 //! From a CPU's raw time stamps to the ones that are shown.
 
 use crate::ring_buffer::RecordPlace;
-use crate::trace_dat::Trace;
-use crate::trace_dat::file::times::Sample;
+use crate::trace_dat::{ClockSample, Trace};
 use crate::units::CpuId;
 use std::num::NonZero;
 use std::sync::Arc;
@@ -31,7 +30,7 @@ impl Default for TimeOptions {
 #[derive(Clone, Debug, Default)]
 pub struct Correction {
     any: bool,
-    shift: Option<Arc<[Sample]>>,
+    shift: Option<Arc<[ClockSample]>>,
     interpolate: bool,
     tsc: Option<(u32, u32)>,
     frequency: Option<NonZero<u64>>,
@@ -69,8 +68,8 @@ impl Correction {
 }
 
 /// A guest's time stamp on its host's clock. Before the first and after the last sample the nearest interval holds.
-fn to_host(samples: &[Sample], interpolate: bool, ts: u64) -> u64 {
-    let scaled = |s: &Sample| (u128::from(ts).saturating_mul(s.scaling.into()) >> s.fraction.min(127)) as u64;
+fn to_host(samples: &[ClockSample], interpolate: bool, ts: u64) -> u64 {
+    let scaled = |s: &ClockSample| (u128::from(ts).saturating_mul(s.scaling.into()) >> s.fraction.min(127)) as u64;
     let after = samples.partition_point(|s| s.time <= ts);
     let low = after.saturating_sub(1).min(samples.len().saturating_sub(2));
     let Some(a) = samples.get(low) else { return ts };

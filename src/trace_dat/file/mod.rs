@@ -2,6 +2,7 @@
 
 mod attach;
 pub(super) mod buffer;
+mod clock_comparison;
 mod enabled_events;
 mod extents;
 mod kernel_view;
@@ -20,6 +21,7 @@ mod sections;
 pub(super) mod siblings;
 mod spool_table;
 pub(super) mod sums;
+mod time_shift;
 pub(super) mod times;
 mod trace;
 mod unsaved;
@@ -27,6 +29,7 @@ mod v6;
 mod v7;
 
 pub use buffer::{Buffer, BufferOption, CpuData, DataLayout};
+pub use clock_comparison::ClockComparison;
 pub use enabled_events::EnabledEvents;
 pub use kernel_view::{KernelOptions, KernelView};
 pub use options::RawOption;
@@ -35,5 +38,6 @@ pub use proc_maps::{Mapping, ProcessMap};
 pub use sections::Section;
 pub use siblings::{Siblings, spool_name};
 pub use spool_table::{SpoolEntry, SpoolTable};
+pub use time_shift::{ClockSample, TimeShift};
 pub use trace::Trace;
 pub use unsaved::UnsavedEvents;

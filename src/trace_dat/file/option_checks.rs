@@ -1,6 +1,7 @@
 //! Checks of options' contents against their ids. An option has no checksum in trace-cmd's files, so plausibility is all
 //! there is: a time stamp's offset that became an unknown option would go unnoticed.
 
+use super::clock_comparison::ClockComparison;
 use super::options::chosen_clock;
 use super::{proc_maps, times};
 use crate::abi::Abi;
@@ -111,6 +112,7 @@ fn defect(option: &RawOption, abi: Abi) -> Option<&'static str> {
             text(option).is_some_and(|text| text.starts_with("buffer ") && text.lines().skip(1).all(named))
         }
         OptionId::RTRACE_ENUMERATORS => text(option).is_some_and(|text| text.lines().all(is_enumerator)),
+        OptionId::RTRACE_CLOCKS => ClockComparison::read(option).is_some(),
         OptionId::RTRACE_SUMS => option.data.len() % 16 == 8,
         // a section's name in the same numbers
         OptionId::STRINGS => false,

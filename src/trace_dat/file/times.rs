@@ -1,6 +1,7 @@
 //! Options that say how time stamps become the ones that are shown: DATE, OFFSET, TSC2NSEC, TIME_SHIFT. They are read
 //! once; a malformed one is damage, and the recording is read without it.
 
+use super::time_shift::{ClockSample, TimeShift};
 use crate::abi::Abi;
 use crate::trace_dat::{FileError, OptionId, RawOption};
 use std::sync::Arc;
@@ -21,38 +22,32 @@ pub(in crate::trace_dat) struct Times {
 }
 
 /// Each CPU's samples.
-type Shifts = Vec<Arc<[Sample]>>;
-
-/// One measurement of a guest's clock against its host's: from `time` on, `ts * scaling >> fraction + offset`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::trace_dat) struct Sample {
-    pub(in crate::trace_dat) time: u64,
-    pub(in crate::trace_dat) offset: i64,
-    pub(in crate::trace_dat) scaling: u64,
-    pub(in crate::trace_dat) fraction: u64,
-}
-
-const INTERPOLATE: u32 = 1;
+type Shifts = Vec<Arc<[ClockSample]>>;
 
 impl Times {
     /// Reads the facts of `options`; malformed ones go to `damage`.
     pub(in crate::trace_dat) fn read(options: &[RawOption], abi: Abi, damage: &mut Vec<FileError>) -> Self {
         let mut times = Times::default();
         for option in options {
-            damage.extend(times.take(option, abi).err().map(|what| option.error(what)));
+            damage.extend(times.take(option, abi).err());
         }
         times
     }
 
-    fn take(&mut self, option: &RawOption, abi: Abi) -> Result<(), &'static str> {
+    fn take(&mut self, option: &RawOption, abi: Abi) -> Result<(), FileError> {
+        let error = |what| option.error(what);
         match option.id {
-            OptionId::DATE => self.date = self.date.wrapping_add(date(option)?),
+            OptionId::DATE => self.date = self.date.wrapping_add(date(option).map_err(error)?),
             OptionId::OFFSET => {
-                let offset: i64 = option.text().trim().parse().map_err(|_| "it is not a number")?;
+                let offset: i64 = option.text().trim().parse().map_err(|_| error("it is not a number"))?;
                 self.offset = self.offset.wrapping_add(offset);
             }
-            OptionId::TSC2NSEC => self.tsc = Some(tsc(option, abi)?),
-            OptionId::TIME_SHIFT => (self.shifts, self.interpolate) = time_shift(option, abi)?,
+            OptionId::TSC2NSEC => self.tsc = Some(tsc(option, abi).map_err(error)?),
+            OptionId::TIME_SHIFT => {
+                let shift = TimeShift::read(option, abi)?;
+                self.shifts = shift.cpus.into_iter().map(Arc::from).collect();
+                self.interpolate = shift.interpolate;
+            }
             _ => {}
         }
         Ok(())
@@ -79,44 +74,6 @@ fn tsc(option: &RawOption, abi: Abi) -> Result<(u32, u32), &'static str> {
         return Err("its multiplier or shift cannot be");
     }
     Ok((mult, shift))
-}
-
-/// u64 peer, u32 flags, u32 CPUs, per CPU {u32 n, n times, n offsets, n scalings}, then, in newer files, per CPU n
-/// fraction bits.
-fn time_shift(option: &RawOption, abi: Abi) -> Result<(Shifts, bool), &'static str> {
-    const COLUMNS: u64 = 3 * 8;
-    let mut scan = option.scan(abi);
-    let cut = |_| "it ends too early";
-    let _peer = scan.u64().map_err(cut)?;
-    let flags = scan.u32().map_err(cut)?;
-    let mut cpus: Vec<Vec<Sample>> = Vec::new();
-    for _ in 0..scan.u32().map_err(cut)? {
-        let count = u64::from(scan.u32().map_err(cut)?);
-        if count.saturating_mul(COLUMNS) > scan.remain() {
-            return Err("it ends too early");
-        }
-        let mut samples = vec![Sample { time: 0, offset: 0, scaling: 0, fraction: 0 }; count as usize];
-        for sample in &mut samples {
-            sample.time = scan.u64().map_err(cut)?;
-        }
-        for sample in &mut samples {
-            sample.offset = scan.u64().map_err(cut)? as i64;
-        }
-        for sample in &mut samples {
-            sample.scaling = scan.u64().map_err(cut)?;
-        }
-        cpus.push(samples);
-    }
-    if scan.remain() > 0 {
-        for sample in cpus.iter_mut().flatten() {
-            sample.fraction = scan.u64().map_err(cut)?;
-        }
-    }
-    if scan.remain() > 0 {
-        return Err("it goes on after its end");
-    }
-    cpus.iter_mut().for_each(|samples| samples.sort_by_key(|sample| sample.time));
-    Ok((cpus.into_iter().map(Arc::from).collect(), flags & INTERPOLATE != 0))
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@ use crate::abi::Abi;
 use crate::format::{EventFormat, HeaderPage};
 use crate::ring_buffer::PageLayout;
 use crate::trace_dat::{
-    Buffer, FileError, FilePart, LazyBytes, OptionId, Prefix, RawOption, ReadAt, SpoolTable, UnsavedEvents,
+    Buffer, ClockComparison, FileError, FilePart, LazyBytes, OptionId, Prefix, RawOption, ReadAt, SpoolTable,
+    UnsavedEvents,
 };
 use std::sync::Arc;
 
@@ -64,6 +65,11 @@ impl Trace {
     /// Nanoseconds from the trace clock to the time since 1970, if the recorder measured them (option DATE).
     pub fn date(&self) -> Option<i64> {
         self.option(OptionId::DATE).map(|_| self.times.date)
+    }
+
+    /// How well the clock of a guest's recording is known against its host's, if its recorder says so.
+    pub fn clock_comparison(&self) -> Option<ClockComparison> {
+        self.option(OptionId::RTRACE_CLOCKS).and_then(ClockComparison::read)
     }
 
     /// Layout of the sub-buffers of `buffer`.

@@ -1,0 +1,35 @@
+//! Several machines' recordings in one report: how well their clocks agree.
+
+use super::Input;
+use crate::cli::terminal::note;
+use rtrace::trace_dat::{OptionId, Trace};
+
+/// Says of each guest's file by which clock its times are shown, and how exactly.
+pub(super) fn tell(inputs: &[Input]) {
+    if inputs.len() < 2 {
+        return;
+    }
+    for input in inputs {
+        let trace = &input.trace;
+        let path = input.path.display();
+        if let Some(comparison) = trace.clock_comparison() {
+            note!("rtrace: {path}: times {comparison}");
+        } else if inputs.iter().any(|host| is_guest_of(trace, &host.trace)) {
+            match trace.option(OptionId::TIME_SHIFT) {
+                Some(_) => note!("rtrace: {path}: times by the host's clock; the file does not say how exactly"),
+                None => note!("rtrace: {path}: times by the guest's own clock, which was not compared with the host's"),
+            }
+        }
+    }
+}
+
+/// True if `host` names `guest` in a GUEST option: a name, NUL, and its TRACEID.
+fn is_guest_of(guest: &Trace, host: &Trace) -> bool {
+    let Some(id) = guest.option(OptionId::TRACEID).and_then(|id| guest.prefix.abi.uint(&id.data, 0, 8)) else {
+        return false;
+    };
+    host.options(OptionId::GUEST).any(|option| {
+        let name = option.data.iter().position(|byte| *byte == 0);
+        name.and_then(|end| host.prefix.abi.uint(&option.data, end + 1, 8)) == Some(id)
+    })
+}
