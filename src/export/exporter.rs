@@ -10,7 +10,7 @@ use crate::symbols::Comms;
 /// turn with a fork of the state, and committed when all earlier ones are. A format whose events do not depend on each
 /// other keeps only caches in its state, forks by cloning and accepts every segment. A format that gathers events (rows
 /// of a column store, say) keeps them in its state: [`Exporter::commit`] adds those of a segment to what is known, and
-/// appends to `out` whatever is complete; [`Exporter::end`] writes the rest.
+/// appends to `out` whatever is complete; [`Exporter::end`] and [`Exporter::rest`] write the rest.
 pub trait Exporter: Sync {
     /// The state that one event leaves for the next ones: caches, names that were learnt, numbers, unfinished batches.
     type State: Send;
@@ -37,6 +37,12 @@ pub trait Exporter: Sync {
     /// Appends what stands after all events.
     fn end(&self, _state: &mut Self::State, _out: &mut Vec<u8>) {}
 
+    /// Appends the next part of what stands after that; false: there is no more. Formats that write much at the end do so in
+    /// parts, so that it does not lie in memory twice.
+    fn rest(&self, _state: &mut Self::State, _out: &mut Vec<u8>) -> bool {
+        false
+    }
+
     /// The state to begin a segment with while earlier ones are still being written. `known` is what the committed ones
     /// left; `used` is the state of a committed segment, whose caches may be used again.
     fn fork(&self, known: &Self::State, used: Option<Self::State>) -> Self::State;
@@ -45,6 +51,10 @@ pub trait Exporter: Sync {
     /// output. With [`Commit::Serialize`], `known` must be left as it was: the segment and all later ones are written
     /// again, in order.
     fn commit(&self, known: &mut Self::State, done: &mut Self::State, out: &mut Vec<u8>) -> Commit;
+
+    /// Does the part of the work on a committed segment that need not be done in its turn, while other threads commit later
+    /// ones. Segments are committed one after the other: [`Exporter::commit`] had best be short.
+    fn settle(&self, _done: &mut Self::State) {}
 
     /// True if every event depends on those before it, so that more threads than one are of no use.
     fn is_serial(&self) -> bool {

@@ -55,7 +55,13 @@ impl Query<'_> {
         };
         let mut end = Vec::new();
         exporter.end(&mut state, &mut end);
-        out.write_all(&end)?;
+        loop {
+            out.write_all(&end)?;
+            end.clear();
+            if !exporter.rest(&mut state, &mut end) {
+                break;
+            }
+        }
         outcome.undecoded = exporter.undecoded(&state);
         Ok((state, outcome))
     }
@@ -183,6 +189,10 @@ impl<E: Exporter> Work for Consumer<'_, '_, E> {
             known.counts.add(&done.counts);
         }
         commit
+    }
+
+    fn settle(&self, done: &mut Part<E::State>) {
+        self.exporter.settle(&mut done.state);
     }
 }
 

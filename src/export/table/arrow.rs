@@ -157,14 +157,15 @@ impl Exporter for Arrow<'_> {
         let Some(ArrowType { table, name, places, absent }) = types.get(&id) else { return Consumed::One };
         let ArrowState { rows, scratch, .. } = state;
         let (fixed, others) = rows.columns.split_at_mut(FIXED.len());
-        table.fixed(record, what.comms, what.instance, fixed);
+        let record = std::slice::from_ref(record);
+        table.fixed(record, what.comms, |_| what.instance, fixed);
         if let [event, source, ..] = others {
             event.text(name.as_bytes());
             source.text_or_null(what.source.map(str::as_bytes));
         }
         table.own(record, &mut rows.columns, |column| places[column], scratch);
         absent.iter().for_each(|column| rows.columns[*column].null());
-        rows.end_row();
+        rows.end_rows(1);
         if state.stream.is_some() {
             self.encode(state, false, out);
         }

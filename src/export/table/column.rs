@@ -41,6 +41,11 @@ impl Column {
         Column { cell, valid: Vec::new(), numbers: Vec::new(), ends: Vec::new(), bytes: Vec::new() }
     }
 
+    /// No cells of the same type.
+    pub(super) fn emptied(&self) -> Self {
+        Column::new(self.cell)
+    }
+
     #[cfg(feature = "arrow")]
     pub(super) fn cell(&self) -> Cell {
         self.cell
@@ -68,6 +73,23 @@ impl Column {
     #[inline]
     pub(super) fn number(&mut self, number: u64) {
         self.numbers.push(number);
+    }
+
+    /// Such numbers, one per row.
+    #[inline]
+    pub(super) fn extend(&mut self, numbers: impl Iterator<Item = u64>) {
+        self.numbers.extend(numbers);
+    }
+
+    /// The last cell, of text or bytes, once more.
+    pub(super) fn repeat(&mut self) {
+        if self.valid.len() == self.ends.len() && self.valid.last() == Some(&false) {
+            return self.null();
+        }
+        let from =
+            self.ends.len().checked_sub(2).and_then(|before| self.ends.get(before)).map_or(0, |end| *end as usize);
+        self.bytes.extend_from_within(from..);
+        self.ends.push(self.bytes.len() as i32);
     }
 
     pub(super) fn text(&mut self, text: &[u8]) {
@@ -184,13 +206,16 @@ mod tests {
         text.text(b"one");
         text.null();
         let mut later = Column::new(Cell::Text);
+        later.null();
+        later.repeat();
         later.text(b"a\xff");
+        later.repeat();
         later.text(b"b");
         text.append(&mut later);
-        let first = text.front(3);
-        assert_eq!(first.texts().collect::<Vec<_>>(), [&b"one"[..], b"a\\xff"]);
-        assert_eq!(first.valid().collect::<Vec<_>>(), [true, false, true]);
-        text.remove(3);
+        let first = text.front(6);
+        assert_eq!(first.texts().collect::<Vec<_>>(), [&b"one"[..], b"a\\xff", b"a\\xff"]);
+        assert_eq!(first.valid().collect::<Vec<_>>(), [true, false, false, false, true, true]);
+        text.remove(6);
         assert_eq!(text.front(1).texts().collect::<Vec<_>>(), [b"b"]);
 
         let mut list = Column::new(Cell::List { size: 2, signed: true });

@@ -129,7 +129,7 @@ pub(super) fn row(rows: &mut Rows, cells: &[Put<'_>]) {
             Put::Null => column.null(),
         }
     }
-    rows.end_row();
+    rows.end_rows(1);
 }
 
 /// Adds the loss before `record`.

@@ -7,6 +7,7 @@ use crate::event::{Common, FieldKind, FieldPlace, Number, Record, TypedEvent, Ty
 use crate::format::EventFormat;
 use crate::print_fmt::Labels;
 use crate::symbols::Comms;
+use crate::text::nul::until_nul;
 
 /// The names of the columns that every event has.
 pub(super) const FIXED: [(&str, Cell); 5] =
@@ -46,35 +47,42 @@ impl EventTable {
         EventTable { columns, fields, common: Common::of(format), abi }
     }
 
-    /// Adds the row of `record`; `scratch` is memory.
-    pub(super) fn row(
+    /// The rows of `records`, whose buffers belong to these instances.
+    pub(super) fn rows<'n>(
         &self,
-        record: &Record<'_>,
+        records: &[Record<'_>],
         comms: &Comms,
-        instance: Option<&str>,
-        rows: &mut Rows,
-        scratch: &mut Vec<u8>,
-    ) {
-        self.fixed(record, comms, instance, rows.columns.get_mut(..FIXED.len()).unwrap_or_default());
-        self.own(record, &mut rows.columns, |column| column + FIXED.len(), scratch);
-        rows.end_row();
+        instance: impl Fn(usize) -> Option<&'n str>,
+    ) -> Rows {
+        let mut rows = Rows::new(&self.columns);
+        self.fixed(records, comms, instance, rows.columns.get_mut(..FIXED.len()).unwrap_or_default());
+        self.own(records, &mut rows.columns, |column| column + FIXED.len(), &mut Vec::new());
+        rows.end_rows(records.len());
+        rows
     }
 
     /// Fills the columns that every event has.
-    pub(super) fn fixed(&self, record: &Record<'_>, comms: &Comms, instance: Option<&str>, columns: &mut [Column]) {
+    pub(super) fn fixed<'n>(
+        &self,
+        records: &[Record<'_>],
+        comms: &Comms,
+        instance: impl Fn(usize) -> Option<&'n str>,
+        columns: &mut [Column],
+    ) {
         let [ts, cpu, pid, comm, place] = columns else { return };
-        let task = self.common.pid(self.abi, record.data);
-        ts.number(record.timestamp.0);
-        cpu.number(record.cpu.0.into());
-        pid.number(task.0 as u64);
-        comm.text_or_null(comms.get(task));
-        place.text_or_null(instance.map(str::as_bytes));
+        let task = |record: &Record<'_>| self.common.pid(self.abi, record.data);
+        ts.extend(records.iter().map(|record| record.timestamp.0));
+        cpu.extend(records.iter().map(|record| record.cpu.0.into()));
+        pid.extend(records.iter().map(|record| task(record).0 as u64));
+        texts(comm, records.iter().map(task), |comm, task| comm.text_or_null(comms.get(task)));
+        let buffers = records.iter().map(|record| record.buffer);
+        texts(place, buffers, |place, buffer| place.text_or_null(instance(buffer).map(str::as_bytes)));
     }
 
-    /// Fills the columns of the event's fields; `place` gives the index of each by its own number.
+    /// Fills the columns of the event's fields; `place` gives the index of each by its own number. `scratch` is memory.
     pub(super) fn own(
         &self,
-        record: &Record<'_>,
+        records: &[Record<'_>],
         columns: &mut [Column],
         place: impl Fn(usize) -> usize,
         scratch: &mut Vec<u8>,
@@ -85,23 +93,38 @@ impl EventTable {
             place(number - 1)
         };
         for (field, labels) in &self.fields {
-            let value = field.value(self.abi, record.data);
             if let Some(column) = columns.get_mut(next()) {
-                put(column, value);
+                put(column, field, self.abi, records);
             }
             let Some(labels) = labels else { continue };
             let Some(column) = columns.get_mut(next()) else { continue };
-            let number = match value {
-                Some(Value::Unsigned(number)) => number,
-                Some(Value::Signed(number)) => number as u64,
-                _ => {
-                    column.null();
-                    continue;
-                }
+            let number = |record: &Record<'_>| match field.value(self.abi, record.data) {
+                Some(Value::Unsigned(number)) => Some(number),
+                Some(Value::Signed(number)) => Some(number as u64),
+                _ => None,
             };
-            scratch.clear();
-            labels.write(number, scratch);
-            column.text(scratch);
+            texts(column, records.iter().map(number), |column, number| match number {
+                None => column.null(),
+                Some(number) => {
+                    scratch.clear();
+                    labels.write(number, scratch);
+                    column.text(scratch);
+                }
+            });
+        }
+    }
+}
+
+/// Adds the text of each key, which `put` adds, or the one before if the key is the same.
+#[inline]
+fn texts<K: PartialEq + Copy>(column: &mut Column, keys: impl Iterator<Item = K>, mut put: impl FnMut(&mut Column, K)) {
+    let mut last = None;
+    for key in keys {
+        if last == Some(key) {
+            column.repeat();
+        } else {
+            put(column, key);
+            last = Some(key);
         }
     }
 }
@@ -133,8 +156,35 @@ fn cell(field: &TypedField, abi: Abi) -> Cell {
     }
 }
 
-/// Adds a value to a column made for it; a field that does not lie within its record is null.
-fn put(column: &mut Column, value: Option<Value<'_>>) {
+/// Adds the values of `field` to a column made for it; where it does not lie within its record, it is null.
+fn put(column: &mut Column, field: &TypedField, abi: Abi, records: &[Record<'_>]) {
+    if let FieldPlace::Fixed { offset, len } = field.place {
+        let end = offset.saturating_add(len);
+        let is_number = matches!(field.kind, FieldKind::Unsigned | FieldKind::Signed | FieldKind::Pointer);
+        if is_number && records.iter().all(|record| record.data.len() >= end) {
+            return match len {
+                1 => numbers::<1>(column, abi, offset, records),
+                2 => numbers::<2>(column, abi, offset, records),
+                4 => numbers::<4>(column, abi, offset, records),
+                _ => numbers::<8>(column, abi, offset, records),
+            };
+        }
+        if field.kind == FieldKind::Text {
+            let bytes = records.iter().map(|record| field.bytes(abi, record.data));
+            return texts(column, bytes, |column, bytes| column.text_or_null(bytes.map(until_nul)));
+        }
+    }
+    for record in records {
+        put_one(column, field.value(abi, record.data));
+    }
+}
+
+/// Adds the numbers of `N` bytes at an offset that all records have.
+fn numbers<const N: usize>(column: &mut Column, abi: Abi, offset: usize, records: &[Record<'_>]) {
+    column.extend(records.iter().map(|record| abi.uint(record.data, offset, N).unwrap_or_default()));
+}
+
+fn put_one(column: &mut Column, value: Option<Value<'_>>) {
     let number = |number| match number {
         Number::Unsigned(number) => number,
         Number::Signed(number) => number as u64,

@@ -4,8 +4,8 @@
 //! and width that the kernel gives it: numbers, text, booleans, lists of numbers, bytes. A field that a print format shows by
 //! name has that name beside it (`vec`, `vec_name`).
 //!
-//! Rows are gathered column by column ([`column`]) by segments of the recording, joined in the order of time, and encoded
-//! a fixed number at a time, wherever the segments end: any number of threads gives the same bytes. A Parquet file's row groups are
+//! Records are gathered by table and segment of the recording, joined in the order of time, made columns ([`column`]) and encoded
+//! a fixed number at a time, wherever the segments end ([`encoding`]): any number of threads gives the same bytes. A Parquet file's row groups are
 //! closed by their own size, so memory is bounded by the number of event types, not of events.
 //!
 //! Several files are written through one output as [`Frames`](super::Frames): pieces, each with the name of the file that it goes on.
@@ -16,9 +16,13 @@ mod arrays;
 mod arrow;
 mod column;
 mod derived;
+mod encoding;
 mod event_table;
 mod layout;
 mod parquet;
+mod pending;
+mod piece;
+mod records;
 mod rows;
 mod tables;
 

@@ -21,9 +21,20 @@ impl Rows {
         self.len
     }
 
-    /// Counts a row, of which each column has got its cell.
-    pub(super) fn end_row(&mut self) {
-        self.len += 1;
+    /// Counts rows, of which each column has got its cells.
+    pub(super) fn end_rows(&mut self, count: usize) {
+        self.len += count;
+    }
+
+    /// Takes them all.
+    pub(super) fn take(&mut self) -> Self {
+        let empty = self.emptied();
+        std::mem::replace(self, empty)
+    }
+
+    /// No rows of the same table.
+    pub(super) fn emptied(&self) -> Self {
+        Rows { columns: self.columns.iter().map(Column::emptied).collect(), len: 0 }
     }
 
     /// Moves the rows of `later`, which is of the same table, to the end of these.

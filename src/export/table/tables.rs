@@ -1,26 +1,25 @@
 //! The exporter of one table per event type.
 
+use super::column::Cell;
 use super::derived::{self, Derived, Put};
+use super::encoding::{Encoding, Tabled};
 use super::event_table::EventTable;
 use super::layout;
-use super::parquet::{PageCodec, ParquetWriter};
-use super::rows::{Columns, Rows};
+use super::pending::Pending;
+use super::rows::Rows;
 use crate::abi::Abi;
 use crate::analysis::{Analysis, Ordered, Slices};
 use crate::event::{Common, Consumed, Lost, Record};
 use crate::export::Exporter;
-use crate::export::frames::frame;
 use crate::format::EventFormat;
 use crate::merge::ahead::Commit;
 use crate::symbols::Comms;
 use crate::units::Pid;
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
-use std::io;
-use std::sync::OnceLock;
+use std::collections::BTreeSet;
+use std::sync::{Arc, OnceLock};
 
-/// Rows of a page: those of each event type are kept until there are so many.
-const BATCH: usize = 2048;
+/// Rows of a table that are kept before they are given to be encoded.
+const ROWS: usize = 512;
 
 /// A recording whose events become tables.
 pub struct TableFile<'t> {
@@ -97,77 +96,26 @@ struct Buffer<'t> {
     slices: Slices,
 }
 
-/// Rows that have not been encoded.
+/// Rows that were not given to be encoded yet, and the files.
 pub struct TablesState {
     files: Vec<Pending>,
     slices: Vec<Ordered<Slices>>,
-    scratch: Vec<u8>,
-    /// The files being made; none ahead of a segment's turn.
-    made: Option<Made>,
+    encoding: Arc<Encoding<TableKey>>,
+    /// True if it is a segment's, ahead of its turn.
+    is_ahead: bool,
 }
 
-#[derive(Default)]
-struct Made {
-    /// Made with the first page.
-    codec: Option<PageCodec>,
-    /// By recording, and event id or derived table.
-    writers: BTreeMap<(usize, TableKey), ParquetWriter>,
-    failed: Option<String>,
-}
-
+/// A table: the recording's index, then the event's id or the table's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum TableKey {
-    Event(u16),
-    Derived(usize),
-}
-
-/// Rows of one recording.
-struct Pending {
-    /// By event id.
-    events: Vec<Option<Box<Rows>>>,
-    /// The ids that have rows.
-    ids: BTreeSet<u16>,
-    derived: Vec<Rows>,
-    count: u64,
-    lost: u64,
-    /// Times of the first and the last event.
-    span: Option<(u64, u64)>,
-}
-
-impl Pending {
-    fn new() -> Self {
-        let derived = Derived::ALL.iter().map(|table| Rows::new(&table.columns())).collect();
-        Pending { events: Vec::new(), ids: BTreeSet::new(), derived, count: 0, lost: 0, span: None }
-    }
-
-    #[inline]
-    fn event(&mut self, id: u16, table: &EventTable) -> &mut Rows {
-        let index = usize::from(id);
-        if self.events.len() <= index {
-            self.events.resize_with(index + 1, || None);
-        }
-        let (ids, slot) = (&mut self.ids, &mut self.events[index]);
-        let rows = slot.get_or_insert_with(|| Box::new(Rows::new(&table.columns)));
-        if rows.len() == 0 {
-            ids.insert(id);
-        }
-        rows
-    }
-
-    fn derived(&mut self, table: Derived) -> &mut Rows {
-        &mut self.derived[table as usize]
-    }
+pub(super) enum TableKey {
+    Event(usize, u16),
+    Derived(usize, usize),
 }
 
 impl TablesState {
-    /// Number of files made.
-    pub fn files(&self) -> usize {
-        self.made.as_ref().map_or(0, |made| made.writers.len())
-    }
-
     /// Why the tables are not whole, if they are not.
-    pub fn failed(&self) -> Option<&str> {
-        self.made.as_ref()?.failed.as_deref()
+    pub fn failed(&self) -> Option<String> {
+        self.encoding.failed()
     }
 }
 
@@ -184,58 +132,18 @@ impl<'t> Tables<'t> {
         Tables { files, buffers }
     }
 
-    fn pending(&self, made: Option<Made>, slices: Vec<Ordered<Slices>>) -> TablesState {
-        TablesState { files: self.files.iter().map(|_| Pending::new()).collect(), slices, scratch: Vec::new(), made }
-    }
-
-    /// Encodes the rows of a table: all that fill a batch, at the `end` the rest too.
-    fn encode(&self, file: usize, key: TableKey, rows: &mut Rows, made: &mut Made, end: bool, out: &mut Vec<u8>) {
-        while made.failed.is_none() && (rows.len() >= BATCH || end && rows.len() > 0) {
-            if let Err(error) = self.encode_batch(file, key, rows, made, out) {
-                made.failed = Some(format!("{}: {error}", self.files[file].table(key).0));
-            }
-        }
-    }
-
-    fn encode_batch(
-        &self,
-        file: usize,
-        key: TableKey,
-        rows: &mut Rows,
-        made: &mut Made,
-        out: &mut Vec<u8>,
-    ) -> io::Result<()> {
-        let writer = match made.writers.entry((file, key)) {
-            Entry::Occupied(open) => open.into_mut(),
-            Entry::Vacant(place) => {
-                let (what, (name, columns)) = (&self.files[file].what, self.files[file].table(key));
-                let path = layout::file(&what.host, what.date.as_deref(), &name, &what.stem);
-                place.insert(ParquetWriter::new(path, &columns))
-            }
-        };
-        let codec = match &mut made.codec {
-            Some(codec) => codec,
-            none => none.insert(PageCodec::new()?),
-        };
-        writer.write(rows, rows.len().min(BATCH), codec)?;
-        let piece = writer.take();
-        if !piece.is_empty() {
-            frame(out, &writer.name, &piece);
-        }
-        Ok(())
-    }
-
-    /// Encodes what fills batches of all tables; at the `end` everything.
-    fn encode_all(&self, state: &mut TablesState, end: bool, out: &mut Vec<u8>) {
-        let Some(made) = &mut state.made else { return };
-        for (file, pending) in state.files.iter_mut().enumerate() {
-            for id in &pending.ids {
-                if let Some(Some(rows)) = pending.events.get_mut(usize::from(*id)) {
-                    self.encode(file, TableKey::Event(*id), rows, made, end, out);
+    /// Gives all records to be encoded, and the rows of derived tables if they are many; at the `end` all of them.
+    fn encode_all(&self, files: &mut [Pending], encoding: &Encoding<TableKey>, end: bool) {
+        for (file, pending) in files.iter_mut().enumerate() {
+            for id in std::mem::take(&mut pending.ids) {
+                if let Some(records) = pending.events.get_mut(usize::from(id)) {
+                    encoding.add(TableKey::Event(file, id), records.take(), self);
                 }
             }
             for (table, rows) in pending.derived.iter_mut().enumerate() {
-                self.encode(file, TableKey::Derived(table), rows, made, end, out);
+                if end || rows.len() >= ROWS {
+                    encoding.add(TableKey::Derived(file, table), rows.take(), self);
+                }
             }
         }
     }
@@ -266,23 +174,14 @@ impl<'t> File<'t> {
         File { what, common, types }
     }
 
-    fn event_table(&self, id: u16) -> Option<&EventTable> {
-        self.types.get(usize::from(id))?.table(self.what.abi)
+    /// True if a format describes the events of this type.
+    #[inline]
+    fn has(&self, id: u16) -> bool {
+        self.types.get(usize::from(id)).is_some_and(|slot| slot.format.is_some())
     }
 
-    /// A table's name and columns.
-    fn table(&self, key: TableKey) -> (String, Vec<(String, super::column::Cell)>) {
-        let columns = |columns: &Columns| columns.to_vec();
-        match key {
-            TableKey::Derived(table) => Derived::ALL
-                .get(table)
-                .map_or_else(|| (String::new(), Vec::new()), |table| (table.name().to_owned(), table.columns())),
-            TableKey::Event(id) => {
-                let format = self.types.get(usize::from(id)).and_then(|slot| slot.format);
-                let name = format.map(|format| format!("{}.{}", format.system, format.name));
-                (name.unwrap_or_default(), self.event_table(id).map_or_else(Vec::new, |table| columns(&table.columns)))
-            }
-        }
+    fn event_table(&self, id: u16) -> Option<&EventTable> {
+        self.types.get(usize::from(id))?.table(self.what.abi)
     }
 
     fn meta(&self, pending: &mut Pending) {
@@ -306,12 +205,42 @@ impl<'t> File<'t> {
     }
 }
 
+impl Tabled for Tables<'_> {
+    type Key = TableKey;
+
+    fn file(&self, table: TableKey) -> (String, Vec<(String, Cell)>) {
+        let (file, name, columns) = match table {
+            TableKey::Derived(file, table) => {
+                let table = Derived::ALL.get(table);
+                (file, table.map(|table| table.name().to_owned()), table.map(|table| table.columns()))
+            }
+            TableKey::Event(file, id) => {
+                let of = &self.files[file];
+                let format = of.types.get(usize::from(id)).and_then(|slot| slot.format);
+                let name = format.map(|format| format!("{}.{}", format.system, format.name));
+                (file, name, of.event_table(id).map(|table| table.columns.clone()))
+            }
+        };
+        let what = &self.files[file].what;
+        let path = layout::file(&what.host, what.date.as_deref(), &name.unwrap_or_default(), &what.stem);
+        (path, columns.unwrap_or_default())
+    }
+
+    fn rows(&self, table: TableKey, records: &[Record<'_>]) -> Rows {
+        let TableKey::Event(file, id) = table else { return Rows::new(&[]) };
+        let file = &self.files[file];
+        let Some(table) = file.event_table(id) else { return Rows::new(&[]) };
+        table.rows(records, file.what.comms, |buffer| self.buffers.get(buffer)?.what.instance)
+    }
+}
+
 impl Exporter for Tables<'_> {
     type State = TablesState;
 
     fn state(&self) -> TablesState {
         let slices = self.buffers.iter().map(|buffer| Analysis::begin(&buffer.slices)).collect();
-        self.pending(Some(Made::default()), slices)
+        let files = self.files.iter().map(|_| Pending::new()).collect();
+        TablesState { files, slices, encoding: Arc::new(Encoding::new()), is_ahead: false }
     }
 
     fn event<'n>(
@@ -334,33 +263,33 @@ impl Exporter for Tables<'_> {
             }
         }
         let id = file.common.event_id(file.what.abi, record.data);
-        match file.event_table(id) {
-            None => {
-                let pid = file.common.pid(file.what.abi, record.data);
-                derived::unknown(pending.derived(Derived::Unknown), record, id, pid, what.instance);
+        if file.has(id) {
+            let records = pending.event(id);
+            records.push(record);
+            if !state.is_ahead && records.len() >= ROWS {
+                state.encoding.add(TableKey::Event(what.file, id), records.take(), self);
+                state.encoding.work(self);
+                state.encoding.take(out);
             }
-            Some(table) => {
-                let rows = pending.event(id, table);
-                table.row(record, file.what.comms, what.instance, rows, &mut state.scratch);
-                if let Some(made) = &mut state.made {
-                    self.encode(what.file, TableKey::Event(id), rows, made, false, out);
-                }
-            }
+        } else {
+            let pid = file.common.pid(file.what.abi, record.data);
+            derived::unknown(pending.derived(Derived::Unknown), record, id, pid, what.instance);
         }
         if let Some(part) = state.slices.get_mut(record.buffer) {
             Analysis::record(slices, record, part);
         }
-        if state.made.is_some() {
+        if !state.is_ahead {
             self.take_slices(record.buffer, state);
-            let Some(made) = &mut state.made else { return Consumed::One };
             for (table, rows) in state.files[what.file].derived.iter_mut().enumerate() {
-                self.encode(what.file, TableKey::Derived(table), rows, made, false, out);
+                if rows.len() >= ROWS {
+                    state.encoding.add(TableKey::Derived(what.file, table), rows.take(), self);
+                }
             }
         }
         Consumed::One
     }
 
-    fn end(&self, state: &mut TablesState, out: &mut Vec<u8>) {
+    fn end(&self, state: &mut TablesState, _: &mut Vec<u8>) {
         for (buffer, part) in state.slices.iter_mut().enumerate() {
             let Ordered::Known(slices) = part else { continue };
             slices.close();
@@ -380,19 +309,14 @@ impl Exporter for Tables<'_> {
             }
             file.meta(pending);
         }
-        self.encode_all(state, true, out);
-        let Some(made) = &mut state.made else { return };
-        let Some(codec) = &mut made.codec else { return };
-        for writer in std::mem::take(&mut made.writers).into_values() {
-            let name = writer.name.clone();
-            match writer.finish(codec) {
-                Ok(piece) => frame(out, &name, &piece),
-                Err(error) => made.failed = Some(format!("{name}: {error}")),
-            }
-        }
+        self.encode_all(&mut state.files, &state.encoding, true);
     }
 
-    fn fork(&self, _: &TablesState, used: Option<TablesState>) -> TablesState {
+    fn rest(&self, state: &mut TablesState, out: &mut Vec<u8>) -> bool {
+        state.encoding.finish_some(self, out)
+    }
+
+    fn fork(&self, known: &TablesState, used: Option<TablesState>) -> TablesState {
         let (files, used) = match used {
             Some(TablesState { files, slices, .. }) => (files, slices),
             None => (self.files.iter().map(|_| Pending::new()).collect(), Vec::new()),
@@ -400,20 +324,11 @@ impl Exporter for Tables<'_> {
         let mut used = used.into_iter().map(Some).collect::<Vec<_>>();
         used.resize_with(self.buffers.len(), || None);
         let slices = self.buffers.iter().zip(used).map(|(buffer, used)| Analysis::fork(&buffer.slices, used)).collect();
-        TablesState { files, slices, scratch: Vec::new(), made: None }
+        TablesState { files, slices, encoding: Arc::clone(&known.encoding), is_ahead: true }
     }
 
     fn commit(&self, known: &mut TablesState, done: &mut TablesState, out: &mut Vec<u8>) -> Commit {
-        for (file, (known, done)) in known.files.iter_mut().zip(&mut done.files).enumerate() {
-            for id in std::mem::take(&mut done.ids) {
-                // Its memory stays with the segment, for the next one.
-                let (Some(table), Some(Some(rows))) =
-                    (self.files[file].event_table(id), done.events.get_mut(usize::from(id)))
-                else {
-                    continue;
-                };
-                known.event(id, table).append(rows);
-            }
+        for (known, done) in known.files.iter_mut().zip(&mut done.files) {
             known.derived.iter_mut().zip(&mut done.derived).for_each(|(known, done)| known.append(done));
             known.count += std::mem::take(&mut done.count);
             known.lost = known.lost.saturating_add(std::mem::take(&mut done.lost));
@@ -425,7 +340,13 @@ impl Exporter for Tables<'_> {
             Analysis::merge(&self.buffers[buffer].slices, known, done);
         }
         (0..self.buffers.len()).for_each(|buffer| self.take_slices(buffer, known));
-        self.encode_all(known, false, out);
+        self.encode_all(&mut done.files, &known.encoding, false);
+        self.encode_all(&mut known.files, &known.encoding, false);
+        known.encoding.take(out);
         Commit::Accept
+    }
+
+    fn settle(&self, done: &mut TablesState) {
+        done.encoding.work(self);
     }
 }

@@ -201,7 +201,7 @@ impl<'w> Shared<'w> {
         }
     }
 
-    /// Commits a segment, without the scheduler's lock. If it must be done in order, all later ones must too.
+    /// Commits a segment and settles it, without the scheduler's lock. If it must be done in order, all later ones must too.
     fn commit<'s>(
         &'s self,
         mut scheduler: MutexGuard<'s, Scheduler>,
@@ -214,13 +214,18 @@ impl<'w> Shared<'w> {
         let accepted = whole && self.work.commit(number, thread, &mut out)? == Commit::Accept;
         let mut scheduler = self.scheduler.lock().ok()?;
         scheduler.committing = false;
-        if accepted {
-            scheduler.ready.push_back((out, thread));
-        } else if scheduler.end.is_none() {
-            // It may be the error of another thread.
-            scheduler.end = Some(Ok(places));
+        if !accepted {
+            // There may be the error of another thread.
+            scheduler.end.get_or_insert(Ok(places));
+            return Some(scheduler);
         }
-        Some(scheduler)
+        scheduler.ready.push_back((out, thread));
+        if scheduler.waiting > 0 {
+            self.work_available.notify_one();
+        }
+        drop(scheduler);
+        self.work.settle(number, thread)?;
+        self.scheduler.lock().ok()
     }
 
     /// Writes all committed output, without the scheduler's lock.

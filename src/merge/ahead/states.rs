@@ -12,6 +12,9 @@ pub(super) trait SegmentWork: Sync {
 
     /// Commits segment `number`, which `thread` worked on; `None` if a thread panicked.
     fn commit(&self, number: u64, thread: usize, out: &mut Vec<u8>) -> Option<Commit>;
+
+    /// Does the rest of the work on segment `number` after it was committed; `None` if a thread panicked.
+    fn settle(&self, number: u64, thread: usize) -> Option<()>;
 }
 
 /// The states of `work`.
@@ -24,9 +27,9 @@ pub(super) struct States<'w, W: Work> {
 
 /// The states of one thread, in its own core's cache.
 struct OfThread<S> {
-    /// Of segments that wait to be committed.
+    /// Of segments that wait to be committed, or settled.
     done: Vec<(u64, S)>,
-    /// Of committed ones.
+    /// Of settled ones.
     spare: Vec<S>,
 }
 
@@ -34,6 +37,13 @@ impl<'w, W: Work> States<'w, W> {
     pub(super) fn new(work: &'w W, known: &'w mut W::State, threads: usize) -> Self {
         let of_thread = || Mutex::new(OfThread { done: Vec::new(), spare: Vec::new() });
         States { work, known: Mutex::new(known), threads: (0..threads).map(|_| of_thread()).collect() }
+    }
+
+    /// Takes out the state of segment `number`, which `thread` worked on.
+    fn done(&self, number: u64, thread: usize) -> Option<W::State> {
+        let mut states = self.threads[thread].lock().ok()?;
+        let at = states.done.iter().position(|(of, _)| *of == number)?;
+        Some(states.done.swap_remove(at).1)
     }
 }
 
@@ -51,14 +61,16 @@ impl<W: Work> SegmentWork for States<'_, W> {
     }
 
     fn commit(&self, number: u64, thread: usize, out: &mut Vec<u8>) -> Option<Commit> {
-        let mut states = self.threads[thread].lock().ok()?;
-        let at = states.done.iter().position(|(of, _)| *of == number)?;
-        let (_, mut state) = states.done.swap_remove(at);
-        drop(states);
+        let mut state = self.done(number, thread)?;
         let commit = self.work.commit(&mut **self.known.lock().ok()?, &mut state, out);
-        if commit == Commit::Accept {
-            self.threads[thread].lock().ok()?.spare.push(state);
-        }
+        self.threads[thread].lock().ok()?.done.push((number, state));
         Some(commit)
+    }
+
+    fn settle(&self, number: u64, thread: usize) -> Option<()> {
+        let mut state = self.done(number, thread)?;
+        self.work.settle(&mut state);
+        self.threads[thread].lock().ok()?.spare.push(state);
+        Some(())
     }
 }

@@ -28,6 +28,10 @@ pub trait Work: Sync {
     /// Commits a segment, after all earlier ones: takes what it leaves over into `known`, and corrects `out`, all of its
     /// output. With [`Commit::Serialize`], `known` must be left as it was.
     fn commit(&self, known: &mut Self::State, done: &mut Self::State, out: &mut Vec<u8>) -> Commit;
+
+    /// Does the part of the work on a committed segment that need not be done in its turn, while other threads commit later
+    /// ones.
+    fn settle(&self, _done: &mut Self::State) {}
 }
 
 /// The record that follows a record.

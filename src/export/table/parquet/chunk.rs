@@ -44,6 +44,26 @@ impl PageCodec {
         Ok(PageCodec { zstd, body: Vec::new(), packed: Vec::new(), present: Vec::new(), indices: Vec::new() })
     }
 
+    /// Takes the numbers of the rows that have one, as their type has them; gives their range.
+    fn take(&mut self, front: &Front<'_>, nulls: usize, size: u8, signed: bool) -> Option<Range> {
+        let present = &mut self.present;
+        present.clear();
+        if nulls > 0 {
+            let numbers =
+                front.numbers.iter().zip(front.valid()).filter(|(_, valid)| *valid).map(|(number, _)| *number);
+            return normalise(numbers, size, signed, present);
+        }
+        match front.numbers {
+            // Columns of one value are many.
+            [first, rest @ ..] if rest.iter().all(|number| number == first) => {
+                let range = normalise([*first].into_iter(), size, signed, present);
+                present.resize(front.numbers.len(), present[0]);
+                range
+            }
+            numbers => normalise(numbers.iter().copied(), size, signed, present),
+        }
+    }
+
     /// Appends the page in `body`; gives its size with the header, and the same uncompressed.
     fn page(&mut self, out: &mut Vec<u8>, kind: i32, head: impl FnOnce(&mut Fields<'_>)) -> io::Result<(usize, usize)> {
         self.packed.clear();
@@ -202,15 +222,10 @@ impl Chunk {
         let (encoding, range, empty) = match self.cell {
             Cell::Bool => booleans(front, &mut codec.body),
             Cell::Number { size, signed } | Cell::List { size, signed } => {
-                codec.present.clear();
-                normalise(front.numbers, size, signed, &mut codec.present);
-                if nulls > 0 && !matches!(self.cell, Cell::List { .. }) {
-                    let mut valid = front.valid();
-                    codec.present.retain(|_| valid.next().unwrap_or(true));
-                }
                 let is_list = matches!(self.cell, Cell::List { .. });
-                let range = if is_list { None } else { range_of(&codec.present, signed) };
-                (self.numbers(codec), range, codec.present.is_empty())
+                let nulls = if is_list { 0 } else { nulls };
+                let range = codec.take(front, nulls, size, signed);
+                (self.numbers(codec), range.filter(|_| !is_list), codec.present.is_empty())
             }
             Cell::Text | Cell::Bytes => {
                 let range = range_of_texts(front);
@@ -399,26 +414,40 @@ impl Cell {
     }
 }
 
-/// Appends the values as their type has them: of so many bytes, then with its sign.
-fn normalise(numbers: &[u64], size: u8, signed: bool, out: &mut Vec<u64>) {
+/// Appends the values as their type has them, of `size` bytes with its sign; gives their range.
+fn normalise(numbers: impl Iterator<Item = u64>, size: u8, signed: bool, out: &mut Vec<u64>) -> Option<Range> {
     match (size, signed) {
-        (1, true) => out.extend(numbers.iter().map(|n| *n as i8 as u64)),
-        (2, true) => out.extend(numbers.iter().map(|n| *n as i16 as u64)),
-        (4, true) => out.extend(numbers.iter().map(|n| *n as i32 as u64)),
-        (1, false) => out.extend(numbers.iter().map(|n| u64::from(*n as u8))),
-        (2, false) => out.extend(numbers.iter().map(|n| u64::from(*n as u16))),
-        (4, false) => out.extend(numbers.iter().map(|n| u64::from(*n as u32))),
-        _ => out.extend_from_slice(numbers),
+        (1, true) => with_range(numbers.map(|n| i64::from(n as i8)), out),
+        (2, true) => with_range(numbers.map(|n| i64::from(n as i16)), out),
+        (4, true) => with_range(numbers.map(|n| i64::from(n as i32)), out),
+        (_, true) => with_range(numbers.map(|n| n as i64), out),
+        // Those below 64 bits are the same with a sign.
+        (1, false) => with_range(numbers.map(|n| i64::from(n as u8)), out),
+        (2, false) => with_range(numbers.map(|n| i64::from(n as u16)), out),
+        (4, false) => with_range(numbers.map(|n| i64::from(n as u32)), out),
+        (_, false) => {
+            let flipped = with_range(numbers.map(|n| (n ^ SIGN) as i64), out);
+            out.iter_mut().for_each(|n| *n ^= SIGN);
+            return flipped.map(|(least, largest)| Range::Unsigned(least as u64 ^ SIGN, largest as u64 ^ SIGN));
+        }
     }
+    .map(|(least, largest)| match signed {
+        true => Range::Signed(least, largest),
+        false => Range::Unsigned(least as u64, largest as u64),
+    })
 }
 
-fn range_of(values: &[u64], signed: bool) -> Option<Range> {
-    if signed {
-        let ends = values.iter().map(|value| *value as i64);
-        return Some(Range::Signed(ends.clone().min()?, ends.max()?));
-    }
-    let ends = values.iter().copied();
-    Some(Range::Unsigned(ends.clone().min()?, ends.max()?))
+/// The sign's bit: with it flipped, unsigned numbers have the order of signed ones.
+const SIGN: u64 = 1 << 63;
+
+/// Appends the values; gives the least and the largest.
+fn with_range(values: impl Iterator<Item = i64>, out: &mut Vec<u64>) -> Option<(i64, i64)> {
+    let (mut least, mut largest) = (i64::MAX, i64::MIN);
+    out.extend(values.map(|value| {
+        (least, largest) = (least.min(value), largest.max(value));
+        value as u64
+    }));
+    (least <= largest).then_some((least, largest))
 }
 
 fn range_of_texts(front: &Front<'_>) -> Option<Range> {
@@ -442,8 +471,8 @@ fn booleans(front: &Front<'_>, out: &mut Vec<u8>) -> (i32, Option<Range>, bool) 
         front.numbers.iter().zip(front.valid()).filter(|(_, valid)| *valid).map(|(number, _)| u64::from(*number != 0));
     let values: Vec<u64> = values.collect();
     pack(out, values.iter().copied(), 1);
-    let range = range_of(&values, false);
-    (PLAIN, range, values.is_empty())
+    let ends = values.iter().min().zip(values.iter().max());
+    (PLAIN, ends.map(|(least, largest)| Range::Unsigned(*least, *largest)), values.is_empty())
 }
 
 fn put_indices(indices: &[u32], out: &mut Vec<u8>) {

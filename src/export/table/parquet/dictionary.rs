@@ -1,7 +1,6 @@
 //! The different values of a column chunk, by the order in which they came first.
 
 use foldhash::fast::RandomState;
-use std::collections::HashMap;
 use std::hash::BuildHasher;
 
 /// Number of different values above which pages hold their values themselves.
@@ -71,51 +70,79 @@ impl Numbers {
     }
 }
 
-/// A dictionary of texts or bytes.
+/// A dictionary of texts or bytes: a hash table as that of [`Numbers`].
 pub(super) struct Texts {
-    indices: HashMap<Box<[u8]>, u32, RandomState>,
     /// All of them, each after its length in four bytes.
     pub(super) plain: Vec<u8>,
-    /// The last one's index, and its place in `plain`.
-    last: Option<(u32, usize, usize)>,
+    /// Where each begins and ends in `plain`.
+    places: Vec<(usize, usize)>,
+    slots: Vec<u32>,
+    hash: RandomState,
+    last: u32,
 }
 
 impl Texts {
     pub(super) fn new() -> Self {
-        Texts { indices: HashMap::default(), plain: Vec::new(), last: None }
+        Texts { plain: Vec::new(), places: Vec::new(), slots: vec![0; 16], hash: RandomState::default(), last: 0 }
     }
 
     /// The index of the value, which is added if it is new.
     #[inline]
     pub(super) fn index(&mut self, value: &[u8]) -> u32 {
-        if let Some((index, from, to)) = self.last
-            && self.plain[from..to] == *value
-        {
-            return index;
+        if self.places.get(self.last as usize).is_some_and(|(from, to)| self.plain[*from..*to] == *value) {
+            return self.last;
         }
-        if let Some(index) = self.indices.get(value) {
-            return *index;
+        self.last = self.find(value);
+        self.last
+    }
+
+    fn find(&mut self, value: &[u8]) -> u32 {
+        let mask = self.slots.len() - 1;
+        let mut slot = self.hash.hash_one(value) as usize & mask;
+        loop {
+            let Some(index) = self.slots[slot].checked_sub(1) else { break };
+            let (from, to) = self.places[index as usize];
+            if self.plain[from..to] == *value {
+                return index;
+            }
+            slot = (slot + 1) & mask;
         }
-        let index = self.indices.len() as u32;
-        self.indices.insert(value.into(), index);
         self.plain.extend_from_slice(&(value.len() as u32).to_le_bytes());
         self.plain.extend_from_slice(value);
-        self.last = Some((index, self.plain.len() - value.len(), self.plain.len()));
-        index
+        self.places.push((self.plain.len() - value.len(), self.plain.len()));
+        let index = self.places.len() as u32;
+        self.slots[slot] = index;
+        if self.places.len() * 2 > self.slots.len() {
+            self.grow();
+        }
+        index - 1
+    }
+
+    fn grow(&mut self) {
+        self.slots = vec![0; self.slots.len() * 4];
+        let mask = self.slots.len() - 1;
+        for (index, (from, to)) in self.places.iter().enumerate() {
+            let mut slot = self.hash.hash_one(&self.plain[*from..*to]) as usize & mask;
+            while self.slots[slot] != 0 {
+                slot = (slot + 1) & mask;
+            }
+            self.slots[slot] = index as u32 + 1;
+        }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.indices.len()
+        self.places.len()
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.indices.len() > MOST || self.plain.len() > MOST_BYTES
+        self.places.len() > MOST || self.plain.len() > MOST_BYTES
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashMap;
 
     #[test]
     fn indices_are_in_the_order_of_first_values() {
@@ -133,5 +160,7 @@ mod tests {
         let found: Vec<u32> = ["", "a", "", "b", "a", "a"].iter().map(|text| texts.index(text.as_bytes())).collect();
         assert_eq!(found, [0, 1, 0, 2, 1, 1]);
         assert_eq!(texts.plain, b"\0\0\0\0\x01\0\0\0a\x01\0\0\0b");
+        let many: Vec<u32> = (0..2000).map(|value| texts.index(format!("t{}", value % 1000).as_bytes())).collect();
+        assert!(many.iter().enumerate().all(|(at, index)| *index == 3 + at as u32 % 1000));
     }
 }

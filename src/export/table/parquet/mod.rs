@@ -55,8 +55,8 @@ impl ParquetWriter {
         ParquetWriter { name, open: Vec::new(), columns, rows: 0, done: Vec::new(), out: MAGIC.to_vec(), taken: 0 }
     }
 
-    /// Adds the first `count` of these rows as a page of each column, and removes them.
-    pub(super) fn write(&mut self, rows: &mut Rows, count: usize, codec: &mut PageCodec) -> io::Result<()> {
+    /// Adds the first `count` of these rows as a page of each column.
+    pub(super) fn write(&mut self, rows: &Rows, count: usize, codec: &mut PageCodec) -> io::Result<()> {
         if self.open.is_empty() {
             // Times rise by little; other numbers and all texts repeat.
             let is_time = |name: &str, cell: Cell| matches!(name, "ts" | "dur") && cell == Cell::I64;
@@ -65,7 +65,6 @@ impl ParquetWriter {
         for (chunk, column) in self.open.iter_mut().zip(&rows.columns) {
             chunk.page(&column.front(count), codec)?;
         }
-        rows.remove(count);
         self.rows += count;
         if self.rows + count > ROWS || self.open.iter().map(Chunk::size).sum::<usize>() >= BYTES {
             self.close(codec)?;

@@ -1,0 +1,260 @@
+//! Tables that are being encoded, each by whichever thread has time.
+//!
+//! The rows of a table come in pieces, in the order of time. They are encoded in that order, a page of a fixed number of rows
+//! after the other, by one thread at a time; different tables by several threads. So the bytes of a file depend neither on
+//! the pieces nor on the threads.
+
+use super::column::Cell;
+use super::parquet::{PageCodec, ParquetWriter};
+use super::piece::Piece;
+use super::rows::Rows;
+use crate::event::Record;
+use crate::export::frames::frame;
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread;
+
+/// Rows of a page: those of each table are kept until there are that many.
+const PAGE: usize = 2048;
+/// Pieces of fewer rows are joined.
+const FEW: usize = 32;
+/// Rows of a table beyond which a thread waits for the one that encodes it.
+const MOST: usize = 16 * PAGE;
+
+/// The makers of tables, each of which has a key.
+pub(super) trait Tabled {
+    type Key: Ord + Copy + Send + Sync;
+
+    /// The name of a table's file, and its columns.
+    fn file(&self, table: Self::Key) -> (String, Vec<(String, Cell)>);
+
+    /// The rows of a table of records.
+    fn rows(&self, table: Self::Key, records: &[Record<'_>]) -> Rows;
+}
+
+/// The files being made. `K` tells the tables apart.
+pub(super) struct Encoding<K> {
+    tables: Mutex<BTreeMap<K, Arc<OpenTable<K>>>>,
+    /// Tables with rows for a page, the one that waits longest first.
+    due: Mutex<VecDeque<Arc<OpenTable<K>>>>,
+    /// Pieces of files, as [`Frames`](crate::export::Frames).
+    made: Mutex<Vec<u8>>,
+    /// Of threads that do not encode now.
+    codecs: Mutex<Vec<PageCodec>>,
+    failed: Mutex<Option<String>>,
+}
+
+struct OpenTable<K> {
+    key: K,
+    waiting: Mutex<Waiting>,
+    file: Mutex<OpenFile>,
+}
+
+/// Rows whose turn has not come.
+#[derive(Default)]
+struct Waiting {
+    pieces: VecDeque<Piece>,
+    /// Those in `pieces`, and those that were gathered but not encoded yet.
+    rows: usize,
+    is_due: bool,
+}
+
+struct OpenFile {
+    writer: ParquetWriter,
+    /// Rows for the next page.
+    gathered: Piece,
+}
+
+impl<K: Ord + Copy + Send + Sync> Encoding<K> {
+    pub(super) fn new() -> Self {
+        Encoding {
+            tables: Mutex::default(),
+            due: Mutex::default(),
+            made: Mutex::default(),
+            codecs: Mutex::default(),
+            failed: Mutex::default(),
+        }
+    }
+
+    /// Why the tables are not whole, if they are not.
+    pub(super) fn failed(&self) -> Option<String> {
+        locked(&self.failed).clone()
+    }
+
+    /// Takes rows of a table.
+    pub(super) fn add(&self, key: K, rows: impl Into<Piece>, of: &impl Tabled<Key = K>) {
+        let rows = rows.into();
+        if rows.len() == 0 {
+            return;
+        }
+        let open = || {
+            let (name, columns) = of.file(key);
+            let file = OpenFile { writer: ParquetWriter::new(name, &columns), gathered: rows.emptied() };
+            Arc::new(OpenTable { key, waiting: Mutex::default(), file: Mutex::new(file) })
+        };
+        let table = Arc::clone(locked(&self.tables).entry(key).or_insert_with(open));
+        let mut waiting = locked(&table.waiting);
+        waiting.take(rows);
+        if waiting.rows >= PAGE && !std::mem::replace(&mut waiting.is_due, true) {
+            locked(&self.due).push_back(Arc::clone(&table));
+        }
+    }
+
+    /// Encodes the tables that have rows for a page, but those that another thread encodes.
+    pub(super) fn work(&self, of: &impl Tabled<Key = K>) {
+        let mut left = Vec::new();
+        let mut codec = None;
+        loop {
+            let Some(table) = locked(&self.due).pop_front() else { break };
+            let is_behind = locked(&table.waiting).rows > MOST;
+            let is_free = {
+                let file = match table.file.try_lock() {
+                    Err(TryLockError::WouldBlock) if !is_behind => None,
+                    Ok(file) => Some(file),
+                    Err(_) => Some(locked(&table.file)),
+                };
+                let encode = |mut file: MutexGuard<'_, OpenFile>| {
+                    self.encode(of, &table, &mut file, codec.get_or_insert_with(|| self.codec()));
+                };
+                file.map(encode).is_some()
+            };
+            if !is_free {
+                left.push(table);
+            }
+        }
+        locked(&self.due).extend(left);
+        locked(&self.codecs).extend(codec.and_then(Result::ok));
+    }
+
+    /// Encodes all pages that are full.
+    fn encode(
+        &self,
+        of: &impl Tabled<Key = K>,
+        table: &OpenTable<K>,
+        file: &mut OpenFile,
+        codec: &mut io::Result<PageCodec>,
+    ) {
+        let mut encoded = 0;
+        loop {
+            let next = locked(&table.waiting).next(encoded);
+            let Some(pieces) = next else { break };
+            encoded = 0;
+            for mut piece in pieces {
+                file.gathered.append(&mut piece);
+                while file.gathered.len() >= PAGE {
+                    self.page(of, table.key, file, codec);
+                    encoded += PAGE;
+                }
+            }
+        }
+    }
+
+    /// Encodes the next page, of all rows if there are fewer.
+    fn page(
+        &self,
+        of: &impl Tabled<Key = K>,
+        key: K,
+        OpenFile { writer, gathered }: &mut OpenFile,
+        codec: &mut io::Result<PageCodec>,
+    ) {
+        let count = gathered.len().min(PAGE);
+        let mut write = |rows: &Rows| match codec {
+            Ok(codec) => writer.write(rows, count, codec),
+            Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
+        };
+        let written = match gathered {
+            Piece::Rows(rows) => write(rows),
+            Piece::Records(records) => write(&of.rows(key, &records.front(count))),
+        };
+        gathered.remove(count);
+        if let Err(error) = written {
+            self.fail(&writer.name, &error);
+        }
+        let piece = writer.take();
+        if !piece.is_empty() {
+            frame(&mut locked(&self.made), &writer.name, &piece);
+        }
+    }
+
+    /// Appends the pieces of files that are made.
+    pub(super) fn take(&self, out: &mut Vec<u8>) {
+        out.append(&mut locked(&self.made));
+    }
+
+    /// Encodes the rows that are left of some tables, and ends their files, on as many threads as encoded before; false: there
+    /// are no more. No rows may come after it.
+    pub(super) fn finish_some(&self, of: &(impl Tabled<Key = K> + Sync), out: &mut Vec<u8>) -> bool {
+        self.work(of);
+        let threads = locked(&self.codecs).len().max(1);
+        let some: Vec<_> = {
+            let mut tables = locked(&self.tables);
+            std::iter::from_fn(|| tables.pop_first()).take(threads * 8).map(|(_, table)| table).collect()
+        };
+        let is_last = some.is_empty();
+        let next = Mutex::new(some.into_iter());
+        let finish = || {
+            let mut codec = self.codec();
+            while let Some(table) = { locked(&next).next() } {
+                self.finish(of, table, &mut codec);
+            }
+            locked(&self.codecs).extend(codec.ok());
+        };
+        thread::scope(|scope| {
+            (1..threads).for_each(|_| drop(scope.spawn(finish)));
+            finish();
+        });
+        self.take(out);
+        !is_last
+    }
+
+    /// Encodes the rows that are left of a table, and ends its file.
+    fn finish(&self, of: &impl Tabled<Key = K>, table: Arc<OpenTable<K>>, codec: &mut io::Result<PageCodec>) {
+        let Some(OpenTable { key, waiting, file }) = Arc::into_inner(table) else { return };
+        let mut file = file.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let waiting = waiting.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for mut piece in waiting.pieces {
+            file.gathered.append(&mut piece);
+        }
+        while file.gathered.len() > 0 {
+            self.page(of, key, &mut file, codec);
+        }
+        let name = file.writer.name.clone();
+        if let Ok(codec) = codec {
+            match file.writer.finish(codec) {
+                Ok(piece) => frame(&mut locked(&self.made), &name, &piece),
+                Err(error) => self.fail(&name, &error),
+            }
+        }
+    }
+
+    fn codec(&self) -> io::Result<PageCodec> {
+        locked(&self.codecs).pop().map_or_else(PageCodec::new, Ok)
+    }
+
+    fn fail(&self, name: &str, error: &io::Error) {
+        locked(&self.failed).get_or_insert_with(|| format!("{name}: {error}"));
+    }
+}
+
+impl Waiting {
+    fn take(&mut self, mut rows: Piece) {
+        self.rows += rows.len();
+        match self.pieces.back_mut() {
+            Some(last) if rows.len() < FEW && last.len() < PAGE => last.append(&mut rows),
+            _ => self.pieces.push_back(rows),
+        }
+    }
+
+    /// The pieces, if they make a page with what was gathered; that many rows were encoded since.
+    fn next(&mut self, encoded: usize) -> Option<VecDeque<Piece>> {
+        self.rows -= encoded;
+        self.is_due = self.rows >= PAGE;
+        self.is_due.then(|| std::mem::take(&mut self.pieces))
+    }
+}
+
+/// A panic of another thread ends the export, so that it does not matter what it left.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,45 @@
+//! Rows of one recording that were not given to be encoded yet.
+
+use super::derived::Derived;
+use super::records::Records;
+use super::rows::Rows;
+use std::collections::BTreeSet;
+
+/// Records by their type, rows of derived tables, and counts.
+pub(super) struct Pending {
+    /// By event id. Their memory stays, for more.
+    pub(super) events: Vec<Records>,
+    /// The ids that have records.
+    pub(super) ids: BTreeSet<u16>,
+    /// By their order in [`Derived::ALL`].
+    pub(super) derived: Vec<Rows>,
+    pub(super) count: u64,
+    pub(super) lost: u64,
+    /// Times of the first and the last event.
+    pub(super) span: Option<(u64, u64)>,
+}
+
+impl Pending {
+    pub(super) fn new() -> Self {
+        let derived = Derived::ALL.iter().map(|table| Rows::new(&table.columns())).collect();
+        Pending { events: Vec::new(), ids: BTreeSet::new(), derived, count: 0, lost: 0, span: None }
+    }
+
+    /// The records of an event type, to which one is added.
+    #[inline]
+    pub(super) fn event(&mut self, id: u16) -> &mut Records {
+        let index = usize::from(id);
+        if self.events.len() <= index {
+            self.events.resize_with(index + 1, Records::default);
+        }
+        let records = &mut self.events[index];
+        if records.len() == 0 {
+            self.ids.insert(id);
+        }
+        records
+    }
+
+    pub(super) fn derived(&mut self, table: Derived) -> &mut Rows {
+        &mut self.derived[table as usize]
+    }
+}
