@@ -1,8 +1,10 @@
 //! The interface of output formats.
 
+use super::outflow::Outflow;
 use crate::event::{Consumed, Record};
 use crate::merge::ahead::{Commit, Following, UnorderedWork};
 use crate::symbols::Comms;
+use std::io;
 
 /// An output format: events to bytes, text or binary. [`Query::export`](crate::recording::Query::export) drives it.
 ///
@@ -37,10 +39,12 @@ pub trait Exporter: Sync {
     /// Appends what stands after all events.
     fn end(&self, _state: &mut Self::State, _out: &mut Vec<u8>) {}
 
-    /// Appends the next part of what stands after that; false: there is no more. Formats that write much at the end do so in
-    /// parts, so that it does not lie in memory twice.
-    fn rest(&self, _state: &mut Self::State, _out: &mut Vec<u8>) -> bool {
-        false
+    /// Writes what stands after that, in parts: formats that gather much write it here.
+    ///
+    /// # Errors
+    /// That of passing on the output.
+    fn rest(&self, _state: &mut Self::State, _out: &mut Outflow<'_>) -> io::Result<()> {
+        Ok(())
     }
 
     /// The state to begin a segment with while earlier ones are still being written. `known` is what the committed ones

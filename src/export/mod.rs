@@ -8,6 +8,7 @@ mod flame;
 mod frames;
 mod json;
 mod kernel;
+mod outflow;
 mod perfetto;
 mod summary;
 mod syscalls;
@@ -27,6 +28,7 @@ pub use json::{
     Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonTypes, SCHEMA, Style, VERSION, original_bytes, schema,
 };
 pub use kernel::{Kernel, KernelState};
+pub use outflow::Outflow;
 pub use perfetto::{
     CounterField, LeftOut, Perfetto, PerfettoBuffer, PerfettoCounters, PerfettoFile, PerfettoState, perfetto_counter,
     perfetto_slices,

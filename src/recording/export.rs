@@ -4,7 +4,7 @@ use super::resolved::Resolved;
 use super::selector::Seen;
 use super::{Outcome, Query, QueryError};
 use crate::event::{Consumed, Record};
-use crate::export::Exporter;
+use crate::export::{Exporter, Outflow};
 use crate::merge::MergeError;
 use crate::merge::ahead::{self, Commit, Following, UnorderedWork, Work, WorkDivision};
 use crate::ring_buffer::RecordPlace;
@@ -53,15 +53,12 @@ impl Query<'_> {
         } else {
             resolved.in_order(exporter, state, text, out)?
         };
-        let mut end = Vec::new();
-        exporter.end(&mut state, &mut end);
-        loop {
-            out.write_all(&end)?;
-            end.clear();
-            if !exporter.rest(&mut state, &mut end) {
-                break;
-            }
-        }
+        let sink = &mut |part: &[u8]| out.write_all(part);
+        let mut rest = Outflow::new(sink);
+        exporter.end(&mut state, &mut rest.bytes);
+        rest.relieve()?;
+        exporter.rest(&mut state, &mut rest)?;
+        rest.flush()?;
         outcome.undecoded = exporter.undecoded(&state);
         Ok((state, outcome))
     }

@@ -5,17 +5,18 @@
 use super::Unfolded;
 use super::names;
 use super::reader::{FlameBuffer, Reader};
-use super::thread::{Sample, Thread, milliseconds};
+use super::thread::{Columns, MarkerKind, Sample, Thread, milliseconds};
 use crate::analysis::stacks::{Change, Frame, Rest, TaskStack, Walk};
 use crate::event::{Consumed, FieldKind, FieldPlace, Record, TypedEvent, Value};
-use crate::export::Exporter;
 use crate::export::json::json_value;
+use crate::export::{Exporter, Outflow};
 use crate::merge::ahead::Commit;
 use crate::text::{json, num};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 
 /// Gathers the tasks' samples and markers and writes them at the end. Memory grows with both: 12 to 24 bytes for each call,
-/// for each other event what its fields are as JSON.
+/// for each other event its record and 24 bytes.
 pub struct Firefox<'t> {
     buffers: Vec<Reader<'t>>,
     /// By buffer and event id: the events as markers.
@@ -36,11 +37,12 @@ struct Type {
 pub struct FirefoxState {
     walk: Walk,
     threads: BTreeMap<TaskStack, Thread>,
-    /// The types of the markers: buffer and event id.
-    marked: BTreeSet<(usize, usize)>,
+    marked: BTreeSet<MarkerKind>,
     /// The time of the first event.
     start: Option<u64>,
     unknown: u64,
+    /// Stack traces that are not shown.
+    untimed: u64,
 }
 
 /// Indices into `meta.categories`.
@@ -57,25 +59,37 @@ impl<'t> Firefox<'t> {
         Firefox { buffers, types, name: name.to_owned(), real }
     }
 
+    /// The type of a marker.
+    fn kind(&self, kind: MarkerKind) -> Option<&Type> {
+        self.types.get(kind.buffer as usize)?.get(usize::from(kind.id))?.as_ref()
+    }
+
     fn marker(&self, state: &mut FirefoxState, task: TaskStack, record: &Record<'_>) -> bool {
-        let reader = &self.buffers[record.buffer];
-        let id = usize::from(reader.events.head(record).id);
-        let Some(Some(kind)) = self.types[record.buffer].get(id) else { return false };
-        state.marked.insert((record.buffer, id));
-        let mut data = b"{\"type\":".to_vec();
-        json::string(&mut data, kind.name.as_bytes());
-        data.extend_from_slice(b",\"cpu\":");
-        num::dec(&mut data, record.cpu.0.into());
-        for (field, is_number) in kind.event.fields.iter().zip(&kind.is_number) {
-            let Some(value) = field.value(reader.what.abi, record.data) else { continue };
-            data.push(b',');
-            json::string(&mut data, key(&field.name).as_bytes());
-            data.push(b':');
-            put_value(value, *is_number, &mut data);
+        let id = self.buffers[record.buffer].events.head(record).id;
+        let kind = MarkerKind { buffer: record.buffer as u32, id };
+        let is_known = self.kind(kind).is_some();
+        if is_known {
+            state.marked.insert(kind);
+            state.threads.entry(task).or_default().mark(kind, record);
         }
-        data.push(b'}');
-        state.threads.entry(task).or_default().mark(record.timestamp.0, &kind.name, &data);
-        true
+        is_known
+    }
+
+    /// Appends a marker's data.
+    fn data(&self, kind: MarkerKind, cpu: u32, record: &[u8], out: &mut Vec<u8>) {
+        let (Some(of), Some(reader)) = (self.kind(kind), self.buffers.get(kind.buffer as usize)) else { return };
+        out.extend_from_slice(b"{\"type\":");
+        json::string(out, of.name.as_bytes());
+        out.extend_from_slice(b",\"cpu\":");
+        num::dec(out, cpu.into());
+        for (field, is_number) in of.event.fields.iter().zip(&of.is_number) {
+            let Some(value) = field.value(reader.what.abi, record) else { continue };
+            out.push(b',');
+            json::string(out, key(&field.name).as_bytes());
+            out.push(b':');
+            put_value(value, *is_number, out);
+        }
+        out.push(b'}');
     }
 
     fn meta(&self, state: &FirefoxState, out: &mut Vec<u8>) {
@@ -95,8 +109,7 @@ impl<'t> Firefox<'t> {
               {\"name\":\"Event\",\"color\":\"blue\",\"subcategories\":[\"Other\"]}],\"markerSchema\":[",
         );
         let mut written = BTreeSet::new();
-        for (buffer, id) in &state.marked {
-            let Some(Some(kind)) = self.types.get(*buffer).and_then(|types| types.get(*id)) else { continue };
+        for kind in state.marked.iter().filter_map(|kind| self.kind(*kind)) {
             if !written.insert(&kind.name) {
                 continue;
             }
@@ -117,7 +130,7 @@ impl<'t> Firefox<'t> {
         out.extend_from_slice(b"]},\"libs\":[],\"pages\":[],\"threads\":[");
     }
 
-    fn thread(&self, task: TaskStack, thread: &Thread, start: u64, out: &mut Vec<u8>) {
+    fn thread(&self, task: TaskStack, thread: &Thread, start: u64, out: &mut Outflow<'_>) -> io::Result<()> {
         let buffer = &self.buffers[task.buffer].what;
         let process = buffer.process(task.pid);
         let mut name = names::task(buffer, task);
@@ -126,31 +139,43 @@ impl<'t> Firefox<'t> {
             name.extend_from_slice(format!(" on CPU {}", cpu.0).as_bytes());
             tid = cpu.0.into();
         }
-        out.extend_from_slice(b"\n{\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null,");
-        out.extend_from_slice(b"\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[],\"name\":");
-        json::string(out, &name);
-        out.extend_from_slice(if process == task.pid { b",\"isMainThread\":true" } else { b",\"isMainThread\":false" });
-        out.extend_from_slice(b",\"processName\":");
-        json::string(out, &names::task(buffer, task.first_of(process)));
+        out.bytes.extend_from_slice(
+            b"\n{\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null,",
+        );
+        out.bytes.extend_from_slice(b"\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[],\"name\":");
+        json::string(&mut out.bytes, &name);
+        out.bytes.extend_from_slice(if process == task.pid {
+            b",\"isMainThread\":true"
+        } else {
+            b",\"isMainThread\":false"
+        });
+        out.bytes.extend_from_slice(b",\"processName\":");
+        json::string(&mut out.bytes, &names::task(buffer, task.first_of(process)));
         // The processes of another file or instance are others.
-        out.extend_from_slice(format!(",\"pid\":\"{}-{}\",\"tid\":{tid}", task.buffer, process.0).as_bytes());
+        out.bytes.extend_from_slice(format!(",\"pid\":\"{}-{}\",\"tid\":{tid}", task.buffer, process.0).as_bytes());
         let named = |frame: Frame| {
             let mut name = Vec::new();
             names::frame(buffer, frame, &mut name);
             let off = matches!(frame, Frame::OffCpu | Frame::Preempted);
             (name, if off { OFF_CPU } else { KERNEL })
         };
-        thread.write(named, EVENT, |time, out| milliseconds(time.saturating_sub(start), out), out);
-        out.push(b'}');
+        let with = Columns {
+            frame: &named,
+            marker: &|kind| self.kind(kind).map_or("", |kind| &kind.name),
+            data: &|kind, cpu, record, out| self.data(kind, cpu, record, out),
+            category: EVENT,
+            time: &|time, out| milliseconds(time.saturating_sub(start), out),
+        };
+        thread.write(&with, out)?;
+        out.bytes.push(b'}');
+        Ok(())
     }
 }
 
 impl FirefoxState {
     /// Events that no format describes, stack traces beside times, and returns from functions that were entered before.
     pub fn unfolded(&self) -> Unfolded {
-        let timed = self.threads.values().any(Thread::is_timed);
-        let traces = self.threads.values().map(Thread::traces).sum();
-        Unfolded { others: self.unknown, stacks: if timed { traces } else { 0 }, returns: self.walk.unmatched() }
+        Unfolded { others: self.unknown, stacks: self.untimed, returns: self.walk.unmatched() }
     }
 }
 
@@ -202,13 +227,20 @@ impl Exporter for Firefox<'_> {
         });
         let kind = if threads.values().any(Thread::is_timed) { Sample::Time } else { Sample::Trace };
         threads.values_mut().for_each(|thread| thread.choose(kind));
-        self.meta(state, out);
-        let start = state.start.unwrap_or(0);
-        for (number, (task, thread)) in state.threads.iter().enumerate() {
-            out.extend_from_slice(if number > 0 { b"," } else { b"" });
-            self.thread(*task, thread, start, out);
+        if kind == Sample::Time {
+            state.untimed = threads.values().map(Thread::traces).sum();
         }
-        out.extend_from_slice(b"]}\n");
+        self.meta(state, out);
+    }
+
+    fn rest(&self, state: &mut FirefoxState, out: &mut Outflow<'_>) -> io::Result<()> {
+        let start = state.start.unwrap_or(0);
+        for (number, (task, thread)) in std::mem::take(&mut state.threads).into_iter().enumerate() {
+            out.bytes.extend_from_slice(if number > 0 { b"," } else { b"" });
+            self.thread(task, &thread, start, out)?;
+        }
+        out.bytes.extend_from_slice(b"]}\n");
+        Ok(())
     }
 
     fn fork(&self, _: &FirefoxState, _: Option<FirefoxState>) -> FirefoxState {

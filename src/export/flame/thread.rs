@@ -1,8 +1,11 @@
 //! A thread of a Firefox profile: its stacks, samples and markers, gathered and written as columns.
 
 use crate::analysis::stacks::Frame;
+use crate::event::Record;
+use crate::export::Outflow;
 use crate::text::{json, num};
 use std::collections::HashMap;
+use std::io;
 
 /// The samples that are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,13 +32,40 @@ pub(super) struct Thread {
     changes: Vec<(u64, Option<Stack>)>,
     traces: Vec<(u64, Option<Stack>)>,
     shown: Sample,
-    /// Names of markers, and their numbers.
-    names: Vec<String>,
-    named: HashMap<String, u32>,
-    /// Each marker's time and name.
-    markers: Vec<(u64, u32)>,
-    /// The markers' data, divided by commas.
-    data: Vec<u8>,
+    markers: Vec<Marker>,
+    /// The markers' records, one after the other.
+    records: Vec<u8>,
+}
+
+/// An event that is shown as a marker.
+#[derive(Clone, Copy, Debug)]
+struct Marker {
+    time: u64,
+    kind: MarkerKind,
+    cpu: u32,
+    /// Size of its record.
+    len: u32,
+}
+
+/// The type of a marker: buffer and event id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct MarkerKind {
+    pub(super) buffer: u32,
+    pub(super) id: u16,
+}
+
+/// What the columns of a thread are written with.
+pub(super) struct Columns<'c> {
+    /// The name and category of a frame.
+    pub(super) frame: &'c dyn Fn(Frame) -> (Vec<u8>, u8),
+    /// The name of a marker.
+    pub(super) marker: &'c dyn Fn(MarkerKind) -> &'c str,
+    /// Appends a marker's data as a JSON object: of its kind, CPU and record.
+    pub(super) data: &'c dyn Fn(MarkerKind, u32, &[u8], &mut Vec<u8>),
+    /// The category of markers.
+    pub(super) category: u8,
+    /// Appends a time.
+    pub(super) time: &'c dyn Fn(u64, &mut Vec<u8>),
 }
 
 impl Thread {
@@ -60,22 +90,11 @@ impl Thread {
         self.traces.push((time, stack));
     }
 
-    /// An event, with its data as a JSON object.
-    pub(super) fn mark(&mut self, time: u64, name: &str, data: &[u8]) {
-        let number = match self.named.get(name) {
-            Some(number) => *number,
-            None => {
-                let number = self.names.len() as u32;
-                self.names.push(name.to_owned());
-                self.named.insert(name.to_owned(), number);
-                number
-            }
-        };
-        if !self.markers.is_empty() {
-            self.data.extend_from_slice(b",\n");
-        }
-        self.markers.push((time, number));
-        self.data.extend_from_slice(data);
+    /// An event that is neither a call nor a stack trace.
+    pub(super) fn mark(&mut self, kind: MarkerKind, record: &Record<'_>) {
+        let Record { timestamp, cpu, data, .. } = record;
+        self.markers.push(Marker { time: timestamp.0, kind, cpu: cpu.0, len: data.len() as u32 });
+        self.records.extend_from_slice(data);
     }
 
     /// True if it has changes of stacks.
@@ -93,92 +112,79 @@ impl Thread {
         self.shown = shown;
     }
 
-    /// Appends its columns. `name` gives a frame's name and category; markers have the category `event`; `time` appends one.
-    pub(super) fn write(
-        &self,
-        name: impl Fn(Frame) -> (Vec<u8>, u8),
-        event: u8,
-        time: impl Fn(u64, &mut Vec<u8>),
-        out: &mut Vec<u8>,
-    ) {
-        let named: Vec<(Vec<u8>, u8)> = self.frames.iter().map(|frame| name(*frame)).collect();
+    /// Writes its columns.
+    pub(super) fn write(&self, with: &Columns<'_>, out: &mut Outflow<'_>) -> io::Result<()> {
+        let named: Vec<(Vec<u8>, u8)> = self.frames.iter().map(|frame| (with.frame)(*frame)).collect();
         let category = |stack: &(u32, Option<Stack>)| named.get(stack.0 as usize).map_or(0, |(_, category)| *category);
-        self.write_samples(&time, out);
+        self.write_samples(with.time, out)?;
         let count = self.stacks.len();
-        out.extend_from_slice(b",\"stackTable\":{\"frame\":[");
-        list(out, self.stacks.iter(), |out, (frame, _)| num::dec(out, (*frame).into()));
-        out.extend_from_slice(b"],\"prefix\":[");
-        list(out, self.stacks.iter(), |out, (_, below)| optional(*below, out));
-        out.extend_from_slice(b"],\"category\":[");
-        list(out, self.stacks.iter(), |out, stack| num::dec(out, category(stack).into()));
-        constant(out, "],\"subcategory\"", count, "0");
-        out.extend_from_slice(format!(",\"length\":{count}}}").as_bytes());
-        self.write_functions(&named, out);
-        let functions = self.frames.len() as u64;
-        out.extend_from_slice(b",\"markers\":{\"data\":[");
-        out.extend_from_slice(&self.data);
-        out.extend_from_slice(b"],\"name\":[");
-        list(out, self.markers.iter(), |out, (_, name)| num::dec(out, functions + u64::from(*name)));
-        out.extend_from_slice(b"],\"startTime\":[");
-        list(out, self.markers.iter(), |out, (at, _)| time(*at, out));
-        constant(out, "],\"endTime\"", self.markers.len(), "null");
-        constant(out, ",\"phase\"", self.markers.len(), "0");
-        constant(out, ",\"category\"", self.markers.len(), &event.to_string());
-        out.extend_from_slice(format!(",\"length\":{}}},\"stringArray\":[", self.markers.len()).as_bytes());
-        let texts = named.iter().map(|(name, _)| name.as_slice()).chain(self.names.iter().map(|name| name.as_bytes()));
-        list(out, texts, json::string);
-        out.push(b']');
+        out.bytes.extend_from_slice(b",\"stackTable\":{\"frame\":[");
+        list(out, self.stacks.iter(), |out, (frame, _)| num::dec(out, (*frame).into()))?;
+        out.bytes.extend_from_slice(b"],\"prefix\":[");
+        list(out, self.stacks.iter(), |out, (_, below)| optional(*below, out))?;
+        out.bytes.extend_from_slice(b"],\"category\":[");
+        list(out, self.stacks.iter(), |out, stack| num::dec(out, category(stack).into()))?;
+        constant(out, "],\"subcategory\"", count, "0")?;
+        out.bytes.extend_from_slice(format!(",\"length\":{count}}}").as_bytes());
+        write_functions(&named, out)?;
+        let names = self.write_markers(named.len() as u64, with, out)?;
+        let texts = named.iter().map(|(name, _)| name.as_slice()).chain(names.into_iter().map(str::as_bytes));
+        out.bytes.extend_from_slice(b",\"stringArray\":[");
+        list(out, texts, json::string)?;
+        out.bytes.push(b']');
+        Ok(())
     }
 
-    fn write_samples(&self, time: &impl Fn(u64, &mut Vec<u8>), out: &mut Vec<u8>) {
+    /// Writes the markers, whose names come after the `functions`; gives these names.
+    fn write_markers<'c>(&self, functions: u64, with: &Columns<'c>, out: &mut Outflow<'_>) -> io::Result<Vec<&'c str>> {
+        let (mut names, mut numbers) = (Vec::new(), HashMap::new());
+        for marker in &self.markers {
+            numbers.entry(marker.kind).or_insert_with(|| {
+                let name = (with.marker)(marker.kind);
+                names.iter().position(|known| *known == name).unwrap_or_else(|| {
+                    names.push(name);
+                    names.len() - 1
+                })
+            });
+        }
+        let mut rest = self.records.as_slice();
+        out.bytes.extend_from_slice(b",\"markers\":{\"data\":[");
+        list_by(out, b",\n", self.markers.iter(), |out, marker| {
+            let (record, after) = rest.split_at_checked(marker.len as usize).unwrap_or_default();
+            rest = after;
+            (with.data)(marker.kind, marker.cpu, record, out);
+        })?;
+        out.bytes.extend_from_slice(b"],\"name\":[");
+        let number = |marker: &Marker| functions + numbers.get(&marker.kind).map_or(0, |number| *number as u64);
+        list(out, self.markers.iter(), |out, marker| num::dec(out, number(marker)))?;
+        out.bytes.extend_from_slice(b"],\"startTime\":[");
+        list(out, self.markers.iter(), |out, marker| (with.time)(marker.time, out))?;
+        constant(out, "],\"endTime\"", self.markers.len(), "null")?;
+        constant(out, ",\"phase\"", self.markers.len(), "0")?;
+        constant(out, ",\"category\"", self.markers.len(), &with.category.to_string())?;
+        out.bytes.extend_from_slice(format!(",\"length\":{}}}", self.markers.len()).as_bytes());
+        Ok(names)
+    }
+
+    fn write_samples(&self, time: &dyn Fn(u64, &mut Vec<u8>), out: &mut Outflow<'_>) -> io::Result<()> {
         let (samples, kind) = match self.shown {
             Sample::Time => (&self.changes, "tracing-ms"),
             Sample::Trace => (&self.traces, "samples"),
         };
-        out.extend_from_slice(format!(",\"samples\":{{\"weightType\":\"{kind}\",\"stack\":[").as_bytes());
-        list(out, samples.iter(), |out, (_, stack)| optional(*stack, out));
-        out.extend_from_slice(b"],\"time\":[");
-        list(out, samples.iter(), |out, (at, _)| time(*at, out));
-        out.extend_from_slice(b"],\"weight\":[");
+        out.bytes.extend_from_slice(format!(",\"samples\":{{\"weightType\":\"{kind}\",\"stack\":[").as_bytes());
+        list(out, samples.iter(), |out, (_, stack)| optional(*stack, out))?;
+        out.bytes.extend_from_slice(b"],\"time\":[");
+        list(out, samples.iter(), |out, (at, _)| time(*at, out))?;
+        out.bytes.extend_from_slice(b"],\"weight\":[");
         let next = samples.iter().skip(1).map(|(at, _)| *at).chain(samples.last().map(|(at, _)| *at));
         list(out, samples.iter().zip(next), |out, ((at, stack), next)| match self.shown {
             Sample::Trace => out.push(b'1'),
             // Time without an open function is not known to be anybody's.
             Sample::Time if stack.is_none() => out.push(b'0'),
             Sample::Time => milliseconds(next.saturating_sub(*at), out),
-        });
-        out.extend_from_slice(format!("],\"length\":{}}}", samples.len()).as_bytes());
-    }
-
-    fn write_functions(&self, named: &[(Vec<u8>, u8)], out: &mut Vec<u8>) {
-        let count = named.len();
-        constant(out, ",\"frameTable\":{\"address\"", count, "-1");
-        constant(out, ",\"inlineDepth\"", count, "0");
-        out.extend_from_slice(b",\"category\":[");
-        list(out, named.iter(), |out, (_, category)| num::dec(out, (*category).into()));
-        constant(out, "],\"subcategory\"", count, "0");
-        out.extend_from_slice(b",\"func\":[");
-        list(out, 0..count as u64, num::dec);
-        out.push(b']');
-        for column in ["nativeSymbol", "implementation", "line", "column"] {
-            constant(out, &format!(",\"{column}\""), count, "null");
-        }
-        constant(out, ",\"innerWindowID\"", count, "0");
-        out.extend_from_slice(format!(",\"length\":{count}}}").as_bytes());
-        constant(out, ",\"funcTable\":{\"isJS\"", count, "false");
-        constant(out, ",\"relevantForJS\"", count, "false");
-        constant(out, ",\"resource\"", count, "-1");
-        out.extend_from_slice(b",\"name\":[");
-        list(out, 0..count as u64, num::dec);
-        out.push(b']');
-        for column in ["fileName", "lineNumber", "columnNumber"] {
-            constant(out, &format!(",\"{column}\""), count, "null");
-        }
-        out.extend_from_slice(format!(",\"length\":{count}}}").as_bytes());
-        out.extend_from_slice(
-            b",\"resourceTable\":{\"lib\":[],\"name\":[],\"host\":[],\"type\":[],\"length\":0},\
-              \"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],\"length\":0}",
-        );
+        })?;
+        out.bytes.extend_from_slice(format!("],\"length\":{}}}", samples.len()).as_bytes());
+        Ok(())
     }
 
     fn stack(&mut self, frame: Frame, below: Option<Stack>) -> Stack {
@@ -203,6 +209,38 @@ impl Thread {
     }
 }
 
+fn write_functions(named: &[(Vec<u8>, u8)], out: &mut Outflow<'_>) -> io::Result<()> {
+    let count = named.len();
+    constant(out, ",\"frameTable\":{\"address\"", count, "-1")?;
+    constant(out, ",\"inlineDepth\"", count, "0")?;
+    out.bytes.extend_from_slice(b",\"category\":[");
+    list(out, named.iter(), |out, (_, category)| num::dec(out, (*category).into()))?;
+    constant(out, "],\"subcategory\"", count, "0")?;
+    out.bytes.extend_from_slice(b",\"func\":[");
+    list(out, 0..count as u64, num::dec)?;
+    out.bytes.push(b']');
+    for column in ["nativeSymbol", "implementation", "line", "column"] {
+        constant(out, &format!(",\"{column}\""), count, "null")?;
+    }
+    constant(out, ",\"innerWindowID\"", count, "0")?;
+    out.bytes.extend_from_slice(format!(",\"length\":{count}}}").as_bytes());
+    constant(out, ",\"funcTable\":{\"isJS\"", count, "false")?;
+    constant(out, ",\"relevantForJS\"", count, "false")?;
+    constant(out, ",\"resource\"", count, "-1")?;
+    out.bytes.extend_from_slice(b",\"name\":[");
+    list(out, 0..count as u64, num::dec)?;
+    out.bytes.push(b']');
+    for column in ["fileName", "lineNumber", "columnNumber"] {
+        constant(out, &format!(",\"{column}\""), count, "null")?;
+    }
+    out.bytes.extend_from_slice(format!(",\"length\":{count}}}").as_bytes());
+    out.bytes.extend_from_slice(
+        b",\"resourceTable\":{\"lib\":[],\"name\":[],\"host\":[],\"type\":[],\"length\":0},\
+          \"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],\"length\":0}",
+    );
+    Ok(())
+}
+
 /// Appends nanoseconds as milliseconds.
 pub(super) fn milliseconds(time: u64, out: &mut Vec<u8>) {
     num::dec(out, time / 1_000_000);
@@ -217,19 +255,31 @@ fn optional(number: Option<u32>, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a column of equal values.
-fn constant(out: &mut Vec<u8>, key: &str, count: usize, value: &str) {
-    out.extend_from_slice(key.as_bytes());
-    out.extend_from_slice(b":[");
-    list(out, std::iter::repeat_n(value, count), |out, value| out.extend_from_slice(value.as_bytes()));
-    out.push(b']');
+/// Writes a column of equal values.
+fn constant(out: &mut Outflow<'_>, key: &str, count: usize, value: &str) -> io::Result<()> {
+    out.bytes.extend_from_slice(key.as_bytes());
+    out.bytes.extend_from_slice(b":[");
+    list(out, std::iter::repeat_n(value, count), |out, value| out.extend_from_slice(value.as_bytes()))?;
+    out.bytes.push(b']');
+    Ok(())
 }
 
-fn list<T>(out: &mut Vec<u8>, items: impl Iterator<Item = T>, mut one: impl FnMut(&mut Vec<u8>, T)) {
+fn list<T>(out: &mut Outflow<'_>, items: impl Iterator<Item = T>, one: impl FnMut(&mut Vec<u8>, T)) -> io::Result<()> {
+    list_by(out, b",", items, one)
+}
+
+fn list_by<T>(
+    out: &mut Outflow<'_>,
+    comma: &[u8],
+    items: impl Iterator<Item = T>,
+    mut one: impl FnMut(&mut Vec<u8>, T),
+) -> io::Result<()> {
     for (index, item) in items.enumerate() {
         if index > 0 {
-            out.push(b',');
+            out.bytes.extend_from_slice(comma);
         }
-        one(out, item);
+        one(&mut out.bytes, item);
+        out.relieve()?;
     }
+    Ok(())
 }

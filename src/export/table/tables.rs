@@ -10,12 +10,13 @@ use super::rows::Rows;
 use crate::abi::Abi;
 use crate::analysis::{Analysis, Ordered, Slices};
 use crate::event::{Common, Consumed, Lost, Record};
-use crate::export::Exporter;
+use crate::export::{Exporter, Outflow};
 use crate::format::EventFormat;
 use crate::merge::ahead::Commit;
 use crate::symbols::Comms;
 use crate::units::Pid;
 use std::collections::BTreeSet;
+use std::io;
 use std::sync::{Arc, OnceLock};
 
 /// Rows of a table that are kept before they are given to be encoded.
@@ -312,8 +313,11 @@ impl Exporter for Tables<'_> {
         self.encode_all(&mut state.files, &state.encoding, true);
     }
 
-    fn rest(&self, state: &mut TablesState, out: &mut Vec<u8>) -> bool {
-        state.encoding.finish_some(self, out)
+    fn rest(&self, state: &mut TablesState, out: &mut Outflow<'_>) -> io::Result<()> {
+        while state.encoding.finish_some(self, &mut out.bytes) {
+            out.relieve()?;
+        }
+        Ok(())
     }
 
     fn fork(&self, known: &TablesState, used: Option<TablesState>) -> TablesState {
