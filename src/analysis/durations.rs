@@ -129,11 +129,13 @@ impl Durations {
     }
 
     /// The least and the greatest that the quantile can be if up to `more` durations are not among these, none of which is
-    /// longer than `longest`.
-    pub fn quantile_bounds(&self, millionths: u32, more: u64, longest: u64) -> (u64, u64) {
-        let (sorted, rank) = (self.sorted(), rank(self.count.saturating_add(more), millionths));
-        // As if they were all shorter, and as if they were all longer, than these.
+    /// longer than `longest`, and up to `wrong` of these are none.
+    pub fn quantile_bounds(&self, millionths: u32, more: u64, wrong: u64, longest: u64) -> (u64, u64) {
+        let sorted = self.sorted();
+        // The longest of these are the wrong ones and all others shorter, or the shortest are and all others longer.
+        let rank = rank(self.count.saturating_sub(wrong).saturating_add(more), millionths);
         let least = rank.checked_sub(more).filter(|rank| *rank > 0).map_or(0, |rank| self.of_rank(&sorted, rank));
+        let rank = rank.saturating_add(wrong.min(self.count));
         let most = if rank <= self.count { self.of_rank(&sorted, rank) } else { self.greatest.max(longest) };
         (least, most)
     }
@@ -273,16 +275,24 @@ mod tests {
     fn what_is_not_known_bounds_quantiles() {
         let known: Vec<u64> = (1..=1000).collect();
         let (all, few) = (of(&known), of(&[5]));
-        assert_eq!(all.quantile_bounds(990_000, 0, 0), (990, 990));
-        assert_eq!(all.quantile_bounds(990_000, 5, 9_999), (990, 995));
-        assert_eq!(all.quantile_bounds(990_000, 50, 9_999), (990, 9_999));
-        assert_eq!(few.quantile_bounds(500_000, 3, 2), (0, 5));
+        assert_eq!(all.quantile_bounds(990_000, 0, 0, 0), (990, 990));
+        assert_eq!(all.quantile_bounds(990_000, 5, 0, 9_999), (990, 995));
+        assert_eq!(all.quantile_bounds(990_000, 50, 0, 9_999), (990, 9_999));
+        assert_eq!(few.quantile_bounds(500_000, 3, 0, 2), (0, 5));
         // Whatever up to three more there are, the quantile lies within.
-        let (least, most) = all.quantile_bounds(500_000, 3, 2_000);
+        let (least, most) = all.quantile_bounds(500_000, 3, 0, 2_000);
         for more in [&[][..], &[0], &[0, 0, 0], &[2_000, 2_000, 2_000], &[1, 700, 2_000]] {
             let quantile = of(&[&known[..], more].concat()).quantile(500_000);
             assert!((least..=most).contains(&quantile), "{more:?}: {quantile} not in {least}..={most}");
         }
+        // Ten of them are none.
+        let (least, most) = all.quantile_bounds(500_000, 3, 10, 2_000);
+        for (wrong, more) in [(0..10, &[2_000; 3][..]), (990..1000, &[0; 3]), (495..505, &[]), (3..7, &[1])] {
+            let kept: Vec<u64> = (0..1000).filter(|at| !wrong.contains(at)).map(|at| known[at]).collect();
+            let quantile = of(&[&kept[..], more].concat()).quantile(500_000);
+            assert!((least..=most).contains(&quantile), "{wrong:?} {more:?}: {quantile} not in {least}..={most}");
+        }
+        assert_eq!((few.quantile_bounds(500_000, 0, 4, 7), all.quantile_bounds(990_000, 0, 20, 7).1), ((0, 7), 991));
     }
 
     #[test]

@@ -27,6 +27,7 @@ mod log;
 pub(crate) mod map;
 mod mem;
 mod memory;
+mod missing;
 mod noise;
 mod pairs;
 mod profile;
@@ -36,7 +37,7 @@ mod slices;
 pub(crate) mod stacks;
 mod syscalls;
 #[cfg(test)]
-mod test_formats;
+pub(crate) mod test_formats;
 mod together;
 mod wakeups;
 mod why;
@@ -60,12 +61,13 @@ pub use hist::{
 };
 pub use in_order::{InOrder, Ordered};
 pub use interface::Analysis;
-pub use io::{BlockDevice, DeviceIo, Io, IoCounts, IoOperation, IoReport, IoRequests, LongestRequest};
+pub use io::{BlockDevice, DeviceIo, Io, IoCounts, IoOperation, IoReport, IoRequests, LongestRequest, OngoingRequest};
 pub use irq::{CpuIrqs, HandlerKind, HandlerSpan, IrqCounts, IrqReport, IrqSource, Irqs, LongestIrq};
-pub use locks::{LockCounts, LockKind, LockReport, LockWaits, Locks, LongestLockWait};
+pub use locks::{LockCounts, LockKind, LockReport, LockWaits, Locks, LongestLockWait, OngoingLockWait};
 pub use log::Log;
 pub use mem::{Bytes, FunctionMemory, MemoryUse};
 pub use memory::{Memory, MemoryCounts, MemoryReport, MemorySite, PageCount};
+pub use missing::Missing;
 pub use noise::{
     CpuNoise, CpuTimer, Noise, NoiseSample, NoiseSource, Osnoise, OsnoiseReport, Timerlat, TimerlatReport,
     TimerlatSample,
@@ -76,13 +78,13 @@ pub use profile::{
 };
 pub use rows::{PairCounts, RowAnalysis, RowCell, RowError, RowFindings, RowPart};
 pub use sched::{
-    CpuSched, CpuSpan, CpuStay, LongestWait, Missing, Sched, SchedCounts, SchedReport, SpanPlan, TaskSched, TaskSpan,
+    CpuSched, CpuSpan, CpuStay, LongestWait, Sched, SchedCounts, SchedReport, SpanPlan, TaskSched, TaskSpan,
     TimeHistory, TimeIn, Wake, WakeContext, Waker,
 };
 pub use slices::{Slices, Thread, TimeSlice};
 pub use syscalls::{
-    DescriptorCalls, DescriptorTimes, LongestSyscall, SyscallCounts, SyscallReport, SyscallTimes, Syscalls,
-    TaskSyscalls,
+    DescriptorCalls, DescriptorTimes, LongestSyscall, OngoingSyscall, SyscallCounts, SyscallReport, SyscallTimes,
+    Syscalls, TaskSyscalls,
 };
 pub use together::{Several, Together};
 pub use wakeups::{Latencies, WakeupLatencies, Wakeups};

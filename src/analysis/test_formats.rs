@@ -3,7 +3,7 @@
 use crate::format::EventFormat;
 
 /// An event of these fields: numbers of 8 bytes from offset 8 on, texts of 16 (`…comm`, `…_val`), and `caller`, an array to the end.
-pub(super) fn format(system: &str, name: &str, id: u16, fields: &[&str], print: &str) -> EventFormat {
+pub(crate) fn format(system: &str, name: &str, id: u16, fields: &[&str], print: &str) -> EventFormat {
     let mut text = format!("name: {name}\nID: {id}\nformat:\n");
     text += "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n";
     text += "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n";
@@ -24,7 +24,7 @@ pub(super) fn format(system: &str, name: &str, id: u16, fields: &[&str], print: 
 }
 
 /// A record's bytes: its id and task, then what its fields hold.
-pub(super) fn record(id: u16, task: i32, fields: &[Vec<u8>]) -> Vec<u8> {
+pub(crate) fn record(id: u16, task: i32, fields: &[Vec<u8>]) -> Vec<u8> {
     let mut data = id.to_ne_bytes().to_vec();
     data.extend([0, 0]);
     data.extend(task.to_ne_bytes());
@@ -33,12 +33,12 @@ pub(super) fn record(id: u16, task: i32, fields: &[Vec<u8>]) -> Vec<u8> {
 }
 
 /// A number's field.
-pub(super) fn number(value: i64) -> Vec<u8> {
+pub(crate) fn number(value: i64) -> Vec<u8> {
     value.to_ne_bytes().to_vec()
 }
 
 /// A text's field.
-pub(super) fn comm(text: &str) -> Vec<u8> {
+pub(crate) fn comm(text: &str) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
     bytes.resize(16, 0);
     bytes

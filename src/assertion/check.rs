@@ -176,6 +176,14 @@ fn evaluate(
                 let intervals = if valued.missing == 1 { "interval is" } else { "intervals are" };
                 checked.reasons.push(format!("{} more {intervals} not known: an event is missing", valued.missing));
             }
+            if let Some((begin, pid)) = valued.going_on {
+                let task = pid.map_or_else(String::new, |pid| format!(" (task {})", pid.0));
+                checked.reasons.push(format!(
+                    "one that goes on at the end is longer: since {}.{:09}{task}",
+                    begin / 1_000_000_000,
+                    begin % 1_000_000_000
+                ));
+            }
             Ok(valued.value)
         }
         QuantityExpr::Combined(left, operation, right, dimension) => {

@@ -58,6 +58,11 @@ impl Interval {
         Interval { least: 0.0, ..self }
     }
 
+    /// Either of the two, of which this one was observed.
+    pub(crate) fn or(self, other: Interval) -> Self {
+        Interval { least: self.least.min(other.least), most: self.most.max(other.most), ..self }
+    }
+
     /// The quantity with `dimension` that `of` makes of the two: of the observed, and of the corners for the rest.
     fn combined(self, other: Interval, dimension: Dimension, of: impl Fn(f64, f64) -> f64) -> Self {
         let corner = |a: f64, b: f64| {

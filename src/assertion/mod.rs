@@ -14,6 +14,8 @@ mod check;
 mod compare;
 mod conditions;
 mod interval;
+#[cfg(test)]
+mod lost;
 mod measure;
 mod metric;
 mod names;

@@ -5,8 +5,8 @@ use super::conditions::{Conditions, Names};
 use super::interval::{Dimension, Interval};
 use super::measure::Finding;
 use crate::analysis::{
-    Durations, Extent, IrqReport, MemoryReport, MemorySite, Missing, SchedReport, Spot, SyscallReport, TaskSched,
-    TimeIn,
+    Durations, Extent, IrqReport, LockKind, MemoryReport, MemorySite, Missing, OngoingSyscall, SchedReport, Spot,
+    SyscallReport, TaskSched, TimeIn,
 };
 use crate::events::glob_matches;
 use crate::units::{CpuId, Pid};
@@ -19,6 +19,8 @@ pub(crate) struct Valued {
     pub(crate) samples: Option<u64>,
     /// Number of durations of which one end is missing.
     pub(crate) missing: u64,
+    /// Begin and task of the longest interval, if it goes on at the window's end.
+    pub(crate) going_on: Option<(u64, Option<Pid>)>,
     /// The first interval or event beyond the limit if that is known, else the longest.
     pub(crate) spot: Option<Spot>,
 }
@@ -26,7 +28,7 @@ pub(crate) struct Valued {
 impl Valued {
     /// One that is made of no durations.
     pub(crate) fn plain(value: Interval) -> Self {
-        Valued { value, samples: None, missing: 0, spot: None }
+        Valued { value, samples: None, missing: 0, going_on: None, spot: None }
     }
 }
 
@@ -43,9 +45,15 @@ pub(super) struct Facts<'a> {
 pub(super) struct Many {
     pub(super) durations: Durations,
     spot: Option<Spot>,
-    /// Durations of which one end is missing.
+    /// Durations of which one end is missing although nothing was lost.
     pub(super) missing: Missing,
-    /// Of those, the ones that failed.
+    /// Those that go on at the window's end, until there.
+    pub(super) going_on: Vec<u64>,
+    /// The longest of those: its begin and task.
+    longest_going_on: Option<(u64, Option<Pid>)>,
+    /// Number of those that were on where events were lost.
+    pub(super) cut: u64,
+    /// Of the durations, the ones that failed.
     pub(super) failures: Durations,
     /// True if events of that kind were seen at all.
     pub(super) seen: bool,
@@ -55,6 +63,12 @@ impl Facts<'_> {
     /// True if events are missing in the window.
     fn has_losses(&self) -> bool {
         self.extent.lost > 0 || self.extent.gaps > 0 || self.conditions.damaged > 0 || self.conditions.dropped > 0
+    }
+
+    /// The most events that are missing, if that is known.
+    fn most_lost(&self) -> Option<u64> {
+        let most = self.lost().most;
+        most.is_finite().then_some(most as u64)
     }
 
     /// A number of which losses leave only the part that was seen.
@@ -90,7 +104,7 @@ impl Facts<'_> {
                         count.over(duration, Dimension::Rate).ok_or("all events are at one moment")?
                     }
                 };
-                Ok(Valued { value, samples: None, missing: 0, spot: found.beyond })
+                Ok(Valued { spot: found.beyond, ..Valued::plain(value) })
             }
             (Quantity::Busy, Some(Finding::Sched(found))) => {
                 self.must_be_seen(found.counts.switches > 0)?;
@@ -176,7 +190,7 @@ impl Facts<'_> {
     }
 
     fn reduced(&self, by: Reducer, many: &Many, of_entries: bool) -> Result<Valued, String> {
-        let Many { durations, spot, missing, .. } = many;
+        let Many { durations, missing, going_on, .. } = many;
         let count = durations.count();
         let needed = by.least_count().max(match by {
             Reducer::Count | Reducer::Sum => 0,
@@ -191,13 +205,39 @@ impl Facts<'_> {
                 _ => format!("there are {count} such {more}; {needed} are needed"),
             });
         }
+        let (mut value, mut note) = (self.bounds(by, durations, many, of_entries), None);
+        if !going_on.is_empty() && matches!(by, Reducer::Max | Reducer::Mean | Reducer::Quantile(_)) {
+            let mut all = durations.clone();
+            going_on.iter().for_each(|time| all.add(*time));
+            let all = self.bounds(by, &all, many, of_entries);
+            // As if they had ended there, and as if they were none: an end may also be what is missing.
+            value = value.or(all);
+            let is_it = by == Reducer::Max && going_on.iter().any(|time| *time > durations.greatest());
+            note = many.longest_going_on.filter(|_| is_it);
+        }
+        Ok(Valued { value, samples: Some(count), missing: missing.count, going_on: note, spot: many.spot })
+    }
+
+    /// One number of these durations, with what the missing ones leave of it.
+    fn bounds(&self, by: Reducer, durations: &Durations, many: &Many, of_entries: bool) -> Interval {
+        let missing = &many.missing;
         let time = |observed: u64, least: f64, most: u64| Interval {
             observed: observed as f64,
             least,
             most: most as f64,
             dimension: Dimension::Time,
         };
-        let (total, least, greatest) = (durations.total(), durations.least(), durations.greatest());
+        let (count, total) = (durations.count(), durations.total());
+        let (least, greatest) = (durations.least(), durations.greatest());
+        // The most intervals that losses hide, and the most of these that are none. An event may end one and begin another;
+        // the rest are those that were on. Of entries any may be too small.
+        let lost = match self.has_losses() {
+            false => Some(0),
+            true if of_entries => None,
+            true => self.most_lost().map(|lost| lost.saturating_mul(2).saturating_add(many.cut)),
+        };
+        let more = lost.map(|lost| lost.saturating_add(missing.count));
+        let bounded = lost == Some(0) && missing.longest < u64::MAX;
         let value = match by {
             Reducer::Count => {
                 let most = count.saturating_add(missing.count) as f64;
@@ -206,31 +246,44 @@ impl Facts<'_> {
             Reducer::Sum => time(total, total as f64, total.saturating_add(missing.total)),
             Reducer::Max => time(greatest, greatest as f64, greatest.max(missing.longest)),
             Reducer::Min => time(least, if missing.count > 0 { 0.0 } else { least as f64 }, least),
-            Reducer::Mean => Interval {
-                observed: total as f64 / count as f64,
-                least: total as f64 / count.saturating_add(missing.count) as f64,
-                most: total.saturating_add(missing.total) as f64 / count as f64,
-                dimension: Dimension::Time,
-            },
+            Reducer::Mean => {
+                // As if the longest were none, and all that is missing took no time.
+                let wrong = lost.unwrap_or(0).min(count);
+                let left = total.saturating_sub(greatest.saturating_mul(wrong)) as f64;
+                let of_all = |more: u64| left / count.saturating_sub(wrong).saturating_add(more).max(1) as f64;
+                Interval {
+                    observed: total as f64 / count as f64,
+                    least: more.map_or(0.0, of_all),
+                    most: total.saturating_add(missing.total) as f64 / count as f64,
+                    dimension: Dimension::Time,
+                }
+            }
             Reducer::Quantile(percent) => {
                 let millionths = (percent * 1e4).round() as u32;
-                let (least, most) = durations.quantile_bounds(millionths, missing.count, missing.longest);
+                let longest = if bounded { missing.longest } else { u64::MAX };
+                let (least, most) = match (more, lost) {
+                    (Some(more), Some(wrong)) => durations.quantile_bounds(millionths, more, wrong, longest),
+                    _ => (0, u64::MAX),
+                };
                 // By the histogram's three digits at most 0.1 % too large.
                 let least = if durations.is_exact() { least as f64 } else { least as f64 / 1.001 };
                 let observed = durations.quantile(millionths);
-                time(observed, least.min(observed as f64), most.max(observed))
+                let value = time(observed, least.min(observed as f64), most.max(observed));
+                if most == u64::MAX { value.or_more() } else { value }
             }
         };
-        let value = match by {
-            _ if !self.has_losses() && missing.longest < u64::MAX => value,
+        match by {
+            Reducer::Quantile(_) => value,
+            _ if bounded => value,
+            // The number of those that are missing is known, but not how long they are.
+            Reducer::Count if lost == Some(0) => value,
             // After a damaged place at the end of a CPU's data no record says so: an interval may span it, and be two.
             Reducer::Sum | Reducer::Max if self.conditions.damaged > 0 && !of_entries => value.or_less().or_more(),
-            Reducer::Count | Reducer::Sum | Reducer::Max => value.or_more(),
+            Reducer::Count | Reducer::Sum | Reducer::Max | Reducer::Mean => value.or_more(),
             // Events that are missing make an entry smaller than it was.
             Reducer::Min if !of_entries => value.or_less(),
-            Reducer::Min | Reducer::Mean | Reducer::Quantile(_) => value.or_less().or_more(),
-        };
-        Ok(Valued { value, samples: Some(count), missing: missing.count, spot: *spot })
+            Reducer::Min => value.or_less().or_more(),
+        }
     }
 }
 
@@ -238,6 +291,13 @@ pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names
     let mut durations = Durations::default();
     let (mut spot, mut failures): (Option<Spot>, Durations) = (None, Durations::default());
     let mut missing = Missing::default();
+    let (mut cut, mut going_on, mut longest_going_on) = (0u64, Vec::new(), None);
+    let mut goes_on = |begin: u64, time: u64, pid: Option<Pid>| {
+        if going_on.iter().all(|one| *one < time) {
+            longest_going_on = Some((begin, pid));
+        }
+        going_on.push(time);
+    };
     let mut longer = |found: Option<Spot>| {
         if let Some(found) = found
             && spot.is_none_or(|spot| spot.time() < found.time())
@@ -248,20 +308,20 @@ pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names
     let seen;
     match (source, finding) {
         (DurationSource::Latency(_), Finding::Pairs(found)) => {
-            let seen = found.times.count() > 0;
-            return Many {
-                durations: found.times.clone(),
-                spot: found.beyond.or(found.longest),
-                missing,
-                failures,
-                seen,
-            };
+            seen = found.times.count() > 0;
+            durations = found.times.clone();
+            cut = found.censored;
+            longer(found.beyond.or(found.longest));
         }
         (DurationSource::Wait(task), Finding::Sched(found)) => {
             seen = found.counts.switches > 0;
             for one in tasks(found, task) {
                 durations.merge(&one.waits);
                 missing.merge(&one.missing);
+                cut = cut.saturating_add(one.cut);
+                if let Some((TimeIn::Wait, time)) = one.goes_on {
+                    goes_on(one.life.1.saturating_sub(time), time, Some(one.pid));
+                }
                 longer(one.longest_wait.map(|wait| Spot {
                     begin: wait.at.saturating_sub(wait.time),
                     at: wait.at,
@@ -275,11 +335,24 @@ pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names
             for one in tasks(found, task) {
                 durations.merge(&one.preempted);
                 missing.merge(&one.missing);
+                cut = cut.saturating_add(one.cut);
+                if let Some((TimeIn::Preempted, time)) = one.goes_on {
+                    goes_on(one.life.1.saturating_sub(time), time, Some(one.pid));
+                }
             }
         }
         (DurationSource::Syscall(name), Finding::Syscalls(found)) => {
             // What only some calls' own events are recorded of says nothing about other calls.
             let all_recorded = || found.calls.iter().any(|call| call.name.is_none());
+            cut = found.counts.censored;
+            let named = |call: &&OngoingSyscall| {
+                let is = |one: &str| name.is_empty() || glob_matches(name, one);
+                let of_call = call.name.clone().or_else(|| names.syscall(call.number));
+                // Those that end their task do not return.
+                let ends = matches!(of_call.as_deref(), Some("exit" | "exit_group"));
+                !ends && (name.parse() == Ok(call.number) || of_call.as_deref().map_or(name.is_empty(), is))
+            };
+            found.going_on.iter().filter(named).for_each(|call| goes_on(call.at, call.time, Some(call.pid)));
             seen = calls(found, name, names).next().is_some() || all_recorded();
             for call in calls(found, name, names) {
                 durations.merge(&call.times);
@@ -292,6 +365,7 @@ pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names
             if found.counts.contradictions > 0 {
                 missing = Missing { count: found.counts.contradictions, longest: u64::MAX, total: u64::MAX };
             }
+            cut = found.counts.censored;
             let kind = pattern.split(':').next().unwrap_or_default();
             seen = handlers(found, kind, names).next().is_some();
             for handler in handlers(found, pattern, names) {
@@ -302,6 +376,9 @@ pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names
         (DurationSource::Io(operation), Finding::Io(found)) => {
             seen = !found.requests.is_empty();
             let wanted = |name: &str| operation.is_empty() || glob_matches(operation, name);
+            cut = found.counts.censored;
+            let ongoing = found.going_on.iter().filter(|request| wanted(request.operation.name()));
+            ongoing.for_each(|request| goes_on(request.at, request.time, None));
             for requests in found.requests.iter().filter(|requests| wanted(requests.operation.name())) {
                 durations.merge(&requests.total);
                 failures.merge(&requests.failures);
@@ -310,6 +387,7 @@ pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names
         }
         (DurationSource::Function(pattern), Finding::Functions(found)) => {
             seen = !found.functions.is_empty();
+            cut = found.counts.unfinished;
             let named = |address: u64| pattern.is_empty() || glob_matches(pattern, &names.function(address));
             for function in found.functions.iter().filter(|function| named(function.address)) {
                 durations.merge(&function.whole);
@@ -320,11 +398,15 @@ pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names
         }
         (DurationSource::Lock(pattern), Finding::Locks(found)) => {
             seen = !found.locks.is_empty();
-            for ((address, kind), waits) in &found.locks {
-                let is = |name: &str| glob_matches(pattern, name);
-                if !(pattern.is_empty() || is(&kind.name()) || is(&names.variable(*address))) {
-                    continue;
-                }
+            cut = found.counts.censored;
+            let is = |name: &str| glob_matches(pattern, name);
+            let wanted = |(address, kind): &(u64, LockKind)| {
+                pattern.is_empty() || is(&kind.name()) || is(&names.variable(*address))
+            };
+            for (_, wait) in found.going_on.iter().filter(|(lock, _)| wanted(lock)) {
+                goes_on(wait.at, wait.time, Some(wait.pid));
+            }
+            for (_, waits) in found.locks.iter().filter(|(lock, _)| wanted(lock)) {
                 durations.merge(&waits.times);
                 longer(waits.longest.map(|longest| lasting(longest.at, longest.time, longest.cpu, Some(longest.pid))));
             }
@@ -343,7 +425,7 @@ pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names
         }
         _ => seen = false,
     }
-    Many { durations, spot, missing, failures, seen }
+    Many { durations, spot, missing, going_on, longest_going_on, cut, failures, seen }
 }
 
 /// An interval from its begin and duration, in the clock's unit.

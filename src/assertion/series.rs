@@ -26,6 +26,8 @@ pub struct FoundSeries {
     pub cells: Cells,
     /// Number of durations of which one end is missing although nothing was lost.
     pub missing: u64,
+    /// Durations, until there, of those that go on at the window's end.
+    pub going_on: Vec<u64>,
 }
 
 impl<'a> Measurements<'a> {
@@ -104,7 +106,7 @@ fn found(
     names: &dyn Names,
 ) -> Option<(bool, Result<FoundSeries, String>)> {
     let mut cells = Cells::new(plan);
-    let mut missing = 0;
+    let (mut missing, mut going_on) = (0, Vec::new());
     let seen = match (quantity, finding) {
         (Quantity::Count(_) | Quantity::Rate(_), Finding::Count(counts)) => {
             counts.cells.iter().for_each(|found| cells.merge(found));
@@ -129,12 +131,12 @@ fn found(
         (Quantity::Reduced(_, source), finding) if is_of(source, finding) => {
             let many = many(source, finding, names);
             many.durations.cells().into_iter().for_each(|found| cells.merge(found));
-            missing = many.missing.count;
+            (missing, going_on) = (many.missing.count, many.going_on);
             many.seen
         }
         _ => return None,
     };
-    Some((seen, Ok(FoundSeries { cells, missing })))
+    Some((seen, Ok(FoundSeries { cells, missing, going_on })))
 }
 
 fn is_of(source: &DurationSource, finding: &Finding) -> bool {

@@ -102,7 +102,8 @@ fn measure(
     if sides.iter().any(|side| side.len() >= SavedRuns::RUNS) {
         let logs = [0, 1].map(|side| found.runs[side].iter().copied().collect::<Option<Vec<f64>>>());
         let [Some(base), Some(new)] = logs else { return Err("it is 0, or has no value, in a run".to_owned()) };
-        let difference = if options.paired { by_pairs(&base, &new) } else { by_runs(&base, &new) };
+        let (difference, [base, new]) = if options.paired { by_pairs(&base, &new) } else { by_runs(&base, &new) };
+        (found.base, found.new) = (Some(base), Some(new));
         return Ok(Measured { difference, slack });
     }
     if metric.quantities().iter().all(|quantity| matches!(quantity, Quantity::Duration)) {

@@ -54,7 +54,10 @@ impl SavedRun {
             }
             Quantity::Reduced(by, _) => {
                 let series = self.series_of(quantity)?;
-                let value = reduced(*by, series, min_samples)?;
+                let mut value = reduced(*by, series, min_samples)?;
+                if !series.going_on.is_empty() && matches!(by, Reducer::Max | Reducer::Mean | Reducer::Quantile(_)) {
+                    value = value.or(reduced(*by, &series.ended(), 0)?);
+                }
                 let known = !self.has_losses() && series.missing == 0;
                 let value = match by {
                     _ if known => value,

@@ -1,6 +1,6 @@
 //! A series over time as a summary stores it.
 
-use crate::analysis::Cells;
+use crate::analysis::{Cells, bin};
 use serde::{Deserialize, Serialize};
 
 /// Durations, events or times by cell of the window.
@@ -16,32 +16,41 @@ pub struct CellSeries {
     /// Number of durations of which one end is missing although nothing was lost.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub missing: u64,
+    /// Durations, until there, of those that go on at the window's end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub going_on: Vec<u64>,
 }
 
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
+/// Numbers by bin, from bin 0 on: a negative number stands for a run of that many empty bins.
+fn coded(bins: impl IntoIterator<Item = (u16, u64)>) -> Vec<i64> {
+    let (mut coded, mut next) = (Vec::new(), 0);
+    for (bin, count) in bins {
+        if bin > next {
+            coded.push(-i64::from(bin - next));
+        }
+        coded.push(i64::try_from(count).unwrap_or(i64::MAX));
+        next = bin + 1;
+    }
+    coded
+}
+
 /// Bins that there can be: [`crate::analysis::bin`] of the longest duration is below.
 const MOST_BINS: u64 = 3776;
 
 impl CellSeries {
-    /// Of `cells`, with `missing` durations of which one end is missing.
-    pub fn new(cells: &Cells, missing: u64) -> Self {
+    /// Of `cells`, with `missing` durations of which one end is missing, and those that go on at the window's end.
+    pub fn new(cells: &Cells, missing: u64, going_on: Vec<u64>) -> Self {
         let count = usize::from(cells.plan().count());
-        let mut series =
-            CellSeries { count: vec![0; count], sum: vec![0; count], bins: vec![Vec::new(); count], missing };
+        let (sum, bins) = (vec![0; count], vec![Vec::new(); count]);
+        let mut series = CellSeries { count: vec![0; count], sum, bins, missing, going_on };
         for (number, cell) in cells.cells() {
             let number = usize::from(number);
             (series.count[number], series.sum[number]) = (cell.count, cell.sum);
-            let mut next = 0;
-            for (bin, durations) in &cell.bins {
-                if *bin > next {
-                    series.bins[number].push(-i64::from(bin - next));
-                }
-                series.bins[number].push(i64::try_from(*durations).unwrap_or(i64::MAX));
-                next = bin + 1;
-            }
+            series.bins[number] = coded(cell.bins.iter().map(|(bin, durations)| (*bin, *durations)));
         }
         if series.bins.iter().all(Vec::is_empty) {
             series.bins.clear();
@@ -90,6 +99,17 @@ impl CellSeries {
         None
     }
 
+    /// The same as a whole, as if those that go on at the window's end ended there.
+    pub(super) fn ended(&self) -> Self {
+        let mut bins = std::collections::BTreeMap::<u16, u64>::new();
+        let whole = self.whole();
+        let ongoing = self.going_on.iter().map(|time| (bin(*time), 1));
+        whole.bins_of(0).chain(ongoing).for_each(|(bin, count)| *bins.entry(bin).or_default() += count);
+        let of = |one: &[u64]| one.iter().chain(&self.going_on).fold(0u64, |sum, one| sum.saturating_add(*one));
+        let count = whole.total().saturating_add(self.going_on.len() as u64);
+        CellSeries { count: vec![count], sum: vec![of(&whole.sum)], bins: vec![coded(bins)], ..CellSeries::default() }
+    }
+
     /// All cells as one, for runs that are compared as wholes.
     pub fn whole(&self) -> Self {
         let mut bins = std::collections::BTreeMap::<u16, u64>::new();
@@ -99,16 +119,15 @@ impl CellSeries {
                 *sum = sum.saturating_add(count);
             }
         }
-        let (mut coded, mut next) = (Vec::new(), 0);
-        for (bin, count) in bins {
-            if bin > next {
-                coded.push(-i64::from(bin - next));
-            }
-            coded.push(i64::try_from(count).unwrap_or(i64::MAX));
-            next = bin + 1;
-        }
+        let coded = coded(bins);
         let sum = self.sum.iter().fold(0u64, |sum, one| sum.saturating_add(*one));
         let bins = if coded.is_empty() { Vec::new() } else { vec![coded] };
-        CellSeries { count: vec![self.total()], sum: vec![sum], bins, missing: self.missing }
+        CellSeries {
+            count: vec![self.total()],
+            sum: vec![sum],
+            bins,
+            going_on: self.going_on.clone(),
+            missing: self.missing,
+        }
     }
 }

@@ -43,8 +43,8 @@ fn run(seed: u64, factor: f64) -> SavedRun {
         ..SavedRun::default()
     };
     run.enabled = Some(vec!["sched:sched_switch".into()]);
-    run.series.insert("wait()".into(), CellSeries::new(&waits, 0));
-    run.series.insert("count(sched:sched_switch)".into(), CellSeries::new(&counts, 0));
+    run.series.insert("wait()".into(), CellSeries::new(&waits, 0, Vec::new()));
+    run.series.insert("count(sched:sched_switch)".into(), CellSeries::new(&counts, 0, Vec::new()));
     run
 }
 

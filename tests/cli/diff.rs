@@ -44,7 +44,7 @@ fn diff(env: &TestEnvironment, base: &[&str], new: &[&str], options: &[&str]) ->
 fn a_whole_comparison_is_that_of_the_definitions() {
     let env = TestEnvironment::new();
     let metrics = ["--metric", "max(wait())", "--metric", "min(wait())", "--metric", "p99(wait())"];
-    for (nth, factor) in (1..=12u32).zip([1.0, 1.07].into_iter().cycle()) {
+    for (nth, factor) in (1..=40u32).zip([1.0, 1.07].into_iter().cycle()) {
         waits(&env, "run.dat", u64::from(nth), 600 + u64::from(nth), factor);
         let saved = format!("{nth}.json");
         env.rtrace(&[&["baseline", "save", "run.dat", "-o", &saved], &metrics[..]].concat()).exits(0);
@@ -54,6 +54,10 @@ fn a_whole_comparison_is_that_of_the_definitions() {
     let ratio = ["--metric", "p90(wait()) / mean(wait())", "--seed", "7", "--resamples", "200", "--run-spread", "1%"];
     let five =
         ["1.json", "3.json", "5.json", "7.json", "9.json", "--", "2.json", "4.json", "6.json", "8.json", "10.json"];
+    // Of twenty pairs a fifth at each end is set aside.
+    let side = |first: u32| (0..20).map(move |nth| format!("{}.json", first + 2 * nth));
+    let many: Vec<String> = side(1).chain(["--".to_owned()]).chain(side(2)).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
     let same = ["1.json", "--", "3.json", "--", "--run-spread", "0%", "--confidence", "90%"];
     for (sides, options, least) in [
         (&["1.json", "--", "2.json"][..], &[&ratio[..], &chosen].concat()[..], 3),
@@ -63,6 +67,8 @@ fn a_whole_comparison_is_that_of_the_definitions() {
         (&five, &[], 5),
         (&five, &[&["--paired", "--min-effect", "8%"], &chosen[..]].concat(), 6),
         (&[&five[..5], &["--", "12.json"]].concat(), &chosen, 6),
+        (&many, &chosen, 6),
+        (&many, &[&["--paired"], &chosen[..]].concat(), 6),
     ] {
         let words = [&sides[1..], &["--"], options].concat();
         let Some(measured) = agree(&env, "diff", sides[0], &words) else { return };

@@ -205,7 +205,17 @@ def exceeded(probability, freedom):
 
 
 def welch(one, other, of_one, of_other):
-    return (one + other) ** 2 / (one**2 / of_one + other**2 / of_other)
+    return (one + other) ** 2 / (one**2 / of_one + other**2 / of_other) if one + other else of_one + of_other
+
+
+def middle(values):
+    """Mean, its squared error, and degrees of freedom: of twenty or more those without a fifth at each end."""
+    values, count = sorted(values), len(values)
+    aside = count // 5 if count >= 20 else 0
+    kept = values[aside:count - aside]
+    pulled = [kept[0]] * aside + kept + [kept[-1]] * aside
+    left = len(kept)
+    return fmean(kept), variance(pulled) * (count - 1) / left / (left - 1), left - 1
 
 
 def difference(metric, sides, options):
@@ -217,8 +227,8 @@ def difference(metric, sides, options):
         base, new = ([math.log(one) for one in side] for side in logs)
         a, b = len(base), len(new)
         if options["paired"]:
-            changes = [y - x for x, y in zip(base, new)]
-            return fmean(changes), math.sqrt(variance(changes) / a), a - 1, True
+            mean, squared, freedom = middle([y - x for x, y in zip(base, new)])
+            return mean, math.sqrt(squared), freedom, True
         change = fmean(new) - fmean(base)
         if min(a, b) >= RUNS:
             one, other = variance(base) / a, variance(new) / b
@@ -292,9 +302,12 @@ for one in THEIRS["metrics"]:
         same(f"{name} {side} runs", len(ours), len(theirs))
         for x, y in zip(ours, theirs):
             same(f"{name} {side} run", x, y)
+    # Of values that are all the same rounding decides on the degrees of freedom.
     for key, part in (("change", 0), ("error", 1), ("freedom", 2)):
-        same(f"{name} {key}", found[part], one["difference"][key])
+        if key != "freedom" or found[1] > 1e-12:
+            same(f"{name} {key}", found[part], one["difference"][key])
     same(f"{name} ratio", math.expm1(found[0]), one["change"])
+    same(f"{name} values", one["new"] / one["base"] - 1, one["change"])
     same(f"{name} p", P[name], one["p"], 1e-5)
     same(f"{name} p after Holm", HOLM[name], one["p_holm"], 1e-5)
     reach = exceeded((1 - THEIRS["options"]["confidence"]) / len(P), found[2]) * found[1]

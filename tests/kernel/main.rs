@@ -33,6 +33,7 @@ mod peers;
 mod persistent;
 mod recorded_hist;
 mod recorder;
+mod stop_if;
 mod suites;
 mod table;
 mod text;

@@ -1,7 +1,7 @@
 //! Following requests from insertion to completion.
 
 use super::events::{BlockDevice, IoOperation, RequestEvent, RequestEvents, RequestStep};
-use super::report::{DeviceIo, IoCounts, IoReport, IoRequests, LongestRequest};
+use super::report::{DeviceIo, IoCounts, IoReport, IoRequests, LongestRequest, OngoingRequest};
 use crate::abi::Abi;
 use crate::analysis::map::Map;
 use crate::analysis::{CellPlan, Durations, InOrder};
@@ -237,12 +237,21 @@ impl InOrder for Io {
         let mut counts = self.counts;
         counts.unfinished += self.open.len() as u64;
         let end = self.window.map_or(0, |window| window.1);
+        // One that was not issued may have been merged into another.
+        let at_device = |((device, _), open): (&(BlockDevice, u64), &OpenRequest)| {
+            let at = open.inserted.unwrap_or(open.issued?);
+            open.issued?;
+            Some(OngoingRequest { device: *device, operation: open.operation, at, time: end.saturating_sub(at) })
+        };
+        let mut going_on: Vec<OngoingRequest> = self.open.iter().filter_map(at_device).collect();
+        going_on.sort_unstable_by_key(|request| (request.at, request.device));
         self.devices.values_mut().for_each(|depth| depth.change(0, end));
         let devices = self.devices.into_iter().map(|(device, depth)| DeviceIo { device, depth: depth.times });
         IoReport {
             window: self.window,
             devices: devices.collect(),
             requests: self.requests.into_values().collect(),
+            going_on,
             counts,
         }
     }

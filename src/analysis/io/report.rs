@@ -14,8 +14,23 @@ pub struct IoReport {
     pub devices: Vec<DeviceIo>,
     /// Requests by device and operation.
     pub requests: Vec<IoRequests>,
+    /// Requests that are at a device at the window's end.
+    pub going_on: Vec<OngoingRequest>,
     /// Events that are no part of a request, and losses.
     pub counts: IoCounts,
+}
+
+/// A request that is at a device at the window's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OngoingRequest {
+    /// The device.
+    pub device: BlockDevice,
+    /// The operation.
+    pub operation: IoOperation,
+    /// Its insertion; of one that was not inserted its issue.
+    pub at: u64,
+    /// From there to the window's end.
+    pub time: u64,
 }
 
 /// Events that are no part of a request.

@@ -1,7 +1,7 @@
 //! Following waits from begin to end.
 
 use super::events::{LockEvent, LockEvents, LockKind};
-use super::report::{LockCounts, LockReport, LockWaits, LongestLockWait};
+use super::report::{LockCounts, LockReport, LockWaits, LongestLockWait, OngoingLockWait};
 use crate::abi::Abi;
 use crate::analysis::InOrder;
 use crate::analysis::map::Map;
@@ -142,8 +142,18 @@ impl InOrder for Locks {
 
     fn finish(self) -> LockReport {
         let mut counts = self.counts;
-        counts.unfinished = self.open.values().map(|open| open.len() as u64).sum();
+        let end = self.window.map_or(0, |window| window.1);
+        let mut going_on = Vec::new();
+        for ((pid, _), waits) in &self.open {
+            going_on.extend(waits.iter().map(|wait| {
+                let time = end.saturating_sub(wait.at);
+                ((wait.lock, wait.kind), OngoingLockWait { at: wait.at, time, pid: *pid })
+            }));
+        }
+        going_on.sort_unstable_by_key(|(_, wait)| (wait.at, wait.pid));
+        counts.unfinished = going_on.len() as u64;
         LockReport {
+            going_on,
             window: self.window,
             locks: sorted(self.locks),
             kinds: sorted(self.kinds),

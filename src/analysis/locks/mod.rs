@@ -12,4 +12,4 @@ mod tests;
 
 pub use events::LockKind;
 pub use follow::Locks;
-pub use report::{LockCounts, LockReport, LockWaits, LongestLockWait};
+pub use report::{LockCounts, LockReport, LockWaits, LongestLockWait, OngoingLockWait};

@@ -17,8 +17,21 @@ pub struct LockReport {
     pub tasks: Vec<(Pid, LockWaits)>,
     /// By stack, innermost first; of the waits that have one.
     pub stacks: Vec<(Vec<u64>, LockWaits)>,
+    /// Waits that go on at the window's end, by lock and kind.
+    pub going_on: Vec<((u64, LockKind), OngoingLockWait)>,
     /// Events that are no part of a wait, and losses.
     pub counts: LockCounts,
+}
+
+/// A wait that goes on at the window's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OngoingLockWait {
+    /// Its begin.
+    pub at: u64,
+    /// From there to the window's end.
+    pub time: u64,
+    /// The task that waits.
+    pub pid: Pid,
 }
 
 /// Some waits.

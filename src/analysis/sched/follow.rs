@@ -150,7 +150,10 @@ impl Sched {
                 continue;
             }
             let until = found.since.max(known_until);
+            // Of one that is awake the next wakeup seems to begin a wait.
+            let cut = found.state != Some(TimeIn::Sleep) && found.state != Some(TimeIn::Blocked);
             self.end_wait(task, at);
+            self.tasks[task].cut += u64::from(cut);
             self.tasks[task].leave(until);
             self.tasks[task].enter(Some(TimeIn::Unknown));
             self.counts.censored += 1;
@@ -401,11 +404,11 @@ impl InOrder for Sched {
         }
         let (mut waits, mut preempted) = (Durations::default(), Durations::default());
         for task in &mut self.tasks {
-            if task.state.is_some_and(|state| state != TimeIn::Unknown) {
-                self.counts.censored += 1;
-            }
+            let known = task.state.filter(|state| *state != TimeIn::Unknown);
+            self.counts.censored += u64::from(known.is_some());
             if task.state.is_some() {
-                task.leave(end);
+                let lasted = task.leave(end);
+                task.goes_on = known.map(|state| (state, lasted));
             }
             waits.merge(&task.waits);
             preempted.merge(&task.preempted);

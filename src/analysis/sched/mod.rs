@@ -26,6 +26,6 @@ mod timehist;
 pub use follow::Sched;
 pub use report::{CpuSched, SchedCounts, SchedReport, TaskSched};
 pub use spans::{CpuSpan, SpanPlan, TaskSpan, Wake, WakeContext};
-pub use task::{LongestWait, Missing};
+pub use task::LongestWait;
 pub use time_in::{TimeIn, Waker};
 pub use timehist::{CpuStay, TimeHistory};

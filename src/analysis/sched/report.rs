@@ -1,9 +1,9 @@
 //! The answer about tasks and CPUs.
 
 use super::spans::{CpuSpan, TaskSpan};
-use super::task::{LongestWait, Missing, TaskTimes};
+use super::task::{LongestWait, TaskTimes};
 use super::time_in::TimeIn;
-use crate::analysis::{Cells, Durations};
+use crate::analysis::{Cells, Durations, Missing};
 use crate::units::{CpuId, Pid};
 
 /// Time of tasks and CPUs. All times are in the clock's unit (mostly nanoseconds).
@@ -69,6 +69,10 @@ pub struct TaskSched {
     pub preempted: Durations,
     /// Intervals that are none of these durations, as an event at one end is missing.
     pub missing: Missing,
+    /// Waits, after a wakeup or preempted, that were on where events were lost.
+    pub cut: u64,
+    /// The state that it is in at the window's end, and for how long, if its begin was seen.
+    pub goes_on: Option<(TimeIn, u64)>,
     /// Times on a CPU, from switch to switch.
     pub slices: Durations,
     /// Switches in which it gave its CPU away: asleep, blocked, ended.
@@ -129,6 +133,8 @@ impl TaskSched {
             longest_wait: task.longest_wait,
             preempted: task.preempted,
             missing: task.missing,
+            cut: task.cut,
+            goes_on: task.goes_on,
             slices: task.slices,
             voluntary: task.voluntary,
             involuntary: task.involuntary,

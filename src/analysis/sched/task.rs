@@ -2,7 +2,7 @@
 
 use super::spans::TaskLog;
 use super::time_in::{TimeIn, Waker};
-use crate::analysis::{CellPlan, Cells, Durations};
+use crate::analysis::{CellPlan, Cells, Durations, Missing};
 use crate::units::{CpuId, Pid};
 
 /// A wait.
@@ -16,30 +16,6 @@ pub struct LongestWait {
     pub cpu: CpuId,
     /// The task's waker, if it is known.
     pub waker: Option<Waker>,
-}
-
-/// Intervals of which one end is missing, though nothing says that events were lost. All times are in the unit of the clock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Missing {
-    /// Number of those that were noticed.
-    pub count: u64,
-    /// Each is no longer than the time in which it must lie: the longest such time.
-    pub longest: u64,
-    /// All those times together.
-    pub total: u64,
-}
-
-impl Missing {
-    fn add(&mut self, within: u64) {
-        self.merge(&Missing { count: 1, longest: within, total: within });
-    }
-
-    /// Adds others.
-    pub fn merge(&mut self, other: &Missing) {
-        self.count = self.count.saturating_add(other.count);
-        self.longest = self.longest.max(other.longest);
-        self.total = self.total.saturating_add(other.total);
-    }
 }
 
 /// A task while it is followed.
@@ -68,6 +44,10 @@ pub(super) struct TaskTimes {
     pub(super) longest_wait: Option<LongestWait>,
     pub(super) preempted: Durations,
     pub(super) missing: Missing,
+    /// Waits, after a wakeup or preempted, that were on where events were lost.
+    pub(super) cut: u64,
+    /// The state that it is in at the window's end, and for how long, if its begin was seen.
+    pub(super) goes_on: Option<(TimeIn, u64)>,
     pub(super) slices: Durations,
     pub(super) voluntary: u64,
     pub(super) involuntary: u64,
@@ -99,6 +79,8 @@ impl TaskTimes {
             longest_wait: None,
             preempted: none(),
             missing: Missing::default(),
+            cut: 0,
+            goes_on: None,
             slices: Durations::default(),
             voluntary: 0,
             involuntary: 0,

@@ -1,6 +1,7 @@
-use super::{Missing, Sched, SchedReport, TimeIn};
+use super::{Sched, SchedReport, TimeIn};
 use crate::abi::Abi;
 use crate::analysis::InOrder;
+use crate::analysis::Missing;
 use crate::analysis::test_formats::{comm, format, number, record};
 use crate::event::{Lost, Record};
 use crate::format::EventFormat;

@@ -82,6 +82,11 @@ impl Callers {
         self.list.iter_mut().filter_map(|caller| caller.open.take()).count() as u64
     }
 
+    /// The calls without an exit, each with its caller.
+    pub(super) fn open_calls(&self) -> impl Iterator<Item = (Pid, &OpenSyscall)> {
+        self.list.iter().filter_map(|caller| Some((caller.own.pid, caller.open.as_ref()?)))
+    }
+
     /// The tasks whose calls ended.
     pub(super) fn into_tasks(self) -> Vec<TaskSyscalls> {
         self.list.into_iter().map(|caller| caller.own).filter(|own| own.calls > 0).collect()

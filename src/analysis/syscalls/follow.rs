@@ -3,7 +3,7 @@
 use super::callers::{Asked, Callers, OpenSyscall};
 use super::descriptors::Descriptors;
 use super::events::{Family, SyscallEvent, SyscallEvents};
-use super::report::{LongestSyscall, SyscallCounts, SyscallReport, SyscallTimes};
+use super::report::{LongestSyscall, OngoingSyscall, SyscallCounts, SyscallReport, SyscallTimes};
 use super::role::{Act, DescriptorCalls, Role};
 use crate::abi::Abi;
 use crate::analysis::map::Map;
@@ -280,9 +280,18 @@ impl InOrder for Syscalls {
 
     fn finish(self) -> SyscallReport {
         let names = self.names;
-        let mut found = if self.raw.any { self.raw } else { self.named };
+        let found = if self.raw.any { self.raw } else { self.named };
         let mut counts = found.counts;
-        counts.unfinished += found.callers.abandon();
+        let end = self.window.map_or(0, |window| window.1);
+        let ongoing = |(pid, open): (Pid, &OpenSyscall)| OngoingSyscall {
+            number: open.number,
+            name: names.get(&open.number).cloned(),
+            at: open.at,
+            time: end.saturating_sub(open.at),
+            pid,
+        };
+        let going_on: Vec<OngoingSyscall> = found.callers.open_calls().map(ongoing).collect();
+        counts.unfinished += going_on.len() as u64;
         counts.losses = self.losses;
         let mut calls: Vec<SyscallTimes> = found.by_number.into_values().collect();
         let mut times = Durations::default();
@@ -295,6 +304,15 @@ impl InOrder for Syscalls {
         tasks.sort_by_key(|task| (Reverse(task.time), task.pid.0));
         let mut descriptors = found.descriptors.into_rows();
         descriptors.sort_by(|one, other| one.order().cmp(&other.order()));
-        SyscallReport { window: self.window, calls, tasks, descriptors, times, counts, has_switches: self.has_switches }
+        SyscallReport {
+            window: self.window,
+            calls,
+            tasks,
+            descriptors,
+            times,
+            going_on,
+            counts,
+            has_switches: self.has_switches,
+        }
     }
 }

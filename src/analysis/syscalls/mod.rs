@@ -13,5 +13,7 @@ mod role;
 mod tests;
 
 pub use follow::Syscalls;
-pub use report::{DescriptorTimes, LongestSyscall, SyscallCounts, SyscallReport, SyscallTimes, TaskSyscalls};
+pub use report::{
+    DescriptorTimes, LongestSyscall, OngoingSyscall, SyscallCounts, SyscallReport, SyscallTimes, TaskSyscalls,
+};
 pub use role::DescriptorCalls;

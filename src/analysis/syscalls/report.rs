@@ -19,6 +19,8 @@ pub struct SyscallReport {
     pub descriptors: Vec<DescriptorTimes>,
     /// Durations of all calls.
     pub times: Durations,
+    /// Calls that go on at the window's end, as far as is known: their tasks have entered them and not returned.
+    pub going_on: Vec<OngoingSyscall>,
     /// Events that are no part of a call, and losses.
     pub counts: SyscallCounts,
     /// False if no `sched_switch` was seen: then times off the CPU are all 0.
@@ -55,6 +57,21 @@ pub struct SyscallTimes {
     pub failures: Durations,
     /// The longest call; of several the first.
     pub longest: Option<LongestSyscall>,
+}
+
+/// A call that goes on at the window's end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OngoingSyscall {
+    /// Its number.
+    pub number: i64,
+    /// Its name, if calls of this number have one.
+    pub name: Option<String>,
+    /// The entry.
+    pub at: u64,
+    /// From there to the window's end.
+    pub time: u64,
+    /// The caller.
+    pub pid: Pid,
 }
 
 /// The longest call of a number.

@@ -92,7 +92,7 @@ fn of_events(path: &Path, metrics: &[Metric], part: &PartArgs, events: &QueryEve
     for (name, found) in measurements.series(&findings, &extent, &conditions) {
         match found {
             Ok(found) => {
-                let series = CellSeries::new(&found.cells, found.missing);
+                let series = CellSeries::new(&found.cells, found.missing, found.going_on);
                 // A wait() without waits is no news, but a metric that was asked for is.
                 run.series.insert(name, series);
             }
@@ -103,7 +103,7 @@ fn of_events(path: &Path, metrics: &[Metric], part: &PartArgs, events: &QueryEve
     }
     for source in parts(&findings, &names) {
         if let Some((name, found)) = measurements.another(source, &findings, &names) {
-            run.series.entry(name).or_insert_with(|| CellSeries::new(&found.cells, found.missing));
+            run.series.entry(name).or_insert_with(|| CellSeries::new(&found.cells, found.missing, found.going_on));
         }
     }
     run.series.extend(rates(&counts, &formats.iter().map(|f| (f.id, EventName::new(&f.system, &f.name))).collect()));
@@ -143,7 +143,7 @@ fn parts(findings: &[Finding], names: &dyn Names) -> Vec<DurationSource> {
 
 /// Numbers of the most frequent events.
 fn rates(counts: &BTreeMap<EventId, Cells>, names: &BTreeMap<EventId, EventName>) -> Vec<(String, CellSeries)> {
-    let series = counts.iter().filter_map(|(id, cells)| Some((names.get(id)?, CellSeries::new(cells, 0))));
+    let series = counts.iter().filter_map(|(id, cells)| Some((names.get(id)?, CellSeries::new(cells, 0, Vec::new()))));
     let mut all: Vec<(&EventName, CellSeries)> = series.filter(|(_, series)| series.total() >= LEAST_COUNT).collect();
     all.sort_by_key(|(_, series)| std::cmp::Reverse(series.total()));
     all.truncate(MOST_SERIES);
