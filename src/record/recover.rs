@@ -48,7 +48,7 @@ pub fn recover(
     journals: &Path,
     known: impl FnOnce() -> Result<Tracefs, Error>,
 ) -> Result<(Recovered, Option<Rings>), WriteError> {
-    let Some(orphan) = orphan_of(path, journals) else {
+    let Some((orphan, others)) = orphans_of(path, journals) else {
         return recover_with(path, |_| Added::default()).map(|recovered| (recovered, None));
     };
     let mut rings = Rings { events: Some(0), missing: Some(0), ..Rings::default() };
@@ -66,10 +66,9 @@ pub fn recover(
         _ => Added::default(),
     })?;
     if rings.failures.is_empty() {
-        match orphan.undo(&tracefs, None) {
-            Ok(()) => rings.put_back = true,
-            Err(error) => rings.failures.push(error.to_string()),
-        }
+        let undone = others.into_iter().chain([orphan]).map(|orphan| orphan.undo(&tracefs, None));
+        rings.failures = undone.filter_map(Result::err).map(|error| error.to_string()).collect();
+        rings.put_back = rings.failures.is_empty();
     }
     Ok((recovered, Some(rings)))
 }
@@ -81,11 +80,20 @@ pub fn left_unfinished(orphan: &Orphan) -> Option<&JournalledRecording> {
     trace.spools.is_some().then_some(recording)
 }
 
-/// The journal of the killed process that recorded to the file at `path`.
-fn orphan_of(path: &Path, journals: &Path) -> Option<Orphan> {
+/// The journal of the killed process that recorded to the file at `path`, and those of what it had set up beside the
+/// recording, as the clock that it compared.
+fn orphans_of(path: &Path, journals: &Path) -> Option<(Orphan, Vec<Orphan>)> {
     let file = fs::metadata(path).ok()?;
+    let mut orphans = find_orphans(journals).orphans;
     let is_of_it = |orphan: &Orphan| orphan.recording().is_some_and(|recording| recording.is_of(&file));
-    find_orphans(journals).orphans.into_iter().find(is_of_it)
+    let found = orphans.iter().position(is_of_it)?;
+    let orphan = orphans.swap_remove(found);
+    let is_beside = |other: &Orphan| {
+        let facts = |orphan: &Orphan| (orphan.pid(), orphan.command().to_owned(), orphan.tracefs().to_owned());
+        other.recording().is_none() && facts(other) == facts(&orphan)
+    };
+    orphans.retain(is_beside);
+    Some((orphan, orphans))
 }
 
 /// Drains every ring of `recording` into its spool; returns the names of tasks that the kernel knows, and how many events
