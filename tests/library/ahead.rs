@@ -233,6 +233,52 @@ fn a_thread_that_panics_is_an_error() {
     }
 }
 
+/// Counts the records that were worked on in order, after all segments.
+struct InOrder(AtomicUsize);
+
+impl Work for InOrder {
+    /// True of segments.
+    type State = bool;
+
+    fn fork(&self, _: &bool, _: Option<bool>) -> bool {
+        true
+    }
+
+    fn record<'n>(
+        &self,
+        _: &Record<'_>,
+        _: impl FnOnce() -> Option<Record<'n>>,
+        is_segment: &mut bool,
+        out: &mut Vec<u8>,
+    ) -> Consumed {
+        self.0.fetch_add(usize::from(!*is_segment), Relaxed);
+        out.push(b'.');
+        Consumed::One
+    }
+
+    fn commit(&self, _: &mut bool, _: &mut bool, _: &mut Vec<u8>) -> Commit {
+        Commit::Accept
+    }
+}
+
+/// Segments wait while as many as may be are to be written; the threads must not take that for the end.
+#[test]
+fn slow_output_does_not_end_the_segments() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("storm.dat");
+    fork_storm(4, 30_000, 400, 1).write(&path, Version::V7(Codec::Zstd));
+    let trace = Trace::open(std::fs::read(&path).unwrap()).unwrap();
+    let (work, mut written) = (InOrder(AtomicUsize::new(0)), 0);
+    let sink = &mut |out: &[u8]| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        written += out.len();
+        Ok(())
+    };
+    run(&work, streams(&trace), small(2), &mut false, sink, &mut |e| panic!("{e}")).unwrap();
+    assert!(written > 20_000);
+    assert_eq!(work.0.into_inner(), 0);
+}
+
 /// Lines of text, with task names that are learnt on the way.
 struct Texts<'a>(Text<'a>);
 

@@ -283,7 +283,8 @@ impl Scheduler {
 
     /// True if nothing can be done any more; then it notes so.
     fn check_end(&mut self) -> bool {
-        let idle = self.pending.is_empty() && !self.committing;
+        // While output waits to be written there may be no room for a segment: that is not the end.
+        let idle = self.pending.is_empty() && !self.committing && self.ready.is_empty();
         let over = idle && (self.finished || !self.feeds.iter().any(Feed::is_waiting));
         if over {
             self.end = Some(Ok(self.feeds.iter().map(Feed::place).collect()));
