@@ -105,6 +105,19 @@ impl Derived {
     }
 }
 
+/// Rows of the derived tables of one recording, by their order in [`Derived::ALL`].
+pub(super) struct DerivedRows(pub(super) Vec<Rows>);
+
+impl DerivedRows {
+    pub(super) fn new() -> Self {
+        DerivedRows(Derived::ALL.iter().map(|table| Rows::new(&table.columns())).collect())
+    }
+
+    pub(super) fn of(&mut self, table: Derived) -> &mut Rows {
+        &mut self.0[table as usize]
+    }
+}
+
 /// One cell of a row.
 pub(super) enum Put<'a> {
     Number(i64),

@@ -24,6 +24,7 @@ mod pending;
 mod piece;
 mod records;
 mod rows;
+mod slicing;
 mod tables;
 
 #[cfg(feature = "arrow")]

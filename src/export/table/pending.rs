@@ -1,8 +1,7 @@
 //! Rows of one recording that were not given to be encoded yet.
 
-use super::derived::Derived;
+use super::derived::DerivedRows;
 use super::records::Records;
-use super::rows::Rows;
 use std::collections::BTreeSet;
 
 /// Records by their type, rows of derived tables, and counts.
@@ -11,8 +10,7 @@ pub(super) struct Pending {
     pub(super) events: Vec<Records>,
     /// The ids that have records.
     pub(super) ids: BTreeSet<u16>,
-    /// By their order in [`Derived::ALL`].
-    pub(super) derived: Vec<Rows>,
+    pub(super) derived: DerivedRows,
     pub(super) count: u64,
     pub(super) lost: u64,
     /// Times of the first and the last event.
@@ -21,8 +19,8 @@ pub(super) struct Pending {
 
 impl Pending {
     pub(super) fn new() -> Self {
-        let derived = Derived::ALL.iter().map(|table| Rows::new(&table.columns())).collect();
-        Pending { events: Vec::new(), ids: BTreeSet::new(), derived, count: 0, lost: 0, span: None }
+        let (events, ids, derived) = (Vec::new(), BTreeSet::new(), DerivedRows::new());
+        Pending { events, ids, derived, count: 0, lost: 0, span: None }
     }
 
     /// The records of an event type, to which one is added.
@@ -37,9 +35,5 @@ impl Pending {
             self.ids.insert(id);
         }
         records
-    }
-
-    pub(super) fn derived(&mut self, table: Derived) -> &mut Rows {
-        &mut self.derived[table as usize]
     }
 }

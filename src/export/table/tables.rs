@@ -1,12 +1,13 @@
 //! The exporter of one table per event type.
 
 use super::column::Cell;
-use super::derived::{self, Derived, Put};
+use super::derived::{self, Derived, DerivedRows, Put};
 use super::encoding::{Encoding, Tabled};
 use super::event_table::EventTable;
 use super::layout;
 use super::pending::Pending;
 use super::rows::Rows;
+use super::slicing::{Sliced, Slicing};
 use crate::abi::Abi;
 use crate::analysis::{Analysis, Ordered, Slices};
 use crate::event::{Common, Consumed, Lost, Record};
@@ -19,8 +20,10 @@ use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Arc, OnceLock};
 
-/// Rows of a table that are kept before they are given to be encoded.
+/// Rows of a derived table that are kept before they are given to be encoded.
 const ROWS: usize = 512;
+/// Events that are kept while there are no segments.
+const EVENTS: usize = 4096;
 
 /// A recording whose events become tables.
 pub struct TableFile<'t> {
@@ -97,13 +100,21 @@ struct Buffer<'t> {
     slices: Slices,
 }
 
-/// Rows that were not given to be encoded yet, and the files.
+/// Events that were not handed over yet, and the files.
 pub struct TablesState {
     files: Vec<Pending>,
     slices: Vec<Ordered<Slices>>,
-    encoding: Arc<Encoding<TableKey>>,
-    /// True if it is a segment's, ahead of its turn.
-    is_ahead: bool,
+    made: Arc<Made>,
+    /// False of segments, ahead of their turn.
+    in_turn: bool,
+    /// Number of events that were not handed over.
+    kept: usize,
+}
+
+/// The tables so far; segments share them.
+struct Made {
+    slicing: Slicing,
+    encoding: Encoding<TableKey>,
 }
 
 /// A table: the recording's index, then the event's id or the table's number.
@@ -116,7 +127,7 @@ pub(super) enum TableKey {
 impl TablesState {
     /// Why the tables are not whole, if they are not.
     pub fn failed(&self) -> Option<String> {
-        self.encoding.failed()
+        self.made.encoding.failed()
     }
 }
 
@@ -133,29 +144,55 @@ impl<'t> Tables<'t> {
         Tables { files, buffers }
     }
 
-    /// Gives all records to be encoded, and the rows of derived tables if they are many; at the `end` all of them.
-    fn encode_all(&self, files: &mut [Pending], encoding: &Encoding<TableKey>, end: bool) {
+    fn empty(&self, made: Arc<Made>) -> TablesState {
+        let files = self.files.iter().map(|_| Pending::new()).collect();
+        let slices = self.buffers.iter().map(|buffer| Analysis::fork(&buffer.slices, None)).collect();
+        TablesState { files, slices, made, in_turn: false, kept: 0 }
+    }
+
+    /// Hands over the events of `state`, whose turn it is. [`Tables::work`] has the rest to do.
+    fn hand_over(&self, state: &mut TablesState) {
+        let TablesState { files, slices, made, kept, .. } = state;
+        *kept = 0;
         for (file, pending) in files.iter_mut().enumerate() {
             for id in std::mem::take(&mut pending.ids) {
                 if let Some(records) = pending.events.get_mut(usize::from(id)) {
-                    encoding.add(TableKey::Event(file, id), records.take(), self);
+                    made.encoding.add(TableKey::Event(file, id), records.take(), self);
                 }
             }
-            for (table, rows) in pending.derived.iter_mut().enumerate() {
-                if end || rows.len() >= ROWS {
-                    encoding.add(TableKey::Derived(file, table), rows.take(), self);
-                }
+            self.encode(file, &mut pending.derived, 1, made);
+        }
+        let next = self.buffers.iter().map(|buffer| Analysis::fork(&buffer.slices, None)).collect();
+        made.slicing.add(std::mem::replace(slices, next));
+    }
+
+    /// Gives rows of derived tables to be encoded, where they are this many.
+    fn encode(&self, file: usize, derived: &mut DerivedRows, least: usize, made: &Made) {
+        for (table, rows) in derived.0.iter_mut().enumerate() {
+            if rows.len() >= least {
+                made.encoding.add(TableKey::Derived(file, table), rows.take(), self);
             }
         }
     }
 
+    /// Does what was handed over, but for what another thread does.
+    fn work(&self, made: &Made) {
+        let of: Vec<&Slices> = self.buffers.iter().map(|buffer| &buffer.slices).collect();
+        made.slicing.work(&of, |sliced| {
+            self.take_slices(sliced);
+            for (file, rows) in sliced.rows.iter_mut().enumerate() {
+                self.encode(file, rows, ROWS, made);
+            }
+        });
+        made.encoding.work(self);
+    }
+
     /// Makes rows of the slices that have ended.
-    fn take_slices(&self, buffer: usize, state: &mut TablesState) {
-        let file = self.buffers[buffer].what.file;
-        let (pending, call) = (&mut state.files[file], self.files[file].what.call);
-        if let Some(Ordered::Known(slices)) = state.slices.get_mut(buffer) {
+    fn take_slices(&self, Sliced { slices, rows }: &mut Sliced) {
+        for (buffer, part) in self.buffers.iter().zip(slices) {
+            let (Ordered::Known(slices), file) = (part, buffer.what.file) else { continue };
             for slice in slices.take() {
-                derived::slice(pending.derived(derived::table_of(&slice)), &slice, call);
+                derived::slice(rows[file].of(derived::table_of(&slice)), &slice, self.files[file].what.call);
             }
         }
     }
@@ -185,7 +222,7 @@ impl<'t> File<'t> {
         self.types.get(usize::from(id))?.table(self.what.abi)
     }
 
-    fn meta(&self, pending: &mut Pending) {
+    fn meta(&self, pending: &Pending, rows: &mut DerivedRows) {
         let (what, span) = (&self.what, pending.span);
         let number = |number: Option<i64>| number.map_or(Put::Null, Put::Number);
         let cells = [
@@ -202,7 +239,7 @@ impl<'t> File<'t> {
             number(what.real_offset),
             Put::text(env!("CARGO_PKG_VERSION")),
         ];
-        derived::row(pending.derived(Derived::Meta), &cells);
+        derived::row(rows.of(Derived::Meta), &cells);
     }
 }
 
@@ -239,9 +276,10 @@ impl Exporter for Tables<'_> {
     type State = TablesState;
 
     fn state(&self) -> TablesState {
-        let slices = self.buffers.iter().map(|buffer| Analysis::begin(&buffer.slices)).collect();
-        let files = self.files.iter().map(|_| Pending::new()).collect();
-        TablesState { files, slices, encoding: Arc::new(Encoding::new()), is_ahead: false }
+        let known = self.buffers.iter().map(|buffer| Analysis::begin(&buffer.slices)).collect();
+        let rows = self.files.iter().map(|_| DerivedRows::new()).collect();
+        let made = Arc::new(Made { slicing: Slicing::new(known, rows), encoding: Encoding::new() });
+        TablesState { in_turn: true, ..self.empty(made) }
     }
 
     fn event<'n>(
@@ -258,99 +296,84 @@ impl Exporter for Tables<'_> {
         pending.count += 1;
         pending.span = Some((pending.span.map_or(at, |span| span.0), at));
         if record.lost != Lost::None {
-            derived::lost(pending.derived(Derived::Lost), record, what.instance);
+            derived::lost(pending.derived.of(Derived::Lost), record, what.instance);
             if let Lost::Count(count) = record.lost {
                 pending.lost = pending.lost.saturating_add(count);
             }
         }
         let id = file.common.event_id(file.what.abi, record.data);
         if file.has(id) {
-            let records = pending.event(id);
-            records.push(record);
-            if !state.is_ahead && records.len() >= ROWS {
-                state.encoding.add(TableKey::Event(what.file, id), records.take(), self);
-                state.encoding.work(self);
-                state.encoding.take(out);
-            }
+            pending.event(id).push(record);
         } else {
             let pid = file.common.pid(file.what.abi, record.data);
-            derived::unknown(pending.derived(Derived::Unknown), record, id, pid, what.instance);
+            derived::unknown(pending.derived.of(Derived::Unknown), record, id, pid, what.instance);
         }
         if let Some(part) = state.slices.get_mut(record.buffer) {
             Analysis::record(slices, record, part);
         }
-        if !state.is_ahead {
-            self.take_slices(record.buffer, state);
-            for (table, rows) in state.files[what.file].derived.iter_mut().enumerate() {
-                if rows.len() >= ROWS {
-                    state.encoding.add(TableKey::Derived(what.file, table), rows.take(), self);
-                }
-            }
+        state.kept += 1;
+        if state.in_turn && state.kept >= EVENTS {
+            self.hand_over(state);
+            self.work(&state.made);
+            state.made.encoding.take(out);
         }
         Consumed::One
     }
 
     fn end(&self, state: &mut TablesState, _: &mut Vec<u8>) {
-        for (buffer, part) in state.slices.iter_mut().enumerate() {
-            let Ordered::Known(slices) = part else { continue };
-            slices.close();
-            let what = &self.files[self.buffers[buffer].what.file].what;
-            let pending = &mut state.files[self.buffers[buffer].what.file];
+        self.hand_over(state);
+        self.work(&state.made);
+        let mut sliced = state.made.slicing.known();
+        for part in &mut sliced.slices {
+            if let Ordered::Known(slices) = part {
+                slices.close();
+            }
+        }
+        self.take_slices(&mut sliced);
+        let Sliced { slices, rows } = &mut *sliced;
+        for (buffer, part) in self.buffers.iter().zip(slices) {
+            let (Ordered::Known(slices), what) = (part, &self.files[buffer.what.file].what) else { continue };
             for thread in slices.threads() {
                 let process = what.processes.binary_search_by_key(&thread.tid, |(thread, _)| *thread);
                 let process = process.ok().and_then(|at| what.processes.get(at)).map(|(_, process)| *process);
-                derived::thread(pending.derived(Derived::Thread), thread, process, what.comms);
+                derived::thread(rows[buffer.what.file].of(Derived::Thread), thread, process, what.comms);
             }
         }
-        (0..self.buffers.len()).for_each(|buffer| self.take_slices(buffer, state));
-        for (file, pending) in self.files.iter().zip(&mut state.files) {
+        for (number, ((file, pending), rows)) in self.files.iter().zip(&state.files).zip(rows).enumerate() {
             let processes: BTreeSet<Pid> = file.what.processes.iter().map(|(_, process)| *process).collect();
             for process in processes {
-                derived::process(pending.derived(Derived::Process), process, file.what.comms);
+                derived::process(rows.of(Derived::Process), process, file.what.comms);
             }
-            file.meta(pending);
+            file.meta(pending, rows);
+            self.encode(number, rows, 1, &state.made);
         }
-        self.encode_all(&mut state.files, &state.encoding, true);
     }
 
     fn rest(&self, state: &mut TablesState, out: &mut Outflow<'_>) -> io::Result<()> {
-        while state.encoding.finish_some(self, &mut out.bytes) {
+        while state.made.encoding.finish_some(self, &mut out.bytes) {
             out.relieve()?;
         }
         Ok(())
     }
 
     fn fork(&self, known: &TablesState, used: Option<TablesState>) -> TablesState {
-        let (files, used) = match used {
-            Some(TablesState { files, slices, .. }) => (files, slices),
-            None => (self.files.iter().map(|_| Pending::new()).collect(), Vec::new()),
-        };
-        let mut used = used.into_iter().map(Some).collect::<Vec<_>>();
-        used.resize_with(self.buffers.len(), || None);
-        let slices = self.buffers.iter().zip(used).map(|(buffer, used)| Analysis::fork(&buffer.slices, used)).collect();
-        TablesState { files, slices, encoding: Arc::clone(&known.encoding), is_ahead: true }
+        used.unwrap_or_else(|| self.empty(Arc::clone(&known.made)))
     }
 
     fn commit(&self, known: &mut TablesState, done: &mut TablesState, out: &mut Vec<u8>) -> Commit {
         for (known, done) in known.files.iter_mut().zip(&mut done.files) {
-            known.derived.iter_mut().zip(&mut done.derived).for_each(|(known, done)| known.append(done));
             known.count += std::mem::take(&mut done.count);
             known.lost = known.lost.saturating_add(std::mem::take(&mut done.lost));
             if let Some((first, last)) = done.span.take() {
                 known.span = Some((known.span.map_or(first, |span| span.0), last));
             }
         }
-        for (buffer, (known, done)) in known.slices.iter_mut().zip(&mut done.slices).enumerate() {
-            Analysis::merge(&self.buffers[buffer].slices, known, done);
-        }
-        (0..self.buffers.len()).for_each(|buffer| self.take_slices(buffer, known));
-        self.encode_all(&mut done.files, &known.encoding, false);
-        self.encode_all(&mut known.files, &known.encoding, false);
-        known.encoding.take(out);
+        self.hand_over(done);
+        known.made.encoding.take(out);
         Commit::Accept
     }
 
     fn settle(&self, done: &mut TablesState) {
-        done.encoding.work(self);
+        self.work(&done.made);
     }
 }
