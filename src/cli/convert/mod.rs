@@ -148,22 +148,26 @@ impl Args {
         if let [_, .., one] = inputs {
             let failure = Failure::new(
                 Exit::Usage,
-                anyhow!("{} is a file too many: a trace.dat file is made of one", one.display()),
+                anyhow!(
+                    "{} is a file too many: a trace.dat file has the formats, symbols and clock of one recording",
+                    one.display()
+                ),
             );
-            return Err(
-                failure.hint("formats, symbols and clocks are one machine's; `rtrace report` merges recordings.")
-            );
+            return Err(failure
+                .hint("`rtrace report A B` shows several as one; all other formats take several.")
+                .hint("`--to perfetto -o OUT.tar` keeps each as a trace of its own, on one clock."));
         }
         piped::check(output, self.json)?;
-        if self.events.changes_times() || self.events.is_limited() || !self.fields.is_empty() {
+        if self.events.changes_times() || !self.fields.is_empty() {
             let failure =
                 Failure::new(Exit::Usage, anyhow!("a trace.dat file gets events and their times as they are"));
             return Err(failure
-                .hint("--since, --until, --around and --cpu cut a part out; `rtrace split -e N` counts events.")
+                .hint("--since, --until, --around, --first, --last and --cpu cut a part out.")
                 .hint("`--to json` and the like write what a report shows."));
         }
         let how = (version, self.overwrite, self.json);
-        let is_whole = self.events.window().is_everything() && self.events.cpus().is_none();
+        let whole_time = self.events.window().is_everything() && !self.events.is_limited();
+        let is_whole = whole_time && self.events.cpus().is_none();
         match self.events.selection() {
             all if all.is_everything() && is_whole => rewrite(inputs[0], output, how),
             _ => rewrite_selected(inputs[0], output, how, &self.events),

@@ -5,7 +5,7 @@ use super::written::tell;
 use crate::cli::damage::Damage;
 use crate::cli::exit::Exit;
 use crate::cli::exit::Failure;
-use crate::cli::query::{Input, QueryArgs, Selected};
+use crate::cli::query::{Input, LimitedPart, QueryArgs, Selected};
 use crate::cli::trace_file::{Made, Overwrite, mode_like, open, threads};
 use rtrace::filter::CpuList;
 use rtrace::recording::{Query, Window};
@@ -27,10 +27,18 @@ pub(super) fn rewrite_selected(
     overwrite.check(output)?;
     let damage = Damage::of(input, &inputs[0].trace);
     let query = Query::of([&inputs[0].recording]).select(events.selection());
-    let Window { since, until } = events.window().within(&query, input)?;
+    let window = events.window().within(&query, input)?;
+    let Window { since, until } = window;
     let end = until.map_or(u64::MAX, |until| until.0.saturating_add(1));
     let slice = CopiedPart::Time(since.map_or(0, |since| since.0)..end);
-    let done = Selected::of(&query, &inputs).and_then(|mut selected| {
+    let part =
+        || LimitedPart::of(&events.all(&inputs).window(window).select(events.selection()), window, events.limit());
+    let part = if events.is_limited() { Some(part()?) } else { None };
+    let done = Selected::of(&query, &inputs).and_then(|selected| {
+        let mut selected = match part {
+            Some(part) => selected.limited(part),
+            None => selected,
+        };
         let copy = Copy { version, overwrite, slice, cpus: events.cpus(), edit: Some(&mut selected) };
         let (events, size) = write_copy(&inputs[0].trace, (input, output), copy, &damage)?;
         tell(output, ConvertTarget::TraceDat, (Some(events), &[], size), json)

@@ -17,7 +17,7 @@ pub(crate) use answer::{answer, one_buffer};
 pub(crate) use events::QueryEvents;
 pub(crate) use input::Input;
 pub(crate) use select::SelectArgs;
-pub(crate) use selected::Selected;
+pub(crate) use selected::{LimitedPart, Selected};
 pub(crate) use stack_buffers::stack_buffers;
 pub(crate) use window::{Moment, WindowArgs};
 
@@ -107,6 +107,11 @@ impl QueryArgs {
     /// True if only a number of the events is wanted.
     pub(crate) fn is_limited(&self) -> bool {
         self.limit != LimitArgs::default()
+    }
+
+    /// How many of the first, or of the last, are wanted.
+    pub(crate) fn limit(&self) -> (Option<u64>, Option<u64>) {
+        (self.limit.first, self.limit.last)
     }
 
     /// True if events are chosen by name or content.
