@@ -100,6 +100,23 @@ fn counts(env: &TestEnvironment, file: &Path) -> BTreeMap<String, i64> {
     counts
 }
 
+/// How many switches are not from the task that the CPU's last one was to; `None` with instances, whose switches are no states.
+fn gaps_between_switches(env: &TestEnvironment, file: &Path) -> Option<i64> {
+    let (mut running, mut gaps) = (BTreeMap::new(), 0);
+    for line in env.rtrace(&["report", "--format", "json", &file.to_string_lossy()]).stdout().lines() {
+        let event: Value = serde_json::from_str(line).unwrap_or_else(|e| panic!("{}: {e}: {line}", file.display()));
+        if event.get("buffer").is_some() {
+            return None;
+        }
+        if event["event"] == "sched:sched_switch" {
+            let (from, to) = (&event["fields"]["prev_pid"], event["fields"]["next_pid"].clone());
+            let last = running.insert(event["cpu"].as_u64(), to);
+            gaps += i64::from(last.is_some_and(|last| last != *from));
+        }
+    }
+    Some(gaps)
+}
+
 /// True if a CPU lost events.
 fn has_losses(env: &TestEnvironment, file: &Path) -> bool {
     env.rtrace(&["report", "--format", "json", &file.to_string_lossy()]).stdout().contains("{\"type\":\"lost\"")
@@ -130,6 +147,11 @@ fn the_engine_finds_every_event() {
         let (gaps, errors): (Vec<&Value>, Vec<&Value>) = answers[1].iter().partition(named);
         if !errors.is_empty() {
             wrong.push_str(&format!("{}: {errors:?}\n", file.display()));
+        }
+        let mismatched =
+            gaps.iter().find(|row| row["name"] == OF_GAPS[1]).map_or(0, |row| row["value"].as_i64().unwrap_or(-1));
+        if gaps_between_switches(&trace.env, &file).is_some_and(|gaps| gaps != mismatched) {
+            wrong.push_str(&format!("{}: gaps between switches: {mismatched}\n", file.display()));
         }
         let lost = gaps.iter().any(|row| row["name"] == OF_GAPS[0]);
         if lost != has_losses(&trace.env, &file) {
