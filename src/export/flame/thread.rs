@@ -54,6 +54,8 @@ pub(super) struct MarkerKind {
     pub(super) id: u16,
 }
 
+type PutData<'c> = dyn Fn(MarkerKind, u32, &[u8], &mut Vec<u8>) + 'c;
+
 /// What the columns of a thread are written with.
 pub(super) struct Columns<'c> {
     /// The name and category of a frame.
@@ -61,7 +63,7 @@ pub(super) struct Columns<'c> {
     /// The name of a marker.
     pub(super) marker: &'c dyn Fn(MarkerKind) -> &'c str,
     /// Appends a marker's data as a JSON object: of its kind, CPU and record.
-    pub(super) data: &'c dyn Fn(MarkerKind, u32, &[u8], &mut Vec<u8>),
+    pub(super) data: &'c PutData<'c>,
     /// The category of markers.
     pub(super) category: u8,
     /// Appends a time.

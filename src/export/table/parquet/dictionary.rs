@@ -99,8 +99,7 @@ impl Texts {
     fn find(&mut self, value: &[u8]) -> u32 {
         let mask = self.slots.len() - 1;
         let mut slot = self.hash.hash_one(value) as usize & mask;
-        loop {
-            let Some(index) = self.slots[slot].checked_sub(1) else { break };
+        while let Some(index) = self.slots[slot].checked_sub(1) {
             let (from, to) = self.places[index as usize];
             if self.plain[from..to] == *value {
                 return index;
