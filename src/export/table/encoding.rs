@@ -6,7 +6,7 @@
 
 use super::column::Cell;
 use super::parquet::{PageCodec, ParquetWriter};
-use super::piece::Piece;
+use super::piece::{Added, Piece};
 use super::rows::Rows;
 use crate::event::Record;
 use crate::export::frames::frame;
@@ -17,8 +17,6 @@ use std::thread;
 
 /// Rows of a page: those of each table are kept until there are that many.
 const PAGE: usize = 2048;
-/// Pieces of fewer rows are joined.
-const FEW: usize = 32;
 /// Rows of a table beyond which a thread waits for the one that encodes it.
 const MOST: usize = 16 * PAGE;
 
@@ -54,8 +52,10 @@ struct OpenTable<K> {
 /// Rows whose turn has not come.
 #[derive(Default)]
 struct Waiting {
-    pieces: VecDeque<Piece>,
-    /// Those in `pieces`, and those that were gathered but not encoded yet.
+    piece: Option<Piece>,
+    /// An empty one, for its memory.
+    spare: Option<Piece>,
+    /// Those in `piece`, and those that were gathered but not encoded yet.
     rows: usize,
     is_due: bool,
 }
@@ -82,9 +82,8 @@ impl<K: Ord + Copy + Send + Sync> Encoding<K> {
         locked(&self.failed).clone()
     }
 
-    /// Takes rows of a table.
-    pub(super) fn add(&self, key: K, rows: impl Into<Piece>, of: &impl Tabled<Key = K>) {
-        let rows = rows.into();
+    /// Takes rows of a table, and leaves none but their memory: threads that free each other's memory wait for the allocator.
+    pub(super) fn add(&self, key: K, mut rows: Added<'_>, of: &impl Tabled<Key = K>) {
         if rows.len() == 0 {
             return;
         }
@@ -95,7 +94,7 @@ impl<K: Ord + Copy + Send + Sync> Encoding<K> {
         };
         let table = Arc::clone(locked(&self.tables).entry(key).or_insert_with(open));
         let mut waiting = locked(&table.waiting);
-        waiting.take(rows);
+        waiting.take(&mut rows);
         if waiting.rows >= PAGE && !std::mem::replace(&mut waiting.is_due, true) {
             locked(&self.due).push_back(Arc::clone(&table));
         }
@@ -135,17 +134,16 @@ impl<K: Ord + Copy + Send + Sync> Encoding<K> {
         file: &mut OpenFile,
         codec: &mut io::Result<PageCodec>,
     ) {
-        let mut encoded = 0;
+        let (mut encoded, mut emptied) = (0, None);
         loop {
-            let next = locked(&table.waiting).next(encoded);
-            let Some(pieces) = next else { break };
+            let next = locked(&table.waiting).next(encoded, emptied.take());
+            let Some(mut piece) = next else { break };
             encoded = 0;
-            for mut piece in pieces {
-                file.gathered.append(&mut piece);
-                while file.gathered.len() >= PAGE {
-                    self.page(of, table.key, file, codec);
-                    encoded += PAGE;
-                }
+            file.gathered.append(&mut piece);
+            emptied = Some(piece);
+            while file.gathered.len() >= PAGE {
+                self.page(of, table.key, file, codec);
+                encoded += PAGE;
             }
         }
     }
@@ -213,7 +211,7 @@ impl<K: Ord + Copy + Send + Sync> Encoding<K> {
         let Some(OpenTable { key, waiting, file }) = Arc::into_inner(table) else { return };
         let mut file = file.into_inner().unwrap_or_else(PoisonError::into_inner);
         let waiting = waiting.into_inner().unwrap_or_else(PoisonError::into_inner);
-        for mut piece in waiting.pieces {
+        if let Some(mut piece) = waiting.piece {
             file.gathered.append(&mut piece);
         }
         while file.gathered.len() > 0 {
@@ -238,19 +236,18 @@ impl<K: Ord + Copy + Send + Sync> Encoding<K> {
 }
 
 impl Waiting {
-    fn take(&mut self, mut rows: Piece) {
+    fn take(&mut self, rows: &mut Added<'_>) {
         self.rows += rows.len();
-        match self.pieces.back_mut() {
-            Some(last) if rows.len() < FEW && last.len() < PAGE => last.append(&mut rows),
-            _ => self.pieces.push_back(rows),
-        }
+        let Waiting { piece, spare, .. } = self;
+        piece.get_or_insert_with(|| spare.take().unwrap_or_else(|| rows.emptied())).add(rows);
     }
 
-    /// The pieces, if they make a page with what was gathered; that many rows were encoded since.
-    fn next(&mut self, encoded: usize) -> Option<VecDeque<Piece>> {
+    /// The rows, if they make a page with those that were gathered; that many were encoded since, and a piece was `emptied`.
+    fn next(&mut self, encoded: usize, emptied: Option<Piece>) -> Option<Piece> {
+        self.spare = emptied.or(self.spare.take());
         self.rows -= encoded;
         self.is_due = self.rows >= PAGE;
-        self.is_due.then(|| std::mem::take(&mut self.pieces))
+        if self.is_due { self.piece.take() } else { None }
     }
 }
 

@@ -10,15 +10,26 @@ pub(super) enum Piece {
     Rows(Rows),
 }
 
-impl From<Records> for Piece {
-    fn from(records: Records) -> Self {
-        Piece::Records(records)
-    }
+/// Rows to be added.
+pub(super) enum Added<'r> {
+    Records(&'r mut Records),
+    Rows(&'r mut Rows),
 }
 
-impl From<Rows> for Piece {
-    fn from(rows: Rows) -> Self {
-        Piece::Rows(rows)
+impl Added<'_> {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Added::Records(records) => records.len(),
+            Added::Rows(rows) => rows.len(),
+        }
+    }
+
+    /// A piece without rows.
+    pub(super) fn emptied(&self) -> Piece {
+        match self {
+            Added::Records(_) => Piece::Records(Records::default()),
+            Added::Rows(rows) => Piece::Rows(rows.emptied()),
+        }
     }
 }
 
@@ -30,11 +41,13 @@ impl Piece {
         }
     }
 
-    /// None of the same table.
-    pub(super) fn emptied(&self) -> Piece {
-        match self {
-            Piece::Records(_) => Piece::Records(Records::default()),
-            Piece::Rows(rows) => Piece::Rows(rows.emptied()),
+    /// Moves all of `rows`, which are of the same table, to the end of this one.
+    pub(super) fn add(&mut self, rows: &mut Added<'_>) {
+        match (self, rows) {
+            (Piece::Records(records), Added::Records(later)) => records.append(later),
+            (Piece::Rows(rows), Added::Rows(later)) => rows.append(later),
+            // Tables keep to one kind.
+            (Piece::Records(_), Added::Rows(_)) | (Piece::Rows(_), Added::Records(_)) => {}
         }
     }
 
@@ -43,11 +56,9 @@ impl Piece {
         if self.len() == 0 {
             return std::mem::swap(self, later);
         }
-        match (self, later) {
-            (Piece::Records(records), Piece::Records(later)) => records.append(later),
-            (Piece::Rows(rows), Piece::Rows(later)) => rows.append(later),
-            // Tables keep to one kind.
-            (Piece::Records(_), Piece::Rows(_)) | (Piece::Rows(_), Piece::Records(_)) => {}
+        match later {
+            Piece::Records(records) => self.add(&mut Added::Records(records)),
+            Piece::Rows(rows) => self.add(&mut Added::Rows(rows)),
         }
     }
 

@@ -32,12 +32,6 @@ impl Records {
         self.heads.len()
     }
 
-    /// Takes them all, and leaves room for as many.
-    pub(super) fn take(&mut self) -> Self {
-        let room = Records { heads: Vec::with_capacity(self.heads.len()), data: Vec::with_capacity(self.data.len()) };
-        std::mem::replace(self, room)
-    }
-
     /// Moves all of `later` to the end of these.
     pub(super) fn append(&mut self, later: &mut Records) {
         self.heads.append(&mut later.heads);

@@ -26,12 +26,6 @@ impl Rows {
         self.len += count;
     }
 
-    /// Takes them all.
-    pub(super) fn take(&mut self) -> Self {
-        let empty = self.emptied();
-        std::mem::replace(self, empty)
-    }
-
     /// No rows of the same table.
     pub(super) fn emptied(&self) -> Self {
         Rows { columns: self.columns.iter().map(Column::emptied).collect(), len: 0 }

@@ -13,6 +13,8 @@ const MOST: usize = 16;
 pub(super) struct Slicing {
     waiting: Mutex<VecDeque<Vec<Ordered<Slices>>>>,
     known: Mutex<Sliced>,
+    /// Segments that are done, for their memory.
+    spare: Mutex<Vec<Vec<Ordered<Slices>>>>,
 }
 
 /// The slices so far, by buffer, and rows of them that were not given to be encoded yet, by recording.
@@ -24,7 +26,7 @@ pub(super) struct Sliced {
 impl Slicing {
     /// Before the first event.
     pub(super) fn new(slices: Vec<Ordered<Slices>>, rows: Vec<DerivedRows>) -> Self {
-        Slicing { waiting: Mutex::default(), known: Mutex::new(Sliced { slices, rows }) }
+        Slicing { waiting: Mutex::default(), known: Mutex::new(Sliced { slices, rows }), spare: Mutex::default() }
     }
 
     /// Takes the events of a segment, by buffer.
@@ -44,8 +46,14 @@ impl Slicing {
             for ((of, known), later) in of.iter().zip(&mut known.slices).zip(&mut segment) {
                 Analysis::merge(*of, known, later);
             }
+            locked(&self.spare).push(segment);
             done(&mut known);
         }
+    }
+
+    /// The memory of a segment that is done.
+    pub(super) fn spare(&self) -> Option<Vec<Ordered<Slices>>> {
+        locked(&self.spare).pop()
     }
 
     /// The slices, after all segments.

@@ -6,6 +6,7 @@ use super::encoding::{Encoding, Tabled};
 use super::event_table::EventTable;
 use super::layout;
 use super::pending::Pending;
+use super::piece::Added;
 use super::rows::Rows;
 use super::slicing::{Sliced, Slicing};
 use crate::abi::Abi;
@@ -157,12 +158,13 @@ impl<'t> Tables<'t> {
         for (file, pending) in files.iter_mut().enumerate() {
             for id in std::mem::take(&mut pending.ids) {
                 if let Some(records) = pending.events.get_mut(usize::from(id)) {
-                    made.encoding.add(TableKey::Event(file, id), records.take(), self);
+                    made.encoding.add(TableKey::Event(file, id), Added::Records(records), self);
                 }
             }
             self.encode(file, &mut pending.derived, 1, made);
         }
-        let next = self.buffers.iter().map(|buffer| Analysis::fork(&buffer.slices, None)).collect();
+        let mut used = made.slicing.spare().unwrap_or_default().into_iter();
+        let next = self.buffers.iter().map(|buffer| Analysis::fork(&buffer.slices, used.next())).collect();
         made.slicing.add(std::mem::replace(slices, next));
     }
 
@@ -170,7 +172,7 @@ impl<'t> Tables<'t> {
     fn encode(&self, file: usize, derived: &mut DerivedRows, least: usize, made: &Made) {
         for (table, rows) in derived.0.iter_mut().enumerate() {
             if rows.len() >= least {
-                made.encoding.add(TableKey::Derived(file, table), rows.take(), self);
+                made.encoding.add(TableKey::Derived(file, table), Added::Rows(rows), self);
             }
         }
     }
