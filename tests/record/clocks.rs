@@ -6,6 +6,10 @@
 use crate::common::environment::{Outcome, TestEnvironment};
 use crate::common::listening::Listening;
 use crate::host::{kernel, summary};
+use rtrace::network::wire::{HEADER, Message, MessageHeader, PTP, TimeSync, TraceRequest};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
 
 /// Events of each recording.
 const ROUNDS: usize = 5_000;
@@ -113,4 +117,58 @@ fn clocks_that_are_not_compared_are_named() {
     let env = TestEnvironment::new();
     env.rtrace(&["record", "-e", "sched", "-A", "127.0.0.1:1", "--tsync-interval", "x"]).exits(2);
     env.rtrace(&["record", "-e", "sched", "--tsync-interval", "5", "--", "true"]).exits(2);
+}
+
+/// The next message of a peer.
+fn message(stream: &mut TcpStream) -> Message {
+    let mut header = [0; HEADER];
+    stream.read_exact(&mut header).expect("a message");
+    let header = MessageHeader::read(&header).expect("a header");
+    let mut body = vec![0; header.body];
+    stream.read_exact(&mut body).expect("its body");
+    Message::read(header, &body).expect("a message")
+}
+
+#[test]
+fn a_hostile_controller_costs_its_session() {
+    let Some((_, _guard)) = kernel() else { return };
+    let mut agent = Listening::agent(&[]);
+    let sync = |message: TimeSync| Message::TimeSync(message).bytes();
+    let start = |series, flags| sync(TimeSync::Start { series, flags });
+    // What is sent at once; each answers what the agent begins with in a way that is not due.
+    for (nth, sent) in [
+        vec![0xff; 64],
+        sync(TimeSync::Probe(7)),
+        sync(TimeSync::Measure(u16::MAX)).into_iter().chain(start(77, 3)).collect(),
+        sync(TimeSync::Measure(0)).into_iter().chain(start(1, 3)).chain(sync(TimeSync::Probe(2))).collect(),
+        Message::Close.bytes(),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut control = TcpStream::connect(("127.0.0.1", agent.port)).expect("it listens");
+        let args = ["-e", "sched:sched_switch"].map(str::to_owned).to_vec();
+        let request = TraceRequest { id: 5, args, protocols: vec![PTP.to_owned()], ..TraceRequest::default() };
+        control.write_all(&Message::TraceRequest(request).bytes()).expect("it reads");
+        let Message::TraceResponse(response) = message(&mut control) else { panic!("no answer") };
+        assert_eq!(response.protocol, PTP);
+        let mut clocks = TcpStream::connect(("127.0.0.1", response.sync_port as u16)).expect("it waits");
+        clocks.set_read_timeout(Some(Duration::from_secs(30))).expect("a limit");
+        clocks.write_all(&sent).expect("it reads");
+        let mut answer = Vec::new();
+        match clocks.read_to_end(&mut answer) {
+            Ok(_) => {}
+            Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset, "{nth}: {error}"),
+        }
+        drop(control);
+        agent.says("refused 127.0.0.1");
+    }
+    let env = TestEnvironment::new();
+    let place = format!("127.0.0.1:{}", agent.port);
+    env.rtrace(&["record", "-q", "-e", "sched", "-A", &place, "-e", "sched", "--", "true"]).exits(0);
+    let pid = agent.pid().to_string();
+    assert_eq!(agent.end().0, Some(0));
+    let left = std::fs::read_dir("/sys/kernel/tracing/instances").expect("tracefs is mounted");
+    let left = left.map(|entry| entry.expect("a name").file_name().to_string_lossy().into_owned());
+    assert_eq!(left.filter(|name| name.contains(&pid)).collect::<Vec<_>>(), [""; 0]);
 }

@@ -14,6 +14,9 @@ use std::time::Duration;
 /// Time without a message after which a measurement is given up.
 const SILENCE: Duration = Duration::from_secs(10);
 
+/// More messages than any agent sends for a measurement.
+const MOST_MESSAGES: usize = MAX_PROBES + 16;
+
 /// A controller's connection for time synchronization.
 #[derive(Debug)]
 pub(in crate::network) struct Answerer {
@@ -105,7 +108,7 @@ impl Answerer {
     fn measure(&mut self, cpu: u16, tick: &mut Tick<'_>) -> Result<Measured, ConnectionError> {
         self.send(TimeSync::Measure(cpu))?;
         let (mut of, mut probes, mut last) = (0, 0, Vec::new());
-        loop {
+        for _ in 0..MOST_MESSAGES {
             match next(&self.control, tick)? {
                 TimeSync::Start { series, flags } => {
                     (of, probes) = (series, 0);
@@ -131,6 +134,7 @@ impl Answerer {
                 other => return Err(unexpected(&other)),
             }
         }
+        Err(io::Error::other("the agent sends probes without end").into())
     }
 
     fn send(&self, message: TimeSync) -> Result<(), ConnectionError> {

@@ -34,6 +34,8 @@ impl Prober {
     /// Measures as often as the controller wishes, until it says that this is all.
     pub(in crate::network) fn serve(mut self, tick: &mut Tick<'_>) -> Result<(), ConnectionError> {
         for series in 1.. {
+            // Also where the controller never pauses.
+            tick()?;
             match self.next(tick)? {
                 TimeSync::Measure(cpu) => {
                     // On a CPU that is not there or not allowed: where the thread is.
