@@ -48,7 +48,7 @@ pub struct HistSetup {
     pub note_held: bool,
     /// Length of the intervals of [`HistFindings::over_time`](super::HistFindings::over_time), in the clock's unit.
     pub every: Option<u64>,
-    /// Tables keep some so many entries at a time, the heaviest: for triggers that only count.
+    /// Number of entries that tables keep, the heaviest: for triggers that only count.
     pub heaviest: Option<u32>,
     /// Indices of triggers whose filter all events have passed before: the kernel filters those that it streams.
     pub filtered: Vec<usize>,

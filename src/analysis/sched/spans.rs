@@ -1,4 +1,4 @@
-//! States of tasks, and tasks of CPUs, as intervals of time: for whoever asks what happened in a part of the window.
+//! States of tasks, and tasks of CPUs, as intervals of time, for questions about a part of the window.
 
 use super::time_in::{TimeIn, Waker};
 use crate::units::{CpuId, Pid};

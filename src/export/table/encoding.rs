@@ -1,4 +1,4 @@
-//! Tables that are being encoded, each by whichever thread has time.
+//! Tables that are being encoded, each by any thread that has time.
 //!
 //! The rows of a table come in pieces, in the order of time. They are encoded in that order, a page of a fixed number of rows
 //! after the other, by one thread at a time; different tables by several threads. So the bytes of a file depend neither on
@@ -31,14 +31,14 @@ pub(super) trait Tabled {
     fn rows(&self, table: Self::Key, records: &[Record<'_>]) -> Rows;
 }
 
-/// The files being made. `K` tells the tables apart.
+/// The files being made, by the key `K` of their table.
 pub(super) struct Encoding<K> {
     tables: Mutex<BTreeMap<K, Arc<OpenTable<K>>>>,
     /// Tables with rows for a page, the one that waits longest first.
     due: Mutex<VecDeque<Arc<OpenTable<K>>>>,
     /// Pieces of files, as [`Frames`](crate::export::Frames).
     made: Mutex<Vec<u8>>,
-    /// Of threads that do not encode now.
+    /// Codecs of threads that do not encode now.
     codecs: Mutex<Vec<PageCodec>>,
     failed: Mutex<Option<String>>,
 }
@@ -199,7 +199,8 @@ impl<K: Ord + Copy + Send + Sync> Encoding<K> {
             locked(&self.codecs).extend(codec.ok());
         };
         thread::scope(|scope| {
-            (1..threads).for_each(|_| drop(scope.spawn(finish)));
+            // One that cannot be started is not needed.
+            (1..threads).for_each(|_| drop(thread::Builder::new().spawn_scoped(scope, finish)));
             finish();
         });
         self.take(out);

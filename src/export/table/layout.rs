@@ -10,7 +10,7 @@ pub(super) fn file(host: &str, date: Option<&str>, event: &str, stem: &str) -> S
     format!("host={host}/date={date}/event={}/{stem}.parquet", escaped(event))
 }
 
-/// With everything but letters, digits, `_`, `-` and dots between them as `%XX`: names are chosen by whoever made the recording.
+/// With everything but letters, digits, `_`, `-` and dots between them as `%XX`: the recording chooses names.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for (at, byte) in text.bytes().enumerate() {

@@ -46,8 +46,9 @@ impl Piece {
         match (self, rows) {
             (Piece::Records(records), Added::Records(later)) => records.append(later),
             (Piece::Rows(rows), Added::Rows(later)) => rows.append(later),
-            // Tables keep to one kind.
-            (Piece::Records(_), Added::Rows(_)) | (Piece::Rows(_), Added::Records(_)) => {}
+            (Piece::Records(_), Added::Rows(_)) | (Piece::Rows(_), Added::Records(_)) => {
+                unreachable!("a table has rows or records, not both")
+            }
         }
     }
 

@@ -174,7 +174,7 @@ impl UnfinishedRecording {
         }
     }
 
-    /// Lets go of it, for whoever completes it.
+    /// Releases the file, to be completed by another.
     pub(super) fn release(self) -> PathBuf {
         self.path
     }
