@@ -134,7 +134,7 @@ fn values(events: &[Event], dropped: u64, quantities: &[String]) -> Vec<Option<I
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Whatever was lost, the values with all events lie within what is said without them.
+    /// Values with all events lie within the bounds given without some of them.
     #[test]
     fn values_with_all_events_lie_within_those_without_some(
         choices in prop::collection::vec(any::<(u8, u8, u8)>(), 1_000..3_000),

@@ -292,9 +292,10 @@ pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names
     let (mut spot, mut failures): (Option<Spot>, Durations) = (None, Durations::default());
     let mut missing = Missing::default();
     let (mut cut, mut going_on, mut longest_going_on) = (0u64, Vec::new(), None);
+    let mut longest = 0u64;
     let mut goes_on = |begin: u64, time: u64, pid: Option<Pid>| {
-        if going_on.iter().all(|one| *one < time) {
-            longest_going_on = Some((begin, pid));
+        if longest_going_on.is_none() || longest < time {
+            (longest, longest_going_on) = (time, Some((begin, pid)));
         }
         going_on.push(time);
     };

@@ -57,7 +57,7 @@ pub(super) fn by_pairs(base: &[f64], new: &[f64]) -> (Difference, [f64; 2]) {
 }
 
 /// The difference of the means of logarithms, with Welch's standard error and degrees of freedom, and the values of both sides.
-/// Where one side has less than five runs, both are taken to vary alike: the error is that of all runs together.
+/// With less than five runs on one side both are taken to vary alike: the error is that of all runs together.
 pub(super) fn by_runs(base: &[f64], new: &[f64]) -> (Difference, [f64; 2]) {
     let logs = |values: &[f64]| -> Vec<f64> { values.iter().map(|value| value.ln()).collect() };
     let (base, new) = (logs(base), logs(new));

@@ -123,7 +123,7 @@ pub(super) fn choose(
     Ok(chosen)
 }
 
-/// Where a buffer has what applications write to the top level's `trace_marker` from.
+/// The way from the top level's `trace_marker` into a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Markers {
     /// It is the top level, or one that is recorded beside another.

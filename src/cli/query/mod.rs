@@ -109,7 +109,7 @@ impl QueryArgs {
         self.limit != LimitArgs::default()
     }
 
-    /// How many of the first, or of the last, are wanted.
+    /// Limit of the first events, or of the last.
     pub(crate) fn limit(&self) -> (Option<u64>, Option<u64>) {
         (self.limit.first, self.limit.last)
     }

@@ -16,7 +16,7 @@ pub(super) fn host_clock(
         return Err("--tsync-interval says so".to_owned());
     }
     if plan.tsc2nsec {
-        return Err("the host's ticks are told in nanoseconds (--tsc2nsec)".to_owned());
+        return Err("the host's ticks are shown in nanoseconds (--tsc2nsec)".to_owned());
     }
     let clock = record::main_clock(plan, tracefs).map_err(|error| error.to_string())?;
     let reader = TraceClockReader::new(args.traced.journal(tracefs), clock.as_deref());

@@ -56,7 +56,7 @@ pub(super) struct MarkerKind {
 
 type PutData<'c> = dyn Fn(MarkerKind, u32, &[u8], &mut Vec<u8>) + 'c;
 
-/// What the columns of a thread are written with.
+/// Functions that write the columns of a thread.
 pub(super) struct Columns<'c> {
     /// The name and category of a frame.
     pub(super) frame: &'c dyn Fn(Frame) -> (Vec<u8>, u8),

@@ -77,7 +77,7 @@ impl<K: Ord + Copy + Send + Sync> Encoding<K> {
         }
     }
 
-    /// Why the tables are not whole, if they are not.
+    /// The reason why the tables are not whole, if they are not.
     pub(super) fn failed(&self) -> Option<String> {
         locked(&self.failed).clone()
     }

@@ -126,7 +126,7 @@ pub(super) enum TableKey {
 }
 
 impl TablesState {
-    /// Why the tables are not whole, if they are not.
+    /// The reason why the tables are not whole, if they are not.
     pub fn failed(&self) -> Option<String> {
         self.made.encoding.failed()
     }

@@ -237,10 +237,10 @@ fn compared_once(response: &TraceResponse, peer: SocketAddr, clock: TraceClockRe
     Ok(answerer)
 }
 
-/// Why the times of `trace` cannot be told by the clock `host`, if they cannot.
+/// The reason why the times of `trace` cannot be converted to the clock `host`, if they cannot.
 fn incomparable(trace: &Trace, host: &str) -> Option<String> {
     if trace.option(OptionId::TSC2NSEC).is_some() {
-        return Some("its ticks are told in nanoseconds already (--tsc2nsec)".to_owned());
+        return Some("its ticks are shown in nanoseconds already (--tsc2nsec)".to_owned());
     }
     sync::incomparable(&trace.clock(), host)
 }

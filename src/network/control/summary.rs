@@ -17,13 +17,13 @@ pub struct GuestSummary {
     pub size: u64,
     /// Events that came, as far as they were counted.
     pub events: Option<u64>,
-    /// How well its clock is known.
+    /// Quality of the comparison of its clock with the host's.
     pub clocks: ClockComparison,
     /// To be added to its times at the end, in the clock's unit; of its first CPU.
     pub offset: Option<i64>,
-    /// Why its clock was not compared until the end, if it was not.
+    /// The reason why its clock was not compared until the end, if it was not.
     pub unsynchronized: Option<String>,
-    /// Why it is not all that there was, if it is not.
+    /// The reason why it is incomplete, if it is.
     pub incomplete: Option<String>,
 }
 

@@ -38,7 +38,7 @@ pub(in crate::network) struct Finished {
     pub(in crate::network) size: u64,
     /// Events that came, as far as they were counted.
     pub(in crate::network) events: Option<u64>,
-    /// Why it is not all that there was, if it is not.
+    /// The reason why it is incomplete, if it is.
     pub(in crate::network) incomplete: Option<String>,
 }
 

@@ -67,7 +67,7 @@ pub struct EndedSession {
     pub size: u64,
     /// Events that came, as far as they were counted.
     pub events: Option<u64>,
-    /// Why it is not all that there was, if it is not.
+    /// The reason why it is incomplete, if it is.
     pub incomplete: Option<String>,
 }
 

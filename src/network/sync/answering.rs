@@ -31,9 +31,9 @@ pub(in crate::network) struct Answerer {
 pub(in crate::network) struct Compared {
     /// The samples, for the guest's file.
     pub(in crate::network) shift: Option<TimeShift>,
-    /// How good they are, or why there are none.
+    /// Their quality, or the reason why there are none.
     pub(in crate::network) comparison: ClockComparison,
-    /// Why there were no more of them.
+    /// The reason why there were no more of them.
     pub(in crate::network) failed: Option<String>,
 }
 

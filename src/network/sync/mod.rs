@@ -15,7 +15,7 @@ pub(super) use probing::Prober;
 
 use crate::units::clock_counts_nanoseconds;
 
-/// Why times of the clock `guest` cannot be told by the clock `host`, if they cannot.
+/// The reason why times of the clock `guest` cannot be converted to the clock `host`, if they cannot.
 pub(super) fn incomparable(guest: &str, host: &str) -> Option<String> {
     match () {
         () if !counts_time(host) => Some(format!("the host's clock {host} does not count time")),

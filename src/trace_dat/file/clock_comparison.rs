@@ -12,7 +12,7 @@
 use crate::trace_dat::RawOption;
 use std::fmt;
 
-/// How well a guest's clock is known.
+/// Quality of the comparison of a guest's clock with its host's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClockComparison {
     /// It was measured.

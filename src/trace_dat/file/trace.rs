@@ -67,7 +67,7 @@ impl Trace {
         self.option(OptionId::DATE).map(|_| self.times.date)
     }
 
-    /// How well the clock of a guest's recording is known against its host's, if its recorder says so.
+    /// The comparison of the clock of a guest's recording with its host's, if its recorder noted one.
     pub fn clock_comparison(&self) -> Option<ClockComparison> {
         self.option(OptionId::RTRACE_CLOCKS).and_then(ClockComparison::read)
     }

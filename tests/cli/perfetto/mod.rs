@@ -100,7 +100,7 @@ fn counts(env: &TestEnvironment, file: &Path) -> BTreeMap<String, i64> {
     counts
 }
 
-/// How many switches are not from the task that the CPU's last one was to; `None` with instances, whose switches are no states.
+/// Number of switches that are not from the task that the CPU's last one was to; `None` with instances, whose switches are no states.
 fn gaps_between_switches(env: &TestEnvironment, file: &Path) -> Option<i64> {
     let (mut running, mut gaps) = (BTreeMap::new(), 0);
     for line in env.rtrace(&["report", "--format", "json", &file.to_string_lossy()]).stdout().lines() {

@@ -58,7 +58,9 @@ async function main() {
     if (!value) throw new Error(`no value of ${expression}; the page shows ${await ask('document.body.innerText')}`);
     process.stdout.write(typeof value === 'string' ? value : JSON.stringify(value));
   } finally {
-    await Promise.race([call('Browser.close').catch(() => {}), ended]);
+    // It removes its files from the temporary folder as it ends by itself.
+    call('Browser.close').catch(() => {});
+    await Promise.race([ended, new Promise((done) => setTimeout(done, 10_000))]);
     browser.kill();
     await ended;
     fs.rmSync(profile, {recursive: true, force: true});

@@ -74,7 +74,7 @@ impl Numbers {
 pub(super) struct Texts {
     /// All of them, each after its length in four bytes.
     pub(super) plain: Vec<u8>,
-    /// Where each begins and ends in `plain`.
+    /// Begin and end of each in `plain`.
     places: Vec<(usize, usize)>,
     slots: Vec<u32>,
     hash: RandomState,
