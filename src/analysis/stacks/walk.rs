@@ -21,7 +21,7 @@ pub(crate) enum Rest {
     Nothing,
     /// A stack trace: return addresses, innermost first.
     Stack(Vec<u64>),
-    /// An event that says nothing of stacks.
+    /// An event that says nothing of stacks, as does a switch while no function is open.
     Other,
 }
 
@@ -44,7 +44,7 @@ impl Walk {
             StackStep::Stack(addresses) => (task, Rest::Stack(addresses)),
             StackStep::Other => (task, Rest::Other),
             // Tasks without calls have no stacks to change.
-            StackStep::Switch { .. } if self.calls.is_empty() => (task, Rest::Nothing),
+            StackStep::Switch { .. } if self.calls.is_empty() => (task, Rest::Other),
             step => {
                 let Walk { calls, seen, changed } = self;
                 calls.step(task, record.cpu, &step, |task, change| {

@@ -2,6 +2,7 @@
 
 use super::origin::Origin;
 use super::written::Written;
+use crate::cli::analyze::words;
 use crate::cli::exit::Failure;
 use crate::cli::query::{Input, QueryEvents, stack_buffers};
 use rtrace::export::{Chrome, Firefox, Folded, Speedscope, Unfolded};
@@ -38,11 +39,9 @@ pub(super) fn chrome(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) ->
 }
 
 fn list(unfolded: &Unfolded, others: &str) -> Vec<String> {
-    let left_out = [
-        (unfolded.others, &*format!("events {others}")),
-        (unfolded.stacks, "stack traces: with function_graph there are times"),
-        (unfolded.returns, "returns from functions that were entered before"),
-    ];
-    let left_out = left_out.iter().filter(|(count, _)| *count > 0);
-    left_out.map(|(count, what)| format!("{count} {what}")).collect()
+    words::left_out(&[
+        (unfolded.others, "event", others),
+        (unfolded.stacks, "stack trace", "beside function_graph's times"),
+        (unfolded.returns, "return", "from functions that were entered before"),
+    ])
 }

@@ -1,10 +1,10 @@
 //! The folded lines of a flame graph, and what is said of them.
 
+use crate::cli::analyze::words;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{QueryEvents, stack_buffers};
 use anyhow::anyhow;
 use rtrace::export::{FlameUnit, Folded, OffCpu};
-use rtrace::units::counted;
 
 /// Folded lines.
 pub(super) struct Lines {
@@ -22,7 +22,7 @@ impl Lines {
         let mut text = Vec::new();
         let (state, _) = events.export(&Folded::new(stack_buffers(events)), &mut text)?;
         let unfolded = state.unfolded();
-        let left_out = list(&[
+        let left_out = words::left_out(&[
             (unfolded.others, "event", "that say nothing of call stacks"),
             (unfolded.stacks, "stack trace", "beside function_graph's times"),
             (unfolded.returns, "return", "from functions that were entered before"),
@@ -39,7 +39,7 @@ impl Lines {
         let mut text = Vec::new();
         let (state, _) = events.export(&OffCpu::new(stack_buffers(events)), &mut text)?;
         let uncounted = state.uncounted();
-        let left_out = list(&[
+        let left_out = words::left_out(&[
             (uncounted.others, "event", "that are neither switches nor their stacks"),
             (uncounted.across_losses, "time", "off the CPU across lost events"),
             (uncounted.unended, "time", "off the CPU that had not ended"),
@@ -71,10 +71,4 @@ impl Lines {
             .hint("`rtrace record -p function_graph` records the time of functions.")
             .hint("`rtrace record -e EVENT -R stacktrace` records a stack at each EVENT.")
     }
-}
-
-/// The counts above 0, as `12 events that ...`.
-fn list(counts: &[(u64, &str, &str)]) -> Vec<String> {
-    let there = counts.iter().filter(|(count, ..)| *count > 0);
-    there.map(|(count, noun, which)| format!("{} {which}", counted(*count, noun))).collect()
 }

@@ -205,6 +205,12 @@ mod tests {
     }
 
     #[test]
+    fn switches_without_functions_are_in_no_stack() {
+        let (text, unfolded) = lines(&[(103, 3, 7, [7, 8, 0], Lost::None), (110, 3, 8, [8, 7, 1], Lost::None)]);
+        assert_eq!((text.as_str(), unfolded.others), ("", 2));
+    }
+
+    #[test]
     fn time_without_a_cpu_is_apart() {
         let none = Lost::None;
         let (text, _) = lines(&[

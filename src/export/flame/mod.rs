@@ -33,7 +33,8 @@ pub use svg::{Drawn, FlameGraph, FlameUnit};
 /// Events that are in no call stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unfolded {
-    /// Events that are neither function_graph's, nor stack traces, nor switches between tasks.
+    /// Events that are neither function_graph's, nor stack traces, nor switches between tasks while
+    /// functions are open.
     pub others: u64,
     /// Stack traces of a recording with function_graph, which gives times.
     pub stacks: u64,
