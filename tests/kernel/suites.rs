@@ -27,7 +27,7 @@ on_kernels!(long the_kernels_own_tests_pass: V6_1, AllTracers => |kernel| {
         return;
     }
     // The first kernel has fewer tracers, and its tests are fewer.
-    let (version, passed, by_rtrace) = if kernel == Kernel::V6_1 { ("6.1", 40, 300) } else { ("6.12", 100, 1000) };
+    let (version, passed, by_rtrace) = if kernel == Kernel::V6_1 { ("6.1", 40, 300) } else { ("6.12", 100, 900) };
     let Some(archive) = fetched(version) else { return };
     let dir = tempfile::TempDir::new().expect("a temporary folder");
     let selected = dir.path().join("selected");
