@@ -2,6 +2,7 @@
 
 use super::args::called;
 use super::exit::{Exit, Failure};
+use super::given::refuse;
 use super::record_error::setup_failure;
 use super::traced::Traced;
 use crate::cli::terminal::{note, remark};
@@ -82,10 +83,12 @@ impl Common {
 }
 
 pub(crate) fn start(args: &StartArgs) -> Result<Exit, Failure> {
+    refuse::<StartArgs>(args.common.traced.0.moot_in_settings())?;
     run(&args.common, Mode::Start)
 }
 
 pub(crate) fn set(args: &SetArgs) -> Result<Exit, Failure> {
+    refuse::<SetArgs>(args.common.traced.0.moot_in_settings())?;
     run(&args.common, Mode::Set)
 }
 

@@ -412,6 +412,12 @@ fn report_words_events_as_told() {
     env.rtrace(&["report", "-T", "-F", "sched_switch: next_pid == 1", file])
         .exits(0)
         .prints(" 'sched_switch: next_pid == 1'\n");
+    let filters = ["report", "-T", "--json", "-F", "sched_switch: next_pid == 1", "-v", "-F", "sched", file];
+    let document: serde_json::Value =
+        serde_json::from_str(&env.rtrace(&filters).exits(0).stdout()).expect("one JSON document");
+    let expected = serde_json::json!({"schema": "rtrace.filters", "version": 1, "filters": [
+        {"filter": "sched_switch: next_pid == 1", "keeps": true}, {"filter": "sched", "keeps": false}]});
+    assert_eq!(document, expected);
     env.rtrace(&["report", "--check-events", file]).exits(0).prints("");
     env.rtrace(&["report", "--ts-check", file]).exits(0).complains("");
     let aligned = env.rtrace(&["report", "--align-ts", file]).exits(0).stdout();

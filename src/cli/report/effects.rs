@@ -56,7 +56,7 @@ const EFFECTS: &[Effect] = &[
     effect(
         &["format", "json"],
         "is the format of events, numbers and facts",
-        Outputs::READ.or(Outputs::FACTS).or(Outputs::CHECK),
+        Outputs::READ.or(Outputs::FACTS).or(Outputs::FILTERS).or(Outputs::CHECK),
     ),
 ];
 

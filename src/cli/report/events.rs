@@ -1,6 +1,6 @@
 //! The events of all files, merged: arguments to a query.
 
-use super::{Args, Format, Layout, ReportRun, kernel, profile, tally, text};
+use super::{Args, Format, Layout, ReportRun, filters, kernel, profile, tally, text};
 use crate::cli::damage::Damage;
 use crate::cli::exit::Failure;
 use crate::cli::query::{Input, QueryEvents, formats};
@@ -37,6 +37,9 @@ pub(super) fn print(args: &Args, inputs: &[Input], damage: &Damage, out: &mut Ou
 
 fn write(run: &ReportRun<'_>, out: &mut Output<Stdout>) -> Result<(), Failure> {
     let args = run.args;
+    if args.wording.show_filters {
+        return filters::print(args, out);
+    }
     if args.tally.any() {
         return tally::print(run, out);
     }

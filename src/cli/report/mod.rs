@@ -6,6 +6,7 @@ mod effects;
 mod events;
 mod facts;
 mod facts_json;
+mod filters;
 mod header;
 mod kernel;
 mod moot;

@@ -1,13 +1,12 @@
 //! Events as text, in trace-cmd's layout.
 
 use super::wakeups::Extras;
-use super::{Args, Input, ReportRun, color, header, undecoded};
+use super::{Input, ReportRun, color, header, undecoded};
 use crate::cli::exit::Failure;
 use crate::cli::syscalls::decoders;
 use crate::cli::terminal::{self, Output, Styled};
 use rtrace::event::EventTypes;
 use rtrace::export::{Exporter, SyscallLines, Text, TextLines, TextOptions, TimeColumn};
-use rtrace::filter::Sign;
 use rtrace::recording::BufferSource;
 use std::io::{Stdout, Write};
 use std::ops::ControlFlow;
@@ -17,9 +16,6 @@ const GATHER: usize = 256 << 10;
 
 pub(super) fn print(run: &ReportRun<'_>, out: &mut Output<Stdout>) -> Result<(), Failure> {
     let (args, inputs, sources) = (run.args, run.inputs, run.query.sources());
-    if args.wording.show_filters {
-        return filters(args, out);
-    }
     let decode = args.wording.decode(!args.layout.no_plugins);
     let types: Vec<EventTypes<'_>> =
         inputs.iter().map(|input| args.wording.except(input.types(&decode), input, &decode)).collect();
@@ -114,14 +110,6 @@ fn one_by_one<E: Exporter>(
     out.styled(&shown)?;
     out.write_all(extras.text().as_bytes())?;
     Ok(states)
-}
-
-/// `-T`: the filters, instead of the events.
-fn filters(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
-    for (filter, sign) in args.events.report_filters() {
-        writeln!(out, "{}'{}'", if *sign == Sign::Keep { " " } else { "!" }, filter.text())?;
-    }
-    Ok(())
 }
 
 /// The labels of the buffers' lines; none if there is only one buffer.

@@ -106,6 +106,11 @@ impl Traced {
         moot::of(&self.given, &self.in_order)
     }
 
+    /// The same for a command whose settings stay: a limit of tracers is for the next one, too.
+    pub(crate) fn moot_in_settings(&self) -> Option<Moot<'static>> {
+        moot::of_events(&self.given, &self.in_order)
+    }
+
     /// As if `--profile` were said of each buffer.
     pub(crate) fn profile_all(&self) -> Self {
         Traced { in_order: self.in_order.clone().profile_all(), ..self.clone() }

@@ -1,4 +1,4 @@
-//! Options about what is traced that need another one: of record, stream and profile, which set nothing else up.
+//! Options about the events and tracers that need another one.
 
 use super::in_order::InOrder;
 use crate::cli::given::{Given, Moot};
@@ -7,25 +7,36 @@ use rtrace::record::{BufferPlan, TargetBuffer};
 /// Tracers that look at the threshold, besides those of latencies.
 const WITH_THRESHOLD: [&str; 4] = ["function_graph", "hwlat", "osnoise", "timerlat"];
 
-/// The first option that nothing on the command line is for.
+/// The first option about events that nothing on the command line is for.
+pub(super) fn of_events(given: &Given, in_order: &InOrder) -> Option<Moot<'static>> {
+    let moot = |option, reason, hint| Some(Moot { option, reason, hint });
+    if in_order.inverts_nothing() {
+        return moot(
+            "invert",
+            "without a `-e` after it",
+            "as in `-e sched -v -e sched:sched_switch`, all but sched_switch.",
+        );
+    }
+    let names_events = given.first_of(&["event", "for", "hook"]).is_some();
+    if given.has("ignore_unknown") && !names_events && in_order.profiled().is_empty() {
+        return moot("ignore_unknown", "without events", "`-e EVENT` names some.");
+    }
+    None
+}
+
+/// The same, of events and tracers, for a command that leaves nothing set that a later one could use: record, stream,
+/// profile.
 pub(super) fn of(given: &Given, in_order: &InOrder) -> Option<Moot<'static>> {
     let moot = |option, reason, hint| Some(Moot { option, reason, hint });
+    if let Some(moot) = of_events(given, in_order) {
+        return Some(moot);
+    }
     let buffers = in_order.settings(TargetBuffer::Top).unwrap_or_default(); // an error there is reported before
     let runs =
         |names: &[&str]| buffers.iter().filter_map(|buffer| buffer.tracer.as_deref()).any(|t| names.contains(&t));
     let runs_latency_tracer = buffers.iter().any(BufferPlan::is_of_latency_tracer);
     // A profile brings its events and its tracer along.
     let profiled = !in_order.profiled().is_empty();
-    if in_order.inverts_nothing() {
-        return moot(
-            "invert",
-            "without a `-e` after it",
-            "as in `rtrace record -e sched -v -e sched:sched_switch`, all but sched_switch.",
-        );
-    }
-    if given.has("ignore_unknown") && !profiled && given.first_of(&["event", "for", "hook"]).is_none() {
-        return moot("ignore_unknown", "without events", "`-e EVENT` names some.");
-    }
     if given.has("threshold") && !profiled && !runs_latency_tracer && !runs(&WITH_THRESHOLD) {
         return moot(
             "threshold",
