@@ -1,6 +1,7 @@
 //! Following objects and pages from allocation to free.
 
 use super::events::{Event, Events};
+use super::packed::{Kinds, Packed, Places};
 use super::report::{MemoryCounts, MemoryReport, MemorySite, PageCount};
 use crate::abi::Abi;
 use crate::analysis::map::Map;
@@ -19,23 +20,26 @@ pub struct Memory {
     sites: Vec<MemorySite>,
     /// Numbers of the sites by their address.
     numbers: Map<u64, usize>,
+    /// Sites, by number, and bytes taken.
+    kinds: Kinds<(usize, u64)>,
     /// Objects by address.
-    objects: Map<u64, Object>,
+    objects: Places<Object>,
     orders: BTreeMap<u64, PageCount>,
     tasks: Map<Pid, PageCount>,
-    /// Blocks of pages by the first one's number.
-    blocks: Map<u64, Block>,
+    block_kinds: Kinds<Block>,
+    /// Kinds of blocks of pages by the first one's number.
+    blocks: Places<u32>,
     counts: MemoryCounts,
 }
 
+/// An object that lives. Millions may, so it is small: with its address, 20 bytes.
 #[derive(Clone, Copy, Debug)]
 struct Object {
-    site: usize,
-    at: u64,
-    taken: u64,
+    kind: u32,
+    at: Packed,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Block {
     order: u64,
     pid: Pid,
@@ -57,10 +61,12 @@ impl Memory {
             window: None,
             sites: Vec::new(),
             numbers: Map::default(),
-            objects: Map::default(),
+            kinds: Kinds::default(),
+            objects: Places::default(),
             orders: BTreeMap::new(),
             tasks: Map::default(),
-            blocks: Map::default(),
+            block_kinds: Kinds::default(),
+            blocks: Places::default(),
             counts: MemoryCounts::default(),
         }
     }
@@ -81,11 +87,10 @@ impl Memory {
             self.sites.push(MemorySite::new(site));
             self.sites.len() - 1
         });
-        if let Some(replaced) = self.objects.insert(address, Object { site: number, at, taken }) {
+        let kind = self.kinds.number((number, taken));
+        if let Some(replaced) = self.objects.insert(address, Object { kind, at: at.into() }) {
             self.counts.replaced += 1;
-            if let Some(site) = self.sites.get_mut(replaced.site) {
-                site.lose(replaced.taken);
-            }
+            self.lose(replaced);
         }
         if let Some(site) = self.sites.get_mut(number) {
             site.allocations += 1;
@@ -101,15 +106,23 @@ impl Memory {
         if address <= NO_OBJECT {
             return;
         }
-        let Some(object) = self.objects.remove(&address) else {
+        let Some(object) = self.objects.remove(address) else {
             self.counts.frees += 1;
             return;
         };
-        if let Some(site) = self.sites.get_mut(object.site) {
-            site.lose(object.taken);
-            site.lives.add(at.saturating_sub(object.at));
-            site.freed = site.freed.saturating_add(object.taken);
+        if let Some((site, taken)) = self.lose(object) {
+            site.lives.add(at.saturating_sub(object.at.get()));
+            site.freed = site.freed.saturating_add(taken);
         }
+    }
+
+    /// An object is no longer live: its site, and the bytes that it took.
+    fn lose(&mut self, object: Object) -> Option<(&mut MemorySite, u64)> {
+        let (number, taken) = *self.kinds.get(object.kind)?;
+        let site = self.sites.get_mut(number)?;
+        site.live = site.live.saturating_sub(1);
+        site.live_taken = site.live_taken.saturating_sub(taken);
+        Some((site, taken))
     }
 
     fn allocate_pages(&mut self, frame: u64, order: u64, pid: Pid, failed: bool) {
@@ -117,7 +130,9 @@ impl Memory {
             self.counts.failed += 1;
             return;
         }
-        if let Some(replaced) = self.blocks.insert(frame, Block { order, pid }) {
+        let kind = self.block_kinds.number(Block { order, pid });
+        let replaced = self.blocks.insert(frame, kind);
+        if let Some(replaced) = replaced.and_then(|kind| self.block_kinds.get(kind)).copied() {
             self.counts.replaced += 1;
             self.block(replaced, |count, pages| count.live = count.live.saturating_sub(pages));
         }
@@ -130,9 +145,9 @@ impl Memory {
 
     fn free_pages(&mut self, frame: u64, order: u64) {
         // A block may be freed in parts: then it is not known which of its pages are live.
-        match self.blocks.get(&frame).copied() {
+        match self.blocks.get(frame).and_then(|kind| self.block_kinds.get(kind)).copied() {
             Some(block) if block.order == order => {
-                self.blocks.remove(&frame);
+                self.blocks.remove(frame);
                 self.block(block, |count, pages| {
                     count.freed = count.freed.saturating_add(pages);
                     count.live = count.live.saturating_sub(pages);
@@ -152,12 +167,6 @@ impl MemorySite {
     fn new(site: u64) -> Self {
         let lives = Durations::default();
         MemorySite { site, allocations: 0, asked: 0, taken: 0, lives, freed: 0, live: 0, live_taken: 0, most: 0 }
-    }
-
-    /// An object is no longer live.
-    fn lose(&mut self, taken: u64) {
-        self.live = self.live.saturating_sub(1);
-        self.live_taken = self.live_taken.saturating_sub(taken);
     }
 }
 

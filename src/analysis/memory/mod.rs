@@ -2,6 +2,7 @@
 
 pub(super) mod events;
 mod follow;
+mod packed;
 mod report;
 #[cfg(test)]
 mod tests;
