@@ -49,19 +49,22 @@ def marks_of(events):
             tasks.append(living[pid])
         return living[pid]
 
-    seen = {}
+    seen, runs = {}, {}
     for at, cpu, current, lost, name, fields in events:
         if lost:
             for one in living.values():
                 one.marks.append((at, "lost", cpu, seen.get(cpu, begin)))
             known[cpu] = False
         if not known.get(cpu):
-            known[cpu] = True
+            known[cpu], runs[cpu] = True, current
             if current:
                 task(current).marks.append((at, "on", cpu, None))
         seen[cpu] = at
         if name == "sched_switch":
             prev, following = fields["prev_pid"], fields["next_pid"]
+            if runs[cpu] not in (0, prev) and runs[cpu] in living:
+                living[runs[cpu]].marks.append((at, "off", cpu, None))
+            runs[cpu] = following
             if prev:
                 left = reason(fields["prev_state"])
                 task(prev).marks.append((at, "out", cpu, left))
@@ -87,8 +90,9 @@ def close_wait(queued, state, on, since, at):
         queued.append((on, since, at))
 
 
-def follow(task, end, queued):
-    """The task's intervals, as (state, from, to, whole); notes in `queued` when it waits for which CPU."""
+def follow(task, end, queued, wrong):
+    """The task's intervals, as (state, from, to, whole); notes in `queued` when it waits for which CPU, and in `wrong` since when
+    it seemed to run on which CPU, and when an event contradicted that."""
     spans, state, since, on = [], "unknown", task.begin, None
     waits, longest, waker = [], None, None
     slices, preempted = [], []
@@ -109,6 +113,8 @@ def follow(task, end, queued):
         if what == "born":
             state = "sleep"
         elif what == "gone":
+            if state == "run":
+                wrong[on, since] = at
             close_wait(queued, state, on, since, at)
             spans.append(("unknown", since, at))
             since, state = at, None
@@ -119,6 +125,12 @@ def follow(task, end, queued):
                     spans.append((state, since, max(since, more)))
                 close_wait(queued, state, on, since, at)
                 since, state = max(since, more), "unknown"
+        elif what == "off":
+            if state == "run" and on == cpu:
+                wrong[on, since] = at
+                if at > since:
+                    spans.append(("unknown", since, at))
+                since, state = at, "unknown"
         elif what in ("on", "in"):
             if state == "wait" and what == "in":
                 waits.append(at - since)
@@ -131,6 +143,8 @@ def follow(task, end, queued):
             elif state == "unknown":
                 until(at)
             else:
+                if state == "run":
+                    wrong[on, since] = at
                 close_wait(queued, state, on, since, at)
                 if at > since:
                     spans.append(("unknown", since, at))
@@ -144,6 +158,8 @@ def follow(task, end, queued):
             elif state == "unknown":
                 until(at)
             else:
+                if state == "run":
+                    wrong[on, since] = at
                 close_wait(queued, state, on, since, at)
                 if at > since:
                     spans.append(("unknown", since, at))
@@ -192,14 +208,15 @@ def queues(queued):
     return found
 
 
-def machine_cpus(events, begin, end):
-    """(state, from, to) per CPU."""
+def machine_cpus(events, begin, end, wrong):
+    """(state, from, to) per CPU; `wrong` is that of `follow`."""
     found = {}
     for at, cpu, current, lost, name, fields in events:
         spans, state, since, seen = found.get(cpu, ([], "unknown", begin, begin))
+        doubted = wrong.get((cpu, since), at + 1) <= at
         if lost:
             if seen > since:
-                spans.append((state, since, seen))
+                spans.append(("unknown" if doubted else state, since, seen))
             state, since = "unknown", max(since, seen)
         if state == "unknown":
             if at > since:
@@ -207,12 +224,12 @@ def machine_cpus(events, begin, end):
             state, since = ("busy" if current else "idle"), at
         if name == "sched_switch":
             if at > since:
-                spans.append((state, since, at))
+                spans.append(("unknown" if doubted else state, since, at))
             state, since = ("busy" if fields["next_pid"] else "idle"), at
         found[cpu] = (spans, state, since, at)
-    for spans, state, since, _ in found.values():
+    for cpu, (spans, state, since, _) in found.items():
         if end > since:
-            spans.append((state, since, end))
+            spans.append(("unknown" if (cpu, since) in wrong else state, since, end))
     return {cpu: one[0] for cpu, one in found.items()}
 
 
@@ -253,10 +270,10 @@ def lengths(spans, begin, end):
 def check(name, events, theirs):
     begin, end = events[0][0], events[-1][0]
     same(f"{name} window", {"begin": begin, "end": end}, theirs["window"])
-    queued, tasks = [], []
+    queued, tasks, wrong = [], [], {}
     for task in marks_of(events):
         own = []
-        tasks.append(follow(task, end, own))
+        tasks.append(follow(task, end, own, wrong))
         queued += queues(own)
     by_task = {(task["pid"], task["begin"], task["end"]): task for task in theirs["tasks"]}
     same(f"{name} tasks", len(tasks), len(theirs["tasks"]))
@@ -281,7 +298,8 @@ def check(name, events, theirs):
         every_wait += task["waits"]
     distribution(f"{name} waits", every_wait, theirs["waits"] or {"count": 0})
     losses = any(event[3] for event in events)
-    cpus = machine_cpus(events, begin, end)
+    cpus = machine_cpus(events, begin, end, wrong)
+    same(f"{name} all run is busy", sum(task["run"] for task in theirs["tasks"]), sum(cpu["busy"] for cpu in theirs["cpus"]))
     waited = union([(a, b) for _, a, b in queued])
     idle = {cpu: union([(a, b) for s, a, b in spans if s == "idle"]) for cpu, spans in cpus.items()}
     for cpu in theirs["cpus"]:

@@ -132,15 +132,21 @@ class Machine:
 
     def contradictions(self):
         """Tasks whose events do not fit each other: which of them is missing is not to be told."""
-        state, on, found, seen = {}, {}, set(), set()
+        state, on, found, seen, runs = {}, {}, set(), set(), {}
         for _, cpu, current, _, _, name, fields in self.scheduler:
             if cpu not in seen:
                 seen.add(cpu)
                 if current and state.setdefault(current, "unknown") != "unknown":
                     found.add(current)
                 state[current], on[current] = "run", cpu
+                runs[cpu] = current
             if name == "sched_switch":
                 prev, following = fields["prev_pid"], fields["next_pid"]
+                # It left the CPU without a switch.
+                if runs[cpu] != prev and state[runs[cpu]] == "run" and on[runs[cpu]] == cpu:
+                    found.add(runs[cpu])
+                    state[runs[cpu]] = "unknown"
+                runs[cpu] = following
                 if state.get(prev, "unknown") != "unknown" and (state[prev] != "run" or on[prev] != cpu):
                     found.add(prev)
                 left = fields["prev_state"] & 0xFF
@@ -245,7 +251,8 @@ def look_up(machine, what, part, of_cpu=False):
         same(f"{what}: parts are its CPU's", set(), {p["cpu"] for p in part["parts"] if "cpu" in p} - {part["cpu"]})
         for inner in part["parts"]:
             if inner["kind"] == "unknown" and part["cpu"] is not None:
-                same(f"{what}: unknown on its CPU", None, machine.on_cpu(part["cpu"], inner["begin"]))
+                ran = machine.on_cpu(part["cpu"], inner["begin"])
+                same(f"{what}: unknown on its CPU", None, None if ran in machine.contradicted else ran)
     for inner in part["parts"]:
         look_up(machine, what, inner, kind in ("wait", "waking", "preempted"))
 

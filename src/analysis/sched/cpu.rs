@@ -10,6 +10,8 @@ pub(super) struct CpuTimes {
     /// The task on it; 0 is its idle task; `None` if that is not known.
     pub(super) current: Option<Pid>,
     since: u64,
+    /// True if the task on it is another one.
+    is_doubted: bool,
     /// The time of its last event.
     pub(super) seen: u64,
     pub(super) busy: u64,
@@ -34,6 +36,7 @@ impl CpuTimes {
         CpuTimes {
             current: None,
             since: at,
+            is_doubted: false,
             seen: at,
             busy: 0,
             busy_cells: plan.map(Cells::new),
@@ -59,10 +62,11 @@ impl CpuTimes {
     /// before what it covers.)
     pub(super) fn run(&mut self, task: Option<Pid>, at: u64, waited: u64) {
         let lasted = at.saturating_sub(self.since);
+        let current = self.current.filter(|_| !std::mem::take(&mut self.is_doubted));
         if let Some(log) = &mut self.log {
-            log.end(self.current, self.since, at);
+            log.end(current, self.since, at);
         }
-        let time = match self.current {
+        let time = match current {
             None => &mut self.unknown,
             Some(Pid(0)) => {
                 self.idle_while_waited += waited.saturating_sub(self.waited_before).min(lasted);
@@ -79,6 +83,11 @@ impl CpuTimes {
         self.since = self.since.max(at);
         self.waited_before = waited;
         self.current = task;
+    }
+
+    /// The task that seems to run on it does not: the time from the switch to it to the next switch is unknown.
+    pub(super) fn doubt(&mut self) {
+        self.is_doubted = true;
     }
 
     /// From `at` on `change` tasks more wait for it, or fewer.

@@ -171,6 +171,7 @@ impl Sched {
     ) {
         self.counts.switches += 1;
         self.cpu(cpu).switches += 1;
+        self.displace(cpu, prev, at);
         if prev.0 != 0 {
             let task = self.task(prev, prev_comm);
             self.switch_out(task, cpu, at, left);
@@ -182,6 +183,17 @@ impl Sched {
             self.tasks[task].name(next_comm);
         }
         self.run(cpu, Some(next), at);
+    }
+
+    /// `prev` leaves `cpu`: a task that seemed to run there left it without a switch, at an unknown time.
+    fn displace(&mut self, cpu: CpuId, prev: Pid, at: u64) {
+        let seemed = self.cpu(cpu).current.filter(|seemed| *seemed != prev && seemed.0 != 0);
+        let Some(&task) = seemed.and_then(|seemed| self.living.get(&seemed)) else { return };
+        if self.tasks[task].state == Some(TimeIn::Run) && self.tasks[task].cpu == Some(cpu) {
+            self.cpu(cpu).doubt();
+            self.tasks[task].lose_track(at);
+            self.counts.contradictions += 1;
+        }
     }
 
     fn switch_out(&mut self, task: usize, cpu: CpuId, at: u64, left: Left) {
@@ -260,9 +272,17 @@ impl Sched {
     /// Ends a state that an event contradicts: the time in it is unknown.
     fn contradict(&mut self, task: usize, at: u64) {
         self.end_wait(task, at);
+        self.doubt_run(task);
         self.tasks[task].leave_unknown(at);
         self.tasks[task].contradictions += 1;
         self.counts.contradictions += 1;
+    }
+
+    /// What the CPU runs that it seems to run on is not known.
+    fn doubt_run(&mut self, task: usize) {
+        if let (Some(TimeIn::Run), Some(cpu)) = (self.tasks[task].state, self.tasks[task].cpu) {
+            self.cpu(cpu).doubt();
+        }
     }
 
     fn wake(&mut self, record: &Record<'_>, pid: Pid, comm: &[u8], target: Option<CpuId>) {
@@ -325,6 +345,7 @@ impl Sched {
         if let Some(former) = self.living.remove(&child) {
             // It has ended without being seen to.
             self.end_wait(former, at);
+            self.doubt_run(former);
             self.tasks[former].leave_as(TimeIn::Unknown, at);
             self.tasks[former].enter(None);
         }

@@ -55,6 +55,8 @@ pub(super) struct TaskTimes {
     pub(super) wakeups: u64,
     pub(super) io_wait: u64,
     pub(super) contradictions: u64,
+    /// Begin of the time in which it left its CPU without a switch.
+    untracked: Option<u64>,
     /// Its states as intervals, if they are kept.
     pub(super) log: Option<Box<TaskLog>>,
 }
@@ -88,6 +90,7 @@ impl TaskTimes {
             wakeups: 0,
             io_wait: 0,
             contradictions: 0,
+            untracked: None,
             log: None,
         }
     }
@@ -121,6 +124,9 @@ impl TaskTimes {
     /// The same, but the time counts as that of `state`.
     pub(super) fn leave_as(&mut self, state: TimeIn, at: u64) -> u64 {
         let lasted = at.saturating_sub(self.since);
+        if let Some(begin) = self.untracked.take() {
+            self.missing.add(at.saturating_sub(begin));
+        }
         if state == TimeIn::Run
             && self.state.is_some()
             && let Some(cells) = &mut self.run_cells
@@ -142,6 +148,15 @@ impl TaskTimes {
     pub(super) fn leave_unknown(&mut self, at: u64) {
         let lasted = self.leave_as(TimeIn::Unknown, at);
         self.missing.add(lasted);
+    }
+
+    /// It seemed to run until `at`, and did not: a wait may lie anywhere between the switch to it and the next event of it.
+    pub(super) fn lose_track(&mut self, at: u64) {
+        let begin = self.since;
+        self.leave_as(TimeIn::Unknown, at);
+        self.enter(Some(TimeIn::Unknown));
+        self.untracked = Some(begin);
+        self.contradictions += 1;
     }
 
     pub(super) fn enter(&mut self, state: Option<TimeIn>) {
