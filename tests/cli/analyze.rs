@@ -261,4 +261,21 @@ fn a_recording_without_switches_is_no_answer() {
     outcome.exits(1).prints("");
     assert!(outcome.stderr().contains("holds nothing in this window: the events lie between"), "{}", outcome.stderr());
     env.rtrace(&["analyze", "nosuch"]).exits(2);
+    // Of what the options leave out the recording may hold something: recording it anew is no help.
+    let Some(corpus) = corpus() else { return };
+    let all = corpus.join("host/allevents.dat").to_string_lossy().into_owned();
+    for (options, lacking) in [
+        (&["--pid", "999999"][..], "holds no system calls of these tasks\n"),
+        (&["--pid", "999999", "--since", "+1ms"], "holds no system calls of these tasks in this window\n"),
+    ] {
+        let outcome = env.rtrace(&[&["analyze", "syscalls", all.as_str()], options].concat());
+        outcome.exits(1).prints("").complains_with(lacking).complains_with("`rtrace analyze syscalls` without these");
+    }
+}
+
+/// A table that the options leave nothing of says so.
+#[test]
+fn a_table_without_rows_says_so() {
+    let env = TestEnvironment::new();
+    env.rtrace(&["analyze", "sched", &small(), "--comm", "nosuch"]).exits(0).prints_with("migrations\n(none)\n");
 }

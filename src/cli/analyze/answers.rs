@@ -2,6 +2,7 @@
 
 use super::FileArgs;
 use super::place::Place;
+use super::tasks::TaskArgs;
 use super::words::quoted;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{Input, QueryEvents};
@@ -73,7 +74,7 @@ pub(super) struct Found<'a, R> {
 }
 
 /// A question to the events of a recording, and how its answer is shown. `top` is a number of rows; 0 for all.
-pub(super) trait Question {
+pub(super) trait Question: Sized {
     type Analysis: Analysis + Clone;
     /// The word of `record --for` for the events that it needs, and of `analyze` for itself.
     const PURPOSE: &'static str;
@@ -103,6 +104,21 @@ pub(super) trait Question {
     fn csv(&self, found: &Found<'_, Finding<Self>>, top: usize) -> Vec<Vec<String>>;
     /// The answer as text, but for the window and the notes.
     fn text(&self, found: &Found<'_, Finding<Self>>, top: usize, out: &mut dyn Write) -> Result<(), Failure>;
+    /// The tasks that count.
+    fn tasks(&self) -> Option<&TaskArgs> {
+        None
+    }
+    /// The error that nothing of what was asked for is there: in the recording, or in the part that was chosen.
+    fn nothing(&self, input: &Input) -> Failure {
+        let tasks = if self.tasks().is_some_and(|tasks| !tasks.is_empty()) { " of these tasks" } else { "" };
+        let window = if self.shown().file.is_whole() { "" } else { " in this window" };
+        if tasks.is_empty() && window.is_empty() {
+            return lacking::<Self>(input);
+        }
+        let error = anyhow!("{} holds no {}{tasks}{window}", input.path.display(), Self::LACKING);
+        let hint = format!("`rtrace analyze {}` without these options takes the whole recording.", Self::PURPOSE);
+        Failure::new(Exit::Failed, error).hint(hint)
+    }
     /// True if the text is for another program: it stands alone then.
     fn is_bare(&self) -> bool {
         false
@@ -117,10 +133,10 @@ pub(super) fn run<Q: Question>(question: &Q) -> Result<Exit, Failure> {
     let shown = question.shown();
     shown.file.print(|events, out| {
         let input = &events.inputs[0];
-        let analysis = question.analysis(input).ok_or_else(|| lacking::<Q>(input, ""))?;
+        let analysis = question.analysis(input).ok_or_else(|| lacking::<Q>(input))?;
         let found = found::<Q>(input, answers(events, analysis)?);
         if found.is_empty() {
-            return Err(lacking::<Q>(input, " in this window"));
+            return Err(question.nothing(input));
         }
         if shown.json {
             return Ok(writeln!(out, "{:#}", document(question, input, &found))?);
@@ -153,8 +169,8 @@ pub(super) fn found<'e, Q: Question>(
 }
 
 /// The error that a recording has nothing to answer from.
-pub(super) fn lacking<Q: Question>(input: &Input, place: &str) -> Failure {
-    let error = anyhow!("{} holds no {}{place}", input.path.display(), Q::LACKING);
+pub(super) fn lacking<Q: Question>(input: &Input) -> Failure {
+    let error = anyhow!("{} holds no {}", input.path.display(), Q::LACKING);
     Failure::new(Exit::Failed, error).hint(format!("`rtrace record --for {}` records what is needed.", Q::PURPOSE))
 }
 

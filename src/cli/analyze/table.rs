@@ -24,7 +24,7 @@ impl Table {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// Writes it with two blanks between columns.
+    /// Writes it with two blanks between columns; without rows it says so.
     pub(in crate::cli) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| {
@@ -36,6 +36,9 @@ impl Table {
                 if self.left.get(column) == Some(&true) { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
             });
             writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
+        }
+        if self.rows.len() == 1 {
+            writeln!(out, "(none)")?;
         }
         Ok(())
     }
@@ -51,6 +54,9 @@ mod tests {
         table.row(["a".to_owned(), "1000".to_owned()]);
         table.row(["größer".to_owned(), "7".to_owned()]);
         let mut out = Vec::new();
+        Table::new(1, ["TASK", "N"]).write(&mut out).unwrap();
+        assert_eq!(String::from_utf8_lossy(&out), "TASK  N\n(none)\n");
+        out.clear();
         table.write(&mut out).unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "TASK       N\na       1000\ngrößer     7\n");
     }

@@ -16,9 +16,14 @@ pub(super) struct TaskArgs {
 }
 
 impl TaskArgs {
+    /// True if all tasks count.
+    pub(super) fn is_empty(&self) -> bool {
+        self.pid.is_empty() && self.comm.is_empty()
+    }
+
     /// The tasks; `None` for all.
     pub(super) fn chosen(&self, input: &Input) -> Option<Vec<Pid>> {
-        if self.pid.is_empty() && self.comm.is_empty() {
+        if self.is_empty() {
             return None;
         }
         let comms = &input.symbols.comms;

@@ -63,6 +63,10 @@ impl Question for Args {
         &self.shown
     }
 
+    fn tasks(&self) -> Option<&TaskArgs> {
+        Some(&self.tasks)
+    }
+
     fn is_answer(report: &FaultReport) -> bool {
         !report.tasks.is_empty()
     }

@@ -113,6 +113,10 @@ impl Question for Args {
         &self.shown
     }
 
+    fn tasks(&self) -> Option<&TaskArgs> {
+        Some(&self.tasks)
+    }
+
     fn is_answer(report: &FunctionReport) -> bool {
         !report.functions.is_empty()
     }

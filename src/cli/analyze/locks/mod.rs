@@ -106,6 +106,10 @@ impl Question for Args {
         &self.shown
     }
 
+    fn tasks(&self) -> Option<&TaskArgs> {
+        Some(&self.tasks)
+    }
+
     fn is_answer(report: &LockReport) -> bool {
         !report.locks.is_empty()
     }
@@ -152,22 +156,21 @@ fn cells(name: impl IntoIterator<Item = String>, waits: &LockWaits, place: &Plac
     row
 }
 
-fn table<'t>(names: impl IntoIterator<Item = &'t str>) -> Table {
-    let names: Vec<&str> = names.into_iter().collect();
-    let heading = names.iter().copied().chain(["waits", "total"]).chain(distribution::TIMES);
-    Table::new(names.len(), heading.chain(["at", "CPU", "TASK"]))
+fn heading<'t>(names: &[&'t str]) -> Vec<&'t str> {
+    let times = ["waits", "total"].into_iter().chain(distribution::TIMES);
+    names.iter().copied().chain(times).chain(["at", "CPU", "TASK"]).collect()
 }
 
 fn text(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
     let Found { place, report, .. } = found;
     let (unit, rows) = (place.unit, args.rows(found, top));
     writeln!(out, "\nKinds (total: {}; others: {})", unit.long_name(), unit.short_name())?;
-    let mut kinds = table(["KIND"]);
+    let mut kinds = Table::new(1, heading(&["KIND"]));
     args.sorted(&report.kinds, 0).0.iter().for_each(|(kind, waits)| kinds.row(cells([kind.name()], waits, place)));
     kinds.write(out)?;
 
     writeln!(out, "\nLocks")?;
-    let mut locks = table(["LOCK", "KIND"]);
+    let mut locks = Table::new(2, heading(&["LOCK", "KIND"]));
     for ((address, kind), waits) in &rows.locks {
         locks.row(cells([found.lock(*address), kind.name()], waits, place));
     }
@@ -175,8 +178,11 @@ fn text(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Resu
     not_shown(rows.more[0], out)?;
 
     writeln!(out, "\nTasks that waited")?;
-    let mut tasks = table(["TASK"]);
-    rows.tasks.iter().for_each(|(pid, waits)| tasks.row(cells([place.task(*pid)], waits, place)));
+    // The last column is that of the first.
+    let columns = heading(&["TASK"]).len() - 1;
+    let mut tasks = Table::new(1, heading(&["TASK"]).into_iter().take(columns));
+    let row = |pid: Pid, waits: &LockWaits| cells([place.task(pid)], waits, place).into_iter().take(columns);
+    rows.tasks.iter().for_each(|(pid, waits)| tasks.row(row(*pid, waits)));
     tasks.write(out)?;
     not_shown(rows.more[1], out)?;
 

@@ -19,7 +19,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         let input = &events.inputs[0];
         let history = TimeHistory::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
         if !history.has_events() {
-            return Err(lacking::<Args>(input, ""));
+            return Err(lacking::<Args>(input));
         }
         let sources = events.query.sources();
         let mut lines = Lines { rows: &args.rows, form, input, written: 0, of_buffer: 0 };
@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             }
         }
         if stays == 0 {
-            return Err(lacking::<Args>(input, " in this window"));
+            return Err(args.nothing(input));
         }
         lines.end(&input.path.to_string_lossy(), out)
     })

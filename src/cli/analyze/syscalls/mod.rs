@@ -139,6 +139,10 @@ impl Question for Args {
         &self.shown
     }
 
+    fn tasks(&self) -> Option<&TaskArgs> {
+        Some(&self.tasks)
+    }
+
     fn is_answer(report: &SyscallReport) -> bool {
         !report.calls.is_empty()
     }
