@@ -79,6 +79,8 @@ pub enum Reducer {
     Max,
     /// `mean`.
     Mean,
+    /// `trimmed`: the mean without the shortest and the longest twentieth.
+    Trimmed,
     /// `sum`.
     Sum,
     /// `count`.
@@ -183,6 +185,8 @@ impl Reducer {
         match self {
             Reducer::Sum | Reducer::Count => 0,
             Reducer::Min | Reducer::Max | Reducer::Mean => 1,
+            // One on each side is set aside.
+            Reducer::Trimmed => 20,
             // 0.1 % of rounding: 99.9 leaves 0.0999…
             Reducer::Quantile(percent) => (100.0 / (100.0 - percent) - 0.001).ceil().max(1.0) as u64,
         }

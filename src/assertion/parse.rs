@@ -16,9 +16,9 @@ const MOST_OPERANDS: usize = 200;
 
 const SOURCES: [&str; 10] =
     ["latency", "wait", "preempted", "syscall", "irq", "io", "function", "lock", "life", "hist"];
-const NAMES: [&str; 21] = [
-    "lost", "duration", "count", "rate", "min", "max", "mean", "sum", "p50", "p90", "p99", "p99.9", "errors", "busy",
-    "run", "latency", "wait", "syscall", "faults", "live", "hist",
+const NAMES: [&str; 22] = [
+    "lost", "duration", "count", "rate", "min", "max", "mean", "trimmed", "sum", "p50", "p90", "p99", "p99.9",
+    "errors", "busy", "run", "latency", "wait", "syscall", "faults", "live", "hist",
 ];
 
 impl Assertion {
@@ -263,6 +263,7 @@ impl<'a> AssertionParser<'a> {
             "min" => Reducer::Min,
             "max" => Reducer::Max,
             "mean" => Reducer::Mean,
+            "trimmed" => Reducer::Trimmed,
             "sum" => Reducer::Sum,
             quantile if is_quantile(quantile) => {
                 let percent = quantile.strip_prefix('p').and_then(|percent| percent.parse::<f64>().ok());

@@ -1,9 +1,11 @@
 //! Two summaries compared by metrics.
 
+use super::adjust::{Adjusted, adjusted};
 use super::comparability::Comparability;
 use super::difference::{Difference, Method};
 use super::holm::holm;
 use super::options::CompareOptions;
+use super::reach::Reach;
 use super::runs::{by_pairs, by_runs};
 use super::side::{bootstrap, least_samples, samples, values};
 use super::summary::{SavedRun, SavedRuns};
@@ -26,10 +28,28 @@ struct Measured {
     slack: [f64; 2],
 }
 
-/// Compares the sides by `metrics`, each with true if more of it is better.
-pub fn compare(base: &SavedRuns, new: &SavedRuns, metrics: &[(Metric, bool)], options: &CompareOptions) -> Comparison {
+/// A quantity that runs are adjusted for, and its values in the runs of both sides.
+struct Adjustment<'m> {
+    metric: &'m Metric,
+    values: Option<[Vec<f64>; 2]>,
+}
+
+/// Compares the sides by `metrics`, each with true if more of it is better; as if `adjust_for`, which the change does not touch,
+/// were the same in all runs.
+pub fn compare(
+    base: &SavedRuns,
+    new: &SavedRuns,
+    metrics: &[(Metric, bool)],
+    adjust_for: Option<&Metric>,
+    options: &CompareOptions,
+) -> Comparison {
     let comparability = Comparability::of(&base.runs, &new.runs);
     let sides = [&base.runs, &new.runs].map(|runs| runs.iter().collect::<Vec<&SavedRun>>());
+    let adjustment = adjust_for.map(|metric| {
+        let logs = [0, 1].map(|side| values(metric, &sides[side]).into_iter().collect::<Option<Vec<f64>>>());
+        let [base, new] = logs;
+        Adjustment { metric, values: base.zip(new).map(|(base, new)| [base, new]) }
+    });
     let mut compared = Vec::new();
     let mut measured = Vec::new();
     for (metric, more_is_better) in metrics {
@@ -45,13 +65,14 @@ pub fn compare(base: &SavedRuns, new: &SavedRuns, metrics: &[(Metric, bool)], op
             p: None,
             p_holm: None,
             difference: None,
+            reach: None,
             samples: [0, 1].map(|side| Some(samples(metric, &sides[side])).filter(|samples| *samples != u64::MAX)),
             reasons: Vec::new(),
             runs,
         };
         found.change = found.base.zip(found.new).map(|(base, new)| new / base - 1.0);
         let outcome = match comparability.possible {
-            true => measure(metric, &sides, &mut found, options),
+            true => measure(metric, &sides, adjustment.as_ref(), &mut found, options),
             false => Err("the sides cannot be compared".to_owned()),
         };
         measured.push(outcome.map_err(|reason| found.reasons.push(reason)).ok());
@@ -74,6 +95,7 @@ fn value(runs: &[Option<f64>]) -> Option<f64> {
 fn measure(
     metric: &Metric,
     sides: &[Vec<&SavedRun>; 2],
+    adjustment: Option<&Adjustment<'_>>,
     found: &mut Compared,
     options: &CompareOptions,
 ) -> Result<Measured, String> {
@@ -102,9 +124,21 @@ fn measure(
     if sides.iter().any(|side| side.len() >= SavedRuns::RUNS) {
         let logs = [0, 1].map(|side| found.runs[side].iter().copied().collect::<Option<Vec<f64>>>());
         let [Some(base), Some(new)] = logs else { return Err("it is 0, or has no value, in a run".to_owned()) };
-        let (difference, [base, new]) = if options.paired { by_pairs(&base, &new) } else { by_runs(&base, &new) };
+        let by = if options.paired { by_pairs } else { by_runs };
+        let (difference, [base, new]) = match adjustment.filter(|one| one.metric.text != metric.text) {
+            None => by(&base, &new),
+            Some(Adjustment { metric, values: None }) => return Err(format!("{metric} has no value in a run")),
+            Some(Adjustment { values: Some(x), .. }) => {
+                let Adjusted { values, slope, inflation } = adjusted([&base, &new], [&x[0], &x[1]], options.paired);
+                let (difference, shown) = by(&values[0], &values[1]);
+                (difference.adjusted(slope, inflation), shown)
+            }
+        };
         (found.base, found.new) = (Some(base), Some(new));
         return Ok(Measured { difference, slack });
+    }
+    if let Some(Adjustment { metric, .. }) = adjustment {
+        return Err(format!("only {} runs or more on a side can be adjusted for {metric}", SavedRuns::RUNS));
     }
     if metric.quantities().iter().all(|quantity| matches!(quantity, Quantity::Duration)) {
         return Err(format!("only {} runs or more on a side say how it varies", SavedRuns::RUNS));
@@ -121,12 +155,16 @@ fn measure(
     let spread = |side: usize| options.run_spread.unwrap_or(0.0).powi(2) / sides[side].len() as f64;
     let (one, other) = (base.error.powi(2) + spread(0), new.error.powi(2) + spread(1));
     let freedom = (one + other).powi(2) / (one * one / base.freedom + other * other / new.freedom);
+    let [of_base, of_new] = [0, 1].map(|side: usize| sides[side].len() as f64);
     Ok(Measured {
         difference: Difference {
             change: (new.value / base.value).ln(),
             error: (one + other).sqrt(),
             freedom: if freedom.is_finite() { freedom } else { base.freedom + new.freedom },
+            spread: (one * of_base + other * of_new).sqrt(),
+            runs: (of_base + of_new) / 2.0,
             method: Method::Blocks,
+            slope: None,
             blocks: [Some(base.block), Some(new.block)],
         },
         slack,
@@ -189,7 +227,8 @@ fn judge(compared: &mut [Compared], measured: &[Option<Measured>], options: &Com
     for (found, one) in compared.iter_mut().zip(measured) {
         let Some(one) = one else { continue };
         let Some((p, p_holm)) = adjusted.next() else { continue };
-        let (low, high) = one.difference.interval(alpha / tests.len() as f64);
+        let each = alpha / tests.len() as f64;
+        let (low, high) = one.difference.interval(each);
         let (low, high) = (low - one.slack[0], high + one.slack[1]);
         (found.p, found.p_holm) = (Some(*p), Some(p_holm));
         found.interval = Some((low.exp_m1(), high.exp_m1()));
@@ -197,6 +236,8 @@ fn judge(compared: &mut [Compared], measured: &[Option<Measured>], options: &Com
         found.change = Some(one.difference.change.exp_m1());
         let change = certain(one);
         let unknown_spread = one.difference.method == Method::Blocks && options.run_spread.is_none();
+        let reach = Reach::of(&one.difference, each, threshold);
+        found.reach = Some(reach).filter(|_| !unknown_spread && one.slack == [0.0; 2]);
         found.verdict = if unknown_spread {
             found.reasons.push(format!("how much runs differ is not known: record {} a side", SavedRuns::RUNS));
             ChangeVerdict::Inconclusive
@@ -205,7 +246,12 @@ fn judge(compared: &mut [Compared], measured: &[Option<Measured>], options: &Com
         } else if -threshold <= low && high <= threshold {
             ChangeVerdict::Same
         } else {
-            found.reasons.push("the interval is too wide to tell".to_owned());
+            let is_near =
+                found.reach.is_some_and(|reach| reach.runs.is_some_and(|runs| runs as f64 <= one.difference.runs));
+            found.reasons.push(match is_near {
+                true => "the change is too near to the least effect to tell".to_owned(),
+                false => "the interval is too wide to tell".to_owned(),
+            });
             ChangeVerdict::Inconclusive
         };
     }

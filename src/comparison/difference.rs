@@ -12,8 +12,14 @@ pub struct Difference {
     pub error: f64,
     /// Degrees of freedom of that.
     pub freedom: f64,
+    /// Standard deviation of the difference of one run a side, or of one pair: the error by the root of their number.
+    pub spread: f64,
+    /// Number of runs a side, or of pairs: the mean of both sides.
+    pub runs: f64,
     /// Method of the error's estimate.
     pub method: Method,
+    /// Change of ln(value) by that of ln of the quantity that was adjusted for.
+    pub slope: Option<f64>,
     /// Mean length of the blocks of each side, in cells, if blocks were resampled.
     pub blocks: [Option<f64>; 2],
 }
@@ -31,6 +37,12 @@ pub enum Method {
 }
 
 impl Difference {
+    /// The same of values from which a slope has been taken out: it counts as one number known from them, and has an error.
+    pub(super) fn adjusted(self, slope: f64, inflation: f64) -> Self {
+        let (error, spread) = (self.error * inflation.sqrt(), self.spread * inflation.sqrt());
+        Difference { error, spread, freedom: (self.freedom - 1.0).max(1.0), slope: Some(slope), ..self }
+    }
+
     /// The probability of a change so great where there is none.
     pub fn probability(&self) -> f64 {
         match (self.error > 0.0, self.change == 0.0) {

@@ -66,7 +66,10 @@ fn middle(bin: u16) -> f64 {
 impl<'m> Part<'m> {
     fn new(quantity: &'m Quantity, series: &[&CellSeries]) -> Self {
         let mut bins: Vec<u16> = Vec::new();
-        if matches!(quantity, Quantity::Reduced(Reducer::Quantile(_) | Reducer::Min | Reducer::Max, _)) {
+        if matches!(
+            quantity,
+            Quantity::Reduced(Reducer::Quantile(_) | Reducer::Trimmed | Reducer::Min | Reducer::Max, _)
+        ) {
             for one in series {
                 bins.extend((0..one.bins.len()).flat_map(|cell| one.bins_of(cell)).map(|(bin, _)| bin));
             }
@@ -103,6 +106,7 @@ impl<'m> Part<'m> {
             Quantity::Reduced(Reducer::Mean, _) => share(sum(), count()),
             Quantity::Reduced(Reducer::Sum, _) | Quantity::Run(_) => Some(sum()),
             Quantity::Reduced(Reducer::Quantile(percent), _) => self.quantile(percent / 100.0, weights, count()),
+            Quantity::Reduced(Reducer::Trimmed, _) => self.trimmed(weights, count()),
             Quantity::Busy => share(sum(), time() * cpus),
             Quantity::Duration => Some(time()),
             Quantity::Lost | Quantity::Faults(_) | Quantity::Live(_) => None,
@@ -112,14 +116,38 @@ impl<'m> Part<'m> {
         }
     }
 
-    /// By the nearest rank within the bins, whose durations are taken as spread evenly.
-    fn quantile(&self, share: f64, weights: &Weights, count: f64) -> Option<f64> {
+    /// Number of durations by bin.
+    fn sums(&self, weights: &Weights) -> Vec<f64> {
         let mut sums = vec![0.0; self.bins.len()];
         for (run, weights) in self.runs.iter().zip(&weights.0) {
             for (cell, weight) in run.bins.iter().zip(weights).filter(|(_, weight)| **weight > 0.0) {
                 cell.iter().for_each(|(bin, durations)| sums[*bin] += durations * weight);
             }
         }
+        sums
+    }
+
+    /// The mean without the shortest and the longest twentieth; the durations of a bin are taken as spread evenly.
+    fn trimmed(&self, weights: &Weights, count: f64) -> Option<f64> {
+        let (from, to) = (count * 0.05, count * 0.95);
+        let (mut before, mut total) = (0.0, 0.0);
+        for (bin, sum) in self.bins.iter().zip(&self.sums(weights)).filter(|(_, sum)| **sum > 0.0) {
+            let (first, last) = (from.max(before), to.min(before + sum));
+            if last > first {
+                let range = durations_of(*bin);
+                let (least, width) = (range.start as f64, (range.end - range.start) as f64);
+                // Bins of one duration are exact.
+                let share = ((first + last) / 2.0 - before) / sum;
+                total += (last - first) * if width > 1.0 { least + width * share } else { least };
+            }
+            before += sum;
+        }
+        (count > 0.0).then(|| total / (to - from))
+    }
+
+    /// By the nearest rank within the bins, whose durations are taken as spread evenly.
+    fn quantile(&self, share: f64, weights: &Weights, count: f64) -> Option<f64> {
+        let sums = self.sums(weights);
         let (rank, mut before) = (share * count, 0.0);
         for (bin, sum) in self.bins.iter().zip(&sums).filter(|(_, sum)| **sum > 0.0) {
             if before + sum >= rank {

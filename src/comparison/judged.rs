@@ -32,6 +32,7 @@ impl SavedRun {
         };
         Ok(match quantity {
             Quantity::Lost => Valued::plain(Interval::lost(self.lost, self.gaps, self.dropped, self.damaged)),
+            Quantity::Duration if self.damaged > 0 || self.dropped > 0 => Valued::plain(duration.or_more()),
             Quantity::Duration => Valued::plain(duration),
             Quantity::Count(_) | Quantity::Errors(_) => {
                 Valued::plain(seen(self.series_of(quantity)?.total(), Dimension::Number))
@@ -55,7 +56,9 @@ impl SavedRun {
             Quantity::Reduced(by, _) => {
                 let series = self.series_of(quantity)?;
                 let mut value = reduced(*by, series, min_samples)?;
-                if !series.going_on.is_empty() && matches!(by, Reducer::Max | Reducer::Mean | Reducer::Quantile(_)) {
+                if !series.going_on.is_empty()
+                    && matches!(by, Reducer::Max | Reducer::Mean | Reducer::Trimmed | Reducer::Quantile(_))
+                {
                     value = value.or(reduced(*by, &series.ended(), 0)?);
                 }
                 let known = !self.has_losses() && series.missing == 0;
@@ -113,6 +116,7 @@ fn reduced(by: Reducer, series: &CellSeries, min_samples: u64) -> Result<Interva
         Reducer::Count => Interval::exactly(count as f64, Dimension::Number),
         Reducer::Sum => Interval::exactly(sum(series) as f64, Dimension::Time),
         Reducer::Mean => Interval::exactly(sum(series) as f64 / count as f64, Dimension::Time),
+        Reducer::Trimmed => trimmed(&series.whole(), count),
         Reducer::Min => nth(1),
         Reducer::Max => nth(count),
         Reducer::Quantile(percent) => {
@@ -120,4 +124,20 @@ fn reduced(by: Reducer, series: &CellSeries, min_samples: u64) -> Result<Interva
             nth((u128::from(count).saturating_mul(millionths.into()).div_ceil(1_000_000) as u64).max(1))
         }
     })
+}
+
+/// The mean without the shortest and the longest twentieth, known to the width of the bins.
+fn trimmed(whole: &CellSeries, count: u64) -> Interval {
+    let aside = count / 20;
+    let (mut before, mut least, mut most) = (0u64, 0.0, 0.0);
+    for (bin, durations) in whole.bins_of(0) {
+        let after = before.saturating_add(durations);
+        let kept = after.min(count - aside).saturating_sub(before.max(aside)) as f64;
+        let range = durations_of(bin);
+        least += range.start as f64 * kept;
+        most += range.end.saturating_sub(1) as f64 * kept;
+        before = after;
+    }
+    let [least, most] = [least, most].map(|sum| sum / (count - 2 * aside).max(1) as f64);
+    Interval { observed: most, least, most, dimension: Dimension::Time }
 }

@@ -10,6 +10,7 @@
 //! both                      --> p, Holm over the metrics, interval --> better, worse, same, inconclusive
 //! ```
 
+mod adjust;
 mod block;
 mod bootstrap;
 mod comparability;
@@ -20,6 +21,7 @@ mod grid;
 mod holm;
 mod judged;
 mod options;
+mod reach;
 mod rng;
 mod runs;
 mod series;
@@ -38,6 +40,7 @@ pub use difference::{Difference, Method};
 pub use error::SummaryError;
 pub use holm::holm;
 pub use options::CompareOptions;
+pub use reach::Reach;
 pub use rng::SplitMix64;
 pub use series::CellSeries;
 pub use student::{student_quantile, student_tail};

@@ -50,7 +50,10 @@ pub(super) fn by_pairs(base: &[f64], new: &[f64]) -> (Difference, [f64; 2]) {
         change: middle.mean,
         error: middle.squared_error.sqrt(),
         freedom: middle.freedom,
+        spread: (middle.squared_error * changes.len() as f64).sqrt(),
+        runs: changes.len() as f64,
         method: Method::Pairs,
+        slope: None,
         blocks: [None, None],
     };
     (difference, [base, new].map(|values| geometric(values, &middle.kept)))
@@ -64,18 +67,19 @@ pub(super) fn by_runs(base: &[f64], new: &[f64]) -> (Difference, [f64; 2]) {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
     let (a, b) = (base.len() as f64, new.len() as f64);
     let (of_base, of_new) = (variance(&base), variance(&new));
-    let (error, freedom) = if base.len().min(new.len()) >= SavedRuns::RUNS {
+    let (error, freedom, spread) = if base.len().min(new.len()) >= SavedRuns::RUNS {
         let (one, other) = (of_base / a, of_new / b);
         let freedom = (one + other).powi(2) / (one * one / (a - 1.0) + other * other / (b - 1.0));
-        ((one + other).sqrt(), if freedom.is_finite() { freedom } else { a + b - 2.0 })
+        let freedom = if freedom.is_finite() { freedom } else { a + b - 2.0 };
+        ((one + other).sqrt(), freedom, (of_base + of_new).sqrt())
     } else {
         let freedom = a + b - 2.0;
         let pooled = (of_base * (a - 1.0) + of_new * (b - 1.0)) / freedom;
-        ((pooled * (1.0 / a + 1.0 / b)).sqrt(), freedom)
+        ((pooled * (1.0 / a + 1.0 / b)).sqrt(), freedom, (2.0 * pooled).sqrt())
     };
     let values = [mean(&base), mean(&new)];
-    let difference =
-        Difference { change: values[1] - values[0], error, freedom, method: Method::Runs, blocks: [None, None] };
+    let (change, runs, method) = (values[1] - values[0], (a + b) / 2.0, Method::Runs);
+    let difference = Difference { change, error, freedom, spread, runs, method, slope: None, blocks: [None, None] };
     (difference, values.map(f64::exp))
 }
 

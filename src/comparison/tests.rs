@@ -53,7 +53,7 @@ fn metrics(texts: &[&str]) -> Vec<(Metric, bool)> {
 }
 
 fn verdicts(base: Vec<SavedRun>, new: Vec<SavedRun>, texts: &[&str], options: CompareOptions) -> Vec<ChangeVerdict> {
-    let found = compare(&SavedRuns::new(base), &SavedRuns::new(new), &metrics(texts), &options);
+    let found = compare(&SavedRuns::new(base), &SavedRuns::new(new), &metrics(texts), None, &options);
     found.metrics.iter().map(|one| one.verdict).collect()
 }
 
@@ -144,7 +144,7 @@ fn changes_are_found_and_no_others() {
     // One run against the spread of five, saved as wholes.
     let whole = SavedRuns::new(runs(0, 1.0)).compact();
     assert!(whole.check().is_ok());
-    let one = compare(&whole, &SavedRuns::new(vec![run(60, 1.3)]), &metrics(&["p50(wait())"]), &options);
+    let one = compare(&whole, &SavedRuns::new(vec![run(60, 1.3)]), &metrics(&["p50(wait())"]), None, &options);
     assert_eq!(one.metrics[0].verdict, ChangeVerdict::Worse, "{:?}", one.metrics[0]);
 }
 

@@ -1,6 +1,7 @@
 //! Verdicts about metrics.
 
 use super::difference::Difference;
+use super::reach::Reach;
 use serde::Serialize;
 
 /// The outcome for a metric.
@@ -40,6 +41,8 @@ pub struct Compared {
     pub p_holm: Option<f64>,
     /// The difference that the verdict rests on.
     pub difference: Option<Difference>,
+    /// The changes that this comparison could find; `None` if that is not known.
+    pub reach: Option<Reach>,
     /// Number of durations or events of the rarest series, of either side.
     pub samples: [Option<u64>; 2],
     /// The value in each run, of either side.

@@ -402,6 +402,7 @@ fn a_saved_summary_is_checked_as_its_recording() {
         "count(wait())",
         "sum(preempted())",
         "mean(wait())",
+        "trimmed(wait())",
         "p50(wait())",
         "p99.9(preempted())",
         "min(wait())",

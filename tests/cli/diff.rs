@@ -49,7 +49,15 @@ fn a_whole_comparison_is_that_of_the_definitions() {
         let saved = format!("{nth}.json");
         env.rtrace(&[&["baseline", "save", "run.dat", "-o", &saved], &metrics[..]].concat()).exits(0);
     }
-    let chosen = ["mean(wait())", "p50(wait())", "max(wait())", "min(wait())", "rate(sched:sched_waking)", "busy"];
+    let chosen = [
+        "mean(wait())",
+        "trimmed(wait())",
+        "p50(wait())",
+        "max(wait())",
+        "min(wait())",
+        "rate(sched:sched_waking)",
+        "busy",
+    ];
     let chosen: Vec<&str> = chosen.iter().flat_map(|metric| ["--metric", metric]).collect();
     let ratio = ["--metric", "p90(wait()) / mean(wait())", "--seed", "7", "--resamples", "200", "--run-spread", "1%"];
     let five =
@@ -69,6 +77,8 @@ fn a_whole_comparison_is_that_of_the_definitions() {
         (&[&five[..5], &["--", "12.json"]].concat(), &chosen, 6),
         (&many, &chosen, 6),
         (&many, &[&["--paired"], &chosen[..]].concat(), 6),
+        (&five, &[&["--adjust-for", "p50(wait())"], &chosen[..]].concat(), 6),
+        (&many, &[&["--paired", "--adjust-for", "p50(wait())"], &chosen[..8]].concat(), 4),
     ] {
         let words = [&sides[1..], &["--"], options].concat();
         let Some(measured) = agree(&env, "diff", sides[0], &words) else { return };
@@ -187,7 +197,36 @@ fn what_was_lost_or_damaged_is_not_the_same() {
     let whole = fs::read(env.path().join("a.dat")).expect("the file");
     fs::write(env.path().join("cut.dat"), &whole[..whole.len() * 9 / 10]).expect("a file");
     diff(&env, &["a.dat"], &["cut.dat"], &options).exits(4);
-    env.rtrace(&["baseline", "save", "cut.dat", "-o", "cut.json"]).exits(4);
+    let saved = env.rtrace(&["baseline", "save", "cut.dat", "-o", "cut.json"]);
+    saved.exits(4).complains_with("cut.dat lacks events: comparisons with it are mostly inconclusive");
+}
+
+/// What is too few to tell says how many would do, and what these find.
+#[test]
+fn an_inconclusive_comparison_says_what_it_takes() {
+    let env = TestEnvironment::new();
+    let names: Vec<String> = (0..10).map(|run| format!("{run}.dat")).collect();
+    for (seed, name) in names.iter().enumerate() {
+        waits(&env, name, 7 * seed as u64, 500, 1.0 + 0.2 * (seed % 3) as f64);
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let said = diff(&env, &names[..5], &names[5..], &MEAN);
+    said.exits(4).prints_with("FINDS  NEEDS       VERDICT").prints_with("NEEDS: runs a side that tell 5.0 % from none");
+    let document = |options: &[&str]| -> Value {
+        let text = diff(&env, &names[..5], &names[5..], &[&MEAN[..], &["--json"], options].concat()).stdout();
+        serde_json::from_str(&text).expect("JSON")
+    };
+    let runs = |effect: &str| document(&["--min-effect", effect])["metrics"][0]["reach"]["runs"].as_u64();
+    let (one, two) = (runs("2%").expect("a number"), runs("4%").expect("a number"));
+    assert!(one > 3 * two && one < 5 * two && two > 5, "{one} {two}");
+    // The median of the same waits explains nearly all of their mean.
+    let by = document(&["--adjust-for", "p50(wait())"]);
+    let plain = document(&[]);
+    let spread = |document: &Value| document["metrics"][0]["difference"]["spread"].as_f64().expect("a number");
+    assert!(spread(&by) < 0.5 * spread(&plain), "{by} {plain}");
+    assert_eq!((&by["adjust_for"], &plain["adjust_for"]), (&"p50(wait())".into(), &Value::Null));
+    let few = diff(&env, &names[..1], &names[1..2], &[&MEAN[..], &["--adjust-for", "p50(wait())"]].concat());
+    few.exits(4).prints_with("only 5 runs or more on a side can be adjusted for p50(wait())");
 }
 
 #[test]

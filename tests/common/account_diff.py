@@ -3,7 +3,7 @@
 
     account_diff.py RTRACE BASE... -- NEW... -- OPTION...
 
-The files are saved summaries of runs without losses that can be compared; metrics are mean, min, max, count, a quantile, rate,
+The files are saved summaries of runs without losses that can be compared; metrics are mean, trimmed, min, max, count, a quantile, rate,
 errors, busy, and one of these divided by another. Random numbers are SplitMix64's, begun with the FNV-1a hash of side and metric
 over the seed, so that errors agree as well. Prints each difference; exit status 1 if there are any.
 """
@@ -12,7 +12,7 @@ import math
 import re
 import subprocess
 import sys
-from statistics import fmean, variance
+from statistics import fmean, median, variance
 
 RTRACE, WORDS = sys.argv[1], sys.argv[2:]
 MASK = 2**64 - 1
@@ -62,7 +62,7 @@ def bins_of(coded):
 
 def quantity(text):
     """The kind, its argument, and the series of a quantity."""
-    reducer = re.fullmatch(r"(mean|min|max|count|p[0-9.]+)\((\w+\(.*\))\)", text)
+    reducer = re.fullmatch(r"(mean|trimmed|min|max|count|p[0-9.]+)\((\w+\(.*\))\)", text)
     if reducer:
         return reducer[1], reducer[2]
     rate = re.fullmatch(r"rate\((.*)\)", text)
@@ -94,6 +94,17 @@ def value_of(text, runs, weights):
     if kind in ("min", "max"):
         least, width = durations_of(min(bins) if kind == "min" else max(bins))
         return least + (width - 1) / 2
+    if kind == "trimmed":
+        begin, end, before, kept = 0.05 * count, 0.95 * count, 0, 0
+        for number in sorted(bins):
+            after = before + bins[number]
+            first, last = max(begin, before), min(end, after)
+            if last > first:
+                least, width = durations_of(number)
+                middle_of = (first + last) / 2 - before
+                kept += (last - first) * (least + width * middle_of / bins[number] if width > 1 else least)
+            before = after
+        return kept / (end - begin)
     rank, before = float(kind[1:]) / 100 * count, 0
     for number in sorted(bins):
         if before + bins[number] >= rank:
@@ -218,13 +229,39 @@ def middle(values):
     return fmean(kept), variance(pulled) * (count - 1) / left / (left - 1), left - 1
 
 
-def difference(metric, sides, options):
+def adjusted(metric, sides, logs, paired):
+    """Logarithms without what the metric explains, and the squared error's factor."""
+    xs = [[math.log(value(metric, [run], once([run]))) for run in side] for side in sides]
+    groups = list(zip(xs, logs))
+    if paired:
+        groups = [[[b - a for a, b in zip(*of)] for of in (xs, logs)]]
+    slopes = [(y[b] - y[a]) / (x[b] - x[a]) for x, y in groups for b in range(len(x)) for a in range(b) if x[a] != x[b]]
+    slope, middle_of = median(slopes) if slopes else 0, fmean(xs[0] + xs[1])
+    squares = sum((one - fmean(x)) ** 2 for x, _ in groups for one in x)
+    weight = 1 / len(xs[0]) + (0 if paired else 1 / len(xs[1]))
+    more = (fmean(xs[1]) - fmean(xs[0])) ** 2 / squares / weight if squares else 0
+    return [[y - slope * (x - middle_of) for x, y in zip(*one)] for one in zip(xs, logs)], 1 + more
+
+
+def difference(metric, sides, options, by=None):
+    """As `by_runs`, as if the metric `by` were the same in all runs."""
+    if by in (None, metric):
+        return by_runs(metric, sides, options)
+    if max(map(len, sides)) < RUNS:
+        return None
+    logs = [[math.log(value(metric, [run], once([run]))) for run in side] for side in sides]
+    logs, more = adjusted(by, sides, logs, options["paired"])
+    change, error, freedom, known = by_runs(metric, sides, options, logs)
+    return change, error * math.sqrt(more), max(freedom - 1, 1), known
+
+
+def by_runs(metric, sides, options, given=None):
     """ln(new / base), its standard error, degrees of freedom, and whether how runs differ is known; None if nothing is."""
     if options["paired"] or max(map(len, sides)) >= RUNS:
         logs = [[value(metric, [run], once([run])) for run in side] for side in sides]
         if any(None in side for side in logs):
             return None
-        base, new = ([math.log(one) for one in side] for side in logs)
+        base, new = given or ([math.log(one) for one in side] for side in logs)
         a, b = len(base), len(new)
         if options["paired"]:
             mean, squared, freedom = middle([y - x for x, y in zip(base, new)])
@@ -284,7 +321,7 @@ same("comparable", True, THEIRS["comparability"]["possible"])
 FOUND = {}
 for one in THEIRS["metrics"]:
     if all(enough(one["metric"], side) for side in SIDES):
-        FOUND[one["metric"]] = difference(one["metric"], SIDES, THEIRS["options"])
+        FOUND[one["metric"]] = difference(one["metric"], SIDES, THEIRS["options"], THEIRS["adjust_for"])
 MEASURED = {metric: found for metric, found in FOUND.items() if found}
 P = {m: tail(abs(found[0]) / found[1], found[2]) if found[1] else float(found[0] == 0) for m, found in MEASURED.items()}
 HOLM, GREATEST = {}, 0
@@ -312,6 +349,17 @@ for one in THEIRS["metrics"]:
     same(f"{name} p after Holm", HOLM[name], one["p_holm"], 1e-5)
     reach = exceeded((1 - THEIRS["options"]["confidence"]) / len(P), found[2]) * found[1]
     low, high = found[0] - reach, found[0] + reach
+    if found[3]:
+        limit = max(reach, math.log1p(THEIRS["options"]["min_effect"]))
+        same(f"{name} finds", math.expm1(limit + exceeded(0.2, found[2]) * found[1]), one["reach"]["finds"], 1e-5)
+        # Where so many runs vary like these, their errors are as small as the least effect asks.
+        runs, needed = one["difference"]["runs"], one["reach"]["runs"]
+        for number, enough in ((needed, True), (needed - 1, False)):
+            freedom = max(found[2] * number / runs, 1)
+            errors = exceeded((1 - THEIRS["options"]["confidence"]) / len(P), freedom) + exceeded(0.1, freedom)
+            is_enough = errors * one["difference"]["spread"] <= math.log1p(THEIRS["options"]["min_effect"]) * math.sqrt(number)
+            if number >= RUNS:
+                same(f"{name}: {number} runs are enough", enough, is_enough)
     for ours, theirs in zip((low, high), one["interval"]):
         same(f"{name} interval", math.expm1(ours), theirs, 1e-5)
     same(f"{name} verdict", verdict(found[0], low, high, HOLM[name], one["more_is_better"], THEIRS["options"], found[3]), one["verdict"])

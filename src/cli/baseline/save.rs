@@ -3,6 +3,7 @@
 use crate::cli::check::write_file;
 use crate::cli::diff::{PartArgs, metric, runs_of};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::terminal::note;
 use rtrace::assertion::Metric;
 use rtrace::comparison::SavedRuns;
 use serde_json::Value;
@@ -38,9 +39,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     for file in &args.files {
         runs.extend(runs_of(file, &args.metric, &args.part)?);
     }
-    let exit = if runs.iter().any(|run| run.has_losses()) { Exit::Incomplete } else { Exit::Success };
+    let lacking: Vec<String> = runs.iter().filter(|run| run.has_losses()).map(|run| run.file.clone()).collect();
     write(args.output.as_deref().unwrap_or(Path::new("-")), SavedRuns::new(runs))?;
-    Ok(exit)
+    for file in &lacking {
+        note!("rtrace: {file} lacks events: comparisons with it are mostly inconclusive");
+    }
+    Ok(if lacking.is_empty() { Exit::Success } else { Exit::Incomplete })
 }
 
 /// Writes a summary, each fact and each series on a line of its own, so that a change is a small one.

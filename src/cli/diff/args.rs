@@ -27,6 +27,11 @@ pub(in crate::cli) struct CompareArgs {
     /// The same, of which more is better
     #[arg(long, value_name = "QUANTITY", value_parser = metric)]
     more_is_better: Vec<Metric>,
+    /// Compare as if this quantity, which the machine moves and the change does not, were the same in all runs
+    ///
+    /// As the time of a fixed piece of work: `trimmed(syscall(getppid))`.
+    #[arg(long, value_name = "QUANTITY", value_parser = metric)]
+    adjust_for: Option<Metric>,
     /// Least change that counts
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = share)]
     min_effect: f64,
@@ -83,6 +88,11 @@ impl CompareArgs {
         let (less, more) =
             (self.metric.iter().map(|one| (one, false)), self.more_is_better.iter().map(|one| (one, true)));
         less.chain(more).map(|(metric, more)| (metric.clone(), more)).collect()
+    }
+
+    /// The metric that runs are adjusted for.
+    pub(super) fn adjust_for(&self) -> Option<&Metric> {
+        self.adjust_for.as_ref()
     }
 
     pub(super) fn options(&self) -> CompareOptions {

@@ -14,7 +14,8 @@ pub(in crate::cli) fn summaries(
     new: &[PathBuf],
     args: &CompareArgs,
 ) -> Result<(SavedRuns, SavedRuns), Failure> {
-    let metrics: Vec<Metric> = args.metrics().into_iter().map(|(metric, _)| metric).collect();
+    let metrics = args.metrics().into_iter().map(|(metric, _)| metric);
+    let metrics: Vec<Metric> = metrics.chain(args.adjust_for().cloned()).collect();
     let side = |paths: &[PathBuf]| -> Result<SavedRuns, Failure> {
         let mut runs = Vec::new();
         for path in paths {

@@ -13,6 +13,7 @@ pub(super) fn document(report: &Report<'_>) -> Value {
         "verdict": word(report.verdict()),
         "fail_on": report.fail_on.name(),
         "options": report.options,
+        "adjust_for": report.adjust_for.map(|metric| metric.text.as_str()),
         "base": side(report.base),
         "new": side(report.new),
         "comparability": report.comparison.comparability,

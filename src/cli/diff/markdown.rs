@@ -1,7 +1,7 @@
 //! A comparison as Markdown, for a pull request.
 
 use super::Report;
-use super::numbers::{interval, percent, probability, value, word};
+use super::numbers::{finds, interval, needs, percent, probability, value, word};
 use rtrace::comparison::ChangeVerdict;
 use std::io::{self, Write};
 
@@ -9,7 +9,10 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
     let counts = [ChangeVerdict::Worse, ChangeVerdict::Better, ChangeVerdict::Same, ChangeVerdict::Inconclusive]
         .map(|verdict| format!("{} {}", report.count(verdict), word(verdict)));
     writeln!(out, "### rtrace diff: {}\n", counts.join(", "))?;
-    writeln!(out, "| metric | base | new | change | interval | p | verdict |\n|---|--:|--:|--:|--:|--:|---|")?;
+    writeln!(
+        out,
+        "| metric | base | new | change | interval | p | finds | needs | verdict |\n|---|--:|--:|--:|--:|--:|--:|--:|---|"
+    )?;
     for ((metric, _), one) in report.metrics.iter().zip(&report.comparison.metrics) {
         let verdict = match one.verdict {
             ChangeVerdict::Worse => "**worse**",
@@ -17,13 +20,15 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
         };
         writeln!(
             out,
-            "| {} | {} | {} | {} | {} | {} | {verdict} |",
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {verdict} |",
             cell(&one.metric),
             value(metric, one.base),
             value(metric, one.new),
             one.change.map_or("-".to_owned(), percent),
             interval(one),
             probability(one.p_holm),
+            finds(one),
+            needs(one),
         )?;
     }
     let comparability = &report.comparison.comparability;
@@ -39,6 +44,9 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
         report.options.confidence * 100.0,
         report.options.seed
     )?;
+    if let Some(metric) = report.adjust_for {
+        writeln!(out, "Values are as if {} were the same in all runs.", cell(&metric.text))?;
+    }
     let differing = comparability.aspects.iter().filter(|aspect| !aspect.agrees);
     let notes = differing.map(|aspect| format!("{}: {} | {}", aspect.name, aspect.base, aspect.new));
     let reasons = report.comparison.metrics.iter();

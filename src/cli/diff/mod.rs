@@ -71,6 +71,7 @@ struct Report<'a> {
     base: &'a SavedRuns,
     new: &'a SavedRuns,
     metrics: Vec<(Metric, bool)>,
+    adjust_for: Option<&'a Metric>,
     options: CompareOptions,
     comparison: Comparison,
     fail_on: FailOn,
@@ -86,8 +87,9 @@ pub(super) fn print(base: &SavedRuns, new: &SavedRuns, args: &CompareArgs, fail_
         return Err(Failure::new(Exit::Incomplete, error).hint("Name a metric: `--metric 'mean(wait())'`."));
     }
     let options = args.options();
-    let comparison = compare(base, new, &metrics, &options);
-    let report = Report { base, new, metrics, options, comparison, fail_on, left_out };
+    let comparison = compare(base, new, &metrics, args.adjust_for(), &options);
+    let adjust_for = args.adjust_for();
+    let report = Report { base, new, metrics, adjust_for, options, comparison, fail_on, left_out };
     let mut out = BufWriter::new(stdout());
     match (args.json, args.markdown) {
         (true, _) => writeln!(out, "{:#}", json::document(&report))?,

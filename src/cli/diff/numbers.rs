@@ -2,6 +2,7 @@
 
 use rtrace::assertion::Metric;
 use rtrace::comparison::{ChangeVerdict, Compared};
+use rtrace::units::grouped;
 
 /// `+3.2 %`.
 pub(super) fn percent(share: f64) -> String {
@@ -17,6 +18,19 @@ pub(super) fn interval(compared: &Compared) -> String {
 /// A value with its unit.
 pub(super) fn value(metric: &Metric, value: Option<f64>) -> String {
     value.map_or("-".to_owned(), |value| metric.shown(value))
+}
+
+/// The smallest change that is found: `12.3 %`.
+pub(super) fn finds(compared: &Compared) -> String {
+    compared.reach.map_or("-".to_owned(), |reach| percent(reach.finds).trim_start_matches('+').to_owned())
+}
+
+/// The runs that it takes to tell, if there were fewer.
+pub(super) fn needs(compared: &Compared) -> String {
+    let inconclusive = compared.verdict == ChangeVerdict::Inconclusive;
+    let needed = compared.reach.filter(|_| inconclusive).and_then(|reach| reach.runs);
+    let had = compared.difference.map_or(0.0, |difference| difference.runs);
+    needed.filter(|needed| *needed as f64 > had).map_or("-".to_owned(), grouped)
 }
 
 pub(super) fn word(verdict: ChangeVerdict) -> &'static str {

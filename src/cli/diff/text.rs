@@ -1,7 +1,7 @@
 //! A comparison as text.
 
 use super::Report;
-use super::numbers::{interval, percent, probability, value, word};
+use super::numbers::{finds, interval, needs, percent, probability, value, word};
 use crate::cli::analyze::table::Table;
 use rtrace::comparison::{ChangeVerdict, SavedRuns};
 use rtrace::units::counted;
@@ -18,7 +18,7 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
         writeln!(out, "  not the same, or not known: {name}: {base} | {new}")?;
     }
     writeln!(out)?;
-    let mut table = Table::new(1, ["METRIC", "BASE", "NEW", "CHANGE", "INTERVAL", "P", "VERDICT"]);
+    let mut table = Table::new(1, ["METRIC", "BASE", "NEW", "CHANGE", "INTERVAL", "P", "FINDS", "NEEDS", "VERDICT"]);
     for ((metric, _), one) in report.metrics.iter().zip(&report.comparison.metrics) {
         table.row([
             one.metric.clone(),
@@ -27,6 +27,8 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
             one.change.map_or("-".to_owned(), percent),
             interval(one),
             probability(one.p_holm),
+            finds(one),
+            needs(one),
             word(one.verdict).to_owned(),
         ]);
     }
@@ -45,6 +47,10 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
     for (reason, metrics) in reasons {
         writeln!(out, "{}: {reason}", metrics.join(", "))?;
     }
+    writeln!(out, "{}", legend(report))?;
+    if let Some(metric) = report.adjust_for {
+        writeln!(out, "BASE, NEW and CHANGE are as if {metric} were the same in all runs")?;
+    }
     if let Some(first) = report.left_out.first() {
         let metrics = counted(report.left_out.len() as u64, "metric");
         writeln!(out, "Left out, as both sides have less than 1000 samples: {metrics}, as {first}")?;
@@ -56,6 +62,14 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
         all => (all, "s"),
     };
     writeln!(out, "{all} metric{plural}: {}", counts.join(", "))
+}
+
+/// The columns that say what to do next.
+fn legend(report: &Report<'_>) -> String {
+    let (paired, effect) = (report.options.paired, percent(report.options.min_effect));
+    let (these, needed) = if paired { ("these pairs find", "pairs") } else { ("these runs find", "runs a side") };
+    let effect = effect.trim_start_matches('+');
+    format!("FINDS: the smallest change that {these} in 9 of 10; NEEDS: {needed} that tell {effect} from none as often")
 }
 
 /// The files of a side.

@@ -153,6 +153,8 @@ pub(super) const OF_FILES: &Lines = &[
     ("diff", "diff --json --metric mean(wait()) FILE -- CUT"),
     ("diff", "?diff --metric mean(wait(ATTACK)) FILE -- FILE"),
     ("diff", "diff --metric ATTACK FILE -- FILE"),
+    ("diff", "diff --adjust-for ATTACK FILE -- FILE"),
+    ("diff", "?diff --adjust-for trimmed(wait(ATTACK)) FILE -- FILE"),
     ("baseline", "baseline"),
     ("baseline-save", "baseline save FILE -o saved.json"),
     ("baseline-compare", "baseline compare ATTACK FILE"),
