@@ -20,8 +20,10 @@ pub struct Memory {
     sites: Vec<MemorySite>,
     /// Numbers of the sites by their address.
     numbers: Map<u64, usize>,
-    /// Sites, by number, and bytes taken.
-    kinds: Kinds<(usize, u64)>,
+    /// Addresses of sites, and bytes taken.
+    kinds: Kinds<(u64, u64)>,
+    /// The number of the site of each kind.
+    site_of: Vec<usize>,
     /// Objects by address.
     objects: Places<Object>,
     orders: BTreeMap<u64, PageCount>,
@@ -62,6 +64,7 @@ impl Memory {
             sites: Vec::new(),
             numbers: Map::default(),
             kinds: Kinds::default(),
+            site_of: Vec::new(),
             objects: Places::default(),
             orders: BTreeMap::new(),
             tasks: Map::default(),
@@ -83,11 +86,18 @@ impl Memory {
         if address <= NO_OBJECT {
             return;
         }
-        let number = *self.numbers.entry(site).or_insert_with(|| {
-            self.sites.push(MemorySite::new(site));
-            self.sites.len() - 1
-        });
-        let kind = self.kinds.number((number, taken));
+        let kind = self.kinds.number((site, taken));
+        let number = match self.site_of.get(kind as usize) {
+            Some(number) => *number,
+            None => {
+                let number = *self.numbers.entry(site).or_insert_with(|| {
+                    self.sites.push(MemorySite::new(site));
+                    self.sites.len() - 1
+                });
+                self.site_of.push(number);
+                number
+            }
+        };
         if let Some(replaced) = self.objects.insert(address, Object { kind, at: at.into() }) {
             self.counts.replaced += 1;
             self.lose(replaced);
@@ -118,8 +128,8 @@ impl Memory {
 
     /// An object is no longer live: its site, and the bytes that it took.
     fn lose(&mut self, object: Object) -> Option<(&mut MemorySite, u64)> {
-        let (number, taken) = *self.kinds.get(object.kind)?;
-        let site = self.sites.get_mut(number)?;
+        let (_, taken) = *self.kinds.get(object.kind)?;
+        let site = self.sites.get_mut(*self.site_of.get(object.kind as usize)?)?;
         site.live = site.live.saturating_sub(1);
         site.live_taken = site.live_taken.saturating_sub(taken);
         Some((site, taken))
