@@ -3,6 +3,7 @@
 mod agent;
 mod analyze;
 mod args;
+mod attach;
 mod baseline;
 mod check;
 mod check_events;
@@ -109,6 +110,7 @@ enum Command {
     Split(split::Args),
     List(list::Args),
     Agent(agent::Args),
+    Attach(attach::Args),
     Listen(listen::Args),
     Mem(mem::Args),
     Analyze(analyze::Args),
@@ -163,6 +165,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Stack(args) => stack::run(&args),
         Command::Split(args) => split::run(&args),
         Command::Agent(args) => agent::run(&args),
+        Command::Attach(args) => attach::run(&args),
         Command::Listen(args) => listen::run(&args),
         Command::List(args) => list::run(&args),
         Command::Mem(args) => mem::run(&args),

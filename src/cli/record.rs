@@ -23,11 +23,12 @@ use live::Screen;
 use rtrace::assertion::Assertion;
 use rtrace::network::control::{GuestSummary, GuestTarget, record_along};
 use rtrace::record::{
-    self, Beside, BufferPlan, Compression, Ended, GuestFacts, Limits, Observer, Plan, Reached, RecordError,
-    RecordSummary, Sentry, TargetBuffer,
+    self, Beside, BufferPlan, Compression, Ended, Limits, Observer, Plan, Reached, RecordError, RecordSummary, Sentry,
+    TargetBuffer,
 };
 use rtrace::safe_file;
 use rtrace::symbols::Comms;
+use rtrace::trace_dat::GuestFacts;
 use rtrace::units::{ByteSize, counted, grouped, parse_duration};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -200,7 +201,11 @@ impl Args {
             tsc2nsec: self.more.tsc2nsec || traced.tsc2nsec,
             version6,
             block_devices: self.more.devices.clone(),
-            guests: self.agents.iter().map(|target| GuestFacts { name: target.name(), id: 0, cpus: 0 }).collect(),
+            guests: self
+                .agents
+                .iter()
+                .map(|target| GuestFacts { name: target.name(), id: 0, cpus: Vec::new() })
+                .collect(),
             ..traced
         })
     }

@@ -131,6 +131,9 @@ pub(crate) struct Overwrite {
 }
 
 impl Overwrite {
+    /// The file is to be written anew.
+    pub(crate) const FORCE: Overwrite = Overwrite { force: true };
+
     /// Refuses what is not to be overwritten: any file without `--force`, and whatever is not a file.
     pub(crate) fn check(self, path: &Path) -> Result<(), Failure> {
         if piped::is_stdout(path) {

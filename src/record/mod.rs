@@ -73,7 +73,7 @@ pub use functions::FunctionFilters;
 pub use limits::{Limits, Reached};
 pub use machine::MachineSettings;
 pub use observer::{Live, Observer};
-pub use plan::{BufferPlan, EventPlan, GuestFacts, Plan, TargetBuffer, Tasks};
+pub use plan::{BufferPlan, EventPlan, Plan, TargetBuffer, Tasks};
 pub use sentry::Sentry;
 pub use session::{Beside, record, record_beside};
 pub use spool::Dropped;

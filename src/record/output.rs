@@ -6,7 +6,7 @@ use super::comms::Comm;
 use super::error::RecordError;
 use super::former::{Former, lock};
 use super::metadata::{Formats, Metadata, with_nul};
-use super::plan::{GuestFacts, Plan};
+use super::plan::Plan;
 use super::proc_maps::ProcMaps;
 use super::remote::Remote;
 use super::setup::SetUpBuffer;
@@ -297,7 +297,7 @@ impl Output {
             writer.option(OptionId::VERSION, with_nul(concat!("rtrace ", env!("CARGO_PKG_VERSION"))));
             writer.option_u64(OptionId::TRACEID, self.id);
             for guest in &plan.guests {
-                writer.option(OptionId::GUEST, guest_option(guest));
+                writer.option(OptionId::GUEST, guest.write(Abi::HOST));
             }
             if let Some(conversion) = time.tsc {
                 writer.option(OptionId::TSC2NSEC, super::tsc::option(conversion));
@@ -516,19 +516,6 @@ pub fn new_file(path: &Path) -> Result<(PathBuf, File), RecordError> {
     let file = output.any_file()?;
     output.keep_files();
     Ok((output.path.clone(), file))
-}
-
-/// GUEST: the name, NUL, u64 TRACEID, u32 CPUs, for each its u32 number and the i32 pid of its thread here, which is not known
-/// (-1).
-fn guest_option(guest: &GuestFacts) -> Vec<u8> {
-    let mut option = with_nul(&guest.name);
-    option.extend_from_slice(&guest.id.to_ne_bytes());
-    option.extend_from_slice(&guest.cpus.to_ne_bytes());
-    for cpu in 0..guest.cpus {
-        option.extend_from_slice(&cpu.to_ne_bytes());
-        option.extend_from_slice(&(-1i32).to_ne_bytes());
-    }
-    option
 }
 
 /// A number that no other recording has, for all practical purposes.

@@ -6,6 +6,7 @@ use super::limits::Limits;
 use super::machine::MachineSettings;
 use super::user::User;
 use super::{PlanError, machine};
+use crate::trace_dat::GuestFacts;
 use crate::tracefs::EventSelection;
 use crate::units::{ByteSize, Pid};
 use std::ffi::OsString;
@@ -73,17 +74,6 @@ pub struct Plan {
     pub id: Option<u64>,
     /// Other machines that record along, each to a file of its own. With them there may be nothing to record here.
     pub guests: Vec<GuestFacts>,
-}
-
-/// Another machine that records along.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GuestFacts {
-    /// Its name.
-    pub name: String,
-    /// TRACEID of its file.
-    pub id: u64,
-    /// Number of its CPUs.
-    pub cpus: u32,
 }
 
 impl Plan {

@@ -39,9 +39,9 @@ pub use data::{
 };
 pub use error::{ChunkError, FileError, FilePart};
 pub use file::{
-    Buffer, BufferOption, ClockComparison, ClockSample, CpuData, DataLayout, EnabledEvents, KernelOptions, KernelView,
-    MAGIC, Mapping, Prefix, ProcessMap, RawOption, Section, Siblings, SpoolEntry, SpoolTable, TimeShift, Trace,
-    UnsavedEvents, spool_name,
+    Buffer, BufferOption, ClockComparison, ClockSample, CpuData, DataLayout, EnabledEvents, GuestFacts, KernelOptions,
+    KernelView, MAGIC, Mapping, Prefix, ProcessMap, RawOption, Section, Siblings, SpoolEntry, SpoolTable, TimeShift,
+    Trace, UnsavedEvents, clock_counts_time, incomparable_clocks, spool_name,
 };
 pub use ids::{OptionId, SectionId};
 pub use read_at::ReadAt;

@@ -7,6 +7,7 @@ mod common {
     pub(crate) mod corpus;
     pub(crate) mod environment;
     pub(crate) mod example_programs;
+    pub(crate) mod guest_files;
     pub(crate) mod help_examples;
     pub(crate) mod installed_trace_cmd;
     pub(crate) mod knobs;
@@ -21,6 +22,7 @@ mod common {
 }
 
 mod analyze;
+mod attach;
 mod check;
 mod completions;
 mod convert;

@@ -367,8 +367,6 @@ fn what_the_exit_code_says_of_files() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     env.rtrace(&["options"]).exits(0).complains("");
     env.rtrace(&["no-such-verb"]).exits(2);
-    for verb in ["setup-guest", "attach"] {
-        env.rtrace(&[verb, "-p", "1"]).exits(2).complains_with("network and of guests comes later");
-    }
+    env.rtrace(&["setup-guest", "-p", "1"]).exits(2).complains_with("network and of guests comes later");
     env.rtrace(&["--help"]).exits(0);
 }

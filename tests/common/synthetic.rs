@@ -2,7 +2,7 @@
 
 use rtrace::format::EventFormat;
 use rtrace::trace_dat::write::{NewFile, Version};
-use rtrace::trace_dat::{OptionId, Trace};
+use rtrace::trace_dat::{FilePart, OptionId, RawOption, Trace};
 use rtrace::units::CpuId;
 use std::fs::File;
 use std::path::Path;
@@ -12,7 +12,8 @@ const PAGE_HEADER: usize = 16;
 
 /// A recording in the making: the events of each CPU, by rising time.
 pub(crate) struct Synthetic {
-    facts: Trace,
+    pub(crate) facts: Trace,
+    clock: &'static str,
     cpus: Vec<Vec<(u64, Vec<u8>)>>,
 }
 
@@ -25,7 +26,20 @@ impl Synthetic {
         facts.cpu_count = cpus as u32;
         // Those of the real recording's CPUs.
         facts.options.retain(|option| ![OptionId::CPUCOUNT, OptionId::CPUSTAT].contains(&option.id));
-        Synthetic { facts, cpus: vec![Vec::new(); cpus] }
+        Synthetic { facts, clock: "local", cpus: vec![Vec::new(); cpus] }
+    }
+
+    /// With times of another clock.
+    pub(crate) fn by_clock(mut self, clock: &'static str) -> Self {
+        self.clock = clock;
+        self.facts.options.retain(|option| option.id != OptionId::TRACECLOCK);
+        self.with_option(OptionId::TRACECLOCK, format!("local global [{clock}]\n\0").as_bytes())
+    }
+
+    /// With an option more.
+    pub(crate) fn with_option(mut self, id: OptionId, data: &[u8]) -> Self {
+        self.facts.options.push(RawOption { id, data: data.to_vec(), offset: 0, place: FilePart::Prefix });
+        self
     }
 
     fn format(&self, name: &str) -> &EventFormat {
@@ -55,7 +69,7 @@ impl Synthetic {
     pub(crate) fn write_in_chunks(&self, path: &Path, version: Version, chunk: usize) {
         let mut file =
             NewFile::create(File::create(path).expect("a file"), &self.facts, version, &[""]).expect("facts");
-        file.begin_buffer("", "local", PAGE).expect("a buffer");
+        file.begin_buffer("", self.clock, PAGE).expect("a buffer");
         for (cpu, events) in self.cpus.iter().enumerate() {
             file.begin_cpu(CpuId(cpu as u32)).expect("a CPU");
             for pages in pages(events).chunks(chunk) {

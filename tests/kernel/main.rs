@@ -7,12 +7,16 @@ mod common {
     #[expect(dead_code, reason = "the command line's tests use more of it")]
     pub(crate) mod environment;
     pub(crate) mod examples;
+    #[expect(dead_code, reason = "other tests use more of it")]
+    pub(crate) mod guest_files;
     pub(crate) mod help_examples;
     pub(crate) mod installed_trace_cmd;
     #[expect(dead_code, reason = "the recorder's tests use more of it")]
     pub(crate) mod listening;
     pub(crate) mod long;
     pub(crate) mod not_run;
+    #[expect(dead_code, reason = "other tests use more of it")]
+    pub(crate) mod synthetic;
     pub(crate) mod trace_cmd;
 }
 

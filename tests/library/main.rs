@@ -9,6 +9,7 @@ mod common {
     pub(crate) mod examples;
     pub(crate) mod not_run;
     pub(crate) mod recording;
+    #[expect(dead_code, reason = "other tests use more of it")]
     pub(crate) mod synthetic;
     pub(crate) mod trace_files;
 }

@@ -4,7 +4,8 @@ use super::Parts;
 use rtrace::abi::{Abi, Cursor, Endian};
 use rtrace::format::EventFormat;
 use rtrace::trace_dat::{
-    Buffer, ClockSample, FileError, FilePart, LazyBytes, OptionId, RawOption, Section, SectionId, TimeShift, Trace,
+    Buffer, ClockSample, FileError, FilePart, GuestFacts, LazyBytes, OptionId, RawOption, Section, SectionId,
+    TimeShift, Trace,
 };
 use std::io::{self, Write};
 use std::path::Path;
@@ -387,13 +388,10 @@ fn time_shift(option: &RawOption, abi: Abi) -> Option<String> {
 
 /// A guest's name, trace id, and its CPUs' threads.
 fn guest(option: &RawOption, abi: Abi) -> Option<String> {
-    let mut cursor = Cursor::new(&option.data, abi);
-    let name = String::from_utf8_lossy(cursor.cstr().ok()?).into_owned();
-    let (id, cpus) = (cursor.u64().ok()?, cursor.u32().ok()?);
-    let mut text = format!("{name} [Guest name]\n0x{id:X} [trace id]\n{cpus} [Guest CPUs]");
-    for _ in 0..cpus {
-        let (Ok(cpu), Ok(pid)) = (cursor.u32(), cursor.u32()) else { break };
-        text += &format!("\n  {cpu} {} [guest cpu, host pid]", pid.cast_signed());
+    let GuestFacts { name, id, cpus } = GuestFacts::read(option, abi)?;
+    let mut text = format!("{name} [Guest name]\n0x{id:X} [trace id]\n{} [Guest CPUs]", cpus.len());
+    for (cpu, thread) in cpus {
+        text += &format!("\n  {cpu} {} [guest cpu, host pid]", thread.map_or(-1, |thread| thread.0));
     }
     Some(text)
 }

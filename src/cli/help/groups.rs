@@ -46,6 +46,7 @@ pub(super) const GROUPS: &[Group] = &[
             Entry("report", FILES, NOTHING),
             Entry("convert", FILES, "OUT"),
             Entry("split", FILES, "the parts; the recording as it was"),
+            Entry("attach", "recordings of a host and its guest", "both files, written anew: they belong together"),
             Entry("dump", FILES, NOTHING),
             Entry("options", "no buffer: this program's wordings", NOTHING),
         ],

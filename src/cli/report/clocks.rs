@@ -2,7 +2,7 @@
 
 use super::Input;
 use crate::cli::terminal::note;
-use rtrace::trace_dat::{OptionId, Trace};
+use rtrace::trace_dat::{GuestFacts, OptionId, Trace};
 
 /// Says of each guest's file by which clock its times are shown, and how exactly.
 pub(super) fn tell(inputs: &[Input]) {
@@ -23,13 +23,11 @@ pub(super) fn tell(inputs: &[Input]) {
     }
 }
 
-/// True if `host` names `guest` in a GUEST option: a name, NUL, and its TRACEID.
+/// True if `host` names `guest` as a guest of its own.
 fn is_guest_of(guest: &Trace, host: &Trace) -> bool {
-    let Some(id) = guest.option(OptionId::TRACEID).and_then(|id| guest.prefix.abi.uint(&id.data, 0, 8)) else {
-        return false;
+    let named = |id| {
+        host.options(OptionId::GUEST)
+            .any(|option| GuestFacts::read(option, host.prefix.abi).is_some_and(|facts| facts.id == id))
     };
-    host.options(OptionId::GUEST).any(|option| {
-        let name = option.data.iter().position(|byte| *byte == 0);
-        name.and_then(|end| host.prefix.abi.uint(&option.data, end + 1, 8)) == Some(id)
-    })
+    guest.id().is_some_and(named)
 }

@@ -6,9 +6,10 @@
 use crate::network::incoming::{DataSocket, Phase};
 use crate::network::patient::{ConnectionError, Patient};
 use crate::network::send::{DataStreams, description, opened};
-use crate::network::sync::{Prober, counts_time};
+use crate::network::sync::Prober;
 use crate::network::wire::{Message, PTP, TraceRequest, TraceResponse};
 use crate::record::{Remote, RemoteRing, Sent, TraceClockReader};
+use crate::trace_dat::clock_counts_time;
 use crate::tracefs::Journal;
 use crate::units::CpuId;
 use nix::sys::eventfd::EventFd;
@@ -161,7 +162,7 @@ impl Controller {
 
     /// The clock `name` to be compared, if the controller wishes that and this machine can.
     fn clock(&self, name: &str) -> Option<TraceClockReader> {
-        let wanted = self.request.protocols.iter().any(|protocol| protocol == PTP) && counts_time(name);
+        let wanted = self.request.protocols.iter().any(|protocol| protocol == PTP) && clock_counts_time(name);
         let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner).take().filter(|_| wanted)?;
         TraceClockReader::new(journal, Some(name)).ok()
     }

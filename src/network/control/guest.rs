@@ -3,10 +3,13 @@
 use super::target::GuestTarget;
 use crate::network::incoming::{DataSocket, Incoming, Metadata, full};
 use crate::network::patient::{ConnectionError, Patient};
-use crate::network::sync::{self, Answerer};
+use crate::network::sync::Answerer;
 use crate::network::wire::{MAX_MESSAGE, Message, PTP, TraceRequest, TraceResponse};
-use crate::record::{GuestFacts, RecordError, Spool, TraceClockReader, new_file};
-use crate::trace_dat::{FilePart, OptionId, RawOption, SectionWriter, SpoolTable, Trace};
+use crate::record::{RecordError, Spool, TraceClockReader, new_file};
+use crate::trace_dat::{
+    FilePart, GuestFacts, OptionId, RawOption, SectionWriter, SpoolTable, Trace, incomparable_clocks,
+};
+use crate::units::CpuId;
 use std::fs;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -206,6 +209,7 @@ impl Guest {
                 }
             });
         let (writer, spools) = begun.inspect_err(|_| drop(fs::remove_file(&incoming.path)))?;
+        let cpus = (0..cpus).map(|cpu| (CpuId(cpu), None)).collect();
         let facts = GuestFacts { name: target.name(), id: response.id, cpus };
         let clocks = Clocks { answerer, every: target.sync_every.unwrap_or_default(), host: host.id };
         Ok(Guest { facts, control, incoming, trace, table, writer, spools, sockets, clocks })
@@ -242,7 +246,7 @@ fn incomparable(trace: &Trace, host: &str) -> Option<String> {
     if trace.option(OptionId::TSC2NSEC).is_some() {
         return Some("its ticks are shown in nanoseconds already (--tsc2nsec)".to_owned());
     }
-    sync::incomparable(&trace.clock(), host)
+    incomparable_clocks(&trace.clock(), host)
 }
 
 fn date_option(micros: u64) -> RawOption {

@@ -3,8 +3,10 @@
 mod attach;
 pub(super) mod buffer;
 mod clock_comparison;
+mod comparable;
 mod enabled_events;
 mod extents;
+mod guest;
 mod kernel_view;
 mod meta;
 mod open;
@@ -30,7 +32,9 @@ mod v7;
 
 pub use buffer::{Buffer, BufferOption, CpuData, DataLayout};
 pub use clock_comparison::ClockComparison;
+pub use comparable::{clock_counts_time, incomparable_clocks};
 pub use enabled_events::EnabledEvents;
+pub use guest::GuestFacts;
 pub use kernel_view::{KernelOptions, KernelView};
 pub use options::RawOption;
 pub use prefix::{MAGIC, Prefix};

@@ -2,6 +2,7 @@
 //! there is: a time stamp's offset that became an unknown option would go unnoticed.
 
 use super::clock_comparison::ClockComparison;
+use super::guest::GuestFacts;
 use super::options::chosen_clock;
 use super::{proc_maps, times};
 use crate::abi::Abi;
@@ -101,7 +102,7 @@ fn defect(option: &RawOption, abi: Abi) -> Option<&'static str> {
         OptionId::VERSION => line(option).is_some_and(|text| !text.starts_with("Linux ") && !text.starts_with("0x")),
         OptionId::HOOK => line(option).is_some_and(is_hook),
         OptionId::PROCMAPS => proc_maps::parse(option).is_ok(),
-        OptionId::GUEST => is_guest(option, abi).is_some(),
+        OptionId::GUEST => GuestFacts::read(option, abi).is_some(),
         OptionId::LAST_BOOT_INFO => text(option).is_some_and(|text| {
             let printable = !text.contains(|c: char| c.is_ascii_control() && !matches!(c, '\n' | '\t'));
             printable && text.contains(':')
@@ -136,14 +137,6 @@ fn is_enumerator(line: &str) -> bool {
 }
 
 /// A name, the u64 of a trace, a u32 of CPUs and for each two u32: its number and its thread.
-fn is_guest(option: &RawOption, abi: Abi) -> Option<()> {
-    let mut scan = option.scan(abi);
-    scan.cstr().ok()?;
-    scan.u64().ok()?;
-    let cpus = scan.u32().ok()?;
-    (scan.remain() == u64::from(cpus).checked_mul(8)?).then_some(())
-}
-
 /// The option's data as one line, if that is all it is.
 fn line(option: &RawOption) -> Option<&str> {
     let text = text(option)?;

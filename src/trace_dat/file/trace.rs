@@ -62,6 +62,12 @@ impl Trace {
         self.options.iter().filter(move |o| o.id == id)
     }
 
+    /// TRACEID: the number of this recording, if it has one.
+    pub fn id(&self) -> Option<u64> {
+        let id = self.option(OptionId::TRACEID)?;
+        self.prefix.abi.uint(&id.data, 0, size_of::<u64>())
+    }
+
     /// Nanoseconds from the trace clock to the time since 1970, if the recorder measured them (option DATE).
     pub fn date(&self) -> Option<i64> {
         self.option(OptionId::DATE).map(|_| self.times.date)

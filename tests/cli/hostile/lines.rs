@@ -218,6 +218,7 @@ pub(super) const OF_TRACEFS: &Lines = &[
     ("list", "?list -t -o -C -P -B"),
     ("list", "?list --json"),
     ("check-events", "?check-events"),
+    ("attach", "attach -s 0 ATTACK ATTACK"),
     ("listen", "listen -p 0 -d ATTACK"),
     ("agent", "agent -p 0 -N 127.0.0.1 --tracefs ATTACK"),
     ("stream", "stream --journal-dir j -e ATTACK"),

@@ -3,6 +3,7 @@
 //! The trace-cmd of this machine is used and, where `tests/kernel/peers/fetch-trace-cmd` has fetched it, trace-cmd 3.4, whose
 //! lines ours must equal.
 
+mod attach;
 mod guests;
 mod last_boot;
 mod made;

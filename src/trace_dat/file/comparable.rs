@@ -1,0 +1,35 @@
+//! Trace clocks whose times can be converted to each other.
+
+use crate::units::clock_counts_nanoseconds;
+
+/// The reason why times of the clock `guest` cannot be converted to the clock `host`, if they cannot.
+pub fn incomparable_clocks(guest: &str, host: &str) -> Option<String> {
+    match () {
+        () if !clock_counts_time(host) => Some(format!("the host's clock {host} does not count time")),
+        () if !clock_counts_time(guest) => Some(format!("its clock {guest} does not count time")),
+        // Counters of ticks: the measurements say how fast one runs by the other.
+        () if guest == host => None,
+        () if clock_counts_nanoseconds(guest) && clock_counts_nanoseconds(host) => None,
+        () => Some(format!("its clock is {guest}, the host's is {host}")),
+    }
+}
+
+/// True unless `clock` counts events, or jiffies, which are too coarse for probes.
+pub fn clock_counts_time(clock: &str) -> bool {
+    !matches!(clock, "counter" | "uptime")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::incomparable_clocks;
+
+    #[test]
+    fn clocks_that_can_be_compared() {
+        for (guest, host) in [("local", "local"), ("mono", "boot"), ("x86-tsc", "x86-tsc")] {
+            assert_eq!(incomparable_clocks(guest, host), None);
+        }
+        for (guest, host) in [("counter", "counter"), ("uptime", "mono"), ("mono", "counter"), ("x86-tsc", "local")] {
+            assert!(incomparable_clocks(guest, host).is_some(), "{guest} {host}");
+        }
+    }
+}
