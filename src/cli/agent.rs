@@ -7,8 +7,8 @@ use super::record;
 use super::record_error::{explain, failure};
 use super::terminal::{note, release};
 use anyhow::{Context, anyhow};
-use rtrace::network::Network;
 use rtrace::network::agent::{AGENT_PORT, Agent, AgentJob, AgentNotice};
+use rtrace::network::{Address, Network};
 use rtrace::record::{Beside, Live, Observer, RecordSummary, Signals, record_beside};
 use serde_json::{Value, json};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
@@ -20,6 +20,8 @@ use std::time::Duration;
 ///
 /// The controller (rtrace or trace-cmd 3.x) sends options of `record`, and gets the events over the network; there is no file here.
 /// One controller at a time; what it had set in tracefs is put back when it says so, or is gone. Ctrl-C ends the agent.
+///
+/// In a guest it listens over vsock to its host; with -N, --allow or --bind over TCP.
 ///
 /// Nothing is encrypted, and a controller may record everything that happens on this machine: -N names the only one that may.
 #[derive(clap::Args)]
@@ -34,8 +36,8 @@ pub(crate) struct Args {
     /// Listen on this address of the machine; without it on loopback if CLIENT is this machine, else on all
     #[arg(long, value_name = "ADDRESS")]
     bind: Option<IpAddr>,
-    /// Take connections from this address or network too (10.0.0.0/8); may be repeated
-    #[arg(long, value_name = "CIDR")]
+    /// Take connections from this address or network too (10.0.0.0/8), or over vsock from this machine (@1); may be repeated
+    #[arg(long, value_name = "CIDR|@CID")]
     allow: Vec<Network>,
     /// Go to the background once it listens
     #[arg(short = 'D', long)]
@@ -58,7 +60,9 @@ pub(crate) struct Args {
 
 const EXAMPLES: &str = "\
 Examples:
-  In a guest, for its host:
+  In a guest, for its host, over vsock:
+    rtrace agent
+  The same over TCP:
     rtrace agent -N 10.0.2.2
   On the host, which records both at once:
     rtrace record -e sched -A 10.0.2.15 -e sched -e irq -- sleep 10
@@ -67,26 +71,29 @@ Examples:
     rtrace agent --bind 127.0.0.1 -p 8230";
 
 impl Args {
-    /// The networks that may connect, and the address to listen on.
-    fn peers(&self) -> Result<(Vec<Network>, SocketAddr), Failure> {
+    /// The machines that may connect, and the address to listen on.
+    fn peers(&self) -> Result<(Vec<Network>, Address), Failure> {
         let mut allow = self.allow.clone();
         for client in &self.client {
             let found = (client.as_str(), 0).to_socket_addrs();
             let found = found.with_context(|| format!("failed to find the controller {client}"))?;
             allow.extend(found.map(|address| Network::of(address.ip())));
         }
-        let here = |network: &Network| network.is_loopback();
+        let over_ip = self.bind.is_some() || allow.iter().any(|network| !network.is_vsock());
+        if over_ip && allow.iter().any(Network::is_vsock) {
+            let error = anyhow!("an agent listens over TCP or over vsock, not both");
+            return Err(Failure::new(Exit::Usage, error).hint("two agents, each on its own, do."));
+        }
+        if !over_ip {
+            allow.push(Network::of_cid(Address::HOST));
+            return Ok((allow, Address::Vsock { cid: Address::ANY, port: self.port.into() }));
+        }
         let address = match self.bind {
             Some(address) => address,
-            None if self.client.is_empty() && self.allow.is_empty() => {
-                let error = anyhow!("an agent needs to know whom it may serve");
-                return Err(Failure::new(Exit::Usage, error)
-                    .hint("`-N CLIENT` names the controller; `--bind 127.0.0.1` serves everybody on this machine."));
-            }
-            None if allow.iter().all(here) => IpAddr::V4(Ipv4Addr::LOCALHOST),
+            None if allow.iter().all(Network::is_loopback) => IpAddr::V4(Ipv4Addr::LOCALHOST),
             None => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
         };
-        Ok((allow, SocketAddr::new(address, self.port)))
+        Ok((allow, Address::Ip(SocketAddr::new(address, self.port))))
     }
 
     /// Records what a controller asks for.
@@ -139,7 +146,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let (allow, address) = args.peers()?;
     // What would fail at each recording fails now.
     let tracefs = args.tracefs.open()?;
-    let open_to_all = allow.is_empty() && !address.ip().is_loopback();
+    let open_to_all = allow.is_empty() && !matches!(address, Address::Ip(address) if address.ip().is_loopback());
     let agent = Agent::bind(address, allow).with_context(|| format!("failed to listen on {address}"))?;
     let address = agent.address().context("failed to listen")?;
     let log = Log::open(args.log.as_deref(), args.json)?;

@@ -4,8 +4,8 @@ use super::exit::{Exit, Failure};
 use super::log::Log;
 use super::terminal::{note, release};
 use anyhow::{Context, anyhow};
-use rtrace::network::Network;
 use rtrace::network::listen::{ListenNotice, ListenOptions, Listener};
+use rtrace::network::{Address, Network};
 use rtrace::record::Signals;
 use rtrace::units::{ByteSize, parse_duration};
 use serde_json::{Value, json};
@@ -27,14 +27,14 @@ pub(crate) struct Args {
     /// Listen on PORT (0: one that is free, and print it)
     #[arg(short, long, value_name = "PORT")]
     port: u16,
-    /// Listen on this address of the machine; 0.0.0.0 or :: for all of them
-    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
-    bind: IpAddr,
-    /// Take connections from this address or network only (10.0.0.0/8); may be repeated
-    #[arg(long, value_name = "CIDR")]
+    /// Listen on this address of the machine; 0.0.0.0 or :: for all of them [default: 127.0.0.1]
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "vsock")]
+    bind: Option<IpAddr>,
+    /// Take connections from this address or network only (10.0.0.0/8), or over vsock from this machine (@3); may be repeated
+    #[arg(long, value_name = "CIDR|@CID")]
     allow: Vec<Network>,
-    /// Listen to guests over vsock: not here yet
-    #[arg(short = 'V', long, hide = true)]
+    /// Listen over vsock: to guests of this machine, or in a guest to its host
+    #[arg(short = 'V', long)]
     vsock: bool,
     /// Go to the background once it listens
     #[arg(short = 'D', long)]
@@ -100,9 +100,11 @@ fn facts(notice: &ListenNotice) -> Value {
 
 /// Serves until a signal ends it.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    if args.vsock {
-        return Err(Failure::new(Exit::Unable, anyhow!("listening over vsock is not here yet"))
-            .hint("listen on a TCP port that the guest reaches."));
+    if args.allow.iter().any(|network| network.is_vsock() != args.vsock) {
+        let error = anyhow!("--allow names a peer that cannot connect");
+        return Err(
+            Failure::new(Exit::Usage, error).hint("over vsock (-V) peers are @CID, else addresses and networks.")
+        );
     }
     if !args.dir.is_dir() {
         let error = anyhow!("failed to listen: {} is not a directory", args.dir.display());
@@ -116,11 +118,15 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         allow: args.allow.clone(),
         wait: args.wait,
     };
-    let address = SocketAddr::new(args.bind, args.port);
+    let bind = args.bind.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    let address = match args.vsock {
+        true => Address::Vsock { cid: Address::ANY, port: args.port.into() },
+        false => Address::Ip(SocketAddr::new(bind, args.port)),
+    };
     let listener = Listener::bind(address, options).with_context(|| format!("failed to listen on {address}"))?;
     let address = listener.address().context("failed to listen")?;
     let log = Log::open(args.log.as_deref(), args.json)?;
-    if !args.bind.is_loopback() && args.allow.is_empty() {
+    if (args.vsock || !bind.is_loopback()) && args.allow.is_empty() {
         note!("rtrace: warning: everybody who reaches {address} can send recordings here (--allow says who may)");
     }
     // Before anybody can know that it listens.

@@ -56,11 +56,15 @@ pub(crate) struct Args {
     #[arg(short = 'N', long = "to", value_name = "HOST:PORT",
           conflicts_with_all = ["output", "max_size", "min_free", "ring", "ring_time", "max_per_cpu", "assert", "file_version"])]
     to: Option<String>,
-    /// Record along on HOST, where `rtrace agent` or trace-cmd's runs (port 823 without :PORT)
+    /// The same over vsock: CID 2 is the host, for its guests
+    #[arg(short = 'V', long = "to-vsock", value_name = "CID:PORT", value_parser = remote::vsock_place,
+          conflicts_with_all = ["to", "agents", "output", "max_size", "min_free", "ring", "ring_time", "max_per_cpu", "assert", "file_version"])]
+    to_vsock: Option<String>,
+    /// Record along on HOST, or on guest CID over vsock, where `rtrace agent` or trace-cmd's runs (port 823 without :PORT)
     ///
     /// All options after it, up to the next -A or -B, are that machine's: -e sched, -f, -b, -C, -p, and others that say what is recorded.
     /// Its events go to a file beside FILE, trace-HOST.dat; `rtrace report FILE FILE` merges them. May be repeated.
-    #[arg(short = 'A', value_name = "HOST[:PORT]", value_parser = agents::target, conflicts_with_all = ["to", "dry_run"])]
+    #[arg(short = 'A', value_name = "HOST[:PORT]|[NAME]@CID[:PORT]", value_parser = agents::target, conflicts_with_all = ["to", "dry_run"])]
     agents: Vec<GuestTarget>,
     /// After -A: call that machine NAME, and its file trace-NAME.dat
     #[arg(long, value_name = "NAME")]
@@ -261,7 +265,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     if let Some(outgoing) = &outgoing {
         plan.output = outgoing.path();
     }
-    let remote = match &args.to {
+    let remote = match args.to.as_ref().or(args.to_vsock.as_ref()) {
         Some(place) => Some(remote::connect_to(place, &mut plan).map_err(|failure| failure.with_exit(own))?),
         None => None,
     };

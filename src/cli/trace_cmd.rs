@@ -3,7 +3,7 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 const COMMANDS: [&str; 1] = ["setup-guest"];
-const OPTIONS: [&str; 2] = ["-V", "--proxy"];
+const OPTIONS: [&str; 1] = ["--proxy"];
 const INSTEAD: &str = "tracing over the network and of guests comes later; record on each machine, and \
                        `rtrace report FILE FILE` merges what their clocks agree on";
 

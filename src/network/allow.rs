@@ -1,18 +1,22 @@
 //! Addresses that may connect.
 
+use super::transport::{Address, Host};
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// A network in CIDR notation, `10.0.0.0/8`; an address alone is a network of one.
+/// A network in CIDR notation, `10.0.0.0/8`; an address alone is a network of one, as is `@CID`, a machine over vsock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Network {
-    address: IpAddr,
-    prefix: u32,
+pub struct Network(Members);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Members {
+    Ip { address: IpAddr, prefix: u32 },
+    Cid(u32),
 }
 
 /// A text that is no network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected an address or a network such as 10.0.0.0/8, not `{0}`")]
+#[error("expected an address, a network such as 10.0.0.0/8, or @CID, not `{0}`")]
 pub struct NetworkError(String);
 
 impl FromStr for Network {
@@ -20,6 +24,9 @@ impl FromStr for Network {
 
     fn from_str(text: &str) -> Result<Self, NetworkError> {
         let wrong = || NetworkError(text.to_owned());
+        if let Some(cid) = text.strip_prefix('@') {
+            return cid.parse().map(Network::of_cid).map_err(|_| wrong());
+        }
         let (address, prefix) = match text.split_once('/') {
             Some((address, prefix)) => (address, Some(prefix)),
             None => (text, None),
@@ -27,32 +34,50 @@ impl FromStr for Network {
         let address: IpAddr = address.parse().map_err(|_| wrong())?;
         let most = if address.is_ipv4() { 32 } else { 128 };
         let prefix = prefix.map_or(Ok(most), |prefix| prefix.parse().map_err(|_| wrong()))?;
-        if prefix > most { Err(wrong()) } else { Ok(Network { address, prefix }) }
+        if prefix > most { Err(wrong()) } else { Ok(Network(Members::Ip { address, prefix })) }
     }
 }
 
 impl Network {
     /// The network of one address.
     pub fn of(address: IpAddr) -> Self {
-        Network { address, prefix: if address.is_ipv4() { 32 } else { 128 } }
+        Network(Members::Ip { address, prefix: if address.is_ipv4() { 32 } else { 128 } })
+    }
+
+    /// One machine over vsock: 2 is the host.
+    pub fn of_cid(cid: u32) -> Self {
+        Network(Members::Cid(cid))
+    }
+
+    /// True of a machine over vsock.
+    pub fn is_vsock(&self) -> bool {
+        matches!(self.0, Members::Cid(_))
     }
 
     /// True if all of its addresses are this machine's own.
     pub fn is_loopback(&self) -> bool {
-        let whole = if self.address.is_ipv4() { 8 } else { 128 };
-        self.address.to_canonical().is_loopback() && self.prefix >= whole
+        match self.0 {
+            Members::Cid(cid) => cid == Address::LOCAL,
+            Members::Ip { address, prefix } => {
+                let whole = if address.is_ipv4() { 8 } else { 128 };
+                address.to_canonical().is_loopback() && prefix >= whole
+            }
+        }
     }
 
-    /// True if `address` is one of its addresses. An IPv4 address mapped into IPv6 counts as what it is.
-    pub fn contains(&self, address: IpAddr) -> bool {
-        let (ours, theirs) = (self.address.to_canonical(), address.to_canonical());
-        let same = |a: u128, b: u128, bits: u32| {
-            let shift = bits.saturating_sub(self.prefix.min(bits));
+    /// True if `host` is one of its machines. An IPv4 address mapped into IPv6 counts as what it is.
+    pub(super) fn contains(&self, host: &Host) -> bool {
+        let same = |a: u128, b: u128, bits: u32, prefix: u32| {
+            let shift = bits.saturating_sub(prefix.min(bits));
             shift >= bits || a >> shift == b >> shift
         };
-        match (ours, theirs) {
-            (IpAddr::V4(a), IpAddr::V4(b)) => same(u32::from(a).into(), u32::from(b).into(), 32),
-            (IpAddr::V6(a), IpAddr::V6(b)) => same(a.into(), b.into(), 128),
+        match (self.0, host.canonical()) {
+            (Members::Cid(ours), Host::Cid(theirs)) => ours == theirs,
+            (Members::Ip { address, prefix }, Host::Ip(theirs)) => match (address.to_canonical(), theirs) {
+                (IpAddr::V4(a), IpAddr::V4(b)) => same(u32::from(a).into(), u32::from(b).into(), 32, prefix),
+                (IpAddr::V6(a), IpAddr::V6(b)) => same(a.into(), b.into(), 128, prefix),
+                _ => false,
+            },
             _ => false,
         }
     }
@@ -64,14 +89,16 @@ mod tests {
 
     #[test]
     fn networks_contain_their_addresses() {
-        let is_in =
-            |network: &str, address: &str| network.parse::<Network>().unwrap().contains(address.parse().unwrap());
+        let is_in = |network: &str, address: &str| {
+            network.parse::<Network>().unwrap().contains(&Host::Ip(address.parse().unwrap()))
+        };
         assert!(is_in("10.0.0.0/8", "10.255.1.2") && !is_in("10.0.0.0/8", "11.0.0.1"));
         assert!(is_in("0.0.0.0/0", "8.8.8.8") && !is_in("0.0.0.0/0", "::1"));
         assert!(is_in("127.0.0.1", "127.0.0.1") && !is_in("127.0.0.1", "127.0.0.2"));
         assert!(is_in("127.0.0.1", "::ffff:127.0.0.1"));
         assert!(is_in("fd00::/8", "fd12::1") && !is_in("fd00::/8", "fe80::1") && is_in("::/0", "::1"));
-        for wrong in ["", "localhost", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "::/129"] {
+        assert!("@3".parse::<Network>().unwrap().contains(&Host::Cid(3)) && !is_in("@3", "0.0.0.3"));
+        for wrong in ["", "@", "@x", "localhost", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "::/129"] {
             assert!(wrong.parse::<Network>().is_err(), "{wrong}");
         }
     }

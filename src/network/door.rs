@@ -2,16 +2,16 @@
 
 use super::allow::Network;
 use super::patient::TICK;
+use super::transport::{Address, Listener, Stream};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::thread;
 
 /// A bound address, and the networks whose peers are served there.
 #[derive(Debug)]
 pub(super) struct Door {
-    socket: TcpListener,
+    socket: Listener,
     allow: Vec<Network>,
 }
 
@@ -22,22 +22,20 @@ pub(super) enum Visit {
     /// A tick passed.
     Nobody,
     /// A peer came.
-    Peer(TcpStream, SocketAddr),
+    Peer(Stream, Address),
     /// A peer came that is not served, and why.
-    Refused(TcpStream, SocketAddr, &'static str),
+    Refused(Stream, Address, &'static str),
 }
 
 impl Door {
     /// Binds to `address`; only peers of `allow` are served, unless that is empty.
-    pub(super) fn bind(address: SocketAddr, allow: Vec<Network>) -> io::Result<Self> {
-        let socket = TcpListener::bind(address)?; // with SO_REUSEADDR
-        socket.set_nonblocking(true)?;
-        Ok(Door { socket, allow })
+    pub(super) fn bind(address: Address, allow: Vec<Network>) -> io::Result<Self> {
+        Ok(Door { socket: Listener::bind(&address)?, allow })
     }
 
     /// Its address, with the port that the kernel chose if it was 0.
-    pub(super) fn address(&self) -> io::Result<SocketAddr> {
-        self.socket.local_addr()
+    pub(super) fn address(&self) -> io::Result<Address> {
+        self.socket.address()
     }
 
     /// Waits for a peer, a [`TICK`] at most, or until `stop` is readable.
@@ -49,7 +47,7 @@ impl Door {
             return Visit::Stop;
         }
         match self.socket.accept() {
-            Ok((stream, peer)) if self.allow.is_empty() || self.allow.iter().any(|net| net.contains(peer.ip())) => {
+            Ok((stream, peer)) if self.allow.is_empty() || self.allow.iter().any(|net| net.contains(&peer.host())) => {
                 Visit::Peer(stream, peer)
             }
             Ok((stream, peer)) => Visit::Refused(stream, peer, "its address is not allowed"),

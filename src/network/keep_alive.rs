@@ -1,9 +1,9 @@
 //! Connections whose other end may vanish without a word: its machine is cut off, or loses power.
 
+use super::transport::Stream;
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::{KeepAlive, TcpKeepCount, TcpKeepIdle, TcpKeepInterval};
 use std::io;
-use std::net::TcpStream;
 
 /// Seconds of silence after which the kernel asks whether the other end is there.
 const IDLE: u32 = 30;
@@ -13,7 +13,7 @@ const INTERVAL: u32 = 5;
 const COUNT: u32 = 5;
 
 /// Has the kernel end a connection whose other end does not answer, within a minute instead of two hours.
-pub(super) fn keep_alive(stream: &TcpStream) -> io::Result<()> {
+pub(super) fn keep_alive(stream: &Stream) -> io::Result<()> {
     setsockopt(stream, TcpKeepIdle, &IDLE)?;
     setsockopt(stream, TcpKeepInterval, &INTERVAL)?;
     setsockopt(stream, TcpKeepCount, &COUNT)?;

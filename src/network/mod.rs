@@ -5,7 +5,8 @@
 //! - [`send`]: the other end of a recording that leaves no file on this machine;
 //! - [`agent`]: records here what another machine asks for;
 //! - [`control`]: asks agents on other machines to record along;
-//! - `sync`: compares the clocks of both meanwhile.
+//! - `sync`: compares the clocks of both meanwhile;
+//! - `transport`: TCP and vsock as one kind of connection.
 
 pub mod agent;
 mod allow;
@@ -17,7 +18,9 @@ pub mod listen;
 mod patient;
 pub mod send;
 mod sync;
+mod transport;
 pub mod wire;
 
 pub use allow::{Network, NetworkError};
 pub use patient::ConnectionError;
+pub use transport::{Address, AddressError};

@@ -1,9 +1,11 @@
 //! A connection that is read with patience: a peer that is slow is waited for, one that says nothing at all is not.
 
 use super::keep_alive::keep_alive;
+use super::transport::Stream;
 use super::wire::{Frame, FrameHeader, HEADER, MAX_TEXT, Message, MessageHeader, WireError};
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::TcpNoDelay;
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// Interval between two calls of a reader's `tick` while nothing comes.
@@ -37,21 +39,23 @@ pub enum ConnectionError {
 /// A connection whose reads return every [`TICK`].
 #[derive(Debug)]
 pub(super) struct Patient {
-    stream: TcpStream,
+    stream: Stream,
     /// Time without a byte after which it is given up.
     pub(super) silence: Duration,
 }
 
 impl Patient {
-    pub(super) fn new(stream: TcpStream, silence: Duration) -> io::Result<Self> {
-        keep_alive(&stream)?;
-        stream.set_nodelay(true)?;
+    pub(super) fn new(stream: Stream, silence: Duration) -> io::Result<Self> {
+        if stream.is_ip() {
+            keep_alive(&stream)?;
+            setsockopt(&stream, TcpNoDelay, &true)?;
+        }
         stream.set_read_timeout(Some(TICK))?;
         stream.set_write_timeout(Some(WRITE))?;
         Ok(Patient { stream, silence })
     }
 
-    pub(super) fn stream(&self) -> &TcpStream {
+    pub(super) fn stream(&self) -> &Stream {
         &self.stream
     }
 

@@ -1,9 +1,10 @@
 //! The system calls that no safe wrapper offers: the one folder of this crate with unsafe code.
 #![expect(
     unsafe_code,
-    reason = "fork, signal, sched_setscheduler, pthread_setschedparam, setpriority, pidfd_open, waitpid, kill, PTRACE_LISTEN, PTRACE_CONT, perf_event_open, mmap and stores of constant size into a vector have no safe form; each block says why it is sound"
+    reason = "fork, signal, sched_setscheduler, pthread_setschedparam, setpriority, pidfd_open, waitpid, kill, PTRACE_LISTEN, PTRACE_CONT, perf_event_open, accept4, mmap and stores of constant size into a vector have no safe form; each block says why it is sound"
 )]
 
+mod accept;
 mod append;
 mod exec;
 mod kernel_types;
@@ -11,6 +12,7 @@ mod page_size;
 mod process;
 mod task_events;
 
+pub(crate) use accept::accept;
 pub(crate) use append::{Tail, append_piece};
 pub(crate) use exec::{ExecImage, Identity, fork_gated};
 pub(crate) use kernel_types::KernelTypes;

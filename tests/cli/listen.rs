@@ -288,7 +288,10 @@ fn who_may_connect_and_where_is_said() {
     env.rtrace(&["listen", "-p", "0", "-d", "no-such-dir"]).exits(2);
     env.rtrace(&["listen", "-p", "0", "-o", "../x"]).exits(2);
     env.rtrace(&["listen", "-p", "0", "--allow", "10.0.0.0/33"]).exits(2);
-    env.rtrace(&["listen", "-V", "-p", "1"]).exits(5).complains_with("vsock");
+    for mixed in [&["-V", "--allow", "10.0.0.0/8"][..], &["--allow", "@3"]] {
+        let line = [&["listen", "-p", "0"], mixed].concat();
+        env.rtrace(&line).exits(2).complains_with("--allow names a peer that cannot connect");
+    }
 }
 
 #[test]

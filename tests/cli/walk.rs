@@ -252,7 +252,7 @@ fn what_the_exit_code_says_of_tracefs() {
         ("stream -q", 2, "no event is selected"),
         ("stream -e sched -C tsc2nsec", 2, "`-C mono` counts nanoseconds"),
         ("record -e sched -F", 2, "-F"),
-        ("record -V 3:1 -e sched", 2, "network and of guests comes later"),
+        ("record -V 3 -e sched", 2, "expected CID:PORT in numbers"),
         ("record -e sched --proxy 3", 2, "network and of guests comes later"),
         ("record -e sched --tsync-interval=3", 2, "without a `-A` before it"),
         ("record --no-such-option -e sched", 2, "unknown option `--no-such-option`"),

@@ -43,5 +43,6 @@ mod table;
 mod text;
 mod tracers;
 mod verbs;
+mod vsock;
 mod whole;
 mod whole_file;

@@ -168,9 +168,9 @@ fn control_connections_ask_whether_the_other_end_is_there() {
 fn an_agent_serves_whom_it_may() {
     let Some((_, _guard)) = kernel() else { return };
     let env = TestEnvironment::new();
-    let out = env.rtrace(&["agent", "-p", "0"]);
+    let out = env.rtrace(&["agent", "-p", "0", "-N", "127.0.0.1", "--allow", "@3"]);
     out.exits(2);
-    assert!(out.stderr().contains("-N CLIENT"), "{}", out.stderr());
+    assert!(out.stderr().contains("over TCP or over vsock, not both"), "{}", out.stderr());
     // Nobody has an address of this network, which is for documents.
     let mut agent = Listening::agent_for("192.0.2.1", &["--bind", "127.0.0.1"]);
     let place = format!("127.0.0.1:{}", agent.port);

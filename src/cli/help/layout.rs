@@ -48,6 +48,7 @@ const TRACED: &[Section] = &[
         &[
             "max-size",
             "to",
+            "to-vsock",
             "A",
             "name",
             "tsync-interval",
@@ -91,7 +92,7 @@ const TRACED: &[Section] = &[
 const READ: &[Section] = &[
     section(
         "Files",
-        &["input", "output", "to", "force"],
+        &["input", "output", "to", "to-vsock", "force"],
         &["split", "pair", "counter", "hist", "file-version", "compression"],
     ),
     section(

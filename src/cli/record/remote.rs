@@ -2,6 +2,7 @@
 
 use super::super::exit::{Exit, Failure};
 use anyhow::anyhow;
+use rtrace::network::Address;
 use rtrace::network::send::{Destination, connect};
 use rtrace::record::{BufferPlan, Compression, Plan, Remote};
 use std::path::PathBuf;
@@ -10,6 +11,15 @@ use std::time::Duration;
 
 /// Time that an interrupted connection is tried again.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The value of `-V`: a place over vsock.
+pub(super) fn vsock_place(text: &str) -> Result<String, String> {
+    let place = format!("@{text}");
+    match Address::vsock(&place, None) {
+        Some(Ok(_)) => Ok(place),
+        _ => Err("expected CID:PORT in numbers".to_owned()),
+    }
+}
 
 /// Connects to `place`, and makes `plan` one that can be sent there.
 pub(super) fn connect_to(place: &str, plan: &mut Plan) -> Result<Arc<dyn Remote>, Failure> {

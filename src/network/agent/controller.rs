@@ -7,6 +7,7 @@ use crate::network::incoming::{DataSocket, Phase};
 use crate::network::patient::{ConnectionError, Patient};
 use crate::network::send::{DataStreams, description, opened};
 use crate::network::sync::Prober;
+use crate::network::transport::Address;
 use crate::network::wire::{Message, PTP, TraceRequest, TraceResponse};
 use crate::record::{Remote, RemoteRing, Sent, TraceClockReader};
 use crate::trace_dat::clock_counts_time;
@@ -14,7 +15,6 @@ use crate::tracefs::Journal;
 use crate::units::CpuId;
 use nix::sys::eventfd::EventFd;
 use std::io;
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -32,7 +32,7 @@ const NEVER: Duration = Duration::MAX;
 /// A recording on its way to a controller.
 #[derive(Debug)]
 pub(super) struct Controller {
-    peer: SocketAddr,
+    peer: Address,
     control: Arc<Patient>,
     request: TraceRequest,
     /// Ends the recording.
@@ -72,7 +72,7 @@ struct ControllerState {
 
 impl Controller {
     pub(super) fn new(
-        peer: SocketAddr,
+        peer: Address,
         mut control: Patient,
         request: TraceRequest,
         stop: Arc<EventFd>,
@@ -123,8 +123,8 @@ impl Controller {
     fn begin(&self, state: &mut ControllerState, id: u64, file: &[u8]) -> io::Result<()> {
         let trace = opened(file)?;
         let description = description(&trace)?;
-        let local = self.control.stream().local_addr()?.ip();
-        let mut sockets = DataSocket::bind_all(local, state.streams.cpus() + 1, true)?;
+        let local = self.control.stream().local()?.host();
+        let mut sockets = DataSocket::bind_all(&local, state.streams.cpus() + 1, true)?;
         let sync = sockets.pop().zip(self.clock(&trace.clock()));
         let (protocol, sync_port) = match &sync {
             Some(((_, port), _)) => (PTP.to_owned(), (*port).into()),
@@ -150,7 +150,7 @@ impl Controller {
         let watching = self.watching();
         state.watch = Some(thread::Builder::new().name("rtrace/control".to_owned()).spawn(watching)?);
         for (cpu, (socket, _)) in sockets.into_iter().enumerate() {
-            let stream = socket.accept(self.peer.ip(), &self.shared.phase)?;
+            let stream = socket.accept(&self.peer.host(), &self.shared.phase)?;
             let gone = || io::Error::other("the controller did not connect to the ports of the data");
             let stream = stream.ok_or_else(gone)?;
             stream.set_write_timeout(Some(STALLED))?;
@@ -170,7 +170,7 @@ impl Controller {
     /// Compares the clocks until the controller says that this was all.
     fn syncing(&self, socket: DataSocket, clock: TraceClockReader) -> impl FnOnce() -> Option<String> + Send + use<> {
         let (shared, ended) = (Arc::clone(&self.shared), Arc::clone(&self.ended));
-        let (peer, ours) = (self.peer.ip(), self.request.ours);
+        let (peer, ours) = (self.peer.host(), self.request.ours);
         move || {
             let mut closed: Option<Instant> = None;
             let mut tick = || {
@@ -183,7 +183,7 @@ impl Controller {
                 }
                 Ok(())
             };
-            let stream = match socket.accept(peer, &shared.phase) {
+            let stream = match socket.accept(&peer, &shared.phase) {
                 Ok(Some(stream)) => stream,
                 Ok(None) => return Some("the controller did not connect for it".to_owned()),
                 Err(error) => return Some(error.to_string()),

@@ -11,12 +11,12 @@ mod turn;
 
 use super::allow::Network;
 use super::door::{Door, Visit};
+use super::transport::{Address, Stream};
 use crate::tracefs::Journal;
 pub use job::{AgentJob, AgentRecorder};
 pub use notice::AgentNotice;
 use session::Session;
 use std::io;
-use std::net::{SocketAddr, TcpStream};
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,7 +35,7 @@ impl Agent {
     ///
     /// # Errors
     /// The kernel's: the address is taken, is not this machine's, or the port needs rights.
-    pub fn bind(address: SocketAddr, allow: Vec<Network>) -> io::Result<Self> {
+    pub fn bind(address: Address, allow: Vec<Network>) -> io::Result<Self> {
         Door::bind(address, allow).map(Agent)
     }
 
@@ -43,7 +43,7 @@ impl Agent {
     ///
     /// # Errors
     /// The kernel's.
-    pub fn address(&self) -> io::Result<SocketAddr> {
+    pub fn address(&self) -> io::Result<Address> {
         self.0.address()
     }
 
@@ -60,7 +60,7 @@ impl Agent {
         thread::scope(|scope| {
             let (busy, ended) = (&busy, &ended);
             loop {
-                let refused = |stream: &TcpStream, peer: SocketAddr, why: &str| {
+                let refused = |stream: &Stream, peer: Address, why: &str| {
                     Session { stream, peer, ended }.refuse(why);
                     log(&AgentNotice::Refused { peer, why: why.to_owned() });
                 };

@@ -1,7 +1,7 @@
 //! Events of an agent, for its log.
 
+use crate::network::transport::Address;
 use std::fmt;
-use std::net::SocketAddr;
 
 /// Something that an agent's user may want to know.
 #[derive(Clone, Debug)]
@@ -10,21 +10,21 @@ pub enum AgentNotice {
     /// A connection came to nothing.
     Refused {
         /// From where.
-        peer: SocketAddr,
+        peer: Address,
         /// Why.
         why: String,
     },
     /// A controller asks for a recording.
     Asked {
         /// From where.
-        peer: SocketAddr,
+        peer: Address,
         /// Its options of `record`.
         args: Vec<String>,
     },
     /// A recording is over.
     Ended {
         /// From where.
-        peer: SocketAddr,
+        peer: Address,
         /// Its outcome, in a line.
         what: String,
     },

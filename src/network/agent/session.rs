@@ -5,12 +5,12 @@ use super::job::{AgentJob, AgentRecorder};
 use super::notice::AgentNotice;
 use super::turn::Turn;
 use crate::network::patient::{ConnectionError, Patient};
+use crate::network::transport::{Address, Stream};
 use crate::network::wire::Message;
 use crate::record::Remote;
 use crate::tracefs::Journal;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use std::io::{self, Write};
-use std::net::{SocketAddr, TcpStream};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,8 +21,8 @@ const REQUEST: Duration = Duration::from_secs(10);
 
 /// A controller's connection.
 pub(super) struct Session<'a> {
-    pub(super) stream: &'a TcpStream,
-    pub(super) peer: SocketAddr,
+    pub(super) stream: &'a Stream,
+    pub(super) peer: Address,
     /// The agent is to end.
     pub(super) ended: &'a Arc<AtomicBool>,
 }
@@ -31,7 +31,6 @@ impl Session<'_> {
     /// Tells the controller that there will be nothing.
     pub(super) fn refuse(&self, why: &str) {
         // A text goes to those only who sent nothing yet that would say otherwise: trace-cmd's read it as NOT_SUPP alone.
-        let _ = self.stream.set_nonblocking(false);
         let _ = self.stream.set_write_timeout(Some(Duration::from_secs(1)));
         let _ = (&mut &*self.stream).write_all(&Message::Refused(why.to_owned()).bytes());
     }
@@ -64,7 +63,6 @@ impl Session<'_> {
         log: &(dyn Fn(&AgentNotice) + Sync),
     ) -> Result<String, String> {
         let io = |error: io::Error| error.to_string();
-        self.stream.set_nonblocking(false).map_err(io)?;
         let control = Patient::new(self.stream.try_clone().map_err(io)?, REQUEST).map_err(io)?;
         let until = Instant::now() + REQUEST;
         let mut tick = || match self.ended.load(Ordering::Relaxed) {

@@ -4,6 +4,7 @@ use super::target::GuestTarget;
 use crate::network::incoming::{DataSocket, Incoming, Metadata, full};
 use crate::network::patient::{ConnectionError, Patient};
 use crate::network::sync::Answerer;
+use crate::network::transport::{Address, Stream};
 use crate::network::wire::{MAX_MESSAGE, Message, PTP, TraceRequest, TraceResponse};
 use crate::record::{RecordError, Spool, TraceClockReader, new_file};
 use crate::trace_dat::{
@@ -12,7 +13,6 @@ use crate::trace_dat::{
 use crate::units::CpuId;
 use std::fs;
 use std::io;
-use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -188,14 +188,13 @@ impl Guest {
         }
         let mut sockets = Vec::new();
         for port in &response.ports {
-            let port = u16::try_from(*port).map_err(|_| unasked())?;
-            let connected = TcpStream::connect_timeout(&SocketAddr::new(peer.ip(), port), CONNECT);
+            let connected = peer.host().at(*port).and_then(|address| Stream::connect(&address, CONNECT));
             sockets.push(DataSocket::Connected(connected.map_err(|e| answered(e.into()))?));
         }
         control.silence = NEVER;
         let cpus = response.ports.len() as u32;
         let (path, file) = new_file(&path)?;
-        let incoming = Incoming { path, peer: peer.ip(), cpus, page_size: response.page_size, max_size };
+        let incoming = Incoming { path, peer: peer.host(), cpus, page_size: response.page_size, max_size };
         let table = incoming.table(&trace.clock());
         let made = incoming.spools(&table, trace.prefix.abi);
         let begun =
@@ -228,14 +227,14 @@ impl Guest {
 }
 
 /// Compares the clocks for the first time, as the agent that gave `response` offers; else gives why it cannot be.
-fn compared_once(response: &TraceResponse, peer: SocketAddr, clock: TraceClockReader) -> Result<Answerer, String> {
+fn compared_once(response: &TraceResponse, peer: Address, clock: TraceClockReader) -> Result<Answerer, String> {
     match response.protocol.as_str() {
         PTP => {}
         "" => return Err("the agent does not offer it".to_owned()),
         other => return Err(format!("the agent wants the protocol {other}, which is not known here")),
     }
-    let port = u16::try_from(response.sync_port).map_err(|_| "its port is none".to_owned())?;
-    let stream = TcpStream::connect_timeout(&SocketAddr::new(peer.ip(), port), CONNECT).map_err(|e| e.to_string())?;
+    let address = peer.host().at(response.sync_port);
+    let stream = address.and_then(|address| Stream::connect(&address, CONNECT)).map_err(|e| e.to_string())?;
     let mut answerer = Answerer::new(stream, clock, response.ports.len()).map_err(|e| e.to_string())?;
     answerer.round().map_err(|e| e.to_string())?;
     Ok(answerer)
@@ -253,15 +252,8 @@ fn date_option(micros: u64) -> RawOption {
     RawOption { id: OptionId::DATE, data: format!("{micros:#x}\0").into_bytes(), offset: 0, place: FilePart::Prefix }
 }
 
-fn connected(target: &GuestTarget) -> Result<(TcpStream, SocketAddr), GuestError> {
+fn connected(target: &GuestTarget) -> Result<(Stream, Address), GuestError> {
     let place = || target.place.clone();
     let addresses = target.addresses().map_err(|source| GuestError::Address { place: place(), source })?;
-    let mut last = io::Error::from(io::ErrorKind::NotFound);
-    for address in addresses {
-        match TcpStream::connect_timeout(&address, CONNECT) {
-            Ok(stream) => return Ok((stream, address)),
-            Err(error) => last = error,
-        }
-    }
-    Err(GuestError::Connect { place: place(), source: last })
+    Stream::connect_any(&addresses, CONNECT).map_err(|source| GuestError::Connect { place: place(), source })
 }

@@ -1,15 +1,15 @@
 //! The agent that is asked, and what for.
 
 use crate::network::agent::AGENT_PORT;
+use crate::network::transport::{Address, split};
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// An agent, and what it is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuestTarget {
-    /// `HOST`, `HOST:PORT`, an address, or `[ADDRESS]:PORT`.
+    /// `HOST`, `HOST:PORT`, an address, `[ADDRESS]:PORT`, or over vsock `[NAME]@CID[:PORT]`.
     pub place: String,
     /// Name of the guest, in the name of its file and in the host's file.
     pub name: Option<String>,
@@ -20,9 +20,13 @@ pub struct GuestTarget {
 }
 
 impl GuestTarget {
-    /// Its name: the one given, or its address without the port.
+    /// Its name: the one given, or its address without the port; `cid3` of `@3`.
     pub fn name(&self) -> String {
-        self.name.clone().unwrap_or_else(|| split(&self.place).0.to_owned())
+        let own = || match self.parts() {
+            ("", place) => split(place).0.replace('@', "cid"),
+            (name, _) => name.to_owned(),
+        };
+        self.name.clone().unwrap_or_else(own)
     }
 
     /// The file of its recording, beside the host's at `host`: `trace.dat` becomes `trace-NAME.dat`.
@@ -37,25 +41,14 @@ impl GuestTarget {
     }
 
     /// The addresses of its agent.
-    pub(super) fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
-        let (host, port) = split(&self.place);
-        let port = match port {
-            None => AGENT_PORT,
-            Some(port) => port.parse().map_err(|_| io::Error::other(format!("`{port}` is no port")))?,
-        };
-        let found: Vec<SocketAddr> = (host, port).to_socket_addrs()?.collect();
-        if found.is_empty() { Err(io::ErrorKind::NotFound.into()) } else { Ok(found) }
+    pub(super) fn addresses(&self) -> io::Result<Vec<Address>> {
+        let (_, place) = self.parts();
+        Address::resolve(place, Some(AGENT_PORT))
     }
-}
 
-/// Host and port of `HOST`, `HOST:PORT`, `[ADDRESS]:PORT` or an IPv6 address.
-fn split(place: &str) -> (&str, Option<&str>) {
-    if let Some((address, rest)) = place.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        return (address, rest.strip_prefix(':'));
-    }
-    match place.split_once(':') {
-        Some((host, port)) if !port.contains(':') => (host, Some(port)),
-        _ => (place, None),
+    /// The name and the rest of `NAME@CID[:PORT]`.
+    fn parts(&self) -> (&str, &str) {
+        self.place.find('@').map_or(("", self.place.as_str()), |at| self.place.split_at(at))
     }
 }
 
@@ -72,6 +65,9 @@ mod tests {
             ("127.0.0.1:9000", "127.0.0.1", 9000),
             ("::1", "::1", 823),
             ("[::1]:77", "::1", 77),
+            ("vm@3", "vm", 823),
+            ("vm@3:9", "vm", 9),
+            ("@3:9", "cid3", 9),
         ] {
             let target = target(place);
             assert_eq!(target.name(), name);

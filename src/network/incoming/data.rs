@@ -1,10 +1,11 @@
 //! Data connections of trace-cmd's kind: one per CPU, bare sub-buffers without framing.
 
 use crate::network::patient::TICK;
+use crate::network::transport::{Address, Host, Listener, Stream};
 use crate::record::Feed;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::io::{self, Read};
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::UdpSocket;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
@@ -21,10 +22,10 @@ const LAST: Duration = Duration::from_secs(10);
 /// A socket that waits for the data of one CPU.
 #[derive(Debug)]
 pub(in crate::network) enum DataSocket {
-    Tcp(TcpListener),
+    Stream(Listener),
     Udp(UdpSocket),
     /// One that is connected already.
-    Connected(TcpStream),
+    Connected(Stream),
 }
 
 /// Progress of a session, as its data connections see it.
@@ -53,19 +54,24 @@ impl Phase {
 }
 
 impl DataSocket {
-    /// Binds a socket for each of `cpus` to free ports of `address`, in the order of the CPUs.
-    pub(in crate::network) fn bind_all(address: IpAddr, cpus: u32, tcp: bool) -> io::Result<Vec<(DataSocket, u16)>> {
+    /// Binds a socket for each of `cpus` to free ports of this machine as `local`, in the order of the CPUs. Over IP `tcp` chooses
+    /// streams.
+    pub(in crate::network) fn bind_all(local: &Host, cpus: u32, tcp: bool) -> io::Result<Vec<(DataSocket, u16)>> {
         let mut ports = PORTS;
-        (0..cpus).map(|_| Self::bind(address, &mut ports, tcp)).collect()
+        (0..cpus).map(|_| Self::bind(local, &mut ports, tcp)).collect()
     }
 
-    fn bind(address: IpAddr, ports: &mut impl Iterator<Item = u16>, tcp: bool) -> io::Result<(DataSocket, u16)> {
+    fn bind(local: &Host, ports: &mut impl Iterator<Item = u16>, tcp: bool) -> io::Result<(DataSocket, u16)> {
         for port in ports {
-            let at = SocketAddr::new(address, port);
-            let bound = if tcp {
-                TcpListener::bind(at).and_then(|s| s.set_nonblocking(true).map(|()| DataSocket::Tcp(s)))
-            } else {
-                UdpSocket::bind(at).and_then(|s| s.set_nonblocking(true).map(|()| DataSocket::Udp(s)))
+            let at = match local {
+                Host::Cid(_) => Address::Vsock { cid: Address::ANY, port: port.into() },
+                Host::Ip(_) => local.at(port.into())?,
+            };
+            let bound = match at {
+                Address::Ip(at) if !tcp => {
+                    UdpSocket::bind(at).and_then(|s| s.set_nonblocking(true).map(|()| DataSocket::Udp(s)))
+                }
+                at => Listener::bind(&at).map(DataSocket::Stream),
             };
             match bound {
                 Ok(socket) => return Ok((socket, port)),
@@ -76,10 +82,10 @@ impl DataSocket {
         Err(io::Error::other("no port between 1500 and 6000 is free"))
     }
 
-    /// The TCP connection of `peer`; `None` if the session is over before it comes.
-    pub(in crate::network) fn accept(self, peer: IpAddr, phase: &Phase) -> io::Result<Option<TcpStream>> {
+    /// The connection of `peer`; `None` if the session is over before it comes.
+    pub(in crate::network) fn accept(self, peer: &Host, phase: &Phase) -> io::Result<Option<Stream>> {
         match self {
-            DataSocket::Tcp(socket) => accept(&socket, peer, phase),
+            DataSocket::Stream(socket) => accept(&socket, peer, phase),
             DataSocket::Connected(stream) => Ok(Some(stream)),
             DataSocket::Udp(_) => Ok(None),
         }
@@ -89,7 +95,7 @@ impl DataSocket {
     pub(in crate::network) fn drain(
         self,
         feed: &mut Feed<'_>,
-        peer: IpAddr,
+        peer: &Host,
         sub_buffer: usize,
         phase: &Phase,
     ) -> Option<String> {
@@ -97,7 +103,7 @@ impl DataSocket {
             DataSocket::Connected(stream) => {
                 stream.set_read_timeout(Some(TICK)).and_then(|()| drain_stream(stream, feed, phase))
             }
-            DataSocket::Tcp(socket) => accept(&socket, peer, phase).and_then(|stream| match stream {
+            DataSocket::Stream(socket) => accept(&socket, peer, phase).and_then(|stream| match stream {
                 Some(stream) => drain_stream(stream, feed, phase),
                 None => Ok(()),
             }),
@@ -115,14 +121,13 @@ fn readable(socket: &impl AsFd) -> bool {
 }
 
 /// The connection of `peer`; others are closed. `None` if the session is over before it comes.
-fn accept(socket: &TcpListener, peer: IpAddr, phase: &Phase) -> io::Result<Option<TcpStream>> {
+fn accept(socket: &Listener, peer: &Host, phase: &Phase) -> io::Result<Option<Stream>> {
     loop {
         // Before looking: what was connected by the end is found by the look after it.
         let over = phase.is_over();
         if readable(socket) {
             match socket.accept() {
-                Ok((stream, from)) if from.ip().to_canonical() == peer.to_canonical() => {
-                    stream.set_nonblocking(false)?;
+                Ok((stream, from)) if from.host().is_same(peer) => {
                     stream.set_read_timeout(Some(TICK))?;
                     return Ok(Some(stream));
                 }
@@ -137,13 +142,13 @@ fn accept(socket: &TcpListener, peer: IpAddr, phase: &Phase) -> io::Result<Optio
     }
 }
 
-fn drain_stream(mut stream: TcpStream, feed: &mut Feed<'_>, phase: &Phase) -> io::Result<()> {
+fn drain_stream(stream: Stream, feed: &mut Feed<'_>, phase: &Phase) -> io::Result<()> {
     let mut since = Instant::now();
     loop {
         if feed.has_failed() {
             return Ok(()); // closing it tells the sender
         }
-        match stream.read(feed.room()) {
+        match (&stream).read(feed.room()) {
             Ok(0) => return Ok(()),
             Ok(read) => {
                 feed.filled(read);
@@ -167,7 +172,7 @@ fn drain_stream(mut stream: TcpStream, feed: &mut Feed<'_>, phase: &Phase) -> io
 fn drain_datagrams(
     socket: &UdpSocket,
     feed: &mut Feed<'_>,
-    peer: IpAddr,
+    peer: &Host,
     sub_buffer: usize,
     phase: &Phase,
 ) -> io::Result<()> {
@@ -182,7 +187,7 @@ fn drain_datagrams(
             continue;
         }
         match socket.recv_from(&mut datagram) {
-            Ok((len, from)) if from.ip().to_canonical() == peer.to_canonical() => {
+            Ok((len, from)) if Address::Ip(from).host().is_same(peer) => {
                 last = Instant::now();
                 if len == sub_buffer {
                     feed.add(&datagram[..len]);

@@ -2,6 +2,7 @@
 
 use super::data::{DataSocket, Phase};
 use crate::abi::Abi;
+use crate::network::transport::Host;
 use crate::record::{Budget, Compression, Drain, Fed, Feed, Progress, Spool, chunk_size};
 use crate::trace_dat::{
     ChunkScan, FinishedSpool, OptionId, SectionWriter, SpoolEntry, SpoolTable, Trace, UnsavedEvents, WriteError,
@@ -10,7 +11,6 @@ use crate::trace_dat::{
 use crate::units::CpuId;
 use std::fs::{self, File};
 use std::io;
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::thread;
 
@@ -23,7 +23,7 @@ pub(in crate::network) struct Incoming {
     /// The file.
     pub(in crate::network) path: PathBuf,
     /// From where.
-    pub(in crate::network) peer: IpAddr,
+    pub(in crate::network) peer: Host,
     pub(in crate::network) cpus: u32,
     /// Size of a sub-buffer, in bytes.
     pub(in crate::network) page_size: u32,
@@ -122,7 +122,7 @@ impl Incoming {
         for (socket, spool) in sockets.into_iter().zip(spools) {
             let mut feed = Feed::new(spool, &drain, progress)?;
             threads.push(thread::Builder::new().name("rtrace/data".to_owned()).spawn_scoped(scope, move || {
-                let wrong = socket.drain(&mut feed, self.peer, sub_buffer, phase);
+                let wrong = socket.drain(&mut feed, &self.peer, sub_buffer, phase);
                 (feed.done(), wrong)
             })?);
         }

@@ -6,11 +6,11 @@ use super::{SessionError, files};
 use crate::abi::Abi;
 use crate::network::incoming::{DataSocket, Finished, Incoming, Metadata, Phase, collect, full};
 use crate::network::patient::{ConnectionError, Patient};
+use crate::network::transport::Address;
 use crate::network::wire::{MAGIC, Message, OK, TraceInit, V1, WireError};
 use crate::record::Spool;
 use crate::trace_dat::{Trace, WriteError};
 use std::fs;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
@@ -21,7 +21,7 @@ const METADATA: Duration = Duration::from_secs(120);
 const NEVER: Duration = Duration::MAX;
 
 /// A V3 session, after its version was agreed on.
-pub(super) fn v3(shared: &Shared<'_>, mut control: Patient, peer: SocketAddr) -> Result<(), SessionError> {
+pub(super) fn v3(shared: &Shared<'_>, mut control: Patient, peer: Address) -> Result<(), SessionError> {
     let mut tick = || shared.go_on();
     if control.bytes(MAGIC.len(), &mut tick)? != MAGIC {
         return Err(SessionError::Refused("it does not send V3's magic number".to_owned()));
@@ -32,7 +32,7 @@ pub(super) fn v3(shared: &Shared<'_>, mut control: Patient, peer: SocketAddr) ->
         Message::TraceInit(init) => init,
         _ => return Err(refuse(&control, "its first message is not TINIT")),
     };
-    let sockets = DataSocket::bind_all(control.stream().local_addr()?.ip(), init.cpus, init.is_tcp())?;
+    let sockets = DataSocket::bind_all(&control.stream().local()?.host(), init.cpus, init.is_tcp())?;
     control.write(&Message::Ports(sockets.iter().map(|socket| socket.1).collect()).bytes())?;
     let (path, file) = files::create(&shared.options.dir, &shared.options.name, peer)?;
     let made = Made(Some(path.clone()));
@@ -95,7 +95,7 @@ fn until_close(control: &Patient, shared: &Shared<'_>, phase: &Phase) -> Result<
 
 /// A V1 session, after its number of CPUs. The description comes without an end of its own, while data comes already: the
 /// file is made when the session is over.
-pub(super) fn v1(shared: &Shared<'_>, mut control: Patient, peer: SocketAddr, cpus: u32) -> Result<(), SessionError> {
+pub(super) fn v1(shared: &Shared<'_>, mut control: Patient, peer: Address, cpus: u32) -> Result<(), SessionError> {
     let mut tick = || shared.go_on();
     let wire = |error: WireError| SessionError::from(ConnectionError::from(error));
     let (page_size, count) = V1::sizes(&control.text(&mut tick)?, &control.text(&mut tick)?).map_err(wire)?;
@@ -105,7 +105,7 @@ pub(super) fn v1(shared: &Shared<'_>, mut control: Patient, peer: SocketAddr, cp
         options.push(control.bytes(len, &mut tick)?);
     }
     let init = V1::init(cpus, page_size, &options).map_err(wire)?;
-    let sockets = DataSocket::bind_all(control.stream().local_addr()?.ip(), init.cpus, init.is_tcp())?;
+    let sockets = DataSocket::bind_all(&control.stream().local()?.host(), init.cpus, init.is_tcp())?;
     control.write(&V1::print(&sockets.iter().map(|socket| socket.1).collect::<Vec<_>>()))?;
     let (path, file) = files::create(&shared.options.dir, &shared.options.name, peer)?;
     let made = Made(Some(path.clone()));
@@ -183,15 +183,15 @@ impl Drop for Made {
 
 struct Session<'a> {
     shared: &'a Shared<'a>,
-    peer: SocketAddr,
+    peer: Address,
     protocol: Protocol,
     incoming: Incoming,
 }
 
 impl<'a> Session<'a> {
-    fn new(shared: &'a Shared<'a>, peer: SocketAddr, protocol: Protocol, path: PathBuf, init: &TraceInit) -> Self {
+    fn new(shared: &'a Shared<'a>, peer: Address, protocol: Protocol, path: PathBuf, init: &TraceInit) -> Self {
         let max_size = shared.options.max_size.map(|size| size.0);
-        let incoming = Incoming { path, peer: peer.ip(), cpus: init.cpus, page_size: init.page_size, max_size };
+        let incoming = Incoming { path, peer: peer.host(), cpus: init.cpus, page_size: init.page_size, max_size };
         Session { shared, peer, protocol, incoming }
     }
 

@@ -9,11 +9,11 @@ use super::recording::{FoundFile, StoreError, UnfinishedRecording, path_of};
 use super::shared::Shared;
 use super::{GREETING, SessionError, files};
 use crate::network::patient::{ConnectionError, Patient};
+use crate::network::transport::Address;
 use crate::network::wire::{Frame, RingSizes};
 use crate::trace_dat::write::{Added, Unfinished, recover_with};
 use crate::trace_dat::{Recovered, UnsavedEvents, WriteError, recover};
 use crate::units::seconds;
-use std::net::SocketAddr;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,7 @@ const ACK_BYTES: usize = 256 << 10;
 const ACK_TIME: Duration = Duration::from_millis(200);
 
 /// A session, after its greeting.
-pub(super) fn session(shared: &Shared<'_>, mut control: Patient, peer: SocketAddr) -> Result<(), SessionError> {
+pub(super) fn session(shared: &Shared<'_>, mut control: Patient, peer: Address) -> Result<(), SessionError> {
     control.silence = GREETING;
     let Frame::Open { id, chunked, name, rings } = control.frame(&mut || shared.go_on())? else {
         return Err(SessionError::Refused("its first frame does not open a recording".to_owned()));
@@ -98,7 +98,7 @@ enum End {
 fn serve(
     shared: &Shared<'_>,
     control: &Patient,
-    peer: SocketAddr,
+    peer: Address,
     mut recording: UnfinishedRecording,
     again: bool,
 ) -> Result<(), SessionError> {

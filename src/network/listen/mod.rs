@@ -14,12 +14,12 @@ mod shared;
 
 use super::door::{Door, Visit};
 use super::patient::{ConnectionError, Patient};
+use super::transport::{Address, Stream};
 use super::wire::{BANNER, Greeting, OURS, V3};
 pub use notice::{EndedSession, ListenNotice, Protocol};
 pub use options::ListenOptions;
 use shared::Shared;
 use std::io;
-use std::net::{SocketAddr, TcpStream};
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -40,7 +40,7 @@ impl Listener {
     ///
     /// # Errors
     /// The kernel's: the address is taken, is not this machine's, or the port needs rights.
-    pub fn bind(address: SocketAddr, options: ListenOptions) -> io::Result<Self> {
+    pub fn bind(address: Address, options: ListenOptions) -> io::Result<Self> {
         Ok(Listener { door: Door::bind(address, options.allow.clone())?, options })
     }
 
@@ -48,7 +48,7 @@ impl Listener {
     ///
     /// # Errors
     /// The kernel's.
-    pub fn address(&self) -> io::Result<SocketAddr> {
+    pub fn address(&self) -> io::Result<Address> {
         self.door.address()
     }
 
@@ -97,8 +97,7 @@ impl Listener {
 }
 
 /// Greets a peer and serves it. An error is one of before there was a file.
-fn session(shared: &Shared<'_>, stream: TcpStream, peer: SocketAddr) -> Result<(), SessionError> {
-    stream.set_nonblocking(false)?;
+fn session(shared: &Shared<'_>, stream: Stream, peer: Address) -> Result<(), SessionError> {
     let control = Patient::new(stream, GREETING)?;
     control.write(BANNER)?;
     let until = Instant::now() + GREETING;

@@ -1,8 +1,8 @@
 //! Events of a listener, for its log and its exit code.
 
+use crate::network::transport::Address;
 use crate::units::{ByteSize, counted};
 use std::fmt;
-use std::net::SocketAddr;
 
 /// The protocol of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,14 +32,14 @@ pub enum ListenNotice {
     /// A connection came to nothing, and there is no file.
     Refused {
         /// From where.
-        peer: SocketAddr,
+        peer: Address,
         /// Why.
         why: String,
     },
     /// A recording begins, or goes on after a break.
     Began {
         /// From where.
-        peer: SocketAddr,
+        peer: Address,
         /// Its protocol.
         protocol: Protocol,
         /// The file's name.

@@ -3,8 +3,9 @@
 use super::notice::{EndedSession, ListenNotice};
 use super::options::ListenOptions;
 use crate::network::patient::ConnectionError;
+use crate::network::transport::{Address, Stream};
 use std::collections::HashMap;
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::Shutdown;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -28,7 +29,7 @@ pub(super) struct Shared<'a> {
 #[derive(Debug)]
 enum SessionState {
     /// A session has it.
-    Held(TcpStream),
+    Held(Stream),
     /// Its sender went away; it is completed at that time.
     Waiting(Instant),
     /// It is being completed.
@@ -55,7 +56,7 @@ impl<'a> Shared<'a> {
         (self.log)(notice);
     }
 
-    pub(super) fn refused(&self, peer: SocketAddr, why: impl ToString) {
+    pub(super) fn refused(&self, peer: Address, why: impl ToString) {
         self.log(&ListenNotice::Refused { peer, why: why.to_string() });
     }
 
@@ -74,7 +75,7 @@ impl<'a> Shared<'a> {
 
     /// Takes the recording `file` for the session of `stream`, from an older session of the same sender if need be. False
     /// if that session, or who completes it, does not let go.
-    pub(super) fn take(&self, file: &str, stream: TcpStream) -> bool {
+    pub(super) fn take(&self, file: &str, stream: Stream) -> bool {
         let until = Instant::now() + HAND_OVER;
         let mut recordings = self.recordings();
         loop {

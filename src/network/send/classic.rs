@@ -4,14 +4,15 @@
 //! All of the description is in memory before the first message, as that listener takes five seconds without a message for
 //! the end. It never answers what it stored; that it closes the control connection after CLOSE says that its file is made.
 
+use super::connect::GREETING;
 use super::description::{description, opened};
 use super::streams::DataStreams;
 use crate::network::patient::{ConnectionError, Patient};
+use crate::network::transport::Stream;
 use crate::network::wire::{MAGIC, Message, OK, TraceInit, V3};
 use crate::record::{Remote, RemoteRing, Sent};
 use crate::units::CpuId;
 use std::io;
-use std::net::{SocketAddr, TcpStream};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -109,7 +110,8 @@ impl ClassicState {
             return Err(io::Error::other("the listener does not take V3"));
         }
         let cpus = self.streams.cpus();
-        let init = TraceInit { cpus, page_size: trace.prefix.page_size, options: vec!["tcp".to_owned()] };
+        let kind = if control.stream().is_ip() { "tcp" } else { "vsock" };
+        let init = TraceInit { cpus, page_size: trace.prefix.page_size, options: vec![kind.to_owned()] };
         control.write(&Message::TraceInit(init).bytes()).map_err(told)?;
         let ports = match control.message(&mut wait).map_err(told)? {
             Message::Ports(ports) if ports.len() == cpus as usize => ports,
@@ -119,9 +121,9 @@ impl ClassicState {
             control.write(&message).map_err(told)?;
         }
         control.write(&Message::EndOfData.bytes()).map_err(told)?;
-        let peer = control.stream().peer_addr()?.ip();
+        let peer = control.stream().peer()?.host();
         for (cpu, port) in ports.into_iter().enumerate() {
-            self.streams.connect(cpu, TcpStream::connect(SocketAddr::new(peer, port))?);
+            self.streams.connect(cpu, Stream::connect(&peer.at(port.into())?, GREETING)?);
         }
         Ok(())
     }

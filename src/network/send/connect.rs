@@ -1,9 +1,9 @@
 //! The way to a listener, and which of the two kinds it is.
 
 use crate::network::patient::{ConnectionError, Patient};
+use crate::network::transport::{Address, Stream};
 use crate::network::wire::{BANNER, OFFER, VersionAnswer, version_answer};
 use std::io;
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 /// Time that a listener gets for each answer of the greeting.
@@ -45,29 +45,16 @@ pub(super) enum Greeted {
     TraceCmd(Patient),
 }
 
-/// The addresses of `HOST:PORT`, or of this machine with `PORT` alone.
-pub(super) fn resolve(place: &str) -> Result<Vec<SocketAddr>, ConnectError> {
-    let full = if place.contains(':') { place.to_owned() } else { format!("localhost:{place}") };
-    let failed = |source| ConnectError::Address { place: place.to_owned(), source };
-    let found: Vec<SocketAddr> = full.to_socket_addrs().map_err(failed)?.collect();
-    if found.is_empty() { Err(failed(io::ErrorKind::NotFound.into())) } else { Ok(found) }
+/// The addresses of `HOST:PORT`, of `@CID:PORT` over vsock, or of this machine with `PORT` alone.
+pub(super) fn resolve(place: &str) -> Result<Vec<Address>, ConnectError> {
+    let full = if place.contains([':', '@']) { place.to_owned() } else { format!("localhost:{place}") };
+    Address::resolve(&full, None).map_err(|source| ConnectError::Address { place: place.to_owned(), source })
 }
 
 /// Connects to the first of `addresses` where somebody listens, and greets.
-pub(super) fn greet(place: &str, addresses: &[SocketAddr]) -> Result<Greeted, ConnectError> {
+pub(super) fn greet(place: &str, addresses: &[Address]) -> Result<Greeted, ConnectError> {
     let failed = |source| ConnectError::Connect { place: place.to_owned(), source };
-    let mut last = io::Error::from(io::ErrorKind::NotFound);
-    let mut connected = None;
-    for address in addresses {
-        match TcpStream::connect_timeout(address, GREETING) {
-            Ok(stream) => {
-                connected = Some(stream);
-                break;
-            }
-            Err(error) => last = error,
-        }
-    }
-    let stream = connected.ok_or_else(|| failed(last.into()))?;
+    let (stream, _) = Stream::connect_any(addresses, GREETING).map_err(|error| failed(error.into()))?;
     let control = Patient::new(stream, GREETING).map_err(|e| failed(e.into()))?;
     let mut wait = || Ok(());
     match control.bytes(BANNER.len(), &mut wait) {

@@ -6,11 +6,12 @@
 use super::connect::{Greeted, greet};
 use super::queue::Queue;
 use crate::network::patient::{ConnectionError, Patient};
+use crate::network::transport::Address;
 use crate::network::wire::{Frame, RingId};
 use crate::record::{Dropped, Remote, RemoteRing, Sent};
 use crate::units::CpuId;
 use std::io;
-use std::net::{Shutdown, SocketAddr};
+use std::net::Shutdown;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -48,12 +49,12 @@ struct Begin {
 #[derive(Debug)]
 struct Link {
     control: Patient,
-    addresses: Vec<SocketAddr>,
+    addresses: Vec<Address>,
     patience: Duration,
 }
 
 impl Sender {
-    pub(super) fn new(place: &str, addresses: Vec<SocketAddr>, control: Patient, patience: Duration) -> Self {
+    pub(super) fn new(place: &str, addresses: Vec<Address>, control: Patient, patience: Duration) -> Self {
         let link = Some(Link { control, addresses, patience });
         Sender {
             place: place.to_owned(),
@@ -165,7 +166,7 @@ struct Opening {
 struct Work<'a> {
     queue: &'a Queue,
     place: String,
-    addresses: Vec<SocketAddr>,
+    addresses: Vec<Address>,
     patience: Duration,
     open: Opening,
     /// The file's name at the listener, once it has one.

@@ -1,13 +1,14 @@
 //! Data connections of a recording that leaves in trace-cmd's way: one per CPU, bare sub-buffers.
 
+use crate::network::transport::Stream;
 use crate::record::{Dropped, RemoteRing};
 use crate::units::CpuId;
 use std::io::{self, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::Shutdown;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A ring's connection, from the beginning to its end.
-type Slot = Arc<Mutex<Option<TcpStream>>>;
+type Slot = Arc<Mutex<Option<Stream>>>;
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -33,7 +34,7 @@ impl DataStreams {
     }
 
     /// Connects the ring of `cpu`. A CPU that is not recorded has no data: its connection ends at once.
-    pub(in crate::network) fn connect(&self, cpu: usize, stream: TcpStream) {
+    pub(in crate::network) fn connect(&self, cpu: usize, stream: Stream) {
         if let Some((_, slot)) = self.rings.iter().find(|ring| ring.0.0 as usize == cpu) {
             *locked(slot) = Some(stream);
         }
@@ -48,8 +49,8 @@ struct SenderRing {
 
 impl RemoteRing for SenderRing {
     fn append(&mut self, chunk: &[u8], _raw: u64) -> io::Result<()> {
-        let mut slot = locked(&self.slot);
-        let stream = slot.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+        let slot = locked(&self.slot);
+        let mut stream = slot.as_ref().ok_or(io::ErrorKind::NotConnected)?;
         stream.write_all(chunk)?;
         self.sent += chunk.len() as u64;
         Ok(())

@@ -3,11 +3,11 @@
 use super::fastest::{Measured, bound};
 use super::probing::{next, unexpected};
 use crate::network::patient::{ConnectionError, Patient, Tick};
+use crate::network::transport::Stream;
 use crate::network::wire::{MAX_PROBES, Message, ProbeStamp, TimeSync};
 use crate::record::TraceClockReader;
 use crate::trace_dat::{ClockComparison, ClockSample, TimeShift};
 use std::io;
-use std::net::TcpStream;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ impl Compared {
 
 impl Answerer {
     /// For an agent with `cpus`, over `stream`. `clock` is that of the host's recording.
-    pub(in crate::network) fn new(stream: TcpStream, clock: TraceClockReader, cpus: usize) -> io::Result<Self> {
+    pub(in crate::network) fn new(stream: Stream, clock: TraceClockReader, cpus: usize) -> io::Result<Self> {
         let control = Patient::new(stream, SILENCE)?;
         Ok(Answerer { control, clock, cpus: vec![Vec::new(); cpus], rounds: 0 })
     }
