@@ -50,6 +50,7 @@ mod report;
 mod reset;
 mod restore;
 mod saved_summary;
+mod setup_guest;
 mod show;
 mod snapshot;
 mod split;
@@ -110,6 +111,7 @@ enum Command {
     Split(split::Args),
     List(list::Args),
     Agent(agent::Args),
+    SetupGuest(setup_guest::Args),
     Attach(attach::Args),
     Listen(listen::Args),
     Mem(mem::Args),
@@ -165,6 +167,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Stack(args) => stack::run(&args),
         Command::Split(args) => split::run(&args),
         Command::Agent(args) => agent::run(&args),
+        Command::SetupGuest(args) => setup_guest::run(&args),
         Command::Attach(args) => attach::run(&args),
         Command::Listen(args) => listen::run(&args),
         Command::List(args) => list::run(&args),
@@ -234,6 +237,6 @@ pub(crate) fn main() -> ExitCode {
     exit::report(match parsed {
         Ok(Cli { command: Some(command) }) => run(command),
         Ok(Cli { command: None }) => exit::print(help::FIRST_STEPS),
-        Err(answer) => exit::print_clap(&trace_cmd::later_command(answer)),
+        Err(answer) => exit::print_clap(&answer),
     })
 }

@@ -1,8 +1,5 @@
-//! Commands of trace-cmd for the network and guests, which are planned: they are refused with that message.
+//! Options of trace-cmd for guests, which are planned: they are refused with that message.
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-
-const COMMANDS: [&str; 1] = ["setup-guest"];
 const OPTIONS: [&str; 1] = ["--proxy"];
 const INSTEAD: &str = "tracing over the network and of guests comes later; record on each machine, and \
                        `rtrace report FILE FILE` merges what their clocks agree on";
@@ -14,14 +11,4 @@ pub(crate) fn later_option(word: &str) -> Option<String> {
         |option: &&str| option.len() == 2 && name.len() > 2 && !name.starts_with("--") && name.starts_with(*option);
     let found = OPTIONS.iter().find(|option| name == **option || short(option))?;
     Some(format!("`{found}` is not here yet: {INSTEAD}\n"))
-}
-
-/// The same for commands: `error` itself, if it is about another one.
-pub(crate) fn later_command(error: clap::Error) -> clap::Error {
-    match error.get(ContextKind::InvalidSubcommand) {
-        Some(ContextValue::String(name)) if COMMANDS.contains(&name.as_str()) => {
-            clap::Error::raw(ErrorKind::InvalidSubcommand, format!("`{name}` is not here yet: {INSTEAD}\n"))
-        }
-        _ => error,
-    }
 }

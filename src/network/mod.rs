@@ -12,6 +12,7 @@ pub mod agent;
 mod allow;
 pub mod control;
 mod door;
+mod fifos;
 mod incoming;
 mod keep_alive;
 pub mod listen;
@@ -22,5 +23,6 @@ mod transport;
 pub mod wire;
 
 pub use allow::{Network, NetworkError};
+pub use fifos::{FIFO_FOLDER, GuestFifos};
 pub use patient::ConnectionError;
 pub use transport::{Address, AddressError};

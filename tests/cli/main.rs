@@ -47,6 +47,7 @@ mod manual;
 mod perfetto;
 mod profile;
 mod recorded_hist;
+mod setup_guest;
 mod standard_output;
 mod statements;
 mod tables;

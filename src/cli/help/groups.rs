@@ -26,6 +26,7 @@ pub(super) const GROUPS: &[Group] = &[
         commands: &[
             Entry("record", OWN, "FILE; all settings are put back (-k: they stay)"),
             Entry("agent", "an instance of its own", "nothing: all settings are put back; the controller has the FILE"),
+            Entry("setup-guest", "no buffer: a guest of this host", "FIFOs for the guest's data"),
             Entry("listen", "no buffer: recordings of other machines", "a FILE per sender"),
             Entry("stream", OWN, "nothing: all settings are put back"),
             Entry(

@@ -219,6 +219,7 @@ pub(super) const OF_TRACEFS: &Lines = &[
     ("list", "?list --json"),
     ("check-events", "?check-events"),
     ("attach", "attach -s 0 ATTACK ATTACK"),
+    ("setup-guest", "?setup-guest -c 1 --dir d ATTACK"),
     ("listen", "listen -p 0 -d ATTACK"),
     ("agent", "agent -p 0 -N 127.0.0.1 --tracefs ATTACK"),
     ("stream", "stream --journal-dir j -e ATTACK"),
