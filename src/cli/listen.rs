@@ -48,6 +48,12 @@ pub(crate) struct Args {
     /// Write what happens to FILE instead of standard error
     #[arg(short, long, value_name = "FILE")]
     log: Option<PathBuf>,
+    /// Say how each sender sends, too: its rings, and the ports of its data
+    ///
+    /// With trace-cmd's levels: `info` and beyond say it, and so does --verbose alone.
+    #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "all",
+          value_parser = says_all)]
+    verbose: Option<bool>,
     /// A line of JSON for each event, on standard output or in the log FILE
     #[arg(long)]
     json: bool,
@@ -81,6 +87,15 @@ fn file_name(text: &str) -> Result<String, String> {
     }
 }
 
+/// Levels of trace-cmd's log, by name and number: true from `info` on.
+fn says_all(level: &str) -> Result<bool, String> {
+    match level {
+        "none" | "crit" | "err" | "warn" | "0" | "1" | "2" | "3" => Ok(false),
+        "info" | "debug" | "all" | "4" | "5" | "6" => Ok(true),
+        _ => Err("the levels are none, crit, err, warn, info, debug and all, or 0 to 6".to_owned()),
+    }
+}
+
 /// An event of schema `rtrace.listen`, version 1.
 fn facts(notice: &ListenNotice) -> Value {
     match notice {
@@ -88,6 +103,10 @@ fn facts(notice: &ListenNotice) -> Value {
         ListenNotice::Began { peer, protocol, file, again } => json!({
             "event": if *again { "resumed" } else { "began" }, "peer": peer.to_string(),
             "protocol": protocol.to_string(), "file": file,
+        }),
+        ListenNotice::Agreed { peer, rings, data, datagrams } => json!({
+            "event": "agreed", "peer": peer.to_string(), "rings": rings, "datagrams": datagrams,
+            "sub_buffer": data.as_ref().map(|data| data.0), "ports": data.as_ref().map(|data| &data.1),
         }),
         ListenNotice::Interrupted { file, why } => json!({"event": "interrupted", "file": file, "why": why}),
         ListenNotice::Ended(ended) => json!({
@@ -146,7 +165,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         nix::unistd::daemon(true, false).context("failed to go to the background")?;
         release();
     }
-    let tell = |notice: &ListenNotice| log.event(&notice.to_string(), facts(notice));
+    let verbose = args.verbose == Some(true);
+    let tell = |notice: &ListenNotice| {
+        if verbose || !matches!(notice, ListenNotice::Agreed { .. }) {
+            log.event(&notice.to_string(), facts(notice));
+        }
+    };
     match listener.run(signals.as_fd(), &tell) {
         0 => Ok(Exit::Success),
         1 => Err(Failure::new(Exit::Incomplete, anyhow!("one recording is incomplete"))),

@@ -22,6 +22,7 @@ pub(super) use agents::{gathered, plan_for_controller};
 use live::Screen;
 use rtrace::assertion::Assertion;
 use rtrace::network::control::{GuestSummary, GuestTarget, record_along};
+use rtrace::network::send::Transport;
 use rtrace::record::{
     self, Beside, BufferPlan, Compression, Ended, Limits, Observer, Plan, Reached, RecordError, RecordSummary, Sentry,
     TargetBuffer,
@@ -51,14 +52,14 @@ pub(crate) struct Args {
     output: PathBuf,
     /// Send the recording to `rtrace listen`, or to trace-cmd's, at HOST:PORT (or PORT of this machine); there is no file here
     ///
-    /// Over TCP. With a listener of rtrace's an interrupted connection is taken up again for a minute, and the exit code is 0 only if
-    /// everything is written there.
+    /// Over TCP, unless --udp says otherwise. With a listener of rtrace's an interrupted connection is taken up again for a minute,
+    /// and the exit code is 0 only if everything is written there.
     #[arg(short = 'N', long = "to", value_name = "HOST:PORT",
-          conflicts_with_all = ["output", "max_size", "min_free", "ring", "ring_time", "max_per_cpu", "assert", "file_version"])]
+          conflicts_with_all = ["output", "max_size", "min_free", "ring", "ring_time", "max_per_cpu", "assert"])]
     to: Option<String>,
     /// The same over vsock: CID 2 is the host, for its guests
     #[arg(short = 'V', long = "to-vsock", value_name = "CID:PORT", value_parser = remote::vsock_place,
-          conflicts_with_all = ["to", "agents", "output", "max_size", "min_free", "ring", "ring_time", "max_per_cpu", "assert", "file_version"])]
+          conflicts_with_all = ["to", "agents", "output", "max_size", "min_free", "ring", "ring_time", "max_per_cpu", "assert"])]
     to_vsock: Option<String>,
     /// Record along on HOST, or on guest CID over vsock, where `rtrace agent` or trace-cmd's runs (port 823 without :PORT)
     ///
@@ -77,8 +78,14 @@ pub(crate) struct Args {
     /// Taken for trace-cmd's sake: data of agents always comes through sockets
     #[arg(long, alias = "nofifos", hide = true)]
     no_fifos: bool,
-    /// Taken for trace-cmd's sake: -N always uses TCP
-    #[arg(short = 't', hide = true)]
+    /// With -N: send the data in datagrams, which the network may lose
+    ///
+    /// A listener of rtrace's counts them: lost events are marked in its file, and the exit code is 4. Of those on the way to
+    /// trace-cmd's listener only the ones that this machine refuses are known. Names of tasks are those of the beginning.
+    #[arg(long, requires = "to")]
+    udp: bool,
+    /// Taken for trace-cmd's sake: -N uses TCP without --udp
+    #[arg(short = 't', hide = true, conflicts_with = "udp")]
     _tcp: bool,
     /// Store the formats of all events, not only of those recorded
     #[arg(short, long)]
@@ -181,7 +188,7 @@ pub(crate) fn parse_compression(text: &str) -> Result<Compression, String> {
 impl Args {
     fn plan(&self) -> Result<Plan, clap::Error> {
         let main = if self.more.keeps() { TargetBuffer::Top } else { self.session.place() };
-        let version6 = self.more.file_version == 6;
+        let version6 = self.more.file_version == Some(6) && self.to.is_none();
         let compression = self.compression.unwrap_or(if version6 { Compression::None } else { Compression::default() });
         let traced = self.session.add_to(self.traced.plan(main)?);
         Ok(Plan {
@@ -266,7 +273,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         plan.output = outgoing.path();
     }
     let remote = match args.to.as_ref().or(args.to_vsock.as_ref()) {
-        Some(place) => Some(remote::connect_to(place, &mut plan).map_err(|failure| failure.with_exit(own))?),
+        Some(place) => {
+            let transport = if args.udp { Transport::Udp } else { Transport::Stream };
+            let mut warn = |text: &str| Observer::warn(&mut screen, text);
+            let connected = remote::connect_to(place, transport, args.more.file_version, &mut plan, &mut warn);
+            Some(connected.map_err(|failure| failure.with_exit(own))?)
+        }
         None => None,
     };
     let beside = Beside { remote, sentry: sentry.as_mut().map(|sentry| sentry as &mut dyn Sentry), stop: None };

@@ -51,6 +51,6 @@ pub trait RemoteRing: Debug + Send {
     /// Bytes taken so far.
     fn taken(&self) -> u64;
 
-    /// Waits until all that was taken is written there or lost; gives what is lost.
+    /// Waits until all that was taken is written there or lost; gives what is lost. All rings of the recording have ended by then.
     fn settle(&mut self) -> Dropped;
 }

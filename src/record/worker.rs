@@ -11,7 +11,7 @@ use super::store::{RingTally, Store, Stored};
 use super::watch::{Interference, Watch};
 use crate::sys;
 use crate::tracefs::CpuStats;
-use crate::units::CpuId;
+use crate::units::{ByteSize, CpuId};
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, SpliceFFlags, fcntl, splice};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll, ppoll};
@@ -58,7 +58,10 @@ impl Drained {
             self.tally.bytes_discarded = self.tally.bytes;
             self.tally.events_discarded = self.tally.events.unwrap_or(0);
         } else if gone.bytes > 0 {
-            failures.push(format!("the spool of cpu {} was removed while it was recorded to", self.cpu));
+            failures.push(match self.spool {
+                ChunkSink::Spool(_) => format!("the spool of cpu {} was removed while it was recorded to", self.cpu),
+                ChunkSink::Remote(_) => format!("{} of cpu {} did not arrive", ByteSize(gone.bytes), self.cpu),
+            });
         }
     }
 }

@@ -23,6 +23,7 @@ mod balance;
 mod ci_jobs;
 mod clocks;
 mod command_line;
+mod datagrams;
 mod ends;
 mod fake;
 mod filter_agrees;

@@ -229,6 +229,17 @@ fn where_nobody_listens_nothing_is_recorded() {
 /// trace-cmd's listener says nothing when it is done: it closes the connection.
 #[test]
 fn trace_cmds_listener_takes_it_too() {
+    to_trace_cmd(&[]);
+}
+
+/// Its listener packs the events as the file says.
+#[test]
+fn trace_cmds_listener_takes_version_7_too() {
+    to_trace_cmd(&["--file-version", "7"]);
+    to_trace_cmd(&["--file-version", "7", "--compression", "none"]);
+}
+
+fn to_trace_cmd(how: &[&str]) {
     let Some((_, _guard)) = kernel() else { return };
     let Some(trace_cmd) = installed() else { return };
     let (env, dir) = (TestEnvironment::new(), TestEnvironment::new());
@@ -242,7 +253,7 @@ fn trace_cmds_listener_takes_it_too() {
     while std::net::TcpStream::connect(("127.0.0.1", port.parse::<u16>().unwrap())).is_err() && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(50));
     }
-    let out = env.rtrace(&words(&port, &[], &kills(PRODUCED as u32)));
+    let out = env.rtrace(&words(&port, how, &kills(PRODUCED as u32)));
     kill(Pid::from_raw(listener.id() as i32), Signal::SIGINT).unwrap();
     listener.wait().unwrap();
     out.exits(0);
@@ -252,5 +263,9 @@ fn trace_cmds_listener_takes_it_too() {
     files.retain(|path| fs::metadata(path).unwrap().len() > 100);
     assert_eq!(files.len(), 1, "{files:?}");
     assert_eq!(in_file(&env, &files[0]), events);
+    let validated = env.rtrace(&["dump", "--validate", files[0].to_str().unwrap()]);
+    if !how.is_empty() {
+        validated.exits(0);
+    }
     env.rtrace(&words(&port, &["-c", "-B", "rtrace-test-net"], "true")).exits(125);
 }

@@ -49,6 +49,7 @@ const TRACED: &[Section] = &[
             "max-size",
             "to",
             "to-vsock",
+            "udp",
             "A",
             "name",
             "tsync-interval",

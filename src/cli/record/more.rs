@@ -47,8 +47,10 @@ pub(crate) struct RecorderArgs {
     #[arg(long)]
     pub(super) tsc2nsec: bool,
     /// File format: 7, or 6 for older tools (uncompressed; briefly needs twice the disk space)
-    #[arg(long, value_name = "VERSION", default_value_t = 7, value_parser = clap::value_parser!(u8).range(6..=7))]
-    pub(super) file_version: u8,
+    ///
+    /// With -N: of the file that trace-cmd's listener writes. There it is 6, which all of them know; 7 has the codec of --compression.
+    #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u8).range(6..=7))]
+    pub(super) file_version: Option<u8>,
     /// Return as soon as recording runs, and record in the background
     ///
     /// It ends by a signal, or with CMD. Standard output and standard error of the caller are let go of: what it says from then

@@ -3,8 +3,9 @@
 use super::super::exit::{Exit, Failure};
 use anyhow::anyhow;
 use rtrace::network::Address;
-use rtrace::network::send::{Destination, connect};
+use rtrace::network::send::{Destination, ListenerKind, Transport, connect};
 use rtrace::record::{BufferPlan, Compression, Plan, Remote};
+use rtrace::trace_dat::write::Version;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,17 +22,37 @@ pub(super) fn vsock_place(text: &str) -> Result<String, String> {
     }
 }
 
-/// Connects to `place`, and makes `plan` one that can be sent there.
-pub(super) fn connect_to(place: &str, plan: &mut Plan) -> Result<Arc<dyn Remote>, Failure> {
-    let Destination { remote, is_trace_cmd } =
-        connect(place, PATIENCE).map_err(|error| Failure::new(Exit::Failed, error))?;
-    plan.output = PathBuf::from(remote.place());
-    if is_trace_cmd {
-        let who = format!("the listener at {place} is trace-cmd's, which");
-        check_for_trace_cmd(plan, &who)
-            .map_err(|why| Failure::new(Exit::Usage, anyhow!(why)).hint("`rtrace listen` there takes more."))?;
-        plan.compression = Compression::None;
+/// Connects to `place`, and makes `plan` one that can be sent there. Says what will not be known of it.
+pub(super) fn connect_to(
+    place: &str,
+    transport: Transport,
+    file_version: Option<u8>,
+    plan: &mut Plan,
+    warn: &mut dyn FnMut(&str),
+) -> Result<Arc<dyn Remote>, Failure> {
+    let version = if file_version == Some(7) { Version::V7(plan.compression.codec()) } else { Version::V6 };
+    let Destination { remote, kind } =
+        connect(place, transport, version, PATIENCE).map_err(|error| Failure::new(Exit::Failed, error))?;
+    if file_version == Some(6) && kind != ListenerKind::TraceCmd {
+        let error = anyhow!("the listener at {place} is rtrace's, which writes files of version 7");
+        return Err(Failure::new(Exit::Usage, error).hint("`rtrace convert --file-version 6` there makes the other."));
     }
+    plan.output = PathBuf::from(remote.place());
+    let (who, hint) = match kind {
+        ListenerKind::Ours => return Ok(remote),
+        ListenerKind::OursOverUdp => ("a session over UDP".to_owned(), "Without --udp it takes more."),
+        ListenerKind::TraceCmd => {
+            (format!("the listener at {place} is trace-cmd's, which"), "`rtrace listen` there takes more.")
+        }
+    };
+    check_for_trace_cmd(plan, &who).map_err(|why| Failure::new(Exit::Usage, anyhow!(why)).hint(hint))?;
+    if (kind, transport) == (ListenerKind::TraceCmd, Transport::Udp) {
+        warn(&format!(
+            "the listener at {place} is trace-cmd's, which does not count datagrams: those lost on the way will not be known \
+             (without --udp none are lost)"
+        ));
+    }
+    plan.compression = Compression::None;
     Ok(remote)
 }
 

@@ -11,6 +11,7 @@ use crate::network::transport::Address;
 use crate::network::wire::{Message, PTP, TraceRequest, TraceResponse};
 use crate::record::{Remote, RemoteRing, Sent, TraceClockReader};
 use crate::trace_dat::clock_counts_time;
+use crate::trace_dat::write::Version;
 use crate::tracefs::Journal;
 use crate::units::CpuId;
 use nix::sys::eventfd::EventFd;
@@ -122,7 +123,7 @@ impl Controller {
     /// Answers, sends the description and takes the data connections.
     fn begin(&self, state: &mut ControllerState, id: u64, file: &[u8]) -> io::Result<()> {
         let trace = opened(file)?;
-        let description = description(&trace)?;
+        let description = description(&trace, Version::V6)?;
         let local = self.control.stream().local()?.host();
         let mut sockets = DataSocket::bind_all(&local, state.streams.cpus() + 1, true)?;
         let sync = sockets.pop().zip(self.clock(&trace.clock()));
@@ -232,7 +233,7 @@ impl Controller {
         // The controller has them.
         trace.kallsyms = Vec::new().into();
         trace.btf = Vec::new().into();
-        for message in Message::data(&description(&trace)?) {
+        for message in Message::data(&description(&trace, Version::V6)?) {
             self.control.write(&message).map_err(told)?;
         }
         self.control.write(&Message::EndOfData.bytes()).map_err(told)

@@ -88,8 +88,8 @@ impl Guest {
         // Tracing is over there; closing says so to an agent that waits.
         drop(control);
         if failed.load(Ordering::Relaxed) {
-            for (fed, _) in fed {
-                fed.spool.remove();
+            for drained in fed {
+                drained.fed.spool.remove();
             }
             let _ = fs::remove_file(&incoming.path);
             let summary = Finished { size: 0, events: None, incomplete: why };

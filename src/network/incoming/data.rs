@@ -2,8 +2,12 @@
 
 use crate::network::patient::TICK;
 use crate::network::transport::{Address, Host, Listener, Stream};
+use crate::network::wire::DatagramStamp;
 use crate::record::Feed;
+use crate::ring_buffer::{Lost, PageLayout};
+use crate::trace_dat::ChunkScan;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::socket::{setsockopt, sockopt};
 use std::io::{self, Read};
 use std::net::UdpSocket;
 use std::os::fd::AsFd;
@@ -18,12 +22,16 @@ const AGE: Duration = Duration::from_millis(500);
 const QUIET: Duration = Duration::from_millis(300);
 /// After the end of the control connection, the time that a data connection may take to say something.
 const LAST: Duration = Duration::from_secs(10);
+/// Receive buffer of a UDP socket, in bytes, for bursts. Without rights the kernel gives no more than net.core.rmem_max.
+const RECEIVE_BUFFER: usize = 4 << 20;
 
 /// A socket that waits for the data of one CPU.
 #[derive(Debug)]
 pub(in crate::network) enum DataSocket {
     Stream(Listener),
     Udp(UdpSocket),
+    /// The same for datagrams with stamps, before sub-buffers of that layout.
+    Numbered(UdpSocket, PageLayout),
     /// One that is connected already.
     Connected(Stream),
 }
@@ -68,9 +76,7 @@ impl DataSocket {
                 Host::Ip(_) => local.at(port.into())?,
             };
             let bound = match at {
-                Address::Ip(at) if !tcp => {
-                    UdpSocket::bind(at).and_then(|s| s.set_nonblocking(true).map(|()| DataSocket::Udp(s)))
-                }
+                Address::Ip(at) if !tcp => UdpSocket::bind(at).and_then(datagrams),
                 at => Listener::bind(&at).map(DataSocket::Stream),
             };
             match bound {
@@ -82,35 +88,55 @@ impl DataSocket {
         Err(io::Error::other("no port between 1500 and 6000 is free"))
     }
 
+    /// Takes datagrams to be numbered, if it is for datagrams at all.
+    pub(in crate::network) fn numbered(self, layout: PageLayout) -> Self {
+        match self {
+            DataSocket::Udp(socket) => DataSocket::Numbered(socket, layout),
+            other => other,
+        }
+    }
+
     /// The connection of `peer`; `None` if the session is over before it comes.
     pub(in crate::network) fn accept(self, peer: &Host, phase: &Phase) -> io::Result<Option<Stream>> {
         match self {
             DataSocket::Stream(socket) => accept(&socket, peer, phase),
             DataSocket::Connected(stream) => Ok(Some(stream)),
-            DataSocket::Udp(_) => Ok(None),
+            DataSocket::Udp(_) | DataSocket::Numbered(..) => Ok(None),
         }
     }
 
-    /// Takes all that comes from `peer`, until its end. Gives what went wrong, if anything did.
+    /// Takes all that comes from `peer`, until its end. Gives the number of events noted as lost on the way, or what went wrong.
     pub(in crate::network) fn drain(
         self,
         feed: &mut Feed<'_>,
         peer: &Host,
         sub_buffer: usize,
         phase: &Phase,
-    ) -> Option<String> {
-        let drained = match self {
+    ) -> io::Result<u64> {
+        match self {
             DataSocket::Connected(stream) => {
-                stream.set_read_timeout(Some(TICK)).and_then(|()| drain_stream(stream, feed, phase))
+                stream.set_read_timeout(Some(TICK))?;
+                drain_stream(stream, feed, phase).map(|()| 0)
             }
-            DataSocket::Stream(socket) => accept(&socket, peer, phase).and_then(|stream| match stream {
-                Some(stream) => drain_stream(stream, feed, phase),
-                None => Ok(()),
-            }),
-            DataSocket::Udp(socket) => drain_datagrams(&socket, feed, peer, sub_buffer, phase),
-        };
-        drained.err().map(|e| e.to_string())
+            DataSocket::Stream(socket) => match accept(&socket, peer, phase)? {
+                Some(stream) => drain_stream(stream, feed, phase).map(|()| 0),
+                None => Ok(0),
+            },
+            DataSocket::Udp(socket) => drain_datagrams(&socket, feed, peer, sub_buffer, None, phase),
+            DataSocket::Numbered(socket, layout) => {
+                drain_datagrams(&socket, feed, peer, sub_buffer, Some(layout), phase)
+            }
+        }
     }
+}
+
+/// A bound socket with a buffer for bursts.
+fn datagrams(socket: UdpSocket) -> io::Result<DataSocket> {
+    socket.set_nonblocking(true)?;
+    if setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_BUFFER).is_err() {
+        setsockopt(&socket, sockopt::RcvBuf, &RECEIVE_BUFFER)?;
+    }
+    Ok(DataSocket::Udp(socket))
 }
 
 /// Waits until `socket` is readable, a [`TICK`] at most.
@@ -169,15 +195,20 @@ fn drain_stream(stream: Stream, feed: &mut Feed<'_>, phase: &Phase) -> io::Resul
     }
 }
 
+/// Datagrams of one sub-buffer each. In numbered ones losses are noted where they happened; what comes late has been counted as
+/// lost by then and is left out, as the events of one CPU are in order. Gives the number of events noted as lost.
 fn drain_datagrams(
     socket: &UdpSocket,
     feed: &mut Feed<'_>,
     peer: &Host,
     sub_buffer: usize,
+    numbered: Option<PageLayout>,
     phase: &Phase,
-) -> io::Result<()> {
-    let mut datagram = vec![0; sub_buffer + 1];
-    let (mut last, mut short) = (Instant::now(), 0u64);
+) -> io::Result<u64> {
+    let stamp = numbered.map_or(0, |_| DatagramStamp::SIZE);
+    let mut datagram = vec![0; stamp + sub_buffer + 1];
+    let (mut last, mut wrong) = (Instant::now(), 0u64);
+    let (mut next, mut noted) = (DatagramStamp::default(), 0);
     while !feed.has_failed() {
         if !readable(socket) {
             feed.rest(AGE);
@@ -189,19 +220,37 @@ fn drain_datagrams(
         match socket.recv_from(&mut datagram) {
             Ok((len, from)) if Address::Ip(from).host().is_same(peer) => {
                 last = Instant::now();
-                if len == sub_buffer {
-                    feed.add(&datagram[..len]);
-                } else {
-                    short += 1;
+                if len != stamp + sub_buffer {
+                    wrong += 1;
+                    continue;
                 }
+                let (front, page) = datagram[..len].split_at_mut(stamp);
+                if let Some(layout) = &numbered {
+                    let (at, _) = DatagramStamp::read(front).map_err(io::Error::other)?;
+                    if at.number < next.number {
+                        continue;
+                    }
+                    if at.number > next.number {
+                        // Some lost sub-buffers may have had no events.
+                        let lost = at.events.saturating_sub(next.events);
+                        if lost > 0 && layout.add_lost(page, Lost::Count(lost)).is_ok() {
+                            noted += lost;
+                        }
+                    }
+                    let mut scan = ChunkScan::of(*layout);
+                    scan.look(page);
+                    let events = at.events.saturating_add(scan.events().unwrap_or(0));
+                    next = DatagramStamp { number: at.number.saturating_add(1), events };
+                }
+                feed.add(page);
             }
             Ok(_) => {}
             Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
             Err(e) => return Err(e),
         }
     }
-    match short {
-        0 => Ok(()),
-        short => Err(io::Error::other(format!("{short} datagrams were not of one sub-buffer and were left out"))),
+    match wrong {
+        0 => Ok(noted),
+        wrong => Err(io::Error::other(format!("{wrong} datagrams were not of one sub-buffer and were left out"))),
     }
 }

@@ -10,4 +10,4 @@ mod recording;
 
 pub(super) use data::{DataSocket, Phase};
 pub(super) use metadata::{Metadata, new_private};
-pub(super) use recording::{Finished, Incoming, collect, full};
+pub(super) use recording::{Drained, Finished, Incoming, collect, full};

@@ -3,19 +3,55 @@
 use super::data::{DataSocket, Phase};
 use crate::abi::Abi;
 use crate::network::transport::Host;
+use crate::network::wire::RingCount;
 use crate::record::{Budget, Compression, Drain, Fed, Feed, Progress, Spool, chunk_size};
 use crate::trace_dat::{
     ChunkScan, FinishedSpool, OptionId, SectionWriter, SpoolEntry, SpoolTable, Trace, UnsavedEvents, WriteError,
     spool_name,
 };
-use crate::units::CpuId;
+use crate::units::{CpuId, counted, grouped};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-/// A data connection's result: its spool, and what went wrong.
-pub(in crate::network) type Drained = (Fed, Option<String>);
+/// A data connection's result.
+#[derive(Debug)]
+pub(in crate::network) struct Drained {
+    /// Its spool.
+    pub(in crate::network) fed: Fed,
+    wrong: Option<String>,
+    /// Events lost on the way, of which the sub-buffers that came say so.
+    noted: u64,
+    /// Events lost after them, if that is known.
+    after: Option<u64>,
+}
+
+impl Drained {
+    /// Holds what came against what was `sent`, in sub-buffers of `sub_buffer` bytes. Gives what is stored.
+    pub(in crate::network) fn compare(&mut self, sent: RingCount, sub_buffer: u32) -> RingCount {
+        let (tally, size) = (&self.fed.tally, u64::from(sub_buffer).max(1));
+        let lost = sent.sub_buffers.saturating_sub(tally.bytes / size);
+        if lost > 0 {
+            let came = tally.events.unwrap_or(0);
+            let events = sent.events.saturating_sub(came);
+            let (lost, of) = (grouped(lost), counted(sent.sub_buffers, "sub-buffer"));
+            let events_lost = counted(events, "event");
+            self.wrong.get_or_insert_with(|| format!("{lost} of {of} ({events_lost}) were lost on the way"));
+            self.after = tally.events.map(|_| events.saturating_sub(self.noted));
+        }
+        RingCount {
+            cpu: sent.cpu,
+            sub_buffers: (tally.bytes - tally.bytes_discarded) / size,
+            events: tally.events.map_or(0, |events| events - tally.events_discarded),
+        }
+    }
+
+    /// Says that its sender did not tell how much it sent.
+    pub(in crate::network) fn lacks_count(&mut self) {
+        self.wrong.get_or_insert_with(|| "its sender did not say how much it sent".to_owned());
+    }
+}
 
 /// A recording on its way.
 #[derive(Clone, Debug)]
@@ -122,8 +158,12 @@ impl Incoming {
         for (socket, spool) in sockets.into_iter().zip(spools) {
             let mut feed = Feed::new(spool, &drain, progress)?;
             threads.push(thread::Builder::new().name("rtrace/data".to_owned()).spawn_scoped(scope, move || {
-                let wrong = socket.drain(&mut feed, &self.peer, sub_buffer, phase);
-                (feed.done(), wrong)
+                let drained = socket.drain(&mut feed, &self.peer, sub_buffer, phase);
+                let (noted, wrong) = match drained {
+                    Ok(noted) => (noted, None),
+                    Err(error) => (0, Some(error.to_string())),
+                };
+                Drained { fed: feed.done(), wrong, noted, after: None }
             })?);
         }
         Ok(threads)
@@ -138,12 +178,12 @@ impl Incoming {
         fed: Vec<Drained>,
         mut why: Option<String>,
     ) -> Finished {
-        let (mut events, mut finished) = (Some(0), Vec::new());
+        let (mut events, mut finished, cut_short) = (Some(0), Vec::new(), why.is_some());
         if fed.len() < table.entries.len() {
             // Its threads could not be started; what came of others lies in their spools.
             return Finished { size: size_of(&self.path), events: None, incomplete: why };
         }
-        for (entry, (fed, wrong)) in table.entries.iter().zip(fed) {
+        for (entry, Drained { fed, wrong, after, .. }) in table.entries.iter().zip(fed) {
             let Fed { spool, tally, torn, failure } = fed;
             events = events.zip(tally.events).map(|(sum, events): (u64, u64)| sum + events - tally.events_discarded);
             let discarded = tally.bytes_discarded > 0;
@@ -154,10 +194,14 @@ impl Incoming {
                 (None, None, 0) if discarded => Some("the file is as large as --max-size allows".to_owned()),
                 (None, None, 0) => None,
             };
-            if lacks.is_some() || why.is_some() {
+            if lacks.is_some() || cut_short {
                 let (buffer, cpu) = (entry.buffer.clone(), entry.cpu);
-                let mark = UnsavedEvents { buffer, cpu, events: None };
-                writer.option(OptionId::RTRACE_UNSAVED, mark.write(trace.prefix.abi));
+                // All others are noted where they are missing.
+                let events = after.filter(|_| !cut_short && failure.is_none() && torn == 0 && !discarded);
+                if events != Some(0) {
+                    let mark = UnsavedEvents { buffer, cpu, events };
+                    writer.option(OptionId::RTRACE_UNSAVED, mark.write(trace.prefix.abi));
+                }
             }
             why = why.or(lacks);
             let path = self.path.with_file_name(&entry.file);

@@ -4,10 +4,10 @@ use super::notice::{EndedSession, ListenNotice, Protocol};
 use super::shared::Shared;
 use super::{SessionError, files};
 use crate::abi::Abi;
-use crate::network::incoming::{DataSocket, Finished, Incoming, Metadata, Phase, collect, full};
+use crate::network::incoming::{DataSocket, Drained, Finished, Incoming, Metadata, Phase, collect, full};
 use crate::network::patient::{ConnectionError, Patient};
 use crate::network::transport::Address;
-use crate::network::wire::{MAGIC, Message, OK, TraceInit, V1, WireError};
+use crate::network::wire::{MAGIC, Message, OK, RingCount, TraceInit, V1, WireError};
 use crate::record::Spool;
 use crate::trace_dat::{Trace, WriteError};
 use std::fs;
@@ -17,11 +17,13 @@ use std::time::Duration;
 
 /// Time that a sender may take between two messages of its description: it collects symbols meanwhile.
 const METADATA: Duration = Duration::from_secs(120);
+/// The most counts of rings that a session keeps: one for each CPU.
+const MOST_COUNTS: usize = 8192;
 /// No limit: a recording may be quiet for days.
 const NEVER: Duration = Duration::MAX;
 
-/// A V3 session, after its version was agreed on.
-pub(super) fn v3(shared: &Shared<'_>, mut control: Patient, peer: Address) -> Result<(), SessionError> {
+/// A V3 session, after its version was agreed on. A `counted` one is of a sender of ours, whose datagrams have stamps.
+pub(super) fn v3(shared: &Shared<'_>, mut control: Patient, peer: Address, counted: bool) -> Result<(), SessionError> {
     let mut tick = || shared.go_on();
     if control.bytes(MAGIC.len(), &mut tick)? != MAGIC {
         return Err(SessionError::Refused("it does not send V3's magic number".to_owned()));
@@ -33,7 +35,9 @@ pub(super) fn v3(shared: &Shared<'_>, mut control: Patient, peer: Address) -> Re
         _ => return Err(refuse(&control, "its first message is not TINIT")),
     };
     let sockets = DataSocket::bind_all(&control.stream().local()?.host(), init.cpus, init.is_tcp())?;
-    control.write(&Message::Ports(sockets.iter().map(|socket| socket.1).collect()).bytes())?;
+    let ports: Vec<u16> = sockets.iter().map(|socket| socket.1).collect();
+    shared.log(&agreed(peer, &init, &ports));
+    control.write(&Message::Ports(ports).bytes())?;
     let (path, file) = files::create(&shared.options.dir, &shared.options.name, peer)?;
     let made = Made(Some(path.clone()));
     let mut metadata = Metadata::new(&path, shared.options.max_size.map(|size| size.0))?;
@@ -50,28 +54,60 @@ pub(super) fn v3(shared: &Shared<'_>, mut control: Patient, peer: Address) -> Re
         }
     }
     let trace = metadata.read(None).map_err(|error| refuse(&control, &full(&error)))?;
-    let session = Session::new(shared, peer, Protocol::V3, path, &init);
+    let protocol = if counted { Protocol::RtraceUdp } else { Protocol::V3 };
+    let session = Session::new(shared, peer, protocol, path, &init);
     control.silence = NEVER;
-    let sockets = sockets.into_iter().map(|socket| socket.0).collect();
+    let sockets = sockets.into_iter().map(|socket| socket.0);
+    let sockets = match counted {
+        true => {
+            let layout = *session.incoming.scan(&trace).layout();
+            sockets.map(|socket| socket.numbered(layout)).collect()
+        }
+        false => sockets.collect(),
+    };
     session.run(
         made,
         file,
         &trace,
         sockets,
-        |phase| match until_close(&control, shared, phase) {
-            Ok(()) => None,
-            Err(ConnectionError::Closed) => Some("the sender went away without CLOSE".to_owned()),
-            Err(error) => Some(error.to_string()),
+        |phase| {
+            let mut sent = Vec::new();
+            let why = match until_close(&control, shared, phase, &mut sent) {
+                Ok(()) => None,
+                Err(ConnectionError::Closed) => Some("the sender went away without CLOSE".to_owned()),
+                Err(error) => Some(error.to_string()),
+            };
+            Close { why, sent: counted.then_some(sent) }
         },
-        || {
-            // An answer to what it said last: the one that this protocol has.
-            let _ = control.write(&Message::NotSupported.bytes());
+        |stored, incomplete| {
+            // An answer to what it said last. trace-cmd's senders know one word for a failure, and none for success.
+            let answer = match (counted, incomplete) {
+                (true, Some(why)) => Some(Message::Refused(why.to_owned())),
+                (true, None) => Some(Message::Closed),
+                (false, Some(_)) => Some(Message::NotSupported),
+                (false, None) => None,
+            };
+            let messages = stored.iter().copied().map(Message::Count).chain(answer);
+            let _ = control.write(&messages.flat_map(|message| message.bytes()).collect::<Vec<u8>>());
         },
     )
 }
 
-/// Waits for the end of a V3 recording.
-fn until_close(control: &Patient, shared: &Shared<'_>, phase: &Phase) -> Result<(), ConnectionError> {
+/// The end of a session's control connection.
+struct Close {
+    /// What is wrong with it.
+    why: Option<String>,
+    /// The numbers of its sender, if it is one that counts.
+    sent: Option<Vec<RingCount>>,
+}
+
+/// Waits for the end of a V3 recording; notes how much was `sent` by then.
+fn until_close(
+    control: &Patient,
+    shared: &Shared<'_>,
+    phase: &Phase,
+    sent: &mut Vec<RingCount>,
+) -> Result<(), ConnectionError> {
     loop {
         let message = control.message(&mut || shared.go_on());
         match message {
@@ -79,6 +115,7 @@ fn until_close(control: &Patient, shared: &Shared<'_>, phase: &Phase) -> Result<
                 phase.end();
                 return Ok(());
             }
+            Ok(Message::Count(count)) if sent.len() < MOST_COUNTS => sent.push(count),
             Ok(Message::NotSupported) => {}
             Ok(_) => control.write(&Message::NotSupported.bytes())?,
             Err(error) => {
@@ -106,7 +143,9 @@ pub(super) fn v1(shared: &Shared<'_>, mut control: Patient, peer: Address, cpus:
     }
     let init = V1::init(cpus, page_size, &options).map_err(wire)?;
     let sockets = DataSocket::bind_all(&control.stream().local()?.host(), init.cpus, init.is_tcp())?;
-    control.write(&V1::print(&sockets.iter().map(|socket| socket.1).collect::<Vec<_>>()))?;
+    let ports: Vec<u16> = sockets.iter().map(|socket| socket.1).collect();
+    shared.log(&agreed(peer, &init, &ports));
+    control.write(&V1::print(&ports))?;
     let (path, file) = files::create(&shared.options.dir, &shared.options.name, peer)?;
     let made = Made(Some(path.clone()));
     let mut metadata = Metadata::new(&path, shared.options.max_size.map(|size| size.0))?;
@@ -140,13 +179,13 @@ pub(super) fn v1(shared: &Shared<'_>, mut control: Patient, peer: Address, cpus:
     });
     let (fed, why) = fed?;
     if metadata.is_empty() {
-        fed.into_iter().for_each(|(fed, _)| fed.spool.remove());
+        fed.into_iter().for_each(|drained| drained.fed.spool.remove());
         return Err(SessionError::Metadata("nothing came".to_owned()));
     }
     let trace = match metadata.read(Some(cpus)) {
         Ok(trace) => trace,
         Err(error) => {
-            fed.into_iter().for_each(|(fed, _)| fed.spool.remove());
+            fed.into_iter().for_each(|drained| drained.fed.spool.remove());
             return Err(SessionError::Metadata(full(&error)));
         }
     };
@@ -156,6 +195,11 @@ pub(super) fn v1(shared: &Shared<'_>, mut control: Patient, peer: Address, cpus:
     made.keep();
     session.ended(incoming.finish(writer, &trace, &table, fed, why));
     Ok(())
+}
+
+fn agreed(peer: Address, init: &TraceInit, ports: &[u16]) -> ListenNotice {
+    let data = Some((init.page_size, ports.to_vec()));
+    ListenNotice::Agreed { peer, rings: ports.len(), data, datagrams: !init.is_tcp() }
 }
 
 /// Answers NOT_SUPP, the only word for a failure that the protocol has.
@@ -195,16 +239,16 @@ impl<'a> Session<'a> {
         Session { shared, peer, protocol, incoming }
     }
 
-    /// A V3 session from its description to its end. `control` waits for the end and says what is wrong with it; `tell`
-    /// tells the sender that the file lacks something.
+    /// A V3 session from its description to its end. `control` waits for the end; `tell` answers it with what is stored of each
+    /// ring, and with what the file lacks.
     fn run(
         self,
         made: Made,
         file: fs::File,
         trace: &Trace,
         sockets: Vec<DataSocket>,
-        control: impl FnOnce(&Phase) -> Option<String>,
-        tell: impl FnOnce(),
+        control: impl FnOnce(&Phase) -> Close,
+        tell: impl FnOnce(&[RingCount], Option<&str>),
     ) -> Result<(), SessionError> {
         let (incoming, abi) = (&self.incoming, trace.prefix.abi);
         let table = incoming.table(&trace.clock());
@@ -213,28 +257,30 @@ impl<'a> Session<'a> {
             Ok(writer) => writer,
             Err(error) => {
                 spools.into_iter().for_each(Spool::remove);
-                tell();
+                tell(&[], Some(&full(&error)));
                 return Err(self.wrong(error));
             }
         };
         made.keep();
         self.began();
         let (phase, progress) = (Phase::default(), incoming.progress());
-        let (fed, why) = thread::scope(|scope| {
+        let (mut fed, close) = thread::scope(|scope| {
             match incoming.drain(scope, sockets, spools, abi, Some(incoming.scan(trace)), &phase, &progress) {
                 Ok(draining) => {
-                    let why = control(&phase);
-                    (collect(draining), why)
+                    let close = control(&phase);
+                    (collect(draining), close)
                 }
                 Err(error) => {
                     phase.abort();
-                    (Vec::new(), Some(format!("failed to take its data: {error}")))
+                    (Vec::new(), Close { why: Some(format!("failed to take its data: {error}")), sent: None })
                 }
             }
         });
-        if !self.ended(incoming.finish(writer, trace, &table, fed, why)) {
-            tell();
-        }
+        let stored = close.sent.map_or_else(Vec::new, |sent| compare(&mut fed, &sent, incoming.page_size));
+        let finished = incoming.finish(writer, trace, &table, fed, close.why);
+        let incomplete = finished.incomplete.clone();
+        self.ended(finished);
+        tell(&stored, incomplete.as_deref());
         Ok(())
     }
 
@@ -247,11 +293,20 @@ impl<'a> Session<'a> {
         self.shared.log(&ListenNotice::Began { peer, protocol, file, again: false });
     }
 
-    /// True if the file has all that there was.
-    fn ended(&self, finished: Finished) -> bool {
+    fn ended(&self, finished: Finished) {
         let Finished { size, events, incomplete } = finished;
-        let complete = incomplete.is_none();
         self.shared.log(&ListenNotice::Ended(EndedSession { file: self.incoming.name(), size, events, incomplete }));
-        complete
     }
+}
+
+/// Holds what came of each ring against what its sender says it `sent`. Gives what is stored of each.
+fn compare(drained: &mut [Drained], sent: &[RingCount], sub_buffer: u32) -> Vec<RingCount> {
+    let mut stored = Vec::new();
+    for (cpu, drained) in (0u32..).zip(drained) {
+        match sent.iter().find(|count| count.cpu == cpu) {
+            Some(count) => stored.push(drained.compare(*count, sub_buffer)),
+            None => drained.lacks_count(),
+        }
+    }
+    stored
 }

@@ -31,6 +31,7 @@ pub(super) fn session(shared: &Shared<'_>, mut control: Patient, peer: Address) 
         return Err(SessionError::Refused("its first frame does not open a recording".to_owned()));
     };
     control.silence = SILENCE;
+    shared.log(&ListenNotice::Agreed { peer, rings: rings.len(), data: None, datagrams: false });
     let stream = || control.stream().try_clone();
     let most = shared.options.max_size.map(|size| size.0);
     if name.is_empty() {

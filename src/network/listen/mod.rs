@@ -15,7 +15,7 @@ mod shared;
 use super::door::{Door, Visit};
 use super::patient::{ConnectionError, Patient};
 use super::transport::{Address, Stream};
-use super::wire::{BANNER, Greeting, OURS, V3};
+use super::wire::{BANNER, COUNTED, Greeting, OURS, V3};
 pub use notice::{EndedSession, ListenNotice, Protocol};
 pub use options::ListenOptions;
 use shared::Shared;
@@ -112,7 +112,11 @@ fn session(shared: &Shared<'_>, stream: Stream, peer: Address) -> Result<(), Ses
             }
             Greeting::V3 => {
                 control.write(V3.1)?;
-                return classic::v3(shared, control, peer);
+                return classic::v3(shared, control, peer, false);
+            }
+            Greeting::Counted => {
+                control.write(COUNTED)?;
+                return classic::v3(shared, control, peer, true);
             }
             Greeting::V1(cpus) => return classic::v1(shared, control, peer, cpus),
             // The first one may be followed by one that is known.

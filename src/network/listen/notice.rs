@@ -13,6 +13,8 @@ pub enum Protocol {
     V3,
     /// Ours.
     Rtrace,
+    /// Ours with datagrams.
+    RtraceUdp,
 }
 
 impl fmt::Display for Protocol {
@@ -21,6 +23,7 @@ impl fmt::Display for Protocol {
             Protocol::V1 => "V1",
             Protocol::V3 => "V3",
             Protocol::Rtrace => "rtrace",
+            Protocol::RtraceUdp => "rtrace over UDP",
         })
     }
 }
@@ -35,6 +38,17 @@ pub enum ListenNotice {
         peer: Address,
         /// Why.
         why: String,
+    },
+    /// How a sender is going to send.
+    Agreed {
+        /// From where.
+        peer: Address,
+        /// Number of rings: CPUs, of each instance.
+        rings: usize,
+        /// Size of a sub-buffer in bytes, and the ports of the data; of a sender of ours neither is needed.
+        data: Option<(u32, Vec<u16>)>,
+        /// Datagrams, not a stream.
+        datagrams: bool,
     },
     /// A recording begins, or goes on after a break.
     Began {
@@ -75,6 +89,17 @@ impl fmt::Display for ListenNotice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ListenNotice::Refused { peer, why } => write!(f, "refused {peer}: {why}"),
+            ListenNotice::Agreed { peer, rings, data, datagrams } => {
+                let how = if *datagrams { "UDP" } else { "TCP" };
+                write!(f, "{peer} sends {} over {how}", counted(*rings as u64, "ring"))?;
+                match data {
+                    Some((size, ports)) => {
+                        let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
+                        write!(f, ", sub-buffers of {} to ports {}", ByteSize((*size).into()), ports.join(" "))
+                    }
+                    None => Ok(()),
+                }
+            }
             ListenNotice::Began { peer, protocol, file, again } => {
                 let how = if *again { "goes on with" } else { "records to" };
                 write!(f, "{peer} ({protocol}) {how} {file}")

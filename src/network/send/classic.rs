@@ -1,47 +1,94 @@
-//! Sending to trace-cmd's listener: the description of the recording as a version 6 file begins, then bare sub-buffers, a
-//! TCP connection per CPU.
+//! Sending in trace-cmd's way: the description of the recording as its file begins, then bare sub-buffers, a TCP connection
+//! per CPU or a datagram each. The listener packs them as a version 7 file's prefix says.
 //!
-//! All of the description is in memory before the first message, as that listener takes five seconds without a message for
-//! the end. It never answers what it stored; that it closes the control connection after CLOSE says that its file is made.
+//! All of the description is in memory before the first message, as trace-cmd's listener takes five seconds without a message
+//! for the end. It never answers what it stored; that it closes the control connection after CLOSE says that its file is made.
+//! A listener of ours is sent to so only over UDP; it is told how much was sent of each ring, and answers how much it stored.
 
+use super::Transport;
 use super::connect::GREETING;
+use super::datagrams::{Datagrams, Stored};
 use super::description::{description, opened};
 use super::streams::DataStreams;
 use crate::network::patient::{ConnectionError, Patient};
 use crate::network::transport::Stream;
-use crate::network::wire::{MAGIC, Message, OK, TraceInit, V3};
+use crate::network::wire::{MAGIC, Message, OK, RingCount, TraceInit, V3};
 use crate::record::{Remote, RemoteRing, Sent};
+use crate::trace_dat::write::Version;
 use crate::units::CpuId;
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Time that the listener gets to make its file after the end: it sleeps two seconds and compresses what came.
+/// Time that the listener gets to make its file after the end: trace-cmd's sleeps two seconds and compresses what came.
 const LAST: Duration = Duration::from_secs(120);
 
 /// A recording on its way.
 #[derive(Debug)]
 pub(super) struct Sender {
     place: String,
-    state: Mutex<ClassicState>,
+    session: Arc<Session>,
 }
+
+#[derive(Debug)]
+struct Session(Mutex<ClassicState>);
 
 #[derive(Debug)]
 struct ClassicState {
     control: Patient,
+    version: Version,
     begun: bool,
     failed: Option<String>,
-    streams: DataStreams,
+    /// Number of data connections.
+    cpus: u32,
+    data: Data,
+    /// The listener is one of ours, and counts.
+    counted: bool,
+    /// What it has stored, once it has said so.
+    stored: Vec<RingCount>,
+    /// How it ended: what the listener lacks.
+    end: Option<Result<(), String>>,
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// The connections of a recording's rings.
+#[derive(Debug)]
+enum Data {
+    Streams(DataStreams),
+    Datagrams(Datagrams),
 }
 
 impl Sender {
-    pub(super) fn new(place: &str, control: Patient) -> Self {
-        let state = ClassicState { control, begun: false, failed: None, streams: DataStreams::default() };
-        Sender { place: place.to_owned(), state: Mutex::new(state) }
+    pub(super) fn new(place: &str, control: Patient, transport: Transport, version: Version, counted: bool) -> Self {
+        let data = match transport {
+            Transport::Stream => Data::Streams(DataStreams::default()),
+            Transport::Udp => Data::Datagrams(Datagrams::default()),
+        };
+        let (stored, end) = (Vec::new(), None);
+        let state = ClassicState { control, version, begun: false, failed: None, cpus: 1, data, counted, stored, end };
+        Sender { place: place.to_owned(), session: Arc::new(Session(Mutex::new(state))) }
+    }
+}
+
+impl Session {
+    fn state(&self) -> MutexGuard<'_, ClassicState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Stored for Session {
+    fn stored(&self) -> io::Result<Option<Vec<RingCount>>> {
+        let mut state = self.state();
+        if !state.counted {
+            return Ok(None);
+        }
+        if state.failed.is_none() {
+            // That the file lacks something is heard again by `finish`.
+            let _ = state.end();
+        }
+        match state.stored.is_empty() {
+            true => Err(io::ErrorKind::NotConnected.into()),
+            false => Ok(Some(state.stored.clone())),
+        }
     }
 }
 
@@ -55,11 +102,16 @@ impl Remote for Sender {
     }
 
     fn ring(&self, _buffer: &str, cpu: CpuId, _chunked: bool) -> Box<dyn RemoteRing> {
-        locked(&self.state).streams.ring(cpu)
+        let mut state = self.session.state();
+        state.cpus = state.cpus.max(cpu.0 + 1);
+        match &mut state.data {
+            Data::Streams(streams) => streams.ring(cpu),
+            Data::Datagrams(datagrams) => datagrams.ring(cpu, Arc::clone(&self.session) as Arc<dyn Stored>),
+        }
     }
 
     fn file(&self, _id: u64, bytes: Vec<u8>) -> io::Result<()> {
-        let mut state = locked(&self.state);
+        let mut state = self.session.state();
         // What comes later has no place any more.
         if std::mem::replace(&mut state.begun, true) {
             return Ok(());
@@ -72,17 +124,16 @@ impl Remote for Sender {
     }
 
     fn finish(&self) -> io::Result<Sent> {
-        let mut state = locked(&self.state);
+        let mut state = self.session.state();
         if let Some(why) = state.failed.take() {
             return Err(io::Error::other(why));
         }
-        state.control.write(&Message::Close.bytes()).map_err(told)?;
-        state.control.silence = LAST;
-        match state.control.message(&mut || Ok(())) {
-            Err(ConnectionError::Closed) => Ok(Sent { size: None }),
-            Ok(Message::NotSupported) => Err(io::Error::other("the listener says that its recording lacks something")),
-            Ok(_) => Err(io::Error::other("the listener sent an unexpected message")),
-            Err(error) => Err(told(error)),
+        state.end().map_err(io::Error::other)?;
+        match &state.data {
+            Data::Datagrams(datagrams) if datagrams.refused() => {
+                Err(io::Error::other("this machine refused some datagrams: they are counted as discarded"))
+            }
+            _ => Ok(Sent { size: None }),
         }
     }
 }
@@ -98,33 +149,79 @@ impl ClassicState {
     /// Greets to the end, sends the description and connects each ring.
     fn begin(&mut self, file: &[u8]) -> io::Result<()> {
         let trace = opened(file)?;
-        let description = description(&trace)?;
+        let description = description(&trace, self.version)?;
         let control = &self.control;
         let mut wait = || Ok(());
-        control.write(V3.0).map_err(told)?;
-        if control.bytes(V3.1.len(), &mut wait).map_err(told)? != V3.1 {
-            return Err(io::Error::other("the listener does not take V3"));
+        if !self.counted {
+            control.write(V3.0).map_err(told)?;
+            if control.bytes(V3.1.len(), &mut wait).map_err(told)? != V3.1 {
+                return Err(io::Error::other("the listener does not take V3"));
+            }
         }
         control.write(MAGIC).map_err(told)?;
         if control.bytes(OK.len(), &mut wait).map_err(told)? != OK {
             return Err(io::Error::other("the listener does not take V3"));
         }
-        let cpus = self.streams.cpus();
-        let kind = if control.stream().is_ip() { "tcp" } else { "vsock" };
-        let init = TraceInit { cpus, page_size: trace.prefix.page_size, options: vec![kind.to_owned()] };
+        let options = match self.data {
+            Data::Streams(_) if control.stream().is_ip() => vec!["tcp".to_owned()],
+            Data::Streams(_) => vec!["vsock".to_owned()],
+            Data::Datagrams(_) => Vec::new(),
+        };
+        let init = TraceInit { cpus: self.cpus, page_size: trace.prefix.page_size, options };
         control.write(&Message::TraceInit(init).bytes()).map_err(told)?;
         let ports = match control.message(&mut wait).map_err(told)? {
-            Message::Ports(ports) if ports.len() == cpus as usize => ports,
+            Message::Ports(ports) if ports.len() == self.cpus as usize => ports,
             _ => return Err(io::Error::other("the listener refuses the recording")),
         };
+        let peer = control.stream().peer()?.host();
+        if let Data::Datagrams(datagrams) = &self.data {
+            datagrams.connect(&peer, &ports, &trace, self.counted)?;
+        }
         for message in Message::data(&description) {
             control.write(&message).map_err(told)?;
         }
         control.write(&Message::EndOfData.bytes()).map_err(told)?;
-        let peer = control.stream().peer()?.host();
-        for (cpu, port) in ports.into_iter().enumerate() {
-            self.streams.connect(cpu, Stream::connect(&peer.at(port.into())?, GREETING)?);
+        if let Data::Streams(streams) = &self.data {
+            for (cpu, port) in ports.into_iter().enumerate() {
+                streams.connect(cpu, Stream::connect(&peer.at(port.into())?, GREETING)?);
+            }
         }
         Ok(())
+    }
+
+    /// Ends the session, once; gives what the listener lacks.
+    fn end(&mut self) -> Result<(), String> {
+        if self.end.is_none() {
+            let ended = self.close();
+            self.end = Some(ended.map_err(|error| error.to_string()));
+        }
+        self.end.clone().unwrap_or(Ok(()))
+    }
+
+    fn close(&mut self) -> io::Result<()> {
+        if let Data::Datagrams(datagrams) = &self.data
+            && self.counted
+        {
+            let counts = datagrams.counts(self.cpus).into_iter().map(Message::Count);
+            let bytes: Vec<u8> = counts.flat_map(|count| count.bytes()).collect();
+            self.control.write(&bytes).map_err(told)?;
+        }
+        self.control.write(&Message::Close.bytes()).map_err(told)?;
+        self.control.silence = LAST;
+        loop {
+            match self.control.message(&mut || Ok(())) {
+                Ok(Message::Count(count)) if self.counted && self.stored.len() < self.cpus as usize => {
+                    self.stored.push(count);
+                }
+                Ok(Message::Closed) if self.counted => return Ok(()),
+                Ok(Message::Refused(why)) => return Err(io::Error::other(format!("the listener: {why}"))),
+                Err(ConnectionError::Closed) if !self.counted => return Ok(()),
+                Ok(Message::NotSupported) => {
+                    return Err(io::Error::other("the listener says that its recording lacks something"));
+                }
+                Ok(_) => return Err(io::Error::other("the listener sent an unexpected message")),
+                Err(error) => return Err(told(error)),
+            }
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::network::patient::{ConnectionError, Patient};
 use crate::network::transport::{Address, Stream};
-use crate::network::wire::{BANNER, OFFER, VersionAnswer, version_answer};
+use crate::network::wire::{BANNER, VersionAnswer, version_answer};
 use std::io;
 use std::time::Duration;
 
@@ -41,6 +41,8 @@ pub enum ConnectError {
 pub(super) enum Greeted {
     /// One of ours: frames follow.
     Ours(Patient),
+    /// One of ours that counts datagrams: V3's magic follows.
+    Counted(Patient),
     /// trace-cmd's, which waits for a version that it knows.
     TraceCmd(Patient),
 }
@@ -51,8 +53,8 @@ pub(super) fn resolve(place: &str) -> Result<Vec<Address>, ConnectError> {
     Address::resolve(&full, None).map_err(|source| ConnectError::Address { place: place.to_owned(), source })
 }
 
-/// Connects to the first of `addresses` where somebody listens, and greets.
-pub(super) fn greet(place: &str, addresses: &[Address]) -> Result<Greeted, ConnectError> {
+/// Connects to the first of `addresses` where somebody listens, and offers the version `offer`.
+pub(super) fn greet(place: &str, addresses: &[Address], offer: &[u8]) -> Result<Greeted, ConnectError> {
     let failed = |source| ConnectError::Connect { place: place.to_owned(), source };
     let (stream, _) = Stream::connect_any(addresses, GREETING).map_err(|error| failed(error.into()))?;
     let control = Patient::new(stream, GREETING).map_err(|e| failed(e.into()))?;
@@ -62,7 +64,7 @@ pub(super) fn greet(place: &str, addresses: &[Address]) -> Result<Greeted, Conne
         Ok(_) => return Err(ConnectError::NoListener(place.to_owned())),
         Err(error) => return Err(failed(error)),
     }
-    control.write(OFFER).map_err(failed)?;
+    control.write(offer).map_err(failed)?;
     let mut answer = match control.text(&mut wait) {
         Ok(answer) => answer,
         Err(ConnectionError::Closed) => return Err(ConnectError::TooOld(place.to_owned())),
@@ -71,6 +73,7 @@ pub(super) fn greet(place: &str, addresses: &[Address]) -> Result<Greeted, Conne
     answer.push(0);
     match version_answer(&answer) {
         Ok(VersionAnswer::Ours) => Ok(Greeted::Ours(control)),
+        Ok(VersionAnswer::Counted) => Ok(Greeted::Counted(control)),
         Ok(VersionAnswer::V3) => Ok(Greeted::TraceCmd(control)),
         Ok(VersionAnswer::None) => Err(ConnectError::TooOld(place.to_owned())),
         Err(_) => Err(ConnectError::NoListener(place.to_owned())),

@@ -1,7 +1,7 @@
-//! The description of a recording that leaves in trace-cmd's way: a version 6 file up to its options.
+//! The description of a recording that leaves in trace-cmd's way: a file up to its options.
 
 use crate::trace_dat::Trace;
-use crate::trace_dat::write::{NewFile, Version, WriteError};
+use crate::trace_dat::write::{NewFile, SectionWriter, Version, WriteError};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use std::fs::File;
 use std::io;
@@ -21,12 +21,17 @@ fn in_memory(bytes: &[u8]) -> io::Result<File> {
     Ok(file)
 }
 
-/// The description of `trace`.
+/// The description of `trace`, as a file of `version` begins.
 ///
 /// # Errors
 /// If the machine has no memory.
-pub(in crate::network) fn description(trace: &Trace) -> io::Result<Vec<u8>> {
-    let write = |file: File| -> Result<u64, WriteError> { NewFile::create(file, trace, Version::V6, &[""])?.finish() };
+pub(in crate::network) fn description(trace: &Trace, version: Version) -> io::Result<Vec<u8>> {
+    let write = |file: File| -> Result<u64, WriteError> {
+        match version {
+            Version::V6 => NewFile::create(file, trace, version, &[""])?.finish(),
+            Version::V7(codec) => SectionWriter::copy_facts(file, trace, codec)?.describe(),
+        }
+    };
     let file = in_memory(&[])?;
     let size = write(file.try_clone()?).map_err(io::Error::other)?;
     let mut bytes = vec![0; size as usize];

@@ -7,7 +7,7 @@ use super::connect::{Greeted, greet};
 use super::queue::Queue;
 use crate::network::patient::{ConnectionError, Patient};
 use crate::network::transport::Address;
-use crate::network::wire::{Frame, RingId};
+use crate::network::wire::{Frame, OFFER, RingId};
 use crate::record::{Dropped, Remote, RemoteRing, Sent};
 use crate::units::CpuId;
 use std::io;
@@ -190,9 +190,9 @@ impl Work<'_> {
                 return self.queue.change(|state| state.failed = Some(why));
             }
             drop(self.queue.wait(self.queue.lock(), PAUSE));
-            link = match greet(&self.place, &self.addresses) {
+            link = match greet(&self.place, &self.addresses, OFFER) {
                 Ok(Greeted::Ours(control)) => Ok(control),
-                Ok(Greeted::TraceCmd(_)) => Err("another listener is there now".to_owned()),
+                Ok(Greeted::TraceCmd(_) | Greeted::Counted(_)) => Err("another listener is there now".to_owned()),
                 Err(error) => Err(error.to_string()),
             };
         }

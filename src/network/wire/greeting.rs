@@ -10,6 +10,9 @@
 //! A sender of ours begins with [`OFFER`]. A listener of trace-cmd answers every version that it does not know with `V3\0`
 //! and reads another one, so the sender goes on with `-1V3\0`; ours answers [`OURS`], and frames follow. V1 is
 //! `CPUS\0PAGESIZE\0OPTIONS\0`, per option its length as text and its bytes; the answer is the ports, `1500,1501\0`.
+//!
+//! With [`COUNTED_OFFER`] a sender of ours offers V3 with datagrams that are numbered and counted; ours answers [`COUNTED`], and
+//! V3's magic follows.
 
 use super::error::shown;
 use super::numbers::{MAX_CPUS, MAX_PAGE, decimal, port};
@@ -27,6 +30,10 @@ pub const OK: &[u8] = b"OK";
 pub const OFFER: &[u8] = b"-1V3+rtrace-1\0";
 /// The answer of an rtrace that listens.
 pub const OURS: &[u8] = b"V3+rtrace-1\0";
+/// The version of an rtrace that sends datagrams.
+pub const COUNTED_OFFER: &[u8] = b"-1V3+rtrace-udp-1\0";
+/// The answer to it of an rtrace that counts them.
+pub const COUNTED: &[u8] = b"V3+rtrace-udp-1\0";
 /// The longest text of a greeting, in bytes.
 pub const MAX_TEXT: usize = 256;
 
@@ -37,6 +44,8 @@ pub enum Greeting {
     V3,
     /// An rtrace: frames follow.
     Ours,
+    /// An rtrace that sends numbered datagrams: V3's magic follows.
+    Counted,
     /// An unknown version. Answered with `V3\0`; another text follows.
     Unknown,
     /// V1: this many CPUs.
@@ -56,6 +65,9 @@ impl Greeting {
         if is(OFFER) {
             return Ok(Greeting::Ours);
         }
+        if is(COUNTED_OFFER) {
+            return Ok(Greeting::Counted);
+        }
         if text.starts_with(b"-1V") {
             return Ok(Greeting::Unknown);
         }
@@ -73,6 +85,8 @@ impl Greeting {
 pub enum VersionAnswer {
     /// An rtrace.
     Ours,
+    /// An rtrace that takes numbered datagrams.
+    Counted,
     /// A trace-cmd that knows V3.
     V3,
     /// One that knows V1 only, or no listener at all.
@@ -86,6 +100,7 @@ pub enum VersionAnswer {
 pub fn version_answer(bytes: &[u8]) -> Result<VersionAnswer, WireError> {
     match bytes {
         OURS => Ok(VersionAnswer::Ours),
+        COUNTED => Ok(VersionAnswer::Counted),
         bytes if bytes == V3.1 => Ok(VersionAnswer::V3),
         [] | [0, ..] => Ok(VersionAnswer::None),
         other => Err(WireError::Greeting(shown(other))),

@@ -5,6 +5,7 @@
 //! is filled up with zeros.
 
 use super::WireError;
+use super::datagram::RingCount;
 use super::numbers::{MAX_CPUS, MAX_PAGE, port};
 use super::request::{TraceRequest, TraceResponse};
 use super::sync::TimeSync;
@@ -44,6 +45,8 @@ impl WireCommand {
     pub const CLOSE_RESP: WireCommand = WireCommand(8);
     /// Time synchronization.
     pub const TIME_SYNC: WireCommand = WireCommand(9);
+    /// Between two of ours: how much of a ring was sent, or is stored ("rtCO").
+    pub const COUNT: WireCommand = WireCommand(0x7274_434f);
 }
 
 /// The first 12 bytes of a message.
@@ -118,6 +121,8 @@ pub enum Message {
     Closed,
     /// Time synchronization.
     TimeSync(TimeSync),
+    /// How much of a ring was sent, or is stored.
+    Count(RingCount),
     /// Anything else.
     Other(WireCommand),
 }
@@ -141,6 +146,7 @@ impl Message {
             WireCommand::TRACE_RESP => Ok(Message::TraceResponse(TraceResponse::read(fixed, variable)?)),
             WireCommand::CLOSE_RESP => Ok(Message::Closed),
             WireCommand::TIME_SYNC => Ok(Message::TimeSync(TimeSync::read(fixed, variable)?)),
+            WireCommand::COUNT => Ok(Message::Count(RingCount::read(fixed)?)),
             other => Ok(Message::Other(other)),
         }
     }
@@ -166,6 +172,7 @@ impl Message {
             Message::TraceResponse(response) => print_parts(WireCommand::TRACE_RESP, response.parts()),
             Message::Closed => print(WireCommand::CLOSE_RESP, &[], &[]),
             Message::TimeSync(sync) => print_parts(WireCommand::TIME_SYNC, sync.parts()),
+            Message::Count(count) => print_parts(WireCommand::COUNT, (count.bytes(), Vec::new())),
             Message::Other(command) => print(*command, &[], &[]),
         }
     }

@@ -3,12 +3,14 @@
 //! - [`greeting`](Greeting): the text that opens every control connection, and all of trace-cmd's first protocol (V1);
 //! - [`message`](Message): trace-cmd's messages (V3), 12 bytes of header and a body of at most 8,180 bytes; those of agents
 //!   are in [`request`](TraceRequest) and [`sync`](TimeSync);
+//! - [`datagram`](DatagramStamp): UDP data between two rtraces, numbered and counted;
 //! - [`frame`](Frame): what two rtraces speak with each other, 16 bytes of header with a checksum and a body.
 //!
 //! Layouts are those of trace-cmd 3.1.6 and 3.4, which agree.
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
+mod datagram;
 mod error;
 mod frame;
 mod greeting;
@@ -20,9 +22,12 @@ mod take;
 #[cfg(test)]
 mod tests;
 
+pub use datagram::{DatagramStamp, MAX_DATAGRAM, RingCount};
 pub use error::WireError;
 pub use frame::{Frame, FrameHeader, MAX_FRAME, RingId, RingSizes};
-pub use greeting::{BANNER, Greeting, MAGIC, MAX_TEXT, OFFER, OK, OURS, V1, V3, VersionAnswer, version_answer};
+pub use greeting::{
+    BANNER, COUNTED, COUNTED_OFFER, Greeting, MAGIC, MAX_TEXT, OFFER, OK, OURS, V1, V3, VersionAnswer, version_answer,
+};
 pub use message::{HEADER, MAX_DATA, MAX_MESSAGE, Message, MessageHeader, TraceInit, WireCommand};
 pub use numbers::decimal;
 pub use request::{TraceRequest, TraceResponse};

@@ -109,6 +109,7 @@ fn impossible_requests_are_refused() {
 fn greetings() {
     assert_eq!(Greeting::read(b"-1V3"), Ok(Greeting::V3));
     assert_eq!(Greeting::read(b"-1V3+rtrace-1"), Ok(Greeting::Ours));
+    assert_eq!(Greeting::read(b"-1V3+rtrace-udp-1"), Ok(Greeting::Counted));
     assert_eq!(Greeting::read(b"-1V2"), Ok(Greeting::Unknown));
     assert_eq!(Greeting::read(b"-1V3+rtrace-2"), Ok(Greeting::Unknown));
     assert_eq!(Greeting::read(b"16"), Ok(Greeting::V1(16)));
@@ -117,6 +118,7 @@ fn greetings() {
     }
     assert_eq!(version_answer(b"V3\0"), Ok(VersionAnswer::V3));
     assert_eq!(version_answer(OURS), Ok(VersionAnswer::Ours));
+    assert_eq!(version_answer(COUNTED), Ok(VersionAnswer::Counted));
     assert_eq!(version_answer(b""), Ok(VersionAnswer::None));
     assert!(version_answer(b"V2\0").is_err());
 }
@@ -200,6 +202,16 @@ proptest! {
     #[test]
     fn requests_read_back(message in requests()) {
         prop_assert_eq!(read(&message.bytes()), Ok(message));
+    }
+
+    #[test]
+    fn counts_read_back(cpu: u32, sub_buffers: u64, events: u64) {
+        let count = Message::Count(RingCount { cpu, sub_buffers, events });
+        prop_assert_eq!(read(&count.bytes()), Ok(count));
+        let stamp = DatagramStamp { number: sub_buffers, events };
+        let datagram = [&stamp.bytes()[..], b"sub-buffer"].concat();
+        prop_assert_eq!(DatagramStamp::read(&datagram), Ok((stamp, &b"sub-buffer"[..])));
+        prop_assert!(DatagramStamp::read(&datagram[..15]).is_err());
     }
 
     #[test]

@@ -76,7 +76,11 @@ pub struct ChunkScan {
 impl ChunkScan {
     /// For sub-buffers of `sub_buffer` bytes of this machine's kernel, which the text of `events/header_page` describes.
     pub fn new(header: &HeaderPage, sub_buffer: usize) -> Self {
-        let layout = PageLayout::new(header, header.abi(Abi::HOST.endian), sub_buffer);
+        ChunkScan::of(PageLayout::new(header, header.abi(Abi::HOST.endian), sub_buffer))
+    }
+
+    /// For sub-buffers of `layout`.
+    pub fn of(layout: PageLayout) -> Self {
         ChunkScan { layout, looked: 0, facts: Some(ChunkFacts::NOTHING) }
     }
 

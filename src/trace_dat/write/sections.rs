@@ -279,6 +279,18 @@ impl SectionWriter {
         self.start_options_at(at)
     }
 
+    /// Ends a file to which another program adds the buffers. It has no sums, as that one changes the file.
+    ///
+    /// # Errors
+    /// [`WriteError::Write`].
+    pub fn describe(mut self) -> Result<u64, WriteError> {
+        let (at, mut options) = (self.pos, std::mem::take(&mut self.options));
+        options.retain(|option| option.0 != OptionId::RTRACE_SUMS);
+        self.put_options(&options, 0)?;
+        self.start_options_at(at)?;
+        Ok(self.pos)
+    }
+
     /// One options section; gives where its link to the next one stands.
     pub(super) fn put_options(&mut self, options: &[(OptionId, Vec<u8>)], next: u64) -> Result<u64, WriteError> {
         let data = self.options_section(options, next);
