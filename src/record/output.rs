@@ -39,7 +39,9 @@ pub(super) struct Output {
     lock: Option<FileLock>,
     /// The file in the way until [`Output::begin`]; `file` is that file until then.
     former: Option<Former>,
-    /// The name of the former file, which it loses again if nothing comes of the new one.
+    /// The name that the former file has now.
+    kept: Option<PathBuf>,
+    /// The same, which it loses again if nothing comes of the new one.
     moved: Option<PathBuf>,
     /// Files to remove if nothing comes of it.
     made: Vec<PathBuf>,
@@ -87,7 +89,20 @@ impl Output {
             let (table, formats) = (SpoolTable::default(), Formats::default());
             let path = path.clone();
             let (remote, id) = (None, trace_id());
-            Ok(Output { path, file, lock, former: None, moved: None, made, writer: None, table, formats, remote, id })
+            Ok(Output {
+                path,
+                file,
+                lock,
+                former: None,
+                kept: None,
+                moved: None,
+                made,
+                writer: None,
+                table,
+                formats,
+                remote,
+                id,
+            })
         };
         if !place.is_taken() {
             return new(place.create_new(PRIVATE).map_err(failed)?, vec![path.clone()]);
@@ -101,9 +116,9 @@ impl Output {
         let former = Former::new(&path, file)?;
         let file = former.file().try_clone().map_err(failed)?;
         let (table, formats) = (SpoolTable::default(), Formats::default());
-        let (lock, moved, made, writer, former) = (None, None, Vec::new(), None, Some(former));
+        let (lock, kept, moved, made, writer, former) = (None, None, None, Vec::new(), None, Some(former));
         let (remote, id) = (None, trace_id());
-        Ok(Output { path, file, lock, former, moved, made, writer, table, formats, remote, id })
+        Ok(Output { path, file, lock, former, kept, moved, made, writer, table, formats, remote, id })
     }
 
     /// A recording that leaves no file here: the trace file is in memory, and goes to `remote` as it becomes known.
@@ -121,6 +136,7 @@ impl Output {
             file,
             lock,
             former: None,
+            kept: None,
             moved: None,
             made: Vec::new(),
             writer: None,
@@ -146,10 +162,16 @@ impl Output {
         self.remote.is_some()
     }
 
+    /// The name that the file has now which stood where this one is.
+    pub(super) fn former(&self) -> Option<&Path> {
+        self.kept.as_deref()
+    }
+
     /// Puts a new file where the former one is, which is kept under another name. Before [`Output::begin`].
     pub(super) fn move_former_aside(&mut self) -> Result<(), RecordError> {
         let Some(former) = self.former.take() else { return Ok(()) };
         self.moved = Some(former.move_aside()?);
+        self.kept = self.moved.clone();
         let made = TargetPath::of(&self.path).and_then(|place| place.create_new(PRIVATE));
         self.file = made.map_err(self.error("create"))?;
         self.made.push(self.path.clone());

@@ -36,6 +36,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::EventFd;
 use std::fs;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{self, ScopedJoinHandle};
@@ -467,7 +468,7 @@ impl SessionRun<'_> {
         let comms = with_saved(comms, &self.journal.tracefs().saved_cmdlines().unwrap_or_default());
         self.maps.iter_mut().for_each(ProcMaps::update);
         let maps: Vec<&ProcMaps> = self.maps.iter().chain(child.as_mut().and_then(Child::maps)).collect();
-        let mut file_size = 0;
+        let (former, mut file_size) = (self.output.former().map(Path::to_owned), 0);
         let (undone, restored) = restore_beside(self.journal, self.plan.keep, || {
             let written = symbols.written();
             if let Some(Written { writer, error, time }) = written {
@@ -503,6 +504,7 @@ impl SessionRun<'_> {
         let untraced = cut_short.then(|| self.since.elapsed().saturating_sub(self.tracing_on));
         RecordSummary {
             output: self.plan.output.clone(),
+            former,
             file_size,
             buffers,
             tracing_on: self.tracing_on,

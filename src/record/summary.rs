@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 pub struct RecordSummary {
     /// The file; `-` if it went to standard output.
     pub output: PathBuf,
+    /// The name that the file has now which stood there before, if one did.
+    pub former: Option<PathBuf>,
     /// Its size in bytes.
     pub file_size: u64,
     /// Each ring buffer, the main one first.
@@ -285,6 +287,9 @@ impl RecordSummary {
                 let _ = write!(text, ", {} before CMD ended", seconds(untraced));
             }
         }
+        if let Some(former) = &self.former {
+            let _ = write!(text, "; the file before it is {} now", former.display());
+        }
         text.push('\n');
         for buffer in &self.buffers {
             for cpu in buffer.cpus.iter().filter(|cpu| cpu.lost() > 0 || cpu.cleared) {
@@ -401,6 +406,7 @@ mod tests {
         };
         RecordSummary {
             output: PathBuf::from("trace.dat"),
+            former: None,
             file_size: 1 << 20,
             buffers: vec![BufferSummary { name: String::new(), kib_per_cpu: Some(1408), cpus: vec![cpu] }],
             tracing_on: Duration::from_millis(1500),
