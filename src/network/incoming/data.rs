@@ -12,7 +12,7 @@ use std::io::{self, Read};
 use std::net::UdpSocket;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The ports that trace-cmd uses; firewalls may be open for them.
 const PORTS: std::ops::Range<u16> = 1500..6001;
@@ -65,7 +65,14 @@ impl DataSocket {
     /// Binds a socket for each of `cpus` to free ports of this machine as `local`, in the order of the CPUs. Over IP `tcp` chooses
     /// streams.
     pub(in crate::network) fn bind_all(local: &Host, cpus: u32, tcp: bool) -> io::Result<Vec<(DataSocket, u16)>> {
-        let mut ports = PORTS;
+        // Datagrams of a session that has ended may still be on their way to its port.
+        let first = if tcp {
+            0
+        } else {
+            SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.subsec_micros() as usize)
+        };
+        let (before, after) = (PORTS.take(first % PORTS.len()), PORTS.skip(first % PORTS.len()));
+        let mut ports = after.chain(before);
         (0..cpus).map(|_| Self::bind(local, &mut ports, tcp)).collect()
     }
 
