@@ -7,7 +7,7 @@ use rtrace::tracefs::WriteMode;
 
 /// Empty the ring buffers
 ///
-/// Works on the top level by default; -a takes the top level too. Settings stay, and tracing goes on if it is on.
+/// Works on the top level by default; -a takes all instances, and the top level. Settings stay, and tracing goes on if it is on.
 #[derive(clap::Args)]
 #[command(
     after_help = "EXAMPLES:\n  rtrace clear           empty the top level's ring buffers\n  rtrace clear -B web    those of instance web"

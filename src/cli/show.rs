@@ -180,6 +180,11 @@ fn files(args: &Args, instance: &Instance) -> Result<Vec<String>, Failure> {
         if outside || file.ends_with("free_buffer") {
             return Err(Failure::new(Exit::Usage, anyhow!("`{file}` is not a file to show")));
         }
+        if instance.path(file).is_dir() {
+            let error = anyhow!("`{file}` is a directory");
+            return Err(Failure::new(Exit::Usage, error)
+                .hint("`rtrace stat` shows what is set, `rtrace show DIR/FILE` one file."));
+        }
         files.push(file.clone());
     }
     if files.is_empty() {

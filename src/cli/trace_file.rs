@@ -51,7 +51,10 @@ pub(crate) fn open_recording_through<R: ReadAt + 'static>(
 ) -> Result<Recording, Failure> {
     let (file, mut trace) = open_as(path, |file| Trace::open_lazily(wrap(file), ahead))?;
     if attach_spools(&mut trace, path, &file)? {
-        note!("rtrace: {}: an unfinished recording; showing what is there", path.display());
+        note!(
+            "rtrace: {}: an unfinished recording; showing what is there (`rtrace recover` completes one whose recorder was killed)",
+            path.display()
+        );
     }
     if let Some(path) = kallsyms {
         let text = std::fs::read(path).with_context(|| format!("failed to read {}", path.display()))?;

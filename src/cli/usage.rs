@@ -8,6 +8,9 @@ use rtrace::syntax::did_you_mean;
 use std::error::Error;
 use std::num::ParseIntError;
 
+/// Most values that an error names; of more, the nearest alone.
+const MOST_NAMED: usize = 24;
+
 /// The message for standard error, with its line feed. `root` is the command line as clap knows it.
 pub(crate) fn message(answer: &clap::Error, root: &Command) -> String {
     let rendered = answer.render().to_string();
@@ -76,7 +79,11 @@ fn worded(answer: &clap::Error, command: &Command, (name, root): (&str, &Command
                 "" => format!("{name} needs a value"),
                 _ => format!("invalid value `{word}` for {name}"),
             };
-            let known = if valid.is_empty() { String::new() } else { format!(": expected {}", either(&valid)) };
+            let known = if valid.is_empty() || valid.len() > MOST_NAMED {
+                String::new()
+            } else {
+                format!(": expected {}", either(&valid))
+            };
             (what + &known, did_you_mean(&word, valid.iter().map(String::as_str)))
         }
         ErrorKind::ValueValidation => {

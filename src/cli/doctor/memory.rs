@@ -3,6 +3,7 @@
 use super::finding::{Area, Findings, Severity};
 use super::machine::ExaminedMachine;
 use nix::sys::statvfs::statvfs;
+use nix::unistd::{AccessFlags, access};
 use rtrace::tracefs::{BufferSize, Instance, Tracefs};
 use rtrace::units::ByteSize;
 use serde_json::json;
@@ -73,6 +74,12 @@ pub(super) fn disk(machine: &ExaminedMachine, findings: &mut Findings) {
     let Some(of) = machine.is_this().then(|| statvfs(".").ok()).flatten() else { return };
     let free = of.blocks_available().saturating_mul(of.fragment_size());
     let text = format!("the working directory has {} free for recordings", size(free / 1024));
+    if access(".", AccessFlags::W_OK).is_err() {
+        let text = "the working directory cannot be written".to_owned();
+        let finding = findings.add(Area::Memory, "disk", Severity::Note, text).facts(json!({"free_bytes": free}));
+        finding.advise("record elsewhere with -o");
+        return;
+    }
     let little = free < LITTLE_ROOM;
     let severity = if little { Severity::Warning } else { Severity::Ok };
     let finding = findings.add(Area::Memory, "disk", severity, text).facts(json!({"free_bytes": free}));
