@@ -85,24 +85,10 @@ impl Output {
         let place = TargetPath::of(path).map_err(failed)?;
         let path = place.path().to_owned();
         let new = |file: File, made: Vec<PathBuf>| -> Result<Self, RecordError> {
-            let lock = Some(lock(&path, &file)?);
-            let (table, formats) = (SpoolTable::default(), Formats::default());
-            let path = path.clone();
-            let (remote, id) = (None, trace_id());
-            Ok(Output {
-                path,
-                file,
-                lock,
-                former: None,
-                kept: None,
-                moved: None,
-                made,
-                writer: None,
-                table,
-                formats,
-                remote,
-                id,
-            })
+            let mut output = Self::without_data(path.clone(), file);
+            output.lock = Some(lock(&path, &output.file)?);
+            output.made = made;
+            Ok(output)
         };
         if !place.is_taken() {
             return new(place.create_new(PRIVATE).map_err(failed)?, vec![path.clone()]);
@@ -115,10 +101,26 @@ impl Output {
         }
         let former = Former::new(&path, file)?;
         let file = former.file().try_clone().map_err(failed)?;
-        let (table, formats) = (SpoolTable::default(), Formats::default());
-        let (lock, kept, moved, made, writer, former) = (None, None, None, Vec::new(), None, Some(former));
-        let (remote, id) = (None, trace_id());
-        Ok(Output { path, file, lock, former, kept, moved, made, writer, table, formats, remote, id })
+        let mut output = Self::without_data(path, file);
+        output.former = Some(former);
+        Ok(output)
+    }
+
+    fn without_data(path: PathBuf, file: File) -> Self {
+        Output {
+            path,
+            file,
+            lock: None,
+            former: None,
+            kept: None,
+            moved: None,
+            made: Vec::new(),
+            writer: None,
+            table: SpoolTable::default(),
+            formats: Formats::default(),
+            remote: None,
+            id: trace_id(),
+        }
     }
 
     /// A recording that leaves no file here: the trace file is in memory, and goes to `remote` as it becomes known.
@@ -130,21 +132,10 @@ impl Output {
         let path = PathBuf::from("trace.dat");
         let failed = |source| RecordError::Output { action: "create", path: path.clone(), source };
         let file = File::from(memfd_create(c"rtrace", MFdFlags::MFD_CLOEXEC).map_err(|e| failed(e.into()))?);
-        let lock = Some(lock(&path, &file)?);
-        Ok(Output {
-            path,
-            file,
-            lock,
-            former: None,
-            kept: None,
-            moved: None,
-            made: Vec::new(),
-            writer: None,
-            table: SpoolTable::default(),
-            formats: Formats::default(),
-            remote: Some(remote),
-            id: trace_id(),
-        })
+        let mut output = Self::without_data(path.clone(), file);
+        output.lock = Some(lock(&path, &output.file)?);
+        output.remote = Some(remote);
+        Ok(output)
     }
 
     /// The other end, if it wants to have all that is not events before the first of them.

@@ -3,7 +3,8 @@
 use crate::common::environment::TestEnvironment;
 use crate::common::installed_trace_cmd::installed;
 use crate::common::listening::Listening;
-use crate::host::{kernel, kills, summary};
+use crate::host::{kernel, kills};
+use crate::network::{counts, in_file};
 use nix::sys::signal::{Signal, kill};
 use std::fs;
 use std::net::TcpListener;
@@ -29,17 +30,6 @@ fn start(env: &TestEnvironment, port: u16, how: &[&str], load: &str) -> Child {
 fn files(dir: &Path) -> Vec<PathBuf> {
     let files = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
     files.filter(|path| path.extension().is_some_and(|ending| ending == "dat")).collect()
-}
-
-fn in_file(env: &TestEnvironment, file: &Path) -> u64 {
-    let out = env.rtrace(&["report", file.to_str().unwrap()]);
-    out.stdout().lines().filter(|line| line.contains("sys_enter_kill")).count() as u64
-}
-
-/// Events, discarded ones and lost ones of the sender's summary.
-fn counts(env: &TestEnvironment) -> [u64; 3] {
-    let totals = &summary(env)["totals"];
-    ["events", "events_discarded", "lost"].map(|key| totals[key].as_u64().unwrap())
 }
 
 #[test]

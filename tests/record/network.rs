@@ -39,13 +39,13 @@ fn only_file(dir: &Path) -> PathBuf {
 }
 
 /// Events of a file, by what a report has of them.
-fn in_file(env: &TestEnvironment, file: &Path) -> u64 {
+pub(crate) fn in_file(env: &TestEnvironment, file: &Path) -> u64 {
     let out = env.rtrace(&["report", file.to_str().unwrap()]);
     out.stdout().lines().filter(|line| line.contains("sys_enter_kill")).count() as u64
 }
 
 /// Events, discarded ones and lost ones of the sender's summary.
-fn counts(env: &TestEnvironment) -> [u64; 3] {
+pub(crate) fn counts(env: &TestEnvironment) -> [u64; 3] {
     let totals = &summary(env)["totals"];
     ["events", "events_discarded", "lost"].map(|key| totals[key].as_u64().unwrap())
 }

@@ -93,7 +93,7 @@ const TRACED: &[Section] = &[
 const READ: &[Section] = &[
     section(
         "Files",
-        &["input", "output", "to", "to-vsock", "force"],
+        &["input", "output", "to", "force"],
         &["split", "pair", "counter", "hist", "file-version", "compression"],
     ),
     section(
