@@ -74,6 +74,10 @@ fn open_as(path: &Path, read: impl FnOnce(File) -> Result<Trace, FileError>) -> 
             return Err(Failure::from(anyhow::Error::from(error).context(failed()))
                 .hint("`rtrace record -e sched -- CMD` makes one; `-i FILE` names another file."));
         }
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            return Err(Failure::from(anyhow::Error::from(error).context(failed()))
+                .hint("a recording is its maker's alone: read it with sudo, or `sudo chown $USER FILE` first."));
+        }
         opened => opened.with_context(failed)?,
     };
     let trace = read(file.try_clone().with_context(failed)?).with_context(failed)?;

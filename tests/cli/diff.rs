@@ -201,7 +201,7 @@ fn what_was_lost_or_damaged_is_not_the_same() {
     saved.exits(4).complains_with("cut.dat lacks events: comparisons with it are mostly inconclusive");
 }
 
-/// What is too few to tell says how many would do, and what these find.
+/// A comparison of too few runs says how many it takes, and which change it finds.
 #[test]
 fn an_inconclusive_comparison_says_what_it_takes() {
     let env = TestEnvironment::new();

@@ -278,7 +278,7 @@ impl Sched {
         self.counts.contradictions += 1;
     }
 
-    /// What the CPU runs that it seems to run on is not known.
+    /// Doubts the CPU that the task seems to run on: the task that it does run is not known.
     fn doubt_run(&mut self, task: usize) {
         if let (Some(TimeIn::Run), Some(cpu)) = (self.tasks[task].state, self.tasks[task].cpu) {
             self.cpu(cpu).doubt();

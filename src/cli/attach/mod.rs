@@ -143,7 +143,7 @@ fn open(path: &Path) -> Result<Recording, Failure> {
     Ok(recording)
 }
 
-/// What is damaged would be lost from a file that is written anew.
+/// The refusal of a damaged file: its damaged parts would be lost from one that is written anew.
 fn damaged(path: &Path) -> Failure {
     let error = anyhow!("{} is damaged, and stays as it is", path.display());
     Failure::new(Exit::Incomplete, error).hint("`rtrace convert FILE OUT.dat` copies what is sound.")

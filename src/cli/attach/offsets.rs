@@ -29,7 +29,7 @@ pub(super) fn sample(text: &str) -> Result<ClockSample, String> {
     Ok(sample)
 }
 
-/// Why the offset of a CPU is not known.
+/// Reasons why the offset of a CPU is not known.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum OffsetError {
     /// KVM wrote none while the host recorded.

@@ -21,7 +21,7 @@ pub(super) struct Vcpus {
     pub(super) writes: BTreeMap<u32, Vec<Write>>,
 }
 
-/// Why they are not known.
+/// Reasons why they are not known.
 #[derive(Debug)]
 pub(super) enum VcpuError {
     Query(QueryError),

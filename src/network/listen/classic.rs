@@ -95,7 +95,7 @@ pub(super) fn v3(shared: &Shared<'_>, mut control: Patient, peer: Address, count
 
 /// The end of a session's control connection.
 struct Close {
-    /// What is wrong with it.
+    /// The reason why the file will lack something, if there is one.
     why: Option<String>,
     /// The numbers of its sender, if it is one that counts.
     sent: Option<Vec<RingCount>>,

@@ -39,7 +39,7 @@ pub enum ListenNotice {
         /// Why.
         why: String,
     },
-    /// How a sender is going to send.
+    /// The way on which a sender and the listener agreed.
     Agreed {
         /// From where.
         peer: Address,

@@ -44,9 +44,9 @@ struct ClassicState {
     data: Data,
     /// The listener is one of ours, and counts.
     counted: bool,
-    /// What it has stored, once it has said so.
+    /// The parts of the rings that it has stored, once it has said so.
     stored: Vec<RingCount>,
-    /// How it ended: what the listener lacks.
+    /// The outcome, once it has ended; an error says what the listener lacks.
     end: Option<Result<(), String>>,
 }
 

@@ -121,7 +121,7 @@ pub enum Message {
     Closed,
     /// Time synchronization.
     TimeSync(TimeSync),
-    /// How much of a ring was sent, or is stored.
+    /// The part of a ring that was sent, or is stored.
     Count(RingCount),
     /// Anything else.
     Other(WireCommand),
