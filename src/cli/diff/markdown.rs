@@ -45,7 +45,7 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
         report.options.seed
     )?;
     if let Some(metric) = report.adjust_for {
-        writeln!(out, "Values are as if {} were the same in all runs.", cell(&metric.text))?;
+        writeln!(out, "Values of all other metrics are as if {} were the same in all runs.", cell(&metric.text))?;
     }
     let differing = comparability.aspects.iter().filter(|aspect| !aspect.agrees);
     let notes = differing.map(|aspect| format!("{}: {} | {}", aspect.name, aspect.base, aspect.new));

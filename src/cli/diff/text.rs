@@ -49,7 +49,7 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
     }
     writeln!(out, "{}", legend(report))?;
     if let Some(metric) = report.adjust_for {
-        writeln!(out, "BASE, NEW and CHANGE are as if {metric} were the same in all runs")?;
+        writeln!(out, "BASE, NEW and CHANGE of all other metrics are as if {metric} were the same in all runs")?;
     }
     if let Some(first) = report.left_out.first() {
         let metrics = counted(report.left_out.len() as u64, "metric");
