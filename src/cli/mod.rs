@@ -12,6 +12,7 @@ mod command_words;
 mod completions;
 mod convert;
 mod damage;
+mod deferred;
 mod diff;
 mod doctor;
 mod dump;
@@ -74,6 +75,7 @@ mod why;
 
 use clap::builder::Styles;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use deferred::Deferred;
 use exit::{Exit, Failure};
 use nix::sys::signal::{SigSet, Signal};
 use std::process::ExitCode;
@@ -88,66 +90,63 @@ use std::process::ExitCode;
     max_term_width = 100,
     disable_help_subcommand = true
 )]
-struct Cli {
-    #[command(subcommand)]
-    command: Option<Command>,
-}
+struct Root {}
 
 // One line per subcommand here and one in `run`; nothing else.
 #[derive(Subcommand)]
 enum Command {
-    Record(record::Args),
-    Report(report::Args),
-    Stream(stream::Args),
+    Record(Deferred<record::Args>),
+    Report(Deferred<report::Args>),
+    Stream(Deferred<stream::Args>),
     #[command(visible_alias = "restore")]
-    Recover(recover::Args),
-    Convert(convert::Args),
-    Flame(flame::Args),
-    Sql(sql::Args),
-    Dump(dump::Args),
-    Extract(extract::Args),
-    Profile(profile::Args),
-    Stack(stack::Args),
-    Split(split::Args),
-    List(list::Args),
-    Agent(agent::Args),
-    SetupGuest(setup_guest::Args),
-    Attach(attach::Args),
-    Listen(listen::Args),
-    Mem(mem::Args),
-    Analyze(analyze::Args),
-    Why(Box<why::Args>),
-    Check(check::Args),
-    Diff(diff::Args),
-    Baseline(baseline::Args),
-    Options(plugin_options::Args),
-    CheckEvents(check_events::Args),
-    Start(start::StartArgs),
-    Set(start::SetArgs),
-    Stop(stop::StopArgs),
-    Restart(stop::RestartArgs),
-    Clear(clear::Args),
-    Reset(reset::Args),
-    Show(show::Args),
-    Stat(stat::Args),
-    Doctor(doctor::Args),
-    Filter(filter::Args),
-    Trigger(trigger::Args),
-    Snapshot(snapshot::Args),
-    Instance(instance::Args),
-    Probe(probe::Args),
-    Hist(Box<hist::Args>),
-    Latency(latency::Args),
-    Synth(synth::Args),
+    Recover(Deferred<recover::Args>),
+    Convert(Deferred<convert::Args>),
+    Flame(Deferred<flame::Args>),
+    Sql(Deferred<sql::Args>),
+    Dump(Deferred<dump::Args>),
+    Extract(Deferred<extract::Args>),
+    Profile(Deferred<profile::Args>),
+    Stack(Deferred<stack::Args>),
+    Split(Deferred<split::Args>),
+    List(Deferred<list::Args>),
+    Agent(Deferred<agent::Args>),
+    SetupGuest(Deferred<setup_guest::Args>),
+    Attach(Deferred<attach::Args>),
+    Listen(Deferred<listen::Args>),
+    Mem(Deferred<mem::Args>),
+    Analyze(Deferred<analyze::Args>),
+    Why(Deferred<Box<why::Args>>),
+    Check(Deferred<check::Args>),
+    Diff(Deferred<diff::Args>),
+    Baseline(Deferred<baseline::Args>),
+    Options(Deferred<plugin_options::Args>),
+    CheckEvents(Deferred<check_events::Args>),
+    Start(Deferred<start::StartArgs>),
+    Set(Deferred<start::SetArgs>),
+    Stop(Deferred<stop::StopArgs>),
+    Restart(Deferred<stop::RestartArgs>),
+    Clear(Deferred<clear::Args>),
+    Reset(Deferred<reset::Args>),
+    Show(Deferred<show::Args>),
+    Stat(Deferred<stat::Args>),
+    Doctor(Deferred<doctor::Args>),
+    Filter(Deferred<filter::Args>),
+    Trigger(Deferred<trigger::Args>),
+    Snapshot(Deferred<snapshot::Args>),
+    Instance(Deferred<instance::Args>),
+    Probe(Deferred<probe::Args>),
+    Hist(Deferred<Box<hist::Args>>),
+    Latency(Deferred<latency::Args>),
+    Synth(Deferred<synth::Args>),
     #[command(hide = true)]
-    Sqlhist(synth::SqlhistArgs),
-    Completions(completions::Args),
+    Sqlhist(Deferred<synth::SqlhistArgs>),
+    Completions(Deferred<completions::Args>),
     /// Asked by the scripts of `completions`
     #[command(hide = true)]
-    Complete(completions::AskArgs),
-    Help(help::Args),
+    Complete(Deferred<completions::AskArgs>),
+    Help(Deferred<help::Args>),
     #[command(hide = true)]
-    Generate(generate::Args),
+    Generate(Deferred<generate::Args>),
     /// The same as --version
     #[command(hide = true)]
     Version,
@@ -213,7 +212,7 @@ fn command_line() -> clap::Command {
 
 /// The command line as the arguments' own structs describe it.
 fn bare_command_line() -> clap::Command {
-    Cli::command()
+    Command::augment_subcommands_for_update(Root::command())
 }
 
 /// Parses the command line, runs the subcommand and turns its outcome into an exit code.
@@ -226,17 +225,26 @@ pub(crate) fn main() -> ExitCode {
     let _ = SigSet::from_iter([Signal::SIGXFSZ]).thread_block();
     let words = command_words::separated(std::env::args_os().collect(), bare_command_line);
     let words = record::gathered(words, bare_command_line);
-    let parse =
-        |root: clap::Command| root.try_get_matches_from(&words).and_then(|matches| Cli::from_arg_matches(&matches));
-    let command_line = || command_line().bin_name(program::name());
-    let parsed = match parse(command_line().styles(Styles::plain())) {
-        // The help holds nothing but words of ours, so it may have colours. Errors quote arguments.
-        Err(answer) if !answer.use_stderr() => parse(command_line()),
+    let parse = |root: clap::Command| {
+        let matches = root.try_get_matches_from(&words)?;
+        matches.subcommand_name().map(|_| Command::from_arg_matches(&matches)).transpose()
+    };
+    let whole = || {
+        let command_line = || command_line().bin_name(program::name());
+        match parse(command_line().styles(Styles::plain())) {
+            // The help holds nothing but words of ours, so it may have colours. Errors quote arguments.
+            Err(answer) if !answer.use_stderr() => parse(command_line()),
+            parsed => parsed,
+        }
+    };
+    let parsed = match parse(Command::augment_subcommands(Root::command())) {
+        // Errors and pages of help are made of the whole command line.
+        Err(_) | Ok(Some(Command::Help(_))) => whole(),
         parsed => parsed,
     };
     exit::report(match parsed {
-        Ok(Cli { command: Some(command) }) => run(command),
-        Ok(Cli { command: None }) => exit::print(help::FIRST_STEPS),
+        Ok(Some(command)) => run(command),
+        Ok(None) => exit::print(help::FIRST_STEPS),
         Err(answer) => exit::print_clap(&answer),
     })
 }
