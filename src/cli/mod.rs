@@ -201,7 +201,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Help(args) => help::run(&args, command_line()),
         Command::Record(args) => record::run(&args),
         Command::Generate(args) => generate::run(&args, command_line()),
-        Command::Version => exit::print(&command_line().render_version()),
+        Command::Version => exit::print(&Root::command().render_version()),
     }
 }
 
