@@ -1,0 +1,120 @@
+//! The recording that a controller asks an agent for.
+
+use crate::cli::record::{Args, remote};
+use crate::cli::record_error::refused;
+use clap::parser::ValueSource;
+use clap::{Args as _, Command, FromArgMatches};
+use rtrace::record::{Compression, Plan};
+
+/// Options of record that an agent takes: what is recorded and how it gets into the ring, and nothing that writes files, runs
+/// commands, or leaves something behind.
+const OF_AGENTS: [&str; 42] = [
+    "event",
+    "for",
+    "filter",
+    "trigger",
+    "invert",
+    "buffer-size",
+    "clock",
+    "tracer",
+    "option",
+    "stack-trace",
+    "function",
+    "no-function",
+    "graph-function",
+    "module",
+    "func-stack",
+    "cpumask",
+    "subbuf-size",
+    "hook",
+    "pids",
+    "children",
+    "ignore_unknown",
+    "verbose",
+    "max_graph_depth",
+    "cmdlines_size",
+    "threshold",
+    "no_functions",
+    "no_ftrace",
+    "all_formats",
+    "quiet",
+    "duration",
+    "top",
+    "own_threads",
+    "priority",
+    "compression",
+    "date",
+    "ts_offset",
+    "nosplice",
+    "poll",
+    "sleep",
+    "proc_map",
+    "tsc2nsec",
+    "devices",
+];
+
+/// The plan of what a controller asks for with `words`; else why this machine does not do it.
+pub(crate) fn plan_for_controller(words: &[String]) -> Result<Plan, String> {
+    let told = |error: clap::Error| error.to_string().trim().trim_start_matches("error: ").to_owned();
+    let command = Args::augment_args(Command::new("record").no_binary_name(true));
+    let matches = command.try_get_matches_from(words).map_err(told)?;
+    let given = |id: &&str| matches.value_source(id) == Some(ValueSource::CommandLine);
+    let ids = matches.ids().map(|id| id.as_str());
+    // Groups stand among the ids, without a source that could be asked for.
+    let known = |id: &&str| matches.try_contains_id(id).is_ok();
+    if let Some(other) = ids.filter(known).filter(given).find(|id| !OF_AGENTS.contains(id) && !is_group(id)) {
+        return Err(match other {
+            // An option that record does not know begins a command, too.
+            "command" => match words.iter().find(|word| word.starts_with("--") && *word != "--" && is_unknown(word)) {
+                Some(option) => format!("record has no option {option}"),
+                None => "an agent runs no commands".to_owned(),
+            },
+            other => format!("an agent does not take the option `{}` of record", other.replace('_', "-")),
+        });
+    }
+    let args = Args::from_arg_matches(&matches).map_err(told)?;
+    let mut plan = args.plan().map_err(told)?;
+    plan.compression = Compression::None;
+    plan.check().map_err(|error| told(refused(&error, "record")).lines().next().unwrap_or_default().to_owned())?;
+    remote::check_for_trace_cmd(&plan, "the controller")?;
+    Ok(plan)
+}
+
+/// True if record has no long option of this name.
+fn is_unknown(word: &str) -> bool {
+    let name = word.trim_start_matches('-').split('=').next().unwrap_or_default();
+    let command = Args::augment_args(Command::new("record"));
+    !command.get_arguments().any(|arg| arg.get_long_and_visible_aliases().is_some_and(|names| names.contains(&name)))
+}
+
+/// True for the groups that clap makes of structs of arguments.
+fn is_group(id: &str) -> bool {
+    id.starts_with(|first: char| first.is_ascii_uppercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_records_and_does_nothing_else() {
+        let plan = |line: &str| plan_for_controller(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        let made = plan("-C mono -e sched -f pid==1 -b 512 -O nooverwrite --date --quiet -e irq").unwrap();
+        assert_eq!((made.buffers[0].events.len(), made.compression, made.date), (2, Compression::None, true));
+        for (line, says) in [
+            ("-e sched ls", "runs no commands"),
+            ("-e sched -F -- ls", "does not take the option `follow`"),
+            ("-e sched -o /etc/passwd", "does not take the option `output`"),
+            ("-e sched --summary-json /tmp/x", "does not take the option `summary-json`"),
+            ("-e sched -k", "does not take the option `keep`"),
+            ("-e sched --tracefs /tmp", "does not take the option `tracefs`"),
+            ("-e sched -B more", "does not take the option `instance`"),
+            ("-e sched -N 1.2.3.4:5", "does not take the option"),
+            ("-e sched --no-such-option", "no-such-option"),
+            ("--quiet", "no event is selected"),
+        ] {
+            let why = plan(line).unwrap_err();
+            assert!(why.contains(says), "{line}: {why}");
+        }
+    }
+}

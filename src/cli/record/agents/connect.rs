@@ -1,0 +1,63 @@
+//! Agents asked to record along, before the host's own recording begins.
+
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::record::{Args, clocks};
+use rtrace::network::control::{Guest, GuestError, GuestTarget, HostFacts};
+use rtrace::record::{self, Plan};
+use rtrace::tracefs::Tracefs;
+use std::path::Path;
+
+/// Asks all agents to record along.
+pub(in crate::cli::record) fn connect(args: &Args, plan: &mut Plan, tracefs: &Tracefs) -> Result<Vec<Guest>, Failure> {
+    let file = |target: &GuestTarget| target.file(&plan.output);
+    let taken =
+        |(nth, target): (usize, &GuestTarget)| args.agents[..nth].iter().any(|other| file(other) == file(target));
+    if let Some((_, twice)) = args.agents.iter().enumerate().find(|of| taken(*of)) {
+        let error = anyhow::anyhow!("two agents' recordings would go to {}", file(twice).display());
+        return Err(Failure::new(Exit::Usage, error).hint("`--name NAME` after an -A names its guest, and its file."));
+    }
+    let id = record::trace_id();
+    plan.id = Some(id);
+    let clock = plan.buffers.first().and_then(|main| main.clock.clone());
+    let mut guests: Vec<Guest> = Vec::new();
+    if plan.date && args.agents.iter().any(|target| target.sync_every.is_some()) {
+        plan.known_date = clocks::date(args, plan, tracefs);
+    }
+    for target in &args.agents {
+        let mut target = target.clone();
+        let says =
+            |short: &str, long: &str| target.args.iter().any(|arg| arg.starts_with(short) || arg.starts_with(long));
+        if let Some(clock) = clock.as_ref().filter(|_| !says("-C", "--clock")) {
+            target.args.splice(0..0, ["-C".to_owned(), clock.clone()]);
+        }
+        if plan.date && !target.args.iter().any(|arg| arg == "--date") {
+            target.args.push("--date".to_owned());
+        }
+        let max_size = args.max_size.map(|size| size.0);
+        let host = HostFacts { id, path: &plan.output, date: plan.known_date, max_size };
+        match Guest::connect(&target, host, clocks::host_clock(args, &target, plan, tracefs)) {
+            Ok(guest) => guests.push(guest),
+            Err(error) => {
+                guests.into_iter().for_each(Guest::give_up);
+                return Err(unanswered(error, &target));
+            }
+        }
+    }
+    plan.guests = guests.iter().map(|guest| guest.facts().clone()).collect();
+    Ok(guests)
+}
+
+fn unanswered(error: GuestError, target: &GuestTarget) -> Failure {
+    let refused =
+        matches!(&error, GuestError::Connect { source, .. } if source.kind() == std::io::ErrorKind::ConnectionRefused);
+    let failure = Failure::new(Exit::Failed, error);
+    if refused {
+        return failure.hint(format!("on {}, `rtrace agent -N CONTROLLER` waits for this.", target.name()));
+    }
+    failure
+}
+
+/// True if `-` is the output, which a guest's file cannot stand beside.
+pub(in crate::cli::record) fn has_no_place(output: &Path) -> bool {
+    crate::cli::piped::is_stdout(output)
+}

@@ -1,0 +1,42 @@
+//! The value of `-A`: a host, and the options that are its own.
+
+use rtrace::network::control::GuestTarget;
+use std::time::Duration;
+
+/// Between the words of the value of `-A`.
+pub(super) const SEPARATOR: char = '\u{1f}';
+
+const SYNC: &str = "--tsync-interval";
+
+/// The value of `-A`.
+pub(in crate::cli::record) fn target(text: &str) -> Result<GuestTarget, String> {
+    let mut words = text.split(SEPARATOR);
+    let place = words.next().filter(|place| !place.is_empty()).ok_or("a host or an address is needed")?.to_owned();
+    let mut target = GuestTarget { place, name: None, args: Vec::new(), sync_every: Some(Duration::ZERO) };
+    while let Some(word) = words.next() {
+        let (option, value) = word.split_once('=').map_or((word, None), |(option, value)| (option, Some(value)));
+        let mut value = || value.or_else(|| words.next()).ok_or_else(|| format!("{option} needs a value"));
+        match option {
+            "--name" => target.name = Some(value()?.to_owned()),
+            SYNC => target.sync_every = sync_interval(value()?)?,
+            _ => target.args.push(word.to_owned()),
+        }
+    }
+    Ok(target)
+}
+
+/// The value of `--tsync-interval`: milliseconds. 0 is at the beginning and at the end only, a negative one never.
+fn sync_interval(text: &str) -> Result<Option<Duration>, String> {
+    let millis: i64 = text.parse().map_err(|_| format!("{SYNC} takes a number of milliseconds, not `{text}`"))?;
+    Ok(u64::try_from(millis).ok().map(Duration::from_millis))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn options_follow_the_host() {
+        let target = super::target("h\u{1f}--name\u{1f}vm\u{1f}-e\u{1f}b").unwrap();
+        assert_eq!((target.name(), target.args), ("vm".to_owned(), vec!["-e".to_owned(), "b".to_owned()]));
+        assert!(super::target("").is_err() && super::target("h\u{1f}--name").is_err());
+    }
+}
