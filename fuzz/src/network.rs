@@ -1,12 +1,18 @@
-//! Any bytes as what a peer sends: an error, or a message, frame or greeting that reads back as itself from what it prints.
+//! Any bytes as what a peer sends: an error, or a message, frame, greeting or stamp of a datagram that reads back as itself from what it prints.
 
-use rtrace::network::wire::{Frame, FrameHeader, Greeting, HEADER, Message, MessageHeader, V1, version_answer};
+use rtrace::network::wire::{
+    DatagramStamp, Frame, FrameHeader, Greeting, HEADER, Message, MessageHeader, V1, version_answer,
+};
 
 pub(crate) fn run(data: &[u8]) {
     let _ = (Greeting::read(data), version_answer(data), V1::option_length(data), V1::sizes(data, data));
     if let Ok(ports) = V1::read_ports(data) {
         let printed = V1::print(&ports);
         assert_eq!(V1::read_ports(printed.strip_suffix(b"\0").unwrap()), Ok(ports));
+    }
+    match DatagramStamp::read(data) {
+        Ok((stamp, sub_buffer)) => assert_eq!([&stamp.bytes()[..], sub_buffer].concat(), data),
+        Err(_) => assert!(data.len() < DatagramStamp::SIZE),
     }
     if let Some((header, body)) = data.split_first_chunk::<HEADER>()
         && let Ok(header) = MessageHeader::read(header)

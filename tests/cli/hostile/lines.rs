@@ -224,6 +224,7 @@ pub(super) const OF_TRACEFS: &Lines = &[
     ("agent", "agent -p 0 -N 127.0.0.1 --tracefs ATTACK"),
     ("stream", "stream --journal-dir j -e ATTACK"),
     ("record", "record --journal-dir j -e ATTACK"),
+    ("record", "record --journal-dir j -N ATTACK --udp -e sched:sched_switch"),
     ("record", "?record --dry-run -B ATTACK -e sched:sched_switch -- ATTACK"),
     ("extract", "extract -B ATTACK"),
     ("extract", "?extract -a -o ATTACK"),
