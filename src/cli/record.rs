@@ -272,7 +272,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     if let Some(outgoing) = &outgoing {
         plan.output = outgoing.path();
     }
-    let remote = match args.to.as_ref().or(args.to_vsock.as_ref()) {
+    let destination = match args.to.as_ref().or(args.to_vsock.as_ref()) {
         Some(place) => {
             let transport = if args.udp { Transport::Udp } else { Transport::Stream };
             let mut warn = |text: &str| Observer::warn(&mut screen, text);
@@ -281,6 +281,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         }
         None => None,
     };
+    let (remote, sessions) = destination.map_or((None, Vec::new()), |it| (Some(it.remote), it.sessions));
     let beside = Beside { remote, sentry: sentry.as_mut().map(|sentry| sentry as &mut dyn Sentry), stop: None };
     let guests = match args.agents.is_empty() {
         true => Vec::new(),
@@ -301,6 +302,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         if !guests.is_empty() {
             json["guests"] = guests.iter().map(GuestSummary::json).collect();
         }
+        if !sessions.is_empty() {
+            json["sessions"] = remote::json(&sessions);
+        }
         let text = format!("{json:#}\n");
         let written = match piped::is_stdout(path) {
             true => stdout().write_all(text.as_bytes()),
@@ -311,6 +315,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     if !args.quiet {
         let mut text = summary.text();
+        text.push_str(&remote::tell(&sessions));
         if without_maps {
             text.push_str("rtrace: stacks of user space have no names without `--proc-map`\n");
         }

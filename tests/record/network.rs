@@ -254,18 +254,46 @@ fn to_trace_cmd(how: &[&str]) {
         std::thread::sleep(Duration::from_millis(50));
     }
     let out = env.rtrace(&words(&port, how, &kills(PRODUCED as u32)));
+    let files_of_one = recordings(dir.path());
+    // A session, and a file, for each buffer: the instance has no event of the load.
+    let apart = [how, &["-e", "sched:sched_process_exec", "-B", "rtrace-test-net", "-C", "mono"][..]].concat();
+    let both = env.rtrace(&words(&port, &apart, &kills(PRODUCED as u32)));
     kill(Pid::from_raw(listener.id() as i32), Signal::SIGINT).unwrap();
     listener.wait().unwrap();
     out.exits(0);
-    let [events, discarded, lost] = counts(&env);
-    assert_eq!((discarded, events + lost), (0, PRODUCED));
-    let mut files: Vec<PathBuf> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|path| fs::metadata(path).unwrap().len() > 100);
-    assert_eq!(files.len(), 1, "{files:?}");
-    assert_eq!(in_file(&env, &files[0]), events);
-    let validated = env.rtrace(&["dump", "--validate", files[0].to_str().unwrap()]);
-    if !how.is_empty() {
-        validated.exits(0);
+    both.exits(0);
+    let sum = |file: &PathBuf| in_file(&env, file);
+    let sent = summary(&env);
+    let (sessions, files) = (sent["sessions"].as_array().unwrap(), recordings(dir.path()));
+    assert_eq!((files_of_one.len(), files.len(), sessions.len()), (1, 3, 2), "{files:?} {sessions:?}");
+    // The kernel loses none of so few.
+    assert_eq!(sum(&files_of_one[0]), PRODUCED);
+    let of = |session: &serde_json::Value| {
+        let port = format!(":{}.dat", session["port"]);
+        files.iter().find(|file| file.to_string_lossy().ends_with(&port)).expect("the file that the summary names")
+    };
+    assert_eq!((&sessions[0]["buffer"], &sessions[1]["buffer"]), (&"".into(), &"rtrace-test-net".into()));
+    let execs = |file: &PathBuf| {
+        let report = env.rtrace(&["report", "--event", "sched_process_exec", file.to_str().unwrap()]);
+        report.stdout().lines().filter(|line| line.contains("sched_process_exec")).count()
+    };
+    let (main, instance) = (of(&sessions[0]), of(&sessions[1]));
+    assert!(both.stderr().contains("instance rtrace-test-net: the file there with"), "{}", both.stderr());
+    assert_eq!((sum(main), sum(instance)), (0, PRODUCED), "-F and the kills are the instance's");
+    assert!(execs(main) > 0 && execs(instance) == 0);
+    for file in &files {
+        let path = file.to_str().unwrap();
+        if !how.is_empty() {
+            env.rtrace(&["dump", "--validate", path]).exits(0);
+        }
+        let clock = env.rtrace(&["dump", "--options", path]).stdout();
+        assert_eq!(clock.contains("[mono]"), file == instance, "{path}: {clock}");
     }
-    env.rtrace(&words(&port, &["-c", "-B", "rtrace-test-net"], "true")).exits(125);
+}
+
+/// The recordings in a directory; of a connection that said nothing there is a file, too.
+fn recordings(dir: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|e| e == "dat") && fs::metadata(path).unwrap().len() > 100);
+    files
 }

@@ -3,11 +3,10 @@
 use super::super::exit::{Exit, Failure};
 use anyhow::anyhow;
 use rtrace::network::Address;
-use rtrace::network::send::{Destination, ListenerKind, Transport, connect};
-use rtrace::record::{BufferPlan, Compression, Plan, Remote};
+use rtrace::network::send::{BufferSession, Destination, ListenerKind, Transport, connect};
+use rtrace::record::{BufferPlan, Compression, Plan, TargetBuffer};
 use rtrace::trace_dat::write::Version;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Time that an interrupted connection is tried again.
@@ -29,23 +28,24 @@ pub(super) fn connect_to(
     file_version: Option<u8>,
     plan: &mut Plan,
     warn: &mut dyn FnMut(&str),
-) -> Result<Arc<dyn Remote>, Failure> {
+) -> Result<Destination, Failure> {
     let version = if file_version == Some(7) { Version::V7(plan.compression.codec()) } else { Version::V6 };
-    let Destination { remote, kind } =
-        connect(place, transport, version, PATIENCE).map_err(|error| Failure::new(Exit::Failed, error))?;
+    let connected = connect(place, transport, version, PATIENCE, &buffers(plan));
+    let destination = connected.map_err(|error| Failure::new(Exit::Failed, error))?;
+    let kind = destination.kind;
     if file_version == Some(6) && kind != ListenerKind::TraceCmd {
         let error = anyhow!("the listener at {place} is rtrace's, which writes files of version 7");
         return Err(Failure::new(Exit::Usage, error).hint("`rtrace convert --file-version 6` there makes the other."));
     }
-    plan.output = PathBuf::from(remote.place());
+    plan.output = PathBuf::from(destination.remote.place());
     let (who, hint) = match kind {
-        ListenerKind::Ours => return Ok(remote),
+        ListenerKind::Ours => return Ok(destination),
         ListenerKind::OursOverUdp => ("a session over UDP".to_owned(), "Without --udp it takes more."),
         ListenerKind::TraceCmd => {
             (format!("the listener at {place} is trace-cmd's, which"), "`rtrace listen` there takes more.")
         }
     };
-    check_for_trace_cmd(plan, &who).map_err(|why| Failure::new(Exit::Usage, anyhow!(why)).hint(hint))?;
+    check_texts(plan, &who).map_err(|why| Failure::new(Exit::Usage, anyhow!(why)).hint(hint))?;
     if (kind, transport) == (ListenerKind::TraceCmd, Transport::Udp) {
         warn(&format!(
             "the listener at {place} is trace-cmd's, which does not count datagrams: those lost on the way will not be known \
@@ -53,14 +53,43 @@ pub(super) fn connect_to(
         ));
     }
     plan.compression = Compression::None;
-    Ok(remote)
+    Ok(destination)
 }
 
-/// Refuses what cannot be sent in trace-cmd's way; `who` is the receiver.
-pub(super) fn check_for_trace_cmd(plan: &Plan, who: &str) -> Result<(), String> {
+/// The buffers that have rings: the instances, and the main one (which is called ``) if anything fills it.
+fn buffers(plan: &Plan) -> Vec<String> {
+    let name = |(index, buffer): (usize, &BufferPlan)| match &buffer.place {
+        _ if index == 0 => buffer.traces().then(String::new),
+        TargetBuffer::Instance(name) => Some(name.clone()),
+        TargetBuffer::Private | TargetBuffer::Top => None,
+    };
+    plan.buffers.iter().enumerate().filter_map(name).collect()
+}
+
+/// The lines of a summary that say which file at the listener is which buffer's.
+pub(super) fn tell(sessions: &[BufferSession]) -> String {
+    let line = |BufferSession { buffer, port }: &BufferSession| match buffer.as_str() {
+        "" => format!("the main buffer: the file there with {port} in its name\n"),
+        buffer => format!("instance {buffer}: the file there with {port} in its name\n"),
+    };
+    sessions.iter().map(line).collect()
+}
+
+/// The same for a summary in JSON.
+pub(super) fn json(sessions: &[BufferSession]) -> serde_json::Value {
+    sessions.iter().map(|of| serde_json::json!({ "buffer": of.buffer, "port": of.port })).collect()
+}
+
+/// Refuses what cannot be sent to a controller; `who` is that.
+pub(super) fn check_for_controller(plan: &Plan, who: &str) -> Result<(), String> {
     if plan.buffers.iter().filter(|buffer| buffer.traces()).count() > 1 {
         return Err(format!("{who} takes one buffer: -B cannot be sent to it"));
     }
+    check_texts(plan, who)
+}
+
+/// Refuses what is no data of rings.
+fn check_texts(plan: &Plan, who: &str) -> Result<(), String> {
     if plan.buffers.iter().any(BufferPlan::is_of_latency_tracer) {
         return Err(format!("{who} takes no latency tracer's text"));
     }

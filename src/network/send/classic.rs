@@ -9,16 +9,18 @@ use super::Transport;
 use super::connect::GREETING;
 use super::datagrams::{Datagrams, Stored};
 use super::description::{description, opened};
+use super::of_buffer::narrow_to;
 use super::streams::DataStreams;
-use crate::network::patient::{ConnectionError, Patient};
-use crate::network::transport::Stream;
+use crate::network::patient::{ConnectionError, Patient, TICK};
+use crate::network::transport::{Address, Stream};
 use crate::network::wire::{MAGIC, Message, OK, RingCount, TraceInit, V3};
 use crate::record::{Remote, RemoteRing, Sent};
 use crate::trace_dat::write::Version;
 use crate::units::CpuId;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// Time that the listener gets to make its file after the end: trace-cmd's sleeps two seconds and compresses what came.
 const LAST: Duration = Duration::from_secs(120);
@@ -27,6 +29,8 @@ const LAST: Duration = Duration::from_secs(120);
 #[derive(Debug)]
 pub(super) struct Sender {
     place: String,
+    /// The buffer that it takes; empty for the main one.
+    buffer: String,
     session: Arc<Session>,
 }
 
@@ -36,6 +40,8 @@ struct Session(Mutex<ClassicState>);
 #[derive(Debug)]
 struct ClassicState {
     control: Patient,
+    /// The buffer, of several; `None` of one.
+    apart: Option<String>,
     version: Version,
     begun: bool,
     failed: Option<String>,
@@ -64,8 +70,25 @@ impl Sender {
             Transport::Udp => Data::Datagrams(Datagrams::default()),
         };
         let (stored, end) = (Vec::new(), None);
-        let state = ClassicState { control, version, begun: false, failed: None, cpus: 1, data, counted, stored, end };
-        Sender { place: place.to_owned(), session: Arc::new(Session(Mutex::new(state))) }
+        let (begun, failed, apart) = (false, None, None);
+        let state = ClassicState { control, apart, version, begun, failed, cpus: 1, data, counted, stored, end };
+        Sender { place: place.to_owned(), buffer: String::new(), session: Arc::new(Session(Mutex::new(state))) }
+    }
+
+    /// Sends this buffer of several.
+    pub(super) fn of(mut self, buffer: &str) -> Self {
+        buffer.clone_into(&mut self.buffer);
+        self.session.state().apart = Some(buffer.to_owned());
+        self
+    }
+
+    pub(super) fn buffer(&self) -> &str {
+        &self.buffer
+    }
+
+    /// The port of the connection here, by which the listener names its file.
+    pub(super) fn port(&self) -> io::Result<u32> {
+        Ok(self.session.state().control.stream().local()?.port())
     }
 }
 
@@ -145,10 +168,26 @@ fn told(error: ConnectionError) -> io::Error {
     }
 }
 
+/// Connects to a port of which the listener has told: trace-cmd's may tell of it before anybody listens there.
+fn connect_promised(address: &Address) -> io::Result<Stream> {
+    let until = Instant::now() + GREETING;
+    loop {
+        match Stream::connect(address, GREETING) {
+            Err(e) if e.kind() == io::ErrorKind::ConnectionRefused && Instant::now() < until => {
+                thread::sleep(TICK / 10);
+            }
+            other => return other,
+        }
+    }
+}
+
 impl ClassicState {
     /// Greets to the end, sends the description and connects each ring.
     fn begin(&mut self, file: &[u8]) -> io::Result<()> {
-        let trace = opened(file)?;
+        let mut trace = opened(file)?;
+        if let Some(buffer) = &self.apart {
+            narrow_to(&mut trace, buffer);
+        }
         let description = description(&trace, self.version)?;
         let control = &self.control;
         let mut wait = || Ok(());
@@ -183,7 +222,7 @@ impl ClassicState {
         control.write(&Message::EndOfData.bytes()).map_err(told)?;
         if let Data::Streams(streams) = &self.data {
             for (cpu, port) in ports.into_iter().enumerate() {
-                streams.connect(cpu, Stream::connect(&peer.at(port.into())?, GREETING)?);
+                streams.connect(cpu, connect_promised(&peer.at(port.into())?)?);
             }
         }
         Ok(())

@@ -2,13 +2,16 @@
 //!
 //! With a listener of ours the trace file is kept in memory and sent as it becomes known, chunks are kept until the listener
 //! has written them, and a break is mended (`extended`). With trace-cmd's, and over UDP, the description goes first and bare
-//! sub-buffers follow, a connection per CPU (`classic`, `streams`) or a datagram each (`datagrams`).
+//! sub-buffers follow, a connection per CPU (`classic`, `streams`) or a datagram each (`datagrams`); several buffers are a
+//! session each (`apart`).
 
+mod apart;
 mod classic;
 mod connect;
 mod datagrams;
 mod description;
 mod extended;
+mod of_buffer;
 mod queue;
 mod streams;
 
@@ -20,6 +23,8 @@ use crate::network::wire::{COUNTED_OFFER, OFFER};
 use crate::record::Remote;
 use crate::trace_dat::Codec;
 use crate::trace_dat::write::Version;
+use apart::Apart;
+use classic::Sender;
 use connect::{Greeted, greet, resolve};
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,8 +34,19 @@ use std::time::Duration;
 pub struct Destination {
     /// The recording's other end.
     pub remote: Arc<dyn Remote>,
-    /// Its kind; all but [`ListenerKind::Ours`] take one buffer, not compressed, and no names of tasks that are learnt later.
+    /// Its kind; all but [`ListenerKind::Ours`] take no compressed data, and no names of tasks that are learnt later.
     pub kind: ListenerKind,
+    /// The sessions, where each buffer has one of its own.
+    pub sessions: Vec<BufferSession>,
+}
+
+/// The session of one buffer of several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BufferSession {
+    /// The instance; empty for the main buffer.
+    pub buffer: String,
+    /// The connection's port on this machine, by which the listener names its file.
+    pub port: u32,
 }
 
 /// The way that data takes.
@@ -54,7 +70,7 @@ pub enum ListenerKind {
 }
 
 /// Connects to `HOST:PORT`, or to `PORT` of this machine. An interrupted TCP connection to a listener of ours is tried again
-/// for `patience`; trace-cmd's gets a file of `version`.
+/// for `patience`; trace-cmd's gets a file of `version`, or one for each of `buffers` (the main one is called ``).
 ///
 /// # Errors
 /// [`ConnectError`].
@@ -63,23 +79,41 @@ pub fn connect(
     transport: Transport,
     version: Version,
     patience: Duration,
+    buffers: &[String],
 ) -> Result<Destination, ConnectError> {
     let addresses = resolve(place)?;
     let offer = match transport {
         Transport::Stream => OFFER,
         Transport::Udp => COUNTED_OFFER,
     };
-    let (remote, kind): (Arc<dyn Remote>, _) = match greet(place, &addresses, offer)? {
-        Greeted::Ours(control) => {
-            (Arc::new(extended::Sender::new(place, addresses, control, patience)), ListenerKind::Ours)
+    let session = |greeted: Greeted| match greeted {
+        Greeted::Ours(_) => Err(ConnectError::NoListener(place.to_owned())),
+        Greeted::Counted(control) => {
+            Ok((Sender::new(place, control, Transport::Udp, Version::V7(Codec::Zstd), true), ListenerKind::OursOverUdp))
         }
-        Greeted::Counted(control) => (
-            Arc::new(classic::Sender::new(place, control, Transport::Udp, Version::V7(Codec::Zstd), true)),
-            ListenerKind::OursOverUdp,
-        ),
         Greeted::TraceCmd(control) => {
-            (Arc::new(classic::Sender::new(place, control, transport, version, false)), ListenerKind::TraceCmd)
+            Ok((Sender::new(place, control, transport, version, false), ListenerKind::TraceCmd))
         }
     };
-    Ok(Destination { remote, kind })
+    let (first, kind) = match greet(place, &addresses, offer)? {
+        Greeted::Ours(control) => {
+            let remote = Arc::new(extended::Sender::new(place, addresses, control, patience));
+            return Ok(Destination { remote, kind: ListenerKind::Ours, sessions: Vec::new() });
+        }
+        other => session(other)?,
+    };
+    let (main, others) = match buffers {
+        [] | [_] => return Ok(Destination { remote: Arc::new(first), kind, sessions: Vec::new() }),
+        [main, others @ ..] => (main, others),
+    };
+    let mut senders = vec![first.of(main)];
+    for buffer in others {
+        senders.push(session(greet(place, &addresses, offer)?)?.0.of(buffer));
+    }
+    let port = |sender: &Sender| {
+        let port = sender.port().map_err(|e| ConnectError::Connect { place: place.to_owned(), source: e.into() })?;
+        Ok(BufferSession { buffer: sender.buffer().to_owned(), port })
+    };
+    let sessions = senders.iter().map(port).collect::<Result<_, _>>()?;
+    Ok(Destination { remote: Arc::new(Apart::new(place, senders)), kind, sessions })
 }

@@ -76,7 +76,7 @@ pub(crate) fn plan_for_controller(words: &[String]) -> Result<Plan, String> {
     let mut plan = args.plan().map_err(told)?;
     plan.compression = Compression::None;
     plan.check().map_err(|error| told(refused(&error, "record")).lines().next().unwrap_or_default().to_owned())?;
-    remote::check_for_trace_cmd(&plan, "the controller")?;
+    remote::check_for_controller(&plan, "the controller")?;
     Ok(plan)
 }
 
