@@ -75,8 +75,8 @@ pub(crate) struct Args {
     /// The times of that machine's file become those of this one's clock, which `rtrace report` then orders both by.
     #[arg(long = "tsync-interval", value_name = "MS", allow_negative_numbers = true)]
     tsync_interval: Option<i64>,
-    /// Taken for trace-cmd's sake: data of agents always comes through sockets
-    #[arg(long, alias = "nofifos", hide = true)]
+    /// With -A: take the guests' data over connections, also where there are FIFOs (`rtrace setup-guest`)
+    #[arg(long, alias = "nofifos")]
     no_fifos: bool,
     /// With -N: send the data in datagrams, which the network may lose
     ///

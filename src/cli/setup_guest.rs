@@ -14,14 +14,14 @@ const PORTS: u32 = 30;
 
 /// Make FIFOs by which a guest's events get to this host without a network
 ///
-/// A pair of FIFOs for each of its CPUs, which trace-cmd's `record -A` finds by the guest's name (rtrace's uses connections). The
-/// guest gets a virtio-serial port for each: by the options of QEMU that are printed, or with -a in its configuration of libvirt.
+/// A pair of FIFOs for each of its CPUs, which `record -A` finds by the guest's name (trace-cmd's, too). The guest gets a
+/// virtio-serial port for each: by the options of QEMU that are printed, or with -a in its configuration of libvirt.
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
   rtrace setup-guest -c 2 vm                        FIFOs, and the options of QEMU for them
   rtrace setup-guest -a vm                          also in libvirt's configuration, by virsh
-  trace-cmd record -e sched -A vm@3 -e sched        data of the guest's CPUs through them")]
+  rtrace record -e sched -A vm@3 -e sched           data of the guest's CPUs through them")]
 pub(crate) struct Args {
     /// Name of the guest
     #[arg(value_name = "GUEST")]
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     /// Add the ports to the guest's configuration, by virsh; they are there when it is started again
     #[arg(short, long)]
     attach: bool,
-    /// Make them below DIR; trace-cmd looks at the default only
+    /// Make them below DIR; `record -A` looks at the default only
     #[arg(long, value_name = "DIR", default_value = FIFO_FOLDER, value_hint = clap::ValueHint::DirPath)]
     dir: PathBuf,
 }

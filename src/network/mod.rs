@@ -6,6 +6,7 @@
 //! - [`agent`]: records here what another machine asks for;
 //! - [`control`]: asks agents on other machines to record along;
 //! - `sync`: compares the clocks of both meanwhile;
+//! - `fifos`: data from a guest without a network, through its virtio-serial ports;
 //! - `transport`: TCP and vsock as one kind of connection.
 
 pub mod agent;
@@ -23,6 +24,6 @@ mod transport;
 pub mod wire;
 
 pub use allow::{Network, NetworkError};
-pub use fifos::{FIFO_FOLDER, GuestFifos};
+pub use fifos::{FIFO_FOLDER, GuestFifos, PORT_FOLDER};
 pub use patient::ConnectionError;
 pub use transport::{Address, AddressError};

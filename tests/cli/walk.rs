@@ -254,6 +254,7 @@ fn what_the_exit_code_says_of_tracefs() {
         ("record -e sched -F", 2, "-F"),
         ("record -V 3 -e sched", 2, "expected CID:PORT in numbers"),
         ("record -e sched --proxy 3", 2, "network and of guests comes later"),
+        ("record -e sched --no-fifos", 2, "without a `-A`"),
         ("record -e sched --tsync-interval=3", 2, "without a `-A` before it"),
         ("record --udp -e sched", 2, "--to"),
         ("record -N 1 --udp -t -e sched", 2, "cannot be used with"),

@@ -26,6 +26,7 @@ mod command_line;
 mod datagrams;
 mod ends;
 mod fake;
+mod fifos;
 mod filter_agrees;
 mod host;
 mod languages;

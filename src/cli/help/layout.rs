@@ -53,6 +53,7 @@ const TRACED: &[Section] = &[
             "A",
             "name",
             "tsync-interval",
+            "no-fifos",
             "min-free",
             "max-per-cpu",
             "compression",

@@ -29,6 +29,13 @@ impl Args {
                 "as in `rtrace record -e sched -A HOST --tsync-interval 500 -e sched`.",
             );
         }
+        if given("no_fifos") && !given("agents") {
+            return moot(
+                "no_fifos",
+                "without a `-A`, whose data it is about",
+                "as in `rtrace record -e sched -A HOST -e sched --no-fifos`.",
+            );
+        }
         if given("pid_file") && !given("daemonize") {
             return moot("pid_file", "without `--daemonize`", "`--daemonize` records in the background.");
         }

@@ -11,6 +11,7 @@ mod turn;
 
 use super::allow::Network;
 use super::door::{Door, Visit};
+use super::fifos::PORT_FOLDER;
 use super::transport::{Address, Stream};
 use crate::tracefs::Journal;
 pub use job::{AgentJob, AgentRecorder};
@@ -18,6 +19,7 @@ pub use notice::AgentNotice;
 use session::Session;
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -28,7 +30,10 @@ pub const AGENT_PORT: u16 = 823;
 
 /// An agent that is bound to its address.
 #[derive(Debug)]
-pub struct Agent(Door);
+pub struct Agent {
+    door: Door,
+    ports: PathBuf,
+}
 
 impl Agent {
     /// Binds to `address`; only peers of `allow` are served, unless that is empty.
@@ -36,7 +41,12 @@ impl Agent {
     /// # Errors
     /// The kernel's: the address is taken, is not this machine's, or the port needs rights.
     pub fn bind(address: Address, allow: Vec<Network>) -> io::Result<Self> {
-        Door::bind(address, allow).map(Agent)
+        Ok(Agent { door: Door::bind(address, allow)?, ports: PORT_FOLDER.into() })
+    }
+
+    /// Has the ports to the host's FIFOs in `folder`, not in [`PORT_FOLDER`].
+    pub fn with_ports(self, folder: PathBuf) -> Self {
+        Agent { ports: folder, ..self }
     }
 
     /// Its address, with the port that the kernel chose if it was 0.
@@ -44,7 +54,7 @@ impl Agent {
     /// # Errors
     /// The kernel's.
     pub fn address(&self) -> io::Result<Address> {
-        self.0.address()
+        self.door.address()
     }
 
     /// Serves until `stop` is readable, which ends a recording too. `journal` makes one for what comparing the clocks sets.
@@ -58,13 +68,13 @@ impl Agent {
         let busy = AtomicBool::new(false);
         let ended = Arc::new(AtomicBool::new(false));
         thread::scope(|scope| {
-            let (busy, ended) = (&busy, &ended);
+            let (busy, ended, ports) = (&busy, &ended, self.ports.as_path());
             loop {
                 let refused = |stream: &Stream, peer: Address, why: &str| {
-                    Session { stream, peer, ended }.refuse(why);
+                    Session { stream, peer, ports, ended }.refuse(why);
                     log(&AgentNotice::Refused { peer, why: why.to_owned() });
                 };
-                let (stream, peer) = match self.0.wait(stop) {
+                let (stream, peer) = match self.door.wait(stop) {
                     Visit::Stop => {
                         ended.store(true, Ordering::Relaxed);
                         return;
@@ -80,7 +90,7 @@ impl Agent {
                     refused(&stream, peer, "the agent records for another controller");
                     continue;
                 };
-                let serve = move || Session { stream: &stream, peer, ended }.run(turn, journal(), recorder, log);
+                let serve = move || Session { stream: &stream, peer, ports, ended }.run(turn, journal(), recorder, log);
                 let spawned = thread::Builder::new().name("rtrace/session".to_owned()).spawn_scoped(scope, serve);
                 if let Err(error) = spawned {
                     log(&AgentNotice::Refused { peer, why: error.to_string() });

@@ -12,6 +12,7 @@ use crate::tracefs::Journal;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -23,6 +24,8 @@ const REQUEST: Duration = Duration::from_secs(10);
 pub(super) struct Session<'a> {
     pub(super) stream: &'a Stream,
     pub(super) peer: Address,
+    /// Folder of the ports to the host's FIFOs.
+    pub(super) ports: &'a Path,
     /// The agent is to end.
     pub(super) ended: &'a Arc<AtomicBool>,
 }
@@ -78,16 +81,17 @@ impl Session<'_> {
         log(&AgentNotice::Asked { peer: self.peer, args: request.args.clone() });
         let stop = Arc::new(EventFd::from_flags(EfdFlags::EFD_CLOEXEC).map_err(|e| io(e.into()))?);
         let (args, ended) = (request.args.clone(), Arc::clone(self.ended));
-        let controller = Controller::new(self.peer, control, request, Arc::clone(&stop), ended, journal);
+        let controller =
+            Controller::new(self.peer, control, request, self.ports.into(), Arc::clone(&stop), ended, journal);
         let controller = Arc::new(controller);
         let remote = Arc::clone(&controller) as Arc<dyn Remote>;
         let recorded = recorder(AgentJob { args: &args, remote, stop: stop.as_fd() });
-        let unsynchronized = controller.leave();
+        let remarks = controller.leave();
         drop(turn);
         if recorded.is_ok() {
             controller.close().map_err(io)?;
         }
-        let why = unsynchronized.map_or_else(String::new, |why| format!("; clocks not compared to the end: {why}"));
-        recorded.map(|what| what + &why)
+        let remarks: String = remarks.iter().map(|remark| format!("; {remark}")).collect();
+        recorded.map(|what| what + &remarks)
     }
 }

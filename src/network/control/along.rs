@@ -17,6 +17,9 @@ use std::time::{Duration, Instant};
 /// Time that an agent gets after CLOSE to send what its rings hold.
 const LAST: Duration = Duration::from_secs(120);
 
+/// More CPUs than any agent counts the data of.
+const MOST_COUNTS: usize = 8192;
+
 /// Ends the guests' recordings, also when a panic leaves this one.
 struct EndOnDrop<'a>(&'a AtomicBool);
 
@@ -56,7 +59,9 @@ pub fn record_along<T, E>(
 impl Guest {
     /// From its first byte to its finished file.
     fn take(self, over: &AtomicBool, failed: &AtomicBool, gone: &(dyn Fn(&str, &str) + Sync)) -> GuestSummary {
-        let Guest { facts, control, incoming, trace, table, mut writer, spools, sockets, clocks } = self;
+        let Guest {
+            facts, control, incoming, trace, table, mut writer, spools, sockets, clocks, through_fifos, ..
+        } = self;
         let Clocks { answerer, every, host } = clocks;
         let (phase, progress) = (Phase::default(), incoming.progress());
         let (fed, why, rest, compared) = thread::scope(|scope| {
@@ -66,7 +71,7 @@ impl Guest {
             let (fed, why, rest) =
                 match incoming.drain(scope, sockets, spools, trace.prefix.abi, scan, &phase, &progress) {
                     Ok(draining) => {
-                        let (why, rest) = until_the_end(&control, over, &incoming.path, &closed);
+                        let (why, rest) = until_the_end(&control, over, &incoming.path, &closed, &phase);
                         phase.end();
                         if let Some(why) = why.as_ref().filter(|_| !over.load(Ordering::Relaxed)) {
                             gone(&facts.name, why);
@@ -93,7 +98,7 @@ impl Guest {
             }
             let _ = fs::remove_file(&incoming.path);
             let summary = Finished { size: 0, events: None, incomplete: why };
-            return summary_of(facts.name, incoming.path, summary, compared);
+            return summary_of(facts.name, incoming.path, summary, compared, through_fifos);
         }
         let mut why = why;
         if let Some(rest) = rest
@@ -106,27 +111,34 @@ impl Guest {
         }
         writer.option(OptionId::RTRACE_CLOCKS, compared.comparison.write());
         let finished = incoming.finish(writer, &trace, &table, fed, why);
-        summary_of(facts.name, incoming.path.clone(), finished, compared)
+        summary_of(facts.name, incoming.path.clone(), finished, compared, through_fifos)
     }
 }
 
-fn summary_of(name: String, path: PathBuf, finished: Finished, compared: Compared) -> GuestSummary {
+fn summary_of(
+    name: String,
+    path: PathBuf,
+    finished: Finished,
+    compared: Compared,
+    through_fifos: bool,
+) -> GuestSummary {
     let Finished { size, events, incomplete } = finished;
     let offset = compared.offset();
     let (clocks, unsynchronized) = (compared.comparison, compared.failed);
-    GuestSummary { name, path, size, events, clocks, offset, unsynchronized, incomplete }
+    GuestSummary { name, path, size, events, clocks, offset, unsynchronized, through_fifos, incomplete }
 }
 
-/// Says CLOSE when it is time, also to `closing`, and waits for the agent's answer. Gives what went wrong, and what the agent told
-/// at the end.
+/// Says CLOSE when it is time, also to `closing`, and waits for the agent's answer. `phase` hears how much it has sent. Gives what
+/// went wrong, and what the agent told at the end.
 fn until_the_end(
     control: &Patient,
     over: &AtomicBool,
     beside: &Path,
     closing: &Sender<()>,
+    phase: &Phase,
 ) -> (Option<String>, Option<Metadata>) {
     let mut closed: Option<Instant> = None;
-    let mut rest = None;
+    let (mut rest, mut sent) = (None, Vec::new());
     loop {
         let mut tick = || {
             if over.load(Ordering::Relaxed) && closed.is_none() {
@@ -140,7 +152,16 @@ fn until_the_end(
             }
         };
         let why = match control.message(&mut tick) {
-            Ok(Message::Closed) => None,
+            Ok(Message::Closed) => {
+                if !sent.is_empty() {
+                    phase.count(std::mem::take(&mut sent));
+                }
+                None
+            }
+            Ok(Message::Count(count)) if sent.len() < MOST_COUNTS => {
+                sent.push(count);
+                continue;
+            }
             Ok(Message::Data(data)) => {
                 let begun = match rest.take() {
                     Some(begun) => Ok(begun),

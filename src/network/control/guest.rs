@@ -1,5 +1,7 @@
 //! A guest: an agent that was asked, answered, and is about to record.
 
+use super::error::GuestError;
+use super::fifos::OfferedFifos;
 use super::target::GuestTarget;
 use crate::network::incoming::{DataSocket, Incoming, Metadata, full};
 use crate::network::patient::{ConnectionError, Patient};
@@ -12,8 +14,7 @@ use crate::trace_dat::{
 };
 use crate::units::CpuId;
 use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 /// Time that an agent gets to connect.
@@ -22,72 +23,6 @@ const CONNECT: Duration = Duration::from_secs(10);
 const ANSWER: Duration = Duration::from_secs(120);
 /// No limit: a recording may be quiet for days.
 const NEVER: Duration = Duration::MAX;
-
-/// Why an agent does not record.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum GuestError {
-    /// No address belongs to the name.
-    #[error("failed to find {place}: {source}")]
-    Address {
-        /// As the user wrote it.
-        place: String,
-        /// Why not.
-        source: io::Error,
-    },
-    /// The port is closed, or the way there is.
-    #[error("failed to connect to the agent at {place}: {source}")]
-    Connect {
-        /// The address.
-        place: String,
-        /// Why not.
-        source: io::Error,
-    },
-    /// The options are more than a message holds.
-    #[error("the options for {0} are longer than the agent's protocol allows (8 KiB)")]
-    TooLong(String),
-    /// It says why.
-    #[error("the agent at {place} does not record: {why}")]
-    Refused {
-        /// The address.
-        place: String,
-        /// Its words.
-        why: String,
-    },
-    /// It says nothing.
-    #[error(
-        "the agent at {0} closed the connection: an event or option that it does not know, another controller, or no rights; \
-         its log says which"
-    )]
-    Closed(String),
-    /// The connection broke, or what came is no answer.
-    #[error("failed to set up the recording at {place}: {source}")]
-    Broken {
-        /// The address.
-        place: String,
-        /// Why.
-        source: ConnectionError,
-    },
-    /// The description of its recording is none.
-    #[error("the description of the recording at {place} cannot be read: {why}")]
-    Metadata {
-        /// The address.
-        place: String,
-        /// Why.
-        why: String,
-    },
-    /// Its file cannot be made.
-    #[error(transparent)]
-    File(#[from] RecordError),
-    /// A spool beside its file cannot be made.
-    #[error("failed to create a spool of {path}: {source}")]
-    Spool {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
-}
 
 /// An agent that is about to record.
 pub struct Guest {
@@ -100,6 +35,9 @@ pub struct Guest {
     pub(super) spools: Vec<Spool>,
     pub(super) sockets: Vec<DataSocket>,
     pub(super) clocks: Clocks,
+    /// The data comes through FIFOs.
+    pub(super) through_fifos: bool,
+    pub(super) notes: Vec<String>,
 }
 
 /// The host's recording, to its guests.
@@ -146,7 +84,9 @@ impl Guest {
         let mut control = Patient::new(stream, ANSWER).map_err(|e| answered(e.into()))?;
         let host_clock = clock.as_ref().map_or_else(|_| None, |clock| Some(clock.name().to_owned()));
         let protocols = clock.iter().map(|_| PTP.to_owned()).collect();
-        let request = TraceRequest { flags: 0, id: host.id, args: target.args.clone(), protocols, ours: true };
+        let offered = OfferedFifos::of(target);
+        let (flags, fifos) = offered.request();
+        let request = TraceRequest { flags, id: host.id, args: target.args.clone(), protocols, ours: true, fifos };
         let request = Message::TraceRequest(request).bytes();
         if request.len() > MAX_MESSAGE {
             return Err(GuestError::TooLong(place));
@@ -162,6 +102,8 @@ impl Guest {
             Message::NotSupported => return Err(unsaid()),
             _ => return Err(unasked()),
         };
+        let agreed = offered.agreed(&response);
+        let (fifos, note) = agreed.map_err(|source| GuestError::Fifos { place: place.clone(), source })?;
         let mut answerer = clock.and_then(|clock| compared_once(&response, peer, clock));
         let path = target.file(host.path);
         let mut metadata =
@@ -186,8 +128,9 @@ impl Guest {
             trace.options.retain(|option| !matches!(option.id, OptionId::DATE | OptionId::TIME_SHIFT));
             trace.options.extend(host.date.map(date_option));
         }
-        let mut sockets = Vec::new();
-        for port in &response.ports {
+        let through_fifos = !fifos.is_empty();
+        let mut sockets: Vec<DataSocket> = (0..).zip(fifos).map(|(cpu, fifo)| DataSocket::Fifo(fifo, cpu)).collect();
+        for port in response.ports.iter().skip(sockets.len()) {
             let connected = peer.host().at(*port).and_then(|address| Stream::connect(&address, CONNECT));
             sockets.push(DataSocket::Connected(connected.map_err(|e| answered(e.into()))?));
         }
@@ -211,13 +154,19 @@ impl Guest {
         let cpus = (0..cpus).map(|cpu| (CpuId(cpu), None)).collect();
         let facts = GuestFacts { name: target.name(), id: response.id, cpus };
         let clocks = Clocks { answerer, every: target.sync_every.unwrap_or_default(), host: host.id };
-        Ok(Guest { facts, control, incoming, trace, table, writer, spools, sockets, clocks })
+        let notes = note.into_iter().collect();
+        Ok(Guest { facts, control, incoming, trace, table, writer, spools, sockets, clocks, through_fifos, notes })
     }
 
     /// Lets it go before anything was recorded.
     pub fn give_up(self) {
         self.spools.into_iter().for_each(Spool::remove);
         let _ = fs::remove_file(&self.incoming.path);
+    }
+
+    /// Remarks for the user: why its data does not come the way it should.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// Its name and identity, for the host's file.

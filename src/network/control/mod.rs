@@ -4,11 +4,14 @@
 //! ([`record_along`]).
 
 mod along;
+mod error;
+mod fifos;
 mod guest;
 mod summary;
 mod target;
 
 pub use along::record_along;
-pub use guest::{Guest, GuestError, HostFacts};
+pub use error::GuestError;
+pub use guest::{Guest, HostFacts};
 pub use summary::GuestSummary;
 pub use target::GuestTarget;

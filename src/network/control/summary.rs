@@ -23,6 +23,8 @@ pub struct GuestSummary {
     pub offset: Option<i64>,
     /// The reason why its clock was not compared until the end, if it was not.
     pub unsynchronized: Option<String>,
+    /// Its data came through FIFOs, not over connections.
+    pub through_fifos: bool,
     /// The reason why it is incomplete, if it is.
     pub incomplete: Option<String>,
 }
@@ -34,6 +36,9 @@ impl fmt::Display for GuestSummary {
             write!(f, "{}, ", counted(events, "event"))?;
         }
         write!(f, "{} written", ByteSize(self.size))?;
+        if self.through_fifos {
+            f.write_str(" from FIFOs")?;
+        }
         match (&self.clocks, self.offset) {
             (ClockComparison::Not(why), _) => write!(f, ", clocks not compared: {why}")?,
             (clocks, offset) => {
@@ -78,6 +83,7 @@ impl GuestSummary {
             "file_size": self.size,
             "events": self.events,
             "clock": clock,
+            "through_fifos": self.through_fifos,
             "incomplete": self.incomplete,
         })
     }

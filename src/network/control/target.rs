@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// An agent, and what it is asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GuestTarget {
     /// `HOST`, `HOST:PORT`, an address, `[ADDRESS]:PORT`, or over vsock `[NAME]@CID[:PORT]`.
     pub place: String,
@@ -17,6 +17,8 @@ pub struct GuestTarget {
     pub args: Vec<String>,
     /// The clocks are compared this often, besides at the beginning and at the end; not at all if `None`.
     pub sync_every: Option<Duration>,
+    /// Folder of all guests' FIFOs; its data comes over connections if `None`, or if the guest has none there.
+    pub fifos: Option<PathBuf>,
 }
 
 impl GuestTarget {
@@ -58,8 +60,7 @@ mod tests {
 
     #[test]
     fn places_names_and_files() {
-        let target =
-            |place: &str| GuestTarget { place: place.to_owned(), name: None, args: Vec::new(), sync_every: None };
+        let target = |place: &str| GuestTarget { place: place.to_owned(), ..GuestTarget::default() };
         for (place, name, port) in [
             ("127.0.0.1", "127.0.0.1", 823),
             ("127.0.0.1:9000", "127.0.0.1", 9000),

@@ -1,5 +1,8 @@
 //! Data connections of trace-cmd's kind: one per CPU, bare sub-buffers without framing.
 
+use super::fifo::drain_fifo;
+use super::phase::Phase;
+use crate::network::fifos::FifoReader;
 use crate::network::patient::TICK;
 use crate::network::transport::{Address, Host, Listener, Stream};
 use crate::network::wire::DatagramStamp;
@@ -11,7 +14,6 @@ use nix::sys::socket::{setsockopt, sockopt};
 use std::io::{self, Read};
 use std::net::UdpSocket;
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The ports that trace-cmd uses; firewalls may be open for them.
@@ -34,31 +36,8 @@ pub(in crate::network) enum DataSocket {
     Numbered(UdpSocket, PageLayout),
     /// One that is connected already.
     Connected(Stream),
-}
-
-/// Progress of a session, as its data connections see it.
-#[derive(Debug, Default)]
-pub(in crate::network) struct Phase(AtomicU8);
-
-impl Phase {
-    /// The sender has said that it has sent everything, or is gone.
-    pub(in crate::network) fn end(&self) {
-        self.0.fetch_max(1, Ordering::Relaxed);
-    }
-
-    /// Nothing more is to be taken.
-    pub(in crate::network) fn abort(&self) {
-        self.0.fetch_max(2, Ordering::Relaxed);
-    }
-
-    fn is_over(&self) -> bool {
-        self.0.load(Ordering::Relaxed) >= 1
-    }
-
-    /// True if nothing more is to be taken.
-    pub(in crate::network) fn is_aborted(&self) -> bool {
-        self.0.load(Ordering::Relaxed) >= 2
-    }
+    /// A FIFO instead, and its CPU.
+    Fifo(FifoReader, u32),
 }
 
 impl DataSocket {
@@ -108,7 +87,7 @@ impl DataSocket {
         match self {
             DataSocket::Stream(socket) => accept(&socket, peer, phase),
             DataSocket::Connected(stream) => Ok(Some(stream)),
-            DataSocket::Udp(_) | DataSocket::Numbered(..) => Ok(None),
+            DataSocket::Udp(_) | DataSocket::Numbered(..) | DataSocket::Fifo(..) => Ok(None),
         }
     }
 
@@ -129,6 +108,7 @@ impl DataSocket {
                 Some(stream) => drain_stream(stream, feed, phase).map(|()| 0),
                 None => Ok(0),
             },
+            DataSocket::Fifo(fifo, cpu) => drain_fifo(fifo, cpu, sub_buffer, feed, phase).map(|()| 0),
             DataSocket::Udp(socket) => drain_datagrams(&socket, feed, peer, sub_buffer, None, phase),
             DataSocket::Numbered(socket, layout) => {
                 drain_datagrams(&socket, feed, peer, sub_buffer, Some(layout), phase)

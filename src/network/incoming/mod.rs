@@ -5,9 +5,12 @@
 //! compressed here.
 
 mod data;
+mod fifo;
 mod metadata;
+mod phase;
 mod recording;
 
-pub(super) use data::{DataSocket, Phase};
+pub(super) use data::DataSocket;
 pub(super) use metadata::{Metadata, new_private};
+pub(super) use phase::Phase;
 pub(super) use recording::{Drained, Finished, Incoming, collect, full};

@@ -1,6 +1,7 @@
 //! The file and the spools of a recording that arrives, from its description to the finished file.
 
-use super::data::{DataSocket, Phase};
+use super::data::DataSocket;
+use super::phase::Phase;
 use crate::abi::Abi;
 use crate::network::transport::Host;
 use crate::network::wire::RingCount;

@@ -10,7 +10,7 @@ use super::connect::GREETING;
 use super::datagrams::{Datagrams, Stored};
 use super::description::{description, opened};
 use super::of_buffer::narrow_to;
-use super::streams::DataStreams;
+use super::streams::{DataStreams, DataWay};
 use crate::network::patient::{ConnectionError, Patient, TICK};
 use crate::network::transport::{Address, Stream};
 use crate::network::wire::{MAGIC, Message, OK, RingCount, TraceInit, V3};
@@ -222,7 +222,7 @@ impl ClassicState {
         control.write(&Message::EndOfData.bytes()).map_err(told)?;
         if let Data::Streams(streams) = &self.data {
             for (cpu, port) in ports.into_iter().enumerate() {
-                streams.connect(cpu, connect_promised(&peer.at(port.into())?)?);
+                streams.connect(cpu, DataWay::Socket(connect_promised(&peer.at(port.into())?)?));
             }
         }
         Ok(())

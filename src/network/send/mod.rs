@@ -17,7 +17,7 @@ mod streams;
 
 pub use connect::ConnectError;
 pub(super) use description::{description, opened};
-pub(super) use streams::DataStreams;
+pub(super) use streams::{DataStreams, DataWay};
 
 use crate::network::wire::{COUNTED_OFFER, OFFER};
 use crate::record::Remote;

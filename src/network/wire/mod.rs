@@ -4,6 +4,7 @@
 //! - [`message`](Message): trace-cmd's messages (V3), 12 bytes of header and a body of at most 8,180 bytes; those of agents
 //!   are in [`request`](TraceRequest) and [`sync`](TimeSync);
 //! - [`datagram`](DatagramStamp): UDP data between two rtraces, numbered and counted;
+//! - [`fifo`](FifoMark): where the data of a session begins in a FIFO, between two rtraces;
 //! - [`frame`](Frame): what two rtraces speak with each other, 16 bytes of header with a checksum and a body.
 //!
 //! Layouts are those of trace-cmd 3.1.6 and 3.4, which agree.
@@ -12,6 +13,7 @@
 
 mod datagram;
 mod error;
+mod fifo;
 mod frame;
 mod greeting;
 mod message;
@@ -24,11 +26,12 @@ mod tests;
 
 pub use datagram::{DatagramStamp, MAX_DATAGRAM, RingCount};
 pub use error::WireError;
+pub use fifo::FifoMark;
 pub use frame::{Frame, FrameHeader, MAX_FRAME, RingId, RingSizes};
 pub use greeting::{
     BANNER, COUNTED, COUNTED_OFFER, Greeting, MAGIC, MAX_TEXT, OFFER, OK, OURS, V1, V3, VersionAnswer, version_answer,
 };
 pub use message::{HEADER, MAX_DATA, MAX_MESSAGE, Message, MessageHeader, TraceInit, WireCommand};
 pub use numbers::decimal;
-pub use request::{TraceRequest, TraceResponse};
+pub use request::{FLAG_FIFOS, FLAG_MARKED, TraceRequest, TraceResponse};
 pub use sync::{MAX_PROBES, PTP, ProbeStamp, TimeSync};

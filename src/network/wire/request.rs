@@ -5,6 +5,7 @@
 //!             0  u32 count, that many texts, each with NUL: options of record
 //!             1  names of time synchronization protocols, each with NUL, and one more NUL
 //!             [`OURS_ID`]  empty: the controller is ours
+//!             [`FIFOS_ID`] u32 number of its FIFOs
 //! TRACE_RESP  u32 flags, u32 CPUs, u32 bytes of a sub-buffer, u64 trace id of the agent's recording, 16 bytes name of a
 //!             time synchronization protocol (empty: none), u32 its port; then each CPU's port as a decimal text with NUL
 //! ```
@@ -17,6 +18,8 @@ use super::take::{Take, padded, with_nul};
 
 /// A value that only ours send; trace-cmd skips it.
 const OURS_ID: u32 = u32::from_be_bytes(*b"rtra");
+/// Another one.
+const FIFOS_ID: u32 = u32::from_be_bytes(*b"rtff");
 const ARGS_ID: u32 = 0;
 const PROTOCOLS_ID: u32 = 1;
 /// More options than any message holds.
@@ -24,10 +27,15 @@ const MAX_ARGS: u32 = 8192;
 /// Size of the name of a protocol, in bytes.
 pub(super) const NAME: usize = 16;
 
+/// Flag of a request and of an answer: data comes through FIFOs.
+pub const FLAG_FIFOS: u32 = 1;
+/// Flag of an answer of ours to one of ours: the data in each FIFO follows a [mark](super::FifoMark), and is counted at the end.
+pub const FLAG_MARKED: u32 = 1 << 31;
+
 /// TRACE_REQ: a controller's request to record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TraceRequest {
-    /// Bit 0: data through FIFOs.
+    /// [`FLAG_FIFOS`].
     pub flags: u32,
     /// TRACEID of the controller's file.
     pub id: u64,
@@ -37,12 +45,14 @@ pub struct TraceRequest {
     pub protocols: Vec<String>,
     /// The controller is ours: it takes names of tasks and statistics at the end, and reads the text of a refusal.
     pub ours: bool,
+    /// Number of the controller's FIFOs, from CPU 0 on; only ours say it.
+    pub fifos: Option<u32>,
 }
 
 /// TRACE_RESP: an agent's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceResponse {
-    /// Bit 0: data through FIFOs.
+    /// [`FLAG_FIFOS`], [`FLAG_MARKED`].
     pub flags: u32,
     /// Size of a sub-buffer, in bytes.
     pub page_size: u32,
@@ -70,6 +80,7 @@ impl TraceRequest {
                 ARGS_ID => request.args = args(value)?,
                 PROTOCOLS_ID => request.protocols = protocols(value)?,
                 OURS_ID => request.ours = true,
+                FIFOS_ID => request.fifos = Some(Take::new("TRACE_REQ's number of FIFOs", value).u32()?),
                 _ => {}
             }
         }
@@ -93,6 +104,9 @@ impl TraceRequest {
         }
         if self.ours {
             value(OURS_ID, &[]);
+        }
+        if let Some(fifos) = self.fifos {
+            value(FIFOS_ID, &fifos.to_be_bytes());
         }
         (fixed, variable)
     }

@@ -174,8 +174,12 @@ fn frames() -> impl Strategy<Value = Frame> {
 fn requests() -> impl Strategy<Value = Message> {
     let word = || "[a-z:*]{1,9}";
     let args = vec(word(), 0..9);
-    let request = (any::<u32>(), any::<u64>(), args, vec(word(), 0..3), any::<bool>())
-        .prop_map(|(flags, id, args, protocols, ours)| TraceRequest { flags, id, args, protocols, ours });
+    let request = (any::<u32>(), any::<u64>(), args, vec(word(), 0..3), any::<bool>()).prop_map(
+        |(flags, id, args, protocols, ours)| {
+            let fifos = (id % 2 == 0).then_some(flags);
+            TraceRequest { flags, id, args, protocols, ours, fifos }
+        },
+    );
     let response = (any::<u32>(), 1u32..1 << 20, any::<u64>(), "[a-z]{0,16}", any::<u32>(), vec(any::<u32>(), 1..99))
         .prop_map(|(flags, page_size, id, protocol, sync_port, ports)| {
             Message::TraceResponse(TraceResponse { flags, page_size, id, protocol, sync_port, ports })

@@ -8,7 +8,7 @@ use rtrace::record::{Compression, Plan};
 
 /// Options of record that an agent takes: what is recorded and how it gets into the ring, and nothing that writes files, runs
 /// commands, or leaves something behind.
-const OF_AGENTS: [&str; 42] = [
+const OF_AGENTS: [&str; 45] = [
     "event",
     "for",
     "filter",
@@ -51,6 +51,10 @@ const OF_AGENTS: [&str; 42] = [
     "proc_map",
     "tsc2nsec",
     "devices",
+    // The controller's own, which trace-cmd sends along.
+    "name",
+    "tsync_interval",
+    "no_fifos",
 ];
 
 /// The plan of what a controller asks for with `words`; else why this machine does not do it.
@@ -101,6 +105,7 @@ mod tests {
         let plan = |line: &str| plan_for_controller(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
         let made = plan("-C mono -e sched -f pid==1 -b 512 -O nooverwrite --date --quiet -e irq").unwrap();
         assert_eq!((made.buffers[0].events.len(), made.compression, made.date), (2, Compression::None, true));
+        plan("-C local --name vm --tsync-interval -1 --nofifos -e sched").unwrap();
         for (line, says) in [
             ("-e sched ls", "runs no commands"),
             ("-e sched -F -- ls", "does not take the option `follow`"),

@@ -2,6 +2,8 @@
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::record::{Args, clocks};
+use crate::cli::terminal::note;
+use rtrace::network::FIFO_FOLDER;
 use rtrace::network::control::{Guest, GuestError, GuestTarget, HostFacts};
 use rtrace::record::{self, Plan};
 use rtrace::tracefs::Tracefs;
@@ -24,7 +26,8 @@ pub(in crate::cli::record) fn connect(args: &Args, plan: &mut Plan, tracefs: &Tr
         plan.known_date = clocks::date(args, plan, tracefs);
     }
     for target in &args.agents {
-        let mut target = target.clone();
+        let fifos = (!args.no_fifos).then(|| FIFO_FOLDER.into());
+        let mut target = GuestTarget { fifos, ..target.clone() };
         let says =
             |short: &str, long: &str| target.args.iter().any(|arg| arg.starts_with(short) || arg.starts_with(long));
         if let Some(clock) = clock.as_ref().filter(|_| !says("-C", "--clock")) {
@@ -36,7 +39,12 @@ pub(in crate::cli::record) fn connect(args: &Args, plan: &mut Plan, tracefs: &Tr
         let max_size = args.max_size.map(|size| size.0);
         let host = HostFacts { id, path: &plan.output, date: plan.known_date, max_size };
         match Guest::connect(&target, host, clocks::host_clock(args, &target, plan, tracefs)) {
-            Ok(guest) => guests.push(guest),
+            Ok(guest) => {
+                for text in guest.notes().iter().filter(|_| !args.quiet) {
+                    note!("rtrace: guest {}: {text}", target.name());
+                }
+                guests.push(guest);
+            }
             Err(error) => {
                 guests.into_iter().for_each(Guest::give_up);
                 return Err(unanswered(error, &target));

@@ -12,7 +12,7 @@ const SYNC: &str = "--tsync-interval";
 pub(in crate::cli::record) fn target(text: &str) -> Result<GuestTarget, String> {
     let mut words = text.split(SEPARATOR);
     let place = words.next().filter(|place| !place.is_empty()).ok_or("a host or an address is needed")?.to_owned();
-    let mut target = GuestTarget { place, name: None, args: Vec::new(), sync_every: Some(Duration::ZERO) };
+    let mut target = GuestTarget { place, sync_every: Some(Duration::ZERO), ..GuestTarget::default() };
     while let Some(word) = words.next() {
         let (option, value) = word.split_once('=').map_or((word, None), |(option, value)| (option, Some(value)));
         let mut value = || value.or_else(|| words.next()).ok_or_else(|| format!("{option} needs a value"));

@@ -1,8 +1,7 @@
-//! FIFOs between a host and its guest: a virtio-serial port per CPU, by which data gets to the host without any network.
-//!
-//! On the host a pair of FIFOs per CPU, `DIR/GUEST/trace-pipe-cpuN.in` and `.out`, which the emulator keeps open; in the guest
-//! the port `/dev/virtio-ports/trace-pipe-cpuN`, which it connects with them. Names are trace-cmd's.
+//! A guest's FIFOs on its host.
 
+use super::port_name;
+use super::reader::FifoReader;
 use nix::errno::Errno;
 use nix::sys::stat::Mode;
 use nix::unistd::{Gid, mkfifo};
@@ -13,6 +12,8 @@ use std::path::{Path, PathBuf};
 
 /// Folder of all guests' FIFOs, trace-cmd's.
 pub const FIFO_FOLDER: &str = "/var/lib/trace-cmd/virt";
+/// More CPUs than any guest has.
+const MAX_CPUS: u32 = 8192;
 /// Mode of a guest's folder.
 const FOLDER_MODE: u32 = 0o750;
 
@@ -35,6 +36,23 @@ impl GuestFifos {
     /// The path of a CPU's pair, without `.in` and `.out`.
     pub fn path(&self, cpu: u32) -> PathBuf {
         self.0.join(port_name(cpu))
+    }
+
+    /// Opens those that the guest writes to, of all CPUs from 0 on that have one. Empty if there are none.
+    ///
+    /// # Errors
+    /// The file system's, with the path.
+    pub(in crate::network) fn open(&self) -> io::Result<Vec<FifoReader>> {
+        let mut readers = Vec::new();
+        for cpu in 0..MAX_CPUS {
+            let path = self.path(cpu).with_extension("out");
+            match FifoReader::open(&path) {
+                Ok(reader) => readers.push(reader),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => break,
+                Err(error) => return Err(io::Error::new(error.kind(), format!("{}: {error}", path.display()))),
+            }
+        }
+        Ok(readers)
     }
 
     /// Makes the FIFOs of `cpus`, with `mode` whatever the umask, of `group`. Those that are there get both, too.
@@ -60,10 +78,6 @@ impl GuestFifos {
         }
         Ok(())
     }
-}
-
-fn port_name(cpu: u32) -> String {
-    format!("trace-pipe-cpu{cpu}")
 }
 
 fn is_fifo(path: &Path) -> bool {

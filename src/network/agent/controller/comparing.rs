@@ -1,0 +1,65 @@
+//! The clocks of controller and agent, compared beside the recording.
+
+use super::remote::Controller;
+use crate::network::incoming::DataSocket;
+use crate::network::patient::{ConnectionError, Patient};
+use crate::network::sync::Prober;
+use crate::network::wire::PTP;
+use crate::record::TraceClockReader;
+use crate::trace_dat::clock_counts_time;
+use std::io;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Time after CLOSE that the last comparison of the clocks may take.
+const LAST: Duration = Duration::from_secs(30);
+
+/// A comparison that is offered to the controller.
+pub(super) struct Offer {
+    socket: DataSocket,
+    pub(super) port: u16,
+    clock: TraceClockReader,
+}
+
+impl Controller {
+    /// Makes ready to compare the clock `name`, if the controller wishes that and this machine can.
+    pub(super) fn comparison(&self, name: &str) -> io::Result<Option<Offer>> {
+        let wanted = self.request.protocols.iter().any(|protocol| protocol == PTP) && clock_counts_time(name);
+        let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner).take().filter(|_| wanted);
+        let Some(clock) = journal.and_then(|journal| TraceClockReader::new(journal, Some(name)).ok()) else {
+            return Ok(None);
+        };
+        let local = self.control.stream().local()?.host();
+        let bound = DataSocket::bind_all(&local, 1, true)?.pop();
+        Ok(bound.map(|(socket, port)| Offer { socket, port, clock }))
+    }
+
+    /// Compares the clocks until the controller says that this was all.
+    pub(super) fn syncing(&self, offer: Offer) -> impl FnOnce() -> Option<String> + Send + use<> {
+        let (shared, ended) = (Arc::clone(&self.shared), Arc::clone(&self.ended));
+        let (peer, ours) = (self.peer.host(), self.request.ours);
+        let Offer { socket, clock, .. } = offer;
+        move || {
+            let mut closed: Option<Instant> = None;
+            let mut tick = || {
+                let over = shared.left.load(Ordering::Relaxed) || ended.load(Ordering::Relaxed);
+                if over || shared.phase.is_aborted() {
+                    return Err(ConnectionError::Stopped);
+                }
+                if shared.closed.load(Ordering::Relaxed) && closed.get_or_insert_with(Instant::now).elapsed() > LAST {
+                    return Err(ConnectionError::Silent(LAST));
+                }
+                Ok(())
+            };
+            let stream = match socket.accept(&peer, &shared.phase) {
+                Ok(Some(stream)) => stream,
+                Ok(None) => return Some("the controller did not connect for it".to_owned()),
+                Err(error) => return Some(error.to_string()),
+            };
+            let served = Patient::new(stream, Duration::MAX).map_err(ConnectionError::from);
+            let served = served.and_then(|control| Prober { control, clock, ours }.serve(&mut tick));
+            served.err().map(|error| error.to_string())
+        }
+    }
+}

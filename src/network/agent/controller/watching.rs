@@ -1,0 +1,45 @@
+//! The end of a recording, as its controller says it.
+
+use super::remote::Controller;
+use crate::network::patient::ConnectionError;
+use crate::network::wire::Message;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// Time that a controller gets to connect to the ports of the data.
+const CONNECT: Duration = Duration::from_secs(60);
+
+impl Controller {
+    /// Waits for the controller's CLOSE or end, and ends the recording then.
+    pub(super) fn watching(&self) -> impl FnOnce() + Send + use<> {
+        let (control, shared, stop) = (Arc::clone(&self.control), Arc::clone(&self.shared), Arc::clone(&self.stop));
+        let ended = Arc::clone(&self.ended);
+        move || {
+            let until = Instant::now() + CONNECT;
+            let mut tick = || match shared.connected.load(Ordering::Relaxed) {
+                _ if shared.left.load(Ordering::Relaxed) || ended.load(Ordering::Relaxed) => {
+                    Err(ConnectionError::Stopped)
+                }
+                false if Instant::now() > until => Err(ConnectionError::Silent(CONNECT)),
+                _ => Ok(()),
+            };
+            loop {
+                match control.message(&mut tick) {
+                    Ok(Message::Close) => {
+                        shared.closed.store(true, Ordering::Relaxed);
+                        shared.phase.end();
+                        break;
+                    }
+                    Ok(Message::NotSupported | Message::Refused(_)) => {}
+                    Ok(_) if control.write(&Message::NotSupported.bytes()).is_ok() => {}
+                    _ => {
+                        shared.phase.abort();
+                        break;
+                    }
+                }
+            }
+            let _ = stop.write(1);
+        }
+    }
+}
