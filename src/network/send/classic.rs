@@ -5,12 +5,12 @@
 //! for the end. It never answers what it stored; that it closes the control connection after CLOSE says that its file is made.
 //! A listener of ours is sent to so only over UDP; it is told how much was sent of each ring, and answers how much it stored.
 
-use super::Transport;
 use super::connect::GREETING;
 use super::datagrams::{Datagrams, Stored};
 use super::description::{description, opened};
 use super::of_buffer::narrow_to;
 use super::streams::{DataStreams, DataWay};
+use super::transport::Transport;
 use crate::network::patient::{ConnectionError, Patient, TICK};
 use crate::network::transport::{Address, Stream};
 use crate::network::wire::{MAGIC, Message, OK, RingCount, TraceInit, V3};

@@ -14,10 +14,12 @@ mod extended;
 mod of_buffer;
 mod queue;
 mod streams;
+mod transport;
 
 pub use connect::ConnectError;
 pub(super) use description::{description, opened};
 pub(super) use streams::{DataStreams, DataWay};
+pub use transport::Transport;
 
 use crate::network::wire::{COUNTED_OFFER, OFFER};
 use crate::record::Remote;
@@ -47,15 +49,6 @@ pub struct BufferSession {
     pub buffer: String,
     /// The connection's port on this machine, by which the listener names its file.
     pub port: u32,
-}
-
-/// The way that data takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transport {
-    /// TCP, or vsock: in order, and nothing is lost.
-    Stream,
-    /// A datagram per sub-buffer.
-    Udp,
 }
 
 /// A listener, and the protocol that it and we agreed on.
