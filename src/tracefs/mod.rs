@@ -26,6 +26,7 @@ mod functions;
 mod instance;
 mod journal;
 mod kernel_types;
+mod kvm;
 mod mount;
 mod root;
 mod stack;
@@ -51,6 +52,7 @@ pub use journal::{
     find_orphans,
 };
 pub use kernel_types::KernelTypes;
+pub use kvm::{KvmFolders, KvmGuest};
 pub use mount::{MountPoint, mount_points};
 pub use root::Tracefs;
 pub use stack::StackTrace;

@@ -5,8 +5,9 @@
 
 use crate::common::environment::{Outcome, TestEnvironment};
 use crate::common::listening::Listening;
+use crate::common::not_run::not_run;
 use crate::host::{kernel, summary};
-use rtrace::network::wire::{HEADER, Message, MessageHeader, PTP, TimeSync, TraceRequest};
+use rtrace::network::wire::{HEADER, KVM, Message, MessageHeader, PTP, TimeSync, TraceRequest};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
@@ -127,6 +128,58 @@ fn message(stream: &mut TcpStream) -> Message {
     let mut body = vec![0; header.body];
     stream.read_exact(&mut body).expect("its body");
     Message::read(header, &body).expect("a message")
+}
+
+/// Asks the agent for a recording by `clock`; gives both connections, and the protocol by which the clocks are compared.
+fn asked(agent: &Listening, clock: &str) -> (TcpStream, TcpStream, String) {
+    let mut control = TcpStream::connect(("127.0.0.1", agent.port)).expect("it listens");
+    let args = ["-C", clock, "-e", "sched:sched_switch"].map(str::to_owned).to_vec();
+    let protocols = [KVM, PTP].map(str::to_owned).to_vec();
+    let request = TraceRequest { id: 5, args, protocols, ..TraceRequest::default() };
+    control.write_all(&Message::TraceRequest(request).bytes()).expect("it reads");
+    let Message::TraceResponse(response) = message(&mut control) else { panic!("no answer") };
+    let clocks = TcpStream::connect(("127.0.0.1", response.sync_port as u16)).expect("it waits");
+    clocks.set_read_timeout(Some(Duration::from_secs(30))).expect("a limit");
+    (control, clocks, response.protocol)
+}
+
+/// The host of a guest of KVM, in bytes: there is no such machine here.
+#[test]
+fn an_agent_asks_its_host_for_the_offset_of_the_counter() {
+    let Some((tracefs, _guard)) = kernel() else { return };
+    let clocks = std::fs::read_to_string(tracefs.root().join("trace_clock")).expect("clocks");
+    if !clocks.contains("x86-tsc") {
+        not_run("the clock protocol kvm: this machine has no clock x86-tsc");
+        return;
+    }
+    let mut agent = Listening::agent(&[]);
+    let (control, mut clocks, protocol) = asked(&agent, "x86-tsc");
+    assert_eq!(protocol, "kvm");
+    let head = |size: u8, name: &[u8; 4], number: u8| {
+        [&[0, 0, 0, size, 0, 0, 0, 9, 0, 0, 0, 20][..], name, &[0; 12], &[0, 0, 0, number]].concat()
+    };
+    let mut before = 0;
+    for cpu in [0u16, 1, 0] {
+        clocks.write_all(&[head(34, b"none", 1), cpu.to_ne_bytes().to_vec()].concat()).expect("it reads");
+        let mut request = [0; 64];
+        clocks.read_exact(&mut request).expect("a request");
+        let (front, time) = request.split_at(32);
+        assert_eq!(front, head(64, b"kvm\0", 1));
+        let (time, rest) = time.split_first_chunk().expect("a time");
+        assert_eq!(rest, [0; 24]);
+        assert!(i64::from_ne_bytes(*time) > before, "{time:?}");
+        before = i64::from_ne_bytes(*time);
+        let numbers = [before, -77, 1, 0].map(i64::to_ne_bytes).concat();
+        clocks.write_all(&[head(64, b"kvm\0", 2), numbers].concat()).expect("it reads");
+    }
+    clocks.write_all(&head(32, b"none", 2)).expect("it reads");
+    assert_eq!(clocks.read_to_end(&mut Vec::new()).expect("its end"), 0);
+    drop(control);
+    agent.says("refused 127.0.0.1");
+    // Of no other clock KVM knows anything.
+    let (_control, _clocks, protocol) = asked(&agent, "mono");
+    assert_eq!(protocol, "ptp");
+    assert_eq!(agent.end().0, Some(0));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! A guest: an agent that was asked, answered, and is about to record.
 
+use super::clocks::OfferedClocks;
 use super::error::GuestError;
 use super::fifos::OfferedFifos;
 use super::target::GuestTarget;
@@ -7,7 +8,7 @@ use crate::network::incoming::{DataSocket, Incoming, Metadata, full};
 use crate::network::patient::{ConnectionError, Patient};
 use crate::network::sync::Answerer;
 use crate::network::transport::{Address, Stream};
-use crate::network::wire::{MAX_MESSAGE, Message, PTP, TraceRequest, TraceResponse};
+use crate::network::wire::{MAX_MESSAGE, Message, TraceRequest, TraceResponse};
 use crate::record::{RecordError, Spool, TraceClockReader, new_file};
 use crate::trace_dat::{
     FilePart, GuestFacts, OptionId, RawOption, SectionWriter, SpoolTable, Trace, incomparable_clocks,
@@ -82,8 +83,8 @@ impl Guest {
             source => GuestError::Broken { place: place.clone(), source },
         };
         let mut control = Patient::new(stream, ANSWER).map_err(|e| answered(e.into()))?;
-        let host_clock = clock.as_ref().map_or_else(|_| None, |clock| Some(clock.name().to_owned()));
-        let protocols = clock.iter().map(|_| PTP.to_owned()).collect();
+        let clocks = OfferedClocks::of(target, &peer, clock);
+        let (host_clock, protocols) = (clocks.name(), clocks.protocols());
         let offered = OfferedFifos::of(target);
         let (flags, fifos) = offered.request();
         let request = TraceRequest { flags, id: host.id, args: target.args.clone(), protocols, ours: true, fifos };
@@ -104,7 +105,8 @@ impl Guest {
         };
         let agreed = offered.agreed(&response);
         let (fifos, note) = agreed.map_err(|source| GuestError::Fifos { place: place.clone(), source })?;
-        let mut answerer = clock.and_then(|clock| compared_once(&response, peer, clock));
+        let notes = note.into_iter().chain(clocks.note()).collect();
+        let mut answerer = clocks.compare(&response, peer, CONNECT);
         let path = target.file(host.path);
         let mut metadata =
             Metadata::new(&path, max_size).map_err(|source| GuestError::Spool { path: path.clone(), source })?;
@@ -154,7 +156,6 @@ impl Guest {
         let cpus = (0..cpus).map(|cpu| (CpuId(cpu), None)).collect();
         let facts = GuestFacts { name: target.name(), id: response.id, cpus };
         let clocks = Clocks { answerer, every: target.sync_every.unwrap_or_default(), host: host.id };
-        let notes = note.into_iter().collect();
         Ok(Guest { facts, control, incoming, trace, table, writer, spools, sockets, clocks, through_fifos, notes })
     }
 
@@ -173,20 +174,6 @@ impl Guest {
     pub fn facts(&self) -> &GuestFacts {
         &self.facts
     }
-}
-
-/// Compares the clocks for the first time, as the agent that gave `response` offers; else gives why it cannot be.
-fn compared_once(response: &TraceResponse, peer: Address, clock: TraceClockReader) -> Result<Answerer, String> {
-    match response.protocol.as_str() {
-        PTP => {}
-        "" => return Err("the agent does not offer it".to_owned()),
-        other => return Err(format!("the agent wants the protocol {other}, which is not known here")),
-    }
-    let address = peer.host().at(response.sync_port);
-    let stream = address.and_then(|address| Stream::connect(&address, CONNECT)).map_err(|e| e.to_string())?;
-    let mut answerer = Answerer::new(stream, clock, response.ports.len()).map_err(|e| e.to_string())?;
-    answerer.round().map_err(|e| e.to_string())?;
-    Ok(answerer)
 }
 
 /// The reason why the times of `trace` cannot be converted to the clock `host`, if they cannot.

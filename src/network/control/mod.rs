@@ -4,6 +4,7 @@
 //! ([`record_along`]).
 
 mod along;
+mod clocks;
 mod error;
 mod fifos;
 mod guest;

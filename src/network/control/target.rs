@@ -2,6 +2,7 @@
 
 use crate::network::agent::AGENT_PORT;
 use crate::network::transport::{Address, split};
+use crate::tracefs::KvmFolders;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,6 +20,8 @@ pub struct GuestTarget {
     pub sync_every: Option<Duration>,
     /// Folder of all guests' FIFOs; its data comes over connections if `None`, or if the guest has none there.
     pub fifos: Option<PathBuf>,
+    /// Places of what KVM knows of guests' counters; it is not asked if `None`.
+    pub kvm: Option<KvmFolders>,
 }
 
 impl GuestTarget {

@@ -1,12 +1,14 @@
-//! The controller's side: asks for measurements, stamps probes and sends them back.
+//! The controller's side: asks for measurements, stamps probes and sends them back, or says what KVM knows.
 
 use super::fastest::{Measured, bound};
-use super::probing::{next, unexpected};
+use super::kvm::answer;
+use super::messages::{next, unexpected};
 use crate::network::patient::{ConnectionError, Patient, Tick};
 use crate::network::transport::Stream;
 use crate::network::wire::{MAX_PROBES, Message, ProbeStamp, TimeSync};
 use crate::record::TraceClockReader;
 use crate::trace_dat::{ClockComparison, ClockSample, TimeShift};
+use crate::tracefs::KvmGuest;
 use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -17,11 +19,20 @@ const SILENCE: Duration = Duration::from_secs(10);
 /// More messages than any agent sends for a measurement.
 const MOST_MESSAGES: usize = MAX_PROBES + 16;
 
+/// A way to compare the clocks.
+#[derive(Debug)]
+pub(in crate::network) enum Comparing {
+    /// By probes, which are stamped with the host's clock.
+    Probes(Box<TraceClockReader>),
+    /// By what KVM knows of the guest's counters; the host's clock has that name.
+    Kvm(KvmGuest, String),
+}
+
 /// A controller's connection for time synchronization.
 #[derive(Debug)]
 pub(in crate::network) struct Answerer {
     control: Patient,
-    clock: TraceClockReader,
+    comparing: Comparing,
     cpus: Vec<Vec<Measured>>,
     rounds: u32,
 }
@@ -50,10 +61,10 @@ impl Compared {
 }
 
 impl Answerer {
-    /// For an agent with `cpus`, over `stream`. `clock` is that of the host's recording.
-    pub(in crate::network) fn new(stream: Stream, clock: TraceClockReader, cpus: usize) -> io::Result<Self> {
+    /// For an agent with `cpus`, over `stream`.
+    pub(in crate::network) fn new(stream: Stream, comparing: Comparing, cpus: usize) -> io::Result<Self> {
         let control = Patient::new(stream, SILENCE)?;
-        Ok(Answerer { control, clock, cpus: vec![Vec::new(); cpus], rounds: 0 })
+        Ok(Answerer { control, comparing, cpus: vec![Vec::new(); cpus], rounds: 0 })
     }
 
     /// Measures each CPU once.
@@ -91,42 +102,51 @@ impl Answerer {
     }
 
     fn into_result(self, peer: u64, failed: Option<String>) -> Compared {
-        let Answerer { clock, cpus, rounds, .. } = self;
-        let errors: Option<Vec<u64>> = cpus.iter().flatten().map(|measured| measured.error).collect();
-        let comparison = ClockComparison::Compared {
-            host: clock.name().to_owned(),
-            error: errors.and_then(|errors| errors.into_iter().max()),
-            rounds,
+        let Answerer { comparing, cpus, rounds, .. } = self;
+        let (host, interpolate) = match comparing {
+            Comparing::Probes(clock) => {
+                let name = clock.name().to_owned();
+                // A clock's instance that cannot be removed is a killed recorder's business: `reset --stale`.
+                let _ = clock.close();
+                (name, true)
+            }
+            Comparing::Kvm(_, name) => (name, false),
         };
+        let errors: Option<Vec<u64>> = cpus.iter().flatten().map(|measured| measured.error).collect();
+        let comparison =
+            ClockComparison::Compared { host, error: errors.and_then(|errors| errors.into_iter().max()), rounds };
         let sample = |measured: &Measured| ClockSample::new(measured.time, measured.offset);
         let cpus = cpus.iter().map(|cpu| cpu.iter().map(sample).collect()).collect();
-        // A clock's instance that cannot be removed is a killed recorder's business: `reset --stale`.
-        let _ = clock.close();
-        Compared { shift: Some(TimeShift { peer, interpolate: true, cpus }), comparison, failed }
+        Compared { shift: Some(TimeShift { peer, interpolate, cpus }), comparison, failed }
     }
 
     fn measure(&mut self, cpu: u16, tick: &mut Tick<'_>) -> Result<Measured, ConnectionError> {
         self.send(TimeSync::Measure(cpu))?;
+        let clock = match &mut self.comparing {
+            Comparing::Kvm(guest, _) => return answer(&self.control, guest, cpu, tick),
+            Comparing::Probes(clock) => clock,
+        };
+        let send = |message: TimeSync| self.control.write(&Message::TimeSync(message).bytes());
         let (mut of, mut probes, mut last) = (0, 0, Vec::new());
         for _ in 0..MOST_MESSAGES {
             match next(&self.control, tick)? {
                 TimeSync::Start { series, flags } => {
                     (of, probes) = (series, 0);
-                    self.clock.readings()?;
-                    self.send(TimeSync::Start { series, flags })?;
+                    clock.readings()?;
+                    send(TimeSync::Start { series, flags })?;
                 }
                 TimeSync::Probe(number) if probes < MAX_PROBES => {
-                    self.clock.read(number)?;
-                    self.send(TimeSync::Probe(number))?;
+                    clock.read(number)?;
+                    send(TimeSync::Probe(number))?;
                     probes += 1;
                 }
                 TimeSync::End => {
                     let mut stamps: Vec<ProbeStamp> =
-                        self.clock.readings()?.into_iter().map(|(number, time)| ProbeStamp { time, number }).collect();
+                        clock.readings()?.into_iter().map(|(number, time)| ProbeStamp { time, number }).collect();
                     stamps.sort_by_key(|stamp| stamp.time);
                     stamps.truncate(MAX_PROBES);
                     last = stamps.iter().map(|stamp| stamp.time).collect();
-                    self.send(TimeSync::Probes { series: of, stamps })?;
+                    send(TimeSync::Probes { series: of, stamps })?;
                 }
                 TimeSync::Offset { time, offset, error } => {
                     return Ok(Measured { time, offset, error: error.or_else(|| bound(&last)) });

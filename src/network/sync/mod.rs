@@ -1,4 +1,4 @@
-//! The clocks of two machines, compared while both record: trace-cmd's protocol `ptp`.
+//! The clocks of two machines, compared while both record: trace-cmd's protocol `ptp`, and for guests of KVM `kvm`.
 //!
 //! On a connection of its own the controller asks for rounds: one before tracing is on, one from time to time, one after
 //! CLOSE. In a round the agent sends probes for each of its CPUs ([`Prober`]), which the controller sends back at once and
@@ -8,7 +8,11 @@
 
 mod answering;
 mod fastest;
+mod kvm;
+mod messages;
 mod probing;
+#[cfg(test)]
+mod tests;
 
-pub(super) use answering::{Answerer, Compared};
+pub(super) use answering::{Answerer, Compared, Comparing};
 pub(super) use probing::Prober;

@@ -1,6 +1,8 @@
-//! The agent's side: sends probes when it is asked to, and works out the offset.
+//! The agent's side: sends probes when it is asked to, and works out the offset, or asks the controller for it.
 
 use super::fastest::fastest;
+use super::kvm::ask;
+use super::messages::{next, unexpected};
 use crate::network::patient::{ConnectionError, Patient, Tick};
 use crate::network::wire::{MAX_PROBES, Message, TimeSync};
 use crate::record::TraceClockReader;
@@ -28,6 +30,8 @@ pub(in crate::network) struct Prober {
     pub(in crate::network) clock: TraceClockReader,
     /// The controller takes the error of an offset.
     pub(in crate::network) ours: bool,
+    /// The controller knows the offset by KVM.
+    pub(in crate::network) kvm: bool,
 }
 
 impl Prober {
@@ -41,7 +45,10 @@ impl Prober {
                     // On a CPU that is not there or not allowed: where the thread is.
                     let mut cpus = CpuSet::new();
                     let _ = cpus.set(cpu.into()).and_then(|()| sched_setaffinity(Pid::from_raw(0), &cpus));
-                    self.measure(series, tick)?;
+                    match self.kvm {
+                        true => ask(&self.control, &mut self.clock, tick)?,
+                        false => self.measure(series, tick)?,
+                    }
                 }
                 TimeSync::Stop => break,
                 other => return Err(unexpected(&other)),
@@ -96,19 +103,4 @@ impl Prober {
             other => Err(unexpected(&other)),
         }
     }
-}
-
-/// The next message of time synchronization.
-pub(super) fn next(control: &Patient, tick: &mut Tick<'_>) -> Result<TimeSync, ConnectionError> {
-    match control.message(tick)? {
-        Message::TimeSync(message) => Ok(message),
-        _ => Err(io::Error::other("the peer sent something else than time synchronization").into()),
-    }
-}
-
-/// A message that is not the one that is due.
-pub(super) fn unexpected(message: &TimeSync) -> ConnectionError {
-    let what: String = format!("{message:?}").chars().take(60).collect();
-    io::Error::other(format!("the peer sent another message of time synchronization than the one that is due: {what}"))
-        .into()
 }

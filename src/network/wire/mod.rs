@@ -34,4 +34,4 @@ pub use greeting::{
 pub use message::{HEADER, MAX_DATA, MAX_MESSAGE, Message, MessageHeader, TraceInit, WireCommand};
 pub use numbers::decimal;
 pub use request::{FLAG_FIFOS, FLAG_MARKED, TraceRequest, TraceResponse};
-pub use sync::{MAX_PROBES, PTP, ProbeStamp, TimeSync};
+pub use sync::{KVM, KvmClock, MAX_PROBES, PTP, ProbeStamp, TimeSync};

@@ -9,9 +9,10 @@
 //!        3 PROBES u32 series, u32 count, 678 times {i64 stamp, u32 number}: the controller's stamps, 339 at most used
 //!        4 OFFSET i64 agent's time, i64 to be added to it; ours: u64 error, all in the clock's unit
 //!        5 END
+//! kvm    1 REQUEST, 2 RESPONSE  i64 agent's time, i64 to be added to it, i64 factor, i64 bits of the product to be cut off
 //! ```
 //!
-//! Numbers are big-endian but for PROBE's CPU. Seen: trace-cmd 3.4.
+//! Numbers are big-endian but for PROBE's CPU and all of kvm's, which are in the sender's order. Seen: trace-cmd 3.4; not seen: kvm.
 
 use super::WireError;
 use super::request::{NAME, name, name_bytes};
@@ -29,6 +30,19 @@ pub struct ProbeStamp {
     pub time: u64,
     /// The probe's number, from 1 on.
     pub number: u32,
+}
+
+/// The offset of a guest's counter from its host's, which KVM keeps. All but the time are zero in a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KvmClock {
+    /// The agent's trace clock when it asked.
+    pub time: i64,
+    /// To be added to the agent's times.
+    pub offset: i64,
+    /// Factor of the agent's times; 1 if it is not scaled.
+    pub scaling: i64,
+    /// Bits of the product to be cut off.
+    pub fraction: i64,
 }
 
 /// A message of time synchronization.
@@ -66,6 +80,10 @@ pub enum TimeSync {
     },
     /// The end of a series.
     End,
+    /// A guest asks for the offset of its counter.
+    KvmRequest(KvmClock),
+    /// The host's answer.
+    KvmResponse(KvmClock),
     /// Anything else.
     Unknown {
         /// The protocol.
@@ -79,6 +97,8 @@ pub enum TimeSync {
 const CONTROL: &str = "none";
 /// Name of the protocol of probes that are sent back.
 pub const PTP: &str = "ptp";
+/// Name of the protocol that asks KVM.
+pub const KVM: &str = "kvm";
 
 impl TimeSync {
     pub(super) fn read(fixed: &[u8], variable: &[u8]) -> Result<Self, WireError> {
@@ -98,6 +118,8 @@ impl TimeSync {
                 TimeSync::Offset { time, offset, error }
             }
             (PTP, 5) => TimeSync::End,
+            (KVM, 1) => TimeSync::KvmRequest(KvmClock::read(&mut body)?),
+            (KVM, 2) => TimeSync::KvmResponse(KvmClock::read(&mut body)?),
             _ => TimeSync::Unknown { protocol, message },
         })
     }
@@ -124,9 +146,22 @@ impl TimeSync {
                 (PTP, 4, body)
             }
             TimeSync::End => (PTP, 5, Vec::new()),
+            TimeSync::KvmRequest(clock) => (KVM, 1, clock.bytes()),
+            TimeSync::KvmResponse(clock) => (KVM, 2, clock.bytes()),
             TimeSync::Unknown { protocol, message } => (protocol.as_str(), *message, Vec::new()),
         };
         ([&name_bytes(protocol)[..], &u32::to_be_bytes(message)].concat(), body)
+    }
+}
+
+impl KvmClock {
+    fn read(body: &mut Take<'_>) -> Result<Self, WireError> {
+        let mut number = || Ok(i64::from_ne_bytes(padded(body.bytes(8)?)));
+        Ok(KvmClock { time: number()?, offset: number()?, scaling: number()?, fraction: number()? })
+    }
+
+    fn bytes(self) -> Vec<u8> {
+        [self.time, self.offset, self.scaling, self.fraction].map(i64::to_ne_bytes).concat()
     }
 }
 

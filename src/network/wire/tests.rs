@@ -171,6 +171,10 @@ fn frames() -> impl Strategy<Value = Frame> {
     ]
 }
 
+fn kvm_clock([time, offset, scaling, fraction]: [i64; 4]) -> KvmClock {
+    KvmClock { time, offset, scaling, fraction }
+}
+
 fn requests() -> impl Strategy<Value = Message> {
     let word = || "[a-z:*]{1,9}";
     let args = vec(word(), 0..9);
@@ -197,6 +201,8 @@ fn requests() -> impl Strategy<Value = Message> {
             error
         }),
         Just(TimeSync::End),
+        any::<[i64; 4]>().prop_map(|numbers| TimeSync::KvmRequest(kvm_clock(numbers))),
+        any::<[i64; 4]>().prop_map(|numbers| TimeSync::KvmResponse(kvm_clock(numbers))),
     ];
     let refused = "[a-z]{1,99}".prop_map(Message::Refused);
     prop_oneof![request.prop_map(Message::TraceRequest), response, sync.prop_map(Message::TimeSync), refused]

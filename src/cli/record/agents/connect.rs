@@ -6,7 +6,7 @@ use crate::cli::terminal::note;
 use rtrace::network::FIFO_FOLDER;
 use rtrace::network::control::{Guest, GuestError, GuestTarget, HostFacts};
 use rtrace::record::{self, Plan};
-use rtrace::tracefs::Tracefs;
+use rtrace::tracefs::{KvmFolders, Tracefs};
 use std::path::Path;
 
 /// Asks all agents to record along.
@@ -27,7 +27,7 @@ pub(in crate::cli::record) fn connect(args: &Args, plan: &mut Plan, tracefs: &Tr
     }
     for target in &args.agents {
         let fifos = (!args.no_fifos).then(|| FIFO_FOLDER.into());
-        let mut target = GuestTarget { fifos, ..target.clone() };
+        let mut target = GuestTarget { fifos, kvm: Some(KvmFolders::default()), ..target.clone() };
         let says =
             |short: &str, long: &str| target.args.iter().any(|arg| arg.starts_with(short) || arg.starts_with(long));
         if let Some(clock) = clock.as_ref().filter(|_| !says("-C", "--clock")) {

@@ -4,7 +4,7 @@ use super::data::DataWays;
 use super::remote::{Controller, told};
 use super::state::ControllerState;
 use crate::network::send::{description, opened};
-use crate::network::wire::{Message, PTP, TraceResponse};
+use crate::network::wire::{Message, TraceResponse};
 use crate::trace_dat::write::Version;
 use std::io;
 use std::sync::atomic::Ordering;
@@ -17,7 +17,8 @@ impl Controller {
         let description = description(&trace, Version::V6)?;
         let mut ways = self.ways(state)?;
         let sync = self.comparison(&trace.clock())?;
-        let (protocol, sync_port) = sync.as_ref().map_or((String::new(), 0), |sync| (PTP.to_owned(), sync.port.into()));
+        let (protocol, sync_port) =
+            sync.as_ref().map_or((String::new(), 0), |sync| (sync.protocol.to_owned(), sync.port.into()));
         let (flags, page_size, ports) = (ways.flags(&self.request), trace.prefix.page_size, ways.ports());
         let response = TraceResponse { flags, page_size, id, protocol, sync_port, ports };
         self.control.write(&Message::TraceResponse(response).bytes()).map_err(told)?;

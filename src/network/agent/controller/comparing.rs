@@ -4,7 +4,7 @@ use super::remote::Controller;
 use crate::network::incoming::DataSocket;
 use crate::network::patient::{ConnectionError, Patient};
 use crate::network::sync::Prober;
-use crate::network::wire::PTP;
+use crate::network::wire::{KVM, PTP};
 use crate::record::TraceClockReader;
 use crate::trace_dat::clock_counts_time;
 use std::io;
@@ -19,27 +19,35 @@ const LAST: Duration = Duration::from_secs(30);
 pub(super) struct Offer {
     socket: DataSocket,
     pub(super) port: u16,
+    pub(super) protocol: &'static str,
     clock: TraceClockReader,
 }
 
 impl Controller {
     /// Makes ready to compare the clock `name`, if the controller wishes that and this machine can.
     pub(super) fn comparison(&self, name: &str) -> io::Result<Option<Offer>> {
-        let wanted = self.request.protocols.iter().any(|protocol| protocol == PTP) && clock_counts_time(name);
-        let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner).take().filter(|_| wanted);
-        let Some(clock) = journal.and_then(|journal| TraceClockReader::new(journal, Some(name)).ok()) else {
+        let knows = |protocol: &&str| self.request.protocols.iter().any(|known| known == protocol);
+        let protocol = match name {
+            // The counter that KVM shifts. This is more exact than probes are.
+            "x86-tsc" if knows(&KVM) => Some(KVM),
+            _ => Some(PTP).filter(|ptp| knows(ptp) && clock_counts_time(name)),
+        };
+        let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some((protocol, journal)) = protocol.zip(journal) else { return Ok(None) };
+        let Some(clock) = TraceClockReader::new(journal, Some(name)).ok() else {
             return Ok(None);
         };
         let local = self.control.stream().local()?.host();
         let bound = DataSocket::bind_all(&local, 1, true)?.pop();
-        Ok(bound.map(|(socket, port)| Offer { socket, port, clock }))
+        Ok(bound.map(|(socket, port)| Offer { socket, port, protocol, clock }))
     }
 
     /// Compares the clocks until the controller says that this was all.
     pub(super) fn syncing(&self, offer: Offer) -> impl FnOnce() -> Option<String> + Send + use<> {
         let (shared, ended) = (Arc::clone(&self.shared), Arc::clone(&self.ended));
         let (peer, ours) = (self.peer.host(), self.request.ours);
-        let Offer { socket, clock, .. } = offer;
+        let Offer { socket, clock, protocol, .. } = offer;
+        let kvm = protocol == KVM;
         move || {
             let mut closed: Option<Instant> = None;
             let mut tick = || {
@@ -58,7 +66,7 @@ impl Controller {
                 Err(error) => return Some(error.to_string()),
             };
             let served = Patient::new(stream, Duration::MAX).map_err(ConnectionError::from);
-            let served = served.and_then(|control| Prober { control, clock, ours }.serve(&mut tick));
+            let served = served.and_then(|control| Prober { control, clock, ours, kvm }.serve(&mut tick));
             served.err().map(|error| error.to_string())
         }
     }

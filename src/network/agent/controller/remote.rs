@@ -22,7 +22,7 @@ const ON_ITS_WAY: Duration = Duration::from_millis(300);
 
 /// A recording on its way to a controller.
 #[derive(Debug)]
-pub(crate) struct Controller {
+pub(in crate::network) struct Controller {
     pub(super) peer: Address,
     pub(super) control: Arc<Patient>,
     pub(super) request: TraceRequest,
@@ -39,7 +39,7 @@ pub(crate) struct Controller {
 }
 
 impl Controller {
-    pub(crate) fn new(
+    pub(in crate::network) fn new(
         peer: Address,
         mut control: Patient,
         request: TraceRequest,
@@ -66,7 +66,7 @@ impl Controller {
 
     /// Ends its threads. Gives remarks about the session: why the clocks were not compared until the end, or why the data did not
     /// go through FIFOs, if it should have.
-    pub(crate) fn leave(&self) -> Vec<String> {
+    pub(in crate::network) fn leave(&self) -> Vec<String> {
         self.shared.left.store(true, Ordering::Relaxed);
         self.join();
         self.join_sync();
@@ -83,7 +83,7 @@ impl Controller {
     }
 
     /// Says that all was sent.
-    pub(crate) fn close(&self) -> io::Result<()> {
+    pub(in crate::network) fn close(&self) -> io::Result<()> {
         if self.state().through_fifos.is_some() && !self.request.ours {
             thread::sleep(ON_ITS_WAY);
         }
