@@ -1,4 +1,5 @@
-//! The clocks of two machines: a guest in the emulator is the controller, this machine's agent records along.
+//! The clocks of two machines: a guest in the emulator is the controller, this machine's agent records along. Then the guest is the
+//! agent, whose data comes through FIFOs.
 //!
 //! The guest's clock begins with its boot, so that the two are as far apart as this machine has been up before. A byte goes to and
 //! fro between them, and each side makes an event before it sends: the order of those is known.
@@ -9,16 +10,91 @@ use crate::common::not_run::not_run;
 use crate::guest_machine::{Guest, Kernel};
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
+use rtrace::network::FIFO_FOLDER;
 use rtrace::tracefs::Tracefs;
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Events of each machine.
 const ROUNDS: usize = 5_000;
+
+/// The guest as an agent, with the ports that the emulator gave it; no udev names them. It ends after a recording.
+const AS_AGENT: &str = r"
+mkdir -p /dev/virtio-ports
+for port in /sys/class/virtio-ports/*; do [ ! -e $port/name ] || ln -s ../${port##*/} /dev/virtio-ports/$(cat $port/name); done
+rtrace agent -N 10.0.2.2 -p 8230 2> agent.log & agent=$!
+i=0
+until [ $(grep -c ': the controller at' agent.log) -ge 1 ] || [ $i -gt 300 ]; do i=$((i + 1)); sleep 0.1; done
+kill -INT $agent; wait $agent";
+
+/// FIFOs of a guest, where `record -A` finds them, and the port by which its agent is reached.
+struct Fifos {
+    name: String,
+    port: u16,
+    printed: String,
+    env: TestEnvironment,
+}
+
+impl Fifos {
+    fn new() -> Self {
+        let env = TestEnvironment::new();
+        let name = format!("rtrace-test-{}", std::process::id());
+        let printed = env.rtrace(&["setup-guest", "-c", "2", &name]).exits(0).stdout();
+        let port = TcpListener::bind("127.0.0.1:0").expect("a free port").local_addr().expect("an address").port();
+        Fifos { name, port, printed, env }
+    }
+
+    /// Options of `tests/kernel/boot`: those of the emulator that `setup-guest` printed, and a network whose port leads to the agent.
+    fn options(&self) -> Vec<String> {
+        let printed = self.printed.lines().skip(2).flat_map(str::split_whitespace).filter(|word| *word != "\\");
+        let net = format!("user,id=net,hostfwd=tcp:127.0.0.1:{}-:8230", self.port);
+        let net = ["-netdev", &net, "-device", "virtio-net-pci,netdev=net,romfile="];
+        let emulator = printed.chain(net).flat_map(|word| ["-q", word]);
+        ["-m", "virtio_net"].into_iter().chain(emulator).map(str::to_owned).collect()
+    }
+
+    /// Records this machine and the guest, as soon as its agent is there; gives the summary. `None` if the guest is gone before.
+    fn record(&self, over: &AtomicBool) -> Option<String> {
+        let place = format!("127.0.0.1:{}", self.port);
+        let switches = ["-e", "sched:sched_switch"];
+        let guest = ["-A", &place, "--name", &self.name, "--tsync-interval", "-1", "-e", "sched", "-e", "syscalls"];
+        let args = [&["record", "-o", "fifos.dat"], &switches[..], &guest, &["--", "sleep", "1"]].concat();
+        while !over.load(Ordering::Relaxed) {
+            let out = self.env.rtrace(&args);
+            if out.status() == Some(0) {
+                return Some(out.stderr());
+            }
+            std::thread::sleep(Duration::from_millis(500));
+        }
+        None
+    }
+
+    /// The guest's file has the events that its agent says it sent.
+    fn hold(&self, summary: &str, agent: &str) {
+        let file = format!("fifos-{}.dat", self.name);
+        let line = summary.lines().find(|line| line.starts_with(&file)).unwrap_or_else(|| panic!("{summary}"));
+        assert!(line.contains(" written from FIFOs"), "{line}");
+        let events = |text: &str, before: &str| -> String {
+            let rest = text.split(before).nth(1).unwrap_or_else(|| panic!("no `{before}`: {text}"));
+            rest.split(" events").next().unwrap_or_default().rsplit(' ').next().unwrap_or_default().to_owned()
+        };
+        let came = events(line, "guest ");
+        assert_eq!(came, events(agent, ": the controller at"));
+        println!("{came} events through FIFOs");
+        self.env.rtrace(&["dump", "--validate", &file]).exits(0);
+    }
+}
+
+impl Drop for Fifos {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(Path::new(FIFO_FOLDER).join(&self.name));
+    }
+}
 
 /// Answers the first that connects, byte by byte, each after a `kill(2)` with signal 0.
 fn answering() -> u16 {
@@ -69,14 +145,27 @@ fn another_machines_clock_is_known_within_the_error() {
     let _alone = crate::load::alone_on_this_machine();
     let agent = Listening::agent(&[]);
     let (place, server, own) = (agent.port, answering(), std::process::id());
+    let fifos = Fifos::new();
     let script = format!(
         "ifconfig lo up; ifconfig eth0 10.0.2.15 netmask 255.255.255.0 up || exit 3
          rtrace record -C mono --summary-json s.json -F -e syscalls:sys_enter_kill -f 'sig == 0' \\
            -A 10.0.2.2:{place} --name here -C mono -e syscalls:sys_enter_kill -f 'sig == 0 && pid == {own}' \\
-           --tsync-interval 1000 -- /case/helper ping 10.0.2.2 {server} {ROUNDS}"
+           --tsync-interval 1000 -- /case/helper ping 10.0.2.2 {server} {ROUNDS} || exit
+         {AS_AGENT}"
     );
-    let Some(guest) = Guest::run_with(&["-n"], Kernel::V6_12, &script, &[&helper.path]) else { return };
+    let options = fifos.options();
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let over = AtomicBool::new(false);
+    let (guest, recorded) = std::thread::scope(|scope| {
+        let recorded = scope.spawn(|| fifos.record(&over));
+        let guest = Guest::run_with(&options, Kernel::V6_12, &script, &[&helper.path]);
+        over.store(true, Ordering::Relaxed);
+        (guest, recorded.join().expect("the recordings through FIFOs"))
+    });
+    let Some(guest) = guest else { return };
     assert_eq!(agent.end().0, Some(0));
+    let Some(recorded) = recorded else { panic!("no recording through FIFOs: {}", guest.text("agent.log")) };
+    fifos.hold(&recorded, &guest.text("agent.log"));
     let summary: serde_json::Value = serde_json::from_str(&guest.text("s.json")).expect("JSON");
     let clock = &summary["guests"][0]["clock"];
     let [offset, error, measurements] =
