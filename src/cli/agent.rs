@@ -51,8 +51,8 @@ pub(crate) struct Args {
     /// Show each write to tracefs as a line of shell
     #[arg(long)]
     verbose: bool,
-    /// Serve as a proxy for the guest CID: not here yet
-    #[arg(short = 'P', long, value_name = "CID", hide = true)]
+    /// On a host: serve the guest CID, and it alone, whose `record --proxy` asks for the host's events
+    #[arg(short = 'P', long, value_name = "CID", conflicts_with_all = ["client", "bind", "allow"])]
     proxy: Option<u32>,
     #[command(flatten)]
     tracefs: TracefsArgs,
@@ -73,6 +73,10 @@ Examples:
 impl Args {
     /// The machines that may connect, and the address to listen on.
     fn peers(&self) -> Result<(Vec<Network>, Address), Failure> {
+        let over_vsock = Address::Vsock { cid: Address::ANY, port: self.port.into() };
+        if let Some(cid) = self.proxy {
+            return Ok((vec![Network::of_cid(cid)], over_vsock));
+        }
         let mut allow = self.allow.clone();
         for client in &self.client {
             let found = (client.as_str(), 0).to_socket_addrs();
@@ -86,7 +90,7 @@ impl Args {
         }
         if !over_ip {
             allow.push(Network::of_cid(Address::HOST));
-            return Ok((allow, Address::Vsock { cid: Address::ANY, port: self.port.into() }));
+            return Ok((allow, over_vsock));
         }
         let address = match self.bind {
             Some(address) => address,
@@ -99,6 +103,7 @@ impl Args {
     /// Records what a controller asks for.
     fn record(&self, job: AgentJob<'_>, log: &Log) -> Result<String, String> {
         let mut plan = record::plan_for_controller(job.args)?;
+        plan.guests.extend(job.guest);
         plan.output = PathBuf::from(job.remote.place());
         let tracefs = self.tracefs.open_quietly().map_err(|failure| failure.text())?;
         let journal = self.tracefs.journal(&tracefs, self.verbose);
@@ -140,14 +145,12 @@ fn facts(notice: &AgentNotice) -> Value {
 
 /// Serves until a signal ends it.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    if args.proxy.is_some() {
-        return Err(Failure::new(Exit::Unable, anyhow!("serving as a proxy is not here yet")));
-    }
     let (allow, address) = args.peers()?;
     // What would fail at each recording fails now.
     let tracefs = args.tracefs.open()?;
     let open_to_all = allow.is_empty() && !matches!(address, Address::Ip(address) if address.ip().is_loopback());
     let agent = Agent::bind(address, allow).with_context(|| format!("failed to listen on {address}"))?;
+    let agent = if args.proxy.is_some() { agent.as_proxy() } else { agent };
     let address = agent.address().context("failed to listen")?;
     let log = Log::open(args.log.as_deref(), args.json)?;
     if open_to_all {

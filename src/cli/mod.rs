@@ -65,7 +65,6 @@ mod stream;
 mod synth;
 mod syscalls;
 mod terminal;
-mod trace_cmd;
 mod trace_file;
 mod traced;
 mod trigger;

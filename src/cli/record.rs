@@ -67,6 +67,11 @@ pub(crate) struct Args {
     /// Its events go to a file beside FILE, trace-HOST.dat; `rtrace report FILE FILE` merges them. May be repeated.
     #[arg(short = 'A', value_name = "HOST[:PORT]|[NAME]@CID[:PORT]", value_parser = agents::target, conflicts_with_all = ["to", "dry_run"])]
     agents: Vec<GuestTarget>,
+    /// In a guest: record along on its host (CID 2), where `rtrace agent -P` or trace-cmd's runs
+    ///
+    /// As -A, with the host in the place of a guest: the options after it are the host's, whose events go to trace-cidCID.dat.
+    #[arg(long, value_name = "CID[:PORT]")]
+    proxy: Option<String>,
     /// After -A: call that machine NAME, and its file trace-NAME.dat
     #[arg(long, value_name = "NAME")]
     name: Option<String>,

@@ -253,7 +253,7 @@ fn what_the_exit_code_says_of_tracefs() {
         ("stream -e sched -C tsc2nsec", 2, "`-C mono` counts nanoseconds"),
         ("record -e sched -F", 2, "-F"),
         ("record -V 3 -e sched", 2, "expected CID:PORT in numbers"),
-        ("record -e sched --proxy 3", 2, "network and of guests comes later"),
+        ("record -e sched --proxy host -e sched", 2, "--proxy takes CID or CID:PORT in numbers, not `host`"),
         ("record -e sched --no-fifos", 2, "without a `-A`"),
         ("record -e sched --tsync-interval=3", 2, "without a `-A` before it"),
         ("record --udp -e sched", 2, "--to"),

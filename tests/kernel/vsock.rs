@@ -23,6 +23,16 @@ wait_for 'agent on vsock port 823' agent.log
 rtrace record -e sched -o own.dat -A vm@1 -e sched -- sleep 1 2> record.log || fail "record -A vm@1: $(cat record.log agent.log)"
 if [ -s has-trace-cmd ]; then trace-cmd record -o tc.dat -e sched -A vm@1:823 -e sched sleep 1 > tc-control.log 2>&1 || fail "trace-cmd record -A: $(cat tc-control.log)"; fi
 kill -INT $agent; wait $agent || fail "agent: $?: $(cat agent.log)"
+rtrace agent -P 1 2> proxy.log & agent=$!
+wait_for 'agent on vsock port 823' proxy.log
+rtrace record -e sched -o guest.dat --proxy 1 -e sched -- sleep 1 2> to-host.log || fail "record --proxy: $(cat to-host.log proxy.log)"
+rtrace report guest.dat guest-cid1.dat 2> merged.log | grep -c sched > merged
+rtrace record -e sched -o refused.dat -A @1 -e sched -- sleep 1 2> no-guest.log; echo $? > no-guest
+if [ -s has-trace-cmd ]; then
+  trace-cmd record -o tc-guest.dat -e sched --proxy 1:823 -e sched sleep 1 > tc-guest.log 2>&1 || fail "trace-cmd record --proxy: $(cat tc-guest.log proxy.log)"
+  trace-cmd report -i tc-guest.dat -i tc-guest-1.dat 2> tc-merged.log | grep -c sched > tc-merged
+fi
+kill -INT $agent; wait $agent || fail "agent -P: $?: $(cat proxy.log)"
 rtrace agent 2> strict.log & agent=$!
 wait_for 'agent on vsock port 823' strict.log
 rtrace record -e sched -o refused.dat -A @1 -e sched -- sleep 1 2> refused.log; echo $? > refused
@@ -36,6 +46,11 @@ kill -TERM $listener; wait $listener
 trace-cmd agent > tc-agent.log 2>&1 & agent=$!
 sleep 3
 rtrace record -e sched -o to-theirs.dat -A @1 -e sched -- sleep 1 2> to-theirs.log || fail "record -A to trace-cmd's agent: $(cat to-theirs.log)"
+kill -KILL $agent
+trace-cmd agent -P 1 > tc-proxy.log 2>&1 & agent=$!
+sleep 3
+rtrace record -e sched -o of-theirs.dat --proxy 1 -e sched -- sleep 1 2> of-theirs.log || fail "record --proxy to trace-cmd's agent: $(cat of-theirs.log)"
+trace-cmd report -i of-theirs.dat -i of-theirs-cid1.dat 2> of-merged.log | grep -c sched > of-merged
 kill -KILL $agent
 "#;
 
@@ -72,6 +87,17 @@ on_kernels!(host_and_guest_over_vsock: V6_12 => |kernel| {
     assert!(events("own.dat") > 20 && events("own-vm.dat") > 20);
     let said = guest.text("record.log");
     assert!(said.contains("own-vm.dat: guest vm:") && said.contains("times by the host's clock local, within"), "{said}");
+    // Roles reversed: the host is the guest's guest.
+    let both = |name: &str, of: [&str; 2]| {
+        let lines: u64 = guest.text(name).trim().parse().expect("a number of lines");
+        assert_eq!(lines, of.into_iter().map(events).sum::<u64>(), "{name}: {of:?}");
+        assert!(of.into_iter().all(|name| events(name) > 20));
+    };
+    both("merged", ["guest.dat", "guest-cid1.dat"]);
+    let said = guest.text("to-host.log");
+    assert!(said.contains("guest-cid1.dat: guest cid1:") && said.contains("times by the host's clock local, within"), "{said}");
+    assert!(guest.text("no-guest.log").contains("it serves guests (-P), by their `record --proxy`"));
+    assert_eq!(guest.text("no-guest").trim(), "125");
     // Without --allow an agent serves its host alone.
     assert_eq!((guest.text("refused").trim(), guest.text("nobody").trim()), ("125", "125"));
     let said = guest.text("refused.log");
@@ -87,7 +113,13 @@ on_kernels!(host_and_guest_over_vsock: V6_12 => |kernel| {
         assert!(events(name) > 20, "{name}");
     }
     assert!(count(&guest, "theirs", "t.V1:") > 20);
+    both("tc-merged", ["tc-guest.dat", "tc-guest-1.dat"]);
+    both("of-merged", ["of-theirs.dat", "of-theirs-cid1.dat"]);
+    let said = guest.text("tc-guest.log");
+    assert!(said.contains("Negotiated ptp time sync protocol with guest 1"), "{said}");
+    let shift = TestEnvironment::new().rtrace(&["dump", "--options", guest.file("tc-guest.dat").to_str().expect("a path")]).stdout();
+    assert!(shift.contains("[Option TimeShift") && shift.contains("2 [samples count for CPU 0]"), "{shift}");
     let said = guest.text("tc-control.log");
     assert!(said.contains("Negotiated ptp time sync protocol with guest vm"), "{said}");
-    println!("listen -V, record -V, agent and -A over vsock, with trace-cmd's at either end");
+    println!("listen -V, record -V, agent, -A, agent -P and --proxy over vsock, with trace-cmd's at either end");
 });

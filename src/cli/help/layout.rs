@@ -50,6 +50,7 @@ const TRACED: &[Section] = &[
             "to",
             "to-vsock",
             "udp",
+            "proxy",
             "A",
             "name",
             "tsync-interval",

@@ -2,7 +2,7 @@
 
 use super::Input;
 use crate::cli::terminal::note;
-use rtrace::trace_dat::{GuestFacts, OptionId, Trace};
+use rtrace::trace_dat::{GuestFacts, OptionId, TimeShift, Trace};
 
 /// Says of each guest's file by which clock its times are shown, and how exactly.
 pub(super) fn tell(inputs: &[Input]) {
@@ -14,13 +14,19 @@ pub(super) fn tell(inputs: &[Input]) {
         let path = input.path.display();
         if let Some(comparison) = trace.clock_comparison() {
             note!("rtrace: {path}: times {comparison}");
-        } else if inputs.iter().any(|host| is_guest_of(trace, &host.trace)) {
+        } else if inputs.iter().any(|host| is_guest_of(trace, &host.trace) && !is_timed_by(&host.trace, trace)) {
             match trace.option(OptionId::TIME_SHIFT) {
                 Some(_) => note!("rtrace: {path}: times by the host's clock; the file does not say how exactly"),
                 None => note!("rtrace: {path}: times by the guest's own clock, which was not compared with the host's"),
             }
         }
     }
+}
+
+/// True if the times of `other` become those of `trace`: by trace-cmd's `record --proxy` each is the other's guest.
+fn is_timed_by(other: &Trace, trace: &Trace) -> bool {
+    let shift = other.option(OptionId::TIME_SHIFT).and_then(|option| TimeShift::read(option, other.prefix.abi).ok());
+    shift.is_some_and(|shift| Some(shift.peer) == trace.id())
 }
 
 /// True if `host` names `guest` as a guest of its own.

@@ -65,11 +65,7 @@ impl Traced {
     pub(crate) fn check_command(&self) -> Result<(), clap::Error> {
         match self.command.first().map(|word| word.to_string_lossy()) {
             Some(word) if word.starts_with('-') => {
-                let text = match crate::cli::trace_cmd::later_option(&word) {
-                    Some(text) => text,
-                    None => crate::cli::usage::unknown_option(&word),
-                };
-                Err(clap::Error::raw(ErrorKind::UnknownArgument, text))
+                Err(clap::Error::raw(ErrorKind::UnknownArgument, crate::cli::usage::unknown_option(&word)))
             }
             _ => Ok(()),
         }

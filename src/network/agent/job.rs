@@ -1,6 +1,7 @@
 //! The work that an agent gives to its caller.
 
 use crate::record::Remote;
+use crate::trace_dat::GuestFacts;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
@@ -8,6 +9,8 @@ use std::sync::Arc;
 pub struct AgentJob<'a> {
     /// Options of `record`.
     pub args: &'a [String],
+    /// The machine that asks, if it is a guest whose file is not to name this one as its own guest.
+    pub guest: Option<GuestFacts>,
     /// Takes the recording.
     pub remote: Arc<dyn Remote>,
     /// Readable when it is to end.

@@ -33,6 +33,7 @@ pub const AGENT_PORT: u16 = 823;
 pub struct Agent {
     door: Door,
     ports: PathBuf,
+    proxy: bool,
 }
 
 impl Agent {
@@ -41,12 +42,17 @@ impl Agent {
     /// # Errors
     /// The kernel's: the address is taken, is not this machine's, or the port needs rights.
     pub fn bind(address: Address, allow: Vec<Network>) -> io::Result<Self> {
-        Ok(Agent { door: Door::bind(address, allow)?, ports: PORT_FOLDER.into() })
+        Ok(Agent { door: Door::bind(address, allow)?, ports: PORT_FOLDER.into(), proxy: false })
     }
 
     /// Has the ports to the host's FIFOs in `folder`, not in [`PORT_FOLDER`].
     pub fn with_ports(self, folder: PathBuf) -> Self {
         Agent { ports: folder, ..self }
+    }
+
+    /// Serves guests of this machine, which see it as a guest of theirs, and nobody else.
+    pub fn as_proxy(self) -> Self {
+        Agent { proxy: true, ..self }
     }
 
     /// Its address, with the port that the kernel chose if it was 0.
@@ -68,10 +74,10 @@ impl Agent {
         let busy = AtomicBool::new(false);
         let ended = Arc::new(AtomicBool::new(false));
         thread::scope(|scope| {
-            let (busy, ended, ports) = (&busy, &ended, self.ports.as_path());
+            let (busy, ended, ports, proxy) = (&busy, &ended, self.ports.as_path(), self.proxy);
             loop {
                 let refused = |stream: &Stream, peer: Address, why: &str| {
-                    Session { stream, peer, ports, ended }.refuse(why);
+                    Session { stream, peer, ports, ended, proxy }.refuse(why);
                     log(&AgentNotice::Refused { peer, why: why.to_owned() });
                 };
                 let (stream, peer) = match self.door.wait(stop) {
@@ -90,7 +96,8 @@ impl Agent {
                     refused(&stream, peer, "the agent records for another controller");
                     continue;
                 };
-                let serve = move || Session { stream: &stream, peer, ports, ended }.run(turn, journal(), recorder, log);
+                let serve =
+                    move || Session { stream: &stream, peer, ports, ended, proxy }.run(turn, journal(), recorder, log);
                 let spawned = thread::Builder::new().name("rtrace/session".to_owned()).spawn_scoped(scope, serve);
                 if let Err(error) = spawned {
                     log(&AgentNotice::Refused { peer, why: error.to_string() });

@@ -5,10 +5,12 @@ use super::job::{AgentJob, AgentRecorder};
 use super::notice::AgentNotice;
 use super::turn::Turn;
 use crate::network::patient::{ConnectionError, Patient};
-use crate::network::transport::{Address, Stream};
-use crate::network::wire::Message;
+use crate::network::transport::{Address, Host, Stream};
+use crate::network::wire::{Message, TraceProxy};
 use crate::record::Remote;
+use crate::trace_dat::GuestFacts;
 use crate::tracefs::Journal;
+use crate::units::CpuId;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -28,6 +30,8 @@ pub(super) struct Session<'a> {
     pub(super) ports: &'a Path,
     /// The agent is to end.
     pub(super) ended: &'a Arc<AtomicBool>,
+    /// Guests are served, and no controllers.
+    pub(super) proxy: bool,
 }
 
 impl Session<'_> {
@@ -73,19 +77,31 @@ impl Session<'_> {
             false if Instant::now() > until => Err(ConnectionError::Silent(REQUEST)),
             false => Ok(()),
         };
-        let request = match control.message(&mut tick) {
-            Ok(Message::TraceRequest(request)) => request,
+        let TraceProxy { request, cpus, .. } = match control.message(&mut tick) {
+            Ok(Message::TraceRequest(request)) if !self.proxy => TraceProxy { request, ..TraceProxy::default() },
+            Ok(Message::TraceProxy(proxy)) if self.proxy => proxy,
+            Ok(Message::TraceRequest(_)) => return Err("it serves guests (-P), by their `record --proxy`".to_owned()),
+            Ok(Message::TraceProxy(_)) => return Err("it serves no guests: `rtrace agent -P CID` does".to_owned()),
             Ok(_) => return Err("its first message is not TRACE_REQ".to_owned()),
             Err(error) => return Err(error.to_string()),
         };
         log(&AgentNotice::Asked { peer: self.peer, args: request.args.clone() });
         let stop = Arc::new(EventFd::from_flags(EfdFlags::EFD_CLOEXEC).map_err(|e| io(e.into()))?);
         let (args, ended) = (request.args.clone(), Arc::clone(self.ended));
+        let guest = (self.proxy && !request.ours).then(|| GuestFacts {
+            name: match self.peer.host() {
+                Host::Cid(cid) => format!("cid{cid}"),
+                Host::Ip(address) => address.to_string(),
+            },
+            id: request.id,
+            cpus: (0..cpus).map(|cpu| (CpuId(cpu), None)).collect(),
+        });
         let controller =
             Controller::new(self.peer, control, request, self.ports.into(), Arc::clone(&stop), ended, journal);
+        let controller = if self.proxy { controller.of_guest(cpus) } else { controller };
         let controller = Arc::new(controller);
         let remote = Arc::clone(&controller) as Arc<dyn Remote>;
-        let recorded = recorder(AgentJob { args: &args, remote, stop: stop.as_fd() });
+        let recorded = recorder(AgentJob { args: &args, guest, remote, stop: stop.as_fd() });
         let remarks = controller.leave();
         drop(turn);
         if recorded.is_ok() {

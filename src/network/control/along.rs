@@ -19,6 +19,8 @@ const LAST: Duration = Duration::from_secs(120);
 
 /// More CPUs than any agent counts the data of.
 const MOST_COUNTS: usize = 8192;
+/// The first bytes of a trace file.
+const BEGIN: &[u8] = b"\x17\x08\x44tracing";
 
 /// Ends the guests' recordings, also when a panic leaves this one.
 struct EndOnDrop<'a>(&'a AtomicBool);
@@ -60,7 +62,18 @@ impl Guest {
     /// From its first byte to its finished file.
     fn take(self, over: &AtomicBool, failed: &AtomicBool, gone: &(dyn Fn(&str, &str) + Sync)) -> GuestSummary {
         let Guest {
-            facts, control, incoming, trace, table, mut writer, spools, sockets, clocks, through_fifos, ..
+            facts,
+            begun,
+            control,
+            incoming,
+            mut trace,
+            table,
+            mut writer,
+            spools,
+            sockets,
+            clocks,
+            through_fifos,
+            ..
         } = self;
         let Clocks { answerer, every, host } = clocks;
         let (phase, progress) = (Phase::default(), incoming.progress());
@@ -71,7 +84,7 @@ impl Guest {
             let (fed, why, rest) =
                 match incoming.drain(scope, sockets, spools, trace.prefix.abi, scan, &phase, &progress) {
                     Ok(draining) => {
-                        let (why, rest) = until_the_end(&control, over, &incoming.path, &closed, &phase);
+                        let (why, rest) = until_the_end(&control, over, &incoming.path, &closed, &phase, begun);
                         phase.end();
                         if let Some(why) = why.as_ref().filter(|_| !over.load(Ordering::Relaxed)) {
                             gone(&facts.name, why);
@@ -102,7 +115,7 @@ impl Guest {
         }
         let mut why = why;
         if let Some(rest) = rest
-            && let Err(error) = add_rest(&mut writer, &trace, rest)
+            && let Err(error) = add_rest(&mut writer, &mut trace, rest)
         {
             why = why.or(Some(format!("names of its tasks and its statistics are missing: {error}")));
         }
@@ -136,9 +149,13 @@ fn until_the_end(
     beside: &Path,
     closing: &Sender<()>,
     phase: &Phase,
+    mut begun: Option<Metadata>,
 ) -> (Option<String>, Option<Metadata>) {
     let mut closed: Option<Instant> = None;
     let (mut rest, mut sent) = (None, Vec::new());
+    // A host's end has two parts: that of its own file, and options for the guest's, which without trace-cmd's way to
+    // compare clocks say nothing.
+    let (is_host, mut is_second) = (begun.is_some(), false);
     loop {
         let mut tick = || {
             if over.load(Ordering::Relaxed) && closed.is_none() {
@@ -162,16 +179,25 @@ fn until_the_end(
                 sent.push(count);
                 continue;
             }
+            Ok(Message::Data(_)) if is_second => continue,
             Ok(Message::Data(data)) => {
-                let begun = match rest.take() {
-                    Some(begun) => Ok(begun),
-                    None => Metadata::new(beside, None),
+                let begun = match (rest.take(), begun.take()) {
+                    (Some(rest), _) => Ok(rest),
+                    (None, Some(begun)) if !data.starts_with(BEGIN) => Ok(begun),
+                    (None, _) => Metadata::new(beside, None),
                 };
                 match begun.and_then(|mut metadata| metadata.add(&data).map(|()| metadata)) {
                     Ok(metadata) => rest = Some(metadata),
                     Err(error) => return (Some(error.to_string()), None),
                 }
                 continue;
+            }
+            Ok(Message::EndOfData) if is_host && !is_second => {
+                is_second = true;
+                match control.write(&Message::Continue.bytes()) {
+                    Ok(()) => continue,
+                    Err(error) => Some(error.to_string()),
+                }
             }
             Ok(Message::EndOfData | Message::NotSupported) => continue,
             Ok(Message::Refused(why)) => Some(why),
@@ -184,17 +210,33 @@ fn until_the_end(
 }
 
 /// Adds names of tasks and options that were not known at the beginning.
-fn add_rest(writer: &mut SectionWriter, trace: &Trace, rest: Metadata) -> Result<(), crate::trace_dat::WriteError> {
+fn add_rest(writer: &mut SectionWriter, trace: &mut Trace, rest: Metadata) -> Result<(), crate::trace_dat::WriteError> {
     let rest = rest.read(None)?;
     writer.saved_cmdlines(&rest.saved_cmdlines)?;
-    let known = |id: OptionId, data: &[u8]| trace.options.iter().any(|option| option.id == id && option.data == data);
+    // A host's agent of trace-cmd's sends all options at the end.
+    let lacks_all = trace.option(OptionId::TRACEID).is_none();
+    let known = |trace: &Trace, id: OptionId, data: &[u8]| trace.options.iter().any(|o| o.id == id && o.data == data);
     for option in &rest.options {
         let ours = matches!(
             option.id,
             OptionId::CPUSTAT | OptionId::LAST_BOOT_INFO | OptionId::RTRACE_VIEW | OptionId::PROCMAPS
         );
-        if ours && !known(option.id, &option.data) {
+        let lacked = lacks_all
+            && matches!(
+                option.id,
+                OptionId::DATE
+                    | OptionId::TRACECLOCK
+                    | OptionId::UNAME
+                    | OptionId::VERSION
+                    | OptionId::HOOK
+                    | OptionId::OFFSET
+                    | OptionId::TRACEID
+                    | OptionId::GUEST
+                    | OptionId::TSC2NSEC
+            );
+        if (ours || lacked) && !known(trace, option.id, &option.data) {
             writer.option(option.id, option.data.clone());
+            trace.options.push(option.clone());
         }
     }
     Ok(())

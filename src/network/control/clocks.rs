@@ -3,7 +3,7 @@
 use super::target::GuestTarget;
 use crate::network::sync::{Answerer, Comparing};
 use crate::network::transport::{Address, Stream};
-use crate::network::wire::{KVM, PTP, TraceResponse};
+use crate::network::wire::{GUEST_PTP, KVM, PTP, TraceResponse};
 use crate::record::TraceClockReader;
 use crate::tracefs::KvmGuest;
 use std::time::Duration;
@@ -17,6 +17,8 @@ pub(super) struct OfferedClocks {
     clock: Result<TraceClockReader, String>,
     /// What KVM knows of the guest, if its clock is the counter.
     kvm: Option<Result<KvmGuest, String>>,
+    /// Name of the protocol of probes.
+    probes: &'static str,
 }
 
 impl OfferedClocks {
@@ -24,10 +26,11 @@ impl OfferedClocks {
     pub(super) fn of(target: &GuestTarget, peer: &Address, clock: Result<TraceClockReader, String>) -> Self {
         let counter = clock.as_ref().is_ok_and(|clock| clock.name() == COUNTER);
         let kvm = match (peer, &target.kvm) {
-            (Address::Vsock { cid, .. }, Some(kvm)) if counter => Some(kvm.guest(*cid)),
+            (Address::Vsock { cid, .. }, Some(kvm)) if counter && !target.is_host => Some(kvm.guest(*cid)),
             _ => None,
         };
-        OfferedClocks { clock, kvm }
+        let probes = if target.is_host { GUEST_PTP } else { PTP };
+        OfferedClocks { clock, kvm, probes }
     }
 
     /// The host's clock.
@@ -38,7 +41,7 @@ impl OfferedClocks {
     /// Protocols of the request.
     pub(super) fn protocols(&self) -> Vec<String> {
         let kvm = matches!(self.kvm, Some(Ok(_))).then(|| KVM.to_owned());
-        kvm.into_iter().chain(self.clock.iter().map(|_| PTP.to_owned())).collect()
+        kvm.into_iter().chain(self.clock.iter().map(|_| self.probes.to_owned())).collect()
     }
 
     /// A note for the user: why KVM is not asked, where that could be.
@@ -56,7 +59,7 @@ impl OfferedClocks {
     ) -> Result<Answerer, String> {
         let clock = self.clock?;
         let comparing = match (response.protocol.as_str(), self.kvm) {
-            (PTP, _) => Comparing::Probes(Box::new(clock)),
+            (probes, _) if probes == self.probes => Comparing::Probes(Box::new(clock)),
             (KVM, Some(Ok(guest))) => {
                 let name = clock.name().to_owned();
                 clock.close().map_err(|error| error.to_string())?;

@@ -20,7 +20,11 @@ pub(super) struct OfferedFifos {
 impl OfferedFifos {
     /// Those of `target`.
     pub(super) fn of(target: &GuestTarget) -> Self {
-        let found = target.fifos.as_deref().and_then(|folder| GuestFifos::of(folder, &target.name()));
+        let found = target
+            .fifos
+            .as_deref()
+            .filter(|_| !target.is_host)
+            .and_then(|folder| GuestFifos::of(folder, &target.name()));
         match found.map_or(Ok(Vec::new()), |fifos| fifos.open()) {
             Ok(readers) => OfferedFifos { readers, why: None },
             Err(error) => OfferedFifos { readers: Vec::new(), why: Some(error.to_string()) },

@@ -8,7 +8,7 @@ use crate::network::incoming::{DataSocket, Incoming, Metadata, full};
 use crate::network::patient::{ConnectionError, Patient};
 use crate::network::sync::Answerer;
 use crate::network::transport::{Address, Stream};
-use crate::network::wire::{MAX_MESSAGE, Message, TraceRequest, TraceResponse};
+use crate::network::wire::{MAX_MESSAGE, Message, TraceProxy, TraceRequest, TraceResponse};
 use crate::record::{RecordError, Spool, TraceClockReader, new_file};
 use crate::trace_dat::{
     FilePart, GuestFacts, OptionId, RawOption, SectionWriter, SpoolTable, Trace, incomparable_clocks,
@@ -28,6 +28,8 @@ const NEVER: Duration = Duration::MAX;
 /// An agent that is about to record.
 pub struct Guest {
     pub(super) facts: GuestFacts,
+    /// The description by this machine's host, of which trace-cmd's agent sends the end later.
+    pub(super) begun: Option<Metadata>,
     pub(super) control: Patient,
     pub(super) incoming: Incoming,
     pub(super) trace: Trace,
@@ -88,7 +90,11 @@ impl Guest {
         let offered = OfferedFifos::of(target);
         let (flags, fifos) = offered.request();
         let request = TraceRequest { flags, id: host.id, args: target.args.clone(), protocols, ours: true, fifos };
-        let request = Message::TraceRequest(request).bytes();
+        let request = match target.is_host {
+            false => Message::TraceRequest(request),
+            true => Message::TraceProxy(TraceProxy { request, cpus: available_cpus(), siblings: 0 }),
+        };
+        let request = request.bytes();
         if request.len() > MAX_MESSAGE {
             return Err(GuestError::TooLong(place));
         }
@@ -119,8 +125,14 @@ impl Guest {
                 _ => return Err(unasked()),
             }
         }
+        let begun = if target.is_host { metadata.twin().map(Some) } else { Ok(None) };
+        let begun = begun.map_err(|e| answered(e.into()))?;
         let trace = metadata.read(None);
         let mut trace = trace.map_err(|e| GuestError::Metadata { place: place.clone(), why: full(&e) })?;
+        if trace.cpu_count == 0 {
+            // It is among the options, which a host's agent of trace-cmd's sends at the end.
+            trace.cpu_count = response.ports.len() as u32;
+        }
         if let Some(why) = host_clock.and_then(|host| incomparable(&trace, &host)) {
             answerer.iter().for_each(|held| drop(held.stop()));
             answerer = Err(why);
@@ -142,7 +154,7 @@ impl Guest {
         let incoming = Incoming { path, peer: peer.host(), cpus, page_size: response.page_size, max_size };
         let table = incoming.table(&trace.clock());
         let made = incoming.spools(&table, trace.prefix.abi);
-        let begun =
+        let file_begun =
             made.map_err(|source| GuestError::Spool { path: incoming.path.clone(), source }).and_then(|spools| {
                 match incoming.begin(file, &trace, &table) {
                     Ok(writer) => Ok((writer, spools)),
@@ -152,11 +164,24 @@ impl Guest {
                     }
                 }
             });
-        let (writer, spools) = begun.inspect_err(|_| drop(fs::remove_file(&incoming.path)))?;
+        let (writer, spools) = file_begun.inspect_err(|_| drop(fs::remove_file(&incoming.path)))?;
         let cpus = (0..cpus).map(|cpu| (CpuId(cpu), None)).collect();
         let facts = GuestFacts { name: target.name(), id: response.id, cpus };
         let clocks = Clocks { answerer, every: target.sync_every.unwrap_or_default(), host: host.id };
-        Ok(Guest { facts, control, incoming, trace, table, writer, spools, sockets, clocks, through_fifos, notes })
+        Ok(Guest {
+            facts,
+            begun,
+            control,
+            incoming,
+            trace,
+            table,
+            writer,
+            spools,
+            sockets,
+            clocks,
+            through_fifos,
+            notes,
+        })
     }
 
     /// Lets it go before anything was recorded.
@@ -182,6 +207,11 @@ fn incomparable(trace: &Trace, host: &str) -> Option<String> {
         return Some("its ticks are shown in nanoseconds already (--tsc2nsec)".to_owned());
     }
     incomparable_clocks(&trace.clock(), host)
+}
+
+/// Number of CPUs of this machine.
+fn available_cpus() -> u32 {
+    std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32)
 }
 
 fn date_option(micros: u64) -> RawOption {

@@ -22,6 +22,8 @@ pub struct GuestTarget {
     pub fifos: Option<PathBuf>,
     /// Places of what KVM knows of guests' counters; it is not asked if `None`.
     pub kvm: Option<KvmFolders>,
+    /// It is the host of this machine, which is asked by its proxy agent.
+    pub is_host: bool,
 }
 
 impl GuestTarget {

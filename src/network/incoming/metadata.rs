@@ -35,6 +35,11 @@ impl Metadata {
         self.file.write_all(bytes)
     }
 
+    /// The same file, to which what comes later can be added.
+    pub(in crate::network) fn twin(&self) -> io::Result<Self> {
+        Ok(Metadata { file: self.file.try_clone()?, len: self.len, most: self.most })
+    }
+
     /// True if nothing came.
     pub(in crate::network) fn is_empty(&self) -> bool {
         self.len == 0

@@ -7,6 +7,7 @@
 use super::WireError;
 use super::datagram::RingCount;
 use super::numbers::{MAX_CPUS, MAX_PAGE, port};
+use super::proxy::TraceProxy;
 use super::request::{TraceRequest, TraceResponse};
 use super::sync::TimeSync;
 use super::take::{Take, padded, with_nul};
@@ -45,6 +46,10 @@ impl WireCommand {
     pub const CLOSE_RESP: WireCommand = WireCommand(8);
     /// Time synchronization.
     pub const TIME_SYNC: WireCommand = WireCommand(9);
+    /// A guest's request that its host record.
+    pub const TRACE_PROXY: WireCommand = WireCommand(10);
+    /// The guest has the first part of the end, and wants the second.
+    pub const CONT: WireCommand = WireCommand(11);
     /// Between two of ours: how much of a ring was sent, or is stored ("rtCO").
     pub const COUNT: WireCommand = WireCommand(0x7274_434f);
 }
@@ -121,6 +126,10 @@ pub enum Message {
     Closed,
     /// Time synchronization.
     TimeSync(TimeSync),
+    /// A guest's request that its host record.
+    TraceProxy(TraceProxy),
+    /// The first part of the end has come; the second is wanted.
+    Continue,
     /// The part of a ring that was sent, or is stored.
     Count(RingCount),
     /// Anything else.
@@ -146,6 +155,8 @@ impl Message {
             WireCommand::TRACE_RESP => Ok(Message::TraceResponse(TraceResponse::read(fixed, variable)?)),
             WireCommand::CLOSE_RESP => Ok(Message::Closed),
             WireCommand::TIME_SYNC => Ok(Message::TimeSync(TimeSync::read(fixed, variable)?)),
+            WireCommand::TRACE_PROXY => Ok(Message::TraceProxy(TraceProxy::read(fixed, variable)?)),
+            WireCommand::CONT => Ok(Message::Continue),
             WireCommand::COUNT => Ok(Message::Count(RingCount::read(fixed)?)),
             other => Ok(Message::Other(other)),
         }
@@ -172,6 +183,8 @@ impl Message {
             Message::TraceResponse(response) => print_parts(WireCommand::TRACE_RESP, response.parts()),
             Message::Closed => print(WireCommand::CLOSE_RESP, &[], &[]),
             Message::TimeSync(sync) => print_parts(WireCommand::TIME_SYNC, sync.parts()),
+            Message::TraceProxy(proxy) => print_parts(WireCommand::TRACE_PROXY, proxy.parts()),
+            Message::Continue => print(WireCommand::CONT, &[], &[]),
             Message::Count(count) => print_parts(WireCommand::COUNT, (count.bytes(), Vec::new())),
             Message::Other(command) => print(*command, &[], &[]),
         }

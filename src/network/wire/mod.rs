@@ -2,7 +2,7 @@
 //!
 //! - [`greeting`](Greeting): the text that opens every control connection, and all of trace-cmd's first protocol (V1);
 //! - [`message`](Message): trace-cmd's messages (V3), 12 bytes of header and a body of at most 8,180 bytes; those of agents
-//!   are in [`request`](TraceRequest) and [`sync`](TimeSync);
+//!   are in [`request`](TraceRequest), [`proxy`](TraceProxy) and [`sync`](TimeSync);
 //! - [`datagram`](DatagramStamp): UDP data between two rtraces, numbered and counted;
 //! - [`fifo`](FifoMark): where the data of a session begins in a FIFO, between two rtraces;
 //! - [`frame`](Frame): what two rtraces speak with each other, 16 bytes of header with a checksum and a body.
@@ -18,6 +18,7 @@ mod frame;
 mod greeting;
 mod message;
 mod numbers;
+mod proxy;
 mod request;
 mod sync;
 mod take;
@@ -33,5 +34,6 @@ pub use greeting::{
 };
 pub use message::{HEADER, MAX_DATA, MAX_MESSAGE, Message, MessageHeader, TraceInit, WireCommand};
 pub use numbers::decimal;
+pub use proxy::{GUEST_PTP, TraceProxy};
 pub use request::{FLAG_FIFOS, FLAG_MARKED, TraceRequest, TraceResponse};
 pub use sync::{KVM, KvmClock, MAX_PROBES, PTP, ProbeStamp, TimeSync};

@@ -205,7 +205,16 @@ fn requests() -> impl Strategy<Value = Message> {
         any::<[i64; 4]>().prop_map(|numbers| TimeSync::KvmResponse(kvm_clock(numbers))),
     ];
     let refused = "[a-z]{1,99}".prop_map(Message::Refused);
-    prop_oneof![request.prop_map(Message::TraceRequest), response, sync.prop_map(Message::TimeSync), refused]
+    let proxy = (request.clone(), 0u32..8192, any::<u32>())
+        .prop_map(|(request, cpus, siblings)| Message::TraceProxy(TraceProxy { request, cpus, siblings }));
+    prop_oneof![
+        request.prop_map(Message::TraceRequest),
+        proxy,
+        Just(Message::Continue),
+        response,
+        sync.prop_map(Message::TimeSync),
+        refused
+    ]
 }
 
 proptest! {

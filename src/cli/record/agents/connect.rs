@@ -59,6 +59,9 @@ fn unanswered(error: GuestError, target: &GuestTarget) -> Failure {
     let refused =
         matches!(&error, GuestError::Connect { source, .. } if source.kind() == std::io::ErrorKind::ConnectionRefused);
     let failure = Failure::new(Exit::Failed, error);
+    if refused && target.is_host {
+        return failure.hint("on the host, `rtrace agent -P CID` waits for this (CID: the guest's own).");
+    }
     if refused {
         return failure.hint(format!("on {}, `rtrace agent -N CONTROLLER` waits for this.", target.name()));
     }

@@ -1,6 +1,6 @@
 //! The command line with each `-A` and the options after it as one word.
 
-use super::target::SEPARATOR;
+use super::target::{PROXY, SEPARATOR};
 use crate::cli::command_words::takes_next;
 use clap::Command;
 use std::ffi::OsString;
@@ -22,7 +22,7 @@ const OURS: [&str; 11] = [
 
 /// The command line with each `-A` and the options after it as one word.
 pub(crate) fn gathered(words: Vec<OsString>, root: fn() -> Command) -> Vec<OsString> {
-    let is_agent = |word: &OsString| word.to_str().is_some_and(|word| word.starts_with("-A"));
+    let is_agent = |word: &OsString| word.to_str().is_some_and(|word| agent(word).is_some());
     if words.get(1).is_none_or(|word| word != "record") || !words.iter().any(is_agent) {
         return words;
     }
@@ -32,9 +32,10 @@ pub(crate) fn gathered(words: Vec<OsString>, root: fn() -> Command) -> Vec<OsStr
     let mut out: Vec<OsString> = words.by_ref().take(2).collect();
     while let Some(word) = words.next() {
         let text = word.to_string_lossy().into_owned();
-        match text.strip_prefix("-A") {
-            Some(place) => {
-                let place = if place.is_empty() { words.next().unwrap_or_default() } else { place.into() };
+        match agent(&text) {
+            Some((is_host, place)) => {
+                let place = place.map_or_else(|| words.next().unwrap_or_default(), OsString::from);
+                let place = if is_host { [OsString::from(PROXY), place].into_iter().collect() } else { place };
                 let (guest, ours) = guest_words(&mut words, command);
                 out.extend(ours);
                 out.push("-A".into());
@@ -60,6 +61,18 @@ pub(crate) fn gathered(words: Vec<OsString>, root: fn() -> Command) -> Vec<OsStr
     out
 }
 
+/// True for `--proxy`, and the place that is part of the word, if `word` begins an agent's words.
+fn agent(word: &str) -> Option<(bool, Option<&str>)> {
+    match word {
+        "--proxy" => Some((true, None)),
+        "-A" => Some((false, None)),
+        _ => {
+            let proxy = word.strip_prefix("--proxy=").map(|place| (true, Some(place)));
+            proxy.or_else(|| word.strip_prefix("-A").map(|place| (false, Some(place))))
+        }
+    }
+}
+
 /// The words after `-A HOST` that belong to it, and those among them that are the controller's.
 fn guest_words(
     words: &mut std::iter::Peekable<impl Iterator<Item = OsString>>,
@@ -69,7 +82,7 @@ fn guest_words(
     while let Some(word) = words.peek() {
         let text = word.to_string_lossy().into_owned();
         let takes = takes_next(command, &text);
-        if text == "--" || text.starts_with("-A") || text.starts_with("-B") || takes.is_none() {
+        if text == "--" || agent(&text).is_some() || text.starts_with("-B") || takes.is_none() {
             break;
         }
         let name = text.split('=').next().unwrap_or_default();

@@ -1,10 +1,15 @@
 //! The value of `-A`: a host, and the options that are its own.
 
+use rtrace::network::Address;
+use rtrace::network::agent::AGENT_PORT;
 use rtrace::network::control::GuestTarget;
 use std::time::Duration;
 
 /// Between the words of the value of `-A`.
 pub(super) const SEPARATOR: char = '\u{1f}';
+
+/// In front of the place of `--proxy`.
+pub(super) const PROXY: &str = "\u{1e}";
 
 const SYNC: &str = "--tsync-interval";
 
@@ -13,6 +18,13 @@ pub(in crate::cli::record) fn target(text: &str) -> Result<GuestTarget, String> 
     let mut words = text.split(SEPARATOR);
     let place = words.next().filter(|place| !place.is_empty()).ok_or("a host or an address is needed")?.to_owned();
     let mut target = GuestTarget { place, sync_every: Some(Duration::ZERO), ..GuestTarget::default() };
+    if let Some(place) = target.place.strip_prefix(PROXY) {
+        target.is_host = true;
+        target.place = format!("@{place}");
+        if !matches!(Address::vsock(&target.place, Some(AGENT_PORT.into())), Some(Ok(_))) {
+            return Err(format!("--proxy takes CID or CID:PORT in numbers, not `{}`", &target.place[1..]));
+        }
+    }
     while let Some(word) = words.next() {
         let (option, value) = word.split_once('=').map_or((word, None), |(option, value)| (option, Some(value)));
         let mut value = || value.or_else(|| words.next()).ok_or_else(|| format!("{option} needs a value"));

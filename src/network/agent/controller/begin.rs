@@ -8,6 +8,7 @@ use crate::network::wire::{Message, TraceResponse};
 use crate::trace_dat::write::Version;
 use std::io;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::channel;
 use std::thread;
 
 impl Controller {
@@ -22,9 +23,13 @@ impl Controller {
         let (flags, page_size, ports) = (ways.flags(&self.request), trace.prefix.page_size, ways.ports());
         let response = TraceResponse { flags, page_size, id, protocol, sync_port, ports };
         self.control.write(&Message::TraceResponse(response).bytes()).map_err(told)?;
+        let (closing, over) = channel();
         if let Some(sync) = sync {
-            let syncing = self.syncing(sync);
-            state.sync = Some(thread::Builder::new().name("rtrace/clocks".to_owned()).spawn(syncing)?);
+            let thread = thread::Builder::new().name("rtrace/clocks".to_owned());
+            state.sync = Some(match self.guest_cpus.filter(|_| !self.request.ours) {
+                Some(cpus) => thread.spawn(self.answering(sync, cpus, id, over))?,
+                None => thread.spawn(self.syncing(sync))?,
+            });
         }
         if let DataWays::Fifos(ports) = &mut ways {
             state.through_fifos = Some(page_size);
@@ -35,7 +40,7 @@ impl Controller {
             self.control.write(&message).map_err(told)?;
         }
         self.control.write(&Message::EndOfData.bytes()).map_err(told)?;
-        let watching = self.watching();
+        let watching = self.watching(closing);
         state.watch = Some(thread::Builder::new().name("rtrace/control".to_owned()).spawn(watching)?);
         self.connect(&state.streams, ways)?;
         self.shared.connected.store(true, Ordering::Relaxed);

@@ -4,7 +4,7 @@ use super::remote::Controller;
 use crate::network::incoming::DataSocket;
 use crate::network::patient::{ConnectionError, Patient};
 use crate::network::sync::Prober;
-use crate::network::wire::{KVM, PTP};
+use crate::network::wire::{GUEST_PTP, KVM, PTP};
 use crate::record::TraceClockReader;
 use crate::trace_dat::clock_counts_time;
 use std::io;
@@ -17,20 +17,21 @@ const LAST: Duration = Duration::from_secs(30);
 
 /// A comparison that is offered to the controller.
 pub(super) struct Offer {
-    socket: DataSocket,
+    pub(super) socket: DataSocket,
     pub(super) port: u16,
     pub(super) protocol: &'static str,
-    clock: TraceClockReader,
+    pub(super) clock: TraceClockReader,
 }
 
 impl Controller {
     /// Makes ready to compare the clock `name`, if the controller wishes that and this machine can.
     pub(super) fn comparison(&self, name: &str) -> io::Result<Option<Offer>> {
         let knows = |protocol: &&str| self.request.protocols.iter().any(|known| known == protocol);
+        let probes = if self.guest_cpus.is_some() && self.request.ours { GUEST_PTP } else { PTP };
         let protocol = match name {
             // The counter that KVM shifts. This is more exact than probes are.
-            "x86-tsc" if knows(&KVM) => Some(KVM),
-            _ => Some(PTP).filter(|ptp| knows(ptp) && clock_counts_time(name)),
+            "x86-tsc" if knows(&KVM) && self.guest_cpus.is_none() => Some(KVM),
+            _ => Some(probes).filter(|probes| knows(probes) && clock_counts_time(name)),
         };
         let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some((protocol, journal)) = protocol.zip(journal) else { return Ok(None) };

@@ -6,6 +6,7 @@
 mod begin;
 mod comparing;
 mod data;
+mod proxy;
 mod remote;
 mod state;
 mod watching;

@@ -36,6 +36,8 @@ pub(in crate::network) struct Controller {
     state: Mutex<ControllerState>,
     /// For the instance by which the clock is read.
     pub(super) journal: Mutex<Option<Journal>>,
+    /// Number of CPUs of a guest, which asked by TRACE_PROXY.
+    pub(super) guest_cpus: Option<u32>,
 }
 
 impl Controller {
@@ -51,7 +53,12 @@ impl Controller {
         control.silence = NEVER;
         let (control, shared, state) = (Arc::new(control), Arc::default(), Mutex::default());
         let journal = Mutex::new(Some(journal));
-        Controller { peer, control, request, ports, stop, shared, ended, state, journal }
+        Controller { peer, control, request, ports, stop, shared, ended, state, journal, guest_cpus: None }
+    }
+
+    /// The same for a guest that asks its host.
+    pub(in crate::network) fn of_guest(self, cpus: u32) -> Self {
+        Controller { guest_cpus: Some(cpus), ..self }
     }
 
     fn state(&self) -> MutexGuard<'_, ControllerState> {
@@ -139,9 +146,14 @@ impl Remote for Controller {
         }
         if self.request.ours {
             self.send_counts(&state)?;
-            if let Some(file) = state.last.take() {
-                self.send_rest(&file)?;
-            }
+        }
+        match state.last.take().filter(|_| self.request.ours) {
+            Some(file) => self.send_rest(&file)?,
+            None if self.guest_cpus.is_some() => self.control.write(&Message::EndOfData.bytes()).map_err(told)?,
+            None => {}
+        }
+        if self.guest_cpus.is_some() {
+            self.end_proxy()?;
         }
         Ok(Sent { size: None })
     }

@@ -2,6 +2,8 @@
 
 use crate::network::incoming::Phase;
 use crate::network::send::DataStreams;
+use crate::network::sync::Compared;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 
@@ -15,6 +17,8 @@ pub(super) struct Shared {
     pub(super) closed: AtomicBool,
     /// The session is over.
     pub(super) left: AtomicBool,
+    /// The clock of a guest of trace-cmd's, compared to the end.
+    pub(super) compared: Mutex<Option<Compared>>,
 }
 
 #[derive(Debug, Default)]

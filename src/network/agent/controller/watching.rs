@@ -5,14 +5,15 @@ use crate::network::patient::ConnectionError;
 use crate::network::wire::Message;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 /// Time that a controller gets to connect to the ports of the data.
 const CONNECT: Duration = Duration::from_secs(60);
 
 impl Controller {
-    /// Waits for the controller's CLOSE or end, and ends the recording then.
-    pub(super) fn watching(&self) -> impl FnOnce() + Send + use<> {
+    /// Waits for the controller's CLOSE or end, and ends the recording then. `closing` hears of a CLOSE.
+    pub(super) fn watching(&self, closing: Sender<()>) -> impl FnOnce() + Send + use<> {
         let (control, shared, stop) = (Arc::clone(&self.control), Arc::clone(&self.shared), Arc::clone(&self.stop));
         let ended = Arc::clone(&self.ended);
         move || {
@@ -28,6 +29,7 @@ impl Controller {
                 match control.message(&mut tick) {
                     Ok(Message::Close) => {
                         shared.closed.store(true, Ordering::Relaxed);
+                        let _ = closing.send(());
                         shared.phase.end();
                         break;
                     }
