@@ -74,23 +74,15 @@ impl<'a> Text<'a> {
     ) -> Consumed {
         let abi = self.types.abi();
         let head = self.types.common().head(abi, record.data);
-        let out = match FrontKey::new(&head, record.cpu.0) {
+        let tail = match FrontKey::new(&head, record.cpu.0) {
             Some(key) if self.usual && record.lost == Lost::None => self.usual_front(record, &head, key, state, out),
-            _ => {
-                self.any_front(record, &head, state, out);
-                out
-            }
+            _ => Tail::new(out).with(|out| self.any_front(record, &head, state, out)),
         };
-        let Some(event) = self.types.get(head.id) else {
-            out.extend_from_slice(b" [UNKNOWN EVENT]\n");
-            return Consumed::One;
-        };
-        let start = out.len();
         let mut new = None;
-        if event.repeats && !self.options.raw {
+        if !self.options.raw {
             match state.recent.repeats.find(head.id, record.data) {
                 RepeatLookup::Text([first, rest], len) => {
-                    let tail = Tail::new(out).piece(first, len);
+                    let tail = tail.piece(first, len);
                     if len > first.len() { tail.piece(rest, len - first.len()) } else { tail }.done();
                     return Consumed::One;
                 }
@@ -98,6 +90,12 @@ impl<'a> Text<'a> {
                 RepeatLookup::Passed => {}
             }
         }
+        let out = tail.done();
+        let Some(event) = self.types.get(head.id) else {
+            out.extend_from_slice(b" [UNKNOWN EVENT]\n");
+            return Consumed::One;
+        };
+        let start = out.len();
         event.name_column.put(out);
         let cx = Context { data: record.data, abi, symbols: self.symbols };
         let text = out.len();
@@ -116,7 +114,9 @@ impl<'a> Text<'a> {
         if out.len() == text || out.last() != Some(&b'\n') {
             put::all(out, b"\n");
         }
-        if let Some(at) = new {
+        if let Some(at) = new
+            && event.repeats
+        {
             state.recent.repeats.keep(at, record.data, &out[start..]);
         }
         consumed
@@ -146,7 +146,7 @@ impl<'a> Text<'a> {
         key: FrontKey,
         state: &mut PrintState,
         out: &'o mut Vec<u8>,
-    ) -> &'o mut Vec<u8> {
+    ) -> Tail<'o> {
         let mut tail = Tail::new(out);
         tail = match state.recent.front(key) {
             Some((text, len)) => tail.piece(text, len),
@@ -169,7 +169,6 @@ impl<'a> Text<'a> {
                 }
             }),
         }
-        .done()
     }
 
     /// The columns in front of the event's name, whatever they are to be.

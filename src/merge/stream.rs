@@ -55,9 +55,9 @@ pub struct StreamRun<'m> {
 }
 
 impl<'m> StreamRun<'m> {
-    /// The records with their successors. The last two are left out, so that a successor can be passed over.
+    /// The records, each with what gives its successor. The last two are left out, so that a successor can be passed over.
     #[inline(always)]
-    pub fn pairs(&self) -> impl Iterator<Item = [Record<'m>; 2]> + use<'m> {
+    pub fn pairs(&self) -> impl Iterator<Item = (Record<'m>, impl FnOnce() -> Record<'m> + use<'m>)> + use<'m> {
         let StreamRun { items, limit, data, cpu, buffer } = *self;
         let record = move |item: &RecordPlace| Record {
             timestamp: Timestamp(item.timestamp),
@@ -67,7 +67,7 @@ impl<'m> StreamRun<'m> {
             data: &data[item.range()],
         };
         let inside = items.windows(3).take_while(move |three| three[2].timestamp < limit);
-        inside.map(move |three| [record(&three[0]), record(&three[1])])
+        inside.map(move |three| (record(&three[0]), move || record(&three[1])))
     }
 }
 

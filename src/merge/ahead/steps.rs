@@ -17,9 +17,9 @@ pub(super) fn some<W: Work, S: RecordSource>(work: &W, merge: &mut Merge<S>, sta
     one(work, merge, state, out);
     let Some(series) = merge.series() else { return };
     let (mut done, mut consumed) = (0, Consumed::One);
-    for [record, next] in series.pairs() {
+    for (record, next) in series.pairs() {
         consumed = match consumed {
-            Consumed::One => work.record(&record, || Some(next), state, out),
+            Consumed::One => work.record(&record, || Some(next()), state, out),
             Consumed::Two => Consumed::One,
         };
         done += 1;
