@@ -85,7 +85,7 @@ impl FrontKey {
 
     #[inline(always)]
     fn hash(self) -> usize {
-        (self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 57) as usize
+        (self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct Repeats {
     epoch: u32,
 }
 
-const SLOTS: usize = 512;
+const SLOTS: usize = 1024;
 /// Half of the longest text that is kept, in bytes.
 const HALF: usize = 64;
 const _: () = assert!(2 * HALF <= u8::MAX as usize);

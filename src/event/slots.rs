@@ -10,7 +10,7 @@ pub(super) struct Slots<T> {
 }
 
 /// The fewest slots of all CPUs together, and of one CPU.
-const LEAST: usize = 128;
+const LEAST: usize = 512;
 const LEAST_OF_CPU: usize = 16;
 /// CPUs beyond these share slots: an absurd number must not fill the memory.
 const MOST_CPUS: usize = 1024;

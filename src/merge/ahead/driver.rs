@@ -10,8 +10,8 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
-/// Size of the output gathered before it is passed on, in bytes.
-const GATHER: usize = 256 << 10;
+/// Size of the output gathered before it is passed on, in bytes: it stays in the core's cache beside all else.
+const GATHER: usize = 64 << 10;
 
 /// Merges `streams` (each with the number of its buffer) and has `work` done on every record.
 /// `sink` gets the output, in order, from whichever thread has it.
