@@ -145,7 +145,8 @@ fn hex(digits: &[u8]) -> Option<u64> {
 
 impl Table {
     fn parse(text: &[u8]) -> Self {
-        let mut symbols: Vec<(u64, Range<u32>, Range<u32>)> = Vec::with_capacity(text.len() / 40);
+        let most = text.len() / 40;
+        let (mut addresses, mut names) = (Vec::with_capacity(most), Vec::with_capacity(most));
         let (mut data, mut start, mut sorted, mut last) = (0usize, 0, true, 0);
         let text = text.get(..u32::MAX as usize).unwrap_or(text);
         for end in memchr::memchr_iter(b'\n', text).chain([text.len()]) {
@@ -159,18 +160,15 @@ impl Table {
             data = data.saturating_add(matches!(kind, b'b' | b'B' | b'd' | b'D').into());
             sorted &= address >= last;
             last = address;
-            symbols.push((address, name, module));
+            addresses.push(address);
+            names.push((name, module));
         }
         if !sorted {
+            let mut symbols: Vec<(u64, _)> = addresses.into_iter().zip(names).collect();
             symbols.sort_by_key(|s| s.0); // stable: of several names for one address the kernel's order decides
+            (addresses, names) = symbols.into_iter().unzip();
         }
-        let mut found = Table {
-            addresses: symbols.iter().map(|s| s.0).collect(),
-            names: symbols.into_iter().map(|s| (s.1, s.2)).collect(),
-            code: None,
-            code_only: false,
-            recent: Recent::default(),
-        };
+        let mut found = Table { addresses, names, code: None, code_only: false, recent: Recent::default() };
         // Without CONFIG_KALLSYMS_ALL there are next to none of data (kernel/kallsyms_internal.h, is_ksym_addr()).
         found.code_only = data < found.addresses.len() / 20;
         let range = |start: &str, end: &str| Some(found.address_of(start, text)?..found.address_of(end, text)?);
