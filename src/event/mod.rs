@@ -31,7 +31,7 @@ pub(crate) use handlers::{Num, UserStack};
 pub use options::{DecodeOptions, FunctionOptions, GraphOptions};
 pub(crate) use recent::{FrontKey, Recent};
 pub use record::Record;
-pub(crate) use repeats::RepeatLookup;
+pub(crate) use repeats::{RepeatLookup, RepeatText};
 pub use state::{NameFix, PrintState};
 pub use typed::{FieldKind, FieldPlace, TypedEvent, TypedField};
 pub use types::{EventTypes, described_ids};

@@ -18,28 +18,38 @@ pub(crate) struct Repeats {
 }
 
 const SLOTS: usize = 1024;
-/// Half of the longest text that is kept, in bytes.
-const HALF: usize = 64;
-const _: () = assert!(2 * HALF <= u8::MAX as usize);
+/// Sizes of the two pieces of the longest text that is kept, in bytes.
+const FIRST: usize = 56;
+const REST: usize = 64;
+const _: () = assert!(FIRST + REST <= u8::MAX as usize);
 /// The longest record that is kept, in bytes.
 const RECORD: usize = 64;
 
-/// The part that is compared lies in one cache line.
+/// Three lines of the cache: the record; what is compared beside it, and the beginning of the text; the rest of a long one.
 #[derive(Clone, Copy)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 struct RepeatSlot {
     words: [u64; RECORD / 8],
+    epoch: u32,
     /// 0: the slot is empty.
     record_len: u8,
     text_len: u8,
-    epoch: u32,
-    text: [[u8; HALF]; 2],
+    text: RepeatText,
+}
+const _: () = assert!(size_of::<RepeatSlot>() == 3 * 64 && std::mem::offset_of!(RepeatSlot, text.rest) == 2 * 64);
+
+/// A text in two pieces, the second of which most do not need.
+#[derive(Clone, Copy)]
+#[repr(C, align(8))]
+pub(crate) struct RepeatText {
+    pub(crate) first: [u8; FIRST],
+    pub(crate) rest: [u8; REST],
 }
 
 /// The result of a lookup.
 pub(crate) enum RepeatLookup<'a> {
-    /// Its text, in two pieces, and how many bytes of both count.
-    Text(&'a [[u8; HALF]; 2], usize),
+    /// Its text, and how many bytes of both pieces count.
+    Text(&'a RepeatText, usize),
     /// Nothing, but it is worth keeping: there.
     New(usize),
     /// Nothing.
@@ -138,7 +148,8 @@ impl Repeats {
     #[cold]
     fn begin(&mut self, id: u16) {
         self.credit.resize(usize::from(id).saturating_add(1), i8::MAX / 2);
-        let empty = RepeatSlot { words: [0; RECORD / 8], record_len: 0, text_len: 0, epoch: 0, text: [[0; HALF]; 2] };
+        let text = RepeatText { first: [0; FIRST], rest: [0; REST] };
+        let empty = RepeatSlot { words: [0; RECORD / 8], epoch: 0, record_len: 0, text_len: 0, text };
         self.slots.resize(SLOTS, empty);
     }
 
@@ -146,8 +157,13 @@ impl Repeats {
     #[inline(never)]
     pub(crate) fn keep(&mut self, at: usize, data: &[u8], text: &[u8]) {
         let Some(slot) = self.slots.get_mut(at) else { return };
-        let Some(place) = slot.text.as_flattened_mut().get_mut(..text.len()) else { return };
-        place.copy_from_slice(text);
+        let (first, rest) = text.split_at(text.len().min(FIRST));
+        let RepeatText { first: to_first, rest: to_rest } = &mut slot.text;
+        let Some((to_first, to_rest)) = to_first.get_mut(..first.len()).zip(to_rest.get_mut(..rest.len())) else {
+            return;
+        };
+        to_first.copy_from_slice(first);
+        to_rest.copy_from_slice(rest);
         match data.len() {
             32.. => slot.begin_with(ends::<32, 8>(data)),
             16..32 => slot.begin_with(ends::<16, 4>(data)),
@@ -171,7 +187,7 @@ mod tests {
 
     fn text(repeats: &mut Repeats, id: u16, data: &[u8]) -> Option<Vec<u8>> {
         match repeats.find(id, data) {
-            RepeatLookup::Text(text, len) => Some(text.as_flattened()[..len].to_vec()),
+            RepeatLookup::Text(text, len) => Some([&text.first[..], &text.rest].concat()[..len].to_vec()),
             _ => None,
         }
     }
@@ -190,8 +206,8 @@ mod tests {
         assert!(matches!(repeats.find(3, &bytes), RepeatLookup::Passed), "the first of all");
         for len in 8..=64 {
             let data = &bytes[..len];
-            keep(&mut repeats, 3, data, &vec![b'x'; 2 * len]);
-            assert_eq!(text(&mut repeats, 3, data).map(|text| text.len()), Some(2 * len), "{len}");
+            keep(&mut repeats, 3, data, &vec![b'x'; len + len / 2]);
+            assert_eq!(text(&mut repeats, 3, data).map(|text| text.len()), Some(len + len / 2), "{len}");
             for at in 0..len {
                 let mut other = data.to_vec();
                 other[at] ^= 0x80;
@@ -209,10 +225,10 @@ mod tests {
     fn what_is_too_long_is_not_kept_and_what_was_forgotten_not_found() {
         let mut repeats = Repeats::default();
         let _ = repeats.find(1, &[1; 8]);
-        keep(&mut repeats, 1, &[1; 8], &[b'x'; 2 * HALF + 1]);
+        keep(&mut repeats, 1, &[1; 8], &[b'x'; FIRST + REST + 1]);
         assert!(text(&mut repeats, 1, &[1; 8]).is_none());
-        keep(&mut repeats, 1, &[1; 8], &[b'x'; 2 * HALF]);
-        assert_eq!(text(&mut repeats, 1, &[1; 8]), Some(vec![b'x'; 2 * HALF]));
+        keep(&mut repeats, 1, &[1; 8], &[b'x'; FIRST + REST]);
+        assert_eq!(text(&mut repeats, 1, &[1; 8]), Some(vec![b'x'; FIRST + REST]));
         repeats.forget();
         assert!(text(&mut repeats, 1, &[1; 8]).is_none());
         repeats.epoch = u32::MAX;

@@ -5,7 +5,9 @@
 //! ```
 
 use super::columns;
-use crate::event::{Consumed, EventTypes, FrontKey, Lost, NameFix, PrintState, Record, RecordHead, RepeatLookup};
+use crate::event::{
+    Consumed, EventTypes, FrontKey, Lost, NameFix, PrintState, Record, RecordHead, RepeatLookup, RepeatText,
+};
 use crate::print_fmt::Context;
 use crate::symbols::Symbols;
 use crate::sys::Tail;
@@ -81,7 +83,7 @@ impl<'a> Text<'a> {
         let mut new = None;
         if !self.options.raw {
             match state.recent.repeats.find(head.id, record.data) {
-                RepeatLookup::Text([first, rest], len) => {
+                RepeatLookup::Text(RepeatText { first, rest }, len) => {
                     let tail = tail.piece(first, len);
                     if len > first.len() { tail.piece(rest, len - first.len()) } else { tail }.done();
                     return Consumed::One;
