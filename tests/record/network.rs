@@ -274,8 +274,8 @@ fn to_trace_cmd(how: &[&str]) {
     };
     assert_eq!((&sessions[0]["buffer"], &sessions[1]["buffer"]), (&"".into(), &"rtrace-test-net".into()));
     let execs = |file: &PathBuf| {
-        let report = env.rtrace(&["report", "--event", "sched_process_exec", file.to_str().unwrap()]);
-        report.stdout().lines().filter(|line| line.contains("sched_process_exec")).count()
+        let report = env.rtrace(&["report", file.to_str().unwrap()]);
+        report.stdout().lines().filter(|line| line.contains("sched_process_exec:")).count()
     };
     let (main, instance) = (of(&sessions[0]), of(&sessions[1]));
     assert!(both.stderr().contains("instance rtrace-test-net: the file there with"), "{}", both.stderr());
