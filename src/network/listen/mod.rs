@@ -81,10 +81,12 @@ impl Listener {
                     continue;
                 }
                 let spawned = thread::Builder::new().name("rtrace/session".to_owned()).spawn_scoped(scope, move || {
-                    if let Err(error) = session(shared, stream, peer) {
+                    let ended = session(shared, stream, peer);
+                    // The place is free before the log says that it is.
+                    sessions.fetch_sub(1, Ordering::Relaxed);
+                    if let Err(error) = ended {
                         shared.refused(peer, error);
                     }
-                    sessions.fetch_sub(1, Ordering::Relaxed);
                 });
                 if let Err(error) = spawned {
                     sessions.fetch_sub(1, Ordering::Relaxed);
