@@ -1,7 +1,7 @@
 //! The description of a command's arguments, built when that command is the one on the command line.
 //!
-//! The description of all commands is 2 MB, and takes four milliseconds to build and to complete: more than half of a short
-//! command's own time. Where all are wanted (help, errors, man pages, completions) they come from
+//! The descriptions of all commands are half of the 5 ms, and of the 750 page faults, that a command takes which does nothing
+//! else. Where all are wanted (help, errors, man pages, completions) they come from
 //! [`clap::Subcommand::augment_subcommands_for_update`], for which this is the same as `T`: rtrace never updates parsed arguments.
 
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches};

@@ -89,7 +89,7 @@ impl Common {
     #[cold]
     fn head_anywhere(&self, abi: Abi, data: &[u8]) -> RecordHead {
         RecordHead {
-            id: self.event_id(abi, data),
+            id: abi.uint(data, self.kind.offset, self.kind.size).unwrap_or(0) as u16,
             flags: self.flags(abi, data),
             preempt_count: self.preempt_count(abi, data),
             pid: self.pid(abi, data),
@@ -105,7 +105,7 @@ impl Common {
     /// `common_type`: the event's id; 0 (which no event has) in a record too short to hold one.
     #[inline]
     pub fn event_id(&self, abi: Abi, data: &[u8]) -> u16 {
-        abi.uint(data, self.kind.offset, self.kind.size).unwrap_or(0) as u16
+        self.head(abi, data).id
     }
 
     /// `common_flags`: irqs off 0x01, need-resched 0x04, hard irq 0x08, soft irq 0x10, ...

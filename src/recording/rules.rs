@@ -82,7 +82,7 @@ impl<'a> Rules<'a> {
     /// The id of a record, if no format describes it.
     #[inline(always)]
     pub(super) fn unknown_id(&self, data: &[u8]) -> Option<u16> {
-        let id = self.common.head(self.recording.trace.abi, data).id;
+        let id = self.common.event_id(self.recording.trace.abi, data);
         (!self.known.contains(id)).then_some(id)
     }
 

@@ -74,7 +74,7 @@ impl KvmGuest {
         self.cpus.len()
     }
 
-    /// What is to be added to this machine's ticks to get those of the guest's CPU number `cpu`.
+    /// The offset that makes this machine's ticks those of the guest's CPU number `cpu`.
     ///
     /// # Errors
     /// The file system's, with the path; [`io::ErrorKind::InvalidData`] if it is no number.

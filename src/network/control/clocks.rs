@@ -15,7 +15,7 @@ const COUNTER: &str = "x86-tsc";
 pub(super) struct OfferedClocks {
     /// Reads the host's; else says why it is not compared.
     clock: Result<TraceClockReader, String>,
-    /// What KVM knows of the guest, if its clock is the counter.
+    /// The guest as KVM knows it, if its clock is the counter.
     kvm: Option<Result<KvmGuest, String>>,
     /// Name of the protocol of probes.
     probes: &'static str,

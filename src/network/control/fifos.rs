@@ -43,7 +43,7 @@ impl OfferedFifos {
     /// for the user, too.
     ///
     /// # Errors
-    /// What comes out of them is not this recording.
+    /// The bytes that come out of them are not of this recording.
     pub(super) fn agreed(self, response: &TraceResponse) -> io::Result<(Vec<FifoReader>, Option<String>)> {
         let OfferedFifos { mut readers, mut why } = self;
         let cpus = response.ports.len();
