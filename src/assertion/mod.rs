@@ -1,4 +1,4 @@
-//! Assertions about recordings: `p99(latency(sched:sched_waking, sched:sched_switch, pid=next_pid)) < 500us`. `rtrace help
+//! Internal. Assertions about recordings: `p99(latency(sched:sched_waking, sched:sched_switch, pid=next_pid)) < 500us`. `rtrace help
 //! assertions` has the language.
 //!
 //! An [`Assertion`] is parsed from text; [`Check`] holds it against the formats of a file, gives the one analysis that all

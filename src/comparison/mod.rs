@@ -1,4 +1,4 @@
-//! Comparison of recordings by metrics: are they comparable, what changed, by how much, and is that more than chance. `rtrace
+//! Internal. Comparison of recordings by metrics: are they comparable, what changed, by how much, and is that more than chance. `rtrace
 //! help comparisons` defines each number.
 //!
 //! A [`SavedRuns`] holds some [`SavedRun`]s: facts of each recording, and [`CellSeries`] of durations, events and times by cell of its
