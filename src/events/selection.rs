@@ -65,6 +65,17 @@ impl EventSelection {
         }
     }
 
+    /// The events that it names, if all of its parts are whole names: `sched:sched_switch,irq/irq_handler_entry`. No half
+    /// has another slash in it or is a directory's `..`, so that each may be looked up as a directory.
+    pub(crate) fn whole_names(&self) -> Option<Vec<EventName>> {
+        let is_plain = |half: &str| !half.contains('/') && half != "." && half != "..";
+        let whole = |part| {
+            let event = EventName::parse(part).filter(|_| !is_glob(part))?;
+            (is_plain(&event.system) && is_plain(&event.name)).then_some(event)
+        };
+        self.parts().map(whole).collect()
+    }
+
     /// The selected ones of `events` (sorted), in their order.
     ///
     /// # Errors
@@ -169,5 +180,29 @@ mod tests {
         assert_eq!(nearest("shced"), ["sched"]);
         assert_eq!(nearest("irq,shced"), ["sched"]);
         assert!(nearest("qqqqqq").is_empty());
+    }
+
+    #[test]
+    fn whole_names_differ_from_all_else() {
+        let names = |text| {
+            EventSelection::new(text).whole_names().map(|names| names.iter().map(EventName::to_string).collect())
+        };
+        let some: Vec<String> = vec!["sched:sched_switch".into(), "irq:irq_handler_exit".into()];
+        assert_eq!(names("sched:sched_switch, irq/irq_handler_exit"), Some(some));
+        for text in [
+            "all",
+            "sched",
+            "sched:",
+            ":sched_switch",
+            "sched:*",
+            "a:b,sched",
+            "a:b,",
+            "a:../b",
+            "..:b",
+            "a:b/c",
+            "a:..",
+        ] {
+            assert_eq!(names(text), None::<Vec<String>>, "{text}");
+        }
     }
 }

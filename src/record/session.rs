@@ -30,7 +30,7 @@ use super::worker::{Drained, Worker, WorkerError, thread_time};
 use crate::ring_buffer::Lost;
 use crate::sys;
 use crate::trace_dat::ChunkScan;
-use crate::tracefs::{Journal, Tracefs};
+use crate::tracefs::{EventName, Instance, Journal, Tracefs};
 use crate::units::{ByteSize, Pid};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::EventFd;
@@ -159,7 +159,10 @@ pub(super) fn choose_events(
     mut warn: impl FnMut(&str),
 ) -> Result<Vec<ResolvedEvents>, RecordError> {
     let top = tracefs.top();
-    let existing = top.events()?;
+    let existing = match named_one_by_one(&top, plan) {
+        Some(named) => named,
+        None => top.events()?,
+    };
     let mut unknown = Vec::new();
     let chosen = plan
         .buffers
@@ -176,6 +179,24 @@ pub(super) fn choose_events(
         return Err(PlanError::NoEvents.into());
     }
     Ok(chosen)
+}
+
+/// The events that `plan` names, sorted, if it names each by itself and all exist: no others need to be known then, and
+/// reading the names of all takes a millisecond and more. Triggers and commands may name others.
+fn named_one_by_one(top: &Instance, plan: &Plan) -> Option<Vec<EventName>> {
+    let mut named = Vec::new();
+    for buffer in &plan.buffers {
+        if !buffer.functions.commands.is_empty() {
+            return None;
+        }
+        for event in &buffer.events {
+            named.extend(event.selection.whole_names().filter(|_| event.triggers.is_empty())?);
+        }
+    }
+    named.sort_unstable();
+    named.dedup();
+    // As the kernel has it in `available_events`: what has a switch of its own.
+    named.iter().all(|event| top.has(&event.file("enable"))).then_some(named)
 }
 
 /// The conversion of the time stamp counter to nanoseconds, if all `buffers` count by it.

@@ -22,12 +22,14 @@ impl Journal {
     }
 
     fn switch_events(&mut self, instance: &Instance, events: &[EventName], on: bool) -> Result<(), Error> {
-        let (existing, mut enabled) = (instance.events()?, instance.enabled_events()?); // both in order
+        let mut enabled = instance.enabled_events()?; // in order
         enabled.retain(|event| !is_held_ready(instance, event));
         let is_enabled = |event: &EventName| enabled.binary_search(event).is_ok();
         let mut changing: Vec<&EventName> = events.iter().filter(|event| is_enabled(event) != on).collect();
         changing.sort_unstable();
         changing.dedup();
+        // One event is one write, whatever else there is: reading the names of all takes a millisecond and more.
+        let existing = if changing.len() > 1 { instance.events()? } else { Vec::new() }; // in order
         let systems = || changing.chunk_by(|a, b| a.system == b.system);
         let bit = if on { "1" } else { "0" };
 
