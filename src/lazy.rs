@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::thread;
 
 type Load<E> = Box<dyn FnOnce() -> Result<Vec<u8>, E> + Send>;
 
@@ -12,6 +11,8 @@ type Load<E> = Box<dyn FnOnce() -> Result<Vec<u8>, E> + Send>;
 pub struct LazyBytes<E>(Arc<Inner<E>>);
 
 struct Inner<E> {
+    /// False if there was nothing to load from the start.
+    is_there: bool,
     loaded: OnceLock<Result<Vec<u8>, E>>,
     load: Mutex<Option<Load<E>>>,
     asked: AtomicBool,
@@ -20,10 +21,14 @@ struct Inner<E> {
 impl<E> LazyBytes<E> {
     /// Bytes that `load` returns at first use.
     pub fn new(load: impl FnOnce() -> Result<Vec<u8>, E> + Send + 'static) -> Self {
-        LazyBytes(Arc::new(Inner { load: Mutex::new(Some(Box::new(load))), ..Inner::default() }))
+        LazyBytes(Arc::new(Inner { is_there: true, load: Mutex::new(Some(Box::new(load))), ..Inner::default() }))
     }
 
-    fn load(&self) -> Result<&[u8], &E> {
+    /// The bytes, loaded if they are not yet, ahead of their use: [`LazyBytes::error`] does not count it.
+    ///
+    /// # Errors
+    /// The error of loading them, each time.
+    pub(crate) fn load(&self) -> Result<&[u8], &E> {
         let loaded = self.0.loaded.get_or_init(|| {
             let load = self.0.load.lock().unwrap_or_else(PoisonError::into_inner).take();
             load.map_or_else(|| Ok(Vec::new()), |load| load())
@@ -43,11 +48,21 @@ impl<E> LazyBytes<E> {
         self.load()
     }
 
-    /// The error of loading them, if somebody called [`LazyBytes::get`]; prefetching does not count. For callers that
+    /// The error of loading them, if somebody called [`LazyBytes::get`]. For callers that
     /// take unreadable bytes for empty ones and report the error once, at the end.
     pub fn error(&self) -> Option<&E> {
         let asked = self.0.asked.load(Ordering::Relaxed);
         self.0.loaded.get().filter(|_| asked)?.as_ref().err()
+    }
+
+    /// True if there is something to load, or to show: a section, however empty.
+    pub fn is_there(&self) -> bool {
+        self.0.is_there
+    }
+
+    /// True if both are the same bytes, or will be: one is a clone of the other.
+    pub(crate) fn is_same(&self, other: &LazyBytes<E>) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// Loads them now.
@@ -64,17 +79,9 @@ impl<E> LazyBytes<E> {
     }
 }
 
-impl<E: Send + Sync + 'static> LazyBytes<E> {
-    /// Starts loading on a background thread; a no-op if none can be spawned.
-    pub fn prefetch(&self) {
-        let bytes = self.clone();
-        let _ = thread::Builder::new().spawn(move || bytes.load().is_ok());
-    }
-}
-
 impl<E> Default for Inner<E> {
     fn default() -> Self {
-        Inner { loaded: OnceLock::new(), load: Mutex::default(), asked: AtomicBool::new(false) }
+        Inner { is_there: false, loaded: OnceLock::new(), load: Mutex::default(), asked: AtomicBool::new(false) }
     }
 }
 
@@ -92,7 +99,7 @@ impl<E> Clone for LazyBytes<E> {
 
 impl<E> From<Vec<u8>> for LazyBytes<E> {
     fn from(bytes: Vec<u8>) -> Self {
-        LazyBytes(Arc::new(Inner { loaded: OnceLock::from(Ok(bytes)), ..Inner::default() }))
+        LazyBytes(Arc::new(Inner { is_there: true, loaded: OnceLock::from(Ok(bytes)), ..Inner::default() }))
     }
 }
 
@@ -120,20 +127,20 @@ mod tests {
         });
         let copy = lazy.clone();
         assert_eq!(*counted.lock().unwrap(), 0);
-        lazy.prefetch();
+        std::thread::scope(|scope| scope.spawn(|| lazy.load().is_ok()).join().unwrap());
         assert_eq!((lazy.get().unwrap(), copy.get().unwrap()), (&[1, 2][..], &[1, 2][..]));
         assert_eq!(*counted.lock().unwrap(), 1);
         assert!(lazy.error().is_none());
+        assert!(lazy.is_there() && lazy.is_same(&copy));
+        let none = LazyBytes::<String>::default();
+        assert!(!none.is_there() && !none.is_same(&lazy) && none.get().unwrap().is_empty());
     }
 
     #[test]
     fn errors_are_kept_for_who_asks() {
         let failing = || LazyBytes::new(|| Err("damaged".to_owned()));
         let lazy = failing();
-        lazy.prefetch();
-        while lazy.0.loaded.get().is_none() {
-            thread::yield_now();
-        }
+        assert!(lazy.load().is_err());
         assert!(lazy.error().is_none(), "not asked yet");
         assert!(lazy.get().is_err() && lazy.get().is_err());
         assert!(lazy.error().is_some());

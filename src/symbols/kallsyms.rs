@@ -4,17 +4,19 @@ use crate::text::digits::eight_hex;
 use crate::text::put;
 use crate::trace_dat::{FileError, LazyBytes};
 use std::ops::Range;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread;
 
-/// The kernel's symbols, ordered by address. The text is parsed when the first symbol is asked for.
+/// The kernel's symbols, ordered by address. The text is parsed when the first symbol is asked for, or ahead of that. Clones share
+/// the table.
 #[derive(Clone, Debug, Default)]
 pub struct Kallsyms {
     text: LazyBytes<FileError>,
-    table: OnceLock<Table>,
+    table: Arc<OnceLock<Table>>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 struct Table {
     /// Ascending; searched on its own so that a search touches few cache lines.
     addresses: Vec<u64>,
@@ -37,12 +39,6 @@ const RECENT: usize = 512;
 impl Default for Recent {
     fn default() -> Self {
         Recent(Box::new([const { AtomicU32::new(0) }; RECENT]))
-    }
-}
-
-impl Clone for Recent {
-    fn clone(&self) -> Self {
-        Recent::default()
     }
 }
 
@@ -243,7 +239,24 @@ impl Kallsyms {
     /// The symbols of the text of `/proc/kallsyms`. Absolute symbols and ARM's mapping symbols (`$x`, `$d`) are left out,
     /// as are lines that are not like the kernel's.
     pub fn new(text: impl Into<LazyBytes<FileError>>) -> Self {
-        Kallsyms { text: text.into(), table: OnceLock::new() }
+        Kallsyms { text: text.into(), table: Arc::default() }
+    }
+
+    /// Like [`Kallsyms::new`], loaded and parsed on a thread of its own from now on; when first asked if there can be none.
+    pub fn ahead(text: LazyBytes<FileError>) -> Self {
+        let symbols = Kallsyms::new(text);
+        let ahead = symbols.clone();
+        let parse = move || {
+            let text = ahead.text.load().unwrap_or_default();
+            ahead.table.get_or_init(|| Table::parse(text));
+        };
+        drop(thread::Builder::new().name("rtrace/kallsyms".to_owned()).spawn(parse));
+        symbols
+    }
+
+    /// True if these are the symbols of `text` itself, not of a text like it.
+    pub(crate) fn are_of(&self, text: &LazyBytes<FileError>) -> bool {
+        self.text.is_same(text)
     }
 
     /// Like [`Kallsyms::new`], of a text that is kept elsewhere.
@@ -342,6 +355,22 @@ mod tests {
                 assert_eq!(hex16(&text), None, "{byte:#x}");
             }
         }
+    }
+
+    #[test]
+    fn symbols_parsed_ahead_are_those_of_the_text() {
+        let text: LazyBytes<FileError> = b"ffffffff81000000 T one\nffffffff81000010 t two\n".to_vec().into();
+        let (ahead, later) = (Kallsyms::ahead(text.clone()), Kallsyms::new(text.clone()));
+        assert!(ahead.are_of(&text) && !ahead.are_of(&text.get().unwrap().to_vec().into()));
+        assert_eq!(ahead.iter().collect::<Vec<_>>(), later.iter().collect::<Vec<_>>());
+        let damaged = LazyBytes::new(|| Err(FileError::Read { offset: 7, source: std::io::ErrorKind::Other.into() }));
+        let ahead = Kallsyms::ahead(damaged.clone());
+        while ahead.table.get().is_none() {
+            thread::yield_now();
+        }
+        assert!(damaged.error().is_none(), "nobody has asked yet");
+        assert!(ahead.is_empty() && ahead.lookup(0xffff_ffff_8100_0000).is_none());
+        assert!(damaged.get().is_err() && damaged.error().is_some());
     }
 
     #[test]

@@ -22,12 +22,12 @@ const META: [SectionId; 6] = [
 ];
 
 /// Reads all options and what they point to. Where the chain of options is broken, what the sections themselves say is
-/// taken.
+/// taken. `symbols_found` gets the symbols before formats are parsed.
 pub(in crate::trace_dat) fn read(
     trace: &mut Trace,
     scan: &mut Scan<'_>,
     options: (u64, u64),
-    ahead: bool,
+    symbols_found: impl FnOnce(&LazyBytes<FileError>),
 ) -> Result<(), FileError> {
     let mut found = walk(scan);
     read_options(trace, scan, options, &mut found);
@@ -66,9 +66,7 @@ pub(in crate::trace_dat) fn read(
             _ => trace.btf = lazy,
         }
     }
-    if ahead {
-        trace.kallsyms.prefetch();
-    }
+    symbols_found(&trace.kallsyms);
     for id in META {
         let Some(offset) = place(trace, id) else { continue };
         let done = fetch(scan, &trace.prefix, id, offset).and_then(|(header, data)| take_meta(trace, header, data));
