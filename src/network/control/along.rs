@@ -7,6 +7,7 @@ use crate::network::patient::{ConnectionError, Patient};
 use crate::network::sync::Compared;
 use crate::network::wire::Message;
 use crate::trace_dat::{OptionId, SectionWriter, Trace};
+use nix::sys::signal::{SigSet, SigmaskHow};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,7 +46,8 @@ pub fn record_along<T, E>(
     thread::scope(|scope| {
         let (over, failed) = (&over, &failed);
         let take = |guest: Guest| scope.spawn(move || guest.take(over, failed, gone));
-        let guests: Vec<ScopedJoinHandle<'_, GuestSummary>> = guests.into_iter().map(take).collect();
+        let guests: Vec<ScopedJoinHandle<'_, GuestSummary>> =
+            without_signals(|| guests.into_iter().map(take).collect());
         let end = EndOnDrop(over);
         let recorded = record();
         failed.store(recorded.is_err(), Ordering::Relaxed);
@@ -56,6 +58,17 @@ pub fn record_along<T, E>(
         let summaries = guests.into_iter().map(join).collect();
         Ok((recorded?, summaries))
     })
+}
+
+/// Runs `spawn`, whose threads get no signals: they are for the thread that records, and to any other that takes them a
+/// signal does what it does by default, which is to end the process.
+fn without_signals<T>(spawn: impl FnOnce() -> T) -> T {
+    let before = SigSet::all().thread_swap_mask(SigmaskHow::SIG_BLOCK);
+    let spawned = spawn();
+    if let Ok(before) = before {
+        let _ = before.thread_set_mask();
+    }
+    spawned
 }
 
 impl Guest {
