@@ -65,7 +65,7 @@ pub(crate) struct Args {
     ///
     /// All options after it, up to the next -A or -B, are that machine's: -e sched, -f, -b, -C, -p, and others that say what is recorded.
     /// Its events go to a file beside FILE, trace-HOST.dat; `rtrace report FILE FILE` merges them. May be repeated.
-    #[arg(short = 'A', value_name = "HOST[:PORT]|[NAME]@CID[:PORT]", value_parser = agents::target, conflicts_with_all = ["to", "dry_run"])]
+    #[arg(short = 'A', value_name = "HOST[:PORT]|[NAME]@CID[:PORT]", value_parser = agents::TargetParser, conflicts_with_all = ["to", "dry_run"])]
     agents: Vec<GuestTarget>,
     /// In a guest: record along on its host (CID 2), where `rtrace agent -P` or trace-cmd's runs
     ///

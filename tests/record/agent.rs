@@ -3,6 +3,8 @@
 use crate::common::environment::TestEnvironment;
 use crate::common::listening::Listening;
 use crate::host::{kernel, kills};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -122,6 +124,55 @@ fn a_killed_controller_leaves_nothing_at_the_agent() {
     let killed = nix::unistd::Pid::from_raw(controller.id().cast_signed());
     assert_eq!(instances_of(killed), [""; 0], "recover puts back whatever the file says");
     assert_eq!(agent.end().0, Some(0));
+}
+
+#[test]
+fn ctrl_c_ends_both_recordings_as_it_ends_one() {
+    let Some((_, _guard)) = kernel() else { return };
+    // Without a command the signal is how a recording ends; a command that it ends has that status.
+    for (signal, command, code) in
+        [(Signal::SIGINT, false, 0), (Signal::SIGTERM, false, 0), (Signal::SIGTERM, true, 128 + Signal::SIGTERM as i32)]
+    {
+        let env = TestEnvironment::new();
+        let agent = Listening::agent(&[]);
+        let place = format!("127.0.0.1:{}", agent.port);
+        let mut controller = env.command(env!("CARGO_BIN_EXE_rtrace"));
+        controller.args(["record", "-e", "sched:sched_switch", "-A", &place, "-e", "sched:sched_switch"]);
+        if command {
+            controller.args(["--", "sleep", "100"]);
+        }
+        let controller = controller.stderr(Stdio::piped()).spawn().expect("rtrace starts");
+        until("both record", || begun(&env) && !instances_of(agent.pid()).is_empty());
+        let pid = Pid::from_raw(controller.id().cast_signed());
+        // It may still be on its way to the loop that waits for signals.
+        std::thread::sleep(Duration::from_millis(500));
+        kill(pid, signal).expect("it runs");
+        let out = controller.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(code), "{signal}: {said}");
+        for file in FILES {
+            env.rtrace(&["dump", "--validate", file]).exits(0);
+            assert!(env.rtrace(&["recover", file]).stdout().contains("nothing to recover"), "{signal}: {file}");
+        }
+        assert_eq!(instances_of(pid), [""; 0]);
+        let agents = agent.pid();
+        assert_eq!(agent.end().0, Some(0));
+        assert_eq!(instances_of(agents), [""; 0]);
+    }
+}
+
+#[test]
+fn what_is_wrong_after_an_agent_is_named() {
+    let env = TestEnvironment::new();
+    for (line, wrong) in [
+        (&["-A", "h", "--tsync-interval", "x"][..], "rtrace: --tsync-interval takes a number of milliseconds, not `x`"),
+        (&["-A", "h", "--name", ""], "rtrace: --name needs a name"),
+        (&["--proxy", "x"], "rtrace: --proxy takes CID or CID:PORT in numbers, not `x`"),
+        (&["-A", ""], "rtrace: -A needs a host or an address"),
+    ] {
+        let out = env.rtrace(&[&["record", "-e", "sched"], line, &["-e", "sched", "--", "true"]].concat());
+        out.exits(2).complains_with(wrong);
+    }
 }
 
 #[test]

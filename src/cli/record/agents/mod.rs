@@ -13,4 +13,4 @@ pub(crate) use asked::plan_for_controller;
 pub(super) use connect::{connect, has_no_place};
 pub(crate) use gather::gathered;
 pub(super) use outcome::{gone, tell};
-pub(super) use target::target;
+pub(super) use target::TargetParser;
