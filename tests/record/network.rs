@@ -156,6 +156,26 @@ fn a_full_disk_at_the_listener_is_the_senders_failure() {
 }
 
 #[test]
+fn a_recording_that_finds_no_room_at_all_is_a_lost_one() {
+    let Some((_, _guard)) = kernel() else { return };
+    for (how, codes) in [(&[][..], &[4][..]), (&["--udp"], &[4, 125])] {
+        let (env, dir) = (TestEnvironment::new(), TestEnvironment::new());
+        let disk = dir.path().join("disk");
+        let _mounted = SmallDisk::mount(&disk, "1M");
+        let _ = fs::write(disk.join("ballast"), vec![0; 2 << 20]);
+        let mut listening = Listening::start(&disk, &[]);
+        let out = env.rtrace(&words(&listening.port.to_string(), how, &kills(100)));
+        out.complains_with("the listener: ").complains_with("No space left on device");
+        assert!(codes.contains(&out.status().unwrap()), "{how:?}: {:?}", out.status());
+        listening.says("No space left on device");
+        // trace-cmd's sender ends with 0 then: this one must not.
+        let (code, said) = listening.end();
+        assert_eq!(code, Some(4), "{how:?}: {said}");
+        assert_eq!(fs::read_dir(&disk).unwrap().count(), 1, "nothing but the ballast");
+    }
+}
+
+#[test]
 fn a_sender_that_stands_still_loses_nothing_by_it() {
     let Some((_, _guard)) = kernel() else { return };
     let (env, dir) = (TestEnvironment::new(), TestEnvironment::new());

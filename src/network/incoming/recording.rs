@@ -112,9 +112,13 @@ impl Incoming {
         let chunked = compression(abi) != Compression::None;
         let mut spools = Vec::new();
         for entry in &table.entries {
-            match Spool::create(&self.path.with_file_name(&entry.file), chunked) {
+            let path = self.path.with_file_name(&entry.file);
+            match Spool::create(&path, chunked) {
                 Ok(spool) => spools.push(spool),
                 Err(error) => {
+                    if error.kind() != io::ErrorKind::AlreadyExists {
+                        let _ = fs::remove_file(path);
+                    }
                     spools.into_iter().for_each(Spool::remove);
                     return Err(error);
                 }

@@ -11,6 +11,7 @@ use crate::network::wire::{MAGIC, Message, OK, RingCount, TraceInit, V1, WireErr
 use crate::record::Spool;
 use crate::trace_dat::{Trace, WriteError};
 use std::fs;
+use std::io;
 use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
@@ -38,14 +39,16 @@ pub(super) fn v3(shared: &Shared<'_>, mut control: Patient, peer: Address, count
     let ports: Vec<u16> = sockets.iter().map(|socket| socket.1).collect();
     shared.log(&agreed(peer, &init, &ports));
     control.write(&Message::Ports(ports).bytes())?;
-    let (path, file) = files::create(&shared.options.dir, &shared.options.name, peer)?;
+    let (path, file) = files::create(&shared.options.dir, &shared.options.name, peer).map_err(not_stored)?;
     let made = Made(Some(path.clone()));
-    let mut metadata = Metadata::new(&path, shared.options.max_size.map(|size| size.0))?;
+    let mut metadata = Metadata::new(&path, shared.options.max_size.map(|size| size.0)).map_err(not_stored)?;
     loop {
         match control.message(&mut tick)? {
             Message::Data(data) => {
                 if let Err(error) = metadata.add(&data) {
-                    return Err(refuse(&control, &format!("the description of its recording: {error}")));
+                    let why = format!("failed to store the description of the recording: {error}");
+                    let _ = control.write(&failure(counted, &why).bytes());
+                    return Err(SessionError::Store(why));
                 }
             }
             Message::EndOfData => break,
@@ -80,11 +83,10 @@ pub(super) fn v3(shared: &Shared<'_>, mut control: Patient, peer: Address, count
             Close { why, sent: counted.then_some(sent) }
         },
         |stored, incomplete| {
-            // An answer to what it said last. trace-cmd's senders know one word for a failure, and none for success.
+            // An answer to what it said last; trace-cmd's senders know none for success.
             let answer = match (counted, incomplete) {
-                (true, Some(why)) => Some(Message::Refused(why.to_owned())),
+                (_, Some(why)) => Some(failure(counted, why)),
                 (true, None) => Some(Message::Closed),
-                (false, Some(_)) => Some(Message::NotSupported),
                 (false, None) => None,
             };
             let messages = stored.iter().copied().map(Message::Count).chain(answer);
@@ -146,15 +148,15 @@ pub(super) fn v1(shared: &Shared<'_>, mut control: Patient, peer: Address, cpus:
     let ports: Vec<u16> = sockets.iter().map(|socket| socket.1).collect();
     shared.log(&agreed(peer, &init, &ports));
     control.write(&V1::print(&ports))?;
-    let (path, file) = files::create(&shared.options.dir, &shared.options.name, peer)?;
+    let (path, file) = files::create(&shared.options.dir, &shared.options.name, peer).map_err(not_stored)?;
     let made = Made(Some(path.clone()));
-    let mut metadata = Metadata::new(&path, shared.options.max_size.map(|size| size.0))?;
+    let mut metadata = Metadata::new(&path, shared.options.max_size.map(|size| size.0)).map_err(not_stored)?;
     control.silence = NEVER;
     let session = Session::new(shared, peer, Protocol::V1, path, &init);
     let incoming = &session.incoming;
     let (phase, progress) = (Phase::default(), incoming.progress());
     let table = incoming.table("local");
-    let spools = incoming.spools(&table, Abi::HOST)?;
+    let spools = incoming.spools(&table, Abi::HOST).map_err(not_stored)?;
     let sockets = sockets.into_iter().map(|socket| socket.0).collect();
     let fed = thread::scope(|scope| {
         let draining = incoming.drain(scope, sockets, spools, Abi::HOST, None, &phase, &progress);
@@ -200,6 +202,15 @@ pub(super) fn v1(shared: &Shared<'_>, mut control: Patient, peer: Address, cpus:
 fn agreed(peer: Address, init: &TraceInit, ports: &[u16]) -> ListenNotice {
     let data = Some((init.page_size, ports.to_vec()));
     ListenNotice::Agreed { peer, rings: ports.len(), data, datagrams: !init.is_tcp() }
+}
+
+/// What tells a sender of a failure: trace-cmd's know one word for it.
+fn failure(counted: bool, why: &str) -> Message {
+    if counted { Message::Refused(why.to_owned()) } else { Message::NotSupported }
+}
+
+fn not_stored(error: io::Error) -> SessionError {
+    SessionError::Store(format!("failed to make a file: {error}"))
 }
 
 /// Answers NOT_SUPP, the only word for a failure that the protocol has.
@@ -248,11 +259,14 @@ impl<'a> Session<'a> {
         trace: &Trace,
         sockets: Vec<DataSocket>,
         control: impl FnOnce(&Phase) -> Close,
-        tell: impl FnOnce(&[RingCount], Option<&str>),
+        tell: impl Fn(&[RingCount], Option<&str>),
     ) -> Result<(), SessionError> {
         let (incoming, abi) = (&self.incoming, trace.prefix.abi);
         let table = incoming.table(&trace.clock());
-        let spools = incoming.spools(&table, abi)?;
+        let spools = incoming.spools(&table, abi).map_err(|error| {
+            tell(&[], Some(&error.to_string()));
+            not_stored(error)
+        })?;
         let writer = match incoming.begin(file, trace, &table) {
             Ok(writer) => writer,
             Err(error) => {
@@ -285,7 +299,7 @@ impl<'a> Session<'a> {
     }
 
     fn wrong(&self, error: WriteError) -> SessionError {
-        SessionError::File { file: self.incoming.name(), source: Box::new(error) }
+        SessionError::Store(format!("failed to write {}: {}", self.incoming.name(), full(&error)))
     }
 
     fn began(&self) {

@@ -35,7 +35,8 @@ pub(super) fn session(shared: &Shared<'_>, mut control: Patient, peer: Address) 
     let stream = || control.stream().try_clone();
     let most = shared.options.max_size.map(|size| size.0);
     if name.is_empty() {
-        let (path, file) = files::create(&shared.options.dir, &shared.options.name, peer)?;
+        let made = files::create(&shared.options.dir, &shared.options.name, peer);
+        let (path, file) = made.map_err(|error| unable(&control, format!("failed to make a file: {error}")))?;
         let name = name_of(&path);
         shared.take(&name, stream()?);
         let begun = UnfinishedRecording::begin(path.clone(), file, &rings, chunked, most);
@@ -44,7 +45,10 @@ pub(super) fn session(shared: &Shared<'_>, mut control: Patient, peer: Address) 
             Err(error) => {
                 let _ = std::fs::remove_file(path);
                 shared.release(&name, None);
-                Err(refuse(&control, &error.to_string()))
+                Err(match error {
+                    StoreError::Refused(_) => refuse(&control, &error.to_string()),
+                    _ => unable(&control, error.to_string()),
+                })
             }
         };
     }
@@ -71,6 +75,12 @@ pub(super) fn session(shared: &Shared<'_>, mut control: Patient, peer: Address) 
 fn refuse(control: &Patient, why: &str) -> SessionError {
     let _ = control.write(&Frame::Failed(why.to_owned()).bytes());
     SessionError::Refused(why.to_owned())
+}
+
+/// The same, if what it sends cannot be stored.
+fn unable(control: &Patient, why: String) -> SessionError {
+    let _ = control.write(&Frame::Failed(why.clone()).bytes());
+    SessionError::Store(why)
 }
 
 /// A sender that did not hear that its recording is complete.

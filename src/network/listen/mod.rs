@@ -84,8 +84,10 @@ impl Listener {
                     let ended = session(shared, stream, peer);
                     // The place is free before the log says that it is.
                     sessions.fetch_sub(1, Ordering::Relaxed);
-                    if let Err(error) = ended {
-                        shared.refused(peer, error);
+                    match ended {
+                        Err(SessionError::Store(why)) => shared.not_stored(peer, why),
+                        Err(error) => shared.refused(peer, error),
+                        Ok(()) => {}
                     }
                 });
                 if let Err(error) = spawned {
@@ -142,6 +144,7 @@ enum SessionError {
     Refused(String),
     #[error("the description of its recording cannot be read: {0}")]
     Metadata(String),
-    #[error("failed to write {file}: {source}")]
-    File { file: String, source: Box<dyn std::error::Error + Send + Sync> },
+    /// This end's fault: a recording is lost.
+    #[error("{0}")]
+    Store(String),
 }

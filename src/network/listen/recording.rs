@@ -73,6 +73,11 @@ impl UnfinishedRecording {
                 Ok(spool) => new.spools.push(spool),
                 Err(source) => {
                     new.remove();
+                    // Two rings of one name, or a name that another recording has.
+                    if source.kind() == io::ErrorKind::AlreadyExists {
+                        return Err(StoreError::Refused("one of its spools is there already"));
+                    }
+                    let _ = fs::remove_file(path);
                     return Err(StoreError::Io { what: "a spool", source });
                 }
             }

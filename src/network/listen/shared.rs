@@ -60,6 +60,12 @@ impl<'a> Shared<'a> {
         self.log(&ListenNotice::Refused { peer, why: why.to_string() });
     }
 
+    /// A recording of `peer` that cannot be stored: it counts as incomplete, as its sender may not know.
+    pub(super) fn not_stored(&self, peer: Address, why: impl ToString) {
+        self.incomplete.fetch_add(1, Ordering::Relaxed);
+        self.refused(peer, why);
+    }
+
     pub(super) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }

@@ -168,6 +168,10 @@ fn told(error: ConnectionError) -> io::Error {
     }
 }
 
+fn of_listener(why: &str) -> io::Error {
+    io::Error::other(format!("the listener: {why}"))
+}
+
 /// Connects to a port of which the listener has told: trace-cmd's may tell of it before anybody listens there.
 fn connect_promised(address: &Address) -> io::Result<Stream> {
     let until = Instant::now() + GREETING;
@@ -217,15 +221,27 @@ impl ClassicState {
             datagrams.connect(&peer, &ports, &trace, self.counted)?;
         }
         for message in Message::data(&description) {
-            control.write(&message).map_err(told)?;
+            control.write(&message).map_err(|error| self.refused(error))?;
         }
-        control.write(&Message::EndOfData.bytes()).map_err(told)?;
+        control.write(&Message::EndOfData.bytes()).map_err(|error| self.refused(error))?;
         if let Data::Streams(streams) = &self.data {
             for (cpu, port) in ports.into_iter().enumerate() {
                 streams.connect(cpu, DataWay::Socket(connect_promised(&peer.at(port.into())?)?));
             }
         }
         Ok(())
+    }
+
+    /// Why nothing more can be sent: a listener of ours has said so before it closed the connection.
+    fn refused(&self, error: ConnectionError) -> io::Error {
+        let error = told(error);
+        let closed = matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset);
+        while closed && let Ok(message) = self.control.message(&mut || Ok(())) {
+            if let Message::Refused(why) = message {
+                return of_listener(&why);
+            }
+        }
+        error
     }
 
     /// Ends the session, once; gives what the listener lacks.
@@ -243,9 +259,9 @@ impl ClassicState {
         {
             let counts = datagrams.counts(self.cpus).into_iter().map(Message::Count);
             let bytes: Vec<u8> = counts.flat_map(|count| count.bytes()).collect();
-            self.control.write(&bytes).map_err(told)?;
+            self.control.write(&bytes).map_err(|error| self.refused(error))?;
         }
-        self.control.write(&Message::Close.bytes()).map_err(told)?;
+        self.control.write(&Message::Close.bytes()).map_err(|error| self.refused(error))?;
         self.control.silence = LAST;
         loop {
             match self.control.message(&mut || Ok(())) {
@@ -253,7 +269,7 @@ impl ClassicState {
                     self.stored.push(count);
                 }
                 Ok(Message::Closed) if self.counted => return Ok(()),
-                Ok(Message::Refused(why)) => return Err(io::Error::other(format!("the listener: {why}"))),
+                Ok(Message::Refused(why)) => return Err(of_listener(&why)),
                 Err(ConnectionError::Closed) if !self.counted => return Ok(()),
                 Ok(Message::NotSupported) => {
                     return Err(io::Error::other("the listener says that its recording lacks something"));
