@@ -8,10 +8,10 @@ use crate::network::sync::Compared;
 use crate::network::wire::Message;
 use crate::trace_dat::{OptionId, SectionWriter, Trace};
 use nix::sys::signal::{SigSet, SigmaskHow};
+use crossbeam_channel::{Sender, unbounded};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
@@ -91,7 +91,7 @@ impl Guest {
         let Clocks { answerer, every, host } = clocks;
         let (phase, progress) = (Phase::default(), incoming.progress());
         let (fed, why, rest, compared) = thread::scope(|scope| {
-            let (closed, is_closed) = channel();
+            let (closed, is_closed) = unbounded();
             let comparing = answerer.map(|answerer| scope.spawn(move || answerer.run(every, &is_closed, host)));
             let scan = Some(incoming.scan(&trace));
             let (fed, why, rest) =

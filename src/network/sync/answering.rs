@@ -9,8 +9,8 @@ use crate::network::wire::{MAX_PROBES, Message, ProbeStamp, TimeSync};
 use crate::record::TraceClockReader;
 use crate::trace_dat::{ClockComparison, ClockSample, TimeShift};
 use crate::tracefs::KvmGuest;
+use crossbeam_channel::{Receiver, RecvTimeoutError};
 use std::io;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 /// Time without a message after which a measurement is given up.

@@ -4,10 +4,10 @@ use super::answering::{Answerer, Comparing};
 use crate::network::transport::{Address, Stream};
 use crate::trace_dat::{ClockComparison, ClockSample};
 use crate::tracefs::KvmFolders;
+use crossbeam_channel::unbounded;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ fn kvm_says_the_offset_of_each_cpu() {
     let comparing = Comparing::Kvm(folders.guest(3).unwrap(), "x86-tsc".to_owned());
     let mut answerer = Answerer::new(stream, comparing, 2).unwrap();
     answerer.round().unwrap();
-    let (closing, closed) = channel();
+    let (closing, closed) = unbounded();
     closing.send(()).unwrap();
     let compared = answerer.run(Duration::ZERO, &closed, 77);
     agent.join().unwrap();

@@ -6,9 +6,9 @@ use super::state::ControllerState;
 use crate::network::send::{description, opened};
 use crate::network::wire::{Message, TraceResponse};
 use crate::trace_dat::write::Version;
+use crossbeam_channel::unbounded;
 use std::io;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::channel;
 use std::thread;
 
 impl Controller {
@@ -23,7 +23,7 @@ impl Controller {
         let (flags, page_size, ports) = (ways.flags(&self.request), trace.prefix.page_size, ways.ports());
         let response = TraceResponse { flags, page_size, id, protocol, sync_port, ports };
         self.control.write(&Message::TraceResponse(response).bytes()).map_err(told)?;
-        let (closing, over) = channel();
+        let (closing, over) = unbounded();
         if let Some(sync) = sync {
             let thread = thread::Builder::new().name("rtrace/clocks".to_owned());
             state.sync = Some(match self.guest_cpus.filter(|_| !self.request.ours) {

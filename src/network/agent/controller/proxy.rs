@@ -7,9 +7,9 @@ use crate::network::patient::ConnectionError;
 use crate::network::sync::{Answerer, Comparing};
 use crate::network::wire::Message;
 use crate::trace_dat::OptionId;
+use crossbeam_channel::Receiver;
 use std::io;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::Receiver;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 

@@ -3,9 +3,9 @@
 use super::remote::Controller;
 use crate::network::patient::ConnectionError;
 use crate::network::wire::Message;
+use crossbeam_channel::Sender;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 /// Time that a controller gets to connect to the ports of the data.
