@@ -178,7 +178,7 @@ pub(crate) fn parse_compression(text: &str) -> Result<Compression, String> {
         ("any" | "zstd", None) => Ok(Compression::default()),
         ("zlib", None) => Ok(Compression::Zlib(1)),
         ("zstd", Some(level)) => {
-            let levels = zstd::compression_level_range();
+            let levels = Compression::zstd_levels();
             let wrong = || format!("a zstd level lies between {} and {}", levels.start(), levels.end());
             level.parse().ok().filter(|level| levels.contains(level)).map(Compression::Zstd).ok_or_else(wrong)
         }

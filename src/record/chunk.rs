@@ -29,6 +29,11 @@ impl Compression {
             Compression::Zlib(_) => Codec::Zlib,
         }
     }
+
+    /// The levels of zstd.
+    pub fn zstd_levels() -> std::ops::RangeInclusive<i32> {
+        zstd::compression_level_range()
+    }
 }
 
 impl Default for Compression {

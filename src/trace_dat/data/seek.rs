@@ -9,12 +9,12 @@
 use super::chunks::{COUNT, Chunk, HEADER};
 use crate::abi::Abi;
 use crate::ring_buffer::PageLayout;
+use crate::trace_dat::codec::unpack_start;
 use crate::trace_dat::read_at::read_full;
 use crate::trace_dat::{
     Buffer, Codec, Correction, CpuData, DataLayout, FileError, MAX_CHUNK, ReadAt, TimeOptions, Trace,
 };
 use crate::units::Timestamp;
-use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -216,11 +216,9 @@ impl Seek {
             (_, codec) => {
                 let mut packed = vec![0; u64::from(chunk.stored).min(FIRST_BLOCK) as usize];
                 let got = read_full(&*self.io, &mut packed, body).ok()?;
-                let packed = packed.get(..got)?;
-                match codec {
-                    Codec::Zlib => flate2::read::ZlibDecoder::new(packed).read_exact(&mut first).ok()?,
-                    _ => zstd::stream::read::Decoder::with_buffer(packed).ok()?.read_exact(&mut first).ok()?,
-                }
+                let mut start = Vec::with_capacity(first.len());
+                unpack_start(codec, packed.get(..got)?, first.len(), &mut start);
+                first = *start.first_chunk()?;
             }
         }
         let timestamp = self.abi.uint(&first, 0, 8)?;
