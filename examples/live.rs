@@ -3,9 +3,8 @@
 use rtrace::event::TypedEvent;
 use rtrace::events::EventSelection;
 use rtrace::format::EventFormat;
-use rtrace::merge::live::LiveMerge;
 use rtrace::record::{Audience, BufferPlan, Compression, EventPlan, LiveFacts, LiveStream, Plan, TargetBuffer};
-use rtrace::ring_buffer::PageLayout;
+use rtrace::recording::{LiveMerge, PageLayout};
 use rtrace::tracefs::{Journal, Tracefs};
 use std::error::Error;
 use std::io;

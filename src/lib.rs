@@ -40,7 +40,7 @@
 //!
 //! # Public API
 //!
-//! - [`recording`]: [`Recording`], [`Query`], [`Event`], [`Outcome`];
+//! - [`recording`]: [`Recording`], [`Query`], [`Event`], [`Outcome`]; [`LiveMerge`](recording::LiveMerge) while events happen;
 //! - [`export`] and [`analysis`]: the traits [`Exporter`] and [`Analysis`], and their implementations;
 //! - [`filter`], [`trigger`], [`hist`], [`synth`], [`probe`]: the kernel's event languages, parsed and checked;
 //! - [`format`](mod@format) and [`print_fmt`]: event formats and their texts, for payloads from elsewhere too;

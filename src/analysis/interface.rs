@@ -8,6 +8,48 @@ use crate::event::Record;
 /// On several threads the recording is cut into segments of time. Each is looked at with a part of its own, made by
 /// [`Analysis::fork`]; parts are merged in the order of time. An analysis each of whose steps depends on all events before
 /// implements [`InOrder`](super::InOrder) instead.
+///
+/// ```
+/// use rtrace::event::Record;
+/// use rtrace::{Analysis, Recording};
+/// use std::collections::BTreeMap;
+/// use std::fs::File;
+///
+/// /// The number of events of each CPU.
+/// struct PerCpu;
+///
+/// impl Analysis for PerCpu {
+///     type Part = BTreeMap<u32, u64>;
+///     type Finding = BTreeMap<u32, u64>;
+///
+///     fn begin(&self) -> Self::Part {
+///         BTreeMap::new()
+///     }
+///
+///     fn fork(&self, _: Option<Self::Part>) -> Self::Part {
+///         BTreeMap::new()
+///     }
+///
+///     fn record(&self, record: &Record<'_>, counts: &mut Self::Part) {
+///         *counts.entry(record.cpu.0).or_default() += 1;
+///     }
+///
+///     fn merge(&self, known: &mut Self::Part, later: &mut Self::Part) {
+///         for (cpu, count) in std::mem::take(later) {
+///             *known.entry(cpu).or_default() += count;
+///         }
+///     }
+///
+///     fn finish(self, known: Self::Part) -> Self::Finding {
+///         known
+///     }
+/// }
+///
+/// let recording = Recording::open(File::open("tests/data/traces/host/small-zlib.dat")?)?;
+/// let (counts, outcome) = recording.query().threads(2).analyse(PerCpu)?;
+/// assert_eq!(counts.values().sum::<u64>(), outcome.events);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Analysis: Sync {
     /// The findings of some of the events.
     type Part: Send;

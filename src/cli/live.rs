@@ -1,8 +1,8 @@
 //! The events of running rings, merged: of stream and profile.
 
 use super::terminal::note;
-use rtrace::merge::live::LiveMerge;
 use rtrace::record::LiveFacts;
+use rtrace::recording::LiveMerge;
 use rtrace::ring_buffer::{PageError, PageLayout};
 
 /// The merge of these buffers.

@@ -13,6 +13,57 @@ use std::io;
 /// other keeps only caches in its state, forks by cloning and accepts every segment. A format that gathers events (rows
 /// of a column store, say) keeps them in its state: [`Exporter::commit`] adds those of a segment to what is known, and
 /// appends to `out` whatever is complete; [`Exporter::end`] and [`Exporter::rest`] write the rest.
+///
+/// ```
+/// use rtrace::Recording;
+/// use rtrace::event::{Consumed, Record};
+/// use rtrace::export::{Commit, Exporter};
+/// use std::fs::File;
+///
+/// /// A line per event: its time and CPU. At the end: the number of events.
+/// struct Times;
+///
+/// impl Exporter for Times {
+///     /// Number of events.
+///     type State = u64;
+///
+///     fn state(&self) -> u64 {
+///         0
+///     }
+///
+///     fn event<'n>(
+///         &self,
+///         record: &Record<'_>,
+///         _: impl FnOnce() -> Option<Record<'n>>,
+///         count: &mut u64,
+///         out: &mut Vec<u8>,
+///     ) -> Consumed {
+///         *count += 1;
+///         out.extend_from_slice(format!("{} {}\n", record.timestamp.0, record.cpu).as_bytes());
+///         Consumed::One
+///     }
+///
+///     fn fork(&self, _: &u64, _: Option<u64>) -> u64 {
+///         0
+///     }
+///
+///     fn commit(&self, known: &mut u64, done: &mut u64, _: &mut Vec<u8>) -> Commit {
+///         *known += *done;
+///         Commit::Accept
+///     }
+///
+///     fn end(&self, count: &mut u64, out: &mut Vec<u8>) {
+///         out.extend_from_slice(format!("{count} events\n").as_bytes());
+///     }
+/// }
+///
+/// let recording = Recording::open(File::open("tests/data/traces/host/small-zlib.dat")?)?;
+/// let mut text = Vec::new();
+/// let (count, outcome) = recording.query().threads(2).export(&Times, &mut text)?;
+/// assert_eq!(count, outcome.events);
+/// assert!(String::from_utf8(text)?.ends_with(&format!("\n{count} events\n")));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Exporter: Sync {
     /// The state that one event leaves for the next ones: caches, names that were learnt, numbers, unfinished batches.
     type State: Send;

@@ -16,6 +16,7 @@ mod table;
 mod text;
 mod text_lines;
 
+pub use crate::merge::ahead::{Commit, Following, UnorderedWork};
 pub use csv::{Csv, CsvBuffer, CsvColumn};
 pub use ctf::{Ctf, CtfBuffer, CtfFile, CtfLeftOut, CtfState};
 pub use exporter::Exporter;

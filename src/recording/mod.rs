@@ -1,6 +1,8 @@
 //! The front door: a [`Recording`] is opened once, the same way for everybody; a [`Query`] says which of its events are
 //! wanted and lends them in the order of time, to a closure, to an [`Exporter`](crate::export::Exporter) or to an
 //! [`Analysis`](crate::analysis::Analysis); an [`Outcome`] says what was lost or damaged on the way.
+//!
+//! [`LiveMerge`] orders the records of rings that are still being filled: `examples/live.rs`.
 
 mod analyse;
 mod event;
@@ -18,6 +20,8 @@ mod streams;
 mod unknown;
 mod window;
 
+pub use crate::merge::live::LiveMerge;
+pub use crate::ring_buffer::PageLayout;
 pub use event::{Decoder, Event};
 pub use export::ExportError;
 pub use open::Recording;

@@ -7,8 +7,8 @@ use rtrace::export::{
     Exporter, Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonTypes, Text, TextLines, TextOptions,
     TimeColumn,
 };
-use rtrace::merge::live::LiveMerge;
 use rtrace::record::{Audience, LiveBuffer, LiveFacts};
+use rtrace::recording::LiveMerge;
 use rtrace::symbols::{Comms, Symbols};
 use rtrace::units::clock_counts_nanoseconds;
 use std::collections::BTreeMap;

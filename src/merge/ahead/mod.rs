@@ -1,4 +1,4 @@
-//! Merging on several threads, with the same outcome as on one.
+//! Internal, but for what [`export`](crate::export) names. Merging on several threads, with the same outcome as on one.
 //!
 //! The trace is cut into segments of time. A segment holds, for each stream, the records from one time to another, as
 //! chunks that were unpacked by whichever thread was free; any thread can merge and print it. What comes out is

@@ -1,4 +1,4 @@
-//! Records of running rings in the order of time.
+//! Internal, but for what [`recording`](crate::recording) names. Records of running rings in the order of time.
 
 mod ordered;
 mod queue;
