@@ -20,7 +20,7 @@ pub(super) enum Visit {
     /// It is over.
     Stop,
     /// A tick passed.
-    Nobody,
+    Idle,
     /// A peer came.
     Peer(Stream, Address),
     /// A peer came that is not served, and why.
@@ -56,7 +56,7 @@ impl Door {
                 if fds[1].any().unwrap_or(false) {
                     thread::sleep(TICK / 10);
                 }
-                Visit::Nobody
+                Visit::Idle
             }
         }
     }

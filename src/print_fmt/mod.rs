@@ -32,6 +32,7 @@ mod parse;
 mod pointer;
 mod program;
 mod scsi;
+mod semantics;
 mod spec;
 mod table;
 mod text;
@@ -50,12 +51,4 @@ pub use flags::flags_of;
 pub(crate) use flags::state_letters;
 pub use labels::Labels;
 pub use program::PrintProgram;
-
-/// Whose reading of a print format a program follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Semantics {
-    /// The kernel's: C's types, signs and conversions.
-    Kernel,
-    /// libtraceevent's, as trace-cmd 3.4 uses it: fields are read unsigned, casts only cut, all comparisons are unsigned.
-    TraceCmd,
-}
+pub use semantics::Semantics;

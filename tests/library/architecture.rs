@@ -313,6 +313,30 @@ fn names_of_public_types_are_unique() {
     assert!(shared.is_empty(), "names that stand for several types: {shared:#?}");
 }
 
+/// A folder's `mod.rs` says what is in it. Those of commands hold their arguments and `run` too.
+#[test]
+fn mod_files_of_the_library_hold_no_code() {
+    let items =
+        ["fn ", "struct ", "enum ", "union ", "trait ", "type ", "const ", "static ", "impl ", "impl<", "macro_rules!"];
+    let (mut files, mut found) = (std::collections::BTreeSet::new(), String::new());
+    for line in library().into_iter().chain(["sys"]).flat_map(code_of) {
+        if line.file.file_name().is_none_or(|name| name != "mod.rs") {
+            continue;
+        }
+        files.insert(line.file.clone());
+        let code = line.code.trim_start();
+        let code = code.strip_prefix("pub").map_or(code, |rest| {
+            let rest = rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(rest, |(_, rest)| rest);
+            rest.trim_start()
+        });
+        if items.iter().any(|item| code.starts_with(item)) {
+            found.push_str(&format!("{}:{}: {}\n", line.file.display(), line.number, line.code.trim()));
+        }
+    }
+    assert!(files.len() > 50, "only {} files found", files.len());
+    assert!(found.is_empty(), "`mod.rs` holds documentation and re-exports:\n{found}");
+}
+
 #[test]
 fn json_documents_name_themselves_in_one_way() {
     let documented = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/json.md")).expect("read");

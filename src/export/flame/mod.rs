@@ -21,6 +21,7 @@ mod speedscope;
 mod svg;
 mod thread;
 mod tower;
+mod unfolded;
 
 pub use chrome::{Chrome, ChromeState};
 pub use firefox::{Firefox, FirefoxState};
@@ -29,15 +30,4 @@ pub use off_cpu::{OffCpu, OffCpuState, Uncounted};
 pub use reader::FlameBuffer;
 pub use speedscope::{Speedscope, SpeedscopeState};
 pub use svg::{Drawn, FlameGraph, FlameUnit};
-
-/// Events that are in no call stack.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Unfolded {
-    /// Events that are neither function_graph's, nor stack traces, nor switches between tasks while
-    /// functions are open.
-    pub others: u64,
-    /// Stack traces of a recording with function_graph, which gives times.
-    pub stacks: u64,
-    /// Returns from functions whose entry is not in the recording.
-    pub returns: u64,
-}
+pub use unfolded::Unfolded;

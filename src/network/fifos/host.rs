@@ -1,6 +1,6 @@
 //! A guest's FIFOs on its host.
 
-use super::port_name;
+use super::port::port_name;
 use super::reader::FifoReader;
 use nix::errno::Errno;
 use nix::sys::stat::Mode;

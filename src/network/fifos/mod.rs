@@ -16,8 +16,3 @@ pub use host::{FIFO_FOLDER, GuestFifos};
 pub use port::PORT_FOLDER;
 pub(super) use port::{GuestPort, open_ports};
 pub(super) use reader::FifoReader;
-
-/// Name of a CPU's port in the guest, and of its FIFOs on the host but for their endings.
-fn port_name(cpu: u32) -> String {
-    format!("trace-pipe-cpu{cpu}")
-}

@@ -1,6 +1,5 @@
 //! A FIFO's end in the guest: the virtio-serial port of a CPU.
 
-use super::port_name;
 use crate::network::patient::TICK;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::fs::{File, OpenOptions};
@@ -82,6 +81,11 @@ impl GuestPort {
         let _ = poll(&mut fds, PollTimeout::try_from(most).unwrap_or(PollTimeout::MAX));
         fds[0].revents().unwrap_or(PollFlags::empty())
     }
+}
+
+/// Name of a CPU's port in the guest, and of its FIFOs on the host but for their endings.
+pub(super) fn port_name(cpu: u32) -> String {
+    format!("trace-pipe-cpu{cpu}")
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Sessions of trace-cmd's senders.
 
+use super::error::SessionError;
+use super::files;
 use super::notice::{EndedSession, ListenNotice, Protocol};
 use super::shared::Shared;
-use super::{SessionError, files};
 use crate::abi::Abi;
 use crate::network::incoming::{DataSocket, Drained, Finished, Incoming, Metadata, Phase, collect, full};
 use crate::network::patient::{ConnectionError, Patient};

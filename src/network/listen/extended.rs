@@ -4,10 +4,11 @@
 //! that are there, from another process too: they are read from the files. A recording counts as complete only when its
 //! sender has said so and every position is as it says.
 
+use super::error::SessionError;
+use super::files;
 use super::notice::{EndedSession, ListenNotice, Protocol};
 use super::recording::{FoundFile, StoreError, UnfinishedRecording, path_of};
-use super::shared::Shared;
-use super::{GREETING, SessionError, files};
+use super::shared::{GREETING, Shared};
 use crate::network::patient::{ConnectionError, Patient};
 use crate::network::transport::Address;
 use crate::network::wire::{Frame, RingSizes};

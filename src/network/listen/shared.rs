@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+/// Time that a peer gets for its greeting.
+pub(super) const GREETING: Duration = Duration::from_secs(10);
 /// Time that a session gets to let go of its file when its sender comes back on another connection.
 const HAND_OVER: Duration = Duration::from_secs(5);
 

@@ -1,0 +1,243 @@
+//! A Parquet file that is being written: row groups, indices, footer.
+
+use super::chunk::{BYTE_ARRAY, Chunk, ChunkInfo, INT32, INT64, PageCodec};
+use super::thrift::{Fields, structure};
+use crate::export::table::column::Cell;
+use crate::export::table::rows::{Columns, Rows};
+use std::io;
+
+/// Largest row group, in rows.
+const ROWS: usize = 1 << 20;
+/// Row groups are closed at this size, in compressed bytes.
+const BYTES: usize = 1 << 20;
+
+const MAGIC: &[u8] = b"PAR1";
+
+/// A file that is being made.
+pub(in crate::export::table) struct ParquetWriter {
+    pub(in crate::export::table) name: String,
+    columns: Vec<(String, Cell)>,
+    open: Vec<Chunk>,
+    rows: usize,
+    done: Vec<RowGroup>,
+    /// Bytes that were not taken yet, and the number of those that were.
+    out: Vec<u8>,
+    taken: u64,
+}
+
+struct RowGroup {
+    columns: Vec<ChunkInfo>,
+    rows: usize,
+}
+
+/// Places of a chunk's indices: offset and size.
+#[derive(Clone, Copy, Default)]
+struct IndexPlaces {
+    offsets: (u64, usize),
+    ranges: Option<(u64, usize)>,
+}
+
+impl ParquetWriter {
+    /// An empty table.
+    pub(in crate::export::table) fn new(name: String, columns: &Columns) -> Self {
+        let columns = columns.to_vec();
+        ParquetWriter { name, open: Vec::new(), columns, rows: 0, done: Vec::new(), out: MAGIC.to_vec(), taken: 0 }
+    }
+
+    /// Adds the first `count` of these rows as a page of each column.
+    pub(in crate::export::table) fn write(
+        &mut self,
+        rows: &Rows,
+        count: usize,
+        codec: &mut PageCodec,
+    ) -> io::Result<()> {
+        if self.open.is_empty() {
+            // Times rise by little; other numbers and all texts repeat.
+            let is_time = |name: &str, cell: Cell| matches!(name, "ts" | "dur") && cell == Cell::I64;
+            self.open = self.columns.iter().map(|(name, cell)| Chunk::new(*cell, is_time(name, *cell))).collect();
+        }
+        for (chunk, column) in self.open.iter_mut().zip(&rows.columns) {
+            chunk.page(&column.front(count), codec)?;
+        }
+        self.rows += count;
+        if self.rows + count > ROWS || self.open.iter().map(Chunk::size).sum::<usize>() >= BYTES {
+            self.close(codec)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the row group.
+    fn close(&mut self, codec: &mut PageCodec) -> io::Result<()> {
+        let mut columns = Vec::with_capacity(self.open.len());
+        for chunk in std::mem::take(&mut self.open) {
+            columns.push(chunk.finish(self.taken + self.out.len() as u64, codec, &mut self.out)?);
+        }
+        self.done.push(RowGroup { columns, rows: std::mem::take(&mut self.rows) });
+        Ok(())
+    }
+
+    /// The file's next bytes.
+    pub(in crate::export::table) fn take(&mut self) -> Vec<u8> {
+        self.taken += self.out.len() as u64;
+        std::mem::take(&mut self.out)
+    }
+
+    /// The file's last bytes.
+    pub(in crate::export::table) fn finish(mut self, codec: &mut PageCodec) -> io::Result<Vec<u8>> {
+        if self.rows > 0 {
+            self.close(codec)?;
+        }
+        let chunks = self.done.iter().flat_map(|group| &group.columns);
+        let mut places: Vec<IndexPlaces> = vec![IndexPlaces::default(); chunks.clone().count()];
+        for (chunk, place) in chunks.clone().zip(&mut places) {
+            let at = self.out.len();
+            if chunk.column_index(&mut self.out) {
+                place.ranges = Some((self.taken + at as u64, self.out.len() - at));
+            }
+        }
+        for (chunk, place) in chunks.zip(&mut places) {
+            let at = self.out.len();
+            chunk.offset_index(&mut self.out);
+            place.offsets = (self.taken + at as u64, self.out.len() - at);
+        }
+        let at = self.out.len();
+        let mut footer = Vec::new();
+        structure(&mut footer, |fields| self.footer(&places, fields));
+        self.out.append(&mut footer);
+        let length = (self.out.len() - at) as u32;
+        self.out.extend_from_slice(&length.to_le_bytes());
+        self.out.extend_from_slice(MAGIC);
+        Ok(self.out)
+    }
+
+    /// The struct `FileMetaData`.
+    fn footer(&self, places: &[IndexPlaces], fields: &mut Fields<'_>) {
+        fields.i32(1, 1);
+        let schema: Vec<Element<'_>> = elements(&self.columns);
+        fields.structures(2, &schema, |element, fields| element.write(fields));
+        fields.i64(3, self.done.iter().map(|group| group.rows as i64).sum());
+        let width = self.columns.len().max(1);
+        let groups: Vec<(&RowGroup, &[IndexPlaces])> = self.done.iter().zip(places.chunks(width)).collect();
+        fields.structures(4, &groups, |(group, places), fields| {
+            let columns: Vec<_> = group.columns.iter().zip(*places).zip(&self.columns).collect();
+            fields.structures(1, &columns, |((chunk, places), (name, cell)), fields| {
+                fields.i64(2, 0);
+                let path = [name.as_str(), "list", "element"];
+                let path = if matches!(cell, Cell::List { .. }) { &path[..] } else { &path[..1] };
+                fields.structure(3, |fields| chunk.describe(path, fields));
+                fields.i64(4, places.offsets.0 as i64);
+                fields.i32(5, places.offsets.1 as i32);
+                if let Some((at, size)) = places.ranges {
+                    fields.i64(6, at as i64);
+                    fields.i32(7, size as i32);
+                }
+            });
+            let sum = |of: fn(&ChunkInfo) -> usize| group.columns.iter().map(of).sum::<usize>() as i64;
+            fields.i64(2, sum(|chunk| chunk.uncompressed));
+            fields.i64(3, group.rows as i64);
+            fields.i64(5, group.columns.first().map_or(0, |chunk| chunk.start) as i64);
+            fields.i64(6, sum(|chunk| chunk.compressed));
+        });
+        fields.binary(6, concat!("rtrace ", env!("CARGO_PKG_VERSION")).as_bytes());
+        // The order of values is that of their types.
+        fields.structures(7, &self.columns, |_, fields| fields.structure(1, |_| ()));
+    }
+}
+
+/// A node of the schema's tree, in the order of a walk.
+struct Element<'e> {
+    name: &'e str,
+    /// The type of a leaf.
+    kind: Option<i32>,
+    repetition: Option<i32>,
+    children: i32,
+    meaning: Meaning,
+}
+
+/// The meaning of a leaf's or a group's values beside their type.
+#[derive(Clone, Copy)]
+enum Meaning {
+    Nothing,
+    Text,
+    List,
+    Number { bits: u8, signed: bool },
+}
+
+const REQUIRED: i32 = 0;
+const OPTIONAL: i32 = 1;
+const REPEATED: i32 = 2;
+
+impl Element<'_> {
+    fn write(&self, fields: &mut Fields<'_>) {
+        if let Some(kind) = self.kind {
+            fields.i32(1, kind);
+        }
+        if let Some(repetition) = self.repetition {
+            fields.i32(3, repetition);
+        }
+        fields.binary(4, self.name.as_bytes());
+        if self.children > 0 {
+            fields.i32(5, self.children);
+        }
+        match self.meaning {
+            Meaning::Nothing => {}
+            Meaning::Text => {
+                fields.i32(6, 0);
+                fields.structure(10, |fields| fields.structure(1, |_| ()));
+            }
+            Meaning::List => {
+                fields.i32(6, 3);
+                fields.structure(10, |fields| fields.structure(3, |_| ()));
+            }
+            Meaning::Number { bits, signed } => {
+                let size = bits.trailing_zeros() as i32 - 3;
+                fields.i32(6, if signed { 15 } else { 11 } + size);
+                fields.structure(10, |fields| {
+                    fields.structure(10, |fields| {
+                        fields.byte(1, bits);
+                        fields.bool(2, signed);
+                    });
+                });
+            }
+        }
+    }
+}
+
+/// The schema of a table.
+fn elements(columns: &Columns) -> Vec<Element<'_>> {
+    let children = columns.len() as i32;
+    let root = Element { name: "schema", kind: None, repetition: None, children, meaning: Meaning::Nothing };
+    let mut elements = vec![root];
+    let number = |size: u8, signed: bool| {
+        let kind = if size == 8 { INT64 } else { INT32 };
+        (kind, Meaning::Number { bits: size * 8, signed })
+    };
+    for (name, cell) in columns {
+        let leaf = |kind, meaning| Element { name, kind: Some(kind), repetition: Some(OPTIONAL), children: 0, meaning };
+        match *cell {
+            Cell::Bool => elements.push(leaf(cell.physical().0, Meaning::Nothing)),
+            Cell::Text => elements.push(leaf(BYTE_ARRAY, Meaning::Text)),
+            Cell::Bytes => elements.push(leaf(BYTE_ARRAY, Meaning::Nothing)),
+            Cell::Number { size, signed } => {
+                let (kind, meaning) = number(size, signed);
+                elements.push(leaf(kind, meaning));
+            }
+            Cell::List { size, signed } => {
+                let (kind, meaning) = number(size, signed);
+                let group = |name, repetition, meaning| Element {
+                    name,
+                    kind: None,
+                    repetition: Some(repetition),
+                    children: 1,
+                    meaning,
+                };
+                elements.push(group(name, OPTIONAL, Meaning::List));
+                elements.push(group("list", REPEATED, Meaning::Nothing));
+                let element =
+                    Element { name: "element", kind: Some(kind), repetition: Some(REQUIRED), children: 0, meaning };
+                elements.push(element);
+            }
+        }
+    }
+    elements
+}
