@@ -104,21 +104,21 @@ impl Bench {
         order
     }
 
-    /// Writes two sides of so many recordings.
+    /// Writes two sides of `runs` recordings.
     fn draw_runs(&mut self, runs: usize) {
         let order = self.some(2 * runs, self.runs.len());
         let side = |numbers: &[usize]| numbers.iter().map(|number| &self.runs[*number]).collect::<Vec<_>>();
         self.write(&side(&order[..runs]), &side(&order[runs..]), None);
     }
 
-    /// Writes two sides of so many recordings, made one after the other.
+    /// Writes two sides of `runs` recordings, made one after the other.
     fn draw_neighbours(&mut self, runs: usize) {
         let first = self.rng.below(self.runs.len() - 2 * runs + 1);
         let side = |first: usize| (first..first + runs).map(|number| &self.runs[number]).collect::<Vec<_>>();
         self.write(&side(first), &side(first + runs), None);
     }
 
-    /// Writes two sides of so many windows: of each pair one, whichever, is the base's.
+    /// Writes two sides of that number of windows: of each pair one, whichever, is the base's.
     fn draw_pairs(&mut self, pairs: usize, change: Option<(&str, f64)>) {
         let order = self.some(pairs, self.pairs.len());
         let first: Vec<usize> = order.iter().map(|_| self.rng.below(2)).collect();

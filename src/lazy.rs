@@ -1,4 +1,4 @@
-//! Lazily loaded bytes: megabytes of symbols and types that most reports do without.
+//! Lazily loaded bytes: megabytes of symbols and types, unused by most reports.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -292,7 +292,7 @@ mod tests {
         }
         assert!(!at("nothing").exists());
         assert_eq!((fs::read(at("victim")).unwrap(), fs::read(at("file")).unwrap()), (b"whole".into(), b"his".into()));
-        // In a directory of his own root writes what it is told to.
+        // In a directory of his own root writes what it is asked to.
         fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
         put(&at("file"), "x").unwrap();
     }

@@ -312,7 +312,7 @@ mod tests {
         assert_eq!(all.quantile_bounds(990_000, 5, 0, 9_999), (990, 995));
         assert_eq!(all.quantile_bounds(990_000, 50, 0, 9_999), (990, 9_999));
         assert_eq!(few.quantile_bounds(500_000, 3, 0, 2), (0, 5));
-        // Whatever up to three more there are, the quantile lies within.
+        // With any three more, the quantile lies within.
         let (least, most) = all.quantile_bounds(500_000, 3, 0, 2_000);
         for more in [&[][..], &[0], &[0, 0, 0], &[2_000, 2_000, 2_000], &[1, 700, 2_000]] {
             let quantile = of(&[&known[..], more].concat()).quantile(500_000);

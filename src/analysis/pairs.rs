@@ -20,7 +20,7 @@ pub struct Pairs<'a> {
     from: Chosen<'a, Vec<KeyPart>>,
     to: Chosen<'a, Vec<KeyPart>>,
     limit: u64,
-    /// Tasks whose longest interval is looked for.
+    /// Tasks whose longest interval is searched.
     only: Option<Arc<HashSet<Pid>>>,
     keep: bool,
     /// The begin of each interval that is on, by key.

@@ -95,7 +95,7 @@ fn without(events: &mut Vec<Event>, cpu: usize, first: usize, count: usize) -> u
     let gone = &places[first.min(places.len())..(first + count).min(places.len())];
     let mut lost = gone.len() as u64;
     gone.iter().for_each(|at| lost += if let Lost::Count(more) = events[*at].lost { more } else { 0 });
-    let told = match places.get(first + count).and_then(|at| events.get_mut(*at)) {
+    let reported = match places.get(first + count).and_then(|at| events.get_mut(*at)) {
         Some(after) => {
             let before = if let Lost::Count(before) = after.lost { before } else { 0 };
             after.lost = if lost + before > 0 { Lost::Count(lost + before) } else { Lost::None };
@@ -108,7 +108,7 @@ fn without(events: &mut Vec<Event>, cpu: usize, first: usize, count: usize) -> u
         at += 1;
         !gone.contains(&(at - 1))
     });
-    if told { 0 } else { lost }
+    if reported { 0 } else { lost }
 }
 
 /// The values of `quantities`.

@@ -357,7 +357,7 @@ pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names
             }
         }
         (DurationSource::Syscall(name), Finding::Syscalls(found)) => {
-            // What only some calls' own events are recorded of says nothing about other calls.
+            // A recording with the own events of some calls only says nothing about other calls.
             let all_recorded = || found.calls.iter().any(|call| call.name.is_none());
             cut = found.counts.censored;
             let named = |call: &&OngoingSyscall| {

@@ -7,7 +7,7 @@ use super::{Type, TypeKind};
 const DEPTH: usize = 16;
 
 impl<'a> Type<'a> {
-    /// The type of a member of a structure or union, looked for in anonymous members too; `None` of any other type.
+    /// The type of a member of a structure or union, searched in anonymous members too; `None` of any other type.
     pub fn member(self, name: &str) -> Option<Type<'a>> {
         self.member_within(name, DEPTH)
     }

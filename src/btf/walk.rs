@@ -109,11 +109,11 @@ impl Header {
         }
         let part = |part: &'static str, offset: u32, len: u32| {
             let offset = u64::from(end).saturating_add(offset.into());
-            let behind = offset.saturating_add(len.into());
-            if behind > data.len() as u64 {
+            let end = offset.saturating_add(len.into());
+            if end > data.len() as u64 {
                 return Err(Error::Part { part, offset, len, size: data.len() });
             }
-            Ok(offset as usize..behind as usize)
+            Ok(offset as usize..end as usize)
         };
         Ok(Header { endian, types: part("types", word(2), word(3))?, names: part("names", word(4), word(5))? })
     }

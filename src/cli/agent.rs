@@ -146,7 +146,7 @@ fn facts(notice: &AgentNotice) -> Value {
 /// Serves until a signal ends it.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let (allow, address) = args.peers()?;
-    // What would fail at each recording fails now.
+    // An error of each recording is an error now.
     let tracefs = args.tracefs.open()?;
     let open_to_all = allow.is_empty() && !matches!(address, Address::Ip(address) if address.ip().is_loopback());
     let agent = Agent::bind(address, allow).with_context(|| format!("failed to listen on {address}"))?;

@@ -109,7 +109,7 @@ fn beginning(words: &[OsString], command: &Command, is_event: fn(usize, &str) ->
 
 /// True if `word` is an option whose value is the next word; `None` if it is no option.
 pub(crate) fn takes_next(command: &Command, word: &str) -> Option<bool> {
-    // A value that stands behind `=` only, as that of --follow, is no word of its own.
+    // A value that follows `=` only, as that of --follow, is no word of its own.
     let has_value =
         |arg: &Arg| !arg.is_require_equals_set() && matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
     if let Some(long) = word.strip_prefix("--") {

@@ -90,7 +90,7 @@ impl Failure {
         if matches!(self.exit, Exit::Failed | Exit::Usage) && !of_system {
             self.exit = Exit::Incomplete;
         }
-        // What to record the next time is no answer: it may have been recorded, and be lost.
+        // Advice on the next recording is no answer: the events may have been recorded, and be lost.
         let all = self.hints.len();
         self.hints.retain(|hint| !hint.starts_with("`rtrace record --for "));
         match self.hints.len() == all {

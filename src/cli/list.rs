@@ -362,7 +362,7 @@ fn select(pattern: Option<&str>, events: Vec<EventName>) -> Result<Vec<EventName
     if !regex_only && pattern.contains(['*', '?', '[']) {
         return Ok(selection.select(&events).map_err(Error::from)?);
     }
-    // What `record -e` would take, exactly; else as trace-cmd finds it.
+    // Exactly the events that `record -e` would take; else as trace-cmd finds them.
     if !regex_only && let Ok(found) = selection.select(&events) {
         return Ok(found);
     }

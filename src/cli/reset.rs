@@ -12,7 +12,7 @@ use rtrace::record::left_unfinished;
 use rtrace::tracefs::{Instance, Journal, ResetPlan, find_orphans};
 use serde_json::json;
 use std::io::Write;
-use targets::{Targets, Wish};
+use targets::{InstanceReset, Targets};
 
 /// Reset tracing to boot defaults, or undo what a killed recording left behind
 ///
@@ -92,19 +92,19 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let targets = args.targets.open(&tracefs)?;
     let mut exit = Exit::Success;
     // The top level last: a synthetic event goes only when no instance uses it.
-    for (instance, wish) in targets.iter().rev() {
-        if let Err(failure) = one(&mut journal, instance, *wish, &keep) {
+    for (instance, reset) in targets.iter().rev() {
+        if let Err(failure) = one(&mut journal, instance, *reset, &keep) {
             exit = failure.tell();
         }
     }
     Ok(exit)
 }
 
-fn one(journal: &mut Journal, instance: &Instance, wish: Wish, keep: &[char]) -> Result<(), Failure> {
+fn one(journal: &mut Journal, instance: &Instance, reset: InstanceReset, keep: &[char]) -> Result<(), Failure> {
     match instance.name() {
-        Some(name) if wish.delete => Ok(journal.remove_instance(name)?),
+        Some(name) if reset.delete => Ok(journal.remove_instance(name)?),
         _ => {
-            let plan = ResetPlan { buffer_kib: wish.buffer_kib, keep: keep.to_vec() };
+            let plan = ResetPlan { buffer_kib: reset.buffer_kib, keep: keep.to_vec() };
             journal.reset(instance, &plan).with_context(|| called(instance))?;
             let stays = instance
                 .name()

@@ -68,7 +68,7 @@ pub(super) fn cpu_of(path: &Path) -> Option<CpuId> {
 }
 
 /// The names of the buffers that files are of: `trace.dat.cpu3` is of the top one, and then `trace.dat.web.cpu3` of instance
-/// web. Without the former all that stands before the CPU is the same, or the instance's name cannot be told from the file's.
+/// web. Without the former all that stands before the CPU is the same, or the instance's name cannot be separated from the file's.
 fn buffers_of(files: &[PathBuf]) -> Result<Vec<String>, Failure> {
     let stem = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();

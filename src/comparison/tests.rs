@@ -131,7 +131,7 @@ fn changes_are_found_and_no_others() {
     let paired = CompareOptions { paired: true, ..options };
     let pairs = |factor| verdicts(runs(0, 1.0), runs(50, factor), &["mean(wait())"], paired)[0];
     assert_eq!((pairs(1.0), pairs(1.12)), (ChangeVerdict::Same, ChangeVerdict::Worse));
-    // One run says nothing of others, or as much as it is told.
+    // One run says nothing of others, or as much as the options say.
     for (run_spread, expected) in [
         (None, ChangeVerdict::Inconclusive),
         (Some(0.0), ChangeVerdict::Worse),
@@ -164,7 +164,7 @@ fn nothing_is_the_same_by_default() {
     assert_eq!(with(&|run| run.enabled = Some(vec!["sched:sched_switch if prev_pid == 1".into()])), [Inconclusive; 2]);
     assert_eq!(with(&|run| run.damaged = 1), [Inconclusive; 2]);
     assert_eq!(with(&|run| run.gaps = 1), [Inconclusive; 2]);
-    // What was lost is counted: the rate is known to a thousandth, or to a tenth.
+    // Losses are counted: the rate is known to a thousandth, or to a tenth.
     assert_eq!(with(&|run| run.lost = 12), [Inconclusive, Same]);
     assert_eq!(with(&|run| run.dropped = 1200), [Inconclusive, Inconclusive]);
     assert_eq!(with(&|run| run.series.get_mut("wait()").unwrap().missing = 200), [Inconclusive, Same]);

@@ -1,4 +1,4 @@
-//! ` name=value` lists: the raw layout, and what stands in for a text that cannot be had.
+//! ` name=value` lists: the raw layout, and what stands in for an unavailable text.
 
 use crate::abi::Abi;
 use crate::format::{EventFormat, Field, Shape};

@@ -1,6 +1,6 @@
 //! State carried from one event to the next while a trace is printed.
 
-use super::recent::Recent;
+use super::prefix_cache::PrefixCache;
 use crate::symbols::{CommName, Comms, UNKNOWN};
 use crate::units::Pid;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ pub struct PrintState {
     /// Task names: those of the file and those learnt from sched events.
     comms: Comms,
     /// Caches of rendered text.
-    pub(crate) recent: Recent,
+    pub(crate) recent: PrefixCache,
     /// Per CPU, the names of the open functions, outermost first, for the function tracer's indentation.
     pub(crate) functions: Vec<Vec<Vec<u8>>>,
     /// The time of the previous event, for time differences.

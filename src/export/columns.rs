@@ -1,11 +1,11 @@
 //! The columns in front of an event's text.
 
 use crate::abi::Abi;
-use crate::event::{Common, Lost, Recent, Record, RecordHead};
+use crate::event::{Common, Lost, PrefixCache, Record, RecordHead};
 use crate::text::{digits, num, put};
 
 /// `CPU:3 [12 EVENTS DROPPED]`: how many are missing, if that is known, between two words.
-pub(super) fn lost(out: &mut Vec<u8>, record: &Record<'_>, before: &[u8], behind: &[u8]) {
+pub(super) fn lost(out: &mut Vec<u8>, record: &Record<'_>, before: &[u8], after: &[u8]) {
     out.extend_from_slice(b"CPU:");
     num::dec(out, record.cpu.0.into());
     out.extend_from_slice(b" [");
@@ -14,7 +14,7 @@ pub(super) fn lost(out: &mut Vec<u8>, record: &Record<'_>, before: &[u8], behind
         num::dec(out, count);
         out.push(b' ');
     }
-    out.extend_from_slice(behind);
+    out.extend_from_slice(after);
     out.extend_from_slice(b"]\n");
 }
 
@@ -98,7 +98,7 @@ fn more_flags(out: &mut Vec<u8>, common: &Common, abi: Abi, data: &[u8]) {
 
 /// ` 12345.678901:`, rounded to the nearest microsecond.
 #[inline(always)]
-pub(super) fn micros(out: &mut Vec<u8>, nanos: u64, recent: &mut Recent) {
+pub(super) fn micros(out: &mut Vec<u8>, nanos: u64, recent: &mut PrefixCache) {
     let micros = match nanos.checked_add(500) {
         Some(nanos) => seconds(out, nanos, recent) / 1000,
         None => (seconds(out, nanos, recent) + 500) / 1000, // the last 500 ns of all time: no second ends in them
@@ -110,7 +110,7 @@ pub(super) fn micros(out: &mut Vec<u8>, nanos: u64, recent: &mut Recent) {
 
 /// ` 12345.678901234:`
 #[inline(always)]
-pub(super) fn nanos(out: &mut Vec<u8>, nanos: u64, recent: &mut Recent) {
+pub(super) fn nanos(out: &mut Vec<u8>, nanos: u64, recent: &mut PrefixCache) {
     let rest = seconds(out, nanos, recent);
     put::piece(out, &digits::six(rest / 1000), 6);
     let mut text = digits::six(rest % 1000);
@@ -121,7 +121,7 @@ pub(super) fn nanos(out: &mut Vec<u8>, nanos: u64, recent: &mut Recent) {
 
 /// ` 12345.`, and gives the nanoseconds that remain.
 #[inline(always)]
-fn seconds(out: &mut Vec<u8>, nanos: u64, recent: &mut Recent) -> u32 {
+fn seconds(out: &mut Vec<u8>, nanos: u64, recent: &mut PrefixCache) -> u32 {
     match recent.put_second(nanos, out) {
         Some(rest) => rest,
         None => new_second(out, nanos, recent),
@@ -129,7 +129,7 @@ fn seconds(out: &mut Vec<u8>, nanos: u64, recent: &mut Recent) -> u32 {
 }
 
 #[cold]
-fn new_second(out: &mut Vec<u8>, nanos: u64, recent: &mut Recent) -> u32 {
+fn new_second(out: &mut Vec<u8>, nanos: u64, recent: &mut PrefixCache) -> u32 {
     let column = out.len();
     out.push(b' ');
     num::dec_pad(out, nanos / 1_000_000_000, 5, b' ');
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn times_round_to_the_nearest() {
-        let recent = &mut Recent::default();
+        let recent = &mut PrefixCache::default();
         for _ in 0..2 {
             assert_eq!(text(|o| micros(o, 2_131_145_614_700, recent)), "  2131.145615:");
             assert_eq!(text(|o| micros(o, 2_131_999_999_499, recent)), "  2131.999999:");

@@ -6,7 +6,7 @@
 
 use super::columns;
 use crate::event::{
-    Consumed, EventTypes, FrontKey, Lost, NameFix, PrintState, Record, RecordHead, RepeatLookup, RepeatText,
+    CachedText, Consumed, EventTypes, FrontKey, Lost, NameFix, PrintState, Record, RecordHead, TextLookup,
 };
 use crate::print_fmt::Context;
 use crate::symbols::Symbols;
@@ -83,13 +83,13 @@ impl<'a> Text<'a> {
         let mut new = None;
         if !self.options.raw {
             match state.recent.repeats.find(head.id, record.data) {
-                RepeatLookup::Text(RepeatText { first, rest }, len) => {
+                TextLookup::Hit(CachedText { first, rest }, len) => {
                     let tail = tail.piece(first, len);
                     if len > first.len() { tail.piece(rest, len - first.len()) } else { tail }.done();
                     return Consumed::One;
                 }
-                RepeatLookup::New(at) => new = Some(at),
-                RepeatLookup::Passed => {}
+                TextLookup::Miss(at) => new = Some(at),
+                TextLookup::Skipped => {}
             }
         }
         let out = tail.done();

@@ -22,7 +22,7 @@ pub trait RecordSource {
     fn found(&self) -> (&[RecordPlace], &[u8]);
 
     /// Gives `count` of them at once: the last, if there are that many.
-    fn give(&mut self, count: usize) -> Option<Head>;
+    fn advance_by(&mut self, count: usize) -> Option<Head>;
 
     /// True if the last [`RecordSource::next`] changed buffers with `spare`, where the record before it is found since.
     fn swapped(&self) -> bool;
@@ -53,8 +53,8 @@ impl RecordSource for CpuStream {
     }
 
     #[inline]
-    fn give(&mut self, count: usize) -> Option<Head> {
-        self.give(count)
+    fn advance_by(&mut self, count: usize) -> Option<Head> {
+        self.advance_by(count)
     }
 
     #[inline]

@@ -208,7 +208,7 @@ impl<S: RecordSource> Merge<S> {
     /// The records that come next, as far as they are of one stream and buffered; `None` if there are few of them, or
     /// something must be reported first.
     #[inline]
-    pub fn series(&self) -> Option<StreamRun<'_>> {
+    pub fn stream_run(&self) -> Option<StreamRun<'_>> {
         let CpuRun { stream, limit } = self.run;
         let input = self.streams.get(stream as usize)?;
         let head = input.head.as_ref()?;
@@ -220,12 +220,12 @@ impl<S: RecordSource> Merge<S> {
         several.then(|| StreamRun { items, data, limit, cpu: input.stream.cpu(), buffer: input.buffer })
     }
 
-    /// Takes the first `count` records of [`Merge::series`] as done. There is no current record until the next
+    /// Takes the first `count` records of [`Merge::stream_run`] as done. There is no current record until the next
     /// [`Merge::advance`].
     #[inline]
     pub fn pass(&mut self, count: usize) {
         if let Some(input) = self.streams.get_mut(self.run.stream as usize)
-            && let Some(head) = input.stream.give(count)
+            && let Some(head) = input.stream.advance_by(count)
         {
             input.head = Some(head);
             self.current = None;

@@ -41,7 +41,7 @@ pub(super) struct FieldOp {
 /// One step. The first ones are what most arguments of most events need; the last ones take anything.
 #[derive(Clone, Debug)]
 pub(super) enum PrintOp {
-    /// Behind the last literal.
+    /// The end, after the last literal.
     Nothing,
     DecI32(u32),
     DecU32(u32),
@@ -144,8 +144,8 @@ impl PrintProgram {
             return false;
         }
         let here = |f: &&FieldOp| f.offset as usize == offset;
-        let behind = self.fields.iter().filter(here).find(|f| f.op as usize >= *next);
-        let Some(field) = behind.or_else(|| self.fields.iter().find(here)) else { return false };
+        let after = self.fields.iter().filter(here).find(|f| f.op as usize >= *next);
+        let Some(field) = after.or_else(|| self.fields.iter().find(here)) else { return false };
         let Some(PrintStep { op, .. }) = self.steps.get(field.op as usize) else { return false };
         *next = (field.op as usize).saturating_add(1);
         if field.has_0x {

@@ -106,7 +106,7 @@ pub fn extract(
 
 /// Lets all workers take what is there.
 fn drain_all(workers: Vec<Worker<'_>>) -> Result<Vec<Drained>, RecordError> {
-    // There is nothing to wait for: told to stop from the start, a worker takes what is there.
+    // There is nothing to wait for: stopped from the start, a worker takes what is there.
     let stop = EventFd::from_value(1).map_err(|e| RecordError::Start(e.into()))?;
     thread::scope(|scope| {
         let draining = Draining::start(scope, workers, &stop, None).map_err(RecordError::Start)?;

@@ -82,8 +82,8 @@ pub(super) fn check(
     Ok(checked)
 }
 
-/// What the kernel would refuse of a histogram on the event of `format`; `None` of other triggers. What `$variables` of
-/// other triggers mean is left to the kernel: those of the plan are not set yet.
+/// The part of a histogram on the event of `format` that the kernel would refuse; `None` of other triggers. The meaning of
+/// `$variables` of other triggers is left to the kernel: those of the plan are not set yet.
 fn misfit_of_hist(instance: &Instance, trigger: &Trigger, text: &str, format: &EventFormat) -> Option<Diagnostic> {
     let TriggerAction::Hist(spec) = &trigger.action else { return None };
     let readme = instance.tracefs().top().read("README").ok()?;

@@ -481,7 +481,7 @@ impl SetUpBuffer {
         self.armed.set_counted(journal, &self.instance)?;
         if self.is_text && self.instance.has("tracing_max_latency") {
             // The tracer watches from the moment it is set, whether its ring is on or off. A longer latency than any that
-            // will come may lie behind us, and nothing of it is in the ring.
+            // will come may have passed, and nothing of it is in the ring.
             journal.forget_max_latency(&self.instance)?;
         }
         Ok(())

@@ -32,7 +32,7 @@ mod error;
 mod lost;
 mod order;
 mod page;
-mod survey;
+mod scan_pids;
 mod walker;
 
 pub use build::PageBuilder;
@@ -40,7 +40,7 @@ pub use error::PageError;
 pub use lost::Lost;
 pub use order::{PageMark, PageOrder};
 pub use page::{Page, PageLayout};
-pub use survey::survey;
+pub use scan_pids::scan_pids;
 pub use walker::{RecordPlace, Walker};
 
 #[cfg(test)]

@@ -87,7 +87,7 @@ pub enum DefError {
     /// A field's name is none.
     #[error("`{0}` is no name for a field")]
     FieldName(String),
-    /// Two fields of the same name; the kernel takes them, but they cannot be told apart.
+    /// Two fields of the same name; the kernel takes them, but cannot distinguish them.
     #[error("two fields are called `{0}`")]
     Duplicate(String),
     /// An array of something else than characters, or a bad length.

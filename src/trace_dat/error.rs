@@ -37,7 +37,7 @@ fn changed(place: &FilePart) -> &'static str {
     }
 }
 
-/// A file that is not, or not wholly, a trace file.
+/// A file that is not a complete trace file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {

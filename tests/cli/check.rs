@@ -435,7 +435,7 @@ fn a_saved_summary_is_checked_as_its_recording() {
     check("one.json", "lost == 0").exits(0).prints_with("1 pass");
     check("one.json", "max(wait()) < 1ns").exits(3).prints_with("FAIL");
     check("one.json", "count(wait()) > 0").exits(0);
-    // What the summary does not have is not known.
+    // Quantities that the summary lacks are not known.
     check("one.json", "count(sched:sched_process_hang) == 0").exits(4).prints_with("`rtrace baseline save --metric`");
     check("one.json", "p99(function(vfs_read)) < 1ms").exits(4).prints_with("no summary has it");
     check("one.json", "mean(syscall()) < 1s").exits(4).prints_with("no system calls were recorded");

@@ -82,7 +82,7 @@ fn bash() {
     let source = std::fs::read_to_string(script("rtrace.bash")).expect("a script");
     let mut lines = format!("{}\n{source}\n", path());
     for (line, _) in LINES {
-        // What bash replaces: what follows an open quote, or the last of its word breaks.
+        // The part that bash replaces: the text after an open quote, or the last of its word breaks.
         let quoted = line.rsplit_once('\'').map(|(_, text)| text);
         let word = quoted.unwrap_or_else(|| line.rsplit([' ', ':', '=']).next().expect("a word"));
         lines.push_str(&format!(

@@ -124,7 +124,7 @@ fn a_write_that_fails_leaves_nothing() {
         let full = format!("\"$0\" convert a.dat --to {to} -o - >/dev/full");
         let done = env.run("bash", &["-c", &full, env!("CARGO_BIN_EXE_rtrace")]);
         done.exits(1).complains_with("failed to write to standard output: No space left");
-        // Nobody reads on: no error.
+        // The reader is gone: no error.
         let closed = format!("\"$0\" convert a.dat --to {to} -o - | head -c 10; exit ${{PIPESTATUS[0]}}");
         env.run("bash", &["-c", &closed, env!("CARGO_BIN_EXE_rtrace")]).exits(0).complains("");
     }

@@ -116,10 +116,11 @@ fn a_file_that_was_cut_off_is_said_to_be() {
     std::fs::write(env.path().join("cut.dat"), &whole[..14_000]).expect("a part of it");
     std::fs::write(env.path().join("empty.dat"), "").expect("a file");
     for (line, hints) in [(&["report", "cut.dat"][..], 0), (&["analyze", "sched", "cut.dat"], 1)] {
-        let told = env.rtrace(line);
-        told.exits(4)
+        let printed = env.rtrace(line);
+        printed
+            .exits(4)
             .complains_with("cut.dat: cut off after 14,000 bytes: the index at 0x8fa6 and the events beyond are gone");
-        let text = told.stderr();
+        let text = printed.stderr();
         assert!(!text.contains("no option points") && !text.contains("rtrace record"), "{text}");
         assert_eq!(text.matches("may have been in the part that is damaged").count(), hints, "{text}");
     }

@@ -114,7 +114,7 @@ fn backwards(path: &Path) {
 }
 
 /// The end of `rtrace report ARGS`.
-type Told = (Option<i32>, String, String);
+type Answered = (Option<i32>, String, String);
 
 #[test]
 fn options_change_what_is_printed_or_are_refused() {
@@ -126,8 +126,8 @@ fn options_change_what_is_printed_or_are_refused() {
         (None, Some(name)) => Some(env.path().join(name)),
         (None, None) => Some(own().join(name)),
     };
-    let mut known: BTreeMap<String, Told> = BTreeMap::new();
-    let mut told = |words: &[&str]| {
+    let mut known: BTreeMap<String, Answered> = BTreeMap::new();
+    let mut seen = |words: &[&str]| {
         let line = words.join(" ");
         let args: Vec<&str> = line.split_whitespace().collect();
         let run = || {
@@ -147,8 +147,8 @@ fn options_change_what_is_printed_or_are_refused() {
                 let files: Vec<&str> = files.iter().map(|file| file.to_str().expect("a plain path")).collect();
                 let files = files.join(" ");
                 // `-v` is about the filters after it.
-                let with = told(&[output, option, needs, &files]);
-                match with == told(&[output, needs, &files]) {
+                let with = seen(&[output, option, needs, &files]);
+                match with == seen(&[output, needs, &files]) {
                     _ if with.0 == Some(2) => refused = Some(with.2),
                     true => same = true,
                     false => changed = true,
@@ -185,7 +185,7 @@ fn every_option_is_held_beside_every_output() {
         .chain(OUTPUTS.iter().copied())
         .filter_map(|o| o.split(' ').next())
         .collect();
-    // What an option does stands further to the right.
+    // An option's help stands further to the right.
     let is_option = |line: &&str| line.trim_start().starts_with('-') && line.len() - line.trim_start().len() < 10;
     let before_examples = help.lines().take_while(|line| *line != "EXAMPLES:");
     let options = before_examples.filter(is_option).map(str::trim_start);
@@ -298,8 +298,8 @@ fn options_of_report_are_explained_elsewhere() {
         ("dump --color always", "about the output of `rtrace report`", "`rtrace report` has it"),
     ] {
         let args: Vec<&str> = line.split(' ').collect();
-        let told = env.rtrace(&args);
-        told.exits(2).prints("").complains_with("unknown option `-").complains_with(reason).complains_with(hint);
+        let seen = env.rtrace(&args);
+        seen.exits(2).prints("").complains_with("unknown option `-").complains_with(reason).complains_with(hint);
     }
 }
 
@@ -310,13 +310,13 @@ fn a_number_of_rows_has_two_names() {
     let file = own().join("vm-6.1/trig.dat");
     let file = file.to_str().expect("a plain path");
     for line in ["hist -i FILE sched:sched_switch -k next_comm", "profile --input FILE", "analyze sched FILE"] {
-        let told = |option: &str| {
+        let seen = |option: &str| {
             let line = format!("{line}{option}");
             let args: Vec<&str> = line.split(' ').map(|word| if word == "FILE" { file } else { word }).collect();
             env.rtrace(&args).exits(0).stdout()
         };
-        let (top, all) = (told(" --top 2"), told(""));
-        assert_eq!(top, told(" --limit 2"), "{line}");
+        let (top, all) = (seen(" --top 2"), seen(""));
+        assert_eq!(top, seen(" --limit 2"), "{line}");
         assert!(top.len() < all.len(), "{line}: {top}");
     }
 }

@@ -85,12 +85,12 @@ fn every_mistake_is_named_with_what_to_type_next() {
     let mut wrong = Vec::new();
     for (line, status, words) in MISTAKES {
         let args: Vec<&str> = line.split(' ').map(|word| if word == "FILE" { file } else { word }).collect();
-        let told = env.rtrace(&args);
-        let text = told.stderr();
+        let printed = env.rtrace(&args);
+        let text = printed.stderr();
         let first = text.lines().next().unwrap_or_default();
         let mut faults = Vec::new();
-        if told.status() != Some(*status) {
-            faults.push(format!("status {:?}, not {status}", told.status()));
+        if printed.status() != Some(*status) {
+            faults.push(format!("status {:?}, not {status}", printed.status()));
         }
         if !first.starts_with("rtrace: ")
             || first.ends_with('.')

@@ -35,14 +35,14 @@ fn of_verbs_that_read_files() {
                 .replace("rtrace ", concat!(env!("CARGO_BIN_EXE_rtrace"), " "));
             let script = format!("jq() {{ cat; }}\nssh() {{ cat; }}\n{command}");
             let outcome = env.run("sh", &["-c", &script]);
-            let (printed, told) = (outcome.stdout(), outcome.stderr());
+            let (printed, seen) = (outcome.stdout(), outcome.stderr());
             // There are no memory maps in it.
-            let well = told.is_empty()
-                || told.contains("no event matches")
-                || example.contains("--symbols user") && told.contains("--proc-map")
-                || example.contains("-o -") && told.contains("; left out: ");
+            let well = seen.is_empty()
+                || seen.contains("no event matches")
+                || example.contains("--symbols user") && seen.contains("--proc-map")
+                || example.contains("-o -") && seen.contains("; left out: ");
             if outcome.status() != Some(0) || !well || printed.is_empty() && verb != "convert" {
-                wrong.push_str(&format!("{example}: {:?}: {told}\n", outcome.status()));
+                wrong.push_str(&format!("{example}: {:?}: {seen}\n", outcome.status()));
             }
         }
     }

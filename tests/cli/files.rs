@@ -54,9 +54,9 @@ fn restore_makes_a_recording_of_the_files_of_its_cpus() {
         let file = file.to_str().expect("a plain path");
         env.rtrace(&["convert", "-i", file, "--compression", "none", "bare.dat", "--force"]).exits(0);
         let wanted = env.rtrace(&["report", "bare.dat"]).exits(0).stdout();
-        let told = env.rtrace(&["dump", "--json", "bare.dat"]).exits(0).stdout();
-        let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
-        let buffers = told["buffers"].as_array().expect("buffers");
+        let printed = env.rtrace(&["dump", "--json", "bare.dat"]).exits(0).stdout();
+        let printed: serde_json::Value = serde_json::from_str(&printed).expect("JSON");
+        let buffers = printed["buffers"].as_array().expect("buffers");
         assert_eq!(buffers.len(), 1, "{name}");
         let bare = std::fs::read(env.path().join("bare.dat")).expect("the file");
         let mut command = ["restore", "--force", "-i", file, "-o", "new.dat"].map(str::to_owned).to_vec();
@@ -131,9 +131,9 @@ fn what_is_named_first_is_read_and_nothing_is_overwritten() {
     ] {
         let outcome = env.rtrace(&line.split(' ').collect::<Vec<_>>());
         outcome.exits(2);
-        let told = outcome.stderr();
+        let printed = outcome.stderr();
         assert!(
-            told.contains("exists already") && told.contains("--force")
+            printed.contains("exists already") && printed.contains("--force")
                 || line.contains("more")
                 || line.contains("new")
         );
@@ -231,9 +231,9 @@ fn the_parts_of_a_split_are_the_whole() {
         let file = file.to_str().expect("a plain path");
         let whole = report(&env, file);
         for step in [&["-e", "101"][..], &["-m", "40"], &["-p", "3"], &["-c", "-e", "60"]] {
-            let told = env.rtrace(&[&["split", "-i", file, "-o", "part", "-r"], step].concat()).exits(0).stdout();
+            let printed = env.rtrace(&[&["split", "-i", file, "-o", "part", "-r"], step].concat()).exits(0).stdout();
             let mut parts = Vec::new();
-            for (number, line) in (1..).zip(told.lines()) {
+            for (number, line) in (1..).zip(printed.lines()) {
                 let part = format!("part.{number:04}");
                 let lines = report(&env, &part);
                 assert!(
@@ -269,10 +269,11 @@ fn dump_tells_what_is_there_and_what_is_broken() {
         let file = recording(name);
         let file = file.to_str().expect("a plain path");
         let events = report(&env, file).len();
-        let told = env.rtrace(&["dump", "--validate", file]).exits(0).complains("").stdout();
+        let printed = env.rtrace(&["dump", "--validate", file]).exits(0).complains("").stdout();
         assert!(
-            told.contains(&format!(": {} in ", counted(events as u64, "event"))) && told.ends_with("no defects\n"),
-            "{name}: {told}"
+            printed.contains(&format!(": {} in ", counted(events as u64, "event")))
+                && printed.ends_with("no defects\n"),
+            "{name}: {printed}"
         );
         env.rtrace(&["dump", file]).exits(0).prints_with("\t[Initial format]\n");
         let json = env.rtrace(&["dump", "--json", file]).exits(0).stdout();
@@ -281,9 +282,9 @@ fn dump_tells_what_is_there_and_what_is_broken() {
     }
     let bytes = std::fs::read(recording("vm-6.1/trig.dat")).expect("a recording");
     std::fs::write(env.path().join("cut.dat"), &bytes[..bytes.len() - 5000]).expect("a file");
-    let told = env.rtrace(&["dump", "-v", "cut.dat"]);
-    told.exits(4).complains_with("cut.dat: ");
-    assert!(!told.stdout().contains("no defects"));
+    let printed = env.rtrace(&["dump", "-v", "cut.dat"]);
+    printed.exits(4).complains_with("cut.dat: ");
+    assert!(!printed.stdout().contains("no defects"));
 }
 
 #[test]
@@ -382,10 +383,10 @@ fn nothing_waits_for_a_pipe() {
 fn what_many_events_say_together() {
     let env = TestEnvironment::new();
     let file = |name: &str| recording(name).to_str().expect("a plain path").to_owned();
-    let told = env.rtrace(&["report", "-w", &file("i386/events-v6.dat")]).exits(0).stdout();
-    assert!(told.ends_with(WAKEUPS), "{}", &told[told.len().saturating_sub(600)..]);
+    let printed = env.rtrace(&["report", "-w", &file("i386/events-v6.dat")]).exits(0).stdout();
+    assert!(printed.ends_with(WAKEUPS), "{}", &printed[printed.len().saturating_sub(600)..]);
     assert_eq!(
-        told.lines().filter(|line| line.contains("sched_switch: ") && line.contains(" Latency: ")).count(),
+        printed.lines().filter(|line| line.contains("sched_switch: ") && line.contains(" Latency: ")).count(),
         WAKEUP_LINES
     );
     env.rtrace(&["hist", "-P", "-i", &file("vm-6.1/trig.dat")]).exits(0).prints(

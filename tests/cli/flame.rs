@@ -32,7 +32,7 @@ fn folded(text: &str) -> BTreeMap<Vec<String>, u64> {
     text.lines().map(line).collect()
 }
 
-/// What a profile of speedscope says, folded: the time of each stack, or its number.
+/// A profile of speedscope, folded: the time of each stack, or its number.
 fn folded_profile(frames: &[Value], profile: &Value, into: &mut BTreeMap<Vec<String>, u64>) {
     let name =
         |frame: &Value| frames[frame.as_u64().expect("a frame") as usize]["name"].as_str().expect("a name").to_owned();
@@ -105,16 +105,20 @@ fn folded_times_are_the_tracers() {
     for file in ["vm-6.12/graph.dat", "arm64/graph.dat"].map(|of| corpus.join(of)) {
         let all: u64 = folded(&convert(&env, &file, "folded")).values().sum();
         let events = env.rtrace(&["report", "--format", "json", &file.to_string_lossy()]).exits(0).stdout();
-        let mut told = 0;
+        let mut printed = 0;
         for line in events.lines() {
             let event: Value = serde_json::from_str(line).expect("JSON");
             let fields = &event["fields"];
             if event["event"] == "ftrace:funcgraph_exit" && fields["depth"] == 0 {
-                told += fields["rettime"].as_u64().expect("a time") - fields["calltime"].as_u64().expect("a time");
+                printed += fields["rettime"].as_u64().expect("a time") - fields["calltime"].as_u64().expect("a time");
             }
         }
         // Records are written a little after the times that they hold.
-        assert!(told > 100_000_000 && all.abs_diff(told) < told / 100, "{}: {all} ns of {told}", file.display());
+        assert!(
+            printed > 100_000_000 && all.abs_diff(printed) < printed / 100,
+            "{}: {all} ns of {printed}",
+            file.display()
+        );
     }
 }
 
@@ -364,11 +368,11 @@ fn read_by_firefox(env: &TestEnvironment, file: &Path, threads: &[Value]) {
 fn a_picture_is_described_as_json() {
     let Some([file, ..]) = recordings() else { return };
     let env = TestEnvironment::new();
-    let told = env.rtrace(&["flame", &file.to_string_lossy(), "-o", "x.svg", "--json"]).exits(0).stdout();
-    let told: Value = serde_json::from_str(&told).expect("JSON");
+    let printed = env.rtrace(&["flame", &file.to_string_lossy(), "-o", "x.svg", "--json"]).exits(0).stdout();
+    let printed: Value = serde_json::from_str(&printed).expect("JSON");
     let size = std::fs::metadata(env.path().join("x.svg")).expect("a picture").len();
-    assert_eq!((told["output"].as_str(), told["bytes"].as_u64()), (Some("x.svg"), Some(size)));
-    assert!(told["stacks"].as_u64() > Some(0), "{told}");
+    assert_eq!((printed["output"].as_str(), printed["bytes"].as_u64()), (Some("x.svg"), Some(size)));
+    assert!(printed["stacks"].as_u64() > Some(0), "{printed}");
     env.rtrace(&["flame", &file.to_string_lossy(), "-o", "-", "--json"]).exits(2).complains_with("cannot both go");
 }
 

@@ -1,4 +1,4 @@
-//! The help, and what becomes of a command line that nobody understands.
+//! The help, and the errors of wrong command lines.
 
 use crate::common::environment::TestEnvironment;
 use crate::common::pty::on_terminals;

@@ -1,4 +1,4 @@
-//! `rtrace listen`, with senders that are made here, byte by byte: what trace-cmd's send, and what nobody should.
+//! `rtrace listen`, with senders that are made here, byte by byte: trace-cmd's messages, and invalid ones.
 
 use crate::common::bounded;
 use crate::common::environment::TestEnvironment;
@@ -103,7 +103,7 @@ fn what_was_sent_is_what_is_reported() {
         let cpus = pieces.cpus.len() as u32;
         match how {
             "V3 tcp" => {
-                // An option that nobody knows is ignored.
+                // An unknown option is ignored.
                 let (mut stream, ports) = v3(listening.port, cpus, &["tcp", "no-such-option"]);
                 send_metadata(&mut stream, &pieces.metadata);
                 send_data(&pieces, &ports);

@@ -25,7 +25,7 @@ fn mandoc_has_nothing_to_say() {
     env.run("mandoc", &[&["-T", "lint"], &names[..]].concat()).exits(0).prints("").complains("");
 }
 
-/// What a page says after the heading `title`.
+/// The text of a page after the heading `title`.
 fn section<'p>(page: &'p str, title: &str) -> Option<&'p str> {
     let rest = page.split_once(&format!("\n.SH {title}\n"))?.1;
     Some(rest.split("\n.SH ").next().unwrap_or(rest))

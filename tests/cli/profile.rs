@@ -73,11 +73,11 @@ fn wrong_hooks_are_refused() {
     env.rtrace(&["report", "--profile", "-H", hook, &file])
         .exits(1)
         .complains(&format!("rtrace: hook `{hook}`: sched_waking has no field `pd`\n  Hint: did you mean `pid`?\n"));
-    let told = env.rtrace(&["report", "--profile", "-H", "a/b", &file]).exits(2).stderr();
+    let printed = env.rtrace(&["report", "--profile", "-H", "a/b", &file]).exits(2).stderr();
     assert!(
-        told.contains("invalid hook `a/b`: expected [SYSTEM:]START,FIELD[,PID]/[SYSTEM:]END,FIELD[,FLAGS]"),
-        "{told}"
+        printed.contains("invalid hook `a/b`: expected [SYSTEM:]START,FIELD[,PID]/[SYSTEM:]END,FIELD[,FLAGS]"),
+        "{printed}"
     );
-    let told = env.rtrace(&["report", "--by-comm", &file]).exits(2).stderr();
-    assert!(told.contains("it is about `--profile`"), "{told}");
+    let printed = env.rtrace(&["report", "--by-comm", &file]).exits(2).stderr();
+    assert!(printed.contains("it is about `--profile`"), "{printed}");
 }

@@ -141,7 +141,7 @@ fn tables_of_two_recordings_are_compared_key_by_key() {
     env.rtrace(&["hist", "-i", &file(), "--against", "none.dat", "sched_switch", "--key", "next_comm"]).exits(1);
 }
 
-/// Losses stand before any event, often before one that nobody asked for.
+/// Losses stand before any event, often before one that was not asked for.
 /// A frame at the first byte of a function returns from a call that ends the function before it (the kernel's `%pB`). Which
 /// that is, the recording's symbols say, sorted by address.
 #[test]

@@ -40,9 +40,9 @@ fn a_terminal_json_and_several_parts_are_refused() {
         let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
         command.args(line.split(' '));
         let seen = on_terminals(command);
-        let told = String::from_utf8_lossy(&seen.stderr).into_owned();
-        assert_eq!((seen.status.code(), seen.stdout.len()), (Some(2), 0), "{line}: {told}");
-        assert!(told.contains("not written to a terminal") && told.contains("`-o FILE`"), "{line}: {told}");
+        let printed = String::from_utf8_lossy(&seen.stderr).into_owned();
+        assert_eq!((seen.status.code(), seen.stdout.len()), (Some(2), 0), "{line}: {printed}");
+        assert!(printed.contains("not written to a terminal") && printed.contains("`-o FILE`"), "{line}: {printed}");
     }
     for line in
         ["convert trace.dat -o - --json", "split -i trace.dat -o - --json", "record -e sched -o - --json -- true"]

@@ -140,7 +140,7 @@ fn a_kernel_has_no_rows() {
         ("select prev_pid from sched_switch limit 5", "keeps all entries"),
         ("select prev_pid, sum(prev_pid * 2) from sched_switch", "has sums of fields alone"),
     ] {
-        // Whatever this kernel has: no other one has it either.
+        // On any kernel: none has it.
         let outcome = env.rtrace(&["synth", "sql", "--tracefs", "/nowhere", statement]);
         outcome.exits(2).complains_with(complaint).complains_with("`rtrace synth sql -i FILE`");
     }

@@ -165,14 +165,14 @@ fn who_is_not_root_is_told_so() {
         mode(0o700);
         return;
     }
-    // As nobody, from a folder that nobody may enter.
+    // As the user nobody, from a folder that this user may not enter.
     mode(0o700);
     let open =
         |path: &Path| fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("it");
     open(env.path());
     let program = env.path().join("rtrace");
     let program = program.to_str().expect("a plain path");
-    // Copied by another process: what other tests start now would have a copy of ours open, and nobody could execute it.
+    // Copied by another process: what other tests start now would have a copy of ours open, and no process could execute it.
     env.run("install", &["-m", "755", env!("CARGO_BIN_EXE_rtrace"), program]).exits(0);
     let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups", program, "list", "-t", "--tracefs", "closed"];
     env.run("setpriv", &nobody)

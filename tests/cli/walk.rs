@@ -101,9 +101,9 @@ impl Tree {
     fn walk(&self, lines: &[(&str, i32, &str)]) {
         let differs = |(line, status, complaint): &(&str, i32, &str)| {
             let outcome = self.rtrace(line);
-            let (found, told) = (outcome.status(), outcome.stderr());
-            (found != Some(*status) || !told.contains(complaint))
-                .then(|| format!("{line}: {found:?} instead of {status}, not {complaint:?} but {told}"))
+            let (found, printed) = (outcome.status(), outcome.stderr());
+            (found != Some(*status) || !printed.contains(complaint))
+                .then(|| format!("{line}: {found:?} instead of {status}, not {complaint:?} but {printed}"))
         };
         let wrong: Vec<String> = lines.iter().filter_map(differs).collect();
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -322,9 +322,9 @@ fn what_the_exit_code_says_of_files() {
     let mut line = |text: &str, file: &str, status: i32| {
         let words: Vec<&str> = text.split_whitespace().map(|word| if word == "FILE" { file } else { word }).collect();
         let outcome = env.rtrace(&words);
-        let (found, told) = (outcome.status(), outcome.stderr());
-        if found != Some(status) || (status == 1 && !told.contains(file)) {
-            wrong.push(format!("{text}, {file}: {found:?} instead of {status}: {told}"));
+        let (found, printed) = (outcome.status(), outcome.stderr());
+        if found != Some(status) || (status == 1 && !printed.contains(file)) {
+            wrong.push(format!("{text}, {file}: {found:?} instead of {status}: {printed}"));
         }
     };
     for verb in [

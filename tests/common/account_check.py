@@ -68,7 +68,7 @@ def reduced(by, times):
 
 
 def bounds(by, times, unknown):
-    """The least and the most that it can be if so many of these are none, and as many others are missing; None is endless."""
+    """The least and the most that it can be if that number of these are none, and as many others are missing; None is endless."""
     if unknown is None:
         return 0, None
     count, left = len(times), max(len(times) - unknown, 0)

@@ -352,7 +352,7 @@ for one in THEIRS["metrics"]:
     if found[3]:
         limit = max(reach, math.log1p(THEIRS["options"]["min_effect"]))
         same(f"{name} finds", math.expm1(limit + exceeded(0.2, found[2]) * found[1]), one["reach"]["finds"], 1e-5)
-        # Where so many runs vary like these, their errors are as small as the least effect asks.
+        # Where this number of runs varies like these, their errors are as small as the least effect asks.
         runs, needed = one["difference"]["runs"], one["reach"]["runs"]
         for number, enough in ((needed, True), (needed - 1, False)):
             freedom = max(found[2] * number / runs, 1)

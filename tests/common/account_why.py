@@ -131,7 +131,7 @@ class Machine:
         return next((event for event in self.scheduler[place + 1 :] if wanted(event)), None)
 
     def contradictions(self):
-        """Tasks whose events do not fit each other: which of them is missing is not to be told."""
+        """Tasks whose events do not fit each other: which of them is missing is unknown."""
         state, on, found, seen, runs = {}, {}, set(), set(), {}
         for _, cpu, current, _, _, name, fields in self.scheduler:
             if cpu not in seen:

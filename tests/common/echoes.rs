@@ -26,7 +26,7 @@ pub(crate) fn compare(text: &str) -> [usize; 3] {
                 seen[2] += 1;
                 let written: Probe = written.parse().unwrap();
                 let mut shown: Probe = shown.parse().unwrap();
-                // The kernel chooses how many returns may be active at once if nobody else does.
+                // The kernel chooses how many returns may be active at once unless the definition says.
                 match (&written.kind, &mut shown.kind) {
                     (ProbeKind::Kretprobe { max_active: None, .. }, ProbeKind::Kretprobe { max_active, .. })
                     | (ProbeKind::Function { max_active: None, .. }, ProbeKind::Function { max_active, .. }) => {

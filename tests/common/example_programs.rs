@@ -27,7 +27,7 @@ fn built() -> &'static PathBuf {
 #[track_caller]
 pub(crate) fn example(name: &str, args: &[&str]) -> String {
     let Output { status, stdout, stderr } = Command::new(built().join(name)).args(args).output().expect(name);
-    let told = String::from_utf8_lossy(&stderr);
-    assert!(status.success(), "{name}: {status}: {told}");
+    let printed = String::from_utf8_lossy(&stderr);
+    assert!(status.success(), "{name}: {status}: {printed}");
     String::from_utf8(stdout).expect("text")
 }

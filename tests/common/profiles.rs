@@ -55,7 +55,7 @@ fn tasks(profile: &str) -> Vec<Task> {
         match events.last_mut() {
             _ if is_heading => tasks.push((line.to_owned(), Vec::new())),
             _ if line.starts_with("  Event: ") => events.push(vec![line.to_owned()]),
-            // Behind the last event of a task there is an empty line, which may be the next heading's.
+            // An empty line follows the last event of a task, which may be the next heading's.
             Some(event) if !line.is_empty() => event.push(line.to_owned()),
             _ => {}
         }

@@ -24,7 +24,7 @@ pub(crate) fn on_terminals(mut command: Command) -> OnTerminals {
     OnTerminals { stdout: from_stdout.join().expect("stdout"), stderr: from_stderr.join().expect("stderr"), status }
 }
 
-/// A terminal that changes nothing, and all that is written to it until nobody holds it any more.
+/// A terminal that changes nothing, and all that is written to it until no process holds it any more.
 fn terminal() -> (Stdio, JoinHandle<Vec<u8>>) {
     let pty = openpty(None, None).expect("a pty");
     let mut settings = tcgetattr(&pty.slave).expect("its settings");

@@ -40,7 +40,7 @@ struct Event {
 pub(crate) enum Pointers {
     /// The value.
     Plain,
-    /// The value, hashed with a secret: nobody else can know it.
+    /// The value, hashed with a secret: only the kernel can know it.
     Hashed,
 }
 

@@ -5,17 +5,17 @@ mkdir as trial; ln -s /bin/rtrace as/trace-cmd
 PATH=$PWD/as:$PATH
 : > results
 cd trial
-told() { printf '%s\t%s\n' "$1" "$2" >> ../results; }
+result() { printf '%s\t%s\n' "$1" "$2" >> ../results; }
 # line LINE: runs it; the waits of the manual are shorter here.
 line() {
   short=$(echo "$1" | sed 's/sleep [0-9]*/sleep 0.2/')
   case $short in
-    *cyclictest*) told 'no cyclictest' "$1"; return ;;
-    *do_IRQ*) told 'this kernel has no do_IRQ' "$1"; return ;;
-    *' -p function'* | *' -p '*'graph'*) [ -e $T/set_ftrace_filter ] || { told 'no function tracer' "$1"; return; } ;;
+    *cyclictest*) result 'no cyclictest' "$1"; return ;;
+    *do_IRQ*) result 'this kernel has no do_IRQ' "$1"; return ;;
+    *' -p function'* | *' -p '*'graph'*) [ -e $T/set_ftrace_filter ] || { result 'no function tracer' "$1"; return; } ;;
   esac
   sh -c "$short" > out 2> err; ended=$?
-  [ $ended = 0 ] && told pass "$1" || { told FAIL "$1"; echo "$short: $ended"; tail -n 3 err; }
+  [ $ended = 0 ] && result pass "$1" || { result FAIL "$1"; echo "$short: $ended"; tail -n 3 err; }
 }
 trace-cmd record -e sched sleep 0.1 > /dev/null 2>&1
 mkdir $T/instances/instance-one $T/instances/instance-two # as the manual has them
@@ -23,7 +23,7 @@ while read -r page words; do
   case $words in
     *'convert --compression any'*)
       # trace-cmd reads trace.dat and writes the file that is named; here that is said in full (docs/trace-cmd.md).
-      trace-cmd ${words#trace-cmd} > /dev/null 2> err; [ $? = 2 ] && grep -q Hint: err && told 'refused on purpose' "$words" || told FAIL "$words"
+      trace-cmd ${words#trace-cmd} > /dev/null 2> err; [ $? = 2 ] && grep -q Hint: err && result 'refused on purpose' "$words" || result FAIL "$words"
       continue ;;
     *'restore -i'*)
       # The sub-buffers that a killed recorder leaves.
@@ -38,7 +38,7 @@ done < /case/lines
 trace-cmd reset; rm -f trace.dat*
 
 # expect NAME COMMAND: it succeeds.
-expect() { name=$1; shift; eval "$@" > out 2> err && told pass "utest: $name" || { told FAIL "utest: $name"; echo "$*"; tail -n 3 out err; }; }
+expect() { name=$1; shift; eval "$@" > out 2> err && result pass "utest: $name" || { result FAIL "utest: $name"; echo "$*"; tail -n 3 out err; }; }
 expect 'record -m 5000' 'trace-cmd record -o u.dat -m 5000 -e sched ls && trace-cmd report -i u.dat > first'
 for version in 6 7; do
   expect "convert to version $version" "trace-cmd convert --file-version $version -i u.dat -o u$version.dat"
@@ -63,14 +63,14 @@ if [ -e $T/synthetic_events ]; then
   rtrace synth remove --all 2> /dev/null
   for kept in kprobe kretprobe uprobe uretprobe eprobe synth; do
     for made in 'p:k vfs_read' 'r:kr vfs_read' 'p:u /bin/rtrace:0x1000' 'r:ur /bin/rtrace:0x1000' 'e:e sched.sched_switch' 's:s u64 a'; do
-      rtrace probe add "$made" > /dev/null || told FAIL "probe add $made"
+      rtrace probe add "$made" > /dev/null || result FAIL "probe add $made"
     done
     case $kept in kprobe) name=kprobes/k ;; kretprobe) name=kprobes/kr ;; uprobe) name=uprobes/u ;; uretprobe) name=uprobes/ur ;; eprobe) name=eprobes/e ;; synth) name=synthetic/s ;; esac
     expect "reset -k $kept" "trace-cmd reset -k $kept && [ \"\$(cut -d' ' -f1 $T/dynamic_events | cut -f1 | sed 's/^[^:]*://')\" = $name ]"
     trace-cmd reset
   done
 else
-  told 'no synthetic events' 'utest: sqlhist, reset -k'
+  result 'no synthetic events' 'utest: sqlhist, reset -k'
 fi
 cd ..
 status=0

@@ -45,7 +45,7 @@ impl Guest {
     /// Boots `kernel` and runs the shell script `script` in it, with `files` in its `/case`.
     ///
     /// `None`, after a line on the uncaptured stderr, where this machine cannot boot that kernel. In CI (`CI=true`) a
-    /// kernel that has a package must boot, unless `RTRACE_CANNOT_BOOT` says why it cannot be had.
+    /// kernel that has a package must boot, unless `RTRACE_CANNOT_BOOT` says why it is unavailable.
     #[track_caller]
     pub(crate) fn run(kernel: Kernel, script: &str, files: &[&Path]) -> Option<Guest> {
         Guest::run_with(&[], kernel, script, files)

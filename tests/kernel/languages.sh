@@ -252,8 +252,8 @@ echo > $T/synthetic_events
 rtrace sqlhist -s 'select pid from sched_waking' 2> refused; [ $? = 2 ] && grep -q JOIN refused || fail 'actions without an event'
 rtrace hist show --top sched:sched_waking 2> refused; [ $? = 1 ] && grep -q 'has none' refused || fail 'a histogram that is not there'
 rtrace hist sched:sched_swich --key next_pid --duration 1s 2> refused; [ $? = 2 ] || fail 'an event that is not there'
-rtrace hist sched:sched_switch --key common_comm -- true > told 2>&1 || grep -q 'Hint: .*common_pid.execname' told || fail "common_comm: $(cat told)"
-rtrace hist sched:sched_switch --key next_pid --val next_comm --duration 10ms 2> told > /dev/null; grep -q 'is text: a sum' told || fail 'a sum of texts'
+rtrace hist sched:sched_switch --key common_comm -- true > printed 2>&1 || grep -q 'Hint: .*common_pid.execname' printed || fail "common_comm: $(cat printed)"
+rtrace hist sched:sched_switch --key next_pid --val next_comm --duration 10ms 2> printed > /dev/null; grep -q 'is text: a sum' printed || fail 'a sum of texts'
 
 rtrace instance create foo --buffer-size 512K --clock mono -e sched -O stacktrace --cpumask 1 || fail 'instance create'
 rtrace instance show foo > shown; grep -q 'clock *mono' shown || fail 'instance show'
@@ -262,7 +262,7 @@ rtrace instance set foo -O nostacktrace || fail 'instance set'
 rtrace trigger add -B foo sched:sched_switch hist:keys=next_pid:ts=common_timestamp || fail 'hist in an instance'
 rtrace instance remove foo 2> refused && fail 'removed with a trigger'
 sleep 100 < $T/instances/foo/per_cpu/cpu0/trace_pipe_raw & holder=$!
-until_true "[ \"\$(cat /proc/$holder/comm)\" = sleep ]" || fail 'nobody holds the instance'
+until_true "[ \"\$(cat /proc/$holder/comm)\" = sleep ]" || fail 'no process holds the instance'
 rtrace instance remove foo --force 2> refused && fail 'removed while it was held'
 grep -q "process $holder (sleep)" refused || fail 'the holder is not named'
 kill $holder; wait $holder 2>/dev/null

@@ -43,7 +43,7 @@ pub(crate) fn all_read_the_same(dir: &Path) -> BTreeMap<String, usize> {
         let Some(name) = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".dat")) else { continue };
         // Debian's 3.1 is built without zlib.
         let older = older.as_deref().filter(|_| name != "zlib");
-        let told = printed(env!("CARGO_BIN_EXE_rtrace"), &["report"], &path).and_then(|ours| {
+        let seen = printed(env!("CARGO_BIN_EXE_rtrace"), &["report"], &path).and_then(|ours| {
             if let Some(program) = &newer {
                 let differ = different_lines(&nameless(&printed(program, &["report", "-i"], &path)?), &nameless(&ours));
                 if !differ.is_empty() {
@@ -62,7 +62,7 @@ pub(crate) fn all_read_the_same(dir: &Path) -> BTreeMap<String, usize> {
             // The first line counts the CPUs.
             Ok(ours.lines().count().saturating_sub(1))
         });
-        match told {
+        match seen {
             Ok(lines) => _ = counts.insert(name.to_owned(), lines),
             Err(e) => wrong.push_str(&format!("{name}: {e}\n")),
         }

@@ -76,9 +76,9 @@ fn damaged_types_are_told() {
     btf.truncate(btf.len() / 2);
     std::fs::write(scratch.path().join("btf"), btf).expect("half of the types");
     let damaged = report(&case, &["--format", "kernel"]);
-    let told = String::from_utf8_lossy(&damaged.stderr);
-    assert_eq!(damaged.status.code(), Some(4), "{told}");
-    assert!(told.contains("of BTF"), "{told}");
+    let seen = String::from_utf8_lossy(&damaged.stderr);
+    assert_eq!(damaged.status.code(), Some(4), "{seen}");
+    assert!(seen.contains("of BTF"), "{seen}");
     let whole = report(&stored.join("function"), &["--format", "kernel"]);
     let lines = |output: &[u8]| output.iter().filter(|byte| **byte == b'\n').count();
     assert_eq!(lines(&damaged.stdout), lines(&whole.stdout));

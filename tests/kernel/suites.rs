@@ -1,4 +1,4 @@
-//! Suites that nobody here wrote: the kernel's own tests of ftrace, each write made by a verb of rtrace (`selftests.sh`),
+//! Other people's suites: the kernel's own tests of ftrace, each write made by a verb of rtrace (`selftests.sh`),
 //! and rtrace in the place of trace-cmd (`documented.sh`). Both are fetched or read when the test runs.
 
 use crate::common::not_run::not_run;
@@ -38,7 +38,7 @@ on_kernels!(long the_kernels_own_tests_pass: V6_1, AllTracers => |kernel| {
     let files: Vec<&Path> =
         [named.as_path(), &selected].into_iter().chain(programs.into_iter().filter(|program| program.exists())).collect();
     let Some(guest) = Guest::run(kernel, include_str!("selftests.sh"), &files) else { return };
-    told(&format!("selftests of {version}"), &guest, passed);
+    printed(&format!("selftests of {version}"), &guest, passed);
     let writes = guest.text("counted");
     let counted = writes.lines().filter(|line| *line == "rtrace").count();
     assert!(counted > by_rtrace, "only {counted} writes by rtrace");
@@ -54,13 +54,13 @@ on_kernels!(long what_trace_cmd_documents_works: V6_1, AllTracers => |kernel| {
     std::fs::write(&lines_file, lines).expect("the lines are written");
     let parameter = ["-a", "tsc=unstable"];
     let Some(guest) = Guest::run_with(&parameter, kernel, include_str!("documented.sh"), &[&lines_file]) else { return };
-    told("trace-cmd's documented lines and unit tests", &guest, 30);
+    printed("trace-cmd's documented lines and unit tests", &guest, 30);
 });
 
 /// Prints how many of a guest's results are of which kind, with those that did not pass; none may have failed, and at least
 /// `passed` must have passed.
 #[track_caller]
-fn told(what: &str, guest: &Guest, passed: usize) {
+fn printed(what: &str, guest: &Guest, passed: usize) {
     let results = guest.text("results");
     let mut kinds: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (kind, name) in results.lines().filter_map(|line| line.split_once('\t')) {
@@ -76,7 +76,7 @@ fn told(what: &str, guest: &Guest, passed: usize) {
     assert!(kinds.get("pass").is_some_and(|all| all.len() >= passed), "{text}");
 }
 
-/// The archive of a kernel's own tests; `None`, after a line that says why, where it cannot be had.
+/// The archive of a kernel's own tests; `None`, after a line that says why, where it is unavailable.
 fn fetched(version: &str) -> Option<PathBuf> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/fetch-selftests");
     let output = Command::new(script).arg(version).output().expect("tests/kernel/fetch-selftests starts");

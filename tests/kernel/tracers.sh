@@ -35,7 +35,7 @@ fi
 
 # What a function does to tracing: set, at work, gone.
 if has function; then
-  # Nobody calls kernel_power_off: dump and cpudump print all there is on the console, and snapshot swaps the buffers.
+  # Nothing calls kernel_power_off: dump and cpudump print all there is on the console, and snapshot swaps the buffers.
   set -- vfs_open:traceoff:5 vfs_open:traceon:3 vfs_open:stacktrace:2 vfs_open:enable_event:irq:softirq_entry \
     vfs_open:disable_event:sched:sched_switch:1 kernel_power_off:dump kernel_power_off:cpudump
   [ ! -e $T/snapshot ] || set -- "$@" kernel_power_off:snapshot:1
@@ -170,7 +170,7 @@ fi
 rtrace record -q -o zlib.dat -e sched:sched_switch --compression zlib -- ls / > /dev/null && [ "$(rtrace report zlib.dat | grep -c ' \[00')" -gt 0 ] || fail "zlib"
 # What is granted is a whole number of sub-buffers, and some to spare on newer kernels.
 rtrace record -o none.dat -e sched:sched_switch -b 512 -B one -e irq -b 64 -- true > sizes 2>&1
-grep -q 'through 5[0-9.]* KiB, [67][0-9.]* KiB (one) per CPU' sizes || fail "sizes are not told: $(cat sizes)"
+grep -q 'through 5[0-9.]* KiB, [67][0-9.]* KiB (one) per CPU' sizes || fail "sizes are not reported: $(cat sizes)"
 check version6 -e sched --file-version 6 -B one -e irq -- ls / > /dev/null
 rtrace dump version6.dat | grep -q 'version *6' || fail "not version 6: $(rtrace dump version6.dat | head -n 3)"
 check poll -e sched --poll -s 500 -- ls / > /dev/null
@@ -193,7 +193,7 @@ until_true grep -q 'entries: [1-9]\|read events: [1-9]' $T/instances/rtrace-$pid
 kill -INT $pid
 gone() { [ ! -e /proc/$pid ] || grep -q 'State:.Z' /proc/$pid/status; }
 until_true gone || fail "it does not end"
-[ -e /run/trace-cmd-record.pid ] && fail "the pid is still told"
+[ -e /run/trace-cmd-record.pid ] && fail "the pid is still written"
 settled "recordings with other options"
 [ "$(rtrace report daemon.dat | grep -c ' \[00')" -gt 0 ] || fail "nothing recorded in the background"
 rtrace record -q --daemonize -e sched:no_such_event -o none.dat 2> daemon.err && fail "--daemonize hides a failure"

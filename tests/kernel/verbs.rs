@@ -11,16 +11,16 @@ use std::time::Duration;
 
 on_kernels!(each_does_its_work: V6_1, V6_12, V7, AllTracers => |kernel| {
     let Some(guest) = Guest::run(kernel, include_str!("verbs.sh"), &[]) else { return };
-    let mut told = guest.text("stdout");
+    let mut printed = guest.text("stdout");
     if installed().is_some() {
-        told.push_str(&with_files(&guest.file("")));
+        printed.push_str(&with_files(&guest.file("")));
     }
     left_by_guests::all_read_the_same(&guest.file(""));
     for verb in ["profile: ", "stack: ", "extract: ", "restore: ", "split: ", "stream: ", "chains: "] {
-        assert!(told.lines().any(|line| line.starts_with(verb)), "{kernel:?}: {told}");
+        assert!(printed.lines().any(|line| line.starts_with(verb)), "{kernel:?}: {printed}");
     }
     if kernel == Kernel::AllTracers {
-        assert!(!told.contains("missing"), "this kernel has everything: {told}");
+        assert!(!printed.contains("missing"), "this kernel has everything: {printed}");
     }
 });
 
@@ -39,7 +39,7 @@ fn with_files(dir: &Path) -> String {
         Duration::from_secs(600),
     )
     .expect("sh starts");
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
-    told
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
+    printed
 }

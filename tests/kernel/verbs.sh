@@ -104,14 +104,14 @@ rtrace stat | sed '/^The kernel refused/,$d' > stat.before
 rtrace start -e sched:sched_switch -f 'prev_pid >= 0' -R stacktrace:3 -e irq -C mono -b 600 -O sym-offset -M 3 --cmdlines-size 256 \
   -B one -e 'timer:timer_s*' -f 'flags >= 0' -C global -b 300 || fail "start"
 ls / > /dev/null
-rtrace stat > told || fail "stat"
+rtrace stat > printed || fail "stat"
 for word in 'sched:sched_switch$' '^  irq$' 'sched:sched_switch "prev_pid >= 0"' 'sched:sched_switch "stacktrace' 'KiB per CPU' 'Clock: mono' '^  sym-offset' 'Tracing is on'; do
-  grep -q "$word" told || fail "stat does not say $word: $(cat told)"
+  grep -q "$word" printed || fail "stat does not say $word: $(cat printed)"
 done
-grep -q 'timer' told && fail "stat of the top level tells of an instance: $(cat told)"
-rtrace stat -B one --json > told || fail "stat -B one --json"
+grep -q 'timer' printed && fail "stat of the top level tells of an instance: $(cat printed)"
+rtrace stat -B one --json > printed || fail "stat -B one --json"
 for word in '"instance": "one"' '"timer:timer_start"' '"flags >= 0"' '"clock": "global"' '"on": true'; do
-  grep -q "$word" told || fail "stat -B one --json does not say $word: $(cat told)"
+  grep -q "$word" printed || fail "stat -B one --json does not say $word: $(cat printed)"
 done
 [ "$(rtrace show --tracing-on --buffer-size trace_clock | grep -c '^1$\|^60[0-9]$\|\[mono\]')" = 3 ] || fail "show: $(rtrace show --tracing-on --buffer-size trace_clock)"
 rtrace show -B one --json trace_clock | grep -q '\[global\]' || fail "show -B one --json"
@@ -137,11 +137,11 @@ rtrace set -v -e irq -b 900 -O nosym-offset || fail "set"
 if grep -qw function_graph $T/available_tracers; then
   rtrace set -p function_graph -g vfs_open -n vfs_read --max-graph-depth 2 -O funcgraph-proc --threshold 1 || fail "set -p function_graph"
   [ "$(rtrace show --current-tracer --graph-function | tr '\n' ' ')" = 'function_graph vfs_open ' ] || fail "set -p function_graph: $(rtrace stat)"
-  rtrace stat > told; grep -q 'Tracer: function_graph' told && grep -q vfs_open told && grep -q 'funcgraph-proc' told || fail "stat of function_graph: $(cat told)"
+  rtrace stat > printed; grep -q 'Tracer: function_graph' printed && grep -q vfs_open printed && grep -q 'funcgraph-proc' printed || fail "stat of function_graph: $(cat printed)"
   rtrace set -p function -l 'vfs_open' -n vfs_read --func-stack && rtrace set -l vfs_open:traceoff:3 -l vfs_open:stacktrace || fail "set -p function"
   rtrace show --ftrace-filter | grep -q 'vfs_open:traceoff' || fail "set -l: $(rtrace show --ftrace-filter)"
 fi
-rtrace options > told && grep -q ftrace told || fail "options: $(cat told)"
+rtrace options > printed && grep -q ftrace printed || fail "options: $(cat printed)"
 rtrace reset -d -B one || fail "reset -d -B one"
 rtrace reset -b 1410 || fail "reset after start and set"
 settings > after
@@ -186,13 +186,13 @@ date=; [ "$(cat $T/trace_clock)" = "$(cat $T/instances/one/trace_clock)" ] && da
 rtrace extract -q -a -t $date -o extracted.dat || fail "extract"
 settings > after
 diff before after || fail "extract leaves something"
-rtrace report extracted.dat > told || fail "report of what was extracted"
-ours=$(grep -c ' \[00' told)
+rtrace report extracted.dat > printed || fail "report of what was extracted"
+ours=$(grep -c ' \[00' printed)
 [ "$ours" -ge "$inside" ] || fail "extract: $inside in the rings, $ours here"
-for event in sched_switch sched_wakeup; do grep -q " $event: " told || fail "extract: no $event"; done
-grep -q '^ *one: ' told || fail "extract -a: no event of instance one"
-grep ' sched_switch: ' told | grep -q 'one:' && fail "extract -a: a top event of instance one"
-now=$(date +%s); then=$(sed -n 's/.*\] [^ ]* *\([0-9]*\)\.[0-9]*: .*/\1/p' told | head -n 1)
+for event in sched_switch sched_wakeup; do grep -q " $event: " printed || fail "extract: no $event"; done
+grep -q '^ *one: ' printed || fail "extract -a: no event of instance one"
+grep ' sched_switch: ' printed | grep -q 'one:' && fail "extract -a: a top event of instance one"
+now=$(date +%s); then=$(sed -n 's/.*\] [^ ]* *\([0-9]*\)\.[0-9]*: .*/\1/p' printed | head -n 1)
 if [ -n "$date" ]; then
   [ -n "$then" ] && [ $((now - then)) -ge 0 ] && [ $((now - then)) -lt 3600 ] || fail "extract --date: $then, and it is $now"
 fi
@@ -212,8 +212,8 @@ gone() { for reader in $readers; do [ ! -e /proc/$reader ] || grep -q 'State:.Z'
 for reader in $readers; do kill -USR1 $reader; done
 until_true gone || fail "trace-cmd's readers do not end"
 rtrace restore -c -o header.dat > /dev/null || fail "restore -c"
-rtrace restore -o restored.dat killed.dat.cpu0 killed.dat.cpu1 > told || fail "restore"
-rtrace restore -i header.dat -o headed.dat killed.dat.cpu0 killed.dat.cpu1 > told || fail "restore -i"
+rtrace restore -o restored.dat killed.dat.cpu0 killed.dat.cpu1 > printed || fail "restore"
+rtrace restore -i header.dat -o headed.dat killed.dat.cpu0 killed.dat.cpu1 > printed || fail "restore -i"
 trace-cmd restore -i header.dat -o theirs.dat killed.dat.cpu0 killed.dat.cpu1 > /dev/null 2> err || fail "trace-cmd restore: $(cat err)"
 restored=$(rtrace report restored.dat | grep -c ' \[00')
 [ $restored -gt 0 ] || fail "restore: nothing"
@@ -221,7 +221,7 @@ for file in headed theirs; do
   n=$(rtrace report $file.dat | grep -c ' \[00')
   [ $n = $restored ] || fail "$file.dat: $n events, not $restored"
 done
-rtrace dump --validate restored.dat > told || fail "restore: $(cat told)"
+rtrace dump --validate restored.dat > printed || fail "restore: $(cat printed)"
 echo "restore: $restored events"
 for reader in $(pidof sleep); do grep -q 1000 /proc/$reader/cmdline && kill $reader; done
 rtrace reset -b 1410 || fail "reset"

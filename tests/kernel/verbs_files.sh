@@ -8,8 +8,8 @@ for how in "--file-version 6" "--compression none" "--compression zstd"; do
   rtrace convert --force load.dat $how converted.dat || fail "convert $how"
   [ "$(trace-cmd report -i converted.dat 2> err | grep -c ' \[00')" = "$whole" ] || fail "convert $how: $(cat err)"
 done
-rtrace dump --strings load.dat > told || fail "dump --strings"
-rtrace split -i load.dat -o part -e 100 -r > told || fail "split"
+rtrace dump --strings load.dat > printed || fail "dump --strings"
+rtrace split -i load.dat -o part -e 100 -r > printed || fail "split"
 sum=0; n=0
 for part in part.*; do
   count=$(trace-cmd report -i $part 2> err | grep -c ' \[00') || fail "trace-cmd: $part: $(cat err)"

@@ -36,7 +36,7 @@ pub(crate) struct Tally {
     lines: usize,
     events: BTreeSet<String>,
     cases: usize,
-    /// True if the kernel printed a plain `%p` hashed, with a secret: nobody else can know it.
+    /// True if the kernel printed a plain `%p` hashed, with a secret: only the kernel can know it.
     hashed: bool,
     /// By case and event the first line that differs, and how many do.
     differences: BTreeMap<(String, String), (String, usize)>,

@@ -100,9 +100,9 @@ pub(crate) fn both(dir: &Path) -> (Vec<u8>, Vec<u8>) {
 /// The output of `rtrace report` for the files in `dir`.
 pub(crate) fn reported(dir: &Path, options: &[&str]) -> Vec<u8> {
     let output = report(dir, options);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}: {told}", dir.display());
-    assert!(!told.contains("raw fields") && !told.contains("no format describes"), "{}: {told}", dir.display());
+    let seen = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {seen}", dir.display());
+    assert!(!seen.contains("raw fields") && !seen.contains("no format describes"), "{}: {seen}", dir.display());
     output.stdout
 }
 

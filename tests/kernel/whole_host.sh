@@ -29,7 +29,7 @@ if [ -e $tracing/buffer_subbuf_size_kb ]; then
     WHOLE_SUBBUF_KB=$size $whole "$dir/sub-buffers-$size" nop 'ls -lR /etc | sort | tail -n 1' 'sched:*' 'syscalls:*' 'irq:*' || exit
   done
 fi
-# Whoever wants no idle states for a while says so here; each of its three actions once.
+# Requests for no idle states are made here; each of its three actions once.
 if [ -w /dev/cpu_dma_latency ]; then
   $whole "$dir/latency" nop 'exec 3>/dev/cpu_dma_latency; printf 0x7fffffff >&3; exec 3>&-' power:pm_qos_add_request power:pm_qos_update_request power:pm_qos_remove_request power:pm_qos_update_target || exit
 fi

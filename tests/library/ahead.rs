@@ -48,12 +48,12 @@ impl Work for Lines {
         let sum = r.data.iter().fold(0u32, |sum, b| sum.wrapping_mul(31).wrapping_add(u32::from(*b)));
         let (time, cpu, lost) = (r.timestamp.0, r.cpu.0, r.lost);
         out.extend_from_slice(format!("{number} {time} {cpu} {} {lost:?} {sum:x}", r.buffer).as_bytes());
-        let told = if self.tells && sum.is_multiple_of(5) { next() } else { None };
-        if let Some(told) = &told {
-            out.extend_from_slice(format!(" and {} {}", told.timestamp.0, told.data.len()).as_bytes());
+        let printed = if self.tells && sum.is_multiple_of(5) { next() } else { None };
+        if let Some(printed) = &printed {
+            out.extend_from_slice(format!(" and {} {}", printed.timestamp.0, printed.data.len()).as_bytes());
         }
         out.push(b'\n');
-        if told.is_some() { Consumed::Two } else { Consumed::One }
+        if printed.is_some() { Consumed::Two } else { Consumed::One }
     }
 
     fn commit(&self, known: &mut Seen, done: &mut Seen, out: &mut Vec<u8>) -> Commit {
@@ -141,7 +141,7 @@ fn segments_that_were_wrong_are_corrected_or_done_in_order() {
 /// Records that follow each other on a CPU are worked on without asking the merge for each: that must not show.
 #[test]
 fn series_give_what_single_steps_give() {
-    let (mut told, work) = (0, Lines { surprise: 0, tells: true });
+    let (mut printed, work) = (0, Lines { surprise: 0, tells: true });
     for path in trace_files() {
         let Ok(trace) = Trace::open(std::fs::read(&path).unwrap()) else { continue };
         let mut merge = Merge::default();
@@ -153,7 +153,7 @@ fn series_give_what_single_steps_give() {
                     if work.record(&merge.record(), || merge.peek(), &mut seen, &mut expected) == Consumed::Two =>
                 {
                     merge.skip_peeked();
-                    told += 1;
+                    printed += 1;
                 }
                 Ok(true) => {}
                 Ok(false) => break,
@@ -169,7 +169,7 @@ fn series_give_what_single_steps_give() {
         run(&work, streams(&trace), WorkDivision::new(1), &mut Seen::default(), &mut sink, note).unwrap();
         assert!(out == expected && damage == expected_damage, "{}", path.display());
     }
-    assert!(told > 100, "no file has many records");
+    assert!(printed > 100, "no file has many records");
 }
 
 proptest! {

@@ -59,7 +59,7 @@ fn none_in_last(trace: &Trace, what: &str, mut print: impl FnMut(&mut Merge, &mu
     pass(trace, &mut print);
     pass(trace, &mut print);
     let Pass { records, streams, printing, reading } = pass(trace, &mut print);
-    assert_eq!(printing, 0, "{what}: of {records} records so many made it allocate");
+    assert_eq!(printing, 0, "{what}: number of {records} records that made it allocate");
     // Each stream needs buffers for a stored chunk, an unpacked one, and the found records; two are exchanged.
     assert!(reading <= 8 * streams, "{what}: {reading} of {records} records made reading allocate");
     records

@@ -248,7 +248,7 @@ fn only_tracefs_spells_its_paths() {
     let others: Vec<&str> = library().into_iter().chain(["cli"]).filter(|m| *m != "tracefs").collect();
     let paths = ["/sys/kernel/tracing", "/sys/kernel/debug", "\"trace_pipe_raw\"", "\"set_event\""];
     none_says(&others, &paths, "only `tracefs` spells tracefs paths");
-    // Knobs' names are words of the command line too (`show --tracing_on`); nobody else has a use for them.
+    // Knobs' names are words of the command line too (`show --tracing_on`); no other module has a use for them.
     let silent: Vec<&str> = others.into_iter().filter(|m| *m != "cli").collect();
     none_says(&silent, &["\"tracing_on\"", "\"trace_clock\""], "only `tracefs` writes knobs");
 }
@@ -262,7 +262,7 @@ fn the_library_is_silent() {
 
 #[test]
 fn the_program_prints_what_may_fail() {
-    // They end in a panic where nobody listens: `rtrace report 2>&1 | head`.
+    // They end in a panic on a broken pipe: `rtrace report 2>&1 | head`.
     none_says(&["cli"], &["println!", "print!("], "the program prints with `exit::print` and `note!`");
 }
 

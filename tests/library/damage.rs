@@ -228,7 +228,7 @@ fn put(file: &mut [u8], at: usize, big: bool, number: u64, len: usize) {
     file[at..at + len].copy_from_slice(&bytes[from..from + len]);
 }
 
-fn assert_told(file: Vec<u8>, whole: &[Event], what: &str) -> usize {
+fn assert_reported(file: Vec<u8>, whole: &[Event], what: &str) -> usize {
     let (found, damage) = read(file);
     assert!(!damage.is_empty(), "{what}: {} of {} events, not a word", found.len(), whole.len());
     found.len()
@@ -244,16 +244,16 @@ fn lost_options_are_told_and_the_buffers_found_again() {
         for offset in [0, u64::MAX, u64::MAX - 15, file.len() as u64 - 1] {
             let mut damaged = file.clone();
             put(&mut damaged, link, big, offset, 8);
-            let found = assert_told(damaged, &whole, &format!("{name}: options at {offset:#x}"));
+            let found = assert_reported(damaged, &whole, &format!("{name}: options at {offset:#x}"));
             assert_eq!(found, whole.len(), "{name}: options at {offset:#x}");
         }
         let mut zeroed = file.clone();
         zeroed[options..].fill(0);
-        assert_told(zeroed, &whole, &format!("{name}: zeros from the options on"));
+        assert_reported(zeroed, &whole, &format!("{name}: zeros from the options on"));
         let mut zeroed = file.clone();
         zeroed[options..options + 16].fill(0);
-        let found = assert_told(zeroed, &whole, &format!("{name}: no header of the options"));
-        assert_eq!(found, whole.len(), "{name}: the buffers lie behind");
+        let found = assert_reported(zeroed, &whole, &format!("{name}: no header of the options"));
+        assert_eq!(found, whole.len(), "{name}: the buffers follow");
     }
 }
 
@@ -272,14 +272,14 @@ fn wrong_numbers_of_a_buffer_are_told() {
             for count in (0..cpus + 2).filter(|count| *count != cpus).chain([u32::MAX as usize]) {
                 let mut damaged = file.clone();
                 put(&mut damaged, numbers + 4, big, count as u64, 4);
-                let found = assert_told(damaged, &whole, &format!("{name}: {count} CPUs"));
+                let found = assert_reported(damaged, &whole, &format!("{name}: {count} CPUs"));
                 assert_eq!(found, whole.len(), "{name}: {count} CPUs: the data tells where it lies");
             }
             for (cpu, field) in (0..cpus).flat_map(|cpu| [(cpu, 4), (cpu, 12)]) {
                 for number in [0, 1, 4096, u64::MAX, file.len() as u64] {
                     let mut damaged = file.clone();
                     put(&mut damaged, numbers + 8 + 20 * cpu + field, big, number, 8);
-                    assert_told(damaged, &whole, &format!("{name}: cpu {cpu}, field {field}: {number:#x}"));
+                    assert_reported(damaged, &whole, &format!("{name}: cpu {cpu}, field {field}: {number:#x}"));
                 }
             }
         }
@@ -308,8 +308,8 @@ fn a_wrong_size_of_any_section_is_told_when_the_file_is_opened() {
             for size in [section.size + 1, 2 * section.size, u64::MAX >> 1] {
                 let mut damaged = file.clone();
                 put(&mut damaged, section.offset as usize + 8, big, size, 8);
-                let told = Trace::open(damaged).map_or(true, |trace| !trace.damage.is_empty());
-                assert!(told, "section {:?} at {:#x} made {size} bytes", section.id, section.offset);
+                let printed = Trace::open(damaged).map_or(true, |trace| !trace.damage.is_empty());
+                assert!(printed, "section {:?} at {:#x} made {size} bytes", section.id, section.offset);
             }
         }
     }
@@ -403,7 +403,7 @@ fn data_of_no_cpu_is_told_in_version_6() {
     for (cpu, size) in [(0, 0), (0, 4096), (0, 36864 - 4096), (1, 0), (1, 32768 - 4096)] {
         let mut damaged = file.clone();
         put(&mut damaged, table + 16 * cpu + 8, false, size, 8);
-        assert_told(damaged, &whole, &format!("cpu {cpu} has {size} bytes"));
+        assert_reported(damaged, &whole, &format!("cpu {cpu} has {size} bytes"));
     }
 }
 
@@ -432,13 +432,13 @@ fn a_cpu_that_the_machine_did_not_have_is_told() {
     for number in [2, 3, u32::MAX.into()] {
         let mut damaged = file.clone();
         put(&mut damaged, cpu, false, number, 4);
-        assert_eq!(assert_told(damaged, &whole, &format!("cpu {number}")), whole.len());
+        assert_eq!(assert_reported(damaged, &whole, &format!("cpu {number}")), whole.len());
     }
     let count = trace.option(OptionId::CPUCOUNT).unwrap().offset as usize + 6;
     for number in [0, 1, 3, 4096] {
         let mut damaged = file.clone();
         put(&mut damaged, count, false, number, 4);
-        assert_told(damaged, &whole, &format!("{number} CPUs"));
+        assert_reported(damaged, &whole, &format!("{number} CPUs"));
     }
 }
 

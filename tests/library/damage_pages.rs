@@ -101,7 +101,13 @@ fn damages() -> Vec<(&'static str, Damage, String)> {
     ]
 }
 
-fn assert_told(whole: &[u8], (at, pages): (usize, usize), dir: &Path, damages: &[(&str, Damage, String)], what: &str) {
+fn assert_reported(
+    whole: &[u8],
+    (at, pages): (usize, usize),
+    dir: &Path,
+    damages: &[(&str, Damage, String)],
+    what: &str,
+) {
     let path = dir.join("trace.dat");
     for (how, damage, message) in damages {
         let mut damaged = whole.to_vec();
@@ -141,7 +147,7 @@ fn sub_buffers_that_do_not_follow_each_other_are_told() {
             let (_, stderr, status) = rtrace(&words, &path);
             assert_eq!(status, Some(0), "{name}: {words:?}: {stderr}");
         }
-        assert_told(&whole, first_cpu(&whole), dir.path(), &damages(), name);
+        assert_reported(&whole, first_cpu(&whole), dir.path(), &damages(), name);
     }
 }
 
@@ -163,7 +169,7 @@ fn they_are_told_between_two_chunks() {
             (how, damage, message.replace("page 1:", "page 31:").replace("page 2:", "page 32:"))
         })
         .collect();
-    assert_told(&whole, (shift, pages - 30), dir.path(), &named, "a storm");
+    assert_reported(&whole, (shift, pages - 30), dir.path(), &named, "a storm");
 }
 
 #[test]

@@ -18,8 +18,8 @@ const KINDS: [(&[&str], &str); 6] =
 fn render(path: &Path, options: &[&str]) -> Vec<u8> {
     let output =
         Command::new(env!("CARGO_BIN_EXE_rtrace")).arg("report").args(options).arg("-i").arg(path).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && !told.contains("shown as raw fields"), "{}: {told}", path.display());
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !printed.contains("shown as raw fields"), "{}: {printed}", path.display());
     output.stdout
 }
 
@@ -139,7 +139,7 @@ fn on_purpose(expected: &str, ours: &str) -> bool {
 
 fn check(name: &str) {
     let Some(corpus) = corpus() else {
-        not_run(format_args!("no corpus at hand: {name} not compared"));
+        not_run(format_args!("no corpus here: {name} not compared"));
         return;
     };
     let report = folder(&corpus.join(name));

@@ -1,4 +1,4 @@
-//! `rtrace agent` and `record -A`: two recordings at once, joined, and nothing left behind whoever goes away.
+//! `rtrace agent` and `record -A`: two recordings at once, joined, and nothing left behind, whichever end goes away.
 
 use crate::common::environment::TestEnvironment;
 use crate::common::listening::Listening;
@@ -82,7 +82,7 @@ fn host_and_guest_are_recorded_at_once() {
     out.exits(2);
     assert!(out.stderr().contains("trace-127.0.0.1.dat") && out.stderr().contains("--name"), "{}", out.stderr());
 
-    // What it cannot do is explained, on both sides, before the load runs.
+    // Its refusal is explained, on both sides, before the load runs.
     let out =
         env.rtrace(&["record", "-e", "sched", "-o", "n.dat", "-A", &place, "-e", "nosuch:event", "--", "touch", "ran"]);
     out.exits(125);
@@ -190,7 +190,7 @@ fn a_guest_that_goes_away_is_told_and_the_host_goes_on() {
     assert_eq!(out.status.code(), Some(4), "{said}");
     assert!(said.contains("recording goes on without it") && said.contains("INCOMPLETE"), "{said}");
     env.rtrace(&["report", "--count", "trace.dat"]).exits(0);
-    // What a killed recorder leaves goes by the next one's `reset --stale`.
+    // `reset --stale` removes the remains of a killed recorder.
     env.rtrace(&["reset", "--stale"]).exits(0);
     assert_eq!(instances_of(pid), [""; 0]);
 }
@@ -222,7 +222,7 @@ fn an_agent_serves_whom_it_may() {
     let out = env.rtrace(&["agent", "-p", "0", "-N", "127.0.0.1", "--allow", "@3"]);
     out.exits(2);
     assert!(out.stderr().contains("over TCP or over vsock, not both"), "{}", out.stderr());
-    // Nobody has an address of this network, which is for documents.
+    // No machine has an address of this network, which is for documents.
     let mut agent = Listening::agent_for("192.0.2.1", &["--bind", "127.0.0.1"]);
     let place = format!("127.0.0.1:{}", agent.port);
     let out = env.rtrace(&["record", "-e", "sched", "-A", &place, "-e", "sched", "--", "true"]);

@@ -125,7 +125,7 @@ fn locks_memory_and_faults_are_what_the_definitions_say() {
     for (what, least) in [("memory", 1000), ("faults", 50), ("locks", 0)] {
         let analyze = env.rtrace(&["analyze", what, "--csv"]);
         if what == "locks" && analyze.status() == Some(1) {
-            not_run("nobody waited for a lock meanwhile");
+            not_run("no task waited for a lock meanwhile");
             continue;
         }
         let csv = analyze.exits(0).stdout();
@@ -140,7 +140,7 @@ fn locks_memory_and_faults_are_what_the_definitions_say() {
     env.rtrace(&["analyze", "functions"]).exits(1).complains_with("`rtrace record --for functions`");
 }
 
-/// What was enabled and did not happen is known not to have happened; also of files made from this one.
+/// Events that were enabled and did not happen are known not to have happened; also of files made from this one.
 #[test]
 fn what_did_not_happen_is_known() {
     let Some((_, _alone)) = kernel() else { return };
@@ -156,7 +156,7 @@ fn what_did_not_happen_is_known() {
         outcome.exits(0).prints_with("sched:sched_process_hang was recorded with the filter pid == 1");
         outcome.prints_with("3 assertions: 3 pass, 0 fail, 0 indeterminate");
         env.rtrace(&["check", file, "-a", "count(sched:sched_switch) == 0"]).exits(3);
-        // Nobody looked.
+        // Not asked for.
         env.rtrace(&["check", file, "-a", "count(sched:sched_wakeup_new) == 0"]).exits(4);
     }
     let Some(quantities) = agree(&env, "check", "trace.dat", &[]) else { return };
@@ -199,8 +199,8 @@ fn events_are_counted_here_where_the_kernel_cannot() {
     let here = ["--in-user", "--journal-dir", "journal", "--json"];
     let words = ["hist", "raw_syscalls:sys_enter", "--key", "common_pid", "--if", "id == 1"];
     let words: Vec<&str> = words.iter().chain(&here).chain(&load).copied().collect();
-    let told = env.rtrace(&words);
-    let document: serde_json::Value = serde_json::from_str(&told.exits(0).stdout()).expect("JSON");
+    let printed = env.rtrace(&words);
+    let document: serde_json::Value = serde_json::from_str(&printed.exits(0).stdout()).expect("JSON");
     let most = document["tables"][0]["entries"][0]["hitcount"].as_u64().unwrap_or(0);
     let lost = document["recording"]["lost"].as_u64().expect("a number");
     assert!(most <= 3000 && most + lost >= 3000, "{document:#}");
@@ -245,9 +245,9 @@ fn events_are_counted_here_where_the_kernel_cannot() {
             .chain(&["--follow=100ms", "--max-lost", "1000000", "--", "bash", "-c", slow])
             .copied()
             .collect();
-        let told = env.rtrace(&words);
+        let printed = env.rtrace(&words);
         let readings: Vec<serde_json::Value> =
-            told.exits(0).stdout().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+            printed.exits(0).stdout().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
         assert!(readings.len() >= 4, "{readings:#?}");
         let hits = |reading: &serde_json::Value| {
             let table = &reading["tables"][0];

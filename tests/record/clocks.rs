@@ -84,7 +84,7 @@ fn an_effect_is_not_before_its_cause_by_more_than_the_error() {
         let fits = least - error - 500_000 <= offset && offset <= most + error + 500_000;
         assert!(fits, "{host} {guest}: {least} {offset} {most}, {error}");
         println!("{host} {guest}: {offset} ns, within {error}, by the events between {least} and {most}");
-        // What is shown: a pong never precedes its ping, nor follows the next one.
+        // The output: a pong never precedes its ping, nor follows the next one.
         let (least, most) = bracket(&both(&env, &[]));
         assert!(least <= error && most >= -error, "{host} {guest}: {least} {most}, {error}");
         println!("{host} {guest}: shown times could be shifted by {least} to {most}");
@@ -190,7 +190,7 @@ fn a_hostile_controller_costs_its_session() {
     let mut agent = Listening::agent(&[]);
     let sync = |message: TimeSync| Message::TimeSync(message).bytes();
     let start = |series, flags| sync(TimeSync::Start { series, flags });
-    // What is sent at once; each answers what the agent begins with in a way that is not due.
+    // Sent at once; each is a wrong answer to the agent's first message.
     for (nth, sent) in [
         vec![0xff; 64],
         sync(TimeSync::Probe(7)),

@@ -59,7 +59,7 @@ fn losses_on_the_way_are_counted_at_both_ends_and_marked() {
     let Some((_, _guard)) = kernel() else { return };
     let (env, dir) = (TestEnvironment::new(), TestEnvironment::new());
     let mut listening = Listening::start(dir.path(), &[]);
-    // What is lost lies between what is not.
+    // The lost events lie between received ones.
     let load = format!(
         "{}; sleep 1; touch first; while [ ! -e goon ]; do sleep 0.05; done; {}; touch second; \
          while [ ! -e end ]; do sleep 0.05; done; {}",

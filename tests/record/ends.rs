@@ -1,4 +1,4 @@
-//! Ends that nobody planned: any signal, resource limits, files that somebody removes, a tracefs that is unmounted.
+//! Unplanned ends: any signal, resource limits, removed files, a tracefs that is unmounted.
 
 use crate::common::environment::TestEnvironment;
 use crate::common::knobs::Knobs;

@@ -130,7 +130,7 @@ fn rtrace_of(user: User, env: &TestEnvironment) -> Command {
         return env.command(env!("CARGO_BIN_EXE_rtrace"));
     }
     let program = env.path().join("rtrace");
-    // Copied by another process: what other tests start now would have a copy of ours open, and nobody could execute it.
+    // Copied by another process: what other tests start now would have a copy of ours open, and no process could execute it.
     env.run("install", &["-m", "755", env!("CARGO_BIN_EXE_rtrace"), program.to_str().unwrap()]).exits(0);
     env.run("chown", &["-R", "65534:65534", env.path().to_str().unwrap()]).exits(0);
     let mut command = env.command("setpriv");
@@ -363,7 +363,7 @@ fn a_filter_that_some_events_cannot_have() {
     record("nosuch == 1").exits(2).complains_with("field `nosuch` not found");
 }
 
-/// Commands that only change something say what comes next, to a person and to nobody else.
+/// Commands that only change something say what comes next, to a person only.
 #[test]
 fn a_person_is_told_what_comes_next() {
     let env = TestEnvironment::new();
@@ -379,12 +379,12 @@ fn a_person_is_told_what_comes_next() {
         let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
         command.args(args);
         let seen = on_terminals(command);
-        let told = String::from_utf8_lossy(&seen.stderr).into_owned();
-        assert!(seen.status.success() && seen.stdout.is_empty() && told.contains(words), "{verb}: {told}");
+        let reported = String::from_utf8_lossy(&seen.stderr).into_owned();
+        assert!(seen.status.success() && seen.stdout.is_empty() && reported.contains(words), "{verb}: {reported}");
     }
 }
 
-/// Pipes that the caller reads end when the parent does, while the recording goes on until it is told to end.
+/// Pipes that the caller reads end when the parent does, while the recording goes on until it is asked to end.
 #[test]
 fn the_background_lets_go_of_the_callers_pipes() {
     let env = TestEnvironment::new();

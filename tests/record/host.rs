@@ -176,9 +176,9 @@ fn chunks_of_other_tasks_are_passed_over() {
     let env = TestEnvironment::new();
     let load = format!("for n in 1 2 3 4; do sh -c '{}'; done", kills(30_000));
     record(&env, &["-F", "-c", "-b", "16M", "-e", "syscalls:sys_enter_kill", "--", "sh", "-c", &load]).exits(0);
-    let told = |line: &str| line.split_whitespace().next()?.rsplit('-').next()?.parse::<i32>().ok();
+    let seen = |line: &str| line.split_whitespace().next()?.rsplit('-').next()?.parse::<i32>().ok();
     let all = report(&env);
-    let mut pids: Vec<i32> = all.iter().filter_map(|line| told(line)).collect();
+    let mut pids: Vec<i32> = all.iter().filter_map(|line| seen(line)).collect();
     pids.dedup();
     assert!(pids.len() >= 4, "{pids:?}");
     let trace = Trace::open(std::fs::File::open(env.path().join("trace.dat")).unwrap()).unwrap();
@@ -192,7 +192,7 @@ fn chunks_of_other_tasks_are_passed_over() {
         tasks.add(Pid(pid));
         let left_out = cpus.clone().flat_map(|cpu| trace.without_tasks(buffer, cpu, &tasks));
         assert!(left_out.map(|range| range.end - range.start).sum::<u64>() > 0, "every chunk is read for {pid}");
-        let mine: Vec<&String> = all.iter().filter(|line| told(line) == Some(pid)).collect();
+        let mine: Vec<&String> = all.iter().filter(|line| seen(line) == Some(pid)).collect();
         let out = env.rtrace(&["report", "--pid", &pid.to_string()]);
         let shown = out.exits(0).stdout();
         let shown: Vec<&str> = shown.lines().filter(|line| !line.starts_with("cpus=")).collect();

@@ -232,8 +232,8 @@ fn trace_cmd_records_at_the_same_time() {
         let output = env.rtrace(&["report", file]);
         // trace-cmd reads the kernel's list of names twice, first for its size: names that come and go in between make
         // that size wrong, which is reported.
-        let told = output.stderr();
-        if !(file == "theirs.dat" && told.contains("(cmdlines)") && told.lines().count() == 1) {
+        let printed = output.stderr();
+        if !(file == "theirs.dat" && printed.contains("(cmdlines)") && printed.lines().count() == 1) {
             output.exits(0).complains("");
         }
         let text = output.stdout();

@@ -135,8 +135,8 @@ fn an_instance_that_was_there_is_drained_and_stays() {
     let out = env.rtrace(&["recover", "--json", "--journal-dir", "journal", "copy.dat"]);
     assert!(out.stdout().contains("\"rings\": null") || out.status() != Some(0), "{}", out.stdout());
     // A command that changes tracing is warned about it.
-    let told = env.rtrace(&["clear", "--journal-dir", "journal", "-B", "rtrace-test-no-such"]);
-    told.complains_with("trace.dat` finishes its recording and puts it back");
+    let printed = env.rtrace(&["clear", "--journal-dir", "journal", "-B", "rtrace-test-no-such"]);
+    printed.complains_with("trace.dat` finishes its recording and puts it back");
     let rings = recover(&env, &tracefs, &before);
     assert_eq!((rings["events"].as_u64(), rings["missing"].as_u64()), (Some(300), Some(0)), "{rings}");
     assert_eq!(report(&env).len(), 300);

@@ -67,15 +67,15 @@ fn a_live_profile_tells_how_long_a_task_slept() {
         "-F",
         "--",
     ];
-    let told = env.rtrace(
+    let printed = env.rtrace(
         &[&profile[..], &["sh", "-c", "echo hello; for i in 1 2 3 4 5 6 7 8; do sleep 0.01; done; exit 3"]].concat(),
     );
-    told.exits(3);
-    assert_eq!(told.stdout(), "hello\n");
+    printed.exits(3);
+    assert_eq!(printed.stdout(), "hello\n");
     assert!(
-        told.stderr().contains("sched_switch:S asleep") && !told.stderr().contains("sys_enter"),
+        printed.stderr().contains("sched_switch:S asleep") && !printed.stderr().contains("sys_enter"),
         "{}",
-        told.stderr()
+        printed.stderr()
     );
 }
 
@@ -89,10 +89,10 @@ fn hooks_go_with_the_recording() {
         .exits(0);
     let report = env.rtrace(&["report", "--profile", "ours.dat"]);
     report.exits(0).complains("");
-    let told = report.stdout();
-    assert!(told.contains("\nGlobal Events\n  Event: sched_waking:0x") && told.contains("% ("), "{told}");
+    let printed = report.stdout();
+    assert!(printed.contains("\nGlobal Events\n  Event: sched_waking:0x") && printed.contains("% ("), "{printed}");
     let profile = env.rtrace(&["profile", "--input", "ours.dat", "--layout", "trace-cmd"]).exits(0).stdout();
     let table = env.rtrace(&["profile", "--input", "ours.dat", "--limit", "5"]).exits(0).stdout();
     assert!(table.starts_with("TASK ") && table.contains("TOTAL ms") && table.lines().count() <= 7, "{table}");
-    assert_eq!(told.split_once('\n').expect("a first line").1, profile);
+    assert_eq!(printed.split_once('\n').expect("a first line").1, profile);
 }

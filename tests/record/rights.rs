@@ -52,13 +52,13 @@ fn the_owner_of_tracefs_records_and_recovers() {
     if outcome.status() == Some(9) {
         return not_run("tracefs cannot be mounted with options here");
     }
-    let told = outcome.exits(0).stdout();
-    let journals = told.matches(".journal").count();
-    assert_eq!(journals, 2, "one while each of the two recorded, in the user's own directory: {told}");
+    let printed = outcome.exits(0).stdout();
+    let journals = printed.matches(".journal").count();
+    assert_eq!(journals, 2, "one while each of the two recorded, in the user's own directory: {printed}");
     for wanted in [&format!("{USER}\n"), "status 3\n", "rtrace-", "recovered 0\n"] {
-        assert!(told.contains(wanted), "{wanted}: {told}");
+        assert!(printed.contains(wanted), "{wanted}: {printed}");
     }
-    let rest = told.split("recovered 0\n").nth(1).expect("the rest");
+    let rest = printed.split("recovered 0\n").nth(1).expect("the rest");
     let left = |name: &str| name.ends_with(".journal") || name.starts_with("rtrace-") && !others.contains(&name.into());
     assert!(!rest.lines().any(left), "left behind: {rest}");
     before.assert_unchanged(&Knobs::read(tracefs.root()));
@@ -78,9 +78,9 @@ fn a_group_reads_and_is_told_what_recording_needs() {
     if outcome.status() == Some(9) {
         return not_run("tracefs cannot be mounted with options here");
     }
-    let told = outcome.exits(0).stdout();
+    let printed = outcome.exits(0).stdout();
     for wanted in ["1\nstat 0\n", "Permission denied", "uid=USER", "status 125\n"] {
-        assert!(told.contains(wanted), "{wanted}: {told}");
+        assert!(printed.contains(wanted), "{wanted}: {printed}");
     }
     before.assert_unchanged(&Knobs::read(tracefs.root()));
 }

@@ -28,9 +28,9 @@ fn the_recording_goes_to_standard_output_and_all_words_to_standard_error() {
     let env = TestEnvironment::new();
     let to = File::create(env.path().join("piped.dat")).expect("a file");
     let output = recorder(&env, &[]).stdout(to).stderr(Stdio::piped()).output().expect("to run");
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(7), "the command's status: {told}");
-    assert!(told.contains("words of CMD\n") && told.contains("standard output: "), "{told}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(7), "the command's status: {printed}");
+    assert!(printed.contains("words of CMD\n") && printed.contains("standard output: "), "{printed}");
     env.rtrace(&["report", "piped.dat"]).exits(0).complains("").prints_with("sched_process_exit");
     assert_eq!(left(&env), [""; 0]);
     before.assert_unchanged(&Knobs::read(tracefs.root()));
@@ -45,11 +45,14 @@ fn a_recording_that_nothing_takes_is_kept() {
     drop(reader);
     for to in [Stdio::from(full), Stdio::from(closed)] {
         let output = recorder(&env, &["-q"]).stdout(to).stderr(Stdio::piped()).output().expect("to run");
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(125), "{told}");
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(125), "{printed}");
         let kept = left(&env);
-        let [path] = &kept[..] else { panic!("{kept:?}: {told}") };
-        assert!(told.contains("failed to write the recording to standard output") && told.contains(path), "{told}");
+        let [path] = &kept[..] else { panic!("{kept:?}: {printed}") };
+        assert!(
+            printed.contains("failed to write the recording to standard output") && printed.contains(path),
+            "{printed}"
+        );
         env.rtrace(&["report", path]).exits(0).prints_with("sched_process_exit");
         fs::remove_dir_all(env.path().join("tmp")).expect("to remove it");
     }

@@ -94,7 +94,7 @@ fn stacks_of_c_programs_have_names() {
         let file = format!(" ({})", here.join(program).display());
         let plain = env.rtrace(&["report"]);
         plain.exits(0).complains("");
-        assert!(!plain.stdout().contains("main+0x"), "names that nobody asked for");
+        assert!(!plain.stdout().contains("main+0x"), "names that were not asked for");
         for format in ["text", "kernel"] {
             let named = env.rtrace(&["report", "--symbols", "user", "--format", format]);
             named.exits(0).complains("");

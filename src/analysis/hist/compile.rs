@@ -3,7 +3,7 @@
 use super::gates::Gates;
 use super::key::KeyColumn;
 use super::operand::Operand;
-use super::plan::{Assigned, Deed, Reference, Trigger, TriggerEffect, TriggerPlan, When};
+use super::plan::{Assigned, Reference, TrackAction, Trigger, TriggerEffect, TriggerPlan, When};
 use super::setup::{HistSetup, HistTrigger, Problem, SetupError};
 use super::synthetic::SyntheticEvent;
 use super::table::Widths;
@@ -172,7 +172,7 @@ impl Compiler<'_> {
         });
         let mut actions = Vec::new();
         for (track, action) in (tracks..).zip(&spec.actions) {
-            actions.push(self.deed(&mut draft, &action.value, track)?);
+            actions.push(self.action(&mut draft, &action.value, track)?);
         }
         if let Some(widths) = self.plan.tables.get_mut(draft.table) {
             widths.tracked = widths.tracked.max(tracks.saturating_add(actions.len()));
@@ -376,7 +376,7 @@ impl Compiler<'_> {
         matched.or_else(|| all().next().map(|(number, _)| number))
     }
 
-    fn deed(&mut self, draft: &mut Draft<'_>, action: &HandlerAction, track: usize) -> Result<Deed, Problem> {
+    fn action(&mut self, draft: &mut Draft<'_>, action: &HandlerAction, track: usize) -> Result<TrackAction, Problem> {
         let followed = |name: &str| VarRef { event: None, name: name.to_owned() };
         let (when, matched) = match &action.when {
             Reaction::OnMatch { event } => (When::Match, Some(event.value.clone())),
@@ -397,7 +397,7 @@ impl Compiler<'_> {
             Do::Save(args) => TriggerEffect::Save(self.passed(draft, args, matched.as_ref())?),
             Do::Snapshot => TriggerEffect::Snapshot,
         };
-        Ok(Deed { when, what })
+        Ok(TrackAction { when, what })
     }
 
     fn passed(

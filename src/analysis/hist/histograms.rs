@@ -217,7 +217,7 @@ impl Analysis for Histograms<'_> {
             Some(part) if !self.plan.is_ordered => part,
             _ if self.plan.needs_stacks => HistPart::LaterStacked(StackedLog::default()),
             _ if self.plan.is_ordered => HistPart::Later(Log::default()),
-            // What comes later may find no room: that is decided when it is merged.
+            // Later entries may find the table full: that is decided when it is merged.
             _ => self.begin_with(false),
         }
     }

@@ -58,7 +58,7 @@ pub(super) struct Trigger {
     /// The variables that are set, with their places in the rows.
     pub(super) variables: Vec<(usize, Assigned)>,
     pub(super) references: Vec<Reference>,
-    pub(super) actions: Vec<Deed>,
+    pub(super) actions: Vec<TrackAction>,
     pub(super) table: usize,
     /// True if other triggers read its variables.
     pub(super) is_read: bool,
@@ -77,7 +77,7 @@ impl Trigger {
     /// True if it reads the name of the event's task.
     pub(super) fn needs_comms(&self) -> bool {
         let takes = |assigned: &Assigned| *assigned == Assigned::Comm;
-        let acts = |deed: &Deed| match &deed.what {
+        let acts = |action: &TrackAction| match &action.what {
             TriggerEffect::Fire { values, .. } | TriggerEffect::Save(values) => values.iter().any(takes),
             TriggerEffect::Snapshot => false,
         };
@@ -145,7 +145,7 @@ impl Assigned {
 
 /// A handler and its action.
 #[derive(Clone, Debug)]
-pub(super) struct Deed {
+pub(super) struct TrackAction {
     pub(super) when: When,
     pub(super) what: TriggerEffect,
 }

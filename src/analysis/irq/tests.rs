@@ -53,7 +53,7 @@ fn follow(events: &[(u64, u32, i32, u16, &[i64])], lost_before: Option<u64>) -> 
 }
 
 /// Kind, id, runs, time, own time and number of delays of each handler.
-fn told(report: &IrqReport) -> Vec<(HandlerKind, u64, u64, u64, u64, u64)> {
+fn rows(report: &IrqReport) -> Vec<(HandlerKind, u64, u64, u64, u64, u64)> {
     let one = |source: &super::IrqSource| {
         (source.kind, source.id, source.times.count(), source.times.total(), source.own, source.delays.count())
     };
@@ -78,7 +78,7 @@ fn time_of_handlers_within_is_not_the_outer_ones_own() {
         None,
     );
     assert_eq!(
-        told(&report),
+        rows(&report),
         [
             (HandlerKind::Irq, 24, 2, 6 + 33, 6 + 33, 0),
             (HandlerKind::SoftIrq, 1, 1, 40, 20, 1),
@@ -105,7 +105,7 @@ fn a_work_item_is_its_workers() {
         ],
         None,
     );
-    assert_eq!(told(&report), [(HandlerKind::Irq, 9, 1, 2, 2, 0), (HandlerKind::Work, 0xf, 1, 30, 30, 1)]);
+    assert_eq!(rows(&report), [(HandlerKind::Irq, 9, 1, 2, 2, 0), (HandlerKind::Work, 0xf, 1, 30, 30, 1)]);
     assert_eq!(report.sources[1].delays.total(), 20);
     assert_eq!(report.cpus.iter().map(|cpu| cpu.runs[HandlerKind::Work as usize]).collect::<Vec<_>>(), [1, 0]);
 }
@@ -122,7 +122,7 @@ fn what_does_not_fit_is_counted_and_no_duration() {
         ],
         None,
     );
-    assert_eq!(told(&report), [(HandlerKind::SoftIrq, 3, 1, 10, 10, 0)]);
+    assert_eq!(rows(&report), [(HandlerKind::SoftIrq, 3, 1, 10, 10, 0)]);
     let counts = report.counts;
     assert_eq!((counts.without_entry, counts.contradictions, counts.unfinished), (1, 1, 1));
 }
@@ -140,6 +140,6 @@ fn nothing_spans_lost_events_of_its_cpu() {
         ],
         Some(20),
     );
-    assert_eq!(told(&report), [(HandlerKind::SoftIrq, 4, 1, 10, 10, 0)]);
+    assert_eq!(rows(&report), [(HandlerKind::SoftIrq, 4, 1, 10, 10, 0)]);
     assert_eq!((report.counts.losses, report.counts.censored, report.counts.without_entry), (1, 2, 2));
 }

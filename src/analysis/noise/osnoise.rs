@@ -28,7 +28,7 @@ pub struct Osnoise {
 pub struct CpuNoise {
     /// Number of periods.
     pub periods: u64,
-    /// Time in which the tracer looked for noise.
+    /// Time in which the tracer sampled.
     pub runtime: u64,
     /// Noise in that time.
     pub noise: u64,

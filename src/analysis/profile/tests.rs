@@ -81,7 +81,7 @@ impl Kernel {
     }
 
     /// `who label count total [stack addresses]` of all events.
-    fn told(&self, by_comm: bool) -> Vec<String> {
+    fn rows(&self, by_comm: bool) -> Vec<String> {
         let symbols = Symbols::default();
         let mut lines = Vec::new();
         for task in self.profile.tasks(&symbols, by_comm) {
@@ -119,11 +119,11 @@ fn a_task_sleeps_is_woken_and_waits() {
     kernel.stack(151, 9, &[0x30]);
     kernel.switch(170, [9, 7], 0);
     kernel.switch(190, [7, 9], 8); // pushed aside
-    kernel.wakeup(195, 9, 7); // which wakes nobody
+    kernel.wakeup(195, 9, 7); // which wakes no task
     kernel.stack(196, 9, &[0x40]);
     kernel.switch(200, [9, 7], 2);
     assert_eq!(
-        kernel.told(false),
+        kernel.rows(false),
         [
             "7 sched_switch:S 1 50 10:50:100%",
             "7 sched_switch:R+ 1 10",
@@ -140,7 +140,7 @@ fn what_was_lost_ends_nothing() {
     kernel.lost = Lost::Count(3);
     kernel.wakeup(150, 9, 7);
     kernel.switch(170, [9, 7], 0);
-    assert_eq!(kernel.told(false), ["7 sched_wakeup:0x7 1 20"]);
+    assert_eq!(kernel.rows(false), ["7 sched_wakeup:0x7 1 20"]);
     let mut kernel = super::tests::kernel();
     kernel.profile.hook(&"start,timer/done,timer,p".parse().unwrap()).unwrap();
     kernel.numbers(1, 5, TIMER, &[0xa, 0]);
@@ -151,7 +151,7 @@ fn what_was_lost_ends_nothing() {
     kernel.numbers(4, 5, DONE, &[0xa]); // other CPUs' losses do not matter to it
     kernel.lost = Lost::Unknown;
     kernel.numbers(5, 6, DONE, &[0xa]);
-    assert_eq!(kernel.told(false), ["5 start:0xa 1 3", "6 start:0xa 1 3"]);
+    assert_eq!(kernel.rows(false), ["5 start:0xa 1 3", "6 start:0xa 1 3"]);
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn each_cpu_has_an_idle_task() {
     kernel.switch(130, [7, 0], 1);
     kernel.cpu = 1;
     kernel.switch(210, [8, 0], 1);
-    assert_eq!(kernel.told(false), ["0 sched_switch:R 2 130"]);
+    assert_eq!(kernel.rows(false), ["0 sched_switch:R 2 130"]);
     let tasks = kernel.profile.tasks(&Symbols::default(), false);
     let idle = tasks[0].events[0].times();
     assert_eq!((idle.max, idle.max_at, idle.min, idle.min_at), (100, 210, 30, 130));
@@ -180,7 +180,7 @@ fn functions_nest_and_their_stack_traces_come_before() {
     kernel.numbers(110, 7, ENTRY, &[0xf, 1]);
     kernel.numbers(115, 7, EXIT, &[0xf, 1]);
     kernel.numbers(140, 7, EXIT, &[0xf, 0]);
-    assert_eq!(kernel.told(false), ["7 func: 0xf 2 45 10:40:100%", "7 start:0x1 1 0"]);
+    assert_eq!(kernel.rows(false), ["7 func: 0xf 2 45 10:40:100%", "7 start:0x1 1 0"]);
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn hooks_make_pairs() {
     kernel.stack(11, 1, &[0x10]);
     kernel.numbers(20, 5, DONE, &[0xa]);
     kernel.numbers(26, 9, MORE, &[0xa]);
-    assert_eq!(kernel.told(false), ["Global done:0xa 1 6", "5 start:0xa 1 10 10:10:100%"]);
+    assert_eq!(kernel.rows(false), ["Global done:0xa 1 6", "5 start:0xa 1 10 10:10:100%"]);
 
     let mut kernel = super::tests::kernel();
     kernel.profile.hook(&hook("start,timer/done,timer")).unwrap();
@@ -204,7 +204,7 @@ fn hooks_make_pairs() {
     kernel.numbers(10, 1, TIMER, &[0xa, 5]);
     kernel.numbers(20, 1, MORE, &[0xa]);
     kernel.numbers(50, 1, DONE, &[0xa]);
-    assert_eq!(kernel.told(false), ["1 start:0xa 1 40", "1 start:0xa/more 1 10"]);
+    assert_eq!(kernel.rows(false), ["1 start:0xa 1 40", "1 start:0xa/more 1 10"]);
 
     let profile = &mut kernel.profile;
     let wrong = |profile: &mut Profile, text: &str| profile.hook(&hook(text)).unwrap_err().to_string();
@@ -239,9 +239,9 @@ fn tasks_of_a_name_are_put_together() {
         kernel.wakeup(at + 20 * pid as u64, 0, pid);
         kernel.switch(at + 30 * pid as u64, [0, pid], 0);
     }
-    let told = kernel.told(true);
-    assert_eq!(told[1], "same sched_switch:S 2 300 10:300:100%");
-    assert_eq!(told[2], "same sched_wakeup:0x0 2 150");
+    let rows = kernel.rows(true);
+    assert_eq!(rows[1], "same sched_switch:S 2 300 10:300:100%");
+    assert_eq!(rows[2], "same sched_wakeup:0x0 2 150");
 }
 
 #[test]

@@ -103,7 +103,7 @@ impl TaskLog {
 
     /// Notes the state from `since` to `at`, at which it ends.
     pub(super) fn end(&mut self, state: TimeIn, since: u64, at: u64, cpu: Option<CpuId>) {
-        // What an event contradicts, or a loss makes unknown, was noted for nothing.
+        // States that an event contradicts, or a loss makes unknown, are taken back.
         let known = if state == TimeIn::Unknown { since } else { at };
         while self.spans.last().is_some_and(|last| last.begin >= known) {
             self.spans.pop();

@@ -30,7 +30,7 @@ pub enum TimeSlice {
 /// A task that slices speak of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
-    /// Its number, by which tasks that had the same pid one after the other are told apart.
+    /// Its number, which distinguishes tasks that had the same pid one after the other.
     pub utid: i64,
     /// Its pid; 0 for all idle tasks together.
     pub tid: Pid,

@@ -51,6 +51,6 @@ fn interval(value: Interval) -> Value {
         Dimension::Time => json!("ns"),
         Dimension::Rate => json!("/s"),
     };
-    // What nothing bounds is null.
+    // An unbounded end is null.
     json!({"observed": value.observed, "least": value.least, "most": value.most, "unit": unit})
 }

@@ -43,7 +43,7 @@ EXAMPLES:
 pub(crate) struct Args {
     #[command(flatten)]
     file: FileArgs,
-    /// What must hold
+    /// Assertion that must hold; may be given several times
     #[arg(short, long, value_name = "ASSERTION", value_parser = assertion)]
     assert: Vec<Assertion>,
     /// File of assertions: a TOML table `[assert]` of names and assertions, perhaps `min-samples`

@@ -145,7 +145,7 @@ impl<W: Write> Write for Limited<W> {
                 self.over = true;
                 return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the part is full"));
             };
-            // What is not taken now is given again.
+            // Bytes that are not taken now are given again.
             let count = self.out.write(bytes)?;
             *left = rest + (bytes.len() - count) as u64;
             return Ok(count);

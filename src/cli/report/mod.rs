@@ -51,7 +51,7 @@ use std::path::{Path, PathBuf};
         rtrace report -w -F 'sched/.*'                      how long tasks waited for a CPU\n  \
         rtrace report --syscalls --comm ls                  calls, as strace prints them\n  \
         rtrace report --symbols user                        user-space stacks by name, after `record --proc-map`\n  \
-        rtrace report -O fgraph:tailprint -r 'timer_.*'     names behind `}`, timers as fields"
+        rtrace report -O fgraph:tailprint -r 'timer_.*'     names after `}`, timers as fields"
 )]
 pub(crate) struct Args {
     #[command(flatten)]

@@ -70,7 +70,7 @@ fn place(
     if data.layout == DataLayout::Pages {
         return (data.offset, data.size);
     }
-    // What the chunks' headers say of it nothing vouches for.
+    // Nothing vouches for the sizes in the chunks' headers.
     let mut pages = trace.raw_pages(top, cpu).on_threads(threads());
     let (mut size, mut chunk) = (0, Vec::new());
     loop {

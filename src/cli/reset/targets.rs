@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug)]
 pub(super) struct Targets {
     /// Words before the first of `-B`, `-a` and `-t`: they are about all of them.
-    about_all: Wish,
-    groups: Vec<(Group, Wish)>,
+    about_all: InstanceReset,
+    groups: Vec<(Group, InstanceReset)>,
 }
 
 /// Instances that one option names.
@@ -26,16 +26,16 @@ enum Group {
 
 /// The fate of an instance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Wish {
+pub(super) struct InstanceReset {
     /// It is removed.
     pub(super) delete: bool,
     /// Size of its ring buffer, in KiB per CPU; the size after boot if `None`.
     pub(super) buffer_kib: Option<u64>,
 }
 
-impl Wish {
-    fn or(self, other: Wish) -> Wish {
-        Wish { delete: self.delete || other.delete, buffer_kib: self.buffer_kib.or(other.buffer_kib) }
+impl InstanceReset {
+    fn or(self, other: InstanceReset) -> InstanceReset {
+        InstanceReset { delete: self.delete || other.delete, buffer_kib: self.buffer_kib.or(other.buffer_kib) }
     }
 }
 
@@ -54,40 +54,40 @@ impl Targets {
     pub(super) const IDS: [&'static str; 5] = ["instances", "all", "top", "delete", "buffer_size"];
 
     /// The instances, which must exist, with the fate of each; the top level first.
-    pub(super) fn open(&self, tracefs: &Tracefs) -> Result<Vec<(Instance, Wish)>, Failure> {
-        let wishes = self.wishes(|| Ok(tracefs.instances()?))?;
-        let open = |(name, wish): (Option<String>, Wish)| {
+    pub(super) fn open(&self, tracefs: &Tracefs) -> Result<Vec<(Instance, InstanceReset)>, Failure> {
+        let resets = self.resets(|| Ok(tracefs.instances()?))?;
+        let open = |(name, reset): (Option<String>, InstanceReset)| {
             let instance = name.map_or_else(|| Ok(tracefs.top()), |name| tracefs.instance(&name))?;
-            Ok((instance, wish))
+            Ok((instance, reset))
         };
-        wishes.into_iter().map(open).collect()
+        resets.into_iter().map(open).collect()
     }
 
     /// The fate of each instance by its name; `existing` are the names of all.
-    fn wishes(
+    fn resets(
         &self,
         existing: impl Fn() -> Result<Vec<String>, Failure>,
-    ) -> Result<BTreeMap<Option<String>, Wish>, Failure> {
-        let mut wishes: BTreeMap<Option<String>, Wish> = BTreeMap::new();
-        for (group, wish) in &self.groups {
+    ) -> Result<BTreeMap<Option<String>, InstanceReset>, Failure> {
+        let mut resets: BTreeMap<Option<String>, InstanceReset> = BTreeMap::new();
+        for (group, reset) in &self.groups {
             let names = match group {
                 Group::Top => vec![None],
                 Group::Named(name) => vec![Some(name.clone())],
                 Group::All => existing()?.into_iter().map(Some).collect(),
             };
             for name in names {
-                let known = wishes.entry(name).or_default();
-                *known = wish.or(*known);
+                let known = resets.entry(name).or_default();
+                *known = reset.or(*known);
             }
         }
         if self.groups.is_empty() {
-            wishes.insert(None, Wish::default());
+            resets.insert(None, InstanceReset::default());
         }
-        wishes.values_mut().for_each(|wish| *wish = wish.or(self.about_all));
-        match wishes.get(&None) {
+        resets.values_mut().for_each(|reset| *reset = reset.or(self.about_all));
+        match resets.get(&None) {
             Some(top) if top.delete => Err(Failure::new(Exit::Usage, anyhow!("the top level cannot be deleted"))
                 .hint("-d removes the instance of the -B before it, after -a all of them.")),
-            _ => Ok(wishes),
+            _ => Ok(resets),
         }
     }
 }
@@ -137,12 +137,12 @@ impl FromArgMatches for Targets {
             words.extend(places.zip(values).map(|(at, value)| (at, id, value.as_str())));
         }
         words.sort_by_key(|&(at, ..)| at);
-        let mut targets = Targets { about_all: Wish::default(), groups: Vec::new() };
+        let mut targets = Targets { about_all: InstanceReset::default(), groups: Vec::new() };
         for (_, id, value) in words {
             match id {
-                "instances" => targets.groups.push((Group::Named(value.to_owned()), Wish::default())),
-                "all" => targets.groups.push((Group::All, Wish::default())),
-                "top" => targets.groups.push((Group::Top, Wish::default())),
+                "instances" => targets.groups.push((Group::Named(value.to_owned()), InstanceReset::default())),
+                "all" => targets.groups.push((Group::All, InstanceReset::default())),
+                "top" => targets.groups.push((Group::Top, InstanceReset::default())),
                 "delete" => match targets.groups.as_mut_slice() {
                     // As trace-cmd has it: the top level beside all instances stays.
                     [.., (Group::All, all), (Group::Top, _)] => all.delete = true,
@@ -152,8 +152,8 @@ impl FromArgMatches for Targets {
                 _ => {
                     let size = ByteSize::parse_with_unit(value, 1024);
                     let size = size.map_err(|e| clap::Error::raw(ErrorKind::ValueValidation, format!("{e}\n")))?;
-                    let wish = targets.groups.last_mut().map_or(&mut targets.about_all, |(_, wish)| wish);
-                    wish.buffer_kib = Some(size.0.div_ceil(1024));
+                    let reset = targets.groups.last_mut().map_or(&mut targets.about_all, |(_, reset)| reset);
+                    reset.buffer_kib = Some(size.0.div_ceil(1024));
                     targets.size_of_both();
                 }
             }
@@ -171,19 +171,19 @@ impl FromArgMatches for Targets {
 mod tests {
     use super::*;
 
-    fn wishes(words: &str) -> Result<Vec<(String, bool, Option<u64>)>, Failure> {
+    fn resets(words: &str) -> Result<Vec<(String, bool, Option<u64>)>, Failure> {
         let command = <Targets as clap::Args>::augment_args(clap::Command::new("reset"));
         let matches = command.try_get_matches_from(["reset"].into_iter().chain(words.split_whitespace())).unwrap();
         let targets = Targets::from_arg_matches(&matches).unwrap();
-        let wishes = targets.wishes(|| Ok(vec!["one".to_owned(), "two".to_owned()]))?;
+        let resets = targets.resets(|| Ok(vec!["one".to_owned(), "two".to_owned()]))?;
         let named = |name: Option<String>| name.unwrap_or_else(|| "top".to_owned());
-        Ok(wishes.into_iter().map(|(name, wish)| (named(name), wish.delete, wish.buffer_kib)).collect())
+        Ok(resets.into_iter().map(|(name, reset)| (named(name), reset.delete, reset.buffer_kib)).collect())
     }
 
     #[test]
     fn each_belongs_to_the_instance_before_it() {
         let is = |words: &str, expected: &[(&str, bool, Option<u64>)]| {
-            let found = wishes(words).unwrap();
+            let found = resets(words).unwrap();
             let found: Vec<_> = found.iter().map(|(name, delete, kib)| (name.as_str(), *delete, *kib)).collect();
             assert_eq!(found, expected, "{words}");
         };
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn the_top_level_stays() {
         for words in ["-d", "-t -d", "-d -t -a", "-B one -t -d"] {
-            assert!(wishes(words).is_err(), "{words}");
+            assert!(resets(words).is_err(), "{words}");
         }
     }
 }

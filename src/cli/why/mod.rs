@@ -64,7 +64,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// The interval of which the longest is looked for.
+/// The interval of which the longest is searched.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 enum Worst {
     /// From its wakeup to its CPU

@@ -72,7 +72,7 @@ impl LateInterval<'_> {
     fn woken(&self, wake: Option<&Wake>, handler: Option<&Handler>) -> String {
         let Some(wake) = wake else { return ", and was not woken in the window".to_owned() };
         let by = match (wake.context, handler) {
-            (WakeContext::Task, _) if wake.by.pid.0 == 0 => "the idle task, for whoever asked it".to_owned(),
+            (WakeContext::Task, _) if wake.by.pid.0 == 0 => "the idle task, for an unknown requester".to_owned(),
             (WakeContext::Task, _) => self.task(wake.by.pid),
             (_, Some(handler)) => self.interrupt(handler),
             (WakeContext::HardIrq, None) => "a hard interrupt".to_owned(),

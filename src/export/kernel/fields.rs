@@ -82,7 +82,7 @@ impl Fields {
     }
 }
 
-/// Behind a text from `start` on with bytes that cannot be printed, which become dots: all its bytes, ` (31:0a)`.
+/// Appends, after a text from `start` on with bytes that cannot be printed, which become dots: all its bytes, ` (31:0a)`.
 fn show_bytes(start: usize, out: &mut Vec<u8>) {
     let is_shown = |byte: &u8| (0x20..0x7f).contains(byte);
     let end = out.len();

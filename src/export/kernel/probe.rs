@@ -115,8 +115,8 @@ fn split(pieces: &str, args: Vec<String>, format: &EventFormat, abi: Abi, symbol
     while !rest.is_empty() {
         // The next argument begins at a blank; no conversion holds one.
         let end = rest[1..].find(' ').map_or(rest.len(), |at| at + 1);
-        let (piece, behind) = rest.split_at(end);
-        rest = behind;
+        let (piece, after) = rest.split_at(end);
+        rest = after;
         let values: Vec<String> = args.by_ref().take(piece.matches('%').count()).collect();
         let text = match &values[..] {
             [value] => location(value, format).map(|at| (piece.split('=').next().unwrap_or("").to_owned() + "=", at)),

@@ -127,8 +127,8 @@ mod tests {
         }
         let names: Vec<&str> = TABLE.lines().filter_map(|line| line.split(' ').next()).collect();
         assert!(names.is_sorted());
-        let told = BUILDS.iter().map(|(system, name)| format!("{system}:{name}")).find(|n| !names.contains(&&**n));
-        assert_eq!(told, None);
+        let unknown = BUILDS.iter().map(|(system, name)| format!("{system}:{name}")).find(|n| !names.contains(&&**n));
+        assert_eq!(unknown, None);
     }
 
     #[test]

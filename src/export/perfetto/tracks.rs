@@ -179,7 +179,7 @@ pub fn perfetto_slices(name: &str, of: (usize, usize), pairs: &mut [KeptPair], o
     }
 }
 
-/// Appends a counter that is told by its values, each with its time; `of` are the numbers of the machine, as files have them,
+/// Appends a counter that is given by its values, each with its time; `of` are the numbers of the machine, as files have them,
 /// of the table, and of the entry in it.
 pub fn perfetto_counter(
     name: &str,

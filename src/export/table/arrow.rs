@@ -153,7 +153,7 @@ impl Exporter for Arrow<'_> {
     ) -> Consumed {
         let Buffer { what, common, types } = &self.buffers[record.buffer];
         let id = common.event_id(what.abi, record.data);
-        // An event that no format describes has no columns, and is told as damage.
+        // An event that no format describes has no columns, and is reported as damage.
         let Some(ArrowType { table, name, places, absent }) = types.get(&id) else { return Consumed::One };
         let ArrowState { rows, scratch, .. } = state;
         let (fixed, others) = rows.columns.split_at_mut(FIXED.len());

@@ -64,7 +64,7 @@ pub fn integer(n: i128) -> Value {
     }
 }
 
-/// The name of a value column; a key of the same name is told from it by `mark`.
+/// The name of a value column; `mark` distinguishes it from a key of the same name.
 pub(super) fn value_name(entry: &HistEntry, column: &ValueColumn, mark: &str) -> String {
     let is_key = entry.keys.iter().any(|key| key.name == column.name);
     format!("{}{}", if is_key { mark } else { "" }, column.name)

@@ -46,7 +46,7 @@ pub struct CheckContext<'a> {
     pub features: Features,
     /// The other hist triggers of the instance, if they are known: what `$variables` may mean.
     pub neighbours: Option<&'a [Neighbour]>,
-    /// The format of another event (system, event), if formats can be had at all. Synthetic events are of the system
+    /// The format of another event (system, event), if formats are available at all. Synthetic events are of the system
     /// `synthetic`.
     pub lookup: Option<Lookup<'a>>,
 }

@@ -3,7 +3,7 @@
 use super::segment::SegmentStream;
 use super::unpacked::Unpacked;
 use crate::ring_buffer::{PageError, PageLayout, PageOrder};
-use crate::trace_dat::{Codec, CpuStream, Mark, Outline, Packed, PageCursor};
+use crate::trace_dat::{Codec, CpuStream, Mark, Packed, PageCursor, PageHeaders};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -91,7 +91,7 @@ impl Feed {
         let begun = self.cursor.next_page();
         self.ready.iter().enumerate().flat_map(move |(number, chunk)| {
             let first = if number == 0 { begun } else { 0 };
-            let starts = chunk.data.outline.starts(first).enumerate();
+            let starts = chunk.data.headers.starts(first).enumerate();
             starts.map(move |(page, start)| (self.stream.correction().apply(start), first + page == 0))
         })
     }
@@ -121,8 +121,8 @@ impl Feed {
         while let Some(Asked { got: Some(_), .. }) = self.asked.front() {
             let Some(Asked { mark, size, got: Some(got) }) = self.asked.pop_front() else { break };
             self.first_asked += 1;
-            let sound = got.filter(|d| d.len() == size && d.outline.is_in_order(&mut self.order)).and_then(|data| {
-                let (start, last_page) = self.span(&data.outline)?;
+            let sound = got.filter(|d| d.len() == size && d.headers.is_in_order(&mut self.order)).and_then(|data| {
+                let (start, last_page) = self.span(&data.headers)?;
                 Some((data, start, last_page))
             });
             match sound {
@@ -141,8 +141,8 @@ impl Feed {
 
     /// Times of the first and the last page of the next chunk, corrected; `None` if a page begins before the one before
     /// it: a page of zeros, or a clock that went back, is nothing to cut a trace by.
-    fn span(&self, outline: &Outline) -> Option<(u64, u64)> {
-        let mut starts = outline.starts(0).map(|start| self.stream.correction().apply(start));
+    fn span(&self, headers: &PageHeaders) -> Option<(u64, u64)> {
+        let mut starts = headers.starts(0).map(|start| self.stream.correction().apply(start));
         let first = starts.next()?;
         let rises = self.ready.back().is_none_or(|before| before.last_page <= first);
         let last = starts.try_fold(first, |before, start| (before <= start).then_some(start))?;
@@ -199,13 +199,13 @@ impl Feed {
         };
         let (mut cursor, mut first_page) = (self.cursor, self.first_page);
         for pair in segment.chunks.windows(2) {
-            cursor.skip_chunk(&pair[0], &pair[0].outline)?;
+            cursor.skip_chunk(&pair[0], &pair[0].headers)?;
             cursor.enter(pair[1].len());
             first_page = cursor.page();
         }
         let data = self.ready[last].data.clone();
         let correction = self.stream.correction();
-        cursor.skip_pages(&data, &data.outline, |timestamp| correction.apply(timestamp) < until)?;
+        cursor.skip_pages(&data, &data.headers, |timestamp| correction.apply(timestamp) < until)?;
         loop {
             let before = cursor;
             match cursor.step(&data)? {

@@ -131,8 +131,8 @@ impl RecordSource for SegmentReader<'_> {
     }
 
     #[inline]
-    fn give(&mut self, count: usize) -> Option<Head> {
-        self.ahead.batch.give(count)
+    fn advance_by(&mut self, count: usize) -> Option<Head> {
+        self.ahead.batch.advance_by(count)
     }
 
     #[inline]

@@ -9,7 +9,7 @@ use super::steps::Segment;
 use super::unpacked::Unpacked;
 use super::work::{Commit, OrderedOutput, WorkDivision};
 use crate::ring_buffer::PageLayout;
-use crate::trace_dat::{Codec, CpuStream, Outline, Packed, Unpackers};
+use crate::trace_dat::{Codec, CpuStream, Packed, PageHeaders, Unpackers};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::io;
@@ -24,9 +24,9 @@ fn most_segments(threads: usize) -> usize {
 
 /// Least size of a segment per stream, in bytes, so that handling the streams does not cost more than the records.
 const LEAST_PER_STREAM: usize = 2 << 10;
-/// Limit of the sub-buffers held, in bytes, beyond which no stream gets a second chunk that the others can do without.
+/// Limit of the sub-buffers held, in bytes, beyond which a stream gets a second chunk only if others need it.
 const MOST_HELD: usize = 48 << 20;
-/// Streams beyond this number are unpacked as far as they may be held before a segment is looked for, as that means to look
+/// Streams beyond this number are unpacked as far as they may be held before a segment is searched, as that means to look
 /// at all of them.
 const MANY: usize = 16;
 
@@ -152,8 +152,8 @@ impl<'w> Shared<'w> {
                 None => return,
                 Some(WorkItem::Unpack { feed, number, packed, codec, layout, mut to }) => {
                     let data = packed.load(codec, &mut unpackers, &mut to).then_some(to);
-                    let outlined = data.and_then(|bytes| Some((Outline::of(&layout, &bytes).ok()?, bytes)));
-                    let chunk = outlined.map(|(outline, bytes)| Unpacked { bytes, outline });
+                    let parsed = data.and_then(|bytes| Some((PageHeaders::of(&layout, &bytes).ok()?, bytes)));
+                    let chunk = parsed.map(|(headers, bytes)| Unpacked { bytes, headers });
                     let Ok(locked) = self.scheduler.lock() else { return };
                     scheduler = locked;
                     if scheduler.end.is_none() {

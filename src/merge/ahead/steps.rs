@@ -15,9 +15,9 @@ pub(super) struct Segment {
 #[inline(always)]
 pub(super) fn some<W: Work, S: RecordSource>(work: &W, merge: &mut Merge<S>, state: &mut W::State, out: &mut Vec<u8>) {
     one(work, merge, state, out);
-    let Some(series) = merge.series() else { return };
+    let Some(run) = merge.stream_run() else { return };
     let (mut done, mut consumed) = (0, Consumed::One);
-    for (record, next) in series.pairs() {
+    for (record, next) in run.pairs() {
         consumed = match consumed {
             Consumed::One => work.record(&record, || Some(next()), state, out),
             Consumed::Two => Consumed::One,

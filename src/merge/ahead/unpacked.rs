@@ -1,12 +1,12 @@
 //! An unpacked chunk.
 
-use crate::trace_dat::Outline;
+use crate::trace_dat::PageHeaders;
 use std::ops::Deref;
 
 /// A chunk's bytes, and what they hold.
 pub(super) struct Unpacked {
     pub(super) bytes: Vec<u8>,
-    pub(super) outline: Outline,
+    pub(super) headers: PageHeaders,
 }
 
 impl Deref for Unpacked {

@@ -41,7 +41,7 @@ impl Agent {
         Agent { ports: folder, ..self }
     }
 
-    /// Serves guests of this machine, which see it as a guest of theirs, and nobody else.
+    /// Serves guests of this machine, which see it as a guest of theirs, and no other peers.
     pub fn as_proxy(self) -> Self {
         Agent { proxy: true, ..self }
     }

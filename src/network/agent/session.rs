@@ -42,7 +42,7 @@ impl Session<'_> {
         let _ = (&mut &*self.stream).write_all(&Message::Refused(why.to_owned()).bytes());
     }
 
-    /// Serves it. Its turn is over, and what it had set is put back, before the controller hears of the end: it may come again
+    /// Serves it. Its turn is over, and what it had set is put back, before the controller hears of the end: it may reconnect
     /// at once.
     pub(super) fn run(
         &self,

@@ -155,7 +155,7 @@ fn summary_of(
 }
 
 /// Says CLOSE when it is time, also to `closing`, and waits for the agent's answer. `phase` hears how much it has sent. Gives what
-/// went wrong, and what the agent told at the end.
+/// went wrong, and what the agent reported at the end.
 fn until_the_end(
     control: &Patient,
     over: &AtomicBool,

@@ -14,7 +14,7 @@ pub const PORT_FOLDER: &str = "/dev/virtio-ports";
 /// Time in which the host must take some data, or it counts as gone.
 const STALLED: Duration = Duration::from_secs(30);
 
-/// A port that is open for writing; nobody else in the guest can open it meanwhile.
+/// A port that is open for writing; no other process of the guest can open it meanwhile.
 #[derive(Debug)]
 pub(in crate::network) struct GuestPort(File);
 
@@ -46,7 +46,7 @@ impl GuestPort {
         }
     }
 
-    /// Writes all of `bytes`, unless `is_over` says meanwhile that nobody wants them.
+    /// Writes all of `bytes`, unless `is_over` says meanwhile that they are not wanted.
     ///
     /// # Errors
     /// [`io::ErrorKind::BrokenPipe`] if so, [`io::ErrorKind::TimedOut`] if the host takes nothing for half a minute; the kernel's.
@@ -102,12 +102,12 @@ mod tests {
         assert!(why(1).contains("trace-pipe-cpu0: No such file"), "{}", why(1));
         std::fs::write(path(1), "").unwrap();
         nix::unistd::mkfifo(&path(0), Mode::S_IRWXU).unwrap();
-        // Nobody reads it.
+        // It has no reader.
         assert!(why(1).contains("trace-pipe-cpu0: No such device"), "{}", why(1));
         let mut host = OpenOptions::new().read(true).custom_flags(nix::libc::O_NONBLOCK).open(path(0)).unwrap();
         assert!(why(2).contains("trace-pipe-cpu1: it is not a port"), "{}", why(2));
         let mut ports = open_ports(dir.path(), 1).unwrap();
-        // More than it holds, and nobody wants it.
+        // More than it holds, and not wanted.
         let error = ports[0].write_all(&vec![5; 1 << 20], &|| true).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
         let mut into = vec![0; 1 << 20];

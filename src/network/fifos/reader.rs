@@ -17,7 +17,7 @@ const PIECE: usize = 64 << 10;
 const QUIET: Duration = Duration::from_millis(50);
 /// Limit of that, if it does not end.
 const LONGEST: Duration = Duration::from_secs(2);
-/// A FIFO that nobody has open for writing cannot be waited for.
+/// A FIFO without a writer cannot be polled.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// A FIFO that is open for reading; reads do not wait.
@@ -94,7 +94,7 @@ impl FifoReader {
         }
         loop {
             match self.file.read(into) {
-                // Nobody has it open for writing.
+                // It has no writer.
                 Ok(0) => return Ok(None),
                 Ok(read) => return Ok(Some(read)),
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(fifo.read(&mut into).unwrap(), None);
         emulator.write_all(&[4; 50]).unwrap();
         assert_eq!((fifo.drop_rest().unwrap(), fifo.read(&mut into).unwrap()), (50, None));
-        // Nobody writes: neither an end nor a busy loop.
+        // No writer: neither an end nor a busy loop.
         drop(emulator);
         let since = Instant::now();
         fifo.wait();

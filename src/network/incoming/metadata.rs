@@ -45,7 +45,7 @@ impl Metadata {
         self.len == 0
     }
 
-    /// What it says. Version 6 is completed with what its sender leaves to the listener: of V1 from the number of CPUs on
+    /// The metadata, parsed. Version 6 is completed with what its sender leaves to the listener: of V1 from the number of CPUs on
     /// (`v1_cpus`), of V3 from the tables of the data on.
     pub(in crate::network) fn read(mut self, v1_cpus: Option<u32>) -> Result<Trace, WriteError> {
         let written = |source| WriteError::Write { what: "the metadata", source };
@@ -71,7 +71,7 @@ impl Metadata {
     }
 }
 
-/// `path` with more behind its name.
+/// `path` with a suffix.
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);

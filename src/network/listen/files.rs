@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const TRIES: u32 = 1000;
 
 /// Creates the file of a session, readable by its owner alone. A name that is taken gets a number: an address and port
-/// come again.
+/// repeat.
 pub(super) fn create(dir: &Path, name: &str, peer: Address) -> io::Result<(PathBuf, File)> {
     for nth in 1..=TRIES {
         let path = dir.join(file_name(name, peer, nth));

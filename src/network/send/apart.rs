@@ -35,7 +35,7 @@ impl Remote for Apart {
 
     fn file(&self, id: u64, bytes: Vec<u8>) -> io::Result<()> {
         self.sessions.iter().try_for_each(|session| {
-            session.file(id, bytes.clone()).map_err(|error| io::Error::new(error.kind(), told(session, &error)))
+            session.file(id, bytes.clone()).map_err(|error| io::Error::new(error.kind(), of_session(session, &error)))
         })
     }
 
@@ -47,7 +47,7 @@ impl Remote for Apart {
             let ended = threads
                 .into_iter()
                 .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            let failed = |(session, ended): (&Sender, io::Result<Sent>)| Some(told(session, &ended.err()?));
+            let failed = |(session, ended): (&Sender, io::Result<Sent>)| Some(of_session(session, &ended.err()?));
             self.sessions.iter().zip(ended).filter_map(failed).collect()
         });
         match failed.is_empty() {
@@ -58,7 +58,7 @@ impl Remote for Apart {
 }
 
 /// The failure of a session, and whose it is.
-fn told(session: &Sender, error: &io::Error) -> String {
+fn of_session(session: &Sender, error: &io::Error) -> String {
     match session.buffer() {
         "" => format!("the main buffer: {error}"),
         buffer => format!("instance {buffer}: {error}"),

@@ -3,7 +3,7 @@
 //!
 //! All of the description is in memory before the first message, as trace-cmd's listener takes five seconds without a message
 //! for the end. It never answers what it stored; that it closes the control connection after CLOSE says that its file is made.
-//! A listener of ours is sent to so only over UDP; it is told how much was sent of each ring, and answers how much it stored.
+//! A listener of ours is sent to so only over UDP; it gets the number sent of each ring, and answers how much it stored.
 
 use super::connect::GREETING;
 use super::datagrams::{Datagrams, Stored};
@@ -135,7 +135,7 @@ impl Remote for Sender {
 
     fn file(&self, _id: u64, bytes: Vec<u8>) -> io::Result<()> {
         let mut state = self.session.state();
-        // What comes later has no place any more.
+        // Later files have no place any more.
         if std::mem::replace(&mut state.begun, true) {
             return Ok(());
         }
@@ -161,7 +161,7 @@ impl Remote for Sender {
     }
 }
 
-fn told(error: ConnectionError) -> io::Error {
+fn io_error(error: ConnectionError) -> io::Error {
     match error {
         ConnectionError::Io(error) => error,
         other => io::Error::other(other.to_string()),
@@ -172,7 +172,7 @@ fn of_listener(why: &str) -> io::Error {
     io::Error::other(format!("the listener: {why}"))
 }
 
-/// Connects to a port of which the listener has told: trace-cmd's may tell of it before anybody listens there.
+/// Connects to a port that the listener has named: trace-cmd's may name it before anything listens there.
 fn connect_promised(address: &Address) -> io::Result<Stream> {
     let until = Instant::now() + GREETING;
     loop {
@@ -196,13 +196,13 @@ impl ClassicState {
         let control = &self.control;
         let mut wait = || Ok(());
         if !self.counted {
-            control.write(V3.0).map_err(told)?;
-            if control.bytes(V3.1.len(), &mut wait).map_err(told)? != V3.1 {
+            control.write(V3.0).map_err(io_error)?;
+            if control.bytes(V3.1.len(), &mut wait).map_err(io_error)? != V3.1 {
                 return Err(io::Error::other("the listener does not take V3"));
             }
         }
-        control.write(MAGIC).map_err(told)?;
-        if control.bytes(OK.len(), &mut wait).map_err(told)? != OK {
+        control.write(MAGIC).map_err(io_error)?;
+        if control.bytes(OK.len(), &mut wait).map_err(io_error)? != OK {
             return Err(io::Error::other("the listener does not take V3"));
         }
         let options = match self.data {
@@ -211,8 +211,8 @@ impl ClassicState {
             Data::Datagrams(_) => Vec::new(),
         };
         let init = TraceInit { cpus: self.cpus, page_size: trace.prefix.page_size, options };
-        control.write(&Message::TraceInit(init).bytes()).map_err(told)?;
-        let ports = match control.message(&mut wait).map_err(told)? {
+        control.write(&Message::TraceInit(init).bytes()).map_err(io_error)?;
+        let ports = match control.message(&mut wait).map_err(io_error)? {
             Message::Ports(ports) if ports.len() == self.cpus as usize => ports,
             _ => return Err(io::Error::other("the listener refuses the recording")),
         };
@@ -275,7 +275,7 @@ impl ClassicState {
                     return Err(io::Error::other("the listener says that its recording lacks something"));
                 }
                 Ok(_) => return Err(io::Error::other("the listener sent an unexpected message")),
-                Err(error) => return Err(told(error)),
+                Err(error) => return Err(io_error(error)),
             }
         }
     }

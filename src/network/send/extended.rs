@@ -203,9 +203,9 @@ impl Work<'_> {
         control.silence = SILENCE;
         let Opening { id, chunked, rings } = &self.open;
         let open = Frame::Open { id: *id, chunked: *chunked, name: self.name.clone(), rings: rings.clone() };
-        let told = |e: ConnectionError| e.to_string();
-        control.write(&open.bytes()).map_err(told)?;
-        let sizes = match control.frame(&mut || Ok(())).map_err(told)? {
+        let text = |e: ConnectionError| e.to_string();
+        control.write(&open.bytes()).map_err(text)?;
+        let sizes = match control.frame(&mut || Ok(())).map_err(text)? {
             Frame::Opened { name, sizes } => {
                 self.name = name;
                 sizes
@@ -230,7 +230,7 @@ impl Work<'_> {
         }
         let sent = thread::scope(|scope| {
             let reader = scope.spawn(|| self.listen(&control));
-            let sent = self.send(&control, sizes.file).map_err(told);
+            let sent = self.send(&control, sizes.file).map_err(text);
             let _ = control.stream().shutdown(Shutdown::Both);
             let heard = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             *contact = heard.unwrap_or(*contact).max(*contact);

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Takes the data of one ring.
 pub(in crate::network) enum DataWay {
     Socket(Stream),
-    /// A FIFO, until the function says that nobody reads it.
+    /// A FIFO, until the function says that it has no reader.
     Fifo(GuestPort, Box<dyn Fn() -> bool + Send>),
 }
 

@@ -1,4 +1,4 @@
-//! TRACE_REQ and TRACE_RESP: a controller asks an agent to record, and hears where the data is to be had.
+//! TRACE_REQ and TRACE_RESP: a controller asks an agent to record, and learns where the data is available.
 //!
 //! ```text
 //! TRACE_REQ   u32 flags, u32 0, u64 trace id of the controller's file; then values of u32 id, u32 bytes, the value:

@@ -100,8 +100,8 @@ impl Image {
 
     /// The function that one of its addresses lies in.
     pub(super) fn function(&self, address: u64) -> Option<&Function> {
-        let behind = self.functions.partition_point(|f| f.start <= address);
-        let before = self.functions.get(..behind)?;
+        let next = self.functions.partition_point(|f| f.start <= address);
+        let before = self.functions.get(..next)?;
         let mut near = before.iter().rev().take(NESTED);
         let reaches = |f: &&Function| address.saturating_sub(f.start) < f.size;
         // a function written in assembler may not say where it ends: then it is at the next one
@@ -132,8 +132,8 @@ impl Code {
     }
 
     fn holds(&self, address: u64) -> bool {
-        let behind = self.0.partition_point(|part| part.start <= address);
-        self.0.get(..behind).and_then(<[_]>::last).is_some_and(|part| address < part.end)
+        let next = self.0.partition_point(|part| part.start <= address);
+        self.0.get(..next).and_then(<[_]>::last).is_some_and(|part| address < part.end)
     }
 }
 

@@ -54,8 +54,8 @@ impl Process {
 
     /// The mapping at an address, and its start.
     pub(super) fn at(&self, address: u64) -> Option<(u64, &Placed)> {
-        let behind = self.ranges.partition_point(|(range, _)| range.start <= address);
-        let (range, placed) = self.ranges.get(behind.checked_sub(1)?)?;
+        let next = self.ranges.partition_point(|(range, _)| range.start <= address);
+        let (range, placed) = self.ranges.get(next.checked_sub(1)?)?;
         let placed = self.placed.get(*placed).filter(|_| range.contains(&address))?;
         Some((range.start, placed))
     }

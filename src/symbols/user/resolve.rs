@@ -15,7 +15,7 @@ pub trait ObjectFiles: Send + Sync {
     /// The file that was mapped from `path`; `[vdso]` is the kernel's own.
     ///
     /// # Errors
-    /// If it cannot be had: the reason.
+    /// The reason if it is unavailable.
     fn read(&self, path: &str) -> io::Result<Vec<u8>>;
 
     /// The file with the debugging symbols of this build id, if there is one.

@@ -110,7 +110,7 @@ fn beyond(query: &SqlQuery) -> Option<(Span, String)> {
 impl Statement<'_> {
     fn hist(&self, query: &SqlQuery, from: Source, name: Option<&str>) -> Result<Lowered> {
         let mut spec = HistSpec { name: name.map(|n| n.to_owned().into()), ..HistSpec::default() };
-        // What ORDER BY may say: labels and names, and the columns that they stand for.
+        // The words of ORDER BY: labels and names, and the columns that they stand for.
         let mut columns: Vec<(String, String)> = Vec::new();
         for selection in &query.select {
             let label = selection.value.label.as_ref().map(|label| label.value.clone());

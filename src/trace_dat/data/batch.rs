@@ -86,7 +86,7 @@ impl Batch {
 
     /// Gives up to `count` records at once; the last of them, if there were that many.
     #[inline]
-    pub(crate) fn give(&mut self, count: usize) -> Option<Head> {
+    pub(crate) fn advance_by(&mut self, count: usize) -> Option<Head> {
         let item = *self.items.get(self.next.checked_add(count)?.checked_sub(1)?)?;
         self.next = self.next.saturating_add(count);
         Some(Head { item, lost: Lost::None, page: self.page })

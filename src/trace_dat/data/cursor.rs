@@ -1,7 +1,7 @@
 //! A place among a CPU's sub-buffers, and the step to the next record.
 
 use super::batch::Batch;
-use super::page_headers::{Outline, Page};
+use super::page_headers::{Page, PageHeaders};
 use crate::ring_buffer::Lost;
 use crate::ring_buffer::PageOrder;
 use crate::ring_buffer::{PageError, PageLayout, Walker};
@@ -126,10 +126,10 @@ impl PageCursor {
     pub(crate) fn skip_pages(
         &mut self,
         chunk: &[u8],
-        outline: &Outline,
+        headers: &PageHeaders,
         mut earlier: impl FnMut(u64) -> bool,
     ) -> Result<(), PageError> {
-        let rest = outline.from(self.next_page());
+        let rest = headers.from(self.next_page());
         let count = rest.iter().take_while(|page| earlier(page.timestamp)).count();
         if count == 0 {
             return Ok(());
@@ -140,9 +140,9 @@ impl PageCursor {
     }
 
     /// Skips all that is left of `chunk`.
-    pub(crate) fn skip_chunk(&mut self, chunk: &[u8], outline: &Outline) -> Result<(), PageError> {
+    pub(crate) fn skip_chunk(&mut self, chunk: &[u8], headers: &PageHeaders) -> Result<(), PageError> {
         self.leave_page(chunk)?;
-        self.pass(outline.from(self.next_page()));
+        self.pass(headers.from(self.next_page()));
         self.walker = Walker::empty(self.layout.abi);
         Ok(())
     }
@@ -159,7 +159,7 @@ impl PageCursor {
     fn pass(&mut self, pages: &[Page]) {
         for page in pages {
             self.count_page();
-            // They are in order, or the outline would not be used.
+            // They are in order, or the headers would not be used.
             let _ = self.order.add(page.mark, self.page);
             self.lost = if page.empty { self.lost.plus(page.lost) } else { Lost::None };
         }

@@ -4,7 +4,7 @@
 use crate::abi::Abi;
 use crate::format::HeaderPage;
 use crate::ring_buffer::Lost;
-use crate::ring_buffer::{PageLayout, survey};
+use crate::ring_buffer::{PageLayout, scan_pids};
 use crate::trace_dat::put::Put;
 use crate::trace_dat::{Buffer, DataLayout, FileError, OptionId, RawOption, Trace};
 use crate::units::{CpuId, Pid};
@@ -112,7 +112,7 @@ impl ChunkScan {
             });
         }
         let items = pages().flatten().filter_map(|(page, data)| data.get(page.start..page.end));
-        let events = survey(items, |pid| facts.tasks.add(Pid(pid)))?;
+        let events = scan_pids(items, |pid| facts.tasks.add(Pid(pid)))?;
         facts.events = facts.events.map(|before| before.saturating_add(events));
         Some(facts)
     }

@@ -23,7 +23,7 @@ pub use correction::{Correction, TimeOptions};
 pub(crate) use cursor::PageCursor;
 pub use event_ids::EventIdSet;
 pub use index::{ChunkFacts, ChunkIndex, ChunkScan, PidBloom};
-pub(crate) use page_headers::Outline;
+pub(crate) use page_headers::PageHeaders;
 pub use raw_pages::RawPages;
 pub(crate) use read_ahead::Packed;
 pub use seek::Seek;

@@ -5,7 +5,7 @@ use crate::ring_buffer::{PageError, PageLayout, Walker};
 use crate::ring_buffer::{PageMark, PageOrder};
 
 /// A chunk's sub-buffers, one after the other.
-pub(crate) struct Outline(Vec<Page>);
+pub(crate) struct PageHeaders(Vec<Page>);
 
 /// One sub-buffer.
 #[derive(Clone, Copy)]
@@ -20,7 +20,7 @@ pub(in crate::trace_dat) struct Page {
     pub(in crate::trace_dat) mark: PageMark,
 }
 
-impl Outline {
+impl PageHeaders {
     /// Of `chunk`, whose sub-buffers are laid out so.
     ///
     /// # Errors
@@ -33,7 +33,7 @@ impl Outline {
             let first = Walker::new(layout.abi, base, &head).step(chunk)?;
             Ok(Page { timestamp: head.timestamp, lost: head.lost, empty: first.is_none(), mark })
         };
-        (0..chunk.len()).step_by(layout.size.max(1)).map(page).collect::<Result<_, _>>().map(Outline)
+        (0..chunk.len()).step_by(layout.size.max(1)).map(page).collect::<Result<_, _>>().map(PageHeaders)
     }
 
     /// Times of the sub-buffers from number `first` on, uncorrected.

@@ -161,8 +161,8 @@ impl CpuStream {
 
     /// Gives `count` records at once, as [`CpuStream::ready`] would one by one; the last of them.
     #[inline]
-    pub(crate) fn give(&mut self, count: usize) -> Option<Head> {
-        self.batch.give(count)
+    pub(crate) fn advance_by(&mut self, count: usize) -> Option<Head> {
+        self.batch.advance_by(count)
     }
 
     /// The record after damage is the first after events of unknown number, whose places nothing else tells.

@@ -1,11 +1,11 @@
-//! Options of our own, out of the way of other readers.
+//! rtrace's private options, stored after the NUL of the VERSION option so that other readers skip them.
 //!
 //! KernelShark warns of every option that its library does not know. All versions of that library read the VERSION
 //! option as a text that ends with a NUL and pass over what follows, and take the last one if there are several. So our
 //! options ride there: the version's text, NUL, [`MAGIC`], then options as they are elsewhere (u16 id, u32 size, data).
 //! RTRACE_SPOOLS stands by itself, for no other program reads files with it.
 //!
-//! [`put`] is the one way for options into a file, [`take`] the one way out of it. Options of our own that stand by
+//! [`put`] is the one way for options into a file, [`take`] the one way out of it. Private options that stand by
 //! themselves, as in earlier files, are read as well.
 
 use super::scan::Scan;

@@ -109,7 +109,7 @@ fn search(scan: &mut Scan<'_>, mut at: u64, end: u64) -> Option<u64> {
     while at < end {
         scan.seek(at);
         let bytes = scan.bytes(PIECE.min(scan.remain())).ok()?;
-        // Ids and flags are small: most places can be told from a section's start by two bytes.
+        // Ids and flags are small: two bytes distinguish most places from a section's start.
         for (start, bytes) in (at..end).zip(bytes.windows(SectionHeader::LEN as usize)) {
             let small = bytes.get(2..4).is_some_and(|flags| matches!(flags, [0 | 1, 0] | [0, 1]));
             if small && is_section(scan, start) {

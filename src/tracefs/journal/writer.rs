@@ -32,7 +32,7 @@ impl JournalWriter {
                 WriteMode::Append => "add to",
                 WriteMode::Truncate => "set",
             };
-            // What the kernel says about it comes first: ENOENT may mean a field, and EPERM a probe.
+            // The kernel's own complaint comes first: ENOENT may mean a field, and EPERM a probe.
             match self.complaint(file, text) {
                 Some(entry) => Error::refused(action, file, text, cause, entry),
                 None => Error::file(action, file, Some(text), cause),

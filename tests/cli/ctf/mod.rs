@@ -69,16 +69,16 @@ fn lost_events_are_told_by_babeltrace() {
     command.arg("run.ctf").current_dir(env.path());
     let done = output(&mut command).expect("babeltrace2");
     let said = String::from_utf8_lossy(&done.stderr);
-    let mut told: Vec<u64> = said
+    let mut printed: Vec<u64> = said
         .lines()
         .filter_map(|line| line.split_once("Tracer discarded ")?.1.split(' ').next()?.parse().ok())
         .collect();
     let mut expected = lost;
-    told.sort_unstable();
+    printed.sort_unstable();
     expected.sort_unstable();
-    // A loss before a stream's first event has no packet before it to be told against.
-    told.iter().for_each(|count| assert!(expected.contains(count), "{told:?}, and JSON has {expected:?}"));
-    assert!(!told.is_empty() && told.len() <= expected.len(), "{told:?}, and JSON has {expected:?}");
+    // A loss before a stream's first event has no packet before it to be counted against.
+    printed.iter().for_each(|count| assert!(expected.contains(count), "{printed:?}, and JSON has {expected:?}"));
+    assert!(!printed.is_empty() && printed.len() <= expected.len(), "{printed:?}, and JSON has {expected:?}");
 }
 
 /// All files of a directory.

@@ -123,8 +123,8 @@ fn wrong(env: &TestEnvironment, words: &[&str], shows: Option<bool>) -> Vec<Stri
     if shows.is_some_and(|shows| shows != raw) {
         let what = if raw { "has" } else { "lacks" };
         let start = &piped.stdout[..piped.stdout.len().min(300)];
-        let told = String::from_utf8_lossy(&piped.stderr);
-        bad(format!("the pipe {what} the raw bytes: {}\n    {told}", start.escape_ascii()));
+        let printed = String::from_utf8_lossy(&piped.stderr);
+        bad(format!("the pipe {what} the raw bytes: {}\n    {printed}", start.escape_ascii()));
     }
     wrong
 }

@@ -27,8 +27,8 @@ pub(crate) fn run(file: &Path, options: &[&str]) -> Outcome {
 pub(crate) fn report(file: &Path, options: &[&str]) -> String {
     let outcome = run(file, options);
     outcome.exits(0);
-    let told = outcome.stderr();
-    if !told.contains("shown as raw fields: ") && !told.contains("holds them as JSON") {
+    let printed = outcome.stderr();
+    if !printed.contains("shown as raw fields: ") && !printed.contains("holds them as JSON") {
         outcome.complains("");
     }
     outcome.stdout()

@@ -75,7 +75,7 @@ impl Trace {
         counts(&self.env, file)
     }
 
-    /// What the engine calls an error or loss of data.
+    /// The engine's counts of errors and lost data.
     pub(crate) fn errors(&self) -> Vec<Value> {
         self.ask(&[ERRORS]).remove(0)
     }
@@ -84,7 +84,7 @@ impl Trace {
 const COUNTS: &str = "select name, count(*) as n from ftrace_event group by name";
 const ERRORS: &str = "select name, idx, value from stats where severity in ('error', 'data_loss') and value != 0";
 
-/// What the engine says of recordings in which events are missing: filtered, lost, or of some CPUs only.
+/// The engine's words for recordings in which events are missing: filtered, lost, or of some CPUs only.
 const OF_GAPS: [&str; 3] = ["ftrace_cpu_has_data_loss", "mismatched_sched_switch_tids", "misplaced_end_event"];
 
 /// By name, how many events `report --count` finds.

@@ -82,8 +82,8 @@ fn we_read_what_trace_cmd_records() {
             for _ in 0..50 {
                 env.run(&here, &args).exits(0);
                 let own = env.run(&recorder, &["report", "-i", "theirs.dat"]);
-                let told = env.rtrace(&["report", "theirs.dat"]).stderr();
-                if own.stdout().lines().count() > 10 && own.stderr().is_empty() && !told.contains("(cmdlines)") {
+                let printed = env.rtrace(&["report", "theirs.dat"]).stderr();
+                if own.stdout().lines().count() > 10 && own.stderr().is_empty() && !printed.contains("(cmdlines)") {
                     break;
                 }
             }

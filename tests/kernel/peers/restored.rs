@@ -9,11 +9,11 @@ fn trace_cmd_restores_with_our_header() {
     let env = TestEnvironment::new();
     let record = ["record", "-q", "--subbuf-size", "4", "--compression", "none", "-e", "sched", "-e", "irq", "-o"];
     env.rtrace(&[&record[..], &["whole.dat", "--", "ls", "-lR", "/etc/apt"]].concat()).exits(0).complains("");
-    let told: serde_json::Value =
+    let printed: serde_json::Value =
         serde_json::from_str(&env.rtrace(&["dump", "--json", "whole.dat"]).exits(0).stdout()).expect("JSON");
     let bytes = std::fs::read(env.path().join("whole.dat")).expect("the recording");
     let mut files = Vec::new();
-    for cpu in told["buffers"][0]["cpus"].as_array().expect("CPUs") {
+    for cpu in printed["buffers"][0]["cpus"].as_array().expect("CPUs") {
         let at = |what: &str| cpu[what].as_u64().expect("a number") as usize;
         files.push(format!("killed.dat.cpu{}", at("cpu")));
         let data = &bytes[at("offset")..][..at("bytes")];

@@ -104,7 +104,7 @@ fn function_trigger() -> impl Strategy<Value = FunctionTrigger> {
         .prop_map(|(function, action, count)| FunctionTrigger { function, action, count })
 }
 
-/// What a place of this kind has to record.
+/// The kind of a place, which decides what is recorded there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Site {
     Kernel,

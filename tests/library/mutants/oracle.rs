@@ -16,7 +16,7 @@ use std::time::Instant;
 const MUTANTS: usize = 500;
 const VERBS_EACH: usize = 2;
 
-/// Progress lines of a long run: one after so many damaged files.
+/// Progress lines of a long run: number of damaged files for one.
 const PROGRESS: usize = 500;
 
 /// The fate of a damaged file under one verb.
@@ -25,7 +25,7 @@ enum Verdict {
     /// The output of the whole file.
     Same,
     /// Exit 4 and the place.
-    Told,
+    Reported,
     /// Not a trace.dat any more, and said so.
     Foreign,
     /// Other output, of bytes that nothing vouches for.
@@ -111,7 +111,7 @@ fn judge(
         let whole = subject.whole(verb, dir);
         let said = run(line(verb), &place);
         let verdict = match said.status {
-            Some(4) if names_a_place(&said.stderr) => Verdict::Told,
+            Some(4) if names_a_place(&said.stderr) => Verdict::Reported,
             Some(1) if in_magic && said.stderr.contains("trace.dat") => Verdict::Foreign,
             status if status == whole.status && said.output == whole.output => Verdict::Same,
             Some(0 | 1) if unvouched && said.status == whole.status => Verdict::Unvouched,

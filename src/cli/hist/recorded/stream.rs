@@ -204,7 +204,7 @@ impl Counting<'_, '_, '_> {
     /// Shows the tables of the events so far.
     fn show_so_far(&mut self, comms: &[u8]) -> io::Result<()> {
         let Some(following) = &mut self.following else { return Ok(()) };
-        // What a slow reader of our output missed is not made up for.
+        // Intervals that a slow reader of our output missed are not made up for.
         self.next = Some(Instant::now() + following.interval);
         let comms = Comms::parse(comms);
         let answered = Answered {

@@ -59,9 +59,9 @@ const OF_AGENTS: [&str; 45] = [
 
 /// The plan of what a controller asks for with `words`; else why this machine does not do it.
 pub(crate) fn plan_for_controller(words: &[String]) -> Result<Plan, String> {
-    let told = |error: clap::Error| error.to_string().trim().trim_start_matches("error: ").to_owned();
+    let message = |error: clap::Error| error.to_string().trim().trim_start_matches("error: ").to_owned();
     let command = Args::augment_args(Command::new("record").no_binary_name(true));
-    let matches = command.try_get_matches_from(words).map_err(told)?;
+    let matches = command.try_get_matches_from(words).map_err(message)?;
     let given = |id: &&str| matches.value_source(id) == Some(ValueSource::CommandLine);
     let ids = matches.ids().map(|id| id.as_str());
     // Groups stand among the ids, without a source that could be asked for.
@@ -76,10 +76,10 @@ pub(crate) fn plan_for_controller(words: &[String]) -> Result<Plan, String> {
             other => format!("an agent does not take the option `{}` of record", other.replace('_', "-")),
         });
     }
-    let args = Args::from_arg_matches(&matches).map_err(told)?;
-    let mut plan = args.plan().map_err(told)?;
+    let args = Args::from_arg_matches(&matches).map_err(message)?;
+    let mut plan = args.plan().map_err(message)?;
     plan.compression = Compression::None;
-    plan.check().map_err(|error| told(refused(&error, "record")).lines().next().unwrap_or_default().to_owned())?;
+    plan.check().map_err(|error| message(refused(&error, "record")).lines().next().unwrap_or_default().to_owned())?;
     remote::check_for_controller(&plan, "the controller")?;
     Ok(plan)
 }

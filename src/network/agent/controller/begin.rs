@@ -1,7 +1,7 @@
 //! The answer to a controller, the description of the recording, and its end.
 
 use super::data::DataWays;
-use super::remote::{Controller, told};
+use super::remote::{Controller, io_error};
 use super::state::ControllerState;
 use crate::network::send::{description, opened};
 use crate::network::wire::{Message, TraceResponse};
@@ -22,7 +22,7 @@ impl Controller {
             sync.as_ref().map_or((String::new(), 0), |sync| (sync.protocol.to_owned(), sync.port.into()));
         let (flags, page_size, ports) = (ways.flags(&self.request), trace.prefix.page_size, ways.ports());
         let response = TraceResponse { flags, page_size, id, protocol, sync_port, ports };
-        self.control.write(&Message::TraceResponse(response).bytes()).map_err(told)?;
+        self.control.write(&Message::TraceResponse(response).bytes()).map_err(io_error)?;
         let (closing, over) = unbounded();
         if let Some(sync) = sync {
             let thread = thread::Builder::new().name("rtrace/clocks".to_owned());
@@ -37,9 +37,9 @@ impl Controller {
             self.mark(ports, id)?;
         }
         for message in Message::data(&description) {
-            self.control.write(&message).map_err(told)?;
+            self.control.write(&message).map_err(io_error)?;
         }
-        self.control.write(&Message::EndOfData.bytes()).map_err(told)?;
+        self.control.write(&Message::EndOfData.bytes()).map_err(io_error)?;
         let watching = self.watching(closing);
         state.watch = Some(thread::Builder::new().name("rtrace/control".to_owned()).spawn(watching)?);
         self.connect(&state.streams, ways)?;
@@ -51,7 +51,7 @@ impl Controller {
     pub(super) fn send_counts(&self, state: &ControllerState) -> io::Result<()> {
         let counts = state.through_fifos.map_or_else(Vec::new, |size| state.streams.counts(size));
         let messages = counts.into_iter().flat_map(|count| Message::Count(count).bytes());
-        self.control.write(&messages.collect::<Vec<u8>>()).map_err(told)
+        self.control.write(&messages.collect::<Vec<u8>>()).map_err(io_error)
     }
 
     /// Names of tasks, statistics and other facts that were not known at the beginning.
@@ -61,8 +61,8 @@ impl Controller {
         trace.kallsyms = Vec::new().into();
         trace.btf = Vec::new().into();
         for message in Message::data(&description(&trace, Version::V6)?) {
-            self.control.write(&message).map_err(told)?;
+            self.control.write(&message).map_err(io_error)?;
         }
-        self.control.write(&Message::EndOfData.bytes()).map_err(told)
+        self.control.write(&Message::EndOfData.bytes()).map_err(io_error)
     }
 }

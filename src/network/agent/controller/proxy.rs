@@ -1,7 +1,7 @@
 //! A guest as the controller, which asks its host (TRACE_PROXY): the end in two parts, and trace-cmd's roles in comparing clocks.
 
 use super::comparing::Offer;
-use super::remote::{Controller, told};
+use super::remote::{Controller, io_error};
 use crate::abi::Abi;
 use crate::network::patient::ConnectionError;
 use crate::network::sync::{Answerer, Comparing};
@@ -56,7 +56,7 @@ impl Controller {
             false if since.elapsed() > LAST => Err(ConnectionError::Silent(LAST)),
             false => Ok(()),
         };
-        match self.control.message(&mut tick).map_err(told)? {
+        match self.control.message(&mut tick).map_err(io_error)? {
             Message::Continue => {}
             _ => return Err(io::Error::other("the guest sent another message than CONT")),
         }
@@ -65,9 +65,9 @@ impl Controller {
             let data = shift.write(Abi::HOST);
             let (id, size) = (OptionId::TIME_SHIFT.0.to_ne_bytes(), (data.len() as u32).to_ne_bytes());
             for message in Message::data(&[&id[..], &size, &data].concat()) {
-                self.control.write(&message).map_err(told)?;
+                self.control.write(&message).map_err(io_error)?;
             }
         }
-        self.control.write(&Message::EndOfData.bytes()).map_err(told)
+        self.control.write(&Message::EndOfData.bytes()).map_err(io_error)
     }
 }

@@ -94,7 +94,7 @@ impl Controller {
         if self.state().through_fifos.is_some() && !self.request.ours {
             thread::sleep(ON_ITS_WAY);
         }
-        self.control.write(&Message::Closed.bytes()).map_err(told)
+        self.control.write(&Message::Closed.bytes()).map_err(io_error)
     }
 
     /// Waits until it said CLOSE, or is gone.
@@ -149,7 +149,7 @@ impl Remote for Controller {
         }
         match state.last.take().filter(|_| self.request.ours) {
             Some(file) => self.send_rest(&file)?,
-            None if self.guest_cpus.is_some() => self.control.write(&Message::EndOfData.bytes()).map_err(told)?,
+            None if self.guest_cpus.is_some() => self.control.write(&Message::EndOfData.bytes()).map_err(io_error)?,
             None => {}
         }
         if self.guest_cpus.is_some() {
@@ -159,7 +159,7 @@ impl Remote for Controller {
     }
 }
 
-pub(super) fn told(error: ConnectionError) -> io::Error {
+pub(super) fn io_error(error: ConnectionError) -> io::Error {
     match error {
         ConnectionError::Io(error) => error,
         other => io::Error::other(other.to_string()),

@@ -1,19 +1,19 @@
 //! Cache of formatted line prefixes: task columns, second, millisecond.
 
 use super::RecordHead;
-use super::repeats::Repeats;
 use super::slots::Slots;
+use super::text_cache::TextCache;
 use crate::text::put;
 
 /// The columns of recent tasks, of the current second and of the current millisecond. All of it can be formatted again:
 /// clones begin empty.
 #[derive(Debug, Default)]
-pub(crate) struct Recent {
+pub(crate) struct PrefixCache {
     tasks: Slots<TaskColumns>,
     second: Second,
     fronts: Slots<Front>,
     milli: Milli,
-    pub(crate) repeats: Repeats,
+    pub(crate) repeats: TextCache,
 }
 
 const ROOM: usize = 48;
@@ -89,13 +89,13 @@ impl FrontKey {
     }
 }
 
-impl Clone for Recent {
+impl Clone for PrefixCache {
     fn clone(&self) -> Self {
-        Recent::default()
+        PrefixCache::default()
     }
 }
 
-impl Recent {
+impl PrefixCache {
     /// Without the columns whose names are not final.
     pub(crate) fn without_provisional(mut self) -> Self {
         self.tasks.iter_mut().filter(|task| task.provisional > 0).for_each(|task| task.len = 0);
@@ -201,12 +201,12 @@ impl Recent {
 
 #[cfg(test)]
 mod tests {
-    use super::super::RepeatLookup;
+    use super::super::TextLookup;
     use super::*;
 
     #[test]
     fn columns_are_of_their_task_and_second() {
-        let mut recent = Recent::default();
+        let mut recent = PrefixCache::default();
         let mut out = Vec::new();
         assert!(recent.put_task(1, 0, 0, &mut out).is_none() && recent.put_second(0, &mut out).is_none());
         recent.keep_task(1, 0, 0, b"one", 0);
@@ -232,8 +232,8 @@ mod tests {
         assert!(recent.milli(5_002_000).is_none() && recent.milli(5_000_999).is_none());
         assert!(recent.clone().put_task(1, 0, 0, &mut out).is_none());
         let switch = [1; 24];
-        assert!(matches!(recent.repeats.find(1, &switch), RepeatLookup::Passed), "the first of all");
-        let RepeatLookup::New(at) = recent.repeats.find(1, &switch) else { panic!("it is not known yet") };
+        assert!(matches!(recent.repeats.find(1, &switch), TextLookup::Skipped), "the first of all");
+        let TextLookup::Miss(at) = recent.repeats.find(1, &switch) else { panic!("it is not known yet") };
         recent.repeats.keep(at, &switch, b"one ==> two\n");
         recent.keep_task(3, 0, 0, b"three?", 5);
         assert_eq!(recent.put_task(3, 0, 0, &mut out), Some(5));
@@ -243,9 +243,9 @@ mod tests {
         assert!(recent.put_task(1, 0, 0, &mut out).is_some() && recent.front(key(1, 2, 3)).is_some());
         recent.forget_task(1);
         assert!(recent.put_task(1, 0, 0, &mut out).is_none() && recent.front(key(1, 2, 3)).is_none());
-        assert!(matches!(recent.repeats.find(1, &switch), RepeatLookup::Text(_, 12)));
+        assert!(matches!(recent.repeats.find(1, &switch), TextLookup::Hit(_, 12)));
         recent.forget_names();
         // It teaches names, and is to do so again when all have changed.
-        assert!(matches!(recent.repeats.find(1, &switch), RepeatLookup::New(_)));
+        assert!(matches!(recent.repeats.find(1, &switch), TextLookup::Miss(_)));
     }
 }

@@ -11,7 +11,7 @@ const PADDING: u32 = 29;
 
 /// Counts the records of `pages`, the committed items of sub-buffers of a kernel of this machine's byte order, and names
 /// `common_pid` of each to `task`, unless it is that of the record before. `None` if one of them is damaged.
-pub fn survey<'a>(pages: impl IntoIterator<Item = &'a [u8]>, mut task: impl FnMut(i32)) -> Option<u64> {
+pub fn scan_pids<'a>(pages: impl IntoIterator<Item = &'a [u8]>, mut task: impl FnMut(i32)) -> Option<u64> {
     let mut pages = pages.into_iter();
     let mut lanes = [Lane::default(); LANES];
     let mut records = 0u64;
@@ -117,7 +117,7 @@ mod tests {
 
     fn survey_one(items: &[u8]) -> Option<(u64, Vec<i32>)> {
         let mut tasks = Vec::new();
-        survey([items], |pid| tasks.push(pid)).map(|records| (records, tasks))
+        scan_pids([items], |pid| tasks.push(pid)).map(|records| (records, tasks))
     }
 
     /// The walker's findings.
@@ -169,7 +169,7 @@ mod tests {
         fn many_at_once_are_as_one_by_one(pages in prop::collection::vec(prop::collection::vec(item(), 0..20), 0..12)) {
             let pages: Vec<Vec<u8>> = pages.into_iter().map(|items| items.concat()).collect();
             let sum: u64 = pages.iter().map(|page| walked(page).unwrap().0).sum();
-            prop_assert_eq!(survey(pages.iter().map(Vec::as_slice), |_| {}), Some(sum));
+            prop_assert_eq!(scan_pids(pages.iter().map(Vec::as_slice), |_| {}), Some(sum));
         }
 
         #[test]

@@ -1,16 +1,16 @@
-//! Records that repeat. A trace says much the same over and over (a task leaves the CPU, a call returns 0), and what
-//! it says is quicker copied than put together.
+//! Cache of rendered event text, keyed by the record's bytes. Traces repeat (a task leaves the CPU, a call returns 0), and
+//! copying is cheaper than formatting.
 //!
 //! The same bytes, the common fields among them, give the same text, as long as the event's text is made of them and of
 //! what does not change; what they teach (task names) is known already the second time, until a name changes.
 
 use std::fmt;
 
-/// The texts of records that came lately.
+/// The texts of recent records.
 #[derive(Default)]
-pub(crate) struct Repeats {
+pub(crate) struct TextCache {
     /// [`SLOTS`] of them, or none yet.
-    slots: Vec<RepeatSlot>,
+    slots: Vec<TextSlot>,
     /// By event id, hit credit. While negative, that many lookups are skipped.
     credit: Vec<i8>,
     /// Slots of other epochs are empty.
@@ -28,32 +28,32 @@ const RECORD: usize = 64;
 /// Three lines of the cache: the record; what is compared beside it, and the beginning of the text; the rest of a long one.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct RepeatSlot {
+struct TextSlot {
     words: [u64; RECORD / 8],
     epoch: u32,
     /// 0: the slot is empty.
     record_len: u8,
     text_len: u8,
-    text: RepeatText,
+    text: CachedText,
 }
-const _: () = assert!(size_of::<RepeatSlot>() == 3 * 64 && std::mem::offset_of!(RepeatSlot, text.rest) == 2 * 64);
+const _: () = assert!(size_of::<TextSlot>() == 3 * 64 && std::mem::offset_of!(TextSlot, text.rest) == 2 * 64);
 
 /// A text in two pieces, the second of which most do not need.
 #[derive(Clone, Copy)]
 #[repr(C, align(8))]
-pub(crate) struct RepeatText {
+pub(crate) struct CachedText {
     pub(crate) first: [u8; FIRST],
     pub(crate) rest: [u8; REST],
 }
 
 /// The result of a lookup.
-pub(crate) enum RepeatLookup<'a> {
-    /// Its text, and how many bytes of both pieces count.
-    Text(&'a RepeatText, usize),
-    /// Nothing, but it is worth keeping: there.
-    New(usize),
-    /// Nothing.
-    Passed,
+pub(crate) enum TextLookup<'a> {
+    /// The text, and its length over both pieces.
+    Hit(&'a CachedText, usize),
+    /// Not cached; store the rendered text in this slot.
+    Miss(usize),
+    /// Not looked up, and not to be stored.
+    Skipped,
 }
 
 /// The first and the last `BYTES` bytes of a record that has at most twice as many, as `WORDS` words.
@@ -83,7 +83,7 @@ fn slot_of(words: &[u64]) -> usize {
     (sum ^ sum >> 32) as usize % SLOTS
 }
 
-impl RepeatSlot {
+impl TextSlot {
     fn begin_with<const WORDS: usize>(&mut self, words: Option<[u64; WORDS]>) {
         for (place, word) in self.words.iter_mut().zip(words.into_iter().flatten()) {
             *place = word;
@@ -91,25 +91,25 @@ impl RepeatSlot {
     }
 }
 
-impl Repeats {
-    /// Forgets all texts. Which events are worth looking for is kept.
+impl TextCache {
+    /// Forgets all texts, and keeps each event's hit credit.
     pub(crate) fn forget(&mut self) {
         match self.epoch.checked_add(1) {
             Some(next) => self.epoch = next,
-            None => *self = Repeats::default(),
+            None => *self = TextCache::default(),
         }
     }
 
     /// Looks up the record `data` of the event `id`.
     #[inline(always)]
-    pub(crate) fn find(&mut self, id: u16, data: &[u8]) -> RepeatLookup<'_> {
+    pub(crate) fn find(&mut self, id: u16, data: &[u8]) -> TextLookup<'_> {
         let Some(credit) = self.credit.get_mut(usize::from(id)) else {
             self.begin(id);
-            return RepeatLookup::Passed;
+            return TextLookup::Skipped;
         };
         if *credit < 0 {
             *credit = credit.saturating_add(1);
-            return RepeatLookup::Passed;
+            return TextLookup::Skipped;
         }
         let (at, known) = match data.len() {
             32..=RECORD => self.look::<32, 8>(data),
@@ -117,18 +117,18 @@ impl Repeats {
             8..16 => self.look::<8, 2>(data),
             _ => {
                 *credit = i8::MIN;
-                return RepeatLookup::Passed;
+                return TextLookup::Skipped;
             }
         };
-        let Some(credit) = self.credit.get_mut(usize::from(id)) else { return RepeatLookup::Passed };
+        let Some(credit) = self.credit.get_mut(usize::from(id)) else { return TextLookup::Skipped };
         match self.slots.get(at) {
             Some(slot) if known => {
                 *credit = credit.saturating_add(1);
-                RepeatLookup::Text(&slot.text, slot.text_len.into())
+                TextLookup::Hit(&slot.text, slot.text_len.into())
             }
             _ => {
                 *credit = if *credit > 0 { credit.saturating_sub(1) } else { i8::MIN };
-                RepeatLookup::New(at)
+                TextLookup::Miss(at)
             }
         }
     }
@@ -148,8 +148,8 @@ impl Repeats {
     #[cold]
     fn begin(&mut self, id: u16) {
         self.credit.resize(usize::from(id).saturating_add(1), i8::MAX / 2);
-        let text = RepeatText { first: [0; FIRST], rest: [0; REST] };
-        let empty = RepeatSlot { words: [0; RECORD / 8], epoch: 0, record_len: 0, text_len: 0, text };
+        let text = CachedText { first: [0; FIRST], rest: [0; REST] };
+        let empty = TextSlot { words: [0; RECORD / 8], epoch: 0, record_len: 0, text_len: 0, text };
         self.slots.resize(SLOTS, empty);
     }
 
@@ -158,7 +158,7 @@ impl Repeats {
     pub(crate) fn keep(&mut self, at: usize, data: &[u8], text: &[u8]) {
         let Some(slot) = self.slots.get_mut(at) else { return };
         let (first, rest) = text.split_at(text.len().min(FIRST));
-        let RepeatText { first: to_first, rest: to_rest } = &mut slot.text;
+        let CachedText { first: to_first, rest: to_rest } = &mut slot.text;
         let Some((to_first, to_rest)) = to_first.get_mut(..first.len()).zip(to_rest.get_mut(..rest.len())) else {
             return;
         };
@@ -174,10 +174,10 @@ impl Repeats {
     }
 }
 
-impl fmt::Debug for Repeats {
+impl fmt::Debug for TextCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let known = self.slots.iter().filter(|slot| slot.record_len > 0 && slot.epoch == self.epoch).count();
-        f.debug_struct("Repeats").field("known", &known).finish_non_exhaustive()
+        f.debug_struct("TextCache").field("known", &known).finish_non_exhaustive()
     }
 }
 
@@ -185,16 +185,16 @@ impl fmt::Debug for Repeats {
 mod tests {
     use super::*;
 
-    fn text(repeats: &mut Repeats, id: u16, data: &[u8]) -> Option<Vec<u8>> {
+    fn text(repeats: &mut TextCache, id: u16, data: &[u8]) -> Option<Vec<u8>> {
         match repeats.find(id, data) {
-            RepeatLookup::Text(text, len) => Some([&text.first[..], &text.rest].concat()[..len].to_vec()),
+            TextLookup::Hit(text, len) => Some([&text.first[..], &text.rest].concat()[..len].to_vec()),
             _ => None,
         }
     }
 
-    fn keep(repeats: &mut Repeats, id: u16, data: &[u8], text: &[u8]) {
+    fn keep(repeats: &mut TextCache, id: u16, data: &[u8], text: &[u8]) {
         match repeats.find(id, data) {
-            RepeatLookup::New(at) => repeats.keep(at, data, text),
+            TextLookup::Miss(at) => repeats.keep(at, data, text),
             _ => panic!("nothing to keep"),
         }
     }
@@ -202,8 +202,8 @@ mod tests {
     #[test]
     fn the_same_bytes_are_found_whatever_their_number() {
         let bytes: Vec<u8> = (1..=70).collect();
-        let mut repeats = Repeats::default();
-        assert!(matches!(repeats.find(3, &bytes), RepeatLookup::Passed), "the first of all");
+        let mut repeats = TextCache::default();
+        assert!(matches!(repeats.find(3, &bytes), TextLookup::Skipped), "the first of all");
         for len in 8..=64 {
             let data = &bytes[..len];
             keep(&mut repeats, 3, data, &vec![b'x'; len + len / 2]);
@@ -217,13 +217,13 @@ mod tests {
         }
         for len in [0, 7, 65, 70] {
             repeats.credit[3] = 1;
-            assert!(matches!(repeats.find(3, &bytes[..len]), RepeatLookup::Passed), "{len}");
+            assert!(matches!(repeats.find(3, &bytes[..len]), TextLookup::Skipped), "{len}");
         }
     }
 
     #[test]
     fn what_is_too_long_is_not_kept_and_what_was_forgotten_not_found() {
-        let mut repeats = Repeats::default();
+        let mut repeats = TextCache::default();
         let _ = repeats.find(1, &[1; 8]);
         keep(&mut repeats, 1, &[1; 8], &[b'x'; FIRST + REST + 1]);
         assert!(text(&mut repeats, 1, &[1; 8]).is_none());
@@ -238,22 +238,22 @@ mod tests {
 
     #[test]
     fn events_that_never_repeat_are_left_alone() {
-        let mut repeats = Repeats::default();
+        let mut repeats = TextCache::default();
         let mut looked = 0;
         for n in 0..100_000u64 {
             match repeats.find(0, &n.to_ne_bytes()) {
-                RepeatLookup::New(at) => {
+                TextLookup::Miss(at) => {
                     repeats.keep(at, &n.to_ne_bytes(), b"x\n");
                     looked += 1;
                 }
-                RepeatLookup::Text(..) => panic!("{n} was never there"),
-                RepeatLookup::Passed => {}
+                TextLookup::Hit(..) => panic!("{n} was never there"),
+                TextLookup::Skipped => {}
             }
         }
         assert!((100_000 / 200..100_000 / 100).contains(&looked), "{looked}");
         // and are taken up again once they do
         for _ in 0..400 {
-            if let RepeatLookup::New(at) = repeats.find(0, &[7; 8]) {
+            if let TextLookup::Miss(at) = repeats.find(0, &[7; 8]) {
                 repeats.keep(at, &[7; 8], b"seven\n");
             }
         }
