@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// The mode of recordings, which hold kernel addresses and whatever events tell: for their owner alone.
 pub const PRIVATE: u32 = 0o600;
 
-/// Opens `path` for writing from its start. What does not exist is made, with `mode` less the umask; a regular file is
+/// Opens `path` for writing from its start. A missing file is made, with `mode` less the umask; a regular file is
 /// emptied; pipes, terminals and devices (`/dev/stdout`, `/dev/null`) are written to.
 ///
 /// # Errors

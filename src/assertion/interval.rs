@@ -36,7 +36,7 @@ impl Interval {
     /// Number of lost events: those that have a place, the places without a number, those that the rings' counters have, and
     /// damaged places.
     pub(crate) fn lost(lost: u64, gaps: u64, dropped: u64, damaged: u64) -> Self {
-        // In a gap there was one at least. What the rings' counters have beside has no place.
+        // In a gap there was one at least. Further losses in the rings' counters have no place.
         let placed = lost.saturating_add(gaps) as f64;
         let counted = placed.max(dropped as f64);
         let most = if gaps > 0 || damaged > 0 { f64::INFINITY } else { counted };

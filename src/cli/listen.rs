@@ -161,7 +161,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         );
     }
     if args.daemonize {
-        // Before the first thread. What is said from here on goes to the log or nowhere.
+        // Before the first thread. Messages from here on go to the log or nowhere.
         nix::unistd::daemon(true, false).context("failed to go to the background")?;
         release();
     }

@@ -19,12 +19,12 @@ use std::path::{Path, PathBuf};
 /// Finish a recording whose recorder was killed
 ///
 /// Moves the spools beside the file into it, then what is still in the ring buffers of the killed recorder, and puts tracing
-/// back as it was before. What the recorder had taken out of the ring buffers and not yet written is lost: how many events
+/// back as it was before. Events that the recorder had taken out of the ring buffers and not yet written are lost: how many events
 /// that is, is printed and noted in the file, and the exit code is 4. Ring buffers that another process reads are left to it.
 /// Then the whole file is read once: what is damaged in it is named, and the exit code is 4.
 ///
 /// Of trace-cmd: the files of the CPUs (trace.dat.cpu0, ...) are put together, those of an instance (trace.dat.NAME.cpu0) under
-/// its name. What they lack (formats, symbols, names of tasks) is taken from the running kernel, or from the file of -i: one
+/// its name. Missing parts (formats, symbols, names of tasks) are taken from the running kernel, or from the file of -i: one
 /// that -c made, or another recording of the same kernel and the same events.
 #[derive(clap::Args)]
 #[command(after_help = "\

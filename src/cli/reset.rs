@@ -23,7 +23,7 @@ use targets::{InstanceReset, Targets};
 ///
 /// With `--stale`: a recording that was killed (kill -9) cannot clean up. It leaves a journal under /run/rtrace, which
 /// says how each file of tracefs was before; `--stale` puts them back and removes the instances that were made for the
-/// recording. Recordings that are still running are left alone. What the ring buffers of a killed recording hold is dropped;
+/// recording. Recordings that are still running are left alone. Events in the ring buffers of a killed recording are dropped;
 /// `rtrace recover` instead moves it into the file, and puts tracing back as well.
 #[derive(clap::Args)]
 #[command(after_help = "\

@@ -1,6 +1,6 @@
 //! Event types: id to format, program and handler; typed fields; the record every stage passes on.
 //!
-//! [`EventTypes`] is built once from a file's formats and does not change afterwards. What does change while events are
+//! [`EventTypes`] is built once from a file's formats and does not change afterwards. State that changes while events are
 //! printed in order lies in [`PrintState`]. [`TypedEvent`] is for readers that want values instead of texts.
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]

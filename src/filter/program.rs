@@ -46,7 +46,7 @@ impl FilterProgram {
         FilterProgram { abi, entry, steps }
     }
 
-    /// True if the event passes. What a record is too short to hold compares as false.
+    /// True if the event passes. A field beyond the end of its record compares as false.
     #[inline]
     pub fn matches(&self, subject: &Subject<'_>) -> bool {
         let mut at = self.entry;

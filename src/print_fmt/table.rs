@@ -125,7 +125,7 @@ pub(super) fn flags(
 }
 
 /// `__trace_landlock_print_layers` (include/trace/events/landlock.h, Linux 7.3): of each mask in an array the names of its
-/// flags, `{read_file|truncate,,read_file}`. What has no name is passed over.
+/// flags, `{read_file|truncate,,read_file}`. Values without a name are passed over.
 pub(super) fn layers(out: &mut Vec<u8>, table: &Table, data: &[u8], count: usize, cx: &Context<'_>) {
     out.push(b'{');
     let size = data.len().checked_div(count).unwrap_or(0);

@@ -3,7 +3,7 @@
 //! The kernel keeps few names (`saved_cmdlines`: 128 before Linux 6.10) and only for tasks that were scheduled while
 //! something was recorded, so a task that lived for a millisecond is `<...>` when the file is written. Here the kernel
 //! itself reports every fork and every new name, through perf's side-band: no tracepoint, no instance, nothing in the
-//! trace. What it costs is one 40-byte record per fork, exec and exit.
+//! trace. It costs one 40-byte record per fork, exec and exit.
 //!
 //! A file has one name per pid; like trace-cmd's it is the last one the task had.
 

@@ -1,7 +1,7 @@
 //! Recovers a recording whose recorder was killed: its spools, and what is still in its ring buffers.
 //!
-//! The journal of the killed recorder says which instances belong to the file. What the file itself says of the tracing
-//! directory is not believed: anybody may have made it.
+//! The journal of the killed recorder says which instances belong to the file. The file's own words about the tracing
+//! directory are not believed: anybody may have made it.
 
 use super::chunk::{Compression, chunk_size};
 use super::comms::with_saved;

@@ -47,8 +47,8 @@ use std::time::{Duration, Instant};
 /// Signals that would end the process end the recording instead, and are passed on to the command.
 ///
 /// # Errors
-/// [`RecordError`], before the first event only: then nothing is left of it, neither in tracefs nor on the disk. What fails
-/// later is in [`RecordSummary::error`] and [`RecordSummary::failures`].
+/// [`RecordError`], before the first event only: then nothing is left of it, neither in tracefs nor on the disk. Later
+/// failures are in [`RecordSummary::error`] and [`RecordSummary::failures`].
 pub fn record(plan: &Plan, journal: Journal, observer: &mut dyn Observer) -> Result<RecordSummary, RecordError> {
     record_beside(plan, Beside::default(), journal, observer)
 }
@@ -474,7 +474,7 @@ impl SessionRun<'_> {
     }
 
     /// The file and, at the same time, tracefs as it was: removing an instance takes the kernel as long as reading its
-    /// symbols. Then the command's end. What fails does not keep the rest from being done and counted.
+    /// symbols. Then the command's end. An error does not keep the rest from being done and counted.
     fn finish(mut self, mut child: Option<Child>, brought: ThreadResults, symbols: SymbolThread) -> RecordSummary {
         let ThreadResults { mut drained, comms, mut failures, mut timed_out, mut threads, limit, cut_short, stopped } =
             brought;

@@ -17,7 +17,7 @@ const BUFFER_PERCENT: usize = 10;
 
 /// The option of an instance that gets what applications write to the top level's `trace_marker` (since Linux 6.16).
 const COPY_MARKERS: &str = "options/copy_trace_marker";
-/// The sub-buffers of a ring that was made for this recording, in KiB. What the kernel does per sub-buffer (a fresh one
+/// The sub-buffers of a ring that was made for this recording, in KiB. The work of the kernel per sub-buffer (a fresh one
 /// for the ring, a pipe slot) costs with those of one page more than copying what is in them. Larger ones are worth
 /// little, and the kernel calls allocations beyond this costly (`PAGE_ALLOC_COSTLY_ORDER`): they may fail.
 const SUB_BUFFER_KIB: u64 = 32;

@@ -1,6 +1,6 @@
 //! Sub-buffers to a decoder, while they are filled.
 //!
-//! The rings are read in rounds: each ring until it is empty, then the audience is notified. What was seen in one round
+//! The rings are read in rounds: each ring until it is empty, then the audience is notified. Events seen in one round
 //! existed before the next began, so that after a round all events up to the latest one of the round before are there,
 //! of all CPUs: these can be put in order. That bounds the delay by two rounds, whatever the trace clock counts.
 
@@ -46,8 +46,8 @@ pub struct LiveStream<'p> {
 }
 
 impl<'p> LiveStream<'p> {
-    /// Sets up what `plan` says; its file and all that is about files are of no concern. What is not as asked, and is not
-    /// essential, goes to `warn`.
+    /// Sets up what `plan` says, but for its file and all that is about files. Inessential settings that are not as asked
+    /// go to `warn`.
     ///
     /// # Errors
     /// [`RecordError`], as [`record()`](super::record()).

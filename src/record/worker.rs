@@ -222,7 +222,7 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Notes how full the ring was. What is written while it is emptied comes on top, hence the bound.
+    /// Notes how full the ring was. Events written while it is emptied come on top, hence the bound.
     fn found(&mut self, moved: usize) {
         let held = if self.drain.ring > 0 { moved.min(self.drain.ring) } else { moved };
         self.peak = self.peak.max(held);

@@ -18,7 +18,7 @@ pub(crate) fn append_piece<const N: usize>(out: &mut Vec<u8>, piece: &[u8; N], l
 
 /// Room after a vector's end that pieces of text are stored to. Where the next one goes is kept here rather than in the
 /// vector, so that it can stay in a register from piece to piece; each call consumes the value and gives it back for
-/// that reason. What was stored belongs to the vector after [`Tail::done`].
+/// that reason. Stored bytes belong to the vector after [`Tail::done`].
 #[must_use = "what was written is lost without `done`"]
 pub(crate) struct Tail<'a> {
     out: &'a mut Vec<u8>,

@@ -91,7 +91,7 @@ pub(crate) struct Scheduling {
     param: libc::sched_param,
 }
 
-/// Lets `thread` run only while its CPU has nothing else to do (SCHED_IDLE, since Linux 2.6.23). What it was before.
+/// Lets `thread` run only while its CPU has nothing else to do (SCHED_IDLE, since Linux 2.6.23). Gives its former scheduling.
 ///
 /// # Errors
 /// `ESRCH` if it has ended.

@@ -168,7 +168,7 @@ impl Unpacker {
                 if zstd.decompress_to_buffer(packed, to).is_ok_and(|len| len <= size) {
                     return Ok(());
                 }
-                // `to` may be larger from chunks before. What is said of damage must not depend on what was read before.
+                // `to` may be larger from chunks before. A report of damage must not depend on earlier reads.
                 let mut exact = vec![0; most];
                 to.clear();
                 let len = zstd.decompress_to_buffer(packed, exact.as_mut_slice())?;

@@ -222,8 +222,8 @@ impl Error {
         }
     }
 
-    /// True if what was typed is wrong: it names no instance, or the kernel's log says what it does not like in it. What is
-    /// in the way of a text that is right (`EEXIST`, `EBUSY`) is none of that.
+    /// True if the typed text is wrong: it names no instance, or the kernel's log names an error in it. False for an obstacle
+    /// to a right text (`EEXIST`, `EBUSY`).
     pub fn is_usage(&self) -> bool {
         match self {
             Error::NoInstance { .. } | Error::NoEvent(_) => true,

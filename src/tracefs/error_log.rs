@@ -22,7 +22,7 @@ pub struct LogEntry {
 }
 
 impl LogEntry {
-    /// Parses the whole log, oldest entry first. What is not an entry is skipped.
+    /// Parses the whole log, oldest entry first. Anything else is skipped.
     pub fn parse_all(log: &str) -> Vec<LogEntry> {
         let mut entries = Vec::new();
         let mut lines = log.lines().peekable();

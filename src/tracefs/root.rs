@@ -204,7 +204,7 @@ impl Tracefs {
     /// [`Error::File`].
     pub fn kallsyms(&self) -> Result<Vec<u8>, Error> {
         let file = "/proc/kallsyms";
-        // Its size is not to be known before. What is not used of this costs addresses only; a vector that grows is copied.
+        // Its size is not to be known before. The unused part of this costs addresses only; a vector that grows is copied.
         let mut text = Vec::with_capacity(LARGE_KALLSYMS);
         let read = File::open(file).and_then(|mut file| file.read_to_end(&mut text));
         read.map(|_| text).map_err(|e| Error::file("read", file, None, e))

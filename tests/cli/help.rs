@@ -99,7 +99,7 @@ fn help_on_a_command_is_its_long_help() {
     let env = TestEnvironment::new();
     let page = env.rtrace(&["help", "help"]);
     page.exits(0).complains("").prints_with("Usage: rtrace help [COMMAND|TOPIC]...");
-    env.rtrace(&["--help"]).exits(0).complains("").prints_with("exit-codes   What each exit code means");
+    env.rtrace(&["--help"]).exits(0).complains("").prints_with("exit-codes   Meanings of the exit codes");
 }
 
 #[test]

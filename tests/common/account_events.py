@@ -1,4 +1,4 @@
-"""What the scripts that check analyses share: a recording's events, and comparing."""
+"""The parts that the scripts that check analyses share: a recording's events, and comparing."""
 import json
 import subprocess
 import sys

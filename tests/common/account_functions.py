@@ -163,7 +163,7 @@ def check(name, events, theirs):
         pid, longest = max(sorted(own, key=lambda one: one[1].nth), key=lambda one: one[1].end - one[1].begin)
         right = {"time": longest.end - longest.begin, "at": longest.begin, "pid": pid, "cpu": longest.cpu}
         same(f"{what} longest", right, of["longest"])
-    # What an outermost call took is what its parts took.
+    # The time of an outermost call is that of its parts.
     for _, call in calls:
         if call.outer is None:
             def own(of):

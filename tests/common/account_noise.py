@@ -1,4 +1,4 @@
-"""What the scripts that check `analyze osnoise` and `analyze timerlat` share: interferences, and --beyond."""
+"""The parts that the scripts that check `analyze osnoise` and `analyze timerlat` share: interferences, and --beyond."""
 from account_events import ARGUMENTS, distribution, same
 
 KINDS = {"nmi_noise": "nmi", "irq_noise": "irq", "softirq_noise": "softirq", "thread_noise": "thread"}

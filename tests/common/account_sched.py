@@ -40,7 +40,7 @@ class Task:
 
 
 def marks_of(events):
-    """What happens to each task, in order."""
+    """The history of each task, in order."""
     begin, tasks, living, known = events[0][0], [], {}, {}
 
     def task(pid):

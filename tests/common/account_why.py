@@ -98,7 +98,7 @@ class Machine:
         return max(on, key=lambda run: run[4], default=None)
 
     def state(self, pid, at):
-        """What a task was doing just after `at`: its state, and the event that began it."""
+        """The activity of a task just after `at`: its state, and the event that began it."""
         first_on = {}
         state, since = "unknown", None
         for event in self.scheduler:

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 /// One task of a profile: its heading, and its events with the stack traces below each.
 type Task = (String, Vec<Vec<String>>);
 
-/// Holds our profile to that of trace-cmd. What is left out is described in docs/trace-cmd.md:
+/// Holds our profile to that of trace-cmd. Omissions are described in docs/trace-cmd.md:
 ///
 /// - the order of events that take equally long is that of addresses in trace-cmd's memory;
 /// - the letters of states are those of old kernels;

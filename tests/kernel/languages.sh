@@ -1,4 +1,4 @@
-# What rtrace writes and what the kernel then shows, for every language: lines "KIND<tab>WRITTEN<tab>SHOWN" in `echoes`.
+# The text that rtrace writes and the one that the kernel then shows, for every language: lines "KIND<tab>WRITTEN<tab>SHOWN" in `echoes`.
 T=/sys/kernel/tracing
 fail() { echo "FAILED: $*"; status=1; }
 # until_true CONDITION: waits for it, five minutes at most.
@@ -223,7 +223,7 @@ rtrace synth create q $C && rtrace synth show q | grep -q '\.q(' || fail 'a name
 rtrace synth remove q || fail 'synth remove q'
 [ -e $T/instances/rtrace-synth ] && fail 'the instance of synthetic events is left'
 
-# What --dry-run prints does the same in a shell.
+# The output of --dry-run does the same in a shell.
 same_in_shell() { # FILES REMOVE COMMAND...
   files=$1 remove=$2; shift 2
   "$@" --dry-run > dry.sh && sh -e dry.sh || fail "dry run of $*"

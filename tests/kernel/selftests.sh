@@ -82,7 +82,7 @@ exit_untested() { exit 73; }
 exit_unsupported() { exit 74; }
 exit_xfail() { exit 75; }
 . $tests/test.d/functions
-# What the kernel is to refuse, rtrace refuses: a usage error, by itself or in the kernel's words.
+# Input that the kernel is to refuse, rtrace refuses: a usage error, by itself or in the kernel's words.
 ftrace_errlog_check() {
   refused=$(printf '%s' "$2" | tr -d '^')
   echo "Test command: $refused"
@@ -135,7 +135,7 @@ for folder in $(cat /case/selected); do
       *) result=FAIL; echo "$name: $status"; tail -n 12 $log ;;
     esac
     echo "$result $name, $(($(date +%s) - started)) s" > /dev/console
-    # What a test says before it gives up is the last that is no command.
+    # A test's last words before it gives up are the last line that is no command.
     reason="$(($(date +%s) - started)) s"
     case $result in un*) reason=$(grep -v '^+' $log | tail -n 1) ;; esac
     printf '%s\t%s\t%s\n' "$result" "$name" "$reason" >> results

@@ -12,7 +12,7 @@ const COLUMNS: [Kernel; 3] = [Kernel::V6_1, Kernel::V6_12, Kernel::AllTracers];
 const HEAD: &str = "\
 # Verbs and kernels
 
-What each command does on each kernel that the tests boot: `yes` (status 0), `needs CONFIG_X` (the kernel was built without
+The result of each command on each kernel that the tests boot: `yes` (status 0), `needs CONFIG_X` (the kernel was built without
 it, which the message says; status 5, of a command with CMD 125), `cannot` (the same status: the kernel is too old, or the
 machine lacks something, and the message says which), or the status. 6.1 and 6.12 are Debian's cloud kernels; all-tracers is a 6.12
 with every tracer. After the last command all settings are what they were before the first.

@@ -1,4 +1,4 @@
-# Tracers recorded, reported and put back. What a kernel lacks must end with 5 and its CONFIG.
+# Tracers recorded, reported and put back. A tracer that a kernel lacks must end with 5 and its CONFIG.
 set -u
 bad=0
 fail() { echo "FAIL: $*"; bad=1; }
@@ -33,7 +33,7 @@ if has function; then
   grep ': ' index.ours | grep -qv ' \(vfs\|ksys\|do\)_\|^cpus=\|function: *\(vfs\|ksys\|do\)_' && fail "more than asked for: $(grep -v '_' index.ours | head -n 3)"
 fi
 
-# What a function does to tracing: set, at work, gone.
+# Function commands that change tracing: set, at work, gone.
 if has function; then
   # Nothing calls kernel_power_off: dump and cpudump print all there is on the console, and snapshot swaps the buffers.
   set -- vfs_open:traceoff:5 vfs_open:traceon:3 vfs_open:stacktrace:2 vfs_open:enable_event:irq:softirq_entry \
@@ -87,7 +87,7 @@ if has function_graph; then
   settled graphs
 else lacks function_graph CONFIG_FUNCTION_GRAPH_TRACER; fi
 
-# What a profile is made of: above all the system calls and interrupts as function_graph has them.
+# The events of a profile: above all the system calls and interrupts as function_graph has them.
 # Its command sleeps, so that a switch of tasks is certain.
 rtrace record -q --profile -F -c -o profile.dat -- sh -c 'read x < /proc/version; usleep 50000; true' 2> profile.err || fail "record --profile: $(cat profile.err)"
 rtrace report --profile profile.dat > profile.ours || fail "report --profile"
@@ -168,7 +168,7 @@ fi
 
 # Debian's trace-cmd 3.1 has no zlib.
 rtrace record -q -o zlib.dat -e sched:sched_switch --compression zlib -- ls / > /dev/null && [ "$(rtrace report zlib.dat | grep -c ' \[00')" -gt 0 ] || fail "zlib"
-# What is granted is a whole number of sub-buffers, and some to spare on newer kernels.
+# The granted size is a whole number of sub-buffers, and some to spare on newer kernels.
 rtrace record -o none.dat -e sched:sched_switch -b 512 -B one -e irq -b 64 -- true > sizes 2>&1
 grep -q 'through 5[0-9.]* KiB, [67][0-9.]* KiB (one) per CPU' sizes || fail "sizes are not reported: $(cat sizes)"
 check version6 -e sched --file-version 6 -B one -e irq -- ls / > /dev/null
@@ -199,7 +199,7 @@ settled "recordings with other options"
 rtrace record -q --daemonize -e sched:no_such_event -o none.dat 2> daemon.err && fail "--daemonize hides a failure"
 grep -q no_such_event daemon.err || fail "--daemonize hides why: $(cat daemon.err)"
 
-# What a dry run prints does, when a shell does it, what the recorder does. Only whom it leaves out differs, and how often a
+# The output of a dry run does in a shell what the recorder does. Only whom it leaves out differs, and how often a
 # trigger has fired by then.
 plan() { rtrace record "$@" -e sched:sched_switch -f 'prev_pid > 0' -R traceoff:1000 -b 512 -C mono -O irq-info -M 3 --cmdlines-size 256 -B one -e irq -b 64 -- sh mid.sh; }
 echo "knobs | sed 's/rtrace-[0-9]*/rtrace-PID/; s/:count=[0-9]*\$//; /set_event_notrace_pid:/d; /filter:common_pid !=/d' > mid" > mid.sh

@@ -96,7 +96,7 @@ grep -q 'cannot have this trigger.*sched:sched_stat' others || fail "trigger add
 rtrace trigger add 'sched:sched_s*' stacktrace --if 'no_such == 0' 2> others && fail "a trigger that no event can have"
 rtrace reset || fail "reset"
 
-# Whatever start and set change, the others tell of it, and a reset takes it back.
+# Each change of start and set is shown by the others and undone by a reset.
 at "Whatever start and set change"
 counted() { grep -vc '^#' $1/trace; } # counted INSTANCE: its lines
 settings > before
@@ -200,7 +200,7 @@ fi
 echo "extract: $ours events of $inside"
 rtrace reset -d -B one && rtrace reset || fail "reset"
 
-# What trace-cmd leaves when it is killed: both make a recording of it, with a header of ours and without.
+# Files of a killed trace-cmd: both make a recording of it, with a header of ours and without.
 at "What trace-cmd leaves when it is killed"
 trace-cmd record -q -o killed.dat -b 64 -e sched sleep 1000 > /dev/null 2>&1 & pid=$!
 until_true test -s killed.dat.cpu0 -o -s killed.dat.cpu1 || fail "trace-cmd records nothing"
@@ -243,7 +243,7 @@ rtrace start -F -e sched 2> err; [ $? = 2 ] || fail "start -F without a command"
 rtrace start -e sched:no_such -- sh -c 'echo ran > ran' 2> err; [ $? = 2 ] && [ ! -e ran ] || fail "start of nothing: $(cat err)"
 rtrace reset -b 1410 || rtrace reset
 
-# What is done with these is done outside, where it is quicker (verbs_files.sh).
+# Further work on these is done outside, where it is quicker (verbs_files.sh).
 at "What is done with these is done outside"
 work='for i in 1 2 3 4 5 6 7 8; do ls / > /dev/null; done'
 rtrace record -q -o load.dat -e sched -e irq -- sh -c "$work" || fail record

@@ -1,4 +1,4 @@
-# What the verbs for files make of what verbs.sh recorded, beside what trace-cmd does.
+# The verbs for files on the recordings of verbs.sh, compared with trace-cmd.
 set -u
 fail() { echo "FAIL: $*"; exit 1; }
 
@@ -21,7 +21,7 @@ rtrace dump --validate load.dat | grep -q "$whole events in .* no defects" || fa
 echo "split: $whole events in $n parts"
 rm -f part.* converted.dat
 
-# What a recording says of memory, call chains and wakeups, as trace-cmd has it.
+# Memory, call chains and wakeups of a recording, as trace-cmd has them.
 rtrace mem kmem.dat | tail -n +3 | sort > ours || fail "mem"
 trace-cmd mem -i kmem.dat 2> /dev/null | tail -n +3 | sort > theirs && { diff theirs ours > err || fail "mem: $(head -n 4 err)"; }
 rtrace hist -P -i kmem.dat > ours || fail "hist -i"

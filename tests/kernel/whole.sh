@@ -1,5 +1,5 @@
-# Whole trace files of a guest, one folder each in /out: run by boot(1). What a kernel has no tracer, option or event
-# system for is passed over.
+# Whole trace files of a guest, one folder each in /out: run by boot(1). Parts for which a kernel has no tracer, option or event
+# system for are passed over.
 tracing=/sys/kernel/tracing
 export WHOLE_KB=4096 WHOLE_DRAIN='/case/load --drain'
 # With hash-ptr off, 6.1 prints the first string of each line empty: it formats into the buffer that holds the format.
@@ -19,7 +19,7 @@ whole() {
 # Shared by all cases: reading them takes long here.
 (cd $tracing/events && ls -d */*/format | xargs grep -H '') >/out/formats
 cat /proc/kallsyms >/out/kallsyms
-# What function arguments are called, and what names in formats stand for.
+# Names of function arguments, and values of names in formats.
 [ ! -e /sys/kernel/btf/vmlinux ] || cat /sys/kernel/btf/vmlinux >/out/btf
 few='ls / >/dev/null; dd if=/dev/zero of=/tmp/f bs=4k count=20; rm /tmp/f; sleep 0.05; kill -0 1; exit 0'
 ifconfig lo up

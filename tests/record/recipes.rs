@@ -1,4 +1,4 @@
-//! The recipes of `rtrace help recipes`, done on this machine's kernel. What it cannot do here (histograms, other
+//! The recipes of `rtrace help recipes`, done on this machine's kernel. Recipes that it cannot do here (histograms, other
 //! boots) is done in guests, with all others, by `tests/kernel/examples.rs`.
 
 use crate::common::environment::TestEnvironment;

@@ -2,8 +2,8 @@
 
 use crate::analysis::stacks::{Frame, Node};
 
-/// The context of a call, from the flags of its entry (include/linux/trace_events.h, `enum trace_flag_type`). What is entered
-/// in a higher one than its caller interrupted it.
+/// The context of a call, from the flags of its entry (include/linux/trace_events.h, `enum trace_flag_type`). A call in
+/// a higher one than its caller interrupted it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Context {
     Task,

@@ -116,7 +116,7 @@ impl Table {
         Some(row)
     }
 
-    /// Takes as much off all counts as leaves at most `most` entries (Misra and Gries, 1982). What was taken off adds up: no
+    /// Takes as much off all counts as leaves at most `most` entries (Misra and Gries, 1982). The amounts taken off add up: no
     /// count is too low by more than that, and what has more hits is there.
     fn keep_heaviest(&mut self, most: usize) {
         let mut hits: Vec<u64> = self.rows.iter().map(|row| row.hits).collect();

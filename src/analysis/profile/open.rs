@@ -37,7 +37,7 @@ pub(super) struct BeginningRef {
     number: u64,
 }
 
-/// All of them. What begins last ends first.
+/// All of them. The last to begin ends first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OpenInterval {
     open: HashMap<IntervalKey, Beginning>,

@@ -10,7 +10,7 @@
 //!
 //! Each task is in one of the states of [`TimeIn`] at any time from its beginning (its fork, or the window's begin) to its
 //! end (its last switch, or the window's end): the times in them add up to its life, exactly. The same holds of each CPU's
-//! busy, idle and unknown time and the window. What events do not say is unknown time, never another state's.
+//! busy, idle and unknown time and the window. Time without events that name a state is unknown, never another state's.
 
 mod cpu;
 mod follow;

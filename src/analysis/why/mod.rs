@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Every part is cut into smaller ones that follow each other without a gap, so that the leaves of the tree add up to the
-//! interval exactly. What no event tells is a part too: it is unknown.
+//! interval exactly. Time without events is a part too: it is unknown.
 
 mod history;
 mod part;

@@ -36,7 +36,7 @@ use trace_dat::{rewrite, rewrite_selected};
 /// Write a recording in another format, version or compression
 ///
 /// The format is that of --to, else that of OUT's ending (.perfetto-trace, .json, .csv, ...), else, without an ending, trace.dat. A trace.dat file holds the
-/// same events, formats, symbols and options, also unknown ones. What selects events in `report` selects them here; the other formats take
+/// same events, formats, symbols and options, also unknown ones. `report`'s options for events select them here; the other formats take
 /// several files, merged by time; a line at the end says what was written and what was left out. A damaged file
 /// gives what is whole of it, and the exit code 4. OUT appears when it is complete.
 #[derive(clap::Args)]

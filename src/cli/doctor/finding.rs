@@ -37,7 +37,7 @@ impl Area {
             Area::Memory => "Memory and disk",
             Area::Stale => "Left behind",
             Area::Clock => "Clocks",
-            Area::Timing => "What makes times vary",
+            Area::Timing => "Causes of varying times",
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// A root directory whose `proc`, `sys` and `boot` are read. What cannot be read is as if it were not there.
+/// A root directory whose `proc`, `sys` and `boot` are read. Unreadable files count as missing.
 pub(super) struct ExaminedMachine {
     root: PathBuf,
 }

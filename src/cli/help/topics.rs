@@ -28,7 +28,7 @@ pub(crate) const TOPICS: &[Topic] = &[
     },
     Topic {
         name: "exit-codes",
-        about: "What each exit code means",
+        about: "Meanings of the exit codes",
         text: include_str!("../../../docs/reference/exit-codes.md"),
     },
     Topic {
@@ -38,12 +38,12 @@ pub(crate) const TOPICS: &[Topic] = &[
     },
     Topic {
         name: "file-format",
-        about: "What rtrace adds to trace.dat files: options, index, checksums, spools",
+        about: "rtrace's additions to trace.dat files: options, index, checksums, spools",
         text: include_str!("../../../docs/reference/file-format.md"),
     },
     Topic {
         name: "analyses",
-        about: "What each number of `rtrace analyze` means",
+        about: "Meanings of the numbers of `rtrace analyze`",
         text: include_str!("../../../docs/reference/analyses.md"),
     },
     Topic {
@@ -58,7 +58,7 @@ pub(crate) const TOPICS: &[Topic] = &[
     },
     Topic {
         name: "comparisons",
-        about: "What each number and verdict of `rtrace diff` means",
+        about: "Meanings of the numbers and verdicts of `rtrace diff`",
         text: include_str!("../../../docs/reference/comparisons.md"),
     },
     Topic {

@@ -50,7 +50,7 @@ impl Live {
 }
 
 /// The text with what keeps it in its place: each line overwrites the old one and clears what is left of it, so that
-/// nothing flickers. What does not fit into (columns, rows) is cut.
+/// nothing flickers. Text beyond (columns, rows) is cut.
 fn screen(text: &[u8], (columns, rows): (usize, usize), first: bool) -> Styled {
     let mut screen = Styled::default();
     if first {

@@ -88,7 +88,7 @@ fn show(args: &Args, plan: &ChainPlan, answered: &Answered<'_>, live: &Live) -> 
     with_tables(args, plan, answered, |printer, tables| {
         let answer = Answer::of(&tables, printer, plan, losses);
         answer.print(&args.output, printer, live, Some(answered.json()))?;
-        // As in the kernel, where a table without room is an error. What a recording lost was said when it was made.
+        // As in the kernel, where a table without room is an error. Losses of a recording were reported when it was made.
         let allowed = args.output.max_lost().or(answered.is_live().then_some(0));
         answered.note_losses(allowed)?;
         answer.losses.verdict(&args.output)?;

@@ -54,7 +54,7 @@ pub(crate) fn deliver(mut file: File) -> io::Result<()> {
     io::copy(&mut file, &mut stdout().lock()).map(drop)
 }
 
-/// A recording that is made in a directory of its own and goes to standard output. What cannot be delivered stays there.
+/// A recording that is made in a directory of its own and goes to standard output. An undelivered one stays there.
 pub(crate) struct Outgoing {
     dir: PathBuf,
     to: File,

@@ -48,7 +48,7 @@ fn columns() -> u16 {
     terminal_size_of(io::stderr()).map_or(80, |(Width(columns), _)| columns)
 }
 
-/// Standard error as indicatif sees it: a terminal of one line. What it writes between two flushes goes out in one
+/// Standard error as indicatif sees it: a terminal of one line. The text between two flushes goes out in one
 /// piece, and text never carries sequences.
 #[derive(Debug, Default)]
 struct Target {

@@ -24,7 +24,7 @@ pub struct JsonBuffer<'t> {
     pub buffer: Option<&'t str>,
 }
 
-/// Writes a line per event. What it keeps from event to event are caches only: records may be dealt out to any number
+/// Writes a line per event. It keeps only caches from event to event: records may be dealt out to any number
 /// of exporters without a difference in the lines.
 #[derive(Clone, Debug)]
 pub struct Json<'t> {

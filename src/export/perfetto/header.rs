@@ -22,7 +22,7 @@ pub(super) fn begin(file: &PerfettoFile<'_>, machine: Option<u64>, out: &mut Vec
     tasks(file, machine, out);
 }
 
-/// The file's time stamps are the trace's, which the engine takes for CLOCK_BOOTTIME. What they are besides is said of
+/// The file's time stamps are the trace's, which the engine takes for CLOCK_BOOTTIME. Their other meaning is said of
 /// the first one.
 fn clocks(file: &PerfettoFile<'_>, machine: Option<u64>, out: &mut Vec<u8>) {
     let time = file.start.0;

@@ -16,7 +16,7 @@ pub enum FoldError {
 }
 
 /// `KEY;outermost;...;innermost WEIGHT`, a line per stack. Offsets are left out; other keys come first, as roots, but for
-/// the classes of a field that is a value, too. What differs in nothing else is one line.
+/// the classes of a field that is a value, too. Entries that differ in nothing else are one line.
 ///
 /// # Errors
 /// [`FoldError`].

@@ -15,7 +15,7 @@
 //! ```
 //!
 //! One such block per trigger, two empty lines between (kernel: `hist_show`, `hist_trigger_print_key`,
-//! `hist_trigger_entry_print` in `trace_events_hist.c`). What a column means is not in the text, so each block is read
+//! `hist_trigger_entry_print` in `trace_events_hist.c`). The meaning of a column is not in the text, so each block is read
 //! with the help of its own trigger line. Texts in it are chosen by users and may hold anything but NUL.
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]

@@ -1,7 +1,7 @@
 //! Internal, but for what [`export`](crate::export) names. Merging on several threads, with the same outcome as on one.
 //!
 //! The trace is cut into segments of time. A segment holds, for each stream, the records from one time to another, as
-//! chunks that were unpacked by whichever thread was free; any thread can merge and print it. What comes out is
+//! chunks that were unpacked by whichever thread was free; any thread can merge and print it. The output is
 //! taken in the order of the segments.
 //!
 //! The text of an event may depend on earlier events (a task's name that was learnt, say). A segment is printed

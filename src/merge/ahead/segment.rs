@@ -29,7 +29,7 @@ struct Ahead {
     batch: Batch,
 }
 
-/// Reads a segment's stream. What each record needs is in it, so that nothing more is fetched.
+/// Reads a segment's stream. It holds all that each record needs.
 pub(super) struct SegmentReader<'s> {
     chunks: &'s [Arc<Unpacked>],
     /// The current chunk, and that of the record given last; there may be others between them, none of whose records pass.
@@ -68,7 +68,7 @@ impl SegmentStream {
     }
 
     /// Becomes the records of `stream` from `cursor` on, in a chunk whose first page is `first_page`, to the end of
-    /// `chunks`, or to the time `until`. What it allocated is used again.
+    /// `chunks`, or to the time `until`. Its memory is used again.
     pub(super) fn begin(
         &mut self,
         stream: &CpuStream,

@@ -60,7 +60,7 @@ impl Metadata {
                 end.extend_from_slice(b"options  \0\0\0");
             }
             end.extend_from_slice(b"flyrecord\0");
-            // No data of any CPU, and no clock beside the option's. What is too much is not looked at.
+            // No data of any CPU, and no clock beside the option's. Surplus bytes are not read.
             end.resize(end.len() + 8192 * 16 + 8, 0);
             self.file.write_all(&end).map_err(written)?;
         }

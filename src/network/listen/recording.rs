@@ -90,7 +90,7 @@ impl UnfinishedRecording {
         self.path.with_file_name(spool_name(&name, &ring.buffer, CpuId(ring.cpu)))
     }
 
-    /// Finds the recording of `id` at `path`, to go on with. What a break left of a chunk is cut off.
+    /// Finds the recording of `id` at `path`, to go on with. The part of a chunk that a break left is cut off.
     pub(super) fn find(path: &Path, id: u64, rings: &[RingId], most: Option<u64>) -> Result<FoundFile, StoreError> {
         if !fs::symlink_metadata(path)?.is_file() {
             return Err(StoreError::Refused("it is not a file"));

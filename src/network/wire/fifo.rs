@@ -1,6 +1,6 @@
 //! FIFOs between a guest's agent of ours and its host's controller of ours: a mark where the data of a session begins.
 
-/// The first bytes of an agent's data in a FIFO. What precedes them is an earlier session's.
+/// The first bytes of an agent's data in a FIFO. Bytes before them are an earlier session's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FifoMark(u64);
 

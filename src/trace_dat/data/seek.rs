@@ -2,8 +2,8 @@
 //!
 //! A CPU's records are in the order of time, so its chunks can be searched like a sorted table, if only one can find a
 //! chunk near any offset: uncompressed sub-buffers lie at multiples of their size; a compressed chunk is recognised by
-//! its header and the first bytes of its frame, and by the header of the next chunk standing where it says. What a
-//! chunk begins with is known from the first few bytes of its decompression. A file of 10 GB takes some twenty such
+//! its header and the first bytes of its frame, and by the header of the next chunk standing where it says. The start
+//! of a chunk is known from the first few bytes of its decompression. A file of 10 GB takes some twenty such
 //! probes per CPU, and nothing has to be kept.
 
 use super::chunks::{COUNT, Chunk, HEADER};

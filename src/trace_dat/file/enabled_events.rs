@@ -3,8 +3,8 @@
 use crate::events::EventName;
 use crate::trace_dat::{Buffer, OptionId, Trace};
 
-/// Events that were enabled in a buffer from its recording's begin to its end, whether they happened or not. What a trigger
-/// switched on or off, or somebody else had enabled, is not among them.
+/// Events that were enabled in a buffer from its recording's begin to its end, whether they happened or not. Events that a trigger
+/// switched on or off, or that somebody else had enabled, are not among them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EnabledEvents {
     /// Each with the filter it was recorded with.

@@ -54,7 +54,7 @@ fn put_parts<D: AsRef<[u8]>>(out: &mut Put, abi: Abi, options: &[(OptionId, D)],
     }
 }
 
-/// Adds an option that was read to `to`; of a VERSION option that others ride on, its text and those. What is damaged
+/// Adds an option that was read to `to`; of a VERSION option that others ride on, its text and those. Damage
 /// among those goes to `damage`.
 pub(in crate::trace_dat) fn take(
     mut option: RawOption,

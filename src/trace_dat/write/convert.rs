@@ -6,7 +6,7 @@ use crate::trace_dat::{FileError, Trace};
 use std::fs::File;
 
 /// Writes what `from` holds to `file`, which is empty. Chunks that are compressed as the new file is are copied as they
-/// are, after they were unpacked and checked on `threads` threads; zstd frames without a checksum get one. What is damaged goes to `damaged` and is left out.
+/// are, after they were unpacked and checked on `threads` threads; zstd frames without a checksum get one. Damaged places go to `damaged` and are left out.
 /// Gives the new file's size in bytes.
 ///
 /// # Errors

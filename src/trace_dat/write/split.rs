@@ -11,7 +11,7 @@ use crate::trace_dat::{FileError, TimeOptions, Trace};
 use std::ops::Range;
 
 /// Gives each of `parts` its slice of `streams`, which are in the file's order. `buffers` are the buffers to write with
-/// the names they get. Chunks are unpacked on `threads` threads. What is damaged goes to `damaged` and is left out.
+/// the names they get. Chunks are unpacked on `threads` threads. Damaged places go to `damaged` and are left out.
 ///
 /// # Errors
 /// [`WriteError`].

@@ -161,7 +161,7 @@ impl fmt::Display for UndoError {
 
 impl std::error::Error for UndoError {}
 
-/// Takes back `entries`, the last first. What lies in an instance that goes as a whole is left alone.
+/// Takes back `entries`, the last first. Entries of an instance that goes as a whole are left alone.
 pub(super) fn undo_all(writer: &mut JournalWriter, entries: &[Undo]) -> Result<(), UndoError> {
     if !entries.is_empty() {
         // In a tracefs that was unmounted every file is missing, which says nothing of what is to be put back.
