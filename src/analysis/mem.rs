@@ -1,7 +1,7 @@
 //! The kernel's memory by the functions that hold it, from the events of `kmem`.
 
 use super::InOrder;
-use super::memory::events::{Event, Events};
+use super::memory::events::{Events, MemoryEvent};
 use crate::abi::Abi;
 use crate::event::Record;
 use crate::format::EventFormat;
@@ -101,7 +101,7 @@ impl InOrder for MemoryUse<'_> {
 
     fn record(&mut self, record: &Record<'_>) {
         match self.events.event(record) {
-            Some(Event::Allocate { site, asked, taken, address }) => {
+            Some(MemoryEvent::Allocate { site, asked, taken, address }) => {
                 // The kernel's `size_t` values are smaller than 2^31 in earnest, and a broken file's do not matter.
                 let (taken, asked) = (taken as i64, asked as i64);
                 let function = self.function(site);
@@ -112,7 +112,7 @@ impl InOrder for MemoryUse<'_> {
                 memory.most.asked = memory.most.asked.max(memory.current.asked);
                 self.living.insert(address, Living { function, taken, asked });
             }
-            Some(Event::Free { address }) => {
+            Some(MemoryEvent::Free { address }) => {
                 if let Some(Living { function, taken, asked }) = self.living.remove(&address) {
                     self.functions[function].current.add(taken.wrapping_neg(), asked.wrapping_neg());
                 }

@@ -9,17 +9,17 @@ use crate::abi::Abi;
 pub(super) struct Enumerations<'a> {
     abi: Abi,
     walk: Walk<'a>,
-    names: Names<'a>,
+    names: EnumNames<'a>,
 }
 
 /// The names of a module's types lie after those of its kernel's.
 #[derive(Clone, Copy)]
-struct Names<'a> {
+struct EnumNames<'a> {
     kernel: &'a [u8],
     own: &'a [u8],
 }
 
-impl<'a> Names<'a> {
+impl<'a> EnumNames<'a> {
     fn get(self, offset: u32) -> &'a [u8] {
         match offset.checked_sub(self.kernel.len() as u32) {
             Some(offset) => name_in(self.own, offset),
@@ -38,7 +38,7 @@ impl<'a> Enumerations<'a> {
             Some((kernel, below)) => kernel.get(below.names).unwrap_or_default(),
             None => &[],
         };
-        let names = Names { kernel: names, own: types.get(header.names.clone()).unwrap_or_default() };
+        let names = EnumNames { kernel: names, own: types.get(header.names.clone()).unwrap_or_default() };
         // The numbers of a module's types do not matter to its enumerators.
         Ok(Enumerations { abi: header.abi(), walk: Walk::new(types, header.abi(), header.types, 1), names })
     }

@@ -2,7 +2,7 @@
 
 use super::args::TracefsArgs;
 use super::exit::{Exit, Failure};
-use super::log::Log;
+use super::log::MessageLog;
 use super::record;
 use super::record_error::{explain, failure};
 use super::terminal::{note, release};
@@ -101,7 +101,7 @@ impl Args {
     }
 
     /// Records what a controller asks for.
-    fn record(&self, job: AgentJob<'_>, log: &Log) -> Result<String, String> {
+    fn record(&self, job: AgentJob<'_>, log: &MessageLog) -> Result<String, String> {
         let mut plan = record::plan_for_controller(job.args)?;
         plan.guests.extend(job.guest);
         plan.output = PathBuf::from(job.remote.place());
@@ -117,7 +117,7 @@ impl Args {
 }
 
 /// Warnings of a recording, in the agent's log.
-struct Warnings<'a>(&'a Log);
+struct Warnings<'a>(&'a MessageLog);
 
 impl Observer for Warnings<'_> {
     fn warn(&mut self, text: &str) {
@@ -152,7 +152,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let agent = Agent::bind(address, allow).with_context(|| format!("failed to listen on {address}"))?;
     let agent = if args.proxy.is_some() { agent.as_proxy() } else { agent };
     let address = agent.address().context("failed to listen")?;
-    let log = Log::open(args.log.as_deref(), args.json)?;
+    let log = MessageLog::open(args.log.as_deref(), args.json)?;
     if open_to_all {
         note!("rtrace: warning: everybody who reaches {address} can record this machine (-N says who may)");
     }

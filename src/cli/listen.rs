@@ -1,7 +1,7 @@
 //! `rtrace listen`: a file for each machine that sends a recording.
 
 use super::exit::{Exit, Failure};
-use super::log::Log;
+use super::log::MessageLog;
 use super::terminal::{note, release};
 use anyhow::{Context, anyhow};
 use rtrace::network::listen::{ListenNotice, ListenOptions, Listener};
@@ -144,7 +144,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     };
     let listener = Listener::bind(address, options).with_context(|| format!("failed to listen on {address}"))?;
     let address = listener.address().context("failed to listen")?;
-    let log = Log::open(args.log.as_deref(), args.json)?;
+    let log = MessageLog::open(args.log.as_deref(), args.json)?;
     if (args.vsock || !bind.is_loopback()) && args.allow.is_empty() {
         note!("rtrace: warning: everybody who reaches {address} can send recordings here (--allow says who may)");
     }

@@ -12,17 +12,17 @@ use std::sync::Mutex;
 use std::time::SystemTime;
 
 /// Takes events from all threads.
-pub(crate) struct Log {
+pub(crate) struct MessageLog {
     file: Option<Mutex<File>>,
     json: bool,
 }
 
-impl Log {
+impl MessageLog {
     /// A log in the file `path`, or without one on standard error: lines of text, or with `json` JSON lines, on standard output.
     pub(crate) fn open(path: Option<&Path>, json: bool) -> Result<Self, Failure> {
         let create =
             |path: &Path| safe_file::create(path, 0o600).with_context(|| format!("failed to write {}", path.display()));
-        Ok(Log { file: path.map(create).transpose()?.map(Mutex::new), json })
+        Ok(MessageLog { file: path.map(create).transpose()?.map(Mutex::new), json })
     }
 
     /// Writes an event as a line: its `text`, or its `facts`, an object, with the time in milliseconds since 1970. A log that

@@ -103,12 +103,12 @@ pub struct CsvBuffer<'t> {
 #[derive(Clone)]
 pub struct Csv<'t> {
     columns: Arc<[CsvColumn]>,
-    buffers: Arc<[Buffer<'t>]>,
+    buffers: Arc<[CsvTypes<'t>]>,
     /// A cell before it is quoted.
     cell: Vec<u8>,
 }
 
-struct Buffer<'t> {
+struct CsvTypes<'t> {
     what: CsvBuffer<'t>,
     types: Vec<Option<CsvType>>,
     pool: Literals,
@@ -161,7 +161,7 @@ impl<'t> Exporter for Csv<'t> {
 impl<'t> Csv<'t> {
     /// An exporter of these columns for records of these buffers: [`Record::buffer`] is an index into them.
     pub fn new(columns: Vec<CsvColumn>, buffers: impl IntoIterator<Item = CsvBuffer<'t>>) -> Self {
-        let buffers = buffers.into_iter().map(|what| Buffer::new(what, &columns)).collect();
+        let buffers = buffers.into_iter().map(|what| CsvTypes::new(what, &columns)).collect();
         Csv { columns: columns.into(), buffers, cell: Vec::new() }
     }
 
@@ -187,7 +187,7 @@ impl<'t> Csv<'t> {
     /// # Panics
     /// If the record's buffer is none of those given to [`Csv::new`].
     pub fn event(&mut self, record: &Record<'_>, out: &mut Vec<u8>) {
-        let Buffer { what, types, pool } = &self.buffers[record.buffer];
+        let CsvTypes { what, types, pool } = &self.buffers[record.buffer];
         let id = what.abi.uint(record.data, 0, 2).unwrap_or(0) as usize;
         let event = types.get(id).and_then(Option::as_ref);
         let cell = &mut self.cell;
@@ -228,7 +228,7 @@ impl<'t> Csv<'t> {
     }
 }
 
-impl<'t> Buffer<'t> {
+impl<'t> CsvTypes<'t> {
     fn new(what: CsvBuffer<'t>, columns: &[CsvColumn]) -> Self {
         let mut types: Vec<Option<CsvType>> = Vec::new();
         let mut pool = Literals::default();
@@ -260,7 +260,7 @@ impl<'t> Buffer<'t> {
             let keys = event.fields.iter().enumerate().map(key).collect();
             types[id] = Some(CsvType { event, pid, fields, title, keys });
         }
-        Buffer { what, types, pool }
+        CsvTypes { what, types, pool }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::allow::Network;
 use super::patient::TICK;
-use super::transport::{Address, Listener, Stream};
+use super::transport::{Address, ListenSocket, Stream};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -11,7 +11,7 @@ use std::thread;
 /// A bound address, and the networks whose peers are served there.
 #[derive(Debug)]
 pub(super) struct Door {
-    socket: Listener,
+    socket: ListenSocket,
     allow: Vec<Network>,
 }
 
@@ -30,7 +30,7 @@ pub(super) enum Visit {
 impl Door {
     /// Binds to `address`; only peers of `allow` are served, unless that is empty.
     pub(super) fn bind(address: Address, allow: Vec<Network>) -> io::Result<Self> {
-        Ok(Door { socket: Listener::bind(&address)?, allow })
+        Ok(Door { socket: ListenSocket::bind(&address)?, allow })
     }
 
     /// Its address, with the port that the kernel chose if it was 0.

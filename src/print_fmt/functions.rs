@@ -27,7 +27,7 @@ pub(super) enum TextFunction {
 }
 
 /// The meaning of a function in a print format.
-pub(super) enum Function {
+pub(super) enum PrintFunction {
     /// Its first argument, unchanged.
     Identity,
     /// `is_writable_pte(x)`: bit 1.
@@ -50,39 +50,39 @@ pub(super) enum Function {
     Text(TextFunction),
 }
 
-impl Function {
-    pub(super) fn of(name: &str) -> Option<Function> {
+impl PrintFunction {
+    pub(super) fn of(name: &str) -> Option<PrintFunction> {
         Some(match name {
             "jiffies_to_msecs" | "native_make_pte" | "native_make_pmd" | "native_make_pud" | "native_make_pgd"
-            | "native_make_p4d" | "pte_val" | "pmd_val" | "pud_val" | "pgd_val" | "p4d_val" => Function::Identity,
-            "is_writable_pte" => Function::Writable,
-            "__le16_to_cpup" | "get_unaligned_le16" => Function::Unaligned { big: false, size: 2 },
-            "__le32_to_cpup" | "get_unaligned_le32" => Function::Unaligned { big: false, size: 4 },
-            "__le64_to_cpup" | "get_unaligned_le64" => Function::Unaligned { big: false, size: 8 },
-            "__be16_to_cpup" | "get_unaligned_be16" => Function::Unaligned { big: true, size: 2 },
-            "__be32_to_cpup" | "get_unaligned_be32" => Function::Unaligned { big: true, size: 4 },
-            "ntohs" | "__ntohs" | "htons" | "__fswab16" | "be16_to_cpu" | "__be16_to_cpu" => Function::Swap(2),
-            "ntohl" | "__ntohl" | "htonl" | "__fswab32" | "be32_to_cpu" | "__be32_to_cpu" => Function::Swap(4),
-            "be64_to_cpu" | "__be64_to_cpu" | "__fswab64" => Function::Swap(8),
-            "__builtin_bswap16" => Function::Turn(2),
-            "__builtin_bswap32" => Function::Turn(4),
-            "__builtin_bswap64" => Function::Turn(8),
-            "__builtin_clz" => Function::LeadingZeros(4),
-            "__builtin_clzl" | "__builtin_clzll" => Function::LeadingZeros(8),
-            "ilog2" | "__ilog2_u32" | "__ilog2_u64" => Function::Log2 { up: false },
-            "order_base_2" | "__order_base_2" => Function::Log2 { up: true },
-            "jbd2_dev_to_name" => Function::Text(TextFunction::DeviceName),
-            "mc_event_error_type" => Function::Text(TextFunction::MemoryError),
-            "nvme_trace_disk_name" | "nullb_trace_disk_name" => Function::Text(TextFunction::NvmeDisk),
+            | "native_make_p4d" | "pte_val" | "pmd_val" | "pud_val" | "pgd_val" | "p4d_val" => PrintFunction::Identity,
+            "is_writable_pte" => PrintFunction::Writable,
+            "__le16_to_cpup" | "get_unaligned_le16" => PrintFunction::Unaligned { big: false, size: 2 },
+            "__le32_to_cpup" | "get_unaligned_le32" => PrintFunction::Unaligned { big: false, size: 4 },
+            "__le64_to_cpup" | "get_unaligned_le64" => PrintFunction::Unaligned { big: false, size: 8 },
+            "__be16_to_cpup" | "get_unaligned_be16" => PrintFunction::Unaligned { big: true, size: 2 },
+            "__be32_to_cpup" | "get_unaligned_be32" => PrintFunction::Unaligned { big: true, size: 4 },
+            "ntohs" | "__ntohs" | "htons" | "__fswab16" | "be16_to_cpu" | "__be16_to_cpu" => PrintFunction::Swap(2),
+            "ntohl" | "__ntohl" | "htonl" | "__fswab32" | "be32_to_cpu" | "__be32_to_cpu" => PrintFunction::Swap(4),
+            "be64_to_cpu" | "__be64_to_cpu" | "__fswab64" => PrintFunction::Swap(8),
+            "__builtin_bswap16" => PrintFunction::Turn(2),
+            "__builtin_bswap32" => PrintFunction::Turn(4),
+            "__builtin_bswap64" => PrintFunction::Turn(8),
+            "__builtin_clz" => PrintFunction::LeadingZeros(4),
+            "__builtin_clzl" | "__builtin_clzll" => PrintFunction::LeadingZeros(8),
+            "ilog2" | "__ilog2_u32" | "__ilog2_u64" => PrintFunction::Log2 { up: false },
+            "order_base_2" | "__order_base_2" => PrintFunction::Log2 { up: true },
+            "jbd2_dev_to_name" => PrintFunction::Text(TextFunction::DeviceName),
+            "mc_event_error_type" => PrintFunction::Text(TextFunction::MemoryError),
+            "nvme_trace_disk_name" | "nullb_trace_disk_name" => PrintFunction::Text(TextFunction::NvmeDisk),
             "nvme_trace_parse_admin_cmd"
             | "nvme_trace_parse_nvm_cmd"
             | "nvme_trace_parse_fabrics_cmd"
-            | "decode_prq_descriptor" => Function::Text(TextFunction::Raw),
-            "scsi_trace_parse_cdb" => Function::Text(TextFunction::Scsi),
-            "__trace_print_untrusted_str" => Function::Text(TextFunction::Escaped),
-            "xen_hypercall_name" => Function::Text(TextFunction::XenHypercall),
-            "blk_op_str" => Function::Text(TextFunction::Name(&BLOCK_OPERATIONS)),
-            "blk_zone_cond_str" => Function::Text(TextFunction::Name(&ZONE_CONDITIONS)),
+            | "decode_prq_descriptor" => PrintFunction::Text(TextFunction::Raw),
+            "scsi_trace_parse_cdb" => PrintFunction::Text(TextFunction::Scsi),
+            "__trace_print_untrusted_str" => PrintFunction::Text(TextFunction::Escaped),
+            "xen_hypercall_name" => PrintFunction::Text(TextFunction::XenHypercall),
+            "blk_op_str" => PrintFunction::Text(TextFunction::Name(&BLOCK_OPERATIONS)),
+            "blk_zone_cond_str" => PrintFunction::Text(TextFunction::Name(&ZONE_CONDITIONS)),
             _ => return None,
         })
     }

@@ -36,7 +36,7 @@ pub(super) enum Text {
     Choice(Box<(Ex, Text, Text)>),
     /// The address of a constant string.
     Pointer(Ex),
-    Function(Box<(TextFunction, Vec<Ex>, Option<Bytes>)>),
+    PrintFunction(Box<(TextFunction, Vec<Ex>, Option<Bytes>)>),
 }
 
 impl Text {
@@ -85,7 +85,7 @@ impl Text {
                     None => num::hex(out, address),
                 }
             }
-            Text::Function(of) => {
+            Text::PrintFunction(of) => {
                 let args: [u64; 4] = std::array::from_fn(|i| of.1.get(i).map_or(0, |ex| ex.eval(cx)));
                 of.0.write(out, &args, of.2.map_or(&[], |b| b.get(cx)), &put);
             }

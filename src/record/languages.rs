@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 /// Filters and triggers of one [`EventPlan`], in the kernel's text.
 #[derive(Debug, Default)]
-pub(super) struct Checked {
+pub(super) struct CheckedTriggers {
     /// All filters as one: `(a)&&(b)`, as trace-cmd joins them.
     pub(super) filter: Option<String>,
     /// Events that lack a field of the filter, or have it of another type: they are recorded unfiltered, as the kernel
@@ -34,8 +34,8 @@ pub(super) fn check(
     plan: &EventPlan,
     selected: &[EventName],
     existing: &[EventName],
-) -> Result<Checked, RecordError> {
-    let mut checked = Checked::default();
+) -> Result<CheckedTriggers, RecordError> {
+    let mut checked = CheckedTriggers::default();
     if !plan.enable || (plan.filters.is_empty() && plan.triggers.is_empty()) {
         return Ok(checked);
     }

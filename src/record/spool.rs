@@ -29,7 +29,7 @@ pub struct Spool {
     /// Events that [`Spool::note`] reported.
     events: u64,
     index: ChunkIndex,
-    ring: Option<Ring>,
+    ring: Option<SpoolRing>,
 }
 
 /// Data that a flight recorder's spool no longer holds.
@@ -60,7 +60,7 @@ pub struct Keep {
 }
 
 #[derive(Debug)]
-struct Ring {
+struct SpoolRing {
     keep: Keep,
     older: VecDeque<SpoolPiece>,
     /// The number of the next piece.
@@ -120,7 +120,7 @@ impl Spool {
 
     /// Makes it keep the newest only.
     pub fn keep(mut self, keep: Keep) -> Self {
-        self.ring = Some(Ring { keep, older: VecDeque::new(), next: 0, since: None, dropped: Dropped::default() });
+        self.ring = Some(SpoolRing { keep, older: VecDeque::new(), next: 0, since: None, dropped: Dropped::default() });
         self
     }
 

@@ -80,7 +80,7 @@ impl Resolved<'_> {
             && let Some(tally) = exporter.unordered()
         {
             let damage = &mut |error: MergeError| Self::damage(query, &mut outcome, error);
-            let (events, counted) = ahead::tally(&Counted(tally), streams, query.threads, damage);
+            let (events, counted) = ahead::tally(&CountedTally(tally), streams, query.threads, damage);
             if !tally.any(&counted, &|source, id| self.selector.is_unknown(source, id)) {
                 let mut state = state;
                 tally.add(&mut state, counted);
@@ -194,9 +194,9 @@ impl<E: Exporter> Work for Consumer<'_, '_, E> {
 }
 
 /// A tally that counts its records.
-struct Counted<'t, S>(&'t dyn UnorderedWork<State = S>);
+struct CountedTally<'t, S>(&'t dyn UnorderedWork<State = S>);
 
-impl<S: Send> UnorderedWork for Counted<'_, S> {
+impl<S: Send> UnorderedWork for CountedTally<'_, S> {
     type State = (u64, S);
 
     fn nothing(&self) -> (u64, S) {

@@ -17,7 +17,7 @@ use crate::units::Pid;
 
 /// The event of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::analysis) enum Event {
+pub(in crate::analysis) enum MemoryEvent {
     /// An object: `asked` and `taken` in bytes.
     Allocate {
         site: u64,
@@ -103,21 +103,21 @@ impl Events {
         self.0.task(record)
     }
 
-    pub(in crate::analysis) fn event(&self, record: &Record<'_>) -> Option<Event> {
+    pub(in crate::analysis) fn event(&self, record: &Record<'_>) -> Option<MemoryEvent> {
         let (abi, data) = (self.0.abi, record.data);
         Some(match *self.0.of(record)? {
-            MemoryKind::Allocate { site, asked, taken, address } => Event::Allocate {
+            MemoryKind::Allocate { site, asked, taken, address } => MemoryEvent::Allocate {
                 site: site.read(abi, data),
                 asked: asked.read(abi, data),
                 taken: taken.read(abi, data),
                 address: address.read(abi, data),
             },
-            MemoryKind::Free { address } => Event::Free { address: address.read(abi, data) },
+            MemoryKind::Free { address } => MemoryEvent::Free { address: address.read(abi, data) },
             MemoryKind::AllocatePages { frame, order } => {
-                Event::AllocatePages { frame: frame.read(abi, data), order: order.read(abi, data) }
+                MemoryEvent::AllocatePages { frame: frame.read(abi, data), order: order.read(abi, data) }
             }
             MemoryKind::FreePages { frame, order } => {
-                Event::FreePages { frame: frame.read(abi, data), order: order.read(abi, data) }
+                MemoryEvent::FreePages { frame: frame.read(abi, data), order: order.read(abi, data) }
             }
         })
     }

@@ -1,6 +1,6 @@
 //! Following objects and pages from allocation to free.
 
-use super::events::{Event, Events};
+use super::events::{Events, MemoryEvent};
 use super::packed::{Kinds, Packed, Places};
 use super::report::{MemoryCounts, MemoryReport, MemorySite, PageCount};
 use crate::abi::Abi;
@@ -199,14 +199,14 @@ impl InOrder for Memory {
         let begin = self.window.map_or(at, |window| window.0);
         self.window = Some((begin, at));
         match event {
-            Event::Allocate { site, asked, taken, address } => self.allocate(site, (asked, taken), address, at),
-            Event::Free { address } => self.free(address, at),
+            MemoryEvent::Allocate { site, asked, taken, address } => self.allocate(site, (asked, taken), address, at),
+            MemoryEvent::Free { address } => self.free(address, at),
             // Without a page the kernel says -1, in as many bits as it has.
-            Event::AllocatePages { frame, order } => {
+            MemoryEvent::AllocatePages { frame, order } => {
                 let failed = frame == u64::MAX || frame == u64::from(u32::MAX);
                 self.allocate_pages(frame, order, self.events.task(record), failed);
             }
-            Event::FreePages { frame, order } => self.free_pages(frame, order),
+            MemoryEvent::FreePages { frame, order } => self.free_pages(frame, order),
         }
     }
 

@@ -19,10 +19,10 @@ pub struct StackNode {
 }
 
 /// One stack trace, innermost address first.
-pub(super) type Trace<'a> = (&'a [u64], Times);
+pub(super) type StackTrace<'a> = (&'a [u64], Times);
 
 /// The tree of these traces, in which `stop` ends one.
-pub(super) fn tree(mut traces: Vec<Trace<'_>>, stop: u64) -> Vec<StackNode> {
+pub(super) fn tree(mut traces: Vec<StackTrace<'_>>, stop: u64) -> Vec<StackNode> {
     for (words, _) in &mut traces {
         let end = words.iter().position(|word| *word == stop).unwrap_or(words.len());
         *words = &words[..end];
@@ -37,14 +37,14 @@ fn compare(a: &[u64], b: &[u64]) -> Ordering {
 }
 
 /// Runs of traces that have the same address at `level`.
-fn groups<'t, 'w>(traces: &'t [Trace<'w>], level: usize) -> impl Iterator<Item = (u64, &'t [Trace<'w>])> {
+fn groups<'t, 'w>(traces: &'t [StackTrace<'w>], level: usize) -> impl Iterator<Item = (u64, &'t [StackTrace<'w>])> {
     let long = traces.iter().position(|(words, _)| words.len() > level).unwrap_or(traces.len());
-    let same = move |(a, _): &Trace<'w>, (b, _): &Trace<'w>| a.get(level) == b.get(level);
+    let same = move |(a, _): &StackTrace<'w>, (b, _): &StackTrace<'w>| a.get(level) == b.get(level);
     let runs = traces.get(long..).unwrap_or_default().chunk_by(same);
     runs.filter_map(move |run| Some((*run.first()?.0.get(level)?, run)))
 }
 
-fn branches(traces: &[Trace<'_>], level: usize) -> Vec<StackNode> {
+fn branches(traces: &[StackTrace<'_>], level: usize) -> Vec<StackNode> {
     let mut nodes: Vec<StackNode> = groups(traces, level).map(|(address, run)| node(address, run, level)).collect();
     nodes.sort_by(|a, b| b.times.total.cmp(&a.times.total).then(b.times.count.cmp(&a.times.count)));
     let sum = |of: fn(&StackNode) -> u64| nodes.iter().map(|node| u128::from(of(node))).sum::<u128>();
@@ -56,7 +56,7 @@ fn branches(traces: &[Trace<'_>], level: usize) -> Vec<StackNode> {
     nodes
 }
 
-fn node(address: u64, mut traces: &[Trace<'_>], mut level: usize) -> StackNode {
+fn node(address: u64, mut traces: &[StackTrace<'_>], mut level: usize) -> StackNode {
     let mut times = Times::default();
     traces.iter().for_each(|(_, one)| times.merge(one));
     let mut path = Vec::new();

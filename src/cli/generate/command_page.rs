@@ -1,6 +1,6 @@
 //! The page of a command.
 
-use super::roff::{Page, bold, escape, italic};
+use super::roff::{ManualPage, bold, escape, italic};
 use crate::cli::help;
 use clap::{Arg, ArgAction, Command};
 
@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, Command};
 pub(super) fn page(command: &Command, is_root: bool) -> String {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-    let mut page = Page::new(name, "1", &lower(&about));
+    let mut page = ManualPage::new(name, "1", &lower(&about));
     page.section("SYNOPSIS");
     page.written_paragraph(&synopsis(command));
     page.section("DESCRIPTION");
@@ -96,13 +96,13 @@ fn positional(arg: &Arg) -> String {
     if arg.is_required_set() { shown } else { format!("[{shown}]") }
 }
 
-fn description(command: &Command, page: &mut Page) {
+fn description(command: &Command, page: &mut ManualPage) {
     let text = command.get_long_about().or(command.get_about()).map(ToString::to_string).unwrap_or_default();
     super::topic_page::paragraphs(&text, page);
 }
 
 /// Options under their headings, positional arguments first.
-fn options(command: &Command, page: &mut Page) {
+fn options(command: &Command, page: &mut ManualPage) {
     let shown: Vec<&Arg> = command.get_arguments().filter(|arg| !arg.is_hide_set()).collect();
     if shown.is_empty() {
         return;
@@ -136,7 +136,7 @@ fn options(command: &Command, page: &mut Page) {
     }
 }
 
-fn option(term: &str, arg: &Arg, page: &mut Page) {
+fn option(term: &str, arg: &Arg, page: &mut ManualPage) {
     let text = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();
     let mut paragraphs = text.split("\n\n").map(|paragraph| paragraph.replace('\n', " "));
     let mut first = paragraphs.next().unwrap_or_default();
@@ -159,7 +159,7 @@ fn option(term: &str, arg: &Arg, page: &mut Page) {
     }
 }
 
-fn commands(command: &Command, page: &mut Page) {
+fn commands(command: &Command, page: &mut ManualPage) {
     let subs: Vec<&Command> = command.get_subcommands().filter(|sub| !sub.is_hide_set()).collect();
     if subs.is_empty() {
         return;
@@ -173,7 +173,7 @@ fn commands(command: &Command, page: &mut Page) {
 }
 
 /// The text below the options: `EXAMPLES:` and the like are sections.
-fn after_help(text: &str, page: &mut Page) {
+fn after_help(text: &str, page: &mut ManualPage) {
     let mut lines = text.trim_end().lines().peekable();
     let heading = |line: &str| line.ends_with(':') && !line.starts_with(' ') && !line.contains(". ");
     let mut title = "NOTES".to_owned();

@@ -1,7 +1,7 @@
 //! The manual's language: man(7), as `mandoc -T lint` wants it.
 
 /// A page of the manual.
-pub(super) struct Page {
+pub(super) struct ManualPage {
     text: String,
     /// True where a paragraph needs no macro: at a section's beginning.
     fresh: bool,
@@ -13,11 +13,11 @@ const DATE: &str = "2026-11-24";
 /// The longest line of input, in bytes.
 const WIDTH: usize = 78;
 
-impl Page {
+impl ManualPage {
     /// A page with its first section. `about` begins in lower case.
-    pub(super) fn new(name: &str, section: &str, about: &str) -> Page {
+    pub(super) fn new(name: &str, section: &str, about: &str) -> ManualPage {
         let title = escape(&name.to_uppercase());
-        let mut page = Page { text: String::new(), fresh: true };
+        let mut page = ManualPage { text: String::new(), fresh: true };
         page.line(&format!(".TH {title} {section} {DATE} \"rtrace {}\" \"rtrace manual\"", env!("CARGO_PKG_VERSION")));
         page.section("NAME");
         page.filled(&format!("{} \\- {}", escape(name), escape(about)));
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn text_cannot_be_taken_for_the_language() {
-        let mut page = Page::new("rtrace-x", "1", "do a thing");
+        let mut page = ManualPage::new("rtrace-x", "1", "do a thing");
         page.section("MORE");
         page.paragraph(".SH no heading, `-e 'a \\ b'` and ~");
         page.verbatim([".br", "", "'x  "]);
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn lines_are_short() {
-        let mut page = Page::new("rtrace-x", "1", "do a thing");
+        let mut page = ManualPage::new("rtrace-x", "1", "do a thing");
         page.paragraph(&"word ".repeat(100));
         assert!(page.into_text().lines().all(|line| line.len() <= WIDTH && !line.ends_with(' ')));
     }

@@ -1,12 +1,12 @@
 //! A page of `docs/reference` as a page of the manual. Its Markdown is that of [`help`](crate::cli::help): headings,
 //! paragraphs, lists, terms with their meanings, and indented lines, which keep their shape.
 
-use super::roff::{Page, bold};
+use super::roff::{ManualPage, bold};
 use crate::cli::help::{Topic, gap};
 
 /// The page `name` of the section `section` of the manual.
 pub(super) fn page(topic: &Topic, name: &str, section: &str) -> String {
-    let mut page = Page::new(name, section, &topic.about.replacen("The ", "the ", 1));
+    let mut page = ManualPage::new(name, section, &topic.about.replacen("The ", "the ", 1));
     page.section("DESCRIPTION");
     body(topic.text, &mut page);
     page.section("SEE ALSO");
@@ -16,7 +16,7 @@ pub(super) fn page(topic: &Topic, name: &str, section: &str) -> String {
 }
 
 /// A page's text below its first heading.
-pub(super) fn body(text: &str, page: &mut Page) {
+pub(super) fn body(text: &str, page: &mut ManualPage) {
     let text = match text.strip_prefix("# ").and_then(|rest| rest.split_once('\n')) {
         Some((_, rest)) => rest,
         None => text,
@@ -25,7 +25,7 @@ pub(super) fn body(text: &str, page: &mut Page) {
 }
 
 /// Paragraphs, lists and lines that keep their shape.
-pub(super) fn paragraphs(text: &str, page: &mut Page) {
+pub(super) fn paragraphs(text: &str, page: &mut ManualPage) {
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
         if line.trim().is_empty() {

@@ -140,7 +140,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
         let profile = args.account.profile(&facts.formats, facts.abi, &hooks, &[]);
         profiles.push((buffer.name.clone(), profile.map_err(|failure| failure.with_exit(own))?));
     }
-    let mut listener = Listener { events: live_merge(&facts), quiet: args.quiet, profiles, comms: Vec::new() };
+    let mut listener = LiveProfile { events: live_merge(&facts), quiet: args.quiet, profiles, comms: Vec::new() };
     let streamed = stream.run(&mut listener).map_err(refused)?;
     let symbols = Symbols {
         kallsyms: Kallsyms::new(tracefs.kallsyms().unwrap_or_default()),
@@ -166,7 +166,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
 }
 
 /// Accounts for what comes, in order.
-struct Listener {
+struct LiveProfile {
     events: LiveMerge,
     quiet: bool,
     /// By buffer, with its name.
@@ -175,7 +175,7 @@ struct Listener {
     comms: Vec<u8>,
 }
 
-impl Audience for Listener {
+impl Audience for LiveProfile {
     fn page(&mut self, buffer: usize, cpu: usize, page: &[u8]) {
         warn_of_damage(self.events.page(buffer, cpu, page), self.quiet);
     }

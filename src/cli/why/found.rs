@@ -9,7 +9,7 @@ use rtrace::trace_dat::Buffer;
 use rtrace::units::Pid;
 
 /// The interval that is taken apart, in the clock's unit.
-pub(super) struct Interval {
+pub(super) struct WhyInterval {
     pub(super) pid: Pid,
     pub(super) begin: u64,
     pub(super) end: u64,
@@ -36,7 +36,7 @@ pub(super) struct LateInterval<'e> {
     pub(super) input: &'e Input,
     pub(super) buffer: &'e Buffer,
     pub(super) unit: Unit,
-    pub(super) interval: Interval,
+    pub(super) interval: WhyInterval,
     pub(super) history: History,
     pub(super) parts: Vec<IntervalPart>,
     pub(super) depth: usize,

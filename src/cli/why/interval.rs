@@ -1,6 +1,6 @@
 //! The interval to take apart: a first pass over the events, or two.
 
-use super::found::{Interval, LateKind};
+use super::found::{LateKind, WhyInterval};
 use super::pids::pids;
 use super::{Args, Worst};
 use crate::cli::analyze::unit::Unit;
@@ -18,7 +18,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-pub(super) fn find(args: &Args, events: &QueryEvents<'_>, query: &Query<'_>) -> Result<Interval, Failure> {
+pub(super) fn find(args: &Args, events: &QueryEvents<'_>, query: &Query<'_>) -> Result<WhyInterval, Failure> {
     let input = &events.inputs[0];
     let formats: Vec<&EventFormat> = input.formats().collect();
     let sched = Sched::new(formats.iter().copied(), input.trace.abi);
@@ -47,7 +47,7 @@ fn lacking(input: &Input, what: &str, purpose: &str) -> Failure {
     Failure::new(Exit::Failed, error).hint(format!("`rtrace record --for {purpose}` records what is needed."))
 }
 
-fn wakeup(args: &Args, input: &Input, report: &SchedReport, tasks: &HashSet<Pid>) -> Result<Interval, Failure> {
+fn wakeup(args: &Args, input: &Input, report: &SchedReport, tasks: &HashSet<Pid>) -> Result<WhyInterval, Failure> {
     if !report.has_wakeups {
         return Err(lacking(input, "holds no wakeups", "sched,irq"));
     }
@@ -59,7 +59,7 @@ fn wakeup(args: &Args, input: &Input, report: &SchedReport, tasks: &HashSet<Pid>
         return Err(Failure::new(Exit::Failed, error));
     };
     let begin = wait.at.saturating_sub(wait.time);
-    Ok(Interval { pid, begin, end: wait.at, kind: LateKind::Wakeup, note: None })
+    Ok(WhyInterval { pid, begin, end: wait.at, kind: LateKind::Wakeup, note: None })
 }
 
 fn around(
@@ -69,7 +69,7 @@ fn around(
     sched: Sched,
     tasks: HashSet<Pid>,
     at: u64,
-) -> Result<Interval, Failure> {
+) -> Result<WhyInterval, Failure> {
     let plan = SpanPlan { from: 0, to: u64::MAX, only: Some(Arc::new(tasks)) };
     let (report, _) = query.analyse(sched.with_spans(plan))?;
     let mut found: Vec<(Pid, u64, u64)> =
@@ -87,7 +87,7 @@ fn around(
     };
     let others = found.len().saturating_sub(1);
     let note = (others > 0).then(|| format!("of {} tasks of that name the one with the longest interval", found.len()));
-    Ok(Interval { pid, begin, end, kind: LateKind::Around(at), note })
+    Ok(WhyInterval { pid, begin, end, kind: LateKind::Around(at), note })
 }
 
 /// The time off the CPU around `at`, or the time on it.
@@ -105,7 +105,7 @@ fn episode(task: &TaskSched, at: u64) -> Option<(u64, u64)> {
     Some((begin, end))
 }
 
-fn syscall(args: &Args, input: &Input, query: &Query<'_>, tasks: HashSet<Pid>) -> Result<Interval, Failure> {
+fn syscall(args: &Args, input: &Input, query: &Query<'_>, tasks: HashSet<Pid>) -> Result<WhyInterval, Failure> {
     let syscalls = Syscalls::new(input.formats(), input.trace.abi);
     if !syscalls.has_events() {
         return Err(lacking(input, "holds no system calls", "sched,irq,syscalls"));
@@ -123,7 +123,7 @@ fn syscall(args: &Args, input: &Input, query: &Query<'_>, tasks: HashSet<Pid>) -
         return Err(Failure::new(Exit::Failed, error));
     };
     let end = longest.at.saturating_add(longest.time);
-    Ok(Interval { pid: longest.pid, begin: longest.at, end, kind: LateKind::Syscall(name), note: None })
+    Ok(WhyInterval { pid: longest.pid, begin: longest.at, end, kind: LateKind::Syscall(name), note: None })
 }
 
 fn longest_pair(
@@ -132,7 +132,7 @@ fn longest_pair(
     query: &Query<'_>,
     tasks: HashSet<Pid>,
     pair: &Pair,
-) -> Result<Interval, Failure> {
+) -> Result<WhyInterval, Failure> {
     let formats: Vec<&EventFormat> = input.formats().collect();
     let pairs = pair.pairs(&formats, input.trace.abi, &input.symbols.comms).map_err(|error| {
         let hints = error.hints().to_vec();
@@ -144,5 +144,5 @@ fn longest_pair(
         let error = anyhow!("{} holds no such pair of {}", input.path.display(), args.task);
         return Err(Failure::new(Exit::Failed, error));
     };
-    Ok(Interval { pid, begin: spot.begin, end: spot.at, kind: LateKind::Pair(pair.text.clone()), note: None })
+    Ok(WhyInterval { pid, begin: spot.begin, end: spot.at, kind: LateKind::Pair(pair.text.clone()), note: None })
 }

@@ -13,7 +13,7 @@ use super::exit::{Exit, Failure};
 use super::query::{Moment, QueryEvents, one_buffer};
 use super::trace_file::is_recording;
 use anyhow::anyhow;
-use found::{Interval, LateInterval};
+use found::{LateInterval, WhyInterval};
 use rtrace::analysis::{Histories, critical_path};
 use rtrace::assertion::Pair;
 use rtrace::recording::Query;
@@ -140,7 +140,7 @@ fn explain<'e>(
     events: &'e QueryEvents<'_>,
     query: &Query<'_>,
     buffer: &'e Buffer,
-    interval: Interval,
+    interval: WhyInterval,
 ) -> Result<LateInterval<'e>, Failure> {
     let input = &events.inputs[0];
     let formats: Vec<_> = input.formats().collect();

@@ -8,17 +8,17 @@ use crate::text::num;
 
 /// A function call, indented below its caller.
 #[derive(Clone, Copy)]
-pub(in crate::event) struct Function {
+pub(in crate::event) struct FunctionEntry {
     ip: Num,
     parent: Num,
     args: Option<usize>,
     options: FunctionOptions,
 }
 
-impl Function {
+impl FunctionEntry {
     pub(super) fn new(event: &EventFormat, options: &DecodeOptions) -> Option<Self> {
         let parent = Num::field(event, "parent_ip")?;
-        Some(Function { ip: Num::field(event, "ip")?, parent, args: args(event), options: options.function })
+        Some(FunctionEntry { ip: Num::field(event, "ip")?, parent, args: args(event), options: options.function })
     }
 
     pub(super) fn write(&self, cx: &Context<'_>, record: &Record<'_>, state: &mut PrintState, out: &mut Vec<u8>) {
@@ -64,7 +64,7 @@ impl Function {
 /// A call that came several times in a row (option func-no-repeats).
 #[derive(Clone, Copy)]
 pub(in crate::event) struct Repeats {
-    function: Function,
+    function: FunctionEntry,
     count: Num,
     top: Num,
     bottom: Num,
@@ -73,7 +73,7 @@ pub(in crate::event) struct Repeats {
 impl Repeats {
     pub(super) fn new(event: &EventFormat, options: &DecodeOptions) -> Option<Self> {
         Some(Repeats {
-            function: Function::new(event, options)?,
+            function: FunctionEntry::new(event, options)?,
             count: Num::field(event, "count")?,
             top: Num::field(event, "top_delta_ts")?,
             bottom: Num::field(event, "bottom_delta_ts")?,

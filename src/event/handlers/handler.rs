@@ -13,7 +13,7 @@ pub(in crate::event) enum Handler {
     Program,
     /// None: the fields by name.
     Raw,
-    Function(function::Function),
+    FunctionEntry(function::FunctionEntry),
     FuncRepeats(function::Repeats),
     KernelStack(stack::Stack),
     /// With names, if they are wanted; else its print format is taken.
@@ -53,7 +53,7 @@ impl Handler {
             _ => {}
         }
         Some(match name {
-            ("ftrace", "function") => Handler::Function(function::Function::new(event, options)?),
+            ("ftrace", "function") => Handler::FunctionEntry(function::FunctionEntry::new(event, options)?),
             ("ftrace", "func_repeats") => Handler::FuncRepeats(function::Repeats::new(event, options)?),
             ("ftrace", "kernel_stack") => Handler::KernelStack(stack::Stack::new(event)?),
             ("ftrace", "raw_data") => Handler::RawData(stack::RawData::new(event)?),
@@ -102,7 +102,7 @@ impl Handler {
 
     /// True if the text depends on other records than its own.
     pub(in crate::event) fn depends_on_order(&self) -> bool {
-        matches!(self, Handler::Function(_) | Handler::FuncRepeats(_) | Handler::GraphEntry(_))
+        matches!(self, Handler::FunctionEntry(_) | Handler::FuncRepeats(_) | Handler::GraphEntry(_))
     }
 
     /// Appends the text.
@@ -116,7 +116,7 @@ impl Handler {
     ) -> Done {
         match self {
             Handler::Program | Handler::Raw => return Done::PREFIX,
-            Handler::Function(h) => h.write(cx, record, state, out),
+            Handler::FunctionEntry(h) => h.write(cx, record, state, out),
             Handler::FuncRepeats(h) => h.write(cx, record, state, out),
             Handler::KernelStack(h) => h.write(cx, out),
             Handler::UserStack(h) => h.write(cx, out),

@@ -32,7 +32,7 @@ pub(in crate::event) enum Kvm {
         bytes: usize,
         failed: Num,
     },
-    Page(Page),
+    ShadowPage(ShadowPage),
 }
 
 impl Kvm {
@@ -72,7 +72,7 @@ impl Kvm {
     /// An event about a shadow page.
     pub(super) fn page(event: &EventFormat) -> Option<Self> {
         let field = |name| Num::field(event, name);
-        Some(Kvm::Page(Page {
+        Some(Kvm::ShadowPage(ShadowPage {
             role: field("role")?,
             root: field("root_count"),
             unsync: field("unsync"),
@@ -131,7 +131,7 @@ impl Kvm {
                     out.extend_from_slice(b" FAIL");
                 }
             }
-            Kvm::Page(page) => page.write(cx, out),
+            Kvm::ShadowPage(page) => page.write(cx, out),
         }
         Done::WHOLE
     }
@@ -159,7 +159,7 @@ fn exit_reason(isa: u64, code: u64, out: &mut Vec<u8>) {
 }
 
 /// A shadow page: `union kvm_mmu_page_role` of arch/x86/include/asm/kvm_host.h, as arch/x86/kvm/mmu/mmutrace.h words it.
-pub(in crate::event) struct Page {
+pub(in crate::event) struct ShadowPage {
     role: Num,
     root: Option<Num>,
     unsync: Option<Num>,
@@ -170,7 +170,7 @@ pub(in crate::event) struct Page {
 
 const ACCESS: [&str; 8] = ["---", "--x", "w--", "w-x", "-u-", "-ux", "wu-", "wux"];
 
-impl Page {
+impl ShadowPage {
     fn write(&self, cx: &Context<'_>, out: &mut Vec<u8>) {
         let role = self.role.get(cx);
         let bit = |n: u32| role >> n & 1 == 1;

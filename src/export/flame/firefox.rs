@@ -5,7 +5,7 @@
 use super::Unfolded;
 use super::names;
 use super::reader::{FlameBuffer, Reader};
-use super::thread::{Columns, MarkerKind, Sample, Thread, milliseconds};
+use super::thread::{Columns, FlameThread, MarkerKind, Sample, milliseconds};
 use crate::analysis::stacks::{Change, Frame, Rest, TaskStack, Walk};
 use crate::event::{Consumed, FieldKind, FieldPlace, Record, TypedEvent, Value};
 use crate::export::json::json_value;
@@ -20,13 +20,13 @@ use std::io;
 pub struct Firefox<'t> {
     buffers: Vec<Reader<'t>>,
     /// By buffer and event id: the events as markers.
-    types: Vec<Vec<Option<Type>>>,
+    types: Vec<Vec<Option<TypeColumns>>>,
     name: String,
     real: Option<i64>,
 }
 
 /// An event type: its name and fields, and which of these are small enough to be numbers.
-struct Type {
+struct TypeColumns {
     name: String,
     event: TypedEvent,
     is_number: Vec<bool>,
@@ -36,7 +36,7 @@ struct Type {
 #[derive(Debug, Default)]
 pub struct FirefoxState {
     walk: Walk,
-    threads: BTreeMap<TaskStack, Thread>,
+    threads: BTreeMap<TaskStack, FlameThread>,
     marked: BTreeSet<MarkerKind>,
     /// The time of the first event.
     start: Option<u64>,
@@ -60,7 +60,7 @@ impl<'t> Firefox<'t> {
     }
 
     /// The type of a marker.
-    fn kind(&self, kind: MarkerKind) -> Option<&Type> {
+    fn kind(&self, kind: MarkerKind) -> Option<&TypeColumns> {
         self.types.get(kind.buffer as usize)?.get(usize::from(kind.id))?.as_ref()
     }
 
@@ -130,7 +130,7 @@ impl<'t> Firefox<'t> {
         out.extend_from_slice(b"]},\"libs\":[],\"pages\":[],\"threads\":[");
     }
 
-    fn thread(&self, task: TaskStack, thread: &Thread, start: u64, out: &mut Outflow<'_>) -> io::Result<()> {
+    fn thread(&self, task: TaskStack, thread: &FlameThread, start: u64, out: &mut Outflow<'_>) -> io::Result<()> {
         let buffer = &self.buffers[task.buffer].what;
         let process = buffer.process(task.pid);
         let mut name = names::task(buffer, task);
@@ -225,10 +225,10 @@ impl Exporter for Firefox<'_> {
                 Change::Close(_) | Change::Ended(_) => thread.close(time),
             }
         });
-        let kind = if threads.values().any(Thread::is_timed) { Sample::Time } else { Sample::Trace };
+        let kind = if threads.values().any(FlameThread::is_timed) { Sample::Time } else { Sample::Trace };
         threads.values_mut().for_each(|thread| thread.choose(kind));
         if kind == Sample::Time {
-            state.untimed = threads.values().map(Thread::traces).sum();
+            state.untimed = threads.values().map(FlameThread::traces).sum();
         }
         self.meta(state, out);
     }
@@ -271,7 +271,7 @@ fn put_value(value: Value<'_>, is_number: bool, out: &mut Vec<u8>) {
     }
 }
 
-fn types(buffer: &FlameBuffer<'_>) -> Vec<Option<Type>> {
+fn types(buffer: &FlameBuffer<'_>) -> Vec<Option<TypeColumns>> {
     let mut types = Vec::new();
     for format in &buffer.formats {
         let id = usize::from(format.id.0);
@@ -285,7 +285,7 @@ fn types(buffer: &FlameBuffer<'_>) -> Vec<Option<Type>> {
             _ => false,
         });
         let is_number = is_number.collect();
-        types[id] = Some(Type { name: format!("{}:{}", format.system, format.name), event, is_number });
+        types[id] = Some(TypeColumns { name: format!("{}:{}", format.system, format.name), event, is_number });
     }
     types
 }

@@ -51,12 +51,12 @@ impl FoldedState {
 }
 
 /// The part of a state that changes of stacks change.
-struct Times<'s> {
+struct FoldedTimes<'s> {
     tasks: &'s mut HashMap<TaskStack, Current>,
     time: &'s mut StackTree<Root>,
 }
 
-impl Times<'_> {
+impl FoldedTimes<'_> {
     /// The task's stack changes at `time`.
     fn change(&mut self, task: TaskStack, change: Change, time: u64, root: impl FnOnce() -> Root) {
         let current = match self.tasks.get(&task) {
@@ -96,7 +96,7 @@ impl Exporter for Folded<'_> {
         _: &mut Vec<u8>,
     ) -> Consumed {
         let FoldedState { walk, tasks, time, counts, unfolded } = state;
-        let mut times = Times { tasks, time };
+        let mut times = FoldedTimes { tasks, time };
         let (task, rest) = walk.record(&self.buffers[record.buffer].events, record, |task, change, at| {
             times.change(task, change, at, || root(&self.buffers, task));
         });
@@ -116,7 +116,7 @@ impl Exporter for Folded<'_> {
 
     fn end(&self, state: &mut FoldedState, out: &mut Vec<u8>) {
         let FoldedState { walk, tasks, time, .. } = state;
-        let mut times = Times { tasks, time };
+        let mut times = FoldedTimes { tasks, time };
         walk.end(|task, change, at| times.change(task, change, at, || root(&self.buffers, task)));
         state.unfolded.returns = state.walk.unmatched();
         let timed = state.is_time();

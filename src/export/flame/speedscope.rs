@@ -25,13 +25,13 @@ pub struct SpeedscopeState {
     /// Frames by number, and their numbers.
     frames: Vec<(usize, Frame)>,
     numbers: HashMap<(usize, Frame), u32>,
-    tasks: BTreeMap<TaskStack, Profile>,
+    tasks: BTreeMap<TaskStack, SpeedscopeProfile>,
     unfolded: Unfolded,
 }
 
 /// A task's profile.
 #[derive(Debug, Default)]
-struct Profile {
+struct SpeedscopeProfile {
     /// Changes: the time since the one before, shifted left by one, with the lowest bit set if a frame is opened; then
     /// the frame. All as numbers of varying length.
     changes: Vec<u8>,
@@ -59,7 +59,7 @@ impl SpeedscopeState {
 struct Gathered<'s> {
     frames: &'s mut Vec<(usize, Frame)>,
     numbers: &'s mut HashMap<(usize, Frame), u32>,
-    tasks: &'s mut BTreeMap<TaskStack, Profile>,
+    tasks: &'s mut BTreeMap<TaskStack, SpeedscopeProfile>,
 }
 
 impl Gathered<'_> {
@@ -162,7 +162,7 @@ impl Exporter for Speedscope<'_> {
             out.push(b'}');
         });
         out.extend_from_slice(b"]},\"profiles\":[\n");
-        let wanted = |(_, profile): &(&TaskStack, &Profile)| !timed || !profile.changes.is_empty();
+        let wanted = |(_, profile): &(&TaskStack, &SpeedscopeProfile)| !timed || !profile.changes.is_empty();
         list(out, tasks.iter().filter(wanted), |out, (task, profile)| {
             let mut name = names::task(&self.buffers[task.buffer].what, *task);
             name.push(b' ');
@@ -188,7 +188,7 @@ impl Exporter for Speedscope<'_> {
     }
 }
 
-impl Profile {
+impl SpeedscopeProfile {
     fn write_calls(&self, name: &[u8], out: &mut Vec<u8>) {
         out.extend_from_slice(b"{\"type\":\"evented\",\"name\":");
         json::string(out, name);

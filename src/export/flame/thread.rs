@@ -22,7 +22,7 @@ type Stack = u32;
 
 /// A thread, gathered.
 #[derive(Debug, Default)]
-pub(super) struct Thread {
+pub(super) struct FlameThread {
     frames: Vec<Frame>,
     numbers: HashMap<Frame, u32>,
     /// The innermost frame and the stack below it.
@@ -70,7 +70,7 @@ pub(super) struct Columns<'c> {
     pub(super) time: &'c dyn Fn(u64, &mut Vec<u8>),
 }
 
-impl Thread {
+impl FlameThread {
     /// A frame is opened.
     pub(super) fn open(&mut self, time: u64, frame: Frame) {
         let stack = self.stack(frame, self.now);
@@ -190,7 +190,7 @@ impl Thread {
     }
 
     fn stack(&mut self, frame: Frame, below: Option<Stack>) -> Stack {
-        let Thread { frames, numbers, stacks, known, .. } = self;
+        let FlameThread { frames, numbers, stacks, known, .. } = self;
         let frame = *numbers.entry(frame).or_insert_with(|| {
             frames.push(frame);
             frames.len() as u32 - 1

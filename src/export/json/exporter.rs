@@ -28,7 +28,7 @@ pub struct JsonBuffer<'t> {
 /// of exporters without a difference in the lines.
 #[derive(Clone, Debug)]
 pub struct Json<'t> {
-    buffers: Vec<Buffer<'t>>,
+    buffers: Vec<JsonColumns<'t>>,
     style: Style,
     pool: Literals,
     open: LiteralId,
@@ -40,7 +40,7 @@ pub struct Json<'t> {
 }
 
 #[derive(Clone, Debug)]
-struct Buffer<'t> {
+struct JsonColumns<'t> {
     what: JsonBuffer<'t>,
     /// `,"cpu":N,"source":S,"buffer":B` for the CPUs seen so far.
     cpus: Vec<Option<LiteralId>>,
@@ -89,7 +89,8 @@ impl<'t> Exporter for Json<'t> {
 impl<'t> Json<'t> {
     /// An exporter for records of these buffers: [`Record::buffer`] is an index into them. All types are of one style.
     pub fn new(buffers: impl IntoIterator<Item = JsonBuffer<'t>>) -> Self {
-        let buffers: Vec<Buffer<'t>> = buffers.into_iter().map(|what| Buffer { what, cpus: Vec::new() }).collect();
+        let buffers: Vec<JsonColumns<'t>> =
+            buffers.into_iter().map(|what| JsonColumns { what, cpus: Vec::new() }).collect();
         let style = buffers.first().map_or(Style::Json, |b| b.what.types.style);
         let mut pool = Literals::default();
         let open = pool.add(&style.start("event"));
@@ -141,7 +142,7 @@ impl<'t> Json<'t> {
     /// Writes `,"cpu":N` and the labels.
     #[cold]
     fn new_place(&mut self, buffer: usize, cpu: CpuId, out: &mut Vec<u8>) {
-        let Buffer { what, cpus } = &mut self.buffers[buffer];
+        let JsonColumns { what, cpus } = &mut self.buffers[buffer];
         let start = out.len();
         out.extend_from_slice(&self.style.key("cpu", false));
         num::dec(out, cpu.0.into());

@@ -7,7 +7,7 @@ use crate::print_fmt::{Context, PrintFmtError, PrintProgram, Semantics, compile}
 use crate::symbols::Symbols;
 use crate::text::num;
 
-enum Value {
+enum FieldText {
     Text,
     FixedText,
     Stack,
@@ -21,21 +21,21 @@ enum Value {
 /// An event with its fields: name, place, size.
 pub(super) struct Synth {
     name: String,
-    fields: Vec<(String, usize, usize, Value)>,
+    fields: Vec<(String, usize, usize, FieldText)>,
 }
 
 impl Synth {
     pub(super) fn new(format: &EventFormat, abi: Abi, symbols: &Symbols) -> Self {
         let value = |f: &Field| match f.shape {
-            Shape::DataLoc { .. } if f.type_name.contains("long") => Value::Stack,
-            Shape::DataLoc { .. } | Shape::RelLoc { .. } => Value::Text,
-            Shape::Array { .. } => Value::FixedText,
+            Shape::DataLoc { .. } if f.type_name.contains("long") => FieldText::Stack,
+            Shape::DataLoc { .. } | Shape::RelLoc { .. } => FieldText::Text,
+            Shape::Array { .. } => FieldText::FixedText,
             Shape::Scalar => match f.type_name.as_str() {
-                "gfp_t" => Value::Gfp(flags(format, f, abi, symbols)),
-                "s64" => Value::Long,
-                "long" => Value::Long,
-                "s32" | "s16" | "s8" | "char" | "int" | "bool" | "pid_t" => Value::Signed,
-                _ => Value::Unsigned,
+                "gfp_t" => FieldText::Gfp(flags(format, f, abi, symbols)),
+                "s64" => FieldText::Long,
+                "long" => FieldText::Long,
+                "s32" | "s16" | "s8" | "char" | "int" | "bool" | "pid_t" => FieldText::Signed,
+                _ => FieldText::Unsigned,
             },
         };
         let fields = format.fields.iter().map(|f| (f.name.clone(), f.offset, f.size, value(f))).collect();
@@ -53,20 +53,20 @@ impl Synth {
                 out.extend_from_slice(&text[..memchr::memchr(0, text).unwrap_or(text.len())]);
             };
             match value {
-                Value::Stack => {
+                FieldText::Stack => {
                     stack(located(cx, *offset), cx, out);
                     continue;
                 }
-                Value::Text => text(located(cx, *offset), out),
-                Value::FixedText => text(cx.data.get(*offset..).unwrap_or(&[]), out),
-                Value::Signed => {
+                FieldText::Text => text(located(cx, *offset), out),
+                FieldText::FixedText => text(cx.data.get(*offset..).unwrap_or(&[]), out),
+                FieldText::Signed => {
                     // A byte or a short comes to the printf unsigned.
                     let number = cx.abi.uint(cx.data, *offset, *size).unwrap_or(0);
                     num::signed(out, (number as i32).into());
                 }
-                Value::Long => num::signed(out, cx.abi.int(cx.data, *offset, *size).unwrap_or(0)),
-                Value::Unsigned => num::dec(out, cx.abi.uint(cx.data, *offset, *size).unwrap_or(0)),
-                Value::Gfp(names) => {
+                FieldText::Long => num::signed(out, cx.abi.int(cx.data, *offset, *size).unwrap_or(0)),
+                FieldText::Unsigned => num::dec(out, cx.abi.uint(cx.data, *offset, *size).unwrap_or(0)),
+                FieldText::Gfp(names) => {
                     num::hex(out, cx.abi.uint(cx.data, *offset, *size).unwrap_or(0));
                     if !last {
                         out.push(b' ');

@@ -29,10 +29,10 @@ pub struct PerfettoBuffer<'t> {
 /// Writes Perfetto's trace format.
 pub struct Perfetto<'t> {
     files: Vec<PerfettoFile<'t>>,
-    buffers: Vec<Buffer<'t>>,
+    buffers: Vec<PerfettoTypes<'t>>,
 }
 
-struct Buffer<'t> {
+struct PerfettoTypes<'t> {
     what: PerfettoBuffer<'t>,
     common: Common,
     /// By event id.
@@ -105,7 +105,7 @@ impl<'t> Perfetto<'t> {
     pub fn new(files: Vec<PerfettoFile<'t>>, buffers: Vec<PerfettoBuffer<'t>>) -> Self {
         let mut numbers = DESCRIBED;
         let buffers =
-            buffers.into_iter().filter_map(|what| Some(Buffer::new(files.get(what.file)?, what, &mut numbers)));
+            buffers.into_iter().filter_map(|what| Some(PerfettoTypes::new(files.get(what.file)?, what, &mut numbers)));
         Perfetto { buffers: buffers.collect(), files }
     }
 
@@ -277,7 +277,7 @@ impl PerfettoState {
     }
 }
 
-impl<'t> Buffer<'t> {
+impl<'t> PerfettoTypes<'t> {
     fn new(file: &PerfettoFile<'t>, what: PerfettoBuffer<'t>, numbers: &mut std::ops::Range<u32>) -> Self {
         let mut types: Vec<PerfettoSlot<'t>> = Vec::new();
         let mut common = None;
@@ -290,7 +290,7 @@ impl<'t> Buffer<'t> {
             common.get_or_insert_with(|| Common::of(format));
             types[id] = PerfettoSlot { format: Some(format), number: numbers.next(), compiled: OnceLock::new() };
         }
-        Buffer { what, common: common.unwrap_or_default(), types, unknown }
+        PerfettoTypes { what, common: common.unwrap_or_default(), types, unknown }
     }
 
     fn compile(&self, format: &EventFormat, number: Option<u32>) -> PerfettoType {

@@ -35,12 +35,12 @@ pub struct ArrowBuffer<'t> {
 /// Writes one stream of record batches. A field that an event does not have is null; fields of one name and type share a
 /// column, others of that name are called `EVENT.FIELD`.
 pub struct Arrow<'t> {
-    buffers: Vec<Buffer<'t>>,
+    buffers: Vec<ArrowTypes<'t>>,
     schema: Arc<Schema>,
     columns: Vec<(String, Cell)>,
 }
 
-struct Buffer<'t> {
+struct ArrowTypes<'t> {
     what: ArrowBuffer<'t>,
     common: Common,
     /// By event id.
@@ -78,7 +78,8 @@ impl<'t> Arrow<'t> {
         let mut columns: Vec<(String, Cell)> = FIXED.iter().map(|(name, cell)| ((*name).to_owned(), *cell)).collect();
         columns.push(("event".to_owned(), Cell::Text));
         columns.push(("source".to_owned(), Cell::Text));
-        let mut buffers: Vec<Buffer<'t>> = buffers.into_iter().map(|what| Buffer::new(what, &mut columns)).collect();
+        let mut buffers: Vec<ArrowTypes<'t>> =
+            buffers.into_iter().map(|what| ArrowTypes::new(what, &mut columns)).collect();
         let all = FIXED.len() + 2..columns.len();
         for of in buffers.iter_mut().flat_map(|buffer| buffer.types.values_mut()) {
             of.absent = all.clone().filter(|column| !of.places.contains(column)).collect();
@@ -101,7 +102,7 @@ impl<'t> Arrow<'t> {
     }
 }
 
-impl<'t> Buffer<'t> {
+impl<'t> ArrowTypes<'t> {
     fn new(what: ArrowBuffer<'t>, columns: &mut Vec<(String, Cell)>) -> Self {
         let mut types = BTreeMap::new();
         for format in &what.formats {
@@ -126,7 +127,7 @@ impl<'t> Buffer<'t> {
             types.insert(format.id.0, ArrowType { table, name, places, absent: Vec::new() });
         }
         let common = what.formats.first().map(|format| Common::of(format)).unwrap_or_default();
-        Buffer { what, common, types }
+        ArrowTypes { what, common, types }
     }
 }
 
@@ -151,7 +152,7 @@ impl Exporter for Arrow<'_> {
         state: &mut ArrowState,
         out: &mut Vec<u8>,
     ) -> Consumed {
-        let Buffer { what, common, types } = &self.buffers[record.buffer];
+        let ArrowTypes { what, common, types } = &self.buffers[record.buffer];
         let id = common.event_id(what.abi, record.data);
         // An event that no format describes has no columns, and is reported as damage.
         let Some(ArrowType { table, name, places, absent }) = types.get(&id) else { return Consumed::One };

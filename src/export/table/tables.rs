@@ -72,7 +72,7 @@ pub struct TableBuffer<'t> {
 /// Writes a Parquet file per event type, and those of the derived tables, as pieces that [`Frames`](crate::export::Frames) takes apart.
 pub struct Tables<'t> {
     files: Vec<File<'t>>,
-    buffers: Vec<Buffer<'t>>,
+    buffers: Vec<TableTypes<'t>>,
 }
 
 struct File<'t> {
@@ -96,7 +96,7 @@ impl TableSlot<'_> {
     }
 }
 
-struct Buffer<'t> {
+struct TableTypes<'t> {
     what: TableBuffer<'t>,
     slices: Slices,
 }
@@ -139,7 +139,7 @@ impl<'t> Tables<'t> {
         let slices = |(number, what): (usize, TableBuffer<'t>)| {
             let file = &files[what.file].what;
             let base = (number as i64) << 32;
-            Buffer { what, slices: Slices::new(file.formats.iter().copied(), file.abi, base) }
+            TableTypes { what, slices: Slices::new(file.formats.iter().copied(), file.abi, base) }
         };
         let buffers = buffers.into_iter().enumerate().map(slices).collect();
         Tables { files, buffers }
@@ -291,7 +291,7 @@ impl Exporter for Tables<'_> {
         state: &mut TablesState,
         out: &mut Vec<u8>,
     ) -> Consumed {
-        let Buffer { what, slices } = &self.buffers[record.buffer];
+        let TableTypes { what, slices } = &self.buffers[record.buffer];
         let file = &self.files[what.file];
         let pending = &mut state.files[what.file];
         let at = record.timestamp.0;

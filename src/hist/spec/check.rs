@@ -68,7 +68,7 @@ impl HistSpec {
     /// # Errors
     /// All that the kernel would refuse as far as can be known, in the order of the text.
     pub fn check(&self, around: &CheckContext<'_>) -> Result<(), Vec<SpecError>> {
-        let mut check = Check { spec: self, around, errors: Vec::new() };
+        let mut check = SpecCheck { spec: self, around, errors: Vec::new() };
         check.limits();
         check.keys();
         check.vals();
@@ -83,7 +83,7 @@ impl HistSpec {
     }
 }
 
-struct Check<'a> {
+struct SpecCheck<'a> {
     spec: &'a HistSpec,
     around: &'a CheckContext<'a>,
     errors: Vec<SpecError>,
@@ -97,7 +97,7 @@ enum ExprRole {
     Variable,
 }
 
-impl Check<'_> {
+impl SpecCheck<'_> {
     fn report(&mut self, kind: Kind, span: Span) {
         self.errors.push(SpecError::new(kind, span));
     }

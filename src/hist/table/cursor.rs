@@ -3,14 +3,14 @@
 use super::TableError;
 
 #[derive(Clone, Debug)]
-pub(super) struct Cursor<'a> {
+pub(super) struct TextCursor<'a> {
     data: &'a [u8],
     pos: usize,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> TextCursor<'a> {
     pub(super) fn new(data: &'a [u8]) -> Self {
-        Cursor { data, pos: 0 }
+        TextCursor { data, pos: 0 }
     }
 
     pub(super) fn rest(&self) -> &'a [u8] {
@@ -22,7 +22,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Number of bytes between the position of `before` and this one.
-    pub(super) fn len_since(&self, before: &Cursor<'_>) -> usize {
+    pub(super) fn len_since(&self, before: &TextCursor<'_>) -> usize {
         self.pos.saturating_sub(before.pos)
     }
 

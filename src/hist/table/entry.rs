@@ -1,6 +1,6 @@
 //! One entry, read with the trigger's knowledge of what its columns are.
 
-use super::cursor::Cursor;
+use super::cursor::TextCursor;
 use super::{ColumnValue, HistEntry, HistKey, KeyValue, Saved, TableError, Tracked, ValueColumn};
 use crate::hist::spec::{ActionArg, Do, HistExpr, HistSpec, KeyModifier};
 
@@ -40,7 +40,7 @@ impl Columns {
         }
     }
 
-    pub(super) fn entry(&self, cursor: &mut Cursor<'_>) -> Result<HistEntry, TableError> {
+    pub(super) fn entry(&self, cursor: &mut TextCursor<'_>) -> Result<HistEntry, TableError> {
         let mut entry = HistEntry { keys: self.keys(cursor)?, ..HistEntry::default() };
         if self.hitcount {
             cursor.expect(" hitcount: ")?;
@@ -58,7 +58,7 @@ impl Columns {
     }
 
     /// `{ K, K }`
-    pub(super) fn keys(&self, cursor: &mut Cursor<'_>) -> Result<Vec<HistKey>, TableError> {
+    pub(super) fn keys(&self, cursor: &mut TextCursor<'_>) -> Result<Vec<HistKey>, TableError> {
         cursor.expect("{ ")?;
         let mut keys = Vec::with_capacity(self.keys.len());
         for (at, (name, modifier)) in self.keys.iter().enumerate() {
@@ -74,7 +74,7 @@ impl Columns {
 
     fn key(
         &self,
-        cursor: &mut Cursor<'_>,
+        cursor: &mut TextCursor<'_>,
         at: usize,
         name: &str,
         modifier: Option<KeyModifier>,
@@ -130,7 +130,7 @@ impl Columns {
     }
 
     /// A number of at least ten columns, directly after which the key ends.
-    fn plain_number(&self, cursor: &mut Cursor<'_>, at: usize) -> Option<u64> {
+    fn plain_number(&self, cursor: &mut TextCursor<'_>, at: usize) -> Option<u64> {
         let mut ahead = cursor.clone();
         let number = ahead.number(10).ok()?;
         let width = ahead.len_since(cursor);
@@ -142,14 +142,14 @@ impl Columns {
     }
 
     /// A text, where a hexadecimal number would have ended at once.
-    fn plain_text(&self, cursor: &mut Cursor<'_>, at: usize) -> Option<String> {
+    fn plain_text(&self, cursor: &mut TextCursor<'_>, at: usize) -> Option<String> {
         let mut ahead = cursor.clone();
         let number = ahead.number(16).is_ok() && self.ends(at).iter().any(|end| ahead.rest().starts_with(end));
         if number { None } else { self.text(cursor, at, 50).ok() }
     }
 
     /// A left-justified text of at least `width` bytes.
-    fn text(&self, cursor: &mut Cursor<'_>, at: usize, width: usize) -> Result<String, TableError> {
+    fn text(&self, cursor: &mut TextCursor<'_>, at: usize, width: usize) -> Result<String, TableError> {
         let end = cursor.find(width, &self.ends(at)).ok_or_else(|| cursor.error("the end of the key"))?;
         let text = cursor.take(end).unwrap_or_default();
         Ok(String::from_utf8_lossy(trim_end(text, width)).into_owned())
@@ -180,7 +180,7 @@ impl Columns {
     }
 
     /// `\n\tmax:        102  next_comm: usleep    ...`
-    fn tracked(&self, cursor: &mut Cursor<'_>) -> Result<Tracked, TableError> {
+    fn tracked(&self, cursor: &mut TextCursor<'_>) -> Result<Tracked, TableError> {
         cursor.expect("\n\t")?;
         let change = cursor.eat(b"changed: ");
         if !change {
@@ -218,7 +218,7 @@ fn is_stack(name: &str, modifier: Option<KeyModifier>) -> bool {
 }
 
 /// The frames of a stack, each on a line of its own.
-fn stack(cursor: &mut Cursor<'_>, name: &str) -> Result<HistKey, TableError> {
+fn stack(cursor: &mut TextCursor<'_>, name: &str) -> Result<HistKey, TableError> {
     const INDENT: &[u8] = b"         ";
     let (name, field) = if cursor.eat(b"common_stacktrace:\n") {
         ("common_stacktrace", false)
@@ -237,7 +237,7 @@ fn stack(cursor: &mut Cursor<'_>, name: &str) -> Result<HistKey, TableError> {
 }
 
 /// `sh              [       154]`: a text of at least `width` bytes, then a number of at least `digits`.
-fn bracketed(cursor: &mut Cursor<'_>, width: usize, digits: usize) -> Result<(String, u64), TableError> {
+fn bracketed(cursor: &mut TextCursor<'_>, width: usize, digits: usize) -> Result<(String, u64), TableError> {
     let end = cursor.find(width, &[b"[".to_vec()]).ok_or_else(|| cursor.error("`[`"))?;
     let text = cursor.take(end).unwrap_or_default();
     cursor.expect("[")?;
@@ -259,7 +259,7 @@ fn trim_end(text: &[u8], width: usize) -> &[u8] {
     text.get(..end).unwrap_or(text)
 }
 
-fn value(cursor: &mut Cursor<'_>, name: &str, modifier: Option<KeyModifier>) -> Result<ColumnValue, TableError> {
+fn value(cursor: &mut TextCursor<'_>, name: &str, modifier: Option<KeyModifier>) -> Result<ColumnValue, TableError> {
     let percent = modifier == Some(KeyModifier::Percent);
     let label = if percent { format!("  {name} (%):") } else { format!("  {name}: ") };
     if !cursor.eat(label.as_bytes()) {

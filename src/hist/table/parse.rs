@@ -1,6 +1,6 @@
 //! The text of a `hist` file to its tables.
 
-use super::cursor::Cursor;
+use super::cursor::TextCursor;
 use super::entry::Columns;
 use super::{HistTable, Snapshot, TableError};
 use crate::hist::spec::Echo;
@@ -10,7 +10,7 @@ use crate::hist::spec::Echo;
 /// # Errors
 /// [`TableError`] with the first line that is not what a kernel prints.
 pub fn parse(text: &[u8]) -> Result<Vec<HistTable>, TableError> {
-    let mut cursor = Cursor::new(text);
+    let mut cursor = TextCursor::new(text);
     let mut tables = Vec::new();
     while !cursor.at_end() {
         tables.push(table(&mut cursor)?);
@@ -21,7 +21,7 @@ pub fn parse(text: &[u8]) -> Result<Vec<HistTable>, TableError> {
     Ok(tables)
 }
 
-fn table(cursor: &mut Cursor<'_>) -> Result<HistTable, TableError> {
+fn table(cursor: &mut TextCursor<'_>) -> Result<HistTable, TableError> {
     cursor.expect("# event histogram\n")?;
     cursor.expect("#\n")?;
     cursor.expect("# trigger info: ")?;
@@ -68,7 +68,7 @@ fn table(cursor: &mut Cursor<'_>) -> Result<HistTable, TableError> {
     Ok(table)
 }
 
-fn snapshot(cursor: &mut Cursor<'_>, columns: &Columns) -> Result<Snapshot, TableError> {
+fn snapshot(cursor: &mut TextCursor<'_>, columns: &Columns) -> Result<Snapshot, TableError> {
     cursor.expect("\ttriggering value { ")?;
     let end = cursor.find(0, &[b" }: ".to_vec()]).ok_or_else(|| cursor.error("` }: `"))?;
     let handler = String::from_utf8_lossy(cursor.take(end).unwrap_or_default()).into_owned();

@@ -4,7 +4,7 @@ use super::fifo::drain_fifo;
 use super::phase::Phase;
 use crate::network::fifos::FifoReader;
 use crate::network::patient::TICK;
-use crate::network::transport::{Address, Host, Listener, Stream};
+use crate::network::transport::{Address, Host, ListenSocket, Stream};
 use crate::network::wire::DatagramStamp;
 use crate::record::Feed;
 use crate::ring_buffer::{Lost, PageLayout};
@@ -30,7 +30,7 @@ const RECEIVE_BUFFER: usize = 4 << 20;
 /// A socket that waits for the data of one CPU.
 #[derive(Debug)]
 pub(in crate::network) enum DataSocket {
-    Stream(Listener),
+    Stream(ListenSocket),
     Udp(UdpSocket),
     /// The same for datagrams with stamps, before sub-buffers of that layout.
     Numbered(UdpSocket, PageLayout),
@@ -63,7 +63,7 @@ impl DataSocket {
             };
             let bound = match at {
                 Address::Ip(at) if !tcp => UdpSocket::bind(at).and_then(datagrams),
-                at => Listener::bind(&at).map(DataSocket::Stream),
+                at => ListenSocket::bind(&at).map(DataSocket::Stream),
             };
             match bound {
                 Ok(socket) => return Ok((socket, port)),
@@ -134,7 +134,7 @@ fn readable(socket: &impl AsFd) -> bool {
 }
 
 /// The connection of `peer`; others are closed. `None` if the session is over before it comes.
-fn accept(socket: &Listener, peer: &Host, phase: &Phase) -> io::Result<Option<Stream>> {
+fn accept(socket: &ListenSocket, peer: &Host, phase: &Phase) -> io::Result<Option<Stream>> {
     loop {
         // Before looking: what was connected by the end is found by the look after it.
         let over = phase.is_over();

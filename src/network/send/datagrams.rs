@@ -26,12 +26,12 @@ pub(super) trait Stored: Debug + Send + Sync {
 /// The sockets of a recording's rings.
 #[derive(Debug, Default)]
 pub(super) struct Datagrams {
-    rings: Vec<Arc<Mutex<Ring>>>,
+    rings: Vec<Arc<Mutex<DatagramRing>>>,
 }
 
 /// A ring on its way.
 #[derive(Debug, Default)]
-struct Ring {
+struct DatagramRing {
     way: Option<Way>,
     /// All sub-buffers so far, whether they were sent or refused.
     count: RingCount,
@@ -51,7 +51,7 @@ impl Datagrams {
     /// Announces the ring of `cpu`.
     pub(super) fn ring(&mut self, cpu: CpuId, stored: Arc<dyn Stored>) -> Box<dyn RemoteRing> {
         let count = RingCount { cpu: cpu.0, ..RingCount::default() };
-        let ring = Arc::new(Mutex::new(Ring { count, ..Ring::default() }));
+        let ring = Arc::new(Mutex::new(DatagramRing { count, ..DatagramRing::default() }));
         self.rings.push(Arc::clone(&ring));
         Box::new(SenderRing { ring, stored })
     }
@@ -100,7 +100,7 @@ impl Datagrams {
     }
 }
 
-impl Ring {
+impl DatagramRing {
     fn send(&mut self, chunk: &[u8]) -> io::Result<()> {
         let way = self.way.as_mut().ok_or(io::ErrorKind::NotConnected)?;
         for page in chunk.chunks(way.scan.layout().size) {
@@ -148,7 +148,7 @@ impl Way {
 
 #[derive(Debug)]
 struct SenderRing {
-    ring: Arc<Mutex<Ring>>,
+    ring: Arc<Mutex<DatagramRing>>,
     stored: Arc<dyn Stored>,
 }
 
@@ -185,7 +185,7 @@ impl RemoteRing for SenderRing {
     }
 }
 
-impl Ring {
+impl DatagramRing {
     /// Size of a sub-buffer, in bytes; 0 before the first was sent.
     fn size(&self) -> u64 {
         self.way.as_ref().map_or(0, |way| way.scan.layout().size as u64)

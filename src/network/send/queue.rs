@@ -24,7 +24,7 @@ pub(super) struct QueueState {
     pub(super) file: Arc<Vec<u8>>,
     /// Counts the states of the file.
     pub(super) version: u64,
-    pub(super) rings: Vec<Ring>,
+    pub(super) rings: Vec<QueuedRing>,
     queued: usize,
     /// Somebody waits for acknowledgements.
     pub(super) urgent: bool,
@@ -40,7 +40,7 @@ pub(super) struct QueueState {
 
 /// A ring's chunks.
 #[derive(Debug, Default)]
-pub(super) struct Ring {
+pub(super) struct QueuedRing {
     /// Position of the next chunk in the spool.
     pub(super) end: u64,
     waiting: VecDeque<WaitingData>,
@@ -135,7 +135,7 @@ impl Queue {
 impl QueueState {
     /// Adds a ring whose spool has `end` bytes before its first chunk; gives its number.
     pub(super) fn add_ring(&mut self, end: u64) -> usize {
-        self.rings.push(Ring { end, ..Ring::default() });
+        self.rings.push(QueuedRing { end, ..QueuedRing::default() });
         self.rings.len() - 1
     }
 

@@ -14,9 +14,9 @@ const BACKLOG: i32 = 128;
 
 /// A bound socket; accepting from it does not wait.
 #[derive(Debug)]
-pub(in crate::network) struct Listener(OwnedFd);
+pub(in crate::network) struct ListenSocket(OwnedFd);
 
-impl Listener {
+impl ListenSocket {
     /// Binds to `address`, with SO_REUSEADDR over IP; port 0 is one that is free.
     pub(in crate::network) fn bind(address: &Address) -> io::Result<Self> {
         let fd: OwnedFd = match address {
@@ -31,7 +31,7 @@ impl Listener {
             }
         };
         fcntl(&fd, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
-        Ok(Listener(fd))
+        Ok(ListenSocket(fd))
     }
 
     /// Its address, with the port that the kernel chose.
@@ -47,7 +47,7 @@ impl Listener {
     }
 }
 
-impl AsFd for Listener {
+impl AsFd for ListenSocket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }

@@ -6,5 +6,5 @@ mod stream;
 
 pub use address::{Address, AddressError};
 pub(super) use address::{Host, split};
-pub(super) use listener::Listener;
+pub(super) use listener::ListenSocket;
 pub(super) use stream::Stream;

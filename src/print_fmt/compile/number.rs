@@ -6,7 +6,7 @@ use crate::print_fmt::PrintFmtError;
 use crate::print_fmt::ast::CExpr;
 use crate::print_fmt::ctype::{CType, of_words};
 use crate::print_fmt::expr::{Bin, Ex, Load};
-use crate::print_fmt::functions::Function;
+use crate::print_fmt::functions::PrintFunction;
 
 type Typed = (Ex, CType);
 
@@ -271,7 +271,7 @@ impl Compiler<'_> {
             }
             _ => {}
         }
-        let Some(function) = Function::of(name) else {
+        let Some(function) = PrintFunction::of(name) else {
             return if super::strings::is_text_function(name) {
                 Ok(None)
             } else {
@@ -280,13 +280,13 @@ impl Compiler<'_> {
         };
         let first = args.first().ok_or_else(bad)?;
         match function {
-            Function::Text(_) => Ok(None),
-            Function::Identity => self.number(first),
-            Function::Writable => {
+            PrintFunction::Text(_) => Ok(None),
+            PrintFunction::Identity => self.number(first),
+            PrintFunction::Writable => {
                 let Some((ex, _)) = self.number(first)? else { return Ok(None) };
                 Ok(Some((Ex::Bin(Bin::BitAnd, Box::new([ex, Ex::Const(2)])), self.seen_as(CType::INT))))
             }
-            Function::Unaligned { big, size } => {
+            PrintFunction::Unaligned { big, size } => {
                 let Some(place) = self.place(first, true)? else { return Err(bad()) };
                 let ctype = self.seen_as(CType::number(size, false));
                 let index = Box::new(Ex::Const(0));
@@ -294,22 +294,23 @@ impl Compiler<'_> {
                 let turned = big != (self.abi.endian == crate::abi::Endian::Big);
                 Ok(Some((if turned { swapped(ex, size) } else { ex }, ctype)))
             }
-            Function::LeadingZeros(_) | Function::Log2 { .. } => {
+            PrintFunction::LeadingZeros(_) | PrintFunction::Log2 { .. } => {
                 let Some((ex, _)) = self.number(first)? else { return Ok(None) };
                 let value = ex.constant().ok_or_else(bad)?;
                 let bits = match function {
-                    Function::LeadingZeros(size) => value
+                    PrintFunction::LeadingZeros(size) => value
                         .leading_zeros()
                         .saturating_sub(u64::BITS.saturating_sub(u32::from(size).saturating_mul(8))),
-                    Function::Log2 { up: true } => value.max(1).next_power_of_two().trailing_zeros(),
+                    PrintFunction::Log2 { up: true } => value.max(1).next_power_of_two().trailing_zeros(),
                     _ => value.max(1).ilog2(),
                 };
                 Ok(Some((Ex::Const(bits.into()), self.seen_as(CType::INT))))
             }
-            Function::Swap(size) | Function::Turn(size) => {
+            PrintFunction::Swap(size) | PrintFunction::Turn(size) => {
                 let Some((ex, _)) = self.number(first)? else { return Ok(None) };
                 let ctype = self.seen_as(CType::number(size, false));
-                let turned = matches!(function, Function::Turn(_)) || self.abi.endian == crate::abi::Endian::Little;
+                let turned =
+                    matches!(function, PrintFunction::Turn(_)) || self.abi.endian == crate::abi::Endian::Little;
                 let ex = ex.fitted(size, false);
                 Ok(Some((if turned { swapped(ex, size) } else { ex }, ctype)))
             }

@@ -5,7 +5,7 @@ use crate::format::Shape;
 use crate::print_fmt::PrintFmtError;
 use crate::print_fmt::ast::CExpr;
 use crate::print_fmt::bytes::Bytes;
-use crate::print_fmt::functions::{Function, TextFunction};
+use crate::print_fmt::functions::{PrintFunction, TextFunction};
 use crate::print_fmt::table::HexDump;
 use crate::print_fmt::table::Table;
 use crate::print_fmt::text::Text;
@@ -135,8 +135,8 @@ impl Compiler<'_> {
             ("__get_stacktrace" | "__get_rel_stacktrace", [array]) => {
                 Text::Stack(self.array_argument(array)?.ok_or_else(bad)?)
             }
-            _ => match Function::of(name) {
-                Some(Function::Text(function)) => self.text_function(function, args)?,
+            _ => match PrintFunction::of(name) {
+                Some(PrintFunction::Text(function)) => self.text_function(function, args)?,
                 _ => return Ok(None),
             },
         }))
@@ -161,7 +161,7 @@ impl Compiler<'_> {
                 None => numbers.extend(self.number(arg)?.map(|(ex, _)| ex)),
             }
         }
-        Ok(Text::Function(Box::new((function, numbers, bytes))))
+        Ok(Text::PrintFunction(Box::new((function, numbers, bytes))))
     }
 
     fn table(&mut self, function: &str, pairs: &[CExpr]) -> Result<Table, PrintFmtError> {

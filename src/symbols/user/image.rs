@@ -13,12 +13,12 @@ pub(super) struct Image {
     end: u64,
     code: Code,
     /// By rising address, one for each.
-    functions: Vec<Function>,
+    functions: Vec<ProgramFunction>,
     /// True if it is made for 64-bit processes.
     pub(super) wide: bool,
 }
 
-pub(super) struct Function {
+pub(super) struct ProgramFunction {
     pub(super) start: u64,
     /// In bytes; 0 if the file does not say.
     size: u64,
@@ -99,17 +99,17 @@ impl Image {
     }
 
     /// The function that one of its addresses lies in.
-    pub(super) fn function(&self, address: u64) -> Option<&Function> {
+    pub(super) fn function(&self, address: u64) -> Option<&ProgramFunction> {
         let next = self.functions.partition_point(|f| f.start <= address);
         let before = self.functions.get(..next)?;
         let mut near = before.iter().rev().take(NESTED);
-        let reaches = |f: &&Function| address.saturating_sub(f.start) < f.size;
+        let reaches = |f: &&ProgramFunction| address.saturating_sub(f.start) < f.size;
         // a function written in assembler may not say where it ends: then it is at the next one
         near.find(reaches).or_else(|| before.last().filter(|f| f.size == 0))
     }
 }
 
-impl Function {
+impl ProgramFunction {
     pub(super) fn name(&self) -> &str {
         self.name.get_or_init(|| readable(&self.raw).into())
     }
@@ -148,7 +148,7 @@ fn collect<'d>(
     size: usize,
     symbols: impl Iterator<Item = object::Symbol<'d, 'd>>,
     code: &Code,
-    to: &mut Vec<(Function, Rank)>,
+    to: &mut Vec<(ProgramFunction, Rank)>,
 ) {
     let mut room = size.saturating_mul(SHARED);
     // The lowest bit of a function's address says in which of ARM's instruction sets it is.
@@ -166,7 +166,7 @@ fn collect<'d>(
         let underscores = raw.iter().take_while(|b| **b == b'_').count();
         let underscores = if raw.starts_with(b"_Z") || raw.starts_with(b"_R") { 0 } else { underscores };
         let rank = (symbol.size() == 0, kind != SymbolKind::Text, underscores, symbol.is_local());
-        to.push((Function { start, size: symbol.size(), raw: raw.into(), name: OnceLock::new() }, rank));
+        to.push((ProgramFunction { start, size: symbol.size(), raw: raw.into(), name: OnceLock::new() }, rank));
     }
 }
 

@@ -1,7 +1,7 @@
 //! A place among a CPU's sub-buffers, and the step to the next record.
 
 use super::batch::Batch;
-use super::page_headers::{Page, PageHeaders};
+use super::page_headers::{PageHeader, PageHeaders};
 use crate::ring_buffer::Lost;
 use crate::ring_buffer::PageOrder;
 use crate::ring_buffer::{PageError, PageLayout, Walker};
@@ -156,7 +156,7 @@ impl PageCursor {
     }
 
     /// Goes past whole sub-buffers, those that follow.
-    fn pass(&mut self, pages: &[Page]) {
+    fn pass(&mut self, pages: &[PageHeader]) {
         for page in pages {
             self.count_page();
             // They are in order, or the headers would not be used.

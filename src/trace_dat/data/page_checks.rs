@@ -3,10 +3,10 @@
 use crate::ring_buffer::{PageError, PageLayout, PageMark, PageOrder, Walker};
 use std::collections::VecDeque;
 
-/// Check of a sub-buffer by itself: what there is behind its header, or the defect of that.
-pub(super) struct PageCheck(Result<Checked, PageError>);
+/// Check of a sub-buffer by itself: the records after its header, or their defect.
+pub(super) struct PageCheck(Result<CheckedRun, PageError>);
 
-struct Checked {
+struct CheckedRun {
     mark: PageMark,
     /// All its records have the time that it starts with.
     clock_stands: bool,
@@ -25,7 +25,7 @@ impl PageCheck {
             let mut last = page.timestamp;
             let walked = Walker::new(layout.abi, 0, &page).walk(data, usize::MAX, |item| last = item.timestamp);
             let clock_stands = walked.is_ok() && last == page.timestamp;
-            Checked { mark: PageMark::new(&page, data), clock_stands, defect: walked.err() }
+            CheckedRun { mark: PageMark::new(&page, data), clock_stands, defect: walked.err() }
         }))
     }
 }
@@ -42,7 +42,7 @@ impl PageChecks {
     pub(super) fn add(&mut self, pages: impl IntoIterator<Item = PageCheck>, found: &mut VecDeque<(u64, PageError)>) {
         for PageCheck(page) in pages {
             match page {
-                Ok(Checked { mark, clock_stands, defect }) => {
+                Ok(CheckedRun { mark, clock_stands, defect }) => {
                     let order = self.order.add(mark, self.number).err();
                     let order = order.filter(|error| !(clock_stands && *error == PageError::Repeated));
                     found.extend(order.into_iter().chain(defect).map(|error| self.defect(error)));

@@ -5,11 +5,11 @@ use crate::ring_buffer::{PageError, PageLayout, Walker};
 use crate::ring_buffer::{PageMark, PageOrder};
 
 /// A chunk's sub-buffers, one after the other.
-pub(crate) struct PageHeaders(Vec<Page>);
+pub(crate) struct PageHeaders(Vec<PageHeader>);
 
 /// One sub-buffer.
 #[derive(Clone, Copy)]
-pub(in crate::trace_dat) struct Page {
+pub(in crate::trace_dat) struct PageHeader {
     /// The time stamp it begins at, uncorrected.
     pub(in crate::trace_dat) timestamp: u64,
     /// Events lost before it.
@@ -31,7 +31,7 @@ impl PageHeaders {
             let head = layout.page(data)?;
             let mark = PageMark::new(&head, data);
             let first = Walker::new(layout.abi, base, &head).step(chunk)?;
-            Ok(Page { timestamp: head.timestamp, lost: head.lost, empty: first.is_none(), mark })
+            Ok(PageHeader { timestamp: head.timestamp, lost: head.lost, empty: first.is_none(), mark })
         };
         (0..chunk.len()).step_by(layout.size.max(1)).map(page).collect::<Result<_, _>>().map(PageHeaders)
     }
@@ -47,7 +47,7 @@ impl PageHeaders {
     }
 
     /// The sub-buffers from number `first` on.
-    pub(in crate::trace_dat) fn from(&self, first: usize) -> &[Page] {
+    pub(in crate::trace_dat) fn from(&self, first: usize) -> &[PageHeader] {
         self.0.get(first..).unwrap_or_default()
     }
 }

@@ -95,7 +95,7 @@ impl RawPages {
     /// Replaces `to` by the sub-buffers of the next chunk; `false` at the end.
     ///
     /// # Errors
-    /// [`FileError::Chunk`]; it goes on behind the damage when called again. [`FileError::Page`], once for each sub-buffer
+    /// [`FileError::Chunk`]; it goes on after the damage when called again. [`FileError::Page`], once for each sub-buffer
     /// given last that is damaged or does not follow the one before.
     pub fn next(&mut self, to: &mut Vec<u8>) -> Result<bool, FileError> {
         Ok(self.next_stored(to)?.is_some())

@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(reads(), 2, "nothing is read along with what is large");
         let mut window = Window::default();
         assert_eq!(window.fetch(&file, 199_000, 100, 199_100).unwrap(), 0..100);
-        assert_eq!(window.get(199_100, 1), None, "nothing behind the end is read");
+        assert_eq!(window.get(199_100, 1), None, "nothing after the end is read");
         let kept = window.share();
         let at_end = window.fetch(&file, 199_990, 100, 300_000).unwrap();
         assert_eq!((at_end.len(), kept.len()), (10, 100));

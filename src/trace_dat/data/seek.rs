@@ -119,7 +119,7 @@ impl Seek {
         let mut next = self.chunk_at(from, to);
         while let Some(chunk) = next {
             chunks.push(chunk);
-            let at = self.behind(&chunk);
+            let at = self.after(&chunk);
             next = match self.header(at) {
                 Some(chunk) if at < to => Some(chunk),
                 _ => self.chunk_at(at, to),
@@ -128,7 +128,7 @@ impl Seek {
         chunks
     }
 
-    fn behind(&self, chunk: &Chunk) -> u64 {
+    fn after(&self, chunk: &Chunk) -> u64 {
         match self.data.layout {
             DataLayout::Pages => chunk.offset.saturating_add(chunk.stored.into()),
             _ => chunk.end(),
@@ -174,7 +174,7 @@ impl Seek {
         let mut at = offset;
         for _ in 0..3 {
             let Some(chunk) = self.header(at) else { return false };
-            at = self.behind(&chunk);
+            at = self.after(&chunk);
             if at >= self.end() {
                 return true;
             }

@@ -3,10 +3,10 @@
 use crate::export::syscalls::machine::Dialect;
 use crate::export::syscalls::set::Set;
 
-type Names = &'static [(u64, &'static str)];
+type ConstantNames = &'static [(u64, &'static str)];
 
 /// asm-generic/fcntl.h.
-const OPEN_GENERIC: Names = &[
+const OPEN_GENERIC: ConstantNames = &[
     (0o20_200_000, "O_TMPFILE"),
     (0o4_010_000, "O_SYNC"),
     (0o100, "O_CREAT"),
@@ -27,7 +27,7 @@ const OPEN_GENERIC: Names = &[
 ];
 
 /// arch/arm and arch/arm64.
-const OPEN_ARM: Names = &[
+const OPEN_ARM: ConstantNames = &[
     (0o20_040_000, "O_TMPFILE"),
     (0o4_010_000, "O_SYNC"),
     (0o100, "O_CREAT"),
@@ -48,7 +48,7 @@ const OPEN_ARM: Names = &[
 ];
 
 /// arch/powerpc.
-const OPEN_POWERPC: Names = &[
+const OPEN_POWERPC: ConstantNames = &[
     (0o20_040_000, "O_TMPFILE"),
     (0o4_010_000, "O_SYNC"),
     (0o100, "O_CREAT"),
@@ -68,7 +68,7 @@ const OPEN_POWERPC: Names = &[
     (0o10_000_000, "O_PATH"),
 ];
 
-const ACCESS: Names = &[(0, "O_RDONLY"), (1, "O_WRONLY"), (2, "O_RDWR"), (3, "O_ACCMODE")];
+const ACCESS: ConstantNames = &[(0, "O_RDONLY"), (1, "O_WRONLY"), (2, "O_RDWR"), (3, "O_ACCMODE")];
 
 /// Flags of open, alone (`open_bits`) or with the access mode (`open`).
 pub(super) fn of_dialect(name: &str, dialect: Dialect) -> Option<Set> {
@@ -97,7 +97,7 @@ pub(super) const SEALS: Set = Set::bits(&[
     (0x20, "F_SEAL_EXEC"),
 ]);
 
-const AT: Names = &[
+const AT: ConstantNames = &[
     (0x100, "AT_SYMLINK_NOFOLLOW"),
     (0x200, "AT_EACCESS"),
     (0x400, "AT_SYMLINK_FOLLOW"),

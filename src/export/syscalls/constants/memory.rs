@@ -3,12 +3,12 @@
 use crate::export::syscalls::machine::Dialect;
 use crate::export::syscalls::set::Set;
 
-type Names = &'static [(u64, &'static str)];
+type ConstantNames = &'static [(u64, &'static str)];
 
-const MAP_TYPES: Names = &[(1, "MAP_SHARED"), (2, "MAP_PRIVATE"), (3, "MAP_SHARED_VALIDATE")];
+const MAP_TYPES: ConstantNames = &[(1, "MAP_SHARED"), (2, "MAP_PRIVATE"), (3, "MAP_SHARED_VALIDATE")];
 
 /// asm-generic/mman.h.
-const MAP_GENERIC: Names = &[
+const MAP_GENERIC: ConstantNames = &[
     (0x10, "MAP_FIXED"),
     (0x20, "MAP_ANONYMOUS"),
     (0x100, "MAP_GROWSDOWN"),
@@ -25,7 +25,7 @@ const MAP_GENERIC: Names = &[
 ];
 
 /// arch/x86: one more.
-const MAP_X86: Names = &[
+const MAP_X86: ConstantNames = &[
     (0x10, "MAP_FIXED"),
     (0x20, "MAP_ANONYMOUS"),
     (0x40, "MAP_32BIT"),
@@ -44,7 +44,7 @@ const MAP_X86: Names = &[
 ];
 
 /// arch/powerpc: two others.
-const MAP_POWERPC: Names = &[
+const MAP_POWERPC: ConstantNames = &[
     (0x10, "MAP_FIXED"),
     (0x20, "MAP_ANONYMOUS"),
     (0x40, "MAP_NORESERVE"),

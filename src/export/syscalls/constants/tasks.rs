@@ -2,10 +2,10 @@
 
 use crate::export::syscalls::set::Set;
 
-type Names = &'static [(u64, &'static str)];
+type ConstantNames = &'static [(u64, &'static str)];
 
 /// asm-generic/signal.h; mips, sparc, alpha and parisc have others.
-const SIGNALS: Names = &[
+const SIGNALS: ConstantNames = &[
     (1, "SIGHUP"),
     (2, "SIGINT"),
     (3, "SIGQUIT"),
@@ -72,7 +72,7 @@ const SIGNALS: Names = &[
     (64, "SIGRT_32"),
 ];
 
-const CLONE: Names = &[
+const CLONE: ConstantNames = &[
     (0x100, "CLONE_VM"),
     (0x200, "CLONE_FS"),
     (0x400, "CLONE_FILES"),

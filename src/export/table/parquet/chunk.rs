@@ -146,7 +146,7 @@ impl Range {
 }
 
 /// A page that is written.
-struct Page {
+struct DataPage {
     size: usize,
     /// The number of the row group's row that it begins with.
     first: usize,
@@ -164,7 +164,7 @@ pub(super) struct Chunk {
     /// True while values of the next page are looked up there.
     is_open: bool,
     bytes: Vec<u8>,
-    pages: Vec<Page>,
+    pages: Vec<DataPage>,
     /// Entries, nulls included; of lists, elements.
     entries: usize,
     rows: usize,
@@ -175,7 +175,7 @@ pub(super) struct Chunk {
 /// A chunk in the file's footer.
 pub(super) struct ChunkInfo {
     cell: Cell,
-    pages: Vec<Page>,
+    pages: Vec<DataPage>,
     entries: usize,
     pub(super) uncompressed: usize,
     pub(super) compressed: usize,
@@ -248,7 +248,7 @@ impl Chunk {
                 fields.i32(4, RLE);
             });
         })?;
-        self.pages.push(Page { size, first: self.rows, nulls, empty, range });
+        self.pages.push(DataPage { size, first: self.rows, nulls, empty, range });
         self.rows += rows;
         self.entries += entries;
         self.uncompressed += uncompressed;
@@ -370,7 +370,7 @@ impl ChunkInfo {
             return false;
         }
         let size = self.cell.physical().1;
-        let ends = |page: &Page| page.range.as_ref().map_or_else(Default::default, |range| range.ends(size));
+        let ends = |page: &DataPage| page.range.as_ref().map_or_else(Default::default, |range| range.ends(size));
         let ends: Vec<[Vec<u8>; 2]> = self.pages.iter().map(ends).collect();
         let ranges: Vec<&Range> = self.pages.iter().filter_map(|page| page.range.as_ref()).collect();
         let rises = ranges.windows(2).all(|two| matches!(two, [one, next] if one.rises_to(next)));
@@ -387,7 +387,7 @@ impl ChunkInfo {
     /// Appends its struct `OffsetIndex`.
     pub(super) fn offset_index(&self, out: &mut Vec<u8>) {
         let mut at = self.start + self.dictionary as u64;
-        let place = |page: &Page| {
+        let place = |page: &DataPage| {
             at += page.size as u64;
             (at - page.size as u64, page.size, page.first)
         };
