@@ -40,7 +40,7 @@ fn declare(of: Type<'_>, inner: String, left: &mut u32) -> String {
             TypeKind::TypeTag => {}
             TypeKind::Pointer => {
                 inner = format!("*{}{inner}", std::mem::take(&mut qualifiers));
-                if matches!(behind_tags(of.target()).kind(), TypeKind::Array(_) | TypeKind::Prototype) {
+                if matches!(after_tags(of.target()).kind(), TypeKind::Array(_) | TypeKind::Prototype) {
                     inner = format!("({})", inner.trim_end());
                 }
             }
@@ -64,7 +64,7 @@ fn declare(of: Type<'_>, inner: String, left: &mut u32) -> String {
 }
 
 /// Tags are not shown, so they do not stand between a pointer and what it points to.
-fn behind_tags(mut of: Type<'_>) -> Type<'_> {
+fn after_tags(mut of: Type<'_>) -> Type<'_> {
     for _ in 0..8 {
         if of.kind() != TypeKind::TypeTag {
             break;

@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn casts_are_told_from_parentheses() {
+    fn casts_are_distinguished_from_parentheses() {
         assert!(matches!(arg("(unsigned long)REC->a"), CExpr::Cast(Some(_), _)));
         assert!(matches!(arg("(struct page *)x + 1"), CExpr::Binary("+", ..)));
         assert!(matches!(arg("(xfs_ino_t) REC->a"), CExpr::Cast(None, _)));

@@ -246,7 +246,7 @@ fn widths_of_pointers() {
 
 /// `format_decode()` passes over all letters and digits after the `p`; libtraceevent prints what it does not know.
 #[test]
-fn letters_behind_a_pointer() {
+fn letters_after_a_pointer() {
     assert_eq!(text("u64 a:8", r#""%pxyz1 %d", REC->a, 1"#, &[0; 8], Semantics::Kernel), "0000000000000000 1");
 }
 

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn named_mappings_are_told() {
+    fn named_mappings_are_reported() {
         let maps = "00400000-00401000 r--p 00000000 fe:01 1230                       /bin/ls\n\
                     7f0c1000-7f0c3000 r-xp 00001000 fe:01 1234                       /usr/lib/a b.so\n\
                     7f0c3000-7f0c4000 rw-p 00000000 00:00 0 \n\
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn our_own_map_is_there_and_that_of_nobody_is_not() {
+    fn our_own_map_is_there_and_that_of_no_process_is_not() {
         let own = ProcMaps::read(Pid(std::process::id() as i32)).unwrap();
         assert!(String::from_utf8(own.option()).unwrap().contains("libc"));
         assert_eq!(ProcMaps::read(Pid(i32::MAX)), None);

@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_told() {
+    fn limits_are_reported() {
         let mut limited = summary(0);
         limited.limit = Some(Reached::MaxSize);
         assert!(limited.text().ends_with("; none lost; stopped: the file is as large as --max-size allows\n"));

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_behind_each_other() {
+    fn pieces_after_each_other() {
         let long = "a text that is longer than a block of thirty-two bytes";
         let literals = [Literal::new(b"name="), Literal::new(long.as_bytes())];
         let all = text(|t| {

@@ -233,7 +233,7 @@ mod tests {
 
     /// Threads read chunks in different orders: what they say of a damaged one is the same.
     #[test]
-    fn more_than_declared_is_told_alike_after_a_larger_chunk() {
+    fn more_than_declared_is_reported_alike_after_a_larger_chunk() {
         let small = zstd::bulk::compress(&vec![1; 5000], 1).unwrap();
         let large = zstd::bulk::compress(&vec![2; 50_000], 1).unwrap();
         let mut to = Vec::new();

@@ -254,7 +254,7 @@ fn the_parts_of_a_split_are_the_whole() {
 }
 
 #[test]
-fn one_part_is_called_as_it_is_told() {
+fn one_part_is_called_as_asked() {
     let env = TestEnvironment::new();
     std::fs::copy(recording("vm-6.1/trig.dat"), env.path().join("whole.dat")).expect("a copy");
     env.rtrace(&["split", "-i", "whole.dat", "-e", "20", "-o", "some.dat"]).exits(0).prints("some.dat: 20 events\n");
@@ -402,7 +402,7 @@ fn what_many_events_say_together() {
 }
 
 #[test]
-fn report_words_events_as_told() {
+fn report_words_events_as_asked() {
     let env = TestEnvironment::new();
     let file = recording("vm-6.1/trig.dat");
     let file = file.to_str().expect("a plain path");

@@ -125,7 +125,7 @@ fn a_closed_pipe_is_no_error() {
 }
 
 #[test]
-fn where_nobody_can_listen_the_status_tells() {
+fn where_no_one_can_listen_the_status_tells() {
     let env = TestEnvironment::new();
     let whole = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/traces/vm-6.1/trig.dat");
     let bytes = std::fs::read(whole).expect("a recording");

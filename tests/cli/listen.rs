@@ -176,7 +176,7 @@ fn a_file_is_read_while_it_grows_and_recovered_after_a_kill() {
 }
 
 #[test]
-fn senders_that_go_away_are_told_from_those_that_are_done() {
+fn senders_that_go_away_are_distinguished_from_those_that_are_done() {
     let pieces = pieces();
     let env = TestEnvironment::new();
     let mut listening = Listening::start(env.path(), &[]);

@@ -22,7 +22,7 @@ fn documented() -> BTreeMap<(String, String), String> {
 }
 
 #[test]
-fn every_option_of_trace_cmd_is_told_and_those_promised_are_taken() {
+fn every_option_of_trace_cmd_is_explained_and_those_promised_are_taken() {
     let env = TestEnvironment::new();
     let mut documented = documented();
     let mut wrong = Vec::new();

@@ -153,7 +153,7 @@ fn show_prints_files() {
 }
 
 #[test]
-fn who_is_not_root_is_told_so() {
+fn a_user_other_than_root_is_refused_in_words() {
     let env = TestEnvironment::new();
     let closed = env.path().join("closed");
     fs::create_dir(&closed).expect("a folder");

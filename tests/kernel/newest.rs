@@ -60,7 +60,7 @@ fn is_what_trace_cmd_printed_of_it() {
 
 /// Types that cannot be read are reported, and the functions are shown with what their registers held.
 #[test]
-fn damaged_types_are_told() {
+fn damaged_types_are_reported() {
     let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/newest");
     let scratch = tempfile::tempdir().expect("a temporary folder");
     let case = scratch.path().join("function");

@@ -195,7 +195,7 @@ fn report_says_where_and_exits_with_4_within_256_mib() {
 
 /// Symbols are unpacked when the first one is asked for: who asks for none has nothing to tell, and lacks nothing.
 #[test]
-fn damaged_symbols_are_told_by_who_needs_them() {
+fn damaged_symbols_are_reported_by_who_needs_them() {
     let mut file = std::fs::read(data("host/small-zlib.dat")).unwrap();
     let sections = open(&data("host/small-zlib.dat")).sections();
     let symbols = sections.iter().find(|section| section.id == SectionId::KALLSYMS).unwrap();
@@ -235,7 +235,7 @@ fn assert_reported(file: Vec<u8>, whole: &[Event], what: &str) -> usize {
 }
 
 #[test]
-fn lost_options_are_told_and_the_buffers_found_again() {
+fn lost_options_are_reported_and_the_buffers_found_again() {
     for name in ["s390x/inst.dat", "vm-6.1/trig.dat"] {
         let file = std::fs::read(data(name)).unwrap();
         let big = file[12] == 1;
@@ -259,7 +259,7 @@ fn lost_options_are_told_and_the_buffers_found_again() {
 
 /// The numbers of a buffer's option contradict each other, its section and its data as soon as one of them is wrong.
 #[test]
-fn wrong_numbers_of_a_buffer_are_told() {
+fn wrong_numbers_of_a_buffer_are_reported() {
     for name in ["s390x/inst.dat", "vm-6.1/trig.dat", "host/small-zlib.dat"] {
         let file = std::fs::read(data(name)).unwrap();
         let big = file[12] == 1;
@@ -298,7 +298,7 @@ fn said(words: &[&str], file: &[u8]) -> (Option<i32>, String) {
 /// Also of sections that no event needs: of texts that headers refer to, and of the table of spools that a finished
 /// recording keeps.
 #[test]
-fn a_wrong_size_of_any_section_is_told_when_the_file_is_opened() {
+fn a_wrong_size_of_any_section_is_reported_when_the_file_is_opened() {
     let foreign = std::fs::read(data("host/small-zlib.dat")).unwrap();
     let mut seen = Vec::new();
     for file in [foreign, ours("vm-6.1/trig.dat", Codec::None), ours("s390x/inst.dat", Codec::Zstd)] {
@@ -352,7 +352,7 @@ fn sizes_that_are_printed_are_those_of_the_data() {
 }
 
 #[test]
-fn an_unknown_compression_is_told_with_its_place() {
+fn an_unknown_compression_is_reported_with_its_place() {
     let mut file = ours("i386/kprobe.dat", Codec::Zlib);
     file[0x14] ^= 0x80;
     let (status, stderr) = said(&["report"], &file);
@@ -396,7 +396,7 @@ fn what_is_claimed_often_is_read_once() {
 
 /// The tables of a version 6 file have no checksum either; all data after them is some CPU's.
 #[test]
-fn data_of_no_cpu_is_told_in_version_6() {
+fn data_of_no_cpu_is_reported_in_version_6() {
     let file = std::fs::read(data("i386/events-v6.dat")).unwrap();
     let whole = events(&Trace::open(file.clone()).unwrap());
     let table = file.windows(10).position(|bytes| bytes == b"flyrecord\0").unwrap() + 10;
@@ -423,7 +423,7 @@ fn a_malformed_option_of_time_costs_no_event() {
 }
 
 #[test]
-fn a_cpu_that_the_machine_did_not_have_is_told() {
+fn a_cpu_that_the_machine_did_not_have_is_reported() {
     let file = std::fs::read(data("vm-6.1/trig.dat")).unwrap();
     let trace = Trace::open(file.clone()).unwrap();
     let whole = events(&trace);
@@ -444,7 +444,7 @@ fn a_cpu_that_the_machine_did_not_have_is_told() {
 
 /// Names of sections, the length of a format, and a sub-buffer's commit have no checksum: other parts contradict them.
 #[test]
-fn what_other_parts_contradict_is_told() {
+fn what_other_parts_contradict_is_reported() {
     let names = std::fs::read("tests/data/traces/i386/kprobe.dat").unwrap();
     assert_eq!(said(&["dump", "--all"], &names).0, Some(0));
     let headers: Vec<usize> = (0..names.len() - 20).filter(|at| names[*at..].starts_with(&[15, 0, 1, 0])).collect();

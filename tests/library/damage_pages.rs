@@ -137,7 +137,7 @@ fn assert_reported(
 }
 
 #[test]
-fn sub_buffers_that_do_not_follow_each_other_are_told() {
+fn sub_buffers_that_do_not_follow_each_other_are_reported() {
     let dir = tempfile::tempdir().unwrap();
     for name in ["i386/events-v6.dat", "s390x/inst.dat"] {
         let path = bare(name, dir.path());
@@ -153,7 +153,7 @@ fn sub_buffers_that_do_not_follow_each_other_are_told() {
 
 /// Sub-buffers on both sides of where one read ends and the next begins.
 #[test]
-fn they_are_told_between_two_chunks() {
+fn they_are_reported_between_two_chunks() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("storm.dat");
     fork_storm(2, 60_000, 400, 7).write(&path, Version::V7(Codec::None));
@@ -173,7 +173,7 @@ fn they_are_told_between_two_chunks() {
 }
 
 #[test]
-fn a_wrong_size_of_sub_buffers_is_told_and_put_right() {
+fn a_wrong_size_of_sub_buffers_is_reported_and_put_right() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("trace.dat");
     for (name, codec) in [

@@ -162,7 +162,7 @@ fn ctrl_c_ends_both_recordings_as_it_ends_one() {
 }
 
 #[test]
-fn what_is_wrong_after_an_agent_is_named() {
+fn wrong_values_after_an_agent_are_named() {
     let env = TestEnvironment::new();
     for (line, wrong) in [
         (&["-A", "h", "--tsync-interval", "x"][..], "rtrace: --tsync-interval takes a number of milliseconds, not `x`"),
@@ -176,7 +176,7 @@ fn what_is_wrong_after_an_agent_is_named() {
 }
 
 #[test]
-fn a_guest_that_goes_away_is_told_and_the_host_goes_on() {
+fn a_guest_that_goes_away_is_reported_and_the_host_goes_on() {
     let Some((_, _guard)) = kernel() else { return };
     let env = TestEnvironment::new();
     let agent = Listening::agent(&[]);

@@ -292,7 +292,7 @@ fn an_unfinished_recording_is_not_overwritten() {
 }
 
 #[test]
-fn what_is_in_the_way_is_kept_and_nobody_elses_is_written() {
+fn what_is_in_the_way_is_kept_and_no_one_elses_is_written() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let env = TestEnvironment::new();
     let _fake = FakeTracefs::new(&env.path().join("tracing"), 2);
@@ -365,7 +365,7 @@ fn a_filter_that_some_events_cannot_have() {
 
 /// Commands that only change something say what comes next, to a person only.
 #[test]
-fn a_person_is_told_what_comes_next() {
+fn a_person_is_shown_what_comes_next() {
     let env = TestEnvironment::new();
     let _fake = FakeTracefs::new(&env.path().join("tracing"), 1);
     fs::write(env.path().join("tracing/trace"), "").unwrap();

@@ -225,7 +225,7 @@ fn many_senders_at_once() {
 }
 
 #[test]
-fn where_nobody_listens_nothing_is_recorded() {
+fn without_a_listener_nothing_is_recorded() {
     let Some((tracefs, _guard)) = kernel() else { return };
     let before = fs::read_dir(tracefs.root().join("instances")).unwrap().count();
     let env = TestEnvironment::new();

@@ -65,7 +65,7 @@ fn the_owner_of_tracefs_records_and_recovers() {
 }
 
 #[test]
-fn a_group_reads_and_is_told_what_recording_needs() {
+fn a_group_reads_and_learns_what_recording_needs() {
     let Some((tracefs, _guard)) = kernel() else { return };
     let before = Knobs::read(tracefs.root());
     let env = TestEnvironment::new();

@@ -158,7 +158,7 @@ fn stacks_of_rust_programs_have_names() {
 }
 
 #[test]
-fn what_has_no_name_is_told() {
+fn what_has_no_name_is_reported() {
     let Some(_kernel) = kernel() else { return };
     let env = TestEnvironment::new();
     fs::write(env.path().join("c.c"), C).unwrap();

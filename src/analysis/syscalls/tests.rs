@@ -98,7 +98,7 @@ fn an_exit_of_another_call_ends_none() {
 }
 
 #[test]
-fn calls_that_are_told_of_twice_count_once_and_have_their_name() {
+fn calls_that_are_reported_twice_count_once_and_have_their_name() {
     let events: &[(u64, i32, u16, &[i64])] = &[
         (10, 5, ENTER_READ, &[READ, 3]),
         (11, 5, ENTER, &[READ]),

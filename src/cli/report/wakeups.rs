@@ -19,7 +19,7 @@ pub(super) struct Extras<'a> {
 /// Place of the line for a sub-buffer that begins.
 struct Boundary {
     cpu: u32,
-    behind_lost: bool,
+    after_lost: bool,
     label: usize,
 }
 
@@ -52,7 +52,7 @@ impl<'a> Extras<'a> {
         }
         self.boundary = current.begins_page().then(|| Boundary {
             cpu: record.cpu.0,
-            behind_lost: record.lost != Lost::None,
+            after_lost: record.lost != Lost::None,
             label: self.labels.get(record.buffer).copied().unwrap_or(0),
         });
     }
@@ -63,9 +63,9 @@ impl<'a> Extras<'a> {
             lines.pop();
             lines.extend_from_slice(format!(" Latency: {}.{:03} usecs\n", latency / 1000, latency % 1000).as_bytes());
         }
-        let Some(Boundary { cpu, behind_lost, label }) = self.boundary.take() else { return };
+        let Some(Boundary { cpu, after_lost, label }) = self.boundary.take() else { return };
         let new = lines.get(start..).unwrap_or_default();
-        let lost = memchr::memchr(b'\n', new).filter(|_| behind_lost);
+        let lost = memchr::memchr(b'\n', new).filter(|_| after_lost);
         let at = start + lost.map_or(label, |end| end + 1);
         lines.splice(at..at, format!("CPU:{cpu} [SUBBUFFER START]\n").into_bytes());
     }

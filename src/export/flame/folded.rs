@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_lost_events_is_nobodys() {
+    fn the_time_of_lost_events_belongs_to_no_task() {
         let (text, _) = lines(&[
             (100, 1, 7, [0x1000, 0, 0], Lost::None),
             (103, 1, 8, [0x1000, 0, 0], Lost::None),

@@ -106,10 +106,10 @@ impl<K: Ord + Copy + Send + Sync> Encoding<K> {
         let mut codec = None;
         loop {
             let Some(table) = locked(&self.due).pop_front() else { break };
-            let is_behind = locked(&table.waiting).rows > MOST;
+            let is_after = locked(&table.waiting).rows > MOST;
             let is_free = {
                 let file = match table.file.try_lock() {
-                    Err(TryLockError::WouldBlock) if !is_behind => None,
+                    Err(TryLockError::WouldBlock) if !is_after => None,
                     Ok(file) => Some(file),
                     Err(_) => Some(locked(&table.file)),
                 };

@@ -36,10 +36,10 @@ impl Slicing {
 
     /// Goes on with the segments that wait, unless another thread does. `done` gets the slices after each.
     pub(super) fn work(&self, of: &[&Slices], done: impl Fn(&mut Sliced)) {
-        let is_behind = locked(&self.waiting).len() > MOST;
+        let is_after = locked(&self.waiting).len() > MOST;
         let mut known = match self.known.try_lock() {
             Ok(known) => known,
-            Err(TryLockError::WouldBlock) if !is_behind => return,
+            Err(TryLockError::WouldBlock) if !is_after => return,
             Err(_) => locked(&self.known),
         };
         while let Some(mut segment) = { locked(&self.waiting).pop_front() } {

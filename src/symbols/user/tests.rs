@@ -83,7 +83,7 @@ fn lines_as_perf_script_has_them() {
 }
 
 #[test]
-fn files_that_cannot_be_used_are_told() {
+fn files_that_cannot_be_used_are_reported() {
     let at = own_function as fn() -> u32 as usize as u64;
     let own = own_path();
     let libc = own_map().mappings.into_iter().map(|m| m.path).find(|path| path.contains("libc.so")).unwrap();

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn options_that_are_others_are_told() {
+    fn options_that_are_others_are_reported() {
         let uname: (OptionId, &[u8]) = (OptionId::UNAME, b"Linux vm 6.1 x86_64\0");
         for (wrong, says) in [
             ((OptionId(0x1005), uname.1), "not known"),

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_is_told() {
+    fn what_is_damaged_is_reported() {
         let abi = Abi::HOST;
         let whole = outer(abi, &written(abi, &[VERSION, VIEW, VIEW], MOST)).remove(0);
         let parsed = |data: Vec<u8>| {

@@ -53,7 +53,7 @@ fn babeltrace_reads_every_event_as_json_has_it() {
 }
 
 #[test]
-fn lost_events_are_told_by_babeltrace() {
+fn lost_events_are_reported_by_babeltrace() {
     let (Some(corpus), true) = (corpus(), has_babeltrace()) else { return };
     let env = TestEnvironment::new();
     let name = corpus.join("host/lost.dat");

@@ -132,6 +132,6 @@ fn files_are_aligned() {
 }
 
 #[test]
-fn processes_are_told_by_recordings_that_know_them() {
+fn processes_are_named_by_recordings_that_know_them() {
     run(&recordings()[0], &["--tgid", "1"]).exits(1).complains_with("does not say which process a task belongs to");
 }

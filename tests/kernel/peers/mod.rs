@@ -94,7 +94,7 @@ fn we_read_what_trace_cmd_records() {
 
 /// The options of report and hist that are about the whole file, on files that come from trace-cmd.
 #[test]
-fn files_are_told_alike() {
+fn files_are_reported_alike() {
     let Some(trace_cmd) = fetched() else { return };
     let env = TestEnvironment::new();
     for name in ["vm-6.1/trig.dat", "i386/kprobe.dat"] {

@@ -13,7 +13,7 @@ fn without_flags(report: &str) -> String {
 }
 
 #[test]
-fn ticks_are_told_in_nanoseconds() {
+fn ticks_are_reported_in_nanoseconds() {
     let Some(trace_cmd) = crate::common::trace_cmd::fetched() else { return };
     let env = TestEnvironment::new();
     let mut all = Vec::new();
