@@ -1,11 +1,12 @@
 //! `rtrace agent`: records what a controller on another machine asks for.
 
 use super::args::TracefsArgs;
+use super::background;
 use super::exit::{Exit, Failure};
 use super::log::MessageLog;
 use super::record;
 use super::record_error::{explain, failure};
-use super::terminal::{note, release};
+use super::terminal::note;
 use anyhow::{Context, anyhow};
 use rtrace::network::agent::{AGENT_PORT, Agent, AgentJob, AgentNotice};
 use rtrace::network::{Address, Network};
@@ -164,9 +165,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         log.event("", json!({"schema": "rtrace.agent", "version": 1, "event": "listening", "address": address}));
     }
     if args.daemonize {
-        // Before the first thread. Messages from here on go to the log or nowhere.
-        nix::unistd::daemon(true, false).context("failed to go to the background")?;
-        release();
+        // Before the first thread.
+        if let Some(exit) = background::go()? {
+            return Ok(exit);
+        }
     }
     let tell = |notice: &AgentNotice| log.event(&notice.to_string(), facts(notice));
     let journal = || args.tracefs.journal(&tracefs, args.verbose);

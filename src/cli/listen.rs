@@ -1,8 +1,9 @@
 //! `rtrace listen`: a file for each machine that sends a recording.
 
+use super::background;
 use super::exit::{Exit, Failure};
 use super::log::MessageLog;
-use super::terminal::{note, release};
+use super::terminal::note;
 use anyhow::{Context, anyhow};
 use rtrace::network::listen::{ListenNotice, ListenOptions, Listener};
 use rtrace::network::{Address, Network};
@@ -125,6 +126,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             Failure::new(Exit::Usage, error).hint("over vsock (-V) peers are @CID, else addresses and networks.")
         );
     }
+    if args.max_size == Some(ByteSize(0)) {
+        return Err(Failure::new(Exit::Usage, anyhow!("--max-size 0 leaves no room for any recording")));
+    }
     if !args.dir.is_dir() {
         let error = anyhow!("failed to listen: {} is not a directory", args.dir.display());
         return Err(Failure::new(Exit::Usage, error));
@@ -161,9 +165,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         );
     }
     if args.daemonize {
-        // Before the first thread. Messages from here on go to the log or nowhere.
-        nix::unistd::daemon(true, false).context("failed to go to the background")?;
-        release();
+        // Before the first thread.
+        if let Some(exit) = background::go()? {
+            return Ok(exit);
+        }
     }
     let verbose = args.verbose == Some(true);
     let tell = |notice: &ListenNotice| {

@@ -4,6 +4,7 @@ mod agent;
 mod analyze;
 mod args;
 mod attach;
+mod background;
 mod baseline;
 mod check;
 mod check_events;

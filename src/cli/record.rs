@@ -54,7 +54,7 @@ pub(crate) struct Args {
     ///
     /// Over TCP, unless --udp says otherwise. With a listener of rtrace's an interrupted connection is taken up again for a minute,
     /// and the exit code is 0 only if everything is written there.
-    #[arg(short = 'N', long = "to", value_name = "HOST:PORT",
+    #[arg(short = 'N', long = "to", value_name = "HOST:PORT", value_parser = remote::place,
           conflicts_with_all = ["output", "max_size", "min_free", "ring", "ring_time", "max_per_cpu", "assert"])]
     to: Option<String>,
     /// The same over vsock: CID 2 is the host, for its guests
@@ -249,6 +249,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     if !args.agents.is_empty() && agents::has_no_place(&args.output) {
         let error = anyhow::anyhow!("the files of guests lie beside the recording, which goes to standard output");
         return Err(Failure::new(Exit::Usage, error).hint("`-o FILE` names a file."));
+    }
+    if args.udp && args.more.file_version != Some(7) && args.compression.is_some_and(|it| it != Compression::None) {
+        let error = anyhow::anyhow!("--compression does nothing with --udp, which sends each sub-buffer as it is");
+        return Err(Failure::new(Exit::Usage, error).hint("Without --udp it is sent packed."));
     }
     if args.more.daemonize && piped::is_stdout(&args.output) {
         let error = anyhow::anyhow!("--daemonize lets go of standard output, where the recording is to go");

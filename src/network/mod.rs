@@ -23,6 +23,7 @@ mod sync;
 mod transport;
 pub mod wire;
 
+pub use crate::sys::background;
 pub use allow::{Network, NetworkError};
 pub use fifos::{FIFO_FOLDER, GuestFifos, PORT_FOLDER};
 pub use patient::ConnectionError;

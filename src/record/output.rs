@@ -17,7 +17,7 @@ use crate::abi::Abi;
 use crate::safe_file::{PRIVATE, TargetPath};
 use crate::trace_dat::write::{Version, convert};
 use crate::trace_dat::{
-    FileLock, FinishedSpool, OptionId, SectionWriter, SpoolEntry, SpoolTable, Trace, WriteError, spool_name,
+    ChunkIndex, FileLock, FinishedSpool, OptionId, SectionWriter, SpoolEntry, SpoolTable, Trace, WriteError, spool_name,
 };
 use crate::tracefs::{self, EventName, JournalledRecording, RecordedBuffer, TraceClock, Tracefs};
 use crate::units::{CpuId, Pid};
@@ -200,7 +200,8 @@ impl Output {
         let chunked = compression != Compression::None;
         if let Some(remote) = &self.remote {
             self.table.entries.push(entry);
-            return Ok(ChunkSink::Remote(remote.ring(&buffer.name, cpu, chunked)));
+            let index = if chunked { ChunkIndex::with_room() } else { ChunkIndex::default() };
+            return Ok(ChunkSink::Remote(remote.ring(&buffer.name, cpu, chunked), index));
         }
         let spool = Spool::create(&path, chunked).map_err(|source| match source.kind() {
             io::ErrorKind::AlreadyExists => RecordError::Unfinished { path: self.path.clone(), spool: path.clone() },
@@ -396,6 +397,12 @@ impl Output {
         if let Some(remote) = &self.remote {
             for (buffer, text) in buffers.iter().filter(|b| b.is_text).zip(end.texts) {
                 writer.buffer_text(&buffer.name, &buffer.clock.current, &text?).map_err(failed)?;
+            }
+            for (entry, spool) in self.table.entries.iter().zip(spools.into_iter().flatten()) {
+                let ChunkSink::Remote(_, index) = spool else { continue };
+                if let Some(data) = index.write(Abi::HOST, &entry.buffer, entry.cpu) {
+                    writer.option(OptionId::RTRACE_INDEX, data);
+                }
             }
             writer.saved_cmdlines(&names).and_then(|()| writer.publish(&self.table)).map_err(failed)?;
             send_file(&self.file, self.id, remote)?;

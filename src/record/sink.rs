@@ -10,8 +10,8 @@ use std::io;
 pub enum ChunkSink {
     /// A file.
     Spool(Spool),
-    /// Another machine.
-    Remote(Box<dyn RemoteRing>),
+    /// Another machine, and the index of the chunks that it has taken.
+    Remote(Box<dyn RemoteRing>, ChunkIndex),
 }
 
 impl From<Spool> for ChunkSink {
@@ -28,7 +28,7 @@ impl ChunkSink {
     pub fn append(&mut self, chunk: &[u8], raw: u64) -> Result<(), AppendError> {
         match self {
             ChunkSink::Spool(spool) => spool.append(chunk, raw),
-            ChunkSink::Remote(ring) => ring.append(chunk, raw).map_err(|source| AppendError { source, room: 0 }),
+            ChunkSink::Remote(ring, _) => ring.append(chunk, raw).map_err(|source| AppendError { source, room: 0 }),
         }
     }
 
@@ -36,7 +36,10 @@ impl ChunkSink {
     pub fn note(&mut self, facts: Option<ChunkFacts>) {
         match self {
             ChunkSink::Spool(spool) => spool.note(facts),
-            ChunkSink::Remote(ring) => ring.note(facts.and_then(|facts| facts.events).unwrap_or(0)),
+            ChunkSink::Remote(ring, index) => {
+                ring.note(facts.and_then(|facts| facts.events).unwrap_or(0));
+                index.push(facts);
+            }
         }
     }
 
@@ -47,7 +50,7 @@ impl ChunkSink {
     pub fn drop_old(&mut self) -> io::Result<()> {
         match self {
             ChunkSink::Spool(spool) => spool.drop_old(),
-            ChunkSink::Remote(_) => Ok(()),
+            ChunkSink::Remote(..) => Ok(()),
         }
     }
 
@@ -56,7 +59,7 @@ impl ChunkSink {
     pub fn len(&self) -> u64 {
         match self {
             ChunkSink::Spool(spool) => spool.len(),
-            ChunkSink::Remote(ring) => ring.taken(),
+            ChunkSink::Remote(ring, _) => ring.taken(),
         }
     }
 
@@ -64,7 +67,7 @@ impl ChunkSink {
     pub fn dropped(&self) -> Dropped {
         match self {
             ChunkSink::Spool(spool) => spool.dropped(),
-            ChunkSink::Remote(_) => Dropped::default(),
+            ChunkSink::Remote(..) => Dropped::default(),
         }
     }
 
@@ -72,18 +75,18 @@ impl ChunkSink {
     pub fn forget_removed(&mut self) -> Dropped {
         match self {
             ChunkSink::Spool(spool) => spool.forget_removed(),
-            ChunkSink::Remote(ring) => ring.settle(),
+            ChunkSink::Remote(ring, _) => ring.settle(),
         }
     }
 
-    /// As [`Spool::into_counts`]; of another machine nothing is known but the size.
+    /// As [`Spool::into_counts`]; of another machine the number of chunks is not known.
     ///
     /// # Errors
     /// The file system's.
     pub fn into_counts(self) -> io::Result<(u64, u32, ChunkIndex)> {
         match self {
             ChunkSink::Spool(spool) => spool.into_counts(),
-            ChunkSink::Remote(ring) => Ok((ring.taken(), 0, ChunkIndex::default())),
+            ChunkSink::Remote(ring, index) => Ok((ring.taken(), 0, index)),
         }
     }
 
@@ -91,7 +94,7 @@ impl ChunkSink {
     pub(super) fn is_there(&self) -> bool {
         match self {
             ChunkSink::Spool(spool) => spool.is_there(),
-            ChunkSink::Remote(_) => true,
+            ChunkSink::Remote(..) => true,
         }
     }
 

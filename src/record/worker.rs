@@ -60,7 +60,7 @@ impl Drained {
         } else if gone.bytes > 0 {
             failures.push(match self.spool {
                 ChunkSink::Spool(_) => format!("the spool of cpu {} was removed while it was recorded to", self.cpu),
-                ChunkSink::Remote(_) => format!("{} of cpu {} did not arrive", ByteSize(gone.bytes), self.cpu),
+                ChunkSink::Remote(..) => format!("{} of cpu {} did not arrive", ByteSize(gone.bytes), self.cpu),
             });
         }
     }

@@ -368,7 +368,7 @@ mod tests {
         while ahead.table.get().is_none() {
             thread::yield_now();
         }
-        assert!(damaged.error().is_none(), "nobody has asked yet");
+        assert!(damaged.error().is_none(), "not asked yet");
         assert!(ahead.is_empty() && ahead.lookup(0xffff_ffff_8100_0000).is_none());
         assert!(damaged.get().is_err() && damaged.error().is_some());
     }

@@ -17,9 +17,9 @@ pub(crate) use append::{Tail, append_piece};
 pub(crate) use exec::{ExecImage, Identity, fork_gated};
 pub(crate) use kernel_types::KernelTypes;
 pub(crate) use page_size::page_size;
-pub use process::notice_children;
 pub(crate) use process::{
     Scheduling, make_idle, nice_thread, pidfd_open, ptrace_cont, ptrace_listen, real_time, schedule, send_signal,
     wait_for,
 };
+pub use process::{background, notice_children};
 pub(crate) use task_events::TaskEvents;

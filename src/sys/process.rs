@@ -17,6 +17,27 @@ pub fn notice_children() {
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
 }
 
+/// Goes on in a child that leads a session of its own, and gives its pid in the parent, which is to end. Threads do not come
+/// along: to be called before the first.
+///
+/// # Errors
+/// `EAGAIN`, `ENOMEM`; [`io::ErrorKind::Unsupported`] if there are other threads.
+pub fn background() -> io::Result<Option<u32>> {
+    if std::fs::read_dir("/proc/self/task")?.count() != 1 {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    // SAFETY: no other thread is there that could hold a lock which the child would wait for, so the child may do anything.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => {
+            // It leads no group yet, so this does not fail.
+            nix::unistd::setsid()?;
+            Ok(None)
+        }
+        child => Ok(Some(child.cast_unsigned())),
+    }
+}
+
 /// Gives the calling thread the real-time priority `priority` (SCHED_FIFO, 1 to 99); children do not inherit it.
 ///
 /// # Errors

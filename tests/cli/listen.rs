@@ -287,11 +287,36 @@ fn who_may_connect_and_where_is_said() {
     assert_eq!(again.end().0, Some(0));
     env.rtrace(&["listen", "-p", "0", "-d", "no-such-dir"]).exits(2);
     env.rtrace(&["listen", "-p", "0", "-o", "../x"]).exits(2);
+    env.rtrace(&["listen", "-p", "0", "--max-size", "0"]).exits(2).complains_with("leaves no room");
     env.rtrace(&["listen", "-p", "0", "--allow", "10.0.0.0/33"]).exits(2);
     for mixed in [&["-V", "--allow", "10.0.0.0/8"][..], &["--allow", "@3"]] {
         let line = [&["listen", "-p", "0"], mixed].concat();
         env.rtrace(&line).exits(2).complains_with("--allow names a peer that cannot connect");
     }
+}
+
+#[test]
+fn in_the_background_it_says_how_it_is_ended() {
+    let env = TestEnvironment::new();
+    let out = env.rtrace(&["listen", "-p", "0", "-D", "-l", "log"]);
+    let said = out.exits(0).stderr();
+    let number = |before: &str, after: char| {
+        let rest = said.split_once(before).and_then(|(_, rest)| rest.split_once(after));
+        rest.and_then(|(number, _)| number.parse::<u16>().ok()).unwrap_or_else(|| panic!("{said}"))
+    };
+    let pid =
+        said.split_once("`kill ").and_then(|(_, rest)| rest.split_once('`')).and_then(|(pid, _)| pid.parse().ok());
+    let pid = nix::unistd::Pid::from_raw(pid.unwrap_or_else(|| panic!("{said}")));
+    connect(number("listening on 127.0.0.1:", ';')).write_all(b"no greeting\0").unwrap();
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).expect("it runs");
+    // What became of it is its new parent's to take.
+    let is_over = || fs::read_to_string(format!("/proc/{pid}/stat")).map_or(true, |stat| stat.contains(") Z "));
+    let since = std::time::Instant::now();
+    while !is_over() {
+        assert!(since.elapsed() < std::time::Duration::from_secs(60), "{pid} still runs");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert!(env.path().join("log").exists());
 }
 
 #[test]

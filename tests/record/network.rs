@@ -63,7 +63,10 @@ fn what_is_sent_is_there_or_counted() {
         env.rtrace(&words(&port, how, &load)).exits(0);
         let [events, discarded, lost] = counts(&env);
         assert_eq!((discarded, events + lost), (0, PRODUCED), "{how:?}");
-        listening.says(", complete");
+        let said = listening.says(", complete").replace(',', "");
+        // Chunks have an index, which counts.
+        let count = if how.contains(&"none") { String::new() } else { format!(" {events} events") };
+        assert!(said.contains(&format!("iB{count} complete")), "{how:?}: {said}");
         assert_eq!(listening.end().0, Some(0));
         let file = only_file(dir.path());
         assert_eq!(in_file(&env, &file), events, "{how:?}");
@@ -180,12 +183,12 @@ fn a_sender_that_stands_still_loses_nothing_by_it() {
     let Some((_, _guard)) = kernel() else { return };
     let (env, dir) = (TestEnvironment::new(), TestEnvironment::new());
     let mut listening = Listening::start(dir.path(), &[]);
-    let sender = start(&env, listening.port, &format!("{}; sleep 4; {}", kills(1000), kills(1000)));
+    let sender = start(&env, listening.port, &format!("{}; sleep 11; {}", kills(1000), kills(1000)));
     listening.says("records to");
     std::thread::sleep(Duration::from_millis(500));
     let pid = Pid::from_raw(sender.id() as i32);
     kill(pid, Signal::SIGSTOP).unwrap();
-    std::thread::sleep(Duration::from_secs(3));
+    std::thread::sleep(Duration::from_secs(10));
     kill(pid, Signal::SIGCONT).unwrap();
     let output = sender.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
@@ -202,7 +205,7 @@ fn many_senders_at_once() {
     let dir = TestEnvironment::new();
     let mut listening = Listening::start(dir.path(), &[]);
     let load = kills(500);
-    let senders: Vec<(TestEnvironment, Child)> = (0..12)
+    let senders: Vec<(TestEnvironment, Child)> = (0..50)
         .map(|_| {
             let env = TestEnvironment::new();
             let child = start(&env, listening.port, &load);
@@ -222,6 +225,27 @@ fn many_senders_at_once() {
     let env = TestEnvironment::new();
     let files = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
     assert_eq!(files.map(|file| in_file(&env, &file)).sum::<u64>(), sent);
+}
+
+#[test]
+fn a_sender_that_is_turned_away_reads_why_that_may_be() {
+    let Some((_, _guard)) = kernel() else { return };
+    let (env, dir) = (TestEnvironment::new(), TestEnvironment::new());
+    let listening = Listening::start(dir.path(), &["--allow", "10.0.0.0/8"]);
+    let sent = env.rtrace(&words(&format!("127.0.0.1:{}", listening.port), &[], "touch ran"));
+    sent.exits(125).complains_with("closed the connection without an answer: it may take other senders only (--allow)");
+    assert!(!env.path().join("ran").exists());
+    assert_eq!(listening.end().0, Some(0));
+}
+
+#[test]
+fn places_and_codecs_that_cannot_be_are_wrong_usage() {
+    let env = TestEnvironment::new();
+    for place in ["x", "host:", "host:65536", "[::1]", "::1", "@3", "@3:x", ""] {
+        env.rtrace(&["record", "-e", "sched", "-N", place]).exits(2).complains_with("expected HOST:PORT");
+    }
+    let packed = ["record", "-e", "sched", "-N", "1", "--udp", "--compression", "zstd"];
+    env.rtrace(&packed).exits(2).complains_with("--compression does nothing with --udp");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::network::patient::{ConnectionError, Patient};
 use crate::network::transport::Address;
 use crate::network::wire::{Frame, RingSizes};
 use crate::trace_dat::write::{Added, Unfinished, recover_with};
-use crate::trace_dat::{Recovered, UnsavedEvents, WriteError, recover};
+use crate::trace_dat::{Recovered, Trace, UnsavedEvents, WriteError, recover};
 use crate::units::seconds;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -127,7 +127,10 @@ fn serve(
         End::Complete(sizes) if sizes == there => match recover(&path) {
             Ok(Recovered::Finished { written, .. }) => {
                 shared.release(&name, None);
-                ended(shared, &name, written.file_size, None);
+                let (file, size) = (name.clone(), written.file_size);
+                let trace = std::fs::File::open(&path).ok().and_then(|file| Trace::open_lazily(file, |_| {}).ok());
+                let events = trace.and_then(|trace| trace.indexed_events());
+                shared.log(&ListenNotice::Ended(EndedSession { file, size, events, incomplete: None }));
                 let _ = control.write(&Frame::Done(written.file_size).bytes());
             }
             outcome => {

@@ -234,7 +234,7 @@ impl ClassicState {
 
     /// Why nothing more can be sent: a listener of ours has said so before it closed the connection.
     fn refused(&self, error: ConnectionError) -> io::Error {
-        let error = told(error);
+        let error = io_error(error);
         let closed = matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset);
         while closed && let Ok(message) = self.control.message(&mut || Ok(())) {
             if let Message::Refused(why) = message {

@@ -29,6 +29,11 @@ pub enum ConnectError {
         /// Why not.
         source: ConnectionError,
     },
+    /// A connection is taken and closed again, as listeners do that turn a sender away.
+    #[error(
+        "{0} closed the connection without an answer: it may take other senders only (--allow), or no more at once (--max-sessions); its log says why"
+    )]
+    TurnedAway(String),
     /// Somebody listens, who is no listener for recordings.
     #[error("{0} is no listener for recordings")]
     NoListener(String),
@@ -62,6 +67,7 @@ pub(super) fn greet(place: &str, addresses: &[Address], offer: &[u8]) -> Result<
     match control.bytes(BANNER.len(), &mut wait) {
         Ok(banner) if banner == BANNER => {}
         Ok(_) => return Err(ConnectError::NoListener(place.to_owned())),
+        Err(ConnectionError::Closed) => return Err(ConnectError::TurnedAway(place.to_owned())),
         Err(error) => return Err(failed(error)),
     }
     control.write(offer).map_err(failed)?;

@@ -3,10 +3,10 @@
 
 use crate::abi::Abi;
 use crate::format::HeaderPage;
-use crate::ring_buffer::Lost;
-use crate::ring_buffer::{PageLayout, scan_pids};
+
+use crate::ring_buffer::{Lost, PageLayout, scan_pids};
 use crate::trace_dat::put::Put;
-use crate::trace_dat::{Buffer, DataLayout, FileError, OptionId, RawOption, Trace};
+use crate::trace_dat::{Buffer, CpuData, DataLayout, FileError, OptionId, RawOption, Trace};
 use crate::units::{CpuId, Pid};
 use std::ops::Range;
 
@@ -228,6 +228,16 @@ impl Trace {
         let index = self.options(OptionId::RTRACE_INDEX).filter_map(read).last()?;
         let stored = index.entries.iter().try_fold(COUNT, |sum, facts| sum.checked_add(facts.stored));
         (data.layout == DataLayout::Chunks && stored == Some(data.size)).then_some(index)
+    }
+
+    /// Number of events of all CPUs, as the file's index counts them; `None` if one with data has no index, or a chunk no count.
+    pub fn indexed_events(&self) -> Option<u64> {
+        let rings = self.buffers.iter().flat_map(|buffer| (0..).zip(&buffer.cpus).map(move |cpu| (buffer, cpu)));
+        let events = |(buffer, (cpu, data)): (&Buffer, (usize, &CpuData))| match data.size {
+            0..=COUNT => Some(0),
+            _ => self.index(buffer, cpu)?.entries().iter().map(|chunk| chunk.events).sum(),
+        };
+        rings.map(events).sum()
     }
 
     /// The parts of the file that a reader of the CPU's chunks may pass over if it looks for `tasks` only, by rising
