@@ -106,7 +106,7 @@ impl<'r> Query<'r> {
         self
     }
 
-    /// Only events of this buffer: an instance, or the empty name for the top buffer.
+    /// Only events of this buffer: an instance, or the empty name for the top buffer. A name that no recording has selects nothing.
     pub fn buffer(mut self, name: &str) -> Self {
         let recordings = &self.recordings;
         self.sources.retain(|source| recordings[source.recording].trace.buffers[source.buffer].name == name);
