@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread;
 
 type Load<E> = Box<dyn FnOnce() -> Result<Vec<u8>, E> + Send>;
 
@@ -24,11 +25,7 @@ impl<E> LazyBytes<E> {
         LazyBytes(Arc::new(Inner { is_there: true, load: Mutex::new(Some(Box::new(load))), ..Inner::default() }))
     }
 
-    /// The bytes, loaded if they are not yet, ahead of their use: [`LazyBytes::error`] does not count it.
-    ///
-    /// # Errors
-    /// The error of loading them, each time.
-    pub(crate) fn load(&self) -> Result<&[u8], &E> {
+    fn load(&self) -> Result<&[u8], &E> {
         let loaded = self.0.loaded.get_or_init(|| {
             let load = self.0.load.lock().unwrap_or_else(PoisonError::into_inner).take();
             load.map_or_else(|| Ok(Vec::new()), |load| load())
@@ -48,7 +45,7 @@ impl<E> LazyBytes<E> {
         self.load()
     }
 
-    /// The error of loading them, if somebody called [`LazyBytes::get`]. For callers that
+    /// The error of loading them, if somebody called [`LazyBytes::get`]; prefetching does not count. For callers that
     /// take unreadable bytes for empty ones and report the error once, at the end.
     pub fn error(&self) -> Option<&E> {
         let asked = self.0.asked.load(Ordering::Relaxed);
@@ -58,11 +55,6 @@ impl<E> LazyBytes<E> {
     /// True if there is something to load, or to show: a section, however empty.
     pub fn is_there(&self) -> bool {
         self.0.is_there
-    }
-
-    /// True if both are the same bytes, or will be: one is a clone of the other.
-    pub(crate) fn is_same(&self, other: &LazyBytes<E>) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// Loads them now.
@@ -76,6 +68,14 @@ impl<E> LazyBytes<E> {
         let failed = std::mem::take(&mut self.0);
         let loaded = Arc::into_inner(failed).and_then(|inner| inner.loaded.into_inner());
         loaded.map_or(Ok(()), |loaded| loaded.map(drop))
+    }
+}
+
+impl<E: Send + Sync + 'static> LazyBytes<E> {
+    /// Starts loading on a background thread; a no-op if none can be spawned.
+    pub fn prefetch(&self) {
+        let bytes = self.clone();
+        let _ = thread::Builder::new().spawn(move || bytes.load().is_ok());
     }
 }
 
@@ -127,20 +127,21 @@ mod tests {
         });
         let copy = lazy.clone();
         assert_eq!(*counted.lock().unwrap(), 0);
-        std::thread::scope(|scope| scope.spawn(|| lazy.load().is_ok()).join().unwrap());
+        lazy.prefetch();
         assert_eq!((lazy.get().unwrap(), copy.get().unwrap()), (&[1, 2][..], &[1, 2][..]));
         assert_eq!(*counted.lock().unwrap(), 1);
         assert!(lazy.error().is_none());
-        assert!(lazy.is_there() && lazy.is_same(&copy));
-        let none = LazyBytes::<String>::default();
-        assert!(!none.is_there() && !none.is_same(&lazy) && none.get().unwrap().is_empty());
+        assert!(lazy.is_there() && !LazyBytes::<String>::default().is_there());
     }
 
     #[test]
     fn errors_are_kept_for_who_asks() {
         let failing = || LazyBytes::new(|| Err("damaged".to_owned()));
         let lazy = failing();
-        assert!(lazy.load().is_err());
+        lazy.prefetch();
+        while lazy.0.loaded.get().is_none() {
+            thread::yield_now();
+        }
         assert!(lazy.error().is_none(), "not asked yet");
         assert!(lazy.get().is_err() && lazy.get().is_err());
         assert!(lazy.error().is_some());

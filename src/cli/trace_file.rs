@@ -8,8 +8,7 @@ use anyhow::{Context, anyhow};
 use nix::unistd::{getegid, geteuid};
 use rtrace::recording::Recording;
 use rtrace::safe_file::{PRIVATE, open_seekable};
-use rtrace::symbols::Kallsyms;
-use rtrace::trace_dat::{FileError, LazyBytes, MAGIC, ReadAt, Siblings, Trace};
+use rtrace::trace_dat::{FileError, MAGIC, ReadAt, Siblings, Trace};
 use std::fs::File;
 use std::io::{self, Read};
 use std::num::NonZero;
@@ -38,7 +37,7 @@ pub(crate) fn open_recording(path: &Path) -> Result<Recording, Failure> {
     open_recording_with(path, None, false)
 }
 
-/// The same; `kallsyms` stands in for the symbols it holds. With `ahead`, symbols are parsed while formats are.
+/// The same; `kallsyms` stands in for the symbols it holds. With `ahead`, symbols are read while formats are parsed.
 pub(crate) fn open_recording_with(path: &Path, kallsyms: Option<&Path>, ahead: bool) -> Result<Recording, Failure> {
     open_recording_through(path, kallsyms, ahead, |file| file)
 }
@@ -50,9 +49,7 @@ pub(crate) fn open_recording_through<R: ReadAt + 'static>(
     ahead: bool,
     wrap: impl FnOnce(File) -> R,
 ) -> Result<Recording, Failure> {
-    let mut parsed = None;
-    let found = |text: &LazyBytes<FileError>| parsed = ahead.then(|| Kallsyms::ahead(text.clone()));
-    let (file, mut trace) = open_as(path, |file| Trace::open_lazily(wrap(file), found))?;
+    let (file, mut trace) = open_as(path, |file| Trace::open_lazily(wrap(file), ahead))?;
     if attach_spools(&mut trace, path, &file)? {
         note!(
             "rtrace: {}: an unfinished recording; showing what is there (`rtrace recover` completes one whose recorder was killed)",
@@ -63,7 +60,7 @@ pub(crate) fn open_recording_through<R: ReadAt + 'static>(
         let text = std::fs::read(path).with_context(|| format!("failed to read {}", path.display()))?;
         trace.kallsyms = text.into();
     }
-    Ok(resolved(trace, parsed, path))
+    Ok(resolved(trace, path))
 }
 
 fn open_as(path: &Path, read: impl FnOnce(File) -> Result<Trace, FileError>) -> Result<(File, Trace), Failure> {
@@ -88,8 +85,8 @@ fn open_as(path: &Path, read: impl FnOnce(File) -> Result<Trace, FileError>) -> 
 }
 
 /// The file at `path` with its symbols; notes where they are of another boot.
-fn resolved(trace: Trace, parsed: Option<Kallsyms>, path: &Path) -> Recording {
-    let recording = Recording::with_kallsyms(trace, parsed);
+fn resolved(trace: Trace, path: &Path) -> Recording {
+    let recording = Recording::from(trace);
     if let Some(buffer) = recording.symbols_of_buffer() {
         let (path, buffer) = (path.display(), if buffer.is_empty() { "the top buffer" } else { buffer });
         note!("rtrace: {path}: functions are named as of {buffer}: other buffers hold events of another boot");

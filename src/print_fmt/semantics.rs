@@ -1,6 +1,6 @@
 //! The two readings of a print format.
 
-/// Whose reading of a print format a program follows.
+/// The reader of a print format whose meaning a program follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Semantics {
     /// The kernel's: C's types, signs and conversions.

@@ -27,7 +27,7 @@ impl Recording {
     /// # Errors
     /// [`FileError`] if it is not a trace.dat file of version 6 or 7, or nothing of it can be read.
     pub fn open(io: impl ReadAt + 'static) -> Result<Self, FileError> {
-        Trace::open_lazily(io, |_| {}).map(Self::from)
+        Trace::open_lazily(io, false).map(Self::from)
     }
 
     /// All event types, with their print formats compiled as `options` ask.
@@ -67,19 +67,10 @@ impl Recording {
 impl From<Trace> for Recording {
     /// Resolves the file's symbols. Where all events are of the boot before the one that the symbols were read in, the
     /// symbols are moved to where they lay then.
-    fn from(trace: Trace) -> Self {
-        Recording::with_kallsyms(trace, None)
-    }
-}
-
-impl Recording {
-    /// As `Recording::from`; `parsed` are the file's kernel symbols if they are parsed ahead ([`Kallsyms::ahead`] of what
-    /// [`Trace::open_lazily`] finds).
-    pub fn with_kallsyms(mut trace: Trace, parsed: Option<Kallsyms>) -> Self {
+    fn from(mut trace: Trace) -> Self {
         let other_boot = move_to_last_boot(&mut trace);
-        let parsed = parsed.filter(|parsed| parsed.are_of(&trace.kallsyms));
         let symbols = Symbols {
-            kallsyms: parsed.unwrap_or_else(|| Kallsyms::new(trace.kallsyms.clone())),
+            kallsyms: Kallsyms::new(trace.kallsyms.clone()),
             printk: PrintkFormats::parse(&trace.printk_formats),
             comms: Comms::parse(&trace.saved_cmdlines),
             user: None,

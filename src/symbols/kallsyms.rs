@@ -4,19 +4,17 @@ use crate::text::digits::eight_hex;
 use crate::text::put;
 use crate::trace_dat::{FileError, LazyBytes};
 use std::ops::Range;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock};
-use std::thread;
 
-/// The kernel's symbols, ordered by address. The text is parsed when the first symbol is asked for, or ahead of that. Clones share
-/// the table.
+/// The kernel's symbols, ordered by address. The text is parsed when the first symbol is asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Kallsyms {
     text: LazyBytes<FileError>,
-    table: Arc<OnceLock<Table>>,
+    table: OnceLock<Table>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Table {
     /// Ascending; searched on its own so that a search touches few cache lines.
     addresses: Vec<u64>,
@@ -39,6 +37,12 @@ const RECENT: usize = 512;
 impl Default for Recent {
     fn default() -> Self {
         Recent(Box::new([const { AtomicU32::new(0) }; RECENT]))
+    }
+}
+
+impl Clone for Recent {
+    fn clone(&self) -> Self {
+        Recent::default()
     }
 }
 
@@ -239,24 +243,7 @@ impl Kallsyms {
     /// The symbols of the text of `/proc/kallsyms`. Absolute symbols and ARM's mapping symbols (`$x`, `$d`) are left out,
     /// as are lines that are not like the kernel's.
     pub fn new(text: impl Into<LazyBytes<FileError>>) -> Self {
-        Kallsyms { text: text.into(), table: Arc::default() }
-    }
-
-    /// Like [`Kallsyms::new`], loaded and parsed on a thread of its own from now on; when first asked if there can be none.
-    pub fn ahead(text: LazyBytes<FileError>) -> Self {
-        let symbols = Kallsyms::new(text);
-        let ahead = symbols.clone();
-        let parse = move || {
-            let text = ahead.text.load().unwrap_or_default();
-            ahead.table.get_or_init(|| Table::parse(text));
-        };
-        drop(thread::Builder::new().name("rtrace/kallsyms".to_owned()).spawn(parse));
-        symbols
-    }
-
-    /// True if these are the symbols of `text` itself, not of a text like it.
-    pub(crate) fn are_of(&self, text: &LazyBytes<FileError>) -> bool {
-        self.text.is_same(text)
+        Kallsyms { text: text.into(), table: OnceLock::new() }
     }
 
     /// Like [`Kallsyms::new`], of a text that is kept elsewhere.
@@ -272,8 +259,7 @@ impl Kallsyms {
 
     #[inline]
     fn table(&self) -> &Table {
-        let text = self.text(); // also of a table that was parsed ahead: an error counts from now on
-        self.table.get_or_init(|| Table::parse(text))
+        self.table.get_or_init(|| Table::parse(self.text()))
     }
 
     /// The symbol that `address` lies in: the one that starts last before it. The last one of all has no known end and is
@@ -356,22 +342,6 @@ mod tests {
                 assert_eq!(hex16(&text), None, "{byte:#x}");
             }
         }
-    }
-
-    #[test]
-    fn symbols_parsed_ahead_are_those_of_the_text() {
-        let text: LazyBytes<FileError> = b"ffffffff81000000 T one\nffffffff81000010 t two\n".to_vec().into();
-        let (ahead, later) = (Kallsyms::ahead(text.clone()), Kallsyms::new(text.clone()));
-        assert!(ahead.are_of(&text) && !ahead.are_of(&text.get().unwrap().to_vec().into()));
-        assert_eq!(ahead.iter().collect::<Vec<_>>(), later.iter().collect::<Vec<_>>());
-        let damaged = LazyBytes::new(|| Err(FileError::Read { offset: 7, source: std::io::ErrorKind::Other.into() }));
-        let ahead = Kallsyms::ahead(damaged.clone());
-        while ahead.table.get().is_none() {
-            thread::yield_now();
-        }
-        assert!(damaged.error().is_none(), "not asked yet");
-        assert!(ahead.lookup(0xffff_ffff_8100_0000).is_none());
-        assert!(damaged.error().is_some(), "a lookup asks");
     }
 
     #[test]

@@ -309,7 +309,7 @@ fn in_the_background_it_says_how_it_is_ended() {
     let pid = nix::unistd::Pid::from_raw(pid.unwrap_or_else(|| panic!("{said}")));
     connect(number("listening on 127.0.0.1:", ';')).write_all(b"no greeting\0").unwrap();
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).expect("it runs");
-    // What became of it is its new parent's to take.
+    // Its new parent may not have taken its status yet.
     let is_over = || fs::read_to_string(format!("/proc/{pid}/stat")).map_or(true, |stat| stat.contains(") Z "));
     let since = std::time::Instant::now();
     while !is_over() {

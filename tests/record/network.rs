@@ -241,7 +241,7 @@ fn a_sender_that_is_turned_away_reads_why_that_may_be() {
 #[test]
 fn places_and_codecs_that_cannot_be_are_wrong_usage() {
     let env = TestEnvironment::new();
-    for place in ["x", "host:", "host:65536", "[::1]", "::1", "@3", "@3:x", ""] {
+    for place in ["x", "host:", ":1", "[]:1", "host:65536", "[::1]", "::1", "@3", "@3:x", ""] {
         env.rtrace(&["record", "-e", "sched", "-N", place]).exits(2).complains_with("expected HOST:PORT");
     }
     let packed = ["record", "-e", "sched", "-N", "1", "--udp", "--compression", "zstd"];

@@ -27,8 +27,8 @@ impl Deref for Input {
 }
 
 impl Input {
-    /// Opens the file; `kallsyms` stands in for the symbols it holds. With `ahead`, symbols are parsed
-    /// while formats are.
+    /// Opens the file; `kallsyms` stands in for the symbols it holds. With `ahead`, symbols are read
+    /// while formats are parsed.
     pub(crate) fn open(path: &Path, kallsyms: Option<&Path>, ahead: bool) -> Result<Self, Failure> {
         let recording = trace_file::open_recording_with(path, kallsyms, ahead)?;
         Ok(Input { path: path.to_owned(), recording, newer: Arc::default() })

@@ -23,7 +23,10 @@ pub(super) fn vsock_place(text: &str) -> Result<String, String> {
 
 /// The value of `-N`.
 pub(super) fn place(text: &str) -> Result<String, String> {
-    Address::check(text).map(|()| text.to_owned()).map_err(|_| "expected HOST:PORT".to_owned())
+    match Address::is_place(text) {
+        true => Ok(text.to_owned()),
+        false => Err("expected HOST:PORT, [ADDRESS]:PORT, or PORT of this machine".to_owned()),
+    }
 }
 
 /// Connects to `place`, and makes `plan` one that can be sent there. Says what will not be known of it.

@@ -205,7 +205,7 @@ fn agreed(peer: Address, init: &TraceInit, ports: &[u16]) -> ListenNotice {
     ListenNotice::Agreed { peer, rings: ports.len(), data, datagrams: !init.is_tcp() }
 }
 
-/// What tells a sender of a failure: trace-cmd's know one word for it.
+/// The message of a failure to a sender: trace-cmd's know one word for it.
 fn failure(counted: bool, why: &str) -> Message {
     if counted { Message::Refused(why.to_owned()) } else { Message::NotSupported }
 }

@@ -128,7 +128,7 @@ fn serve(
             Ok(Recovered::Finished { written, .. }) => {
                 shared.release(&name, None);
                 let (file, size) = (name.clone(), written.file_size);
-                let trace = std::fs::File::open(&path).ok().and_then(|file| Trace::open_lazily(file, |_| {}).ok());
+                let trace = std::fs::File::open(&path).ok().and_then(|file| Trace::open_lazily(file, false).ok());
                 let events = trace.and_then(|trace| trace.indexed_events());
                 shared.log(&ListenNotice::Ended(EndedSession { file, size, events, incomplete: None }));
                 let _ = control.write(&Frame::Done(written.file_size).bytes());

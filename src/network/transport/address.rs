@@ -50,17 +50,15 @@ impl Address {
         Some(given.and_then(address))
     }
 
-    /// Checks the form of `HOST:PORT`, `[ADDRESS]:PORT`, `@CID:PORT`, or of a port alone, and asks no name server.
-    ///
-    /// # Errors
-    /// [`AddressError`]: the port, or the CID, is no number that it can be.
-    pub fn check(text: &str) -> Result<(), AddressError> {
-        if let Some(vsock) = Address::vsock(text, None) {
-            return vsock.map(drop);
-        }
+    /// True if the text has the form of `HOST:PORT`, `[ADDRESS]:PORT`, `@CID:PORT`, or of a port alone. No name server is asked.
+    pub fn is_place(text: &str) -> bool {
         let is_port = |text: &str| text.parse::<u16>().is_ok();
-        let is_right = if text.contains(':') { split(text).1.is_some_and(is_port) } else { is_port(text) };
-        if is_right { Ok(()) } else { Err(AddressError(text.to_owned())) }
+        let has_both = |(host, port): (&str, Option<&str>)| !host.is_empty() && port.is_some_and(is_port);
+        match Address::vsock(text, None) {
+            Some(vsock) => vsock.is_ok(),
+            None if text.contains(':') => has_both(split(text)),
+            None => is_port(text),
+        }
     }
 
     /// The addresses of `@CID[:PORT]`, `HOST[:PORT]`, `[ADDRESS]:PORT`, or an IPv6 address; `port` is that of a text without one.

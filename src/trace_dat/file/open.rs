@@ -21,7 +21,7 @@ impl Trace {
     /// # Errors
     /// [`FileError`] if it is not a trace.dat file of version 6 or 7, or nothing of it can be read.
     pub fn open(io: impl ReadAt + 'static) -> Result<Trace, FileError> {
-        let mut trace = Trace::open_lazily(io, |_| {})?;
+        let mut trace = Trace::open_lazily(io, false)?;
         for lazy in [&mut trace.kallsyms, &mut trace.btf] {
             trace.damage.extend(lazy.force().err());
         }
@@ -29,14 +29,11 @@ impl Trace {
     }
 
     /// Like [`Trace::open`], but symbols and types are read, and what is damaged of them found, when they are first asked
-    /// for. `found` gets the symbols of a version 7 file before formats are parsed: another thread may load them meanwhile.
+    /// for; with `ahead`, another thread reads the symbols of a version 7 file while formats are parsed.
     ///
     /// # Errors
     /// As [`Trace::open`].
-    pub fn open_lazily(
-        io: impl ReadAt + 'static,
-        found: impl FnOnce(&LazyBytes<FileError>),
-    ) -> Result<Trace, FileError> {
+    pub fn open_lazily(io: impl ReadAt + 'static, ahead: bool) -> Result<Trace, FileError> {
         let io: Arc<dyn ReadAt> = Arc::new(io);
         let size = io.size().map_err(|source| FileError::Read { offset: 0, source })?;
         let mut scan = Scan::new(&*io, Abi::HOST, FilePart::Prefix, 0, size);
@@ -69,7 +66,7 @@ impl Trace {
         };
         match trace.prefix.options {
             None => v6::read(&mut trace, &mut scan)?,
-            Some(options) => v7::read(&mut trace, &mut scan, options, found)?,
+            Some(options) => v7::read(&mut trace, &mut scan, options, ahead)?,
         }
         trace.drop_overlaps();
         trace.clamp();

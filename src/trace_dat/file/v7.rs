@@ -22,12 +22,12 @@ const META: [SectionId; 6] = [
 ];
 
 /// Reads all options and what they point to. Where the chain of options is broken, what the sections themselves say is
-/// taken. `symbols_found` gets the symbols before formats are parsed.
+/// taken.
 pub(in crate::trace_dat) fn read(
     trace: &mut Trace,
     scan: &mut Scan<'_>,
     options: (u64, u64),
-    symbols_found: impl FnOnce(&LazyBytes<FileError>),
+    ahead: bool,
 ) -> Result<(), FileError> {
     let mut found = walk(scan);
     read_options(trace, scan, options, &mut found);
@@ -66,7 +66,9 @@ pub(in crate::trace_dat) fn read(
             _ => trace.btf = lazy,
         }
     }
-    symbols_found(&trace.kallsyms);
+    if ahead {
+        trace.kallsyms.prefetch();
+    }
     for id in META {
         let Some(offset) = place(trace, id) else { continue };
         let done = fetch(scan, &trace.prefix, id, offset).and_then(|(header, data)| take_meta(trace, header, data));
