@@ -1,7 +1,7 @@
 //! The books balance: what is in the file, what was discarded and what was lost make up what was produced.
 
 use crate::common::environment::TestEnvironment;
-use crate::host::{SmallDisk, kernel, kills, record, report, summary};
+use crate::host::{SmallDisk, clear_top, kernel, kills, record, report, summary};
 use rtrace::tracefs::Tracefs;
 use serde_json::Value;
 use std::fs;
@@ -53,7 +53,11 @@ fn recorded_discarded_and_lost_are_what_was_produced() {
         &["--top"],
     ];
     for how in all.into_iter().filter(has) {
-        let [events, discarded, lost] = counted(&TestEnvironment::new(), how);
+        let env = TestEnvironment::new();
+        if how == ["--top"] {
+            clear_top(&env);
+        }
+        let [events, discarded, lost] = counted(&env, how);
         assert_eq!(discarded, 0, "{how:?}");
         assert_eq!(events + lost, PRODUCED, "{how:?}: {events} recorded, {lost} lost");
     }

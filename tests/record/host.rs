@@ -26,6 +26,11 @@ pub(crate) fn kernel() -> Option<(Tracefs, MutexGuard<'static, ()>)> {
     }
 }
 
+/// Drops what the top-level buffer holds, which `--top` would put into the recording: before a count of all its events.
+pub(crate) fn clear_top(env: &TestEnvironment) {
+    env.rtrace(&["clear"]).exits(0);
+}
+
 pub(crate) fn summary(env: &TestEnvironment) -> serde_json::Value {
     serde_json::from_slice(&fs::read(env.path().join("s.json")).unwrap()).unwrap()
 }

@@ -2,7 +2,7 @@
 
 use crate::common::environment::TestEnvironment;
 use crate::common::knobs::Knobs;
-use crate::host::{kernel, kills, report};
+use crate::host::{clear_top, kernel, kills, report};
 use crate::state::{PATIENCE, Running};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -125,6 +125,7 @@ fn an_instance_that_was_there_is_drained_and_stays() {
     let Some((tracefs, _guard)) = kernel() else { return };
     let before = Knobs::read(tracefs.root());
     let env = TestEnvironment::new();
+    clear_top(&env);
     let (mut recorder, command) = start(&env, &["--top"], &kills(300));
     wait_for(&env, "done");
     kill(recorder.pid(), Signal::SIGKILL).unwrap();
@@ -147,6 +148,7 @@ fn rings_that_another_process_reads_are_left_to_it() {
     let Some((tracefs, _guard)) = kernel() else { return };
     let before = Knobs::read(tracefs.root());
     let env = TestEnvironment::new();
+    clear_top(&env);
     let (mut recorder, command) = start(&env, &["--top"], &kills(300));
     wait_for(&env, "done");
     kill(recorder.pid(), Signal::SIGKILL).unwrap();
