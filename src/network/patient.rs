@@ -124,6 +124,16 @@ impl Patient {
         Ok(Message::read(header, &self.bytes(header.body, tick)?)?)
     }
 
+    /// Sends a request and reads its answer. A peer that serves others only answers before it is asked, and closes: its
+    /// words are there though the request finds the connection closed.
+    pub(super) fn ask(&self, request: &[u8], tick: &mut Tick<'_>) -> Result<Message, ConnectionError> {
+        use io::ErrorKind::{BrokenPipe, ConnectionReset};
+        match self.write(request) {
+            Err(ConnectionError::Io(e)) if !matches!(e.kind(), BrokenPipe | ConnectionReset) => Err(e.into()),
+            _ => self.message(tick),
+        }
+    }
+
     /// Reads a frame.
     pub(super) fn frame(&self, tick: &mut Tick<'_>) -> Result<Frame, ConnectionError> {
         let mut header = [0; FrameHeader::SIZE];
@@ -135,3 +145,30 @@ impl Patient {
 
 /// Called every [`TICK`] while nothing comes; an error ends the reading.
 pub(super) type Tick<'a> = dyn FnMut() -> Result<(), ConnectionError> + 'a;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::transport::Address;
+    use std::net::TcpListener;
+
+    #[test]
+    fn an_answer_of_before_the_question_is_read() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let refused = Message::Refused("its address is not allowed".to_owned());
+        for answer in [Some(&refused), None] {
+            let stream = Stream::connect(&Address::Ip(listener.local_addr().unwrap()), WRITE).unwrap();
+            let control = Patient::new(stream, WRITE).unwrap();
+            let (mut peer, _) = listener.accept().unwrap();
+            answer.into_iter().for_each(|answer| peer.write_all(&answer.bytes()).unwrap());
+            drop(peer);
+            // The first byte is answered with a reset; what is written after that fails.
+            while control.write(&[0]).is_ok() {}
+            match (control.ask(&[0], &mut || Ok(())), answer) {
+                (Ok(found), Some(sent)) => assert_eq!(&found, sent),
+                (Err(ConnectionError::Closed), None) => {}
+                (found, _) => panic!("{found:?}"),
+            }
+        }
+    }
+}

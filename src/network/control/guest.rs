@@ -98,12 +98,11 @@ impl Guest {
         if request.len() > MAX_MESSAGE {
             return Err(GuestError::TooLong(place));
         }
-        control.write(&request).map_err(answered)?;
         let mut wait = || Ok(());
         let refused = |why: String| GuestError::Refused { place: place.clone(), why };
         let unasked = || refused("it sent another message than the one that is due".to_owned());
         let unsaid = || refused("it does not say why".to_owned());
-        let response: TraceResponse = match control.message(&mut wait).map_err(answered)? {
+        let response: TraceResponse = match control.ask(&request, &mut wait).map_err(answered)? {
             Message::TraceResponse(response) => response,
             Message::Refused(why) => return Err(refused(why)),
             Message::NotSupported => return Err(unsaid()),
