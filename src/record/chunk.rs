@@ -1,47 +1,9 @@
 //! From raw sub-buffers to the bytes of a trace.dat section: whole chunks, compressed one by one.
 
 use super::effort::PackingEffort;
-use crate::trace_dat::Codec;
-use crate::trace_dat::xxh64;
+use crate::trace_dat::{Compression, Packer};
 use crate::units::ByteSize;
-use flate2::{Compress, FlushCompress, Status};
 use std::io;
-use zstd::bulk::Compressor;
-use zstd::zstd_safe::CParameter;
-
-/// Compression of the recorded sub-buffers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compression {
-    /// As they are: the kernel's pages one after the other.
-    None,
-    /// Chunks of zstd frames of this level (negative levels are faster than 1).
-    Zstd(i32),
-    /// Chunks of zlib streams of this level (1 to 9), for readers without zstd.
-    Zlib(u32),
-}
-
-impl Compression {
-    /// The file's codec for it.
-    pub fn codec(self) -> Codec {
-        match self {
-            Compression::None => Codec::None,
-            Compression::Zstd(_) => Codec::Zstd,
-            Compression::Zlib(_) => Codec::Zlib,
-        }
-    }
-
-    /// The levels of zstd.
-    pub fn zstd_levels() -> std::ops::RangeInclusive<i32> {
-        zstd::compression_level_range()
-    }
-}
-
-impl Default for Compression {
-    /// Level 1 over 1 MiB is both faster and smaller than level 3 over trace-cmd's 40 KiB.
-    fn default() -> Self {
-        Compression::Zstd(1)
-    }
-}
 
 /// The largest chunk that is made, in bytes of sub-buffers.
 pub const MAX_CHUNK: ByteSize = ByteSize(1 << 20);
@@ -67,21 +29,7 @@ pub(crate) struct ChunkWriter {
     packer: Packer,
 }
 
-/// The maker of frames, with its tables kept from one to the next.
-enum Packer {
-    None,
-    Zstd(Compressor<'static>),
-    /// At the level asked for, and one that only stores.
-    Zlib(Compress, Compress),
-}
-
 const HEADER: usize = 8;
-/// The hash table of zstd's level 1 in entries of 4 bytes, as a power of two: 32 KiB stay in the first cache, which is a
-/// tenth faster over the kernel's pages than the default 64 KiB and as small.
-const HASH_LOG: u32 = 13;
-/// zstd's value for literals that stay as they are. They are few in the kernel's pages: a tenth larger, a seventh
-/// faster, and read faster.
-const BARE_LITERALS: u32 = 1;
 
 impl ChunkWriter {
     /// A writer of chunks of `size` bytes.
@@ -89,25 +37,8 @@ impl ChunkWriter {
     /// # Errors
     /// If zstd has no such level or the machine no memory.
     pub(crate) fn new(size: usize, compression: Compression) -> io::Result<Self> {
-        let (packer, bound) = match compression {
-            Compression::None => (Packer::None, 0),
-            Compression::Zstd(level) => {
-                let mut compressor = Compressor::new(level)?;
-                // so that a reader notices every flipped bit; 4 to 6 % of the packing
-                compressor.include_checksum(true)?;
-                if level == 1 {
-                    compressor.set_parameter(CParameter::HashLog(HASH_LOG))?;
-                    compressor.set_parameter(CParameter::TargetLength(BARE_LITERALS))?;
-                }
-                (Packer::Zstd(compressor), zstd::zstd_safe::compress_bound(size))
-            }
-            Compression::Zlib(level) => {
-                let packer = |level| Compress::new(level, true);
-                // Stored blocks of any length that a deflate may choose, and the stream's head and sum.
-                let bound = size + size / 64 + 1024;
-                (Packer::Zlib(packer(flate2::Compression::new(level)), packer(flate2::Compression::none())), bound)
-            }
-        };
+        let packer = Packer::new(compression)?;
+        let bound = packer.bound(size);
         Ok(ChunkWriter { raw: vec![0; size], filled: 0, packed: vec![0; HEADER + bound], made: 0, packer })
     }
 
@@ -159,7 +90,7 @@ impl ChunkWriter {
 
     /// False without compression.
     pub(crate) fn packs(&self) -> bool {
-        !matches!(self.packer, Packer::None)
+        self.packer.packs()
     }
 
     /// Makes [`ChunkWriter::packed`] of the first `len` bytes; returns its length in bytes. The chunk stays as it is.
@@ -169,16 +100,13 @@ impl ChunkWriter {
     pub(crate) fn pack(&mut self, len: usize, effort: PackingEffort) -> io::Result<usize> {
         let (header, frame) = self.packed.split_at_mut(HEADER);
         let raw = &self.raw[..len.min(self.filled)];
-        let packed = match (&mut self.packer, effort) {
-            (Packer::None, _) => {
-                self.made = raw.len();
-                return Ok(self.made);
-            }
-            (Packer::Zstd(packer), PackingEffort::Full) => packer.compress_to_buffer(raw, frame)?,
-            (Packer::Zstd(_), PackingEffort::Stored) => stored_frame(raw, frame),
-            (Packer::Zlib(packer, _), PackingEffort::Full) | (Packer::Zlib(_, packer), PackingEffort::Stored) => {
-                deflate(packer, raw, frame)?
-            }
+        if !self.packer.packs() {
+            self.made = raw.len();
+            return Ok(self.made);
+        }
+        let packed = match effort {
+            PackingEffort::Full => self.packer.pack(raw, frame)?,
+            PackingEffort::Stored => self.packer.store(raw, frame)?,
         };
         header[..4].copy_from_slice(&(packed as u32).to_ne_bytes());
         header[4..].copy_from_slice(&(raw.len() as u32).to_ne_bytes());
@@ -192,42 +120,10 @@ impl ChunkWriter {
     }
 }
 
-/// Writes `raw` to `out` as one zlib stream.
-fn deflate(packer: &mut Compress, raw: &[u8], out: &mut [u8]) -> io::Result<usize> {
-    packer.reset();
-    match packer.compress(raw, out, FlushCompress::Finish) {
-        Ok(Status::StreamEnd) => Ok(packer.total_out() as usize),
-        Ok(_) => Err(io::Error::other("zlib needs more room than it may")),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Writes `raw` to `out` as a zstd frame of uncompressed blocks with a content checksum (RFC 8878, 3.1.1): a copy, and a
-/// frame for every reader.
-fn stored_frame(raw: &[u8], out: &mut [u8]) -> usize {
-    const MAGIC: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
-    const SIZE_IN_4_BYTES_SINGLE_SEGMENT_CHECKSUM: u8 = 0xa4;
-    const BLOCK: usize = 128 << 10;
-    let mut at = 0;
-    let mut put = |bytes: &[u8]| {
-        out[at..at + bytes.len()].copy_from_slice(bytes);
-        at += bytes.len();
-    };
-    put(&MAGIC);
-    put(&[SIZE_IN_4_BYTES_SINGLE_SEGMENT_CHECKSUM]);
-    put(&(raw.len() as u32).to_le_bytes());
-    for (i, block) in raw.chunks(BLOCK).enumerate() {
-        let last = u32::from((i + 1) * BLOCK >= raw.len());
-        put(&(last | (block.len() as u32) << 3).to_le_bytes()[..3]); // type 0: raw
-        put(block);
-    }
-    put(&(xxh64(raw) as u32).to_le_bytes());
-    at
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace_dat::Codec;
 
     #[test]
     fn chunks_never_split_a_sub_buffer() {

@@ -1,9 +1,9 @@
 //! The settings of a worker that drains a CPU's ring, and the counters that all workers share.
 
-use super::chunk::Compression;
 use super::limits::Budget;
 use crate::ring_buffer::Lost;
 use crate::trace_dat::ChunkScan;
+use crate::trace_dat::Compression;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! The contents of a ring as a trace.dat: a stopped buffer, a snapshot, a boot's remains.
 
 use super::at_the_end::AtTheEnd;
-use super::chunk::{Compression, chunk_size};
+use super::chunk::chunk_size;
 use super::comms::with_saved;
 use super::drain::{Drain, Progress};
 use super::draining::Draining;
@@ -11,6 +11,7 @@ use super::plan::Plan;
 use super::setup::SetUpBuffer;
 use super::worker::{Drained, Worker, WorkerError};
 use crate::trace_dat::ChunkScan;
+use crate::trace_dat::Compression;
 use crate::tracefs::Instance;
 use crate::units::CpuId;
 use nix::sys::eventfd::EventFd;

@@ -63,9 +63,9 @@ mod view;
 mod watch;
 mod worker;
 
+pub use crate::trace_dat::Compression;
 pub use audience::{Audience, LiveBuffer, LiveFacts};
 pub use child::{CommandError, Ended};
-pub use chunk::Compression;
 pub use effort::{Efforts, PackingEffort};
 pub use error::{PlanError, RecordError};
 pub use extract::{Extracted, Ring, extract};

@@ -1,7 +1,6 @@
 //! The trace file and the spools beside it, from the first check to the finished file.
 
 use super::at_the_end::AtTheEnd;
-use super::chunk::Compression;
 use super::comms::Comm;
 use super::error::RecordError;
 use super::former::{Former, lock};
@@ -15,6 +14,7 @@ use super::spool::{Keep, Spool};
 use super::view::uname;
 use crate::abi::Abi;
 use crate::safe_file::{PRIVATE, TargetPath};
+use crate::trace_dat::Compression;
 use crate::trace_dat::write::{Version, convert};
 use crate::trace_dat::{
     ChunkIndex, FileLock, FinishedSpool, OptionId, SectionWriter, SpoolEntry, SpoolTable, Trace, WriteError, spool_name,

@@ -1,11 +1,11 @@
 //! The plan of a recording, as data: nothing here opens a file or asks the kernel.
 
-use super::chunk::Compression;
 use super::functions::{self, FunctionFilters};
 use super::limits::Limits;
 use super::machine::MachineSettings;
 use super::user::User;
 use super::{PlanError, machine};
+use crate::trace_dat::Compression;
 use crate::trace_dat::GuestFacts;
 use crate::tracefs::EventSelection;
 use crate::units::{ByteSize, Pid};

@@ -3,7 +3,7 @@
 //! The journal of the killed recorder says which instances belong to the file. The file's own words about the tracing
 //! directory are not believed: anybody may have made it.
 
-use super::chunk::{Compression, chunk_size};
+use super::chunk::chunk_size;
 use super::comms::with_saved;
 use super::drain::{Drain, Progress};
 use super::error::in_full;
@@ -11,6 +11,7 @@ use super::ring_readers::{RingReader, reader_of};
 use super::spool::Spool;
 use super::worker::Worker;
 use crate::ring_buffer::Lost;
+use crate::trace_dat::Compression;
 use crate::trace_dat::write::{Added, SoundSpool, Unfinished, recover_with};
 use crate::trace_dat::{ChunkScan, Codec, Recovered, Trace, UnsavedEvents, WriteError};
 use crate::tracefs::{Error, Instance, Journal, JournalledRecording, Orphan, RecordedBuffer, Tracefs, find_orphans};

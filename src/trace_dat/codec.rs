@@ -1,7 +1,7 @@
-//! Compression of sections and chunks. The recorder packs its chunks in `record/chunk.rs`.
+//! Compression of sections and chunks: which there are, and how they are unpacked.
 
 use super::xxh64;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 
 /// Compression of sections and chunks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,9 +17,6 @@ pub enum Codec {
 
 /// The most bytes of sub-buffers that one chunk may hold.
 pub const MAX_CHUNK: usize = 32 << 20;
-
-/// zstd's level 1: kallsyms and sub-buffers come out as small as with level 3, formats 6 % larger, in half the time.
-const LEVEL: i32 = 1;
 
 impl Codec {
     /// The name in the file's header.
@@ -98,26 +95,6 @@ impl Codec {
         *with.get_mut(4)? |= HAS_CHECKSUM;
         with.extend_from_slice(&(xxh64(data) as u32).to_le_bytes());
         Some(with)
-    }
-
-    /// Packs `data` into one stream or frame. zstd frames carry a checksum, so that a reader notices any flipped bit.
-    ///
-    /// # Errors
-    /// The codec's error.
-    pub fn compress(self, data: &[u8]) -> io::Result<Vec<u8>> {
-        match self {
-            Codec::None => Ok(data.to_vec()),
-            Codec::Zlib => {
-                let mut to = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::new(6));
-                to.write_all(data)?;
-                to.finish()
-            }
-            Codec::Zstd => {
-                let mut packer = zstd::bulk::Compressor::new(LEVEL)?;
-                packer.include_checksum(true)?;
-                packer.compress(data)
-            }
-        }
     }
 }
 

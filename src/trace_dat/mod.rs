@@ -15,7 +15,8 @@
 //!
 //! Three folders: `file` reads everything but the events (options, sections, formats), `data` reads the events' bytes
 //! (chunks, sub-buffers, times), [`write`](mod@write) makes files. They share `codec`
-//! (whole sections and chunks; the recorder's chunks are packed by `record/chunk.rs`), `put`, `read_at` and the errors. `write` uses `data` and `file`, `data` uses `file`, and never the reverse.
+//! and `packer` (all that is packed is unpacked and packed there), `put`, `read_at` and the errors. `write` uses `data`
+//! and `file`, `data` uses `file`, and never the reverse.
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
@@ -24,6 +25,7 @@ mod data;
 mod error;
 mod file;
 mod ids;
+mod packer;
 mod put;
 mod read_at;
 pub mod write;
@@ -44,6 +46,8 @@ pub use file::{
     Trace, UnsavedEvents, clock_counts_time, incomparable_clocks, spool_name,
 };
 pub use ids::{OptionId, SectionId};
+pub use packer::Compression;
+pub(crate) use packer::{Checksum, Packer, ZstdPacker};
 pub use read_at::ReadAt;
 pub use write::{
     FileLock, FinishedSpool, Recovered, SectionWriter, WriteError, Written, join_segments, recover, segment_path,

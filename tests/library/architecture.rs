@@ -288,6 +288,18 @@ fn unsafe_has_one_home() {
 }
 
 #[test]
+fn compression_has_one_home() {
+    let mut found = String::new();
+    for line in library().into_iter().chain(["cli"]).flat_map(code_of) {
+        let is_home = line.file.ends_with("trace_dat/codec.rs") || line.file.ends_with("trace_dat/packer.rs");
+        if !is_home && ["zstd::", "flate2::"].iter().any(|library| line.code.contains(library)) {
+            found.push_str(&format!("{}:{}: {}\n", line.file.display(), line.number, line.code.trim()));
+        }
+    }
+    assert!(found.is_empty(), "all is packed and unpacked in trace_dat/codec.rs and trace_dat/packer.rs:\n{found}");
+}
+
+#[test]
 fn no_global_state() {
     let library = library();
     none_says(&library, &["static mut", "thread_local!", "= OnceLock::new()", "= LazyLock::new("], "no global state");

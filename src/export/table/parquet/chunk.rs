@@ -8,6 +8,7 @@ use super::dictionary::{Numbers, Texts};
 use super::hybrid::{hybrid, pack, run, width};
 use super::thrift::{Fields, structure};
 use crate::export::table::column::{Cell, Front};
+use crate::trace_dat::{Checksum, ZstdPacker};
 use std::io;
 
 // Numbers of Parquet's enumerations.
@@ -30,7 +31,7 @@ const LONGEST: usize = 64;
 
 /// Compresses pages; with memory for them.
 pub(in crate::export::table) struct PageCodec {
-    zstd: zstd::bulk::Compressor<'static>,
+    zstd: ZstdPacker,
     body: Vec<u8>,
     packed: Vec<u8>,
     present: Vec<u64>,
@@ -40,7 +41,7 @@ pub(in crate::export::table) struct PageCodec {
 impl PageCodec {
     pub(in crate::export::table) fn new() -> io::Result<Self> {
         const LEVEL: i32 = 1;
-        let zstd = zstd::bulk::Compressor::new(LEVEL)?;
+        let zstd = ZstdPacker::new(LEVEL, Checksum::Absent)?;
         Ok(PageCodec { zstd, body: Vec::new(), packed: Vec::new(), present: Vec::new(), indices: Vec::new() })
     }
 
@@ -66,9 +67,7 @@ impl PageCodec {
 
     /// Appends the page in `body`; gives its size with the header, and the same uncompressed.
     fn page(&mut self, out: &mut Vec<u8>, kind: i32, head: impl FnOnce(&mut Fields<'_>)) -> io::Result<(usize, usize)> {
-        self.packed.clear();
-        self.packed.reserve(zstd::zstd_safe::compress_bound(self.body.len()));
-        self.zstd.compress_to_buffer(&self.body, &mut self.packed)?;
+        self.zstd.pack(&self.body, &mut self.packed)?;
         let before = out.len();
         structure(out, |fields| {
             fields.i32(1, kind);
