@@ -289,9 +289,11 @@ fn unsafe_has_one_home() {
 
 #[test]
 fn compression_has_one_home() {
+    // The last reads /proc/config.gz.
+    const HOMES: [&str; 3] = ["trace_dat/codec.rs", "trace_dat/packer.rs", "cli/doctor/config.rs"];
     let mut found = String::new();
     for line in library().into_iter().chain(["cli"]).flat_map(code_of) {
-        let is_home = line.file.ends_with("trace_dat/codec.rs") || line.file.ends_with("trace_dat/packer.rs");
+        let is_home = HOMES.iter().any(|home| line.file.ends_with(home));
         if !is_home && ["zstd::", "flate2::"].iter().any(|library| line.code.contains(library)) {
             found.push_str(&format!("{}:{}: {}\n", line.file.display(), line.number, line.code.trim()));
         }
