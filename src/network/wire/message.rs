@@ -194,11 +194,6 @@ impl Message {
     pub fn data(data: &[u8]) -> impl Iterator<Item = Vec<u8>> {
         data.chunks(MAX_DATA).map(|part| print(WireCommand::SEND_DATA, &[], part))
     }
-
-    /// SEND_DATA without any, for a peer that would take silence for the end.
-    pub fn no_data() -> Vec<u8> {
-        print(WireCommand::SEND_DATA, &[], &[])
-    }
 }
 
 fn trace_init(fixed: &[u8], variable: &[u8]) -> Result<TraceInit, WireError> {

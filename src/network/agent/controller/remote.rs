@@ -133,11 +133,10 @@ impl Remote for Controller {
     }
 
     fn finish(&self) -> io::Result<Sent> {
-        // Its instance is gone before the controller hears of the end.
-        self.join_sync();
-        self.shared.last_words.store(true, Ordering::Relaxed);
         // A recording can end by itself: with the last of the processes that it is about.
         self.join();
+        // Its instance is gone before the controller hears of the end.
+        self.join_sync();
         let mut state = self.state();
         if let Some(why) = state.failed.take() {
             return Err(io::Error::other(why));

@@ -15,8 +15,6 @@ pub(super) struct Shared {
     pub(super) connected: AtomicBool,
     /// The controller said CLOSE.
     pub(super) closed: AtomicBool,
-    /// The end is about to be sent.
-    pub(super) last_words: AtomicBool,
     /// The session is over.
     pub(super) left: AtomicBool,
     /// The clock of a guest of trace-cmd's, compared to the end.
