@@ -7,7 +7,7 @@
 
 use super::InOrder;
 use crate::abi::Abi;
-use crate::event::{Common, Lost, Num, Record};
+use crate::event::{Common, Lost, NumberField, Record};
 use crate::format::EventFormat;
 use crate::print_fmt::Context;
 use crate::symbols::{Comms, Symbols};
@@ -44,15 +44,15 @@ pub struct CallChain {
 
 #[derive(Clone, Copy)]
 enum ChainSource {
-    Function { ip: Num, parent: Num },
-    GraphEntry { func: Num, depth: Num },
-    GraphExit { depth: Num },
+    Function { ip: NumberField, parent: NumberField },
+    GraphEntry { func: NumberField, depth: NumberField },
+    GraphExit { depth: NumberField },
     KernelStack { offset: usize },
 }
 
 /// A task's open functions, outermost first.
 #[derive(Clone, Debug, Default)]
-struct Stack {
+struct ChainStack {
     pid: Option<i32>,
     names: Vec<ChainName>,
 }
@@ -68,13 +68,13 @@ pub struct CallChains<'a> {
     functions: Vec<String>,
     /// By the address of the symbol and where its name lies: several symbols may start at one address.
     numbers: HashMap<(u64, usize), u32>,
-    learns: HashMap<u16, Vec<(Num, usize)>>,
+    learns: HashMap<u16, Vec<(NumberField, usize)>>,
     comms: Comms,
     /// `-P`: all tasks are one.
     one_task: bool,
-    now: Stack,
-    aside: Vec<Stack>,
-    pending: Stack,
+    now: ChainStack,
+    aside: Vec<ChainStack>,
+    pending: ChainStack,
     nodes: Vec<CallChain>,
     roots: HashMap<i32, usize>,
     tops: Vec<(usize, i32)>,
@@ -100,9 +100,9 @@ impl<'a> CallChains<'a> {
             learns: HashMap::new(),
             comms: symbols.comms.clone(),
             one_task,
-            now: Stack::default(),
+            now: ChainStack::default(),
             aside: Vec::new(),
-            pending: Stack::default(),
+            pending: ChainStack::default(),
             nodes: Vec::new(),
             roots: HashMap::new(),
             tops: Vec::new(),
@@ -123,7 +123,7 @@ impl<'a> CallChains<'a> {
             };
             for (pid, comm) in pairs {
                 let comm = format.fields.iter().find(|f| f.name == *comm);
-                if let (Some(pid), Some(comm)) = (Num::field(format, pid), comm) {
+                if let (Some(pid), Some(comm)) = (NumberField::field(format, pid), comm) {
                     chains.learns.entry(format.id.0).or_default().push((pid, comm.offset));
                 }
             }
@@ -225,7 +225,7 @@ impl<'a> CallChains<'a> {
     /// A stack trace: of the event before it, or of the function.
     fn stack(&mut self, pid: i32, callers: &[u8]) {
         if self.pending.pid.is_some_and(|pending| pending != pid) {
-            self.pending = Stack::default();
+            self.pending = ChainStack::default();
             return;
         }
         let of_event = self.pending.pid.is_some();
@@ -252,7 +252,7 @@ impl<'a> CallChains<'a> {
             if let Some(name) = self.pending.names.last().copied() {
                 self.push(name);
             }
-            self.pending = Stack::default();
+            self.pending = ChainStack::default();
         }
         self.save(pid, self.now.names.clone(), true);
         if restore {
@@ -267,7 +267,7 @@ impl<'a> CallChains<'a> {
     }
 
     fn save_pending(&mut self) {
-        if let Stack { pid: Some(pid), names } = std::mem::take(&mut self.pending) {
+        if let ChainStack { pid: Some(pid), names } = std::mem::take(&mut self.pending) {
             self.save(pid, names, true);
         }
     }
@@ -307,7 +307,7 @@ impl InOrder for CallChains<'_> {
     fn record(&mut self, record: &Record<'_>) {
         if record.lost != Lost::None && self.now.pid.is_some() {
             self.save_now();
-            self.now = Stack::default();
+            self.now = ChainStack::default();
         }
         let cx = Context { data: record.data, abi: self.abi, symbols: self.symbols };
         let head = self.common.head(self.abi, record.data);
@@ -340,7 +340,7 @@ impl InOrder for CallChains<'_> {
                 self.save_pending();
                 let mut names = self.now.names.clone();
                 names.push(ChainName::Event(head.id));
-                self.pending = Stack { pid: Some(pid), names };
+                self.pending = ChainStack { pid: Some(pid), names };
             }
         }
     }
@@ -355,7 +355,7 @@ impl InOrder for CallChains<'_> {
             self.now = stack;
             self.save_now();
         }
-        self.now = Stack::default();
+        self.now = ChainStack::default();
         let counts: Vec<u64> = self.nodes.iter().map(|n| n.count).collect();
         for node in &mut self.nodes {
             // Among equals the latest comes first.
@@ -373,7 +373,7 @@ impl ChainSource {
         if format.system != "ftrace" {
             return None;
         }
-        let field = |name| Num::field(format, name);
+        let field = |name| NumberField::field(format, name);
         Some(match format.name.as_str() {
             "function" => ChainSource::Function { ip: field("ip")?, parent: field("parent_ip")? },
             "funcgraph_entry" | "fgraph_retaddr_entry" => {

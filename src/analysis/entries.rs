@@ -2,7 +2,7 @@
 
 use super::InOrder;
 use super::chosen::Chosen;
-use super::fields::Number;
+use super::fields::RecordNumber;
 use super::map::Map;
 use super::pairs::{KeyPart, write_key};
 use crate::event::Record;
@@ -22,7 +22,7 @@ pub struct EventEntries<'a> {
 pub struct EntryFields {
     keys: Vec<KeyPart>,
     /// The field, and true if it has a sign.
-    value: Option<(Number, bool)>,
+    value: Option<(RecordNumber, bool)>,
 }
 
 impl EntryFields {
@@ -33,7 +33,7 @@ impl EntryFields {
 
     /// Each event counts as much as its field `value` says; `None` if that is no number.
     pub fn summed(keys: Vec<KeyPart>, format: &EventFormat, value: &str) -> Option<Self> {
-        let number = Number::of(format, value).filter(|number| number.is_number())?;
+        let number = RecordNumber::of(format, value).filter(|number| number.is_number())?;
         let field = format.field(value).filter(|field| !field.is_string())?;
         Some(EntryFields { keys, value: Some((number, field.is_signed())) })
     }

@@ -6,7 +6,7 @@
 
 use super::InOrder;
 use super::by_event::ByEvent;
-use super::fields::Number;
+use super::fields::RecordNumber;
 use super::map::Map;
 use crate::abi::Abi;
 use crate::event::{Lost, Record};
@@ -34,9 +34,9 @@ pub struct Faults {
 #[derive(Clone, Copy, Debug)]
 struct Fault {
     user: bool,
-    address: Number,
-    ip: Number,
-    code: Number,
+    address: RecordNumber,
+    ip: RecordNumber,
+    code: RecordNumber,
 }
 
 /// Page faults of one buffer.
@@ -87,7 +87,7 @@ impl Fault {
             ("exceptions", "page_fault_kernel") => false,
             _ => return None,
         };
-        let number = |field| Number::of(format, field);
+        let number = |field| RecordNumber::of(format, field);
         Some(Fault { user, address: number("address")?, ip: number("ip")?, code: number("error_code")? })
     }
 }

@@ -7,14 +7,14 @@ use crate::text::nul::until_nul;
 
 /// A number in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Number {
+pub(crate) struct RecordNumber {
     offset: usize,
     size: usize,
 }
 
-impl Number {
+impl RecordNumber {
     pub(crate) fn of(format: &EventFormat, field: &str) -> Option<Self> {
-        format.field(field).map(|field| Number { offset: field.offset, size: field.size })
+        format.field(field).map(|field| RecordNumber { offset: field.offset, size: field.size })
     }
 
     /// Without regard to its sign; of what is not a number, 0.
@@ -41,11 +41,11 @@ impl Number {
 
 /// A text in a record, of a fixed length or `__data_loc`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Text(FieldPlace);
+pub(crate) struct RecordText(FieldPlace);
 
-impl Text {
+impl RecordText {
     pub(crate) fn of(format: &EventFormat, field: &str) -> Option<Self> {
-        format.field(field).map(|field| Text(TypedField::new(format, field).place))
+        format.field(field).map(|field| RecordText(TypedField::new(format, field).place))
     }
 
     /// Up to its NUL.

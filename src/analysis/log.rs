@@ -7,12 +7,12 @@ use crate::units::{CpuId, Timestamp};
 /// Copies of records, in their order.
 #[derive(Clone, Debug, Default)]
 pub struct Log {
-    records: Vec<Kept>,
+    records: Vec<LoggedRecord>,
     data: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Kept {
+struct LoggedRecord {
     timestamp: Timestamp,
     cpu: CpuId,
     buffer: usize,
@@ -27,13 +27,13 @@ impl Log {
     #[inline]
     pub fn push(&mut self, record: &Record<'_>) {
         let Record { timestamp, cpu, buffer, lost, data } = *record;
-        self.records.push(Kept { timestamp, cpu, buffer, lost, start: self.data.len(), len: data.len() });
+        self.records.push(LoggedRecord { timestamp, cpu, buffer, lost, start: self.data.len(), len: data.len() });
         self.data.extend_from_slice(data);
     }
 
     /// The records.
     pub fn records(&self) -> impl Iterator<Item = Record<'_>> {
-        self.records.iter().map(|&Kept { timestamp, cpu, buffer, lost, start, len }| {
+        self.records.iter().map(|&LoggedRecord { timestamp, cpu, buffer, lost, start, len }| {
             let data = self.data.get(start..start + len).unwrap_or_default();
             Record { timestamp, cpu, buffer, lost, data }
         })

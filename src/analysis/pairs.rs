@@ -2,7 +2,7 @@
 
 use super::cells::CellPlan;
 use super::chosen::Chosen;
-use super::fields::{Number, Text};
+use super::fields::{RecordNumber, RecordText};
 use super::map::Map;
 use super::{Durations, InOrder};
 use crate::event::{Lost, Record};
@@ -36,17 +36,17 @@ pub struct Pairs<'a> {
 /// A part of the key of two events that belong together.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyPart {
-    part: Part,
+    part: PairKeyPart,
     /// It tells which task the event is about.
     is_task: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Part {
+enum PairKeyPart {
     Cpu,
     Task,
-    Number(Number),
-    Text(Text),
+    Number(RecordNumber),
+    Text(RecordText),
 }
 
 impl KeyPart {
@@ -54,13 +54,14 @@ impl KeyPart {
     /// is neither a number nor a text.
     pub fn of(format: &EventFormat, name: &str) -> Option<Self> {
         let part = match (name, format.field(name)) {
-            (_, Some(field)) if field.is_string() => Part::Text(Text::of(format, name)?),
-            (_, Some(_)) => Part::Number(Number::of(format, name).filter(|number| number.is_number())?),
-            ("cpu" | "common_cpu", None) => Part::Cpu,
-            ("common_pid", None) => Part::Task,
+            (_, Some(field)) if field.is_string() => PairKeyPart::Text(RecordText::of(format, name)?),
+            (_, Some(_)) => PairKeyPart::Number(RecordNumber::of(format, name).filter(|number| number.is_number())?),
+            ("cpu" | "common_cpu", None) => PairKeyPart::Cpu,
+            ("common_pid", None) => PairKeyPart::Task,
             _ => return None,
         };
-        let is_task = matches!(part, Part::Task | Part::Number(_)) && (name == "pid" || name.ends_with("_pid"));
+        let is_task =
+            matches!(part, PairKeyPart::Task | PairKeyPart::Number(_)) && (name == "pid" || name.ends_with("_pid"));
         Some(KeyPart { part, is_task })
     }
 }
@@ -71,10 +72,10 @@ pub(super) fn write_key<M: Clone>(events: &Chosen<'_, M>, parts: &[KeyPart], rec
     key.clear();
     for part in parts {
         let number = match part.part {
-            Part::Cpu => i64::from(record.cpu.0),
-            Part::Task => i64::from(events.task(record).0),
-            Part::Number(number) => number.read_signed(abi, record.data),
-            Part::Text(text) => {
+            PairKeyPart::Cpu => i64::from(record.cpu.0),
+            PairKeyPart::Task => i64::from(events.task(record).0),
+            PairKeyPart::Number(number) => number.read_signed(abi, record.data),
+            PairKeyPart::Text(text) => {
                 let text = text.read(abi, record.data);
                 key.extend_from_slice(&(text.len() as u64).to_le_bytes());
                 key.extend_from_slice(text);
@@ -90,7 +91,7 @@ fn task_of_key(parts: &[KeyPart], key: &[u8]) -> Option<Pid> {
     let tasks = parts.iter().filter(|part| part.is_task).count();
     // The parts before it are numbers, if there is nothing to be mistaken for one.
     let place = parts.iter().position(|part| part.is_task).filter(|_| tasks == 1)?;
-    if parts.iter().take(place).any(|part| matches!(part.part, Part::Text(_))) {
+    if parts.iter().take(place).any(|part| matches!(part.part, PairKeyPart::Text(_))) {
         return None;
     }
     let start = place.checked_mul(8)?;
@@ -107,7 +108,7 @@ fn text_of_key(parts: &[KeyPart], mut key: &[u8]) -> Vec<u8> {
         }
         let Some((head, rest)) = key.split_first_chunk() else { break };
         key = rest;
-        if let Part::Text(_) = part.part {
+        if let PairKeyPart::Text(_) = part.part {
             let Some((own, rest)) = key.split_at_checked(u64::from_le_bytes(*head) as usize) else { break };
             text.extend_from_slice(own);
             key = rest;

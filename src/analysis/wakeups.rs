@@ -2,7 +2,7 @@
 
 use super::Analysis;
 use crate::abi::Abi;
-use crate::event::{Common, Num, Record};
+use crate::event::{Common, NumberField, Record};
 use crate::format::EventFormat;
 use crate::print_fmt::Context;
 use crate::symbols::Symbols;
@@ -67,9 +67,9 @@ pub struct Wakeups<'a> {
     symbols: &'a Symbols,
     common: Common,
     /// By event: `success`, which kernels before 4.4 have, and `pid`.
-    wakeups: HashMap<u16, (Option<Num>, Num)>,
+    wakeups: HashMap<u16, (Option<NumberField>, NumberField)>,
     /// The event, `next_prio` and `next_pid`.
-    switch: Option<(u16, Num, Num)>,
+    switch: Option<(u16, NumberField, NumberField)>,
 }
 
 /// Latencies of the wakeups of some events.
@@ -125,7 +125,7 @@ impl<'a> Wakeups<'a> {
             if number == 0 {
                 found.common = Common::of(format);
             }
-            let field = |name| Num::field(format, name);
+            let field = |name| NumberField::field(format, name);
             match (format.system.as_str(), format.name.as_str()) {
                 ("sched", "sched_wakeup" | "sched_wakeup_new") => {
                     if let Some(pid) = field("pid") {

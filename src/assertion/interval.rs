@@ -127,11 +127,11 @@ impl Interval {
 }
 
 /// `1.204 ms`, `7`, `3.5 /s`: three decimals at most.
-struct Shown(f64, Dimension);
+struct QuantityText(f64, Dimension);
 
-impl fmt::Display for Shown {
+impl fmt::Display for QuantityText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Shown(value, dimension) = *self;
+        let QuantityText(value, dimension) = *self;
         let (scaled, unit) = match dimension {
             Dimension::Number => (value, ""),
             Dimension::Rate => (value, " /s"),
@@ -155,7 +155,7 @@ impl fmt::Display for Shown {
 impl fmt::Display for Interval {
     /// The observed value, and in parentheses the interval of possible ones.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |value| Shown(value, self.dimension);
+        let shown = |value| QuantityText(value, self.dimension);
         shown(self.observed).fmt(f)?;
         let (less, more) = (self.least < self.observed, self.most > self.observed);
         let (observed, least, most) =

@@ -37,7 +37,7 @@ impl Names for Nameless {
 }
 
 /// An event of a CPU.
-struct Event {
+struct ScheduleEvent {
     at: u64,
     cpu: usize,
     lost: Lost,
@@ -53,7 +53,7 @@ fn formats() -> Vec<EventFormat> {
 }
 
 /// A machine on which tasks sleep, are woken, wait, run and are preempted, as `choices` have it.
-fn schedule(choices: &[(u8, u8, u8)]) -> Vec<Event> {
+fn schedule(choices: &[(u8, u8, u8)]) -> Vec<ScheduleEvent> {
     let mut running = [0usize; CPUS];
     let mut queues: [Vec<usize>; CPUS] = Default::default();
     let mut asleep: Vec<usize> = (1..=TASKS).collect();
@@ -83,13 +83,13 @@ fn schedule(choices: &[(u8, u8, u8)]) -> Vec<Event> {
             let fields = vec![comm("task"), number(current as i64), number(state), comm("task"), number(next as i64)];
             (SWITCH, fields)
         };
-        events.push(Event { at, cpu, lost: Lost::None, data: record(id, current as i32, &fields) });
+        events.push(ScheduleEvent { at, cpu, lost: Lost::None, data: record(id, current as i32, &fields) });
     }
     events
 }
 
 /// The same without some events of one CPU that follow each other; the number of those that no later event tells of.
-fn without(events: &mut Vec<Event>, cpu: usize, first: usize, count: usize) -> u64 {
+fn without(events: &mut Vec<ScheduleEvent>, cpu: usize, first: usize, count: usize) -> u64 {
     let places: Vec<usize> = (0..events.len()).filter(|at| events[*at].cpu == cpu).collect();
     let first = first % places.len().max(1);
     let gone = &places[first.min(places.len())..(first + count).min(places.len())];
@@ -112,7 +112,7 @@ fn without(events: &mut Vec<Event>, cpu: usize, first: usize, count: usize) -> u
 }
 
 /// The values of `quantities`.
-fn values(events: &[Event], dropped: u64, quantities: &[String]) -> Vec<Option<Interval>> {
+fn values(events: &[ScheduleEvent], dropped: u64, quantities: &[String]) -> Vec<Option<Interval>> {
     let (formats, comms) = (formats(), Comms::default());
     let formats: Vec<&EventFormat> = formats.iter().collect();
     let assertion = |quantity: &String| Assertion::parse(&format!("{quantity} >= 0ns")).unwrap();

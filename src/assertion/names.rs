@@ -14,9 +14,9 @@ impl fmt::Display for EventsExpr {
 }
 
 /// A pattern between parentheses, in quotes if it holds one.
-struct Pattern<'a>(&'a str);
+struct PatternText<'a>(&'a str);
 
-impl fmt::Display for Pattern<'_> {
+impl fmt::Display for PatternText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is_plain = !self.0.contains(['(', ')', '"', '\'']) && self.0.trim() == self.0;
         if is_plain { f.write_str(self.0) } else { write!(f, "\"{}\"", self.0) }
@@ -51,7 +51,7 @@ impl fmt::Display for DurationSource {
                 return f.write_str(")");
             }
         };
-        write!(f, "{name}({})", Pattern(pattern))
+        write!(f, "{name}({})", PatternText(pattern))
     }
 }
 
@@ -70,7 +70,7 @@ impl Quantity {
             Quantity::Reduced(_, source) => Some(source.to_string()),
             Quantity::Errors(source) => Some(format!("errors({source})")),
             Quantity::Busy => Some("busy".to_owned()),
-            Quantity::Run(task) => Some(format!("run({})", Pattern(task))),
+            Quantity::Run(task) => Some(format!("run({})", PatternText(task))),
         }
     }
 }

@@ -2,13 +2,13 @@
 
 use super::Error;
 use super::kind::number;
-use super::walk::{Header, Walk, kind_and_count, name_in};
+use super::walk::{BtfHeader, TypeWalk, kind_and_count, name_in};
 use crate::abi::Abi;
 
 /// Goes through a file's enumerations.
 pub(super) struct Enumerations<'a> {
     abi: Abi,
-    walk: Walk<'a>,
+    walk: TypeWalk<'a>,
     names: EnumNames<'a>,
 }
 
@@ -31,8 +31,8 @@ impl<'a> EnumNames<'a> {
 impl<'a> Enumerations<'a> {
     /// The enumerations of `types`, the file of a kernel or of a module on top of `kernel`.
     pub(super) fn of(types: &'a [u8], kernel: Option<&'a [u8]>) -> Result<Self, Error> {
-        let header = Header::read(types)?;
-        let below = kernel.map(|kernel| Ok((kernel, Header::read(kernel)?))).transpose()?;
+        let header = BtfHeader::read(types)?;
+        let below = kernel.map(|kernel| Ok((kernel, BtfHeader::read(kernel)?))).transpose()?;
         let names = match below {
             Some((_, below)) if below.endian != header.endian => return Err(Error::ByteOrder),
             Some((kernel, below)) => kernel.get(below.names).unwrap_or_default(),
@@ -40,7 +40,7 @@ impl<'a> Enumerations<'a> {
         };
         let names = EnumNames { kernel: names, own: types.get(header.names.clone()).unwrap_or_default() };
         // The numbers of a module's types do not matter to its enumerators.
-        Ok(Enumerations { abi: header.abi(), walk: Walk::new(types, header.abi(), header.types, 1), names })
+        Ok(Enumerations { abi: header.abi(), walk: TypeWalk::new(types, header.abi(), header.types, 1), names })
     }
 
     /// The names and values of the next one; an unsigned value of 64 bits as the signed number of the same bits.

@@ -1,7 +1,7 @@
 //! From bytes to numbered types.
 
 use super::kind::number;
-use super::walk::{FoundMember, Header, Walk, kind_and_count, name_in};
+use super::walk::{BtfHeader, FoundMember, TypeWalk, kind_and_count, name_in};
 use super::{Error, Function, Type};
 use crate::abi::Abi;
 use std::ops::Range;
@@ -40,7 +40,7 @@ impl Btf {
     }
 
     fn read(data: Vec<u8>, base: Option<Arc<Btf>>) -> Result<Btf, Error> {
-        let header = Header::read(&data)?;
+        let header = BtfHeader::read(&data)?;
         let abi = header.abi();
         let (mut first_id, mut first_name) = (1, 0);
         if let Some(base) = &base {
@@ -51,7 +51,7 @@ impl Btf {
             let len = u32::try_from(base.names.len()).map_err(|_| Error::TooMany)?;
             first_name = base.first_name.checked_add(len).ok_or(Error::TooMany)?;
         }
-        let walk = Walk::new(&data, abi, header.types, first_id);
+        let walk = TypeWalk::new(&data, abi, header.types, first_id);
         let at = |found: Result<FoundMember<'_>, Error>| u32::try_from(found?.at).map_err(|_| Error::TooMany);
         let types: Vec<u32> = walk.map(at).collect::<Result<_, _>>()?;
         first_id.checked_add(types.len() as u32).ok_or(Error::TooMany)?;

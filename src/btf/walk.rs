@@ -31,17 +31,17 @@ pub(super) struct FoundMember<'a> {
 }
 
 /// Goes through the types; after an error there are no more.
-pub(super) struct Walk<'a> {
+pub(super) struct TypeWalk<'a> {
     data: &'a [u8],
     abi: Abi,
     types: Range<usize>,
     id: u32,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> TypeWalk<'a> {
     /// Through the `types` of the file `data`, the first of which has the number `id`.
     pub(super) fn new(data: &'a [u8], abi: Abi, types: Range<usize>, id: u32) -> Self {
-        Walk { data, abi, types, id }
+        TypeWalk { data, abi, types, id }
     }
 
     fn step(&mut self) -> Result<FoundMember<'a>, Error> {
@@ -59,7 +59,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-impl<'a> Iterator for Walk<'a> {
+impl<'a> Iterator for TypeWalk<'a> {
     type Item = Result<FoundMember<'a>, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -76,18 +76,18 @@ pub(super) fn kind_and_count(info: u32) -> (u8, usize) {
 }
 
 /// The header, checked against the size of the file.
-pub(super) struct Header {
+pub(super) struct BtfHeader {
     pub(super) endian: Endian,
     pub(super) types: Range<usize>,
     pub(super) names: Range<usize>,
 }
 
-impl Header {
+impl BtfHeader {
     pub(super) fn abi(&self) -> Abi {
         Abi { endian: self.endian, long_size: Abi::HOST.long_size }
     }
 
-    pub(super) fn read(data: &[u8]) -> Result<Header, Error> {
+    pub(super) fn read(data: &[u8]) -> Result<BtfHeader, Error> {
         let short = Error::Part { part: "header", offset: 0, len: HEADER as u32, size: data.len() };
         let header: &[u8; HEADER] = data.first_chunk().ok_or(short)?;
         let [first, second, version, ..] = *header;
@@ -115,6 +115,6 @@ impl Header {
             }
             Ok(offset as usize..end as usize)
         };
-        Ok(Header { endian, types: part("types", word(2), word(3))?, names: part("names", word(4), word(5))? })
+        Ok(BtfHeader { endian, types: part("types", word(2), word(3))?, names: part("names", word(4), word(5))? })
     }
 }

@@ -23,7 +23,7 @@ pub struct Comparison {
 }
 
 /// The difference of a metric, and by how much losses may have moved either side, in logarithms.
-struct Measured {
+struct MetricDifference {
     difference: Difference,
     slack: [f64; 2],
 }
@@ -98,7 +98,7 @@ fn measure(
     adjustment: Option<&Adjustment<'_>>,
     found: &mut Compared,
     options: &CompareOptions,
-) -> Result<Measured, String> {
+) -> Result<MetricDifference, String> {
     let mut slack = [0.0; 2];
     for (side, word) in [(0, "base"), (1, "new")] {
         for name in metric.quantities().iter().filter_map(|quantity| quantity.series()) {
@@ -135,7 +135,7 @@ fn measure(
             }
         };
         (found.base, found.new) = (Some(base), Some(new));
-        return Ok(Measured { difference, slack });
+        return Ok(MetricDifference { difference, slack });
     }
     if let Some(Adjustment { metric, .. }) = adjustment {
         return Err(format!("only {} runs or more on a side can be adjusted for {metric}", SavedRuns::RUNS));
@@ -156,7 +156,7 @@ fn measure(
     let (one, other) = (base.error.powi(2) + spread(0), new.error.powi(2) + spread(1));
     let freedom = (one + other).powi(2) / (one * one / base.freedom + other * other / new.freedom);
     let [of_base, of_new] = [0, 1].map(|side: usize| sides[side].len() as f64);
-    Ok(Measured {
+    Ok(MetricDifference {
         difference: Difference {
             change: (new.value / base.value).ln(),
             error: (one + other).sqrt(),
@@ -211,8 +211,8 @@ fn missing_allowed(quantity: &Quantity) -> f64 {
 }
 
 /// Gives all metrics that were measured their probabilities, intervals and verdicts.
-fn judge(compared: &mut [Compared], measured: &[Option<Measured>], options: &CompareOptions) {
-    let certain = |one: &Measured| {
+fn judge(compared: &mut [Compared], measured: &[Option<MetricDifference>], options: &CompareOptions) {
+    let certain = |one: &MetricDifference| {
         // The part of the change that losses cannot have made.
         let (change, [base, new]) = (one.difference.change, one.slack);
         if change > 0.0 { (change - base).max(0.0) } else { (change + new).min(0.0) }

@@ -10,13 +10,13 @@ use crate::assertion::{Metric, Quantity, Reducer};
 pub(super) struct Grid<'m> {
     metric: &'m Metric,
     /// For each quantity of the metric.
-    parts: Vec<Part<'m>>,
+    parts: Vec<GridPart<'m>>,
     /// Length of a cell of each run, in nanoseconds.
     cell_length: Vec<f64>,
     cpus: f64,
 }
 
-struct Part<'m> {
+struct GridPart<'m> {
     quantity: &'m Quantity,
     runs: Vec<Dense>,
     /// Bins that have durations, ascending.
@@ -36,10 +36,10 @@ impl<'m> Grid<'m> {
     pub(super) fn new(metric: &'m Metric, runs: &[&SavedRun]) -> Option<Self> {
         let part = |quantity: &'m Quantity| {
             let Some(name) = quantity.series() else {
-                return Some(Part { quantity, runs: Vec::new(), bins: Vec::new() });
+                return Some(GridPart { quantity, runs: Vec::new(), bins: Vec::new() });
             };
             let series: Option<Vec<&CellSeries>> = runs.iter().map(|run| run.series.get(&name)).collect();
-            Some(Part::new(quantity, &series?))
+            Some(GridPart::new(quantity, &series?))
         };
         let parts = metric.quantities().into_iter().map(part).collect::<Option<Vec<_>>>()?;
         let cell_length = runs.iter().map(|run| run.duration as f64 / f64::from(run.cells.max(1))).collect();
@@ -63,7 +63,7 @@ fn middle(bin: u16) -> f64 {
     (range.start as f64 + range.end as f64 - 1.0) / 2.0
 }
 
-impl<'m> Part<'m> {
+impl<'m> GridPart<'m> {
     fn new(quantity: &'m Quantity, series: &[&CellSeries]) -> Self {
         let mut bins: Vec<u16> = Vec::new();
         if matches!(
@@ -87,7 +87,7 @@ impl<'m> Part<'m> {
                 bins: (0..one.count.len()).map(cell).collect(),
             }
         };
-        Part { quantity, runs: series.iter().map(dense).collect(), bins }
+        GridPart { quantity, runs: series.iter().map(dense).collect(), bins }
     }
 
     fn value(&self, weights: &Weights, cell_length: &[f64], cpus: f64) -> Option<f64> {

@@ -2,7 +2,7 @@
 //! `funcgraph-args`): the registers that may hold arguments, whatever the function takes.
 
 use crate::print_fmt::Context;
-use crate::symbols::{Arguments, Passed};
+use crate::symbols::{FunctionArguments, Passed};
 use crate::text::num;
 
 /// Whose wording.
@@ -54,7 +54,7 @@ impl Registers<'_> {
     }
 }
 
-impl Arguments {
+impl FunctionArguments {
     /// Appends `oldfd=0xb, newfd=0x1, flags=0`.
     pub(crate) fn write(&self, registers: Registers<'_>, wording: Wording, out: &mut Vec<u8>) {
         let (count, size) = (registers.count(), registers.size());

@@ -7,12 +7,12 @@ use crate::units::Pid;
 /// Offsets of the common fields. They are the same for all events of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Common {
-    kind: At,
-    flags: At,
-    preempt_count: At,
-    pid: At,
-    migrate_disable: Option<At>,
-    lock_depth: Option<At>,
+    kind: CommonFieldPlace,
+    flags: CommonFieldPlace,
+    preempt_count: CommonFieldPlace,
+    pid: CommonFieldPlace,
+    migrate_disable: Option<CommonFieldPlace>,
+    lock_depth: Option<CommonFieldPlace>,
     /// True if the four that all kernels have lie as in [`Common::default`].
     usual: bool,
 }
@@ -31,7 +31,7 @@ pub struct RecordHead {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct At {
+struct CommonFieldPlace {
     offset: usize,
     size: usize,
 }
@@ -40,10 +40,10 @@ impl Default for Common {
     /// As all kernels since 2.6.31 have them.
     fn default() -> Self {
         Common {
-            kind: At { offset: 0, size: 2 },
-            flags: At { offset: 2, size: 1 },
-            preempt_count: At { offset: 3, size: 1 },
-            pid: At { offset: 4, size: 4 },
+            kind: CommonFieldPlace { offset: 0, size: 2 },
+            flags: CommonFieldPlace { offset: 2, size: 1 },
+            preempt_count: CommonFieldPlace { offset: 3, size: 1 },
+            pid: CommonFieldPlace { offset: 4, size: 4 },
             migrate_disable: None,
             lock_depth: None,
             usual: true,
@@ -54,8 +54,9 @@ impl Default for Common {
 impl Common {
     /// As this event's format gives them.
     pub fn of(format: &EventFormat) -> Self {
-        let find =
-            |name: &str| format.common.iter().find(|f| f.name == name).map(|f| At { offset: f.offset, size: f.size });
+        let find = |name: &str| {
+            format.common.iter().find(|f| f.name == name).map(|f| CommonFieldPlace { offset: f.offset, size: f.size })
+        };
         let usual = Common::default();
         let found = Common {
             kind: find("common_type").unwrap_or(usual.kind),

@@ -1,7 +1,7 @@
 //! One event type: all that its records' texts need, resolved.
 
 use super::Consumed;
-use super::handlers::Handler;
+use super::handlers::EventHandler;
 use super::raw::RawField;
 use super::{DecodeOptions, PrintState, Record, raw};
 use crate::abi::Abi;
@@ -17,7 +17,7 @@ pub struct EventType {
     /// ` name: ` and blanks up to 20 columns of name.
     pub(crate) name_column: Literal,
     pub(super) program: Result<PrintProgram, PrintFmtError>,
-    pub(super) handler: Handler,
+    pub(super) handler: EventHandler,
     fields: Box<[RawField]>,
     /// True if records of the same bytes have the same text.
     pub(crate) repeats: bool,
@@ -29,7 +29,7 @@ const COLUMNS: usize = 23;
 impl EventType {
     pub(super) fn new(format: &EventFormat, abi: Abi, symbols: &Symbols, options: &DecodeOptions) -> Self {
         let program = compile(format, abi, symbols, options.semantics);
-        let handler = Handler::of(format, abi, options);
+        let handler = EventHandler::of(format, abi, options);
         let name = format.name.as_bytes();
         let mut name_column = [b" ", name, b": "].concat();
         name_column.resize(name_column.len().max(COLUMNS), b' ');
@@ -51,7 +51,7 @@ impl EventType {
     /// Why the event's text is a list of its fields; `None` if it is not.
     pub fn failure(&self) -> Option<&PrintFmtError> {
         match self.handler {
-            Handler::Program | Handler::Kmem(_) => self.program.as_ref().err(),
+            EventHandler::Program | EventHandler::Kmem(_) => self.program.as_ref().err(),
             _ => None,
         }
     }
@@ -59,7 +59,7 @@ impl EventType {
     /// True if the text depends on the record that follows in the same buffer.
     #[inline]
     pub fn needs_next(&self) -> bool {
-        matches!(self.handler, Handler::GraphEntry(_))
+        matches!(self.handler, EventHandler::GraphEntry(_))
     }
 
     /// Appends the event's text; [`Consumed::Two`] if it covers `next` too.
@@ -73,8 +73,8 @@ impl EventType {
         out: &mut Vec<u8>,
     ) -> Consumed {
         match &self.handler {
-            Handler::Program => self.program_text(cx, state, out),
-            Handler::Raw => self.raw(cx, out),
+            EventHandler::Program => self.program_text(cx, state, out),
+            EventHandler::Raw => self.raw(cx, out),
             handler => {
                 let done = handler.write(cx, record, next, state, out);
                 if !done.complete {

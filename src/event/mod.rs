@@ -27,7 +27,7 @@ pub(crate) use arguments::{Registers, Wording};
 pub use common::{Common, RecordHead};
 pub use consumed::Consumed;
 pub use event_type::EventType;
-pub(crate) use handlers::{Num, UserStack};
+pub(crate) use handlers::{NumberField, UserStack};
 pub use options::{DecodeOptions, FunctionOptions, GraphOptions};
 pub(crate) use prefix_cache::{FrontKey, PrefixCache};
 pub use record::Record;

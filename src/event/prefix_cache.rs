@@ -11,7 +11,7 @@ use crate::text::put;
 pub(crate) struct PrefixCache {
     tasks: Slots<TaskColumns>,
     second: Second,
-    fronts: Slots<Front>,
+    fronts: Slots<TaskFront>,
     milli: Milli,
     pub(crate) repeats: TextCache,
 }
@@ -42,7 +42,7 @@ struct Second {
 /// A task's columns with the flags after them: one line of the cache.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub(crate) struct Front {
+pub(crate) struct TaskFront {
     key: FrontKey,
     len: u8,
     text: [u8; ROOM],
@@ -128,10 +128,10 @@ impl PrefixCache {
     /// Remembers them, if they are of the usual size.
     #[cold]
     pub(crate) fn keep_front(&mut self, key: FrontKey, columns: &[u8]) {
-        let mut front = Front { key, len: columns.len() as u8, text: [0; ROOM] };
+        let mut front = TaskFront { key, len: columns.len() as u8, text: [0; ROOM] };
         let Some(text) = front.text.get_mut(..columns.len()) else { return };
         text.copy_from_slice(columns);
-        self.fronts.put(key.cpu(), key.hash(), front, Front { key: FrontKey::NONE, ..front });
+        self.fronts.put(key.cpu(), key.hash(), front, TaskFront { key: FrontKey::NONE, ..front });
     }
 
     /// The time column up to the millisecond in which `micros` lies, how many bytes of it count, and the microseconds

@@ -1,6 +1,6 @@
 //! All event types of a file, by id.
 
-use super::handlers::{Handler, graph_exit};
+use super::handlers::{EventHandler, graph_exit};
 use super::{Common, DecodeOptions, EventType};
 use crate::abi::Abi;
 use crate::format::EventFormat;
@@ -78,7 +78,7 @@ impl<'a> EventTypes<'a> {
         let compiled = slot.get_or_init(|| {
             let mut event =
                 EventType::new(format, self.abi, self.symbols, self.exceptions.get(&id).unwrap_or(&self.options));
-            if matches!(event.handler, Handler::GraphEntry(_)) {
+            if matches!(event.handler, EventHandler::GraphEntry(_)) {
                 event.handler.link_exit(graph_exit(self.formats(), self.abi, &self.options), &self.common);
             }
             event.handler.link_symbols(format, self.abi, self.symbols);

@@ -1,6 +1,6 @@
 //! A filter held against an event's format: what the kernel would say, and what it would not say but should.
 
-use super::pattern::{self, Pattern};
+use super::pattern::{self, TextPattern};
 use super::target::{self, NamedTarget, TargetKind};
 use super::{CompareOp, FieldModifier, Filter, FilterValue, Predicate};
 use crate::format::EventFormat;
@@ -95,7 +95,7 @@ fn warning(filter: &Filter, p: &Predicate, target: NamedTarget) -> Option<Diagno
     let comparable = matches!(target.size, 1 | 2 | 4 | 8);
     match (&p.value.value, target.kind, p.op.value) {
         (FilterValue::Text(text), kind, CompareOp::Glob) => {
-            let pattern = Pattern::glob(text);
+            let pattern = TextPattern::glob(text);
             let fixed = matches!(kind, TargetKind::FixedText | TargetKind::Comm);
             if fixed && pattern.kind() == pattern::PatternKind::End && text.trim_start_matches('!').len() > 1 {
                 let say = format!("the kernel compares `{text}` with the last bytes of the {}-byte field", target.size);

@@ -1,11 +1,11 @@
 //! A filter of the kernel's language to a program over recorded events.
 
 use super::check::resolve;
-use super::pattern::Pattern;
+use super::pattern::TextPattern;
 use super::program::ProgramTree;
 use super::source::{NumberAt, TextAt};
 use super::target::{NamedTarget, TargetKind};
-use super::test::Test;
+use super::test::ProgramTest;
 use super::{CompareOp, Filter, FilterExpr, FilterProgram, FilterValue, Predicate};
 use crate::abi::Abi;
 use crate::format::EventFormat;
@@ -37,17 +37,17 @@ pub(super) fn compile(
     abi: Abi,
     functions: &dyn FunctionAddresses,
 ) -> Result<FilterProgram, Diagnostic> {
-    let compiler = Compiler { filter, format, functions };
+    let compiler = FilterCompiler { filter, format, functions };
     Ok(FilterProgram::new(compiler.tree(filter.expr())?, abi))
 }
 
-struct Compiler<'a> {
+struct FilterCompiler<'a> {
     filter: &'a Filter,
     format: &'a EventFormat,
     functions: &'a dyn FunctionAddresses,
 }
 
-impl Compiler<'_> {
+impl FilterCompiler<'_> {
     fn tree(&self, expr: &FilterExpr) -> Result<ProgramTree, Diagnostic> {
         let all = |parts: &[FilterExpr]| parts.iter().map(|part| self.tree(part)).collect::<Result<Vec<_>, _>>();
         Ok(match expr {
@@ -68,36 +68,37 @@ impl Compiler<'_> {
             FilterValue::Text(text) => self.text(p, target, text)?,
             FilterValue::Function(name) => {
                 let function = self.function(p, name)?;
-                let within = ProgramTree::Test(Test::Within { at: NumberAt { signed: false, ..at }, function });
+                let within = ProgramTree::Test(ProgramTest::Within { at: NumberAt { signed: false, ..at }, function });
                 if op == CompareOp::NotEqual { ProgramTree::Not(Box::new(within)) } else { within }
             }
             FilterValue::Number { value, .. } if target.kind == TargetKind::Cpu => {
-                ProgramTree::Test(Test::Cpu { op, value: *value as i32 })
+                ProgramTree::Test(ProgramTest::Cpu { op, value: *value as i32 })
             }
             FilterValue::Number { value, .. } if comparable => {
-                ProgramTree::Test(Test::Number { at, op, value: at.cut(*value as u64) })
+                ProgramTree::Test(ProgramTest::Number { at, op, value: at.cut(*value as u64) })
             }
             FilterValue::Cpus(list) if target.kind == TargetKind::CpuMask => {
                 let at = TextAt::DataLoc { offset: target.offset };
-                ProgramTree::Test(Test::CpuMask { at, op, list: list.clone() })
+                ProgramTree::Test(ProgramTest::CpuMask { at, op, list: list.clone() })
             }
             FilterValue::Cpus(list) if target.kind == TargetKind::Cpu => {
-                ProgramTree::Test(Test::CpuIn { at: None, op, list: list.clone() })
+                ProgramTree::Test(ProgramTest::CpuIn { at: None, op, list: list.clone() })
             }
             FilterValue::Cpus(list) if comparable => {
                 let at = NumberAt { signed: false, ..at };
-                ProgramTree::Test(Test::CpuIn { at: Some(at), op, list: list.clone() })
+                ProgramTree::Test(ProgramTest::CpuIn { at: Some(at), op, list: list.clone() })
             }
             FilterValue::Number { .. } | FilterValue::Cpus(_) => ProgramTree::Const(false),
         })
     }
 
     fn text(&self, p: &Predicate, target: NamedTarget, text: &str) -> Result<ProgramTree, Diagnostic> {
-        let mut pattern = if p.op.value == CompareOp::Glob { Pattern::glob(text) } else { Pattern::literal(text) };
+        let mut pattern =
+            if p.op.value == CompareOp::Glob { TextPattern::glob(text) } else { TextPattern::literal(text) };
         pattern.negated ^= p.op.value == CompareOp::NotEqual;
         let offset = target.offset;
         let at = match target.kind {
-            TargetKind::Comm => return Ok(ProgramTree::Test(Test::Comm { pattern })),
+            TargetKind::Comm => return Ok(ProgramTree::Test(ProgramTest::Comm { pattern })),
             TargetKind::DataLocText => TextAt::DataLoc { offset },
             TargetKind::RelLocText => TextAt::RelLoc { offset },
             TargetKind::PointerText => {
@@ -108,7 +109,7 @@ impl Compiler<'_> {
             }
             _ => TextAt::Fixed { offset, size: target.size },
         };
-        Ok(ProgramTree::Test(Test::Text { at, pattern }))
+        Ok(ProgramTree::Test(ProgramTest::Text { at, pattern }))
     }
 
     fn function(&self, p: &Predicate, name: &str) -> Result<Range<u64>, Diagnostic> {

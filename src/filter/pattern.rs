@@ -15,7 +15,7 @@ use memchr::memmem;
 /// - `*text*` searches the whole field, also after the NUL;
 /// - a glob that begins with a digit is compared literally. A leading `!` negates.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Pattern {
+pub(super) struct TextPattern {
     kind: PatternKind,
     text: Vec<u8>,
     /// `!` before the glob.
@@ -31,10 +31,10 @@ pub(super) enum PatternKind {
     Glob,
 }
 
-impl Pattern {
+impl TextPattern {
     /// For `==` and `!=`.
     pub(super) fn literal(text: &str) -> Self {
-        Pattern { kind: PatternKind::Full, text: text.as_bytes().to_vec(), negated: false }
+        TextPattern { kind: PatternKind::Full, text: text.as_bytes().to_vec(), negated: false }
     }
 
     /// For `~`.
@@ -58,7 +58,7 @@ impl Pattern {
                 _ => (PatternKind::Full, text),
             }
         };
-        Pattern { kind, text: text.to_vec(), negated }
+        TextPattern { kind, text: text.to_vec(), negated }
     }
 
     /// The kernel's class of it.
@@ -185,25 +185,27 @@ mod tests {
             ("12*", PatternKind::Full),
             ("", PatternKind::Full),
         ] {
-            assert_eq!(Pattern::glob(glob).kind(), kind, "{glob}");
+            assert_eq!(TextPattern::glob(glob).kind(), kind, "{glob}");
         }
-        assert!(Pattern::glob("!bash").negated && !Pattern::literal("!bash").negated);
+        assert!(TextPattern::glob("!bash").negated && !TextPattern::literal("!bash").negated);
     }
 
     #[test]
     fn fixed_fields() {
         let bash = field("bash");
-        assert!(Pattern::literal("bash").fits(&bash) && !Pattern::literal("bas").fits(&bash));
-        assert!(Pattern::glob("ba*").fits(&bash) && Pattern::glob("*as*").fits(&bash));
-        assert!(!Pattern::glob("*sh").fits(&bash), "the end of a fixed field is not the end of its text");
-        assert!(Pattern::glob("*def").fits(&field("0123456789abdef")));
-        assert!(Pattern::glob("*sh").fits(b"/bin/bash\0"), "a dynamic string ends with its NUL");
+        assert!(TextPattern::literal("bash").fits(&bash) && !TextPattern::literal("bas").fits(&bash));
+        assert!(TextPattern::glob("ba*").fits(&bash) && TextPattern::glob("*as*").fits(&bash));
+        assert!(!TextPattern::glob("*sh").fits(&bash), "the end of a fixed field is not the end of its text");
+        assert!(TextPattern::glob("*def").fits(&field("0123456789abdef")));
+        assert!(TextPattern::glob("*sh").fits(b"/bin/bash\0"), "a dynamic string ends with its NUL");
         let mut stale = bash;
         stale[5..8].copy_from_slice(b"old");
-        assert!(Pattern::glob("*old*").fits(&stale) && !Pattern::literal("old").fits(&stale));
-        assert!(Pattern::literal("abcdX").fits(b"abcd"), "no NUL: only the field's length is compared");
+        assert!(TextPattern::glob("*old*").fits(&stale) && !TextPattern::literal("old").fits(&stale));
+        assert!(TextPattern::literal("abcdX").fits(b"abcd"), "no NUL: only the field's length is compared");
         assert!(
-            Pattern::literal("").fits(&[0; 4]) && Pattern::literal("").fits(&[]) && !Pattern::literal("a").fits(&[])
+            TextPattern::literal("").fits(&[0; 4])
+                && TextPattern::literal("").fits(&[])
+                && !TextPattern::literal("a").fits(&[])
         );
     }
 

@@ -3,7 +3,7 @@
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use super::Subject;
-use super::test::Test;
+use super::test::ProgramTest;
 use crate::abi::Abi;
 
 /// A compiled filter: decides over one event without allocating or looking anything up by name.
@@ -16,7 +16,7 @@ pub struct FilterProgram {
 
 #[derive(Debug)]
 struct FilterStep {
-    test: Test,
+    test: ProgramTest,
     yes: JumpTarget,
     no: JumpTarget,
 }
@@ -35,7 +35,7 @@ pub(super) enum ProgramTree {
     And(Vec<ProgramTree>),
     Or(Vec<ProgramTree>),
     Not(Box<ProgramTree>),
-    Test(Test),
+    Test(ProgramTest),
     Const(bool),
 }
 

@@ -2,7 +2,7 @@
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
-use super::pattern::Pattern;
+use super::pattern::TextPattern;
 use super::source::{NumberAt, Subject, TextAt};
 use super::{CompareOp, CpuList};
 use crate::abi::Abi;
@@ -16,7 +16,7 @@ const COMM_LEN: usize = 16;
 
 /// One comparison, everything resolved.
 #[derive(Debug)]
-pub(super) enum Test {
+pub(super) enum ProgramTest {
     /// The kernel's comparison with a constant; `value` is as [`NumberAt::load`] gives it.
     Number { at: NumberAt, op: CompareOp, value: u64 },
     /// The CPU, compared as an `int`.
@@ -26,26 +26,26 @@ pub(super) enum Test {
     /// A set of CPUs in the record (longs of the recorded machine), compared with another.
     CpuMask { at: TextAt, op: CompareOp, list: CpuList },
     /// Text compared the kernel's way.
-    Text { at: TextAt, pattern: Pattern },
+    Text { at: TextAt, pattern: TextPattern },
     /// The task's name compared the kernel's way.
-    Comm { pattern: Pattern },
+    Comm { pattern: TextPattern },
     /// The address lies in a function.
     Within { at: NumberAt, function: Range<u64> },
     /// trace-cmd's comparison of two 64-bit unsigned numbers.
-    Compare { left: Num, op: CompareOp, right: Num },
+    Compare { left: ProgramNumber, op: CompareOp, right: ProgramNumber },
     /// trace-cmd's: the number is not 0.
-    NonZero(Num),
+    NonZero(ProgramNumber),
     /// trace-cmd's text comparison.
     Words { at: WordsAt, with: With },
 }
 
 /// A number of trace-cmd's language.
 #[derive(Debug)]
-pub(super) enum Num {
+pub(super) enum ProgramNumber {
     Const(u64),
     Cpu,
     Field(NumberAt),
-    Calc(Box<(Num, Calc, Num)>),
+    Calc(Box<(ProgramNumber, Calc, ProgramNumber)>),
 }
 
 /// Arithmetic of trace-cmd's language, on 64 bits.
@@ -81,21 +81,23 @@ pub(super) enum With {
     Regex(Regex),
 }
 
-impl Test {
+impl ProgramTest {
     #[inline]
     pub(super) fn holds(&self, subject: &Subject<'_>, abi: Abi) -> bool {
         let data = subject.data;
         match self {
-            Test::Number { at, op, value } => {
+            ProgramTest::Number { at, op, value } => {
                 at.load(data, abi).is_some_and(|found| compare(*op, at.signed, found, *value))
             }
-            Test::Text { at, pattern } => at.load(data, abi).is_some_and(|text| pattern.fits(text) != pattern.negated),
-            Test::Comm { pattern } => pattern.fits(&padded(subject.comm)) != pattern.negated,
-            Test::Cpu { op, value } => {
+            ProgramTest::Text { at, pattern } => {
+                at.load(data, abi).is_some_and(|text| pattern.fits(text) != pattern.negated)
+            }
+            ProgramTest::Comm { pattern } => pattern.fits(&padded(subject.comm)) != pattern.negated,
+            ProgramTest::Cpu { op, value } => {
                 *op != CompareOp::BitAnd
                     && compare(*op, true, i64::from(subject.cpu.0 as i32) as u64, *value as i64 as u64)
             }
-            Test::CpuIn { at, op, list } => {
+            ProgramTest::CpuIn { at, op, list } => {
                 let cpu = match at {
                     Some(at) => at.load(data, abi),
                     None => Some(subject.cpu.0.into()),
@@ -107,7 +109,7 @@ impl Test {
                     _ => list.contains(cpu),
                 }
             }
-            Test::CpuMask { at, op, list } => at.load(data, abi).is_some_and(|mask| {
+            ProgramTest::CpuMask { at, op, list } => at.load(data, abi).is_some_and(|mask| {
                 let cpus = (mask.len() as u32)
                     .saturating_mul(8)
                     .max(list.iter().last().map_or(0, |last| last.saturating_add(1)));
@@ -118,13 +120,13 @@ impl Test {
                     _ => (0..cpus).all(|cpu| set(cpu) == list.contains(cpu)),
                 }
             }),
-            Test::Within { at, function } => at.load(data, abi).is_some_and(|ip| function.contains(&ip)),
-            Test::Compare { left, op, right } => match (left.value(subject, abi), right.value(subject, abi)) {
+            ProgramTest::Within { at, function } => at.load(data, abi).is_some_and(|ip| function.contains(&ip)),
+            ProgramTest::Compare { left, op, right } => match (left.value(subject, abi), right.value(subject, abi)) {
                 (Some(left), Some(right)) => compare(*op, false, left, right),
                 _ => false,
             },
-            Test::NonZero(num) => num.value(subject, abi).is_some_and(|value| value != 0),
-            Test::Words { at, with } => at.with(subject, abi, |text| match with {
+            ProgramTest::NonZero(num) => num.value(subject, abi).is_some_and(|value| value != 0),
+            ProgramTest::Words { at, with } => at.with(subject, abi, |text| match with {
                 With::Equal(wanted) => text == wanted,
                 With::Regex(regex) => regex.is_match(text),
             }),
@@ -132,7 +134,7 @@ impl Test {
     }
 
     pub(super) fn needs_comm(&self) -> bool {
-        matches!(self, Test::Comm { .. } | Test::Words { at: WordsAt::Comm, .. })
+        matches!(self, ProgramTest::Comm { .. } | ProgramTest::Words { at: WordsAt::Comm, .. })
     }
 }
 
@@ -166,13 +168,13 @@ fn mask_has(mask: &[u8], abi: Abi, cpu: u32) -> bool {
     abi.uint(mask, long.saturating_mul(word as usize), long).is_some_and(|word| word >> bit & 1 == 1)
 }
 
-impl Num {
+impl ProgramNumber {
     fn value(&self, subject: &Subject<'_>, abi: Abi) -> Option<u64> {
         match self {
-            Num::Const(value) => Some(*value),
-            Num::Cpu => Some(subject.cpu.0.into()),
-            Num::Field(at) => at.load(subject.data, abi),
-            Num::Calc(calc) => {
+            ProgramNumber::Const(value) => Some(*value),
+            ProgramNumber::Cpu => Some(subject.cpu.0.into()),
+            ProgramNumber::Field(at) => at.load(subject.data, abi),
+            ProgramNumber::Calc(calc) => {
                 let (left, op, right) = &**calc;
                 let (left, right) = (left.value(subject, abi)?, right.value(subject, abi)?);
                 Some(match op {

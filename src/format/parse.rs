@@ -17,14 +17,14 @@ pub struct FormatError {
 }
 
 /// The lines of a text, with their numbers.
-struct Lines<'a> {
+struct FormatLines<'a> {
     rest: &'a str,
     number: usize,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> FormatLines<'a> {
     fn new(text: &'a str) -> Self {
-        Lines { rest: text, number: 0 }
+        FormatLines { rest: text, number: 0 }
     }
 
     /// The next line without its newline; `None` at the end of the text.
@@ -75,7 +75,7 @@ pub struct CommonBlock {
 
 impl CommonBlock {
     /// Takes the block off `lines`, if it is the same.
-    fn take(&self, lines: &mut Lines<'_>) -> Option<Arc<[Field]>> {
+    fn take(&self, lines: &mut FormatLines<'_>) -> Option<Arc<[Field]>> {
         let rest = lines.rest.strip_prefix(self.text.as_str())?.strip_prefix('\n')?;
         if self.fields.is_empty() {
             return None;
@@ -87,7 +87,7 @@ impl CommonBlock {
 }
 
 pub(super) fn event(system: &str, text: &str, last: &mut CommonBlock) -> Result<EventFormat, FormatError> {
-    let mut lines = Lines::new(text);
+    let mut lines = FormatLines::new(text);
     let name = lines.expect("name: ", "`name: NAME`")?.to_owned();
     let id = lines.expect("ID: ", "`ID: NUMBER`")?;
     let id = EventId(id.parse().map_err(|_| lines.error("`ID: NUMBER`", id))?);
@@ -124,7 +124,7 @@ pub(super) fn event(system: &str, text: &str, last: &mut CommonBlock) -> Result<
 }
 
 pub(super) fn header_page(text: &str) -> Result<HeaderPage, FormatError> {
-    let mut lines = Lines::new(text);
+    let mut lines = FormatLines::new(text);
     let mut commit = None;
     let mut data = None;
     while let Some(line) = lines.next() {

@@ -8,7 +8,7 @@ use super::tournament::{MergeKey, Tournament};
 /// advanced usually stays there, at the price of one comparison. More than [`SORTED`] streams are a [`Tournament`], so that
 /// an event costs O(log CPUs) when CPUs interleave.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Order {
+pub(super) struct StreamOrder {
     sorted: Vec<u128>,
     many: Tournament,
     is_large: bool,
@@ -29,7 +29,7 @@ fn unpacked(key: u128) -> MergeKey {
     MergeKey { time: (key >> 32) as u64, stream: key as u32 }
 }
 
-impl Order {
+impl StreamOrder {
     /// The first stream.
     #[inline]
     pub(super) fn first(&self) -> Option<u32> {
@@ -119,7 +119,7 @@ mod tests {
         /// Streams are advanced, removed and added again as a sorted list of them would be.
         #[test]
         fn is_what_sorting_gives(times in proptest::collection::vec(0u64..20, 0..40), steps in proptest::collection::vec((0u64..30, 0u8..8), 0..200)) {
-            let mut order = Order::default();
+            let mut order = StreamOrder::default();
             let mut sorted: Vec<(u64, u32)> = Vec::new();
             for (stream, &time) in times.iter().enumerate() {
                 order.push(time, stream as u32);

@@ -1,7 +1,7 @@
 //! The merged stream.
 
 use super::RecordSource;
-use super::order::Order;
+use super::order::StreamOrder;
 use crate::event::{Lost, Record};
 use crate::ring_buffer::RecordPlace;
 use crate::trace_dat::{CpuStream, FileError, Head};
@@ -24,10 +24,10 @@ use crate::units::{CpuId, Timestamp};
 /// ```
 pub struct Merge<S = CpuStream> {
     streams: Vec<Input<S>>,
-    order: Order,
+    order: StreamOrder,
     /// Streams whose next record is not yet known.
     pending: Vec<u32>,
-    current: Option<Current>,
+    current: Option<CurrentRecord>,
     /// The buffer that the current record's stream gave up, if it did.
     spare: Vec<u8>,
     failed: Option<MergeError>,
@@ -89,7 +89,7 @@ struct Input<S> {
 }
 
 #[derive(Clone, Copy)]
-struct Current {
+struct CurrentRecord {
     stream: u32,
     head: Head,
     in_spare: bool,
@@ -99,7 +99,7 @@ impl<S> Default for Merge<S> {
     fn default() -> Self {
         Merge {
             streams: Vec::new(),
-            order: Order::default(),
+            order: StreamOrder::default(),
             pending: Vec::new(),
             current: None,
             spare: Vec::new(),
@@ -130,7 +130,7 @@ impl<S: RecordSource> Merge<S> {
             && let Some(next) = input.stream.ready(limit)
         {
             input.head = Some(next);
-            self.current = Some(Current { stream, head, in_spare: false });
+            self.current = Some(CurrentRecord { stream, head, in_spare: false });
             return Ok(true);
         }
         self.advance_slowly()
@@ -171,7 +171,7 @@ impl<S: RecordSource> Merge<S> {
                 }
             }
             let in_spare = self.streams[first as usize].stream.swapped();
-            self.current = Some(Current { stream: first, head, in_spare });
+            self.current = Some(CurrentRecord { stream: first, head, in_spare });
             if !skip {
                 if self.failed.is_none()
                     && let Some((stream, limit)) = self.order.run()
@@ -238,7 +238,7 @@ impl<S: RecordSource> Merge<S> {
     /// Unless the last [`Merge::advance`] gave `Ok(true)`.
     #[inline(always)]
     pub fn record(&self) -> Record<'_> {
-        let Current { stream, head, in_spare } = self.current.expect("`advance` gave a record");
+        let CurrentRecord { stream, head, in_spare } = self.current.expect("`advance` gave a record");
         let input = &self.streams[stream as usize];
         let data = if in_spare { &self.spare[head.item.range()] } else { input.stream.bytes(&head) };
         record(input, &head, data)

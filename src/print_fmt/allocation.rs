@@ -5,8 +5,8 @@ use super::PrintProgram;
 use super::expr::{Ex, Load};
 use super::pointer::Pointer;
 use super::program::PrintOp;
-use super::table::Table;
-use super::text::Text;
+use super::table::NameTable;
+use super::text::TextExpr;
 
 /// True if a print format has `%pGg`.
 pub(crate) fn wanted(print_fmt: &str) -> bool {
@@ -28,23 +28,23 @@ impl PrintProgram {
                 && let Some(offset) = bytes.fixed_offset()
             {
                 let flags = Ex::Load(Load { offset, size: 4, signed: false });
-                step.op = PrintOp::Text(Box::new(Text::Flags(Box::new((flags, table.clone(), b"|".to_vec())))));
+                step.op = PrintOp::Text(Box::new(TextExpr::Flags(Box::new((flags, table.clone(), b"|".to_vec())))));
             }
         }
     }
 }
 
-fn table_of(op: &PrintOp) -> Option<&Table> {
+fn table_of(op: &PrintOp) -> Option<&NameTable> {
     match op {
         PrintOp::Text(text) => in_text(text),
         _ => None,
     }
 }
 
-fn in_text(text: &Text) -> Option<&Table> {
+fn in_text(text: &TextExpr) -> Option<&NameTable> {
     match text {
-        Text::Flags(of) if of.1.has_name(b"GFP_KERNEL") => Some(&of.1),
-        Text::Choice(of) => in_text(&of.1).or_else(|| in_text(&of.2)),
+        TextExpr::Flags(of) if of.1.has_name(b"GFP_KERNEL") => Some(&of.1),
+        TextExpr::Choice(of) => in_text(&of.1).or_else(|| in_text(&of.2)),
         _ => None,
     }
 }

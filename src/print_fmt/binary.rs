@@ -1,7 +1,7 @@
 //! Format strings of trace_printk, whose arguments lie packed in the record (kernel: `vbin_printf`, lib/vsprintf.c).
 
 use super::pointer::{self, Pointer};
-use super::spec::{Count, FormatPiece, MAX_WIDTH, Spec, pieces};
+use super::spec::{ConversionLength, FormatPiece, MAX_WIDTH, Spec, pieces};
 use super::{Context, Semantics};
 use crate::abi::Abi;
 use crate::text::nul::until_nul;
@@ -70,9 +70,9 @@ impl BinaryFormat {
 }
 
 fn conversion(spec: &Spec, args: &mut Args<'_, '_>, out: &mut Vec<u8>) {
-    let mut count = |count: Count| match count {
-        Count::Given(n) => n as i64,
-        Count::Argument => i64::from(args.number(4) as i32),
+    let mut count = |count: ConversionLength| match count {
+        ConversionLength::Given(n) => n as i64,
+        ConversionLength::Argument => i64::from(args.number(4) as i32),
     };
     let width = count(spec.width);
     let precision = spec.precision.map(&mut count).and_then(|p| usize::try_from(p).ok()).map(|p| p.min(MAX_WIDTH));

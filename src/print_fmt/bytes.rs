@@ -4,7 +4,7 @@ use super::Context;
 
 /// A stretch of bytes of the record. Nothing here can reach beyond it: what would, is empty or cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Bytes {
+pub(super) enum RecordBytes {
     /// Always the same place.
     Fixed { offset: u32, len: u32 },
     /// All that follows the record's fixed part.
@@ -17,11 +17,11 @@ pub(super) enum Bytes {
     OldLoc { at: u32 },
 }
 
-impl Bytes {
+impl RecordBytes {
     /// The offset, if it is the same in every record.
     pub(super) fn fixed_offset(self) -> Option<u32> {
         match self {
-            Bytes::Fixed { offset, .. } => Some(offset),
+            RecordBytes::Fixed { offset, .. } => Some(offset),
             _ => None,
         }
     }
@@ -34,17 +34,17 @@ impl Bytes {
             rest.get(..len).unwrap_or(rest)
         };
         match self {
-            Bytes::Fixed { offset, len } => cut(offset as usize, len as usize),
-            Bytes::Rest { offset } => cut(offset as usize, usize::MAX),
-            Bytes::DataLoc { at } => {
+            RecordBytes::Fixed { offset, len } => cut(offset as usize, len as usize),
+            RecordBytes::Rest { offset } => cut(offset as usize, usize::MAX),
+            RecordBytes::DataLoc { at } => {
                 let word = cx.u32(at as usize);
                 cut((word & 0xffff) as usize, (word >> 16) as usize)
             }
-            Bytes::RelLoc { at } => {
+            RecordBytes::RelLoc { at } => {
                 let word = cx.u32(at as usize);
                 cut(((word & 0xffff) as usize).saturating_add(at as usize).saturating_add(4), (word >> 16) as usize)
             }
-            Bytes::OldLoc { at } => {
+            RecordBytes::OldLoc { at } => {
                 let start = cx.abi.uint(data, at as usize, 2).unwrap_or(0);
                 cut(start as usize, usize::MAX)
             }

@@ -1,7 +1,7 @@
 //! Number expressions, compiled: every type decision is taken, what is left works on 64-bit words.
 
 use super::Context;
-use super::bytes::Bytes;
+use super::bytes::RecordBytes;
 
 /// An expression with a number as its value.
 #[derive(Clone, Debug)]
@@ -11,13 +11,13 @@ pub(super) enum Ex {
     Load(Load),
     /// An element of an array; beyond its end 0.
     Element {
-        bytes: Bytes,
+        bytes: RecordBytes,
         size: u8,
         signed: bool,
         index: Box<Ex>,
     },
     /// The length of an array in bytes.
-    Len(Bytes),
+    Len(RecordBytes),
     /// Cut to `size` bytes, then extended to 64 bits.
     Fit {
         size: u8,

@@ -5,7 +5,7 @@ use crate::text::{num, put};
 
 /// In which order the bytes of an IPv4 address lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum Ipv4Order {
     Network,
     /// As numbers of the recorded machine.
     Host,
@@ -20,15 +20,15 @@ pub(super) struct Sockaddr {
     pub(super) port: bool,
     pub(super) flow: bool,
     pub(super) scope: bool,
-    pub(super) order: Order,
+    pub(super) order: Ipv4Order,
 }
 
-impl Order {
+impl Ipv4Order {
     pub(super) fn is_reversed(self, cx: &Context<'_>) -> bool {
         match self {
-            Order::Network => false,
-            Order::Host => cx.abi.endian == crate::abi::Endian::Little,
-            Order::Reversed => true,
+            Ipv4Order::Network => false,
+            Ipv4Order::Host => cx.abi.endian == crate::abi::Endian::Little,
+            Ipv4Order::Reversed => true,
         }
     }
 }

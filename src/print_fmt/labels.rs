@@ -3,7 +3,7 @@
 use super::Semantics;
 use super::ast::CExpr;
 use super::parse::parse;
-use super::table::{self, Table};
+use super::table::{self, NameTable};
 use crate::format::EventFormat;
 
 /// The names of one field's values.
@@ -11,7 +11,7 @@ use crate::format::EventFormat;
 pub struct Labels {
     /// The field's name.
     pub field: String,
-    table: Table,
+    table: NameTable,
     /// Of flags: the text between two of them.
     delimiter: Option<Vec<u8>>,
 }
@@ -42,7 +42,7 @@ fn labels(arg: &CExpr) -> Option<Labels> {
         _ => return None,
     };
     let pairs = pairs.iter().map(pair).collect::<Option<Vec<_>>>()?;
-    Some(Labels { field: field(value)?, table: Table::new(&pairs), delimiter })
+    Some(Labels { field: field(value)?, table: NameTable::new(&pairs), delimiter })
 }
 
 fn field(value: &CExpr) -> Option<String> {

@@ -4,7 +4,7 @@ use super::PrintFmtError;
 
 /// A token and where it starts.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Token {
+pub(super) struct PrintFmtToken {
     pub(super) offset: usize,
     pub(super) kind: TokenKind,
 }
@@ -40,9 +40,9 @@ fn leftover(word: &str) -> Option<&'static [u8]> {
 }
 
 /// All tokens of `text`, ending with [`Kind::End`].
-pub(super) fn tokens(text: &str) -> Result<Vec<Token>, PrintFmtError> {
+pub(super) fn tokens(text: &str) -> Result<Vec<PrintFmtToken>, PrintFmtError> {
     let bytes = text.as_bytes();
-    let mut out: Vec<Token> = Vec::new();
+    let mut out: Vec<PrintFmtToken> = Vec::new();
     let mut pos = 0;
     while let Some(&b) = bytes.get(pos) {
         let offset = pos;
@@ -80,11 +80,13 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, PrintFmtError> {
             return Err(PrintFmtError::Syntax { offset, expected: "a token", found });
         };
         match (&kind, out.last_mut()) {
-            (TokenKind::Text(more), Some(Token { kind: TokenKind::Text(text), .. })) => text.extend_from_slice(more),
-            _ => out.push(Token { offset, kind }),
+            (TokenKind::Text(more), Some(PrintFmtToken { kind: TokenKind::Text(text), .. })) => {
+                text.extend_from_slice(more)
+            }
+            _ => out.push(PrintFmtToken { offset, kind }),
         }
     }
-    out.push(Token { offset: bytes.len(), kind: TokenKind::End });
+    out.push(PrintFmtToken { offset: bytes.len(), kind: TokenKind::End });
     Ok(out)
 }
 

@@ -3,7 +3,7 @@
 use super::PrintFmtError;
 use super::ast::{Ast, CExpr};
 use super::ctype::{self, CType, of_words};
-use super::lex::{Token, TokenKind, tokens};
+use super::lex::{PrintFmtToken, TokenKind, tokens};
 
 /// Limit of nested expressions (the deepest seen in a kernel is about 30).
 const MAX_DEPTH: usize = 160;
@@ -31,7 +31,7 @@ pub(super) fn parse(text: &str, long_size: u8) -> Result<Ast, PrintFmtError> {
 type Deep = (CExpr, usize);
 
 struct PrintParser {
-    tokens: Vec<Token>,
+    tokens: Vec<PrintFmtToken>,
     pos: usize,
     depth: usize,
     long_size: u8,

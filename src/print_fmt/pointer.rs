@@ -1,6 +1,6 @@
 //! `%p` and its extensions (kernel: Documentation/core-api/printk-formats.rst).
 
-use super::internet::{Order, Sockaddr, ipv4, ipv6, sockaddr};
+use super::internet::{Ipv4Order, Sockaddr, ipv4, ipv6, sockaddr};
 use super::{Context, Semantics, errno, time};
 use crate::symbols::Symbol;
 use crate::text::{num, put};
@@ -23,7 +23,7 @@ pub(super) enum Pointer {
     /// `%pM`, `%pm`: a hardware address; separator and order.
     Mac { separator: Option<u8>, reversed: bool },
     /// `%pI4`, `%pi4`.
-    Ipv4 { padded: bool, order: Order },
+    Ipv4 { padded: bool, order: Ipv4Order },
     /// `%pI6`, `%pi6`, `%pI6c`.
     Ipv6 { colons: bool, compressed: bool },
     /// `%pIS`: a socket address.
@@ -89,10 +89,10 @@ impl Pointer {
         let padded = at(0) == b'i';
         match at(1) {
             b'4' => match at(2) {
-                b'h' => (Pointer::Ipv4 { padded, order: Order::Host }, 3),
-                b'l' => (Pointer::Ipv4 { padded, order: Order::Reversed }, 3),
-                b'n' | b'b' => (Pointer::Ipv4 { padded, order: Order::Network }, 3),
-                _ => (Pointer::Ipv4 { padded, order: Order::Network }, 2),
+                b'h' => (Pointer::Ipv4 { padded, order: Ipv4Order::Host }, 3),
+                b'l' => (Pointer::Ipv4 { padded, order: Ipv4Order::Reversed }, 3),
+                b'n' | b'b' => (Pointer::Ipv4 { padded, order: Ipv4Order::Network }, 3),
+                _ => (Pointer::Ipv4 { padded, order: Ipv4Order::Network }, 2),
             },
             b'6' if at(2) == b'c' && (!padded || semantics == Semantics::TraceCmd) => {
                 (Pointer::Ipv6 { colons: true, compressed: true }, 3)
@@ -103,9 +103,9 @@ impl Pointer {
                 let options: Vec<u8> = extension.iter().skip(2).take_while(known).copied().collect();
                 let has = |option: u8| options.contains(&option);
                 let order = options.iter().rev().find_map(|option| match option {
-                    b'h' => Some(Order::Host),
-                    b'l' => Some(Order::Reversed),
-                    b'n' | b'b' => Some(Order::Network),
+                    b'h' => Some(Ipv4Order::Host),
+                    b'l' => Some(Ipv4Order::Reversed),
+                    b'n' | b'b' => Some(Ipv4Order::Network),
                     _ => None,
                 });
                 let kernel = semantics == Semantics::Kernel;
@@ -115,7 +115,7 @@ impl Pointer {
                     port: has(b'p'),
                     flow: kernel && has(b'f'),
                     scope: kernel && has(b's'),
-                    order: order.filter(|_| kernel).unwrap_or(Order::Network),
+                    order: order.filter(|_| kernel).unwrap_or(Ipv4Order::Network),
                 };
                 (Pointer::Sockaddr(shown), options.len().saturating_add(2))
             }

@@ -1,11 +1,11 @@
 //! A compiled print format: a flat list of operations that write into the output buffer.
 
-use super::bytes::Bytes;
+use super::bytes::RecordBytes;
 use super::expr::{Ex, Load, fit};
 use super::pointer::{self, Pointer};
 use super::spec::MAX_WIDTH;
-use super::table::{self, Table};
-use super::text::Text;
+use super::table::{self, NameTable};
+use super::text::TextExpr;
 use super::{Context, Semantics};
 use crate::sys::Tail;
 use crate::text::literal::Literal;
@@ -58,9 +58,9 @@ pub(super) enum PrintOp {
     /// `%s` of a field of 16 bytes, which is what a task's name has.
     Comm(u32),
     /// `%s` without width.
-    Str(Bytes),
-    Symbolic(Box<(Ex, Table)>),
-    Text(Box<Text>),
+    Str(RecordBytes),
+    Symbolic(Box<(Ex, NameTable)>),
+    Text(Box<TextExpr>),
     /// Any `%s`.
     TextSpec(Box<TextSpec>),
     /// Any integer conversion.
@@ -69,12 +69,12 @@ pub(super) enum PrintOp {
     Symbol(Ex, Pointer),
     Address(Box<AddressSpec>),
     /// A `%p` extension that shows bytes; the number is the width given with `*`.
-    Bytes(Box<(Pointer, Bytes, Option<Ex>)>),
+    Bytes(Box<(Pointer, RecordBytes, Option<Ex>)>),
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct TextSpec {
-    pub(super) text: Text,
+    pub(super) text: TextExpr,
     pub(super) left: bool,
     pub(super) width: Ex,
     pub(super) precision: Option<Ex>,
@@ -93,17 +93,17 @@ pub(super) struct IntSpec {
 #[derive(Clone, Debug)]
 pub(super) struct AddressSpec {
     pub(super) value: Ex,
-    pub(super) kind: Shown,
+    pub(super) kind: PaddedValue,
     pub(super) left: bool,
     pub(super) width: Ex,
 }
 
 /// A value that is filled to a width.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Shown {
+pub(super) enum PaddedValue {
     Char,
     Pointer(Pointer),
-    Bytes(Pointer, Bytes),
+    Bytes(Pointer, RecordBytes),
 }
 
 impl PrintProgram {
@@ -191,13 +191,15 @@ impl PrintProgram {
             PrintOp::Address(spec) => {
                 let start = out.len();
                 match spec.kind {
-                    Shown::Char => out.push(spec.value.eval(cx) as u8),
+                    PaddedValue::Char => out.push(spec.value.eval(cx) as u8),
                     // lib/vsprintf.c, pointer_string(): no zeros where a width is given
-                    Shown::Pointer(Pointer::Hex | Pointer::Plain) if self.semantics == Semantics::Kernel => {
+                    PaddedValue::Pointer(Pointer::Hex | Pointer::Plain) if self.semantics == Semantics::Kernel => {
                         num::hex(out, spec.value.eval(cx));
                     }
-                    Shown::Pointer(kind) => pointer::address(out, cx, kind, spec.value.eval(cx), self.semantics),
-                    Shown::Bytes(kind, bytes) => pointer::bytes(out, kind, bytes.get(cx), None, cx, self.semantics),
+                    PaddedValue::Pointer(kind) => pointer::address(out, cx, kind, spec.value.eval(cx), self.semantics),
+                    PaddedValue::Bytes(kind, bytes) => {
+                        pointer::bytes(out, kind, bytes.get(cx), None, cx, self.semantics)
+                    }
                 }
                 pad(out, start, spec.left, spec.width.eval(cx) as i32);
             }

@@ -16,8 +16,8 @@ pub(super) enum FormatPiece {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Spec {
     pub(super) flags: Flags,
-    pub(super) width: Count,
-    pub(super) precision: Option<Count>,
+    pub(super) width: ConversionLength,
+    pub(super) precision: Option<ConversionLength>,
     /// The size that `hh`, `h`, `l`, `ll`, `z`, `t`, `j` stand for, in bytes; 4 without any.
     pub(super) size: u8,
     /// `d`, `u`, `x`, `s`, `p`, ...
@@ -28,7 +28,7 @@ pub(super) struct Spec {
 
 /// A width or a precision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Count {
+pub(super) enum ConversionLength {
     Given(usize),
     /// `*`: an argument.
     Argument,
@@ -83,10 +83,10 @@ fn spec(format: &[u8], mut pos: usize, long_size: u8) -> Option<(Spec, usize)> {
         }
         pos = pos.saturating_add(1);
     }
-    let width = count(format, &mut pos).unwrap_or(Count::Given(0));
+    let width = count(format, &mut pos).unwrap_or(ConversionLength::Given(0));
     let precision = if format.get(pos) == Some(&b'.') {
         pos = pos.saturating_add(1);
-        Some(count(format, &mut pos).unwrap_or(Count::Given(0)))
+        Some(count(format, &mut pos).unwrap_or(ConversionLength::Given(0)))
     } else {
         None
     };
@@ -116,10 +116,10 @@ fn spec(format: &[u8], mut pos: usize, long_size: u8) -> Option<(Spec, usize)> {
     Some((Spec { flags, width, precision, size, conversion, extension }, pos))
 }
 
-fn count(format: &[u8], pos: &mut usize) -> Option<Count> {
+fn count(format: &[u8], pos: &mut usize) -> Option<ConversionLength> {
     if format.get(*pos) == Some(&b'*') {
         *pos = pos.saturating_add(1);
-        return Some(Count::Argument);
+        return Some(ConversionLength::Argument);
     }
     let digits = format.get(*pos..)?.split(|b| !b.is_ascii_digit()).next()?;
     if digits.is_empty() {
@@ -127,7 +127,7 @@ fn count(format: &[u8], pos: &mut usize) -> Option<Count> {
     }
     *pos = pos.saturating_add(digits.len());
     let value = digits.iter().fold(0usize, |v, b| v.saturating_mul(10).saturating_add(usize::from(b & 0xf)));
-    Some(Count::Given(value.min(MAX_WIDTH)))
+    Some(ConversionLength::Given(value.min(MAX_WIDTH)))
 }
 
 #[cfg(test)]
@@ -147,10 +147,10 @@ mod tests {
         assert_eq!(
             conv,
             [
-                (b's', Count::Given(16), Some(Count::Given(16)), 4),
-                (b'x', Count::Given(8), None, 4),
-                (b'p', Count::Argument, None, 4),
-                (b'u', Count::Given(0), None, 4),
+                (b's', ConversionLength::Given(16), Some(ConversionLength::Given(16)), 4),
+                (b'x', ConversionLength::Given(8), None, 4),
+                (b'p', ConversionLength::Argument, None, 4),
+                (b'u', ConversionLength::Given(0), None, 4),
             ]
         );
         assert_eq!(all.last(), Some(&FormatPiece::Literal(b"%".to_vec())));

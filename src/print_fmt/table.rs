@@ -5,16 +5,16 @@ use crate::text::{num, put};
 
 /// The names of one table, all texts in one buffer.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Table {
+pub(super) struct NameTable {
     entries: Vec<(u64, u32, u32)>,
     text: Vec<u8>,
     /// For small values: index into `entries` plus 1.
     dense: Vec<u16>,
 }
 
-impl Table {
+impl NameTable {
     pub(super) fn new(pairs: &[(u64, Vec<u8>)]) -> Self {
-        let mut table = Table::default();
+        let mut table = NameTable::default();
         for (value, name) in pairs {
             let start = table.text.len() as u32;
             table.text.extend_from_slice(name);
@@ -65,7 +65,7 @@ pub(super) type Part<'a> = &'a dyn Fn(&mut Vec<u8>, &[u8]);
 
 /// The kernel's trace_print_symbols_seq, or libtraceevent's.
 #[inline]
-pub(super) fn symbolic(out: &mut Vec<u8>, table: &Table, value: u64, part: Option<Part<'_>>) {
+pub(super) fn symbolic(out: &mut Vec<u8>, table: &NameTable, value: u64, part: Option<Part<'_>>) {
     match (table.find(value), part) {
         (Some(entry), None) => table.put_name(entry, out),
         (Some(entry), Some(part)) => part(out, table.name(entry)),
@@ -79,7 +79,7 @@ pub(super) fn symbolic(out: &mut Vec<u8>, table: &Table, value: u64, part: Optio
 /// The kernel's trace_print_flags_seq, or libtraceevent's, in which a flag of no bits stands for 0 alone and ends the table.
 pub(super) fn flags(
     out: &mut Vec<u8>,
-    table: &Table,
+    table: &NameTable,
     delimiter: &[u8],
     mut value: u64,
     semantics: Semantics,
@@ -126,7 +126,7 @@ pub(super) fn flags(
 
 /// `__trace_landlock_print_layers` (include/trace/events/landlock.h, Linux 7.3): of each mask in an array the names of its
 /// flags, `{read_file|truncate,,read_file}`. Values without a name are passed over.
-pub(super) fn layers(out: &mut Vec<u8>, table: &Table, data: &[u8], count: usize, cx: &Context<'_>) {
+pub(super) fn layers(out: &mut Vec<u8>, table: &NameTable, data: &[u8], count: usize, cx: &Context<'_>) {
     out.push(b'{');
     let size = data.len().checked_div(count).unwrap_or(0);
     if matches!(size, 1 | 2 | 4 | 8) {

@@ -3,7 +3,7 @@
 use super::drain::{Drain, Progress};
 use super::sink::ChunkSink;
 use super::spool::Spool;
-use super::store::{RingTally, Store, Stored};
+use super::store::{RingTally, Store, StoreContents};
 use std::io;
 use std::time::Duration;
 
@@ -69,7 +69,7 @@ impl<'a> Feed<'a> {
     /// Stores the last whole sub-buffers.
     pub fn done(mut self) -> Fed {
         let torn = self.store.drop_torn() as u64;
-        let Stored { spool, tally, failure, .. } = self.store.done(0);
+        let StoreContents { spool, tally, failure, .. } = self.store.done(0);
         Fed { spool, tally, torn, failure }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::comms::with_saved;
 use super::error::RecordError;
-use super::metadata::{Formats, Metadata, with_nul};
+use super::metadata::{Formats, KernelMetadata, with_nul};
 use super::output::{clocks, trace_id};
 use super::view::uname;
 use crate::abi::Abi;
@@ -20,7 +20,7 @@ use std::path::Path;
 /// [`RecordError::Tracefs`], [`RecordError::TraceFile`].
 pub fn header(tracefs: &Tracefs, kallsyms: &[u8], file: File, path: &Path) -> Result<u64, RecordError> {
     let top = tracefs.top();
-    let metadata = Metadata::read(tracefs, None, Formats::default())?;
+    let metadata = KernelMetadata::read(tracefs, None, Formats::default())?;
     let clock = top.trace_clock()?;
     let sub_buffer = top.sub_buffer_size()?;
     let cpus = top.cpus()?.len();

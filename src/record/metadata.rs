@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// Texts of tracefs that go into the file as they are.
 #[derive(Debug)]
-pub(super) struct Metadata {
+pub(super) struct KernelMetadata {
     pub(super) header_page: String,
     pub(super) header_event: String,
     /// Formats of the `ftrace` system: markers, function entries and the like need no enabling.
@@ -33,7 +33,7 @@ impl Formats {
     }
 }
 
-impl Metadata {
+impl KernelMetadata {
     /// Reads the formats of `events`, or of all events there are, but for those that are `known`.
     pub(super) fn read(tracefs: &Tracefs, events: Option<&[EventName]>, mut known: Formats) -> Result<Self, Error> {
         let top = tracefs.top();
@@ -57,7 +57,7 @@ impl Metadata {
         let ftrace = top.events_of("ftrace")?;
         let ftrace_formats = top.event_formats(&ftrace.iter().collect::<Vec<_>>())?;
         let enumerators = enumerators(tracefs, formats.values().flatten());
-        Ok(Metadata {
+        Ok(KernelMetadata {
             enumerators,
             header_page: tracefs.header_page()?.0,
             header_event: tracefs.header_event()?,

@@ -4,7 +4,7 @@ use super::at_the_end::AtTheEnd;
 use super::comms::Comm;
 use super::error::RecordError;
 use super::former::{Former, lock};
-use super::metadata::{Formats, Metadata, with_nul};
+use super::metadata::{Formats, KernelMetadata, with_nul};
 use super::plan::Plan;
 use super::proc_maps::ProcMaps;
 use super::remote::Remote;
@@ -64,7 +64,7 @@ pub(super) struct ClockFacts {
 }
 
 /// A trace file that waits for the symbols, which take a while to read.
-pub(super) struct Symbols {
+pub(super) struct SymbolsWriter {
     writer: SectionWriter,
     table: SpoolTable,
     path: PathBuf,
@@ -281,14 +281,14 @@ impl Output {
         plan: &Plan,
         buffers: &[SetUpBuffer],
         time: ClockFacts,
-    ) -> Result<Symbols, RecordError> {
+    ) -> Result<SymbolsWriter, RecordError> {
         let Some(main) = buffers.first() else { return Err(super::PlanError::NoEvents.into()) };
         let mut events: Vec<EventName> = buffers.iter().flat_map(|b| b.events.iter().cloned()).collect();
         events.sort_unstable();
         events.dedup();
         // The earlier contents of a ring can be of any event.
         let all = plan.all_formats || buffers.iter().any(|buffer| buffer.held_before > 0);
-        let metadata = Metadata::read(tracefs, (!all).then_some(&events), std::mem::take(&mut self.formats))?;
+        let metadata = KernelMetadata::read(tracefs, (!all).then_some(&events), std::mem::take(&mut self.formats))?;
         let file = self.any_file()?;
         file.set_len(0).map_err(self.error("write"))?;
         let codec = plan.compression.codec();
@@ -339,7 +339,7 @@ impl Output {
         if let Some((file, id, remote)) = sent.as_ref().filter(|sent| !sent.2.wants_all_first()) {
             send_file(file, *id, remote)?;
         }
-        Ok(Symbols { writer, table: self.table.clone(), path: self.path.clone(), btf, sent })
+        Ok(SymbolsWriter { writer, table: self.table.clone(), path: self.path.clone(), btf, sent })
     }
 
     /// From here on there are events in the spools: no file is removed any more, whatever happens.
@@ -485,7 +485,7 @@ impl Drop for Output {
     }
 }
 
-impl Symbols {
+impl SymbolsWriter {
     /// Adds the kernel's symbols and types to the file. Without them the recording is still one, so what goes wrong comes back
     /// beside the writer.
     pub(super) fn write(mut self, kallsyms: Result<Vec<u8>, tracefs::Error>) -> (SectionWriter, Option<RecordError>) {

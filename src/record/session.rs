@@ -24,7 +24,7 @@ use super::setup::{ResolvedEvents, SetUpBuffer, choose, set_up_all};
 use super::spool::Keep;
 use super::stop::{Signals, Watched, wait};
 use super::summary::{BufferSummary, CpuSummary, RecordSummary};
-use super::symbols::{SymbolThread, Written};
+use super::symbols::{SymbolThread, SymbolizedFile};
 use super::tsc;
 use super::worker::{Drained, Worker, WorkerError, thread_time};
 use crate::ring_buffer::Lost;
@@ -492,7 +492,7 @@ impl SessionRun<'_> {
         let (former, mut file_size) = (self.output.former().map(Path::to_owned), 0);
         let (undone, restored) = restore_beside(self.journal, self.plan.keep, || {
             let written = symbols.written();
-            if let Some(Written { writer, error, time }) = written {
+            if let Some(SymbolizedFile { writer, error, time }) = written {
                 self.output.resume(writer);
                 failures.extend(error.as_ref().map(|error| in_full(error)));
                 threads.push(("symbols", time));

@@ -48,7 +48,7 @@ pub struct RingTally {
 }
 
 /// The contents of a store at its end.
-pub(super) struct Stored {
+pub(super) struct StoreContents {
     pub(super) spool: ChunkSink,
     pub(super) efforts: Efforts,
     pub(super) tally: RingTally,
@@ -223,11 +223,11 @@ impl<'a> Store<'a> {
     }
 
     /// Pads the last sub-buffer and stores what there is.
-    pub(super) fn done(mut self, waited: usize) -> Stored {
+    pub(super) fn done(mut self, waited: usize) -> StoreContents {
         self.chunk.pad(self.sub_buffer);
         self.flush(waited);
         self.tally.lose(self.spool.dropped());
-        Stored { spool: self.spool, efforts: self.efforts, tally: self.tally, failure: self.failure }
+        StoreContents { spool: self.spool, efforts: self.efforts, tally: self.tally, failure: self.failure }
     }
 }
 

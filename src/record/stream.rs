@@ -9,7 +9,7 @@ use super::child::{Child, Ended, RecordedCommand};
 use super::ending::{end_of, pass_on};
 use super::error::{PlanError, RecordError};
 use super::live_rings::LiveRings;
-use super::metadata::{Formats, Metadata};
+use super::metadata::{Formats, KernelMetadata};
 use super::own::own_threads;
 use super::plan::Plan;
 use super::session::choose_events;
@@ -153,7 +153,7 @@ impl<'p> LiveStream<'p> {
 fn facts(journal: &Journal, buffers: &[SetUpBuffer]) -> Result<LiveFacts, RecordError> {
     let tracefs = journal.tracefs();
     // Triggers and dynamic events may bring in what is not enabled, so all formats are wanted.
-    let metadata = Metadata::read(tracefs, None, Formats::default())?;
+    let metadata = KernelMetadata::read(tracefs, None, Formats::default())?;
     let (_, header_page) = tracefs.header_page()?;
     let mut not_understood = Vec::new();
     let texts = metadata.ftrace_formats.iter().map(|text| ("ftrace", text));

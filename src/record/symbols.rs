@@ -1,7 +1,7 @@
 //! The thread that reads the kernel's symbols while everything else is set up, and writes them while events are recorded.
 
 use super::error::RecordError;
-use super::output::Symbols;
+use super::output::SymbolsWriter;
 use super::worker::thread_time;
 use crate::sys::{self, Scheduling};
 use crate::trace_dat::SectionWriter;
@@ -15,15 +15,15 @@ use std::time::Duration;
 /// The running thread. Dropped, it is waited for.
 pub(super) struct SymbolThread {
     /// Takes the file as soon as it has all that comes before the symbols.
-    file: Option<Sender<Symbols>>,
-    thread: Option<JoinHandle<Option<Written>>>,
+    file: Option<Sender<SymbolsWriter>>,
+    thread: Option<JoinHandle<Option<SymbolizedFile>>>,
     /// The thread's scheduling before it was lowered, so as not to delay traced tasks.
     before: Option<Scheduling>,
-    written: Option<Written>,
+    written: Option<SymbolizedFile>,
 }
 
 /// A trace file with its symbols.
-pub(super) struct Written {
+pub(super) struct SymbolizedFile {
     pub(super) writer: SectionWriter,
     /// Why it has none. The recording is one without them.
     pub(super) error: Option<RecordError>,
@@ -37,18 +37,18 @@ impl SymbolThread {
     /// # Errors
     /// If the kernel refuses a thread.
     pub(super) fn start(tracefs: &Tracefs) -> io::Result<Self> {
-        let (sender, file) = bounded::<Symbols>(1);
+        let (sender, file) = bounded::<SymbolsWriter>(1);
         let tracefs = tracefs.clone();
         let thread = Builder::new().name("rtrace/symbols".to_owned()).spawn(move || {
             let kallsyms = tracefs.kallsyms();
             let (writer, error) = file.recv().ok()?.write(kallsyms);
-            Some(Written { writer, error, time: thread_time() })
+            Some(SymbolizedFile { writer, error, time: thread_time() })
         })?;
         Ok(SymbolThread { file: Some(sender), thread: Some(thread), before: None, written: None })
     }
 
     /// Gives it the file to write to.
-    pub(super) fn write_to(&mut self, symbols: Symbols) {
+    pub(super) fn write_to(&mut self, symbols: SymbolsWriter) {
         if let Some(file) = self.file.take() {
             // If the thread is gone, `written` says why.
             let _ = file.send(symbols);
@@ -74,13 +74,13 @@ impl SymbolThread {
     }
 
     /// Waits for the file; `None` if it was given none.
-    pub(super) fn written(mut self) -> Option<Written> {
+    pub(super) fn written(mut self) -> Option<SymbolizedFile> {
         self.wait();
         self.written.take()
     }
 
     /// The thread, to be waited for: nothing more comes for it, and it need not make way any more.
-    fn thread(&mut self) -> Option<JoinHandle<Option<Written>>> {
+    fn thread(&mut self) -> Option<JoinHandle<Option<SymbolizedFile>>> {
         self.file = None;
         let thread = self.thread.take()?;
         if let Some(before) = self.before.take() {

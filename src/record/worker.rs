@@ -7,7 +7,7 @@
 use super::drain::{Drain, Progress};
 use super::effort::Efforts;
 use super::sink::ChunkSink;
-use super::store::{RingTally, Store, Stored};
+use super::store::{RingTally, Store, StoreContents};
 use super::watch::{Interference, Watch};
 use crate::sys;
 use crate::tracefs::CpuStats;
@@ -174,7 +174,7 @@ impl<'a> Worker<'a> {
         let error = prioritized.and_then(|()| self.drain_all(stop)).err();
         let taken = self.store.events();
         let interference = self.watch.map_or(Interference::default(), |watch| watch.done(taken));
-        let Stored { spool, efforts, tally, failure } = self.store.done(self.waited);
+        let StoreContents { spool, efforts, tally, failure } = self.store.done(self.waited);
         Drained {
             cpu: self.cpu,
             spool,

@@ -98,7 +98,7 @@ impl Resolved<'_> {
         };
         let effort = WorkDivision::new(if exporter.is_serial() { 1 } else { query.threads });
         let sink = &mut |text: &[u8]| out.write_all(text);
-        let mut known = Part { seen: self.seen.clone(), counts: Outcome::default(), state };
+        let mut known = SegmentState { seen: self.seen.clone(), counts: Outcome::default(), state };
         let consumer = Consumer { exporter, resolved: self, all: self.is_everything() };
         ahead::run(&consumer, streams, effort, &mut known, sink, damage)?;
         outcome.add(&known.counts);
@@ -137,7 +137,7 @@ struct Consumer<'a, 'q, E> {
 }
 
 /// The state that the events of a segment leave.
-struct Part<S> {
+struct SegmentState<S> {
     seen: Seen,
     /// Events and losses.
     counts: Outcome,
@@ -145,13 +145,13 @@ struct Part<S> {
 }
 
 impl<E: Exporter> Work for Consumer<'_, '_, E> {
-    type State = Part<E::State>;
+    type State = SegmentState<E::State>;
 
     const FOLLOWING: Following = E::FOLLOWING;
 
-    fn fork(&self, known: &Part<E::State>, used: Option<Part<E::State>>) -> Part<E::State> {
+    fn fork(&self, known: &SegmentState<E::State>, used: Option<SegmentState<E::State>>) -> SegmentState<E::State> {
         let state = self.exporter.fork(&known.state, used.map(|used| used.state));
-        Part { seen: known.seen.fork(), counts: Outcome::default(), state }
+        SegmentState { seen: known.seen.fork(), counts: Outcome::default(), state }
     }
 
     #[inline(always)]
@@ -159,7 +159,7 @@ impl<E: Exporter> Work for Consumer<'_, '_, E> {
         &self,
         record: &Record<'_>,
         next: impl FnOnce() -> Option<Record<'n>>,
-        part: &mut Part<E::State>,
+        part: &mut SegmentState<E::State>,
         out: &mut Vec<u8>,
     ) -> Consumed {
         let Resolved { query, selector, .. } = self.resolved;
@@ -175,7 +175,12 @@ impl<E: Exporter> Work for Consumer<'_, '_, E> {
         self.exporter.event(record, next, &mut part.state, out)
     }
 
-    fn commit(&self, known: &mut Part<E::State>, done: &mut Part<E::State>, out: &mut Vec<u8>) -> Commit {
+    fn commit(
+        &self,
+        known: &mut SegmentState<E::State>,
+        done: &mut SegmentState<E::State>,
+        out: &mut Vec<u8>,
+    ) -> Commit {
         // Nothing may be taken over of a segment that is done again in order.
         if done.seen.guessed() {
             return Commit::Serialize;
@@ -188,7 +193,7 @@ impl<E: Exporter> Work for Consumer<'_, '_, E> {
         commit
     }
 
-    fn settle(&self, done: &mut Part<E::State>) {
+    fn settle(&self, done: &mut SegmentState<E::State>) {
         self.exporter.settle(&mut done.state);
     }
 }

@@ -4,12 +4,12 @@ use crate::btf::{Function, Int, TypeKind};
 
 /// The layout of a function's arguments.
 #[derive(Clone, Debug)]
-pub(crate) struct Arguments {
-    pub(crate) list: Vec<Argument>,
+pub(crate) struct FunctionArguments {
+    pub(crate) list: Vec<FunctionArgument>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Argument {
+pub(crate) struct FunctionArgument {
     pub(crate) name: Box<str>,
     pub(crate) is: Passed,
 }
@@ -29,7 +29,7 @@ pub(crate) enum Passed {
     Other(&'static str, u32),
 }
 
-impl Arguments {
+impl FunctionArguments {
     pub(super) fn of(function: Function<'_>) -> Self {
         let argument = |p: crate::btf::Parameter<'_>| {
             let resolved = p.of().resolved();
@@ -43,8 +43,8 @@ impl Arguments {
                 }
                 kind => Passed::Other(kind.word(), resolved.size().unwrap_or(0)),
             };
-            Argument { name: p.name().into(), is }
+            FunctionArgument { name: p.name().into(), is }
         };
-        Arguments { list: function.parameters().map(argument).collect() }
+        FunctionArguments { list: function.parameters().map(argument).collect() }
     }
 }

@@ -1,6 +1,6 @@
 //! Parameters of the recorded kernel's functions, out of its BTF.
 
-use super::arguments::Arguments;
+use super::arguments::FunctionArguments;
 use crate::btf::{Btf, Error};
 use crate::trace_dat::{FileError, LazyBytes};
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ pub struct KernelFunctions {
     btf: LazyBytes<FileError>,
     parsed: OnceLock<Result<Btf, Error>>,
     /// Results of lookups so far, by the function's address and whether copies of the compiler's were to be found.
-    known: RwLock<HashMap<(u64, bool), Option<Arguments>>>,
+    known: RwLock<HashMap<(u64, bool), Option<FunctionArguments>>>,
 }
 
 impl Clone for KernelFunctions {
@@ -40,7 +40,7 @@ impl KernelFunctions {
         &self,
         (address, name): (u64, &[u8]),
         copies: bool,
-        show: impl FnOnce(Option<&Arguments>) -> R,
+        show: impl FnOnce(Option<&FunctionArguments>) -> R,
     ) -> R {
         let key = (address, copies);
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
@@ -58,10 +58,10 @@ impl KernelFunctions {
     }
 
     #[cold]
-    fn find(&self, name: &[u8], copies: bool) -> Option<Arguments> {
+    fn find(&self, name: &[u8], copies: bool) -> Option<FunctionArguments> {
         let btf = self.parsed.get_or_init(|| Btf::parse(self.btf.get().unwrap_or_default().to_vec())).as_ref().ok()?;
         let name = std::str::from_utf8(name).ok()?;
         let function = if copies { btf.function(name) } else { btf.function_named(name) };
-        function.map(Arguments::of)
+        function.map(FunctionArguments::of)
     }
 }

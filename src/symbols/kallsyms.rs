@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[derive(Clone, Debug, Default)]
 pub struct Kallsyms {
     text: LazyBytes<FileError>,
-    table: OnceLock<Table>,
+    table: OnceLock<SymbolTable>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Table {
+struct SymbolTable {
     /// Ascending; searched on its own so that a search touches few cache lines.
     addresses: Vec<u64>,
     /// Parallel to `addresses`: name and module within the text.
@@ -143,7 +143,7 @@ fn hex(digits: &[u8]) -> Option<u64> {
     Some(value)
 }
 
-impl Table {
+impl SymbolTable {
     fn parse(text: &[u8]) -> Self {
         let most = text.len() / 40;
         let (mut addresses, mut names) = (Vec::with_capacity(most), Vec::with_capacity(most));
@@ -168,7 +168,7 @@ impl Table {
             symbols.sort_by_key(|s| s.0); // stable: of several names for one address the kernel's order decides
             (addresses, names) = symbols.into_iter().unzip();
         }
-        let mut found = Table { addresses, names, code: None, code_only: false, recent: Recent::default() };
+        let mut found = SymbolTable { addresses, names, code: None, code_only: false, recent: Recent::default() };
         // Without CONFIG_KALLSYMS_ALL there are next to none of data (kernel/kallsyms_internal.h, is_ksym_addr()).
         found.code_only = data < found.addresses.len() / 20;
         let range = |start: &str, end: &str| Some(found.address_of(start, text)?..found.address_of(end, text)?);
@@ -258,8 +258,8 @@ impl Kallsyms {
     }
 
     #[inline]
-    fn table(&self) -> &Table {
-        self.table.get_or_init(|| Table::parse(self.text()))
+    fn table(&self) -> &SymbolTable {
+        self.table.get_or_init(|| SymbolTable::parse(self.text()))
     }
 
     /// The symbol that `address` lies in: the one that starts last before it. The last one of all has no known end and is
@@ -274,7 +274,7 @@ impl Kallsyms {
     }
 
     #[inline(never)]
-    fn search(&self, table: &Table, address: u64) -> Option<Symbol<'_>> {
+    fn search(&self, table: &SymbolTable, address: u64) -> Option<Symbol<'_>> {
         let (first, after) = table.group(address)?;
         let only = after.saturating_sub(first) == 1;
         if only {

@@ -18,13 +18,13 @@ use std::collections::HashMap;
 /// Addresses of kernel and modules in the boot before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastBoot {
-    kernel: Kernel,
+    kernel: KernelLocation,
     /// Module and address.
     modules: Vec<(String, u64)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kernel {
+enum KernelLocation {
     /// `_text` was here.
     At(u64),
     /// It moved by this many bytes.
@@ -47,11 +47,13 @@ impl LastBoot {
         for line in text.lines() {
             let mut words = line.split_whitespace();
             match (words.next(), words.next(), words.next()) {
-                (Some("text"), Some("delta:"), Some(delta)) => kernel = Some(Kernel::Moved(delta.parse().ok()?)),
+                (Some("text"), Some("delta:"), Some(delta)) => {
+                    kernel = Some(KernelLocation::Moved(delta.parse().ok()?))
+                }
                 (Some(address), Some(name), None) => {
                     let Ok(address) = u64::from_str_radix(address, 16) else { continue };
                     match name {
-                        "[kernel]" => kernel = Some(Kernel::At(address)),
+                        "[kernel]" => kernel = Some(KernelLocation::At(address)),
                         module => modules.push((module.to_owned(), address)),
                     }
                 }
@@ -67,8 +69,8 @@ impl LastBoot {
         let (text, end) = (address_of(kallsyms, b"_text")?, address_of(kallsyms, b"_end").unwrap_or(u64::MAX));
         // from an address of this boot to one of the last
         let back = match self.kernel {
-            Kernel::At(address) => address.wrapping_sub(text),
-            Kernel::Moved(delta) => (delta as u64).wrapping_neg(),
+            KernelLocation::At(address) => address.wrapping_sub(text),
+            KernelLocation::Moved(delta) => (delta as u64).wrapping_neg(),
         };
         let now: HashMap<&[u8], u64> = modules.split(|b| *b == b'\n').filter_map(loaded).collect();
         let module_back = |module: &[u8]| {
@@ -148,12 +150,12 @@ mod tests {
     fn texts_of_all_kernels() {
         // kernel/trace/trace.c: show_last_boot_header() of Linux 6.15 and of newer ones, tracing_last_boot_read() of 6.12
         let of_6_15 = LastBoot::parse("ffffffff9a000000\t[kernel]\nffffffffc0a3b000\text4\n").unwrap();
-        assert_eq!(of_6_15.kernel, Kernel::At(0xffff_ffff_9a00_0000));
+        assert_eq!(of_6_15.kernel, KernelLocation::At(0xffff_ffff_9a00_0000));
         assert_eq!(of_6_15.modules, [("ext4".to_owned(), 0xffff_ffff_c0a3_b000)]);
         let newer = LastBoot::parse("trace_clock: local\nffffffff9a000000\t[kernel]\n").unwrap();
         assert_eq!(newer.kernel, of_6_15.kernel);
         let of_6_12 = LastBoot::parse("text delta:\t-4096\ndata delta:\t-4096\n").unwrap();
-        assert_eq!(of_6_12.kernel, Kernel::Moved(-4096));
+        assert_eq!(of_6_12.kernel, KernelLocation::Moved(-4096));
         assert_eq!(LastBoot::parse("# Current\n"), None);
         assert_eq!(LastBoot::parse(""), None);
     }

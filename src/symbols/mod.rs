@@ -13,7 +13,7 @@ mod printk;
 mod recorded;
 mod user;
 
-pub(crate) use arguments::{Arguments, Passed};
+pub(crate) use arguments::{FunctionArguments, Passed};
 pub use comms::Comms;
 pub(crate) use comms::{CommName, UNKNOWN};
 pub use functions::KernelFunctions;

@@ -10,17 +10,17 @@ use std::ptr;
 
 /// The types of the running kernel, mapped: its own memory, which nothing changes while it runs.
 #[derive(Debug)]
-pub(crate) struct KernelTypes {
+pub(crate) struct MappedKernelTypes {
     map: *mut u8,
     len: usize,
 }
 
 // SAFETY: the mapping belongs to this value alone and is only read.
-unsafe impl Send for KernelTypes {}
+unsafe impl Send for MappedKernelTypes {}
 // SAFETY: as above.
-unsafe impl Sync for KernelTypes {}
+unsafe impl Sync for MappedKernelTypes {}
 
-impl KernelTypes {
+impl MappedKernelTypes {
     /// Maps `/sys/kernel/btf/vmlinux`.
     ///
     /// # Errors
@@ -37,11 +37,11 @@ impl KernelTypes {
         if map == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        Ok(KernelTypes { map: map.cast(), len })
+        Ok(MappedKernelTypes { map: map.cast(), len })
     }
 }
 
-impl Deref for KernelTypes {
+impl Deref for MappedKernelTypes {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -50,7 +50,7 @@ impl Deref for KernelTypes {
     }
 }
 
-impl Drop for KernelTypes {
+impl Drop for MappedKernelTypes {
     fn drop(&mut self) {
         // SAFETY: the mapping was made by `map` with this length and is not used after.
         unsafe { libc::munmap(self.map.cast(), self.len) };

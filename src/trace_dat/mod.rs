@@ -34,7 +34,7 @@ mod xxh64;
 pub use crate::lazy::LazyBytes;
 pub(crate) use codec::Unpackers;
 pub use codec::{Codec, MAX_CHUNK, Unpacker};
-pub(crate) use data::{Batch, Mark, Packed, PageCursor, PageHeaders};
+pub(crate) use data::{Batch, Mark, PackedChunk, PageCursor, PageHeaders};
 pub use data::{
     Chunk, ChunkFacts, ChunkIndex, ChunkScan, Correction, CpuStream, EventIdSet, Head, PidBloom, RawPages, Seek,
     TimeOptions,

@@ -3,14 +3,14 @@
 use crate::abi::{Abi, Endian};
 
 /// Bytes being put together in the file's byte order.
-pub(super) struct Put {
+pub(super) struct FileBytes {
     pub(super) bytes: Vec<u8>,
     endian: Endian,
 }
 
-impl Put {
+impl FileBytes {
     pub(super) fn new(abi: Abi) -> Self {
-        Put { bytes: Vec::new(), endian: abi.endian }
+        FileBytes { bytes: Vec::new(), endian: abi.endian }
     }
 
     pub(super) fn raw(&mut self, data: &[u8]) -> &mut Self {

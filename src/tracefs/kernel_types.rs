@@ -6,11 +6,11 @@ use std::ops::Deref;
 
 /// The bytes of `/sys/kernel/btf/vmlinux`.
 #[derive(Debug)]
-pub struct KernelTypes(Bytes);
+pub struct KernelTypes(KernelTypeBytes);
 
 #[derive(Debug)]
-enum Bytes {
-    Mapped(sys::KernelTypes),
+enum KernelTypeBytes {
+    Mapped(sys::MappedKernelTypes),
     Read(Vec<u8>),
 }
 
@@ -19,8 +19,8 @@ impl Deref for KernelTypes {
 
     fn deref(&self) -> &[u8] {
         match &self.0 {
-            Bytes::Mapped(types) => types,
-            Bytes::Read(types) => types,
+            KernelTypeBytes::Mapped(types) => types,
+            KernelTypeBytes::Read(types) => types,
         }
     }
 }
@@ -32,9 +32,9 @@ impl Tracefs {
     /// # Errors
     /// As [`Tracefs::kernel_btf`].
     pub fn kernel_types(&self) -> Result<KernelTypes, Error> {
-        match sys::KernelTypes::map() {
-            Ok(types) => Ok(KernelTypes(Bytes::Mapped(types))),
-            Err(_) => self.kernel_btf().map(|types| KernelTypes(Bytes::Read(types))),
+        match sys::MappedKernelTypes::map() {
+            Ok(types) => Ok(KernelTypes(KernelTypeBytes::Mapped(types))),
+            Err(_) => self.kernel_btf().map(|types| KernelTypes(KernelTypeBytes::Read(types))),
         }
     }
 }
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn what_is_mapped_is_what_is_read() {
-        let pair = std::fs::read("/sys/kernel/btf/vmlinux").and_then(|read| Ok((read, sys::KernelTypes::map()?)));
+        let pair = std::fs::read("/sys/kernel/btf/vmlinux").and_then(|read| Ok((read, sys::MappedKernelTypes::map()?)));
         match pair {
             Ok((read, mapped)) => assert!(mapped[..] == read[..]),
             Err(e) => {

@@ -1,10 +1,10 @@
 //! Following calls from entry to return.
 
-use super::open::{Context, OpenFrame, Spent};
+use super::open::{CallContext, OpenFrame, Spent};
 use super::report::{CalledFunction, FoldedFrame, FoldedTime, FunctionCounts, FunctionReport, LongestCall};
 use crate::abi::Abi;
 use crate::analysis::map::Map;
-use crate::analysis::stacks::{Change, Frame, StackEvents, StackTree, TaskStack, Walk};
+use crate::analysis::stacks::{StackChange, StackEvents, StackFrame, StackTree, StackWalk, TaskStack};
 use crate::analysis::{Durations, InOrder};
 use crate::event::{Lost, Record};
 use crate::format::EventFormat;
@@ -19,7 +19,7 @@ pub struct FunctionTimes {
     events: StackEvents,
     has_switches: bool,
     window: Option<(u64, u64)>,
-    walk: Walk,
+    walk: StackWalk,
     calls: FunctionCalls,
     losses: u64,
 }
@@ -31,14 +31,14 @@ struct FunctionCalls {
     open: Map<TaskStack, Vec<OpenFrame>>,
     functions: Map<u64, CalledFunction>,
     /// Own times by stack, below the task.
-    stacks: StackTree<Root>,
+    stacks: StackTree<CallRoot>,
     unfinished: u64,
     without_entry: u64,
 }
 
 /// The root of stacks: a task, or what interrupted it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Root {
+struct CallRoot {
     pid: Pid,
     interrupt: bool,
 }
@@ -50,7 +50,7 @@ impl FunctionTimes {
             events: StackEvents::new(formats, abi),
             has_switches: false,
             window: None,
-            walk: Walk::default(),
+            walk: StackWalk::default(),
             calls: FunctionCalls {
                 only: only.map(|pids| Arc::new(pids.into_iter().collect())),
                 open: Map::default(),
@@ -74,7 +74,7 @@ impl FunctionCalls {
         self.only.as_ref().is_none_or(|only| only.contains(&task.pid))
     }
 
-    fn open(&mut self, task: TaskStack, frame: Frame, context: Context, at: u64) {
+    fn open(&mut self, task: TaskStack, frame: StackFrame, context: CallContext, at: u64) {
         let stack = self.open.entry(task).or_default();
         let (below, interrupts) = match stack.last() {
             Some(outer) => (Some(outer.node), outer.context < context),
@@ -82,11 +82,11 @@ impl FunctionCalls {
         };
         let node = match below {
             Some(below) if !interrupts => below,
-            _ => self.stacks.root(&Root { pid: task.pid, interrupt: interrupts }),
+            _ => self.stacks.root(&CallRoot { pid: task.pid, interrupt: interrupts }),
         };
         let node = match frame {
-            Frame::Function(_) | Frame::Unknown => self.stacks.child(node, frame),
-            Frame::Preempted | Frame::OffCpu => node,
+            StackFrame::Function(_) | StackFrame::Unknown => self.stacks.child(node, frame),
+            StackFrame::Preempted | StackFrame::OffCpu => node,
         };
         stack.push(OpenFrame { frame, context, interrupts, at, spent: Spent::default(), callees: 0, node });
     }
@@ -103,14 +103,14 @@ impl FunctionCalls {
                 self.open.remove(&task);
             }
         }
-        if !counts || matches!(call.frame, Frame::OffCpu | Frame::Preempted) {
+        if !counts || matches!(call.frame, StackFrame::OffCpu | StackFrame::Preempted) {
             return;
         }
         self.stacks.add(call.node, ended.own);
         match call.frame {
-            Frame::Unknown => self.without_entry = self.without_entry.saturating_add(u64::from(whole)),
-            Frame::Function(_) if !whole => self.unfinished = self.unfinished.saturating_add(1),
-            Frame::Function(address) => {
+            StackFrame::Unknown => self.without_entry = self.without_entry.saturating_add(u64::from(whole)),
+            StackFrame::Function(_) if !whole => self.unfinished = self.unfinished.saturating_add(1),
+            StackFrame::Function(address) => {
                 let function = self.functions.entry(address).or_insert_with(|| CalledFunction::new(address));
                 function.whole.add(ended.whole);
                 function.net.add(ended.net);
@@ -122,15 +122,15 @@ impl FunctionCalls {
                     function.longest = Some(LongestCall { time: ended.whole, at: call.at, pid: task.pid, cpu });
                 }
             }
-            Frame::OffCpu | Frame::Preempted => {}
+            StackFrame::OffCpu | StackFrame::Preempted => {}
         }
     }
 
-    fn change(&mut self, task: TaskStack, change: Change, context: Context, (at, cpu): (u64, CpuId)) {
+    fn change(&mut self, task: TaskStack, change: StackChange, context: CallContext, (at, cpu): (u64, CpuId)) {
         match change {
-            Change::Open(frame) | Change::Away(frame) => self.open(task, frame, context, at),
-            Change::Close(_) => self.close(task, at, cpu, true),
-            Change::Ended(_) => self.close(task, at, cpu, false),
+            StackChange::Open(frame) | StackChange::Away(frame) => self.open(task, frame, context, at),
+            StackChange::Close(_) => self.close(task, at, cpu, true),
+            StackChange::Ended(_) => self.close(task, at, cpu, false),
         }
     }
 
@@ -140,9 +140,9 @@ impl FunctionCalls {
         for (root, frames, own) in self.stacks.stacks() {
             let begin = root.interrupt.then_some(FoldedFrame::Interrupt);
             let frames = frames.into_iter().filter_map(|frame| match frame {
-                Frame::Function(address) => Some(FoldedFrame::Function(address)),
-                Frame::Unknown => Some(FoldedFrame::Unknown),
-                Frame::Preempted | Frame::OffCpu => None,
+                StackFrame::Function(address) => Some(FoldedFrame::Function(address)),
+                StackFrame::Unknown => Some(FoldedFrame::Unknown),
+                StackFrame::Preempted | StackFrame::OffCpu => None,
             });
             let sum = folded.entry((root.pid, begin.into_iter().chain(frames).collect())).or_default();
             *sum = sum.saturating_add(own);
@@ -181,13 +181,13 @@ impl InOrder for FunctionTimes {
         } else if record.lost == Lost::None {
             return;
         }
-        let context = Context::of(self.events.head(record).flags);
+        let context = CallContext::of(self.events.head(record).flags);
         let calls = &mut self.calls;
         let before = self.walk.unmatched();
         let (task, _) = self.walk.record(&self.events, record, |task, change, at| {
             // A task that leaves the CPU is in no other context for it.
             let context = match (change, calls.open.get(&task).and_then(|stack| stack.last())) {
-                (Change::Away(_), Some(outer)) => outer.context,
+                (StackChange::Away(_), Some(outer)) => outer.context,
                 _ => context,
             };
             calls.change(task, change, context, (at, cpu));
@@ -200,7 +200,7 @@ impl InOrder for FunctionTimes {
 
     fn finish(mut self) -> FunctionReport {
         let calls = &mut self.calls;
-        self.walk.end(|task, change, at| calls.change(task, change, Context::Task, (at, CpuId(0))));
+        self.walk.end(|task, change, at| calls.change(task, change, CallContext::Task, (at, CpuId(0))));
         let folded = calls.folded();
         let (unfinished, without_entry) = (calls.unfinished, calls.without_entry);
         let counts = FunctionCounts { unfinished, without_entry, losses: self.losses };

@@ -1,27 +1,27 @@
 //! Calls that go on, each within the one before.
 
-use crate::analysis::stacks::{Frame, Node};
+use crate::analysis::stacks::{Node, StackFrame};
 
 /// The context of a call, from the flags of its entry (include/linux/trace_events.h, `enum trace_flag_type`). A call in
 /// a higher one than its caller interrupted it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Context {
+pub(super) enum CallContext {
     Task,
     SoftIrq,
     HardIrq,
     Nmi,
 }
 
-impl Context {
+impl CallContext {
     pub(super) fn of(flags: u8) -> Self {
         const HARD_IRQ: u8 = 0x08;
         const SOFT_IRQ: u8 = 0x10;
         const NMI: u8 = 0x40;
         match flags {
-            _ if flags & NMI != 0 => Context::Nmi,
-            _ if flags & HARD_IRQ != 0 => Context::HardIrq,
-            _ if flags & SOFT_IRQ != 0 => Context::SoftIrq,
-            _ => Context::Task,
+            _ if flags & NMI != 0 => CallContext::Nmi,
+            _ if flags & HARD_IRQ != 0 => CallContext::HardIrq,
+            _ if flags & SOFT_IRQ != 0 => CallContext::SoftIrq,
+            _ => CallContext::Task,
         }
     }
 }
@@ -29,8 +29,8 @@ impl Context {
 /// A call that goes on, or time off the CPU.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenFrame {
-    pub(super) frame: Frame,
-    pub(super) context: Context,
+    pub(super) frame: StackFrame,
+    pub(super) context: CallContext,
     /// True if it interrupted what is below it.
     pub(super) interrupts: bool,
     pub(super) at: u64,
@@ -51,7 +51,7 @@ pub(super) struct Spent {
 
 /// A call that has ended, up to `end`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ended {
+pub(super) struct EndedCall {
     pub(super) whole: u64,
     pub(super) net: u64,
     pub(super) own: u64,
@@ -71,18 +71,18 @@ impl Spent {
 
 impl OpenFrame {
     /// Duration of the call up to `end`.
-    pub(super) fn ended(&self, end: u64) -> Ended {
+    pub(super) fn ended(&self, end: u64) -> EndedCall {
         let whole = end.saturating_sub(self.at);
         let net = whole.saturating_sub(self.spent.sum());
-        Ended { whole, net, own: net.saturating_sub(self.callees) }
+        EndedCall { whole, net, own: net.saturating_sub(self.callees) }
     }
 
     /// Takes what ended within it.
-    pub(super) fn take(&mut self, inner: &OpenFrame, ended: Ended) {
+    pub(super) fn take(&mut self, inner: &OpenFrame, ended: EndedCall) {
         match inner.frame {
-            Frame::OffCpu => self.spent.asleep = self.spent.asleep.saturating_add(ended.whole),
-            Frame::Preempted => self.spent.preempted = self.spent.preempted.saturating_add(ended.whole),
-            Frame::Function(_) | Frame::Unknown => {
+            StackFrame::OffCpu => self.spent.asleep = self.spent.asleep.saturating_add(ended.whole),
+            StackFrame::Preempted => self.spent.preempted = self.spent.preempted.saturating_add(ended.whole),
+            StackFrame::Function(_) | StackFrame::Unknown => {
                 self.spent.add(inner.spent);
                 let net = if inner.interrupts { &mut self.spent.interrupted } else { &mut self.callees };
                 *net = net.saturating_add(ended.net);

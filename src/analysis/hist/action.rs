@@ -1,9 +1,9 @@
 //! Handlers and their actions.
 
-use super::moment::Moment;
-use super::plan::{Trigger, TriggerEffect, TriggerPlan, When};
+use super::moment::TriggerEvent;
+use super::plan::{CompiledTrigger, TriggerEffect, TriggerPlan, When};
 use super::state::{HistState, Scratch};
-use super::table::{Held, Taken};
+use super::table::{Taken, VariableValue};
 use crate::event::Record;
 use crate::ring_buffer::Lost;
 use crate::units::Timestamp;
@@ -13,9 +13,9 @@ impl HistState {
     pub(super) fn act(
         &mut self,
         plan: &TriggerPlan,
-        (number, trigger): (usize, &Trigger),
+        (number, trigger): (usize, &CompiledTrigger),
         at: usize,
-        moment: &Moment<'_>,
+        moment: &TriggerEvent<'_>,
         scratch: &mut Scratch,
         depth: usize,
     ) {
@@ -24,7 +24,7 @@ impl HistState {
             When::Match => (None, None),
             When::Max { reference, track } | When::Change { reference, track } => (Some(reference), Some(track)),
         };
-        let value = reference.and_then(|at| scratch.values.get(at)).map_or(0, Held::number);
+        let value = reference.and_then(|at| scratch.values.get(at)).map_or(0, VariableValue::number);
         let table = self.tables.get_mut(trigger.table);
         let row = table.and_then(|table| table.find(&scratch.key));
         if let (Some(track), Some(row)) = (track, row) {
@@ -55,7 +55,14 @@ impl HistState {
     }
 
     /// A synthetic event, which goes through its own triggers at once.
-    fn fire(&mut self, plan: &TriggerPlan, synthetic: usize, moment: &Moment<'_>, scratch: &mut Scratch, depth: usize) {
+    fn fire(
+        &mut self,
+        plan: &TriggerPlan,
+        synthetic: usize,
+        moment: &TriggerEvent<'_>,
+        scratch: &mut Scratch,
+        depth: usize,
+    ) {
         let (Some(event), Some(on)) = (plan.synthetic.get(synthetic), plan.on_synthetic.get(synthetic)) else {
             return;
         };
@@ -65,7 +72,7 @@ impl HistState {
             self.fired.push(&Record { timestamp, cpu, buffer: 0, lost: Lost::None, data: &scratch.record });
         }
         if HistState::may_fire(depth) {
-            self.event(plan, on, &Moment { data: &scratch.record, ..*moment }, depth.saturating_add(1));
+            self.event(plan, on, &TriggerEvent { data: &scratch.record, ..*moment }, depth.saturating_add(1));
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::gates::Gates;
 use super::key::KeyColumn;
-use super::operand::Operand;
-use super::plan::{Assigned, Reference, TrackAction, Trigger, TriggerEffect, TriggerPlan, When};
+use super::operand::TriggerOperand;
+use super::plan::{Assigned, CompiledTrigger, Reference, TriggerEffect, TriggerHandler, TriggerPlan, When};
 use super::setup::{HistSetup, HistTrigger, Problem, SetupError};
 use super::synthetic::SyntheticEvent;
 use super::table::Widths;
@@ -40,7 +40,7 @@ impl TriggerPlan {
         let definitions = setup.definitions.iter().zip(used.saturating_add(1)..);
         let synthetic =
             definitions.map(|(definition, id)| SyntheticEvent::new(definition, EventId(id), &common, around.abi));
-        let mut compiler = Compiler {
+        let mut compiler = TriggerCompiler {
             around,
             plan: TriggerPlan {
                 abi: around.abi,
@@ -78,7 +78,7 @@ impl TriggerPlan {
         plan.on_synthetic = plan.synthetic.iter().map(on).collect();
         plan.gates = gates;
         for filtered in setup.filtered.iter().filter_map(|number| setup.triggers.get(*number)) {
-            let is_filtered = |trigger: &&mut Trigger| {
+            let is_filtered = |trigger: &&mut CompiledTrigger| {
                 let of = &trigger.source;
                 (&of.system, &of.event) == (&filtered.system, &filtered.event)
                     && of.spec.filter.as_ref().map(|text| &text.value)
@@ -90,7 +90,7 @@ impl TriggerPlan {
     }
 }
 
-struct Compiler<'a> {
+struct TriggerCompiler<'a> {
     around: &'a Around<'a>,
     plan: TriggerPlan,
 }
@@ -107,7 +107,7 @@ struct Draft<'t> {
     number: usize,
 }
 
-impl Compiler<'_> {
+impl TriggerCompiler<'_> {
     fn format(&self, system: &str, event: &str) -> Option<&EventFormat> {
         let named = |format: &&EventFormat| format.system == system && format.name == event;
         let synthetic = self.plan.synthetic.iter().map(|event| &event.format);
@@ -156,7 +156,7 @@ impl Compiler<'_> {
             }
         };
         // Set before its actions are made: they refer to its own variables.
-        self.plan.triggers.push(Trigger {
+        self.plan.triggers.push(CompiledTrigger {
             source: source.clone(),
             format: draft.format.clone(),
             filter,
@@ -218,7 +218,8 @@ impl Compiler<'_> {
 
     /// A table of its own, or that of the triggers of the same name.
     fn table_of(&mut self, source: &HistTrigger) -> usize {
-        let same = |trigger: &&Trigger| source.spec.name.is_some() && trigger.source.spec.name == source.spec.name;
+        let same =
+            |trigger: &&CompiledTrigger| source.spec.name.is_some() && trigger.source.spec.name == source.spec.name;
         if let Some(trigger) = self.plan.triggers.iter().find(same) {
             return trigger.table;
         }
@@ -264,14 +265,19 @@ impl Compiler<'_> {
     }
 
     /// A number. `once`: in a calculation, where reading a variable unsets it.
-    fn operand(&mut self, draft: &mut Draft<'_>, expr: &Spanned<HistExpr>, once: bool) -> Result<Operand, Problem> {
+    fn operand(
+        &mut self,
+        draft: &mut Draft<'_>,
+        expr: &Spanned<HistExpr>,
+        once: bool,
+    ) -> Result<TriggerOperand, Problem> {
         Ok(match &expr.value {
-            HistExpr::Number(number) => Operand::Constant(*number),
+            HistExpr::Number(number) => TriggerOperand::Constant(*number),
             HistExpr::Field { name, .. } => match draft.format.field(name) {
                 Some(field) => number(field, expr.span)?,
                 None => match name.as_str() {
-                    "common_timestamp" => Operand::Time { usecs: draft.usecs },
-                    "common_cpu" | "cpu" | "CPU" => Operand::Cpu,
+                    "common_timestamp" => TriggerOperand::Time { usecs: draft.usecs },
+                    "common_cpu" | "cpu" | "CPU" => TriggerOperand::Cpu,
                     _ => return Err(not_a_number(name, "no number", expr.span)),
                 },
             },
@@ -280,10 +286,10 @@ impl Compiler<'_> {
                 let own = draft.source.spec.vars.iter().find(|own| var.event.is_none() && own.name.value == var.name);
                 match own {
                     Some(own) if own.value.value != expr.value => self.operand(draft, &own.value, once)?,
-                    _ => Operand::Variable(self.reference(draft, var, once)?),
+                    _ => TriggerOperand::Variable(self.reference(draft, var, once)?),
                 }
             }
-            HistExpr::Neg(inner) => Operand::Negative(Box::new(self.operand(draft, inner, once)?)),
+            HistExpr::Neg(inner) => TriggerOperand::Negative(Box::new(self.operand(draft, inner, once)?)),
             HistExpr::Binary { op, left, right } => {
                 let left = self.operand(draft, left, true)?;
                 let right = self.operand(draft, right, true)?;
@@ -356,8 +362,8 @@ impl Compiler<'_> {
     /// The trigger that sets a variable: this one, one of an event that a handler matches, or the only other one
     /// (`find_event_var()`).
     fn trigger_with(&self, draft: &Draft<'_>, var: &VarRef) -> Option<usize> {
-        let sets = |trigger: &Trigger| trigger.source.spec.vars.iter().any(|own| own.name.value == var.name);
-        let is_on = |trigger: &Trigger, system: &str, event: &str| {
+        let sets = |trigger: &CompiledTrigger| trigger.source.spec.vars.iter().any(|own| own.name.value == var.name);
+        let is_on = |trigger: &CompiledTrigger, system: &str, event: &str| {
             trigger.source.system == system && trigger.source.event == event
         };
         let all = || self.plan.triggers.iter().enumerate().filter(|(_, trigger)| sets(trigger));
@@ -376,7 +382,12 @@ impl Compiler<'_> {
         matched.or_else(|| all().next().map(|(number, _)| number))
     }
 
-    fn action(&mut self, draft: &mut Draft<'_>, action: &HandlerAction, track: usize) -> Result<TrackAction, Problem> {
+    fn action(
+        &mut self,
+        draft: &mut Draft<'_>,
+        action: &HandlerAction,
+        track: usize,
+    ) -> Result<TriggerHandler, Problem> {
         let followed = |name: &str| VarRef { event: None, name: name.to_owned() };
         let (when, matched) = match &action.when {
             Reaction::OnMatch { event } => (When::Match, Some(event.value.clone())),
@@ -397,7 +408,7 @@ impl Compiler<'_> {
             Do::Save(args) => TriggerEffect::Save(self.passed(draft, args, matched.as_ref())?),
             Do::Snapshot => TriggerEffect::Snapshot,
         };
-        Ok(TrackAction { when, what })
+        Ok(TriggerHandler { when, what })
     }
 
     fn passed(
@@ -443,7 +454,7 @@ impl Compiler<'_> {
     fn kept(&mut self, draft: &mut Draft<'_>, event: &(String, String), field: &str) -> Result<Assigned, Problem> {
         let variable = format!("synthetic_{field}");
         let own_keys = draft.source.spec.keys.len();
-        let fits = |trigger: &&Trigger| {
+        let fits = |trigger: &&CompiledTrigger| {
             (&trigger.source.system, &trigger.source.event) == (&event.0, &event.1)
                 && trigger.source.spec.keys.len() == own_keys
         };
@@ -456,7 +467,7 @@ impl Compiler<'_> {
             size: source.spec.size,
             ..HistSpec::default()
         };
-        let same = |trigger: &Trigger| trigger.is_hidden && trigger.source.spec == hidden;
+        let same = |trigger: &CompiledTrigger| trigger.is_hidden && trigger.source.spec == hidden;
         let at = self.plan.triggers.iter().position(same);
         let number = match at {
             Some(at) => at,
@@ -490,22 +501,22 @@ fn has_usecs(expr: &HistExpr) -> bool {
     }
 }
 
-fn constant(op: BinaryOp, left: Operand, right: Operand) -> Operand {
-    Operand::Binary(op, Box::new((left, right)))
+fn constant(op: BinaryOp, left: TriggerOperand, right: TriggerOperand) -> TriggerOperand {
+    TriggerOperand::Binary(op, Box::new((left, right)))
 }
 
 fn place(format: &EventFormat, field: &Field) -> FieldPlace {
     TypedField::new(format, field).place
 }
 
-fn number(field: &Field, span: Span) -> Result<Operand, Problem> {
+fn number(field: &Field, span: Span) -> Result<TriggerOperand, Problem> {
     let what = match (field.shape, field.size) {
         _ if field.is_string() => "a text: a sum of texts means nothing",
         (Shape::Scalar, _) if field.type_name.ends_with("char *") => {
             "a pointer: the text behind it is not in the recording"
         }
         (Shape::Scalar, 1 | 2 | 4 | 8) => {
-            return Ok(Operand::Field { offset: field.offset, size: field.size, signed: field.is_signed() });
+            return Ok(TriggerOperand::Field { offset: field.offset, size: field.size, signed: field.is_signed() });
         }
         _ => "no number",
     };

@@ -6,7 +6,7 @@
 //! trace is the last one in it; else they run before anything is reserved, and an event that starts it is the first one.
 //! Histograms count on while tracing is off.
 
-use super::moment::Moment;
+use super::moment::TriggerEvent;
 use super::setup::{EventTrigger, HistSetup, Problem};
 use crate::abi::Abi;
 use crate::filter::{FilterProgram, FunctionAddresses, Subject};
@@ -39,12 +39,12 @@ struct GateTarget {
 struct Gate {
     source: EventTrigger,
     filter: Option<Arc<FilterProgram>>,
-    act: Act,
+    act: GateAction,
 }
 
 /// The action of a trigger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Act {
+enum GateAction {
     Tracing(bool),
     /// A snapshot or a stack.
     Note,
@@ -103,9 +103,9 @@ impl Gates {
         let filter = source.trigger.filter.as_ref().map(|filter| filter.compile(&own, abi, functions)).transpose();
         let filter = filter.map_err(|error| Problem::Filter(Box::new(error)))?.map(Arc::new);
         let act = match &source.trigger.action {
-            TriggerAction::TraceOn => Act::Tracing(true),
-            TriggerAction::TraceOff => Act::Tracing(false),
-            TriggerAction::Snapshot | TriggerAction::StackTrace => Act::Note,
+            TriggerAction::TraceOn => GateAction::Tracing(true),
+            TriggerAction::TraceOff => GateAction::Tracing(false),
+            TriggerAction::Snapshot | TriggerAction::StackTrace => GateAction::Note,
             TriggerAction::EnableEvent(of)
             | TriggerAction::DisableEvent(of)
             | TriggerAction::EnableHist(of)
@@ -118,11 +118,11 @@ impl Gates {
                         if let Some(target) = self.targets.get_mut(target) {
                             target.is_off = true;
                         }
-                        Act::Event { target, on: true }
+                        GateAction::Event { target, on: true }
                     }
-                    TriggerAction::DisableEvent(_) => Act::Event { target, on: false },
-                    TriggerAction::EnableHist(_) => Act::Hists { target, on: true },
-                    _ => Act::Hists { target, on: false },
+                    TriggerAction::DisableEvent(_) => GateAction::Event { target, on: false },
+                    TriggerAction::EnableHist(_) => GateAction::Hists { target, on: true },
+                    _ => GateAction::Hists { target, on: false },
                 }
             }
             TriggerAction::Hist(_) => return Err(Problem::HistGate),
@@ -236,7 +236,7 @@ impl GateState {
     }
 
     /// Runs the triggers of an event. True if it went into the ring buffer.
-    pub(super) fn event(&mut self, gates: &Gates, on: &OnEvent, moment: &Moment<'_>) -> bool {
+    pub(super) fn event(&mut self, gates: &Gates, on: &OnEvent, moment: &TriggerEvent<'_>) -> bool {
         let is_out = |state: &GateState| on.target.and_then(|at| state.off.get(at)).is_some_and(|off| *off);
         let (was_on, was_out) = (self.is_on, is_out(self));
         for number in &on.gates {
@@ -258,7 +258,7 @@ impl GateState {
         passes
     }
 
-    fn run(&mut self, gates: &Gates, number: usize, moment: &Moment<'_>) {
+    fn run(&mut self, gates: &Gates, number: usize, moment: &TriggerEvent<'_>) {
         let Some(gate) = gates.all.get(number) else { return };
         let passes = gate.filter.as_ref().is_none_or(|program| {
             let comm = if program.needs_comm() { moment.comms.get(moment.task).unwrap_or_default() } else { b"" };
@@ -270,9 +270,9 @@ impl GateState {
         }
         firings.matched = firings.matched.saturating_add(1);
         let is_set = match gate.act {
-            Act::Tracing(on) => self.is_on == on,
-            Act::Event { target, on } => self.off.get(target) == Some(&!on),
-            Act::Note | Act::Hists { .. } => false,
+            GateAction::Tracing(on) => self.is_on == on,
+            GateAction::Event { target, on } => self.off.get(target) == Some(&!on),
+            GateAction::Note | GateAction::Hists { .. } => false,
         };
         if is_set || *left == Some(0) {
             return;
@@ -283,12 +283,12 @@ impl GateState {
             firings.moments.push(Firing { time: Timestamp(moment.time), cpu: moment.cpu, task: moment.task });
         }
         match gate.act {
-            Act::Tracing(on) => self.is_on = on,
-            Act::Event { target, on } => self.off.get_mut(target).into_iter().for_each(|off| *off = !on),
-            Act::Hists { target, on } => {
+            GateAction::Tracing(on) => self.is_on = on,
+            GateAction::Event { target, on } => self.off.get_mut(target).into_iter().for_each(|off| *off = !on),
+            GateAction::Hists { target, on } => {
                 self.paused.get_mut(target).into_iter().for_each(|paused| *paused = Some(!on));
             }
-            Act::Note => {}
+            GateAction::Note => {}
         }
     }
 }

@@ -5,8 +5,8 @@ use super::super::log::Log;
 use super::compile::Around;
 use super::findings::HistFindings;
 use super::gates::OnEvent;
-use super::moment::Moment;
-use super::plan::{Trigger, TriggerPlan};
+use super::moment::TriggerEvent;
+use super::plan::{CompiledTrigger, TriggerPlan};
 use super::setup::{HistSetup, SetupError};
 use super::stacked::{StackedLog, WaitingEvent};
 use super::state::HistState;
@@ -99,7 +99,7 @@ impl<'a> Histograms<'a> {
 
     /// True if the names of the events' tasks decide or are counted: they must be known when the events come.
     pub fn needs_comms(&self) -> bool {
-        self.plan.triggers.iter().any(Trigger::needs_comms) || self.plan.gates.need_comms()
+        self.plan.triggers.iter().any(CompiledTrigger::needs_comms) || self.plan.gates.need_comms()
     }
 
     /// True if all events are to be handed out, not only [those](Histograms::events) with triggers.
@@ -150,7 +150,7 @@ impl<'a> Histograms<'a> {
             state.lose(&self.plan);
         }
         let Some(on) = self.events.of(record) else { return };
-        let moment = Moment {
+        let moment = TriggerEvent {
             abi: self.abi,
             data: record.data,
             time: record.timestamp.0,

@@ -1,18 +1,18 @@
 //! Keys of entries: their parts, and their bytes.
 
-use super::moment::{Moment, put_stack};
-use super::operand::Operand;
+use super::moment::{TriggerEvent, put_stack};
+use super::operand::TriggerOperand;
 use crate::event::FieldPlace;
 use crate::text::nul::until_nul;
 
 /// A part of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum KeyColumn {
-    Number(Operand),
+    Number(TriggerOperand),
     /// The power of two that the number is rounded up to (`hist_field_log2()`).
-    Log2(Operand),
+    Log2(TriggerOperand),
     /// The number rounded down to a multiple (`hist_field_bucket()`).
-    Bucket(Operand, u64),
+    Bucket(TriggerOperand, u64),
     /// Up to its NUL, or to as many bytes as the kernel keeps.
     Text {
         place: FieldPlace,
@@ -37,7 +37,7 @@ pub(super) enum KeyPartValue<'k> {
 impl KeyColumn {
     /// Appends the part's bytes: numbers as 8, texts and stacks with their length before them.
     #[inline]
-    pub(super) fn put(&self, moment: &Moment<'_>, key: &mut Vec<u8>) {
+    pub(super) fn put(&self, moment: &TriggerEvent<'_>, key: &mut Vec<u8>) {
         let number = match self {
             KeyColumn::Number(of) => of.value(moment, &[]),
             KeyColumn::Log2(of) => log2(of.value(moment, &[])),
@@ -74,7 +74,7 @@ impl KeyColumn {
 }
 
 /// Synthetic events of the kernel hold the number of frames before the frames.
-pub(super) fn without_count<'w>(moment: &Moment<'_>, words: &'w [u8]) -> &'w [u8] {
+pub(super) fn without_count<'w>(moment: &TriggerEvent<'_>, words: &'w [u8]) -> &'w [u8] {
     let size = usize::from(moment.abi.long_size).max(1);
     let (Some(first), Some(rest)) = (moment.abi.uint(words, 0, size), words.get(size..)) else { return words };
     if first <= (rest.len() / size) as u64 { rest } else { words }

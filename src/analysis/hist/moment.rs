@@ -9,7 +9,7 @@ pub(super) const STACK_DEPTH: usize = 16;
 
 /// An event of the recording, or a synthetic one that a trigger fired.
 #[derive(Clone, Copy)]
-pub(super) struct Moment<'e> {
+pub(super) struct TriggerEvent<'e> {
     /// Byte order and word size of its data.
     pub(super) abi: Abi,
     pub(super) data: &'e [u8],
@@ -23,7 +23,7 @@ pub(super) struct Moment<'e> {
     pub(super) comms: &'e Comms,
 }
 
-impl Moment<'_> {
+impl TriggerEvent<'_> {
     /// The name of the task; empty if it is not known.
     pub(super) fn comm(&self) -> &[u8] {
         if self.task.0 == 0 { b"swapper" } else { self.comms.get(self.task).unwrap_or_default() }

@@ -1,12 +1,12 @@
 //! Numbers of an event, and what is calculated of them.
 
-use super::moment::Moment;
-use super::table::Held;
+use super::moment::TriggerEvent;
+use super::table::VariableValue;
 use crate::hist::spec::BinaryOp;
 
 /// A number, as the kernel calculates it: unsigned, of 64 bits, wrapping.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Operand {
+pub(super) enum TriggerOperand {
     Constant(u64),
     /// A field of 1, 2, 4 or 8 bytes, extended by its sign.
     Field {
@@ -21,26 +21,28 @@ pub(super) enum Operand {
     },
     /// The value that a variable had: index into the trigger's references.
     Variable(usize),
-    Negative(Box<Operand>),
-    Binary(BinaryOp, Box<(Operand, Operand)>),
+    Negative(Box<TriggerOperand>),
+    Binary(BinaryOp, Box<(TriggerOperand, TriggerOperand)>),
 }
 
-impl Operand {
+impl TriggerOperand {
     /// The number. `variables` are the values of the trigger's references.
     #[inline]
-    pub(super) fn value(&self, moment: &Moment<'_>, variables: &[Held]) -> u64 {
+    pub(super) fn value(&self, moment: &TriggerEvent<'_>, variables: &[VariableValue]) -> u64 {
         match self {
-            Operand::Constant(number) => *number,
-            Operand::Field { offset, size, signed: true } => {
+            TriggerOperand::Constant(number) => *number,
+            TriggerOperand::Field { offset, size, signed: true } => {
                 moment.abi.int(moment.data, *offset, *size).unwrap_or(0) as u64
             }
-            Operand::Field { offset, size, signed: false } => moment.abi.uint(moment.data, *offset, *size).unwrap_or(0),
-            Operand::Cpu => moment.cpu.0.into(),
-            Operand::Time { usecs: false } => moment.time,
-            Operand::Time { usecs: true } => moment.time.wrapping_add(500) / 1000,
-            Operand::Variable(at) => variables.get(*at).map_or(0, Held::number),
-            Operand::Negative(of) => of.value(moment, variables).wrapping_neg(),
-            Operand::Binary(op, both) => {
+            TriggerOperand::Field { offset, size, signed: false } => {
+                moment.abi.uint(moment.data, *offset, *size).unwrap_or(0)
+            }
+            TriggerOperand::Cpu => moment.cpu.0.into(),
+            TriggerOperand::Time { usecs: false } => moment.time,
+            TriggerOperand::Time { usecs: true } => moment.time.wrapping_add(500) / 1000,
+            TriggerOperand::Variable(at) => variables.get(*at).map_or(0, VariableValue::number),
+            TriggerOperand::Negative(of) => of.value(moment, variables).wrapping_neg(),
+            TriggerOperand::Binary(op, both) => {
                 let (left, right) = (both.0.value(moment, variables), both.1.value(moment, variables));
                 match op {
                     BinaryOp::Add => left.wrapping_add(right),

@@ -2,11 +2,11 @@
 
 use super::gates::{Gates, OnEvent};
 use super::key::KeyColumn;
-use super::moment::Moment;
-use super::operand::Operand;
+use super::moment::TriggerEvent;
+use super::operand::TriggerOperand;
 use super::setup::HistTrigger;
 use super::synthetic::SyntheticEvent;
-use super::table::{Held, Widths};
+use super::table::{VariableValue, Widths};
 use crate::abi::Abi;
 use crate::event::{Common, FieldPlace};
 use crate::filter::{FilterProgram, Subject};
@@ -21,7 +21,7 @@ pub(super) struct TriggerPlan {
     pub(super) abi: Abi,
     pub(super) common: Common,
     /// The setup's triggers, and hidden ones that keep fields of matched events.
-    pub(super) triggers: Vec<Trigger>,
+    pub(super) triggers: Vec<CompiledTrigger>,
     /// The tables' widths.
     pub(super) tables: Vec<Widths>,
     pub(super) synthetic: Vec<SyntheticEvent>,
@@ -41,24 +41,24 @@ pub(super) struct TriggerPlan {
 impl TriggerPlan {
     /// The hist triggers set on an event, in their order.
     pub(super) fn hists_on(&self, system: &str, event: &str) -> Vec<usize> {
-        let on = |trigger: &Trigger| trigger.source.system == system && trigger.source.event == event;
+        let on = |trigger: &CompiledTrigger| trigger.source.system == system && trigger.source.event == event;
         self.triggers.iter().enumerate().filter(|(_, trigger)| on(trigger)).map(|(number, _)| number).collect()
     }
 }
 
 /// A trigger.
 #[derive(Debug)]
-pub(super) struct Trigger {
+pub(super) struct CompiledTrigger {
     pub(super) source: HistTrigger,
     pub(super) format: EventFormat,
     pub(super) filter: Option<Arc<FilterProgram>>,
     pub(super) keys: Vec<KeyColumn>,
     /// The values that are summed up, in the order of [`HistSpec::vals`](crate::hist::spec::HistSpec) without hitcount.
-    pub(super) sums: Vec<Operand>,
+    pub(super) sums: Vec<TriggerOperand>,
     /// The variables that are set, with their places in the rows.
     pub(super) variables: Vec<(usize, Assigned)>,
     pub(super) references: Vec<Reference>,
-    pub(super) actions: Vec<TrackAction>,
+    pub(super) actions: Vec<TriggerHandler>,
     pub(super) table: usize,
     /// True if other triggers read its variables.
     pub(super) is_read: bool,
@@ -68,7 +68,7 @@ pub(super) struct Trigger {
     pub(super) is_hidden: bool,
 }
 
-impl Trigger {
+impl CompiledTrigger {
     /// True if it is set with `pause`: it counts nothing until a trigger lets it go on.
     pub(super) fn is_paused(&self) -> bool {
         self.source.spec.control == Some(Control::Pause)
@@ -77,7 +77,7 @@ impl Trigger {
     /// True if it reads the name of the event's task.
     pub(super) fn needs_comms(&self) -> bool {
         let takes = |assigned: &Assigned| *assigned == Assigned::Comm;
-        let acts = |action: &TrackAction| match &action.what {
+        let acts = |action: &TriggerHandler| match &action.what {
             TriggerEffect::Fire { values, .. } | TriggerEffect::Save(values) => values.iter().any(takes),
             TriggerEffect::Snapshot => false,
         };
@@ -88,7 +88,7 @@ impl Trigger {
     }
 
     #[inline]
-    pub(super) fn passes(&self, moment: &Moment<'_>) -> bool {
+    pub(super) fn passes(&self, moment: &TriggerEvent<'_>) -> bool {
         self.filter.as_ref().is_none_or(|program| {
             let comm = if program.needs_comm() { moment.comms.get(moment.task).unwrap_or_default() } else { b"" };
             program.matches(&Subject { data: moment.data, cpu: moment.cpu, comm, names: &() })
@@ -110,7 +110,7 @@ pub(super) struct Reference {
 /// The value that a variable is set to, or that an action takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Assigned {
-    Number(Operand),
+    Number(TriggerOperand),
     Text(FieldPlace),
     Comm,
     Stack,
@@ -120,32 +120,32 @@ pub(super) enum Assigned {
 }
 
 impl Assigned {
-    pub(super) fn held(&self, moment: &Moment<'_>, values: &[Held]) -> Held {
+    pub(super) fn held(&self, moment: &TriggerEvent<'_>, values: &[VariableValue]) -> VariableValue {
         let stack = |put: &dyn Fn(&mut Vec<u8>)| {
             let mut words = Vec::new();
             put(&mut words);
-            Held::Bytes(words.into())
+            VariableValue::Bytes(words.into())
         };
         match self {
-            Assigned::Number(operand) => Held::Number(operand.value(moment, values)),
+            Assigned::Number(operand) => VariableValue::Number(operand.value(moment, values)),
             Assigned::Text(place) => {
-                Held::Bytes(until_nul(place.bytes(moment.abi, moment.data).unwrap_or_default()).into())
+                VariableValue::Bytes(until_nul(place.bytes(moment.abi, moment.data).unwrap_or_default()).into())
             }
-            Assigned::Comm => Held::Bytes(moment.comm().into()),
+            Assigned::Comm => VariableValue::Bytes(moment.comm().into()),
             Assigned::Stack => stack(&|out| moment.put_stack(out)),
             Assigned::StackField(place) => {
                 let words = place.bytes(moment.abi, moment.data).unwrap_or_default();
                 let words = super::key::without_count(moment, words);
                 stack(&|out| super::moment::put_stack(moment.abi, words, out))
             }
-            Assigned::Copy(at) => values.get(*at).cloned().unwrap_or(Held::Number(0)),
+            Assigned::Copy(at) => values.get(*at).cloned().unwrap_or(VariableValue::Number(0)),
         }
     }
 }
 
 /// A handler and its action.
 #[derive(Clone, Debug)]
-pub(super) struct TrackAction {
+pub(super) struct TriggerHandler {
     pub(super) when: When,
     pub(super) what: TriggerEffect,
 }

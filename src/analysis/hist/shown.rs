@@ -2,8 +2,8 @@
 
 use super::key::{KeyColumn, KeyPartValue};
 use super::names::HistNames;
-use super::plan::{Assigned, Trigger, TriggerEffect, TriggerPlan, When};
-use super::table::{Held, Row, Table, Taken};
+use super::plan::{Assigned, CompiledTrigger, TriggerEffect, TriggerPlan, When};
+use super::table::{TableEntry, Taken, TriggerTable, VariableValue};
 use crate::hist::spec::{ActionArg, Do, HistExpr, HistSpec, KeyModifier, TriggerState};
 use crate::hist::table::{ColumnValue, HistEntry, HistKey, HistTable, KeyValue, Saved, Snapshot, Tracked, ValueColumn};
 use crate::units::Pid;
@@ -13,16 +13,16 @@ use std::cmp::Ordering;
 const BAR: u64 = 20;
 
 pub(super) fn table(
-    (trigger, is_paused): (&Trigger, bool),
-    table: &Table,
+    (trigger, is_paused): (&CompiledTrigger, bool),
+    table: &TriggerTable,
     taken: Option<&Taken>,
     plan: &TriggerPlan,
     names: &dyn HistNames,
 ) -> HistTable {
     let spec = trigger.source.spec.shown_on(&trigger.format);
-    let columns = Columns { trigger, names, spec: &spec, totals: Totals::of(table) };
-    let mut rows: Vec<&Row> = table.rows.iter().collect();
-    let order = Order::of(&spec, trigger);
+    let columns = TriggerColumns { trigger, names, spec: &spec, totals: TableTotals::of(table) };
+    let mut rows: Vec<&TableEntry> = table.rows.iter().collect();
+    let order = EntryOrder::of(&spec, trigger);
     rows.sort_by(|a, b| order.compare(a, b).then_with(|| a.key.cmp(&b.key)));
     let (state, word) = if is_paused { (TriggerState::Paused, "paused") } else { (TriggerState::Active, "active") };
     HistTable {
@@ -44,25 +44,25 @@ pub(super) fn table(
 }
 
 /// The hits of the entries over time, in the table's order.
-pub(super) fn cells(trigger: &Trigger, table: &Table) -> Vec<Vec<(u64, u64)>> {
+pub(super) fn cells(trigger: &CompiledTrigger, table: &TriggerTable) -> Vec<Vec<(u64, u64)>> {
     let spec = trigger.source.spec.shown_on(&trigger.format);
-    let mut rows: Vec<&Row> = table.rows.iter().collect();
-    let order = Order::of(&spec, trigger);
+    let mut rows: Vec<&TableEntry> = table.rows.iter().collect();
+    let order = EntryOrder::of(&spec, trigger);
     rows.sort_by(|a, b| order.compare(a, b).then_with(|| a.key.cmp(&b.key)));
     rows.into_iter().map(|row| row.cells.clone()).collect()
 }
 
 /// Totals that shares and bars are relative to.
-struct Totals {
+struct TableTotals {
     hits: (u64, u64),
     /// Sum and largest, by value.
     sums: Vec<(u64, u64)>,
 }
 
-impl Totals {
-    fn of(table: &Table) -> Totals {
+impl TableTotals {
+    fn of(table: &TriggerTable) -> TableTotals {
         let width = table.rows.first().map_or(0, |row| row.sums.len());
-        let mut totals = Totals { hits: (0, 0), sums: vec![(0, 0); width] };
+        let mut totals = TableTotals { hits: (0, 0), sums: vec![(0, 0); width] };
         let add = |total: &mut (u64, u64), value: u64| *total = (total.0.wrapping_add(value), total.1.max(value));
         for row in &table.rows {
             add(&mut totals.hits, row.hits);
@@ -72,16 +72,16 @@ impl Totals {
     }
 }
 
-struct Columns<'a> {
-    trigger: &'a Trigger,
+struct TriggerColumns<'a> {
+    trigger: &'a CompiledTrigger,
     names: &'a dyn HistNames,
     /// As the kernel shows it.
     spec: &'a HistSpec,
-    totals: Totals,
+    totals: TableTotals,
 }
 
-impl Columns<'_> {
-    fn entry(&self, row: &Row) -> HistEntry {
+impl TriggerColumns<'_> {
+    fn entry(&self, row: &TableEntry) -> HistEntry {
         let own = self.spec.vals.iter().map(|value| &value.value);
         let mut sums = row.sums.iter().zip(&self.totals.sums);
         let mut values = Vec::new();
@@ -162,7 +162,7 @@ impl Columns<'_> {
         }
     }
 
-    fn tracked(&self, row: &Row) -> Vec<Tracked> {
+    fn tracked(&self, row: &TableEntry) -> Vec<Tracked> {
         let actions = self.trigger.actions.iter().zip(&self.trigger.source.spec.actions);
         let shown = actions.filter_map(|(deed, action)| {
             let (track, change) = match (deed.when, &deed.what) {
@@ -181,8 +181,8 @@ impl Columns<'_> {
             };
             let saved = fields.into_iter().zip(kept).enumerate().map(|(at, (name, kept))| {
                 let value = match track.saved.get(at) {
-                    Some(Held::Number(number)) => Saved::Number(*number),
-                    Some(Held::Bytes(text)) => Saved::Text(String::from_utf8_lossy(text).into_owned()),
+                    Some(VariableValue::Number(number)) => Saved::Number(*number),
+                    Some(VariableValue::Bytes(text)) => Saved::Text(String::from_utf8_lossy(text).into_owned()),
                     // Nothing was saved yet: the kernel prints what a pointer of nothing gives.
                     None if matches!(kept, Assigned::Text(_) | Assigned::Comm) => Saved::Text("(null)".to_owned()),
                     None => Saved::Number(0),
@@ -217,48 +217,48 @@ fn bar(number: u64, largest: u64) -> u8 {
 }
 
 /// The order of the entries.
-struct Order<'a> {
-    trigger: &'a Trigger,
-    by: Vec<(By, bool)>,
+struct EntryOrder<'a> {
+    trigger: &'a CompiledTrigger,
+    by: Vec<(EntryOrderKey, bool)>,
 }
 
 /// A sort key: the part that it compares.
 #[derive(Clone, Copy, Debug)]
-enum By {
+enum EntryOrderKey {
     Hits,
     Sum(usize),
     /// Bytes and sign of the field; texts have none.
     Key(usize, usize, bool),
 }
 
-impl<'a> Order<'a> {
+impl<'a> EntryOrder<'a> {
     /// As `create_sort_keys()`: a name means a value before a key.
-    fn of(spec: &HistSpec, trigger: &'a Trigger) -> Self {
+    fn of(spec: &HistSpec, trigger: &'a CompiledTrigger) -> Self {
         let named = |expr: &HistExpr, name: &str| matches!(expr, HistExpr::Field { name: own, .. } if own == name);
         let values = || spec.vals.iter().filter(|value| !named(&value.value, "hitcount"));
         let by = spec.sort.iter().filter_map(|key| {
             let name = key.field.as_str();
             let name = if matches!(name, "stacktrace" | "STACKTRACE") { "common_stacktrace" } else { name };
             let by = if name == "hitcount" {
-                By::Hits
+                EntryOrderKey::Hits
             } else if let Some(at) = values().position(|value| named(&value.value, name)) {
-                By::Sum(at)
+                EntryOrderKey::Sum(at)
             } else {
                 let at = spec.keys.iter().position(|own| named(&own.value, name))?;
                 let field = trigger.format.field(name);
-                By::Key(at, field.map_or(8, |f| f.size), field.is_some_and(|f| f.is_signed()))
+                EntryOrderKey::Key(at, field.map_or(8, |f| f.size), field.is_some_and(|f| f.is_signed()))
             };
             Some((by, key.descending))
         });
-        Order { trigger, by: by.collect() }
+        EntryOrder { trigger, by: by.collect() }
     }
 
-    fn compare(&self, a: &Row, b: &Row) -> Ordering {
+    fn compare(&self, a: &TableEntry, b: &TableEntry) -> Ordering {
         for (by, descending) in &self.by {
             let order = match *by {
-                By::Hits => a.hits.cmp(&b.hits),
-                By::Sum(at) => a.sums.get(at).cmp(&b.sums.get(at)),
-                By::Key(at, size, signed) => self.compare_key(at, size, signed, a, b),
+                EntryOrderKey::Hits => a.hits.cmp(&b.hits),
+                EntryOrderKey::Sum(at) => a.sums.get(at).cmp(&b.sums.get(at)),
+                EntryOrderKey::Key(at, size, signed) => self.compare_key(at, size, signed, a, b),
             };
             let order = if *descending { order.reverse() } else { order };
             if order != Ordering::Equal {
@@ -268,7 +268,7 @@ impl<'a> Order<'a> {
         Ordering::Equal
     }
 
-    fn compare_key(&self, at: usize, size: usize, signed: bool, a: &Row, b: &Row) -> Ordering {
+    fn compare_key(&self, at: usize, size: usize, signed: bool, a: &TableEntry, b: &TableEntry) -> Ordering {
         match (self.part(a, at), self.part(b, at)) {
             (KeyPartValue::Number(a), KeyPartValue::Number(b)) => match (size, signed) {
                 (1, true) => (a as i8).cmp(&(b as i8)),
@@ -286,7 +286,7 @@ impl<'a> Order<'a> {
         }
     }
 
-    fn part<'r>(&self, row: &'r Row, at: usize) -> KeyPartValue<'r> {
+    fn part<'r>(&self, row: &'r TableEntry, at: usize) -> KeyPartValue<'r> {
         let mut key: &[u8] = &row.key;
         let mut last = KeyPartValue::Number(0);
         for column in self.trigger.keys.iter().take(at.saturating_add(1)) {

@@ -73,31 +73,31 @@ impl StackedLog {
 /// Events that wait for what follows the first of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WaitingEvent {
-    events: VecDeque<Kept>,
+    events: VecDeque<StackedEvent>,
     /// Events of which none is of the first one's CPU.
     searched: usize,
 }
 
 #[derive(Clone, Debug)]
-struct Kept {
+struct StackedEvent {
     timestamp: Timestamp,
     cpu: CpuId,
     buffer: usize,
     lost: Lost,
     data: Box<[u8]>,
-    stack: Option<Box<Kept>>,
+    stack: Option<Box<StackedEvent>>,
     next: Next,
 }
 
-impl Kept {
+impl StackedEvent {
     fn new((record, stack, next): (Record<'_>, Option<Record<'_>>, Next)) -> Self {
         let Record { timestamp, cpu, buffer, lost, data } = record;
-        let stack = stack.map(|stack| Box::new(Kept::new((stack, None, Next::Other))));
-        Kept { timestamp, cpu, buffer, lost, data: data.into(), stack, next }
+        let stack = stack.map(|stack| Box::new(StackedEvent::new((stack, None, Next::Other))));
+        StackedEvent { timestamp, cpu, buffer, lost, data: data.into(), stack, next }
     }
 
     fn record(&self) -> Record<'_> {
-        let Kept { timestamp, cpu, buffer, lost, data, .. } = self;
+        let StackedEvent { timestamp, cpu, buffer, lost, data, .. } = self;
         Record { timestamp: *timestamp, cpu: *cpu, buffer: *buffer, lost: *lost, data }
     }
 }
@@ -110,7 +110,7 @@ impl WaitingEvent {
             if self.events.is_empty() && event.2 != Next::NotKnown {
                 see(&event.0, event.1.as_ref());
             } else {
-                self.events.push_back(Kept::new(event));
+                self.events.push_back(StackedEvent::new(event));
             }
         }
         while let Some(first) = self.events.front() {
@@ -127,7 +127,7 @@ impl WaitingEvent {
                 }
                 _ => first.stack.as_deref(),
             };
-            see(&first.record(), follower.map(Kept::record).as_ref());
+            see(&first.record(), follower.map(StackedEvent::record).as_ref());
             self.events.pop_front();
             self.searched = 0;
         }

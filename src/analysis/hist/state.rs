@@ -4,9 +4,9 @@ use super::super::log::Log;
 use super::counts::HistCounts;
 use super::gates::{GateState, OnEvent};
 use super::held::Held;
-use super::moment::Moment;
-use super::plan::{Trigger, TriggerPlan};
-use super::table::{Held as HeldValue, Table, Taken, Widths};
+use super::moment::TriggerEvent;
+use super::plan::{CompiledTrigger, TriggerPlan};
+use super::table::{Taken, TriggerTable, VariableValue as HeldValue, Widths};
 
 /// Synthetic events that fire each other: deeper than this none does. The kernel has no such limit, and no sensible setup
 /// comes near it.
@@ -15,7 +15,7 @@ const DEPTH: usize = 8;
 /// The tables, and counts of what did not become an entry.
 #[derive(Clone, Debug)]
 pub(super) struct HistState {
-    pub(super) tables: Vec<Table>,
+    pub(super) tables: Vec<TriggerTable>,
     /// By trigger.
     pub(super) counts: Vec<HistCounts>,
     /// By table: the last snapshot that an action took.
@@ -39,7 +39,8 @@ pub(super) struct Scratch {
 impl HistState {
     /// Before the first event. Without `limits` tables have room for all keys.
     pub(super) fn new(plan: &TriggerPlan, limits: bool) -> Self {
-        let table = |widths: &Widths| Table::new(if limits { *widths } else { Widths { room: usize::MAX, ..*widths } });
+        let table =
+            |widths: &Widths| TriggerTable::new(if limits { *widths } else { Widths { room: usize::MAX, ..*widths } });
         HistState {
             tables: plan.tables.iter().map(table).collect(),
             counts: vec![HistCounts::default(); plan.triggers.len()],
@@ -71,7 +72,7 @@ impl HistState {
 
     /// Takes an event through the triggers set on it, in their order. True if the ring buffer would hold it.
     #[inline]
-    pub(super) fn event(&mut self, plan: &TriggerPlan, on: &OnEvent, moment: &Moment<'_>, depth: usize) -> bool {
+    pub(super) fn event(&mut self, plan: &TriggerPlan, on: &OnEvent, moment: &TriggerEvent<'_>, depth: usize) -> bool {
         let is_held = plan.gates.is_empty() && !plan.note_held || self.gates.event(&plan.gates, on, moment);
         if plan.only_held && !is_held {
             return false;
@@ -94,8 +95,8 @@ impl HistState {
     fn count(
         &mut self,
         plan: &TriggerPlan,
-        (number, trigger): (usize, &Trigger),
-        moment: &Moment<'_>,
+        (number, trigger): (usize, &CompiledTrigger),
+        moment: &TriggerEvent<'_>,
         scratch: &mut Scratch,
         depth: usize,
     ) {
@@ -140,7 +141,7 @@ impl HistState {
 
 /// Reads the variables of other triggers' tables, or (`own`) of the trigger's own; false if one has no value
 /// (`resolve_var_refs()`).
-fn resolve(tables: &mut [Table], trigger: &Trigger, own: bool, scratch: &mut Scratch) -> bool {
+fn resolve(tables: &mut [TriggerTable], trigger: &CompiledTrigger, own: bool, scratch: &mut Scratch) -> bool {
     if !own {
         scratch.values.clear();
         scratch.values.resize(trigger.references.len(), HeldValue::Number(0));

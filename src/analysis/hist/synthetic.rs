@@ -1,7 +1,7 @@
 //! Synthetic events made of recorded ones.
 
-use super::moment::Moment;
-use super::table::Held;
+use super::moment::TriggerEvent;
+use super::table::VariableValue;
 use crate::abi::{Abi, Endian};
 use crate::format::{EventFormat, Field, Shape};
 use crate::synth::{FieldType, SynthDef};
@@ -90,7 +90,7 @@ impl SyntheticEvent {
     }
 
     /// Writes a record of the event that fires at `moment` (`trace_event_raw_event_synth()`).
-    pub(super) fn encode(&self, moment: &Moment<'_>, values: &[Held], record: &mut Vec<u8>) {
+    pub(super) fn encode(&self, moment: &TriggerEvent<'_>, values: &[VariableValue], record: &mut Vec<u8>) {
         record.clear();
         record.extend_from_slice(moment.data.get(..self.head).unwrap_or(moment.data));
         record.resize(self.head, 0);
@@ -104,16 +104,16 @@ impl SyntheticEvent {
         for (slot, value) in self.slots.iter().zip(values) {
             match (slot.kind, value) {
                 (SyntheticKind::Number(size), value) => put(moment.abi, value.number(), slot.offset, size, record),
-                (SyntheticKind::Text(room), Held::Bytes(text)) => {
+                (SyntheticKind::Text(room), VariableValue::Bytes(text)) => {
                     let text = text.get(..room.saturating_sub(1)).unwrap_or(text);
                     if let Some(place) = record.get_mut(slot.offset..).and_then(|rest| rest.get_mut(..text.len())) {
                         place.copy_from_slice(text);
                     }
                 }
-                (SyntheticKind::Dynamic, Held::Bytes(bytes)) => {
+                (SyntheticKind::Dynamic, VariableValue::Bytes(bytes)) => {
                     dynamic(moment.abi, slot.offset, self.is_stack(slot), bytes, record)
                 }
-                (SyntheticKind::Text(_) | SyntheticKind::Dynamic, Held::Number(_)) => {}
+                (SyntheticKind::Text(_) | SyntheticKind::Dynamic, VariableValue::Number(_)) => {}
             }
         }
     }

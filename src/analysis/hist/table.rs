@@ -6,28 +6,28 @@ use std::sync::Arc;
 
 /// The value of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Held {
+pub(super) enum VariableValue {
     Number(u64),
     /// A text, or a stack as [`put_stack`](super::moment::put_stack) has it.
     Bytes(Arc<[u8]>),
 }
 
-impl Held {
+impl VariableValue {
     pub(super) fn number(&self) -> u64 {
         match self {
-            Held::Number(number) => *number,
-            Held::Bytes(_) => 0,
+            VariableValue::Number(number) => *number,
+            VariableValue::Bytes(_) => 0,
         }
     }
 }
 
 /// The entry of one key.
 #[derive(Clone, Debug)]
-pub(super) struct Row {
+pub(super) struct TableEntry {
     pub(super) key: Arc<[u8]>,
     pub(super) hits: u64,
     pub(super) sums: Box<[u64]>,
-    pub(super) variables: Box<[Option<Held>]>,
+    pub(super) variables: Box<[Option<VariableValue>]>,
     /// By handler of the table: what onmax() and onchange() keep.
     pub(super) tracked: Box<[Track]>,
     /// Hits in intervals, by their numbers, which ascend.
@@ -40,7 +40,7 @@ pub(super) struct Row {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Track {
     pub(super) value: u64,
-    pub(super) saved: Vec<Held>,
+    pub(super) saved: Vec<VariableValue>,
 }
 
 /// The place of a snapshot that the kernel would have taken.
@@ -71,10 +71,10 @@ pub(super) struct Widths {
 
 /// A table: what one trigger counts, or several of one name.
 #[derive(Clone, Debug)]
-pub(super) struct Table {
+pub(super) struct TriggerTable {
     widths: Widths,
     map: Map<Arc<[u8]>, u32>,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<TableEntry>,
     /// Events counted.
     pub(super) hits: u64,
     /// Events that found no room.
@@ -85,7 +85,7 @@ pub(super) struct Table {
     touched: Vec<u32>,
 }
 
-impl Row {
+impl TableEntry {
     /// Adds hits of an interval, which is none before the last one.
     fn add(&mut self, interval: u64, hits: u64) {
         match self.cells.last_mut() {
@@ -95,10 +95,10 @@ impl Row {
     }
 }
 
-impl Table {
+impl TriggerTable {
     /// Counts a hit of `row` in its interval.
     #[inline]
-    pub(super) fn hit_at(&mut self, key: &[u8], time: u64) -> Option<&mut Row> {
+    pub(super) fn hit_at(&mut self, key: &[u8], time: u64) -> Option<&mut TableEntry> {
         if self.widths.every.is_none() && self.widths.heaviest.is_none() {
             return self.hit(key);
         }
@@ -137,13 +137,13 @@ impl Table {
     }
 
     pub(super) fn new(widths: Widths) -> Self {
-        Table { widths, map: Map::default(), rows: Vec::new(), hits: 0, dropped: 0, low: 0, touched: Vec::new() }
+        TriggerTable { widths, map: Map::default(), rows: Vec::new(), hits: 0, dropped: 0, low: 0, touched: Vec::new() }
     }
 
     /// The entry of `key`, which counts the event. A new one takes room; without any left the event is dropped
     /// (`__tracing_map_insert()`).
     #[inline]
-    pub(super) fn hit(&mut self, key: &[u8]) -> Option<&mut Row> {
+    pub(super) fn hit(&mut self, key: &[u8]) -> Option<&mut TableEntry> {
         match self.map.get(key) {
             Some(&at) => {
                 self.hits = self.hits.wrapping_add(1);
@@ -160,7 +160,7 @@ impl Table {
     }
 
     #[inline(never)]
-    fn insert(&mut self, key: &[u8], hits: u64) -> Option<&mut Row> {
+    fn insert(&mut self, key: &[u8], hits: u64) -> Option<&mut TableEntry> {
         let at = u32::try_from(self.rows.len()).ok().filter(|at| (*at as usize) < self.widths.room);
         let Some(at) = at else {
             self.dropped = self.dropped.wrapping_add(hits);
@@ -169,7 +169,7 @@ impl Table {
         let key: Arc<[u8]> = key.into();
         self.map.insert(key.clone(), at);
         let Widths { sums, variables, tracked, .. } = self.widths;
-        self.rows.push(Row {
+        self.rows.push(TableEntry {
             key,
             hits,
             sums: vec![0; sums].into(),
@@ -186,13 +186,13 @@ impl Table {
     }
 
     /// The entry of `key`, if there is one.
-    pub(super) fn find(&mut self, key: &[u8]) -> Option<&mut Row> {
+    pub(super) fn find(&mut self, key: &[u8]) -> Option<&mut TableEntry> {
         let at = *self.map.get(key)?;
         self.rows.get_mut(at as usize)
     }
 
     /// Adds what later events counted, without variables and handlers.
-    pub(super) fn merge(&mut self, later: &mut Table) {
+    pub(super) fn merge(&mut self, later: &mut TriggerTable) {
         for row in later.rows.drain(..) {
             let known = match self.map.get(&*row.key) {
                 Some(&at) => {
@@ -219,7 +219,7 @@ impl Table {
     }
 }
 
-impl Table {
+impl TriggerTable {
     /// Unsets variables of all entries. Gives the number of entries that had one.
     pub(super) fn forget(&mut self, slots: impl Iterator<Item = usize> + Clone, waits: &[usize]) -> u64 {
         let mut forgotten = 0u64;
@@ -238,7 +238,7 @@ impl Table {
 
     /// Number of entries in which one of these variables has a value.
     pub(super) fn waiting(&self, slots: &[usize]) -> u64 {
-        let has = |row: &&Row| slots.iter().any(|slot| row.variables.get(*slot).is_some_and(Option::is_some));
+        let has = |row: &&TableEntry| slots.iter().any(|slot| row.variables.get(*slot).is_some_and(Option::is_some));
         self.rows.iter().filter(has).count() as u64
     }
 }

@@ -45,7 +45,7 @@ fn formats() -> [EventFormat; 2] {
 }
 
 #[derive(Clone, Debug)]
-struct Made {
+struct HistTestEvent {
     id: u16,
     time: u64,
     lost: bool,
@@ -54,7 +54,7 @@ struct Made {
     small: u8,
 }
 
-impl Made {
+impl HistTestEvent {
     fn bytes(&self) -> Vec<u8> {
         let mut data = Vec::from(self.id.to_le_bytes());
         data.extend([0, 0]);
@@ -84,13 +84,13 @@ fn setup(definitions: &[&str], triggers: &[(&str, &str)]) -> HistSetup {
 }
 
 /// Findings of the triggers over the events; with `cut`, as two segments.
-fn run(setup: &HistSetup, events: &[Made], cut: Option<usize>) -> HistFindings {
+fn run(setup: &HistSetup, events: &[HistTestEvent], cut: Option<usize>) -> HistFindings {
     let (formats, symbols) = (formats(), Symbols::default());
     let formats: Vec<&EventFormat> = formats.iter().collect();
     let analysis = Histograms::new(setup, &formats, LITTLE, &symbols).unwrap();
     let mut known = analysis.begin();
     let cut = cut.unwrap_or(events.len()).min(events.len());
-    let feed = |events: &[Made], part: &mut <Histograms<'_> as Analysis>::Part| {
+    let feed = |events: &[HistTestEvent], part: &mut <Histograms<'_> as Analysis>::Part| {
         for event in events {
             let lost = if event.lost { Lost::Unknown } else { Lost::None };
             let (timestamp, data) = (Timestamp(event.time), event.bytes());
@@ -112,8 +112,8 @@ fn lines(table: &HistTable) -> Vec<String> {
     table.entries.iter().map(ToString::to_string).collect()
 }
 
-fn made(id: u16, time: u64, key: i32, number: i32) -> Made {
-    Made { id, time, lost: false, key, number, small: number as u8 }
+fn made(id: u16, time: u64, key: i32, number: i32) -> HistTestEvent {
+    HistTestEvent { id, time, lost: false, key, number, small: number as u8 }
 }
 
 const LATENCY: [(&str, &str); 3] = [
@@ -155,7 +155,7 @@ fn a_time_is_measured_once_and_never_across_a_loss() {
 #[test]
 fn the_kernels_limits_drop_what_the_kernel_drops() {
     let mut setup = setup(&[], &[("begin", "hist:keys=key:size=128")]);
-    let events: Vec<Made> = (0..200).chain(0..200).map(|key| made(7, 1, key, 0)).collect();
+    let events: Vec<HistTestEvent> = (0..200).chain(0..200).map(|key| made(7, 1, key, 0)).collect();
     assert_eq!(
         (table(&run(&setup, &events, None), 0).entries.len(), table(&run(&setup, &events, None), 0).dropped),
         (200, 0)
@@ -239,7 +239,7 @@ impl Random {
     }
 }
 
-fn field(event: &Made, name: &str) -> u64 {
+fn field(event: &HistTestEvent, name: &str) -> u64 {
     match name {
         "key" => i64::from(event.key) as u64,
         "number" => i64::from(event.number) as u64,
@@ -248,7 +248,7 @@ fn field(event: &Made, name: &str) -> u64 {
 }
 
 /// The table, counted the obvious way: class by class, with 128 bits.
-fn obvious(random: &Random, events: &[Made]) -> BTreeMap<Vec<u64>, (u64, u64)> {
+fn obvious(random: &Random, events: &[HistTestEvent]) -> BTreeMap<Vec<u64>, (u64, u64)> {
     let mut table = BTreeMap::new();
     for event in events.iter().filter(|event| event.id == 7) {
         if random.threshold.is_some_and(|least| event.number < least) {
@@ -281,10 +281,16 @@ fn randoms() -> impl Strategy<Value = Random> {
     })
 }
 
-fn events() -> impl Strategy<Value = Vec<Made>> {
+fn events() -> impl Strategy<Value = Vec<HistTestEvent>> {
     let event = (7..=8u16, -4..4i32, prop_oneof![-5..5i32, any::<i32>()], any::<u8>(), 0..5u64);
-    let event =
-        event.prop_map(|(id, key, number, small, later)| Made { id, time: later, lost: false, key, number, small });
+    let event = event.prop_map(|(id, key, number, small, later)| HistTestEvent {
+        id,
+        time: later,
+        lost: false,
+        key,
+        number,
+        small,
+    });
     prop::collection::vec(event, 0..60).prop_map(|mut events| {
         let mut time = 0;
         for event in &mut events {
@@ -322,7 +328,7 @@ fn gates() -> impl Strategy<Value = Vec<RandomGate>> {
 }
 
 /// The events that the ring takes: a switch for tracing and one for each event, turned by hand.
-fn let_in(gates: &[RandomGate], events: &[Made]) -> Vec<bool> {
+fn let_in(gates: &[RandomGate], events: &[HistTestEvent]) -> Vec<bool> {
     let mut tracing = true;
     let opens = |gate: &RandomGate, name: &str| gate.action == format!("enable_event:t:{name}");
     let mut enabled = [7, 8].map(|id| !gates.iter().any(|gate| opens(gate, if id == 7 { "begin" } else { "end" })));

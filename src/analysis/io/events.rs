@@ -2,7 +2,7 @@
 
 use crate::abi::Abi;
 use crate::analysis::by_event::ByEvent;
-use crate::analysis::fields::{Number, Text};
+use crate::analysis::fields::{RecordNumber, RecordText};
 use crate::event::Record;
 use crate::format::EventFormat;
 use std::fmt;
@@ -81,11 +81,11 @@ pub(super) struct RequestEvent {
 #[derive(Clone, Debug)]
 struct RequestKind {
     step: RequestStep,
-    device: Number,
-    sector: Number,
-    sectors: Number,
-    letters: Text,
-    error: Option<Number>,
+    device: RecordNumber,
+    sector: RecordNumber,
+    sectors: RecordNumber,
+    letters: RecordText,
+    error: Option<RecordNumber>,
 }
 
 impl RequestKind {
@@ -97,13 +97,13 @@ impl RequestKind {
             ("block", "block_rq_complete") => RequestStep::Complete,
             _ => return None,
         };
-        let number = |field| Number::of(format, field);
+        let number = |field| RecordNumber::of(format, field);
         Some(RequestKind {
             step,
             device: number("dev")?,
             sector: number("sector")?,
             sectors: number("nr_sector")?,
-            letters: Text::of(format, "rwbs")?,
+            letters: RecordText::of(format, "rwbs")?,
             // Older kernels say `errors`.
             error: number("error").or_else(|| number("errors")),
         })

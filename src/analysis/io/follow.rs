@@ -19,7 +19,7 @@ pub struct Io {
     window: Option<(u64, u64)>,
     /// Requests on their way, by device and the sector that completes next.
     open: Map<(BlockDevice, u64), OpenRequest>,
-    devices: BTreeMap<BlockDevice, Depth>,
+    devices: BTreeMap<BlockDevice, QueueDepth>,
     requests: BTreeMap<(BlockDevice, IoOperation), IoRequests>,
     counts: IoCounts,
 }
@@ -39,13 +39,13 @@ struct OpenRequest {
 
 /// Number of requests at a device, over time.
 #[derive(Clone, Debug)]
-struct Depth {
+struct QueueDepth {
     now: usize,
     since: u64,
     times: Vec<u64>,
 }
 
-impl Depth {
+impl QueueDepth {
     fn change(&mut self, now: usize, at: u64) {
         if self.times.len() <= self.now {
             self.times.resize(self.now + 1, 0);
@@ -96,7 +96,7 @@ impl Io {
 
     /// A request is at the device (1) or no longer (-1).
     fn deeper(&mut self, device: BlockDevice, by: isize, at: u64) {
-        let depth = self.devices.entry(device).or_insert(Depth { now: 0, since: at, times: Vec::new() });
+        let depth = self.devices.entry(device).or_insert(QueueDepth { now: 0, since: at, times: Vec::new() });
         depth.change(depth.now.saturating_add_signed(by), at);
     }
 

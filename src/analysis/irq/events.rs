@@ -2,7 +2,7 @@
 
 use crate::abi::Abi;
 use crate::analysis::by_event::ByEvent;
-use crate::analysis::fields::{Number, Text};
+use crate::analysis::fields::{RecordNumber, RecordText};
 use crate::event::Record;
 use crate::format::EventFormat;
 use crate::units::Pid;
@@ -80,9 +80,9 @@ pub(super) struct IrqEvents(ByEvent<IrqKind>);
 struct IrqKind {
     kind: HandlerKind,
     step: IrqStep,
-    key: Number,
-    id: Number,
-    name: Name,
+    key: RecordNumber,
+    id: RecordNumber,
+    name: HandlerName,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,9 +93,9 @@ enum IrqStep {
 }
 
 #[derive(Clone, Debug)]
-enum Name {
+enum HandlerName {
     None,
-    Field(Text),
+    Field(RecordText),
     Fixed(Box<[u8]>),
 }
 
@@ -122,11 +122,11 @@ impl IrqKind {
             _ => return None,
         };
         let name = match kind {
-            Irq if step == IrqStep::Entry => Name::Field(Text::of(format, "name")?),
-            Vector => Name::Fixed(format.name.trim_end_matches("_entry").as_bytes().into()),
-            _ => Name::None,
+            Irq if step == IrqStep::Entry => HandlerName::Field(RecordText::of(format, "name")?),
+            Vector => HandlerName::Fixed(format.name.trim_end_matches("_entry").as_bytes().into()),
+            _ => HandlerName::None,
         };
-        Some(IrqKind { kind, step, key: Number::of(format, key)?, id: Number::of(format, id)?, name })
+        Some(IrqKind { kind, step, key: RecordNumber::of(format, key)?, id: RecordNumber::of(format, id)?, name })
     }
 }
 
@@ -170,9 +170,9 @@ impl IrqEvents {
             IrqStep::Exit => IrqEvent::Exit { kind, key },
             IrqStep::Entry => {
                 let name = match &found.name {
-                    Name::None => b"".as_slice(),
-                    Name::Field(text) => text.read(abi, data),
-                    Name::Fixed(name) => name,
+                    HandlerName::None => b"".as_slice(),
+                    HandlerName::Field(text) => text.read(abi, data),
+                    HandlerName::Fixed(name) => name,
                 };
                 IrqEvent::Entry { kind, key, id: found.id.read(abi, data), name }
             }

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 pub struct Irqs {
     events: IrqEvents,
     window: Option<(u64, u64)>,
-    sources: Sources,
+    sources: IrqSourceTable,
     cpus: BTreeMap<CpuId, CpuHandlers>,
     /// The work item that each worker task runs.
     works: Map<Pid, OpenHandler>,
@@ -30,7 +30,7 @@ pub struct Irqs {
 
 /// All handlers so far.
 #[derive(Clone, Debug, Default)]
-struct Sources {
+struct IrqSourceTable {
     /// Durations before the first one.
     none: Durations,
     all: Vec<IrqSource>,
@@ -65,7 +65,7 @@ impl Irqs {
         Irqs {
             events: IrqEvents::new(formats, abi),
             window: None,
-            sources: Sources::default(),
+            sources: IrqSourceTable::default(),
             cpus: BTreeMap::new(),
             works: Map::default(),
             queued: Map::default(),
@@ -168,7 +168,7 @@ impl Irqs {
     }
 }
 
-impl Sources {
+impl IrqSourceTable {
     /// The number of a handler, which is made when it is seen for the first time.
     fn number(&mut self, (kind, id): (HandlerKind, u64), name: &[u8]) -> usize {
         let numbers = self.numbers.entry((kind, id)).or_default();

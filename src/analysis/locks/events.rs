@@ -2,7 +2,7 @@
 
 use crate::abi::Abi;
 use crate::analysis::by_event::ByEvent;
-use crate::analysis::fields::Number;
+use crate::analysis::fields::RecordNumber;
 use crate::analysis::stacks::addresses;
 use crate::event::Record;
 use crate::format::EventFormat;
@@ -63,14 +63,14 @@ pub(super) struct LockEvents(ByEvent<LockEventKind>);
 
 #[derive(Clone, Copy, Debug)]
 enum LockEventKind {
-    Begin { lock: Number, flags: Number },
-    End { lock: Number, result: Number },
+    Begin { lock: RecordNumber, flags: RecordNumber },
+    End { lock: RecordNumber, result: RecordNumber },
     Stack { offset: usize },
 }
 
 impl LockEventKind {
     fn of(format: &EventFormat) -> Option<LockEventKind> {
-        let number = |field| Number::of(format, field);
+        let number = |field| RecordNumber::of(format, field);
         Some(match (format.system.as_str(), format.name.as_str()) {
             ("lock", "contention_begin") => {
                 LockEventKind::Begin { lock: number("lock_addr")?, flags: number("flags")? }

@@ -10,7 +10,7 @@
 
 use crate::abi::Abi;
 use crate::analysis::by_event::ByEvent;
-use crate::analysis::fields::Number;
+use crate::analysis::fields::RecordNumber;
 use crate::event::Record;
 use crate::format::EventFormat;
 use crate::units::Pid;
@@ -45,15 +45,15 @@ pub(in crate::analysis) struct Events(ByEvent<MemoryKind>);
 
 #[derive(Clone, Copy, Debug)]
 enum MemoryKind {
-    Allocate { site: Number, asked: Number, taken: Number, address: Number },
-    Free { address: Number },
-    AllocatePages { frame: Number, order: Number },
-    FreePages { frame: Number, order: Number },
+    Allocate { site: RecordNumber, asked: RecordNumber, taken: RecordNumber, address: RecordNumber },
+    Free { address: RecordNumber },
+    AllocatePages { frame: RecordNumber, order: RecordNumber },
+    FreePages { frame: RecordNumber, order: RecordNumber },
 }
 
 impl MemoryKind {
     fn of(format: &EventFormat) -> Option<MemoryKind> {
-        let number = |field| Number::of(format, field);
+        let number = |field| RecordNumber::of(format, field);
         if format.system != "kmem" {
             return None;
         }

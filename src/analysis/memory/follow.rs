@@ -1,7 +1,7 @@
 //! Following objects and pages from allocation to free.
 
 use super::events::{Events, MemoryEvent};
-use super::packed::{Kinds, Packed, Places};
+use super::packed::{NumberedKinds, PackedNumber, Places};
 use super::report::{MemoryCounts, MemoryReport, MemorySite, PageCount};
 use crate::abi::Abi;
 use crate::analysis::map::Map;
@@ -21,14 +21,14 @@ pub struct Memory {
     /// Numbers of the sites by their address.
     numbers: Map<u64, usize>,
     /// Addresses of sites, and bytes taken.
-    kinds: Kinds<(u64, u64)>,
+    kinds: NumberedKinds<(u64, u64)>,
     /// The number of the site of each kind.
     site_of: Vec<usize>,
     /// Objects by address.
     objects: Places<Object>,
     orders: BTreeMap<u64, PageCount>,
     tasks: Map<Pid, PageCount>,
-    block_kinds: Kinds<Block>,
+    block_kinds: NumberedKinds<Block>,
     /// Kinds of blocks of pages by the first one's number.
     blocks: Places<u32>,
     counts: MemoryCounts,
@@ -38,7 +38,7 @@ pub struct Memory {
 #[derive(Clone, Copy, Debug)]
 struct Object {
     kind: u32,
-    at: Packed,
+    at: PackedNumber,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,12 +63,12 @@ impl Memory {
             window: None,
             sites: Vec::new(),
             numbers: Map::default(),
-            kinds: Kinds::default(),
+            kinds: NumberedKinds::default(),
             site_of: Vec::new(),
             objects: Places::default(),
             orders: BTreeMap::new(),
             tasks: Map::default(),
-            block_kinds: Kinds::default(),
+            block_kinds: NumberedKinds::default(),
             blocks: Places::default(),
             counts: MemoryCounts::default(),
         }

@@ -5,21 +5,21 @@ use std::hash::{Hash, Hasher};
 
 /// A number of 64 bits that needs no alignment beyond four bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Packed([u32; 2]);
+pub(super) struct PackedNumber([u32; 2]);
 
-impl Packed {
+impl PackedNumber {
     pub(super) fn get(self) -> u64 {
         u64::from(self.0[1]) << 32 | u64::from(self.0[0])
     }
 }
 
-impl From<u64> for Packed {
+impl From<u64> for PackedNumber {
     fn from(number: u64) -> Self {
-        Packed([number as u32, (number >> 32) as u32])
+        PackedNumber([number as u32, (number >> 32) as u32])
     }
 }
 
-impl Hash for Packed {
+impl Hash for PackedNumber {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(self.get());
     }
@@ -28,7 +28,7 @@ impl Hash for Packed {
 /// A map of places in memory that may hold millions, in parts: a part that grows copies itself alone, so that for a moment
 /// little is held twice.
 #[derive(Clone, Debug)]
-pub(super) struct Places<V>(Vec<Map<Packed, V>>);
+pub(super) struct Places<V>(Vec<Map<PackedNumber, V>>);
 
 const PARTS: u32 = 64;
 
@@ -40,7 +40,7 @@ impl<V> Default for Places<V> {
 
 impl<V: Copy> Places<V> {
     /// Neighbours are in different parts: 2^64 by the golden ratio (Knuth's multiplicative hashing).
-    fn part(&mut self, place: u64) -> &mut Map<Packed, V> {
+    fn part(&mut self, place: u64) -> &mut Map<PackedNumber, V> {
         let part = place.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - PARTS.ilog2());
         &mut self.0[part as usize]
     }
@@ -61,18 +61,18 @@ impl<V: Copy> Places<V> {
 
 /// Values that occur, each with a number of 32 bits to stand for it. Their kinds are few where they are many.
 #[derive(Clone, Debug)]
-pub(super) struct Kinds<K> {
+pub(super) struct NumberedKinds<K> {
     kinds: Vec<K>,
     numbers: Map<K, u32>,
 }
 
-impl<K> Default for Kinds<K> {
+impl<K> Default for NumberedKinds<K> {
     fn default() -> Self {
-        Kinds { kinds: Vec::new(), numbers: Map::default() }
+        NumberedKinds { kinds: Vec::new(), numbers: Map::default() }
     }
 }
 
-impl<K: Copy + Eq + Hash> Kinds<K> {
+impl<K: Copy + Eq + Hash> NumberedKinds<K> {
     /// The number of a kind: the next one of a new kind. (2^32 kinds would take 64 GiB here.)
     pub(super) fn number(&mut self, kind: K) -> u32 {
         *self.numbers.entry(kind).or_insert_with(|| {
@@ -94,9 +94,9 @@ mod tests {
     #[test]
     fn nothing_is_cut_off() {
         for number in [0, 1, u64::from(u32::MAX), 1 << 32, 0x0123_4567_89ab_cdef, u64::MAX] {
-            assert_eq!(Packed::from(number).get(), number);
+            assert_eq!(PackedNumber::from(number).get(), number);
         }
-        assert_eq!((size_of::<(Packed, Packed, u32)>(), size_of::<(Packed, u32)>()), (20, 12));
+        assert_eq!((size_of::<(PackedNumber, PackedNumber, u32)>(), size_of::<(PackedNumber, u32)>()), (20, 12));
     }
 
     #[test]
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn equal_kinds_have_one_number() {
-        let mut kinds = Kinds::default();
+        let mut kinds = NumberedKinds::default();
         let numbers = [(1usize, 8u64), (2, 8), (1, 8), (1, 1 << 40)].map(|kind| kinds.number(kind));
         assert_eq!(numbers, [0, 1, 0, 2]);
         assert_eq!((kinds.get(2), kinds.get(3)), (Some(&(1, 1 << 40)), None));

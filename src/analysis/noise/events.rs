@@ -2,7 +2,7 @@
 
 use crate::abi::Abi;
 use crate::analysis::by_event::ByEvent;
-use crate::analysis::fields::{Number, Text};
+use crate::analysis::fields::{RecordNumber, RecordText};
 use crate::analysis::stacks::addresses;
 use crate::event::Record;
 use crate::format::EventFormat;
@@ -70,27 +70,27 @@ pub(super) struct NoiseEvents(ByEvent<EventKind>);
 
 #[derive(Clone, Copy, Debug)]
 enum EventKind {
-    Nmi(Span),
-    Irq(Span, Number, Text),
-    SoftIrq(Span, Number),
-    Thread(Span, Number, Text),
-    Threshold(Span, Number),
-    Period([Number; 8]),
-    Timer([Number; 3]),
+    Nmi(InterferenceFields),
+    Irq(InterferenceFields, RecordNumber, RecordText),
+    SoftIrq(InterferenceFields, RecordNumber),
+    Thread(InterferenceFields, RecordNumber, RecordText),
+    Threshold(InterferenceFields, RecordNumber),
+    Period([RecordNumber; 8]),
+    Timer([RecordNumber; 3]),
     Stack { offset: usize },
 }
 
 /// Fields of an interference: its begin and its duration.
 #[derive(Clone, Copy, Debug)]
-struct Span {
-    start: Number,
-    duration: Number,
+struct InterferenceFields {
+    start: RecordNumber,
+    duration: RecordNumber,
 }
 
 impl EventKind {
     fn of(format: &EventFormat) -> Option<EventKind> {
-        let number = |field| Number::of(format, field);
-        let span = || Some(Span { start: number("start")?, duration: number("duration")? });
+        let number = |field| RecordNumber::of(format, field);
+        let span = || Some(InterferenceFields { start: number("start")?, duration: number("duration")? });
         let counts = |runtime, noise, single| {
             let [hw, nmi] = [number("hw_count")?, number("nmi_count")?];
             let [irq, softirq, thread] = [number("irq_count")?, number("softirq_count")?, number("thread_count")?];
@@ -98,9 +98,9 @@ impl EventKind {
         };
         Some(match (format.system.as_str(), format.name.as_str()) {
             ("osnoise", "nmi_noise") => EventKind::Nmi(span()?),
-            ("osnoise", "irq_noise") => EventKind::Irq(span()?, number("vector")?, Text::of(format, "desc")?),
+            ("osnoise", "irq_noise") => EventKind::Irq(span()?, number("vector")?, RecordText::of(format, "desc")?),
             ("osnoise", "softirq_noise") => EventKind::SoftIrq(span()?, number("vector")?),
-            ("osnoise", "thread_noise") => EventKind::Thread(span()?, number("pid")?, Text::of(format, "comm")?),
+            ("osnoise", "thread_noise") => EventKind::Thread(span()?, number("pid")?, RecordText::of(format, "comm")?),
             ("osnoise", "sample_threshold") => EventKind::Threshold(span()?, number("interference")?),
             // The tracers' own entries, and the events of the same content that Linux has since 6.16.
             ("ftrace", "osnoise") | ("osnoise", "osnoise_sample") => {
@@ -152,9 +152,9 @@ impl NoiseEvents {
 
     pub(super) fn event(&self, record: &Record<'_>) -> Option<NoiseEvent> {
         let (abi, data) = (self.0.abi, record.data);
-        let read = |number: Number| number.read(abi, data);
-        let signed = |number: Number| number.read_signed(abi, data) as i32;
-        let noise = |span: Span, source| {
+        let read = |number: RecordNumber| number.read(abi, data);
+        let signed = |number: RecordNumber| number.read_signed(abi, data) as i32;
+        let noise = |span: InterferenceFields, source| {
             NoiseEvent::Noise(Noise { source, start: read(span.start), duration: read(span.duration) })
         };
         Some(match *self.0.of(record)? {

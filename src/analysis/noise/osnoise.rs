@@ -1,7 +1,7 @@
 //! Periods of osnoise, and the causes of one of its noises.
 
 use super::events::{Noise, NoiseEvent, NoiseEvents, NoiseSource, Twice};
-use super::sources::{Since, Sources};
+use super::sources::{Since, SourceDurations};
 use crate::abi::Abi;
 use crate::analysis::{Durations, InOrder};
 use crate::event::{Lost, Record};
@@ -18,7 +18,7 @@ pub struct Osnoise {
     window: Option<(u64, u64)>,
     cpus: BTreeMap<CpuId, (CpuNoise, Twice<[u64; 8]>)>,
     since: BTreeMap<CpuId, Since>,
-    sources: Sources,
+    sources: SourceDurations,
     sample: Option<NoiseSample>,
     losses: u64,
 }
@@ -91,7 +91,7 @@ impl Osnoise {
             window: None,
             cpus: BTreeMap::new(),
             since: BTreeMap::new(),
-            sources: Sources::default(),
+            sources: SourceDurations::default(),
             sample: None,
             losses: 0,
         }

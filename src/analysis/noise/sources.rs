@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 
 /// Durations by cause.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sources(Map<NoiseSource, Durations>);
+pub(super) struct SourceDurations(Map<NoiseSource, Durations>);
 
-impl Sources {
+impl SourceDurations {
     pub(super) fn add(&mut self, noise: &Noise) {
         match self.0.get_mut(&noise.source) {
             Some(durations) => durations.add(noise.duration),

@@ -1,7 +1,7 @@
 //! Latencies of timerlat's timer and threads, and the parts of one of them.
 
 use super::events::{Noise, NoiseEvent, NoiseEvents, NoiseSource, Twice};
-use super::sources::{Since, Sources};
+use super::sources::{Since, SourceDurations};
 use crate::abi::Abi;
 use crate::analysis::{Durations, InOrder};
 use crate::event::{Lost, Record};
@@ -17,7 +17,7 @@ pub struct Timerlat {
     beyond: Option<u64>,
     window: Option<(u64, u64)>,
     cpus: BTreeMap<CpuId, CpuState>,
-    sources: Sources,
+    sources: SourceDurations,
     sample: Option<TimerlatSample>,
     losses: u64,
 }
@@ -116,7 +116,7 @@ impl Timerlat {
             beyond,
             window: None,
             cpus: BTreeMap::new(),
-            sources: Sources::default(),
+            sources: SourceDurations::default(),
             sample: None,
             losses: 0,
         }

@@ -1,9 +1,9 @@
 //! The events, one after the other.
 
 use super::hook::{Hook, HookProblem};
-use super::kind::{End, Kinds, Role, Start, Switch, Wakeup};
+use super::kind::{EventKinds, EventRole, PairEnd, Start, SwitchFields, WakeupFields};
 use super::open::{BeginningRef, IntervalKey, OpenInterval};
-use super::stacks::{StackTimes, Stacks};
+use super::stacks::{StackTimes, StackTraces};
 use super::times::Times;
 use super::who::Who;
 use crate::abi::Abi;
@@ -17,7 +17,7 @@ use std::collections::HashMap;
 #[derive(Clone)]
 pub struct Profile {
     pub(super) abi: Abi,
-    pub(super) kinds: Kinds,
+    pub(super) kinds: EventKinds,
     books: Books,
 }
 
@@ -26,10 +26,10 @@ pub struct Profile {
 struct Books {
     tasks: Vec<TaskAccount>,
     task_of: HashMap<Who, usize>,
-    tallies: Vec<Tally>,
+    tallies: Vec<TaskEventTally>,
     tally_of: HashMap<TallyKey, usize>,
     open: OpenInterval,
-    stacks: Stacks,
+    stacks: StackTraces,
 }
 
 /// The task's number, the pair's (of what is no pair, the event's) and the value.
@@ -53,7 +53,7 @@ pub(super) struct TaskAccount {
 
 /// An event of a task with a value.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct TaskEventTally {
     pub(super) times: Times,
     latest: u64,
     pub(super) stacks: StackTimes,
@@ -73,7 +73,7 @@ impl Profile {
     /// For records of a kernel with these formats; with `irqs_global` interrupts are put down to their CPU, not to the task
     /// that they interrupt.
     pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi, irqs_global: bool) -> Self {
-        Profile { abi, kinds: Kinds::new(formats, abi, irqs_global), books: Books::default() }
+        Profile { abi, kinds: EventKinds::new(formats, abi, irqs_global), books: Books::default() }
     }
 
     /// Makes a pair of two events, which lose the meaning they had, if any. Before the first record.
@@ -90,11 +90,11 @@ impl Profile {
     }
 
     /// All tallies, by the task's number, the pair's and the value.
-    pub(super) fn tallies(&self) -> impl Iterator<Item = (TallyKey, &Tally)> {
+    pub(super) fn tallies(&self) -> impl Iterator<Item = (TallyKey, &TaskEventTally)> {
         self.books.tally_of.iter().map(|(key, at)| (*key, &self.books.tallies[*at]))
     }
 
-    pub(super) fn stacks(&self) -> &Stacks {
+    pub(super) fn stacks(&self) -> &StackTraces {
         &self.books.stacks
     }
 }
@@ -122,21 +122,21 @@ impl InOrder for Profile {
         let current = books.task(Who::Task(head.pid));
         let event = ProfileEvent { record, abi: self.abi, kind: number, current };
         match &kind.role {
-            Role::Stack { callers } => return books.stack(event, *callers),
-            Role::Switch(switch) => books.switch(event, switch, self.kinds.wakeup),
-            Role::Wakeup(wakeup) => books.wakeup(event, wakeup, self.kinds.switch),
-            Role::Exec { old_pid } => {
+            EventRole::Stack { callers } => return books.stack(event, *callers),
+            EventRole::Switch(switch) => books.switch(event, switch, self.kinds.wakeup),
+            EventRole::Wakeup(wakeup) => books.wakeup(event, wakeup, self.kinds.switch),
+            EventRole::Exec { old_pid } => {
                 let pid = old_pid.map_or(head.pid, |old| Pid(old.read(self.abi, record.data) as i32));
                 let task = books.task(Who::Task(pid));
                 books.tasks[task].comm = None;
             }
-            Role::GraphEntry(start) => books.graph_entry(event, start),
-            Role::GraphExit(end) => {
+            EventRole::GraphEntry(start) => books.graph_entry(event, start),
+            EventRole::GraphExit(end) => {
                 let (task, _) = books.end(event, end);
                 books.tasks[task].counted = None;
             }
-            Role::Pair { ends, starts } => books.pair(event, ends, starts),
-            Role::Count(value) => {
+            EventRole::Pair { ends, starts } => books.pair(event, ends, starts),
+            EventRole::Count(value) => {
                 let value = value.map_or(0, |value| value.read(self.abi, record.data));
                 books.count(event, value);
             }
@@ -161,7 +161,7 @@ impl Books {
     fn tally(&mut self, task: usize, pair: usize, value: u64) -> usize {
         let tallies = &mut self.tallies;
         *self.tally_of.entry((task, pair, value)).or_insert_with(|| {
-            tallies.push(Tally::default());
+            tallies.push(TaskEventTally::default());
             tallies.len() - 1
         })
     }
@@ -206,7 +206,7 @@ impl Books {
     }
 
     /// Ends a pair; gives the task and the tally.
-    fn end(&mut self, event: ProfileEvent<'_>, end: &End) -> (usize, Option<usize>) {
+    fn end(&mut self, event: ProfileEvent<'_>, end: &PairEnd) -> (usize, Option<usize>) {
         let task = self.whose(event, end.global, end.pinned, None);
         let matching = end.matching.read(event.abi, event.record.data);
         let counted = self.end_of(task, end.pair, matching, event.record.timestamp.0);
@@ -214,7 +214,7 @@ impl Books {
         (task, counted)
     }
 
-    fn pair(&mut self, event: ProfileEvent<'_>, ends: &[End], starts: &[Start]) {
+    fn pair(&mut self, event: ProfileEvent<'_>, ends: &[PairEnd], starts: &[Start]) {
         let mut any = None;
         for end in ends {
             let (task, counted) = self.end(event, end);
@@ -245,7 +245,7 @@ impl Books {
         (task.proxy, task.begun, task.counted) = (None, None, Some(tally));
     }
 
-    fn switch(&mut self, event: ProfileEvent<'_>, switch: &Switch, wakeup: Option<usize>) {
+    fn switch(&mut self, event: ProfileEvent<'_>, switch: &SwitchFields, wakeup: Option<usize>) {
         let ProfileEvent { record, abi, kind, .. } = event;
         let data = record.data;
         let (prev_pid, next_pid) = (switch.prev_pid.read(abi, data), switch.next_pid.read(abi, data));
@@ -268,7 +268,7 @@ impl Books {
         self.end_of(next, kind, matching(next_pid), record.timestamp.0);
     }
 
-    fn wakeup(&mut self, event: ProfileEvent<'_>, wakeup: &Wakeup, switch: Option<usize>) {
+    fn wakeup(&mut self, event: ProfileEvent<'_>, wakeup: &WakeupFields, switch: Option<usize>) {
         let ProfileEvent { record, abi, kind, current } = event;
         if wakeup.success.is_some_and(|success| success.read(abi, record.data) == 0) {
             return;

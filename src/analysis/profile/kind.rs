@@ -2,7 +2,7 @@
 
 use super::hook::{Hook, HookEvent, HookProblem};
 use crate::abi::Abi;
-use crate::analysis::fields::{Number, Text};
+use crate::analysis::fields::{RecordNumber, RecordText};
 use crate::event::Common;
 use crate::format::EventFormat;
 use crate::print_fmt::state_letters;
@@ -13,7 +13,7 @@ pub(super) struct EventMeaning {
     pub(super) id: u16,
     pub(super) system: String,
     pub(super) name: String,
-    pub(super) role: Role,
+    pub(super) role: EventRole,
     pub(super) label: Label,
 }
 
@@ -34,50 +34,50 @@ pub(super) enum Label {
 
 /// The effect of an event on the account.
 #[derive(Clone, Debug)]
-pub(super) enum Role {
+pub(super) enum EventRole {
     /// `kernel_stack`: belongs to the event before it, or to the function after it.
     Stack {
         /// Offset of the addresses.
         callers: usize,
     },
-    Switch(Switch),
-    Wakeup(Wakeup),
+    Switch(SwitchFields),
+    Wakeup(WakeupFields),
     /// `sched_process_exec`: the task gets a new name.
     Exec {
-        old_pid: Option<Number>,
+        old_pid: Option<RecordNumber>,
     },
     GraphEntry(Start),
-    GraphExit(End),
+    GraphExit(PairEnd),
     /// One of two events, or both of different pairs.
     Pair {
-        ends: Vec<End>,
+        ends: Vec<PairEnd>,
         starts: Vec<Start>,
     },
     /// Counted under a value.
-    Count(Option<Number>),
+    Count(Option<RecordNumber>),
 }
 
 /// `sched_switch`.
 #[derive(Clone, Debug)]
-pub(super) struct Switch {
-    pub(super) prev_pid: Number,
-    pub(super) prev_comm: Text,
-    pub(super) prev_state: Number,
+pub(super) struct SwitchFields {
+    pub(super) prev_pid: RecordNumber,
+    pub(super) prev_comm: RecordText,
+    pub(super) prev_state: RecordNumber,
     /// The bits of the state that say why a task sleeps.
     pub(super) asleep: u64,
     /// And the one that says that it was pushed aside.
     pub(super) preempted: u64,
-    pub(super) next_pid: Number,
-    pub(super) next_comm: Text,
+    pub(super) next_pid: RecordNumber,
+    pub(super) next_comm: RecordText,
 }
 
 /// `sched_wakeup`.
 #[derive(Clone, Debug)]
-pub(super) struct Wakeup {
-    pub(super) pid: Number,
-    pub(super) comm: Text,
+pub(super) struct WakeupFields {
+    pub(super) pid: RecordNumber,
+    pub(super) comm: RecordText,
     /// Until Linux 4.3.
-    pub(super) success: Option<Number>,
+    pub(super) success: Option<RecordNumber>,
 }
 
 /// The beginning of a pair.
@@ -86,9 +86,9 @@ pub(super) struct Start {
     /// The pair's number: the event's, of the first pair that it begins.
     pub(super) pair: usize,
     /// The value that the end has too.
-    pub(super) matching: Number,
+    pub(super) matching: RecordNumber,
     /// Whose it is, if not the current task's.
-    pub(super) pid: Option<Number>,
+    pub(super) pid: Option<RecordNumber>,
     pub(super) pinned: bool,
     pub(super) global: bool,
     /// Stack traces are recorded with it.
@@ -97,16 +97,16 @@ pub(super) struct Start {
 
 /// The end of a pair.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct End {
+pub(super) struct PairEnd {
     pub(super) pair: usize,
-    pub(super) matching: Number,
+    pub(super) matching: RecordNumber,
     pub(super) pinned: bool,
     pub(super) global: bool,
 }
 
 /// All events of a kernel.
 #[derive(Clone, Debug)]
-pub(super) struct Kinds {
+pub(super) struct EventKinds {
     pub(super) common: Common,
     all: Vec<EventMeaning>,
     /// By id, the number plus 1.
@@ -121,7 +121,7 @@ pub(super) struct Kinds {
     pub(super) wakeup: Option<usize>,
 }
 
-impl Kinds {
+impl EventKinds {
     /// With `irqs_global` interrupts are put down to their CPU.
     pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi, irqs_global: bool) -> Self {
         let formats: Vec<EventFormat> = formats.into_iter().cloned().collect();
@@ -137,12 +137,12 @@ impl Kinds {
         let hooked = vec![false; formats.len()];
         let all = formats.iter().map(|format| kind(format, abi)).collect();
         let mut kinds =
-            Kinds { common, all, by_id, formats, hooked, more_pairs: Vec::new(), switch: None, wakeup: None };
-        let find = |kinds: &Kinds, name| kinds.find(&HookEvent::of("sched", name));
-        kinds.switch = find(&kinds, "sched_switch").filter(|at| matches!(kinds.all[*at].role, Role::Switch(_)));
-        kinds.wakeup = find(&kinds, "sched_wakeup").filter(|at| matches!(kinds.all[*at].role, Role::Wakeup(_)));
-        let per_cpu = Pairing { pinned: true, global: irqs_global, stack: false };
-        let per_task = Pairing { pinned: false, global: false, stack: false };
+            EventKinds { common, all, by_id, formats, hooked, more_pairs: Vec::new(), switch: None, wakeup: None };
+        let find = |kinds: &EventKinds, name| kinds.find(&HookEvent::of("sched", name));
+        kinds.switch = find(&kinds, "sched_switch").filter(|at| matches!(kinds.all[*at].role, EventRole::Switch(_)));
+        kinds.wakeup = find(&kinds, "sched_wakeup").filter(|at| matches!(kinds.all[*at].role, EventRole::Wakeup(_)));
+        let per_cpu = PairingRule { pinned: true, global: irqs_global, stack: false };
+        let per_task = PairingRule { pinned: false, global: false, stack: false };
         kinds.pair("irq", ["irq_handler_entry", "irq_handler_exit"], "irq", per_cpu);
         kinds.pair("irq", ["softirq_entry", "softirq_exit"], "vec", per_cpu);
         kinds.pair("irq", ["softirq_raise", "softirq_entry"], "vec", per_cpu);
@@ -181,14 +181,15 @@ impl Kinds {
         let number = |at: usize, field: &str| self.hook_number(hook, at, field);
         let start_matching = number(start, &hook.start.field)?;
         let end_matching = number(end, &hook.end.field)?;
-        let known = |start_of: &Start, end_of: &End| {
+        let known = |start_of: &Start, end_of: &PairEnd| {
             start_of.pair == end_of.pair
                 && start_of.matching == start_matching
                 && end_of.matching == end_matching
                 && self.hooked[start]
                 && self.hooked[end]
         };
-        if let (Role::Pair { starts, .. }, Role::Pair { ends, .. }) = (&self.all[start].role, &self.all[end].role)
+        if let (EventRole::Pair { starts, .. }, EventRole::Pair { ends, .. }) =
+            (&self.all[start].role, &self.all[end].role)
             && starts.iter().any(|start| ends.iter().any(|end| known(start, end)))
         {
             return Ok(());
@@ -197,20 +198,20 @@ impl Kinds {
         for at in [start, end] {
             if !std::mem::replace(&mut self.hooked[at], true) {
                 let kind = &mut self.all[at];
-                (kind.role, kind.label) = (Role::Pair { ends: Vec::new(), starts: Vec::new() }, Label::Hex);
+                (kind.role, kind.label) = (EventRole::Pair { ends: Vec::new(), starts: Vec::new() }, Label::Hex);
                 self.switch = self.switch.filter(|switch| *switch != at);
                 self.wakeup = self.wakeup.filter(|wakeup| *wakeup != at);
             }
         }
-        let how = Pairing { pinned: hook.pinned, global: hook.global, stack: hook.stack };
+        let how = PairingRule { pinned: hook.pinned, global: hook.global, stack: hook.stack };
         self.join(start, start_matching, pid, end, end_matching, how);
         Ok(())
     }
 
-    fn hook_number(&self, hook: &Hook, at: usize, field: &str) -> Result<Number, HookProblem> {
+    fn hook_number(&self, hook: &Hook, at: usize, field: &str) -> Result<RecordNumber, HookProblem> {
         let format = &self.formats[at];
         let (hook, event, field) = (hook.to_string(), format.name.clone(), field.to_owned());
-        match Number::of(format, &field) {
+        match RecordNumber::of(format, &field) {
             Some(number) if number.is_number() => Ok(number),
             Some(_) => Err(HookProblem::NoNumber { hook, event, field }),
             None => {
@@ -228,35 +229,43 @@ impl Kinds {
     }
 
     /// Pairs two events of a system by the field that both have, if both are there.
-    fn pair(&mut self, system: &str, [start, end]: [&str; 2], field: &str, how: Pairing) {
+    fn pair(&mut self, system: &str, [start, end]: [&str; 2], field: &str, how: PairingRule) {
         let at = |name| {
             let at = self.find(&HookEvent::of(system, name))?;
-            Some((at, Number::of(&self.formats[at], field)?))
+            Some((at, RecordNumber::of(&self.formats[at], field)?))
         };
         if let (Some((start, start_matching)), Some((end, end_matching))) = (at(start), at(end)) {
             self.join(start, start_matching, None, end, end_matching, how);
         }
     }
 
-    fn join(&mut self, start: usize, matching: Number, pid: Option<Number>, end: usize, of_end: Number, how: Pairing) {
-        let Pairing { pinned, global, stack } = how;
+    fn join(
+        &mut self,
+        start: usize,
+        matching: RecordNumber,
+        pid: Option<RecordNumber>,
+        end: usize,
+        of_end: RecordNumber,
+        how: PairingRule,
+    ) {
+        let PairingRule { pinned, global, stack } = how;
         let mut pair = start;
         if !self.paired(start).1.is_empty() {
             pair = self.all.len() + self.more_pairs.len();
             self.more_pairs.push([start, end]);
         }
         self.paired(start).1.push(Start { pair, matching, pid, pinned, global, stack });
-        self.paired(end).0.push(End { pair, matching: of_end, pinned, global });
+        self.paired(end).0.push(PairEnd { pair, matching: of_end, pinned, global });
     }
 
     /// The ends and beginnings that an event is.
-    fn paired(&mut self, at: usize) -> (&mut Vec<End>, &mut Vec<Start>) {
+    fn paired(&mut self, at: usize) -> (&mut Vec<PairEnd>, &mut Vec<Start>) {
         let role = &mut self.all[at].role;
-        if !matches!(role, Role::Pair { .. }) {
-            *role = Role::Pair { ends: Vec::new(), starts: Vec::new() };
+        if !matches!(role, EventRole::Pair { .. }) {
+            *role = EventRole::Pair { ends: Vec::new(), starts: Vec::new() };
         }
         match role {
-            Role::Pair { ends, starts } => (ends, starts),
+            EventRole::Pair { ends, starts } => (ends, starts),
             _ => unreachable!("it was made one"),
         }
     }
@@ -264,18 +273,18 @@ impl Kinds {
     fn graph(&mut self, names: [&str; 2]) {
         let at = |name| {
             let at = self.find(&HookEvent::of("ftrace", name))?;
-            Some((at, Number::of(&self.formats[at], "func")?))
+            Some((at, RecordNumber::of(&self.formats[at], "func")?))
         };
         let (Some((start, matching)), Some((end, of_end))) = (at(names[0]), at(names[1])) else { return };
         let (pinned, global, stack, pid) = (false, false, false, None);
-        self.all[start].role = Role::GraphEntry(Start { pair: start, matching, pid, pinned, global, stack });
-        self.all[end].role = Role::GraphExit(End { pair: start, matching: of_end, pinned, global });
+        self.all[start].role = EventRole::GraphEntry(Start { pair: start, matching, pid, pinned, global, stack });
+        self.all[end].role = EventRole::GraphExit(PairEnd { pair: start, matching: of_end, pinned, global });
     }
 }
 
 /// The rule that pairs a beginning with its end.
 #[derive(Clone, Copy)]
-struct Pairing {
+struct PairingRule {
     pinned: bool,
     global: bool,
     stack: bool,
@@ -289,46 +298,50 @@ impl HookEvent {
 
 /// An event by itself.
 fn kind(format: &EventFormat, abi: Abi) -> EventMeaning {
-    let first = format.fields.first().and_then(|field| Number::of(format, &field.name));
-    let counted = (Role::Count(first), Label::Hex);
+    let first = format.fields.first().and_then(|field| RecordNumber::of(format, &field.name));
+    let counted = (EventRole::Count(first), Label::Hex);
     let (role, label) = match (format.system.as_str(), format.name.as_str()) {
         ("ftrace", "kernel_stack") => match format.field("caller") {
-            Some(callers) => (Role::Stack { callers: callers.offset }, Label::Hex),
+            Some(callers) => (EventRole::Stack { callers: callers.offset }, Label::Hex),
             None => counted,
         },
-        ("ftrace", "function") => (Role::Count(Number::of(format, "ip")), Label::Function),
-        ("ftrace", "funcgraph_entry" | "funcgraph_exit") => (Role::Count(Number::of(format, "func")), Label::Function),
+        ("ftrace", "function") => (EventRole::Count(RecordNumber::of(format, "ip")), Label::Function),
+        ("ftrace", "funcgraph_entry" | "funcgraph_exit") => {
+            (EventRole::Count(RecordNumber::of(format, "func")), Label::Function)
+        }
         ("sched", "sched_switch") => {
             let letters = state_letters(format, abi.long_size);
             let asleep = 1u64.checked_shl(letters.len() as u32).map_or(u64::MAX, |bit| bit - 1);
             match switch(format, asleep) {
-                Some(switch) => (Role::Switch(switch), Label::State(letters)),
+                Some(switch) => (EventRole::Switch(switch), Label::State(letters)),
                 None => counted,
             }
         }
-        ("sched", "sched_wakeup") => match (Number::of(format, "pid"), Text::of(format, "comm")) {
+        ("sched", "sched_wakeup") => match (RecordNumber::of(format, "pid"), RecordText::of(format, "comm")) {
             (Some(pid), Some(comm)) => {
-                let success = Number::of(format, "success");
-                (Role::Wakeup(Wakeup { pid, comm, success }), Label::Hex)
+                let success = RecordNumber::of(format, "success");
+                (EventRole::Wakeup(WakeupFields { pid, comm, success }), Label::Hex)
             }
             _ => counted,
         },
-        ("sched", "sched_process_exec") => (Role::Exec { old_pid: Number::of(format, "old_pid") }, Label::Hex),
-        ("irq", "softirq_entry" | "softirq_exit" | "softirq_raise") => (Role::Count(first), Label::SoftIrq),
-        ("raw_syscalls", _) => (Role::Count(first), Label::Decimal),
+        ("sched", "sched_process_exec") => {
+            (EventRole::Exec { old_pid: RecordNumber::of(format, "old_pid") }, Label::Hex)
+        }
+        ("irq", "softirq_entry" | "softirq_exit" | "softirq_raise") => (EventRole::Count(first), Label::SoftIrq),
+        ("raw_syscalls", _) => (EventRole::Count(first), Label::Decimal),
         _ => counted,
     };
     EventMeaning { id: format.id.0, system: format.system.clone(), name: format.name.clone(), role, label }
 }
 
-fn switch(format: &EventFormat, asleep: u64) -> Option<Switch> {
-    Some(Switch {
-        prev_pid: Number::of(format, "prev_pid")?,
-        prev_comm: Text::of(format, "prev_comm")?,
-        prev_state: Number::of(format, "prev_state")?,
+fn switch(format: &EventFormat, asleep: u64) -> Option<SwitchFields> {
+    Some(SwitchFields {
+        prev_pid: RecordNumber::of(format, "prev_pid")?,
+        prev_comm: RecordText::of(format, "prev_comm")?,
+        prev_state: RecordNumber::of(format, "prev_state")?,
         asleep,
         preempted: asleep.wrapping_add(1),
-        next_pid: Number::of(format, "next_pid")?,
-        next_comm: Text::of(format, "next_comm")?,
+        next_pid: RecordNumber::of(format, "next_pid")?,
+        next_comm: RecordText::of(format, "next_comm")?,
     })
 }

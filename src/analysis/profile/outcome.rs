@@ -1,9 +1,9 @@
 //! The finished profile: tasks, their events, and those events' stack traces, in order.
 
-use super::account::{Profile, Tally};
+use super::account::{Profile, TaskEventTally};
 use super::chain::{self, StackNode};
-use super::kind::{EventMeaning, Label, Role};
-use super::stacks::Stacks;
+use super::kind::{EventMeaning, EventRole, Label};
+use super::stacks::StackTraces;
 use super::times::Times;
 use super::who::Who;
 use crate::symbols::Symbols;
@@ -29,8 +29,8 @@ pub struct ProfiledEvent<'p> {
     rank: (u8, u64),
     /// The value: of a pair the one that its events match by, of `sched_switch` the state, else the first field.
     pub value: u64,
-    tally: Cow<'p, Tally>,
-    stacks: &'p Stacks,
+    tally: Cow<'p, TaskEventTally>,
+    stacks: &'p StackTraces,
     /// The address that ends a stack trace of older kernels.
     stop: u64,
 }
@@ -79,10 +79,10 @@ impl Profile {
         all
     }
 
-    fn event<'p>(&'p self, pair: usize, value: u64, tally: Cow<'p, Tally>) -> Option<ProfiledEvent<'p>> {
+    fn event<'p>(&'p self, pair: usize, value: u64, tally: Cow<'p, TaskEventTally>) -> Option<ProfiledEvent<'p>> {
         let (kind, end) = self.kinds.of_pair(pair)?;
         let rank = match () {
-            () if matches!(kind.role, Role::Switch(_)) => (0, value),
+            () if matches!(kind.role, EventRole::Switch(_)) => (0, value),
             () if self.kinds.wakeup == Some(pair) => (1, 0),
             () => (2, u64::from(kind.id)),
         };
@@ -94,7 +94,7 @@ impl Profile {
 impl<'p> ProfiledEvent<'p> {
     /// Adds it to those of a group; a wakeup's value is the task, which is no more.
     fn join(mut self, group: &mut Vec<ProfiledEvent<'p>>) {
-        if matches!(self.kind.role, Role::Wakeup(_)) {
+        if matches!(self.kind.role, EventRole::Wakeup(_)) {
             self.value = 0;
         }
         let same = |other: &&mut ProfiledEvent<'_>| other.is_of(&self) && other.value == self.value;

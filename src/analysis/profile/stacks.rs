@@ -5,13 +5,13 @@ use crate::abi::Abi;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Number of a stack trace in [`Stacks`].
+/// Number of a stack trace in [`StackTraces`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct StackId(u32);
 
 /// All stack traces: their words, innermost first.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Stacks {
+pub(super) struct StackTraces {
     words: Vec<Arc<[u64]>>,
     numbers: HashMap<Arc<[u64]>, StackId>,
     /// For the one that is searched for.
@@ -21,7 +21,7 @@ pub(super) struct Stacks {
 /// The stack traces of one event.
 pub(super) type StackTimes = HashMap<StackId, Times>;
 
-impl Stacks {
+impl StackTraces {
     /// The number of the trace that these bytes of a record are.
     pub(super) fn number(&mut self, abi: Abi, bytes: &[u8]) -> StackId {
         let long = usize::from(abi.long_size).max(1);

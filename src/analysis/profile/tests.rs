@@ -38,21 +38,21 @@ fn formats() -> Vec<EventFormat> {
 }
 
 /// A kernel that says what happens.
-struct Kernel {
+struct ProfiledKernel {
     profile: Profile,
     cpu: u32,
     lost: Lost,
 }
 
-fn kernel() -> Kernel {
-    Kernel { profile: Profile::new(&formats(), Abi::HOST, false), cpu: 0, lost: Lost::None }
+fn kernel() -> ProfiledKernel {
+    ProfiledKernel { profile: Profile::new(&formats(), Abi::HOST, false), cpu: 0, lost: Lost::None }
 }
 
 fn number(value: u64) -> Vec<u8> {
     test_formats::number(value as i64)
 }
 
-impl Kernel {
+impl ProfiledKernel {
     fn event(&mut self, at: u64, pid: i32, id: u16, fields: &[Vec<u8>]) {
         let data = record(id, pid, fields);
         let lost = std::mem::take(&mut self.lost);
@@ -230,7 +230,7 @@ fn hooks_are_parsed() {
 fn tasks_of_a_name_are_put_together() {
     let mut kernel = kernel();
     for (at, pid) in [(100, 7), (300, 8)] {
-        let start = |kernel: &mut Kernel, at, state| {
+        let start = |kernel: &mut ProfiledKernel, at, state| {
             let fields = [comm("same"), number(pid as u64), number(state), comm("idle"), number(0)];
             kernel.event(at, pid, SWITCH, &fields);
         };

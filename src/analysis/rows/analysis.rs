@@ -4,8 +4,8 @@ use super::super::by_event::ByEvent;
 use super::super::hist::{HistPart, HistSetup, HistTrigger, Histograms, SetupError};
 use super::super::interface::Analysis;
 use super::findings::{PairCounts, RowFindings};
-use super::gathered::{Gathered, Program};
-use super::value::{Moment, Value};
+use super::gathered::{GatheredRows, Program};
+use super::value::{ResolvedRowExpr, RowInput};
 use crate::abi::Abi;
 use crate::event::Record;
 use crate::filter::{self, Filter, Subject};
@@ -39,11 +39,11 @@ pub enum RowError {
 /// The rows of a statement, of a buffer of a recording; an [`Analysis`].
 pub struct RowAnalysis<'a> {
     program: Program,
-    source: Source<'a>,
+    source: RowEvents<'a>,
     symbols: &'a Symbols,
 }
 
-enum Source<'a> {
+enum RowEvents<'a> {
     /// Events of one kind, which pass a filter.
     Event { events: ByEvent<()>, system: String, name: String, filter: Option<filter::FilterProgram> },
     /// Pairs.
@@ -52,7 +52,7 @@ enum Source<'a> {
 
 /// The rows after all events so far, or of later ones.
 pub struct RowPart {
-    gathered: Gathered,
+    gathered: GatheredRows,
     pairs: Option<HistPart>,
 }
 
@@ -93,7 +93,7 @@ impl<'a> RowAnalysis<'a> {
                 });
                 let filter = compiled.transpose().map_err(|error| RowError::Filter(Box::new(error)))?;
                 let events = ByEvent::new(formats.iter().copied(), abi, |format| is_it(format).then_some(()));
-                let source = Source::Event { events, system: system.clone(), name: name.clone(), filter };
+                let source = RowEvents::Event { events, system: system.clone(), name: name.clone(), filter };
                 Ok(RowAnalysis { program: program(rows, format)?, source, symbols })
             }
             RowSource::Joined(builder) => {
@@ -102,7 +102,7 @@ impl<'a> RowAnalysis<'a> {
                     return Err(RowError::Joined(SynthError::NoFields));
                 };
                 let program = program(rows, format)?;
-                Ok(RowAnalysis { program, source: Source::Joined { pairs, abi }, symbols })
+                Ok(RowAnalysis { program, source: RowEvents::Joined { pairs, abi }, symbols })
             }
         }
     }
@@ -110,23 +110,23 @@ impl<'a> RowAnalysis<'a> {
     /// True if all events are to be handed out, not only [those](RowAnalysis::events) that the rows are made of.
     pub fn needs_all_events(&self) -> bool {
         match &self.source {
-            Source::Event { .. } => false,
-            Source::Joined { pairs, .. } => pairs.needs_all_events(),
+            RowEvents::Event { .. } => false,
+            RowEvents::Joined { pairs, .. } => pairs.needs_all_events(),
         }
     }
 
     /// The system and name of each event that the rows are made of.
     pub fn events(&self) -> Vec<(&str, &str)> {
         match &self.source {
-            Source::Event { system, name, .. } => vec![(system, name)],
-            Source::Joined { pairs, .. } => pairs.events(),
+            RowEvents::Event { system, name, .. } => vec![(system, name)],
+            RowEvents::Joined { pairs, .. } => pairs.events(),
         }
     }
 
     /// Takes an event, or a pair.
     #[inline]
-    fn gather(&self, gathered: &mut Gathered, record: &Record<'_>, of: (Abi, crate::units::Pid)) {
-        let moment = Moment {
+    fn gather(&self, gathered: &mut GatheredRows, record: &Record<'_>, of: (Abi, crate::units::Pid)) {
+        let moment = RowInput {
             abi: of.0,
             data: record.data,
             time: record.timestamp.0,
@@ -139,14 +139,14 @@ impl<'a> RowAnalysis<'a> {
 
     /// Takes the pairs that were made since the last time.
     fn gather_pairs(&self, part: &mut RowPart) {
-        let (Source::Joined { pairs, abi }, Some(made)) = (&self.source, &mut part.pairs) else { return };
+        let (RowEvents::Joined { pairs, abi }, Some(made)) = (&self.source, &mut part.pairs) else { return };
         pairs.take_fired(made, |record| self.gather(&mut part.gathered, record, (*abi, crate::units::Pid(0))));
     }
 }
 
 fn program(rows: &Rows, format: &EventFormat) -> Result<Program, RowError> {
-    let compiled = |exprs: &[RowExpr]| -> Result<Vec<Value>, RowError> {
-        exprs.iter().map(|expr| Value::compile(expr, format).map_err(RowError::Field)).collect()
+    let compiled = |exprs: &[RowExpr]| -> Result<Vec<ResolvedRowExpr>, RowError> {
+        exprs.iter().map(|expr| ResolvedRowExpr::compile(expr, format).map_err(RowError::Field)).collect()
     };
     Ok(Program::new(rows, compiled(&rows.keys)?, compiled(&rows.arguments)?))
 }
@@ -157,18 +157,18 @@ impl Analysis for RowAnalysis<'_> {
 
     fn begin(&self) -> RowPart {
         let pairs = match &self.source {
-            Source::Event { .. } => None,
-            Source::Joined { pairs, .. } => Some(pairs.begin()),
+            RowEvents::Event { .. } => None,
+            RowEvents::Joined { pairs, .. } => Some(pairs.begin()),
         };
-        RowPart { gathered: Gathered::default(), pairs }
+        RowPart { gathered: GatheredRows::default(), pairs }
     }
 
     fn fork(&self, used: Option<RowPart>) -> RowPart {
-        let (mut gathered, used) = used.map_or((Gathered::default(), None), |part| (part.gathered, part.pairs));
+        let (mut gathered, used) = used.map_or((GatheredRows::default(), None), |part| (part.gathered, part.pairs));
         gathered.clear();
         let pairs = match &self.source {
-            Source::Event { .. } => None,
-            Source::Joined { pairs, .. } => Some(pairs.fork(used)),
+            RowEvents::Event { .. } => None,
+            RowEvents::Joined { pairs, .. } => Some(pairs.fork(used)),
         };
         RowPart { gathered, pairs }
     }
@@ -181,7 +181,7 @@ impl Analysis for RowAnalysis<'_> {
     #[inline]
     fn record_followed<'n>(&self, record: &Record<'_>, next: impl FnOnce() -> Option<Record<'n>>, part: &mut RowPart) {
         match (&self.source, &mut part.pairs) {
-            (Source::Event { events, filter, .. }, _) => {
+            (RowEvents::Event { events, filter, .. }, _) => {
                 if events.of(record).is_none() {
                     return;
                 }
@@ -194,17 +194,17 @@ impl Analysis for RowAnalysis<'_> {
                     self.gather(&mut part.gathered, record, (events.abi, task));
                 }
             }
-            (Source::Joined { pairs, .. }, Some(made)) => {
+            (RowEvents::Joined { pairs, .. }, Some(made)) => {
                 pairs.record_followed(record, next, made);
                 self.gather_pairs(part);
             }
-            (Source::Joined { .. }, None) => {}
+            (RowEvents::Joined { .. }, None) => {}
         }
     }
 
     fn merge(&self, known: &mut RowPart, later: &mut RowPart) {
         match (&self.source, &mut known.pairs, &mut later.pairs) {
-            (Source::Joined { pairs, .. }, Some(made), Some(more)) => {
+            (RowEvents::Joined { pairs, .. }, Some(made), Some(more)) => {
                 pairs.merge(made, more);
                 self.gather_pairs(known);
             }
@@ -215,12 +215,12 @@ impl Analysis for RowAnalysis<'_> {
     fn finish(self, mut known: RowPart) -> RowFindings {
         let RowAnalysis { program, source, symbols } = self;
         let mut counts = None;
-        if let (Source::Joined { pairs, abi }, Some(made)) = (source, known.pairs.take()) {
+        if let (RowEvents::Joined { pairs, abi }, Some(made)) = (source, known.pairs.take()) {
             let findings = pairs.finish(made);
             for record in findings.fired() {
                 let (time, comms) = (record.timestamp.0, &symbols.comms);
                 let task = crate::units::Pid(0);
-                let moment = Moment { abi, data: record.data, time, cpu: record.cpu, task, comms };
+                let moment = RowInput { abi, data: record.data, time, cpu: record.cpu, task, comms };
                 known.gathered.take(&program, &moment);
             }
             counts = PairCounts::of(&findings);

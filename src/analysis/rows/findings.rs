@@ -2,7 +2,7 @@
 
 use super::super::hist::{HistCounts, HistFindings};
 use super::cell::RowCell;
-use super::gathered::{Gathered, Program};
+use super::gathered::{GatheredRows, Program};
 
 /// The rows of a statement.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl PairCounts {
 }
 
 impl RowFindings {
-    pub(super) fn new(program: &Program, gathered: Gathered, pairs: Option<PairCounts>) -> Self {
+    pub(super) fn new(program: &Program, gathered: GatheredRows, pairs: Option<PairCounts>) -> Self {
         let (events, undefined) = (gathered.events, gathered.undefined);
         let (rows, all, is_exact) = gathered.finish(program);
         RowFindings { rows, all, events, undefined, is_exact, pairs }

@@ -2,15 +2,15 @@
 
 use super::super::map::Map;
 use super::cell::RowCell;
-use super::tally::Tally;
-use super::value::{Found, Moment, Value};
+use super::tally::ArgumentTally;
+use super::value::{Found, ResolvedRowExpr, RowInput};
 use crate::synth::sql::{Aggregate, RowColumn, RowValue, Rows};
 use std::cmp::Ordering;
 
 /// A statement's values, compiled, and its columns.
 pub(super) struct Program {
-    pub(super) keys: Vec<Value>,
-    pub(super) arguments: Vec<Value>,
+    pub(super) keys: Vec<ResolvedRowExpr>,
+    pub(super) arguments: Vec<ResolvedRowExpr>,
     /// By argument: true if a percentile of it is asked for.
     pub(super) spread: Vec<bool>,
     pub(super) columns: Vec<RowColumn>,
@@ -21,7 +21,7 @@ pub(super) struct Program {
 
 impl Program {
     /// The program of `rows` with its values.
-    pub(super) fn new(rows: &Rows, keys: Vec<Value>, arguments: Vec<Value>) -> Self {
+    pub(super) fn new(rows: &Rows, keys: Vec<ResolvedRowExpr>, arguments: Vec<ResolvedRowExpr>) -> Self {
         let is_spread = |at: usize| {
             let of =
                 |column: &RowColumn| matches!(column.value, RowValue::Of(Aggregate::Percentile(_), of) if of == at);
@@ -56,12 +56,12 @@ impl Program {
 struct Group {
     key: Vec<RowCell>,
     count: u64,
-    tallies: Vec<Tally>,
+    tallies: Vec<ArgumentTally>,
 }
 
 /// Rows of some events.
 #[derive(Default)]
-pub(super) struct Gathered {
+pub(super) struct GatheredRows {
     places: Map<Vec<u8>, usize>,
     groups: Vec<Group>,
     /// Rows of single events, in the order of time.
@@ -73,7 +73,7 @@ pub(super) struct Gathered {
     scratch: Vec<u8>,
 }
 
-impl Gathered {
+impl GatheredRows {
     /// As before the first event; the memory stays.
     pub(super) fn clear(&mut self) {
         self.places.clear();
@@ -84,7 +84,7 @@ impl Gathered {
 
     /// Takes the next event.
     #[inline]
-    pub(super) fn take(&mut self, program: &Program, moment: &Moment<'_>) {
+    pub(super) fn take(&mut self, program: &Program, moment: &RowInput<'_>) {
         self.events = self.events.saturating_add(1);
         if !program.is_grouped {
             let keys: Vec<RowCell> =
@@ -103,7 +103,7 @@ impl Gathered {
             None => {
                 let mut ignored = 0;
                 let key = program.keys.iter().map(|key| key.of(moment, &mut ignored).cell(moment.abi)).collect();
-                let tallies = program.spread.iter().map(|spread| Tally::new(*spread)).collect();
+                let tallies = program.spread.iter().map(|spread| ArgumentTally::new(*spread)).collect();
                 self.places.insert(self.scratch.clone(), self.groups.len());
                 self.groups.push(Group { key, count: 0, tallies });
                 self.groups.len().saturating_sub(1)
@@ -134,7 +134,7 @@ impl Gathered {
     }
 
     /// Adds rows of later events.
-    pub(super) fn merge(&mut self, program: &Program, later: &mut Gathered) {
+    pub(super) fn merge(&mut self, program: &Program, later: &mut GatheredRows) {
         self.events = self.events.saturating_add(later.events);
         self.undefined = self.undefined.saturating_add(later.undefined);
         self.rows.append(&mut later.rows);
@@ -162,11 +162,11 @@ impl Gathered {
         if program.is_grouped {
             // Functions of no events at all have a value, too; groups there are none.
             if self.groups.is_empty() && program.keys.is_empty() {
-                let tallies = program.spread.iter().map(|spread| Tally::new(*spread)).collect();
+                let tallies = program.spread.iter().map(|spread| ArgumentTally::new(*spread)).collect();
                 self.groups.push(Group { key: Vec::new(), count: 0, tallies });
             }
             self.groups.sort_unstable_by(|left, right| left.key.cmp(&right.key));
-            is_exact = self.groups.iter().all(|group| group.tallies.iter().all(Tally::is_exact));
+            is_exact = self.groups.iter().all(|group| group.tallies.iter().all(ArgumentTally::is_exact));
             let row = |group: &Group| program.columns.iter().map(|column| group.cell(column.value)).collect();
             self.rows = self.groups.iter().map(row).collect();
         }

@@ -7,7 +7,7 @@ use crate::synth::sql::Aggregate;
 /// Numbers: how many, their sum, the least and the greatest, all exact; with `spread` also how they are distributed, as
 /// [`Durations`] keep it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct ArgumentTally {
     count: u64,
     sum: i128,
     least: i128,
@@ -22,10 +22,10 @@ struct Spread {
     others: Durations,
 }
 
-impl Tally {
+impl ArgumentTally {
     /// Of no numbers; `with_spread` for percentiles.
     pub(super) fn new(with_spread: bool) -> Self {
-        Tally { spread: with_spread.then(Box::default), ..Tally::default() }
+        ArgumentTally { spread: with_spread.then(Box::default), ..ArgumentTally::default() }
     }
 
     /// Adds a value that is no number, which is only counted.
@@ -49,7 +49,7 @@ impl Tally {
     }
 
     /// Adds all numbers of `other`.
-    pub(super) fn merge(&mut self, other: &Tally) {
+    pub(super) fn merge(&mut self, other: &ArgumentTally) {
         if other.count == 0 {
             return;
         }
@@ -116,8 +116,8 @@ fn thousandths(sum: i128, count: u64) -> i128 {
 mod tests {
     use super::*;
 
-    fn of(numbers: &[i128]) -> Tally {
-        let mut tally = Tally::new(true);
+    fn of(numbers: &[i128]) -> ArgumentTally {
+        let mut tally = ArgumentTally::new(true);
         numbers.iter().for_each(|number| tally.add(*number));
         tally
     }
@@ -148,7 +148,7 @@ mod tests {
             }),
             [-5, -5, 0, 3, u64::MAX as i128, u64::MAX as i128]
         );
-        let none = Tally::new(true);
+        let none = ArgumentTally::new(true);
         assert_eq!((none.value(Aggregate::Sum), none.value(Aggregate::Percentile(1))), (RowCell::Null, RowCell::Null));
         assert_eq!(none.value(Aggregate::Count), RowCell::Number(0));
     }

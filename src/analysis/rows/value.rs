@@ -11,7 +11,7 @@ use crate::units::{CpuId, Pid};
 
 /// An event whose values are taken.
 #[derive(Clone, Copy)]
-pub(super) struct Moment<'e> {
+pub(super) struct RowInput<'e> {
     pub(super) abi: Abi,
     pub(super) data: &'e [u8],
     /// In the clock's unit.
@@ -33,7 +33,7 @@ pub(super) enum Found<'e> {
 
 /// A [`RowExpr`] whose fields are resolved.
 #[derive(Clone, Debug)]
-pub(super) enum Value {
+pub(super) enum ResolvedRowExpr {
     Number { place: FieldPlace, signed: bool },
     Text(FieldPlace),
     Stack(FieldPlace),
@@ -41,64 +41,64 @@ pub(super) enum Value {
     Cpu,
     Comm,
     Constant(i128),
-    Usecs(Box<Value>),
-    Log2(Box<Value>),
-    Binary(Calculation, Box<(Value, Value)>),
+    Usecs(Box<ResolvedRowExpr>),
+    Log2(Box<ResolvedRowExpr>),
+    Binary(Calculation, Box<(ResolvedRowExpr, ResolvedRowExpr)>),
 }
 
 /// The greatest number, and the least without its sign.
 const MOST: u128 = u64::MAX as u128;
 
-impl Value {
+impl ResolvedRowExpr {
     /// Of records of this format; the error is the name of a field that it does not have as a number, text or stack.
-    pub(super) fn compile(expr: &RowExpr, format: &EventFormat) -> Result<Value, String> {
-        let boxed = |inner: &RowExpr| Value::compile(inner, format).map(Box::new);
+    pub(super) fn compile(expr: &RowExpr, format: &EventFormat) -> Result<ResolvedRowExpr, String> {
+        let boxed = |inner: &RowExpr| ResolvedRowExpr::compile(inner, format).map(Box::new);
         Ok(match expr {
             RowExpr::Field(name) => {
                 let field = format.field(name).ok_or_else(|| name.clone())?;
                 let typed = TypedField::new(format, field);
                 match typed.kind {
-                    FieldKind::Signed => Value::Number { place: typed.place, signed: true },
+                    FieldKind::Signed => ResolvedRowExpr::Number { place: typed.place, signed: true },
                     FieldKind::Unsigned | FieldKind::Bool | FieldKind::Pointer => {
-                        Value::Number { place: typed.place, signed: false }
+                        ResolvedRowExpr::Number { place: typed.place, signed: false }
                     }
-                    FieldKind::Text => Value::Text(typed.place),
-                    FieldKind::Numbers { .. } => Value::Stack(typed.place),
+                    FieldKind::Text => ResolvedRowExpr::Text(typed.place),
+                    FieldKind::Numbers { .. } => ResolvedRowExpr::Stack(typed.place),
                     FieldKind::Bits | FieldKind::Bytes => return Err(name.clone()),
                 }
             }
-            RowExpr::Time => Value::Time,
-            RowExpr::Cpu => Value::Cpu,
-            RowExpr::Comm => Value::Comm,
-            RowExpr::Number(number) => Value::Constant(*number),
-            RowExpr::Usecs(inner) => Value::Usecs(boxed(inner)?),
-            RowExpr::Log2(inner) => Value::Log2(boxed(inner)?),
+            RowExpr::Time => ResolvedRowExpr::Time,
+            RowExpr::Cpu => ResolvedRowExpr::Cpu,
+            RowExpr::Comm => ResolvedRowExpr::Comm,
+            RowExpr::Number(number) => ResolvedRowExpr::Constant(*number),
+            RowExpr::Usecs(inner) => ResolvedRowExpr::Usecs(boxed(inner)?),
+            RowExpr::Log2(inner) => ResolvedRowExpr::Log2(boxed(inner)?),
             RowExpr::Binary(calculation, both) => {
-                let both = (Value::compile(&both.0, format)?, Value::compile(&both.1, format)?);
-                Value::Binary(*calculation, Box::new(both))
+                let both = (ResolvedRowExpr::compile(&both.0, format)?, ResolvedRowExpr::compile(&both.1, format)?);
+                ResolvedRowExpr::Binary(*calculation, Box::new(both))
             }
         })
     }
 
     /// The value; `undefined` counts calculations that have none.
     #[inline]
-    pub(super) fn of<'e>(&self, moment: &Moment<'e>, undefined: &mut u64) -> Found<'e> {
+    pub(super) fn of<'e>(&self, moment: &RowInput<'e>, undefined: &mut u64) -> Found<'e> {
         match self {
-            Value::Text(place) => match place.bytes(moment.abi, moment.data) {
+            ResolvedRowExpr::Text(place) => match place.bytes(moment.abi, moment.data) {
                 Some(bytes) => Found::Text(until_nul(bytes)),
                 None => Found::Null,
             },
-            Value::Stack(place) => place.bytes(moment.abi, moment.data).map_or(Found::Null, Found::Stack),
-            Value::Comm if moment.task.0 == 0 => Found::Text(b"swapper"),
-            Value::Comm => moment.comms.get(moment.task).map_or(Found::Null, Found::Text),
+            ResolvedRowExpr::Stack(place) => place.bytes(moment.abi, moment.data).map_or(Found::Null, Found::Stack),
+            ResolvedRowExpr::Comm if moment.task.0 == 0 => Found::Text(b"swapper"),
+            ResolvedRowExpr::Comm => moment.comms.get(moment.task).map_or(Found::Null, Found::Text),
             number => number.number(moment, undefined).map_or(Found::Null, Found::Number),
         }
     }
 
     #[inline]
-    fn number(&self, moment: &Moment<'_>, undefined: &mut u64) -> Option<i128> {
+    fn number(&self, moment: &RowInput<'_>, undefined: &mut u64) -> Option<i128> {
         let number = match self {
-            Value::Number { place, signed } => {
+            ResolvedRowExpr::Number { place, signed } => {
                 let bytes = place.bytes(moment.abi, moment.data)?;
                 if *signed {
                     moment.abi.int(bytes, 0, bytes.len())?.into()
@@ -106,17 +106,17 @@ impl Value {
                     moment.abi.uint(bytes, 0, bytes.len())?.into()
                 }
             }
-            Value::Time => moment.time.into(),
-            Value::Cpu => moment.cpu.0.into(),
-            Value::Constant(number) => *number,
+            ResolvedRowExpr::Time => moment.time.into(),
+            ResolvedRowExpr::Cpu => moment.cpu.0.into(),
+            ResolvedRowExpr::Constant(number) => *number,
             // `ns2usecs()` of kernel/trace/trace.c
-            Value::Usecs(inner) => inner.number(moment, undefined)?.saturating_add(500).div_euclid(1000),
-            Value::Log2(inner) => {
+            ResolvedRowExpr::Usecs(inner) => inner.number(moment, undefined)?.saturating_add(500).div_euclid(1000),
+            ResolvedRowExpr::Log2(inner) => {
                 // As the kernel, which has no negative numbers.
                 let number = inner.number(moment, undefined)? as u64;
                 number.checked_next_power_of_two().map_or(64, u64::trailing_zeros).into()
             }
-            Value::Binary(calculation, both) => {
+            ResolvedRowExpr::Binary(calculation, both) => {
                 let (left, right) = (both.0.number(moment, undefined)?, both.1.number(moment, undefined)?);
                 let number = match calculation {
                     Calculation::Plus => left.checked_add(right),
@@ -130,7 +130,7 @@ impl Value {
                 }
                 return number;
             }
-            Value::Text(_) | Value::Stack(_) | Value::Comm => return None,
+            ResolvedRowExpr::Text(_) | ResolvedRowExpr::Stack(_) | ResolvedRowExpr::Comm => return None,
         };
         Some(number)
     }

@@ -3,7 +3,7 @@
 use super::spans::WakeContext;
 use crate::abi::Abi;
 use crate::analysis::by_event::ByEvent;
-use crate::analysis::fields::{Number, Text};
+use crate::analysis::fields::{RecordNumber, RecordText};
 use crate::event::Record;
 use crate::format::EventFormat;
 use crate::print_fmt::state_letters;
@@ -43,11 +43,32 @@ pub(super) struct Steps(ByEvent<SchedKind>);
 
 #[derive(Clone, Debug)]
 enum SchedKind {
-    Switch { prev: Number, prev_comm: Text, state: Number, letters: Letters, next: Number, next_comm: Text },
-    Wake { task: Number, comm: Text, target: Option<Number>, success: Option<Number> },
-    Fork { child: Number, comm: Text },
-    Migrate { task: Number, to: Number },
-    IoWait { task: Number, time: Number },
+    Switch {
+        prev: RecordNumber,
+        prev_comm: RecordText,
+        state: RecordNumber,
+        letters: Letters,
+        next: RecordNumber,
+        next_comm: RecordText,
+    },
+    Wake {
+        task: RecordNumber,
+        comm: RecordText,
+        target: Option<RecordNumber>,
+        success: Option<RecordNumber>,
+    },
+    Fork {
+        child: RecordNumber,
+        comm: RecordText,
+    },
+    Migrate {
+        task: RecordNumber,
+        to: RecordNumber,
+    },
+    IoWait {
+        task: RecordNumber,
+        time: RecordNumber,
+    },
 }
 
 /// Bits of `prev_state`.
@@ -125,8 +146,8 @@ impl Steps {
 
     pub(super) fn step<'a>(&self, record: &Record<'a>) -> Option<SchedStep<'a>> {
         let (abi, data) = (self.0.abi, record.data);
-        let pid = |number: Number| Pid(number.read(abi, data) as i32);
-        let cpu = |number: Number| CpuId(number.read(abi, data) as u32);
+        let pid = |number: RecordNumber| Pid(number.read(abi, data) as i32);
+        let cpu = |number: RecordNumber| CpuId(number.read(abi, data) as u32);
         Some(match self.0.of(record)? {
             SchedKind::Switch { prev, prev_comm, state, letters, next, next_comm } => SchedStep::Switch {
                 prev: pid(*prev),
@@ -151,7 +172,7 @@ impl SchedKind {
         if format.system != "sched" {
             return None;
         }
-        let (number, text) = (|field| Number::of(format, field), |field| Text::of(format, field));
+        let (number, text) = (|field| RecordNumber::of(format, field), |field| RecordText::of(format, field));
         Some(match format.name.as_str() {
             "sched_switch" => SchedKind::Switch {
                 prev: number("prev_pid")?,

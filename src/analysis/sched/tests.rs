@@ -30,7 +30,7 @@ enum Does {
     Fork(i32),
 }
 
-struct Event {
+struct SchedTestEvent {
     at: u64,
     cpu: u32,
     current: i32,
@@ -38,7 +38,7 @@ struct Event {
     does: Does,
 }
 
-fn follow(events: &[Event]) -> SchedReport {
+fn follow(events: &[SchedTestEvent]) -> SchedReport {
     let mut sched = Sched::new(&formats(), Abi::HOST);
     assert!(sched.has_events());
     for event in events {
@@ -62,8 +62,8 @@ const D: u64 = 2;
 const Z: u64 = 32;
 
 /// Events of (time, CPU, current task, what it does).
-fn events(of: &[(u64, u32, i32, Does)]) -> Vec<Event> {
-    of.iter().map(|&(at, cpu, current, does)| Event { at, cpu, current, lost: Lost::None, does }).collect()
+fn events(of: &[(u64, u32, i32, Does)]) -> Vec<SchedTestEvent> {
+    of.iter().map(|&(at, cpu, current, does)| SchedTestEvent { at, cpu, current, lost: Lost::None, does }).collect()
 }
 
 fn times(report: &SchedReport, pid: i32) -> [u64; 6] {
@@ -190,7 +190,7 @@ struct Machine {
     /// Of tasks 1..: where they are.
     state: Vec<TimeIn>,
     times: Vec<[u64; 6]>,
-    events: Vec<Event>,
+    events: Vec<SchedTestEvent>,
 }
 
 impl Machine {
@@ -203,7 +203,7 @@ impl Machine {
 
     fn emit(&mut self, cpu: usize, does: Does) {
         let current = self.on[cpu];
-        self.events.push(Event { at: self.now, cpu: cpu as u32, current, lost: Lost::None, does });
+        self.events.push(SchedTestEvent { at: self.now, cpu: cpu as u32, current, lost: Lost::None, does });
     }
 
     fn switch(&mut self, cpu: usize, left: u64) {

@@ -2,7 +2,7 @@
 
 use crate::abi::Abi;
 use crate::analysis::by_event::ByEvent;
-use crate::analysis::fields::{Number, Text};
+use crate::analysis::fields::{RecordNumber, RecordText};
 use crate::event::Record;
 use crate::format::EventFormat;
 use crate::print_fmt::state_letters;
@@ -53,29 +53,29 @@ pub(super) struct SliceEvents(ByEvent<SliceKind>);
 
 #[derive(Clone, Debug)]
 enum SliceKind {
-    Switch { prev: SlicedTask, state: Number, known: u64, dead: u64, next: SlicedTask },
-    Wake { task: Number, comm: Text, target: Option<Number>, success: Option<Number> },
-    IrqEntry { irq: Number, name: Text },
-    IrqExit { irq: Number, ret: Number },
-    SoftIrqEntry(Number),
-    SoftIrqExit(Number),
-    CallEntry { number: Number, name: Option<String> },
-    CallExit { number: Number, result: Number },
+    Switch { prev: SlicedTask, state: RecordNumber, known: u64, dead: u64, next: SlicedTask },
+    Wake { task: RecordNumber, comm: RecordText, target: Option<RecordNumber>, success: Option<RecordNumber> },
+    IrqEntry { irq: RecordNumber, name: RecordText },
+    IrqExit { irq: RecordNumber, ret: RecordNumber },
+    SoftIrqEntry(RecordNumber),
+    SoftIrqExit(RecordNumber),
+    CallEntry { number: RecordNumber, name: Option<String> },
+    CallExit { number: RecordNumber, result: RecordNumber },
 }
 
 #[derive(Clone, Copy, Debug)]
 struct SlicedTask {
-    pid: Number,
-    comm: Text,
-    prio: Number,
+    pid: RecordNumber,
+    comm: RecordText,
+    prio: RecordNumber,
 }
 
 impl SlicedTask {
     fn of(format: &EventFormat, prefix: &str) -> Option<SlicedTask> {
-        let number = |field: &str| Number::of(format, &format!("{prefix}_{field}"));
+        let number = |field: &str| RecordNumber::of(format, &format!("{prefix}_{field}"));
         Some(SlicedTask {
             pid: number("pid")?,
-            comm: Text::of(format, &format!("{prefix}_comm"))?,
+            comm: RecordText::of(format, &format!("{prefix}_comm"))?,
             prio: number("prio")?,
         })
     }
@@ -104,7 +104,7 @@ impl SliceEvents {
 
     pub(super) fn event<'a>(&'a self, record: &Record<'a>) -> Option<SliceEvent<'a>> {
         let (abi, data) = (self.0.abi, record.data);
-        let int = |number: Number| number.read_signed(abi, data) as i32;
+        let int = |number: RecordNumber| number.read_signed(abi, data) as i32;
         Some(match self.0.of(record)? {
             SliceKind::Switch { prev, state, known, dead, next } => {
                 let state = state.read(abi, data) & known;
@@ -141,7 +141,7 @@ impl SliceEvents {
 
 impl SliceKind {
     fn of(format: &EventFormat, abi: Abi) -> Option<SliceKind> {
-        let (number, text) = (|field| Number::of(format, field), |field| Text::of(format, field));
+        let (number, text) = (|field| RecordNumber::of(format, field), |field| RecordText::of(format, field));
         // Older kernels say `nr`.
         let call = || number("__syscall_nr").or_else(|| number("nr"));
         Some(match (format.system.as_str(), format.name.as_str()) {

@@ -52,9 +52,9 @@ pub struct Slices {
     living: Map<Pid, usize>,
     running: BTreeMap<CpuId, Running>,
     /// By index of the task: what it does while it does not run.
-    states: BTreeMap<usize, Waiting>,
-    handlers: BTreeMap<CpuId, Vec<Handler>>,
-    calls: Map<Pid, Call>,
+    states: BTreeMap<usize, TaskWait>,
+    handlers: BTreeMap<CpuId, Vec<CurrentHandler>>,
+    calls: Map<Pid, CurrentSyscall>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -65,14 +65,14 @@ struct Running {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+struct TaskWait {
     since: u64,
     state: i32,
     cpu: Option<CpuId>,
 }
 
 #[derive(Clone, Debug)]
-struct Handler {
+struct CurrentHandler {
     /// The interrupt's number, or the soft interrupt's vector.
     number: i32,
     is_soft: bool,
@@ -81,7 +81,7 @@ struct Handler {
 }
 
 #[derive(Clone, Debug)]
-struct Call {
+struct CurrentSyscall {
     number: i64,
     name: Option<String>,
     since: u64,
@@ -119,7 +119,7 @@ impl Slices {
             let utid = self.utid(task);
             self.found.push(TimeSlice::Sched { ts: since, dur: 0, cpu, utid, end_state: None, priority });
         }
-        for (task, Waiting { since, state, cpu }) in std::mem::take(&mut self.states) {
+        for (task, TaskWait { since, state, cpu }) in std::mem::take(&mut self.states) {
             let utid = self.utid(task);
             self.found.push(TimeSlice::State { ts: since, dur: 0, utid, state, cpu });
         }
@@ -154,7 +154,7 @@ impl Slices {
     }
 
     fn end_wait(&mut self, task: usize, at: u64) {
-        if let Some(Waiting { since, state, cpu }) = self.states.remove(&task) {
+        if let Some(TaskWait { since, state, cpu }) = self.states.remove(&task) {
             let utid = self.utid(task);
             self.found.push(TimeSlice::State { ts: since, dur: at.saturating_sub(since), utid, state, cpu });
         }
@@ -176,7 +176,7 @@ impl Slices {
             }
         } else if !prev_is_idle {
             let cpu = (state == 0).then_some(cpu);
-            self.states.insert(prev, Waiting { since: at, state: state as i32, cpu });
+            self.states.insert(prev, TaskWait { since: at, state: state as i32, cpu });
         }
         if !next_is_idle {
             self.end_wait(next.0, at);
@@ -193,7 +193,7 @@ impl Slices {
             return;
         }
         self.end_wait(task, at);
-        self.states.insert(task, Waiting { since: at, state: 0, cpu: target });
+        self.states.insert(task, TaskWait { since: at, state: 0, cpu: target });
     }
 
     fn exit(&mut self, cpu: CpuId, is_soft: bool, number: i32, at: u64, ret: i32) {
@@ -203,7 +203,7 @@ impl Slices {
             return;
         };
         open.truncate(depth + 1);
-        let Some(Handler { since, name, .. }) = open.pop() else { return };
+        let Some(CurrentHandler { since, name, .. }) = open.pop() else { return };
         let (ts, dur) = (since, at.saturating_sub(since));
         self.found.push(match is_soft {
             true => TimeSlice::SoftIrq { ts, dur, cpu, vec: number },
@@ -242,12 +242,12 @@ impl InOrder for Slices {
             }
             Some(SliceEvent::Wake { task, comm, target }) => self.wake(task, comm, target, at),
             Some(SliceEvent::IrqEntry { irq, name }) => {
-                let handler = Handler { number: irq, is_soft: false, since: at, name: name.to_vec() };
+                let handler = CurrentHandler { number: irq, is_soft: false, since: at, name: name.to_vec() };
                 self.handlers.entry(cpu).or_default().push(handler);
             }
             Some(SliceEvent::IrqExit { irq, ret }) => self.exit(cpu, false, irq, at, ret),
             Some(SliceEvent::SoftIrqEntry(vector)) => {
-                let handler = Handler { number: vector, is_soft: true, since: at, name: Vec::new() };
+                let handler = CurrentHandler { number: vector, is_soft: true, since: at, name: Vec::new() };
                 self.handlers.entry(cpu).or_default().push(handler);
             }
             Some(SliceEvent::SoftIrqExit(vector)) => self.exit(cpu, true, vector, at, 0),
@@ -258,7 +258,7 @@ impl InOrder for Slices {
                     Some(call) if call.number == number && call.name.is_none() != name.is_none() => {
                         call.name = call.name.take().or(name);
                     }
-                    _ => drop(self.calls.insert(current, Call { number, name, since: at })),
+                    _ => drop(self.calls.insert(current, CurrentSyscall { number, name, since: at })),
                 }
             }
             Some(SliceEvent::CallExit { number, result }) => {

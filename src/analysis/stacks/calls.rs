@@ -6,7 +6,7 @@ use crate::units::{CpuId, Pid};
 
 /// A frame of a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Frame {
+pub(crate) enum StackFrame {
     /// A function, by its address.
     Function(u64),
     /// A function of which only the depth is known.
@@ -43,30 +43,30 @@ impl TaskStack {
 
 /// A change of a task's stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Change {
+pub(crate) enum StackChange {
     /// A frame is added.
-    Open(Frame),
+    Open(StackFrame),
     /// A frame was added at the step of this task before: it has left its CPU then.
-    Away(Frame),
+    Away(StackFrame),
     /// The innermost frame ends.
-    Close(Frame),
+    Close(StackFrame),
     /// The innermost frame has ended since the step of this task before: its return is not in the recording.
-    Ended(Frame),
+    Ended(StackFrame),
 }
 
 /// A task's stack.
 #[derive(Clone, Debug, Default)]
-struct Stack {
-    frames: Vec<Frame>,
+struct CallStack {
+    frames: Vec<StackFrame>,
     /// The CPU that the task leaves, and what its time off it will be. Between the event of a switch and the switch the
     /// scheduler calls functions yet: it has left when another task has a step there.
-    leaving: Option<(CpuId, Frame)>,
+    leaving: Option<(CpuId, StackFrame)>,
 }
 
 /// The stacks of all tasks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StackCalls {
-    stacks: Map<TaskStack, Stack>,
+    stacks: Map<TaskStack, CallStack>,
     /// By buffer and CPU: the task that leaves it.
     leaving: Map<(usize, CpuId), TaskStack>,
     /// Functions that returned without having been entered.
@@ -85,7 +85,7 @@ impl StackCalls {
         task: TaskStack,
         cpu: CpuId,
         step: &StackStep,
-        mut each: impl FnMut(TaskStack, Change),
+        mut each: impl FnMut(TaskStack, StackChange),
     ) {
         let place = (task.buffer, cpu);
         if let Some(&left) = self.leaving.get(&place)
@@ -103,9 +103,9 @@ impl StackCalls {
                 let frames = &mut stack.frames;
                 end(frames, depth, |change| each(task, change));
                 while frames.len() < depth {
-                    open(frames, Frame::Unknown, |change| each(task, change));
+                    open(frames, StackFrame::Unknown, |change| each(task, change));
                 }
-                open(frames, Frame::Function(function), |change| each(task, change));
+                open(frames, StackFrame::Function(function), |change| each(task, change));
             }
             StackStep::Leave { depth } => {
                 let stack = self.stacks.entry(task).or_default();
@@ -123,7 +123,7 @@ impl StackCalls {
                 // A task without an open call is of no interest here.
                 if let Some(stack) = self.stacks.get_mut(&previous).filter(|stack| !stack.frames.is_empty()) {
                     stack.run(cpu, |change| each(previous, change));
-                    let frame = if preempted { Frame::Preempted } else { Frame::OffCpu };
+                    let frame = if preempted { StackFrame::Preempted } else { StackFrame::OffCpu };
                     stack.leaving = Some((cpu, frame));
                     self.leaving.insert(place, previous);
                 }
@@ -137,16 +137,16 @@ impl StackCalls {
     }
 
     /// Ends all frames of the tasks of a buffer: events are missing.
-    pub(crate) fn lose(&mut self, buffer: usize, each: impl FnMut(TaskStack, Change)) {
+    pub(crate) fn lose(&mut self, buffer: usize, each: impl FnMut(TaskStack, StackChange)) {
         self.end_of(|task| task.buffer == buffer, each);
     }
 
     /// Ends all frames.
-    pub(crate) fn end(&mut self, each: impl FnMut(TaskStack, Change)) {
+    pub(crate) fn end(&mut self, each: impl FnMut(TaskStack, StackChange)) {
         self.end_of(|_| true, each);
     }
 
-    fn end_of(&mut self, of: impl Fn(&TaskStack) -> bool, mut each: impl FnMut(TaskStack, Change)) {
+    fn end_of(&mut self, of: impl Fn(&TaskStack) -> bool, mut each: impl FnMut(TaskStack, StackChange)) {
         self.leaving.retain(|_, task| !of(task));
         let mut tasks: Vec<TaskStack> = self.stacks.keys().filter(|task| of(task)).copied().collect();
         tasks.sort_unstable();
@@ -157,44 +157,44 @@ impl StackCalls {
     }
 }
 
-impl Stack {
+impl CallStack {
     /// The task runs on `cpu`: it has not left that one, nor is it off any other.
-    fn run(&mut self, cpu: CpuId, each: impl FnMut(Change)) {
+    fn run(&mut self, cpu: CpuId, each: impl FnMut(StackChange)) {
         self.leaving = self.leaving.filter(|(left, _)| *left == cpu);
         back_on_cpu(&mut self.frames, each);
     }
 
     /// The task has left the CPU that it was about to leave, if it was `cpu`.
-    fn leave(&mut self, cpu: Option<CpuId>, mut each: impl FnMut(Change)) {
+    fn leave(&mut self, cpu: Option<CpuId>, mut each: impl FnMut(StackChange)) {
         if let Some((_, frame)) = self.leaving.take().filter(|(left, _)| cpu.is_none_or(|cpu| cpu == *left))
             && !self.frames.is_empty()
         {
             self.frames.push(frame);
-            each(Change::Away(frame));
+            each(StackChange::Away(frame));
         }
     }
 }
 
-fn open(stack: &mut Vec<Frame>, frame: Frame, mut each: impl FnMut(Change)) {
+fn open(stack: &mut Vec<StackFrame>, frame: StackFrame, mut each: impl FnMut(StackChange)) {
     stack.push(frame);
-    each(Change::Open(frame));
+    each(StackChange::Open(frame));
 }
 
-fn close(stack: &mut Vec<Frame>, depth: usize, mut each: impl FnMut(Change)) {
+fn close(stack: &mut Vec<StackFrame>, depth: usize, mut each: impl FnMut(StackChange)) {
     while stack.len() > depth {
-        stack.pop().into_iter().for_each(|frame| each(Change::Close(frame)));
+        stack.pop().into_iter().for_each(|frame| each(StackChange::Close(frame)));
     }
 }
 
-fn end(stack: &mut Vec<Frame>, depth: usize, mut each: impl FnMut(Change)) {
+fn end(stack: &mut Vec<StackFrame>, depth: usize, mut each: impl FnMut(StackChange)) {
     while stack.len() > depth {
-        stack.pop().into_iter().for_each(|frame| each(Change::Ended(frame)));
+        stack.pop().into_iter().for_each(|frame| each(StackChange::Ended(frame)));
     }
 }
 
 /// A task that runs is neither preempted nor waiting.
-fn back_on_cpu(stack: &mut Vec<Frame>, each: impl FnMut(Change)) {
-    if let Some(Frame::Preempted | Frame::OffCpu) = stack.last() {
+fn back_on_cpu(stack: &mut Vec<StackFrame>, each: impl FnMut(StackChange)) {
+    if let Some(StackFrame::Preempted | StackFrame::OffCpu) = stack.last() {
         close(stack, stack.len() - 1, each);
     }
 }
@@ -205,17 +205,17 @@ mod tests {
 
     fn steps(steps: &[(i32, StackStep)]) -> (String, u64) {
         let (mut calls, mut text) = (StackCalls::default(), String::new());
-        let mut tell = |task: TaskStack, change: Change| {
+        let mut tell = |task: TaskStack, change: StackChange| {
             let (sign, frame) = match change {
-                Change::Open(frame) | Change::Away(frame) => ('+', frame),
-                Change::Close(frame) => ('-', frame),
-                Change::Ended(frame) => ('~', frame),
+                StackChange::Open(frame) | StackChange::Away(frame) => ('+', frame),
+                StackChange::Close(frame) => ('-', frame),
+                StackChange::Ended(frame) => ('~', frame),
             };
             let frame = match frame {
-                Frame::Function(function) => function.to_string(),
-                Frame::Unknown => "?".to_owned(),
-                Frame::Preempted => "P".to_owned(),
-                Frame::OffCpu => "O".to_owned(),
+                StackFrame::Function(function) => function.to_string(),
+                StackFrame::Unknown => "?".to_owned(),
+                StackFrame::Preempted => "P".to_owned(),
+                StackFrame::OffCpu => "O".to_owned(),
             };
             text += &format!("{sign}{frame}@{} ", task.pid);
         };

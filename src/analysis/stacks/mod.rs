@@ -7,7 +7,7 @@ mod tree;
 mod walk;
 
 pub(crate) use addresses::addresses;
-pub(crate) use calls::{Change, Frame, TaskStack};
+pub(crate) use calls::{StackChange, StackFrame, TaskStack};
 pub(crate) use events::{StackEvents, StackStep};
 pub(crate) use tree::{Node, StackTree};
-pub(crate) use walk::{Rest, Walk};
+pub(crate) use walk::{StackWalk, WalkedRecord};

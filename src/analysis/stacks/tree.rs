@@ -1,6 +1,6 @@
 //! All stacks that occurred, as a tree, with a number for each.
 
-use super::calls::Frame;
+use super::calls::StackFrame;
 use std::collections::HashMap;
 
 /// A stack: index into the tree's nodes.
@@ -11,14 +11,14 @@ pub(crate) struct Node(usize);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StackTree<R> {
     nodes: Vec<(Parent<R>, u64)>,
-    known: HashMap<(Node, Frame), Node>,
+    known: HashMap<(Node, StackFrame), Node>,
     roots: HashMap<R, Node>,
 }
 
 #[derive(Clone, Debug)]
 enum Parent<R> {
     Root(R),
-    Of(Node, Frame),
+    Of(Node, StackFrame),
 }
 
 impl<R: Clone + Eq + std::hash::Hash> StackTree<R> {
@@ -37,7 +37,7 @@ impl<R: Clone + Eq + std::hash::Hash> StackTree<R> {
     }
 
     /// The stack `below` with another frame.
-    pub(crate) fn child(&mut self, below: Node, frame: Frame) -> Node {
+    pub(crate) fn child(&mut self, below: Node, frame: StackFrame) -> Node {
         if let Some(known) = self.known.get(&(below, frame)) {
             return *known;
         }
@@ -62,7 +62,7 @@ impl<R: Clone + Eq + std::hash::Hash> StackTree<R> {
     }
 
     /// The stacks with a number, each with its root and its frames, the outermost first.
-    pub(crate) fn stacks(&self) -> impl Iterator<Item = (&R, Vec<Frame>, u64)> {
+    pub(crate) fn stacks(&self) -> impl Iterator<Item = (&R, Vec<StackFrame>, u64)> {
         self.nodes.iter().enumerate().filter(|(_, (_, number))| *number > 0).filter_map(|(index, (_, number))| {
             let (mut at, mut frames) = (Node(index), Vec::new());
             loop {

@@ -1,13 +1,13 @@
 //! Records to changes of call stacks.
 
-use super::calls::{Change, StackCalls, TaskStack};
+use super::calls::{StackCalls, StackChange, TaskStack};
 use super::events::{StackEvents, StackStep};
 use crate::analysis::map::Map;
 use crate::event::{Lost, Record};
 
 /// The records so far.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Walk {
+pub(crate) struct StackWalk {
     calls: StackCalls,
     /// The time of each task's last step.
     seen: Map<TaskStack, u64>,
@@ -16,7 +16,7 @@ pub(crate) struct Walk {
 }
 
 /// The kind of a record that is no change.
-pub(crate) enum Rest {
+pub(crate) enum WalkedRecord {
     /// Calls, returns or switches between tasks, all of which were reported.
     Nothing,
     /// A stack trace: return addresses, innermost first.
@@ -25,14 +25,14 @@ pub(crate) enum Rest {
     Other,
 }
 
-impl Walk {
+impl StackWalk {
     /// Reports each change of a stack with its time; gives the record's task, and what else it was.
     pub(crate) fn record(
         &mut self,
         events: &StackEvents,
         record: &Record<'_>,
-        mut each: impl FnMut(TaskStack, Change, u64),
-    ) -> (TaskStack, Rest) {
+        mut each: impl FnMut(TaskStack, StackChange, u64),
+    ) -> (TaskStack, WalkedRecord) {
         let head = events.head(record);
         let (time, task) = (record.timestamp.0, TaskStack::new(record.buffer, head.pid, record.cpu));
         if record.lost != Lost::None {
@@ -41,15 +41,15 @@ impl Walk {
             self.calls.lose(record.buffer, |task, change| each(task, change, last(seen, task, time)));
         }
         match events.step(head.id, record) {
-            StackStep::Stack(addresses) => (task, Rest::Stack(addresses)),
-            StackStep::Other => (task, Rest::Other),
+            StackStep::Stack(addresses) => (task, WalkedRecord::Stack(addresses)),
+            StackStep::Other => (task, WalkedRecord::Other),
             // Tasks without calls have no stacks to change.
-            StackStep::Switch { .. } if self.calls.is_empty() => (task, Rest::Other),
+            StackStep::Switch { .. } if self.calls.is_empty() => (task, WalkedRecord::Other),
             step => {
-                let Walk { calls, seen, changed } = self;
+                let StackWalk { calls, seen, changed } = self;
                 calls.step(task, record.cpu, &step, |task, change| {
-                    let before = matches!(change, Change::Ended(_) | Change::Away(_));
-                    if !matches!(change, Change::Away(_)) {
+                    let before = matches!(change, StackChange::Ended(_) | StackChange::Away(_));
+                    if !matches!(change, StackChange::Away(_)) {
                         changed.push(task);
                     }
                     each(task, change, if before { last(seen, task, time) } else { time });
@@ -58,13 +58,13 @@ impl Walk {
                     changed.push(TaskStack::new(record.buffer, previous, record.cpu));
                 }
                 seen.extend(changed.drain(..).map(|task| (task, time)));
-                (task, Rest::Nothing)
+                (task, WalkedRecord::Nothing)
             }
         }
     }
 
     /// Ends all frames, each at the time of its task's last step.
-    pub(crate) fn end(&mut self, mut each: impl FnMut(TaskStack, Change, u64)) {
+    pub(crate) fn end(&mut self, mut each: impl FnMut(TaskStack, StackChange, u64)) {
         let seen = &self.seen;
         self.calls.end(|task, change| each(task, change, last(seen, task, 0)));
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// The calls to be counted.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct CallSelection {
     /// Tasks whose calls count; without any, all tasks.
     pub(super) only: Option<Arc<HashSet<Pid>>>,
     /// The knowledge of calls with descriptors, if those are asked for.
@@ -54,7 +54,7 @@ pub(super) struct Callers {
 impl Callers {
     /// The task, in the order of their first calls; `None` if its calls mean nothing to what is asked.
     #[inline]
-    pub(super) fn get(&mut self, task: Pid, asked: &Asked) -> Option<&mut Caller> {
+    pub(super) fn get(&mut self, task: Pid, asked: &CallSelection) -> Option<&mut Caller> {
         let at = match self.by_task.entry(task) {
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(new) => {

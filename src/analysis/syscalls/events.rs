@@ -1,9 +1,9 @@
 //! Entries, exits and switches out of records.
 
-use super::role::{DescriptorCalls, Role};
+use super::role::{DescriptorCalls, DescriptorRole};
 use crate::abi::Abi;
 use crate::analysis::by_event::ByEvent;
-use crate::analysis::fields::{Number, Text};
+use crate::analysis::fields::{RecordNumber, RecordText};
 use crate::event::Record;
 use crate::format::EventFormat;
 use crate::units::Pid;
@@ -11,14 +11,14 @@ use crate::units::Pid;
 /// The event of a record.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum SyscallEvent {
-    Entry { family: Family, number: i64 },
-    Exit { family: Family, number: i64, result: i64 },
+    Entry { family: CallFamily, number: i64 },
+    Exit { family: CallFamily, number: i64, result: i64 },
     Switch { prev: Pid, next: Pid },
 }
 
 /// The systems that have entries and exits of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Family {
+pub(super) enum CallFamily {
     /// `raw_syscalls`: two events for all calls.
     Raw,
     /// `syscalls`: two events for each call.
@@ -31,18 +31,23 @@ pub(super) struct SyscallEvents(ByEvent<SyscallKind>);
 
 #[derive(Clone, Debug)]
 enum SyscallKind {
-    Entry { family: Family, number: Number, name: Option<String>, arguments: Arguments },
-    Exit { family: Family, number: Number, result: Number, name: Option<String>, role: Role },
-    Switch { prev: Number, next: Number },
+    Entry { family: CallFamily, number: RecordNumber, name: Option<String>, arguments: DescriptorArguments },
+    Exit { family: CallFamily, number: RecordNumber, result: RecordNumber, name: Option<String>, role: DescriptorRole },
+    Switch { prev: RecordNumber, next: RecordNumber },
 }
 
 /// The arguments of an entry that descriptors need.
 #[derive(Clone, Debug)]
-enum Arguments {
+enum DescriptorArguments {
     /// `unsigned long args[6]`.
     Array(Option<Array>),
     /// The first two fields, and the one named `fd`; the text of the path, where the kernel stored it (Linux 7.0).
-    Fields { role: Role, first: [Option<Number>; 2], fd: Option<Number>, path: Option<Text> },
+    Fields {
+        role: DescriptorRole,
+        first: [Option<RecordNumber>; 2],
+        fd: Option<RecordNumber>,
+        path: Option<RecordText>,
+    },
 }
 
 /// Numbers of one size, one after the other.
@@ -52,18 +57,20 @@ struct Array {
     size: usize,
 }
 
-impl Arguments {
+impl DescriptorArguments {
     fn of_array(format: &EventFormat, abi: Abi) -> Self {
-        Arguments::Array(format.field("args").map(|field| Array { offset: field.offset, size: abi.long_size.into() }))
+        DescriptorArguments::Array(
+            format.field("args").map(|field| Array { offset: field.offset, size: abi.long_size.into() }),
+        )
     }
 
     fn of_fields(format: &EventFormat, name: &str) -> Self {
-        let mut fields = format.fields.iter().skip(1).map(|field| Number::of(format, &field.name));
-        let path = ["filename", "pathname"].iter().find_map(|path| Text::of(format, &format!("__{path}_val")));
-        Arguments::Fields {
-            role: Role::of(name, None),
+        let mut fields = format.fields.iter().skip(1).map(|field| RecordNumber::of(format, &field.name));
+        let path = ["filename", "pathname"].iter().find_map(|path| RecordText::of(format, &format!("__{path}_val")));
+        DescriptorArguments::Fields {
+            role: DescriptorRole::of(name, None),
             first: [fields.next().flatten(), fields.next().flatten()],
-            fd: Number::of(format, "fd"),
+            fd: RecordNumber::of(format, "fd"),
             path,
         }
     }
@@ -71,27 +78,27 @@ impl Arguments {
 
 impl SyscallKind {
     fn of(format: &EventFormat, abi: Abi) -> Option<SyscallKind> {
-        let number = |field| Number::of(format, field);
+        let number = |field| RecordNumber::of(format, field);
         // Older kernels say `nr`.
         let named = || number("__syscall_nr").or_else(|| number("nr"));
         Some(match (format.system.as_str(), format.name.as_str()) {
             ("raw_syscalls", "sys_enter") => {
-                let arguments = Arguments::of_array(format, abi);
-                SyscallKind::Entry { family: Family::Raw, number: number("id")?, name: None, arguments }
+                let arguments = DescriptorArguments::of_array(format, abi);
+                SyscallKind::Entry { family: CallFamily::Raw, number: number("id")?, name: None, arguments }
             }
             ("raw_syscalls", "sys_exit") => {
-                let (family, role) = (Family::Raw, Role::default());
+                let (family, role) = (CallFamily::Raw, DescriptorRole::default());
                 SyscallKind::Exit { family, number: number("id")?, result: number("ret")?, name: None, role }
             }
             ("sched", "sched_switch") => SyscallKind::Switch { prev: number("prev_pid")?, next: number("next_pid")? },
             ("syscalls", event) => {
-                let family = Family::Named;
+                let family = CallFamily::Named;
                 if let Some(name) = event.strip_prefix("sys_enter_") {
-                    let arguments = Arguments::of_fields(format, name);
+                    let arguments = DescriptorArguments::of_fields(format, name);
                     SyscallKind::Entry { family, number: named()?, name: Some(name.to_owned()), arguments }
                 } else {
                     let name = event.strip_prefix("sys_exit_")?;
-                    let (role, name) = (Role::of(name, None), Some(name.to_owned()));
+                    let (role, name) = (DescriptorRole::of(name, None), Some(name.to_owned()));
                     SyscallKind::Exit { family, number: named()?, result: number("ret")?, name, role }
                 }
             }
@@ -129,7 +136,7 @@ impl SyscallEvents {
     #[inline]
     pub(super) fn event(&self, record: &Record<'_>) -> Option<SyscallEvent> {
         let (abi, data) = (self.0.abi, record.data);
-        let signed = |number: Number| number.read_signed(abi, data);
+        let signed = |number: RecordNumber| number.read_signed(abi, data);
         Some(match self.0.of(record)? {
             SyscallKind::Entry { family, number, .. } => {
                 SyscallEvent::Entry { family: *family, number: signed(*number) }
@@ -145,21 +152,21 @@ impl SyscallEvents {
 
     /// The meaning of an entry or exit of the call `number` for descriptors.
     #[inline]
-    pub(super) fn role(&self, record: &Record<'_>, number: i64, calls: &DescriptorCalls) -> Role {
+    pub(super) fn role(&self, record: &Record<'_>, number: i64, calls: &DescriptorCalls) -> DescriptorRole {
         match self.0.of(record) {
-            Some(SyscallKind::Entry { arguments: Arguments::Fields { role, .. }, .. }) => *role,
-            Some(SyscallKind::Exit { family: Family::Named, role, .. }) => *role,
+            Some(SyscallKind::Entry { arguments: DescriptorArguments::Fields { role, .. }, .. }) => *role,
+            Some(SyscallKind::Exit { family: CallFamily::Named, role, .. }) => *role,
             _ => calls.role(number),
         }
     }
 
     /// The argument named `fd` of an entry, unless it is none of a file (`mmap` of memory).
     #[inline]
-    pub(super) fn fd(&self, record: &Record<'_>, role: Role) -> Option<i32> {
+    pub(super) fn fd(&self, record: &Record<'_>, role: DescriptorRole) -> Option<i32> {
         let Some(SyscallKind::Entry { arguments, .. }) = self.0.of(record) else { return None };
         let fd = match arguments {
-            Arguments::Array(array) => array.as_ref()?.get(self.0.abi, record.data, role.fd?),
-            Arguments::Fields { fd, .. } => fd.as_ref()?.read(self.0.abi, record.data),
+            DescriptorArguments::Array(array) => array.as_ref()?.get(self.0.abi, record.data, role.fd?),
+            DescriptorArguments::Fields { fd, .. } => fd.as_ref()?.read(self.0.abi, record.data),
         };
         Some(fd as i32).filter(|fd| *fd >= 0)
     }
@@ -168,10 +175,10 @@ impl SyscallEvents {
     pub(super) fn range(&self, record: &Record<'_>) -> (u32, u32) {
         let (abi, data) = (self.0.abi, record.data);
         let [first, last] = match self.0.of(record) {
-            Some(SyscallKind::Entry { arguments: Arguments::Array(Some(array)), .. }) => {
+            Some(SyscallKind::Entry { arguments: DescriptorArguments::Array(Some(array)), .. }) => {
                 [0, 1].map(|nth| array.get(abi, data, nth))
             }
-            Some(SyscallKind::Entry { arguments: Arguments::Fields { first, .. }, .. }) => {
+            Some(SyscallKind::Entry { arguments: DescriptorArguments::Fields { first, .. }, .. }) => {
                 first.map(|number| number.map_or(0, |number| number.read(abi, data)))
             }
             _ => [0; 2],
@@ -182,7 +189,7 @@ impl SyscallEvents {
     /// The path in the arguments of an entry, if the kernel stored it.
     pub(super) fn path<'d>(&self, record: &Record<'d>) -> Option<&'d [u8]> {
         match self.0.of(record)? {
-            SyscallKind::Entry { arguments: Arguments::Fields { path, .. }, .. } => {
+            SyscallKind::Entry { arguments: DescriptorArguments::Fields { path, .. }, .. } => {
                 Some(path.as_ref()?.read(self.0.abi, record.data))
             }
             _ => None,

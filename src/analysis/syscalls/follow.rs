@@ -1,10 +1,10 @@
 //! Following each task's call from entry to exit.
 
-use super::callers::{Asked, Callers, OpenSyscall};
+use super::callers::{CallSelection, Callers, OpenSyscall};
 use super::descriptors::Descriptors;
-use super::events::{Family, SyscallEvent, SyscallEvents};
+use super::events::{CallFamily, SyscallEvent, SyscallEvents};
 use super::report::{LongestSyscall, OngoingSyscall, SyscallCounts, SyscallReport, SyscallTimes};
-use super::role::{Act, DescriptorCalls, Role};
+use super::role::{DescriptorCalls, DescriptorChange, DescriptorRole};
 use crate::abi::Abi;
 use crate::analysis::map::Map;
 use crate::analysis::{CellPlan, Durations, InOrder};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Syscalls {
     events: SyscallEvents,
-    asked: Asked,
+    asked: CallSelection,
     window: Option<(u64, u64)>,
     has_switches: bool,
     losses: u64,
@@ -52,27 +52,27 @@ struct Path {
 }
 
 /// The end of a call.
-struct Exit<'n> {
+struct SyscallExit<'n> {
     task: Pid,
     number: i64,
     result: i64,
     at: u64,
     cpu: CpuId,
     name: Option<&'n str>,
-    role: Role,
+    role: DescriptorRole,
 }
 
 /// The least result that is an error (`MAX_ERRNO`, include/linux/err.h).
 const LEAST_ERROR: i64 = -4095;
 
-impl Exit<'_> {
+impl SyscallExit<'_> {
     fn failed(&self) -> bool {
         (LEAST_ERROR..0).contains(&self.result)
     }
 }
 
 impl SyscallCalls {
-    fn enter(&mut self, events: &SyscallEvents, record: &Record<'_>, number: i64, asked: &Asked) {
+    fn enter(&mut self, events: &SyscallEvents, record: &Record<'_>, number: i64, asked: &CallSelection) {
         self.any = true;
         let Some(caller) = self.callers.get(events.task(record), asked) else { return };
         let mut row = None;
@@ -81,12 +81,12 @@ impl SyscallCalls {
             let fd = events.fd(record, role);
             row = fd.filter(|_| caller.counts).map(|fd| self.descriptors.row(owner, fd));
             match (role.act, fd) {
-                (Act::Close, Some(fd)) => self.descriptors.forget(owner, fd),
-                (Act::CloseRange, _) => {
+                (DescriptorChange::Close, Some(fd)) => self.descriptors.forget(owner, fd),
+                (DescriptorChange::CloseRange, _) => {
                     let (first, last) = events.range(record);
                     self.descriptors.forget_if(owner, |fd| (first..=last).contains(&fd.cast_unsigned()));
                 }
-                (Act::Exit, _) => self.descriptors.forget_if(owner, |_| true),
+                (DescriptorChange::Exit, _) => self.descriptors.forget_if(owner, |_| true),
                 _ => {}
             }
         }
@@ -97,18 +97,22 @@ impl SyscallCalls {
     }
 
     /// `path` is that of the task's last call that opens a file.
-    fn exit(&mut self, exit: &Exit<'_>, path: Option<&Path>, asked: &Asked) {
+    fn exit(&mut self, exit: &SyscallExit<'_>, path: Option<&Path>, asked: &CallSelection) {
         self.any = true;
         let Some(caller) = self.callers.get(exit.task, asked) else { return };
         let returned = std::mem::replace(&mut caller.returned, exit.at);
         if let Some(owner) = caller.owner {
             let path = path.filter(|path| path.number == exit.number && path.at >= returned);
             match (exit.role.act, i32::try_from(exit.result)) {
-                (Act::Open, Ok(fd @ 0..)) => self.descriptors.open(owner, fd, path.map(|path| &*path.text)),
-                (Act::Replace, Ok(fd @ 0..)) => self.descriptors.forget(owner, fd),
-                (Act::Exec, Ok(0)) => self.descriptors.forget_if(owner, |_| true),
+                (DescriptorChange::Open, Ok(fd @ 0..)) => {
+                    self.descriptors.open(owner, fd, path.map(|path| &*path.text))
+                }
+                (DescriptorChange::Replace, Ok(fd @ 0..)) => self.descriptors.forget(owner, fd),
+                (DescriptorChange::Exec, Ok(0)) => self.descriptors.forget_if(owner, |_| true),
                 // A new process has its own; a new task of an old one shares them.
-                (Act::Fork, Ok(0)) if owner.pid == exit.task => self.descriptors.forget_if(owner, |_| true),
+                (DescriptorChange::Fork, Ok(0)) if owner.pid == exit.task => {
+                    self.descriptors.forget_if(owner, |_| true)
+                }
                 _ => {}
             }
         }
@@ -184,7 +188,7 @@ impl Syscalls {
     pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
         Syscalls {
             events: SyscallEvents::new(formats, abi),
-            asked: Asked::default(),
+            asked: CallSelection::default(),
             window: None,
             has_switches: false,
             losses: 0,
@@ -246,10 +250,10 @@ impl InOrder for Syscalls {
             SyscallEvent::Entry { family, number } => {
                 let Syscalls { events, asked, raw, named, .. } = self;
                 match family {
-                    Family::Raw => raw.enter(events, record, number, asked),
+                    CallFamily::Raw => raw.enter(events, record, number, asked),
                     // Both tell of the same calls.
-                    Family::Named if raw.any => {}
-                    Family::Named => named.enter(events, record, number, asked),
+                    CallFamily::Named if raw.any => {}
+                    CallFamily::Named => named.enter(events, record, number, asked),
                 }
                 if let Some(path) = asked.descriptors.as_ref().and_then(|_| events.path(record)) {
                     self.paths.insert(events.task(record), Path { number, at, text: path.into() });
@@ -261,13 +265,14 @@ impl InOrder for Syscalls {
                 if let Some(name) = name.filter(|_| !names.contains_key(&number)) {
                     names.insert(number, name.to_owned());
                 }
-                if family == Family::Named && raw.any {
+                if family == CallFamily::Named && raw.any {
                     return;
                 }
                 let role = asked.descriptors.as_ref().map(|calls| events.role(record, number, calls));
-                let exit = Exit { task, number, result, at, cpu: record.cpu, name, role: role.unwrap_or_default() };
-                let path = if exit.role.act == Act::Open { paths.get(&task) } else { None };
-                let calls = if family == Family::Raw { raw } else { named };
+                let exit =
+                    SyscallExit { task, number, result, at, cpu: record.cpu, name, role: role.unwrap_or_default() };
+                let path = if exit.role.act == DescriptorChange::Open { paths.get(&task) } else { None };
+                let calls = if family == CallFamily::Raw { raw } else { named };
                 calls.exit(&exit, path, asked);
             }
             SyscallEvent::Switch { prev, next } => {

@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 /// A call's descriptor, and what the call does to those of its process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Role {
+pub(super) struct DescriptorRole {
     /// Position of the argument named `fd`.
     pub(super) fd: Option<usize>,
-    pub(super) act: Act,
+    pub(super) act: DescriptorChange,
 }
 
 /// The change that a call makes to the descriptors of its process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Act {
+pub(super) enum DescriptorChange {
     /// None that ends a file's name.
     #[default]
     None,
@@ -35,20 +35,20 @@ pub(super) enum Act {
     Fork,
 }
 
-impl Role {
+impl DescriptorRole {
     /// Of the call with this name, as the kernel's events or an architecture's list have it.
     pub(super) fn of(name: &str, fd: Option<usize>) -> Self {
         let act = match name {
-            "open" | "openat" | "openat2" | "creat" => Act::Open,
-            "close" => Act::Close,
-            "close_range" => Act::CloseRange,
-            "dup2" | "dup3" => Act::Replace,
-            "execve" | "execveat" => Act::Exec,
-            "exit_group" => Act::Exit,
-            "fork" | "vfork" | "clone" | "clone3" => Act::Fork,
-            _ => Act::None,
+            "open" | "openat" | "openat2" | "creat" => DescriptorChange::Open,
+            "close" => DescriptorChange::Close,
+            "close_range" => DescriptorChange::CloseRange,
+            "dup2" | "dup3" => DescriptorChange::Replace,
+            "execve" | "execveat" => DescriptorChange::Exec,
+            "exit_group" => DescriptorChange::Exit,
+            "fork" | "vfork" | "clone" | "clone3" => DescriptorChange::Fork,
+            _ => DescriptorChange::None,
         };
-        Role { fd, act }
+        DescriptorRole { fd, act }
     }
 }
 
@@ -59,7 +59,7 @@ const MOST_NUMBERS: usize = 8192;
 /// of each task.
 #[derive(Clone, Debug, Default)]
 pub struct DescriptorCalls {
-    by_number: Arc<Vec<Role>>,
+    by_number: Arc<Vec<DescriptorRole>>,
     processes: Arc<Map<Pid, Pid>>,
 }
 
@@ -73,10 +73,10 @@ impl DescriptorCalls {
         for (number, name, fd) in calls {
             let Some(number) = usize::try_from(number).ok().filter(|number| *number < MOST_NUMBERS) else { continue };
             if by_number.len() <= number {
-                by_number.resize(number + 1, Role::default());
+                by_number.resize(number + 1, DescriptorRole::default());
             }
             if let Some(role) = by_number.get_mut(number) {
-                *role = Role::of(name, fd);
+                *role = DescriptorRole::of(name, fd);
             }
         }
         let mut tasks = Map::default();
@@ -89,7 +89,7 @@ impl DescriptorCalls {
 
     /// Of the call with this number.
     #[inline]
-    pub(super) fn role(&self, number: i64) -> Role {
+    pub(super) fn role(&self, number: i64) -> DescriptorRole {
         usize::try_from(number).ok().and_then(|number| self.by_number.get(number).copied()).unwrap_or_default()
     }
 

@@ -1,6 +1,6 @@
 //! ftrace:bprint: trace_printk with a constant format string, whose arguments lie packed in the record.
 
-use super::Num;
+use super::NumberField;
 use crate::abi::Abi;
 use crate::format::EventFormat;
 use crate::print_fmt::{BinaryFormat, Context};
@@ -9,8 +9,8 @@ use crate::text::num;
 use std::collections::HashMap;
 
 pub(in crate::event) struct Bprint {
-    ip: Num,
-    fmt: Num,
+    ip: NumberField,
+    fmt: NumberField,
     buf: usize,
     /// All known format strings by their address.
     formats: HashMap<u64, BinaryFormat>,
@@ -19,7 +19,12 @@ pub(in crate::event) struct Bprint {
 impl Bprint {
     pub(super) fn new(event: &EventFormat, _abi: Abi) -> Option<Self> {
         let buf = event.fields.iter().find(|f| f.name == "buf")?.offset;
-        Some(Bprint { ip: Num::field(event, "ip")?, fmt: Num::field(event, "fmt")?, buf, formats: HashMap::new() })
+        Some(Bprint {
+            ip: NumberField::field(event, "ip")?,
+            fmt: NumberField::field(event, "fmt")?,
+            buf,
+            formats: HashMap::new(),
+        })
     }
 
     pub(super) fn link(&mut self, abi: Abi, symbols: &Symbols) {

@@ -6,17 +6,17 @@ use crate::text::nul::{self, until_nul};
 
 /// A number field of a record.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Num {
+pub(crate) struct NumberField {
     offset: usize,
     size: usize,
     signed: bool,
 }
 
-impl Num {
+impl NumberField {
     /// The scalar field called `name`.
-    pub(crate) fn field(event: &EventFormat, name: &str) -> Option<Num> {
+    pub(crate) fn field(event: &EventFormat, name: &str) -> Option<NumberField> {
         let field = event.fields.iter().find(|f| f.name == name)?;
-        (field.shape == Shape::Scalar).then_some(Num {
+        (field.shape == Shape::Scalar).then_some(NumberField {
             offset: field.offset,
             size: field.size,
             signed: field.is_signed(),
@@ -24,8 +24,8 @@ impl Num {
     }
 
     /// The first word of any field: of a `__data_loc` field its location.
-    pub(crate) fn word(field: &Field) -> Num {
-        Num { offset: field.offset, size: 4, signed: false }
+    pub(crate) fn word(field: &Field) -> NumberField {
+        NumberField { offset: field.offset, size: 4, signed: false }
     }
 
     /// The number without regard to its sign.

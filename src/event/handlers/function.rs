@@ -1,6 +1,6 @@
 //! ftrace:function and ftrace:func_repeats: the function tracer.
 
-use super::{Num, args, put_arguments};
+use super::{NumberField, args, put_arguments};
 use crate::event::{DecodeOptions, FunctionOptions, PrintState, Record};
 use crate::format::EventFormat;
 use crate::print_fmt::Context;
@@ -9,16 +9,21 @@ use crate::text::num;
 /// A function call, indented below its caller.
 #[derive(Clone, Copy)]
 pub(in crate::event) struct FunctionEntry {
-    ip: Num,
-    parent: Num,
+    ip: NumberField,
+    parent: NumberField,
     args: Option<usize>,
     options: FunctionOptions,
 }
 
 impl FunctionEntry {
     pub(super) fn new(event: &EventFormat, options: &DecodeOptions) -> Option<Self> {
-        let parent = Num::field(event, "parent_ip")?;
-        Some(FunctionEntry { ip: Num::field(event, "ip")?, parent, args: args(event), options: options.function })
+        let parent = NumberField::field(event, "parent_ip")?;
+        Some(FunctionEntry {
+            ip: NumberField::field(event, "ip")?,
+            parent,
+            args: args(event),
+            options: options.function,
+        })
     }
 
     pub(super) fn write(&self, cx: &Context<'_>, record: &Record<'_>, state: &mut PrintState, out: &mut Vec<u8>) {
@@ -65,18 +70,18 @@ impl FunctionEntry {
 #[derive(Clone, Copy)]
 pub(in crate::event) struct Repeats {
     function: FunctionEntry,
-    count: Num,
-    top: Num,
-    bottom: Num,
+    count: NumberField,
+    top: NumberField,
+    bottom: NumberField,
 }
 
 impl Repeats {
     pub(super) fn new(event: &EventFormat, options: &DecodeOptions) -> Option<Self> {
         Some(Repeats {
             function: FunctionEntry::new(event, options)?,
-            count: Num::field(event, "count")?,
-            top: Num::field(event, "top_delta_ts")?,
-            bottom: Num::field(event, "bottom_delta_ts")?,
+            count: NumberField::field(event, "count")?,
+            top: NumberField::field(event, "top_delta_ts")?,
+            bottom: NumberField::field(event, "bottom_delta_ts")?,
         })
     }
 

@@ -1,22 +1,22 @@
 //! syscalls:sys_enter_futex: the operation by name, and the arguments that it uses.
 
-use super::{Done, Num};
+use super::{HandlerResult, NumberField};
 use crate::format::EventFormat;
 use crate::print_fmt::Context;
 use crate::text::num;
 
 pub(in crate::event) struct Futex {
-    uaddr: Num,
-    op: Num,
-    val: Num,
-    utime: Num,
-    uaddr2: Num,
-    val3: Num,
+    uaddr: NumberField,
+    op: NumberField,
+    val: NumberField,
+    utime: NumberField,
+    uaddr2: NumberField,
+    val3: NumberField,
 }
 
 /// Format of an argument of an operation.
 #[derive(Clone, Copy)]
-enum Arg {
+enum FutexArgument {
     ValHex,
     Val,
     Utime,
@@ -27,20 +27,23 @@ enum Arg {
 }
 
 /// include/uapi/linux/futex.h, in the order of the operations' numbers; the arguments as futex(2) gives them.
-const OPS: [(&str, &[Arg]); 13] = [
-    ("FUTEX_WAIT", &[Arg::ValHex, Arg::Utime]),
-    ("FUTEX_WAKE", &[Arg::Val]),
-    ("FUTEX_FD", &[Arg::Val]),
-    ("FUTEX_REQUEUE", &[Arg::Val, Arg::Val2, Arg::Uaddr2]),
-    ("FUTEX_CMP_REQUEUE", &[Arg::Val, Arg::Val2, Arg::Uaddr2, Arg::Val3]),
-    ("FUTEX_WAKE_OP", &[Arg::Val, Arg::Val2, Arg::Uaddr2, Arg::Val3]),
-    ("FUTEX_LOCK_PI", &[Arg::Utime]),
+const OPS: [(&str, &[FutexArgument]); 13] = [
+    ("FUTEX_WAIT", &[FutexArgument::ValHex, FutexArgument::Utime]),
+    ("FUTEX_WAKE", &[FutexArgument::Val]),
+    ("FUTEX_FD", &[FutexArgument::Val]),
+    ("FUTEX_REQUEUE", &[FutexArgument::Val, FutexArgument::Val2, FutexArgument::Uaddr2]),
+    ("FUTEX_CMP_REQUEUE", &[FutexArgument::Val, FutexArgument::Val2, FutexArgument::Uaddr2, FutexArgument::Val3]),
+    ("FUTEX_WAKE_OP", &[FutexArgument::Val, FutexArgument::Val2, FutexArgument::Uaddr2, FutexArgument::Val3]),
+    ("FUTEX_LOCK_PI", &[FutexArgument::Utime]),
     ("FUTEX_UNLOCK_PI", &[]),
     ("FUTEX_TRYLOCK_PI", &[]),
-    ("FUTEX_WAIT_BITSET", &[Arg::ValHex, Arg::Utime, Arg::Val3]),
-    ("FUTEX_WAKE_BITSET", &[Arg::Val, Arg::Val3]),
-    ("FUTEX_WAIT_REQUEUE_PI", &[Arg::ValHex, Arg::Utime, Arg::Uaddr2, Arg::Val3]),
-    ("FUTEX_CMP_REQUEUE_PI", &[Arg::Val, Arg::Val2, Arg::Uaddr2, Arg::Val3]),
+    ("FUTEX_WAIT_BITSET", &[FutexArgument::ValHex, FutexArgument::Utime, FutexArgument::Val3]),
+    ("FUTEX_WAKE_BITSET", &[FutexArgument::Val, FutexArgument::Val3]),
+    (
+        "FUTEX_WAIT_REQUEUE_PI",
+        &[FutexArgument::ValHex, FutexArgument::Utime, FutexArgument::Uaddr2, FutexArgument::Val3],
+    ),
+    ("FUTEX_CMP_REQUEUE_PI", &[FutexArgument::Val, FutexArgument::Val2, FutexArgument::Uaddr2, FutexArgument::Val3]),
 ];
 
 const PRIVATE: u64 = 128;
@@ -49,20 +52,20 @@ const CLOCK_REALTIME: u64 = 256;
 impl Futex {
     pub(super) fn new(event: &EventFormat) -> Option<Self> {
         Some(Futex {
-            uaddr: Num::field(event, "uaddr")?,
-            op: Num::field(event, "op")?,
-            val: Num::field(event, "val")?,
-            utime: Num::field(event, "utime")?,
-            uaddr2: Num::field(event, "uaddr2")?,
-            val3: Num::field(event, "val3")?,
+            uaddr: NumberField::field(event, "uaddr")?,
+            op: NumberField::field(event, "op")?,
+            val: NumberField::field(event, "val")?,
+            utime: NumberField::field(event, "utime")?,
+            uaddr2: NumberField::field(event, "uaddr2")?,
+            val3: NumberField::field(event, "val3")?,
         })
     }
 
-    pub(super) fn write(&self, cx: &Context<'_>, out: &mut Vec<u8>) -> Done {
+    pub(super) fn write(&self, cx: &Context<'_>, out: &mut Vec<u8>) -> HandlerResult {
         let op = self.op.get(cx);
         let number = usize::try_from(op & !(PRIVATE | CLOCK_REALTIME)).ok();
         let Some((name, args)) = number.and_then(|n| OPS.get(n)) else {
-            return Done::PREFIX;
+            return HandlerResult::PREFIX;
         };
         let hex = |out: &mut Vec<u8>, label: &str, value: u64| {
             out.extend_from_slice(label.as_bytes());
@@ -79,20 +82,20 @@ impl Futex {
         hex(out, " uaddr=0x", self.uaddr.get(cx));
         for arg in *args {
             match arg {
-                Arg::ValHex => hex(out, " val=0x", self.val.get(cx)),
-                Arg::Val => {
+                FutexArgument::ValHex => hex(out, " val=0x", self.val.get(cx)),
+                FutexArgument::Val => {
                     out.extend_from_slice(b" val=");
                     num::dec(out, self.val.get(cx));
                 }
-                Arg::Utime => hex(out, " utime=0x", self.utime.get(cx)),
-                Arg::Val2 => {
+                FutexArgument::Utime => hex(out, " utime=0x", self.utime.get(cx)),
+                FutexArgument::Val2 => {
                     out.extend_from_slice(b" val2=");
                     num::dec(out, self.utime.get(cx));
                 }
-                Arg::Uaddr2 => hex(out, " uaddr2=0x", self.uaddr2.get(cx)),
-                Arg::Val3 => hex(out, " val3=0x", self.val3.get(cx)),
+                FutexArgument::Uaddr2 => hex(out, " uaddr2=0x", self.uaddr2.get(cx)),
+                FutexArgument::Val3 => hex(out, " val3=0x", self.val3.get(cx)),
             }
         }
-        Done::WHOLE
+        HandlerResult::WHOLE
     }
 }

@@ -1,6 +1,6 @@
 //! The function_graph tracer: calls, nested, with their durations.
 
-use super::{Num, args, put_arguments};
+use super::{NumberField, args, put_arguments};
 use crate::event::Consumed;
 use crate::event::{Common, DecodeOptions, GraphOptions, Record};
 use crate::format::EventFormat;
@@ -10,23 +10,23 @@ use crate::text::num;
 
 /// `  12.345 us   |    func();` for a call without traced calls within, `  |    func() {` for others.
 pub(in crate::event) struct Entry {
-    func: Num,
-    depth: Num,
-    retaddr: Option<Num>,
+    func: NumberField,
+    depth: NumberField,
+    retaddr: Option<NumberField>,
     args: Option<usize>,
     options: GraphOptions,
     /// The event that ends a call: its id and fields.
-    exit: Option<(u16, Exit, Common)>,
+    exit: Option<(u16, GraphExit, Common)>,
 }
 
 /// `  12.345 us   |    }`
 #[derive(Clone)]
-pub(in crate::event) struct Exit {
-    func: Num,
-    depth: Num,
-    calltime: Num,
-    rettime: Num,
-    retval: Option<Num>,
+pub(in crate::event) struct GraphExit {
+    func: NumberField,
+    depth: NumberField,
+    calltime: NumberField,
+    rettime: NumberField,
+    retval: Option<NumberField>,
     options: GraphOptions,
 }
 
@@ -35,16 +35,16 @@ const INDENT: usize = 2;
 impl Entry {
     pub(super) fn new(event: &EventFormat, options: &DecodeOptions) -> Option<Self> {
         Some(Entry {
-            func: Num::field(event, "func")?,
-            depth: Num::field(event, "depth")?,
-            retaddr: Num::field(event, "retaddr"),
+            func: NumberField::field(event, "func")?,
+            depth: NumberField::field(event, "depth")?,
+            retaddr: NumberField::field(event, "retaddr"),
             args: args(event),
             options: options.graph,
             exit: None,
         })
     }
 
-    pub(super) fn link(&mut self, id: u16, exit: Exit, common: Common) {
+    pub(super) fn link(&mut self, id: u16, exit: GraphExit, common: Common) {
         self.exit = Some((id, exit, common));
     }
 
@@ -120,14 +120,14 @@ impl Entry {
     }
 }
 
-impl Exit {
+impl GraphExit {
     pub(super) fn new(event: &EventFormat, options: &DecodeOptions) -> Option<Self> {
-        Some(Exit {
-            func: Num::field(event, "func")?,
-            depth: Num::field(event, "depth")?,
-            calltime: Num::field(event, "calltime")?,
-            rettime: Num::field(event, "rettime")?,
-            retval: Num::field(event, "retval"),
+        Some(GraphExit {
+            func: NumberField::field(event, "func")?,
+            depth: NumberField::field(event, "depth")?,
+            calltime: NumberField::field(event, "calltime")?,
+            rettime: NumberField::field(event, "rettime")?,
+            retval: NumberField::field(event, "retval"),
             options: options.graph,
         })
     }

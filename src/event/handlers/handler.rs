@@ -1,6 +1,9 @@
 //! The handler of an event: found by its name, once per type.
 
-use super::{Done, Num, UserStack, bprint, function, futex, graph, hrtimer, kmem, kvm, mac80211, sched, stack, tlb};
+use super::{
+    HandlerResult, NumberField, UserStack, bprint, function, futex, graph, hrtimer, kmem, kvm, mac80211, sched, stack,
+    tlb,
+};
 use crate::abi::Abi;
 use crate::event::{Common, DecodeOptions, PrintState, Record};
 use crate::format::EventFormat;
@@ -8,81 +11,83 @@ use crate::print_fmt::Context;
 use crate::symbols::Symbols;
 
 /// The printer of an event's text.
-pub(in crate::event) enum Handler {
+pub(in crate::event) enum EventHandler {
     /// Its print format.
     Program,
     /// None: the fields by name.
     Raw,
     FunctionEntry(function::FunctionEntry),
     FuncRepeats(function::Repeats),
-    KernelStack(stack::Stack),
+    KernelStack(stack::KernelStack),
     /// With names, if they are wanted; else its print format is taken.
     UserStack(stack::UserStack),
     RawData(stack::RawData),
-    SchedSwitch(Box<sched::Switch>),
-    SchedWakeup(Box<sched::Wakeup>),
+    SchedSwitch(Box<sched::SchedSwitch>),
+    SchedWakeup(Box<sched::SchedWakeup>),
     Futex(Box<futex::Futex>),
     Hrtimer(hrtimer::Hrtimer),
-    Kmem(Num),
+    Kmem(NumberField),
     Kvm(Box<kvm::Kvm>),
     Tlb(tlb::Tlb),
     BssInfo(Box<mac80211::BssInfo>),
     GraphEntry(Box<graph::Entry>),
-    GraphExit(Box<graph::Exit>),
+    GraphExit(Box<graph::GraphExit>),
     Bprint(Box<bprint::Bprint>),
 }
 
-impl Handler {
+impl EventHandler {
     /// The handler of an event, if it has one and all the fields that it needs.
-    pub(in crate::event) fn of(event: &EventFormat, abi: Abi, options: &DecodeOptions) -> Handler {
-        Self::find(event, abi, options).unwrap_or(Handler::Program)
+    pub(in crate::event) fn of(event: &EventFormat, abi: Abi, options: &DecodeOptions) -> EventHandler {
+        Self::find(event, abi, options).unwrap_or(EventHandler::Program)
     }
 
-    fn find(event: &EventFormat, abi: Abi, options: &DecodeOptions) -> Option<Handler> {
+    fn find(event: &EventFormat, abi: Abi, options: &DecodeOptions) -> Option<EventHandler> {
         if options.raw {
-            return Some(Handler::Raw);
+            return Some(EventHandler::Raw);
         }
         let name = (event.system.as_str(), event.name.as_str());
         match name {
-            ("ftrace", "bprint") => return bprint::Bprint::new(event, abi).map(|b| Handler::Bprint(b.into())),
+            ("ftrace", "bprint") => return bprint::Bprint::new(event, abi).map(|b| EventHandler::Bprint(b.into())),
             // statements in a print format: what they write is known, in every layout
             ("kvmmmu", _) if event.print_fmt.contains("trace_seq_printf(") => {
-                return kvm::Kvm::page(event).map(|k| Handler::Kvm(k.into()));
+                return kvm::Kvm::page(event).map(|k| EventHandler::Kvm(k.into()));
             }
             _ if !options.plugins => return None,
             _ => {}
         }
         Some(match name {
-            ("ftrace", "function") => Handler::FunctionEntry(function::FunctionEntry::new(event, options)?),
-            ("ftrace", "func_repeats") => Handler::FuncRepeats(function::Repeats::new(event, options)?),
-            ("ftrace", "kernel_stack") => Handler::KernelStack(stack::Stack::new(event)?),
-            ("ftrace", "raw_data") => Handler::RawData(stack::RawData::new(event)?),
+            ("ftrace", "function") => EventHandler::FunctionEntry(function::FunctionEntry::new(event, options)?),
+            ("ftrace", "func_repeats") => EventHandler::FuncRepeats(function::Repeats::new(event, options)?),
+            ("ftrace", "kernel_stack") => EventHandler::KernelStack(stack::KernelStack::new(event)?),
+            ("ftrace", "raw_data") => EventHandler::RawData(stack::RawData::new(event)?),
             ("ftrace", "funcgraph_entry" | "fgraph_entry" | "fgraph_retaddr_entry") => {
-                Handler::GraphEntry(graph::Entry::new(event, options)?.into())
+                EventHandler::GraphEntry(graph::Entry::new(event, options)?.into())
             }
-            ("ftrace", "funcgraph_exit") => Handler::GraphExit(graph::Exit::new(event, options)?.into()),
-            ("sched", "sched_switch") => Handler::SchedSwitch(sched::Switch::new(event, abi)?.into()),
-            ("sched", "sched_wakeup" | "sched_wakeup_new") => Handler::SchedWakeup(sched::Wakeup::new(event)?.into()),
-            ("syscalls", "sys_enter_futex") => Handler::Futex(futex::Futex::new(event)?.into()),
-            ("timer", "hrtimer_expire_entry") => Handler::Hrtimer(hrtimer::Hrtimer::expire(event)?),
-            ("timer", "hrtimer_start") => Handler::Hrtimer(hrtimer::Hrtimer::start(event)?),
+            ("ftrace", "funcgraph_exit") => EventHandler::GraphExit(graph::GraphExit::new(event, options)?.into()),
+            ("sched", "sched_switch") => EventHandler::SchedSwitch(sched::SchedSwitch::new(event, abi)?.into()),
+            ("sched", "sched_wakeup" | "sched_wakeup_new") => {
+                EventHandler::SchedWakeup(sched::SchedWakeup::new(event)?.into())
+            }
+            ("syscalls", "sys_enter_futex") => EventHandler::Futex(futex::Futex::new(event)?.into()),
+            ("timer", "hrtimer_expire_entry") => EventHandler::Hrtimer(hrtimer::Hrtimer::expire(event)?),
+            ("timer", "hrtimer_start") => EventHandler::Hrtimer(hrtimer::Hrtimer::start(event)?),
             (
                 "kmem",
                 "kfree" | "kmalloc" | "kmalloc_node" | "kmem_cache_alloc" | "kmem_cache_alloc_node" | "kmem_cache_free",
-            ) => Handler::Kmem(Num::field(event, "call_site")?),
-            ("kvm", _) => Handler::Kvm(kvm::Kvm::new(event)?.into()),
-            ("mac80211", "drv_bss_info_changed") => Handler::BssInfo(mac80211::BssInfo::new(event)?.into()),
-            ("tlb", "tlb_flush") => Handler::Tlb(tlb::Tlb::new(event)?),
+            ) => EventHandler::Kmem(NumberField::field(event, "call_site")?),
+            ("kvm", _) => EventHandler::Kvm(kvm::Kvm::new(event)?.into()),
+            ("mac80211", "drv_bss_info_changed") => EventHandler::BssInfo(mac80211::BssInfo::new(event)?.into()),
+            ("tlb", "tlb_flush") => EventHandler::Tlb(tlb::Tlb::new(event)?),
             _ => return None,
         })
     }
 
     /// Gives the handler of calls that of the returns; without one, calls are printed by their print format.
-    pub(in crate::event) fn link_exit(&mut self, exit: Option<(u16, graph::Exit)>, common: &Common) {
-        if let Handler::GraphEntry(entry) = self {
+    pub(in crate::event) fn link_exit(&mut self, exit: Option<(u16, graph::GraphExit)>, common: &Common) {
+        if let EventHandler::GraphEntry(entry) = self {
             match exit {
                 Some((id, exit)) => entry.link(id, exit, *common),
-                None => *self = Handler::Program,
+                None => *self = EventHandler::Program,
             }
         }
     }
@@ -90,10 +95,10 @@ impl Handler {
     /// Gives handlers what they need of the symbols.
     pub(in crate::event) fn link_symbols(&mut self, event: &EventFormat, abi: Abi, symbols: &Symbols) {
         match self {
-            Handler::Bprint(bprint) => bprint.link(abi, symbols),
-            Handler::Program if symbols.user.is_some() => {
+            EventHandler::Bprint(bprint) => bprint.link(abi, symbols),
+            EventHandler::Program if symbols.user.is_some() => {
                 if let Some(stack) = UserStack::new(event) {
-                    *self = Handler::UserStack(stack);
+                    *self = EventHandler::UserStack(stack);
                 }
             }
             _ => {}
@@ -102,7 +107,7 @@ impl Handler {
 
     /// True if the text depends on other records than its own.
     pub(in crate::event) fn depends_on_order(&self) -> bool {
-        matches!(self, Handler::FunctionEntry(_) | Handler::FuncRepeats(_) | Handler::GraphEntry(_))
+        matches!(self, EventHandler::FunctionEntry(_) | EventHandler::FuncRepeats(_) | EventHandler::GraphEntry(_))
     }
 
     /// Appends the text.
@@ -113,30 +118,32 @@ impl Handler {
         next: Option<&Record<'_>>,
         state: &mut PrintState,
         out: &mut Vec<u8>,
-    ) -> Done {
+    ) -> HandlerResult {
         match self {
-            Handler::Program | Handler::Raw => return Done::PREFIX,
-            Handler::FunctionEntry(h) => h.write(cx, record, state, out),
-            Handler::FuncRepeats(h) => h.write(cx, record, state, out),
-            Handler::KernelStack(h) => h.write(cx, out),
-            Handler::UserStack(h) => h.write(cx, out),
-            Handler::RawData(h) => h.write(cx, out),
-            Handler::SchedSwitch(h) => h.write(cx, state, out),
-            Handler::SchedWakeup(h) => h.write(cx, state, out),
-            Handler::Futex(h) => return h.write(cx, out),
-            Handler::Hrtimer(h) => h.write(cx, out),
-            Handler::Kmem(call_site) => {
+            EventHandler::Program | EventHandler::Raw => return HandlerResult::PREFIX,
+            EventHandler::FunctionEntry(h) => h.write(cx, record, state, out),
+            EventHandler::FuncRepeats(h) => h.write(cx, record, state, out),
+            EventHandler::KernelStack(h) => h.write(cx, out),
+            EventHandler::UserStack(h) => h.write(cx, out),
+            EventHandler::RawData(h) => h.write(cx, out),
+            EventHandler::SchedSwitch(h) => h.write(cx, state, out),
+            EventHandler::SchedWakeup(h) => h.write(cx, state, out),
+            EventHandler::Futex(h) => return h.write(cx, out),
+            EventHandler::Hrtimer(h) => h.write(cx, out),
+            EventHandler::Kmem(call_site) => {
                 kmem::call_site(call_site, cx, out);
-                return Done::PREFIX;
+                return HandlerResult::PREFIX;
             }
-            Handler::Kvm(h) => return h.write(cx, out),
-            Handler::Tlb(h) => h.write(cx, out),
-            Handler::BssInfo(h) => h.write(cx, out),
-            Handler::GraphEntry(h) => return Done { complete: true, consumed: h.write(cx, record, next, out) },
-            Handler::GraphExit(h) => h.write(cx, out),
-            Handler::Bprint(h) => h.write(cx, out),
+            EventHandler::Kvm(h) => return h.write(cx, out),
+            EventHandler::Tlb(h) => h.write(cx, out),
+            EventHandler::BssInfo(h) => h.write(cx, out),
+            EventHandler::GraphEntry(h) => {
+                return HandlerResult { complete: true, consumed: h.write(cx, record, next, out) };
+            }
+            EventHandler::GraphExit(h) => h.write(cx, out),
+            EventHandler::Bprint(h) => h.write(cx, out),
         }
-        Done::WHOLE
+        HandlerResult::WHOLE
     }
 }
 
@@ -145,10 +152,10 @@ pub(in crate::event) fn graph_exit<'f>(
     formats: impl Iterator<Item = &'f EventFormat>,
     abi: Abi,
     options: &DecodeOptions,
-) -> Option<(u16, graph::Exit)> {
+) -> Option<(u16, graph::GraphExit)> {
     let mut named = formats.filter(|f| f.system == "ftrace" && f.name == "funcgraph_exit");
-    named.find_map(|format| match Handler::of(format, abi, options) {
-        Handler::GraphExit(exit) => Some((format.id.0, *exit)),
+    named.find_map(|format| match EventHandler::of(format, abi, options) {
+        EventHandler::GraphExit(exit) => Some((format.id.0, *exit)),
         _ => None,
     })
 }

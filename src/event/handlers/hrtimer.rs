@@ -1,36 +1,36 @@
 //! timer:hrtimer_start and timer:hrtimer_expire_entry.
 
-use super::Num;
+use super::NumberField;
 use crate::format::EventFormat;
 use crate::print_fmt::Context;
 use crate::text::{num, put};
 
 #[derive(Clone, Copy)]
 pub(in crate::event) struct Hrtimer {
-    timer: Num,
-    function: Option<Num>,
+    timer: NumberField,
+    function: Option<NumberField>,
     kind: HrtimerEvent,
 }
 
 #[derive(Clone, Copy)]
 enum HrtimerEvent {
-    Expire { now: Num },
-    Start { expires: Num, softexpires: Num },
+    Expire { now: NumberField },
+    Start { expires: NumberField, softexpires: NumberField },
 }
 
 impl Hrtimer {
     pub(super) fn expire(event: &EventFormat) -> Option<Self> {
-        Self::new(event, HrtimerEvent::Expire { now: Num::field(event, "now")? })
+        Self::new(event, HrtimerEvent::Expire { now: NumberField::field(event, "now")? })
     }
 
     pub(super) fn start(event: &EventFormat) -> Option<Self> {
-        let expires = Num::field(event, "expires")?;
-        Self::new(event, HrtimerEvent::Start { expires, softexpires: Num::field(event, "softexpires")? })
+        let expires = NumberField::field(event, "expires")?;
+        Self::new(event, HrtimerEvent::Start { expires, softexpires: NumberField::field(event, "softexpires")? })
     }
 
     fn new(event: &EventFormat, kind: HrtimerEvent) -> Option<Self> {
-        let timer = Num::field(event, "timer").or_else(|| Num::field(event, "hrtimer"))?;
-        Some(Hrtimer { timer, function: Num::field(event, "function"), kind })
+        let timer = NumberField::field(event, "timer").or_else(|| NumberField::field(event, "hrtimer"))?;
+        Some(Hrtimer { timer, function: NumberField::field(event, "function"), kind })
     }
 
     pub(super) fn write(&self, cx: &Context<'_>, out: &mut Vec<u8>) {

@@ -1,11 +1,11 @@
 //! kmem's allocations: who asked, in front of the usual text.
 
-use super::Num;
+use super::NumberField;
 use crate::print_fmt::Context;
 use crate::text::{num, put};
 
 /// `(function+0xoffset) `; nothing for an unknown address.
-pub(super) fn call_site(call_site: &Num, cx: &Context<'_>, out: &mut Vec<u8>) {
+pub(super) fn call_site(call_site: &NumberField, cx: &Context<'_>, out: &mut Vec<u8>) {
     let address = call_site.get(cx);
     if let Some(symbol) = cx.symbols.kallsyms.lookup(address) {
         out.push(b'(');

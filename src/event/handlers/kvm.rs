@@ -1,43 +1,43 @@
 //! KVM's events: exit reasons by name, and the page roles that its print formats build with statements.
 
-use super::{Done, Num};
+use super::{HandlerResult, NumberField};
 use crate::format::EventFormat;
 use crate::print_fmt::Context;
 use crate::text::num;
 
 pub(in crate::event) enum Kvm {
     Entry {
-        vcpu: Option<Num>,
-        rip: Option<Num>,
+        vcpu: Option<NumberField>,
+        rip: Option<NumberField>,
     },
     Exit {
-        reason: Num,
-        isa: Option<Num>,
-        rip: Option<Num>,
-        info1: Option<Num>,
-        info2: Option<Num>,
+        reason: NumberField,
+        isa: Option<NumberField>,
+        rip: Option<NumberField>,
+        info1: Option<NumberField>,
+        info2: Option<NumberField>,
     },
     /// An exit of a guest's guest. The fields are those of Linux before 5.11; later ones have other names, which the
     /// plugin does not find: there the print format counts.
     Nested {
-        rip: Option<Num>,
-        reason: Num,
-        isa: Option<Num>,
-        infos: [Num; 4],
+        rip: Option<NumberField>,
+        reason: NumberField,
+        isa: Option<NumberField>,
+        infos: [NumberField; 4],
     },
     Instruction {
-        rip: Num,
-        base: Num,
-        len: Num,
+        rip: NumberField,
+        base: NumberField,
+        len: NumberField,
         bytes: usize,
-        failed: Num,
+        failed: NumberField,
     },
     ShadowPage(ShadowPage),
 }
 
 impl Kvm {
     pub(super) fn new(event: &EventFormat) -> Option<Self> {
-        let field = |name| Num::field(event, name);
+        let field = |name| NumberField::field(event, name);
         Some(match event.name.as_str() {
             "kvm_entry" => Kvm::Entry { vcpu: field("vcpu_id"), rip: field("rip") },
             "kvm_exit" => Kvm::Exit {
@@ -71,7 +71,7 @@ impl Kvm {
 
     /// An event about a shadow page.
     pub(super) fn page(event: &EventFormat) -> Option<Self> {
-        let field = |name| Num::field(event, name);
+        let field = |name| NumberField::field(event, name);
         Some(Kvm::ShadowPage(ShadowPage {
             role: field("role")?,
             root: field("root_count"),
@@ -82,7 +82,7 @@ impl Kvm {
         }))
     }
 
-    pub(super) fn write(&self, cx: &Context<'_>, out: &mut Vec<u8>) -> Done {
+    pub(super) fn write(&self, cx: &Context<'_>, out: &mut Vec<u8>) -> HandlerResult {
         match self {
             Kvm::Entry { vcpu, rip } => {
                 out.extend_from_slice(b" vcpu ");
@@ -133,7 +133,7 @@ impl Kvm {
             }
             Kvm::ShadowPage(page) => page.write(cx, out),
         }
-        Done::WHOLE
+        HandlerResult::WHOLE
     }
 }
 
@@ -160,12 +160,12 @@ fn exit_reason(isa: u64, code: u64, out: &mut Vec<u8>) {
 
 /// A shadow page: `union kvm_mmu_page_role` of arch/x86/include/asm/kvm_host.h, as arch/x86/kvm/mmu/mmutrace.h words it.
 pub(in crate::event) struct ShadowPage {
-    role: Num,
-    root: Option<Num>,
-    unsync: Option<Num>,
-    created: Option<Num>,
-    generation: Option<Num>,
-    gfn: Option<Num>,
+    role: NumberField,
+    root: Option<NumberField>,
+    unsync: Option<NumberField>,
+    created: Option<NumberField>,
+    generation: Option<NumberField>,
+    gfn: Option<NumberField>,
 }
 
 const ACCESS: [&str; 8] = ["---", "--x", "w--", "w-x", "-u-", "-ux", "wu-", "wux"];

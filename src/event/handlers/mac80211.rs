@@ -1,6 +1,6 @@
 //! mac80211:drv_bss_info_changed, whose text trace-cmd lays out in four lines.
 
-use super::{Num, TextField};
+use super::{NumberField, TextField};
 use crate::format::EventFormat;
 use crate::print_fmt::Context;
 use crate::text::num;
@@ -18,19 +18,19 @@ const LINES: [&[(&str, bool)]; 3] = [
 pub(in crate::event) struct BssInfo {
     wiphy: TextField,
     vif: TextField,
-    kind: Num,
-    lines: Vec<Vec<(&'static str, Option<Num>, bool)>>,
+    kind: NumberField,
+    lines: Vec<Vec<(&'static str, Option<NumberField>, bool)>>,
 }
 
 impl BssInfo {
     pub(super) fn new(event: &EventFormat) -> Option<Self> {
         let fields = |line: &&'static [(&'static str, bool)]| -> Vec<_> {
-            line.iter().map(|(name, hex)| (*name, Num::field(event, name), *hex)).collect()
+            line.iter().map(|(name, hex)| (*name, NumberField::field(event, name), *hex)).collect()
         };
         Some(BssInfo {
             wiphy: TextField::field(event, "wiphy_name")?,
             vif: TextField::field(event, "vif_name")?,
-            kind: Num::field(event, "vif_type")?,
+            kind: NumberField::field(event, "vif_type")?,
             lines: LINES.iter().map(fields).collect(),
         })
     }
@@ -69,7 +69,7 @@ impl BssInfo {
 }
 
 /// As C's `%d`: trace-cmd has it print the types of interfaces too, which are unsigned.
-fn decimal(field: &Num, cx: &Context<'_>, out: &mut Vec<u8>) {
+fn decimal(field: &NumberField, cx: &Context<'_>, out: &mut Vec<u8>) {
     num::signed(out, i64::from(field.get(cx) as i32));
 }
 

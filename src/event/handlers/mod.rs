@@ -17,8 +17,8 @@ mod stack;
 mod tlb;
 
 use arguments::{args, put_arguments};
-use done::Done;
-pub(crate) use fields::Num;
+use done::HandlerResult;
+pub(crate) use fields::NumberField;
 use fields::TextField;
-pub(super) use handler::{Handler, graph_exit};
+pub(super) use handler::{EventHandler, graph_exit};
 pub(crate) use stack::UserStack;

@@ -1,6 +1,6 @@
 //! sched:sched_switch, sched_wakeup and sched_wakeup_new: short forms, and the task names they tell.
 
-use super::{Num, TextField};
+use super::{NumberField, TextField};
 use crate::abi::Abi;
 use crate::event::PrintState;
 use crate::format::EventFormat;
@@ -9,8 +9,8 @@ use crate::text::{num, put};
 
 struct TaskFields {
     comm: Option<TextField>,
-    pid: Num,
-    prio: Option<Num>,
+    pid: NumberField,
+    prio: Option<NumberField>,
 }
 
 impl TaskFields {
@@ -18,8 +18,8 @@ impl TaskFields {
         let name = |what: &str| format!("{prefix}{what}");
         Some(TaskFields {
             comm: TextField::field(event, &name("comm")),
-            pid: Num::field(event, &name("pid"))?,
-            prio: Num::field(event, &name("prio")),
+            pid: NumberField::field(event, &name("pid"))?,
+            prio: NumberField::field(event, &name("prio")),
         })
     }
 
@@ -43,18 +43,23 @@ impl TaskFields {
 }
 
 /// `prev_comm:prev_pid [prev_prio] S ==> next_comm:next_pid [next_prio]`
-pub(in crate::event) struct Switch {
+pub(in crate::event) struct SchedSwitch {
     prev: TaskFields,
     next: TaskFields,
-    state: Option<Num>,
+    state: Option<NumberField>,
     letters: Vec<u8>,
 }
 
-impl Switch {
+impl SchedSwitch {
     pub(super) fn new(event: &EventFormat, abi: Abi) -> Option<Self> {
         let letters = state_letters(event, abi.long_size);
-        let state = Num::field(event, "prev_state");
-        Some(Switch { prev: TaskFields::new(event, "prev_")?, next: TaskFields::new(event, "next_")?, state, letters })
+        let state = NumberField::field(event, "prev_state");
+        Some(SchedSwitch {
+            prev: TaskFields::new(event, "prev_")?,
+            next: TaskFields::new(event, "next_")?,
+            state,
+            letters,
+        })
     }
 
     pub(super) fn write(&self, cx: &Context<'_>, state: &mut PrintState, out: &mut Vec<u8>) {
@@ -81,18 +86,18 @@ impl Switch {
 }
 
 /// `comm:pid [prio] success=1 CPU:000`
-pub(in crate::event) struct Wakeup {
+pub(in crate::event) struct SchedWakeup {
     task: TaskFields,
-    success: Option<Num>,
-    target_cpu: Option<Num>,
+    success: Option<NumberField>,
+    target_cpu: Option<NumberField>,
 }
 
-impl Wakeup {
+impl SchedWakeup {
     pub(super) fn new(event: &EventFormat) -> Option<Self> {
-        Some(Wakeup {
+        Some(SchedWakeup {
             task: TaskFields::new(event, "")?,
-            success: Num::field(event, "success"),
-            target_cpu: Num::field(event, "target_cpu"),
+            success: NumberField::field(event, "success"),
+            target_cpu: NumberField::field(event, "target_cpu"),
         })
     }
 

@@ -1,6 +1,6 @@
 //! ftrace:kernel_stack, ftrace:user_stack and ftrace:raw_data.
 
-use super::Num;
+use super::NumberField;
 use crate::format::EventFormat;
 use crate::print_fmt::Context;
 use crate::symbols::UserSymbol;
@@ -9,13 +9,13 @@ use crate::units::Pid;
 
 /// A stack: one line per return address.
 #[derive(Clone, Copy)]
-pub(in crate::event) struct Stack {
+pub(in crate::event) struct KernelStack {
     offset: usize,
 }
 
-impl Stack {
+impl KernelStack {
     pub(super) fn new(event: &EventFormat) -> Option<Self> {
-        event.fields.iter().find(|f| f.name == "caller").map(|f| Stack { offset: f.offset })
+        event.fields.iter().find(|f| f.name == "caller").map(|f| KernelStack { offset: f.offset })
     }
 
     pub(super) fn write(&self, cx: &Context<'_>, out: &mut Vec<u8>) {
@@ -44,7 +44,7 @@ impl Stack {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UserStack {
     /// Whose addresses they are; kernels before 3.1 tell the task only.
-    process: Num,
+    process: NumberField,
     offset: usize,
 }
 
@@ -56,9 +56,9 @@ impl UserStack {
         if (event.system.as_str(), event.name.as_str()) != ("ftrace", "user_stack") {
             return None;
         }
-        let process = Num::field(event, "tgid").or_else(|| {
+        let process = NumberField::field(event, "tgid").or_else(|| {
             let pid = event.common.iter().find(|f| f.name == "common_pid")?;
-            Some(Num::word(pid))
+            Some(NumberField::word(pid))
         })?;
         event.fields.iter().find(|f| f.name == "caller").map(|f| UserStack { process, offset: f.offset })
     }
@@ -94,14 +94,14 @@ impl UserStack {
 /// A write to trace_marker_raw: a number and bytes.
 #[derive(Clone, Copy)]
 pub(in crate::event) struct RawData {
-    id: Num,
+    id: NumberField,
     buf: usize,
 }
 
 impl RawData {
     pub(super) fn new(event: &EventFormat) -> Option<Self> {
         let buf = event.fields.iter().find(|f| f.name == "buf")?.offset;
-        Some(RawData { id: Num::field(event, "id")?, buf })
+        Some(RawData { id: NumberField::field(event, "id")?, buf })
     }
 
     pub(super) fn write(&self, cx: &Context<'_>, out: &mut Vec<u8>) {

@@ -1,14 +1,14 @@
 //! tlb:tlb_flush.
 
-use super::Num;
+use super::NumberField;
 use crate::format::EventFormat;
 use crate::print_fmt::Context;
 use crate::text::{num, put};
 
 #[derive(Clone, Copy)]
 pub(in crate::event) struct Tlb {
-    pages: Num,
-    reason: Num,
+    pages: NumberField,
+    reason: NumberField,
 }
 
 /// include/linux/mm_types.h, `enum tlb_flush_reason`.
@@ -16,7 +16,7 @@ const REASONS: [&str; 4] = ["flush on task switch", "remote shootdown", "local s
 
 impl Tlb {
     pub(super) fn new(event: &EventFormat) -> Option<Self> {
-        Some(Tlb { pages: Num::field(event, "pages")?, reason: Num::field(event, "reason")? })
+        Some(Tlb { pages: NumberField::field(event, "pages")?, reason: NumberField::field(event, "reason")? })
     }
 
     pub(super) fn write(&self, cx: &Context<'_>, out: &mut Vec<u8>) {

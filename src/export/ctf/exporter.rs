@@ -23,11 +23,11 @@ pub struct CtfBuffer<'t> {
 
 /// Writes traces in CTF 1.8 as pieces that [`Frames`](crate::export::Frames) takes apart.
 pub struct Ctf<'t> {
-    files: Vec<File<'t>>,
+    files: Vec<CtfFileState<'t>>,
     buffers: Vec<CtfBuffer<'t>>,
 }
 
-struct File<'t> {
+struct CtfFileState<'t> {
     what: CtfFile<'t>,
     common: Common,
     /// By event id; compiled when its first record comes.
@@ -79,7 +79,7 @@ impl CtfState {
 impl<'t> Ctf<'t> {
     /// An exporter for records of these buffers: [`Record::buffer`] is an index into them.
     pub fn new(files: Vec<CtfFile<'t>>, buffers: Vec<CtfBuffer<'t>>) -> Self {
-        let file = |what: CtfFile<'t>| File {
+        let file = |what: CtfFile<'t>| CtfFileState {
             common: what.formats.first().map(|format| Common::of(format)).unwrap_or_default(),
             types: what.formats.iter().map(|format| (format.id.0, (*format, OnceLock::new()))).collect(),
             what,
@@ -122,7 +122,7 @@ impl<'t> Ctf<'t> {
     }
 }
 
-impl File<'_> {
+impl CtfFileState<'_> {
     fn program(&self, id: u16) -> Option<&CtfProgram> {
         let (format, program) = self.types.get(&id)?;
         Some(program.get_or_init(|| Box::new(CtfProgram::new(format, self.what.abi))))
@@ -144,7 +144,7 @@ impl Exporter for Ctf<'_> {
         out: &mut Vec<u8>,
     ) -> Consumed {
         let file = self.buffers[record.buffer].file;
-        let File { what, common, .. } = &self.files[file];
+        let CtfFileState { what, common, .. } = &self.files[file];
         let id = common.event_id(what.abi, record.data);
         let Some(program) = self.files[file].program(id) else {
             state.left_out.unknown += 1;

@@ -10,11 +10,11 @@ use std::fmt::Write;
 #[derive(Clone, Debug)]
 pub(super) struct CtfProgram {
     pub(super) name: String,
-    fields: Vec<Field>,
+    fields: Vec<CtfField>,
 }
 
 #[derive(Clone, Debug)]
-struct Field {
+struct CtfField {
     field: TypedField,
     name: String,
     kind: CtfKind,
@@ -31,7 +31,7 @@ enum CtfKind {
 impl CtfProgram {
     pub(super) fn new(format: &EventFormat, abi: Abi) -> Self {
         let event = TypedEvent::new(format);
-        let field = |field: &TypedField| Field {
+        let field = |field: &TypedField| CtfField {
             name: names::field(&event.system, &field.name),
             kind: CtfKind::of(field, abi),
             less: names::less(&event.system, &field.name),
@@ -46,7 +46,7 @@ impl CtfProgram {
     pub(super) fn declare(&self, id: u16, out: &mut String) {
         let name = self.name.replace(['"', '\\', '\n'], "_");
         let _ = writeln!(out, "event {{\n\tname = \"{name}\";\n\tid = {id};\n\tstream_id = 0;\n\tfields := struct {{");
-        for Field { name, kind, .. } in &self.fields {
+        for CtfField { name, kind, .. } in &self.fields {
             let _ = match kind {
                 CtfKind::Integer { size, signed, hexadecimal } => {
                     writeln!(out, "\t\t{} _{name};", integer(*size, *signed, *hexadecimal))
@@ -64,7 +64,7 @@ impl CtfProgram {
     /// Appends the fields of a record; gives how many of them do not lie within it, which stand as 0 or empty.
     pub(super) fn write(&self, abi: Abi, data: &[u8], out: &mut Vec<u8>) -> u64 {
         let mut absent = 0;
-        for Field { field, kind, less, .. } in &self.fields {
+        for CtfField { field, kind, less, .. } in &self.fields {
             let value = field.value(abi, data);
             absent += u64::from(value.is_none());
             match kind {

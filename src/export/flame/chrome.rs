@@ -4,7 +4,7 @@
 use super::Unfolded;
 use super::names;
 use super::reader::{FlameBuffer, Reader};
-use crate::analysis::stacks::{Change, Frame, Rest, TaskStack, Walk};
+use crate::analysis::stacks::{StackChange, StackFrame, StackWalk, TaskStack, WalkedRecord};
 use crate::event::{Consumed, Record, TypedEvent};
 use crate::export::Exporter;
 use crate::export::json::json_value;
@@ -29,7 +29,7 @@ struct ChromeType {
 /// State after the events so far.
 #[derive(Debug, Default)]
 pub struct ChromeState {
-    walk: Walk,
+    walk: StackWalk,
     /// The tasks that have a line.
     tasks: BTreeSet<TaskStack>,
     begun: bool,
@@ -45,7 +45,7 @@ impl<'t> Chrome<'t> {
     }
 
     /// Appends `{"ph":...,"pid":...,"tid":...,"ts":...` of an event.
-    fn open(&self, state: &mut Lines<'_>, phase: &str, task: TaskStack, time: u64, out: &mut Vec<u8>) {
+    fn open(&self, state: &mut ChromeLines<'_>, phase: &str, task: TaskStack, time: u64, out: &mut Vec<u8>) {
         out.extend_from_slice(if std::mem::replace(state.begun, true) { b",\n" } else { b"\n" });
         state.tasks.insert(task);
         let (process, thread) = self.ids(task);
@@ -77,23 +77,23 @@ impl<'t> Chrome<'t> {
         }
     }
 
-    fn change(&self, state: &mut Lines<'_>, task: TaskStack, change: Change, time: u64, out: &mut Vec<u8>) {
+    fn change(&self, state: &mut ChromeLines<'_>, task: TaskStack, change: StackChange, time: u64, out: &mut Vec<u8>) {
         match change {
-            Change::Open(frame) | Change::Away(frame) => {
+            StackChange::Open(frame) | StackChange::Away(frame) => {
                 self.open(state, "B", task, time, out);
                 let mut name = Vec::new();
                 names::frame(&self.buffers[task.buffer].what, frame, &mut name);
                 out.extend_from_slice(b",\"cat\":\"function_graph\",\"name\":");
                 json::string(out, &name);
             }
-            Change::Close(_) | Change::Ended(_) => self.open(state, "E", task, time, out),
+            StackChange::Close(_) | StackChange::Ended(_) => self.open(state, "E", task, time, out),
         }
         out.push(b'}');
     }
 
     fn instant(
         &self,
-        state: &mut Lines<'_>,
+        state: &mut ChromeLines<'_>,
         task: TaskStack,
         record: &Record<'_>,
         stack: Option<&[u64]>,
@@ -117,7 +117,7 @@ impl<'t> Chrome<'t> {
             out.extend_from_slice(b",\"stack\":[");
             for (index, address) in stack.iter().enumerate() {
                 let mut name = Vec::new();
-                names::frame(&reader.what, Frame::Function(*address), &mut name);
+                names::frame(&reader.what, StackFrame::Function(*address), &mut name);
                 out.extend_from_slice(if index > 0 { b"," } else { b"" });
                 json::string(out, &name);
             }
@@ -139,7 +139,7 @@ impl<'t> Chrome<'t> {
 }
 
 /// The part of a state that an event's line changes.
-struct Lines<'s> {
+struct ChromeLines<'s> {
     tasks: &'s mut BTreeSet<TaskStack>,
     begun: &'s mut bool,
 }
@@ -170,14 +170,14 @@ impl Exporter for Chrome<'_> {
         out: &mut Vec<u8>,
     ) -> Consumed {
         let ChromeState { walk, tasks, begun, unknown } = state;
-        let mut lines = Lines { tasks, begun };
+        let mut lines = ChromeLines { tasks, begun };
         let (task, rest) = walk.record(&self.buffers[record.buffer].events, record, |task, change, time| {
             self.change(&mut lines, task, change, time, out);
         });
         let written = match &rest {
-            Rest::Nothing if self.buffers[record.buffer].events.is_call(record) => true,
-            Rest::Nothing | Rest::Other => self.instant(&mut lines, task, record, None, out),
-            Rest::Stack(stack) => self.instant(&mut lines, task, record, Some(stack), out),
+            WalkedRecord::Nothing if self.buffers[record.buffer].events.is_call(record) => true,
+            WalkedRecord::Nothing | WalkedRecord::Other => self.instant(&mut lines, task, record, None, out),
+            WalkedRecord::Stack(stack) => self.instant(&mut lines, task, record, Some(stack), out),
         };
         *unknown += u64::from(!written);
         Consumed::One
@@ -185,7 +185,7 @@ impl Exporter for Chrome<'_> {
 
     fn end(&self, state: &mut ChromeState, out: &mut Vec<u8>) {
         let ChromeState { walk, tasks, begun, .. } = state;
-        let mut lines = Lines { tasks, begun };
+        let mut lines = ChromeLines { tasks, begun };
         walk.end(|task, change, time| self.change(&mut lines, task, change, time, out));
         for task in lines.tasks.clone() {
             let buffer = &self.buffers[task.buffer].what;

@@ -5,8 +5,8 @@
 use super::Unfolded;
 use super::names;
 use super::reader::{FlameBuffer, Reader};
-use super::thread::{Columns, FlameThread, MarkerKind, Sample, milliseconds};
-use crate::analysis::stacks::{Change, Frame, Rest, TaskStack, Walk};
+use super::thread::{ColumnWriters, FlameThread, MarkerKind, SampleKind, milliseconds};
+use crate::analysis::stacks::{StackChange, StackFrame, StackWalk, TaskStack, WalkedRecord};
 use crate::event::{Consumed, FieldKind, FieldPlace, Record, TypedEvent, Value};
 use crate::export::json::json_value;
 use crate::export::{Exporter, Outflow};
@@ -35,7 +35,7 @@ struct TypeColumns {
 /// Threads gathered so far.
 #[derive(Debug, Default)]
 pub struct FirefoxState {
-    walk: Walk,
+    walk: StackWalk,
     threads: BTreeMap<TaskStack, FlameThread>,
     marked: BTreeSet<MarkerKind>,
     /// The time of the first event.
@@ -153,13 +153,13 @@ impl<'t> Firefox<'t> {
         json::string(&mut out.bytes, &names::task(buffer, task.first_of(process)));
         // The processes of another file or instance are others.
         out.bytes.extend_from_slice(format!(",\"pid\":\"{}-{}\",\"tid\":{tid}", task.buffer, process.0).as_bytes());
-        let named = |frame: Frame| {
+        let named = |frame: StackFrame| {
             let mut name = Vec::new();
             names::frame(buffer, frame, &mut name);
-            let off = matches!(frame, Frame::OffCpu | Frame::Preempted);
+            let off = matches!(frame, StackFrame::OffCpu | StackFrame::Preempted);
             (name, if off { OFF_CPU } else { KERNEL })
         };
-        let with = Columns {
+        let with = ColumnWriters {
             frame: &named,
             marker: &|kind| self.kind(kind).map_or("", |kind| &kind.name),
             data: &|kind, cpu, record, out| self.data(kind, cpu, record, out),
@@ -199,15 +199,15 @@ impl Exporter for Firefox<'_> {
         let (task, rest) = walk.record(&self.buffers[record.buffer].events, record, |task, change, time| {
             let thread = threads.entry(task).or_default();
             match change {
-                Change::Open(frame) | Change::Away(frame) => thread.open(time, frame),
-                Change::Close(_) | Change::Ended(_) => thread.close(time),
+                StackChange::Open(frame) | StackChange::Away(frame) => thread.open(time, frame),
+                StackChange::Close(_) | StackChange::Ended(_) => thread.close(time),
             }
         });
         let written = match rest {
-            Rest::Nothing if self.buffers[record.buffer].events.is_call(record) => true,
-            Rest::Nothing | Rest::Other => self.marker(state, task, record),
-            Rest::Stack(stack) => {
-                let frames = stack.iter().rev().map(|address| Frame::Function(*address));
+            WalkedRecord::Nothing if self.buffers[record.buffer].events.is_call(record) => true,
+            WalkedRecord::Nothing | WalkedRecord::Other => self.marker(state, task, record),
+            WalkedRecord::Stack(stack) => {
+                let frames = stack.iter().rev().map(|address| StackFrame::Function(*address));
                 threads.entry(task).or_default().trace(time, frames);
                 true
             }
@@ -221,13 +221,13 @@ impl Exporter for Firefox<'_> {
         walk.end(|task, change, time| {
             let thread = threads.entry(task).or_default();
             match change {
-                Change::Open(frame) | Change::Away(frame) => thread.open(time, frame),
-                Change::Close(_) | Change::Ended(_) => thread.close(time),
+                StackChange::Open(frame) | StackChange::Away(frame) => thread.open(time, frame),
+                StackChange::Close(_) | StackChange::Ended(_) => thread.close(time),
             }
         });
-        let kind = if threads.values().any(FlameThread::is_timed) { Sample::Time } else { Sample::Trace };
+        let kind = if threads.values().any(FlameThread::is_timed) { SampleKind::Time } else { SampleKind::Trace };
         threads.values_mut().for_each(|thread| thread.choose(kind));
-        if kind == Sample::Time {
+        if kind == SampleKind::Time {
             state.untimed = threads.values().map(FlameThread::traces).sum();
         }
         self.meta(state, out);

@@ -1,9 +1,9 @@
 //! Folded stacks: `task;outer;inner NUMBER`, a line for each stack, as flame graph programs read them.
 
 use super::Unfolded;
-use super::lines::{Root, root, write_lines};
+use super::lines::{FlameRoot, root, write_lines};
 use super::reader::{FlameBuffer, Reader};
-use crate::analysis::stacks::{Change, Frame, Node, Rest, StackTree, TaskStack, Walk};
+use crate::analysis::stacks::{Node, StackChange, StackFrame, StackTree, StackWalk, TaskStack, WalkedRecord};
 use crate::event::{Consumed, Record};
 use crate::export::Exporter;
 use crate::merge::ahead::Commit;
@@ -17,16 +17,16 @@ pub struct Folded<'t> {
 /// Sums so far.
 #[derive(Debug)]
 pub struct FoldedState {
-    walk: Walk,
-    tasks: HashMap<TaskStack, Current>,
-    time: StackTree<Root>,
-    counts: StackTree<Root>,
+    walk: StackWalk,
+    tasks: HashMap<TaskStack, CurrentStack>,
+    time: StackTree<FlameRoot>,
+    counts: StackTree<FlameRoot>,
     unfolded: Unfolded,
 }
 
 /// A task's stack, and the time up to which it is accounted for.
 #[derive(Clone, Copy, Debug)]
-struct Current {
+struct CurrentStack {
     stack: Node,
     since: u64,
 }
@@ -52,26 +52,26 @@ impl FoldedState {
 
 /// The part of a state that changes of stacks change.
 struct FoldedTimes<'s> {
-    tasks: &'s mut HashMap<TaskStack, Current>,
-    time: &'s mut StackTree<Root>,
+    tasks: &'s mut HashMap<TaskStack, CurrentStack>,
+    time: &'s mut StackTree<FlameRoot>,
 }
 
 impl FoldedTimes<'_> {
     /// The task's stack changes at `time`.
-    fn change(&mut self, task: TaskStack, change: Change, time: u64, root: impl FnOnce() -> Root) {
+    fn change(&mut self, task: TaskStack, change: StackChange, time: u64, root: impl FnOnce() -> FlameRoot) {
         let current = match self.tasks.get(&task) {
             Some(current) => *current,
-            None => Current { stack: self.time.root(&root()), since: time },
+            None => CurrentStack { stack: self.time.root(&root()), since: time },
         };
         // Time without an open function is not known to be anybody's.
         if self.time.parent(current.stack) != current.stack {
             self.time.add(current.stack, time.saturating_sub(current.since));
         }
         let stack = match change {
-            Change::Open(frame) | Change::Away(frame) => self.time.child(current.stack, frame),
-            Change::Close(_) | Change::Ended(_) => self.time.parent(current.stack),
+            StackChange::Open(frame) | StackChange::Away(frame) => self.time.child(current.stack, frame),
+            StackChange::Close(_) | StackChange::Ended(_) => self.time.parent(current.stack),
         };
-        self.tasks.insert(task, Current { stack, since: time });
+        self.tasks.insert(task, CurrentStack { stack, since: time });
     }
 }
 
@@ -80,7 +80,7 @@ impl Exporter for Folded<'_> {
 
     fn state(&self) -> FoldedState {
         FoldedState {
-            walk: Walk::default(),
+            walk: StackWalk::default(),
             tasks: HashMap::new(),
             time: StackTree::new(),
             counts: StackTree::new(),
@@ -101,12 +101,12 @@ impl Exporter for Folded<'_> {
             times.change(task, change, at, || root(&self.buffers, task));
         });
         match rest {
-            Rest::Nothing => {}
-            Rest::Other => unfolded.others += 1,
-            Rest::Stack(addresses) => {
+            WalkedRecord::Nothing => {}
+            WalkedRecord::Other => unfolded.others += 1,
+            WalkedRecord::Stack(addresses) => {
                 let mut node = counts.root(&root(&self.buffers, task));
                 for address in addresses.iter().rev() {
-                    node = counts.child(node, Frame::Function(*address));
+                    node = counts.child(node, StackFrame::Function(*address));
                 }
                 counts.add(node, 1);
             }

@@ -2,25 +2,25 @@
 
 use super::names;
 use super::reader::Reader;
-use crate::analysis::stacks::{Frame, StackTree, TaskStack};
+use crate::analysis::stacks::{StackFrame, StackTree, TaskStack};
 use crate::text::num;
 use std::collections::HashMap;
 
 /// The root of stacks: a buffer, and the task's name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Root {
+pub(super) struct FlameRoot {
     buffer: usize,
     comm: Vec<u8>,
 }
 
 /// The root of a task's stacks.
-pub(super) fn root(buffers: &[Reader<'_>], task: TaskStack) -> Root {
+pub(super) fn root(buffers: &[Reader<'_>], task: TaskStack) -> FlameRoot {
     let comm = buffers[task.buffer].what.symbols.comms.name(task.pid).to_vec();
-    Root { buffer: task.buffer, comm }
+    FlameRoot { buffer: task.buffer, comm }
 }
 
 /// Appends a line for each stack with a number, in the order of their bytes; those of one text are added up.
-pub(super) fn write_lines(buffers: &[Reader<'_>], tree: &StackTree<Root>, out: &mut Vec<u8>) {
+pub(super) fn write_lines(buffers: &[Reader<'_>], tree: &StackTree<FlameRoot>, out: &mut Vec<u8>) {
     let mut lines: HashMap<Vec<u8>, u64> = HashMap::new();
     for (root, frames, number) in tree.stacks() {
         let line = lines.entry(line(buffers, root, &frames)).or_default();
@@ -37,7 +37,7 @@ pub(super) fn write_lines(buffers: &[Reader<'_>], tree: &StackTree<Root>, out: &
 }
 
 /// The stack's line without its number.
-fn line(buffers: &[Reader<'_>], root: &Root, frames: &[Frame]) -> Vec<u8> {
+fn line(buffers: &[Reader<'_>], root: &FlameRoot, frames: &[StackFrame]) -> Vec<u8> {
     let buffer = &buffers[root.buffer].what;
     let mut line = Vec::new();
     if let Some(label) = &buffer.label {

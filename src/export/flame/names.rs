@@ -1,16 +1,16 @@
 //! Names of frames and tasks.
 
 use super::reader::FlameBuffer;
-use crate::analysis::stacks::{Frame, TaskStack};
+use crate::analysis::stacks::{StackFrame, TaskStack};
 use crate::text::num;
 
 /// Appends the name of a frame.
-pub(super) fn frame(buffer: &FlameBuffer<'_>, frame: Frame, out: &mut Vec<u8>) {
+pub(super) fn frame(buffer: &FlameBuffer<'_>, frame: StackFrame, out: &mut Vec<u8>) {
     match frame {
-        Frame::Unknown => out.extend_from_slice(b"[unknown]"),
-        Frame::Preempted => out.extend_from_slice(b"[preempted]"),
-        Frame::OffCpu => out.extend_from_slice(b"[off-CPU]"),
-        Frame::Function(address) => match buffer.symbols.kallsyms.lookup(address) {
+        StackFrame::Unknown => out.extend_from_slice(b"[unknown]"),
+        StackFrame::Preempted => out.extend_from_slice(b"[preempted]"),
+        StackFrame::OffCpu => out.extend_from_slice(b"[off-CPU]"),
+        StackFrame::Function(address) => match buffer.symbols.kallsyms.lookup(address) {
             Some(symbol) => out.extend_from_slice(symbol.name),
             None => {
                 out.extend_from_slice(b"0x");

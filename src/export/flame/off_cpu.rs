@@ -6,9 +6,9 @@
 //!   trigger `stacktrace` of the event, or the option `stacktrace`, does so. Without one it is `[unknown]`.
 //! - A time that spans lost events of its buffer, or the end of the recording, is in no line: it is counted.
 
-use super::lines::{Root, root, write_lines};
+use super::lines::{FlameRoot, root, write_lines};
 use super::reader::{FlameBuffer, Reader};
-use crate::analysis::stacks::{Frame, StackStep, StackTree, TaskStack};
+use crate::analysis::stacks::{StackFrame, StackStep, StackTree, TaskStack};
 use crate::event::{Consumed, Lost, Record};
 use crate::export::Exporter;
 use crate::merge::ahead::Commit;
@@ -26,7 +26,7 @@ pub struct OffCpuState {
     away: HashMap<TaskStack, Away>,
     /// By buffer and CPU: the task that has just left, whose stack is the next record there.
     left: HashMap<(usize, CpuId), TaskStack>,
-    time: StackTree<Root>,
+    time: StackTree<FlameRoot>,
     uncounted: Uncounted,
 }
 
@@ -58,9 +58,10 @@ impl<'t> OffCpu<'t> {
 
     fn back(&self, state: &mut OffCpuState, task: TaskStack, now: u64) {
         let Some(Away { since, preempted, stack }) = state.away.remove(&task) else { return };
-        let frames = stack.iter().rev().map(|address| Frame::Function(*address));
-        let frames =
-            frames.chain(stack.is_empty().then_some(Frame::Unknown)).chain(preempted.then_some(Frame::Preempted));
+        let frames = stack.iter().rev().map(|address| StackFrame::Function(*address));
+        let frames = frames
+            .chain(stack.is_empty().then_some(StackFrame::Unknown))
+            .chain(preempted.then_some(StackFrame::Preempted));
         let root = state.time.root(&root(&self.buffers, task));
         let node = frames.fold(root, |node, frame| state.time.child(node, frame));
         state.time.add(node, now.saturating_sub(since));

@@ -4,7 +4,7 @@
 use super::Unfolded;
 use super::names;
 use super::reader::{FlameBuffer, Reader};
-use crate::analysis::stacks::{Change, Frame, Rest, TaskStack, Walk};
+use crate::analysis::stacks::{StackChange, StackFrame, StackWalk, TaskStack, WalkedRecord};
 use crate::event::{Consumed, Record};
 use crate::export::Exporter;
 use crate::merge::ahead::Commit;
@@ -21,10 +21,10 @@ pub struct Speedscope<'t> {
 /// Profiles gathered so far.
 #[derive(Debug, Default)]
 pub struct SpeedscopeState {
-    walk: Walk,
+    walk: StackWalk,
     /// Frames by number, and their numbers.
-    frames: Vec<(usize, Frame)>,
-    numbers: HashMap<(usize, Frame), u32>,
+    frames: Vec<(usize, StackFrame)>,
+    numbers: HashMap<(usize, StackFrame), u32>,
     tasks: BTreeMap<TaskStack, SpeedscopeProfile>,
     unfolded: Unfolded,
 }
@@ -56,24 +56,24 @@ impl SpeedscopeState {
 }
 
 /// The part of a state that changes of stacks change.
-struct Gathered<'s> {
-    frames: &'s mut Vec<(usize, Frame)>,
-    numbers: &'s mut HashMap<(usize, Frame), u32>,
+struct SpeedscopeStacks<'s> {
+    frames: &'s mut Vec<(usize, StackFrame)>,
+    numbers: &'s mut HashMap<(usize, StackFrame), u32>,
     tasks: &'s mut BTreeMap<TaskStack, SpeedscopeProfile>,
 }
 
-impl Gathered<'_> {
-    fn number(&mut self, buffer: usize, frame: Frame) -> u32 {
+impl SpeedscopeStacks<'_> {
+    fn number(&mut self, buffer: usize, frame: StackFrame) -> u32 {
         *self.numbers.entry((buffer, frame)).or_insert_with(|| {
             self.frames.push((buffer, frame));
             self.frames.len() as u32 - 1
         })
     }
 
-    fn change(&mut self, task: TaskStack, change: Change, time: u64) {
+    fn change(&mut self, task: TaskStack, change: StackChange, time: u64) {
         let (open, frame) = match change {
-            Change::Open(frame) | Change::Away(frame) => (true, frame),
-            Change::Close(frame) | Change::Ended(frame) => (false, frame),
+            StackChange::Open(frame) | StackChange::Away(frame) => (true, frame),
+            StackChange::Close(frame) | StackChange::Ended(frame) => (false, frame),
         };
         let number = self.number(task.buffer, frame);
         let profile = self.tasks.entry(task).or_default();
@@ -126,15 +126,15 @@ impl Exporter for Speedscope<'_> {
         _: &mut Vec<u8>,
     ) -> Consumed {
         let SpeedscopeState { walk, frames, numbers, tasks, .. } = state;
-        let mut gathered = Gathered { frames, numbers, tasks };
+        let mut gathered = SpeedscopeStacks { frames, numbers, tasks };
         let (task, rest) = walk.record(&self.buffers[record.buffer].events, record, |task, change, time| {
             gathered.change(task, change, time)
         });
         match rest {
-            Rest::Nothing => {}
-            Rest::Other => state.unfolded.others += 1,
-            Rest::Stack(addresses) => {
-                let frames = addresses.iter().rev().map(|at| gathered.number(task.buffer, Frame::Function(*at)));
+            WalkedRecord::Nothing => {}
+            WalkedRecord::Other => state.unfolded.others += 1,
+            WalkedRecord::Stack(addresses) => {
+                let frames = addresses.iter().rev().map(|at| gathered.number(task.buffer, StackFrame::Function(*at)));
                 let stack = frames.collect();
                 *gathered.tasks.entry(task).or_default().samples.entry(stack).or_default() += 1;
             }
@@ -144,7 +144,7 @@ impl Exporter for Speedscope<'_> {
 
     fn end(&self, state: &mut SpeedscopeState, out: &mut Vec<u8>) {
         let SpeedscopeState { walk, frames, numbers, tasks, unfolded } = state;
-        let mut gathered = Gathered { frames, numbers, tasks };
+        let mut gathered = SpeedscopeStacks { frames, numbers, tasks };
         walk.end(|task, change, time| gathered.change(task, change, time));
         let timed = tasks.values().any(|profile| !profile.changes.is_empty());
         if timed {

@@ -3,7 +3,7 @@
 //! Each frame is a rectangle as wide as its number's share of all; those it called stand above it, in the order of their
 //! names. `<title>`s hold the whole name, the number and the share, so a viewer that runs no scripts shows them too.
 
-use super::tower::{Frame, Tower};
+use super::tower::{Tower, TowerFrame};
 use std::fmt::Write as _;
 
 /// The unit of the numbers of folded lines.
@@ -93,7 +93,7 @@ impl FlameGraph {
         );
     }
 
-    fn frame(&self, frame: &Frame, scale: f64, y: usize, total: u64, out: &mut String) {
+    fn frame(&self, frame: &TowerFrame, scale: f64, y: usize, total: u64, out: &mut String) {
         let (x, width) = (MARGIN + frame.start as f64 * scale, frame.number as f64 * scale);
         let share = frame.number as f64 * 100.0 / total.max(1) as f64;
         let (mut title, mut label) = (String::new(), String::new());

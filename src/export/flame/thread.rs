@@ -1,6 +1,6 @@
 //! A thread of a Firefox profile: its stacks, samples and markers, gathered and written as columns.
 
-use crate::analysis::stacks::Frame;
+use crate::analysis::stacks::StackFrame;
 use crate::event::Record;
 use crate::export::Outflow;
 use crate::text::{json, num};
@@ -9,7 +9,7 @@ use std::io;
 
 /// The samples that are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Sample {
+pub(super) enum SampleKind {
     /// Changes of the stack, each with the time until the next.
     #[default]
     Time,
@@ -23,15 +23,15 @@ type Stack = u32;
 /// A thread, gathered.
 #[derive(Debug, Default)]
 pub(super) struct FlameThread {
-    frames: Vec<Frame>,
-    numbers: HashMap<Frame, u32>,
+    frames: Vec<StackFrame>,
+    numbers: HashMap<StackFrame, u32>,
     /// The innermost frame and the stack below it.
     stacks: Vec<(u32, Option<Stack>)>,
     known: HashMap<(u32, Option<Stack>), Stack>,
     now: Option<Stack>,
     changes: Vec<(u64, Option<Stack>)>,
     traces: Vec<(u64, Option<Stack>)>,
-    shown: Sample,
+    shown: SampleKind,
     markers: Vec<Marker>,
     /// The markers' records, one after the other.
     records: Vec<u8>,
@@ -57,9 +57,9 @@ pub(super) struct MarkerKind {
 type PutData<'c> = dyn Fn(MarkerKind, u32, &[u8], &mut Vec<u8>) + 'c;
 
 /// Functions that write the columns of a thread.
-pub(super) struct Columns<'c> {
+pub(super) struct ColumnWriters<'c> {
     /// The name and category of a frame.
-    pub(super) frame: &'c dyn Fn(Frame) -> (Vec<u8>, u8),
+    pub(super) frame: &'c dyn Fn(StackFrame) -> (Vec<u8>, u8),
     /// The name of a marker.
     pub(super) marker: &'c dyn Fn(MarkerKind) -> &'c str,
     /// Appends a marker's data as a JSON object: of its kind, CPU and record.
@@ -72,7 +72,7 @@ pub(super) struct Columns<'c> {
 
 impl FlameThread {
     /// A frame is opened.
-    pub(super) fn open(&mut self, time: u64, frame: Frame) {
+    pub(super) fn open(&mut self, time: u64, frame: StackFrame) {
         let stack = self.stack(frame, self.now);
         self.change(time, Some(stack));
     }
@@ -84,7 +84,7 @@ impl FlameThread {
     }
 
     /// A stack trace, the outermost frame first.
-    pub(super) fn trace(&mut self, time: u64, frames: impl Iterator<Item = Frame>) {
+    pub(super) fn trace(&mut self, time: u64, frames: impl Iterator<Item = StackFrame>) {
         let mut stack = None;
         for frame in frames {
             stack = Some(self.stack(frame, stack));
@@ -110,12 +110,12 @@ impl FlameThread {
     }
 
     /// The samples to show.
-    pub(super) fn choose(&mut self, shown: Sample) {
+    pub(super) fn choose(&mut self, shown: SampleKind) {
         self.shown = shown;
     }
 
     /// Writes its columns.
-    pub(super) fn write(&self, with: &Columns<'_>, out: &mut Outflow<'_>) -> io::Result<()> {
+    pub(super) fn write(&self, with: &ColumnWriters<'_>, out: &mut Outflow<'_>) -> io::Result<()> {
         let named: Vec<(Vec<u8>, u8)> = self.frames.iter().map(|frame| (with.frame)(*frame)).collect();
         let category = |stack: &(u32, Option<Stack>)| named.get(stack.0 as usize).map_or(0, |(_, category)| *category);
         self.write_samples(with.time, out)?;
@@ -138,7 +138,12 @@ impl FlameThread {
     }
 
     /// Writes the markers, whose names come after the `functions`; gives these names.
-    fn write_markers<'c>(&self, functions: u64, with: &Columns<'c>, out: &mut Outflow<'_>) -> io::Result<Vec<&'c str>> {
+    fn write_markers<'c>(
+        &self,
+        functions: u64,
+        with: &ColumnWriters<'c>,
+        out: &mut Outflow<'_>,
+    ) -> io::Result<Vec<&'c str>> {
         let (mut names, mut numbers) = (Vec::new(), HashMap::new());
         for marker in &self.markers {
             numbers.entry(marker.kind).or_insert_with(|| {
@@ -170,8 +175,8 @@ impl FlameThread {
 
     fn write_samples(&self, time: &dyn Fn(u64, &mut Vec<u8>), out: &mut Outflow<'_>) -> io::Result<()> {
         let (samples, kind) = match self.shown {
-            Sample::Time => (&self.changes, "tracing-ms"),
-            Sample::Trace => (&self.traces, "samples"),
+            SampleKind::Time => (&self.changes, "tracing-ms"),
+            SampleKind::Trace => (&self.traces, "samples"),
         };
         out.bytes.extend_from_slice(format!(",\"samples\":{{\"weightType\":\"{kind}\",\"stack\":[").as_bytes());
         list(out, samples.iter(), |out, (_, stack)| optional(*stack, out))?;
@@ -180,16 +185,16 @@ impl FlameThread {
         out.bytes.extend_from_slice(b"],\"weight\":[");
         let next = samples.iter().skip(1).map(|(at, _)| *at).chain(samples.last().map(|(at, _)| *at));
         list(out, samples.iter().zip(next), |out, ((at, stack), next)| match self.shown {
-            Sample::Trace => out.push(b'1'),
+            SampleKind::Trace => out.push(b'1'),
             // Time without an open function is not known to be anybody's.
-            Sample::Time if stack.is_none() => out.push(b'0'),
-            Sample::Time => milliseconds(next.saturating_sub(*at), out),
+            SampleKind::Time if stack.is_none() => out.push(b'0'),
+            SampleKind::Time => milliseconds(next.saturating_sub(*at), out),
         })?;
         out.bytes.extend_from_slice(format!("],\"length\":{}}}", samples.len()).as_bytes());
         Ok(())
     }
 
-    fn stack(&mut self, frame: Frame, below: Option<Stack>) -> Stack {
+    fn stack(&mut self, frame: StackFrame, below: Option<Stack>) -> Stack {
         let FlameThread { frames, numbers, stacks, known, .. } = self;
         let frame = *numbers.entry(frame).or_insert_with(|| {
             frames.push(frame);

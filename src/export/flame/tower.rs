@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// A frame and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Frame {
+pub(super) struct TowerFrame {
     pub(super) name: String,
     /// 0 for the outermost.
     pub(super) row: usize,
@@ -17,7 +17,7 @@ pub(super) struct Frame {
 /// All frames, each before those upon it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tower {
-    pub(super) frames: Vec<Frame>,
+    pub(super) frames: Vec<TowerFrame>,
 }
 
 /// Frames of one parent by name.
@@ -52,7 +52,7 @@ impl Tower {
             };
             let (row, at) = (*row, *start);
             *start = start.saturating_add(level.number);
-            tower.frames.push(Frame { name, row, start: at, number: level.number });
+            tower.frames.push(TowerFrame { name, row, start: at, number: level.number });
             open.push((row + 1, at, level.children.into_iter()));
         }
         tower

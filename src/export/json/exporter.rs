@@ -1,6 +1,6 @@
 //! Records to JSON lines.
 
-use super::tasks::Tasks;
+use super::tasks::TaskPieces;
 use super::{JsonHeader, JsonTypes, Style};
 use crate::event::{Consumed, Lost, Record};
 use crate::export::Exporter;
@@ -34,7 +34,7 @@ pub struct Json<'t> {
     open: LiteralId,
     /// The text before the id of an event without a format, and before its bytes.
     unknown: [LiteralId; 2],
-    tasks: Tasks,
+    tasks: TaskPieces,
     tasks_of: Option<&'t Comms>,
     header: Option<JsonHeader>,
 }
@@ -96,7 +96,7 @@ impl<'t> Json<'t> {
         let open = pool.add(&style.start("event"));
         let event = [&style.key("event", false)[..], b"null", &style.key("id", false)].concat();
         let unknown = [pool.add(&event), pool.add(&style.key("data", false))];
-        let tasks = Tasks::new(style);
+        let tasks = TaskPieces::new(style);
         Json { buffers, style, pool, open, unknown, tasks, tasks_of: None, header: None }
     }
 

@@ -11,7 +11,7 @@ const WIDTH: usize = 60;
 
 /// The pieces of the tasks seen last: a table with one place per pid's low bits.
 #[derive(Clone, Debug)]
-pub(super) struct Tasks {
+pub(super) struct TaskPieces {
     /// The text before a pid, and before a name.
     keys: [Vec<u8>; 2],
     slots: Vec<TaskSlot>,
@@ -26,10 +26,10 @@ struct TaskSlot {
     text: [u8; WIDTH],
 }
 
-impl Tasks {
+impl TaskPieces {
     pub(super) fn new(style: Style) -> Self {
         let keys = ["pid", "comm"].map(|name| style.key(name, false));
-        Tasks { keys, slots: vec![TaskSlot { pid: Pid(0), len: 0, text: [0; WIDTH] }; WAYS], live: None }
+        TaskPieces { keys, slots: vec![TaskSlot { pid: Pid(0), len: 0, text: [0; WIDTH] }; WAYS], live: None }
     }
 
     /// Forgets all, as names are of another file now.

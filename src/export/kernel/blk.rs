@@ -40,7 +40,7 @@ const META: u32 = 1 << (12 + 16);
 const DISCARD: u32 = 1 << (13 + 16);
 const FUA: u32 = 1 << (15 + 16);
 
-enum Rest {
+enum BlkDetails {
     Generic,
     WithError,
     Plug,
@@ -50,22 +50,22 @@ enum Rest {
 }
 
 /// The actions from 1 on: sign, word, what stands after.
-const ACTIONS: [(&str, &str, Rest); 15] = [
-    ("Q", "queue", Rest::Generic),
-    ("M", "backmerge", Rest::Generic),
-    ("F", "frontmerge", Rest::Generic),
-    ("G", "getrq", Rest::Generic),
-    ("S", "sleeprq", Rest::Generic),
-    ("R", "requeue", Rest::WithError),
-    ("D", "issue", Rest::Generic),
-    ("C", "complete", Rest::WithError),
-    ("P", "plug", Rest::Plug),
-    ("U", "unplug_io", Rest::Unplug),
-    ("UT", "unplug_timer", Rest::Unplug),
-    ("I", "insert", Rest::Generic),
-    ("X", "split", Rest::Split),
-    ("B", "bounce", Rest::Generic),
-    ("A", "remap", Rest::Remap),
+const ACTIONS: [(&str, &str, BlkDetails); 15] = [
+    ("Q", "queue", BlkDetails::Generic),
+    ("M", "backmerge", BlkDetails::Generic),
+    ("F", "frontmerge", BlkDetails::Generic),
+    ("G", "getrq", BlkDetails::Generic),
+    ("S", "sleeprq", BlkDetails::Generic),
+    ("R", "requeue", BlkDetails::WithError),
+    ("D", "issue", BlkDetails::Generic),
+    ("C", "complete", BlkDetails::WithError),
+    ("P", "plug", BlkDetails::Plug),
+    ("U", "unplug_io", BlkDetails::Unplug),
+    ("UT", "unplug_timer", BlkDetails::Unplug),
+    ("I", "insert", BlkDetails::Generic),
+    ("X", "split", BlkDetails::Split),
+    ("B", "bounce", BlkDetails::Generic),
+    ("A", "remap", BlkDetails::Remap),
 ];
 
 struct BlkEntry<'c, 'a> {
@@ -177,7 +177,7 @@ fn classes(action: u32, is_message: bool, bytes: u32, out: &mut Vec<u8>) {
 }
 
 impl BlkEntry<'_, '_> {
-    fn rest(&self, rest: &Rest, out: &mut Vec<u8>) {
+    fn rest(&self, rest: &BlkDetails, out: &mut Vec<u8>) {
         let sector = self.cx.u64(SECTOR);
         let packet = self.action & PACKET != 0;
         let range = |out: &mut Vec<u8>| {
@@ -188,19 +188,19 @@ impl BlkEntry<'_, '_> {
         };
         let big = |at: usize| self.pdu.get(at..).and_then(|p| p.first_chunk()).map_or(0, |b| u64::from_be_bytes(*b));
         match rest {
-            Rest::Generic if packet => {
+            BlkDetails::Generic if packet => {
                 num::dec(out, self.cx.u32(BYTES).into());
                 out.push(b' ');
                 self.dump(out);
                 self.task(out);
             }
-            Rest::Generic => {
+            BlkDetails::Generic => {
                 if self.sectors != 0 {
                     range(out);
                 }
                 self.task(out);
             }
-            Rest::WithError => {
+            BlkDetails::WithError => {
                 match () {
                     () if packet => self.dump(out),
                     () if self.sectors != 0 => range(out),
@@ -213,20 +213,20 @@ impl BlkEntry<'_, '_> {
                 num::dec(out, self.error);
                 out.push(b']');
             }
-            Rest::Plug => self.task(out),
-            Rest::Unplug => {
+            BlkDetails::Plug => self.task(out),
+            BlkDetails::Unplug => {
                 self.task(out);
                 out.push(b' ');
                 num::dec(out, big(0));
             }
-            Rest::Split => {
+            BlkDetails::Split => {
                 num::dec(out, sector);
                 out.extend_from_slice(b" / ");
                 num::dec(out, big(0));
                 out.push(b' ');
                 self.task(out);
             }
-            Rest::Remap => {
+            BlkDetails::Remap => {
                 // struct blk_io_trace_remap: device_from, device_to, sector_from, all big-endian
                 let from = big(0) >> 32;
                 range(out);

@@ -2,7 +2,7 @@
 
 use super::context::{comm, timestamp};
 use super::put;
-use crate::event::{Num, Record, UserStack};
+use crate::event::{NumberField, Record, UserStack};
 use crate::format::EventFormat;
 use crate::print_fmt::{BinaryFormat, Context};
 use crate::symbols::Symbols;
@@ -14,50 +14,50 @@ use std::collections::HashMap;
 /// An entry with fields of fixed names.
 pub(super) enum Builtin {
     Function {
-        ip: Num,
-        parent: Num,
+        ip: NumberField,
+        parent: NumberField,
         /// Offset of the registers, if the kernel can store them.
         args: Option<usize>,
     },
     Repeats {
-        ip: Num,
-        parent: Num,
-        count: Num,
-        top: Num,
-        bottom: Num,
+        ip: NumberField,
+        parent: NumberField,
+        count: NumberField,
+        top: NumberField,
+        bottom: NumberField,
     },
     KernelStack {
         caller: usize,
     },
     UserStack(UserStack),
     Print {
-        ip: Num,
+        ip: NumberField,
         buf: usize,
     },
     Bputs {
-        ip: Num,
-        text: Num,
+        ip: NumberField,
+        text: NumberField,
     },
     Bprint {
-        ip: Num,
-        format: Num,
+        ip: NumberField,
+        format: NumberField,
         buf: usize,
         formats: HashMap<u64, BinaryFormat>,
     },
     RawData {
-        id: Num,
+        id: NumberField,
         buf: usize,
     },
-    Hwlat([Num; 8]),
-    Osnoise([Num; 8]),
-    Timerlat([Num; 3]),
+    Hwlat([NumberField; 8]),
+    Osnoise([NumberField; 8]),
+    Timerlat([NumberField; 3]),
     /// A switch or a wakeup: the fields, and the sign between the tasks.
-    Switch([Num; 7], &'static [u8]),
+    Switch([NumberField; 7], &'static [u8]),
     Branch {
-        line: Num,
+        line: NumberField,
         func: usize,
         file: usize,
-        correct: Num,
+        correct: NumberField,
     },
 }
 
@@ -66,7 +66,7 @@ const TRAMPOLINE: u64 = i32::MAX as u64;
 
 impl Builtin {
     pub(super) fn new(format: &EventFormat, symbols: &Symbols, abi: crate::abi::Abi) -> Option<Self> {
-        let n = |name: &str| Num::field(format, name);
+        let n = |name: &str| NumberField::field(format, name);
         let at = |name: &str| format.fields.iter().find(|f| f.name == name).map(|f| f.offset);
         Some(match format.name.as_str() {
             "function" => Builtin::Function { ip: n("ip")?, parent: n("parent_ip")?, args: at("args") },
@@ -156,7 +156,7 @@ impl Builtin {
     pub(super) fn write(&self, cx: &Context<'_>, view: &KernelView, record: &Record<'_>, out: &mut Vec<u8>) {
         let offset = view.options.sym_offset;
         let ip = |out: &mut Vec<u8>, address: u64| put::ip(out, cx, view, address, offset);
-        let function = |out: &mut Vec<u8>, of: Num, parent: Num, args: Option<usize>| {
+        let function = |out: &mut Vec<u8>, of: NumberField, parent: NumberField, args: Option<usize>| {
             ip(out, of.get(cx));
             put::arguments(out, cx, view, of.get(cx), args);
             let parent = parent.get(cx);
@@ -266,7 +266,7 @@ fn text_at<'a>(cx: &Context<'a>, offset: usize) -> &'a [u8] {
 }
 
 /// `#1     inner/outer(us): 4128/551   ts:1795224662.069072949 count:210`
-fn hwlat(fields: &[Num; 8], cx: &Context<'_>, out: &mut Vec<u8>) {
+fn hwlat(fields: &[NumberField; 8], cx: &Context<'_>, out: &mut Vec<u8>) {
     let [number, inner, outer, sec, nsec, count, nmi_total, nmi_count] = fields.map(|f| f.signed(cx));
     out.push(b'#');
     put::left(out, 5, |out| num::dec(out, number as u64));
@@ -293,7 +293,7 @@ fn hwlat(fields: &[Num; 8], cx: &Context<'_>, out: &mut Vec<u8>) {
 }
 
 /// `1000239      33316  96.66919    4267   1166      0    250     31      1`
-fn osnoise(fields: &[Num; 8], cx: &Context<'_>, out: &mut Vec<u8>) {
+fn osnoise(fields: &[NumberField; 8], cx: &Context<'_>, out: &mut Vec<u8>) {
     let [runtime, noise, max, counts @ ..] = fields.map(|f| f.get(cx));
     let ratio = runtime.wrapping_sub(noise).wrapping_mul(10_000_000).checked_div(runtime).unwrap_or(0);
     num::dec(out, runtime);
@@ -313,7 +313,7 @@ fn osnoise(fields: &[Num; 8], cx: &Context<'_>, out: &mut Vec<u8>) {
 }
 
 /// `     88:120:S ==> [001]       0:120:R swapper/1`
-fn switch(fields: &[Num; 7], sign: &[u8], cx: &Context<'_>, out: &mut Vec<u8>) {
+fn switch(fields: &[NumberField; 7], sign: &[u8], cx: &Context<'_>, out: &mut Vec<u8>) {
     let [prev_pid, prev_prio, prev_state, next_cpu, next_pid, next_prio, next_state] = fields.map(|f| f.get(cx));
     let state = |state: u64| *b"RSDTtXZPI".get(state as usize).unwrap_or(&b'?');
     let task = |out: &mut Vec<u8>, pid: u64, prio: u64, of: u64| {

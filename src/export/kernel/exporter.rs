@@ -1,6 +1,6 @@
 //! Line after line.
 
-use super::graph::{At, Exit, Graph};
+use super::graph::{Graph, GraphEvent, GraphReturn};
 use super::kind::EventPrinter;
 use super::{blk, context, fields, header};
 use crate::event::{Consumed, EventType, EventTypes, Lost, PrintState, Record};
@@ -18,7 +18,7 @@ pub struct Kernel<'a> {
     view: &'a KernelView,
     kinds: Vec<Option<EventPrinter>>,
     /// The event that ends a call.
-    exit: Option<(u16, Exit)>,
+    exit: Option<(u16, GraphReturn)>,
 }
 
 /// The state that the lines so far leave for the next ones.
@@ -92,7 +92,7 @@ impl Exporter for Kernel<'_> {
         let cx = Context { data: record.data, abi: self.types.abi(), symbols: self.symbols };
         let (view, common) = (self.view, self.types.common());
         let id = common.event_id(cx.abi, cx.data);
-        let at = At { cx: &cx, view, common, record };
+        let at = GraphEvent { cx: &cx, view, common, record };
         let kind = self.kinds.get(usize::from(id)).and_then(Option::as_ref);
         match (view.tracer.as_str(), kind) {
             ("function_graph", Some(kind)) => match kind {
@@ -214,8 +214,14 @@ impl Parts {
     }
 }
 
-fn text(kind: &EventPrinter, event: Option<&EventType>, at: At<'_, '_>, state: &mut PrintState, out: &mut Vec<u8>) {
-    let At { cx, view, common, record } = at;
+fn text(
+    kind: &EventPrinter,
+    event: Option<&EventType>,
+    at: GraphEvent<'_, '_>,
+    state: &mut PrintState,
+    out: &mut Vec<u8>,
+) {
+    let GraphEvent { cx, view, common, record } = at;
     match kind {
         EventPrinter::Builtin(builtin) => builtin.write(cx, view, record, out),
         EventPrinter::Syscall(syscall) => syscall.write(cx, view, out),

@@ -12,7 +12,7 @@ use crate::trace_dat::KernelView;
 use std::ops::Range;
 
 /// The kernel's way to show a field (`enum filter_type`).
-enum Show {
+enum FieldNotation {
     Text {
         rel: bool,
     },
@@ -27,7 +27,7 @@ enum Show {
 }
 
 /// An event's fields in the order in which they are shown.
-pub(super) struct Fields {
+pub(super) struct FieldsPrinter {
     name: String,
     /// True if an address of code is shown by name (Linux 6.15 and later).
     names_code: bool,
@@ -35,16 +35,16 @@ pub(super) struct Fields {
     kernel: Range<u64>,
     /// True if a text that is none is shown as bytes too (Linux 7.0 and later).
     shows_bytes: bool,
-    fields: Vec<(String, usize, usize, Show)>,
+    fields: Vec<(String, usize, usize, FieldNotation)>,
 }
 
-impl Fields {
+impl FieldsPrinter {
     pub(super) fn new(format: &EventFormat, view: &KernelView, symbols: &Symbols) -> Self {
         let fields = format.fields.iter().map(|f| (f.name.clone(), f.offset, f.size, show(f))).collect();
         let (names_code, shows_bytes) = (!view.is_before(6, 15), !view.is_before(7, 0));
         let address = |name: &str| symbols.kallsyms.address_of(name).filter(|_| shows_bytes).unwrap_or(0);
         let kernel = address("_text")..address("_end");
-        Fields { name: format.name.clone(), names_code, kernel, shows_bytes, fields }
+        FieldsPrinter { name: format.name.clone(), names_code, kernel, shows_bytes, fields }
     }
 
     pub(super) fn write(&self, cx: &Context<'_>, out: &mut Vec<u8>) {
@@ -62,7 +62,7 @@ impl Fields {
                 out.extend_from_slice(b"<OVERFLOW>");
                 continue;
             };
-            if self.names_code && matches!(show, Show::Number) && *size == usize::from(cx.abi.long_size) {
+            if self.names_code && matches!(show, FieldNotation::Number) && *size == usize::from(cx.abi.long_size) {
                 let value = cx.abi.uint(bytes, 0, *size).unwrap_or(0);
                 if self.kernel.contains(&value) || cx.symbols.kallsyms.is_code(value) {
                     put::name_offset(out, cx, value);
@@ -74,7 +74,7 @@ impl Fields {
             }
             let start = out.len();
             one(cx, bytes, *offset, show, out);
-            if self.shows_bytes && matches!(show, Show::Text { .. }) {
+            if self.shows_bytes && matches!(show, FieldNotation::Text { .. }) {
                 show_bytes(start, out);
             }
         }
@@ -101,28 +101,28 @@ fn show_bytes(start: usize, out: &mut Vec<u8>) {
     out[start..end].iter_mut().filter(|byte| !is_shown(byte)).for_each(|byte| *byte = b'.');
 }
 
-fn show(field: &Field) -> Show {
+fn show(field: &Field) -> FieldNotation {
     let text = field.type_name.contains("char");
     match field.shape {
-        Shape::DataLoc { .. } if text => Show::Text { rel: false },
-        Shape::RelLoc { .. } if text => Show::Text { rel: true },
-        Shape::DataLoc { .. } => Show::Bytes { rel: false },
-        Shape::RelLoc { .. } => Show::Bytes { rel: true },
-        Shape::Array { .. } if text => Show::FixedText,
-        Shape::Scalar if matches!(field.type_name.as_str(), "char *" | "const char *") => Show::Address,
-        _ if matches!(field.size, 1 | 2 | 4 | 8) => Show::Number,
-        _ => Show::Nothing,
+        Shape::DataLoc { .. } if text => FieldNotation::Text { rel: false },
+        Shape::RelLoc { .. } if text => FieldNotation::Text { rel: true },
+        Shape::DataLoc { .. } => FieldNotation::Bytes { rel: false },
+        Shape::RelLoc { .. } => FieldNotation::Bytes { rel: true },
+        Shape::Array { .. } if text => FieldNotation::FixedText,
+        Shape::Scalar if matches!(field.type_name.as_str(), "char *" | "const char *") => FieldNotation::Address,
+        _ if matches!(field.size, 1 | 2 | 4 | 8) => FieldNotation::Number,
+        _ => FieldNotation::Nothing,
     }
 }
 
-fn one(cx: &Context<'_>, bytes: &[u8], offset: usize, show: &Show, out: &mut Vec<u8>) {
+fn one(cx: &Context<'_>, bytes: &[u8], offset: usize, show: &FieldNotation, out: &mut Vec<u8>) {
     match show {
-        Show::FixedText => out.extend_from_slice(until_nul(bytes)),
-        Show::Text { rel } => match located(cx, bytes, offset, *rel) {
+        FieldNotation::FixedText => out.extend_from_slice(until_nul(bytes)),
+        FieldNotation::Text { rel } => match located(cx, bytes, offset, *rel) {
             Some(text) => out.extend_from_slice(until_nul(text)),
             None => out.extend_from_slice(b"<OVERFLOW>"),
         },
-        Show::Bytes { rel } => match located(cx, bytes, offset, *rel) {
+        FieldNotation::Bytes { rel } => match located(cx, bytes, offset, *rel) {
             Some(data) => {
                 for (i, byte) in data.iter().enumerate() {
                     if i > 0 {
@@ -133,13 +133,13 @@ fn one(cx: &Context<'_>, bytes: &[u8], offset: usize, show: &Show, out: &mut Vec
             }
             None => out.extend_from_slice(b"<OVERFLOW>"),
         },
-        Show::Address => {
+        FieldNotation::Address => {
             out.extend_from_slice(b"(0x");
             num::hex_pad(out, cx.abi.uint(bytes, 0, bytes.len()).unwrap_or(0), 2 * bytes.len());
             out.push(b')');
         }
-        Show::Number => number(cx.abi, bytes, out),
-        Show::Nothing => out.extend_from_slice(b"<INVALID-SIZE>"),
+        FieldNotation::Number => number(cx.abi, bytes, out),
+        FieldNotation::Nothing => out.extend_from_slice(b"<INVALID-SIZE>"),
     }
 }
 

@@ -8,7 +8,7 @@
 
 use super::context::comm;
 use super::put;
-use crate::event::{Common, Consumed, Num, Record};
+use crate::event::{Common, Consumed, NumberField, Record};
 use crate::format::EventFormat;
 use crate::print_fmt::Context;
 use crate::symbols::{Kallsyms, Symbols};
@@ -20,36 +20,36 @@ use std::ops::Range;
 /// A call.
 #[derive(Clone, Copy)]
 pub(super) struct GraphEntry {
-    func: Num,
-    depth: Num,
-    retaddr: Option<Num>,
+    func: NumberField,
+    depth: NumberField,
+    retaddr: Option<NumberField>,
     /// Offset of the registers, if the kernel can store them.
     args: Option<usize>,
 }
 
 /// A return.
 #[derive(Clone, Copy)]
-pub(super) struct Exit {
-    func: Num,
-    depth: Num,
-    overrun: Option<Num>,
-    calltime: Num,
-    rettime: Num,
-    retval: Option<Num>,
+pub(super) struct GraphReturn {
+    func: NumberField,
+    depth: NumberField,
+    overrun: Option<NumberField>,
+    calltime: NumberField,
+    rettime: NumberField,
+    retval: Option<NumberField>,
 }
 
 impl GraphEntry {
     pub(super) fn new(format: &EventFormat) -> Option<Self> {
-        let n = |name: &str| Num::field(format, name);
+        let n = |name: &str| NumberField::field(format, name);
         let args = format.fields.iter().find(|f| f.name == "args").map(|f| f.offset);
         Some(GraphEntry { func: n("func")?, depth: n("depth")?, retaddr: n("retaddr"), args })
     }
 }
 
-impl Exit {
+impl GraphReturn {
     pub(super) fn new(format: &EventFormat) -> Option<Self> {
-        let n = |name: &str| Num::field(format, name);
-        Some(Exit {
+        let n = |name: &str| NumberField::field(format, name);
+        Some(GraphReturn {
             func: n("func")?,
             depth: n("depth")?,
             overrun: n("overrun"),
@@ -91,19 +91,19 @@ pub(super) struct Graph {
     /// Addresses of interrupt handlers.
     irq_text: Range<u64>,
     cpu_width: usize,
-    exit: Option<(u16, Exit)>,
+    exit: Option<(u16, GraphReturn)>,
 }
 
 /// One event, and what there is to know of it.
 #[derive(Clone, Copy)]
-pub(super) struct At<'c, 'a> {
+pub(super) struct GraphEvent<'c, 'a> {
     pub(super) cx: &'c Context<'a>,
     pub(super) view: &'c KernelView,
     pub(super) common: &'c Common,
     pub(super) record: &'c Record<'a>,
 }
 
-impl At<'_, '_> {
+impl GraphEvent<'_, '_> {
     fn pid(&self) -> Pid {
         self.common.pid(self.cx.abi, self.cx.data)
     }
@@ -113,7 +113,7 @@ impl At<'_, '_> {
 const MAX_CPUS: usize = 1 << 16;
 
 impl Graph {
-    pub(super) fn new(view: &KernelView, symbols: &Symbols, exit: Option<(u16, Exit)>) -> Self {
+    pub(super) fn new(view: &KernelView, symbols: &Symbols, exit: Option<(u16, GraphReturn)>) -> Self {
         let address = |kallsyms: &Kallsyms, name: &str| kallsyms.address_of(name).unwrap_or(0);
         let start = address(&symbols.kallsyms, "__irqentry_text_start");
         let end = address(&symbols.kallsyms, "__irqentry_text_end");
@@ -142,7 +142,7 @@ impl Graph {
     /// A call; `next` is the next event of the same CPU. Both are one line if that is its return.
     pub(super) fn entry(
         &mut self,
-        at: At<'_, '_>,
+        at: GraphEvent<'_, '_>,
         entry: &GraphEntry,
         next: Option<&Record<'_>>,
         out: &mut Vec<u8>,
@@ -194,7 +194,7 @@ impl Graph {
     }
 
     /// A return whose call had other events inside.
-    pub(super) fn exit(&mut self, at: At<'_, '_>, exit: &Exit, out: &mut Vec<u8>) {
+    pub(super) fn exit(&mut self, at: GraphEvent<'_, '_>, exit: &GraphReturn, out: &mut Vec<u8>) {
         let (cx, options) = (at.cx, &at.view.options);
         let (func, depth) = (exit.func.get(cx), exit.depth.signed(cx));
         if !options.graph_irqs && self.is_irq_return(at.record.cpu, depth) {
@@ -232,7 +232,7 @@ impl Graph {
     }
 
     /// An event between calls: `/* sched_switch: ... */`. `text` writes it.
-    pub(super) fn comment(&mut self, at: At<'_, '_>, out: &mut Vec<u8>, text: impl FnOnce(&mut Vec<u8>)) {
+    pub(super) fn comment(&mut self, at: GraphEvent<'_, '_>, out: &mut Vec<u8>, text: impl FnOnce(&mut Vec<u8>)) {
         let depth = self.cpu(at.record.cpu).map_or(0, |cpu| cpu.depth);
         self.prologue(at, false, 0, out);
         fill(at.view, out);
@@ -248,7 +248,7 @@ impl Graph {
     }
 
     /// The return in `next`, if it is that of `func`.
-    fn leaf<'r>(&self, at: At<'_, '_>, func: u64, next: &Record<'r>) -> Option<(Exit, &'r [u8])> {
+    fn leaf<'r>(&self, at: GraphEvent<'_, '_>, func: u64, next: &Record<'r>) -> Option<(GraphReturn, &'r [u8])> {
         let (id, exit) = self.exit?;
         let after = Context { data: next.data, ..*at.cx };
         let same = at.common.event_id(at.cx.abi, next.data) == id
@@ -258,7 +258,7 @@ impl Graph {
     }
 
     /// The columns in front, and above them the lines of a task switch and of an interrupt.
-    fn prologue(&mut self, at: At<'_, '_>, call: bool, func: u64, out: &mut Vec<u8>) {
+    fn prologue(&mut self, at: GraphEvent<'_, '_>, call: bool, func: u64, out: &mut Vec<u8>) {
         let pid = at.pid();
         if let Some(cpu) = self.cpu(at.record.cpu)
             && cpu.pid != Some(pid)
@@ -280,7 +280,7 @@ impl Graph {
         self.columns(at, out);
     }
 
-    fn columns(&self, at: At<'_, '_>, out: &mut Vec<u8>) {
+    fn columns(&self, at: GraphEvent<'_, '_>, out: &mut Vec<u8>) {
         let options = &at.view.options;
         if !options.context_info {
             return;
@@ -313,7 +313,7 @@ impl Graph {
     }
 
     /// `==========>`: `func` is the handler of an interrupt.
-    fn irq(&self, at: At<'_, '_>, enters: bool, func: u64, out: &mut Vec<u8>) {
+    fn irq(&self, at: GraphEvent<'_, '_>, enters: bool, func: u64, out: &mut Vec<u8>) {
         if !self.irq_text.contains(&func) {
             return;
         }
@@ -352,7 +352,7 @@ impl Graph {
         true
     }
 
-    fn caller(&self, at: At<'_, '_>, entry: &GraphEntry, out: &mut Vec<u8>) {
+    fn caller(&self, at: GraphEvent<'_, '_>, entry: &GraphEntry, out: &mut Vec<u8>) {
         if entry.retaddr.is_some() && at.view.options.graph_retaddr {
             out.extend_from_slice(b" /* ");
             self.caller_name(at, entry, out);
@@ -360,7 +360,7 @@ impl Graph {
         }
     }
 
-    fn caller_name(&self, at: At<'_, '_>, entry: &GraphEntry, out: &mut Vec<u8>) {
+    fn caller_name(&self, at: GraphEvent<'_, '_>, entry: &GraphEntry, out: &mut Vec<u8>) {
         let Some(retaddr) = entry.retaddr else { return };
         out.extend_from_slice(b"<-");
         put::ip(out, at.cx, at.view, retaddr.get(at.cx), true);
@@ -381,7 +381,7 @@ fn task(cx: &Context<'_>, pid: Pid, out: &mut Vec<u8>) {
 }
 
 /// `func(arguments)`
-fn call(at: At<'_, '_>, entry: &GraphEntry, func: u64, out: &mut Vec<u8>) {
+fn call(at: GraphEvent<'_, '_>, entry: &GraphEntry, func: u64, out: &mut Vec<u8>) {
     put::name(out, at.cx, func);
     if !put::arguments(out, at.cx, at.view, func, entry.args) {
         out.extend_from_slice(b"()");

@@ -2,10 +2,10 @@
 
 use super::builtin;
 use super::builtin::Builtin;
-use super::fields::Fields;
-use super::graph::{Exit, GraphEntry};
+use super::fields::FieldsPrinter;
+use super::graph::{GraphEntry, GraphReturn};
 use super::mmio::Mmio;
-use super::probe::Probe;
+use super::probe::ProbePrinter;
 use super::synth::Synth;
 use super::syscall::Syscall;
 use crate::abi::Abi;
@@ -19,11 +19,11 @@ pub(super) enum EventPrinter {
     Event,
     Builtin(Box<builtin::Builtin>),
     Entry(GraphEntry),
-    Exit(Exit),
+    Exit(GraphReturn),
     Syscall(Box<Syscall>),
-    Probe(Box<Probe>),
+    Probe(Box<ProbePrinter>),
     Synth(Synth),
-    Fields(Fields),
+    Fields(FieldsPrinter),
     /// A user event of Linux before 6.4.
     Dump,
     Mmio(Mmio),
@@ -39,20 +39,20 @@ impl EventPrinter {
         Some(match (format.system.as_str(), format.name.as_str()) {
             ("ftrace", "blktrace") => EventPrinter::Blk,
             ("ftrace", "funcgraph_entry" | "fgraph_retaddr_entry") => EventPrinter::Entry(GraphEntry::new(format)?),
-            ("ftrace", "funcgraph_exit") => EventPrinter::Exit(Exit::new(format)?),
+            ("ftrace", "funcgraph_exit") => EventPrinter::Exit(GraphReturn::new(format)?),
             ("ftrace", "mmiotrace_rw" | "mmiotrace_map") => EventPrinter::Mmio(Mmio::new(format)?),
             ("ftrace", _) => EventPrinter::Builtin(Builtin::new(format, symbols, abi)?.into()),
-            _ if view.options.fields => EventPrinter::Fields(Fields::new(format, view, symbols)),
+            _ if view.options.fields => EventPrinter::Fields(FieldsPrinter::new(format, view, symbols)),
             ("syscalls", _) => EventPrinter::Syscall(Box::new(Syscall::new(format, abi, symbols)?)),
             ("synthetic", _) => EventPrinter::Synth(Synth::new(format, abi, symbols)),
             (system, _) if system.starts_with("user_events") => {
                 if view.is_before(6, 4) {
                     EventPrinter::Dump
                 } else {
-                    EventPrinter::Fields(Fields::new(format, view, symbols))
+                    EventPrinter::Fields(FieldsPrinter::new(format, view, symbols))
                 }
             }
-            _ => EventPrinter::Probe(Probe::new(format, view, abi, symbols)?.into()),
+            _ => EventPrinter::Probe(ProbePrinter::new(format, view, abi, symbols)?.into()),
         })
     }
 }

@@ -1,24 +1,24 @@
 //! The mmiotrace tracer's lines, which have columns of their own (kernel/trace/trace_mmiotrace.c).
 
 use super::put;
-use crate::event::{Num, Record};
+use crate::event::{NumberField, Record};
 use crate::format::EventFormat;
 use crate::print_fmt::Context;
 use crate::text::num;
 
 /// A read or write, or the coming or going of a mapping.
 pub(super) struct Mmio {
-    phys: Num,
+    phys: NumberField,
     /// Of a read or write: value and program counter; of a mapping: its address and length.
-    pair: (Num, Num),
-    map: Num,
-    opcode: Num,
-    width: Option<Num>,
+    pair: (NumberField, NumberField),
+    map: NumberField,
+    opcode: NumberField,
+    width: Option<NumberField>,
 }
 
 impl Mmio {
     pub(super) fn new(format: &EventFormat) -> Option<Self> {
-        let n = |name: &str| Num::field(format, name);
+        let n = |name: &str| NumberField::field(format, name);
         let (first, second, width) = match format.name.as_str() {
             "mmiotrace_rw" => ("value", "pc", Some(n("width")?)),
             "mmiotrace_map" => ("virt", "len", None),
@@ -30,7 +30,7 @@ impl Mmio {
     pub(super) fn write(&self, cx: &Context<'_>, record: &Record<'_>, out: &mut Vec<u8>) {
         let (first, second) = (self.pair.0.get(cx), self.pair.1.get(cx));
         let opcode = self.opcode.get(cx);
-        let lead = |out: &mut Vec<u8>, word: &[u8], width: Option<Num>| {
+        let lead = |out: &mut Vec<u8>, word: &[u8], width: Option<NumberField>| {
             out.extend_from_slice(word);
             out.push(b' ');
             if let Some(width) = width {

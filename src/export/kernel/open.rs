@@ -1,7 +1,7 @@
 //! openat(2), whose flags the kernel shows by name since it stores file names (Linux 7.0).
 
 use crate::abi::Abi;
-use crate::event::Num;
+use crate::event::NumberField;
 use crate::format::EventFormat;
 use crate::print_fmt::{Context, PrintProgram, Semantics, compile};
 use crate::symbols::Symbols;
@@ -9,7 +9,7 @@ use crate::text::num;
 
 /// `sys_openat(dfd: 4294967196, filename: 4788430 "name", flags: O_RDWR|O_CREAT, mode: 0600)`
 pub(super) struct OpenFunction {
-    flags: Num,
+    flags: NumberField,
     /// The program that prints them.
     names: PrintProgram,
     /// Flags with which a mode is given.
@@ -32,7 +32,7 @@ impl OpenFunction {
         let end = text.rfind(',').filter(|end| *end > start)?;
         let print_fmt = format!("\"%s%s\", {}", text.get(start..end)?);
         let names = compile(&EventFormat { print_fmt, ..format.clone() }, abi, symbols, Semantics::Kernel).ok()?;
-        let flags = Num::field(format, "flags")?;
+        let flags = NumberField::field(format, "flags")?;
         let makes = [named(text, "O_CREAT")?, TMPFILE | named(text, "O_DIRECTORY")?];
         Some(OpenFunction { flags, names, makes })
     }

@@ -2,7 +2,7 @@
 
 use super::put;
 use crate::abi::Abi;
-use crate::event::Num;
+use crate::event::NumberField;
 use crate::format::{EventFormat, Shape};
 use crate::print_fmt::{Context, PrintFmtError, PrintProgram, Semantics, compile};
 use crate::symbols::Symbols;
@@ -10,31 +10,31 @@ use crate::text::num;
 use crate::trace_dat::KernelView;
 
 /// A probe's event.
-pub(super) struct Probe {
+pub(super) struct ProbePrinter {
     name: String,
-    head: Head,
-    args: Vec<Arg>,
+    head: ProbeHead,
+    args: Vec<ProbeArgPrinter>,
 }
 
-enum Head {
-    At(Num),
+enum ProbeHead {
+    At(NumberField),
     /// The function, and where it returned to.
-    Return(Num, Num),
+    Return(NumberField, NumberField),
     /// The event that an event probe sits on.
     Event(String),
 }
 
 /// ` name=value`
-struct Arg {
+struct ProbeArgPrinter {
     program: Result<PrintProgram, PrintFmtError>,
     /// The text before the value, and the location of a text which, when it is empty, could not be fetched.
-    text: Option<(String, Num)>,
+    text: Option<(String, NumberField)>,
 }
 
 /// Addresses below belong to user space, on all machines with 64-bit words.
 const KERNEL_SPACE: u64 = 1 << 63;
 
-impl Probe {
+impl ProbePrinter {
     /// `None` if the event is no probe's.
     pub(super) fn new(format: &EventFormat, view: &KernelView, abi: Abi, symbols: &Symbols) -> Option<Self> {
         let text = format.print_fmt.strip_prefix('"')?;
@@ -42,22 +42,23 @@ impl Probe {
         let (pieces, mut args) = (&text[..end], arguments(text.get(end + 3..).unwrap_or("")));
         let name = (format.system.clone(), format.name.clone());
         let (head, pieces) = if let Some(rest) = pieces.strip_prefix("(%lx)") {
-            let ip = Num::field(format, "__probe_ip")?;
+            let ip = NumberField::field(format, "__probe_ip")?;
             args.drain(..1.min(args.len()));
-            (Head::At(ip), rest)
+            (ProbeHead::At(ip), rest)
         } else if let Some(rest) = pieces.strip_prefix("(%lx <- %lx)") {
-            let (func, ret) = (Num::field(format, "__probe_func")?, Num::field(format, "__probe_ret_ip")?);
+            let (func, ret) =
+                (NumberField::field(format, "__probe_func")?, NumberField::field(format, "__probe_ret_ip")?);
             args.drain(..2.min(args.len()));
-            (Head::Return(func, ret), rest)
+            (ProbeHead::Return(func, ret), rest)
         } else {
             let probed = view.probed.iter().find(|p| p.0 == name);
             let named = format.fields.iter().all(|f| pieces.contains(&format!(" {}=", f.name)));
             if probed.is_none() && (format.system != "eprobes" || !named) {
                 return None;
             }
-            (Head::Event(probed.map_or_else(String::new, |p| p.1.clone())), pieces)
+            (ProbeHead::Event(probed.map_or_else(String::new, |p| p.1.clone())), pieces)
         };
-        Some(Probe { name: name.1, head, args: split(pieces, args, format, abi, symbols) })
+        Some(ProbePrinter { name: name.1, head, args: split(pieces, args, format, abi, symbols) })
     }
 
     /// True if all of its arguments can be shown.
@@ -74,11 +75,11 @@ impl Probe {
             num::hex(out, address);
         };
         match &self.head {
-            Head::At(ip) => match ip.get(cx) {
+            ProbeHead::At(ip) => match ip.get(cx) {
                 address if kernel(address) => put::ip(out, cx, view, address, true),
                 address => user(out, address),
             },
-            Head::Return(func, ret) => {
+            ProbeHead::Return(func, ret) => {
                 let (func, ret) = (func.get(cx), ret.get(cx));
                 if kernel(func) {
                     put::ip(out, cx, view, ret, true);
@@ -90,7 +91,7 @@ impl Probe {
                     user(out, func);
                 }
             }
-            Head::Event(name) => out.extend_from_slice(name.as_bytes()),
+            ProbeHead::Event(name) => out.extend_from_slice(name.as_bytes()),
         }
         out.push(b')');
         for arg in &self.args {
@@ -108,7 +109,7 @@ impl Probe {
 }
 
 /// Takes ` a=%u b={0x%x,0x%x} c=\"%s\"` apart, each with its arguments.
-fn split(pieces: &str, args: Vec<String>, format: &EventFormat, abi: Abi, symbols: &Symbols) -> Vec<Arg> {
+fn split(pieces: &str, args: Vec<String>, format: &EventFormat, abi: Abi, symbols: &Symbols) -> Vec<ProbeArgPrinter> {
     let mut args = args.into_iter();
     let mut done = Vec::new();
     let mut rest = pieces;
@@ -124,16 +125,16 @@ fn split(pieces: &str, args: Vec<String>, format: &EventFormat, abi: Abi, symbol
         };
         let print_fmt = values.iter().fold(format!("\"{piece}\""), |text, value| text + ", " + value);
         let alone = EventFormat { print_fmt, ..format.clone() };
-        done.push(Arg { program: compile(&alone, abi, symbols, Semantics::Kernel), text });
+        done.push(ProbeArgPrinter { program: compile(&alone, abi, symbols, Semantics::Kernel), text });
     }
     done
 }
 
 /// Offset of the location of `__get_str(name)`.
-fn location(value: &str, format: &EventFormat) -> Option<Num> {
+fn location(value: &str, format: &EventFormat) -> Option<NumberField> {
     let name = value.strip_prefix("__get_str(")?.strip_suffix(')')?;
     let field = format.fields.iter().find(|f| f.name == name && matches!(f.shape, Shape::DataLoc { .. }))?;
-    Some(Num::word(field))
+    Some(NumberField::word(field))
 }
 
 /// A print format's arguments, or those of a call: what stands between commas that no parenthesis, brace or text holds.

@@ -2,7 +2,7 @@
 
 use super::open::OpenFunction;
 use crate::abi::Abi;
-use crate::event::Num;
+use crate::event::NumberField;
 use crate::format::{EventFormat, Shape};
 use crate::print_fmt::Context;
 use crate::symbols::Symbols;
@@ -12,33 +12,33 @@ use crate::trace_dat::KernelView;
 /// `sys_read(fd: 3, buf: 0x7ffd0, count: 0x10)` or `sys_read -> 0x10`.
 pub(super) struct Syscall {
     name: String,
-    args: Vec<Argument>,
+    args: Vec<SyscallParameter>,
     /// Its result, of an exit.
-    ret: Option<Num>,
+    ret: Option<NumberField>,
     open: Option<OpenFunction>,
 }
 
-struct Argument {
+struct SyscallParameter {
     type_name: String,
     name: String,
-    value: Num,
+    value: NumberField,
     /// The `__data_loc` field with what it points to in user space (Linux 7.0): `__NAME_val`.
-    stored: Option<Stored>,
+    stored: Option<PointerTarget>,
 }
 
 /// The target of a pointer argument.
 #[derive(Clone, Copy)]
-enum Stored {
+enum PointerTarget {
     /// A text.
-    Text(Num),
+    Text(NumberField),
     /// Bytes, of as many as the number says only the first may be there.
-    Data(Num, Option<Num>),
+    Data(NumberField, Option<NumberField>),
 }
 
 impl Syscall {
     pub(super) fn new(format: &EventFormat, abi: Abi, symbols: &Symbols) -> Option<Self> {
         if let Some(name) = format.name.strip_prefix("sys_exit_") {
-            let ret = Some(Num::field(format, "ret")?);
+            let ret = Some(NumberField::field(format, "ret")?);
             return Some(Syscall { name: format!("sys_{name}"), args: Vec::new(), ret, open: None });
         }
         let name = format.name.strip_prefix("sys_enter_")?;
@@ -46,18 +46,18 @@ impl Syscall {
         let fields: Vec<_> = format.fields.iter().skip(1).filter(|f| f.shape == Shape::Scalar).collect();
         let mut args = Vec::new();
         for (nth, field) in fields.iter().enumerate() {
-            let Some(value) = Num::field(format, &field.name) else { continue };
+            let Some(value) = NumberField::field(format, &field.name) else { continue };
             let stored = format!("__{}_val", field.name);
             let place = format.fields.iter().find(|f| f.name == stored && matches!(f.shape, Shape::DataLoc { .. }));
             let stored = place.map(|place| {
                 if !format.print_fmt.contains(&format!("__print_dynamic_array({stored},")) {
-                    return Stored::Text(Num::word(place));
+                    return PointerTarget::Text(NumberField::word(place));
                 }
                 // A buffer's length is the argument after it.
-                let len = fields.get(nth + 1).and_then(|len| Num::field(format, &len.name));
-                Stored::Data(Num::word(place), len)
+                let len = fields.get(nth + 1).and_then(|len| NumberField::field(format, &len.name));
+                PointerTarget::Data(NumberField::word(place), len)
             });
-            args.push(Argument { type_name: field.type_name.clone(), name: field.name.clone(), value, stored });
+            args.push(SyscallParameter { type_name: field.type_name.clone(), name: field.name.clone(), value, stored });
         }
         let open = if name == "openat" { OpenFunction::new(format, abi, symbols) } else { None };
         Some(Syscall { name: format!("sys_{name}"), args, ret: None, open })
@@ -98,13 +98,13 @@ impl Syscall {
                 }
             }
             match argument.stored {
-                Some(Stored::Text(at)) => {
+                Some(PointerTarget::Text(at)) => {
                     out.extend_from_slice(b" \"");
                     let text = located(cx, at);
                     out.extend_from_slice(&text[..memchr::memchr(0, text).unwrap_or(text.len())]);
                     out.push(b'"');
                 }
-                Some(Stored::Data(at, len)) => {
+                Some(PointerTarget::Data(at, len)) => {
                     let data = located(cx, at);
                     let more = !data.is_empty() && len.is_some_and(|len| len.get(cx) > data.len() as u64);
                     put_data(data, more, out);
@@ -117,7 +117,7 @@ impl Syscall {
 }
 
 /// The bytes that a `__data_loc` word is of.
-fn located<'a>(cx: &Context<'a>, at: Num) -> &'a [u8] {
+fn located<'a>(cx: &Context<'a>, at: NumberField) -> &'a [u8] {
     let word = at.get(cx);
     let (start, len) = ((word & 0xffff) as usize, (word >> 16) as usize);
     cx.data.get(start..).map_or(&[], |rest| rest.get(..len).unwrap_or(rest))

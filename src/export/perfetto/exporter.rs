@@ -6,7 +6,7 @@ use super::header;
 use super::marker::is_atrace;
 use super::program::{Function, Origin, PerfettoProgram};
 use super::proto::{message, uint};
-use super::stacks::{Sample, Stacks};
+use super::stacks::{InternedStacks, StackSample};
 use crate::event::{Common, Consumed, Lost, PrintState, Record, TypedField, Value};
 use crate::export::Exporter;
 use crate::format::EventFormat;
@@ -70,7 +70,7 @@ struct PacketPiece {
     function: Function,
     lost: bool,
     /// A sample with its return addresses.
-    sample: Option<(Sample, Box<[u64]>)>,
+    sample: Option<(StackSample, Box<[u64]>)>,
 }
 
 /// Bundles that are not full; on threads, the events since the segment began.
@@ -81,7 +81,7 @@ pub struct PerfettoState {
     pieces: Vec<PacketPiece>,
     /// By file and CPU.
     bundles: Vec<Vec<Bundle<Key>>>,
-    stacks: Vec<Stacks>,
+    stacks: Vec<InternedStacks>,
     text: Option<PrintState>,
     left_out: LeftOut,
 }
@@ -131,13 +131,13 @@ impl<'t> Perfetto<'t> {
     }
 
     /// Adds a record that is written to its bundle, which goes to `out` when it is full.
-    fn add(&self, state: &mut Pending<'_>, piece: &mut PacketPiece, event: &[u8], out: &mut Vec<u8>) {
+    fn add(&self, state: &mut PerfettoBundles<'_>, piece: &mut PacketPiece, event: &[u8], out: &mut Vec<u8>) {
         let file = piece.file as usize;
         let symbols = self.files[file].symbols;
         let machine = self.machine(file);
         if state.bundles.len() < self.files.len() {
             state.bundles.resize_with(self.files.len(), Vec::new);
-            state.stacks.resize_with(self.files.len(), Stacks::default);
+            state.stacks.resize_with(self.files.len(), InternedStacks::default);
         }
         let cpus = &mut state.bundles[file];
         let cpu = piece.cpu as usize;
@@ -159,9 +159,9 @@ impl<'t> Perfetto<'t> {
 }
 
 /// The part of a state that [`Perfetto::add`] changes.
-struct Pending<'s> {
+struct PerfettoBundles<'s> {
     bundles: &'s mut Vec<Vec<Bundle<Key>>>,
-    stacks: &'s mut Vec<Stacks>,
+    stacks: &'s mut Vec<InternedStacks>,
 }
 
 impl Exporter for Perfetto<'_> {
@@ -225,7 +225,7 @@ impl Exporter for Perfetto<'_> {
         if state.ahead {
             state.pieces.push(piece);
         } else {
-            let mut pending = Pending { bundles: &mut state.bundles, stacks: &mut state.stacks };
+            let mut pending = PerfettoBundles { bundles: &mut state.bundles, stacks: &mut state.stacks };
             self.add(&mut pending, &mut piece, &state.bytes, out);
             state.bytes.clear();
         }
@@ -256,7 +256,7 @@ impl Exporter for Perfetto<'_> {
     /// Adds the segment's events to the bundles as if they had come one after the other.
     fn commit(&self, known: &mut PerfettoState, done: &mut PerfettoState, out: &mut Vec<u8>) -> Commit {
         let mut start = 0;
-        let mut pending = Pending { bundles: &mut known.bundles, stacks: &mut known.stacks };
+        let mut pending = PerfettoBundles { bundles: &mut known.bundles, stacks: &mut known.stacks };
         for piece in &mut done.pieces {
             let end = piece.end;
             self.add(&mut pending, piece, &done.bytes[start..end], out);

@@ -1,6 +1,6 @@
 //! A recording to write.
 
-use super::stacks::Sample;
+use super::stacks::StackSample;
 use crate::analysis::stacks::addresses;
 use crate::event::{EventTypes, Record};
 use crate::symbols::Symbols;
@@ -30,12 +30,12 @@ pub struct PerfettoFile<'t> {
 
 impl PerfettoFile<'_> {
     /// The sample of a stack; `None` if the record holds none.
-    pub(super) fn sample(&self, offset: usize, record: &Record<'_>, pid: Pid) -> Option<(Sample, Box<[u64]>)> {
+    pub(super) fn sample(&self, offset: usize, record: &Record<'_>, pid: Pid) -> Option<(StackSample, Box<[u64]>)> {
         let stack: Box<[u64]> = addresses(self.trace.abi, record.data, offset).collect();
         let process = self.processes.binary_search_by_key(&pid, |(thread, _)| *thread);
         let process = process.ok().and_then(|at| self.processes.get(at)).map_or(pid, |(_, process)| *process);
         let (pid, tid) = (process.0 as u32, pid.0 as u32);
-        let sample = Sample { timestamp: record.timestamp.0, cpu: record.cpu.0, pid, tid };
+        let sample = StackSample { timestamp: record.timestamp.0, cpu: record.cpu.0, pid, tid };
         (!stack.is_empty()).then_some((sample, stack))
     }
 }

@@ -46,11 +46,11 @@ struct PerfettoStep {
     number: u32,
     name: String,
     kind: FieldEncoding,
-    value: Source,
+    value: PerfettoSource,
 }
 
 /// Source of a value.
-enum Source {
+enum PerfettoSource {
     Constant(u64),
     Label(String),
     /// The event's text, as `report` words it.
@@ -111,7 +111,7 @@ impl PerfettoProgram {
                     number: place.number,
                     name: field.name.clone(),
                     kind: FieldEncoding::Unsigned,
-                    value: Source::Field(typed, how),
+                    value: PerfettoSource::Field(typed, how),
                 }),
                 None => program.left_out.push(field.name.clone()),
             }
@@ -132,19 +132,19 @@ impl PerfettoProgram {
             program.add_described(format, &field.name, typed);
         }
         if has_text_of_its_own(format) {
-            program.add("text", FieldEncoding::Text, Source::EventText);
+            program.add("text", FieldEncoding::Text, PerfettoSource::EventText);
         }
         if instant {
-            program.add("track_event_type", FieldEncoding::Unsigned, Source::Constant(u64::from(b'I')));
+            program.add("track_event_type", FieldEncoding::Unsigned, PerfettoSource::Constant(u64::from(b'I')));
             let text = format.fields.iter().find(|field| field.name == "buf" && field.is_string());
             let name = match text {
-                Some(field) => Source::Field(TypedField::new(format, field), How::Line),
-                None => Source::EventText,
+                Some(field) => PerfettoSource::Field(TypedField::new(format, field), How::Line),
+                None => PerfettoSource::EventText,
             };
             program.add("slice_name", FieldEncoding::Text, name);
         }
         if let Some(instance) = instance {
-            program.add("instance", FieldEncoding::Text, Source::Label(instance.to_owned()));
+            program.add("instance", FieldEncoding::Text, PerfettoSource::Label(instance.to_owned()));
         }
         match number.filter(|_| program.steps.len() <= MOST_FIELDS) {
             Some(number) => program.descriptor = Some(descriptor(number, format, &program.steps)),
@@ -158,10 +158,10 @@ impl PerfettoProgram {
         let mut program = PerfettoProgram::new(number.unwrap_or(GENERIC));
         let place = FieldPlace::Fixed { offset: 0, len: 2 };
         let id = TypedField { name: "id".to_owned(), place, kind: FieldKind::Unsigned };
-        program.add("id", FieldEncoding::Unsigned, Source::Field(id, How::Number));
+        program.add("id", FieldEncoding::Unsigned, PerfettoSource::Field(id, How::Number));
         let place = FieldPlace::Rest { offset: 0 };
         let data = TypedField { name: "data".to_owned(), place, kind: FieldKind::Bytes };
-        program.add("data", FieldEncoding::Text, Source::Field(data, How::Json));
+        program.add("data", FieldEncoding::Text, PerfettoSource::Field(data, How::Json));
         match number {
             Some(number) => program.descriptor = Some(describe(number, "unknown", "", &program.steps)),
             None => program.spelled = Some("unknown".to_owned()),
@@ -173,7 +173,7 @@ impl PerfettoProgram {
         PerfettoProgram { number, steps: Vec::new(), spelled: None, descriptor: None, left_out: Vec::new() }
     }
 
-    fn add(&mut self, name: &str, kind: FieldEncoding, value: Source) {
+    fn add(&mut self, name: &str, kind: FieldEncoding, value: PerfettoSource) {
         let number = self.steps.len() as u32 + 1;
         self.steps.push(PerfettoStep { number, name: name.to_owned(), kind, value });
     }
@@ -189,9 +189,9 @@ impl PerfettoProgram {
             FieldKind::Numbers { .. } | FieldKind::Bits | FieldKind::Bytes => (FieldEncoding::Text, How::Json),
         };
         let function = (how == How::Number && shows_a_function(format, name)).then(|| field.clone());
-        self.add(name, kind, Source::Field(field, how));
+        self.add(name, kind, PerfettoSource::Field(field, how));
         if let Some(function) = function {
-            self.add(&format!("{name}_symbol"), FieldEncoding::Text, Source::Field(function, How::Name));
+            self.add(&format!("{name}_symbol"), FieldEncoding::Text, PerfettoSource::Field(function, How::Name));
         }
     }
 
@@ -228,10 +228,10 @@ impl PerfettoStep {
         out: &mut Vec<u8>,
     ) -> Function {
         let (field, how) = match &self.value {
-            Source::Constant(value) => return self.number(spelled, *value, out),
-            Source::Label(label) => return self.text(spelled, label.as_bytes(), out),
-            Source::EventText => return self.text(spelled, &event_text(origin, record, state), out),
-            Source::Field(field, how) => (field, *how),
+            PerfettoSource::Constant(value) => return self.number(spelled, *value, out),
+            PerfettoSource::Label(label) => return self.text(spelled, label.as_bytes(), out),
+            PerfettoSource::EventText => return self.text(spelled, &event_text(origin, record, state), out),
+            PerfettoSource::Field(field, how) => (field, *how),
         };
         if how == How::Names {
             return self.text(spelled, &names(origin, record.data, field), out);

@@ -10,7 +10,7 @@ const MOST: usize = 1 << 16;
 
 /// Interned stacks of one recording, as far as its packets are written.
 #[derive(Default)]
-pub(super) struct Stacks {
+pub(super) struct InternedStacks {
     frames: HashMap<u64, u64>,
     callstacks: HashMap<Box<[u64]>, u64>,
     begun: bool,
@@ -18,25 +18,25 @@ pub(super) struct Stacks {
 
 /// A stack: when and where.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sample {
+pub(super) struct StackSample {
     pub(super) timestamp: u64,
     pub(super) cpu: u32,
     pub(super) pid: u32,
     pub(super) tid: u32,
 }
 
-impl Stacks {
+impl InternedStacks {
     /// Appends a sample with the return addresses `stack`, innermost first.
     pub(super) fn write(
         &mut self,
-        sample: Sample,
+        sample: StackSample,
         stack: &[u64],
         machine: Option<u64>,
         symbols: &Symbols,
         out: &mut Vec<u8>,
     ) {
         if self.frames.len() > MOST || self.callstacks.len() > MOST {
-            *self = Stacks::default();
+            *self = InternedStacks::default();
         }
         let mut interned = Vec::new();
         if !self.begun {

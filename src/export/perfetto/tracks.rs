@@ -34,11 +34,11 @@ pub struct CounterField {
 pub struct PerfettoCounters {
     fields: Vec<CounterField>,
     /// By buffer.
-    buffers: Vec<Counted>,
+    buffers: Vec<TrackCounters>,
     machines: usize,
 }
 
-struct Counted {
+struct TrackCounters {
     /// Its file, and so its machine.
     machine: usize,
     abi: Abi,
@@ -63,9 +63,9 @@ impl PerfettoCounters {
                     events.entry(format.id.0).or_default().push((number, TypedField::new(format, field)));
                 }
             }
-            Counted { machine, abi, common, events }
+            TrackCounters { machine, abi, common, events }
         };
-        let buffers: Vec<Counted> = buffers.into_iter().map(buffer).collect();
+        let buffers: Vec<TrackCounters> = buffers.into_iter().map(buffer).collect();
         let machines = buffers.iter().map(|buffer| buffer.machine + 1).max().unwrap_or(1);
         PerfettoCounters { buffers, fields, machines }
     }

@@ -1,7 +1,7 @@
 //! Number of events of each type.
 
 use super::counts::BufferCounts;
-use super::numbers::{Numbers, SummaryBuffer, no_counts};
+use super::numbers::{SummaryBuffer, SummaryCounts, no_counts};
 use crate::event::{Consumed, Record};
 use crate::export::Exporter;
 use crate::merge::ahead::{self, Commit};
@@ -42,7 +42,7 @@ impl Exporter for Count<'_> {
     }
 
     fn end(&self, counts: &mut Vec<BufferCounts>, out: &mut Vec<u8>) {
-        let numbers = Numbers { buffers: &self.buffers, counts };
+        let numbers = SummaryCounts { buffers: &self.buffers, counts };
         let (events, total) = (numbers.events(), numbers.total().count);
         if self.json {
             let events: serde_json::Map<String, Value> =

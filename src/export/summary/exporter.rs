@@ -1,7 +1,7 @@
 //! Number of events of each type, by CPU and by task.
 
 use super::counts::BufferCounts;
-use super::numbers::{Numbers, SummaryBuffer, no_counts};
+use super::numbers::{SummaryBuffer, SummaryCounts, no_counts};
 use super::{json, text};
 use crate::event::{Consumed, Record};
 use crate::export::Exporter;
@@ -43,7 +43,7 @@ impl Exporter for EventSummary<'_> {
     }
 
     fn end(&self, counts: &mut Vec<BufferCounts>, out: &mut Vec<u8>) {
-        let numbers = Numbers { buffers: &self.buffers, counts };
+        let numbers = SummaryCounts { buffers: &self.buffers, counts };
         match self.json {
             true => json::write(&numbers, self.top_tasks, out),
             false => text::write(&numbers, self.top_tasks, out),

@@ -1,10 +1,10 @@
 //! The summary as a JSON object.
 
-use super::numbers::Numbers;
+use super::numbers::SummaryCounts;
 use serde_json::{Value, json};
 
 /// Appends the object, of the tasks the `top` busiest.
-pub(super) fn write(numbers: &Numbers<'_>, top: usize, out: &mut Vec<u8>) {
+pub(super) fn write(numbers: &SummaryCounts<'_>, top: usize, out: &mut Vec<u8>) {
     let seconds = numbers.seconds();
     let events: Vec<Value> = numbers
         .events()

@@ -27,13 +27,13 @@ pub struct SummaryBuffer<'a> {
 }
 
 /// Counts of all buffers.
-pub(super) struct Numbers<'n> {
+pub(super) struct SummaryCounts<'n> {
     pub(super) buffers: &'n [SummaryBuffer<'n>],
     /// As long as `buffers`.
     pub(super) counts: &'n [BufferCounts],
 }
 
-impl<'n> Numbers<'n> {
+impl<'n> SummaryCounts<'n> {
     /// Each buffer with its counts.
     pub(super) fn each(&self) -> impl Iterator<Item = (&'n SummaryBuffer<'n>, &'n BufferCounts)> + use<'n> {
         self.buffers.iter().zip(self.counts)

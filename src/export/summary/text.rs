@@ -1,6 +1,6 @@
 //! The summary as tables of text.
 
-use super::numbers::{Numbers, SummaryBuffer};
+use super::numbers::{SummaryBuffer, SummaryCounts};
 use crate::units::{ByteSize, counted, grouped};
 
 macro_rules! line {
@@ -8,7 +8,7 @@ macro_rules! line {
 }
 
 /// Appends the tables, of the tasks the `top` busiest.
-pub(super) fn write(numbers: &Numbers<'_>, top: usize, out: &mut Vec<u8>) {
+pub(super) fn write(numbers: &SummaryCounts<'_>, top: usize, out: &mut Vec<u8>) {
     let total = numbers.total();
     line!(out, "{}, {}", counted(total.count, "event"), ByteSize(total.bytes));
     match numbers.seconds() {

@@ -2,7 +2,7 @@
 
 use super::kind::ValueKind;
 use crate::abi::Abi;
-use crate::analysis::fields::Number;
+use crate::analysis::fields::RecordNumber;
 use crate::event::{FieldPlace, TypedField};
 use crate::format::{EventFormat, Shape};
 use crate::text::nul::until_nul;
@@ -12,35 +12,35 @@ pub(super) const MOST: usize = 6;
 
 /// Location of the arguments in a record.
 #[derive(Clone, Debug)]
-pub(super) enum Arguments {
+pub(super) enum SyscallArgumentPlaces {
     /// `unsigned long args[6]`: of any call.
     Array { offset: usize, size: usize },
     /// A field each.
-    Fields(Vec<Field>),
+    Fields(Vec<SyscallField>),
 }
 
 /// An argument that is a field.
 #[derive(Clone, Debug)]
-pub(super) struct Field {
+pub(super) struct SyscallField {
     pub(super) name: String,
     /// By its C type.
     pub(super) kind: ValueKind,
-    value: Number,
+    value: RecordNumber,
     /// The text that it points to, where the kernel stored it (`__NAME_val`, Linux 7.0).
     text: Option<FieldPlace>,
 }
 
-impl Default for Arguments {
+impl Default for SyscallArgumentPlaces {
     fn default() -> Self {
-        Arguments::Fields(Vec::new())
+        SyscallArgumentPlaces::Fields(Vec::new())
     }
 }
 
-impl Arguments {
+impl SyscallArgumentPlaces {
     /// The array of `raw_syscalls:sys_enter`.
     pub(super) fn of_array(format: &EventFormat, abi: Abi) -> Option<Self> {
         let field = format.field("args")?;
-        Some(Arguments::Array { offset: field.offset, size: abi.long_size.into() })
+        Some(SyscallArgumentPlaces::Array { offset: field.offset, size: abi.long_size.into() })
     }
 
     /// The fields of `syscalls:sys_enter_NAME`, the first of which is the call's number.
@@ -52,29 +52,29 @@ impl Arguments {
                 // Others are bytes, of a buffer.
                 !format.print_fmt.contains(&format!("__print_dynamic_array({stored},"))
             });
-            Some(Field {
+            Some(SyscallField {
                 name: field.name.clone(),
                 kind: ValueKind::of_type(&field.type_name),
-                value: Number::of(format, &field.name)?,
+                value: RecordNumber::of(format, &field.name)?,
                 text: stored.map(|stored| TypedField::new(format, stored).place),
             })
         });
-        Arguments::Fields(fields.collect())
+        SyscallArgumentPlaces::Fields(fields.collect())
     }
 
     /// Number of arguments; `None` if the record does not say.
     pub(super) fn len(&self) -> Option<usize> {
         match self {
-            Arguments::Array { .. } => None,
-            Arguments::Fields(fields) => Some(fields.len()),
+            SyscallArgumentPlaces::Array { .. } => None,
+            SyscallArgumentPlaces::Fields(fields) => Some(fields.len()),
         }
     }
 
     /// The field of the `nth`, if it is one.
-    pub(super) fn field(&self, nth: usize) -> Option<&Field> {
+    pub(super) fn field(&self, nth: usize) -> Option<&SyscallField> {
         match self {
-            Arguments::Array { .. } => None,
-            Arguments::Fields(fields) => fields.get(nth),
+            SyscallArgumentPlaces::Array { .. } => None,
+            SyscallArgumentPlaces::Fields(fields) => fields.get(nth),
         }
     }
 
@@ -83,18 +83,18 @@ impl Arguments {
         let mut values = [0; MOST];
         for (nth, value) in values.iter_mut().enumerate() {
             *value = match self {
-                Arguments::Array { offset, size } => {
+                SyscallArgumentPlaces::Array { offset, size } => {
                     let at = nth.checked_mul(*size).and_then(|at| at.checked_add(*offset));
                     at.and_then(|at| abi.uint(data, at, *size)).unwrap_or_default()
                 }
-                Arguments::Fields(fields) => fields.get(nth).map_or(0, |field| field.value.read(abi, data)),
+                SyscallArgumentPlaces::Fields(fields) => fields.get(nth).map_or(0, |field| field.value.read(abi, data)),
             };
         }
         values
     }
 }
 
-impl Field {
+impl SyscallField {
     /// The text that it points to, if the kernel stored it.
     pub(super) fn text<'d>(&self, abi: Abi, data: &'d [u8]) -> Option<&'d [u8]> {
         self.text.as_ref()?.bytes(abi, data).map(until_nul)

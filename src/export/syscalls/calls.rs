@@ -1,16 +1,16 @@
 //! Entries and exits of calls out of records.
 
-use super::arguments::Arguments;
+use super::arguments::SyscallArgumentPlaces;
 use crate::abi::Abi;
 use crate::analysis::by_event::ByEvent;
-use crate::analysis::fields::Number;
+use crate::analysis::fields::RecordNumber;
 use crate::event::Record;
 use crate::format::EventFormat;
 use crate::units::Pid;
 
 /// The systems that have entries and exits of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Family {
+pub(super) enum SyscallFamily {
     /// `raw_syscalls`: two events for all calls.
     Raw,
     /// `syscalls`: two events for each call.
@@ -20,55 +20,55 @@ pub(super) enum Family {
 /// An event of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallEvent {
-    Entry { family: Family, number: i64 },
-    Exit { family: Family, number: i64, result: i64 },
+    Entry { family: SyscallFamily, number: i64 },
+    Exit { family: SyscallFamily, number: i64, result: i64 },
 }
 
 /// The meaning of an event type.
 #[derive(Clone, Debug)]
-pub(super) struct Meaning {
-    family: Family,
-    number: Number,
+pub(super) struct SyscallMeaning {
+    family: SyscallFamily,
+    number: RecordNumber,
     /// The kernel's function, in the event's name.
     pub(super) name: Option<String>,
     /// The result, of an exit.
-    result: Option<Number>,
+    result: Option<RecordNumber>,
     /// The entry's arguments.
-    pub(super) arguments: Arguments,
+    pub(super) arguments: SyscallArgumentPlaces,
 }
 
-impl Meaning {
-    fn of(format: &EventFormat, abi: Abi) -> Option<Meaning> {
-        let number = |field| Number::of(format, field);
+impl SyscallMeaning {
+    fn of(format: &EventFormat, abi: Abi) -> Option<SyscallMeaning> {
+        let number = |field| RecordNumber::of(format, field);
         // Older kernels say `nr`.
         let named = || number("__syscall_nr").or_else(|| number("nr"));
         let (family, name, is_entry) = match (format.system.as_str(), format.name.as_str()) {
-            ("raw_syscalls", "sys_enter") => (Family::Raw, None, true),
-            ("raw_syscalls", "sys_exit") => (Family::Raw, None, false),
+            ("raw_syscalls", "sys_enter") => (SyscallFamily::Raw, None, true),
+            ("raw_syscalls", "sys_exit") => (SyscallFamily::Raw, None, false),
             ("syscalls", event) => match event.strip_prefix("sys_enter_") {
-                Some(name) => (Family::Named, Some(name.to_owned()), true),
-                None => (Family::Named, Some(event.strip_prefix("sys_exit_")?.to_owned()), false),
+                Some(name) => (SyscallFamily::Named, Some(name.to_owned()), true),
+                None => (SyscallFamily::Named, Some(event.strip_prefix("sys_exit_")?.to_owned()), false),
             },
             _ => return None,
         };
-        let number = if family == Family::Raw { number("id") } else { named() }?;
-        let result = if is_entry { None } else { Some(Number::of(format, "ret")?) };
+        let number = if family == SyscallFamily::Raw { number("id") } else { named() }?;
+        let result = if is_entry { None } else { Some(RecordNumber::of(format, "ret")?) };
         let arguments = match (family, is_entry) {
-            (_, false) => Arguments::default(),
-            (Family::Raw, true) => Arguments::of_array(format, abi)?,
-            (Family::Named, true) => Arguments::of_fields(format),
+            (_, false) => SyscallArgumentPlaces::default(),
+            (SyscallFamily::Raw, true) => SyscallArgumentPlaces::of_array(format, abi)?,
+            (SyscallFamily::Named, true) => SyscallArgumentPlaces::of_fields(format),
         };
-        Some(Meaning { family, number, name, result, arguments })
+        Some(SyscallMeaning { family, number, name, result, arguments })
     }
 }
 
 /// The events of one recording.
 #[derive(Clone, Debug)]
-pub(super) struct CallsByEvent(ByEvent<Meaning>);
+pub(super) struct CallsByEvent(ByEvent<SyscallMeaning>);
 
 impl CallsByEvent {
     pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
-        CallsByEvent(ByEvent::new(formats, abi, |format| Meaning::of(format, abi)))
+        CallsByEvent(ByEvent::new(formats, abi, |format| SyscallMeaning::of(format, abi)))
     }
 
     pub(super) fn abi(&self) -> Abi {
@@ -87,13 +87,13 @@ impl CallsByEvent {
     }
 
     #[inline]
-    pub(super) fn meaning(&self, data: &[u8]) -> Option<&Meaning> {
+    pub(super) fn meaning(&self, data: &[u8]) -> Option<&SyscallMeaning> {
         self.0.of_data(data)
     }
 
     #[inline]
     pub(super) fn event(&self, data: &[u8]) -> Option<CallEvent> {
-        let Meaning { family, number, result, .. } = self.meaning(data)?;
+        let SyscallMeaning { family, number, result, .. } = self.meaning(data)?;
         let (family, number) = (*family, number.read_signed(self.0.abi, data));
         Some(match result {
             None => CallEvent::Entry { family, number },

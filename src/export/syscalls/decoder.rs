@@ -34,7 +34,7 @@ impl fmt::Debug for SyscallDecoder {
 }
 
 /// An argument to be shown.
-pub(super) struct Shown<'d> {
+pub(super) struct DecodedArgument<'d> {
     pub(super) name: Cow<'d, str>,
     kind: ValueKind,
     text: Option<&'d [u8]>,
@@ -82,7 +82,7 @@ impl SyscallDecoder {
     }
 
     /// The arguments of an entry, those that mean something, and their values.
-    pub(super) fn arguments<'d>(&'d self, name: &str, data: &'d [u8]) -> (Vec<Shown<'d>>, [u64; MOST]) {
+    pub(super) fn arguments<'d>(&'d self, name: &str, data: &'d [u8]) -> (Vec<DecodedArgument<'d>>, [u64; MOST]) {
         let abi = self.calls.abi();
         let Some(meaning) = self.calls.meaning(data) else { return (Vec::new(), [0; MOST]) };
         let values = meaning.arguments.values(abi, data);
@@ -114,11 +114,11 @@ impl SyscallDecoder {
                 continue;
             }
             let name = argument.unwrap_or_else(|| format!("arg{nth}").into());
-            list.push(Shown { name, kind, text: field.and_then(|field| field.text(abi, data)), nth });
+            list.push(DecodedArgument { name, kind, text: field.and_then(|field| field.text(abi, data)), nth });
         }
         if split {
             let rest = list.len()..MOST;
-            list.extend(rest.map(|nth| Shown {
+            list.extend(rest.map(|nth| DecodedArgument {
                 name: format!("arg{nth}").into(),
                 kind: ValueKind::Hex,
                 text: None,
@@ -129,7 +129,7 @@ impl SyscallDecoder {
     }
 
     /// Appends an argument as text.
-    pub(super) fn write(&self, shown: &Shown<'_>, values: &[u64], out: &mut Vec<u8>) {
+    pub(super) fn write(&self, shown: &DecodedArgument<'_>, values: &[u64], out: &mut Vec<u8>) {
         match shown.text {
             // As JSON writes it: quotes, and no control characters.
             Some(text) if !text.is_empty() => json::string(out, text),
@@ -138,7 +138,7 @@ impl SyscallDecoder {
     }
 
     /// True if it is a number rather than a name.
-    pub(super) fn is_number(shown: &Shown<'_>) -> bool {
+    pub(super) fn is_number(shown: &DecodedArgument<'_>) -> bool {
         shown.text.is_none() && shown.kind.is_number()
     }
 
@@ -166,7 +166,7 @@ impl SyscallDecoder {
     }
 
     /// The values of the arguments shown, as they were recorded.
-    pub(super) fn raw(list: &[Shown<'_>], values: &[u64]) -> Vec<u64> {
+    pub(super) fn raw(list: &[DecodedArgument<'_>], values: &[u64]) -> Vec<u64> {
         list.iter().map(|shown| values.get(shown.nth).copied().unwrap_or_default()).collect()
     }
 }

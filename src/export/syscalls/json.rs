@@ -2,7 +2,7 @@
 
 use super::calls::CallEvent;
 use super::decoder::{SyscallDecoder, never_returns};
-use super::pairing::{Entered, Exited, Pairing};
+use super::pairing::{CallPairing, Entered, Exited};
 use super::result;
 use super::text::is_sigreturn;
 use crate::event::{Consumed, Lost, Record};
@@ -22,11 +22,11 @@ pub struct JsonSyscalls<'t> {
 /// The state of [`JsonSyscalls`].
 pub struct JsonSyscallsState<'t> {
     json: Json<'t>,
-    pairing: Pairing,
+    pairing: CallPairing,
 }
 
 /// A call as far as it is known.
-struct Call<'r> {
+struct JsonCall<'r> {
     entry: Option<&'r Record<'r>>,
     exit: Option<(&'r Record<'r>, i64)>,
     state: &'static str,
@@ -42,7 +42,7 @@ impl<'t> JsonSyscalls<'t> {
         self.decoders.get(*self.recordings.get(record.buffer)?)
     }
 
-    fn write(&self, call: &Call<'_>, state: &mut JsonSyscallsState<'t>, out: &mut Vec<u8>) {
+    fn write(&self, call: &JsonCall<'_>, state: &mut JsonSyscallsState<'t>, out: &mut Vec<u8>) {
         let exit = call.exit.map(|(record, _)| record);
         let Some(record) = exit.or(call.entry) else { return };
         let Some(decoder) = self.decoder(record) else { return };
@@ -108,7 +108,7 @@ impl<'t> JsonSyscalls<'t> {
 
     fn lost(&self, record: &Record<'_>, state: &mut JsonSyscallsState<'t>, out: &mut Vec<u8>) {
         for open in state.pairing.lose(record.buffer) {
-            self.write(&Call { entry: Some(&open.record()), exit: None, state: "lost" }, state, out);
+            self.write(&JsonCall { entry: Some(&open.record()), exit: None, state: "lost" }, state, out);
         }
     }
 
@@ -122,11 +122,11 @@ impl<'t> JsonSyscalls<'t> {
     ) {
         let Entered::Call(before) = entered else { return };
         if let Some(before) = before {
-            self.write(&Call { entry: Some(&before.record()), exit: None, state: "unfinished" }, state, out);
+            self.write(&JsonCall { entry: Some(&before.record()), exit: None, state: "unfinished" }, state, out);
         }
         if never_returns(&decoder.name(record.data)) {
             state.pairing.forget(decoder.task(record), record.buffer);
-            self.write(&Call { entry: Some(record), exit: None, state: "never returns" }, state, out);
+            self.write(&JsonCall { entry: Some(record), exit: None, state: "never returns" }, state, out);
         }
     }
 
@@ -135,13 +135,17 @@ impl<'t> JsonSyscalls<'t> {
             Exited::Again => {}
             Exited::Call(open) => {
                 let entry = open.record();
-                self.write(&Call { entry: Some(&entry), exit: Some(exit), state: "returned" }, state, out);
+                self.write(&JsonCall { entry: Some(&entry), exit: Some(exit), state: "returned" }, state, out);
             }
             Exited::Alone(before) => {
                 if let Some(before) = before {
-                    self.write(&Call { entry: Some(&before.record()), exit: None, state: "unfinished" }, state, out);
+                    self.write(
+                        &JsonCall { entry: Some(&before.record()), exit: None, state: "unfinished" },
+                        state,
+                        out,
+                    );
                 }
-                self.write(&Call { entry: None, exit: Some(exit), state: "resumed" }, state, out);
+                self.write(&JsonCall { entry: None, exit: Some(exit), state: "resumed" }, state, out);
             }
         }
     }
@@ -158,7 +162,7 @@ impl<'t> Exporter for JsonSyscalls<'t> {
     type State = JsonSyscallsState<'t>;
 
     fn state(&self) -> JsonSyscallsState<'t> {
-        JsonSyscallsState { json: self.json.state(), pairing: Pairing::default() }
+        JsonSyscallsState { json: self.json.state(), pairing: CallPairing::default() }
     }
 
     fn begin(&self, state: &mut JsonSyscallsState<'t>, out: &mut Vec<u8>) {
@@ -198,13 +202,13 @@ impl<'t> Exporter for JsonSyscalls<'t> {
 
     fn end(&self, state: &mut JsonSyscallsState<'t>, out: &mut Vec<u8>) {
         for open in state.pairing.rest() {
-            self.write(&Call { entry: Some(&open.record()), exit: None, state: "unfinished" }, state, out);
+            self.write(&JsonCall { entry: Some(&open.record()), exit: None, state: "unfinished" }, state, out);
         }
     }
 
     fn fork(&self, known: &JsonSyscallsState<'t>, _: Option<JsonSyscallsState<'t>>) -> JsonSyscallsState<'t> {
         // Not called: see `is_serial`.
-        JsonSyscallsState { json: self.json.fork(&known.json, None), pairing: Pairing::default() }
+        JsonSyscallsState { json: self.json.fork(&known.json, None), pairing: CallPairing::default() }
     }
 
     fn commit(&self, _: &mut Self::State, _: &mut Self::State, _: &mut Vec<u8>) -> Commit {

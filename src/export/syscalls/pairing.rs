@@ -3,7 +3,7 @@
 //! A call is an entry and the next exit of the same task with the same number. Where both `raw_syscalls` and `syscalls`
 //! are recorded, the second event of a call's entry or exit tells nothing new and is left out.
 
-use super::calls::Family;
+use super::calls::SyscallFamily;
 use crate::analysis::map::Map;
 use crate::event::{Lost, Record};
 use crate::units::{CpuId, Pid, Timestamp};
@@ -13,19 +13,19 @@ type Key = (usize, Pid);
 
 /// The calls that tasks are in.
 #[derive(Debug, Default)]
-pub(super) struct Pairing(Map<Key, TaskCalls>);
+pub(super) struct CallPairing(Map<Key, TaskCalls>);
 
 #[derive(Debug, Default)]
 struct TaskCalls {
     open: Option<OpenCall>,
     /// The last exit, until the next entry: its family, number and result.
-    left: Option<(Family, i64, i64)>,
+    left: Option<(SyscallFamily, i64, i64)>,
 }
 
 /// A call that has not ended: its entry's record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OpenCall {
-    family: Family,
+    family: SyscallFamily,
     number: i64,
     buffer: usize,
     cpu: CpuId,
@@ -62,8 +62,8 @@ pub(super) enum Exited {
     Again,
 }
 
-impl Pairing {
-    pub(super) fn enter(&mut self, task: Pid, (family, number): (Family, i64), record: &Record<'_>) -> Entered {
+impl CallPairing {
+    pub(super) fn enter(&mut self, task: Pid, (family, number): (SyscallFamily, i64), record: &Record<'_>) -> Entered {
         let task = self.0.entry((record.buffer, task)).or_default();
         task.left = None;
         if let Some(open) = &mut task.open
@@ -71,7 +71,7 @@ impl Pairing {
             && open.family != family
         {
             // The named event may hold texts.
-            if family == Family::Named {
+            if family == SyscallFamily::Named {
                 open.data.clear();
                 open.data.extend_from_slice(record.data);
             }
@@ -85,7 +85,7 @@ impl Pairing {
     pub(super) fn exit(
         &mut self,
         task: Pid,
-        (family, number, result): (Family, i64, i64),
+        (family, number, result): (SyscallFamily, i64, i64),
         buffer: usize,
         returns_from: impl Fn(&OpenCall) -> bool,
     ) -> Exited {

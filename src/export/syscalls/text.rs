@@ -2,7 +2,7 @@
 
 use super::calls::CallEvent;
 use super::decoder::{SyscallDecoder, never_returns};
-use super::pairing::{Entered, Exited, OpenCall, Pairing};
+use super::pairing::{CallPairing, Entered, Exited, OpenCall};
 use crate::event::{Consumed, Lost, PrintState, Record};
 use crate::export::{Exporter, TextLines, TimeColumn};
 use crate::merge::ahead::Commit;
@@ -22,12 +22,12 @@ pub struct SyscallLines<'a> {
 pub struct SyscallLinesState {
     /// State of the other lines, by recording.
     pub lines: Vec<PrintState>,
-    pairing: Pairing,
+    pairing: CallPairing,
 }
 
 /// Why a call has no exit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unfinished {
+enum MissingExit {
     GoesOn,
     Lost,
 }
@@ -38,7 +38,7 @@ impl<'a> SyscallLines<'a> {
         SyscallLines { lines, decoders }
     }
 
-    fn unfinished(&self, open: &OpenCall, why: Unfinished, state: &mut SyscallLinesState, out: &mut Vec<u8>) {
+    fn unfinished(&self, open: &OpenCall, why: MissingExit, state: &mut SyscallLinesState, out: &mut Vec<u8>) {
         let record = open.record();
         let (recording, text) = self.lines.layout(record.buffer);
         let Some(decoder) = self.decoders.get(recording) else { return };
@@ -46,15 +46,15 @@ impl<'a> SyscallLines<'a> {
         out.push(b' ');
         decoder.write_call(record.data, out);
         out.extend_from_slice(match why {
-            Unfinished::GoesOn => b" <unfinished ...>\n",
-            Unfinished::Lost => b" <unfinished, events lost ...>\n",
+            MissingExit::GoesOn => b" <unfinished ...>\n",
+            MissingExit::Lost => b" <unfinished, events lost ...>\n",
         });
     }
 
     /// The calls that were on when events were dropped before `record`.
     fn lost(&self, record: &Record<'_>, state: &mut SyscallLinesState, out: &mut Vec<u8>) {
         for open in state.pairing.lose(record.buffer) {
-            self.unfinished(&open, Unfinished::Lost, state, out);
+            self.unfinished(&open, MissingExit::Lost, state, out);
         }
     }
 
@@ -68,7 +68,7 @@ impl<'a> SyscallLines<'a> {
     ) {
         let Entered::Call(before) = entered else { return };
         if let Some(before) = before {
-            self.unfinished(&before, Unfinished::GoesOn, state, out);
+            self.unfinished(&before, MissingExit::GoesOn, state, out);
         }
         if never_returns(&decoder.name(record.data)) {
             state.pairing.forget(decoder.task(record), record.buffer);
@@ -94,7 +94,7 @@ impl<'a> SyscallLines<'a> {
             Exited::Call(open) => Some(open),
             Exited::Alone(before) => {
                 if let Some(before) = before {
-                    self.unfinished(&before, Unfinished::GoesOn, state, out);
+                    self.unfinished(&before, MissingExit::GoesOn, state, out);
                 }
                 None
             }
@@ -147,7 +147,7 @@ impl Exporter for SyscallLines<'_> {
     type State = SyscallLinesState;
 
     fn state(&self) -> SyscallLinesState {
-        SyscallLinesState { lines: self.lines.state(), pairing: Pairing::default() }
+        SyscallLinesState { lines: self.lines.state(), pairing: CallPairing::default() }
     }
 
     fn begin(&self, state: &mut SyscallLinesState, out: &mut Vec<u8>) {
@@ -192,14 +192,14 @@ impl Exporter for SyscallLines<'_> {
 
     fn end(&self, state: &mut SyscallLinesState, out: &mut Vec<u8>) {
         for open in state.pairing.rest() {
-            self.unfinished(&open, Unfinished::GoesOn, state, out);
+            self.unfinished(&open, MissingExit::GoesOn, state, out);
         }
         self.lines.end(&mut state.lines, out);
     }
 
     fn fork(&self, known: &SyscallLinesState, _: Option<SyscallLinesState>) -> SyscallLinesState {
         // Not called: see `is_serial`.
-        SyscallLinesState { lines: self.lines.fork(&known.lines, None), pairing: Pairing::default() }
+        SyscallLinesState { lines: self.lines.fork(&known.lines, None), pairing: CallPairing::default() }
     }
 
     fn commit(&self, _: &mut SyscallLinesState, _: &mut SyscallLinesState, _: &mut Vec<u8>) -> Commit {

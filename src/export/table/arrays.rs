@@ -1,7 +1,7 @@
 //! Columns as Arrow's arrays.
 
-use super::column::{Cell, Column, Front};
-use super::rows::{Columns, Rows};
+use super::column::{CellType, Column, ColumnFront};
+use super::rows::{Columns, TableRows};
 use arrow_array::types::{Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_array::{
     ArrayRef, ArrowPrimitiveType, BinaryArray, BooleanArray, ListArray, PrimitiveArray, RecordBatch, StringArray,
@@ -12,24 +12,24 @@ use std::sync::Arc;
 
 /// The schema of a table.
 pub(super) fn schema(columns: &Columns) -> Arc<Schema> {
-    let field = |(name, cell): &(String, Cell)| Field::new(name, data_type(*cell), true);
+    let field = |(name, cell): &(String, CellType)| Field::new(name, data_type(*cell), true);
     Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
 }
 
 /// Takes the first `count` rows; there are at least that number.
-pub(super) fn take(rows: &mut Rows, count: usize, schema: &Arc<Schema>) -> Result<RecordBatch, ArrowError> {
+pub(super) fn take(rows: &mut TableRows, count: usize, schema: &Arc<Schema>) -> Result<RecordBatch, ArrowError> {
     let arrays = rows.columns.iter().map(|column| array(column, count)).collect();
     rows.remove(count);
     RecordBatch::try_new(Arc::clone(schema), arrays)
 }
 
-fn data_type(cell: Cell) -> DataType {
+fn data_type(cell: CellType) -> DataType {
     match cell {
-        Cell::Number { size, signed } => number_type(size, signed),
-        Cell::Bool => DataType::Boolean,
-        Cell::Text => DataType::Utf8,
-        Cell::Bytes => DataType::Binary,
-        Cell::List { size, signed } => DataType::List(item(size, signed)),
+        CellType::Number { size, signed } => number_type(size, signed),
+        CellType::Bool => DataType::Boolean,
+        CellType::Text => DataType::Utf8,
+        CellType::Bytes => DataType::Binary,
+        CellType::List { size, signed } => DataType::List(item(size, signed)),
     }
 }
 
@@ -53,22 +53,22 @@ fn item(size: u8, signed: bool) -> Arc<Field> {
 /// The first `rows` cells of a column.
 fn array(column: &Column, rows: usize) -> ArrayRef {
     let front = column.front(rows);
-    let Front { numbers: values, ends, bytes, .. } = front;
+    let ColumnFront { numbers: values, ends, bytes, .. } = front;
     let nulls = (front.nulls() > 0).then(|| NullBuffer::from(front.valid().collect::<Vec<_>>()));
     let offsets = || {
         let offsets: Vec<i32> = std::iter::once(0).chain(ends.iter().copied()).collect();
         OffsetBuffer::new(ScalarBuffer::from(offsets))
     };
     match column.cell() {
-        Cell::Number { size, signed } => numbers(values, size, signed, nulls),
-        Cell::Bool => {
+        CellType::Number { size, signed } => numbers(values, size, signed, nulls),
+        CellType::Bool => {
             let values: Vec<bool> = values.iter().map(|number| *number != 0).collect();
             Arc::new(BooleanArray::new(values.into(), nulls))
         }
-        Cell::Bytes => Arc::new(BinaryArray::new(offsets(), Buffer::from_vec(bytes.to_vec()), nulls)),
+        CellType::Bytes => Arc::new(BinaryArray::new(offsets(), Buffer::from_vec(bytes.to_vec()), nulls)),
         // Only UTF-8 was put in.
-        Cell::Text => Arc::new(StringArray::new(offsets(), Buffer::from_vec(bytes.to_vec()), nulls)),
-        Cell::List { size, signed } => {
+        CellType::Text => Arc::new(StringArray::new(offsets(), Buffer::from_vec(bytes.to_vec()), nulls)),
+        CellType::List { size, signed } => {
             Arc::new(ListArray::new(item(size, signed), offsets(), numbers(values, size, signed, None), nulls))
         }
     }

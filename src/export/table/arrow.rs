@@ -1,9 +1,9 @@
 //! Arrow's IPC stream: all events in the order of time, in one table that has every field of any of them.
 
 use super::arrays::{schema, take};
-use super::column::Cell;
+use super::column::CellType;
 use super::event_table::{EventTable, FIXED};
-use super::rows::Rows;
+use super::rows::TableRows;
 use crate::abi::Abi;
 use crate::event::{Common, Consumed, Record};
 use crate::export::Exporter;
@@ -37,7 +37,7 @@ pub struct ArrowBuffer<'t> {
 pub struct Arrow<'t> {
     buffers: Vec<ArrowTypes<'t>>,
     schema: Arc<Schema>,
-    columns: Vec<(String, Cell)>,
+    columns: Vec<(String, CellType)>,
 }
 
 struct ArrowTypes<'t> {
@@ -59,7 +59,7 @@ struct ArrowType {
 
 /// Rows that have not been encoded.
 pub struct ArrowState {
-    rows: Rows,
+    rows: TableRows,
     scratch: Vec<u8>,
     /// The stream; none ahead of a segment's turn.
     stream: Option<Result<StreamWriter<Vec<u8>>, ArrowError>>,
@@ -75,9 +75,10 @@ impl ArrowState {
 impl<'t> Arrow<'t> {
     /// An exporter for records of these buffers: [`Record::buffer`] is an index into them.
     pub fn new(buffers: Vec<ArrowBuffer<'t>>) -> Self {
-        let mut columns: Vec<(String, Cell)> = FIXED.iter().map(|(name, cell)| ((*name).to_owned(), *cell)).collect();
-        columns.push(("event".to_owned(), Cell::Text));
-        columns.push(("source".to_owned(), Cell::Text));
+        let mut columns: Vec<(String, CellType)> =
+            FIXED.iter().map(|(name, cell)| ((*name).to_owned(), *cell)).collect();
+        columns.push(("event".to_owned(), CellType::Text));
+        columns.push(("source".to_owned(), CellType::Text));
         let mut buffers: Vec<ArrowTypes<'t>> =
             buffers.into_iter().map(|what| ArrowTypes::new(what, &mut columns)).collect();
         let all = FIXED.len() + 2..columns.len();
@@ -103,7 +104,7 @@ impl<'t> Arrow<'t> {
 }
 
 impl<'t> ArrowTypes<'t> {
-    fn new(what: ArrowBuffer<'t>, columns: &mut Vec<(String, Cell)>) -> Self {
+    fn new(what: ArrowBuffer<'t>, columns: &mut Vec<(String, CellType)>) -> Self {
         let mut types = BTreeMap::new();
         for format in &what.formats {
             let table = EventTable::new(format, what.abi);
@@ -136,7 +137,7 @@ impl Exporter for Arrow<'_> {
 
     fn state(&self) -> ArrowState {
         let stream = Some(StreamWriter::try_new(Vec::new(), &self.schema));
-        ArrowState { rows: Rows::new(&self.columns), scratch: Vec::new(), stream }
+        ArrowState { rows: TableRows::new(&self.columns), scratch: Vec::new(), stream }
     }
 
     fn begin(&self, state: &mut ArrowState, out: &mut Vec<u8>) {
@@ -185,7 +186,7 @@ impl Exporter for Arrow<'_> {
 
     fn fork(&self, _: &ArrowState, used: Option<ArrowState>) -> ArrowState {
         let used = used.filter(|used| used.rows.len() == 0).map(|used| used.rows);
-        ArrowState { rows: used.unwrap_or_else(|| Rows::new(&self.columns)), scratch: Vec::new(), stream: None }
+        ArrowState { rows: used.unwrap_or_else(|| TableRows::new(&self.columns)), scratch: Vec::new(), stream: None }
     }
 
     fn commit(&self, known: &mut ArrowState, done: &mut ArrowState, out: &mut Vec<u8>) -> Commit {

@@ -4,7 +4,7 @@ use crate::export::csv;
 
 /// The type of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cell {
+pub(super) enum CellType {
     /// A number of `size` bytes: 1, 2, 4 or 8.
     Number { size: u8, signed: bool },
     /// True or false.
@@ -17,16 +17,16 @@ pub(super) enum Cell {
     List { size: u8, signed: bool },
 }
 
-impl Cell {
-    pub(super) const I64: Cell = Cell::Number { size: 8, signed: true };
-    pub(super) const I32: Cell = Cell::Number { size: 4, signed: true };
-    pub(super) const U64: Cell = Cell::Number { size: 8, signed: false };
+impl CellType {
+    pub(super) const I64: CellType = CellType::Number { size: 8, signed: true };
+    pub(super) const I32: CellType = CellType::Number { size: 4, signed: true };
+    pub(super) const U64: CellType = CellType::Number { size: 8, signed: false };
 }
 
 /// Cells of one type, to which more are added; any number of the first ones can be taken as an array.
 #[derive(Clone, Debug)]
 pub(super) struct Column {
-    cell: Cell,
+    cell: CellType,
     /// Per row: whether there is a value. Rows after its end have one.
     valid: Vec<bool>,
     /// One per row, or all of the lists.
@@ -37,7 +37,7 @@ pub(super) struct Column {
 }
 
 impl Column {
-    pub(super) fn new(cell: Cell) -> Self {
+    pub(super) fn new(cell: CellType) -> Self {
         Column { cell, valid: Vec::new(), numbers: Vec::new(), ends: Vec::new(), bytes: Vec::new() }
     }
 
@@ -47,15 +47,15 @@ impl Column {
     }
 
     #[cfg(feature = "arrow")]
-    pub(super) fn cell(&self) -> Cell {
+    pub(super) fn cell(&self) -> CellType {
         self.cell
     }
 
     /// Number of cells.
     fn len(&self) -> usize {
         match self.cell {
-            Cell::Number { .. } | Cell::Bool => self.numbers.len(),
-            Cell::Text | Cell::Bytes | Cell::List { .. } => self.ends.len(),
+            CellType::Number { .. } | CellType::Bool => self.numbers.len(),
+            CellType::Text | CellType::Bytes | CellType::List { .. } => self.ends.len(),
         }
     }
 
@@ -63,9 +63,9 @@ impl Column {
         self.valid.resize(self.len(), true);
         self.valid.push(false);
         match self.cell {
-            Cell::Number { .. } | Cell::Bool => self.numbers.push(0),
-            Cell::Text | Cell::Bytes => self.ends.push(self.bytes.len() as i32),
-            Cell::List { .. } => self.ends.push(self.numbers.len() as i32),
+            CellType::Number { .. } | CellType::Bool => self.numbers.push(0),
+            CellType::Text | CellType::Bytes => self.ends.push(self.bytes.len() as i32),
+            CellType::List { .. } => self.ends.push(self.numbers.len() as i32),
         }
     }
 
@@ -121,7 +121,7 @@ impl Column {
             self.valid.append(&mut later.valid);
         }
         let base = match self.cell {
-            Cell::List { .. } => self.numbers.len(),
+            CellType::List { .. } => self.numbers.len(),
             _ => self.bytes.len(),
         } as i32;
         self.ends.extend(later.ends.drain(..).map(|end| end.saturating_add(base)));
@@ -130,28 +130,28 @@ impl Column {
     }
 
     /// The first `rows` cells; there are at least that number.
-    pub(super) fn front(&self, rows: usize) -> Front<'_> {
+    pub(super) fn front(&self, rows: usize) -> ColumnFront<'_> {
         let end = match rows.checked_sub(1) {
             Some(last) if !self.ends.is_empty() => self.ends[last] as usize,
             _ => 0,
         };
         let valid = &self.valid[..rows.min(self.valid.len())];
         match self.cell {
-            Cell::Number { .. } | Cell::Bool => {
-                Front { rows, valid, numbers: &self.numbers[..rows], ends: &[], bytes: &[] }
+            CellType::Number { .. } | CellType::Bool => {
+                ColumnFront { rows, valid, numbers: &self.numbers[..rows], ends: &[], bytes: &[] }
             }
-            Cell::List { .. } => {
-                Front { rows, valid, numbers: &self.numbers[..end], ends: &self.ends[..rows], bytes: &[] }
+            CellType::List { .. } => {
+                ColumnFront { rows, valid, numbers: &self.numbers[..end], ends: &self.ends[..rows], bytes: &[] }
             }
-            Cell::Text | Cell::Bytes => {
-                Front { rows, valid, numbers: &[], ends: &self.ends[..rows], bytes: &self.bytes[..end] }
+            CellType::Text | CellType::Bytes => {
+                ColumnFront { rows, valid, numbers: &[], ends: &self.ends[..rows], bytes: &self.bytes[..end] }
             }
         }
     }
 
     /// Removes the first `rows` cells.
     pub(super) fn remove(&mut self, rows: usize) {
-        let Front { numbers, bytes, .. } = self.front(rows);
+        let ColumnFront { numbers, bytes, .. } = self.front(rows);
         let (numbers, bytes) = (numbers.len(), bytes.len());
         let end = numbers.max(bytes) as i32;
         self.valid.drain(..rows.min(self.valid.len()));
@@ -166,7 +166,7 @@ impl Column {
 
 /// The first cells of a column.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Front<'c> {
+pub(super) struct ColumnFront<'c> {
     pub(super) rows: usize,
     /// Per row: whether there is a value. Rows after its end have one.
     valid: &'c [bool],
@@ -177,7 +177,7 @@ pub(super) struct Front<'c> {
     pub(super) bytes: &'c [u8],
 }
 
-impl<'c> Front<'c> {
+impl<'c> ColumnFront<'c> {
     /// Number of rows without a value.
     pub(super) fn nulls(self) -> usize {
         self.valid.iter().filter(|valid| !**valid).count()
@@ -202,10 +202,10 @@ mod tests {
 
     #[test]
     fn cells_are_taken_from_the_front_of_what_was_joined() {
-        let mut text = Column::new(Cell::Text);
+        let mut text = Column::new(CellType::Text);
         text.text(b"one");
         text.null();
-        let mut later = Column::new(Cell::Text);
+        let mut later = Column::new(CellType::Text);
         later.null();
         later.repeat();
         later.text(b"a\xff");
@@ -218,7 +218,7 @@ mod tests {
         text.remove(6);
         assert_eq!(text.front(1).texts().collect::<Vec<_>>(), [b"b"]);
 
-        let mut list = Column::new(Cell::List { size: 2, signed: true });
+        let mut list = Column::new(CellType::List { size: 2, signed: true });
         list.list([1, u64::MAX].into_iter());
         list.null();
         list.list([3].into_iter());

@@ -1,8 +1,8 @@
 //! Tables of what events mean together: slices of time, tasks, lost events, and the recording itself. Slices and tasks have the
 //! names and columns of systing's tables, so that queries written for those run.
 
-use super::column::Cell;
-use super::rows::Rows;
+use super::column::CellType;
+use super::rows::TableRows;
 use crate::analysis::{Thread, TimeSlice};
 use crate::event::{Lost, Record};
 use crate::symbols::Comms;
@@ -43,17 +43,19 @@ impl Derived {
     }
 
     /// Its columns.
-    pub(super) fn columns(self) -> Vec<(String, Cell)> {
+    pub(super) fn columns(self) -> Vec<(String, CellType)> {
         self.layout().1.iter().map(|(name, cell)| ((*name).to_owned(), *cell)).collect()
     }
 
-    fn layout(self) -> (&'static str, &'static [(&'static str, Cell)]) {
-        use Cell::{Bytes, Text};
-        const I32: Cell = Cell::I32;
-        const I64: Cell = Cell::I64;
+    fn layout(self) -> (&'static str, &'static [(&'static str, CellType)]) {
+        use CellType::{Bytes, Text};
+        const I32: CellType = CellType::I32;
+        const I64: CellType = CellType::I64;
         match self {
             // `count` is null where the kernel did not say how many.
-            Derived::Lost => ("events_lost", &[("ts", I64), ("cpu", I32), ("instance", Text), ("count", Cell::U64)]),
+            Derived::Lost => {
+                ("events_lost", &[("ts", I64), ("cpu", I32), ("instance", Text), ("count", CellType::U64)])
+            }
             Derived::SchedSlice => (
                 "sched_slice",
                 &[("ts", I64), ("dur", I64), ("cpu", I32), ("utid", I64), ("end_state", I32), ("priority", I32)],
@@ -95,8 +97,8 @@ impl Derived {
                     ("unit", Text),
                     ("first_ts", I64),
                     ("last_ts", I64),
-                    ("events", Cell::U64),
-                    ("events_lost", Cell::U64),
+                    ("events", CellType::U64),
+                    ("events_lost", CellType::U64),
                     ("real_offset", I64),
                     ("version", Text),
                 ],
@@ -106,60 +108,60 @@ impl Derived {
 }
 
 /// Rows of the derived tables of one recording, by their order in [`Derived::ALL`].
-pub(super) struct DerivedRows(pub(super) Vec<Rows>);
+pub(super) struct DerivedRows(pub(super) Vec<TableRows>);
 
 impl DerivedRows {
     pub(super) fn new() -> Self {
-        DerivedRows(Derived::ALL.iter().map(|table| Rows::new(&table.columns())).collect())
+        DerivedRows(Derived::ALL.iter().map(|table| TableRows::new(&table.columns())).collect())
     }
 
-    pub(super) fn of(&mut self, table: Derived) -> &mut Rows {
+    pub(super) fn of(&mut self, table: Derived) -> &mut TableRows {
         &mut self.0[table as usize]
     }
 }
 
 /// One cell of a row.
-pub(super) enum Put<'a> {
+pub(super) enum CellValue<'a> {
     Number(i64),
     Text(&'a [u8]),
     Bytes(&'a [u8]),
     Null,
 }
 
-impl<'a> Put<'a> {
+impl<'a> CellValue<'a> {
     pub(super) fn text(text: &'a str) -> Self {
-        if text.is_empty() { Put::Null } else { Put::Text(text.as_bytes()) }
+        if text.is_empty() { CellValue::Null } else { CellValue::Text(text.as_bytes()) }
     }
 }
 
 /// Adds a row.
-pub(super) fn row(rows: &mut Rows, cells: &[Put<'_>]) {
+pub(super) fn row(rows: &mut TableRows, cells: &[CellValue<'_>]) {
     for (column, cell) in rows.columns.iter_mut().zip(cells) {
         match cell {
-            Put::Number(number) => column.number(*number as u64),
-            Put::Text(text) => column.text(text),
-            Put::Bytes(bytes) => column.bytes(bytes),
-            Put::Null => column.null(),
+            CellValue::Number(number) => column.number(*number as u64),
+            CellValue::Text(text) => column.text(text),
+            CellValue::Bytes(bytes) => column.bytes(bytes),
+            CellValue::Null => column.null(),
         }
     }
     rows.end_rows(1);
 }
 
 /// Adds the loss before `record`.
-pub(super) fn lost(rows: &mut Rows, record: &Record<'_>, instance: Option<&str>) {
+pub(super) fn lost(rows: &mut TableRows, record: &Record<'_>, instance: Option<&str>) {
     let count = match record.lost {
-        Lost::Count(count) => Put::Number(count as i64),
-        Lost::Unknown | Lost::None => Put::Null,
+        Lost::Count(count) => CellValue::Number(count as i64),
+        Lost::Unknown | Lost::None => CellValue::Null,
     };
-    let (ts, cpu) = (Put::Number(record.timestamp.0 as i64), Put::Number(record.cpu.0.into()));
-    row(rows, &[ts, cpu, Put::text(instance.unwrap_or_default()), count]);
+    let (ts, cpu) = (CellValue::Number(record.timestamp.0 as i64), CellValue::Number(record.cpu.0.into()));
+    row(rows, &[ts, cpu, CellValue::text(instance.unwrap_or_default()), count]);
 }
 
 /// Adds an event that no format describes.
-pub(super) fn unknown(rows: &mut Rows, record: &Record<'_>, id: u16, pid: Pid, instance: Option<&str>) {
-    let (ts, cpu) = (Put::Number(record.timestamp.0 as i64), Put::Number(record.cpu.0.into()));
-    let (pid, instance) = (Put::Number(pid.0.into()), Put::text(instance.unwrap_or_default()));
-    row(rows, &[ts, cpu, pid, instance, Put::Number(id.into()), Put::Bytes(record.data)]);
+pub(super) fn unknown(rows: &mut TableRows, record: &Record<'_>, id: u16, pid: Pid, instance: Option<&str>) {
+    let (ts, cpu) = (CellValue::Number(record.timestamp.0 as i64), CellValue::Number(record.cpu.0.into()));
+    let (pid, instance) = (CellValue::Number(pid.0.into()), CellValue::text(instance.unwrap_or_default()));
+    row(rows, &[ts, cpu, pid, instance, CellValue::Number(id.into()), CellValue::Bytes(record.data)]);
 }
 
 /// The table of a slice.
@@ -174,27 +176,29 @@ pub(super) fn table_of(slice: &TimeSlice) -> Derived {
 }
 
 /// Adds a slice; `call` names system calls by their number.
-pub(super) fn slice(rows: &mut Rows, slice: &TimeSlice, call: &dyn Fn(i64) -> Option<&'static str>) {
-    let number = |number: i64| Put::Number(number);
-    let time = |time: u64| Put::Number(time as i64);
-    let on = |cpu: CpuId| Put::Number(cpu.0.into());
+pub(super) fn slice(rows: &mut TableRows, slice: &TimeSlice, call: &dyn Fn(i64) -> Option<&'static str>) {
+    let number = |number: i64| CellValue::Number(number);
+    let time = |time: u64| CellValue::Number(time as i64);
+    let on = |cpu: CpuId| CellValue::Number(cpu.0.into());
     match slice {
         TimeSlice::Sched { ts, dur, cpu, utid, end_state, priority } => {
-            let end_state = end_state.map_or(Put::Null, |state| number(state.into()));
+            let end_state = end_state.map_or(CellValue::Null, |state| number(state.into()));
             row(rows, &[time(*ts), time(*dur), on(*cpu), number(*utid), end_state, number((*priority).into())]);
         }
         TimeSlice::State { ts, dur, utid, state, cpu } => {
-            let cpu = cpu.map_or(Put::Null, on);
+            let cpu = cpu.map_or(CellValue::Null, on);
             row(rows, &[time(*ts), time(*dur), number(*utid), number((*state).into()), cpu]);
         }
-        TimeSlice::Irq { ts, dur, cpu, irq, name, ret } => {
-            row(rows, &[time(*ts), time(*dur), on(*cpu), number((*irq).into()), Put::Text(name), number((*ret).into())])
-        }
+        TimeSlice::Irq { ts, dur, cpu, irq, name, ret } => row(
+            rows,
+            &[time(*ts), time(*dur), on(*cpu), number((*irq).into()), CellValue::Text(name), number((*ret).into())],
+        ),
         TimeSlice::SoftIrq { ts, dur, cpu, vec } => {
             row(rows, &[time(*ts), time(*dur), on(*cpu), number((*vec).into())]);
         }
         TimeSlice::Syscall { ts, dur, cpu, utid, tid, number: nr, name, ret } => {
-            let name = name.as_deref().or_else(|| call(*nr)).map_or(Put::Null, |name| Put::Text(name.as_bytes()));
+            let name =
+                name.as_deref().or_else(|| call(*nr)).map_or(CellValue::Null, |name| CellValue::Text(name.as_bytes()));
             let task = [number(*utid), number(tid.0.into())];
             let [utid, tid] = task;
             row(rows, &[time(*ts), time(*dur), on(*cpu), utid, tid, number(*nr), name, number(*ret)]);
@@ -203,15 +207,15 @@ pub(super) fn slice(rows: &mut Rows, slice: &TimeSlice, call: &dyn Fn(i64) -> Op
 }
 
 /// Adds a task; `process` is its process, if that is known.
-pub(super) fn thread(rows: &mut Rows, thread: &Thread, process: Option<Pid>, comms: &Comms) {
+pub(super) fn thread(rows: &mut TableRows, thread: &Thread, process: Option<Pid>, comms: &Comms) {
     let name = if thread.name.is_empty() { comms.get(thread.tid).unwrap_or_default() } else { &thread.name };
-    let name = if name.is_empty() { Put::Null } else { Put::Text(name) };
-    let upid = process.map_or(Put::Null, |process| Put::Number(process.0.into()));
-    row(rows, &[Put::Number(thread.utid), Put::Number(thread.tid.0.into()), name, upid]);
+    let name = if name.is_empty() { CellValue::Null } else { CellValue::Text(name) };
+    let upid = process.map_or(CellValue::Null, |process| CellValue::Number(process.0.into()));
+    row(rows, &[CellValue::Number(thread.utid), CellValue::Number(thread.tid.0.into()), name, upid]);
 }
 
 /// Adds a process.
-pub(super) fn process(rows: &mut Rows, process: Pid, comms: &Comms) {
-    let name = comms.get(process).map_or(Put::Null, Put::Text);
-    row(rows, &[Put::Number(process.0.into()), Put::Number(process.0.into()), name]);
+pub(super) fn process(rows: &mut TableRows, process: Pid, comms: &Comms) {
+    let name = comms.get(process).map_or(CellValue::Null, CellValue::Text);
+    row(rows, &[CellValue::Number(process.0.into()), CellValue::Number(process.0.into()), name]);
 }

@@ -4,10 +4,10 @@
 //! after the other, by one thread at a time; different tables by several threads. So the bytes of a file depend neither on
 //! the pieces nor on the threads.
 
-use super::column::Cell;
+use super::column::CellType;
 use super::parquet::{PageCodec, ParquetWriter};
-use super::piece::{Added, Piece};
-use super::rows::Rows;
+use super::piece::{AddedRows, Piece};
+use super::rows::TableRows;
 use crate::event::Record;
 use crate::export::frames::frame;
 use std::collections::{BTreeMap, VecDeque};
@@ -25,10 +25,10 @@ pub(super) trait Tabled {
     type Key: Ord + Copy + Send + Sync;
 
     /// The name of a table's file, and its columns.
-    fn file(&self, table: Self::Key) -> (String, Vec<(String, Cell)>);
+    fn file(&self, table: Self::Key) -> (String, Vec<(String, CellType)>);
 
     /// The rows of a table of records.
-    fn rows(&self, table: Self::Key, records: &[Record<'_>]) -> Rows;
+    fn rows(&self, table: Self::Key, records: &[Record<'_>]) -> TableRows;
 }
 
 /// The files being made, by the key `K` of their table.
@@ -45,13 +45,13 @@ pub(super) struct Encoding<K> {
 
 struct OpenTable<K> {
     key: K,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<WaitingRows>,
     file: Mutex<OpenFile>,
 }
 
 /// Rows whose turn has not come.
 #[derive(Default)]
-struct Waiting {
+struct WaitingRows {
     piece: Option<Piece>,
     /// An empty one, for its memory.
     spare: Option<Piece>,
@@ -83,7 +83,7 @@ impl<K: Ord + Copy + Send + Sync> Encoding<K> {
     }
 
     /// Takes rows of a table, and leaves none but their memory: threads that free each other's memory wait for the allocator.
-    pub(super) fn add(&self, key: K, mut rows: Added<'_>, of: &impl Tabled<Key = K>) {
+    pub(super) fn add(&self, key: K, mut rows: AddedRows<'_>, of: &impl Tabled<Key = K>) {
         if rows.len() == 0 {
             return;
         }
@@ -157,7 +157,7 @@ impl<K: Ord + Copy + Send + Sync> Encoding<K> {
         codec: &mut io::Result<PageCodec>,
     ) {
         let count = gathered.len().min(PAGE);
-        let mut write = |rows: &Rows| match codec {
+        let mut write = |rows: &TableRows| match codec {
             Ok(codec) => writer.write(rows, count, codec),
             Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
         };
@@ -236,10 +236,10 @@ impl<K: Ord + Copy + Send + Sync> Encoding<K> {
     }
 }
 
-impl Waiting {
-    fn take(&mut self, rows: &mut Added<'_>) {
+impl WaitingRows {
+    fn take(&mut self, rows: &mut AddedRows<'_>) {
         self.rows += rows.len();
-        let Waiting { piece, spare, .. } = self;
+        let WaitingRows { piece, spare, .. } = self;
         piece.get_or_insert_with(|| spare.take().unwrap_or_else(|| rows.emptied())).add(rows);
     }
 

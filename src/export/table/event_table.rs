@@ -1,7 +1,7 @@
 //! The table of one event type.
 
-use super::column::{Cell, Column};
-use super::rows::Rows;
+use super::column::{CellType, Column};
+use super::rows::TableRows;
 use crate::abi::Abi;
 use crate::event::{Common, FieldKind, FieldPlace, Number, Record, TypedEvent, TypedField, Value};
 use crate::format::EventFormat;
@@ -10,14 +10,19 @@ use crate::symbols::Comms;
 use crate::text::nul::until_nul;
 
 /// The names of the columns that every event has.
-pub(super) const FIXED: [(&str, Cell); 5] =
-    [("ts", Cell::I64), ("cpu", Cell::I32), ("pid", Cell::I32), ("comm", Cell::Text), ("instance", Cell::Text)];
+pub(super) const FIXED: [(&str, CellType); 5] = [
+    ("ts", CellType::I64),
+    ("cpu", CellType::I32),
+    ("pid", CellType::I32),
+    ("comm", CellType::Text),
+    ("instance", CellType::Text),
+];
 
 /// The columns of an event type, and how they are filled.
 #[derive(Clone, Debug)]
 pub(super) struct EventTable {
     /// All columns, the fixed ones first.
-    pub(super) columns: Vec<(String, Cell)>,
+    pub(super) columns: Vec<(String, CellType)>,
     fields: Vec<(TypedField, Option<Labels>)>,
     common: Common,
     abi: Abi,
@@ -27,7 +32,8 @@ impl EventTable {
     pub(super) fn new(format: &EventFormat, abi: Abi) -> Self {
         let event = TypedEvent::new(format);
         let mut labels = Labels::of(format, abi.long_size);
-        let mut columns: Vec<(String, Cell)> = FIXED.iter().map(|(name, cell)| ((*name).to_owned(), *cell)).collect();
+        let mut columns: Vec<(String, CellType)> =
+            FIXED.iter().map(|(name, cell)| ((*name).to_owned(), *cell)).collect();
         let mut fields = Vec::new();
         let common = event.common.iter().filter(|field| field.name != "common_pid");
         for field in common.chain(&event.fields) {
@@ -38,7 +44,7 @@ impl EventTable {
             if labels.is_some() {
                 let label = free(&columns, &format!("{name}_name"));
                 columns.push((name, cell(field, abi)));
-                columns.push((label, Cell::Text));
+                columns.push((label, CellType::Text));
             } else {
                 columns.push((name, cell(field, abi)));
             }
@@ -53,8 +59,8 @@ impl EventTable {
         records: &[Record<'_>],
         comms: &Comms,
         instance: impl Fn(usize) -> Option<&'n str>,
-    ) -> Rows {
-        let mut rows = Rows::new(&self.columns);
+    ) -> TableRows {
+        let mut rows = TableRows::new(&self.columns);
         self.fixed(records, comms, instance, rows.columns.get_mut(..FIXED.len()).unwrap_or_default());
         self.own(records, &mut rows.columns, |column| column + FIXED.len(), &mut Vec::new());
         rows.end_rows(records.len());
@@ -130,7 +136,7 @@ fn texts<K: PartialEq + Copy>(column: &mut Column, keys: impl Iterator<Item = K>
 }
 
 /// A name that no column has, whatever its case; engines do not tell cases apart.
-fn free(columns: &[(String, Cell)], name: &str) -> String {
+fn free(columns: &[(String, CellType)], name: &str) -> String {
     let mut name = name.to_owned();
     while columns.iter().any(|(taken, _)| taken.eq_ignore_ascii_case(&name)) {
         name = format!("field_{name}");
@@ -138,21 +144,21 @@ fn free(columns: &[(String, Cell)], name: &str) -> String {
     name
 }
 
-fn cell(field: &TypedField, abi: Abi) -> Cell {
+fn cell(field: &TypedField, abi: Abi) -> CellType {
     let size = match field.place {
         FieldPlace::Fixed { len, .. } if matches!(len, 1 | 2 | 4) => len as u8,
         _ => 8,
     };
     match field.kind {
-        FieldKind::Unsigned => Cell::Number { size, signed: false },
-        FieldKind::Signed => Cell::Number { size, signed: true },
-        FieldKind::Bool => Cell::Bool,
-        FieldKind::Pointer => Cell::U64,
-        FieldKind::Text => Cell::Text,
-        FieldKind::Numbers { size: 0, signed } => Cell::List { size: abi.long_size, signed },
-        FieldKind::Numbers { size, signed } => Cell::List { size, signed },
-        FieldKind::Bits => Cell::List { size: 4, signed: false },
-        FieldKind::Bytes => Cell::Bytes,
+        FieldKind::Unsigned => CellType::Number { size, signed: false },
+        FieldKind::Signed => CellType::Number { size, signed: true },
+        FieldKind::Bool => CellType::Bool,
+        FieldKind::Pointer => CellType::U64,
+        FieldKind::Text => CellType::Text,
+        FieldKind::Numbers { size: 0, signed } => CellType::List { size: abi.long_size, signed },
+        FieldKind::Numbers { size, signed } => CellType::List { size, signed },
+        FieldKind::Bits => CellType::List { size: 4, signed: false },
+        FieldKind::Bytes => CellType::Bytes,
     }
 }
 

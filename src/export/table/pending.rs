@@ -5,7 +5,7 @@ use super::records::Records;
 use std::collections::BTreeSet;
 
 /// Records by their type, rows of derived tables, and counts.
-pub(super) struct Pending {
+pub(super) struct PendingRows {
     /// By event id. Their memory stays, for more.
     pub(super) events: Vec<Records>,
     /// The ids that have records.
@@ -17,10 +17,10 @@ pub(super) struct Pending {
     pub(super) span: Option<(u64, u64)>,
 }
 
-impl Pending {
+impl PendingRows {
     pub(super) fn new() -> Self {
         let (events, ids, derived) = (Vec::new(), BTreeSet::new(), DerivedRows::new());
-        Pending { events, ids, derived, count: 0, lost: 0, span: None }
+        PendingRows { events, ids, derived, count: 0, lost: 0, span: None }
     }
 
     /// The records of an event type, to which one is added.

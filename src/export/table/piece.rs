@@ -1,34 +1,34 @@
 //! Rows of a table on the way to its file.
 
 use super::records::Records;
-use super::rows::Rows;
+use super::rows::TableRows;
 
 /// Rows, or records of which rows are made.
 #[derive(Clone, Debug)]
 pub(super) enum Piece {
     Records(Records),
-    Rows(Rows),
+    Rows(TableRows),
 }
 
 /// Rows to be added.
-pub(super) enum Added<'r> {
+pub(super) enum AddedRows<'r> {
     Records(&'r mut Records),
-    Rows(&'r mut Rows),
+    Rows(&'r mut TableRows),
 }
 
-impl Added<'_> {
+impl AddedRows<'_> {
     pub(super) fn len(&self) -> usize {
         match self {
-            Added::Records(records) => records.len(),
-            Added::Rows(rows) => rows.len(),
+            AddedRows::Records(records) => records.len(),
+            AddedRows::Rows(rows) => rows.len(),
         }
     }
 
     /// A piece without rows.
     pub(super) fn emptied(&self) -> Piece {
         match self {
-            Added::Records(_) => Piece::Records(Records::default()),
-            Added::Rows(rows) => Piece::Rows(rows.emptied()),
+            AddedRows::Records(_) => Piece::Records(Records::default()),
+            AddedRows::Rows(rows) => Piece::Rows(rows.emptied()),
         }
     }
 }
@@ -42,11 +42,11 @@ impl Piece {
     }
 
     /// Moves all of `rows`, which are of the same table, to the end of this one.
-    pub(super) fn add(&mut self, rows: &mut Added<'_>) {
+    pub(super) fn add(&mut self, rows: &mut AddedRows<'_>) {
         match (self, rows) {
-            (Piece::Records(records), Added::Records(later)) => records.append(later),
-            (Piece::Rows(rows), Added::Rows(later)) => rows.append(later),
-            (Piece::Records(_), Added::Rows(_)) | (Piece::Rows(_), Added::Records(_)) => {
+            (Piece::Records(records), AddedRows::Records(later)) => records.append(later),
+            (Piece::Rows(rows), AddedRows::Rows(later)) => rows.append(later),
+            (Piece::Records(_), AddedRows::Rows(_)) | (Piece::Rows(_), AddedRows::Records(_)) => {
                 unreachable!("a table has rows or records, not both")
             }
         }
@@ -58,8 +58,8 @@ impl Piece {
             return std::mem::swap(self, later);
         }
         match later {
-            Piece::Records(records) => self.add(&mut Added::Records(records)),
-            Piece::Rows(rows) => self.add(&mut Added::Rows(rows)),
+            Piece::Records(records) => self.add(&mut AddedRows::Records(records)),
+            Piece::Rows(rows) => self.add(&mut AddedRows::Rows(rows)),
         }
     }
 

@@ -7,12 +7,12 @@ use crate::units::{CpuId, Timestamp};
 /// Copies of records, in their order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Records {
-    heads: Vec<Head>,
+    heads: Vec<TableRecordHead>,
     data: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Head {
+struct TableRecordHead {
     timestamp: Timestamp,
     cpu: CpuId,
     buffer: u32,
@@ -24,7 +24,7 @@ impl Records {
     #[inline]
     pub(super) fn push(&mut self, record: &Record<'_>) {
         let Record { timestamp, cpu, buffer, data, .. } = *record;
-        self.heads.push(Head { timestamp, cpu, buffer: buffer as u32, len: data.len() as u32 });
+        self.heads.push(TableRecordHead { timestamp, cpu, buffer: buffer as u32, len: data.len() as u32 });
         self.data.extend_from_slice(data);
     }
 
@@ -41,7 +41,7 @@ impl Records {
     /// The first `count`; there are at least that number.
     pub(super) fn front(&self, count: usize) -> Vec<Record<'_>> {
         let mut rest = self.data.as_slice();
-        let record = |&Head { timestamp, cpu, buffer, len }: &Head| {
+        let record = |&TableRecordHead { timestamp, cpu, buffer, len }: &TableRecordHead| {
             let (data, after) = rest.split_at_checked(len as usize).unwrap_or_default();
             rest = after;
             Record { timestamp, cpu, buffer: buffer as usize, lost: Lost::None, data }

@@ -1,20 +1,20 @@
 //! The rows of one table that have not been encoded yet.
 
-use super::column::{Cell, Column};
+use super::column::{CellType, Column};
 
 /// A table's columns: their names and types.
-pub(super) type Columns = [(String, Cell)];
+pub(super) type Columns = [(String, CellType)];
 
 /// Rows that are being gathered.
 #[derive(Clone, Debug)]
-pub(super) struct Rows {
+pub(super) struct TableRows {
     pub(super) columns: Vec<Column>,
     len: usize,
 }
 
-impl Rows {
+impl TableRows {
     pub(super) fn new(columns: &Columns) -> Self {
-        Rows { columns: columns.iter().map(|(_, cell)| Column::new(*cell)).collect(), len: 0 }
+        TableRows { columns: columns.iter().map(|(_, cell)| Column::new(*cell)).collect(), len: 0 }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -28,11 +28,11 @@ impl Rows {
 
     /// No rows of the same table.
     pub(super) fn emptied(&self) -> Self {
-        Rows { columns: self.columns.iter().map(Column::emptied).collect(), len: 0 }
+        TableRows { columns: self.columns.iter().map(Column::emptied).collect(), len: 0 }
     }
 
     /// Moves the rows of `later`, which is of the same table, to the end of these.
-    pub(super) fn append(&mut self, later: &mut Rows) {
+    pub(super) fn append(&mut self, later: &mut TableRows) {
         self.columns.iter_mut().zip(&mut later.columns).for_each(|(column, later)| column.append(later));
         self.len += std::mem::take(&mut later.len);
     }

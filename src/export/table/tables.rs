@@ -1,13 +1,13 @@
 //! The exporter of one table per event type.
 
-use super::column::Cell;
-use super::derived::{self, Derived, DerivedRows, Put};
+use super::column::CellType;
+use super::derived::{self, CellValue, Derived, DerivedRows};
 use super::encoding::{Encoding, Tabled};
 use super::event_table::EventTable;
 use super::layout;
-use super::pending::Pending;
-use super::piece::Added;
-use super::rows::Rows;
+use super::pending::PendingRows;
+use super::piece::AddedRows;
+use super::rows::TableRows;
 use super::slicing::{Sliced, Slicing};
 use crate::abi::Abi;
 use crate::analysis::{Analysis, Ordered, Slices};
@@ -71,11 +71,11 @@ pub struct TableBuffer<'t> {
 
 /// Writes a Parquet file per event type, and those of the derived tables, as pieces that [`Frames`](crate::export::Frames) takes apart.
 pub struct Tables<'t> {
-    files: Vec<File<'t>>,
+    files: Vec<TableFileState<'t>>,
     buffers: Vec<TableTypes<'t>>,
 }
 
-struct File<'t> {
+struct TableFileState<'t> {
     what: TableFile<'t>,
     common: Common,
     /// By event id.
@@ -103,9 +103,9 @@ struct TableTypes<'t> {
 
 /// Events that were not handed over yet, and the files.
 pub struct TablesState {
-    files: Vec<Pending>,
+    files: Vec<PendingRows>,
     slices: Vec<Ordered<Slices>>,
-    made: Arc<Made>,
+    made: Arc<SharedTables>,
     /// False of segments, ahead of their turn.
     in_turn: bool,
     /// Number of events that were not handed over.
@@ -113,7 +113,7 @@ pub struct TablesState {
 }
 
 /// The tables so far; segments share them.
-struct Made {
+struct SharedTables {
     slicing: Slicing,
     encoding: Encoding<TableKey>,
 }
@@ -135,7 +135,7 @@ impl TablesState {
 impl<'t> Tables<'t> {
     /// An exporter for records of these buffers: [`Record::buffer`] is an index into them.
     pub fn new(files: Vec<TableFile<'t>>, buffers: Vec<TableBuffer<'t>>) -> Self {
-        let files: Vec<File<'t>> = files.into_iter().map(File::new).collect();
+        let files: Vec<TableFileState<'t>> = files.into_iter().map(TableFileState::new).collect();
         let slices = |(number, what): (usize, TableBuffer<'t>)| {
             let file = &files[what.file].what;
             let base = (number as i64) << 32;
@@ -145,8 +145,8 @@ impl<'t> Tables<'t> {
         Tables { files, buffers }
     }
 
-    fn empty(&self, made: Arc<Made>) -> TablesState {
-        let files = self.files.iter().map(|_| Pending::new()).collect();
+    fn empty(&self, made: Arc<SharedTables>) -> TablesState {
+        let files = self.files.iter().map(|_| PendingRows::new()).collect();
         let slices = self.buffers.iter().map(|buffer| Analysis::fork(&buffer.slices, None)).collect();
         TablesState { files, slices, made, in_turn: false, kept: 0 }
     }
@@ -158,7 +158,7 @@ impl<'t> Tables<'t> {
         for (file, pending) in files.iter_mut().enumerate() {
             for id in std::mem::take(&mut pending.ids) {
                 if let Some(records) = pending.events.get_mut(usize::from(id)) {
-                    made.encoding.add(TableKey::Event(file, id), Added::Records(records), self);
+                    made.encoding.add(TableKey::Event(file, id), AddedRows::Records(records), self);
                 }
             }
             self.encode(file, &mut pending.derived, 1, made);
@@ -169,16 +169,16 @@ impl<'t> Tables<'t> {
     }
 
     /// Gives rows of derived tables to be encoded, where they are this many.
-    fn encode(&self, file: usize, derived: &mut DerivedRows, least: usize, made: &Made) {
+    fn encode(&self, file: usize, derived: &mut DerivedRows, least: usize, made: &SharedTables) {
         for (table, rows) in derived.0.iter_mut().enumerate() {
             if rows.len() >= least {
-                made.encoding.add(TableKey::Derived(file, table), Added::Rows(rows), self);
+                made.encoding.add(TableKey::Derived(file, table), AddedRows::Rows(rows), self);
             }
         }
     }
 
     /// Does what was handed over, but for what another thread does.
-    fn work(&self, made: &Made) {
+    fn work(&self, made: &SharedTables) {
         let of: Vec<&Slices> = self.buffers.iter().map(|buffer| &buffer.slices).collect();
         made.slicing.work(&of, |sliced| {
             self.take_slices(sliced);
@@ -200,7 +200,7 @@ impl<'t> Tables<'t> {
     }
 }
 
-impl<'t> File<'t> {
+impl<'t> TableFileState<'t> {
     fn new(what: TableFile<'t>) -> Self {
         let mut types = Vec::new();
         for format in &what.formats {
@@ -211,7 +211,7 @@ impl<'t> File<'t> {
             types[id].format = Some(*format);
         }
         let common = what.formats.first().map(|format| Common::of(format)).unwrap_or_default();
-        File { what, common, types }
+        TableFileState { what, common, types }
     }
 
     /// True if a format describes the events of this type.
@@ -224,22 +224,22 @@ impl<'t> File<'t> {
         self.types.get(usize::from(id))?.table(self.what.abi)
     }
 
-    fn meta(&self, pending: &Pending, rows: &mut DerivedRows) {
+    fn meta(&self, pending: &PendingRows, rows: &mut DerivedRows) {
         let (what, span) = (&self.what, pending.span);
-        let number = |number: Option<i64>| number.map_or(Put::Null, Put::Number);
+        let number = |number: Option<i64>| number.map_or(CellValue::Null, CellValue::Number);
         let cells = [
-            Put::text(&what.path),
-            Put::text(&what.kernel),
-            Put::text(&what.machine),
-            Put::Number(what.cpus.into()),
-            Put::text(&what.clock),
-            Put::text(what.unit),
+            CellValue::text(&what.path),
+            CellValue::text(&what.kernel),
+            CellValue::text(&what.machine),
+            CellValue::Number(what.cpus.into()),
+            CellValue::text(&what.clock),
+            CellValue::text(what.unit),
             number(span.map(|span| span.0 as i64)),
             number(span.map(|span| span.1 as i64)),
-            Put::Number(pending.count as i64),
-            Put::Number(pending.lost as i64),
+            CellValue::Number(pending.count as i64),
+            CellValue::Number(pending.lost as i64),
             number(what.real_offset),
-            Put::text(env!("CARGO_PKG_VERSION")),
+            CellValue::text(env!("CARGO_PKG_VERSION")),
         ];
         derived::row(rows.of(Derived::Meta), &cells);
     }
@@ -248,7 +248,7 @@ impl<'t> File<'t> {
 impl Tabled for Tables<'_> {
     type Key = TableKey;
 
-    fn file(&self, table: TableKey) -> (String, Vec<(String, Cell)>) {
+    fn file(&self, table: TableKey) -> (String, Vec<(String, CellType)>) {
         let (file, name, columns) = match table {
             TableKey::Derived(file, table) => {
                 let table = Derived::ALL.get(table);
@@ -266,10 +266,10 @@ impl Tabled for Tables<'_> {
         (path, columns.unwrap_or_default())
     }
 
-    fn rows(&self, table: TableKey, records: &[Record<'_>]) -> Rows {
-        let TableKey::Event(file, id) = table else { return Rows::new(&[]) };
+    fn rows(&self, table: TableKey, records: &[Record<'_>]) -> TableRows {
+        let TableKey::Event(file, id) = table else { return TableRows::new(&[]) };
         let file = &self.files[file];
-        let Some(table) = file.event_table(id) else { return Rows::new(&[]) };
+        let Some(table) = file.event_table(id) else { return TableRows::new(&[]) };
         table.rows(records, file.what.comms, |buffer| self.buffers.get(buffer)?.what.instance)
     }
 }
@@ -280,7 +280,7 @@ impl Exporter for Tables<'_> {
     fn state(&self) -> TablesState {
         let known = self.buffers.iter().map(|buffer| Analysis::begin(&buffer.slices)).collect();
         let rows = self.files.iter().map(|_| DerivedRows::new()).collect();
-        let made = Arc::new(Made { slicing: Slicing::new(known, rows), encoding: Encoding::new() });
+        let made = Arc::new(SharedTables { slicing: Slicing::new(known, rows), encoding: Encoding::new() });
         TablesState { in_turn: true, ..self.empty(made) }
     }
 

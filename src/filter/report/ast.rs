@@ -74,8 +74,8 @@ pub(super) enum ReportExpr {
     And(Box<ReportExpr>, Box<ReportExpr>),
     Or(Box<ReportExpr>, Box<ReportExpr>),
     Not(Box<ReportExpr>),
-    Compare { left: Num, op: Spanned<Compare>, right: Num },
-    NonZero(Num),
+    Compare { left: ReportOperand, op: Spanned<ReportOperator>, right: ReportOperand },
+    NonZero(ReportOperand),
 }
 
 impl ReportExpr {
@@ -97,7 +97,7 @@ impl ReportExpr {
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Compare {
+pub(super) enum ReportOperator {
     Number(CompareOp),
     /// `=~`, or `!~` if not `positive`.
     Regex {
@@ -106,25 +106,25 @@ pub(super) enum Compare {
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Num {
+pub(super) enum ReportOperand {
     Number(Spanned<u64>),
     /// In `"`, or in `'` and not one character.
     Text(Spanned<String>),
     /// One character in `'`: a number, but text for a regular expression.
     Char(Spanned<char>),
     Field(Spanned<String>),
-    Calc(Box<(Num, Calc, Num)>),
+    Calc(Box<(ReportOperand, Calc, ReportOperand)>),
 }
 
-impl Num {
+impl ReportOperand {
     fn fields<'e>(&'e self, found: &mut Vec<&'e Spanned<String>>) {
         match self {
-            Num::Field(name) => found.push(name),
-            Num::Calc(calc) => {
+            ReportOperand::Field(name) => found.push(name),
+            ReportOperand::Calc(calc) => {
                 calc.0.fields(found);
                 calc.2.fields(found);
             }
-            Num::Number(_) | Num::Text(_) | Num::Char(_) => {}
+            ReportOperand::Number(_) | ReportOperand::Text(_) | ReportOperand::Char(_) => {}
         }
     }
 }

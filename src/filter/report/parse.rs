@@ -1,6 +1,6 @@
 //! Text of `-F` to a tree.
 
-use super::ast::{Compare, FilteredEvents, Num, ReportExpr, ReportFilter};
+use super::ast::{FilteredEvents, ReportExpr, ReportFilter, ReportOperand, ReportOperator};
 use super::posix;
 use crate::filter::CompareOp;
 use crate::filter::test::Calc;
@@ -136,7 +136,7 @@ impl ReportFilterParser<'_> {
         let start = self.s.pos();
         let Some(op) = self.compare_op() else {
             return match left {
-                Num::Text(text) => Err(self.error(text.span, "text alone is neither true nor false")),
+                ReportOperand::Text(text) => Err(self.error(text.span, "text alone is neither true nor false")),
                 _ => Ok(ReportExpr::NonZero(left)),
             };
         };
@@ -145,22 +145,22 @@ impl ReportFilterParser<'_> {
         Ok(ReportExpr::Compare { left, op, right })
     }
 
-    fn compare_op(&mut self) -> Option<Compare> {
-        const OPS: [(&str, Compare); 8] = [
-            ("=~", Compare::Regex { positive: true }),
-            ("!~", Compare::Regex { positive: false }),
-            ("==", Compare::Number(CompareOp::Equal)),
-            ("!=", Compare::Number(CompareOp::NotEqual)),
-            ("<=", Compare::Number(CompareOp::LessEqual)),
-            (">=", Compare::Number(CompareOp::GreaterEqual)),
-            ("<", Compare::Number(CompareOp::Less)),
-            (">", Compare::Number(CompareOp::Greater)),
+    fn compare_op(&mut self) -> Option<ReportOperator> {
+        const OPS: [(&str, ReportOperator); 8] = [
+            ("=~", ReportOperator::Regex { positive: true }),
+            ("!~", ReportOperator::Regex { positive: false }),
+            ("==", ReportOperator::Number(CompareOp::Equal)),
+            ("!=", ReportOperator::Number(CompareOp::NotEqual)),
+            ("<=", ReportOperator::Number(CompareOp::LessEqual)),
+            (">=", ReportOperator::Number(CompareOp::GreaterEqual)),
+            ("<", ReportOperator::Number(CompareOp::Less)),
+            (">", ReportOperator::Number(CompareOp::Greater)),
         ];
         OPS.into_iter().find(|(text, _)| self.s.eat(text)).map(|(_, op)| op)
     }
 
     /// Arithmetic with C's precedence; `level` 0 binds least.
-    fn calc(&mut self, level: usize) -> Result<Num, Diagnostic> {
+    fn calc(&mut self, level: usize) -> Result<ReportOperand, Diagnostic> {
         const LEVELS: [&[(&str, Calc)]; 6] = [
             &[("|", Calc::Or)],
             &[("^", Calc::Xor)],
@@ -181,14 +181,14 @@ impl ReportFilterParser<'_> {
             let Some((_, op)) = ops.iter().find(|(text, _)| self.s.eat(text)) else { return Ok(left) };
             let span = self.s.span_from(start);
             let right = self.calc(level + 1)?;
-            if [&left, &right].iter().any(|side| matches!(side, Num::Text(_))) {
+            if [&left, &right].iter().any(|side| matches!(side, ReportOperand::Text(_))) {
                 return Err(self.error(span, "text cannot be calculated with"));
             }
-            left = Num::Calc(Box::new((left, *op, right)));
+            left = ReportOperand::Calc(Box::new((left, *op, right)));
         }
     }
 
-    fn item(&mut self) -> Result<Num, Diagnostic> {
+    fn item(&mut self) -> Result<ReportOperand, Diagnostic> {
         self.s.skip_space();
         let start = self.s.pos();
         match self.s.peek() {
@@ -202,8 +202,8 @@ impl ReportFilterParser<'_> {
                 let span = self.s.span_from(start);
                 let mut chars = text.chars();
                 Ok(match (quote, chars.next(), chars.next()) {
-                    ('\'', Some(c), None) if c.is_ascii() => Num::Char(Spanned::new(c, span)),
-                    _ => Num::Text(Spanned::new(text.to_owned(), span)),
+                    ('\'', Some(c), None) if c.is_ascii() => ReportOperand::Char(Spanned::new(c, span)),
+                    _ => ReportOperand::Text(Spanned::new(text.to_owned(), span)),
                 })
             }
             Some('-') => Err(self
@@ -228,14 +228,14 @@ impl ReportFilterParser<'_> {
                 let span = self.s.span_from(start);
                 let value =
                     parse_int(span.of(self.s.text())).map_err(|e: NumberError| self.error(span, e.to_string()))?;
-                Ok(Num::Number(Spanned::new(value as u64, span)))
+                Ok(ReportOperand::Number(Spanned::new(value as u64, span)))
             }
             Some(_) => {
                 let name = self.s.identifier().to_owned();
                 if name.is_empty() {
                     return Err(self.error_here("expected a field or a value"));
                 }
-                Ok(Num::Field(Spanned::new(name, self.s.span_from(start))))
+                Ok(ReportOperand::Field(Spanned::new(name, self.s.span_from(start))))
             }
         }
     }

@@ -1,11 +1,11 @@
 //! One filter of `-F` held against one event: fields to places in the record.
 
-use super::ast::{Compare, Num, ReportExpr, ReportFilter};
+use super::ast::{ReportExpr, ReportFilter, ReportOperand, ReportOperator};
 use super::posix;
 use crate::filter::CompareOp;
 use crate::filter::program::ProgramTree;
 use crate::filter::source::{NumberAt, TextAt};
-use crate::filter::test::{self, Test, With, WordsAt};
+use crate::filter::test::{self, ProgramTest, With, WordsAt};
 use crate::format::{EventFormat, Field, Shape};
 use crate::syntax::{Diagnostic, Span};
 
@@ -33,29 +33,29 @@ impl Resolver<'_> {
             ReportExpr::Or(a, b) => ProgramTree::Or(vec![self.tree(a)?, self.tree(b)?]),
             ReportExpr::Not(inner) => ProgramTree::Not(Box::new(self.tree(inner)?)),
             ReportExpr::NonZero(num) => {
-                self.num(num)?.map_or(ProgramTree::Const(false), |num| ProgramTree::Test(Test::NonZero(num)))
+                self.num(num)?.map_or(ProgramTree::Const(false), |num| ProgramTree::Test(ProgramTest::NonZero(num)))
             }
             ReportExpr::Compare { left, op, right } => match (&op.value, right) {
-                (Compare::Regex { positive }, Num::Text(text)) => {
+                (ReportOperator::Regex { positive }, ReportOperand::Text(text)) => {
                     self.words(left, &text.value, text.span, *positive, true)?
                 }
-                (Compare::Regex { positive }, Num::Char(c)) => {
+                (ReportOperator::Regex { positive }, ReportOperand::Char(c)) => {
                     self.words(left, &c.value.to_string(), c.span, *positive, true)?
                 }
-                (Compare::Regex { .. }, _) => {
+                (ReportOperator::Regex { .. }, _) => {
                     return Err(self.error(op.span, "a regular expression is text, in quotes"));
                 }
-                (Compare::Number(CompareOp::Equal), Num::Text(text)) => {
+                (ReportOperator::Number(CompareOp::Equal), ReportOperand::Text(text)) => {
                     self.words(left, &text.value, text.span, true, false)?
                 }
-                (Compare::Number(CompareOp::NotEqual), Num::Text(text)) => {
+                (ReportOperator::Number(CompareOp::NotEqual), ReportOperand::Text(text)) => {
                     self.words(left, &text.value, text.span, false, false)?
                 }
-                (Compare::Number(_), Num::Text(_)) => {
+                (ReportOperator::Number(_), ReportOperand::Text(_)) => {
                     return Err(self.error(op.span, "illegal comparison for text").hint("text knows == != =~ and !~"));
                 }
-                (Compare::Number(op), right) => match (self.num(left)?, self.num(right)?) {
-                    (Some(left), Some(right)) => ProgramTree::Test(Test::Compare { left, op: *op, right }),
+                (ReportOperator::Number(op), right) => match (self.num(left)?, self.num(right)?) {
+                    (Some(left), Some(right)) => ProgramTree::Test(ProgramTest::Compare { left, op: *op, right }),
                     _ => ProgramTree::Const(false),
                 },
             },
@@ -63,26 +63,28 @@ impl Resolver<'_> {
     }
 
     /// `None` if a field is missing: whatever is compared with it is false.
-    fn num(&self, num: &Num) -> Result<Option<test::Num>, Diagnostic> {
+    fn num(&self, num: &ReportOperand) -> Result<Option<test::ProgramNumber>, Diagnostic> {
         Ok(match num {
-            Num::Number(value) => Some(test::Num::Const(value.value)),
-            Num::Char(c) => Some(test::Num::Const(u32::from(c.value).into())),
-            Num::Text(text) => return Err(self.error(text.span, "text stands to the right of == != =~ or !~ only")),
-            Num::Calc(calc) => {
+            ReportOperand::Number(value) => Some(test::ProgramNumber::Const(value.value)),
+            ReportOperand::Char(c) => Some(test::ProgramNumber::Const(u32::from(c.value).into())),
+            ReportOperand::Text(text) => {
+                return Err(self.error(text.span, "text stands to the right of == != =~ or !~ only"));
+            }
+            ReportOperand::Calc(calc) => {
                 let (left, op, right) = &**calc;
                 match (self.num(left)?, self.num(right)?) {
-                    (Some(left), Some(right)) => Some(test::Num::Calc(Box::new((left, *op, right)))),
+                    (Some(left), Some(right)) => Some(test::ProgramNumber::Calc(Box::new((left, *op, right)))),
                     _ => None,
                 }
             }
-            Num::Field(name) => match (self.format.field(&name.value), name.value.as_str()) {
+            ReportOperand::Field(name) => match (self.format.field(&name.value), name.value.as_str()) {
                 (Some(field), _) if is_text(field) => {
                     return Err(self
                         .error(name.span, format!("`{}` is text, and compared with a number here", name.value))
                         .hint("the value goes in double quotes"));
                 }
-                (Some(field), _) => Some(test::Num::Field(number_at(field))),
-                (None, "CPU") => Some(test::Num::Cpu),
+                (Some(field), _) => Some(test::ProgramNumber::Field(number_at(field))),
+                (None, "CPU") => Some(test::ProgramNumber::Cpu),
                 (None, "COMM") => return Err(self.error(name.span, "`COMM` is text, its value goes in double quotes")),
                 (None, _) => None,
             },
@@ -91,13 +93,13 @@ impl Resolver<'_> {
 
     fn words(
         &self,
-        left: &Num,
+        left: &ReportOperand,
         text: &str,
         span: Span,
         positive: bool,
         regex: bool,
     ) -> Result<ProgramTree, Diagnostic> {
-        let Num::Field(name) = left else {
+        let ReportOperand::Field(name) = left else {
             return Err(self.error(span, "text can only be compared with a field"));
         };
         let with = if regex {
@@ -116,7 +118,7 @@ impl Resolver<'_> {
             // The comparison is false as a whole, `!=` and `!~` too.
             (None, _) => return Ok(ProgramTree::Const(false)),
         };
-        let test = ProgramTree::Test(Test::Words { at, with });
+        let test = ProgramTree::Test(ProgramTest::Words { at, with });
         Ok(if positive { test } else { ProgramTree::Not(Box::new(test)) })
     }
 }

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 /// # Errors
 /// Errors of `out`.
 pub fn text(table: &HistTable, options: &TableLayout, out: &mut impl Write) -> io::Result<()> {
-    let rows = Rows::of(table, options);
+    let rows = RenderedRows::of(table, options);
     rows.write(out)?;
     for percentiles in percentiles(table, options) {
         let ranks: Vec<String> =
@@ -43,27 +43,27 @@ pub fn text(table: &HistTable, options: &TableLayout, out: &mut impl Write) -> i
 }
 
 /// The cells of all rows, before their widths are known.
-struct Rows {
+struct RenderedRows {
     header: Vec<String>,
     right: Vec<bool>,
-    rows: Vec<Row>,
+    rows: Vec<RenderedRow>,
 }
 
 #[derive(Default)]
-struct Row {
+struct RenderedRow {
     cells: Vec<String>,
     /// Lines below the row: the frames of stacks.
     below: Vec<String>,
 }
 
-impl Rows {
-    fn of(table: &HistTable, options: &TableLayout) -> Rows {
+impl RenderedRows {
+    fn of(table: &HistTable, options: &TableLayout) -> RenderedRows {
         let chosen = options.chosen(table);
         let total: u128 = table.entries.iter().filter_map(|e| e.hitcount).map(u128::from).sum();
         let largest = table.entries.iter().filter_map(|e| e.hitcount).max().unwrap_or(0);
         let mut header = Vec::new();
         let mut right = Vec::new();
-        let Some(first) = chosen.first() else { return Rows { header, right, rows: Vec::new() } };
+        let Some(first) = chosen.first() else { return RenderedRows { header, right, rows: Vec::new() } };
         let is_stack = |v: &KeyValue| matches!(v, KeyValue::Stack { .. });
         for key in first.keys.iter().filter(|k| !is_stack(&k.value)) {
             header.push(key.name.clone());
@@ -92,7 +92,7 @@ impl Rows {
         let mut sum: u128 = 0;
         let mut rows = Vec::with_capacity(chosen.len());
         for entry in &chosen {
-            let mut row = Row::default();
+            let mut row = RenderedRow::default();
             for key in &entry.keys {
                 match &key.value {
                     KeyValue::Stack { frames, .. } => row.below.extend(frames.iter().map(|f| format!("    {f}"))),
@@ -117,7 +117,7 @@ impl Rows {
             }
             rows.push(row);
         }
-        Rows { header, right, rows }
+        RenderedRows { header, right, rows }
     }
 
     fn write(&self, out: &mut impl Write) -> io::Result<()> {
@@ -150,10 +150,10 @@ impl Rows {
 }
 
 /// A row per group: its keys, how many values, their sum and mean, the percentiles; the frames of stacks below.
-fn of_groups(table: &HistTable, options: &TableLayout) -> Rows {
+fn of_groups(table: &HistTable, options: &TableLayout) -> RenderedRows {
     let groups = groups(table, options);
     let (mut header, mut right, mut rows) = (Vec::new(), Vec::new(), Vec::new());
-    let Some(first) = groups.first() else { return Rows { header, right, rows } };
+    let Some(first) = groups.first() else { return RenderedRows { header, right, rows } };
     let is_stack = |key: &&HistKey| matches!(key.value, KeyValue::Stack { .. });
     for key in first.keys.iter().filter(|key| !is_stack(key)) {
         header.push(key.name.clone());
@@ -168,7 +168,7 @@ fn of_groups(table: &HistTable, options: &TableLayout) -> Rows {
     let positive = |sum: i128| u128::try_from(sum).unwrap_or(0);
     let total: u128 = groups.iter().filter_map(|group| group.summary.sum).map(positive).sum();
     for group in groups.iter().take(options.top.unwrap_or(usize::MAX)) {
-        let mut row = Row::default();
+        let mut row = RenderedRow::default();
         for key in &group.keys {
             match &key.value {
                 KeyValue::Stack { frames, .. } => row.below.extend(frames.iter().map(|f| format!("    {f}"))),
@@ -182,7 +182,7 @@ fn of_groups(table: &HistTable, options: &TableLayout) -> Rows {
         row.cells.extend(group.summary.at.iter().map(|(_, range)| bound(*range)));
         rows.push(row);
     }
-    Rows { header, right, rows }
+    RenderedRows { header, right, rows }
 }
 
 /// `33.3`: a share in percent.

@@ -5,7 +5,7 @@ use super::{ColumnValue, HistEntry, HistKey, KeyValue, Saved, TableError, Tracke
 use crate::hist::spec::{ActionArg, Do, HistExpr, HistSpec, KeyModifier};
 
 /// The columns of a table's entries.
-pub(super) struct Columns {
+pub(super) struct EntryColumns {
     /// Name and modifier of each key.
     keys: Vec<(String, Option<KeyModifier>)>,
     /// Name and modifier of each printed value but hitcount.
@@ -15,8 +15,8 @@ pub(super) struct Columns {
     saved: Vec<String>,
 }
 
-impl Columns {
-    pub(super) fn of(spec: &HistSpec) -> Columns {
+impl EntryColumns {
+    pub(super) fn of(spec: &HistSpec) -> EntryColumns {
         let named = |expr: &HistExpr| match expr {
             HistExpr::Field { name, modifier } => (name.clone(), *modifier),
             other => (other.to_string(), None),
@@ -32,7 +32,7 @@ impl Columns {
             ActionArg::Var(var) => var.name.clone(),
             ActionArg::Field(name) | ActionArg::Other { field: name, .. } => name.clone(),
         });
-        Columns {
+        EntryColumns {
             keys: spec.keys.iter().map(|k| named(&k.value)).collect(),
             values: values.map(named).collect(),
             hitcount: !spec.no_hitcount,

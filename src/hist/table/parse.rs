@@ -1,7 +1,7 @@
 //! The text of a `hist` file to its tables.
 
 use super::cursor::TextCursor;
-use super::entry::Columns;
+use super::entry::EntryColumns;
 use super::{HistTable, Snapshot, TableError};
 use crate::hist::spec::Echo;
 
@@ -29,7 +29,7 @@ fn table(cursor: &mut TextCursor<'_>) -> Result<HistTable, TableError> {
     let trigger = String::from_utf8_lossy(cursor.line()?).into_owned();
     let echo = Echo::parse(&trigger).map_err(|e| at_trigger.error(format!("a hist trigger ({e})")))?;
     cursor.expect("#\n\n")?;
-    let columns = Columns::of(&echo.spec);
+    let columns = EntryColumns::of(&echo.spec);
     let mut table = HistTable {
         trigger,
         spec: echo.spec,
@@ -68,7 +68,7 @@ fn table(cursor: &mut TextCursor<'_>) -> Result<HistTable, TableError> {
     Ok(table)
 }
 
-fn snapshot(cursor: &mut TextCursor<'_>, columns: &Columns) -> Result<Snapshot, TableError> {
+fn snapshot(cursor: &mut TextCursor<'_>, columns: &EntryColumns) -> Result<Snapshot, TableError> {
     cursor.expect("\ttriggering value { ")?;
     let end = cursor.find(0, &[b" }: ".to_vec()]).ok_or_else(|| cursor.error("` }: `"))?;
     let handler = String::from_utf8_lossy(cursor.take(end).unwrap_or_default()).into_owned();

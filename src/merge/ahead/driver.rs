@@ -1,6 +1,6 @@
 //! The loop over all streams: on several threads as far as they are sound, then on one.
 
-use super::shared::Shared;
+use super::shared::MergeState;
 use super::states::{SegmentWork, States};
 use super::steps::some;
 use super::work::{OrderedOutput, Work, WorkDivision};
@@ -58,7 +58,7 @@ fn several(
     effort: WorkDivision,
     sink: OrderedOutput<'_>,
 ) -> io::Result<Vec<(CpuStream, usize)>> {
-    let shared = Shared::new(work, streams, effort, sink);
+    let shared = MergeState::new(work, streams, effort, sink);
     thread::scope(|scope| {
         for number in 1..effort.threads {
             let shared = &shared;

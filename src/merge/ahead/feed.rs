@@ -3,12 +3,12 @@
 use super::segment::SegmentStream;
 use super::unpacked::Unpacked;
 use crate::ring_buffer::{PageError, PageLayout, PageOrder};
-use crate::trace_dat::{Codec, CpuStream, Mark, Packed, PageCursor, PageHeaders};
+use crate::trace_dat::{Codec, CpuStream, Mark, PackedChunk, PageCursor, PageHeaders};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// A chunk that is unpacked.
-struct Chunk {
+struct ReadyChunk {
     mark: Mark,
     data: Arc<Unpacked>,
     /// The time its first page begins at, corrected.
@@ -18,7 +18,7 @@ struct Chunk {
 }
 
 /// A chunk that was handed out to be unpacked.
-struct Asked {
+struct RequestedChunk {
     mark: Mark,
     size: usize,
     /// The unpacked chunk; `None` if it could not be unpacked.
@@ -26,10 +26,10 @@ struct Asked {
 }
 
 /// A stream, the chunks of it that are in memory, and the place up to which it has been made into segments.
-pub(super) struct Feed {
+pub(super) struct StreamFeed {
     stream: CpuStream,
-    ready: VecDeque<Chunk>,
-    asked: VecDeque<Asked>,
+    ready: VecDeque<ReadyChunk>,
+    asked: VecDeque<RequestedChunk>,
     first_asked: u64,
     /// In the first ready chunk.
     cursor: PageCursor,
@@ -42,10 +42,10 @@ pub(super) struct Feed {
     damaged: bool,
 }
 
-impl Feed {
+impl StreamFeed {
     pub(super) fn new(stream: CpuStream) -> Self {
         let cursor = stream.cursor();
-        Feed {
+        StreamFeed {
             stream,
             ready: VecDeque::new(),
             asked: VecDeque::new(),
@@ -97,7 +97,7 @@ impl Feed {
     }
 
     /// The next chunk to be unpacked, with its number.
-    pub(super) fn ask(&mut self) -> Option<(u64, Packed)> {
+    pub(super) fn ask(&mut self) -> Option<(u64, PackedChunk)> {
         if self.closed {
             return None;
         }
@@ -108,7 +108,7 @@ impl Feed {
             return None;
         };
         let number = self.first_asked + self.asked.len() as u64;
-        self.asked.push_back(Asked { mark, size: packed.size, got: None });
+        self.asked.push_back(RequestedChunk { mark, size: packed.size, got: None });
         Some((number, packed))
     }
 
@@ -118,15 +118,15 @@ impl Feed {
             return;
         };
         asked.got = Some(data);
-        while let Some(Asked { got: Some(_), .. }) = self.asked.front() {
-            let Some(Asked { mark, size, got: Some(got) }) = self.asked.pop_front() else { break };
+        while let Some(RequestedChunk { got: Some(_), .. }) = self.asked.front() {
+            let Some(RequestedChunk { mark, size, got: Some(got) }) = self.asked.pop_front() else { break };
             self.first_asked += 1;
             let sound = got.filter(|d| d.len() == size && d.headers.is_in_order(&mut self.order)).and_then(|data| {
                 let (start, last_page) = self.span(&data.headers)?;
                 Some((data, start, last_page))
             });
             match sound {
-                Some((data, start, last_page)) => self.add(Chunk { mark, data: Arc::new(data), start, last_page }),
+                Some((data, start, last_page)) => self.add(ReadyChunk { mark, data: Arc::new(data), start, last_page }),
                 None => {
                     // All that was asked for after it is given up: it will be read again, in order.
                     self.first_asked += self.asked.len() as u64;
@@ -149,7 +149,7 @@ impl Feed {
         rises.then_some((first, last))
     }
 
-    fn add(&mut self, chunk: Chunk) {
+    fn add(&mut self, chunk: ReadyChunk) {
         if self.ready.is_empty() {
             self.cursor.enter(chunk.data.len());
             self.first_page = self.cursor.page();

@@ -3,13 +3,13 @@
 //! There is no dispatcher thread: it would oversubscribe the cores and cost one wake-up per hand-off. Workers schedule
 //! themselves under the lock. Under it only small compressed chunks are read; nothing is unpacked, committed or written.
 
-use super::feed::{Feed, FeedPlace};
+use super::feed::{FeedPlace, StreamFeed};
 use super::states::SegmentWork;
-use super::steps::Segment;
+use super::steps::MergeSegment;
 use super::unpacked::Unpacked;
 use super::work::{Commit, OrderedOutput, WorkDivision};
 use crate::ring_buffer::PageLayout;
-use crate::trace_dat::{Codec, CpuStream, Packed, PageHeaders, Unpackers};
+use crate::trace_dat::{Codec, CpuStream, PackedChunk, PageHeaders, Unpackers};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::io;
@@ -30,7 +30,7 @@ const MOST_HELD: usize = 48 << 20;
 /// at all of them.
 const MANY: usize = 16;
 
-pub(super) struct Shared<'w> {
+pub(super) struct MergeState<'w> {
     /// Its states are never locked together with `scheduler`.
     work: &'w dyn SegmentWork,
     scheduler: Mutex<Scheduler>,
@@ -41,10 +41,10 @@ pub(super) struct Shared<'w> {
 }
 
 struct Scheduler {
-    feeds: Vec<Feed>,
+    feeds: Vec<StreamFeed>,
     buffers: Vec<usize>,
     effort: WorkDivision,
-    pending: VecDeque<Pending>,
+    pending: VecDeque<PendingSegment>,
     first_pending: u64,
     /// True if a thread is committing the segment before the first pending one.
     committing: bool,
@@ -55,7 +55,7 @@ struct Scheduler {
     waiting: usize,
     /// Per thread: what it worked with before, in its own core's cache.
     spare_outputs: Vec<Vec<Vec<u8>>>,
-    spare_segments: Vec<Segment>,
+    spare_segments: Vec<MergeSegment>,
     chunks: Vec<Vec<u8>>,
     /// The time up to which segments have been cut.
     cut: u64,
@@ -68,13 +68,13 @@ struct Scheduler {
 }
 
 /// A segment that was handed out.
-struct Pending {
+struct PendingSegment {
     /// The place of each stream before it.
     places: Vec<FeedPlace>,
-    done: Option<Done>,
+    done: Option<SegmentResult>,
 }
 
-struct Done {
+struct SegmentResult {
     /// False if the segment is damaged.
     whole: bool,
     out: Vec<u8>,
@@ -82,12 +82,12 @@ struct Done {
 }
 
 enum WorkItem {
-    Unpack { feed: usize, number: u64, packed: Packed, codec: Codec, layout: PageLayout, to: Vec<u8> },
-    Segment { number: u64, segment: Segment, out: Vec<u8> },
+    Unpack { feed: usize, number: u64, packed: PackedChunk, codec: Codec, layout: PageLayout, to: Vec<u8> },
+    Segment { number: u64, segment: MergeSegment, out: Vec<u8> },
 }
 
 /// Ends it for all if a thread panics, for which the others would wait in vain.
-struct AbortOnPanic<'s, 'w>(&'s Shared<'w>);
+struct AbortOnPanic<'s, 'w>(&'s MergeState<'w>);
 
 impl Drop for AbortOnPanic<'_, '_> {
     fn drop(&mut self) {
@@ -104,14 +104,14 @@ fn panicked() -> io::Error {
     io::Error::other("a decoding thread panicked")
 }
 
-impl<'w> Shared<'w> {
+impl<'w> MergeState<'w> {
     pub(super) fn new(
         work: &'w dyn SegmentWork,
         streams: Vec<(CpuStream, usize)>,
         effort: WorkDivision,
         sink: OrderedOutput<'w>,
     ) -> Self {
-        let (feeds, buffers) = streams.into_iter().map(|(stream, buffer)| (Feed::new(stream), buffer)).unzip();
+        let (feeds, buffers) = streams.into_iter().map(|(stream, buffer)| (StreamFeed::new(stream), buffer)).unzip();
         let scheduler = Scheduler {
             feeds,
             buffers,
@@ -130,7 +130,7 @@ impl<'w> Shared<'w> {
             finished: false,
             end: None,
         };
-        Shared { work, scheduler: Mutex::new(scheduler), work_available: Condvar::new(), sink: Mutex::new(sink) }
+        MergeState { work, scheduler: Mutex::new(scheduler), work_available: Condvar::new(), sink: Mutex::new(sink) }
     }
 
     /// The streams with the numbers of their buffers, each positioned where it is to be read on.
@@ -165,7 +165,7 @@ impl<'w> Shared<'w> {
                     let Ok(locked) = self.scheduler.lock() else { return };
                     scheduler = locked;
                     scheduler.recycle(segment);
-                    scheduler.take(number, Done { whole, out, thread });
+                    scheduler.take(number, SegmentResult { whole, out, thread });
                 }
             }
         }
@@ -206,8 +206,8 @@ impl<'w> Shared<'w> {
         &'s self,
         mut scheduler: MutexGuard<'s, Scheduler>,
         number: u64,
-        Pending { places, .. }: Pending,
-        Done { whole, mut out, thread }: Done,
+        PendingSegment { places, .. }: PendingSegment,
+        SegmentResult { whole, mut out, thread }: SegmentResult,
     ) -> Option<MutexGuard<'s, Scheduler>> {
         scheduler.committing = true;
         drop(scheduler);
@@ -249,7 +249,7 @@ impl<'w> Shared<'w> {
 
 impl Scheduler {
     /// Takes in what became of a segment.
-    fn take(&mut self, number: u64, done: Done) {
+    fn take(&mut self, number: u64, done: SegmentResult) {
         let at = number.checked_sub(self.first_pending);
         if let Some(pending) = at.and_then(|at| self.pending.get_mut(at as usize)) {
             pending.done = Some(done);
@@ -263,7 +263,7 @@ impl Scheduler {
     }
 
     /// Takes out the segment to be committed next.
-    fn next_finished(&mut self) -> Option<(u64, Pending, Done)> {
+    fn next_finished(&mut self) -> Option<(u64, PendingSegment, SegmentResult)> {
         if !self.has_finished() {
             return None;
         }
@@ -275,7 +275,7 @@ impl Scheduler {
     }
 
     /// Recycles a finished segment's allocations and the buffers of chunks that are no longer in use.
-    fn recycle(&mut self, mut segment: Segment) {
+    fn recycle(&mut self, mut segment: MergeSegment) {
         let chunks = segment.streams.iter_mut().flat_map(|(stream, _)| stream.chunks.drain(..));
         self.chunks.extend(chunks.filter_map(Arc::into_inner).map(|chunk| chunk.bytes));
         self.spare_segments.push(segment);
@@ -285,9 +285,9 @@ impl Scheduler {
     fn check_end(&mut self) -> bool {
         // While output waits to be written there may be no room for a segment: that is not the end.
         let idle = self.pending.is_empty() && !self.committing && self.ready.is_empty();
-        let over = idle && (self.finished || !self.feeds.iter().any(Feed::is_waiting));
+        let over = idle && (self.finished || !self.feeds.iter().any(StreamFeed::is_waiting));
         if over {
-            self.end = Some(Ok(self.feeds.iter().map(Feed::place).collect()));
+            self.end = Some(Ok(self.feeds.iter().map(StreamFeed::place).collect()));
         }
         over
     }
@@ -304,7 +304,7 @@ impl Scheduler {
                 return Some(unpack);
             }
             // No more can be held: a smaller segment, then.
-            let waiting = self.feeds.iter().any(Feed::is_waiting);
+            let waiting = self.feeds.iter().any(StreamFeed::is_waiting);
             cut = (room && !waiting).then(|| self.cut_segment(true)).flatten();
         }
         let (number, segment) = cut?;
@@ -315,7 +315,7 @@ impl Scheduler {
     /// Gives a chunk to be unpacked, if it may be held: two of each stream, and more of the streams that hold up the
     /// others. Of very many streams, only those that hold up the others get a second one.
     fn ask(&mut self) -> Option<WorkItem> {
-        let held: usize = self.feeds.iter().map(Feed::held).sum();
+        let held: usize = self.feeds.iter().map(StreamFeed::held).sum();
         loop {
             let open = self.feeds.iter().enumerate().filter(|(_, f)| f.is_open());
             let (number, first) = open.min_by_key(|(_, f)| (f.chunks() >= 2, f.horizon()))?;
@@ -364,11 +364,11 @@ impl Scheduler {
 
     /// Cuts the next segment, of the size wanted unless no more will come for now; `None` if there is none yet, or none at
     /// all.
-    fn cut_segment(&mut self, all: bool) -> Option<(u64, Segment)> {
+    fn cut_segment(&mut self, all: bool) -> Option<(u64, MergeSegment)> {
         if self.finished {
             return None;
         }
-        let horizon = self.feeds.iter().filter_map(Feed::horizon).min();
+        let horizon = self.feeds.iter().filter_map(StreamFeed::horizon).min();
         let stuck = self.feeds.iter().any(|f| f.is_damaged() && f.horizon() == horizon);
         let waiting = !all && self.feeds.iter().any(|f| f.is_waiting() || f.is_open());
         if let Some(horizon) = horizon
@@ -388,7 +388,7 @@ impl Scheduler {
             }
             Err(horizon) => horizon,
         };
-        let places: Vec<FeedPlace> = self.feeds.iter().map(Feed::place).collect();
+        let places: Vec<FeedPlace> = self.feeds.iter().map(StreamFeed::place).collect();
         let mut segment = self.spare_segments.pop().unwrap_or_default();
         let (mut count, mut broken, among) = (0, false, self.feeds.len());
         for (feed, &buffer) in self.feeds.iter_mut().zip(&self.buffers) {
@@ -414,8 +414,8 @@ impl Scheduler {
         self.too_early = None;
         let number = self.first_pending + self.pending.len() as u64;
         // If a page on the way to the cut is damaged, the segment is given up, and reading goes on before it.
-        let done = broken.then(|| Done { whole: false, out: Vec::new(), thread: 0 });
-        self.pending.push_back(Pending { places, done });
+        let done = broken.then(|| SegmentResult { whole: false, out: Vec::new(), thread: 0 });
+        self.pending.push_back(PendingSegment { places, done });
         (!broken).then_some((number, segment))
     }
 }

@@ -1,6 +1,6 @@
 //! Work on whole segments, whatever state it leaves: the scheduler, which is compiled once, knows segments by their numbers.
 
-use super::steps::{Segment, work_on};
+use super::steps::{MergeSegment, work_on};
 use super::work::{Commit, Work};
 use std::sync::Mutex;
 
@@ -8,7 +8,7 @@ use std::sync::Mutex;
 pub(super) trait SegmentWork: Sync {
     /// Works on segment `number` on `thread`, and keeps the state it leaves. False if the segment is damaged; `None` if a
     /// thread panicked.
-    fn work_on(&self, number: u64, thread: usize, segment: &mut Segment, out: &mut Vec<u8>) -> Option<bool>;
+    fn work_on(&self, number: u64, thread: usize, segment: &mut MergeSegment, out: &mut Vec<u8>) -> Option<bool>;
 
     /// Commits segment `number`, which `thread` worked on; `None` if a thread panicked.
     fn commit(&self, number: u64, thread: usize, out: &mut Vec<u8>) -> Option<Commit>;
@@ -48,7 +48,7 @@ impl<'w, W: Work> States<'w, W> {
 }
 
 impl<W: Work> SegmentWork for States<'_, W> {
-    fn work_on(&self, number: u64, thread: usize, segment: &mut Segment, out: &mut Vec<u8>) -> Option<bool> {
+    fn work_on(&self, number: u64, thread: usize, segment: &mut MergeSegment, out: &mut Vec<u8>) -> Option<bool> {
         let used = self.threads[thread].lock().ok()?.spare.pop();
         let known = self.known.lock().ok()?;
         let mut state = self.work.fork(&known, used);

@@ -7,7 +7,7 @@ use crate::merge::{Merge, RecordSource};
 
 /// A segment of all streams, in their order.
 #[derive(Default)]
-pub(super) struct Segment {
+pub(super) struct MergeSegment {
     pub(super) streams: Vec<(SegmentStream, usize)>,
 }
 
@@ -45,7 +45,7 @@ pub(super) fn one<W: Work, S: RecordSource>(work: &W, merge: &mut Merge<S>, stat
 }
 
 /// True if the whole segment could be worked on.
-pub(super) fn work_on<W: Work>(work: &W, segment: &mut Segment, state: &mut W::State, out: &mut Vec<u8>) -> bool {
+pub(super) fn work_on<W: Work>(work: &W, segment: &mut MergeSegment, state: &mut W::State, out: &mut Vec<u8>) -> bool {
     let mut merge = Merge::default();
     for (stream, buffer) in &mut segment.streams {
         merge.add(stream.reader(), *buffer);

@@ -2,7 +2,7 @@
 
 use crate::merge::MergeError;
 use crate::ring_buffer::{PageOrder, RecordPlace};
-use crate::trace_dat::{Batch, Codec, CpuStream, Mark, Packed, PageCursor, Unpackers};
+use crate::trace_dat::{Batch, Codec, CpuStream, Mark, PackedChunk, PageCursor, Unpackers};
 use std::panic::resume_unwind;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -64,7 +64,7 @@ struct Chunks<'s> {
 
 /// A chunk to be unpacked and gone through.
 struct ChunkTask {
-    packed: Packed,
+    packed: PackedChunk,
     codec: Codec,
     buffer: usize,
     cursor: PageCursor,

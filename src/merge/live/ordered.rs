@@ -1,6 +1,6 @@
 //! The merge of rings that are still being filled.
 
-use super::queue::Queue;
+use super::queue::CpuQueue;
 use crate::event::{Consumed, Record};
 use crate::ring_buffer::{PageError, PageLayout};
 use crate::units::CpuId;
@@ -10,7 +10,7 @@ use crate::units::CpuId;
 /// The rings are read in rounds, each until it is empty. All records up to the latest one of a round existed before the
 /// next round began, so after that one they are complete, of all CPUs.
 pub struct LiveMerge {
-    queues: Vec<Queue>,
+    queues: Vec<CpuQueue>,
     /// Number of queues before those of each buffer.
     before: Vec<usize>,
     /// Records up to this time are complete after the next round.
@@ -28,12 +28,12 @@ impl LiveMerge {
         let (mut queues, mut before) = (Vec::new(), Vec::new());
         for (number, (layout, cpus)) in buffers.into_iter().enumerate() {
             before.push(queues.len());
-            queues.extend(cpus.into_iter().map(|cpu| Queue::new(number, cpu, layout)));
+            queues.extend(cpus.into_iter().map(|cpu| CpuQueue::new(number, cpu, layout)));
         }
         LiveMerge { queues, before, latest: 0, until: 0, last: false, current: 0 }
     }
 
-    fn queue(&mut self, buffer: usize, cpu: usize) -> Option<&mut Queue> {
+    fn queue(&mut self, buffer: usize, cpu: usize) -> Option<&mut CpuQueue> {
         let before = *self.before.get(buffer)?;
         self.queues.get_mut(before + cpu)
     }
@@ -64,7 +64,7 @@ impl LiveMerge {
 
     /// Goes to the next record; `false` if it is not complete yet, or there is none.
     pub fn advance(&mut self) -> bool {
-        let first = |(number, queue): (usize, &Queue)| queue.first_time().map(|time| (time, number));
+        let first = |(number, queue): (usize, &CpuQueue)| queue.first_time().map(|time| (time, number));
         match self.queues.iter().enumerate().filter_map(first).min() {
             Some((time, number)) if time <= self.until => {
                 self.current = number;
@@ -121,7 +121,7 @@ impl LiveMerge {
     fn place_of_following(&self) -> Option<(usize, usize)> {
         let buffer = self.queues.get(self.current)?.buffer;
         let of_buffer = self.queues.iter().enumerate().filter(|(_, queue)| queue.buffer == buffer);
-        let next = |(number, queue): (usize, &Queue)| {
+        let next = |(number, queue): (usize, &CpuQueue)| {
             let at = usize::from(number == self.current);
             queue.get(at).map(|record| (record.timestamp.0, number, at))
         };

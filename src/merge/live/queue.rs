@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// One CPU's events, in their order.
-pub(super) struct Queue {
+pub(super) struct CpuQueue {
     pub(super) buffer: usize,
     cpu: CpuId,
     layout: PageLayout,
@@ -28,10 +28,10 @@ struct WaitingPage {
     place: Range<usize>,
 }
 
-impl Queue {
+impl CpuQueue {
     pub(super) fn new(buffer: usize, cpu: CpuId, layout: PageLayout) -> Self {
         let events = VecDeque::new();
-        Queue { buffer, cpu, layout, events, lost: Lost::None, latest: 0, unfinished: false }
+        CpuQueue { buffer, cpu, layout, events, lost: Lost::None, latest: 0, unfinished: false }
     }
 
     /// Takes in a sub-buffer; gives what is wrong with it, if anything is.

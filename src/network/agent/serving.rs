@@ -2,7 +2,7 @@
 
 use super::job::AgentRecorder;
 use super::notice::AgentNotice;
-use super::session::Session;
+use super::session::ControllerSession;
 use super::turn::Turn;
 use crate::network::allow::Network;
 use crate::network::door::{Door, Visit};
@@ -68,7 +68,7 @@ impl Agent {
             let (busy, ended, ports, proxy) = (&busy, &ended, self.ports.as_path(), self.proxy);
             loop {
                 let refused = |stream: &Stream, peer: Address, why: &str| {
-                    Session { stream, peer, ports, ended, proxy }.refuse(why);
+                    ControllerSession { stream, peer, ports, ended, proxy }.refuse(why);
                     log(&AgentNotice::Refused { peer, why: why.to_owned() });
                 };
                 let (stream, peer) = match self.door.wait(stop) {
@@ -87,8 +87,9 @@ impl Agent {
                     refused(&stream, peer, "the agent records for another controller");
                     continue;
                 };
-                let serve =
-                    move || Session { stream: &stream, peer, ports, ended, proxy }.run(turn, journal(), recorder, log);
+                let serve = move || {
+                    ControllerSession { stream: &stream, peer, ports, ended, proxy }.run(turn, journal(), recorder, log)
+                };
                 let spawned = thread::Builder::new().name("rtrace/session".to_owned()).spawn_scoped(scope, serve);
                 if let Err(error) = spawned {
                     log(&AgentNotice::Refused { peer, why: error.to_string() });

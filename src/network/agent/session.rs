@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 const REQUEST: Duration = Duration::from_secs(10);
 
 /// A controller's connection.
-pub(super) struct Session<'a> {
+pub(super) struct ControllerSession<'a> {
     pub(super) stream: &'a Stream,
     pub(super) peer: Address,
     /// Folder of the ports to the host's FIFOs.
@@ -34,7 +34,7 @@ pub(super) struct Session<'a> {
     pub(super) proxy: bool,
 }
 
-impl Session<'_> {
+impl ControllerSession<'_> {
     /// Tells the controller that there will be nothing.
     pub(super) fn refuse(&self, why: &str) {
         // A text goes to those only who sent nothing yet that would say otherwise: trace-cmd's read it as NOT_SUPP alone.

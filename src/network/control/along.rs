@@ -2,9 +2,9 @@
 
 use super::guest::{Clocks, Guest};
 use super::summary::GuestSummary;
-use crate::network::incoming::{Finished, Metadata, Phase, collect};
+use crate::network::incoming::{Finished, IncomingMetadata, Phase, collect};
 use crate::network::patient::{ConnectionError, Patient};
-use crate::network::sync::Compared;
+use crate::network::sync::SyncResult;
 use crate::network::wire::Message;
 use crate::trace_dat::{OptionId, SectionWriter, Trace};
 use crossbeam_channel::{Sender, unbounded};
@@ -112,7 +112,7 @@ impl Guest {
             drop(closed);
             let compared = match comparing {
                 Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-                Err(why) => Compared::not(why),
+                Err(why) => SyncResult::not(why),
             };
             (fed, why, rest, compared)
         });
@@ -145,7 +145,7 @@ fn summary_of(
     name: String,
     path: PathBuf,
     finished: Finished,
-    compared: Compared,
+    compared: SyncResult,
     through_fifos: bool,
 ) -> GuestSummary {
     let Finished { size, events, incomplete } = finished;
@@ -162,8 +162,8 @@ fn until_the_end(
     beside: &Path,
     closing: &Sender<()>,
     phase: &Phase,
-    mut begun: Option<Metadata>,
-) -> (Option<String>, Option<Metadata>) {
+    mut begun: Option<IncomingMetadata>,
+) -> (Option<String>, Option<IncomingMetadata>) {
     let mut closed: Option<Instant> = None;
     let (mut rest, mut sent) = (None, Vec::new());
     // A host's end has two parts: that of its own file, and options for the guest's, which without trace-cmd's way to
@@ -197,7 +197,7 @@ fn until_the_end(
                 let begun = match (rest.take(), begun.take()) {
                     (Some(rest), _) => Ok(rest),
                     (None, Some(begun)) if !data.starts_with(BEGIN) => Ok(begun),
-                    (None, _) => Metadata::new(beside, None),
+                    (None, _) => IncomingMetadata::new(beside, None),
                 };
                 match begun.and_then(|mut metadata| metadata.add(&data).map(|()| metadata)) {
                     Ok(metadata) => rest = Some(metadata),
@@ -223,7 +223,11 @@ fn until_the_end(
 }
 
 /// Adds names of tasks and options that were not known at the beginning.
-fn add_rest(writer: &mut SectionWriter, trace: &mut Trace, rest: Metadata) -> Result<(), crate::trace_dat::WriteError> {
+fn add_rest(
+    writer: &mut SectionWriter,
+    trace: &mut Trace,
+    rest: IncomingMetadata,
+) -> Result<(), crate::trace_dat::WriteError> {
     let rest = rest.read(None)?;
     writer.saved_cmdlines(&rest.saved_cmdlines)?;
     // A host's agent of trace-cmd's sends all options at the end.

@@ -4,7 +4,7 @@ use super::clocks::OfferedClocks;
 use super::error::GuestError;
 use super::fifos::OfferedFifos;
 use super::target::GuestTarget;
-use crate::network::incoming::{DataSocket, Incoming, Metadata, full};
+use crate::network::incoming::{DataSocket, Incoming, IncomingMetadata, full};
 use crate::network::patient::{ConnectionError, Patient};
 use crate::network::sync::Answerer;
 use crate::network::transport::{Address, Stream};
@@ -29,7 +29,7 @@ const NEVER: Duration = Duration::MAX;
 pub struct Guest {
     pub(super) facts: GuestFacts,
     /// The description by this machine's host, of which trace-cmd's agent sends the end later.
-    pub(super) begun: Option<Metadata>,
+    pub(super) begun: Option<IncomingMetadata>,
     pub(super) control: Patient,
     pub(super) incoming: Incoming,
     pub(super) trace: Trace,
@@ -113,8 +113,8 @@ impl Guest {
         let notes = note.into_iter().chain(clocks.note()).collect();
         let mut answerer = clocks.compare(&response, peer, CONNECT);
         let path = target.file(host.path);
-        let mut metadata =
-            Metadata::new(&path, max_size).map_err(|source| GuestError::Spool { path: path.clone(), source })?;
+        let mut metadata = IncomingMetadata::new(&path, max_size)
+            .map_err(|source| GuestError::Spool { path: path.clone(), source })?;
         loop {
             match control.message(&mut wait).map_err(answered)? {
                 Message::Data(data) => metadata.add(&data).map_err(|e| answered(e.into()))?,

@@ -11,19 +11,19 @@ use std::path::{Path, PathBuf};
 const MOST: u64 = 256 << 20;
 
 /// Metadata on its way, in a file without a name.
-pub(in crate::network) struct Metadata {
+pub(in crate::network) struct IncomingMetadata {
     file: File,
     len: u64,
     most: u64,
 }
 
-impl Metadata {
+impl IncomingMetadata {
     /// Begins in the directory of `beside`, with at most `most` bytes.
     pub(in crate::network) fn new(beside: &Path, most: Option<u64>) -> io::Result<Self> {
         let path = with_suffix(beside, ".metadata");
         let file = new_private(&path)?;
         std::fs::remove_file(&path)?;
-        Ok(Metadata { file, len: 0, most: most.unwrap_or(MOST).min(MOST) })
+        Ok(IncomingMetadata { file, len: 0, most: most.unwrap_or(MOST).min(MOST) })
     }
 
     /// Adds `bytes`.
@@ -37,7 +37,7 @@ impl Metadata {
 
     /// The same file, to which what comes later can be added.
     pub(in crate::network) fn twin(&self) -> io::Result<Self> {
-        Ok(Metadata { file: self.file.try_clone()?, len: self.len, most: self.most })
+        Ok(IncomingMetadata { file: self.file.try_clone()?, len: self.len, most: self.most })
     }
 
     /// True if nothing came.

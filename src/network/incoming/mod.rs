@@ -11,6 +11,6 @@ mod phase;
 mod recording;
 
 pub(super) use data::DataSocket;
-pub(super) use metadata::{Metadata, new_private};
+pub(super) use metadata::{IncomingMetadata, new_private};
 pub(super) use phase::Phase;
-pub(super) use recording::{Drained, Finished, Incoming, collect, full};
+pub(super) use recording::{ConnectionResult, Finished, Incoming, collect, full};

@@ -18,7 +18,7 @@ use std::thread;
 
 /// A data connection's result.
 #[derive(Debug)]
-pub(in crate::network) struct Drained {
+pub(in crate::network) struct ConnectionResult {
     /// Its spool.
     pub(in crate::network) fed: Fed,
     wrong: Option<String>,
@@ -28,7 +28,7 @@ pub(in crate::network) struct Drained {
     after: Option<u64>,
 }
 
-impl Drained {
+impl ConnectionResult {
     /// Holds what came against what was `sent`, in sub-buffers of `sub_buffer` bytes. Gives what is stored.
     pub(in crate::network) fn compare(&mut self, sent: RingCount, sub_buffer: u32) -> RingCount {
         let (tally, size) = (&self.fed.tally, u64::from(sub_buffer).max(1));
@@ -155,7 +155,7 @@ impl Incoming {
         scan: Option<ChunkScan>,
         phase: &'env Phase,
         progress: &'env Progress,
-    ) -> io::Result<Vec<thread::ScopedJoinHandle<'scope, Drained>>> {
+    ) -> io::Result<Vec<thread::ScopedJoinHandle<'scope, ConnectionResult>>> {
         let sub_buffer = self.page_size as usize;
         let chunk = chunk_size(sub_buffer, sockets.len(), None);
         let drain = Drain { compression: compression(abi), scan, ..Drain::new(sub_buffer, chunk) };
@@ -168,7 +168,7 @@ impl Incoming {
                     Ok(noted) => (noted, None),
                     Err(error) => (0, Some(error.to_string())),
                 };
-                Drained { fed: feed.done(), wrong, noted, after: None }
+                ConnectionResult { fed: feed.done(), wrong, noted, after: None }
             })?);
         }
         Ok(threads)
@@ -180,7 +180,7 @@ impl Incoming {
         mut writer: SectionWriter,
         trace: &Trace,
         table: &SpoolTable,
-        fed: Vec<Drained>,
+        fed: Vec<ConnectionResult>,
         mut why: Option<String>,
     ) -> Finished {
         let (mut events, mut finished, cut_short) = (Some(0), Vec::new(), why.is_some());
@@ -188,7 +188,7 @@ impl Incoming {
             // Its threads could not be started; what came of others lies in their spools.
             return Finished { size: size_of(&self.path), events: None, incomplete: why };
         }
-        for (entry, Drained { fed, wrong, after, .. }) in table.entries.iter().zip(fed) {
+        for (entry, ConnectionResult { fed, wrong, after, .. }) in table.entries.iter().zip(fed) {
             let Fed { spool, tally, torn, failure } = fed;
             events = events.zip(tally.events).map(|(sum, events): (u64, u64)| sum + events - tally.events_discarded);
             let discarded = tally.bytes_discarded > 0;
@@ -234,8 +234,10 @@ fn size_of(path: &Path) -> u64 {
 }
 
 /// The results of the data connections. A thread's panic becomes ours.
-pub(in crate::network) fn collect(threads: Vec<thread::ScopedJoinHandle<'_, Drained>>) -> Vec<Drained> {
-    let join = |thread: thread::ScopedJoinHandle<'_, Drained>| {
+pub(in crate::network) fn collect(
+    threads: Vec<thread::ScopedJoinHandle<'_, ConnectionResult>>,
+) -> Vec<ConnectionResult> {
+    let join = |thread: thread::ScopedJoinHandle<'_, ConnectionResult>| {
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     };
     threads.into_iter().map(join).collect()

@@ -3,9 +3,11 @@
 use super::error::SessionError;
 use super::files;
 use super::notice::{EndedSession, ListenNotice, Protocol};
-use super::shared::Shared;
+use super::shared::ListenerState;
 use crate::abi::Abi;
-use crate::network::incoming::{DataSocket, Drained, Finished, Incoming, Metadata, Phase, collect, full};
+use crate::network::incoming::{
+    ConnectionResult, DataSocket, Finished, Incoming, IncomingMetadata, Phase, collect, full,
+};
 use crate::network::patient::{ConnectionError, Patient};
 use crate::network::transport::Address;
 use crate::network::wire::{MAGIC, Message, OK, RingCount, TraceInit, V1, WireError};
@@ -25,7 +27,12 @@ const MOST_COUNTS: usize = 8192;
 const NEVER: Duration = Duration::MAX;
 
 /// A V3 session, after its version was agreed on. A `counted` one is of a sender of ours, whose datagrams have stamps.
-pub(super) fn v3(shared: &Shared<'_>, mut control: Patient, peer: Address, counted: bool) -> Result<(), SessionError> {
+pub(super) fn v3(
+    shared: &ListenerState<'_>,
+    mut control: Patient,
+    peer: Address,
+    counted: bool,
+) -> Result<(), SessionError> {
     let mut tick = || shared.go_on();
     if control.bytes(MAGIC.len(), &mut tick)? != MAGIC {
         return Err(SessionError::Refused("it does not send V3's magic number".to_owned()));
@@ -41,8 +48,8 @@ pub(super) fn v3(shared: &Shared<'_>, mut control: Patient, peer: Address, count
     shared.log(&agreed(peer, &init, &ports));
     control.write(&Message::Ports(ports).bytes())?;
     let (path, file) = files::create(&shared.options.dir, &shared.options.name, peer).map_err(not_stored)?;
-    let made = Made(Some(path.clone()));
-    let mut metadata = Metadata::new(&path, shared.options.max_size.map(|size| size.0)).map_err(not_stored)?;
+    let made = ProvisionalFile(Some(path.clone()));
+    let mut metadata = IncomingMetadata::new(&path, shared.options.max_size.map(|size| size.0)).map_err(not_stored)?;
     loop {
         match control.message(&mut tick)? {
             Message::Data(data) => {
@@ -59,7 +66,7 @@ pub(super) fn v3(shared: &Shared<'_>, mut control: Patient, peer: Address, count
     }
     let trace = metadata.read(None).map_err(|error| refuse(&control, &full(&error)))?;
     let protocol = if counted { Protocol::RtraceUdp } else { Protocol::V3 };
-    let session = Session::new(shared, peer, protocol, path, &init);
+    let session = ListenerSession::new(shared, peer, protocol, path, &init);
     control.silence = NEVER;
     let sockets = sockets.into_iter().map(|socket| socket.0);
     let sockets = match counted {
@@ -107,7 +114,7 @@ struct Close {
 /// Waits for the end of a V3 recording; notes how much was `sent` by then.
 fn until_close(
     control: &Patient,
-    shared: &Shared<'_>,
+    shared: &ListenerState<'_>,
     phase: &Phase,
     sent: &mut Vec<RingCount>,
 ) -> Result<(), ConnectionError> {
@@ -135,7 +142,12 @@ fn until_close(
 
 /// A V1 session, after its number of CPUs. The description comes without an end of its own, while data comes already: the
 /// file is made when the session is over.
-pub(super) fn v1(shared: &Shared<'_>, mut control: Patient, peer: Address, cpus: u32) -> Result<(), SessionError> {
+pub(super) fn v1(
+    shared: &ListenerState<'_>,
+    mut control: Patient,
+    peer: Address,
+    cpus: u32,
+) -> Result<(), SessionError> {
     let mut tick = || shared.go_on();
     let wire = |error: WireError| SessionError::from(ConnectionError::from(error));
     let (page_size, count) = V1::sizes(&control.text(&mut tick)?, &control.text(&mut tick)?).map_err(wire)?;
@@ -150,10 +162,10 @@ pub(super) fn v1(shared: &Shared<'_>, mut control: Patient, peer: Address, cpus:
     shared.log(&agreed(peer, &init, &ports));
     control.write(&V1::print(&ports))?;
     let (path, file) = files::create(&shared.options.dir, &shared.options.name, peer).map_err(not_stored)?;
-    let made = Made(Some(path.clone()));
-    let mut metadata = Metadata::new(&path, shared.options.max_size.map(|size| size.0)).map_err(not_stored)?;
+    let made = ProvisionalFile(Some(path.clone()));
+    let mut metadata = IncomingMetadata::new(&path, shared.options.max_size.map(|size| size.0)).map_err(not_stored)?;
     control.silence = NEVER;
-    let session = Session::new(shared, peer, Protocol::V1, path, &init);
+    let session = ListenerSession::new(shared, peer, Protocol::V1, path, &init);
     let incoming = &session.incoming;
     let (phase, progress) = (Phase::default(), incoming.progress());
     let table = incoming.table("local");
@@ -221,15 +233,15 @@ fn refuse(control: &Patient, why: &str) -> SessionError {
 }
 
 /// A file that is removed again unless something comes of it.
-struct Made(Option<PathBuf>);
+struct ProvisionalFile(Option<PathBuf>);
 
-impl Made {
+impl ProvisionalFile {
     fn keep(mut self) {
         self.0 = None;
     }
 }
 
-impl Drop for Made {
+impl Drop for ProvisionalFile {
     fn drop(&mut self) {
         if let Some(path) = &self.0 {
             let _ = fs::remove_file(path);
@@ -237,25 +249,25 @@ impl Drop for Made {
     }
 }
 
-struct Session<'a> {
-    shared: &'a Shared<'a>,
+struct ListenerSession<'a> {
+    shared: &'a ListenerState<'a>,
     peer: Address,
     protocol: Protocol,
     incoming: Incoming,
 }
 
-impl<'a> Session<'a> {
-    fn new(shared: &'a Shared<'a>, peer: Address, protocol: Protocol, path: PathBuf, init: &TraceInit) -> Self {
+impl<'a> ListenerSession<'a> {
+    fn new(shared: &'a ListenerState<'a>, peer: Address, protocol: Protocol, path: PathBuf, init: &TraceInit) -> Self {
         let max_size = shared.options.max_size.map(|size| size.0);
         let incoming = Incoming { path, peer: peer.host(), cpus: init.cpus, page_size: init.page_size, max_size };
-        Session { shared, peer, protocol, incoming }
+        ListenerSession { shared, peer, protocol, incoming }
     }
 
     /// A V3 session from its description to its end. `control` waits for the end; `tell` answers it with what is stored of each
     /// ring, and with what the file lacks.
     fn run(
         self,
-        made: Made,
+        made: ProvisionalFile,
         file: fs::File,
         trace: &Trace,
         sockets: Vec<DataSocket>,
@@ -315,7 +327,7 @@ impl<'a> Session<'a> {
 }
 
 /// Holds what came of each ring against what its sender says it `sent`. Gives what is stored of each.
-fn compare(drained: &mut [Drained], sent: &[RingCount], sub_buffer: u32) -> Vec<RingCount> {
+fn compare(drained: &mut [ConnectionResult], sent: &[RingCount], sub_buffer: u32) -> Vec<RingCount> {
     let mut stored = Vec::new();
     for (cpu, drained) in (0u32..).zip(drained) {
         match sent.iter().find(|count| count.cpu == cpu) {

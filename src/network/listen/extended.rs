@@ -8,7 +8,7 @@ use super::error::SessionError;
 use super::files;
 use super::notice::{EndedSession, ListenNotice, Protocol};
 use super::recording::{FoundFile, StoreError, UnfinishedRecording, path_of};
-use super::shared::{GREETING, Shared};
+use super::shared::{GREETING, ListenerState};
 use crate::network::patient::{ConnectionError, Patient};
 use crate::network::transport::Address;
 use crate::network::wire::{Frame, RingSizes};
@@ -26,7 +26,7 @@ const ACK_BYTES: usize = 256 << 10;
 const ACK_TIME: Duration = Duration::from_millis(200);
 
 /// A session, after its greeting.
-pub(super) fn session(shared: &Shared<'_>, mut control: Patient, peer: Address) -> Result<(), SessionError> {
+pub(super) fn session(shared: &ListenerState<'_>, mut control: Patient, peer: Address) -> Result<(), SessionError> {
     control.silence = GREETING;
     let Frame::Open { id, chunked, name, rings } = control.frame(&mut || shared.go_on())? else {
         return Err(SessionError::Refused("its first frame does not open a recording".to_owned()));
@@ -85,7 +85,13 @@ fn unable(control: &Patient, why: String) -> SessionError {
 }
 
 /// A sender that did not hear that its recording is complete.
-fn confirm(shared: &Shared<'_>, control: &Patient, name: String, size: u64, there: &[u64]) -> Result<(), SessionError> {
+fn confirm(
+    shared: &ListenerState<'_>,
+    control: &Patient,
+    name: String,
+    size: u64,
+    there: &[u64],
+) -> Result<(), SessionError> {
     let sizes = RingSizes { file: size, rings: there.to_vec() };
     control.write(&Frame::Opened { name, sizes }.bytes())?;
     loop {
@@ -98,7 +104,7 @@ fn confirm(shared: &Shared<'_>, control: &Patient, name: String, size: u64, ther
 }
 
 /// The end of a connection.
-enum End {
+enum ConnectionEnd {
     /// With the recording, which has these sizes.
     Complete(RingSizes),
     /// The sender is gone.
@@ -108,7 +114,7 @@ enum End {
 }
 
 fn serve(
-    shared: &Shared<'_>,
+    shared: &ListenerState<'_>,
     control: &Patient,
     peer: Address,
     mut recording: UnfinishedRecording,
@@ -118,13 +124,13 @@ fn serve(
     shared.log(&ListenNotice::Began { peer, protocol: Protocol::Rtrace, file: name.clone(), again });
     let opened = Frame::Opened { name: name.clone(), sizes: recording.sizes() };
     let end = match control.write(&opened.bytes()) {
-        Ok(()) => receive(shared, control, &mut recording).unwrap_or_else(End::Gone),
-        Err(error) => End::Gone(error),
+        Ok(()) => receive(shared, control, &mut recording).unwrap_or_else(ConnectionEnd::Gone),
+        Err(error) => ConnectionEnd::Gone(error),
     };
     let there = recording.sizes();
     let path = recording.release();
     match end {
-        End::Complete(sizes) if sizes == there => match recover(&path) {
+        ConnectionEnd::Complete(sizes) if sizes == there => match recover(&path) {
             Ok(Recovered::Finished { written, .. }) => {
                 shared.release(&name, None);
                 let (file, size) = (name.clone(), written.file_size);
@@ -144,17 +150,17 @@ fn serve(
                 let _ = control.write(&Frame::Failed(why).bytes());
             }
         },
-        End::Complete(_) => {
+        ConnectionEnd::Complete(_) => {
             let why = "its sender says that it is complete, but more or less came than it says".to_owned();
             let _ = control.write(&Frame::Failed(why.clone()).bytes());
             finish_as_incomplete(shared, &path, &name, why);
         }
-        End::Gone(error) => {
+        ConnectionEnd::Gone(error) => {
             let deadline = (!shared.is_stopped()).then(|| Instant::now() + shared.options.wait);
             shared.log(&ListenNotice::Interrupted { file: name.clone(), why: error.to_string() });
             shared.release(&name, deadline);
         }
-        End::Unable(error) => {
+        ConnectionEnd::Unable(error) => {
             let _ = control.write(&Frame::Failed(error.to_string()).bytes());
             finish_as_incomplete(shared, &path, &name, error.to_string());
         }
@@ -164,10 +170,10 @@ fn serve(
 
 /// Takes frames until the recording or the connection ends.
 fn receive(
-    shared: &Shared<'_>,
+    shared: &ListenerState<'_>,
     control: &Patient,
     recording: &mut UnfinishedRecording,
-) -> Result<End, ConnectionError> {
+) -> Result<ConnectionEnd, ConnectionError> {
     let (mut since, mut acked) = (0, Instant::now());
     loop {
         let sizes = recording.sizes();
@@ -184,14 +190,14 @@ fn receive(
         let stored = match frame {
             Frame::File { at, data } => recording.write(at, &data).map(|()| data.len()),
             Frame::Chunk { ring, at, data } => recording.append(ring, at, &data).map(|()| data.len()),
-            Frame::End(sizes) => return Ok(End::Complete(sizes)),
+            Frame::End(sizes) => return Ok(ConnectionEnd::Complete(sizes)),
             // The sender wants to know.
             Frame::Alive => Ok(ACK_BYTES),
             _ => Err(StoreError::Refused("a frame that only listeners send")),
         };
         match stored {
             Ok(len) => since += len,
-            Err(error) => return Ok(End::Unable(error)),
+            Err(error) => return Ok(ConnectionEnd::Unable(error)),
         }
         if since >= ACK_BYTES || acked.elapsed() > ACK_TIME {
             control.write(&Frame::Stored(recording.sizes()).bytes())?;
@@ -201,13 +207,13 @@ fn receive(
 }
 
 /// Completes the recording `file`, whose sender did not come back.
-pub(super) fn abandoned(shared: &Shared<'_>, file: &str) {
+pub(super) fn abandoned(shared: &ListenerState<'_>, file: &str) {
     let why = format!("its sender went away and was not back after {}", seconds(shared.options.wait));
     finish_as_incomplete(shared, &shared.options.dir.join(file), file, why);
 }
 
 /// Completes a recording with what came, marked as lacking events of every ring.
-fn finish_as_incomplete(shared: &Shared<'_>, path: &Path, name: &str, why: String) {
+fn finish_as_incomplete(shared: &ListenerState<'_>, path: &Path, name: &str, why: String) {
     let marks = |unfinished: Unfinished<'_>| {
         let entries = unfinished.trace.spools.iter().flat_map(|table| &table.entries);
         let unsaved = entries.map(|e| UnsavedEvents { buffer: e.buffer.clone(), cpu: e.cpu, events: None }).collect();
@@ -225,7 +231,7 @@ fn finish_as_incomplete(shared: &Shared<'_>, path: &Path, name: &str, why: Strin
     ended(shared, name, size, Some(why));
 }
 
-fn ended(shared: &Shared<'_>, file: &str, size: u64, incomplete: Option<String>) {
+fn ended(shared: &ListenerState<'_>, file: &str, size: u64, incomplete: Option<String>) {
     shared.log(&ListenNotice::Ended(EndedSession { file: file.to_owned(), size, events: None, incomplete }));
 }
 

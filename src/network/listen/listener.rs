@@ -3,7 +3,7 @@
 use super::error::SessionError;
 use super::notice::ListenNotice;
 use super::options::ListenOptions;
-use super::shared::{GREETING, Shared};
+use super::shared::{GREETING, ListenerState};
 use super::{classic, extended};
 use crate::network::door::{Door, Visit};
 use crate::network::patient::{ConnectionError, Patient};
@@ -42,7 +42,7 @@ impl Listener {
     /// Serves until `stop` is readable; then sessions of trace-cmd's senders are completed with what came, and those of
     /// ours are left as they are, to be gone on with. Gives the number of recordings that lack something.
     pub fn run(self, stop: BorrowedFd<'_>, log: &(dyn Fn(&ListenNotice) + Sync)) -> u64 {
-        let (shared, sessions) = (Shared::new(&self.options, log), AtomicUsize::new(0));
+        let (shared, sessions) = (ListenerState::new(&self.options, log), AtomicUsize::new(0));
         thread::scope(|scope| {
             let (shared, sessions) = (&shared, &sessions);
             loop {
@@ -88,7 +88,7 @@ impl Listener {
 }
 
 /// Greets a peer and serves it. An error is one of before there was a file.
-fn session(shared: &Shared<'_>, stream: Stream, peer: Address) -> Result<(), SessionError> {
+fn session(shared: &ListenerState<'_>, stream: Stream, peer: Address) -> Result<(), SessionError> {
     let control = Patient::new(stream, GREETING)?;
     control.write(BANNER)?;
     let until = Instant::now() + GREETING;

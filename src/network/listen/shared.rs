@@ -16,7 +16,7 @@ pub(super) const GREETING: Duration = Duration::from_secs(10);
 const HAND_OVER: Duration = Duration::from_secs(5);
 
 /// A listener's settings, its log, and the recordings that it has open.
-pub(super) struct Shared<'a> {
+pub(super) struct ListenerState<'a> {
     pub(super) options: &'a ListenOptions,
     log: &'a (dyn Fn(&ListenNotice) + Sync),
     /// The listener is to end.
@@ -38,9 +38,9 @@ enum SessionState {
     Finishing,
 }
 
-impl<'a> Shared<'a> {
+impl<'a> ListenerState<'a> {
     pub(super) fn new(options: &'a ListenOptions, log: &'a (dyn Fn(&ListenNotice) + Sync)) -> Self {
-        Shared {
+        ListenerState {
             options,
             log,
             stop: AtomicBool::new(false),
@@ -113,7 +113,8 @@ impl<'a> Shared<'a> {
         self.changed.notify_all();
     }
 
-    /// Takes out the recordings whose senders did not come back in time; [`Shared::release`] is to follow for each.
+    /// Takes out the recordings whose senders did not come back in time; [`ListenerState::release`] is to follow for
+    /// each.
     pub(super) fn expired(&self) -> Vec<String> {
         let now = Instant::now();
         let mut expired = Vec::new();

@@ -1,6 +1,6 @@
 //! A recording of several buffers at a listener that takes one: a session for each, which makes a file of its own there.
 
-use super::classic::Sender;
+use super::classic::ClassicSender;
 use crate::record::{Remote, RemoteRing, Sent};
 use crate::units::CpuId;
 use std::io;
@@ -10,11 +10,11 @@ use std::thread;
 #[derive(Debug)]
 pub(super) struct Apart {
     place: String,
-    sessions: Vec<Sender>,
+    sessions: Vec<ClassicSender>,
 }
 
 impl Apart {
-    pub(super) fn new(place: &str, sessions: Vec<Sender>) -> Self {
+    pub(super) fn new(place: &str, sessions: Vec<ClassicSender>) -> Self {
         Apart { place: place.to_owned(), sessions }
     }
 }
@@ -42,12 +42,13 @@ impl Remote for Apart {
     fn finish(&self) -> io::Result<Sent> {
         // A listener takes its time over each file: over all of them at once.
         let failed: Vec<String> = thread::scope(|scope| {
-            let finish = |session| scope.spawn(move || Sender::finish(session));
+            let finish = |session| scope.spawn(move || ClassicSender::finish(session));
             let threads: Vec<_> = self.sessions.iter().map(finish).collect();
             let ended = threads
                 .into_iter()
                 .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            let failed = |(session, ended): (&Sender, io::Result<Sent>)| Some(of_session(session, &ended.err()?));
+            let failed =
+                |(session, ended): (&ClassicSender, io::Result<Sent>)| Some(of_session(session, &ended.err()?));
             self.sessions.iter().zip(ended).filter_map(failed).collect()
         });
         match failed.is_empty() {
@@ -58,7 +59,7 @@ impl Remote for Apart {
 }
 
 /// The failure of a session, and whose it is.
-fn of_session(session: &Sender, error: &io::Error) -> String {
+fn of_session(session: &ClassicSender, error: &io::Error) -> String {
     match session.buffer() {
         "" => format!("the main buffer: {error}"),
         buffer => format!("instance {buffer}: {error}"),

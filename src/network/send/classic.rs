@@ -6,7 +6,7 @@
 //! A listener of ours is sent to so only over UDP; it gets the number sent of each ring, and answers how much it stored.
 
 use super::connect::GREETING;
-use super::datagrams::{Datagrams, Stored};
+use super::datagrams::{Datagrams, StoredCounts};
 use super::description::{description, opened};
 use super::of_buffer::narrow_to;
 use super::streams::{DataStreams, DataWay};
@@ -27,15 +27,15 @@ const LAST: Duration = Duration::from_secs(120);
 
 /// A recording on its way.
 #[derive(Debug)]
-pub(super) struct Sender {
+pub(super) struct ClassicSender {
     place: String,
     /// The buffer that it takes; empty for the main one.
     buffer: String,
-    session: Arc<Session>,
+    session: Arc<ClassicSession>,
 }
 
 #[derive(Debug)]
-struct Session(Mutex<ClassicState>);
+struct ClassicSession(Mutex<ClassicState>);
 
 #[derive(Debug)]
 struct ClassicState {
@@ -63,7 +63,7 @@ enum Data {
     Datagrams(Datagrams),
 }
 
-impl Sender {
+impl ClassicSender {
     pub(super) fn new(place: &str, control: Patient, transport: Transport, version: Version, counted: bool) -> Self {
         let data = match transport {
             Transport::Stream => Data::Streams(DataStreams::default()),
@@ -72,7 +72,11 @@ impl Sender {
         let (stored, end) = (Vec::new(), None);
         let (begun, failed, apart) = (false, None, None);
         let state = ClassicState { control, apart, version, begun, failed, cpus: 1, data, counted, stored, end };
-        Sender { place: place.to_owned(), buffer: String::new(), session: Arc::new(Session(Mutex::new(state))) }
+        ClassicSender {
+            place: place.to_owned(),
+            buffer: String::new(),
+            session: Arc::new(ClassicSession(Mutex::new(state))),
+        }
     }
 
     /// Sends this buffer of several.
@@ -92,13 +96,13 @@ impl Sender {
     }
 }
 
-impl Session {
+impl ClassicSession {
     fn state(&self) -> MutexGuard<'_, ClassicState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Stored for Session {
+impl StoredCounts for ClassicSession {
     fn stored(&self) -> io::Result<Option<Vec<RingCount>>> {
         let mut state = self.state();
         if !state.counted {
@@ -115,7 +119,7 @@ impl Stored for Session {
     }
 }
 
-impl Remote for Sender {
+impl Remote for ClassicSender {
     fn place(&self) -> String {
         self.place.clone()
     }
@@ -129,7 +133,7 @@ impl Remote for Sender {
         state.cpus = state.cpus.max(cpu.0 + 1);
         match &mut state.data {
             Data::Streams(streams) => streams.ring(cpu),
-            Data::Datagrams(datagrams) => datagrams.ring(cpu, Arc::clone(&self.session) as Arc<dyn Stored>),
+            Data::Datagrams(datagrams) => datagrams.ring(cpu, Arc::clone(&self.session) as Arc<dyn StoredCounts>),
         }
     }
 

@@ -18,7 +18,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Says at the end what the listener has stored of each ring; nothing if it does not count.
-pub(super) trait Stored: Debug + Send + Sync {
+pub(super) trait StoredCounts: Debug + Send + Sync {
     /// Asks once all rings have ended.
     fn stored(&self) -> io::Result<Option<Vec<RingCount>>>;
 }
@@ -49,11 +49,11 @@ struct Way {
 
 impl Datagrams {
     /// Announces the ring of `cpu`.
-    pub(super) fn ring(&mut self, cpu: CpuId, stored: Arc<dyn Stored>) -> Box<dyn RemoteRing> {
+    pub(super) fn ring(&mut self, cpu: CpuId, stored: Arc<dyn StoredCounts>) -> Box<dyn RemoteRing> {
         let count = RingCount { cpu: cpu.0, ..RingCount::default() };
         let ring = Arc::new(Mutex::new(DatagramRing { count, ..DatagramRing::default() }));
         self.rings.push(Arc::clone(&ring));
-        Box::new(SenderRing { ring, stored })
+        Box::new(DatagramSenderRing { ring, stored })
     }
 
     /// Opens the socket of each ring to the port of its CPU at `peer`.
@@ -147,12 +147,12 @@ impl Way {
 }
 
 #[derive(Debug)]
-struct SenderRing {
+struct DatagramSenderRing {
     ring: Arc<Mutex<DatagramRing>>,
-    stored: Arc<dyn Stored>,
+    stored: Arc<dyn StoredCounts>,
 }
 
-impl RemoteRing for SenderRing {
+impl RemoteRing for DatagramSenderRing {
     fn append(&mut self, chunk: &[u8], _raw: u64) -> io::Result<()> {
         let mut ring = locked(&self.ring);
         let (count, refused) = (ring.count, ring.refused);

@@ -1,7 +1,7 @@
 //! A connection to a listener of either kind.
 
 use super::apart::Apart;
-use super::classic::Sender;
+use super::classic::ClassicSender;
 use super::connect::{ConnectError, Greeted, greet, resolve};
 use super::extended;
 use super::transport::Transport;
@@ -62,16 +62,17 @@ pub fn connect(
     };
     let session = |greeted: Greeted| match greeted {
         Greeted::Ours(_) => Err(ConnectError::NoListener(place.to_owned())),
-        Greeted::Counted(control) => {
-            Ok((Sender::new(place, control, Transport::Udp, Version::V7(Codec::Zstd), true), ListenerKind::OursOverUdp))
-        }
+        Greeted::Counted(control) => Ok((
+            ClassicSender::new(place, control, Transport::Udp, Version::V7(Codec::Zstd), true),
+            ListenerKind::OursOverUdp,
+        )),
         Greeted::TraceCmd(control) => {
-            Ok((Sender::new(place, control, transport, version, false), ListenerKind::TraceCmd))
+            Ok((ClassicSender::new(place, control, transport, version, false), ListenerKind::TraceCmd))
         }
     };
     let (first, kind) = match greet(place, &addresses, offer)? {
         Greeted::Ours(control) => {
-            let remote = Arc::new(extended::Sender::new(place, addresses, control, patience));
+            let remote = Arc::new(extended::ExtendedSender::new(place, addresses, control, patience));
             return Ok(Destination { remote, kind: ListenerKind::Ours, sessions: Vec::new() });
         }
         other => session(other)?,
@@ -84,7 +85,7 @@ pub fn connect(
     for buffer in others {
         senders.push(session(greet(place, &addresses, offer)?)?.0.of(buffer));
     }
-    let port = |sender: &Sender| {
+    let port = |sender: &ClassicSender| {
         let port = sender.port().map_err(|e| ConnectError::Connect { place: place.to_owned(), source: e.into() })?;
         Ok(BufferSession { buffer: sender.buffer().to_owned(), port })
     };

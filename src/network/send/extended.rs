@@ -4,7 +4,7 @@
 //! the file, hears what of it is there, and goes on from there.
 
 use super::connect::{Greeted, greet};
-use super::queue::Queue;
+use super::queue::SendQueue;
 use crate::network::patient::{ConnectionError, Patient};
 use crate::network::transport::Address;
 use crate::network::wire::{Frame, OFFER, RingId};
@@ -31,9 +31,9 @@ const COUNT: u64 = 4;
 
 /// A recording on its way.
 #[derive(Debug)]
-pub(super) struct Sender {
+pub(super) struct ExtendedSender {
     place: String,
-    queue: Arc<Queue>,
+    queue: Arc<SendQueue>,
     begin: Mutex<Begin>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -53,10 +53,10 @@ struct Link {
     patience: Duration,
 }
 
-impl Sender {
+impl ExtendedSender {
     pub(super) fn new(place: &str, addresses: Vec<Address>, control: Patient, patience: Duration) -> Self {
         let link = Some(Link { control, addresses, patience });
-        Sender {
+        ExtendedSender {
             place: place.to_owned(),
             queue: Arc::default(),
             begin: Mutex::new(Begin { rings: Vec::new(), chunked: false, link }),
@@ -69,7 +69,8 @@ impl Sender {
         let Some(Link { control, addresses, patience }) = begin.link.take() else { return Ok(()) };
         let open = Opening { id, chunked: begin.chunked, rings: begin.rings.clone() };
         let (queue, place) = (Arc::clone(&self.queue), self.place.clone());
-        let work = move || Work { queue: &queue, place, addresses, patience, open, name: String::new() }.run(control);
+        let work =
+            move || SenderThread { queue: &queue, place, addresses, patience, open, name: String::new() }.run(control);
         let thread = thread::Builder::new().name("rtrace/send".to_owned()).spawn(work)?;
         *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
         Ok(())
@@ -83,7 +84,7 @@ impl Sender {
     }
 }
 
-impl Remote for Sender {
+impl Remote for ExtendedSender {
     fn place(&self) -> String {
         self.place.clone()
     }
@@ -97,7 +98,7 @@ impl Remote for Sender {
         begin.rings.push(RingId { buffer: buffer.to_owned(), cpu: cpu.0 });
         begin.chunked = chunked;
         let number = self.queue.change(|state| state.add_ring(if chunked { COUNT } else { 0 }));
-        Box::new(SenderRing { queue: Arc::clone(&self.queue), number })
+        Box::new(ExtendedSenderRing { queue: Arc::clone(&self.queue), number })
     }
 
     fn file(&self, id: u64, bytes: Vec<u8>) -> io::Result<()> {
@@ -117,7 +118,7 @@ impl Remote for Sender {
     }
 }
 
-impl Drop for Sender {
+impl Drop for ExtendedSender {
     fn drop(&mut self) {
         self.queue.change(|state| {
             if state.done.is_none() {
@@ -132,12 +133,12 @@ impl Drop for Sender {
 }
 
 #[derive(Debug)]
-struct SenderRing {
-    queue: Arc<Queue>,
+struct ExtendedSenderRing {
+    queue: Arc<SendQueue>,
     number: usize,
 }
 
-impl RemoteRing for SenderRing {
+impl RemoteRing for ExtendedSenderRing {
     fn append(&mut self, chunk: &[u8], raw: u64) -> io::Result<()> {
         self.queue.push(self.number, chunk, raw)
     }
@@ -163,8 +164,8 @@ struct Opening {
 }
 
 /// The thread that sends.
-struct Work<'a> {
-    queue: &'a Queue,
+struct SenderThread<'a> {
+    queue: &'a SendQueue,
     place: String,
     addresses: Vec<Address>,
     patience: Duration,
@@ -173,7 +174,7 @@ struct Work<'a> {
     name: String,
 }
 
-impl Work<'_> {
+impl SenderThread<'_> {
     fn run(mut self, control: Patient) {
         let (mut link, mut contact) = (Ok(control), Instant::now());
         loop {

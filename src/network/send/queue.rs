@@ -12,7 +12,7 @@ const MOST: usize = 64 << 20;
 
 /// The shared state of a recording's threads and of the one that sends.
 #[derive(Debug, Default)]
-pub(super) struct Queue {
+pub(super) struct SendQueue {
     state: Mutex<QueueState>,
     changed: Condvar,
 }
@@ -57,7 +57,7 @@ struct WaitingData {
     events: u64,
 }
 
-impl Queue {
+impl SendQueue {
     pub(super) fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn what_is_not_confirmed_is_sent_again_and_counted_if_it_is_lost() {
-        let queue = Queue::default();
+        let queue = SendQueue::default();
         let ring = queue.change(|state| state.add_ring(4));
         for n in 0..3u64 {
             queue.push(ring, &[n as u8; 10], 4096).unwrap();

@@ -65,7 +65,7 @@ impl DataStreams {
     pub(in crate::network) fn ring(&mut self, cpu: CpuId) -> Box<dyn RemoteRing> {
         let slot = Arc::default();
         self.rings.push((cpu, Arc::clone(&slot)));
-        Box::new(SenderRing(slot))
+        Box::new(StreamSenderRing(slot))
     }
 
     /// Number of connections: ports have the numbers of the CPUs, which may have gaps.
@@ -92,9 +92,9 @@ impl DataStreams {
 }
 
 #[derive(Debug)]
-struct SenderRing(Arc<Mutex<Slot>>);
+struct StreamSenderRing(Arc<Mutex<Slot>>);
 
-impl RemoteRing for SenderRing {
+impl RemoteRing for StreamSenderRing {
     fn append(&mut self, chunk: &[u8], _raw: u64) -> io::Result<()> {
         let mut slot = locked(&self.0);
         slot.way.as_mut().ok_or(io::ErrorKind::NotConnected)?.write_all(chunk)?;

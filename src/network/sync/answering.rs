@@ -1,6 +1,6 @@
 //! The controller's side: asks for measurements, stamps probes and sends them back, or says what KVM knows.
 
-use super::fastest::{Measured, bound};
+use super::fastest::{ClockMeasurement, bound};
 use super::kvm::answer;
 use super::messages::{next, unexpected};
 use crate::network::patient::{ConnectionError, Patient, Tick};
@@ -33,13 +33,13 @@ pub(in crate::network) enum Comparing {
 pub(in crate::network) struct Answerer {
     control: Patient,
     comparing: Comparing,
-    cpus: Vec<Vec<Measured>>,
+    cpus: Vec<Vec<ClockMeasurement>>,
     rounds: u32,
 }
 
 /// The result of all measurements.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::network) struct Compared {
+pub(in crate::network) struct SyncResult {
     /// The samples, for the guest's file.
     pub(in crate::network) shift: Option<TimeShift>,
     /// Their quality, or the reason why there are none.
@@ -48,10 +48,10 @@ pub(in crate::network) struct Compared {
     pub(in crate::network) failed: Option<String>,
 }
 
-impl Compared {
+impl SyncResult {
     /// Without a measurement.
     pub(in crate::network) fn not(why: String) -> Self {
-        Compared { shift: None, comparison: ClockComparison::Not(why), failed: None }
+        SyncResult { shift: None, comparison: ClockComparison::Not(why), failed: None }
     }
 
     /// The last measurement of the first CPU: to be added to the guest's times.
@@ -80,7 +80,7 @@ impl Answerer {
 
     /// Measures every so often (never, if that is 0) until something comes from `over`, and once more then; without that last
     /// time if nothing will come any more. `peer` is the TRACEID of the host's recording.
-    pub(in crate::network) fn run(mut self, every: Duration, over: &Receiver<()>, peer: u64) -> Compared {
+    pub(in crate::network) fn run(mut self, every: Duration, over: &Receiver<()>, peer: u64) -> SyncResult {
         let every = if every.is_zero() { Duration::MAX } else { every };
         let outcome = loop {
             match over.recv_timeout(every) {
@@ -101,7 +101,7 @@ impl Answerer {
         self.control.write(&Message::TimeSync(TimeSync::Stop).bytes())
     }
 
-    fn into_result(self, peer: u64, failed: Option<String>) -> Compared {
+    fn into_result(self, peer: u64, failed: Option<String>) -> SyncResult {
         let Answerer { comparing, cpus, rounds, .. } = self;
         let (host, interpolate) = match comparing {
             Comparing::Probes(clock) => {
@@ -115,12 +115,12 @@ impl Answerer {
         let errors: Option<Vec<u64>> = cpus.iter().flatten().map(|measured| measured.error).collect();
         let comparison =
             ClockComparison::Compared { host, error: errors.and_then(|errors| errors.into_iter().max()), rounds };
-        let sample = |measured: &Measured| ClockSample::new(measured.time, measured.offset);
+        let sample = |measured: &ClockMeasurement| ClockSample::new(measured.time, measured.offset);
         let cpus = cpus.iter().map(|cpu| cpu.iter().map(sample).collect()).collect();
-        Compared { shift: Some(TimeShift { peer, interpolate, cpus }), comparison, failed }
+        SyncResult { shift: Some(TimeShift { peer, interpolate, cpus }), comparison, failed }
     }
 
-    fn measure(&mut self, cpu: u16, tick: &mut Tick<'_>) -> Result<Measured, ConnectionError> {
+    fn measure(&mut self, cpu: u16, tick: &mut Tick<'_>) -> Result<ClockMeasurement, ConnectionError> {
         self.send(TimeSync::Measure(cpu))?;
         let clock = match &mut self.comparing {
             Comparing::Kvm(guest, _) => return answer(&self.control, guest, cpu, tick),
@@ -149,7 +149,7 @@ impl Answerer {
                     send(TimeSync::Probes { series: of, stamps })?;
                 }
                 TimeSync::Offset { time, offset, error } => {
-                    return Ok(Measured { time, offset, error: error.or_else(|| bound(&last)) });
+                    return Ok(ClockMeasurement { time, offset, error: error.or_else(|| bound(&last)) });
                 }
                 other => return Err(unexpected(&other)),
             }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 /// One measurement of the agent's clock against the controller's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::network) struct Measured {
+pub(in crate::network) struct ClockMeasurement {
     /// The agent's time when it was made.
     pub(in crate::network) time: u64,
     /// To be added to the agent's times.
@@ -16,14 +16,18 @@ pub(in crate::network) struct Measured {
 
 /// The probe that was back first decides. `there` are the controller's stamps; `here` the agent's: when the probe left, when it
 /// was back. `None` without a probe that all three know.
-pub(super) fn fastest(here: &HashMap<u32, (u64, u64)>, there: &[ProbeStamp]) -> Option<Measured> {
+pub(super) fn fastest(here: &HashMap<u32, (u64, u64)>, there: &[ProbeStamp]) -> Option<ClockMeasurement> {
     let complete = there.iter().filter_map(|stamp| {
         let &(left, back) = here.get(&stamp.number)?;
         Some((left, back.checked_sub(left)?, stamp.time))
     });
     let (left, trip, time) = complete.min_by_key(|(_, trip, _)| *trip)?;
     let middle = left.wrapping_add(trip / 2);
-    Some(Measured { time: middle, offset: time.wrapping_sub(middle).cast_signed(), error: Some(trip.div_ceil(2)) })
+    Some(ClockMeasurement {
+        time: middle,
+        offset: time.wrapping_sub(middle).cast_signed(),
+        error: Some(trip.div_ceil(2)),
+    })
 }
 
 /// The most by which the result of a series can be wrong, from the controller's `stamps` alone: a probe leaves after the one
@@ -44,7 +48,7 @@ mod tests {
         let here = HashMap::from([(1, (100, 140)), (2, (200, 210)), (3, (300, 290))]);
         let stamp = |number: u32, time: u64| ProbeStamp { number, time };
         let there = [stamp(1, 1130), stamp(2, 1205), stamp(3, 1300), stamp(4, 1400)];
-        assert_eq!(fastest(&here, &there), Some(Measured { time: 205, offset: 1000, error: Some(5) }));
+        assert_eq!(fastest(&here, &there), Some(ClockMeasurement { time: 205, offset: 1000, error: Some(5) }));
         let slow = fastest(&here, &there[..1]).unwrap();
         assert_eq!((slow.offset, slow.error), (1010, Some(20)));
         assert_eq!(fastest(&here, &there[2..]), None);

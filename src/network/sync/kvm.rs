@@ -4,7 +4,7 @@
 //! be added to it: minus the offset that KVM adds to the host's counter. There is nothing to measure, and no error. Only counters
 //! that are not scaled are compared so: what trace-cmd does with the factor holds for no other.
 
-use super::fastest::Measured;
+use super::fastest::ClockMeasurement;
 use super::messages::{next, unexpected};
 use crate::network::patient::{ConnectionError, Patient, Tick};
 use crate::network::wire::{KvmClock, Message, TimeSync};
@@ -33,7 +33,7 @@ pub(super) fn answer(
     guest: &KvmGuest,
     cpu: u16,
     tick: &mut Tick<'_>,
-) -> Result<Measured, ConnectionError> {
+) -> Result<ClockMeasurement, ConnectionError> {
     let request = match next(control, tick)? {
         TimeSync::KvmRequest(request) => request,
         other => return Err(unexpected(&other)),
@@ -41,5 +41,5 @@ pub(super) fn answer(
     let offset = guest.offset(cpu.into())?.wrapping_neg();
     let response = KvmClock { time: request.time, offset, scaling: 1, fraction: 0 };
     control.write(&Message::TimeSync(TimeSync::KvmResponse(response)).bytes())?;
-    Ok(Measured { time: request.time.cast_unsigned(), offset, error: Some(0) })
+    Ok(ClockMeasurement { time: request.time.cast_unsigned(), offset, error: Some(0) })
 }

@@ -14,5 +14,5 @@ mod probing;
 #[cfg(test)]
 mod tests;
 
-pub(super) use answering::{Answerer, Compared, Comparing};
+pub(super) use answering::{Answerer, Comparing, SyncResult};
 pub(super) use probing::Prober;

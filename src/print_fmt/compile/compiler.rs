@@ -12,7 +12,7 @@ use crate::symbols::Symbols;
 const BUDGET: usize = 20_000;
 
 /// State of the compiler while it compiles one event's print format.
-pub(super) struct Compiler<'a> {
+pub(super) struct PrintFmtCompiler<'a> {
     pub(super) event: &'a EventFormat,
     pub(super) abi: Abi,
     pub(super) semantics: Semantics,
@@ -26,17 +26,17 @@ pub(super) struct Compiler<'a> {
 
 /// Number of names bound before a statement expression.
 #[derive(Clone, Copy)]
-pub(super) struct Depth {
+pub(super) struct ScopeDepth {
     pub(super) scope: usize,
     pub(super) tables: usize,
 }
 
-impl Compiler<'_> {
-    pub(super) fn depth(&self) -> Depth {
-        Depth { scope: self.scope.len(), tables: self.tables.len() }
+impl PrintFmtCompiler<'_> {
+    pub(super) fn depth(&self) -> ScopeDepth {
+        ScopeDepth { scope: self.scope.len(), tables: self.tables.len() }
     }
 
-    pub(super) fn unbind(&mut self, depth: Depth) {
+    pub(super) fn unbind(&mut self, depth: ScopeDepth) {
         self.scope.truncate(depth.scope);
         self.tables.truncate(depth.tables);
     }

@@ -1,16 +1,16 @@
 //! A whole print format: pieces and arguments to operations.
 
-use super::Compiler;
+use super::PrintFmtCompiler;
 use crate::abi::Abi;
 use crate::format::{EventFormat, Shape};
 use crate::print_fmt::ast::CExpr;
-use crate::print_fmt::bytes::Bytes;
+use crate::print_fmt::bytes::RecordBytes;
 use crate::print_fmt::expr::{Ex, Load};
 use crate::print_fmt::parse::parse;
 use crate::print_fmt::pointer::Pointer;
-use crate::print_fmt::program::{AddressSpec, FieldOp, IntSpec, PrintOp, PrintStep, Shown, TextSpec};
-use crate::print_fmt::spec::{Count, FormatPiece, Spec, pieces};
-use crate::print_fmt::text::Text;
+use crate::print_fmt::program::{AddressSpec, FieldOp, IntSpec, PaddedValue, PrintOp, PrintStep, TextSpec};
+use crate::print_fmt::spec::{ConversionLength, FormatPiece, Spec, pieces};
+use crate::print_fmt::text::TextExpr;
 use crate::print_fmt::{PrintFmtError, PrintProgram, Semantics};
 use crate::symbols::Symbols;
 use crate::text::literal::Literal;
@@ -27,7 +27,7 @@ pub fn compile(
     semantics: Semantics,
 ) -> Result<PrintProgram, PrintFmtError> {
     let ast = parse(&event.print_fmt, abi.long_size)?;
-    let compiler = Compiler { event, abi, semantics, symbols, scope: Vec::new(), tables: Vec::new(), spent: 0 };
+    let compiler = PrintFmtCompiler { event, abi, semantics, symbols, scope: Vec::new(), tables: Vec::new(), spent: 0 };
     // libtraceevent prints `long`s with its own width, whatever the recorded machine's is
     let long_size = if semantics == Semantics::TraceCmd { 8 } else { abi.long_size };
     let pieces = pieces(&ast.format, long_size);
@@ -37,7 +37,7 @@ pub fn compile(
         args = event.fields.iter().map(|f| CExpr::Field(f.name.clone())).collect();
     }
     let program = PrintProgram { steps: Vec::new(), semantics, fields: Vec::new() };
-    let mut builder = Builder { compiler, args, next: 0, program, literal: Vec::new() };
+    let mut builder = FormatCompiler { compiler, args, next: 0, program, literal: Vec::new() };
     for piece in &pieces {
         match piece {
             FormatPiece::Literal(text) => builder.literal.extend_from_slice(text),
@@ -50,8 +50,8 @@ pub fn compile(
     Ok(builder.program)
 }
 
-struct Builder<'a> {
-    compiler: Compiler<'a>,
+struct FormatCompiler<'a> {
+    compiler: PrintFmtCompiler<'a>,
     args: Vec<CExpr>,
     next: usize,
     program: PrintProgram,
@@ -59,7 +59,7 @@ struct Builder<'a> {
     literal: Vec<u8>,
 }
 
-impl Builder<'_> {
+impl FormatCompiler<'_> {
     fn step(&mut self, op: PrintOp) {
         self.program.steps.push(PrintStep { literal: Literal::new(&self.literal), op });
         self.literal.clear();
@@ -76,10 +76,10 @@ impl Builder<'_> {
         Ok(self.compiler.number(expr)?.ok_or(unfit)?.0)
     }
 
-    fn count(&mut self, count: Count) -> Result<Ex, PrintFmtError> {
+    fn count(&mut self, count: ConversionLength) -> Result<Ex, PrintFmtError> {
         match count {
-            Count::Given(n) => Ok(Ex::Const(n as u64)),
-            Count::Argument => {
+            ConversionLength::Given(n) => Ok(Ex::Const(n as u64)),
+            ConversionLength::Argument => {
                 let arg = self.argument()?;
                 self.number(&arg)
             }
@@ -102,7 +102,7 @@ impl Builder<'_> {
             b'c' if width.constant() == Some(0) => PrintOp::Char(self.number(&arg)?),
             b'c' => PrintOp::Address(Box::new(AddressSpec {
                 value: self.number(&arg)?,
-                kind: Shown::Char,
+                kind: PaddedValue::Char,
                 left: spec.flags.left,
                 width,
             })),
@@ -179,9 +179,9 @@ impl Builder<'_> {
             return Ok(PrintOp::TextSpec(Box::new(TextSpec { text, left: spec.flags.left, width, precision })));
         }
         Ok(match text {
-            Text::Bytes(Bytes::Fixed { offset, len: 16 }) => PrintOp::Comm(offset),
-            Text::Bytes(bytes) => PrintOp::Str(bytes),
-            Text::Symbolic(of) => PrintOp::Symbolic(of),
+            TextExpr::Bytes(RecordBytes::Fixed { offset, len: 16 }) => PrintOp::Comm(offset),
+            TextExpr::Bytes(bytes) => PrintOp::Str(bytes),
+            TextExpr::Symbolic(of) => PrintOp::Symbolic(of),
             other => PrintOp::Text(Box::new(other)),
         })
     }
@@ -191,9 +191,10 @@ impl Builder<'_> {
         if kind.takes_bytes()
             && let Some(place) = self.compiler.place(arg, true)?
         {
-            let given = matches!(spec.width, Count::Argument) || self.compiler.kernel() && width.constant() != Some(0);
+            let given = matches!(spec.width, ConversionLength::Argument)
+                || self.compiler.kernel() && width.constant() != Some(0);
             if self.compiler.kernel() && !kind.counts() && given {
-                let kind = Shown::Bytes(kind, place.bytes);
+                let kind = PaddedValue::Bytes(kind, place.bytes);
                 let value = Ex::Const(0);
                 return Ok(PrintOp::Address(Box::new(AddressSpec { value, kind, left: spec.flags.left, width })));
             }
@@ -208,6 +209,11 @@ impl Builder<'_> {
         if width.constant() == Some(0) {
             return Ok(PrintOp::Symbol(value, kind));
         }
-        Ok(PrintOp::Address(Box::new(AddressSpec { value, kind: Shown::Pointer(kind), left: spec.flags.left, width })))
+        Ok(PrintOp::Address(Box::new(AddressSpec {
+            value,
+            kind: PaddedValue::Pointer(kind),
+            left: spec.flags.left,
+            width,
+        })))
     }
 }

@@ -7,5 +7,5 @@ mod number;
 mod place;
 mod strings;
 
-use compiler::{Compiler, Depth};
+use compiler::{PrintFmtCompiler, ScopeDepth};
 pub use format::compile;

@@ -1,6 +1,6 @@
 //! Expressions with a number as their value.
 
-use super::{Compiler, Depth, names};
+use super::{PrintFmtCompiler, ScopeDepth, names};
 use crate::format::{Field, Shape};
 use crate::print_fmt::PrintFmtError;
 use crate::print_fmt::ast::CExpr;
@@ -13,7 +13,7 @@ type Typed = (Ex, CType);
 /// libtraceevent has only this type.
 const WORD: CType = CType { size: 8, signed: false, pointee: None, masks: true, truth: false };
 
-impl Compiler<'_> {
+impl PrintFmtCompiler<'_> {
     /// The number that `expr` stands for; `None` if it is a text, an array or a structure.
     pub(super) fn number(&mut self, expr: &CExpr) -> Result<Option<Typed>, PrintFmtError> {
         self.spend(1)?;
@@ -60,7 +60,10 @@ impl Compiler<'_> {
 
     /// Binds the names of a statement expression; gives how many there were before, or `None` if one is neither a number
     /// nor a table.
-    pub(super) fn bind(&mut self, bound: &[(String, Option<CType>, CExpr)]) -> Result<Option<Depth>, PrintFmtError> {
+    pub(super) fn bind(
+        &mut self,
+        bound: &[(String, Option<CType>, CExpr)],
+    ) -> Result<Option<ScopeDepth>, PrintFmtError> {
         let depth = self.depth();
         for (name, ctype, value) in bound {
             if let CExpr::Braces(entries) = value {
@@ -139,7 +142,7 @@ impl Compiler<'_> {
         let ctype = self.seen_as(CType::number(size, signed));
         Ok(Some(match (place.bytes, index.constant()) {
             // a fixed element of a fixed array is a plain number of the record
-            (crate::print_fmt::bytes::Bytes::Fixed { offset, len }, Some(i))
+            (crate::print_fmt::bytes::RecordBytes::Fixed { offset, len }, Some(i))
                 if i < u64::from(len.checked_div(size.into()).unwrap_or_default()) =>
             {
                 let offset = offset.saturating_add((i as u32).saturating_mul(size.into()));

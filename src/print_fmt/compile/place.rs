@@ -1,15 +1,15 @@
 //! Expressions that stand for a stretch of the record.
 
-use super::Compiler;
+use super::PrintFmtCompiler;
 use crate::format::{Field, Shape};
 use crate::print_fmt::PrintFmtError;
 use crate::print_fmt::ast::CExpr;
-use crate::print_fmt::bytes::Bytes;
+use crate::print_fmt::bytes::RecordBytes;
 
 /// A stretch of the record and what its elements are like.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ArrayPlace {
-    pub(super) bytes: Bytes,
+    pub(super) bytes: RecordBytes,
     /// Bytes per element; 0 if that is not known.
     pub(super) element: u8,
     pub(super) signed: bool,
@@ -18,10 +18,10 @@ pub(super) struct ArrayPlace {
 impl ArrayPlace {
     /// The rest of an array of fixed size from an element on.
     fn from(self, index: u64) -> Option<ArrayPlace> {
-        let Bytes::Fixed { offset, len } = self.bytes else { return None };
+        let RecordBytes::Fixed { offset, len } = self.bytes else { return None };
         let skipped = u32::try_from(index).ok()?.checked_mul(self.element.into())?;
         Some(ArrayPlace {
-            bytes: Bytes::Fixed { offset: offset.checked_add(skipped)?, len: len.checked_sub(skipped)? },
+            bytes: RecordBytes::Fixed { offset: offset.checked_add(skipped)?, len: len.checked_sub(skipped)? },
             ..self
         })
     }
@@ -31,18 +31,18 @@ pub(super) fn of_field(field: &Field) -> ArrayPlace {
     let at = u32::try_from(field.offset).unwrap_or(u32::MAX);
     let size = u32::try_from(field.size).unwrap_or(u32::MAX);
     let (bytes, element) = match field.shape {
-        Shape::Scalar => (Bytes::Fixed { offset: at, len: size }, field.size),
-        Shape::Array { elem_size } if field.size == 0 => (Bytes::Rest { offset: at }, elem_size),
-        Shape::Array { elem_size } => (Bytes::Fixed { offset: at, len: size }, elem_size),
-        Shape::DataLoc { elem_size } if field.size == 2 => (Bytes::OldLoc { at }, elem_size),
-        Shape::DataLoc { elem_size } => (Bytes::DataLoc { at }, elem_size),
-        Shape::RelLoc { elem_size } => (Bytes::RelLoc { at }, elem_size),
+        Shape::Scalar => (RecordBytes::Fixed { offset: at, len: size }, field.size),
+        Shape::Array { elem_size } if field.size == 0 => (RecordBytes::Rest { offset: at }, elem_size),
+        Shape::Array { elem_size } => (RecordBytes::Fixed { offset: at, len: size }, elem_size),
+        Shape::DataLoc { elem_size } if field.size == 2 => (RecordBytes::OldLoc { at }, elem_size),
+        Shape::DataLoc { elem_size } => (RecordBytes::DataLoc { at }, elem_size),
+        Shape::RelLoc { elem_size } => (RecordBytes::RelLoc { at }, elem_size),
     };
     let element = if field.is_string() { 1 } else { u8::try_from(element).unwrap_or(0) };
     ArrayPlace { bytes, element, signed: field.is_signed() }
 }
 
-impl Compiler<'_> {
+impl PrintFmtCompiler<'_> {
     pub(super) fn field(&self, name: &str) -> Result<&Field, PrintFmtError> {
         self.event.field(name).ok_or_else(|| PrintFmtError::UnknownField(name.to_owned()))
     }

@@ -1,14 +1,14 @@
 //! Expressions with a text as their value.
 
-use super::Compiler;
+use super::PrintFmtCompiler;
 use crate::format::Shape;
 use crate::print_fmt::PrintFmtError;
 use crate::print_fmt::ast::CExpr;
-use crate::print_fmt::bytes::Bytes;
+use crate::print_fmt::bytes::RecordBytes;
 use crate::print_fmt::functions::{PrintFunction, TextFunction};
 use crate::print_fmt::table::HexDump;
-use crate::print_fmt::table::Table;
-use crate::print_fmt::text::Text;
+use crate::print_fmt::table::NameTable;
+use crate::print_fmt::text::TextExpr;
 
 /// A table entry whose name stands for no number that is known (libtraceevent's -1).
 const UNKNOWN: u64 = u64::MAX;
@@ -30,9 +30,9 @@ pub(super) fn is_text_function(name: &str) -> bool {
     ) || name.starts_with("__get_")
 }
 
-impl Compiler<'_> {
+impl PrintFmtCompiler<'_> {
     /// The text that `expr` stands for; `None` if it has none.
-    pub(super) fn text(&mut self, expr: &CExpr) -> Result<Option<Text>, PrintFmtError> {
+    pub(super) fn text(&mut self, expr: &CExpr) -> Result<Option<TextExpr>, PrintFmtError> {
         self.spend(1)?;
         if let CExpr::Call(name, args) = expr
             && let Some(text) = self.text_call(name, args)?
@@ -40,19 +40,19 @@ impl Compiler<'_> {
             return Ok(Some(text));
         }
         if let Some(place) = self.place(expr, false)? {
-            return Ok(Some(Text::Bytes(place.bytes)));
+            return Ok(Some(TextExpr::Bytes(place.bytes)));
         }
         match expr {
-            CExpr::Text(text) => Ok(Some(Text::Const(text.clone().into()))),
+            CExpr::Text(text) => Ok(Some(TextExpr::Const(text.clone().into()))),
             null if is_null(null) => {
                 let null: &[u8] = if self.kernel() { b"(null)" } else { b"" };
-                Ok(Some(Text::Const(null.into())))
+                Ok(Some(TextExpr::Const(null.into())))
             }
             CExpr::Cast(_, inner) => self.text(inner),
             CExpr::Choice(cond, yes, no) => {
                 let Some((cond, _)) = self.number(cond)? else { return Ok(None) };
                 let (Some(yes), Some(no)) = (self.text(yes)?, self.text(no)?) else { return Ok(None) };
-                Ok(Some(Text::Choice(Box::new((cond, yes, no)))))
+                Ok(Some(TextExpr::Choice(Box::new((cond, yes, no)))))
             }
             CExpr::Block(bound, result) => {
                 let Some(depth) = self.bind(bound)? else { return Ok(None) };
@@ -61,48 +61,48 @@ impl Compiler<'_> {
                 text
             }
             CExpr::Name(name) if !self.scope.iter().any(|s| s.0 == *name) => {
-                Ok(Some(Text::Const(name.as_bytes().into())))
+                Ok(Some(TextExpr::Const(name.as_bytes().into())))
             }
             CExpr::Field(name) => {
                 let field = self.field(name)?;
                 if field.shape == Shape::Scalar && field.size == usize::from(self.abi.long_size) {
-                    Ok(self.number(expr)?.map(|(ex, _)| Text::Pointer(ex)))
+                    Ok(self.number(expr)?.map(|(ex, _)| TextExpr::Pointer(ex)))
                 } else {
-                    Ok(self.place(expr, true)?.map(|p| Text::Bytes(p.bytes)))
+                    Ok(self.place(expr, true)?.map(|p| TextExpr::Bytes(p.bytes)))
                 }
             }
-            _ => Ok(self.number(expr)?.map(|(ex, _)| Text::Pointer(ex))),
+            _ => Ok(self.number(expr)?.map(|(ex, _)| TextExpr::Pointer(ex))),
         }
     }
 
-    fn text_call(&mut self, name: &str, args: &[CExpr]) -> Result<Option<Text>, PrintFmtError> {
+    fn text_call(&mut self, name: &str, args: &[CExpr]) -> Result<Option<TextExpr>, PrintFmtError> {
         let bad = || PrintFmtError::BadArguments(name.to_owned());
         Ok(Some(match (name, args) {
             ("__print_flags" | "__print_flags_u64", [value, delimiter, pairs @ ..]) => {
                 let CExpr::Text(delimiter) = delimiter else { return Err(bad()) };
                 let (value, _) = self.number(value)?.ok_or_else(bad)?;
-                Text::Flags(Box::new((value, self.table(name, pairs)?, delimiter.clone())))
+                TextExpr::Flags(Box::new((value, self.table(name, pairs)?, delimiter.clone())))
             }
             ("__print_symbolic" | "__print_symbolic_u64", [value, pairs @ ..]) => {
                 let (value, _) = self.number(value)?.ok_or_else(bad)?;
-                Text::Symbolic(Box::new((value, self.table(name, pairs)?)))
+                TextExpr::Symbolic(Box::new((value, self.table(name, pairs)?)))
             }
             ("__print_hex" | "__print_hex_str", [array, len]) => {
                 let bytes = self.place(array, true)?.ok_or_else(bad)?.bytes;
                 let (len, _) = self.number(len)?.ok_or_else(bad)?;
                 let separator = (name == "__print_hex").then_some(b' ');
-                Text::Hex { bytes, len: Some(len), separator }
+                TextExpr::Hex { bytes, len: Some(len), separator }
             }
             ("__print_array", [array, count, size]) => {
                 let bytes = self.place(array, true)?.ok_or_else(bad)?.bytes;
                 let (count, _) = self.number(count)?.ok_or_else(bad)?;
                 let (size, _) = self.number(size)?.ok_or_else(bad)?;
-                Text::Array(Box::new((bytes, count, size)))
+                TextExpr::Array(Box::new((bytes, count, size)))
             }
             ("__print_dynamic_array", [array, size]) => {
                 let bytes = self.array_argument(array)?.ok_or_else(bad)?;
                 let (size, _) = self.number(size)?.ok_or_else(bad)?;
-                Text::WholeArray(Box::new((bytes, size)))
+                TextExpr::WholeArray(Box::new((bytes, size)))
             }
             ("__print_hex_dump", [prefix, kind, row, group, array, len, ascii]) => {
                 let CExpr::Text(prefix) = prefix else { return Err(bad()) };
@@ -116,24 +116,24 @@ impl Compiler<'_> {
                 let ascii = self.constant(ascii)?.unwrap_or(0) != 0;
                 let bytes = self.place(array, true)?.ok_or_else(bad)?.bytes;
                 let (len, _) = self.number(len)?.ok_or_else(bad)?;
-                Text::HexDump(bytes, len, Box::new(HexDump { prefix: prefix.clone(), offsets, row, group, ascii }))
+                TextExpr::HexDump(bytes, len, Box::new(HexDump { prefix: prefix.clone(), offsets, row, group, ascii }))
             }
             ("__trace_landlock_print_layers", [_, array, count, CExpr::Name(names), _]) => {
                 let bytes = self.place(array, true)?.ok_or_else(bad)?.bytes;
                 let (count, _) = self.number(count)?.ok_or_else(bad)?;
                 let entries = self.tables.iter().rev().find(|table| table.0 == *names).ok_or_else(bad)?.1.clone();
-                Text::Layers(Box::new((bytes, count, self.table(name, &entries)?)))
+                TextExpr::Layers(Box::new((bytes, count, self.table(name, &entries)?)))
             }
-            ("__print_untrusted_str", [array]) => Text::Bytes(self.array_argument(array)?.ok_or_else(bad)?),
+            ("__print_untrusted_str", [array]) => TextExpr::Bytes(self.array_argument(array)?.ok_or_else(bad)?),
             ("__get_bitmask" | "__get_rel_bitmask", [array]) => {
-                Text::Bitmask(self.array_argument(array)?.ok_or_else(bad)?)
+                TextExpr::Bitmask(self.array_argument(array)?.ok_or_else(bad)?)
             }
             ("__get_cpumask" | "__get_rel_cpumask", [array]) => {
                 let bytes = self.array_argument(array)?.ok_or_else(bad)?;
-                if self.kernel() { Text::Bitmask(bytes) } else { Text::CpuList(bytes) }
+                if self.kernel() { TextExpr::Bitmask(bytes) } else { TextExpr::CpuList(bytes) }
             }
             ("__get_stacktrace" | "__get_rel_stacktrace", [array]) => {
-                Text::Stack(self.array_argument(array)?.ok_or_else(bad)?)
+                TextExpr::Stack(self.array_argument(array)?.ok_or_else(bad)?)
             }
             _ => match PrintFunction::of(name) {
                 Some(PrintFunction::Text(function)) => self.text_function(function, args)?,
@@ -143,7 +143,7 @@ impl Compiler<'_> {
     }
 
     /// `name` or an expression for an array.
-    fn array_argument(&self, expr: &CExpr) -> Result<Option<Bytes>, PrintFmtError> {
+    fn array_argument(&self, expr: &CExpr) -> Result<Option<RecordBytes>, PrintFmtError> {
         match expr {
             CExpr::Name(name) => Ok(Some(super::place::of_field(self.field(name)?).bytes)),
             other => Ok(self.place(other, true)?.map(|p| p.bytes)),
@@ -151,7 +151,7 @@ impl Compiler<'_> {
     }
 
     /// A kernel function: numbers and at most one array among its arguments.
-    fn text_function(&mut self, function: TextFunction, args: &[CExpr]) -> Result<Text, PrintFmtError> {
+    fn text_function(&mut self, function: TextFunction, args: &[CExpr]) -> Result<TextExpr, PrintFmtError> {
         let mut numbers = Vec::new();
         let mut bytes = None;
         for arg in args {
@@ -161,10 +161,10 @@ impl Compiler<'_> {
                 None => numbers.extend(self.number(arg)?.map(|(ex, _)| ex)),
             }
         }
-        Ok(Text::PrintFunction(Box::new((function, numbers, bytes))))
+        Ok(TextExpr::PrintFunction(Box::new((function, numbers, bytes))))
     }
 
-    fn table(&mut self, function: &str, pairs: &[CExpr]) -> Result<Table, PrintFmtError> {
+    fn table(&mut self, function: &str, pairs: &[CExpr]) -> Result<NameTable, PrintFmtError> {
         let bad = || PrintFmtError::BadArguments(function.to_owned());
         let mut table = Vec::with_capacity(pairs.len());
         let pairs = match pairs {
@@ -195,7 +195,7 @@ impl Compiler<'_> {
             };
             table.push((value, name));
         }
-        Ok(Table::new(&table))
+        Ok(NameTable::new(&table))
     }
 
     /// True if a constant's value depends on an enum constant that is not known.

@@ -29,11 +29,11 @@ fn own_map() -> ProcessMap {
 
 /// The files of this machine, some of them exchanged.
 #[derive(Default)]
-struct Files {
+struct MachineFiles {
     instead: Option<(String, io::Result<PathBuf>)>,
 }
 
-impl ObjectFiles for Files {
+impl ObjectFiles for MachineFiles {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         match &self.instead {
             Some((of, Ok(other))) if of == path => std::fs::read(other),
@@ -54,7 +54,7 @@ fn own_path() -> String {
 #[test]
 fn addresses_have_names() {
     assert_eq!(own_function(), 1);
-    let symbols = UserSymbols::new(&[own_map()], &Comms::default(), Box::new(Files::default()));
+    let symbols = UserSymbols::new(&[own_map()], &Comms::default(), Box::new(MachineFiles::default()));
     let at = own_function as fn() -> u32 as usize as u64;
     let found = symbols.find(PID, at + 3, false).unwrap();
     assert_eq!((found.name, found.offset), (Some("rtrace::symbols::user::tests::own_function"), 3));
@@ -71,7 +71,7 @@ fn addresses_have_names() {
 
 #[test]
 fn lines_as_perf_script_has_them() {
-    let symbols = UserSymbols::new(&[own_map()], &Comms::default(), Box::new(Files::default()));
+    let symbols = UserSymbols::new(&[own_map()], &Comms::default(), Box::new(MachineFiles::default()));
     let at = own_function as fn() -> u32 as usize as u64;
     let mut line = Vec::new();
     symbols
@@ -94,8 +94,11 @@ fn files_that_cannot_be_used_are_reported() {
     ] {
         let map = own_map();
         let start = map.mappings.iter().find(|m| (m.start..m.end).contains(&at)).unwrap().start;
-        let symbols =
-            UserSymbols::new(&[map], &Comms::default(), Box::new(Files { instead: Some((own.clone(), instead)) }));
+        let symbols = UserSymbols::new(
+            &[map],
+            &Comms::default(),
+            Box::new(MachineFiles { instead: Some((own.clone(), instead)) }),
+        );
         let found = symbols.find(PID, at, false).unwrap();
         assert_eq!((found.name, found.offset, found.path), (None, at - start, own.as_str()));
         assert_eq!(symbols.unnamed().files, [(own.clone(), why.to_owned())]);
@@ -112,7 +115,7 @@ fn a_file_may_be_mapped_twice() {
     let at = own_function as fn() -> u32 as usize as u64;
     // below everything: as data, from its start to its middle
     map.mappings.push(Mapping { start: 0x1000, end: 0x3000, path: own.clone() });
-    let symbols = UserSymbols::new(&[map], &Comms::default(), Box::new(Files::default()));
+    let symbols = UserSymbols::new(&[map], &Comms::default(), Box::new(MachineFiles::default()));
     let found = symbols.find(PID, at, false).unwrap();
     assert_eq!(found.name, Some("rtrace::symbols::user::tests::own_function"));
     assert_eq!(symbols.find(PID, 0x1234, false).unwrap().name, None);
@@ -144,7 +147,7 @@ proptest! {
 fn children_are_looked_up_in_their_parent() {
     let comms = Comms::parse(b"4711 own\n4712 own\n4713 other\n4714 own\n");
     let at = own_function as fn() -> u32 as usize as u64;
-    let symbols = UserSymbols::new(&[own_map()], &comms, Box::new(Files::default()));
+    let symbols = UserSymbols::new(&[own_map()], &comms, Box::new(MachineFiles::default()));
     assert_eq!(symbols.find(Pid(4712), at, false), symbols.find(PID, at, false));
     assert_eq!(symbols.find(Pid(4713), at, false), None);
     assert_eq!(symbols.find(Pid(4712), 1, false), None);
@@ -154,6 +157,6 @@ fn children_are_looked_up_in_their_parent() {
     let mut elsewhere = own_map();
     elsewhere.pid = Pid(4714);
     elsewhere.mappings.iter_mut().for_each(|mapping| mapping.path.push('x'));
-    let symbols = UserSymbols::new(&[own_map(), elsewhere], &comms, Box::new(Files::default()));
+    let symbols = UserSymbols::new(&[own_map(), elsewhere], &comms, Box::new(MachineFiles::default()));
     assert_eq!(symbols.find(Pid(4712), at, false), None);
 }

@@ -3,7 +3,7 @@
 use crate::syntax::{Diagnostic, Scanner, Span, Spanned};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Token {
+pub(super) enum SqlToken {
     /// A keyword, in upper case.
     Word(&'static str),
     /// A name, perhaps with dots; a backslash before it (which is dropped) makes a keyword a name.
@@ -24,7 +24,7 @@ const SIGNS: [&str; 19] =
 ///
 /// # Errors
 /// A [`Diagnostic`] at the first character that starts none.
-pub(super) fn lex(text: &str) -> Result<Vec<Spanned<Token>>, Diagnostic> {
+pub(super) fn lex(text: &str) -> Result<Vec<Spanned<SqlToken>>, Diagnostic> {
     let mut scanner = Scanner::new(text);
     let mut tokens = Vec::new();
     loop {
@@ -36,9 +36,9 @@ pub(super) fn lex(text: &str) -> Result<Vec<Spanned<Token>>, Diagnostic> {
                 let digits = scanner.take_while(|c| c.is_ascii_alphanumeric());
                 let number = number(text, digits, scanner.span_from(start))?;
                 if scanner.eat(".") {
-                    Token::Decimal(format!("{digits}.{}", scanner.take_while(|c| c.is_ascii_digit())))
+                    SqlToken::Decimal(format!("{digits}.{}", scanner.take_while(|c| c.is_ascii_digit())))
                 } else {
-                    Token::Number(number)
+                    SqlToken::Number(number)
                 }
             }
             '"' => {
@@ -48,7 +48,7 @@ pub(super) fn lex(text: &str) -> Result<Vec<Spanned<Token>>, Diagnostic> {
                 if !scanner.eat("\"") {
                     return Err(Diagnostic::new("sql", text, scanner.span_from(start), "missing closing quote"));
                 }
-                Token::Text(content)
+                SqlToken::Text(content)
             }
             'a'..='z' | 'A'..='Z' | '_' | '\\' => {
                 let escaped = scanner.eat("\\");
@@ -64,12 +64,12 @@ pub(super) fn lex(text: &str) -> Result<Vec<Spanned<Token>>, Diagnostic> {
                 }
                 let upper = if offset { "SYM-OFFSET".to_owned() } else { name.to_ascii_uppercase() };
                 match WORDS.iter().find(|w| **w == upper && !escaped) {
-                    Some(word) => Token::Word(word),
-                    None => Token::Name(name.to_owned()),
+                    Some(word) => SqlToken::Word(word),
+                    None => SqlToken::Name(name.to_owned()),
                 }
             }
             _ => match SIGNS.iter().find(|sign| scanner.eat(sign)) {
-                Some(sign) => Token::Sign(sign),
+                Some(sign) => SqlToken::Sign(sign),
                 None => return Err(unexpected(text, &mut scanner)),
             },
         };

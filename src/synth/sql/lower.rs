@@ -1,7 +1,7 @@
 //! A statement to what it means: a histogram or a synthetic event, or rows of a recording.
 
 use super::rows::{self, Rows};
-use super::source::{CASTS, Find, Result, Side, Source, Statement, delta, stripped};
+use super::source::{CASTS, Find, Result, Side, Statement, StatementEvent, delta, stripped};
 use super::{Aggregate, Calculation, Join, Order, SelectColumn, SelectExpr, SqlQuery, ValueExpr};
 use crate::hist::spec::{HistExpr, HistSpec, KeyModifier, SortKey};
 use crate::syntax::{Diagnostic, Span, Spanned, did_you_mean};
@@ -108,7 +108,7 @@ fn beyond(query: &SqlQuery) -> Option<(Span, String)> {
 }
 
 impl Statement<'_> {
-    fn hist(&self, query: &SqlQuery, from: Source, name: Option<&str>) -> Result<Lowered> {
+    fn hist(&self, query: &SqlQuery, from: StatementEvent, name: Option<&str>) -> Result<Lowered> {
         let mut spec = HistSpec { name: name.map(|n| n.to_owned().into()), ..HistSpec::default() };
         // The words of ORDER BY: labels and names, and the columns that they stand for.
         let mut columns: Vec<(String, String)> = Vec::new();
@@ -143,7 +143,7 @@ impl Statement<'_> {
     fn grouped(
         &self,
         query: &SqlQuery,
-        from: &Source,
+        from: &StatementEvent,
         columns: &[(String, String)],
         spec: &mut HistSpec,
     ) -> Result<()> {
@@ -179,7 +179,7 @@ impl Statement<'_> {
     }
 
     /// The column that a part of ORDER BY means.
-    fn sorted(&self, order: &Spanned<Order>, from: &Source, columns: &[(String, String)]) -> Result<SortKey> {
+    fn sorted(&self, order: &Spanned<Order>, from: &StatementEvent, columns: &[(String, String)]) -> Result<SortKey> {
         let SelectExpr::Value(ValueExpr::Field(by)) = &order.value.by else {
             return Ok(SortKey { field: "hitcount".to_owned(), descending: order.value.descending });
         };
@@ -199,7 +199,7 @@ impl Statement<'_> {
     }
 
     /// A key, or with `_COUNTER_` a value.
-    fn column(&self, from: &Source, selection: &Spanned<SelectColumn>) -> Result<(HistExpr, bool)> {
+    fn column(&self, from: &StatementEvent, selection: &Spanned<SelectColumn>) -> Result<(HistExpr, bool)> {
         match &selection.value.expr {
             SelectExpr::Value(ValueExpr::Field(field)) => {
                 let name = self.own(from, field)?;
@@ -253,7 +253,7 @@ impl Statement<'_> {
         }
     }
 
-    fn synth(&self, query: &SqlQuery, join: &Join, sources: [Source; 2], name: &str) -> Result<Lowered> {
+    fn synth(&self, query: &SqlQuery, join: &Join, sources: [StatementEvent; 2], name: &str) -> Result<Lowered> {
         let pairs = self.pairs(join, &sources)?;
         let [start, end] = &sources;
         // A selected match field is given by the match itself.
@@ -291,7 +291,7 @@ impl Statement<'_> {
     fn select(
         &self,
         builder: &mut Builder,
-        sources: &[Source; 2],
+        sources: &[StatementEvent; 2],
         selection: &Spanned<SelectColumn>,
         matched: &[(String, String)],
         named: &mut Vec<String>,

@@ -1,6 +1,6 @@
 //! Tokens to the tree.
 
-use super::lex::{Token, lex};
+use super::lex::{SqlToken, lex};
 use super::{
     Aggregate, Calculation, Condition, Item, Join, Order, SelectColumn, SelectExpr, SqlQuery, Test, TestValue,
     ValueExpr,
@@ -29,7 +29,7 @@ impl SqlQuery {
 
 struct Parser<'a> {
     text: &'a str,
-    tokens: Vec<Spanned<Token>>,
+    tokens: Vec<Spanned<SqlToken>>,
     next: usize,
     depth: usize,
 }
@@ -69,7 +69,7 @@ impl Parser<'_> {
         let mut limit = None;
         if self.is_limit() {
             limit = self.tokens.get(self.next + 1).and_then(|token| match &token.value {
-                Token::Number(number) => Some(token.with(number.clone())),
+                SqlToken::Number(number) => Some(token.with(number.clone())),
                 _ => None,
             });
             self.next += 2;
@@ -79,7 +79,10 @@ impl Parser<'_> {
 
     /// True at `WORD BY`. These words are names as well: fields are called `order`, and the language does not reserve them.
     fn is_clause(&self, word: &str) -> bool {
-        let is = |at: usize, word: &str| matches!(self.tokens.get(at).map(|t| &t.value), Some(Token::Name(name)) if name.eq_ignore_ascii_case(word));
+        let is = |at: usize, word: &str| {
+            let token = self.tokens.get(at).map(|t| &t.value);
+            matches!(token, Some(SqlToken::Name(name)) if name.eq_ignore_ascii_case(word))
+        };
         is(self.next, word) && is(self.next + 1, "BY")
     }
 
@@ -91,15 +94,15 @@ impl Parser<'_> {
 
     /// True at `LIMIT 10`, which is no name either.
     fn is_limit(&self) -> bool {
-        let number = matches!(self.tokens.get(self.next + 1).map(|t| &t.value), Some(Token::Number(_)));
-        number && matches!(self.peek(), Some(Token::Name(name)) if name.eq_ignore_ascii_case("LIMIT"))
+        let number = matches!(self.tokens.get(self.next + 1).map(|t| &t.value), Some(SqlToken::Number(_)));
+        number && matches!(self.peek(), Some(SqlToken::Name(name)) if name.eq_ignore_ascii_case("LIMIT"))
     }
 
     fn order(&mut self) -> Result<Spanned<Order>> {
         let start = self.here();
         let by = self.expression()?;
         let mut descending = false;
-        if let Some(Token::Name(word)) = self.peek() {
+        if let Some(SqlToken::Name(word)) = self.peek() {
             descending = word.eq_ignore_ascii_case("DESC");
             self.next += usize::from(descending || word.eq_ignore_ascii_case("ASC"));
         }
@@ -108,16 +111,16 @@ impl Parser<'_> {
 
     /// The name of a function at `NAME(`.
     fn function(&self) -> Option<String> {
-        let open = self.tokens.get(self.next + 1).is_some_and(|t| t.value == Token::Sign("("));
+        let open = self.tokens.get(self.next + 1).is_some_and(|t| t.value == SqlToken::Sign("("));
         match self.peek() {
-            Some(Token::Name(name)) if open => Some(name.to_ascii_lowercase()),
+            Some(SqlToken::Name(name)) if open => Some(name.to_ascii_lowercase()),
             _ => None,
         }
     }
 
     /// Consumes `count(*)`.
     fn eat_count(&mut self) -> Result<bool> {
-        let star = self.tokens.get(self.next + 2).is_some_and(|t| t.value == Token::Sign("*"));
+        let star = self.tokens.get(self.next + 2).is_some_and(|t| t.value == SqlToken::Sign("*"));
         let found = star && self.function().is_some_and(|name| name == "count");
         if found {
             self.next += 3;
@@ -153,7 +156,7 @@ impl Parser<'_> {
         }
         match self.peek() {
             _ if self.is_clause("GROUP") || self.is_clause("ORDER") || self.is_limit() => Ok(None),
-            Some(Token::Name(_)) => self.name("a name").map(Some),
+            Some(SqlToken::Name(_)) => self.name("a name").map(Some),
             _ => Ok(None),
         }
     }
@@ -191,7 +194,7 @@ impl Parser<'_> {
     /// A number from 0 to 100 with up to four decimals, in millionths of all.
     fn percentage(&mut self) -> Result<u32> {
         let text = match self.peek() {
-            Some(Token::Number(text) | Token::Decimal(text)) => text.as_str(),
+            Some(SqlToken::Number(text) | SqlToken::Decimal(text)) => text.as_str(),
             _ => "",
         };
         let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
@@ -241,7 +244,7 @@ impl Parser<'_> {
             let value = self.value()?;
             self.word("AS")?;
             let ty = match self.peek() {
-                Some(Token::Word("SYM-OFFSET")) => {
+                Some(SqlToken::Word("SYM-OFFSET")) => {
                     let span = self.here();
                     self.next += 1;
                     Spanned::new("sym-offset".to_owned(), span)
@@ -254,7 +257,7 @@ impl Parser<'_> {
             let value = self.value()?;
             self.sign(")")?;
             value
-        } else if let Some(Token::Number(number)) = self.peek() {
+        } else if let Some(SqlToken::Number(number)) = self.peek() {
             let number = Spanned::new(number.clone(), start);
             self.next += 1;
             ValueExpr::Number(number)
@@ -324,15 +327,15 @@ impl Parser<'_> {
     fn test(&mut self) -> Result<Test> {
         let field = self.name("a field")?;
         let op = match self.peek() {
-            Some(Token::Sign("=" | "==")) => "==",
-            Some(Token::Sign(sign @ ("!=" | "<" | "<=" | ">" | ">=" | "&" | "~"))) => *sign,
+            Some(SqlToken::Sign("=" | "==")) => "==",
+            Some(SqlToken::Sign(sign @ ("!=" | "<" | "<=" | ">" | ">=" | "&" | "~"))) => *sign,
             _ => return Err(self.expected("a comparison (= != < <= > >= & ~)")),
         };
         self.next += 1;
         let value = match self.peek() {
-            Some(Token::Number(n)) if op != "~" => TestValue::Number(n.clone()),
-            Some(Token::Text(text)) => TestValue::Text(text.clone()),
-            Some(Token::Sign("-")) => {
+            Some(SqlToken::Number(n)) if op != "~" => TestValue::Number(n.clone()),
+            Some(SqlToken::Text(text)) => TestValue::Text(text.clone()),
+            Some(SqlToken::Sign("-")) => {
                 return Err(self.expected("a number").hint("there are no negative numbers in this language"));
             }
             _ if op == "~" => return Err(self.expected("a text in double quotes")),
@@ -342,7 +345,7 @@ impl Parser<'_> {
         Ok(Test { field, op, value })
     }
 
-    fn peek(&self) -> Option<&Token> {
+    fn peek(&self) -> Option<&SqlToken> {
         self.tokens.get(self.next).map(|t| &t.value)
     }
 
@@ -359,8 +362,8 @@ impl Parser<'_> {
     fn expected(&self, what: &str) -> Diagnostic {
         let error = Diagnostic::new("sql", self.text, self.here(), format!("expected {what}"));
         match self.peek() {
-            Some(Token::Word(word)) => error.hint(format!("`\\{}` is the name `{0}`", word.to_lowercase())),
-            Some(Token::Name(name)) => match name.to_ascii_uppercase().as_str() {
+            Some(SqlToken::Word(word)) => error.hint(format!("`\\{}` is the name `{0}`", word.to_lowercase())),
+            Some(SqlToken::Name(name)) => match name.to_ascii_uppercase().as_str() {
                 "AND" => error.hint("write `&&`, or a comma"),
                 "OR" => error.hint("write `||`"),
                 "NOT" => error.hint("write `!`"),
@@ -372,14 +375,14 @@ impl Parser<'_> {
                 }
                 _ => error,
             },
-            Some(Token::Sign("/")) => error.hint("events are written `system.event` here"),
+            Some(SqlToken::Sign("/")) => error.hint("events are written `system.event` here"),
             _ => error,
         }
     }
 
     fn name(&mut self, what: &str) -> Result<Spanned<String>> {
         match self.tokens.get(self.next) {
-            Some(Spanned { value: Token::Name(name), span }) => {
+            Some(Spanned { value: SqlToken::Name(name), span }) => {
                 self.next += 1;
                 Ok(Spanned::new(name.clone(), *span))
             }
@@ -388,7 +391,7 @@ impl Parser<'_> {
     }
 
     fn eat_word(&mut self, word: &str) -> bool {
-        let found = matches!(self.peek(), Some(Token::Word(w)) if *w == word);
+        let found = matches!(self.peek(), Some(SqlToken::Word(w)) if *w == word);
         self.next += usize::from(found);
         found
     }
@@ -398,7 +401,7 @@ impl Parser<'_> {
     }
 
     fn eat_sign(&mut self, sign: &str) -> bool {
-        let found = matches!(self.peek(), Some(Token::Sign(s)) if *s == sign);
+        let found = matches!(self.peek(), Some(SqlToken::Sign(s)) if *s == sign);
         self.next += usize::from(found);
         found
     }

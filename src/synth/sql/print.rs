@@ -12,7 +12,7 @@ impl Display for SqlQuery {
         if let Some(join) = &self.join {
             write!(f, " JOIN {} ON ", join.item)?;
             let pairs: Vec<_> =
-                join.on.iter().map(|(left, right)| format!("{} = {}", Name(left), Name(right))).collect();
+                join.on.iter().map(|(left, right)| format!("{} = {}", SqlName(left), SqlName(right))).collect();
             list(f, &pairs)?;
         }
         if !self.conditions.is_empty() {
@@ -40,9 +40,9 @@ fn list<T: Display>(f: &mut Formatter<'_>, items: &[T]) -> fmt::Result {
 }
 
 /// A name; what would be read as a keyword has a backslash before it.
-struct Name<'a>(&'a str);
+struct SqlName<'a>(&'a str);
 
-impl Display for Name<'_> {
+impl Display for SqlName<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let keyword = WORDS.iter().any(|word| word.eq_ignore_ascii_case(self.0));
         let plain = self.0.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
@@ -52,15 +52,15 @@ impl Display for Name<'_> {
 
 impl Display for Item {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        Name(&self.name).fmt(f)?;
-        self.label.iter().try_for_each(|label| write!(f, " AS {}", Name(label)))
+        SqlName(&self.name).fmt(f)?;
+        self.label.iter().try_for_each(|label| write!(f, " AS {}", SqlName(label)))
     }
 }
 
 impl Display for SelectColumn {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.expr.fmt(f)?;
-        self.label.iter().try_for_each(|label| write!(f, " AS {}", Name(label)))
+        self.label.iter().try_for_each(|label| write!(f, " AS {}", SqlName(label)))
     }
 }
 
@@ -94,11 +94,11 @@ impl Display for Bare<'_> {
 impl Display for ValueExpr {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            ValueExpr::Field(field) => Name(field).fmt(f),
+            ValueExpr::Field(field) => SqlName(field).fmt(f),
             ValueExpr::Number(number) => f.write_str(number),
             // The only name with a `-` in it, and a keyword of its own.
             ValueExpr::Cast(value, ty) if ty.value == "sym-offset" => write!(f, "CAST({value} AS sym-offset)"),
-            ValueExpr::Cast(value, ty) => write!(f, "CAST({value} AS {})", Name(ty)),
+            ValueExpr::Cast(value, ty) => write!(f, "CAST({value} AS {})", SqlName(ty)),
             ValueExpr::Binary(..) => write!(f, "({})", Bare(self)),
         }
     }
@@ -127,16 +127,16 @@ impl Display for Condition {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Condition::Test(test) => test.fmt(f),
-            Condition::Not(inner) => write!(f, "!{}", Operand(inner)),
-            Condition::And(left, right) => write!(f, "{} && {}", Operand(left), Operand(right)),
-            Condition::Or(left, right) => write!(f, "{} || {}", Operand(left), Operand(right)),
+            Condition::Not(inner) => write!(f, "!{}", SqlOperand(inner)),
+            Condition::And(left, right) => write!(f, "{} && {}", SqlOperand(left), SqlOperand(right)),
+            Condition::Or(left, right) => write!(f, "{} || {}", SqlOperand(left), SqlOperand(right)),
         }
     }
 }
 
-struct Operand<'a>(&'a Condition);
+struct SqlOperand<'a>(&'a Condition);
 
-impl Display for Operand<'_> {
+impl Display for SqlOperand<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self.0 {
             Condition::And(..) | Condition::Or(..) => write!(f, "({})", self.0),
@@ -147,7 +147,7 @@ impl Display for Operand<'_> {
 
 impl Display for Test {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} ", Name(&self.field), self.op)?;
+        write!(f, "{} {} ", SqlName(&self.field), self.op)?;
         match &self.value {
             TestValue::Number(number) => f.write_str(number),
             TestValue::Text(text) => write!(f, "\"{text}\""),

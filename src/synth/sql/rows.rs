@@ -1,6 +1,6 @@
 //! A statement to rows: values of events or of pairs, grouped, aggregated, sorted. No kernel does that.
 
-use super::source::{CASTS, Find, Result, Side, Source, Statement, delta};
+use super::source::{CASTS, Find, Result, Side, Statement, StatementEvent, delta};
 use super::{Aggregate, Calculation, Join, SelectExpr, SqlQuery, ValueExpr};
 use crate::format::{Field, Shape};
 use crate::syntax::{Diagnostic, Spanned, did_you_mean, parse_int};
@@ -270,17 +270,22 @@ impl Kind {
 
 /// The values that there are to choose from.
 enum Values {
-    Own(Source),
+    Own(StatementEvent),
     Joined {
         builder: Box<Builder>,
-        sources: Box<[Source; 2]>,
+        sources: Box<[StatementEvent; 2]>,
         /// Fields that the synthetic event has, `f0`, `f1` and so on.
         taken: Vec<(Side, String)>,
     },
 }
 
 impl Values {
-    fn joined(statement: &Statement<'_>, query: &SqlQuery, join: &Join, sources: [Source; 2]) -> Result<Values> {
+    fn joined(
+        statement: &Statement<'_>,
+        query: &SqlQuery,
+        join: &Join,
+        sources: [StatementEvent; 2],
+    ) -> Result<Values> {
         let mut pairs = statement.pairs(join, &sources)?.into_iter();
         let Some((start, end, place)) = pairs.next() else {
             return Err(statement.error(&query.from.name, "ON needs a pair of fields"));

@@ -21,7 +21,7 @@ pub(super) struct Statement<'a> {
 }
 
 /// An event of the statement and the names it goes by.
-pub(super) struct Source {
+pub(super) struct StatementEvent {
     pub(super) format: EventFormat,
     names: Vec<String>,
 }
@@ -51,7 +51,7 @@ impl Statement<'_> {
         self.error(place, wrong.message.clone()).hint_opt(wrong.hints().first().cloned())
     }
 
-    pub(super) fn event(&self, item: &Item, find: Find<'_>) -> Result<Source> {
+    pub(super) fn event(&self, item: &Item, find: Find<'_>) -> Result<StatementEvent> {
         let name = &item.name.value;
         let found = match name.split_once('.') {
             Some((system, event)) => find(Some(system), event),
@@ -60,11 +60,11 @@ impl Statement<'_> {
         let format = found.ok_or_else(|| self.error(&item.name, format!("no event `{name}`")))?;
         let mut names = vec![name.clone(), format.name.clone(), format!("{}.{}", format.system, format.name)];
         names.extend(item.label.as_ref().map(|l| l.value.clone()));
-        Ok(Source { format, names })
+        Ok(StatementEvent { format, names })
     }
 
     /// A field of the only event.
-    pub(super) fn own<'b>(&self, source: &Source, field: &'b Spanned<String>) -> Result<&'b str> {
+    pub(super) fn own<'b>(&self, source: &StatementEvent, field: &'b Spanned<String>) -> Result<&'b str> {
         let name = stripped(source, &field.value).unwrap_or(&field.value);
         if source.format.field(name).is_some() || is_special(name) {
             return Ok(name);
@@ -77,13 +77,13 @@ impl Statement<'_> {
     }
 
     /// The event that a field belongs to, and the field's name there.
-    pub(super) fn side(&self, sources: &[Source; 2], field: &Spanned<String>) -> Result<(Side, String)> {
+    pub(super) fn side(&self, sources: &[StatementEvent; 2], field: &Spanned<String>) -> Result<(Side, String)> {
         let [start, end] = sources;
         let text = &field.value;
         // A label may equal the other event's name: labels come first, they are last in the list of names.
         let by_start = stripped(start, text);
         let by_end = stripped(end, text);
-        let known = |source: &Source, name: &str| source.format.field(name).is_some() || is_special(name);
+        let known = |source: &StatementEvent, name: &str| source.format.field(name).is_some() || is_special(name);
         let found = match (by_start, by_end) {
             (Some(name), None) => Some((Side::Start, start, name)),
             (None, Some(name)) => Some((Side::End, end, name)),
@@ -113,7 +113,7 @@ impl Statement<'_> {
     pub(super) fn pairs<'j>(
         &self,
         join: &'j Join,
-        sources: &[Source; 2],
+        sources: &[StatementEvent; 2],
     ) -> Result<Vec<(String, String, &'j Spanned<String>)>> {
         let mut pairs = Vec::new();
         for (left, right) in &join.on {
@@ -129,7 +129,7 @@ impl Statement<'_> {
     }
 
     /// Gives the conditions to the event that each is about.
-    pub(super) fn filters(&self, query: &SqlQuery, sources: &[Source; 2], builder: &mut Builder) -> Result<()> {
+    pub(super) fn filters(&self, query: &SqlQuery, sources: &[StatementEvent; 2], builder: &mut Builder) -> Result<()> {
         for condition in &query.conditions {
             let side = self.side_of(sources, condition)?;
             let strip = |field: &Spanned<String>| self.side(sources, field).map(|(_, name)| name);
@@ -144,7 +144,7 @@ impl Statement<'_> {
     }
 
     /// The conditions on the only event, as one filter of the kernel's.
-    pub(super) fn filter(&self, query: &SqlQuery, from: &Source) -> Result<Option<String>> {
+    pub(super) fn filter(&self, query: &SqlQuery, from: &StatementEvent) -> Result<Option<String>> {
         let mut tests = Vec::new();
         for condition in &query.conditions {
             let strip = |field: &Spanned<String>| self.own(from, field).map(str::to_owned);
@@ -156,7 +156,7 @@ impl Statement<'_> {
     }
 
     /// The one event that a condition is about.
-    pub(super) fn side_of(&self, sources: &[Source; 2], condition: &Spanned<Condition>) -> Result<Side> {
+    pub(super) fn side_of(&self, sources: &[StatementEvent; 2], condition: &Spanned<Condition>) -> Result<Side> {
         match &condition.value {
             Condition::Test(test) => self.side(sources, &test.field).map(|(side, _)| side),
             Condition::Not(inner) => self.side_of(sources, inner),
@@ -174,12 +174,12 @@ impl Statement<'_> {
 }
 
 /// The statement's name of an event.
-pub(super) fn shown(source: &Source) -> &str {
+pub(super) fn shown(source: &StatementEvent) -> &str {
     source.names.last().map_or("", String::as_str)
 }
 
 /// `start.pid` as `pid`, if `start` is a name of the event.
-pub(super) fn stripped<'b>(source: &Source, field: &'b str) -> Option<&'b str> {
+pub(super) fn stripped<'b>(source: &StatementEvent, field: &'b str) -> Option<&'b str> {
     source.names.iter().find_map(|name| field.strip_prefix(name.as_str())?.strip_prefix('.'))
 }
 

@@ -5,7 +5,7 @@ mod list;
 mod packed;
 mod resync;
 
-use super::read_ahead::Window;
+use super::read_ahead::ReadWindow;
 use crate::trace_dat::codec::{Unpacker, unpack_start};
 use crate::trace_dat::read_at::read_full;
 use crate::trace_dat::{ChunkError, Codec, CpuData, DataLayout, ReadAt};
@@ -71,7 +71,7 @@ pub(in crate::trace_dat) struct ChunkReader {
     whole: bool,
     /// Ranges to be passed over, by rising offset.
     skips: Arc<[Range<u64>]>,
-    window: Window,
+    window: ReadWindow,
     /// The end of the file within a chunk, to be reported after the readable part of the chunk.
     torn: Option<Damaged>,
     /// Remaining budget of searches for chunks, for places that turn out not to be one, in bytes to read and to unpack.
@@ -103,7 +103,7 @@ impl ChunkReader {
             declared: None,
             whole: true,
             skips: Arc::default(),
-            window: Window::default(),
+            window: ReadWindow::default(),
             torn: None,
             search_budget: resync::budget(data.size),
         }

@@ -5,7 +5,7 @@ use crate::abi::Abi;
 use crate::format::HeaderPage;
 
 use crate::ring_buffer::{Lost, PageLayout, scan_pids};
-use crate::trace_dat::put::Put;
+use crate::trace_dat::put::FileBytes;
 use crate::trace_dat::{Buffer, CpuData, DataLayout, FileError, OptionId, RawOption, Trace};
 use crate::units::{CpuId, Pid};
 use std::ops::Range;
@@ -179,7 +179,7 @@ impl ChunkIndex {
         if self.entries().is_empty() {
             return None;
         }
-        let mut out = Put::new(abi);
+        let mut out = FileBytes::new(abi);
         out.u32(VERSION).cstr(buffer).u32(cpu.0).u32(self.entries.len() as u32);
         for facts in &self.entries {
             out.u64(facts.stored).u64(facts.first).u64(facts.events.unwrap_or(UNKNOWN)).u64(facts.lost);

@@ -25,6 +25,6 @@ pub use event_ids::EventIdSet;
 pub use index::{ChunkFacts, ChunkIndex, ChunkScan, PidBloom};
 pub(crate) use page_headers::PageHeaders;
 pub use raw_pages::RawPages;
-pub(crate) use read_ahead::Packed;
+pub(crate) use read_ahead::PackedChunk;
 pub use seek::Seek;
 pub use stream::CpuStream;

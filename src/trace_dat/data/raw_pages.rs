@@ -6,7 +6,7 @@
 
 use super::chunks::{ChunkReader, Mark};
 use super::page_checks::{PageCheck, PageChecks};
-use super::read_ahead::Packed;
+use super::read_ahead::PackedChunk;
 use super::stream::chunk_error;
 use crate::ring_buffer::{PageError, PageLayout};
 use crate::trace_dat::{Buffer, Codec, FileError, Trace, Unpackers};
@@ -39,7 +39,7 @@ pub struct RawPages {
 struct Job {
     /// Place in the data it was read from.
     mark: Mark,
-    packed: Packed,
+    packed: PackedChunk,
     unpacked: Vec<u8>,
     /// Checks of each of its sub-buffers by itself; `None` if it cannot be unpacked.
     pages: Option<Vec<PageCheck>>,
@@ -103,7 +103,10 @@ impl RawPages {
 
     /// The same; gives the chunk as it is stored, too, but with a checksum where it had none, if it is packed and nothing
     /// of it is damaged.
-    pub(in crate::trace_dat) fn next_stored(&mut self, to: &mut Vec<u8>) -> Result<Option<Option<Packed>>, FileError> {
+    pub(in crate::trace_dat) fn next_stored(
+        &mut self,
+        to: &mut Vec<u8>,
+    ) -> Result<Option<Option<PackedChunk>>, FileError> {
         if let Some(defect) = self.found.pop_front() {
             return Err(self.page_error(defect));
         }

@@ -11,12 +11,12 @@ const WINDOW: usize = 64 << 10;
 
 /// The bytes that were read last, and where they lie in the file.
 #[derive(Default)]
-pub(in crate::trace_dat) struct Window {
+pub(in crate::trace_dat) struct ReadWindow {
     at: u64,
     bytes: Arc<Vec<u8>>,
 }
 
-impl Window {
+impl ReadWindow {
     fn span(&self, at: u64, len: usize) -> Option<Range<usize>> {
         let start = usize::try_from(at.checked_sub(self.at)?).ok()?;
         let end = start.checked_add(len)?;
@@ -46,22 +46,22 @@ impl Window {
         bytes.resize(most.min(room).max(len), 0);
         let got = read_full(io, &mut bytes, at)?;
         bytes.truncate(got);
-        *self = Window { at, bytes: Arc::new(bytes) };
+        *self = ReadWindow { at, bytes: Arc::new(bytes) };
         Ok(0..got.min(len))
     }
 
-    /// The bytes at `span`, as [`Window::fetch`] gave it, if it has `len` bytes.
+    /// The bytes at `span`, as [`ReadWindow::fetch`] gave it, if it has `len` bytes.
     pub(in crate::trace_dat) fn slice(&self, span: Range<usize>, len: usize) -> Option<&[u8]> {
         self.bytes.get(span).filter(|bytes| bytes.len() == len)
     }
 
-    /// The same bytes, to be kept: the next [`Window::fetch`] reads to others.
+    /// The same bytes, to be kept: the next [`ReadWindow::fetch`] reads to others.
     pub(in crate::trace_dat) fn share(&self) -> Arc<Vec<u8>> {
         self.bytes.clone()
     }
 }
 
-impl Deref for Window {
+impl Deref for ReadWindow {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -70,7 +70,7 @@ impl Deref for Window {
 }
 
 /// A chunk as it is stored.
-pub(crate) struct Packed {
+pub(crate) struct PackedChunk {
     window: Arc<Vec<u8>>,
     span: Range<usize>,
     /// The place of the bytes, if they are stored uncompressed.
@@ -79,15 +79,15 @@ pub(crate) struct Packed {
     pub(crate) size: usize,
 }
 
-impl Packed {
+impl PackedChunk {
     /// The chunk that lies at `span` of `window`.
     pub(in crate::trace_dat) fn new(window: Arc<Vec<u8>>, span: Range<usize>, size: usize) -> Self {
-        Packed { window, span, unread: None, size }
+        PackedChunk { window, span, unread: None, size }
     }
 
     /// An uncompressed chunk: the `size` bytes from `at` of the file.
     pub(in crate::trace_dat) fn unread(io: Arc<dyn ReadAt>, at: u64, size: usize) -> Self {
-        Packed { window: Arc::default(), span: 0..0, unread: Some((io, at)), size }
+        PackedChunk { window: Arc::default(), span: 0..0, unread: Some((io, at)), size }
     }
 
     /// The stored bytes.
@@ -119,9 +119,9 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    struct Counted(Vec<u8>, AtomicU32);
+    struct CountedReads(Vec<u8>, AtomicU32);
 
-    impl ReadAt for Counted {
+    impl ReadAt for CountedReads {
         fn read_at(&self, to: &mut [u8], at: u64) -> io::Result<usize> {
             self.1.fetch_add(1, Ordering::Relaxed);
             self.0.read_at(to, at)
@@ -134,9 +134,9 @@ mod tests {
 
     #[test]
     fn small_pieces_are_read_together_and_large_ones_as_they_are() {
-        let file = Counted((0..200_000u32).map(|n| n as u8).collect(), AtomicU32::new(0));
+        let file = CountedReads((0..200_000u32).map(|n| n as u8).collect(), AtomicU32::new(0));
         let reads = || file.1.swap(0, Ordering::Relaxed);
-        let mut window = Window::default();
+        let mut window = ReadWindow::default();
         let mut check = |at: u64, len: usize, end: u64, wanted: usize| {
             let span = window.fetch(&file, at, len, end).unwrap();
             assert_eq!(window[span], file.0[at as usize..at as usize + wanted]);
@@ -151,7 +151,7 @@ mod tests {
         check(131_000, 60_000, 200_000, 60_000);
         check(191_000, 5, 200_000, 5);
         assert_eq!(reads(), 2, "nothing is read along with what is large");
-        let mut window = Window::default();
+        let mut window = ReadWindow::default();
         assert_eq!(window.fetch(&file, 199_000, 100, 199_100).unwrap(), 0..100);
         assert_eq!(window.get(199_100, 1), None, "nothing after the end is read");
         let kept = window.share();

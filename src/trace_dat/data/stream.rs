@@ -3,7 +3,7 @@
 use super::batch::{Batch, Head};
 use super::chunks::{Chunk, ChunkReader, Damaged, Mark};
 use super::cursor::PageCursor;
-use super::read_ahead::Packed;
+use super::read_ahead::PackedChunk;
 use crate::ring_buffer::{PageError, RecordPlace};
 use crate::trace_dat::{
     Buffer, Codec, Correction, CpuData, DataLayout, EventIdSet, FileError, ReadAt, TimeOptions, Trace,
@@ -243,7 +243,7 @@ impl CpuStream {
 
     /// The bytes of the next chunk as they are stored, for those who unpack them elsewhere; `None` at the end and at
     /// damage, of which [`CpuStream::next`] will tell.
-    pub(crate) fn next_packed(&mut self) -> Option<Packed> {
+    pub(crate) fn next_packed(&mut self) -> Option<PackedChunk> {
         self.chunks.next_packed()
     }
 

@@ -102,7 +102,7 @@ impl BufferOption {
 
     /// The bytes of a version 7 option.
     pub fn write(&self, abi: Abi) -> Vec<u8> {
-        let mut out = crate::trace_dat::put::Put::new(abi);
+        let mut out = crate::trace_dat::put::FileBytes::new(abi);
         out.u64(self.section).cstr(&self.name).cstr(&self.clock).u32(self.page_size).u32(self.cpus.len() as u32);
         for &(cpu, offset, size) in &self.cpus {
             out.u32(cpu.0).u64(offset).u64(size);

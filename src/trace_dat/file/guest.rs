@@ -7,7 +7,7 @@
 
 use crate::abi::{Abi, Cursor};
 use crate::trace_dat::RawOption;
-use crate::trace_dat::put::Put;
+use crate::trace_dat::put::FileBytes;
 use crate::units::{CpuId, Pid};
 
 /// Another machine that was recorded at the same time.
@@ -37,7 +37,7 @@ impl GuestFacts {
 
     /// The option's bytes.
     pub fn write(&self, abi: Abi) -> Vec<u8> {
-        let mut out = Put::new(abi);
+        let mut out = FileBytes::new(abi);
         out.cstr(&self.name).u64(self.id).u32(self.cpus.len() as u32);
         for (cpu, thread) in &self.cpus {
             out.u32(cpu.0).u32(thread.map_or(-1, |thread| thread.0).cast_unsigned());

@@ -10,7 +10,7 @@
 
 use super::scan::Scan;
 use crate::abi::Abi;
-use crate::trace_dat::put::Put;
+use crate::trace_dat::put::FileBytes;
 use crate::trace_dat::{FileError, OptionId, RawOption};
 
 /// Says that options follow.
@@ -24,22 +24,22 @@ fn rides(id: OptionId) -> bool {
     id.is_ours() && id != OptionId::RTRACE_SPOOLS
 }
 
-fn put_one(out: &mut Put, id: OptionId, data: &[u8]) {
+fn put_one(out: &mut FileBytes, id: OptionId, data: &[u8]) {
     out.u16(id.0).u32(data.len() as u32).raw(data);
 }
 
 /// Writes the options of one section; the end of the options is the caller's. A VERSION option that others ride on
 /// comes first and replaces those of `options`.
-pub(in crate::trace_dat) fn put<D: AsRef<[u8]>>(out: &mut Put, abi: Abi, options: &[(OptionId, D)]) {
+pub(in crate::trace_dat) fn put<D: AsRef<[u8]>>(out: &mut FileBytes, abi: Abi, options: &[(OptionId, D)]) {
     put_parts(out, abi, options, MOST);
 }
 
-fn put_parts<D: AsRef<[u8]>>(out: &mut Put, abi: Abi, options: &[(OptionId, D)], most: usize) {
-    let mut parts: Vec<Put> = Vec::new();
+fn put_parts<D: AsRef<[u8]>>(out: &mut FileBytes, abi: Abi, options: &[(OptionId, D)], most: usize) {
+    let mut parts: Vec<FileBytes> = Vec::new();
     for (id, data) in options.iter().filter(|option| rides(option.0)) {
         let data = data.as_ref();
         if parts.last().is_none_or(|part| part.bytes.len().saturating_add(data.len()) > most) {
-            parts.push(Put::new(abi));
+            parts.push(FileBytes::new(abi));
         }
         parts.iter_mut().last().into_iter().for_each(|part| put_one(part, *id, data));
     }
@@ -111,7 +111,7 @@ mod tests {
     }
 
     fn written(abi: Abi, options: &[(OptionId, &[u8])], most: usize) -> Vec<u8> {
-        let mut out = Put::new(abi);
+        let mut out = FileBytes::new(abi);
         put_parts(&mut out, abi, options, most);
         out.u16(0);
         out.bytes
@@ -149,7 +149,7 @@ mod tests {
             assert_eq!(contents(&found), [VERSION, VIEW, INDEX, UNAME]);
             // An option that is listed exists.
             for option in &found {
-                let head = Put::new(abi).u16(option.id.0).bytes.clone();
+                let head = FileBytes::new(abi).u16(option.id.0).bytes.clone();
                 assert_eq!(bytes[option.offset as usize..][..2], head);
             }
         }
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn those_that_stand_by_themselves_are_read() {
         let abi = Abi::HOST;
-        let mut out = Put::new(abi);
+        let mut out = FileBytes::new(abi);
         [VERSION, VIEW, INDEX].iter().for_each(|(id, data)| put_one(&mut out, *id, data));
         out.u16(0);
         let (found, damage) = read(abi, &out.bytes);
@@ -199,7 +199,7 @@ mod tests {
         }
         for id in [OptionId::DONE, OptionId::VERSION, OptionId::BUFFER, OptionId::RTRACE_SPOOLS] {
             let mut data = whole.data.clone();
-            data[start + one..][..2].copy_from_slice(&Put::new(abi).u16(id.0).bytes);
+            data[start + one..][..2].copy_from_slice(&FileBytes::new(abi).u16(id.0).bytes);
             let (found, damage) = parsed(data);
             assert!(found == 2 && damage.contains("does not belong there"), "{damage}");
         }

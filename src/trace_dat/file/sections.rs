@@ -76,7 +76,7 @@ impl Trace {
 }
 
 /// All sections that can be found without the options, and the bytes between them.
-pub(super) struct Walk {
+pub(super) struct SectionWalk {
     pub(super) headers: Vec<SectionHeader>,
     pub(super) gaps: Vec<Range<u64>>,
 }
@@ -86,8 +86,8 @@ pub(super) struct Walk {
 const SEARCHED: u64 = 16 << 20;
 
 /// Walks from section to section. Where there is none, searches for the next one.
-pub(super) fn walk(scan: &mut Scan<'_>) -> Walk {
-    let mut found = Walk { headers: Vec::new(), gaps: Vec::new() };
+pub(super) fn walk(scan: &mut Scan<'_>) -> SectionWalk {
+    let mut found = SectionWalk { headers: Vec::new(), gaps: Vec::new() };
     scan.set_place(FilePart::Prefix);
     while scan.remain() > 0 {
         let (at, end) = (scan.pos(), scan.pos().saturating_add(scan.remain()));

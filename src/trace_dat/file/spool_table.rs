@@ -1,7 +1,7 @@
 //! Places of an unfinished recording's data: the content of our RTRACE_SPOOLS option.
 
 use crate::abi::Abi;
-use crate::trace_dat::put::Put;
+use crate::trace_dat::put::FileBytes;
 use crate::trace_dat::{FileError, RawOption};
 use crate::units::CpuId;
 
@@ -102,7 +102,7 @@ impl SpoolTable {
 
     /// The option's bytes.
     pub fn write(&self, abi: Abi) -> Vec<u8> {
-        let mut out = Put::new(abi);
+        let mut out = FileBytes::new(abi);
         out.u32(VERSION).u32(self.finishing.into()).u64(self.link).cstr(&self.comms).u32(self.entries.len() as u32);
         for entry in &self.entries {
             out.cstr(&entry.buffer).cstr(&entry.clock).u32(entry.page_size).u32(entry.cpu.0).cstr(&entry.file);

@@ -11,7 +11,7 @@ use super::scan::Scan;
 use super::sections::walk;
 use super::{RawOption, Trace, private_options};
 use crate::abi::Abi;
-use crate::trace_dat::put::Put;
+use crate::trace_dat::put::FileBytes;
 use crate::trace_dat::{FileError, FilePart, OptionId, SectionId, xxh64};
 
 /// Sections of megabytes, which are read when they are needed.
@@ -92,7 +92,7 @@ impl Sums {
 
     /// The option's data.
     pub(in crate::trace_dat) fn write(&self, abi: Abi) -> Vec<u8> {
-        let mut out = Put::new(abi);
+        let mut out = FileBytes::new(abi);
         out.u64(self.all);
         for (offset, sum) in &self.symbols {
             out.u64(*offset).u64(*sum);

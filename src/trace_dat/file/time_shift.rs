@@ -9,7 +9,7 @@
 //! All but the counts are u64.
 
 use crate::abi::Abi;
-use crate::trace_dat::put::Put;
+use crate::trace_dat::put::FileBytes;
 use crate::trace_dat::{FileError, RawOption};
 
 const INTERPOLATE: u32 = 1;
@@ -84,7 +84,7 @@ impl TimeShift {
 
     /// The option's bytes.
     pub fn write(&self, abi: Abi) -> Vec<u8> {
-        let mut out = Put::new(abi);
+        let mut out = FileBytes::new(abi);
         out.u64(self.peer).u32(if self.interpolate { INTERPOLATE } else { 0 }).u32(self.cpus.len() as u32);
         for samples in &self.cpus {
             out.u32(samples.len() as u32);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// Facts in a file's options about its times.
 #[derive(Clone, Debug, Default)]
-pub(in crate::trace_dat) struct Times {
+pub(in crate::trace_dat) struct FileTimes {
     /// To be added where the date is wanted, in nanoseconds.
     pub(in crate::trace_dat) date: i64,
     /// To be added, in the clock's unit.
@@ -24,10 +24,10 @@ pub(in crate::trace_dat) struct Times {
 /// Each CPU's samples.
 type Shifts = Vec<Arc<[ClockSample]>>;
 
-impl Times {
+impl FileTimes {
     /// Reads the facts of `options`; malformed ones go to `damage`.
     pub(in crate::trace_dat) fn read(options: &[RawOption], abi: Abi, damage: &mut Vec<FileError>) -> Self {
-        let mut times = Times::default();
+        let mut times = FileTimes::default();
         for option in options {
             damage.extend(times.take(option, abi).err());
         }
@@ -82,11 +82,11 @@ mod tests {
     use crate::abi::Endian;
     use crate::trace_dat::FilePart;
 
-    fn read(id: OptionId, data: &[u8]) -> (Times, usize) {
+    fn read(id: OptionId, data: &[u8]) -> (FileTimes, usize) {
         let option = RawOption { id, data: data.to_vec(), offset: 0, place: FilePart::Prefix };
         let mut damage = Vec::new();
         let abi = Abi { endian: Endian::Little, long_size: 8 };
-        (Times::read(&[option], abi, &mut damage), damage.len())
+        (FileTimes::read(&[option], abi, &mut damage), damage.len())
     }
 
     #[test]

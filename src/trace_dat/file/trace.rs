@@ -1,7 +1,7 @@
 //! A trace file, opened: everything but the events.
 
 use super::option_checks;
-use super::times::Times;
+use super::times::FileTimes;
 use crate::abi::Abi;
 use crate::format::{EventFormat, HeaderPage};
 use crate::ring_buffer::PageLayout;
@@ -46,7 +46,7 @@ pub struct Trace {
     pub spools: Option<SpoolTable>,
     /// Damage that was found while opening, and worked around.
     pub damage: Vec<FileError>,
-    pub(in crate::trace_dat) times: Times,
+    pub(in crate::trace_dat) times: FileTimes,
     pub(in crate::trace_dat) sources: Vec<Arc<dyn ReadAt>>,
     pub(in crate::trace_dat) size: u64,
 }
@@ -127,7 +127,7 @@ impl Trace {
         for option in self.options(OptionId::RTRACE_UNSAVED) {
             damage.push(UnsavedEvents::read(option, self.abi).map_or_else(|e| e, FileError::from));
         }
-        self.times = Times::read(&self.options, self.abi, &mut damage);
+        self.times = FileTimes::read(&self.options, self.abi, &mut damage);
         self.damage.append(&mut damage);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::scan::Scan;
 use crate::abi::Abi;
-use crate::trace_dat::put::Put;
+use crate::trace_dat::put::FileBytes;
 use crate::trace_dat::{FileError, RawOption};
 use crate::units::CpuId;
 
@@ -34,7 +34,7 @@ impl UnsavedEvents {
 
     /// The option's bytes.
     pub fn write(&self, abi: Abi) -> Vec<u8> {
-        let mut out = Put::new(abi);
+        let mut out = FileBytes::new(abi);
         out.cstr(&self.buffer).u32(self.cpu.0).u64(self.events.unwrap_or(UNKNOWN));
         out.bytes
     }

@@ -4,7 +4,7 @@ use super::buffer::BufferOption;
 use super::extents::misfit;
 use super::options::SectionHeader;
 use super::scan::{MAX_ITEM, Scan};
-use super::sections::{Walk, read_header, unpack, walk};
+use super::sections::{SectionWalk, read_header, unpack, walk};
 use super::sums::LAZY;
 use super::{Buffer, CpuData, DataLayout, Prefix, RawOption, Trace, meta, private_options, salvage};
 use crate::trace_dat::codec::Unpacker;
@@ -115,7 +115,7 @@ pub(in crate::trace_dat) fn read(
 }
 
 /// Reads the chain of options, and if it is broken the options sections that it no longer reaches.
-fn read_options(trace: &mut Trace, scan: &mut Scan<'_>, (link, first): (u64, u64), found: &mut Walk) {
+fn read_options(trace: &mut Trace, scan: &mut Scan<'_>, (link, first): (u64, u64), found: &mut SectionWalk) {
     let mut seen = HashSet::new();
     let chain = match first {
         0 => Err(FileError::NoOptions { offset: link }),

@@ -6,7 +6,7 @@ use super::{WriteError, parts};
 use crate::abi::{Abi, Endian};
 use crate::trace_dat::file::prefix::MAGIC;
 use crate::trace_dat::file::private_options;
-use crate::trace_dat::put::Put;
+use crate::trace_dat::put::FileBytes;
 use crate::trace_dat::{OptionId, Trace};
 use crate::units::CpuId;
 use std::fs::File;
@@ -46,7 +46,7 @@ impl Version6 {
         if cpus > MAX_CPUS {
             return Err(WriteError::Version6("a CPU with a number beyond 65,535, which no machine has"));
         }
-        let mut out = Put::new(abi);
+        let mut out = FileBytes::new(abi);
         out.raw(MAGIC).cstr("6").raw(&[u8::from(abi.endian == Endian::Big), abi.long_size]).u32(from.prefix.page_size);
         parts::header_info(&mut out, &from.header_texts.0, &from.header_texts.1);
         let ftrace: Vec<String> = from.ftrace_formats.iter().map(ToString::to_string).collect();
@@ -63,7 +63,7 @@ impl Version6 {
         private_options::put(&mut out, abi, &facts.map(|o| (o.id, &o.data)).collect::<Vec<_>>());
         let mut instances = Vec::new();
         for name in names.iter().filter(|name| !name.is_empty()) {
-            let mut option = Put::new(abi);
+            let mut option = FileBytes::new(abi);
             option.u64(0).cstr(name);
             out.u16(OptionId::BUFFER.0).u32(option.bytes.len() as u32);
             instances.push(out.bytes.len() as u64);
@@ -93,7 +93,7 @@ impl Version6 {
         if !name.is_empty()
             && let Some(at) = self.instances.pop()
         {
-            let mut place = Put::new(self.abi);
+            let mut place = FileBytes::new(self.abi);
             place.u64(self.pos);
             self.write_at("options", &place.bytes, at)?;
         }
@@ -101,7 +101,7 @@ impl Version6 {
         self.table = self.pos;
         self.put(DATA, &vec![[0; ENTRY]; self.cpus as usize].concat())?;
         if self.has_clock {
-            let mut out = Put::new(self.abi);
+            let mut out = FileBytes::new(self.abi);
             let clock = format!("[{clock}]");
             out.u64(clock.len() as u64).raw(clock.as_bytes());
             self.put(DATA, &out.bytes)?;
@@ -129,7 +129,7 @@ impl Version6 {
 
     pub(super) fn end_cpu(&mut self) -> Result<(), WriteError> {
         let Some((cpu, start)) = self.cpu.take() else { return Ok(()) };
-        let mut entry = Put::new(self.abi);
+        let mut entry = FileBytes::new(self.abi);
         entry.u64(start).u64(self.pos.saturating_sub(start));
         self.write_at(DATA, &entry.bytes, self.table.saturating_add((ENTRY as u64).saturating_mul(cpu.0.into())))
     }

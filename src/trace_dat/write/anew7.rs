@@ -2,7 +2,7 @@
 
 use super::parts::page_start;
 use super::{SectionWriter, WriteError};
-use crate::trace_dat::put::Put;
+use crate::trace_dat::put::FileBytes;
 use crate::trace_dat::{BufferOption, Codec, OptionId, SectionId, Trace};
 use crate::units::CpuId;
 use std::fs::File;
@@ -77,7 +77,7 @@ impl Version7 {
         if self.writer.codec == Codec::None {
             self.writer.put(DATA, stored)?;
         } else {
-            let mut out = Put::new(self.writer.abi);
+            let mut out = FileBytes::new(self.writer.abi);
             out.u32(stored.len() as u32).u32(size as u32).raw(stored);
             self.writer.put(DATA, &out.bytes)?;
         }
@@ -102,7 +102,7 @@ impl Version7 {
             return Ok(());
         }
         if self.writer.codec != Codec::None {
-            let mut count = Put::new(self.writer.abi);
+            let mut count = FileBytes::new(self.writer.abi);
             count.u32(cpu.chunks);
             let failed = |source| WriteError::Write { what: DATA, source };
             self.writer.file.write_all_at(&count.bytes, cpu.start).map_err(failed)?;

@@ -131,7 +131,7 @@ impl SectionWriter {
     fn seal(&self, spool: &FinishedSpool, file: &File) -> io::Result<()> {
         file.set_len(spool.size)?;
         if self.codec != Codec::None {
-            let mut count = crate::trace_dat::put::Put::new(self.abi);
+            let mut count = crate::trace_dat::put::FileBytes::new(self.abi);
             count.u32(spool.chunks);
             file.write_all_at(&count.bytes, 0)?;
         }

@@ -1,7 +1,7 @@
 //! Copies of recordings with some records left out, or others put in.
 
 use super::WriteError;
-use super::slice::{Page, PartWriter, StreamIndex, is_wanted, wanted};
+use super::slice::{PartWriter, SlicePage, StreamIndex, is_wanted, wanted};
 use crate::ring_buffer::{Lost, PageBuilder, PageLayout, RecordPlace, Walker};
 use crate::trace_dat::{FileError, TimeOptions, Trace};
 use crate::units::{CpuId, Timestamp};
@@ -62,7 +62,7 @@ pub(super) fn edited_stream(
         for bytes in chunk.chunks_exact(layout.size) {
             let (items, mut lost) = items(&layout, bytes);
             let times = items.iter().map(|item| correction.apply(item.timestamp)).collect();
-            let page = Page { records: record..record.saturating_add(items.len() as u64), times };
+            let page = SlicePage { records: record..record.saturating_add(items.len() as u64), times };
             record = page.records.end;
             let of_parts: Vec<_> = parts.iter().map(|part| wanted(&part.slice, number, &page, at)).collect();
             at = at.saturating_add(1);

@@ -1,6 +1,6 @@
 //! Parts that both versions of the file hold in the same form.
 
-use crate::trace_dat::put::Put;
+use crate::trace_dat::put::FileBytes;
 
 /// The first place from `pos` on where a sub-buffer of a CPU may start: they lie at multiples of their size.
 pub(super) fn page_start(pos: u64, page_size: usize) -> u64 {
@@ -12,19 +12,19 @@ pub(super) fn whole_pages(len: usize, page_size: usize) -> usize {
     len.saturating_sub(len.checked_rem(page_size).unwrap_or_default())
 }
 
-pub(super) fn header_info(out: &mut Put, page: &[u8], event: &[u8]) {
+pub(super) fn header_info(out: &mut FileBytes, page: &[u8], event: &[u8]) {
     out.raw(b"header_page\0").u64(page.len() as u64).raw(page);
     out.raw(b"header_event\0").u64(event.len() as u64).raw(event);
 }
 
-pub(super) fn formats<T: AsRef<[u8]>>(out: &mut Put, formats: &[T]) {
+pub(super) fn formats<T: AsRef<[u8]>>(out: &mut FileBytes, formats: &[T]) {
     out.u32(formats.len() as u32);
     for format in formats {
         out.u64(format.as_ref().len() as u64).raw(format.as_ref());
     }
 }
 
-pub(super) fn systems<T: AsRef<[u8]>>(out: &mut Put, systems: &[(String, Vec<T>)]) {
+pub(super) fn systems<T: AsRef<[u8]>>(out: &mut FileBytes, systems: &[(String, Vec<T>)]) {
     out.u32(systems.len() as u32);
     for (system, of_system) in systems {
         out.cstr(system);

@@ -5,7 +5,7 @@ use crate::abi::{Abi, Endian};
 use crate::trace_dat::file::options::SectionHeader;
 use crate::trace_dat::file::prefix::MAGIC;
 use crate::trace_dat::file::private_options;
-use crate::trace_dat::put::Put;
+use crate::trace_dat::put::FileBytes;
 use crate::trace_dat::{Codec, OptionId, SectionId, SpoolTable};
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
@@ -116,7 +116,7 @@ impl SectionWriter {
         page_size: u32,
         codec: Codec,
     ) -> Result<Self, WriteError> {
-        let mut out = Put::new(abi);
+        let mut out = FileBytes::new(abi);
         out.raw(MAGIC).cstr("7").raw(&[u8::from(abi.endian == Endian::Big), abi.long_size]).u32(page_size);
         out.cstr(codec.name()).cstr(&codec.version());
         let first_options = out.bytes.len() as u64;
@@ -131,7 +131,7 @@ impl SectionWriter {
     /// # Errors
     /// [`WriteError::Write`].
     pub fn header_info(&mut self, page: &[u8], event: &[u8]) -> Result<(), WriteError> {
-        let mut out = Put::new(self.abi);
+        let mut out = FileBytes::new(self.abi);
         parts::header_info(&mut out, page, event);
         self.section(SectionId::HEADER_INFO, &out.bytes)
     }
@@ -141,7 +141,7 @@ impl SectionWriter {
     /// # Errors
     /// [`WriteError::Write`].
     pub fn ftrace_formats<T: AsRef<[u8]>>(&mut self, formats: &[T]) -> Result<(), WriteError> {
-        let mut out = Put::new(self.abi);
+        let mut out = FileBytes::new(self.abi);
         parts::formats(&mut out, formats);
         self.section(SectionId::FTRACE_EVENTS, &out.bytes)
     }
@@ -151,7 +151,7 @@ impl SectionWriter {
     /// # Errors
     /// [`WriteError::Write`].
     pub fn event_formats<T: AsRef<[u8]>>(&mut self, systems: &[(String, Vec<T>)]) -> Result<(), WriteError> {
-        let mut out = Put::new(self.abi);
+        let mut out = FileBytes::new(self.abi);
         parts::systems(&mut out, systems);
         self.section(SectionId::EVENT_FORMATS, &out.bytes)
     }
@@ -187,7 +187,7 @@ impl SectionWriter {
     /// # Errors
     /// [`WriteError::Write`].
     pub fn saved_cmdlines(&mut self, text: &[u8]) -> Result<(), WriteError> {
-        let mut out = Put::new(self.abi);
+        let mut out = FileBytes::new(self.abi);
         out.u64(text.len() as u64).raw(text);
         self.section(SectionId::CMDLINES, &out.bytes)
     }
@@ -199,9 +199,9 @@ impl SectionWriter {
     pub fn buffer_text(&mut self, name: &str, clock: &str, text: &[u8]) -> Result<(), WriteError> {
         const CHUNK: usize = 40 << 10;
         let what = "the tracer's text";
-        let mut option = Put::new(self.abi);
+        let mut option = FileBytes::new(self.abi);
         option.u64(self.pos).cstr(name).cstr(clock);
-        let mut out = Put::new(self.abi);
+        let mut out = FileBytes::new(self.abi);
         if self.codec == Codec::None {
             out.raw(text);
         } else {
@@ -230,13 +230,13 @@ impl SectionWriter {
         } else {
             let packed = self.codec.compress(data).map_err(|source| WriteError::Write { what, source })?;
             let len = |n: usize| u32::try_from(n).map_err(|_| WriteError::TooLong { what, len: n });
-            let mut sizes = Put::new(self.abi);
+            let mut sizes = FileBytes::new(self.abi);
             sizes.u32(len(packed.len())?).u32(len(data.len())?);
             self.put_section(what, id, 1, &[&sizes.bytes, &packed])?;
         }
         let option = OptionId(id.0);
         self.options.retain(|o| o.0 != option);
-        let mut offset = Put::new(self.abi);
+        let mut offset = FileBytes::new(self.abi);
         offset.u64(at);
         self.options.push((option, offset.bytes));
         Ok(())
@@ -254,14 +254,14 @@ impl SectionWriter {
 
     /// Adds an option that is a u32, such as CPUCOUNT.
     pub fn option_u32(&mut self, id: OptionId, n: u32) {
-        let mut out = Put::new(self.abi);
+        let mut out = FileBytes::new(self.abi);
         out.u32(n);
         self.option(id, out.bytes);
     }
 
     /// Adds an option that is a u64, such as TRACEID.
     pub fn option_u64(&mut self, id: OptionId, n: u64) {
-        let mut out = Put::new(self.abi);
+        let mut out = FileBytes::new(self.abi);
         out.u64(n);
         self.option(id, out.bytes);
     }
@@ -300,7 +300,7 @@ impl SectionWriter {
 
     /// The bytes after the header of an options section.
     pub(super) fn options_section(&self, options: &[(OptionId, Vec<u8>)], next: u64) -> Vec<u8> {
-        let mut out = Put::new(self.abi);
+        let mut out = FileBytes::new(self.abi);
         private_options::put(&mut out, self.abi, options);
         out.u16(OptionId::DONE.0).u32(8).u64(next);
         out.bytes
@@ -317,13 +317,13 @@ impl SectionWriter {
 
     /// A u64 in the file's byte order.
     pub(super) fn word(&self, value: u64) -> Vec<u8> {
-        let mut out = Put::new(self.abi);
+        let mut out = FileBytes::new(self.abi);
         out.u64(value);
         out.bytes
     }
 
     pub(super) fn section_header(&self, id: SectionId, flags: u16, size: u64) -> Vec<u8> {
-        let mut out = Put::new(self.abi);
+        let mut out = FileBytes::new(self.abi);
         out.u16(id.0).u16(flags).u32(SectionHeader::NO_NAME).u64(size);
         out.bytes
     }
@@ -345,7 +345,7 @@ impl SectionWriter {
     /// Puts the length before the text where it lies: kallsyms is some megabytes.
     fn sized32(&mut self, what: &'static str, id: SectionId, mut text: Vec<u8>) -> Result<(), WriteError> {
         let len = u32::try_from(text.len()).map_err(|_| WriteError::TooLong { what, len: text.len() })?;
-        let mut size = Put::new(self.abi);
+        let mut size = FileBytes::new(self.abi);
         size.u32(len);
         text.splice(..0, size.bytes);
         self.section(id, &text)

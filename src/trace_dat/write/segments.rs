@@ -50,7 +50,7 @@ pub(super) fn join_segments_in(dir: &OwnedDir, name: &str, header: u64) -> io::R
         let renamed = segment_path(Path::new(name), piece.number, size).to_string_lossy().into_owned();
         dir.rename(&joined.name, &joined.file, &renamed)?;
         dir.remove(&piece.name, &piece.file)?;
-        joined = Segment { number: piece.number, size, name: renamed, file: joined.file };
+        joined = SpoolSegment { number: piece.number, size, name: renamed, file: joined.file };
     }
     match dir.open_file(name, false) {
         Ok(newest) => append(&joined, &newest, newest.metadata()?.len(), header)?,
@@ -61,7 +61,7 @@ pub(super) fn join_segments_in(dir: &OwnedDir, name: &str, header: u64) -> io::R
     Ok(lacks_oldest)
 }
 
-struct Segment {
+struct SpoolSegment {
     number: u64,
     size: u64,
     name: String,
@@ -69,7 +69,7 @@ struct Segment {
 }
 
 /// The full pieces of the spool `name`, the oldest first.
-fn segments(dir: &OwnedDir, name: &str) -> io::Result<Vec<Segment>> {
+fn segments(dir: &OwnedDir, name: &str) -> io::Result<Vec<SpoolSegment>> {
     let mut found = Vec::new();
     for piece in dir.names()? {
         let rest = piece.strip_prefix(name).and_then(|rest| rest.strip_prefix('.'));
@@ -78,14 +78,14 @@ fn segments(dir: &OwnedDir, name: &str) -> io::Result<Vec<Segment>> {
             continue;
         };
         let file = dir.open_file(&piece, true)?;
-        found.push(Segment { number, size, name: piece, file });
+        found.push(SpoolSegment { number, size, name: piece, file });
     }
     found.sort_unstable_by_key(|s| (s.number, s.size));
     Ok(found)
 }
 
 /// Appends the data of `piece`, whose first `size` bytes count; returns the new size.
-fn append(to: &Segment, piece: &File, size: u64, header: u64) -> io::Result<u64> {
+fn append(to: &SpoolSegment, piece: &File, size: u64, header: u64) -> io::Result<u64> {
     to.file.set_len(to.size)?;
     let len = size.min(piece.metadata()?.len()).saturating_sub(header);
     copy(piece, header, &to.file, to.size, len, &mut Vec::new())?;

@@ -36,7 +36,7 @@ impl PartWriter {
 }
 
 /// A sub-buffer within a chunk.
-pub(super) struct Page {
+pub(super) struct SlicePage {
     /// Its first record's number in the stream, and the one after its last.
     pub(super) records: Range<u64>,
     /// The corrected times of its records.
@@ -52,7 +52,7 @@ pub(super) fn is_wanted(slice: &CopiedPart, time: u64) -> bool {
 }
 
 /// Records of a sub-buffer that a slice wants, counted from the sub-buffer's first.
-pub(super) fn wanted(slice: &CopiedPart, stream: usize, page: &Page, at: u64) -> Range<u64> {
+pub(super) fn wanted(slice: &CopiedPart, stream: usize, page: &SlicePage, at: u64) -> Range<u64> {
     let count = page.times.len() as u64;
     match slice {
         CopiedPart::Time(time) => {

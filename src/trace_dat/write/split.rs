@@ -5,7 +5,7 @@
 
 use super::WriteError;
 use super::edit::{Edit, edited_stream};
-use super::slice::{Page, PartWriter, StreamIndex, wanted};
+use super::slice::{PartWriter, SlicePage, StreamIndex, wanted};
 use crate::ring_buffer::{PageLayout, RecordPlace, Walker};
 use crate::trace_dat::{FileError, TimeOptions, Trace};
 use std::ops::Range;
@@ -77,7 +77,7 @@ fn one_stream(
     let correction = from.correction(id, &TimeOptions::default());
     let mut pages = from.raw_pages(buffer, cpu).on_threads(threads);
     let (mut chunk, mut first_page, mut record) = (Vec::new(), 0u64, 0u64);
-    let mut found: Vec<Page> = Vec::new();
+    let mut found: Vec<SlicePage> = Vec::new();
     loop {
         let packed = match pages.next_stored(&mut chunk) {
             Ok(Some(packed)) => packed,
@@ -97,7 +97,7 @@ fn one_stream(
                 let _ = Walker::new(layout.abi, 0, &header).walk(page, usize::MAX, see);
             }
             record = record.saturating_add(times.len() as u64);
-            found.push(Page { records: start..record, times });
+            found.push(SlicePage { records: start..record, times });
         }
         for part in parts.iter_mut() {
             let stored = packed.as_ref().filter(|_| part.file.codec() == from.prefix.codec);
@@ -114,7 +114,7 @@ fn give(
     layout: &PageLayout,
     chunk: &[u8],
     first_page: u64,
-    pages: &[Page],
+    pages: &[SlicePage],
     stored: Option<(&[u8], usize)>,
 ) -> Result<(), WriteError> {
     let count = |range: &Range<u64>| range.end.saturating_sub(range.start);
@@ -122,7 +122,7 @@ fn give(
         pages.iter().zip(first_page..).map(|(page, at)| wanted(&part.slice, stream, page, at)).collect();
     part.records = wanted.iter().map(count).fold(part.records, u64::saturating_add);
     let whole =
-        |(page, wanted): (&Page, &Range<u64>)| page.times.is_empty() || count(wanted) == page.times.len() as u64;
+        |(page, wanted): (&SlicePage, &Range<u64>)| page.times.is_empty() || count(wanted) == page.times.len() as u64;
     if wanted.iter().all(Range::is_empty) {
         return Ok(());
     }

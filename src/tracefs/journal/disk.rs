@@ -21,7 +21,7 @@ const MOST: u64 = 64 << 20;
 
 /// The first line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Header {
+pub(super) struct JournalHeader {
     /// Version of this file's layout.
     pub(super) rtrace_journal: u32,
     /// /proc/sys/kernel/random/boot_id: after a reboot there is nothing to undo.
@@ -45,7 +45,7 @@ impl Disk {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(failed(dir.to_owned()))?;
         let private = PrivateDir::open(dir).map_err(failed(dir.to_owned()))?;
         let pid = std::process::id();
-        let header = Header {
+        let header = JournalHeader {
             rtrace_journal: VERSION,
             boot: boot_id(),
             pid,
@@ -99,7 +99,7 @@ impl Disk {
 /// An abandoned journal, locked by this process now.
 #[derive(Debug)]
 pub(super) struct Abandoned {
-    pub(super) header: Header,
+    pub(super) header: JournalHeader,
     pub(super) entries: Vec<Undo>,
     pub(super) recording: Option<JournalledRecording>,
     pub(super) lock: Flock<File>,
@@ -127,7 +127,7 @@ pub(super) fn read_abandoned(dir: &PrivateDir, name: &str) -> Result<Option<Aban
     let bad = |line: usize| Error::JournalContent { path: path.clone(), line };
     // A line without its end was being written when its process died: the write it announces was not done.
     let mut lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
-    let header: Header = lines.next().and_then(|l| serde_json::from_str(l).ok()).ok_or_else(|| bad(1))?;
+    let header: JournalHeader = lines.next().and_then(|l| serde_json::from_str(l).ok()).ok_or_else(|| bad(1))?;
     if header.rtrace_journal != VERSION {
         return Err(bad(1));
     }

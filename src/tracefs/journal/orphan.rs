@@ -1,6 +1,6 @@
 //! The remains of a killed process.
 
-use super::disk::{self, Abandoned, Header};
+use super::disk::{self, Abandoned, JournalHeader};
 use super::private_dir::PrivateDir;
 use super::recorded::JournalledRecording;
 use super::undo::{Undo, UndoError, undo_all};
@@ -19,7 +19,7 @@ use std::path::Path;
 pub struct Orphan {
     dir: PrivateDir,
     name: String,
-    header: Header,
+    header: JournalHeader,
     entries: Vec<Undo>,
     recording: Option<JournalledRecording>,
     _lock: Flock<File>,

@@ -4,10 +4,10 @@
 //! chunk's dictionary while that is small; times are differences; all others stand as they are.
 
 use super::delta::differences;
-use super::dictionary::{Numbers, Texts};
+use super::dictionary::{NumberDictionary, Texts};
 use super::hybrid::{hybrid, pack, run, width};
-use super::thrift::{Fields, structure};
-use crate::export::table::column::{Cell, Front};
+use super::thrift::{StructWriter, structure};
+use crate::export::table::column::{CellType, ColumnFront};
 use crate::trace_dat::{Checksum, ZstdPacker};
 use std::io;
 
@@ -46,7 +46,7 @@ impl PageCodec {
     }
 
     /// Takes the numbers of the rows that have one, as their type has them; gives their range.
-    fn take(&mut self, front: &Front<'_>, nulls: usize, size: u8, signed: bool) -> Option<Range> {
+    fn take(&mut self, front: &ColumnFront<'_>, nulls: usize, size: u8, signed: bool) -> Option<Range> {
         let present = &mut self.present;
         present.clear();
         if nulls > 0 {
@@ -66,7 +66,12 @@ impl PageCodec {
     }
 
     /// Appends the page in `body`; gives its size with the header, and the same uncompressed.
-    fn page(&mut self, out: &mut Vec<u8>, kind: i32, head: impl FnOnce(&mut Fields<'_>)) -> io::Result<(usize, usize)> {
+    fn page(
+        &mut self,
+        out: &mut Vec<u8>,
+        kind: i32,
+        head: impl FnOnce(&mut StructWriter<'_>),
+    ) -> io::Result<(usize, usize)> {
         self.zstd.pack(&self.body, &mut self.packed)?;
         let before = out.len();
         structure(out, |fields| {
@@ -83,7 +88,7 @@ impl PageCodec {
 
 enum Dictionary {
     None,
-    Numbers(Numbers),
+    Numbers(NumberDictionary),
     Texts(Texts),
 }
 
@@ -156,8 +161,8 @@ struct DataPage {
 }
 
 /// A column of a row group that is being made.
-pub(super) struct Chunk {
-    cell: Cell,
+pub(super) struct ColumnChunk {
+    cell: CellType,
     delta: bool,
     dictionary: Dictionary,
     /// True while values of the next page are looked up there.
@@ -173,7 +178,7 @@ pub(super) struct Chunk {
 
 /// A chunk in the file's footer.
 pub(super) struct ChunkInfo {
-    cell: Cell,
+    cell: CellType,
     pages: Vec<DataPage>,
     entries: usize,
     pub(super) uncompressed: usize,
@@ -185,16 +190,16 @@ pub(super) struct ChunkInfo {
     dictionary: usize,
 }
 
-impl Chunk {
+impl ColumnChunk {
     /// An empty one; `delta`: its numbers are times.
-    pub(super) fn new(cell: Cell, delta: bool) -> Self {
+    pub(super) fn new(cell: CellType, delta: bool) -> Self {
         let dictionary = match cell {
             _ if delta => Dictionary::None,
-            Cell::Number { .. } | Cell::List { .. } => Dictionary::Numbers(Numbers::new()),
-            Cell::Text | Cell::Bytes => Dictionary::Texts(Texts::new()),
-            Cell::Bool => Dictionary::None,
+            CellType::Number { .. } | CellType::List { .. } => Dictionary::Numbers(NumberDictionary::new()),
+            CellType::Text | CellType::Bytes => Dictionary::Texts(Texts::new()),
+            CellType::Bool => Dictionary::None,
         };
-        Chunk {
+        ColumnChunk {
             cell,
             delta,
             dictionary,
@@ -214,19 +219,19 @@ impl Chunk {
     }
 
     /// Adds a page of these rows.
-    pub(super) fn page(&mut self, front: &Front<'_>, codec: &mut PageCodec) -> io::Result<()> {
+    pub(super) fn page(&mut self, front: &ColumnFront<'_>, codec: &mut PageCodec) -> io::Result<()> {
         let (rows, nulls) = (front.rows, front.nulls());
         codec.body.clear();
         let entries = levels(self.cell, front, nulls, &mut codec.body);
         let (encoding, range, empty) = match self.cell {
-            Cell::Bool => booleans(front, &mut codec.body),
-            Cell::Number { size, signed } | Cell::List { size, signed } => {
-                let is_list = matches!(self.cell, Cell::List { .. });
+            CellType::Bool => booleans(front, &mut codec.body),
+            CellType::Number { size, signed } | CellType::List { size, signed } => {
+                let is_list = matches!(self.cell, CellType::List { .. });
                 let nulls = if is_list { 0 } else { nulls };
                 let range = codec.take(front, nulls, size, signed);
                 (self.numbers(codec), range.filter(|_| !is_list), codec.present.is_empty())
             }
-            Cell::Text | Cell::Bytes => {
+            CellType::Text | CellType::Bytes => {
                 let range = range_of_texts(front);
                 (self.texts(front, codec), range, nulls == rows)
             }
@@ -287,7 +292,7 @@ impl Chunk {
     }
 
     /// Appends the texts; gives their encoding.
-    fn texts(&mut self, front: &Front<'_>, codec: &mut PageCodec) -> i32 {
+    fn texts(&mut self, front: &ColumnFront<'_>, codec: &mut PageCodec) -> i32 {
         match &mut self.dictionary {
             Dictionary::Texts(dictionary) if self.is_open && front.nulls() < front.rows => {
                 codec.indices.clear();
@@ -339,7 +344,7 @@ impl Chunk {
 
 impl ChunkInfo {
     /// Its struct `ColumnMetaData`.
-    pub(super) fn describe(&self, path: &[&str], fields: &mut Fields<'_>) {
+    pub(super) fn describe(&self, path: &[&str], fields: &mut StructWriter<'_>) {
         let (kind, size) = self.cell.physical();
         fields.i32(1, kind);
         fields.i32s(2, &self.encodings);
@@ -365,7 +370,9 @@ impl ChunkInfo {
 
     /// Appends its struct `ColumnIndex`, if each page with values has their range.
     pub(super) fn column_index(&self, out: &mut Vec<u8>) -> bool {
-        if self.pages.iter().any(|page| page.range.is_none() && !page.empty) || matches!(self.cell, Cell::List { .. }) {
+        if self.pages.iter().any(|page| page.range.is_none() && !page.empty)
+            || matches!(self.cell, CellType::List { .. })
+        {
             return false;
         }
         let size = self.cell.physical().1;
@@ -401,14 +408,14 @@ impl ChunkInfo {
     }
 }
 
-impl Cell {
+impl CellType {
     /// Parquet's type of its values, and their size in bytes; of texts 0.
     pub(super) fn physical(self) -> (i32, usize) {
         match self {
-            Cell::Bool => (BOOLEAN, 1),
-            Cell::Number { size: 8, .. } | Cell::List { size: 8, .. } => (INT64, 8),
-            Cell::Number { .. } | Cell::List { .. } => (INT32, 4),
-            Cell::Text | Cell::Bytes => (BYTE_ARRAY, 0),
+            CellType::Bool => (BOOLEAN, 1),
+            CellType::Number { size: 8, .. } | CellType::List { size: 8, .. } => (INT64, 8),
+            CellType::Number { .. } | CellType::List { .. } => (INT32, 4),
+            CellType::Text | CellType::Bytes => (BYTE_ARRAY, 0),
         }
     }
 }
@@ -449,7 +456,7 @@ fn with_range(values: impl Iterator<Item = i64>, out: &mut Vec<u64>) -> Option<(
     (least <= largest).then_some((least, largest))
 }
 
-fn range_of_texts(front: &Front<'_>) -> Option<Range> {
+fn range_of_texts(front: &ColumnFront<'_>) -> Option<Range> {
     let mut texts = front.texts();
     let first = texts.next()?;
     let (mut least, mut largest) = (first, first);
@@ -465,7 +472,7 @@ fn range_of_texts(front: &Front<'_>) -> Option<Range> {
 }
 
 /// Appends the truth values as bits.
-fn booleans(front: &Front<'_>, out: &mut Vec<u8>) -> (i32, Option<Range>, bool) {
+fn booleans(front: &ColumnFront<'_>, out: &mut Vec<u8>) -> (i32, Option<Range>, bool) {
     let values =
         front.numbers.iter().zip(front.valid()).filter(|(_, valid)| *valid).map(|(number, _)| u64::from(*number != 0));
     let values: Vec<u64> = values.collect();
@@ -489,9 +496,9 @@ fn put_numbers(values: &[u64], size: usize, out: &mut Vec<u8>) {
 }
 
 /// Appends a page's levels; gives the number of its entries.
-fn levels(cell: Cell, front: &Front<'_>, nulls: usize, out: &mut Vec<u8>) -> usize {
+fn levels(cell: CellType, front: &ColumnFront<'_>, nulls: usize, out: &mut Vec<u8>) -> usize {
     let rows = front.rows;
-    let Cell::List { .. } = cell else {
+    let CellType::List { .. } = cell else {
         with_length(out, |out| match nulls {
             0 => run(out, 1, rows, 1),
             _ if nulls == rows => run(out, 0, rows, 1),

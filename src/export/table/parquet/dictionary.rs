@@ -9,7 +9,7 @@ const MOST: usize = 1 << 15;
 const MOST_BYTES: usize = 1 << 20;
 
 /// A dictionary of numbers: a hash table with open addressing.
-pub(super) struct Numbers {
+pub(super) struct NumberDictionary {
     pub(super) values: Vec<u64>,
     /// The index of a value, plus one; 0 is free. Its length is a power of two, at least twice the number of values.
     slots: Vec<u32>,
@@ -17,9 +17,9 @@ pub(super) struct Numbers {
     last: (u64, u32),
 }
 
-impl Numbers {
+impl NumberDictionary {
     pub(super) fn new() -> Self {
-        Numbers { values: Vec::new(), slots: vec![0; 16], hash: RandomState::default(), last: (0, 0) }
+        NumberDictionary { values: Vec::new(), slots: vec![0; 16], hash: RandomState::default(), last: (0, 0) }
     }
 
     /// The index of the value, which is added if it is new.
@@ -70,7 +70,7 @@ impl Numbers {
     }
 }
 
-/// A dictionary of texts or bytes: a hash table as that of [`Numbers`].
+/// A dictionary of texts or bytes: a hash table as that of [`NumberDictionary`].
 pub(super) struct Texts {
     /// All of them, each after its length in four bytes.
     pub(super) plain: Vec<u8>,
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn indices_are_in_the_order_of_first_values() {
-        let mut numbers = Numbers::new();
+        let mut numbers = NumberDictionary::new();
         let values = (0..100_000u64).map(|at| at * at % 40_009);
         let mut expected = HashMap::new();
         for value in values {
@@ -153,7 +153,7 @@ mod tests {
             assert_eq!(numbers.index(value), *expected.entry(value).or_insert(next));
         }
         assert!(numbers.values.iter().enumerate().all(|(index, value)| expected[value] == index as u32));
-        assert_eq!((numbers.values[0], Numbers::new().index(0)), (0, 0));
+        assert_eq!((numbers.values[0], NumberDictionary::new().index(0)), (0, 0));
 
         let mut texts = Texts::new();
         let found: Vec<u32> = ["", "a", "", "b", "a", "a"].iter().map(|text| texts.index(text.as_bytes())).collect();

@@ -25,18 +25,18 @@ pub(super) fn zigzag(number: i64) -> u64 {
 }
 
 /// Writes the fields of one struct, in the order of their numbers.
-pub(super) struct Fields<'o> {
+pub(super) struct StructWriter<'o> {
     out: &'o mut Vec<u8>,
     last: u8,
 }
 
 /// Appends a struct.
-pub(super) fn structure(out: &mut Vec<u8>, fill: impl FnOnce(&mut Fields<'_>)) {
-    fill(&mut Fields { out, last: 0 });
+pub(super) fn structure(out: &mut Vec<u8>, fill: impl FnOnce(&mut StructWriter<'_>)) {
+    fill(&mut StructWriter { out, last: 0 });
     out.push(0);
 }
 
-impl Fields<'_> {
+impl StructWriter<'_> {
     fn head(&mut self, number: u8, kind: u8) {
         // Fields rise by less than 16 everywhere in Parquet's metadata.
         self.out.push((number - self.last) << 4 | kind);
@@ -70,7 +70,7 @@ impl Fields<'_> {
         self.out.extend_from_slice(value);
     }
 
-    pub(super) fn structure(&mut self, number: u8, fill: impl FnOnce(&mut Fields<'_>)) {
+    pub(super) fn structure(&mut self, number: u8, fill: impl FnOnce(&mut StructWriter<'_>)) {
         self.head(number, STRUCT);
         structure(self.out, fill);
     }
@@ -86,7 +86,7 @@ impl Fields<'_> {
         }
     }
 
-    pub(super) fn structures<T>(&mut self, number: u8, of: &[T], fill: impl Fn(&T, &mut Fields<'_>)) {
+    pub(super) fn structures<T>(&mut self, number: u8, of: &[T], fill: impl Fn(&T, &mut StructWriter<'_>)) {
         self.list(number, STRUCT, of.len());
         for each in of {
             structure(self.out, |fields| fill(each, fields));

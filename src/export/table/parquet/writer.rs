@@ -1,9 +1,9 @@
 //! A Parquet file that is being written: row groups, indices, footer.
 
-use super::chunk::{BYTE_ARRAY, Chunk, ChunkInfo, INT32, INT64, PageCodec};
-use super::thrift::{Fields, structure};
-use crate::export::table::column::Cell;
-use crate::export::table::rows::{Columns, Rows};
+use super::chunk::{BYTE_ARRAY, ChunkInfo, ColumnChunk, INT32, INT64, PageCodec};
+use super::thrift::{StructWriter, structure};
+use crate::export::table::column::CellType;
+use crate::export::table::rows::{Columns, TableRows};
 use std::io;
 
 /// Largest row group, in rows.
@@ -16,8 +16,8 @@ const MAGIC: &[u8] = b"PAR1";
 /// A file that is being made.
 pub(in crate::export::table) struct ParquetWriter {
     pub(in crate::export::table) name: String,
-    columns: Vec<(String, Cell)>,
-    open: Vec<Chunk>,
+    columns: Vec<(String, CellType)>,
+    open: Vec<ColumnChunk>,
     rows: usize,
     done: Vec<RowGroup>,
     /// Bytes that were not taken yet, and the number of those that were.
@@ -47,20 +47,20 @@ impl ParquetWriter {
     /// Adds the first `count` of these rows as a page of each column.
     pub(in crate::export::table) fn write(
         &mut self,
-        rows: &Rows,
+        rows: &TableRows,
         count: usize,
         codec: &mut PageCodec,
     ) -> io::Result<()> {
         if self.open.is_empty() {
             // Times rise by little; other numbers and all texts repeat.
-            let is_time = |name: &str, cell: Cell| matches!(name, "ts" | "dur") && cell == Cell::I64;
-            self.open = self.columns.iter().map(|(name, cell)| Chunk::new(*cell, is_time(name, *cell))).collect();
+            let is_time = |name: &str, cell: CellType| matches!(name, "ts" | "dur") && cell == CellType::I64;
+            self.open = self.columns.iter().map(|(name, cell)| ColumnChunk::new(*cell, is_time(name, *cell))).collect();
         }
         for (chunk, column) in self.open.iter_mut().zip(&rows.columns) {
             chunk.page(&column.front(count), codec)?;
         }
         self.rows += count;
-        if self.rows + count > ROWS || self.open.iter().map(Chunk::size).sum::<usize>() >= BYTES {
+        if self.rows + count > ROWS || self.open.iter().map(ColumnChunk::size).sum::<usize>() >= BYTES {
             self.close(codec)?;
         }
         Ok(())
@@ -111,7 +111,7 @@ impl ParquetWriter {
     }
 
     /// The struct `FileMetaData`.
-    fn footer(&self, places: &[IndexPlaces], fields: &mut Fields<'_>) {
+    fn footer(&self, places: &[IndexPlaces], fields: &mut StructWriter<'_>) {
         fields.i32(1, 1);
         let schema: Vec<Element<'_>> = elements(&self.columns);
         fields.structures(2, &schema, |element, fields| element.write(fields));
@@ -123,7 +123,7 @@ impl ParquetWriter {
             fields.structures(1, &columns, |((chunk, places), (name, cell)), fields| {
                 fields.i64(2, 0);
                 let path = [name.as_str(), "list", "element"];
-                let path = if matches!(cell, Cell::List { .. }) { &path[..] } else { &path[..1] };
+                let path = if matches!(cell, CellType::List { .. }) { &path[..] } else { &path[..1] };
                 fields.structure(3, |fields| chunk.describe(path, fields));
                 fields.i64(4, places.offsets.0 as i64);
                 fields.i32(5, places.offsets.1 as i32);
@@ -151,12 +151,12 @@ struct Element<'e> {
     kind: Option<i32>,
     repetition: Option<i32>,
     children: i32,
-    meaning: Meaning,
+    meaning: LogicalType,
 }
 
 /// The meaning of a leaf's or a group's values beside their type.
 #[derive(Clone, Copy)]
-enum Meaning {
+enum LogicalType {
     Nothing,
     Text,
     List,
@@ -168,7 +168,7 @@ const OPTIONAL: i32 = 1;
 const REPEATED: i32 = 2;
 
 impl Element<'_> {
-    fn write(&self, fields: &mut Fields<'_>) {
+    fn write(&self, fields: &mut StructWriter<'_>) {
         if let Some(kind) = self.kind {
             fields.i32(1, kind);
         }
@@ -180,16 +180,16 @@ impl Element<'_> {
             fields.i32(5, self.children);
         }
         match self.meaning {
-            Meaning::Nothing => {}
-            Meaning::Text => {
+            LogicalType::Nothing => {}
+            LogicalType::Text => {
                 fields.i32(6, 0);
                 fields.structure(10, |fields| fields.structure(1, |_| ()));
             }
-            Meaning::List => {
+            LogicalType::List => {
                 fields.i32(6, 3);
                 fields.structure(10, |fields| fields.structure(3, |_| ()));
             }
-            Meaning::Number { bits, signed } => {
+            LogicalType::Number { bits, signed } => {
                 let size = bits.trailing_zeros() as i32 - 3;
                 fields.i32(6, if signed { 15 } else { 11 } + size);
                 fields.structure(10, |fields| {
@@ -206,23 +206,23 @@ impl Element<'_> {
 /// The schema of a table.
 fn elements(columns: &Columns) -> Vec<Element<'_>> {
     let children = columns.len() as i32;
-    let root = Element { name: "schema", kind: None, repetition: None, children, meaning: Meaning::Nothing };
+    let root = Element { name: "schema", kind: None, repetition: None, children, meaning: LogicalType::Nothing };
     let mut elements = vec![root];
     let number = |size: u8, signed: bool| {
         let kind = if size == 8 { INT64 } else { INT32 };
-        (kind, Meaning::Number { bits: size * 8, signed })
+        (kind, LogicalType::Number { bits: size * 8, signed })
     };
     for (name, cell) in columns {
         let leaf = |kind, meaning| Element { name, kind: Some(kind), repetition: Some(OPTIONAL), children: 0, meaning };
         match *cell {
-            Cell::Bool => elements.push(leaf(cell.physical().0, Meaning::Nothing)),
-            Cell::Text => elements.push(leaf(BYTE_ARRAY, Meaning::Text)),
-            Cell::Bytes => elements.push(leaf(BYTE_ARRAY, Meaning::Nothing)),
-            Cell::Number { size, signed } => {
+            CellType::Bool => elements.push(leaf(cell.physical().0, LogicalType::Nothing)),
+            CellType::Text => elements.push(leaf(BYTE_ARRAY, LogicalType::Text)),
+            CellType::Bytes => elements.push(leaf(BYTE_ARRAY, LogicalType::Nothing)),
+            CellType::Number { size, signed } => {
                 let (kind, meaning) = number(size, signed);
                 elements.push(leaf(kind, meaning));
             }
-            Cell::List { size, signed } => {
+            CellType::List { size, signed } => {
                 let (kind, meaning) = number(size, signed);
                 let group = |name, repetition, meaning| Element {
                     name,
@@ -231,8 +231,8 @@ fn elements(columns: &Columns) -> Vec<Element<'_>> {
                     children: 1,
                     meaning,
                 };
-                elements.push(group(name, OPTIONAL, Meaning::List));
-                elements.push(group("list", REPEATED, Meaning::Nothing));
+                elements.push(group(name, OPTIONAL, LogicalType::List));
+                elements.push(group("list", REPEATED, LogicalType::Nothing));
                 let element =
                     Element { name: "element", kind: Some(kind), repetition: Some(REQUIRED), children: 0, meaning };
                 elements.push(element);

@@ -1,6 +1,6 @@
 //! A recording on its way to a controller.
 
-use super::state::{ControllerState, Shared};
+use super::state::{ControllerState, SharedControllerState};
 use crate::network::patient::{ConnectionError, Patient};
 use crate::network::transport::Address;
 use crate::network::wire::{Message, TraceRequest};
@@ -30,7 +30,7 @@ pub(in crate::network) struct Controller {
     pub(super) ports: PathBuf,
     /// Ends the recording.
     pub(super) stop: Arc<EventFd>,
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<SharedControllerState>,
     /// The agent is to end.
     pub(super) ended: Arc<AtomicBool>,
     state: Mutex<ControllerState>,

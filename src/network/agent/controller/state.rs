@@ -2,14 +2,14 @@
 
 use crate::network::incoming::Phase;
 use crate::network::send::DataStreams;
-use crate::network::sync::Compared;
+use crate::network::sync::SyncResult;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 
 /// State that the threads of a session share.
 #[derive(Debug, Default)]
-pub(super) struct Shared {
+pub(super) struct SharedControllerState {
     pub(super) phase: Phase,
     /// All data connections are there.
     pub(super) connected: AtomicBool,
@@ -18,7 +18,7 @@ pub(super) struct Shared {
     /// The session is over.
     pub(super) left: AtomicBool,
     /// The clock of a guest of trace-cmd's, compared to the end.
-    pub(super) compared: Mutex<Option<Compared>>,
+    pub(super) compared: Mutex<Option<SyncResult>>,
 }
 
 #[derive(Debug, Default)]

@@ -1,13 +1,13 @@
 //! Chunks as they are stored: for other threads to unpack, and for copies.
 
-use super::super::read_ahead::Packed;
+use super::super::read_ahead::PackedChunk;
 use super::{ChunkReader, HEADER};
 use crate::trace_dat::DataLayout;
 
 impl ChunkReader {
     /// The bytes of the next chunk, as they are stored; `None` if they look damaged, or the data ends: then
     /// [`ChunkReader::next`], from the same place, reports the error.
-    pub(in crate::trace_dat) fn next_packed(&mut self) -> Option<Packed> {
+    pub(in crate::trace_dat) fn next_packed(&mut self) -> Option<PackedChunk> {
         let mark = self.mark();
         let packed = self.sound_packed();
         if packed.is_none() {
@@ -16,7 +16,7 @@ impl ChunkReader {
         packed
     }
 
-    fn sound_packed(&mut self) -> Option<Packed> {
+    fn sound_packed(&mut self) -> Option<PackedChunk> {
         if self.data.layout == DataLayout::Pages {
             let (at, remain) = (self.pos, self.remain());
             let len = self.unit.min(remain);
@@ -24,7 +24,7 @@ impl ChunkReader {
                 return None;
             }
             self.advance_to(at.saturating_add(len));
-            return Some(Packed::unread(self.io.clone(), at, len as usize));
+            return Some(PackedChunk::unread(self.io.clone(), at, len as usize));
         }
         self.start().ok()?;
         self.pass_over();
@@ -40,6 +40,6 @@ impl ChunkReader {
         let span = read.ok().filter(|span| span.len() == with_next)?;
         self.advance_to(chunk.end());
         let span = span.start..span.start.saturating_add(chunk.stored as usize);
-        Some(Packed::new(self.window.share(), span, chunk.size as usize))
+        Some(PackedChunk::new(self.window.share(), span, chunk.size as usize))
     }
 }
