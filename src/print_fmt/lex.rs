@@ -39,7 +39,7 @@ fn leftover(word: &str) -> Option<&'static [u8]> {
     }
 }
 
-/// All tokens of `text`, ending with [`Kind::End`].
+/// All tokens of `text`, ending with [`TokenKind::End`].
 pub(super) fn tokens(text: &str) -> Result<Vec<PrintFmtToken>, PrintFmtError> {
     let bytes = text.as_bytes();
     let mut out: Vec<PrintFmtToken> = Vec::new();
