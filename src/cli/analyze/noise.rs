@@ -1,7 +1,7 @@
 //! Interferences as `analyze osnoise` and `analyze timerlat` show them.
 
 use super::distribution;
-use super::irq::found::softirq_name;
+use super::irq::answer::softirq_name;
 use super::table::Table;
 use super::unit::Unit;
 use super::words::{cut, not_shown};

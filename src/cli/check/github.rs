@@ -1,7 +1,7 @@
 //! `--github`: workflow commands, which the web page shows as annotations, and the job's summary.
 
 use super::text::found;
-use super::{Verdicts, word};
+use super::verdicts::{Verdicts, word};
 use crate::cli::exit::Failure;
 use anyhow::Context;
 use rtrace::assertion::AssertionVerdict;

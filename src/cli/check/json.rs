@@ -1,6 +1,6 @@
 //! `rtrace check --json`.
 
-use super::{Judged, Verdicts, word};
+use super::verdicts::{Judged, Verdicts, word};
 use rtrace::assertion::{Dimension, Interval};
 use rtrace::symbols::Comms;
 use serde_json::{Value, json};

@@ -1,7 +1,8 @@
 //! `--junit`: what CI systems read test results from.
 
+use super::files::write_file;
 use super::text::found;
-use super::{Verdicts, word, write_file};
+use super::verdicts::{Verdicts, word};
 use crate::cli::exit::Failure;
 use rtrace::assertion::AssertionVerdict;
 use std::path::Path;

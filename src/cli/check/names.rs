@@ -1,6 +1,6 @@
 //! Names of system calls and handlers.
 
-use crate::cli::analyze::irq::found::handler_name;
+use crate::cli::analyze::irq::answer::handler_name;
 use crate::cli::analyze::symbol;
 use crate::cli::machine::Machine;
 use crate::cli::query::Input;

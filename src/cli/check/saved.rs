@@ -1,6 +1,6 @@
 //! Assertions held against a saved summary.
 
-use super::{Judged, Verdicts};
+use super::verdicts::{Judged, Verdicts};
 use crate::cli::analyze::unit::Unit;
 use rtrace::analysis::Extent;
 use rtrace::assertion::Assertion;

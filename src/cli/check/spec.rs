@@ -1,6 +1,6 @@
 //! A file of assertions.
 
-use super::read_file;
+use super::files::read_file;
 use crate::cli::exit::{Exit, Failure};
 use anyhow::anyhow;
 use rtrace::assertion::Assertion;

@@ -1,6 +1,6 @@
 //! Verdicts as text.
 
-use super::{Verdicts, word};
+use super::verdicts::{Verdicts, word};
 use crate::cli::analyze::unit::Unit;
 use crate::cli::exit::Failure;
 use rtrace::analysis::Spot;

@@ -1,10 +1,12 @@
 //! To a format of events: a query through an exporter.
 
+use super::command::Args;
 use super::estimate::Course;
 use super::parts::Parts;
 use super::progress::{Counted, Shown};
+use super::target::ConvertTarget;
 use super::written::Written;
-use super::{Args, ConvertTarget, archive, ctf, directory, perfetto, stacks, tables, tracks};
+use super::{archive, ctf, directory, perfetto, stacks, tables, tracks};
 use crate::cli::damage::Damage;
 use crate::cli::exit::{Exit, Failure, print};
 use crate::cli::piped::is_stdout;

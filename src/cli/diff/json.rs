@@ -1,7 +1,7 @@
 //! `--json`: the outcome, and all that repeats it.
 
-use super::Report;
 use super::numbers::word;
+use super::report::Report;
 use rtrace::comparison::{SavedRun, SavedRuns};
 use serde_json::{Value, json};
 

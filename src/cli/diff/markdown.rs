@@ -1,7 +1,7 @@
 //! A comparison as Markdown, for a pull request.
 
-use super::Report;
 use super::numbers::{finds, interval, needs, percent, probability, value, word};
+use super::report::Report;
 use rtrace::comparison::ChangeVerdict;
 use std::io::{self, Write};
 

@@ -1,7 +1,7 @@
 //! A comparison as text.
 
-use super::Report;
 use super::numbers::{finds, interval, needs, percent, probability, value, word};
+use super::report::Report;
 use crate::cli::analyze::table::Table;
 use rtrace::comparison::{ChangeVerdict, SavedRuns};
 use rtrace::units::counted;

@@ -1,6 +1,6 @@
 //! `rtrace analyze faults --json`.
 
-use super::Found;
+use super::answer::Found;
 use rtrace::analysis::FaultCount;
 use serde_json::{Map, Value, json};
 

@@ -1,6 +1,6 @@
 //! `rtrace analyze functions --json`.
 
-use super::found::Found;
+use super::answer::Found;
 use crate::cli::analyze::distribution;
 use rtrace::analysis::CalledFunction;
 use serde_json::{Value, json};

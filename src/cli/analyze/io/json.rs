@@ -1,6 +1,6 @@
 //! `rtrace analyze io --json`.
 
-use super::found::Found;
+use super::answer::Found;
 use crate::cli::analyze::{distribution, errno};
 use rtrace::analysis::{DeviceIo, Durations, IoRequests};
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! `rtrace analyze irq --json`.
 
-use super::found::Found;
+use super::answer::Found;
 use crate::cli::analyze::distribution;
 use rtrace::analysis::{CpuIrqs, HandlerKind, IrqSource};
 use serde_json::{Map, Value, json};

@@ -1,7 +1,7 @@
 //! `rtrace analyze locks --json`.
 
-use super::Rows;
-use super::found::Found;
+use super::answer::Found;
+use super::command::Rows;
 use crate::cli::analyze::distribution;
 use rtrace::analysis::LockWaits;
 use serde_json::{Map, Value, json};

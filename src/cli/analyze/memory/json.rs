@@ -1,6 +1,6 @@
 //! `rtrace analyze memory --json`.
 
-use super::Found;
+use super::answer::Found;
 use crate::cli::analyze::distribution;
 use rtrace::analysis::{MemorySite, PageCount};
 use serde_json::{Value, json};

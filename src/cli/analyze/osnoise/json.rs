@@ -1,6 +1,7 @@
 //! `rtrace analyze osnoise --json`.
 
-use super::Found;
+use super::answer::Found;
+use super::cpus::available;
 use crate::cli::analyze::noise::{self, KINDS};
 use rtrace::analysis::{CpuNoise, NoiseSample};
 use rtrace::units::CpuId;
@@ -23,7 +24,7 @@ fn row(cpu: CpuId, of: &CpuNoise) -> Value {
         "periods": of.periods,
         "runtime_us": of.runtime,
         "noise_us": of.noise,
-        "available_percent": super::available(of),
+        "available_percent": available(of),
         "max_noise_us": of.max_noise,
         "max_single_us": of.max_single,
         "hw": of.hw,

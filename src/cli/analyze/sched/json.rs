@@ -1,6 +1,6 @@
 //! `rtrace analyze sched --json`.
 
-use super::found::Found;
+use super::answer::Found;
 use crate::cli::analyze::distribution;
 use rtrace::analysis::{Durations, TaskSched, TimeIn};
 use serde_json::{Value, json};

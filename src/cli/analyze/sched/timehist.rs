@@ -1,6 +1,6 @@
 //! `rtrace analyze sched --timehist`: rows are written while the events are read.
 
-use super::{Args, Rows};
+use super::command::{Args, Rows};
 use crate::cli::analyze::answers::{Form, Question, lacking};
 use crate::cli::analyze::place::Place;
 use crate::cli::analyze::words::quoted;

@@ -1,6 +1,6 @@
 //! `rtrace analyze syscalls --csv`.
 
-use super::found::Found;
+use super::answer::Found;
 use crate::cli::analyze::{distribution, errno};
 use rtrace::analysis::{DescriptorTimes, SyscallTimes, TaskSyscalls};
 

@@ -1,6 +1,6 @@
 //! `rtrace analyze syscalls --json`.
 
-use super::found::Found;
+use super::answer::Found;
 use crate::cli::analyze::{distribution, errno};
 use rtrace::analysis::{DescriptorTimes, SyscallTimes, TaskSyscalls};
 use serde_json::{Value, json};

@@ -1,6 +1,7 @@
 //! `rtrace analyze timerlat --json`.
 
-use super::Found;
+use super::answer::Found;
+use super::contexts::contexts;
 use super::parts::Parts;
 use crate::cli::analyze::{distribution, noise, symbol};
 use rtrace::analysis::{CpuTimer, Noise, TimerlatSample};
@@ -22,7 +23,7 @@ fn row(cpu: CpuId, of: &CpuTimer) -> Value {
     let of_context = |(context, times, last): (&str, &rtrace::analysis::Durations, Option<u64>)| {
         (context.to_owned(), json!({"times": distribution::json(&times.distribution()), "last": last}))
     };
-    let contexts: Map<String, Value> = super::contexts(of).map(of_context).collect();
+    let contexts: Map<String, Value> = contexts(of).map(of_context).collect();
     json!({"cpu": cpu.0, "contexts": contexts, "unfinished": of.unfinished})
 }
 

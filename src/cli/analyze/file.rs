@@ -1,0 +1,71 @@
+//! The recording that an analysis reads, and the part of it.
+
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::query::{self, QueryEvents, WindowArgs};
+use std::io::Write;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+
+/// The events that an analysis reads.
+#[derive(clap::Args, Clone, Default)]
+pub(in crate::cli) struct FileArgs {
+    /// Recording to read [default: trace.dat]
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    file: Option<PathBuf>,
+    /// Recording to read
+    #[arg(short, long, value_name = "FILE", conflicts_with = "file", value_hint = clap::ValueHint::FilePath)]
+    input: Option<PathBuf>,
+    #[command(flatten)]
+    window: WindowArgs,
+    /// Number of threads; the output is the same for any number [default: one per CPU]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZero<usize>>,
+}
+
+impl FileArgs {
+    /// All events of the recording at `path`.
+    pub(in crate::cli) fn of(path: &Path) -> Self {
+        FileArgs { file: Some(path.to_owned()), ..FileArgs::default() }
+    }
+
+    /// Some events of the recording at `path`.
+    pub(in crate::cli) fn of_part(path: &Path, window: &WindowArgs, threads: Option<NonZero<usize>>) -> Self {
+        FileArgs { file: Some(path.to_owned()), input: None, window: window.clone(), threads }
+    }
+
+    /// The recording, if one is named.
+    pub(in crate::cli) fn named(&self) -> Option<&Path> {
+        self.input.as_deref().or(self.file.as_deref())
+    }
+
+    /// Names it.
+    pub(in crate::cli) fn name(&mut self, path: PathBuf) {
+        self.file = Some(path);
+    }
+
+    /// The path of the recording.
+    pub(in crate::cli) fn path(&self) -> &Path {
+        self.named().unwrap_or(Path::new("trace.dat"))
+    }
+
+    /// True if the whole of it is asked for.
+    pub(in crate::cli) fn is_whole(&self) -> bool {
+        self.window.to_text().is_empty()
+    }
+
+    /// Opens the recording and has `print` write what it makes of the events.
+    pub(super) fn print(
+        &self,
+        print: impl FnOnce(&QueryEvents<'_>, &mut dyn Write) -> Result<(), Failure>,
+    ) -> Result<Exit, Failure> {
+        self.answer(|events, out| print(events, out).map(|()| Exit::Success))
+    }
+
+    /// The same of an answer with an exit code of its own, which counts more than that of damage.
+    pub(in crate::cli) fn answer(
+        &self,
+        answer: impl FnOnce(&QueryEvents<'_>, &mut dyn Write) -> Result<Exit, Failure>,
+    ) -> Result<Exit, Failure> {
+        query::answer(self.path(), &self.window, self.threads, answer)
+    }
+}

@@ -1,0 +1,86 @@
+//! Arguments of `rtrace analyze io`, and its question to the events.
+
+use super::answer::{Found, notes};
+use super::{csv, json, text};
+use crate::cli::analyze::answers::{self, Question, ShowArgs};
+use crate::cli::analyze::words::{cut, many};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::query::Input;
+use rtrace::analysis::{Io, IoReport, IoRequests};
+use serde_json::Value;
+use std::io::Write;
+
+/// Requests to block devices: how long they waited in the queue and were at the device, how many at once
+///
+/// From block:block_rq_issue and block_rq_complete; as far as they are recorded, block_rq_insert and block_rq_requeue.
+/// `rtrace help analyses` defines each number.
+#[derive(clap::Args, Default)]
+pub(in crate::cli::analyze) struct Args {
+    #[command(flatten)]
+    shown: ShowArgs,
+}
+
+impl Args {
+    /// All of it, `top` rows to a table.
+    pub(in crate::cli::analyze) fn with_top(top: Option<usize>) -> Self {
+        Args { shown: ShowArgs::with_top(top) }
+    }
+}
+
+pub(in crate::cli::analyze) fn run(args: &Args) -> Result<Exit, Failure> {
+    answers::run(args)
+}
+
+impl Question for Args {
+    type Analysis = Io;
+    const PURPOSE: &'static str = "io";
+    const LACKING: &'static str = "whole requests to block devices";
+    const COLUMNS: &'static str = "major,minor,operation,requests,bytes,total_mean,total_p50,total_p90,total_p99,total_p999,total_max,\
+         queued,queue_mean,queue_p50,queue_p90,queue_p99,queue_p999,queue_max,device_mean,device_p50,device_p90,device_p99,\
+         device_p999,device_max,max_at,max_sector,errors";
+
+    fn analysis(&self, input: &Input) -> Option<Io> {
+        let io = Io::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
+        io.has_events().then_some(io)
+    }
+
+    fn shown(&self) -> &ShowArgs {
+        &self.shown
+    }
+
+    fn is_answer(report: &IoReport) -> bool {
+        !report.requests.is_empty()
+    }
+
+    fn window(report: &IoReport) -> Option<(u64, u64)> {
+        report.window
+    }
+
+    fn extent(report: &IoReport) -> Vec<String> {
+        let count: u64 = report.requests.iter().map(|requests| requests.total.count()).sum();
+        vec![many(report.devices.len() as u64, "device"), many(count, "request")]
+    }
+
+    fn notes(report: &IoReport) -> Vec<String> {
+        notes(report)
+    }
+
+    fn json(&self, found: &Found<'_>, top: usize) -> Value {
+        json::answer(found, &rows(found, top).0)
+    }
+
+    fn csv(&self, found: &Found<'_>, top: usize) -> Vec<Vec<String>> {
+        rows(found, top).0.into_iter().map(csv::row).collect()
+    }
+
+    fn text(&self, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+        text::write(found, top, out)
+    }
+}
+
+/// The requests to show, and how many more there are.
+pub(super) fn rows<'f>(found: &'f Found<'_>, top: usize) -> (Vec<&'f IoRequests>, usize) {
+    let mut rows: Vec<&IoRequests> = found.report.requests.iter().collect();
+    let more = cut(&mut rows, top);
+    (rows, more)
+}

@@ -1,0 +1,80 @@
+//! `rtrace analyze io` as text.
+
+use super::answer::Found;
+use super::command::rows;
+use crate::cli::analyze::table::Table;
+use crate::cli::analyze::words::{not_shown, percent};
+use crate::cli::analyze::{distribution, errno};
+use crate::cli::exit::Failure;
+use rtrace::analysis::{Durations, IoRequests};
+use rtrace::units::ByteSize;
+use std::io::Write;
+
+pub(super) fn write(found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+    let Found { place, report, .. } = found;
+    let (unit, (rows, more)) = (place.unit, rows(found, top));
+
+    writeln!(out, "\nDevices")?;
+    let mut table = Table::new(1, ["DEVICE", "busy %", "requests at the device: mean", "max"]);
+    for device in &report.devices {
+        table.row([
+            device.device.to_string(),
+            percent(device.busy(), device.depth.iter().sum()),
+            format!("{:.3}", device.mean_depth()),
+            device.greatest_depth().to_string(),
+        ]);
+    }
+    table.write(out)?;
+
+    writeln!(out, "\nRequests: from insertion or issue to completion ({})", unit.short_name())?;
+    let heading = ["DEVICE", "OPERATION", "requests", "failed", "size"].into_iter().chain(distribution::TIMES);
+    let mut table = Table::new(2, heading.chain(["at", "sector"]));
+    for requests in &rows {
+        let mut row = start(requests).to_vec();
+        row.extend([failed(requests).to_string(), ByteSize(requests.bytes).to_string()]);
+        row.extend(distribution::cells(&requests.total.distribution(), unit));
+        row.extend(requests.longest.into_iter().flat_map(|one| [unit.point(one.at), one.sector.to_string()]));
+        table.row(row);
+    }
+    table.write(out)?;
+    not_shown(more, out)?;
+    let parts: [(&str, Part); 2] = [("In the queue", |of| &of.queued), ("At the device", |of| &of.device_time)];
+    for (title, part) in parts {
+        let known: Vec<&IoRequests> = rows.iter().copied().filter(|of| part(of).count() > 0).collect();
+        if known.is_empty() {
+            continue;
+        }
+        writeln!(out, "\n{title} ({})", unit.short_name())?;
+        let mut table = Table::new(2, ["DEVICE", "OPERATION", "requests"].into_iter().chain(distribution::TIMES));
+        for requests in known {
+            let times = part(requests).distribution();
+            let [device, operation, _] = start(requests);
+            let cells = distribution::cells(&times, unit);
+            table.row([device, operation, times.count.to_string()].into_iter().chain(cells));
+        }
+        table.write(out)?;
+    }
+    if rows.iter().any(|requests| failed(requests) > 0) {
+        writeln!(out, "\nErrors")?;
+        let mut table = Table::new(3, ["DEVICE", "OPERATION", "errors"]);
+        for requests in rows.iter().filter(|requests| failed(requests) > 0) {
+            let [device, operation, _] = start(requests);
+            table.row([device, operation, errno::list(&requests.errors)]);
+        }
+        table.write(out)?;
+    }
+    Ok(())
+}
+
+/// A part of the way of requests.
+type Part = fn(&IoRequests) -> &Durations;
+
+/// Device, operation and number of requests.
+pub(super) fn start(requests: &IoRequests) -> [String; 3] {
+    let operation = requests.operation.name().to_owned();
+    [requests.device.to_string(), operation, requests.total.count().to_string()]
+}
+
+fn failed(requests: &IoRequests) -> u64 {
+    requests.errors.values().sum()
+}

@@ -1,0 +1,110 @@
+//! Arguments of `rtrace check`, and what it does.
+
+use super::judge::judge;
+use super::verdicts::Verdicts;
+use super::{github, json, junit, saved, spec, text};
+use crate::cli::analyze::FileArgs;
+use crate::cli::exit::{Exit, Failure, print};
+use crate::cli::query::one_buffer;
+use crate::cli::saved_summary;
+use anyhow::anyhow;
+use rtrace::assertion::Assertion;
+use rtrace::symbols::Comms;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Hold assertions against a recording: pass, fail, or not known
+///
+/// FILE may be a saved summary of recordings (`rtrace baseline save`). An assertion passes only if it holds whatever was lost. Exit codes: 0 if all pass, 3 if one fails, 4 if none fails and one
+/// is indeterminate: its event was not recorded, there are too few samples, or events are missing. `rtrace help assertions`
+/// has the language.
+#[derive(clap::Args)]
+#[command(after_help = "\
+EXAMPLES:
+  rtrace check run.dat --assert 'lost == 0' --assert 'p99(wait(nginx)) < 500us'
+  rtrace check --assert 'max(latency(irq:irq_handler_entry, irq:irq_handler_exit, common_cpu)) < 100us'
+  rtrace check run.dat --spec rtrace.toml --junit results.xml
+  rtrace check baseline.json --assert 'p99(wait()) < 500us'
+  rtrace check run.dat --assert 'rate(sched:sched_migrate_task) < 100/s' --json | jq .verdict")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    file: FileArgs,
+    /// Assertion that must hold; may be given several times
+    #[arg(short, long, value_name = "ASSERTION", value_parser = assertion)]
+    assert: Vec<Assertion>,
+    /// File of assertions: a TOML table `[assert]` of names and assertions, perhaps `min-samples`
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    spec: Option<PathBuf>,
+    /// Buffer to look at, if several hold events; the empty name for the top buffer
+    #[arg(long, value_name = "NAME")]
+    buffer: Option<String>,
+    /// Least number of durations that a mean, a quantile, a minimum or a maximum says something of
+    #[arg(long, value_name = "N")]
+    min_samples: Option<u64>,
+    /// One JSON document instead of text
+    #[arg(long)]
+    json: bool,
+    /// Write a JUnit report too
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    junit: Option<PathBuf>,
+    /// Annotations for GitHub instead of text, and a table in the job's summary
+    #[arg(long, conflicts_with = "json")]
+    github: bool,
+}
+
+pub(in crate::cli) fn assertion(text: &str) -> Result<Assertion, String> {
+    Assertion::parse(text).map_err(|error| {
+        let hints: String = error.hints().iter().map(|hint| format!("\n  Hint: {hint}")).collect();
+        format!("\n{error}{hints}")
+    })
+}
+
+pub(in crate::cli) fn run(args: &Args) -> Result<Exit, Failure> {
+    let mut named: Vec<(String, Assertion)> =
+        args.assert.iter().map(|assertion| (assertion.text.clone(), assertion.clone())).collect();
+    let mut min_samples = args.min_samples;
+    if let Some(path) = &args.spec {
+        let spec = spec::read(path)?;
+        named.extend(spec.assertions);
+        min_samples = min_samples.or(spec.min_samples);
+    }
+    if named.is_empty() {
+        let error = anyhow!("nothing is asserted");
+        return Err(
+            Failure::new(Exit::Usage, error).hint("Say what must hold: `--assert 'lost == 0'`, or `--spec FILE`.")
+        );
+    }
+    let min_samples = min_samples.unwrap_or(1);
+    let path = args.file.path();
+    if let Some(summary) = saved_summary::saved(path)? {
+        if !args.file.is_whole() || args.buffer.is_some() {
+            let error = anyhow!("{} is a saved summary, which has no events to choose from", path.display());
+            return Err(Failure::new(Exit::Usage, error).hint("`rtrace baseline save` takes a window and a buffer."));
+        }
+        let verdicts = saved::judge(named, min_samples, path, &summary);
+        let mut out = Vec::new();
+        let exit = args.show(&verdicts, &Comms::default(), &mut out)?;
+        print(&String::from_utf8_lossy(&out))?;
+        return Ok(exit);
+    }
+    args.file.answer(|events, out| {
+        let (query, buffer) = one_buffer(args.buffer.as_deref(), events)?;
+        let verdicts = judge(named, min_samples, events, &query, buffer)?;
+        args.show(&verdicts, &events.inputs[0].symbols.comms, out)
+    })
+}
+
+impl Args {
+    /// Writes the verdicts in the form that is asked for; `comms` has the names of tasks.
+    fn show(&self, verdicts: &Verdicts<'_>, comms: &Comms, out: &mut dyn Write) -> Result<Exit, Failure> {
+        if let Some(path) = &self.junit {
+            junit::write(verdicts, path)?;
+        }
+        match (self.json, self.github) {
+            (true, _) => writeln!(out, "{:#}", json::document(verdicts, comms))?,
+            (_, true) => github::write(verdicts, out)?,
+            _ => text::write(verdicts, comms, out)?,
+        }
+        Ok(verdicts.exit())
+    }
+}

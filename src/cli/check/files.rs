@@ -1,0 +1,25 @@
+//! Files at paths that the user names.
+
+use crate::cli::exit::{Failure, print};
+use crate::cli::piped::is_stdout;
+use anyhow::anyhow;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+/// Writes a file at a path that the user names.
+pub(in crate::cli) fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
+    if is_stdout(path) {
+        return print(text).map(drop);
+    }
+    let failed = |error| anyhow!("cannot write {}", path.display()).context(error);
+    let mut file = rtrace::safe_file::create(path, 0o644).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
+    Ok(())
+}
+
+/// Reads a file at a path that the user names.
+pub(in crate::cli) fn read_file(path: &Path) -> Result<String, Failure> {
+    Ok(fs::read_to_string(path)
+        .map_err(|error| anyhow::Error::new(error).context(format!("cannot read {}", path.display())))?)
+}

@@ -1,0 +1,69 @@
+//! Assertions held against the events of a recording.
+
+use super::names::RecordingNames;
+use super::verdicts::{Judged, Verdicts};
+use super::{context, dropped, text};
+use crate::cli::analyze::FileArgs;
+use crate::cli::analyze::unit::Unit;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::query::{QueryEvents, one_buffer};
+use anyhow::anyhow;
+use rtrace::analysis::Extents;
+use rtrace::assertion::{Assertion, AssertionVerdict, Check, Conditions};
+use rtrace::recording::Query;
+use rtrace::trace_dat::Buffer;
+use std::path::Path;
+
+/// Holds `assertions` against what was just recorded to `path`; of several buffers that hold events, against the main one.
+/// Gives the verdicts as text.
+pub(in crate::cli) fn check_recorded(assertions: &[Assertion], path: &Path) -> Result<(Exit, String), Failure> {
+    let named = assertions.iter().map(|assertion| (assertion.text.clone(), assertion.clone())).collect();
+    let mut said = Vec::new();
+    let exit = FileArgs::of(path).answer(|events, _| {
+        let (query, buffer) = one_buffer(None, events).or_else(|_| one_buffer(Some(""), events))?;
+        let verdicts = judge(named, 1, events, &query, buffer)?;
+        text::write(&verdicts, &events.inputs[0].symbols.comms, &mut said)?;
+        Ok(verdicts.exit())
+    })?;
+    Ok((exit, String::from_utf8_lossy(&said).into_owned()))
+}
+
+pub(super) fn judge<'e>(
+    named: Vec<(String, Assertion)>,
+    min_samples: u64,
+    events: &QueryEvents<'e>,
+    query: &Query<'e>,
+    buffer: &'e Buffer,
+) -> Result<Verdicts<'e>, Failure> {
+    let input = &events.inputs[0];
+    let (names, assertions): (Vec<String>, Vec<Assertion>) = named.into_iter().unzip();
+    let formats: Vec<_> = input.formats().collect();
+    let check = Check::new(assertions, &formats, input.trace.abi, &input.symbols.comms).map_err(|error| {
+        let hints = error.hints().to_vec();
+        hints.into_iter().fold(Failure::new(Exit::Usage, anyhow!("{error}")), Failure::hint)
+    })?;
+    let ((extent, findings), outcome) =
+        query.analyse((Extents::new(formats.iter().copied(), input.trace.abi), check.measures()))?;
+    let trace = &input.trace;
+    let damaged = outcome.damage.count + outcome.unknown().len() as u64 + trace.damage.len() as u64;
+    let unit = Unit::of(query.sources().iter().any(|source| source.in_ticks));
+    let names_of_recording = RecordingNames::of(input);
+    let conditions = Conditions {
+        damaged,
+        dropped: dropped::dropped(trace, &buffer.name),
+        enabled: trace.enabled_events(buffer),
+        in_ticks: unit == Unit::Ticks,
+        min_samples,
+        names: &names_of_recording,
+    };
+    let checked = check.verdicts(&findings, &extent, &conditions).into_iter();
+    let results: Vec<Judged> = checked
+        .zip(names)
+        .map(|(checked, name)| {
+            let wanted = checked.spot.filter(|_| checked.verdict != AssertionVerdict::Pass);
+            let context = wanted.map(|spot| context::lines(query, &spot, unit)).transpose()?.unwrap_or_default();
+            Ok(Judged { name, checked, context })
+        })
+        .collect::<Result<_, Failure>>()?;
+    Ok(Verdicts { path: &input.path, buffer: &buffer.name, clock: &buffer.clock, unit, extent, results })
+}

@@ -1,0 +1,146 @@
+//! The subcommands: a line for each in `Command` and one in `run`, and the command line that they are.
+
+use super::deferred::Deferred;
+use super::exit::{Exit, Failure};
+use super::{
+    agent, analyze, attach, baseline, check, check_events, clear, completions, convert, diff, doctor, dump, exit,
+    extract, filter, flame, generate, help, hist, instance, latency, list, listen, mem, plugin_options, probe, profile,
+    record, recover, report, reset, setup_guest, show, snapshot, split, sql, stack, start, stat, stop, stream, synth,
+    trigger, why,
+};
+use clap::{CommandFactory, Parser, Subcommand};
+
+/// Record, decode and steer Linux kernel tracing
+#[derive(Parser)]
+#[command(
+    name = "rtrace",
+    bin_name = "rtrace", // not the first argument, which may be anything
+    version,
+    subcommand_value_name = "COMMAND",
+    max_term_width = 100,
+    disable_help_subcommand = true
+)]
+pub(super) struct Root {}
+
+// One line per subcommand here and one in `run`; nothing else.
+#[derive(Subcommand)]
+pub(super) enum Command {
+    Record(Deferred<record::Args>),
+    Report(Deferred<report::Args>),
+    Stream(Deferred<stream::Args>),
+    #[command(visible_alias = "restore")]
+    Recover(Deferred<recover::Args>),
+    Convert(Deferred<convert::Args>),
+    Flame(Deferred<flame::Args>),
+    Sql(Deferred<sql::Args>),
+    Dump(Deferred<dump::Args>),
+    Extract(Deferred<extract::Args>),
+    Profile(Deferred<profile::Args>),
+    Stack(Deferred<stack::Args>),
+    Split(Deferred<split::Args>),
+    List(Deferred<list::Args>),
+    Agent(Deferred<agent::Args>),
+    SetupGuest(Deferred<setup_guest::Args>),
+    Attach(Deferred<attach::Args>),
+    Listen(Deferred<listen::Args>),
+    Mem(Deferred<mem::Args>),
+    Analyze(Deferred<analyze::Args>),
+    Why(Deferred<Box<why::Args>>),
+    Check(Deferred<check::Args>),
+    Diff(Deferred<diff::Args>),
+    Baseline(Deferred<baseline::Args>),
+    Options(Deferred<plugin_options::Args>),
+    CheckEvents(Deferred<check_events::Args>),
+    Start(Deferred<start::StartArgs>),
+    Set(Deferred<start::SetArgs>),
+    Stop(Deferred<stop::StopArgs>),
+    Restart(Deferred<stop::RestartArgs>),
+    Clear(Deferred<clear::Args>),
+    Reset(Deferred<reset::Args>),
+    Show(Deferred<show::Args>),
+    Stat(Deferred<stat::Args>),
+    Doctor(Deferred<doctor::Args>),
+    Filter(Deferred<filter::Args>),
+    Trigger(Deferred<trigger::Args>),
+    Snapshot(Deferred<snapshot::Args>),
+    Instance(Deferred<instance::Args>),
+    Probe(Deferred<probe::Args>),
+    Hist(Deferred<Box<hist::Args>>),
+    Latency(Deferred<latency::Args>),
+    Synth(Deferred<synth::Args>),
+    #[command(hide = true)]
+    Sqlhist(Deferred<synth::SqlhistArgs>),
+    Completions(Deferred<completions::Args>),
+    /// Asked by the scripts of `completions`
+    #[command(hide = true)]
+    Complete(Deferred<completions::AskArgs>),
+    Help(Deferred<help::Args>),
+    #[command(hide = true)]
+    Generate(Deferred<generate::Args>),
+    /// The same as --version
+    #[command(hide = true)]
+    Version,
+}
+
+pub(super) fn run(command: Command) -> Result<Exit, Failure> {
+    match command {
+        Command::Report(args) => report::run(&args),
+        Command::Stream(args) => stream::run(&args),
+        Command::Recover(args) => recover::run(&args),
+        Command::Convert(args) => convert::run(&args),
+        Command::Flame(args) => flame::run(&args),
+        Command::Sql(args) => sql::run(&args),
+        Command::Dump(args) => dump::run(&args),
+        Command::Extract(args) => extract::run(&args),
+        Command::Profile(args) => profile::run(&args),
+        Command::Stack(args) => stack::run(&args),
+        Command::Split(args) => split::run(&args),
+        Command::Agent(args) => agent::run(&args),
+        Command::SetupGuest(args) => setup_guest::run(&args),
+        Command::Attach(args) => attach::run(&args),
+        Command::Listen(args) => listen::run(&args),
+        Command::List(args) => list::run(&args),
+        Command::Mem(args) => mem::run(&args),
+        Command::Analyze(args) => analyze::run(&args),
+        Command::Why(args) => why::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Diff(args) => diff::run(&args),
+        Command::Baseline(args) => baseline::run(&args),
+        Command::Options(args) => plugin_options::run(&args),
+        Command::CheckEvents(args) => check_events::run(&args),
+        Command::Start(args) => start::start(&args),
+        Command::Set(args) => start::set(&args),
+        Command::Stop(args) => stop::stop(&args),
+        Command::Restart(args) => stop::restart(&args),
+        Command::Clear(args) => clear::run(&args),
+        Command::Reset(args) => reset::run(&args),
+        Command::Show(args) => show::run(&args),
+        Command::Stat(args) => stat::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
+        Command::Filter(args) => filter::run(&args),
+        Command::Trigger(args) => trigger::run(&args),
+        Command::Snapshot(args) => snapshot::run(&args),
+        Command::Instance(args) => instance::run(&args),
+        Command::Probe(args) => probe::run(&args),
+        Command::Hist(args) => hist::run(&args),
+        Command::Latency(args) => latency::run(&args),
+        Command::Synth(args) => synth::run(&args),
+        Command::Sqlhist(args) => synth::run_sqlhist(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Complete(args) => completions::ask(&args, command_line()),
+        Command::Help(args) => help::run(&args, command_line()),
+        Command::Record(args) => record::run(&args),
+        Command::Generate(args) => generate::run(&args, command_line()),
+        Command::Version => exit::print(&Root::command().render_version()),
+    }
+}
+
+/// The whole command line as clap sees it: the parser, the help, the man pages and the completions come from it.
+pub(super) fn command_line() -> clap::Command {
+    help::complete(bare_command_line())
+}
+
+/// The command line as the arguments' own structs describe it.
+pub(super) fn bare_command_line() -> clap::Command {
+    Command::augment_subcommands_for_update(Root::command())
+}
