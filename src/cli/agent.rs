@@ -27,7 +27,7 @@ use std::time::Duration;
 /// Nothing is encrypted, and a controller may record everything that happens on this machine: -N names the only one that may.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
-pub(crate) struct Args {
+pub(crate) struct AgentArgs {
     /// Listen on PORT (0: one that is free, and print it)
     #[arg(short, long, value_name = "PORT", default_value_t = AGENT_PORT)]
     port: u16,
@@ -71,7 +71,7 @@ Examples:
   Through a tunnel (data ports are 1500 and following, one per CPU):
     rtrace agent --bind 127.0.0.1 -p 8230";
 
-impl Args {
+impl AgentArgs {
     /// The machines that may connect, and the address to listen on.
     fn peers(&self) -> Result<(Vec<Network>, Address), Failure> {
         let over_vsock = Address::Vsock { cid: Address::ANY, port: self.port.into() };
@@ -145,7 +145,7 @@ fn facts(notice: &AgentNotice) -> Value {
 }
 
 /// Serves until a signal ends it.
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &AgentArgs) -> Result<Exit, Failure> {
     let (allow, address) = args.peers()?;
     // An error of each recording is an error now.
     let tracefs = args.tracefs.open()?;

@@ -22,7 +22,7 @@ use std::io::{self, Write};
 #[command(
     after_help = "EXAMPLES:\n  rtrace check-events            0 if all is well\n  rtrace check-events --verbose  each event's name, too"
 )]
-pub(crate) struct Args {
+pub(crate) struct CheckEventsArgs {
     /// Name each event
     #[arg(short, long)]
     verbose: bool,
@@ -37,7 +37,7 @@ pub(crate) struct Args {
 }
 
 /// Checks all of them, whatever the first says.
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &CheckEventsArgs) -> Result<Exit, Failure> {
     let tracefs = args.tracefs.open()?;
     let (formats, mut bad) = formats(&tracefs)?;
     let checked = formats.len() + bad.len();

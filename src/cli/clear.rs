@@ -12,14 +12,14 @@ use rtrace::tracefs::WriteMode;
 #[command(
     after_help = "EXAMPLES:\n  rtrace clear           empty the top level's ring buffers\n  rtrace clear -B web    those of instance web"
 )]
-pub(crate) struct Args {
+pub(crate) struct ClearArgs {
     #[command(flatten)]
     instances: InstancesArgs,
     #[command(flatten)]
     write: WriteArgs,
 }
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ClearArgs) -> Result<Exit, Failure> {
     let tracefs = args.write.open()?;
     let mut journal = args.write.changes(&tracefs);
     let mut instances = args.instances.open(&tracefs)?;

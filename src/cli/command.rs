@@ -20,63 +20,63 @@ use clap::{CommandFactory, Parser, Subcommand};
     max_term_width = 100,
     disable_help_subcommand = true
 )]
-pub(super) struct Root {}
+pub(super) struct RootCommand {}
 
 // One line per subcommand here and one in `run`; nothing else.
 #[derive(Subcommand)]
 pub(super) enum Command {
-    Record(Deferred<record::Args>),
+    Record(Deferred<record::RecordArgs>),
     Report(Deferred<report::Args>),
     Stream(Deferred<stream::Args>),
     #[command(visible_alias = "restore")]
-    Recover(Deferred<recover::Args>),
-    Convert(Deferred<convert::Args>),
-    Flame(Deferred<flame::Args>),
+    Recover(Deferred<recover::RecoverArgs>),
+    Convert(Deferred<convert::ConvertArgs>),
+    Flame(Deferred<flame::FlameArgs>),
     Sql(Deferred<sql::Args>),
-    Dump(Deferred<dump::Args>),
-    Extract(Deferred<extract::Args>),
+    Dump(Deferred<dump::DumpArgs>),
+    Extract(Deferred<extract::ExtractArgs>),
     Profile(Deferred<profile::Args>),
-    Stack(Deferred<stack::Args>),
-    Split(Deferred<split::Args>),
-    List(Deferred<list::Args>),
-    Agent(Deferred<agent::Args>),
-    SetupGuest(Deferred<setup_guest::Args>),
-    Attach(Deferred<attach::Args>),
-    Listen(Deferred<listen::Args>),
-    Mem(Deferred<mem::Args>),
-    Analyze(Deferred<analyze::Args>),
+    Stack(Deferred<stack::StackArgs>),
+    Split(Deferred<split::SplitArgs>),
+    List(Deferred<list::ListCommandArgs>),
+    Agent(Deferred<agent::AgentArgs>),
+    SetupGuest(Deferred<setup_guest::SetupGuestArgs>),
+    Attach(Deferred<attach::AttachArgs>),
+    Listen(Deferred<listen::ListenArgs>),
+    Mem(Deferred<mem::MemArgs>),
+    Analyze(Deferred<analyze::AnalyzeArgs>),
     Why(Deferred<Box<why::Args>>),
-    Check(Deferred<check::Args>),
-    Diff(Deferred<diff::Args>),
-    Baseline(Deferred<baseline::Args>),
-    Options(Deferred<plugin_options::Args>),
-    CheckEvents(Deferred<check_events::Args>),
+    Check(Deferred<check::CheckArgs>),
+    Diff(Deferred<diff::DiffArgs>),
+    Baseline(Deferred<baseline::BaselineArgs>),
+    Options(Deferred<plugin_options::PluginOptionsArgs>),
+    CheckEvents(Deferred<check_events::CheckEventsArgs>),
     Start(Deferred<start::StartArgs>),
     Set(Deferred<start::SetArgs>),
     Stop(Deferred<stop::StopArgs>),
     Restart(Deferred<stop::RestartArgs>),
-    Clear(Deferred<clear::Args>),
-    Reset(Deferred<reset::Args>),
-    Show(Deferred<show::Args>),
-    Stat(Deferred<stat::Args>),
-    Doctor(Deferred<doctor::Args>),
-    Filter(Deferred<filter::Args>),
-    Trigger(Deferred<trigger::Args>),
-    Snapshot(Deferred<snapshot::Args>),
-    Instance(Deferred<instance::Args>),
+    Clear(Deferred<clear::ClearArgs>),
+    Reset(Deferred<reset::ResetArgs>),
+    Show(Deferred<show::ShowCommandArgs>),
+    Stat(Deferred<stat::StatArgs>),
+    Doctor(Deferred<doctor::DoctorArgs>),
+    Filter(Deferred<filter::FilterArgs>),
+    Trigger(Deferred<trigger::TriggerCommandArgs>),
+    Snapshot(Deferred<snapshot::SnapshotCommandArgs>),
+    Instance(Deferred<instance::InstanceCommandArgs>),
     Probe(Deferred<probe::Args>),
     Hist(Deferred<Box<hist::Args>>),
     Latency(Deferred<latency::Args>),
     Synth(Deferred<synth::Args>),
     #[command(hide = true)]
     Sqlhist(Deferred<synth::SqlhistArgs>),
-    Completions(Deferred<completions::Args>),
+    Completions(Deferred<completions::CompletionsArgs>),
     /// Asked by the scripts of `completions`
     #[command(hide = true)]
-    Complete(Deferred<completions::AskArgs>),
+    Complete(Deferred<completions::CompleteArgs>),
     Help(Deferred<help::Args>),
     #[command(hide = true)]
-    Generate(Deferred<generate::Args>),
+    Generate(Deferred<generate::GenerateArgs>),
     /// The same as --version
     #[command(hide = true)]
     Version,
@@ -131,7 +131,7 @@ pub(super) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Help(args) => help::run(&args, command_line()),
         Command::Record(args) => record::run(&args),
         Command::Generate(args) => generate::run(&args, command_line()),
-        Command::Version => exit::print(&Root::command().render_version()),
+        Command::Version => exit::print(&RootCommand::command().render_version()),
     }
 }
 
@@ -142,5 +142,5 @@ pub(super) fn command_line() -> clap::Command {
 
 /// The command line as the arguments' own structs describe it.
 pub(super) fn bare_command_line() -> clap::Command {
-    Command::augment_subcommands_for_update(Root::command())
+    Command::augment_subcommands_for_update(RootCommand::command())
 }

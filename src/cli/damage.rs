@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// Damage of recordings: each place is a line on standard error, up to 100; the exit code says that there was some.
 #[derive(Default)]
-pub(crate) struct Damage {
+pub(crate) struct DamageReport {
     count: AtomicU64,
     /// Messages that were reported: damage may be met more than once.
     reported: Mutex<BTreeSet<String>>,
@@ -21,10 +21,10 @@ pub(crate) struct Damage {
 
 const MOST_LINES: u64 = 100;
 
-impl Damage {
+impl DamageReport {
     /// With what was found when the file at `path` was opened.
     pub(crate) fn of(path: &Path, trace: &Trace) -> Self {
-        let damage = Damage::default();
+        let damage = DamageReport::default();
         damage.opened(path, trace);
         damage
     }

@@ -35,7 +35,7 @@ EXAMPLES:
   rtrace doctor                everything, with what to do
   rtrace doctor -q             warnings and errors only
   rtrace doctor --json         for a program; docs/json.md has the layout")]
-pub(crate) struct Args {
+pub(crate) struct DoctorArgs {
     /// One JSON document instead of text
     #[arg(long)]
     json: bool,
@@ -49,7 +49,7 @@ pub(crate) struct Args {
     tracefs: TracefsArgs,
 }
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &DoctorArgs) -> Result<Exit, Failure> {
     let machine = ExaminedMachine::new(&args.machine);
     let mut findings = Findings::default();
     // Before it is opened, which mounts it.

@@ -3,7 +3,7 @@
 mod layout;
 mod validate;
 
-use super::damage::Damage;
+use super::damage::DamageReport;
 use super::exit::{Exit, Failure};
 use super::given::{Given, Moot, refuse};
 use super::trace_file::open;
@@ -23,7 +23,7 @@ EXAMPLES:
   rtrace dump                          what is in trace.dat
   rtrace dump --options run.dat        every option with its place and content
   rtrace dump --validate run.dat       is it sound?")]
-pub(crate) struct Args {
+pub(crate) struct DumpArgs {
     #[command(flatten)]
     given: Given,
     /// File to look at [default: trace.dat]
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     #[arg(short = 'v', long)]
     validate: bool,
     #[command(flatten)]
-    parts: Parts,
+    parts: DumpParts,
     /// All parts
     #[arg(long)]
     all: bool,
@@ -47,7 +47,7 @@ pub(crate) struct Args {
 
 /// The parts of a file, in trace-cmd's layout.
 #[derive(clap::Args, Clone, Copy)]
-struct Parts {
+struct DumpParts {
     /// The summary (what is shown without any option)
     #[arg(long)]
     summary: bool,
@@ -95,14 +95,15 @@ struct Parts {
     strings: bool,
 }
 
-impl Parts {
+impl DumpParts {
     /// Parts to print: without any option the summary, with `all` every part.
-    fn or_summary(self, all: bool) -> Parts {
-        let Parts { summary, sections, options, flyrecord, head_page, head_event, .. } = self;
-        let Parts { ftrace_events, systems, events, kallsyms, printk, cmd_lines, modules, clock, strings, .. } = self;
+    fn or_summary(self, all: bool) -> DumpParts {
+        let DumpParts { summary, sections, options, flyrecord, head_page, head_event, .. } = self;
+        let DumpParts { ftrace_events, systems, events, kallsyms, printk, cmd_lines, modules, clock, strings, .. } =
+            self;
         let first = sections || options || flyrecord || head_page || head_event || ftrace_events || systems || events;
         let any = first || kallsyms || printk || cmd_lines || modules || clock || strings;
-        Parts {
+        DumpParts {
             summary: summary || all || !any,
             sections: sections || all,
             options: options || all,
@@ -141,7 +142,7 @@ const PARTS: [&str; 15] = [
     "strings",
 ];
 
-impl Args {
+impl DumpArgs {
     /// The first part that is asked for beside what prints something else.
     fn moot(&self) -> Option<Moot<'static>> {
         let (reason, hint) = match (self.validate, self.json) {
@@ -158,17 +159,23 @@ impl Args {
     }
 }
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    refuse::<Args>(args.moot())?;
+pub(crate) fn run(args: &DumpArgs) -> Result<Exit, Failure> {
+    refuse::<DumpArgs>(args.moot())?;
     let path = args.input.as_deref().or(args.file.as_deref()).unwrap_or(Path::new("trace.dat"));
     let trace = open(path)?;
-    let damage = Damage::of(path, &trace);
+    let damage = DamageReport::of(path, &trace);
     let mut out = io::BufWriter::new(stdout().lock());
     let done = write(args, path, &trace, &damage, &mut out).and_then(|()| Ok(out.flush()?));
     damage.outcome(done)
 }
 
-fn write(args: &Args, path: &Path, trace: &Trace, damage: &Damage, out: &mut impl Write) -> Result<(), Failure> {
+fn write(
+    args: &DumpArgs,
+    path: &Path,
+    trace: &Trace,
+    damage: &DamageReport,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
     if args.json {
         let mut damaged: Vec<String> = trace.damage.iter().map(ToString::to_string).collect();
         check_sizes(trace, &mut |found| {

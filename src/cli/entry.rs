@@ -1,6 +1,6 @@
 //! The program: a command line parsed, its command run, an exit code.
 
-use super::command::{Command, Root, bare_command_line, command_line, run};
+use super::command::{Command, RootCommand, bare_command_line, command_line, run};
 use super::{command_words, exit, help, program, record};
 use clap::builder::Styles;
 use clap::{CommandFactory, FromArgMatches, Subcommand};
@@ -29,7 +29,7 @@ pub(crate) fn main() -> ExitCode {
             parsed => parsed,
         }
     };
-    let parsed = match parse(Command::augment_subcommands(Root::command())) {
+    let parsed = match parse(Command::augment_subcommands(RootCommand::command())) {
         // Errors and pages of help are made of the whole command line.
         Err(_) | Ok(Some(Command::Help(_))) => whole(),
         parsed => parsed,

@@ -4,7 +4,7 @@ use super::args::{InstancesArgs, WriteArgs};
 use super::exit::{Exit, Failure};
 use super::piped;
 use super::record_error::setup_failure;
-use super::stored::{Say, Store};
+use super::stored::{Say, StoredRings};
 use crate::cli::terminal::note;
 use anyhow::anyhow;
 use rtrace::record::{Compression, Ring, wall_clock_at_zero};
@@ -23,7 +23,7 @@ EXAMPLES:
   rtrace extract -s -o crash.dat       its snapshot
   rtrace extract -B boot_map           instance boot_map, which may hold the last boot's events
   rtrace extract -a -t -o all.dat      all instances and the top level, in one file")]
-pub(crate) struct Args {
+pub(crate) struct ExtractArgs {
     /// Write to FILE; `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "trace.dat", value_hint = clap::ValueHint::FilePath)]
     output: PathBuf,
@@ -57,7 +57,7 @@ pub(crate) struct Args {
     write: WriteArgs,
 }
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ExtractArgs) -> Result<Exit, Failure> {
     piped::check(&args.output, args.json)?;
     let tracefs = args.write.open()?;
     let instances = args.instances.open(&tracefs)?;
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         Some(clock) => date(args, &tracefs, &clock)?,
         None => None,
     };
-    Store { instances: &instances, ring, cpus: &[], compression: args.compression, date }
+    StoredRings { instances: &instances, ring, cpus: &[], compression: args.compression, date }
         .to(&args.output, Say::of(args.json, args.quiet))
 }
 
@@ -99,7 +99,7 @@ fn common_clock(instances: &[Instance]) -> Result<String, Failure> {
 }
 
 /// The clock's zero by the wall clock; nothing of it stays.
-fn date(args: &Args, tracefs: &Tracefs, clock: &str) -> Result<Option<u64>, Failure> {
+fn date(args: &ExtractArgs, tracefs: &Tracefs, clock: &str) -> Result<Option<u64>, Failure> {
     let mut journal: Journal = args.write.changes(tracefs);
     let date = wall_clock_at_zero(&mut journal, clock).map_err(setup_failure)?;
     journal.undo()?;

@@ -23,22 +23,22 @@ EXAMPLES:
   rtrace filter show
   rtrace filter clear
   rtrace filter check sched:sched_switch 'prev_prio < 100' --explain")]
-pub(crate) struct Args {
+pub(crate) struct FilterArgs {
     #[command(subcommand)]
     command: FilterCommand,
 }
 
 #[derive(clap::Subcommand)]
 enum FilterCommand {
-    Set(SetArgs),
-    Show(ShowArgs),
-    Clear(ClearArgs),
-    Check(CheckArgs),
+    Set(FilterSetArgs),
+    Show(FilterShowArgs),
+    Clear(FilterClearArgs),
+    Check(FilterCheckArgs),
 }
 
 /// Set a filter on events, or choose the processes that are traced
 #[derive(clap::Args)]
-struct SetArgs {
+struct FilterSetArgs {
     /// Event, system or glob: sched:sched_switch, sched, 'sched:*wak*'
     #[arg(requires = "filter", required_unless_present_any = ["pid", "not_pid"])]
     event: Option<String>,
@@ -63,7 +63,7 @@ struct SetArgs {
 
 /// Show the filters that are set
 #[derive(clap::Args)]
-struct ShowArgs {
+struct FilterShowArgs {
     /// Event, system or glob; without it, all
     event: Option<String>,
     /// One JSON document instead of text
@@ -78,7 +78,7 @@ struct ShowArgs {
 
 /// Clear filters
 #[derive(clap::Args)]
-struct ClearArgs {
+struct FilterClearArgs {
     /// Event, system or glob; without it, all, and the lists of processes
     event: Option<String>,
     #[command(flatten)]
@@ -87,7 +87,7 @@ struct ClearArgs {
 
 /// Check a filter without setting it
 #[derive(clap::Args)]
-struct CheckArgs {
+struct FilterCheckArgs {
     /// Event, system or glob
     event: String,
     /// Filter
@@ -104,7 +104,7 @@ struct CheckArgs {
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &FilterArgs) -> Result<Exit, Failure> {
     match &args.command {
         FilterCommand::Set(args) => set(args),
         FilterCommand::Show(args) => show(args),
@@ -156,7 +156,7 @@ impl Fit {
     }
 }
 
-fn set(args: &SetArgs) -> Result<Exit, Failure> {
+fn set(args: &FilterSetArgs) -> Result<Exit, Failure> {
     let (tracefs, instance) = args.place.open()?;
     let fit = match (&args.event, &args.filter) {
         // The kernel's own word for no filter.
@@ -196,7 +196,7 @@ fn set(args: &SetArgs) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-fn check(args: &CheckArgs) -> Result<Exit, Failure> {
+fn check(args: &FilterCheckArgs) -> Result<Exit, Failure> {
     let (_, instance) = args.place.open()?;
     let fit = fit(&instance, &args.event, &args.filter)?;
     warn(&fit.warnings);
@@ -239,7 +239,7 @@ fn filters_of(instance: &Instance) -> Result<usize, Failure> {
     Ok(filters(instance, None)?.len())
 }
 
-fn show(args: &ShowArgs) -> Result<Exit, Failure> {
+fn show(args: &FilterShowArgs) -> Result<Exit, Failure> {
     let (_, instance) = args.place.open()?;
     let filters = filters(&instance, args.event.as_deref())?;
     let pids = |file: &str| -> Vec<String> {
@@ -277,7 +277,7 @@ fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-fn clear(args: &ClearArgs) -> Result<Exit, Failure> {
+fn clear(args: &FilterClearArgs) -> Result<Exit, Failure> {
     let (tracefs, instance) = args.place.open()?;
     let mut journal = args.place.journal(&tracefs);
     clear_filters(&mut journal, &instance, args.event.as_deref())?;

@@ -7,7 +7,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
 /// Ids of the arguments that were given, in no order. It takes no argument of its own, and must be the first field of a
-/// command's `Args`: the fields before it have taken theirs out of the matches.
+/// command's arguments: the fields before it have taken theirs out of the matches.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Given {
     ids: Vec<String>,

@@ -5,7 +5,7 @@ use super::exit::{Exit, Failure};
 use super::holders::holders;
 use super::language::select;
 use super::piped;
-use super::stored::{Say, Store};
+use super::stored::{Say, StoredRings};
 use crate::cli::terminal::note;
 use crate::cli::terminal::stdout;
 use rtrace::record::{Compression, Ring};
@@ -29,7 +29,7 @@ EXAMPLES:
   rtrace instance save foo foo.dat
   rtrace filter set -B foo sched:sched_switch 'next_pid == 1'
   rtrace instance remove foo")]
-pub(crate) struct Args {
+pub(crate) struct InstanceCommandArgs {
     #[command(subcommand)]
     command: InstanceCommand,
 }
@@ -41,12 +41,12 @@ enum InstanceCommand {
     /// List the instances
     #[command(visible_alias = "ls")]
     List(ListArgs),
-    Show(ShowArgs),
+    Show(InstanceShowArgs),
     /// Change settings of an instance
     Set(Settings),
-    Save(SaveArgs),
+    Save(InstanceSaveArgs),
     #[command(visible_alias = "rm")]
-    Remove(RemoveArgs),
+    Remove(InstanceRemoveArgs),
 }
 
 #[derive(clap::Args)]
@@ -83,7 +83,7 @@ struct Settings {
 
 /// Show the settings of an instance
 #[derive(clap::Args)]
-struct ShowArgs {
+struct InstanceShowArgs {
     /// Name of the instance
     name: String,
     #[command(flatten)]
@@ -95,7 +95,7 @@ struct ShowArgs {
 /// Its events move: the buffer is empty afterwards. Of a persistent instance (kernel parameters `reserve_mem` and
 /// `trace_instance`) these may be the events of the boot before this one.
 #[derive(clap::Args)]
-struct SaveArgs {
+struct InstanceSaveArgs {
     /// Name of the instance
     name: String,
     /// File to write; `-` is standard output
@@ -110,7 +110,7 @@ struct SaveArgs {
 
 /// Remove instances
 #[derive(clap::Args)]
-struct RemoveArgs {
+struct InstanceRemoveArgs {
     /// Names of the instances
     #[arg(required = true)]
     name: Vec<String>,
@@ -128,7 +128,7 @@ fn kib(text: &str) -> Result<u64, String> {
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &InstanceCommandArgs) -> Result<Exit, Failure> {
     match &args.command {
         InstanceCommand::Create(args) => create(args),
         InstanceCommand::Set(args) => change(args),
@@ -218,7 +218,7 @@ fn apply(args: &Settings, instance: &Instance, journal: &mut Journal) -> Result<
 }
 
 /// Stops it meanwhile, if it runs.
-fn save(args: &SaveArgs) -> Result<Exit, Failure> {
+fn save(args: &InstanceSaveArgs) -> Result<Exit, Failure> {
     piped::check(&args.file, args.json)?;
     let tracefs = args.write.open()?;
     let instance = tracefs.instance(&args.name)?;
@@ -227,7 +227,7 @@ fn save(args: &SaveArgs) -> Result<Exit, Failure> {
         journal.set_on(&instance, false)?;
     }
     let instances = std::slice::from_ref(&instance);
-    let store = Store { instances, ring: Ring::Live, cpus: &[], compression: Compression::default(), date: None };
+    let store = StoredRings { instances, ring: Ring::Live, cpus: &[], compression: Compression::default(), date: None };
     let exit = store.to(&args.file, Say::of(args.json, false))?;
     journal.undo()?;
     Ok(exit)
@@ -264,7 +264,7 @@ fn describe(instance: &Instance) -> Result<serde_json::Value, Failure> {
     }))
 }
 
-fn show(args: &ShowArgs) -> Result<Exit, Failure> {
+fn show(args: &InstanceShowArgs) -> Result<Exit, Failure> {
     let tracefs = args.list.open()?;
     let instance = tracefs.instance(&args.name)?;
     let about = describe(&instance)?;
@@ -357,7 +357,7 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-fn remove(args: &RemoveArgs) -> Result<Exit, Failure> {
+fn remove(args: &InstanceRemoveArgs) -> Result<Exit, Failure> {
     let tracefs = args.write.open()?;
     let mut journal = args.write.changes(&tracefs);
     for name in &args.name {

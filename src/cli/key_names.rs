@@ -1,6 +1,6 @@
 //! Names for the keys of histograms that were not counted in the kernel.
 
-use crate::cli::machine::Machine;
+use crate::cli::machine::RecordingMachine;
 use crate::cli::query::Input;
 use rtrace::analysis::HistNames;
 use rtrace::symbols::{Comms, Kallsyms, Symbols};
@@ -8,7 +8,7 @@ use rtrace::units::Pid;
 
 /// The names of a kernel's functions, a machine's system calls, and tasks.
 pub(in crate::cli) struct KeyNames<'a> {
-    machine: Option<Machine>,
+    machine: Option<RecordingMachine>,
     kallsyms: &'a Kallsyms,
     comms: &'a Comms,
 }
@@ -16,12 +16,13 @@ pub(in crate::cli) struct KeyNames<'a> {
 impl<'a> KeyNames<'a> {
     pub(in crate::cli) fn of(input: &'a Input) -> Self {
         let Symbols { kallsyms, comms, .. } = &input.symbols;
-        KeyNames { machine: Machine::of_recording(&input.trace), kallsyms, comms }
+        KeyNames { machine: RecordingMachine::of_recording(&input.trace), kallsyms, comms }
     }
 
     /// The names of this machine, with these functions and tasks.
     pub(in crate::cli) fn of_this_machine(kallsyms: &'a Kallsyms, comms: &'a Comms) -> Self {
-        let machine = nix::sys::utsname::uname().ok().and_then(|uname| Machine::of(&uname.machine().to_string_lossy()));
+        let machine =
+            nix::sys::utsname::uname().ok().and_then(|uname| RecordingMachine::of(&uname.machine().to_string_lossy()));
         KeyNames { machine, kallsyms, comms }
     }
 

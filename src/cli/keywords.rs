@@ -69,15 +69,15 @@ pub(crate) const SQL: &[&str] = &[
 ];
 
 /// Takes any text and offers `words`.
-pub(crate) fn words(words: &'static [&'static str]) -> Words {
-    Words(words)
+pub(crate) fn words(words: &'static [&'static str]) -> KeywordParser {
+    KeywordParser(words)
 }
 
 /// A parser that takes any text and offers words.
 #[derive(Clone)]
-pub(crate) struct Words(&'static [&'static str]);
+pub(crate) struct KeywordParser(&'static [&'static str]);
 
-impl TypedValueParser for Words {
+impl TypedValueParser for KeywordParser {
     type Value = String;
 
     fn parse_ref(

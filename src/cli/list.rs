@@ -24,7 +24,7 @@ EXAMPLES:
   rtrace list -e sched:sched_switch -F   the fields of an event
   rtrace list -f 'vfs_*' --proto         functions, with what they take and return
   rtrace list -t -C --json               tracers and clocks, for a program")]
-pub(crate) struct Args {
+pub(crate) struct ListCommandArgs {
     /// Events; PATTERN is a glob (`sched:*`), a regular expression (`^sys.*open`) or part of a name
     #[arg(short = 'e', long, value_name = "PATTERN", num_args = 0..=1, group = "which")]
     events: Option<Option<String>>,
@@ -83,7 +83,7 @@ pub(crate) struct Args {
     tracefs: TracefsArgs,
 }
 
-impl Args {
+impl ListCommandArgs {
     /// `None` where no events are asked for, `Some(None)` for all of them.
     fn chosen(&self) -> Option<Option<&str>> {
         match &self.pattern {
@@ -98,7 +98,7 @@ const PLUGINS: [&str; 12] =
     ["blk", "cfg80211", "fgraph", "ftrace", "futex", "hrtimer", "jbd2", "kmem", "kvm", "sched_switch", "scsi", "tlb"];
 
 /// Prints the lists that were asked for, in a fixed order.
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ListCommandArgs) -> Result<Exit, Failure> {
     let tracefs = args.tracefs.open()?;
     let lists = Lists::gather(args, &tracefs)?;
     let mut out = io::BufWriter::new(stdout().lock());
@@ -136,9 +136,9 @@ struct ListedEvent {
 }
 
 impl Lists {
-    fn gather(args: &Args, tracefs: &Tracefs) -> Result<Self, Failure> {
+    fn gather(args: &ListCommandArgs, tracefs: &Tracefs) -> Result<Self, Failure> {
         let top = tracefs.top();
-        let Args { format, full, tracers, clocks, instances, options, systems, .. } = *args;
+        let ListCommandArgs { format, full, tracers, clocks, instances, options, systems, .. } = *args;
         let settings = args.triggers || args.filters;
         let of_report = args.plugins || args.plugin_options;
         let others = args.functions.is_some() || args.proto || settings || args.compressions || of_report;

@@ -24,7 +24,7 @@ use std::time::Duration;
 /// reach it best through a tunnel (`ssh -R 12345:localhost:12345 HOST`).
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
-pub(crate) struct Args {
+pub(crate) struct ListenArgs {
     /// Listen on PORT (0: one that is free, and print it)
     #[arg(short, long, value_name = "PORT")]
     port: u16,
@@ -119,7 +119,7 @@ fn facts(notice: &ListenNotice) -> Value {
 }
 
 /// Serves until a signal ends it.
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ListenArgs) -> Result<Exit, Failure> {
     if args.allow.iter().any(|network| network.is_vsock() != args.vsock) {
         let error = anyhow!("--allow names a peer that cannot connect");
         return Err(

@@ -6,7 +6,7 @@ use syscalls::{aarch64, arm, loongarch64, powerpc64, riscv64, s390x, x86, x86_64
 
 /// The architecture that a recording is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Machine {
+pub(crate) enum RecordingMachine {
     X86_64,
     X86,
     Aarch64,
@@ -17,18 +17,18 @@ pub(crate) enum Machine {
     Loongarch64,
 }
 
-impl Machine {
+impl RecordingMachine {
     /// By the last word of `uname -a` as the recording keeps it.
     pub(crate) fn of(uname: &str) -> Option<Self> {
         Some(match uname.trim_end_matches('\0').split_whitespace().last()? {
-            "x86_64" | "amd64" => Machine::X86_64,
-            "i386" | "i486" | "i586" | "i686" => Machine::X86,
-            "aarch64" | "arm64" => Machine::Aarch64,
-            arm if arm.starts_with("armv") => Machine::Arm,
-            "riscv64" => Machine::Riscv64,
-            "ppc64" | "ppc64le" => Machine::Powerpc64,
-            "s390x" => Machine::S390x,
-            "loongarch64" => Machine::Loongarch64,
+            "x86_64" | "amd64" => RecordingMachine::X86_64,
+            "i386" | "i486" | "i586" | "i686" => RecordingMachine::X86,
+            "aarch64" | "arm64" => RecordingMachine::Aarch64,
+            arm if arm.starts_with("armv") => RecordingMachine::Arm,
+            "riscv64" => RecordingMachine::Riscv64,
+            "ppc64" | "ppc64le" => RecordingMachine::Powerpc64,
+            "s390x" => RecordingMachine::S390x,
+            "loongarch64" => RecordingMachine::Loongarch64,
             _ => return None,
         })
     }
@@ -41,10 +41,10 @@ impl Machine {
     /// The constants that it has of its own.
     pub(crate) fn dialect(self) -> Dialect {
         match self {
-            Machine::X86_64 | Machine::X86 => Dialect::X86,
-            Machine::Aarch64 | Machine::Arm => Dialect::Arm,
-            Machine::Powerpc64 => Dialect::Powerpc,
-            Machine::Riscv64 | Machine::S390x | Machine::Loongarch64 => Dialect::Generic,
+            RecordingMachine::X86_64 | RecordingMachine::X86 => Dialect::X86,
+            RecordingMachine::Aarch64 | RecordingMachine::Arm => Dialect::Arm,
+            RecordingMachine::Powerpc64 => Dialect::Powerpc,
+            RecordingMachine::Riscv64 | RecordingMachine::S390x | RecordingMachine::Loongarch64 => Dialect::Generic,
         }
     }
 
@@ -58,14 +58,14 @@ impl Machine {
     pub(crate) fn name(self, number: i64) -> Option<&'static str> {
         let id = usize::try_from(number).ok()?;
         match self {
-            Machine::X86_64 => x86_64::Sysno::new(id).map(|call| call.name()),
-            Machine::X86 => x86::Sysno::new(id).map(|call| call.name()),
-            Machine::Aarch64 => aarch64::Sysno::new(id).map(|call| call.name()),
-            Machine::Arm => arm::Sysno::new(id).map(|call| call.name()),
-            Machine::Riscv64 => riscv64::Sysno::new(id).map(|call| call.name()),
-            Machine::Powerpc64 => powerpc64::Sysno::new(id).map(|call| call.name()),
-            Machine::S390x => s390x::Sysno::new(id).map(|call| call.name()),
-            Machine::Loongarch64 => loongarch64::Sysno::new(id).map(|call| call.name()),
+            RecordingMachine::X86_64 => x86_64::Sysno::new(id).map(|call| call.name()),
+            RecordingMachine::X86 => x86::Sysno::new(id).map(|call| call.name()),
+            RecordingMachine::Aarch64 => aarch64::Sysno::new(id).map(|call| call.name()),
+            RecordingMachine::Arm => arm::Sysno::new(id).map(|call| call.name()),
+            RecordingMachine::Riscv64 => riscv64::Sysno::new(id).map(|call| call.name()),
+            RecordingMachine::Powerpc64 => powerpc64::Sysno::new(id).map(|call| call.name()),
+            RecordingMachine::S390x => s390x::Sysno::new(id).map(|call| call.name()),
+            RecordingMachine::Loongarch64 => loongarch64::Sysno::new(id).map(|call| call.name()),
         }
     }
 }
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn numbers_are_those_of_the_machine() {
-        let name = |uname: &str, number| Machine::of(uname).and_then(|machine| machine.name(number));
+        let name = |uname: &str, number| RecordingMachine::of(uname).and_then(|machine| machine.name(number));
         assert_eq!(name("Linux vm 6.18.0 x86_64\0", 257), Some("openat"));
         assert_eq!(name("Linux vm 6.1.0 aarch64", 56), Some("openat"));
         assert_eq!(name("Linux pi 5.10 armv7l", 322), Some("openat"));

@@ -1,6 +1,6 @@
 //! `rtrace mem`.
 
-use super::damage::Damage;
+use super::damage::DamageReport;
 use super::exit::{Exit, Failure};
 use super::query::WindowArgs;
 use super::trace_file::{InputArg, open_recording, threads};
@@ -22,7 +22,7 @@ use std::path::Path;
 EXAMPLES:
   rtrace record -e kmem -- make; rtrace mem
   rtrace mem -i kmem.dat --json | jq '.functions[] | select(.current.waste > 4096)'")]
-pub(crate) struct Args {
+pub(crate) struct MemArgs {
     #[command(flatten)]
     input: InputArg,
     #[command(flatten)]
@@ -32,16 +32,16 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &MemArgs) -> Result<Exit, Failure> {
     let path = args.input.path();
     let recording = open_recording(path)?;
-    let damage = Damage::of(path, &recording.trace);
+    let damage = DamageReport::of(path, &recording.trace);
     let done = print(args, path, &recording, &damage);
     damage.late(path, &recording);
     damage.outcome(done)
 }
 
-fn print(args: &Args, path: &Path, recording: &Recording, damage: &Damage) -> Result<(), Failure> {
+fn print(args: &MemArgs, path: &Path, recording: &Recording, damage: &DamageReport) -> Result<(), Failure> {
     let Recording { trace, symbols, .. } = recording;
     let memory = MemoryUse::new(trace.formats(), trace.abi, symbols);
     if !memory.has_events() {

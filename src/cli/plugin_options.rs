@@ -15,59 +15,64 @@ use std::io::{self, Write};
 EXAMPLES:
   rtrace options
   rtrace report -O ftrace:parent -O fgraph:tailprint")]
-pub(crate) struct Args {
+pub(crate) struct PluginOptionsArgs {
     /// One JSON document instead of text
     #[arg(long)]
     json: bool,
 }
 
 /// An option: whose, its name, what it does, and where it is kept.
-struct Known {
+struct PluginOption {
     plugin: &'static str,
     name: &'static str,
     about: &'static str,
     place: fn(&mut DecodeOptions) -> &mut bool,
 }
 
-const KNOWN: [Known; 8] = [
-    Known { plugin: "ftrace", name: "parent", about: "Show each function's caller", place: |o| &mut o.function.parent },
-    Known {
+const KNOWN: [PluginOption; 8] = [
+    PluginOption {
+        plugin: "ftrace",
+        name: "parent",
+        about: "Show each function's caller",
+        place: |o| &mut o.function.parent,
+    },
+    PluginOption {
         plugin: "ftrace",
         name: "indent",
         about: "Indent functions below their callers",
         place: |o| &mut o.function.indent,
     },
-    Known {
+    PluginOption {
         plugin: "ftrace",
         name: "offset",
         about: "Show offsets within functions",
         place: |o| &mut o.function.offset,
     },
-    Known {
+    PluginOption {
         plugin: "fgraph",
         name: "tailprint",
         about: "Repeat a function's name where it ends",
         place: |o| &mut o.graph.tail,
     },
-    Known {
+    PluginOption {
         plugin: "fgraph",
         name: "depth",
         about: "Show how deep each call is nested",
         place: |o| &mut o.graph.depth,
     },
-    Known {
+    PluginOption {
         plugin: "fgraph",
         name: "retval-skip",
         about: "Leave out return values",
         place: |o| &mut o.graph.retval_skip,
     },
-    Known {
+    PluginOption {
         plugin: "fgraph",
         name: "retval-dec",
         about: "Show return values in decimal",
         place: |o| &mut o.graph.retval_dec,
     },
-    Known {
+    PluginOption {
         plugin: "fgraph",
         name: "retval-hex",
         about: "Show return values in hexadecimal",
@@ -112,7 +117,7 @@ pub(crate) fn parse(text: &str) -> Result<Setting, String> {
 
 /// Writes the list in trace-cmd's layout.
 pub(crate) fn list(out: &mut impl Write) -> io::Result<()> {
-    let mut before: Option<&Known> = None;
+    let mut before: Option<&PluginOption> = None;
     for known in &KNOWN {
         if let Some(before) = before {
             let line = if before.plugin == known.plugin { "------------" } else { "============" };
@@ -128,14 +133,14 @@ pub(crate) fn list(out: &mut impl Write) -> io::Result<()> {
 
 /// The same for programs.
 pub(crate) fn to_json() -> serde_json::Value {
-    let one = |known: &Known| {
+    let one = |known: &PluginOption| {
         let on = *(known.place)(&mut DecodeOptions::default());
         json!({"plugin": known.plugin, "option": known.name, "description": known.about, "default": on})
     };
     KNOWN.iter().map(one).collect()
 }
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &PluginOptionsArgs) -> Result<Exit, Failure> {
     let mut out = stdout().lock();
     if args.json {
         writeln!(out, "{:#}", json!({"schema": "rtrace.options", "version": 1, "options": to_json()}))?;

@@ -42,7 +42,7 @@ use stop_if::StopIf;
 /// (an instance), so that other users of tracing are not disturbed, and puts everything back as it was.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
-pub(crate) struct Args {
+pub(crate) struct RecordArgs {
     #[command(flatten)]
     traced: Traced,
     /// Write to FILE; `-` is standard output
@@ -190,7 +190,7 @@ pub(crate) fn parse_compression(text: &str) -> Result<Compression, String> {
     }
 }
 
-impl Args {
+impl RecordArgs {
     fn plan(&self) -> Result<Plan, clap::Error> {
         let main = if self.more.keeps() { TargetBuffer::Top } else { self.session.place() };
         let version6 = self.more.file_version == Some(6) && self.to.is_none();
@@ -228,7 +228,7 @@ impl Args {
 }
 
 /// Records, prints the summary, and says how it went.
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &RecordArgs) -> Result<Exit, Failure> {
     if let Some(target) = &args.more.stop {
         return stop::stop(target);
     }
@@ -245,7 +245,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let prints_json = args.json || args.summary_json.as_deref().is_some_and(piped::is_stdout);
     piped::check(&args.output, prints_json)?;
-    refuse::<Args>(args.moot())?;
+    refuse::<RecordArgs>(args.moot())?;
     if !args.agents.is_empty() && agents::has_no_place(&args.output) {
         let error = anyhow::anyhow!("the files of guests lie beside the recording, which goes to standard output");
         return Err(Failure::new(Exit::Usage, error).hint("`-o FILE` names a file."));
@@ -346,7 +346,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 /// The exit code of a recording that made the file at `path` and would end with `exit`, after its assertions.
-fn asserted(args: &Args, path: &Path, exit: Exit) -> Result<Exit, Failure> {
+fn asserted(args: &RecordArgs, path: &Path, exit: Exit) -> Result<Exit, Failure> {
     if args.assert.is_empty() {
         return Ok(exit);
     }

@@ -3,8 +3,8 @@
 use super::args::TracefsArgs;
 use super::exit::{Exit, Failure};
 use super::piped;
-use super::recovered::Done;
-use super::restore::{Header, cpu_of, make_header, open_cpus, put_together};
+use super::recovered::RecoveryOutcome;
+use super::restore::{RestoreHeader, cpu_of, make_header, open_cpus, put_together};
 use super::terminal::note;
 use super::trace_file::{Overwrite, threads};
 use anyhow::anyhow;
@@ -34,7 +34,7 @@ EXAMPLES:
   rtrace restore -o run.dat trace.dat.cpu*    what a killed trace-cmd left, by this kernel's formats
   rtrace restore -c -o kernel.dat             what this kernel says of its events, for later
   rtrace restore -i kernel.dat -o run.dat trace.dat.cpu*")]
-pub(crate) struct Args {
+pub(crate) struct RecoverArgs {
     /// File of the recording, trace.dat without one; or the files of its CPUs
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "create")]
     files: Vec<PathBuf>,
@@ -62,7 +62,7 @@ pub(crate) struct Args {
     tracefs: TracefsArgs,
 }
 
-impl Args {
+impl RecoverArgs {
     /// True if it is about trace-cmd's files of CPUs, which no recording of ours has.
     fn are_of_cpus(&self) -> bool {
         self.input.is_some()
@@ -71,7 +71,7 @@ impl Args {
     }
 }
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &RecoverArgs) -> Result<Exit, Failure> {
     let output = |usual: &'static str| args.output.as_deref().unwrap_or(Path::new(usual));
     if let Some(output) = &args.output {
         piped::check(output, args.json)?;
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     if args.create {
         let path = output("trace-partial.dat");
         let size = make_header(&header()?, path, args.overwrite)?;
-        return Done::Header { size }.tell(path, args.json);
+        return RecoveryOutcome::Header { size }.tell(path, args.json);
     }
     if args.are_of_cpus() {
         if args.files.is_empty() {
@@ -97,7 +97,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         args.overwrite.check(path)?;
         let done = match &args.input {
             Some(header) => put_together(&super::trace_file::open(header)?, cpus, path, args.overwrite),
-            None => put_together(Header::new(&header()?, path)?.facts(), cpus, path, args.overwrite),
+            None => put_together(RestoreHeader::new(&header()?, path)?.facts(), cpus, path, args.overwrite),
         }?;
         return done.tell(path, args.json);
     }
@@ -111,7 +111,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 /// The error that no file is named and trace.dat is not there, with the recordings that killed processes left.
-fn no_recording_here(args: &Args) -> Failure {
+fn no_recording_here(args: &RecoverArgs) -> Failure {
     let failure = Failure::new(Exit::Failed, anyhow!("there is no trace.dat here to recover"));
     let orphans = find_orphans(&args.tracefs.journal_dir()).orphans;
     let killed = orphans.iter().rev().filter_map(|orphan| {
@@ -125,7 +125,7 @@ fn no_recording_here(args: &Args) -> Failure {
     }
 }
 
-fn finish(file: &Path, args: &Args) -> Result<Exit, Failure> {
+fn finish(file: &Path, args: &RecoverArgs) -> Result<Exit, Failure> {
     let recovered = recover(file, &args.tracefs.journal_dir(), || args.tracefs.find());
     let (done, rings) = recovered.map_err(|error| {
         let hint = match &error {
@@ -144,11 +144,11 @@ fn finish(file: &Path, args: &Args) -> Result<Exit, Failure> {
         }
     })?;
     let (done, missing, unsaved) = match done {
-        Recovered::WasComplete => (Done::Nothing, Vec::new(), Vec::new()),
-        Recovered::NeverBegan => (Done::Removed, Vec::new(), Vec::new()),
+        Recovered::WasComplete => (RecoveryOutcome::Nothing, Vec::new(), Vec::new()),
+        Recovered::NeverBegan => (RecoveryOutcome::Removed, Vec::new(), Vec::new()),
         Recovered::Finished { written, dropped, missing, unsaved } => {
             let (size, data) = (written.file_size, written.data_size);
-            (Done::Recording { how: "recovered", size, data, dropped }, missing, unsaved)
+            (RecoveryOutcome::Recording { how: "recovered", size, data, dropped }, missing, unsaved)
         }
     };
     for name in &missing {
@@ -161,7 +161,7 @@ fn finish(file: &Path, args: &Args) -> Result<Exit, Failure> {
     if !failures.is_empty() {
         note!("rtrace: tracing is left as it is; `rtrace reset --stale` puts it back and drops what the rings hold");
     }
-    let sound = !matches!(done, Done::Recording { .. }) || verify(file)?;
+    let sound = !matches!(done, RecoveryOutcome::Recording { .. }) || verify(file)?;
     let lacks_some = rings.as_ref().is_some_and(|rings| rings.missing.is_some_and(|missing| missing > 0));
     let events = if lacks_some && !args.json { events_of(file) } else { None };
     let exit = done.tell_with(file, rings.as_ref(), events, args.json)?;

@@ -9,14 +9,14 @@ use serde_json::json;
 use std::path::Path;
 
 /// Result of recovering or restoring a recording; sizes are in bytes.
-pub(super) enum Done {
+pub(super) enum RecoveryOutcome {
     Nothing,
     Removed,
     Header { size: u64 },
     Recording { how: &'static str, size: u64, data: u64, dropped: u64 },
 }
 
-impl Done {
+impl RecoveryOutcome {
     pub(super) fn tell(&self, file: &Path, json: bool) -> Result<Exit, Failure> {
         self.tell_with(file, None, None, json)
     }
@@ -33,10 +33,10 @@ impl Done {
         let name = named(file);
         if json {
             let (what, size, data, dropped) = match *self {
-                Done::Nothing => ("complete", None, None, None),
-                Done::Removed => ("removed", None, None, None),
-                Done::Header { size } => ("header", Some(size), None, None),
-                Done::Recording { how, size, data, dropped } => (how, Some(size), Some(data), Some(dropped)),
+                RecoveryOutcome::Nothing => ("complete", None, None, None),
+                RecoveryOutcome::Removed => ("removed", None, None, None),
+                RecoveryOutcome::Header { size } => ("header", Some(size), None, None),
+                RecoveryOutcome::Recording { how, size, data, dropped } => (how, Some(size), Some(data), Some(dropped)),
             };
             let document = json!({
                 "schema": "rtrace.recover", "version": 1, "file": file.to_string_lossy(), "done": what,
@@ -50,12 +50,12 @@ impl Done {
             return Ok(Exit::Success);
         }
         let text = match *self {
-            Done::Nothing => format!("{name}: a complete recording, nothing to recover\n"),
-            Done::Removed => format!("{name}: killed before its first event: what it left is cleared up\n"),
-            Done::Header { size } => {
+            RecoveryOutcome::Nothing => format!("{name}: a complete recording, nothing to recover\n"),
+            RecoveryOutcome::Removed => format!("{name}: killed before its first event: what it left is cleared up\n"),
+            RecoveryOutcome::Header { size } => {
                 format!("{name}: {} of formats and symbols, for `rtrace restore -i`\n", ByteSize(size))
             }
-            Done::Recording { how, size, data, dropped } => {
+            RecoveryOutcome::Recording { how, size, data, dropped } => {
                 format!("{name}: {how}, {} with {} of events{}\n", ByteSize(size), ByteSize(data), torn(dropped))
             }
         };

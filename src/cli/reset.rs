@@ -33,7 +33,7 @@ EXAMPLES:
   rtrace reset -B web -d    remove instance web
   rtrace reset -t -a -d     reset the top level and remove all instances
   rtrace reset -a -t -v     reset everything, and show how")]
-pub(crate) struct Args {
+pub(crate) struct ResetArgs {
     /// Undo what killed recordings left behind, and nothing else
     #[arg(long, conflicts_with_all = Targets::IDS, conflicts_with = "keep")]
     stale: bool,
@@ -82,7 +82,7 @@ impl DynamicKind {
     }
 }
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ResetArgs) -> Result<Exit, Failure> {
     if args.stale {
         return stale(args);
     }
@@ -116,7 +116,7 @@ fn one(journal: &mut Journal, instance: &Instance, reset: InstanceReset, keep: &
 }
 
 /// Undoes every orphan, the newest first; each that fails is reported, and the others are still undone.
-fn stale(args: &Args) -> Result<Exit, Failure> {
+fn stale(args: &ResetArgs) -> Result<Exit, Failure> {
     let mut out = stdout().lock();
     let tracefs = args.tracefs.open_quietly()?;
     let found = find_orphans(&args.tracefs.journal_dir());

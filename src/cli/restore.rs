@@ -1,8 +1,8 @@
 //! The remains of a killed trace-cmd, one file of bare sub-buffers per CPU, and the header that they lack.
 
 use super::exit::{Exit, Failure};
-use super::recovered::Done;
-use super::trace_file::{Made, Overwrite, open};
+use super::recovered::RecoveryOutcome;
+use super::trace_file::{OutputFile, Overwrite, open};
 use anyhow::{Context, anyhow};
 use rtrace::record::header;
 use rtrace::safe_file::{PRIVATE, open_seekable};
@@ -22,19 +22,19 @@ pub(super) fn make_header((tracefs, kallsyms): &Source<'_>, path: &Path, overwri
         Some(path) => std::fs::read(path).with_context(|| format!("failed to read {}", path.display()))?,
         None => tracefs.kallsyms()?,
     };
-    let (made, file) = Made::new(path, PRIVATE, overwrite)?;
+    let (made, file) = OutputFile::new(path, PRIVATE, overwrite)?;
     let size = header(tracefs, &kallsyms, file, path)?;
     made.keep()?;
     Ok(size)
 }
 
 /// A header that is needed only for this once.
-pub(super) struct Header {
+pub(super) struct RestoreHeader {
     facts: Trace,
     path: PathBuf,
 }
 
-impl Header {
+impl RestoreHeader {
     /// Makes it beside `output`.
     pub(super) fn new(source: &Source<'_>, output: &Path) -> Result<Self, Failure> {
         let mut name = output.file_name().unwrap_or_default().to_owned();
@@ -42,7 +42,7 @@ impl Header {
         let path = output.with_file_name(name);
         make_header(source, &path, Overwrite::default())?;
         match open(&path) {
-            Ok(facts) => Ok(Header { facts, path }),
+            Ok(facts) => Ok(RestoreHeader { facts, path }),
             Err(failure) => {
                 let _ = std::fs::remove_file(&path);
                 Err(failure)
@@ -55,7 +55,7 @@ impl Header {
     }
 }
 
-impl Drop for Header {
+impl Drop for RestoreHeader {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
     }
@@ -124,12 +124,12 @@ pub(super) fn put_together(
     cpus: Vec<BareBuffer<File>>,
     output: &Path,
     overwrite: Overwrite,
-) -> Result<Done, Failure> {
-    let (made, file) = Made::new(output, PRIVATE, overwrite)?;
+) -> Result<RecoveryOutcome, Failure> {
+    let (made, file) = OutputFile::new(output, PRIVATE, overwrite)?;
     let done = restore(facts, cpus, file, Version::V7(Codec::Zstd))
         .with_context(|| format!("failed to write {}", output.display()))?;
     made.keep()?;
-    Ok(Done::Recording { how: "restored", size: done.size, data: done.data, dropped: done.dropped })
+    Ok(RecoveryOutcome::Recording { how: "restored", size: done.size, data: done.data, dropped: done.dropped })
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ EXAMPLES:
   rtrace setup-guest -c 2 vm                        FIFOs, and the options of QEMU for them
   rtrace setup-guest -a vm                          also in libvirt's configuration, by virsh
   rtrace record -e sched -A vm@3 -e sched           data of the guest's CPUs through them")]
-pub(crate) struct Args {
+pub(crate) struct SetupGuestArgs {
     /// Name of the guest
     #[arg(value_name = "GUEST")]
     guest: String,
@@ -48,7 +48,7 @@ fn permissions(text: &str) -> Result<u32, String> {
     mode.ok_or_else(|| "expected octal digits up to 777".to_owned())
 }
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &SetupGuestArgs) -> Result<Exit, Failure> {
     let named = GuestFifos::of(&args.dir, &args.guest);
     let fifos = named.ok_or_else(|| Failure::new(Exit::Usage, anyhow!("`{}` is no name of a guest", args.guest)))?;
     let group = match &args.group {

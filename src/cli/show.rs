@@ -21,7 +21,7 @@ EXAMPLES:
   rtrace show -B web -c 1                CPU 1's buffer of instance web
   rtrace show --trigger sched:sched_switch
   rtrace show --json trace_clock buffer_size_kb tracing_on")]
-pub(crate) struct Args {
+pub(crate) struct ShowCommandArgs {
     #[command(flatten)]
     given: Given,
     /// trace_pipe: consume events, and wait for more
@@ -125,7 +125,7 @@ impl Knobs {
     }
 }
 
-impl Args {
+impl ShowCommandArgs {
     /// The option about a ring buffer beside one that names a file of settings.
     fn moot(&self) -> Option<Moot<'static>> {
         let names_file = self.knobs.files().next().is_some() || !self.files.is_empty();
@@ -139,8 +139,8 @@ impl Args {
     }
 }
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    refuse::<Args>(args.moot())?;
+pub(crate) fn run(args: &ShowCommandArgs) -> Result<Exit, Failure> {
+    refuse::<ShowCommandArgs>(args.moot())?;
     let tracefs = args.tracefs.open()?;
     let instance = args.instance.open(&tracefs)?;
     let files = files(args, &instance)?;
@@ -167,7 +167,7 @@ pub(super) fn shown(instance: &Instance, files: impl IntoIterator<Item = (String
 }
 
 /// The files to show, below the instance.
-fn files(args: &Args, instance: &Instance) -> Result<Vec<String>, Failure> {
+fn files(args: &ShowCommandArgs, instance: &Instance) -> Result<Vec<String>, Failure> {
     let mut files: Vec<String> = args.knobs.files().map(str::to_owned).collect();
     for (event, file) in [(&args.hist, "hist"), (&args.trigger, "trigger"), (&args.filter, "filter")] {
         if let Some(event) = event {

@@ -6,7 +6,7 @@ use super::keywords::{FILTERS, words};
 use super::language::{TargetArgs, format, invalid, select, warn};
 use super::piped;
 use super::show::shown;
-use super::stored::{Say, Store};
+use super::stored::{Say, StoredRings};
 use crate::cli::terminal::note;
 use crate::cli::terminal::stdout;
 use rtrace::record::{Compression, Ring};
@@ -32,7 +32,7 @@ EXAMPLES:
   rtrace snapshot status
   rtrace snapshot free"
 )]
-pub(crate) struct Args {
+pub(crate) struct SnapshotCommandArgs {
     #[command(subcommand)]
     command: Option<SnapshotCommand>,
     /// Take one (trace-cmd's option)
@@ -51,8 +51,8 @@ pub(crate) struct Args {
 #[derive(clap::Subcommand)]
 enum SnapshotCommand {
     Take(TakeArgs),
-    Show(ShowArgs),
-    Save(SaveArgs),
+    Show(SnapshotShowArgs),
+    Save(SnapshotSaveArgs),
     /// Empty the snapshot's buffer, without freeing it
     Clear(PlainArgs),
     /// Free the snapshot's buffer
@@ -62,7 +62,7 @@ enum SnapshotCommand {
 
 /// Show the snapshot as text
 #[derive(clap::Args)]
-struct ShowArgs {
+struct SnapshotShowArgs {
     /// One JSON document that holds the text
     #[arg(long)]
     json: bool,
@@ -74,7 +74,7 @@ struct ShowArgs {
 ///
 /// Its events move: the snapshot's buffer is empty afterwards.
 #[derive(clap::Args)]
-struct SaveArgs {
+struct SnapshotSaveArgs {
     /// File to write; `-` is standard output
     #[arg(value_hint = clap::ValueHint::FilePath)]
     file: PathBuf,
@@ -122,7 +122,7 @@ struct PlainArgs {
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &SnapshotCommandArgs) -> Result<Exit, Failure> {
     match &args.command {
         Some(SnapshotCommand::Take(TakeArgs { on: Some(event), filter, count, plain })) => {
             take_on(plain, event, filter.as_deref(), *count)
@@ -236,7 +236,7 @@ fn show(args: &PlainArgs, json: bool) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-fn save(args: &SaveArgs) -> Result<Exit, Failure> {
+fn save(args: &SnapshotSaveArgs) -> Result<Exit, Failure> {
     piped::check(&args.file, args.json)?;
     let (_, instance) = open(&args.plain)?;
     let text = instance.read(&file(&args.plain)).map_err(|e| explain(&instance, &args.plain, e))?;
@@ -250,7 +250,8 @@ fn save(args: &SaveArgs) -> Result<Exit, Failure> {
     let cpu = args.plain.cpu.map(CpuId);
     let instances = std::slice::from_ref(&instance);
     let (ring, compression) = (Ring::Snapshot, Compression::default());
-    Store { instances, ring, cpus: cpu.as_slice(), compression, date: None }.to(&args.file, Say::of(args.json, false))
+    StoredRings { instances, ring, cpus: cpu.as_slice(), compression, date: None }
+        .to(&args.file, Say::of(args.json, false))
 }
 
 /// The status in the header of the snapshot's file.

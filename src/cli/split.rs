@@ -2,11 +2,11 @@
 
 mod plan;
 
-use super::damage::Damage;
+use super::damage::DamageReport;
 use super::exit::{Exit, Failure, print};
 use super::piped;
 use super::query::{Input, SelectArgs, Selected};
-use super::trace_file::{Made, Overwrite, mode_like, threads};
+use super::trace_file::{OutputFile, Overwrite, mode_like, threads};
 use anyhow::{Context, anyhow};
 use plan::{SplitStep, plan};
 use rtrace::recording::Query;
@@ -34,7 +34,7 @@ EXAMPLES:
   rtrace split -m 200 167.716                       200 ms from a time on
   rtrace split --filter 'sched_switch: next_pid == 0' -o one.dat
                                                     the events that pass a filter")]
-pub(crate) struct Args {
+pub(crate) struct SplitArgs {
     /// File to cut [default: trace.dat]
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     input: Option<PathBuf>,
@@ -90,15 +90,15 @@ pub(crate) struct Args {
 }
 
 /// The arguments: the file, and the window in nanoseconds.
-struct Asked {
+struct SplitRequest {
     input: PathBuf,
     start: Option<u64>,
     end: Option<u64>,
 }
 
-impl Args {
+impl SplitArgs {
     /// A first word that is no time is the file.
-    fn asked(&self) -> Result<Asked, Failure> {
+    fn asked(&self) -> Result<SplitRequest, Failure> {
         let usage = |text: String| Failure::new(Exit::Usage, anyhow!(text));
         let (file, times) = match self.words.as_slice() {
             [first, times @ ..] if self.input.is_none() && time(first).is_err() => (Some(PathBuf::from(first)), times),
@@ -109,7 +109,7 @@ impl Args {
             return Err(usage("there are three times, where START and END are wanted".to_owned()));
         }
         let input = file.unwrap_or_else(|| PathBuf::from("trace.dat"));
-        Ok(Asked { input, start: times.first().copied(), end: times.get(1).copied() })
+        Ok(SplitRequest { input, start: times.first().copied(), end: times.get(1).copied() })
     }
 }
 
@@ -128,8 +128,8 @@ fn time(text: &str) -> Result<u64, String> {
 /// Number of parts written in one pass over the file.
 const AT_ONCE: usize = 64;
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let Asked { input, start, end } = args.asked()?;
+pub(crate) fn run(args: &SplitArgs) -> Result<Exit, Failure> {
+    let SplitRequest { input, start, end } = args.asked()?;
     if let Some(output) = &args.output {
         piped::check(output, args.json)?;
         if args.repeat && piped::is_stdout(output) {
@@ -156,11 +156,17 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         ));
     }
     let inputs = [Input::open(&input, None, false)?];
-    let damage = Damage::of(&input, &inputs[0].trace);
+    let damage = DamageReport::of(&input, &inputs[0].trace);
     damage.outcome(cut(args, &inputs, &step, window, &damage))
 }
 
-fn cut(args: &Args, inputs: &[Input; 1], step: &SplitStep, window: Range<u64>, damage: &Damage) -> Result<(), Failure> {
+fn cut(
+    args: &SplitArgs,
+    inputs: &[Input; 1],
+    step: &SplitStep,
+    window: Range<u64>,
+    damage: &DamageReport,
+) -> Result<(), Failure> {
     let (input, trace) = (inputs[0].path.as_path(), &inputs[0].trace);
     let selection = args.select.selection();
     let is_everything = selection.is_everything();
@@ -197,7 +203,7 @@ fn cut(args: &Args, inputs: &[Input; 1], step: &SplitStep, window: Range<u64>, d
         let mut parts = Vec::new();
         for slice in batch {
             number += 1;
-            let (made_file, file) = Made::new(&path_of(number), mode, args.overwrite)?;
+            let (made_file, file) = OutputFile::new(&path_of(number), mode, args.overwrite)?;
             parts.push(part(made_file.path(), file, trace, &buffers, slice.clone())?);
             made.push(made_file);
         }
@@ -254,7 +260,7 @@ fn part(
 }
 
 /// The buffers that are wanted, and what they are called in the parts.
-fn buffers(args: &Args, trace: &Trace) -> Result<Vec<(usize, String)>, Failure> {
+fn buffers(args: &SplitArgs, trace: &Trace) -> Result<Vec<(usize, String)>, Failure> {
     let mut wanted = Vec::new();
     for (index, buffer) in trace.buffers.iter().enumerate() {
         let is_top = buffer.name.is_empty();
@@ -287,7 +293,7 @@ fn buffers(args: &Args, trace: &Trace) -> Result<Vec<(usize, String)>, Failure> 
     Ok(wanted)
 }
 
-fn streams(args: &Args, trace: &Trace, buffers: &[(usize, String)]) -> Vec<StreamIndex> {
+fn streams(args: &SplitArgs, trace: &Trace, buffers: &[(usize, String)]) -> Vec<StreamIndex> {
     let wanted = |cpu: CpuId| args.cpu.is_none_or(|wanted| CpuId(wanted) == cpu);
     let mut streams = Vec::new();
     for &(index, _) in buffers {

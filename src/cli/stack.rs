@@ -18,7 +18,7 @@ EXAMPLES:
   rtrace stack                 the deepest so far
   rtrace stack --reset         forget it
   rtrace stack --stop          stop looking")]
-pub(crate) struct Args {
+pub(crate) struct StackArgs {
     /// Start the stack tracer
     #[arg(long, conflicts_with_all = ["stop", "json"])]
     start: bool,
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     write: WriteArgs,
 }
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &StackArgs) -> Result<Exit, Failure> {
     let tracefs = args.write.open()?;
     tracefs.require(&Feature::StackTracer)?;
     let top = tracefs.top();

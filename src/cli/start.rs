@@ -31,7 +31,7 @@ EXAMPLES:
   rtrace start --fork -e irq -- ./server  returns when the server runs")]
 pub(crate) struct StartArgs {
     #[command(flatten)]
-    common: Common,
+    common: StartSettings,
 }
 
 /// Change settings of tracing, and nothing else
@@ -48,11 +48,11 @@ EXAMPLES:
   rtrace set -B web -C mono               the clock of instance web")]
 pub(crate) struct SetArgs {
     #[command(flatten)]
-    common: Common,
+    common: StartSettings,
 }
 
 #[derive(clap::Args)]
-struct Common {
+struct StartSettings {
     #[command(flatten)]
     traced: Lasting,
     /// Do not wait for CMD
@@ -63,7 +63,7 @@ struct Common {
     quiet: bool,
 }
 
-impl Common {
+impl StartSettings {
     /// The process that will become CMD; it does nothing yet.
     fn child(&self) -> Result<Option<Child>, Failure> {
         let traced = &self.traced.0;
@@ -92,12 +92,12 @@ pub(crate) fn set(args: &SetArgs) -> Result<Exit, Failure> {
     run(&args.common, Mode::Set)
 }
 
-fn run(args: &Common, mode: Mode) -> Result<Exit, Failure> {
+fn run(args: &StartSettings, mode: Mode) -> Result<Exit, Failure> {
     let outcome = trace(args, mode);
     if args.traced.0.command().is_empty() { outcome } else { outcome.map_err(Failure::of_command) }
 }
 
-fn trace(args: &Common, mode: Mode) -> Result<Exit, Failure> {
+fn trace(args: &StartSettings, mode: Mode) -> Result<Exit, Failure> {
     let traced = &args.traced.0;
     let buffers = match mode {
         Mode::Start => traced.buffers(TargetBuffer::Top),

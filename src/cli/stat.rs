@@ -16,7 +16,7 @@ use std::io::{self, Write};
 #[command(
     after_help = "EXAMPLES:\n  rtrace stat            the top level\n  rtrace stat -a -t      all there is\n  rtrace stat --json     for a program"
 )]
-pub(crate) struct Args {
+pub(crate) struct StatArgs {
     #[command(flatten)]
     instances: InstancesArgs,
     /// All options, not only those that differ
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     tracefs: TracefsArgs,
 }
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &StatArgs) -> Result<Exit, Failure> {
     let tracefs = args.tracefs.open()?;
     let mut all = Vec::new();
     for instance in args.instances.open(&tracefs)? {

@@ -11,7 +11,7 @@ use serde_json::json;
 use std::path::Path;
 
 /// The rings to be stored, and how.
-pub(crate) struct Store<'a> {
+pub(crate) struct StoredRings<'a> {
     pub(crate) instances: &'a [Instance],
     pub(crate) ring: Ring,
     /// No CPU means all of them.
@@ -40,7 +40,7 @@ impl Say {
     }
 }
 
-impl Store<'_> {
+impl StoredRings<'_> {
     /// Moves what is in the rings to a recording at `output`; says what that was.
     pub(crate) fn to(&self, output: &Path, say: Say) -> Result<Exit, Failure> {
         piped::check(output, say == Say::Json)?;

@@ -1,7 +1,7 @@
 //! `--syscalls`: calls in words, of recordings and of this machine.
 
 use super::exit::{Exit, Failure};
-use super::machine::Machine;
+use super::machine::RecordingMachine;
 use anyhow::anyhow;
 use rtrace::abi::Abi;
 use rtrace::export::{SyscallDecoder, SyscallNames};
@@ -10,13 +10,14 @@ use rtrace::trace_dat::Trace;
 
 /// Decoders for the calls of each recording, if one of them has events of calls.
 pub(crate) fn decoders<'t>(traces: impl Iterator<Item = &'t Trace>) -> Result<Vec<SyscallDecoder>, Failure> {
-    let of = |trace: &Trace| decoder(trace.formats(), trace.abi, Machine::of_recording(trace));
+    let of = |trace: &Trace| decoder(trace.formats(), trace.abi, RecordingMachine::of_recording(trace));
     checked(traces.map(of).collect())
 }
 
 /// The decoder for calls of this machine.
 pub(crate) fn live_decoder(formats: &[EventFormat], abi: Abi) -> Result<SyscallDecoder, Failure> {
-    let machine = nix::sys::utsname::uname().ok().and_then(|uname| Machine::of(&uname.machine().to_string_lossy()));
+    let machine =
+        nix::sys::utsname::uname().ok().and_then(|uname| RecordingMachine::of(&uname.machine().to_string_lossy()));
     let decoder = decoder(formats, abi, machine);
     checked(vec![decoder])?.pop().ok_or_else(none)
 }
@@ -24,10 +25,10 @@ pub(crate) fn live_decoder(formats: &[EventFormat], abi: Abi) -> Result<SyscallD
 fn decoder<'f>(
     formats: impl IntoIterator<Item = &'f EventFormat>,
     abi: Abi,
-    machine: Option<Machine>,
+    machine: Option<RecordingMachine>,
 ) -> SyscallDecoder {
     let names: SyscallNames = Box::new(move |number| machine?.name(number));
-    SyscallDecoder::new(formats, abi, machine.map(Machine::dialect).unwrap_or_default(), names)
+    SyscallDecoder::new(formats, abi, machine.map(RecordingMachine::dialect).unwrap_or_default(), names)
 }
 
 fn checked(decoders: Vec<SyscallDecoder>) -> Result<Vec<SyscallDecoder>, Failure> {

@@ -2,7 +2,7 @@
 
 use super::exit::{Exit, Failure};
 use super::piped;
-use super::unfinished::Unfinished;
+use super::unfinished::UnfinishedPath;
 use crate::cli::terminal::note;
 use anyhow::{Context, anyhow};
 use nix::unistd::{getegid, geteuid};
@@ -169,8 +169,8 @@ pub(crate) fn mode_like(input: &Path) -> u32 {
     if same { OWNER | input.mode() & 0o066 } else { OWNER | others << 3 | others }
 }
 
-/// A file being made; dropped before [`Made::keep`] it leaves nothing.
-pub(crate) struct Made {
+/// A file being made; dropped before [`OutputFile::keep`] it leaves nothing.
+pub(crate) struct OutputFile {
     path: PathBuf,
     temporary: Temporary,
     overwrite: Overwrite,
@@ -179,18 +179,18 @@ pub(crate) struct Made {
 /// The place of a file until it is complete.
 enum Temporary {
     /// Beside its path, to be renamed.
-    Beside(Unfinished),
+    Beside(UnfinishedPath),
     /// Nowhere, to be copied to standard output.
     Unnamed(File),
     /// It is in its place.
     Kept,
 }
 
-impl Made {
+impl OutputFile {
     /// Makes an empty file that will be `path`, with `mode` less the umask.
     pub(crate) fn new(path: &Path, mode: u32, overwrite: Overwrite) -> Result<(Self, File), Failure> {
         let failed = || format!("failed to create {}", path.display());
-        let made = |temporary| Made { path: path.to_owned(), temporary, overwrite };
+        let made = |temporary| OutputFile { path: path.to_owned(), temporary, overwrite };
         if piped::is_stdout(path) {
             let file = piped::temporary().with_context(failed)?;
             return Ok((made(Temporary::Unnamed(file.try_clone().with_context(failed)?)), file));
@@ -199,7 +199,7 @@ impl Made {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.tmp", std::process::id()));
         let temporary = path.with_file_name(name);
-        let temporary = Unfinished::new(&temporary);
+        let temporary = UnfinishedPath::new(&temporary);
         let file = File::options()
             .read(true)
             .write(true)
@@ -228,7 +228,7 @@ impl Made {
     }
 }
 
-impl Drop for Made {
+impl Drop for OutputFile {
     fn drop(&mut self) {
         if let Temporary::Beside(temporary) = &self.temporary {
             let _ = std::fs::remove_file(temporary.path());

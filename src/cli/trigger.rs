@@ -34,23 +34,23 @@ EXAMPLES:
   rtrace trigger remove sched:sched_switch stacktrace
   rtrace trigger clear
   rtrace trigger simulate -i run.dat sched:sched_switch 'traceoff if next_prio == 0'")]
-pub(crate) struct Args {
+pub(crate) struct TriggerCommandArgs {
     #[command(subcommand)]
     command: TriggerCommand,
 }
 
 #[derive(clap::Subcommand)]
 enum TriggerCommand {
-    Add(AddArgs),
-    List(ListArgs),
-    Remove(RemoveArgs),
-    Clear(ClearArgs),
+    Add(TriggerAddArgs),
+    List(TriggerListArgs),
+    Remove(TriggerRemoveArgs),
+    Clear(TriggerClearArgs),
     Simulate(simulate::Args),
 }
 
 /// Add a trigger to an event or a function
 #[derive(clap::Args)]
-struct AddArgs {
+struct TriggerAddArgs {
     /// Event, system or glob, then the trigger: traceon, traceoff, snapshot, stacktrace, enable_event:SYSTEM:EVENT,
     /// disable_event:..., enable_hist:..., disable_hist:..., hist:...
     #[arg(value_name = "EVENT> <TRIGGER", num_args = 1..=2, required = true, value_parser = offer(TRIGGERS), hide_possible_values = true)]
@@ -70,7 +70,7 @@ struct AddArgs {
 
 /// List the triggers that are set
 #[derive(clap::Args)]
-struct ListArgs {
+struct TriggerListArgs {
     /// Event, system or glob; without it, all
     event: Option<String>,
     /// One JSON document instead of text
@@ -82,7 +82,7 @@ struct ListArgs {
 
 /// Remove a trigger
 #[derive(clap::Args)]
-struct RemoveArgs {
+struct TriggerRemoveArgs {
     /// Event, system or glob, then the trigger: as it was added, as `trigger list` shows it, or its first word alone
     /// (`hist`, `enable_event`: all of that kind)
     #[arg(value_name = "EVENT> <TRIGGER", num_args = 1..=2, required = true, value_parser = offer(TRIGGERS), hide_possible_values = true)]
@@ -96,7 +96,7 @@ struct RemoveArgs {
 
 /// Remove all triggers
 #[derive(clap::Args)]
-struct ClearArgs {
+struct TriggerClearArgs {
     /// Event, system or glob; without it, all
     event: Option<String>,
     #[command(flatten)]
@@ -104,7 +104,7 @@ struct ClearArgs {
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &TriggerCommandArgs) -> Result<Exit, Failure> {
     match &args.command {
         TriggerCommand::Add(args) => add(args),
         TriggerCommand::List(args) => list(args),
@@ -126,7 +126,7 @@ fn words<'a>(what: &'a [String], function: Option<&'a str>) -> Result<(&'a str, 
 }
 
 /// The trigger with the options put in. They may not contradict it.
-fn complete(args: &AddArgs, text: &str) -> Result<(Trigger, String), Failure> {
+fn complete(args: &TriggerAddArgs, text: &str) -> Result<(Trigger, String), Failure> {
     let mut trigger: Trigger = text.parse().map_err(|e| invalid("trigger", e))?;
     let twice = |what: &str| Failure::new(Exit::Usage, anyhow::anyhow!("the trigger has a {what} already"));
     if let Some(count) = args.count {
@@ -160,7 +160,7 @@ fn complete(args: &AddArgs, text: &str) -> Result<(Trigger, String), Failure> {
     Ok((trigger, text))
 }
 
-fn add(args: &AddArgs) -> Result<Exit, Failure> {
+fn add(args: &TriggerAddArgs) -> Result<Exit, Failure> {
     let (on, text) = words(&args.what, args.function.as_deref())?;
     let (tracefs, instance) = args.place.open()?;
     if args.function.is_some() {
@@ -235,7 +235,13 @@ fn add(args: &AddArgs) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-fn add_function(args: &AddArgs, tracefs: &Tracefs, instance: &Instance, on: &str, text: &str) -> Result<Exit, Failure> {
+fn add_function(
+    args: &TriggerAddArgs,
+    tracefs: &Tracefs,
+    instance: &Instance,
+    on: &str,
+    text: &str,
+) -> Result<Exit, Failure> {
     let mut whole = format!("{on}:{text}");
     if let Some(count) = args.count {
         whole.push_str(&format!(":{count}"));
@@ -319,7 +325,7 @@ fn triggers(instance: &Instance, event: Option<&str>) -> Result<Vec<(EventName, 
     Ok(found)
 }
 
-fn list(args: &ListArgs) -> Result<Exit, Failure> {
+fn list(args: &TriggerListArgs) -> Result<Exit, Failure> {
     let (_, instance) = args.place.open()?;
     let found = triggers(&instance, args.event.as_deref())?;
     let functions = if args.event.is_none() { function_triggers(&instance) } else { Vec::new() };
@@ -346,7 +352,7 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-fn remove(args: &RemoveArgs) -> Result<Exit, Failure> {
+fn remove(args: &TriggerRemoveArgs) -> Result<Exit, Failure> {
     let (on, text) = words(&args.what, args.function.as_deref())?;
     let (tracefs, instance) = args.place.open()?;
     let mut journal = args.place.journal(&tracefs);
@@ -376,7 +382,7 @@ fn remove(args: &RemoveArgs) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-fn clear(args: &ClearArgs) -> Result<Exit, Failure> {
+fn clear(args: &TriggerClearArgs) -> Result<Exit, Failure> {
     let (tracefs, instance) = args.place.open()?;
     let mut journal = args.place.journal(&tracefs);
     let found = triggers(&instance, args.event.as_deref())?;

@@ -14,14 +14,14 @@ fn paths() -> MutexGuard<'static, Vec<PathBuf>> {
 }
 
 /// A file or directory that is not complete; it is as good as complete once this is dropped.
-pub(crate) struct Unfinished(PathBuf);
+pub(crate) struct UnfinishedPath(PathBuf);
 
-impl Unfinished {
+impl UnfinishedPath {
     /// Notes it, before it is made.
     pub(crate) fn new(path: &Path) -> Self {
         watch();
         paths().push(path.to_owned());
-        Unfinished(path.to_owned())
+        UnfinishedPath(path.to_owned())
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -29,7 +29,7 @@ impl Unfinished {
     }
 }
 
-impl Drop for Unfinished {
+impl Drop for UnfinishedPath {
     fn drop(&mut self) {
         paths().retain(|path| *path != self.0);
     }

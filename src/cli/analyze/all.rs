@@ -1,7 +1,17 @@
 //! `rtrace analyze all`.
 
-use super::answers::{self, Finding, Found, Question};
-use super::{FileArgs, faults, functions, io, irq, locks, memory, osnoise, sched, syscalls, timerlat};
+use super::FileArgs;
+use super::answers::{self, AnalysisAnswer, Question, QuestionFinding};
+use super::faults::AnalyzeFaultsArgs;
+use super::functions::AnalyzeFunctionsArgs;
+use super::io::AnalyzeIoArgs;
+use super::irq::AnalyzeIrqArgs;
+use super::locks::AnalyzeLocksArgs;
+use super::memory::AnalyzeMemoryArgs;
+use super::osnoise::AnalyzeOsnoiseArgs;
+use super::sched::AnalyzeSchedArgs;
+use super::syscalls::AnalyzeSyscallsArgs;
+use super::timerlat::AnalyzeTimerlatArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::Input;
 use anyhow::anyhow;
@@ -12,7 +22,7 @@ use serde_json::{Map, Value, json};
 ///
 /// Everything that the others of `analyze` say, one after the other; what was not recorded is named.
 #[derive(clap::Args)]
-pub(super) struct Args {
+pub(super) struct AnalyzeAllArgs {
     #[command(flatten)]
     file: FileArgs,
     /// Number of rows in a table; 0 for all [default: 20; all with --json]
@@ -23,48 +33,48 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// The answer to a question, ready to be written.
-struct Answer {
+/// The answer of one analysis, ready to be written.
+struct AnalysisSection {
     name: &'static str,
     /// `None` if it was not recorded.
-    content: Option<Content>,
+    content: Option<AnalysisSectionContent>,
 }
 
-enum Content {
+enum AnalysisSectionContent {
     Text(Vec<u8>),
     Json(Value),
 }
 
-/// Asks all questions in one pass: for each of them its module, and a name for its findings.
+/// Asks all questions in one pass: for each of them its arguments, a name for it, and one for its findings.
 macro_rules! ask {
-    ($args:ident, $events:ident: $($question:ident $found:ident),*) => {{
+    ($args:ident, $events:ident: $($args_of:ident $question:ident $found:ident),*) => {{
         let input = &$events.inputs[0];
-        $(let ($question, mut $found) = ($question::Args::with_top($args.top), Vec::new());)*
+        $(let ($question, mut $found) = ($args_of::with_top($args.top), Vec::new());)*
         let all = ($($question.analysis(input),)*);
         let all = Together::new(input.trace.formats(), input.trace.abi, all);
         for (place, findings) in answers::answers($events, all)? {
             let ($($question,)*) = findings;
             $($found.extend($question.map(|finding| (place, finding)));)*
         }
-        vec![$($args.answer(&$question, input, answers::found::<$question::Args>(input, $found))?),*]
+        vec![$($args.answer(&$question, input, answers::found::<$args_of>(input, $found))?),*]
     }};
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(super) fn run(args: &AnalyzeAllArgs) -> Result<Exit, Failure> {
     args.file.print(|events, out| {
         let input = &events.inputs[0];
         let answers = ask! {
             args, events:
-            sched of_sched,
-            irq of_irq,
-            syscalls of_syscalls,
-            io of_io,
-            functions of_functions,
-            locks of_locks,
-            memory of_memory,
-            faults of_faults,
-            osnoise of_osnoise,
-            timerlat of_timerlat
+            AnalyzeSchedArgs sched of_sched,
+            AnalyzeIrqArgs irq of_irq,
+            AnalyzeSyscallsArgs syscalls of_syscalls,
+            AnalyzeIoArgs io of_io,
+            AnalyzeFunctionsArgs functions of_functions,
+            AnalyzeLocksArgs locks of_locks,
+            AnalyzeMemoryArgs memory of_memory,
+            AnalyzeFaultsArgs faults of_faults,
+            AnalyzeOsnoiseArgs osnoise of_osnoise,
+            AnalyzeTimerlatArgs timerlat of_timerlat
         };
         if answers.iter().all(|answer| answer.content.is_none()) {
             let error = anyhow!("{} holds nothing to analyse in this window", input.path.display());
@@ -80,7 +90,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             }
             let name = answer.name;
             match answer.content {
-                Some(Content::Text(text)) => {
+                Some(AnalysisSectionContent::Text(text)) => {
                     writeln!(out, "== {name}")?;
                     out.write_all(&text)?;
                 }
@@ -91,30 +101,30 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     })
 }
 
-impl Args {
+impl AnalyzeAllArgs {
     fn answer<Q: Question>(
         &self,
         question: &Q,
         input: &Input,
-        found: Vec<Found<'_, Finding<Q>>>,
-    ) -> Result<Answer, Failure> {
+        found: Vec<AnalysisAnswer<'_, QuestionFinding<Q>>>,
+    ) -> Result<AnalysisSection, Failure> {
         let content = match (found.as_slice(), self.json) {
             ([], _) => None,
-            (found, true) => Some(Content::Json(answers::document(question, input, found))),
+            (found, true) => Some(AnalysisSectionContent::Json(answers::document(question, input, found))),
             (found, false) => {
                 let mut text = Vec::new();
                 answers::each(question, found, &mut text)?;
-                Some(Content::Text(text))
+                Some(AnalysisSectionContent::Text(text))
             }
         };
-        Ok(Answer { name: Q::PURPOSE, content })
+        Ok(AnalysisSection { name: Q::PURPOSE, content })
     }
 }
 
 /// The documents of the analyses by name; null for what was not recorded.
-fn document(input: &Input, answers: Vec<Answer>) -> Value {
-    let document = |answer: Answer| match answer.content {
-        Some(Content::Json(document)) => (answer.name.to_owned(), document),
+fn document(input: &Input, answers: Vec<AnalysisSection>) -> Value {
+    let document = |answer: AnalysisSection| match answer.content {
+        Some(AnalysisSectionContent::Json(document)) => (answer.name.to_owned(), document),
         _ => (answer.name.to_owned(), Value::Null),
     };
     json!({

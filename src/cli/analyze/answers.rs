@@ -1,7 +1,7 @@
 //! The form that all analyses share: arguments, one answer for each buffer, and its JSON, CSV and text.
 
 use super::FileArgs;
-use super::place::Place;
+use super::place::AnswerPlace;
 use super::tasks::TaskArgs;
 use super::words::quoted;
 use crate::cli::exit::{Exit, Failure};
@@ -13,7 +13,7 @@ use std::io::Write;
 
 /// The arguments of every analysis.
 #[derive(clap::Args, Default)]
-pub(super) struct ShowArgs {
+pub(super) struct AnswerArgs {
     #[command(flatten)]
     file: FileArgs,
     /// Number of rows in a table; 0 for all [default: 20; all with --json and --csv]
@@ -27,10 +27,10 @@ pub(super) struct ShowArgs {
     csv: bool,
 }
 
-impl ShowArgs {
+impl AnswerArgs {
     /// All of it, `top` rows to a table.
     pub(super) fn with_top(top: Option<usize>) -> Self {
-        ShowArgs { top, ..ShowArgs::default() }
+        AnswerArgs { top, ..AnswerArgs::default() }
     }
 
     /// The form of an answer that is written while the events are read.
@@ -67,8 +67,8 @@ pub(super) enum Form {
 }
 
 /// One buffer's answer.
-pub(super) struct Found<'a, R> {
-    pub(super) place: Place<'a>,
+pub(super) struct AnalysisAnswer<'a, R> {
+    pub(super) place: AnswerPlace<'a>,
     pub(super) input: &'a Input,
     pub(super) report: R,
 }
@@ -83,27 +83,32 @@ pub(super) trait Question: Sized {
     /// The columns of the main table as CSV, after `buffer`.
     const COLUMNS: &'static str;
 
-    fn shown(&self) -> &ShowArgs;
+    fn shown(&self) -> &AnswerArgs;
     /// The analysis of `input`; `None` if that cannot hold the events for it.
     fn analysis(&self, input: &Input) -> Option<Self::Analysis>;
     /// False if the buffer holds no such events in the window.
-    fn is_answer(report: &Finding<Self>) -> bool;
+    fn is_answer(report: &QuestionFinding<Self>) -> bool;
     /// Begin and end of what was looked at.
-    fn window(report: &Finding<Self>) -> Option<(u64, u64)>;
+    fn window(report: &QuestionFinding<Self>) -> Option<(u64, u64)>;
     /// The number of events, tasks and CPUs in the window, in words.
-    fn extent(report: &Finding<Self>) -> Vec<String>;
+    fn extent(report: &QuestionFinding<Self>) -> Vec<String>;
     /// Sentences that the numbers need to be understood.
-    fn notes(report: &Finding<Self>) -> Vec<String>;
+    fn notes(report: &QuestionFinding<Self>) -> Vec<String>;
     /// The answer as an object, but for the buffer, its clock, the window and the notes.
-    fn json(&self, found: &Found<'_, Finding<Self>>, top: usize) -> Value;
+    fn json(&self, found: &AnalysisAnswer<'_, QuestionFinding<Self>>, top: usize) -> Value;
     /// The columns of the table that is asked for as CSV, after `buffer`.
     fn columns(&self) -> &'static str {
         Self::COLUMNS
     }
     /// That table, mostly the main one, as cells of [`Question::columns`].
-    fn csv(&self, found: &Found<'_, Finding<Self>>, top: usize) -> Vec<Vec<String>>;
+    fn csv(&self, found: &AnalysisAnswer<'_, QuestionFinding<Self>>, top: usize) -> Vec<Vec<String>>;
     /// The answer as text, but for the window and the notes.
-    fn text(&self, found: &Found<'_, Finding<Self>>, top: usize, out: &mut dyn Write) -> Result<(), Failure>;
+    fn text(
+        &self,
+        found: &AnalysisAnswer<'_, QuestionFinding<Self>>,
+        top: usize,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure>;
     /// The tasks that count.
     fn tasks(&self) -> Option<&TaskArgs> {
         None
@@ -126,7 +131,7 @@ pub(super) trait Question: Sized {
 }
 
 /// Findings of a question's analysis.
-pub(super) type Finding<Q> = <<Q as Question>::Analysis as Analysis>::Finding;
+pub(super) type QuestionFinding<Q> = <<Q as Question>::Analysis as Analysis>::Finding;
 
 /// Asks the question and shows the answer.
 pub(super) fn run<Q: Question>(question: &Q) -> Result<Exit, Failure> {
@@ -152,20 +157,20 @@ pub(super) fn run<Q: Question>(question: &Q) -> Result<Exit, Failure> {
 pub(super) fn answers<'e, A: Analysis + Clone>(
     events: &QueryEvents<'e>,
     analysis: A,
-) -> Result<Vec<(Place<'e>, A::Finding)>, Failure> {
+) -> Result<Vec<(AnswerPlace<'e>, A::Finding)>, Failure> {
     let sources = events.query.sources();
     let found = events.analyse(Grouped::by_buffer(vec![analysis; sources.len()]))?;
-    let places = sources.iter().map(|source| Place::of(&events.inputs[0], source));
+    let places = sources.iter().map(|source| AnswerPlace::of(&events.inputs[0], source));
     Ok(places.zip(found).collect())
 }
 
 /// The answers of the buffers that have one.
 pub(super) fn found<'e, Q: Question>(
     input: &'e Input,
-    answers: Vec<(Place<'e>, Finding<Q>)>,
-) -> Vec<Found<'e, Finding<Q>>> {
+    answers: Vec<(AnswerPlace<'e>, QuestionFinding<Q>)>,
+) -> Vec<AnalysisAnswer<'e, QuestionFinding<Q>>> {
     let answers = answers.into_iter().filter(|(_, report)| Q::is_answer(report));
-    answers.map(|(place, report)| Found { place, input, report }).collect()
+    answers.map(|(place, report)| AnalysisAnswer { place, input, report }).collect()
 }
 
 /// The error that a recording has nothing to answer from.
@@ -175,8 +180,12 @@ pub(super) fn lacking<Q: Question>(input: &Input) -> Failure {
 }
 
 /// All answers as one JSON document; all times in the buffer's unit.
-pub(super) fn document<Q: Question>(question: &Q, input: &Input, found: &[Found<'_, Finding<Q>>]) -> Value {
-    let buffer = |found: &Found<'_, Finding<Q>>| {
+pub(super) fn document<Q: Question>(
+    question: &Q,
+    input: &Input,
+    found: &[AnalysisAnswer<'_, QuestionFinding<Q>>],
+) -> Value {
+    let buffer = |found: &AnalysisAnswer<'_, QuestionFinding<Q>>| {
         let (place, report) = (&found.place, &found.report);
         let mut document = json!({
             "buffer": place.buffer,
@@ -200,7 +209,11 @@ pub(super) fn document<Q: Question>(question: &Q, input: &Input, found: &[Found<
 }
 
 /// The main tables of all answers as comma-separated values.
-fn csv<Q: Question>(question: &Q, found: &[Found<'_, Finding<Q>>], out: &mut dyn Write) -> Result<(), Failure> {
+fn csv<Q: Question>(
+    question: &Q,
+    found: &[AnalysisAnswer<'_, QuestionFinding<Q>>],
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     writeln!(out, "buffer,{}", question.columns())?;
     for found in found {
         let buffer = quoted(found.place.buffer);
@@ -215,7 +228,7 @@ fn csv<Q: Question>(question: &Q, found: &[Found<'_, Finding<Q>>], out: &mut dyn
 /// Writes each answer as text, with an empty line between two and the instance's name above.
 pub(super) fn each<Q: Question>(
     question: &Q,
-    found: &[Found<'_, Finding<Q>>],
+    found: &[AnalysisAnswer<'_, QuestionFinding<Q>>],
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     for (number, found) in found.iter().enumerate() {

@@ -20,38 +20,38 @@ EXAMPLES:
   rtrace record --for locks,memory,faults -- make; rtrace analyze all
   rtrace record --for timerlat -- sleep 10; rtrace analyze timerlat --beyond 50us
   rtrace analyze sched run.dat --json | jq '.buffers[0].waits.p99'")]
-pub(crate) struct Args {
+pub(crate) struct AnalyzeArgs {
     #[command(subcommand)]
-    what: What,
+    what: AnalyzeCommand,
 }
 
 #[derive(clap::Subcommand)]
-enum What {
-    All(all::Args),
-    Faults(faults::Args),
-    Functions(functions::Args),
-    Io(io::Args),
-    Irq(irq::Args),
-    Locks(locks::Args),
-    Memory(memory::Args),
-    Osnoise(osnoise::Args),
-    Sched(sched::Args),
-    Syscalls(syscalls::Args),
-    Timerlat(timerlat::Args),
+enum AnalyzeCommand {
+    All(all::AnalyzeAllArgs),
+    Faults(faults::AnalyzeFaultsArgs),
+    Functions(functions::AnalyzeFunctionsArgs),
+    Io(io::AnalyzeIoArgs),
+    Irq(irq::AnalyzeIrqArgs),
+    Locks(locks::AnalyzeLocksArgs),
+    Memory(memory::AnalyzeMemoryArgs),
+    Osnoise(osnoise::AnalyzeOsnoiseArgs),
+    Sched(sched::AnalyzeSchedArgs),
+    Syscalls(syscalls::AnalyzeSyscallsArgs),
+    Timerlat(timerlat::AnalyzeTimerlatArgs),
 }
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &AnalyzeArgs) -> Result<Exit, Failure> {
     match &args.what {
-        What::All(args) => all::run(args),
-        What::Faults(args) => faults::run(args),
-        What::Functions(args) => functions::run(args),
-        What::Io(args) => io::run(args),
-        What::Irq(args) => irq::run(args),
-        What::Locks(args) => locks::run(args),
-        What::Memory(args) => memory::run(args),
-        What::Osnoise(args) => osnoise::run(args),
-        What::Sched(args) => sched::run(args),
-        What::Syscalls(args) => syscalls::run(args),
-        What::Timerlat(args) => timerlat::run(args),
+        AnalyzeCommand::All(args) => all::run(args),
+        AnalyzeCommand::Faults(args) => faults::run(args),
+        AnalyzeCommand::Functions(args) => functions::run(args),
+        AnalyzeCommand::Io(args) => io::run(args),
+        AnalyzeCommand::Irq(args) => irq::run(args),
+        AnalyzeCommand::Locks(args) => locks::run(args),
+        AnalyzeCommand::Memory(args) => memory::run(args),
+        AnalyzeCommand::Osnoise(args) => osnoise::run(args),
+        AnalyzeCommand::Sched(args) => sched::run(args),
+        AnalyzeCommand::Syscalls(args) => syscalls::run(args),
+        AnalyzeCommand::Timerlat(args) => timerlat::run(args),
     }
 }

@@ -1,6 +1,6 @@
 //! Distributions of durations in tables, CSV and JSON.
 
-use super::unit::Unit;
+use super::unit::ClockUnit;
 use rtrace::analysis::Distribution;
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ fn times(of: &Distribution) -> [u64; 6] {
 }
 
 /// Mean, quantiles and maximum, each a cell.
-pub(super) fn cells(of: &Distribution, unit: Unit) -> [String; 6] {
+pub(super) fn cells(of: &Distribution, unit: ClockUnit) -> [String; 6] {
     times(of).map(|time| if of.count == 0 { "-".to_owned() } else { unit.short(time) })
 }
 

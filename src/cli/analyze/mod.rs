@@ -24,5 +24,5 @@ mod timerlat;
 pub(super) mod unit;
 pub(super) mod words;
 
-pub(crate) use command::{Args, run};
+pub(crate) use command::{AnalyzeArgs, run};
 pub(super) use file::FileArgs;

@@ -2,8 +2,8 @@
 
 use super::distribution;
 use super::irq::answer::softirq_name;
-use super::table::Table;
-use super::unit::Unit;
+use super::table::TextTable;
+use super::unit::ClockUnit;
 use super::words::{cut, not_shown};
 use crate::cli::exit::Failure;
 use rtrace::analysis::{Durations, Noise, NoiseSource};
@@ -38,7 +38,7 @@ pub(super) fn name(source: &NoiseSource) -> String {
 
 /// A limit in microseconds.
 pub(super) fn short(limit: Duration) -> String {
-    Unit::Nanoseconds.short(nanoseconds(limit))
+    ClockUnit::Nanoseconds.short(nanoseconds(limit))
 }
 
 /// A limit in nanoseconds.
@@ -49,7 +49,7 @@ pub(super) fn nanoseconds(limit: Duration) -> u64 {
 /// Nanoseconds as microseconds with their sign.
 pub(super) fn signed(time: i64) -> String {
     let sign = if time < 0 { "-" } else { "" };
-    format!("{sign}{}", Unit::Nanoseconds.short(time.unsigned_abs()))
+    format!("{sign}{}", ClockUnit::Nanoseconds.short(time.unsigned_abs()))
 }
 
 /// Interferences by cause.
@@ -58,14 +58,14 @@ pub(super) fn table(sources: &[(NoiseSource, Durations)], top: usize, out: &mut 
         return Ok(());
     }
     writeln!(out, "\nInterferences by cause (total: ms; others: us)")?;
-    let mut table = Table::new(2, ["KIND", "CAUSE", "count", "total"].into_iter().chain(distribution::TIMES));
+    let mut table = TextTable::new(2, ["KIND", "CAUSE", "count", "total"].into_iter().chain(distribution::TIMES));
     let mut rows: Vec<_> = sources.iter().collect();
     let more = cut(&mut rows, top);
     for (source, durations) in rows {
         let times = durations.distribution();
-        let total = Unit::Nanoseconds.long(times.total);
+        let total = ClockUnit::Nanoseconds.long(times.total);
         let row = [kind(source).to_owned(), name(source), times.count.to_string(), total];
-        table.row(row.into_iter().chain(distribution::cells(&times, Unit::Nanoseconds)));
+        table.row(row.into_iter().chain(distribution::cells(&times, ClockUnit::Nanoseconds)));
     }
     table.write(out)?;
     Ok(not_shown(more, out)?)
@@ -76,11 +76,11 @@ pub(super) fn causes(causes: &[Noise], top: usize, out: &mut dyn Write) -> Resul
     if causes.is_empty() {
         return Ok(());
     }
-    let mut table = Table::aligned(vec![true, true], ["KIND", "CAUSE", "us", "begin (local clock)"]);
+    let mut table = TextTable::aligned(vec![true, true], ["KIND", "CAUSE", "us", "begin (local clock)"]);
     let mut rows: Vec<_> = causes.iter().collect();
     let more = cut(&mut rows, top);
     for noise in rows {
-        let unit = Unit::Nanoseconds;
+        let unit = ClockUnit::Nanoseconds;
         let row = [kind(&noise.source).to_owned(), name(&noise.source), unit.short(noise.duration)];
         table.row(row.into_iter().chain([unit.point(noise.start)]));
     }

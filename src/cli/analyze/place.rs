@@ -1,6 +1,6 @@
 //! One buffer of a recording: the place that an answer is about.
 
-use super::unit::Unit;
+use super::unit::ClockUnit;
 use crate::cli::query::Input;
 use rtrace::recording::BufferSource;
 use rtrace::symbols::Comms;
@@ -9,19 +9,19 @@ use std::io::{self, Write};
 
 /// A buffer, and what its answer needs to be read.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct AnswerPlace<'a> {
     /// Its name; of the top buffer empty.
     pub(super) buffer: &'a str,
     pub(super) clock: &'a str,
-    pub(super) unit: Unit,
+    pub(super) unit: ClockUnit,
     comms: &'a Comms,
 }
 
-impl<'a> Place<'a> {
+impl<'a> AnswerPlace<'a> {
     pub(super) fn of(input: &'a Input, source: &BufferSource) -> Self {
         let buffer = &input.trace.buffers[source.buffer];
-        let unit = Unit::of(source.in_ticks);
-        Place { buffer: &buffer.name, clock: &buffer.clock, unit, comms: &input.symbols.comms }
+        let unit = ClockUnit::of(source.in_ticks);
+        AnswerPlace { buffer: &buffer.name, clock: &buffer.clock, unit, comms: &input.symbols.comms }
     }
 
     /// The name of a task, which the recording keeps one of for each pid.

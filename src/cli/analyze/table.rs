@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 
 /// Rows of cells.
-pub(in crate::cli) struct Table {
+pub(in crate::cli) struct TextTable {
     /// By column, true if its cells begin at the left; those beyond do not.
     left: Vec<bool>,
     rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl TextTable {
     /// With a heading, whose first `left` columns are texts.
     pub(in crate::cli) fn new<'t>(left: usize, heading: impl IntoIterator<Item = &'t str>) -> Self {
         Self::aligned(vec![true; left], heading)
@@ -17,7 +17,7 @@ impl Table {
 
     /// The same with texts in any of the columns.
     pub(in crate::cli) fn aligned<'t>(left: Vec<bool>, heading: impl IntoIterator<Item = &'t str>) -> Self {
-        Table { left, rows: vec![heading.into_iter().map(str::to_owned).collect()] }
+        TextTable { left, rows: vec![heading.into_iter().map(str::to_owned).collect()] }
     }
 
     pub(in crate::cli) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
@@ -50,11 +50,11 @@ mod tests {
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {
-        let mut table = Table::new(1, ["TASK", "N"]);
+        let mut table = TextTable::new(1, ["TASK", "N"]);
         table.row(["a".to_owned(), "1000".to_owned()]);
         table.row(["größer".to_owned(), "7".to_owned()]);
         let mut out = Vec::new();
-        Table::new(1, ["TASK", "N"]).write(&mut out).unwrap();
+        TextTable::new(1, ["TASK", "N"]).write(&mut out).unwrap();
         assert_eq!(String::from_utf8_lossy(&out), "TASK  N\n(none)\n");
         out.clear();
         table.write(&mut out).unwrap();

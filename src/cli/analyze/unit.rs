@@ -2,70 +2,70 @@
 
 /// The unit of a trace clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cli) enum Unit {
+pub(in crate::cli) enum ClockUnit {
     Nanoseconds,
     /// Of a clock that does not say how long they are.
     Ticks,
 }
 
-impl Unit {
+impl ClockUnit {
     pub(in crate::cli) fn of(in_ticks: bool) -> Self {
-        if in_ticks { Unit::Ticks } else { Unit::Nanoseconds }
+        if in_ticks { ClockUnit::Ticks } else { ClockUnit::Nanoseconds }
     }
 
     /// As JSON has it.
     pub(in crate::cli) fn name(self) -> &'static str {
         match self {
-            Unit::Nanoseconds => "ns",
-            Unit::Ticks => "ticks",
+            ClockUnit::Nanoseconds => "ns",
+            ClockUnit::Ticks => "ticks",
         }
     }
 
-    /// The unit of [`Unit::long`].
+    /// The unit of [`ClockUnit::long`].
     pub(in crate::cli) fn long_name(self) -> &'static str {
         match self {
-            Unit::Nanoseconds => "ms",
-            Unit::Ticks => "ticks",
+            ClockUnit::Nanoseconds => "ms",
+            ClockUnit::Ticks => "ticks",
         }
     }
 
-    /// The unit of [`Unit::short`].
+    /// The unit of [`ClockUnit::short`].
     pub(in crate::cli) fn short_name(self) -> &'static str {
         match self {
-            Unit::Nanoseconds => "us",
-            Unit::Ticks => "ticks",
+            ClockUnit::Nanoseconds => "us",
+            ClockUnit::Ticks => "ticks",
         }
     }
 
     /// A sum of times, in milliseconds.
     pub(in crate::cli) fn long(self, time: u64) -> String {
         match self {
-            Unit::Nanoseconds => decimals(time, 1_000_000),
-            Unit::Ticks => time.to_string(),
+            ClockUnit::Nanoseconds => decimals(time, 1_000_000),
+            ClockUnit::Ticks => time.to_string(),
         }
     }
 
     /// A single time, in microseconds.
     pub(in crate::cli) fn short(self, time: u64) -> String {
         match self {
-            Unit::Nanoseconds => decimals(time, 1_000),
-            Unit::Ticks => time.to_string(),
+            ClockUnit::Nanoseconds => decimals(time, 1_000),
+            ClockUnit::Ticks => time.to_string(),
         }
     }
 
     /// A point of time, in seconds with six decimals, as reports have it.
     pub(in crate::cli) fn micros(self, at: u64) -> String {
         match self {
-            Unit::Nanoseconds => format!("{}.{:06}", at / 1_000_000_000, at % 1_000_000_000 / 1000),
-            Unit::Ticks => at.to_string(),
+            ClockUnit::Nanoseconds => format!("{}.{:06}", at / 1_000_000_000, at % 1_000_000_000 / 1000),
+            ClockUnit::Ticks => at.to_string(),
         }
     }
 
     /// A point of time, in seconds with all nine decimals.
     pub(in crate::cli) fn point(self, at: u64) -> String {
         match self {
-            Unit::Nanoseconds => format!("{}.{:09}", at / 1_000_000_000, at % 1_000_000_000),
-            Unit::Ticks => at.to_string(),
+            ClockUnit::Nanoseconds => format!("{}.{:09}", at / 1_000_000_000, at % 1_000_000_000),
+            ClockUnit::Ticks => at.to_string(),
         }
     }
 }
@@ -83,12 +83,12 @@ mod tests {
 
     #[test]
     fn times_are_rounded_to_three_decimals() {
-        let ns = Unit::Nanoseconds;
+        let ns = ClockUnit::Nanoseconds;
         assert_eq!(
             (ns.long(1_234_567), ns.long(1_234_500), ns.long(499)),
             ("1.235".into(), "1.235".into(), "0.000".into())
         );
         assert_eq!((ns.short(1_234_567), ns.point(5_000_000_007)), ("1234.567".into(), "5.000000007".into()));
-        assert_eq!((Unit::Ticks.long(7), Unit::Ticks.point(9)), ("7".into(), "9".into()));
+        assert_eq!((ClockUnit::Ticks.long(7), ClockUnit::Ticks.point(9)), ("7".into(), "9".into()));
     }
 }

@@ -2,9 +2,9 @@
 
 use super::offsets;
 use super::vcpus::Vcpus;
-use crate::cli::damage::Damage;
+use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure, print};
-use crate::cli::trace_file::{Made, Overwrite, mode_like, open_recording, threads};
+use crate::cli::trace_file::{OutputFile, Overwrite, mode_like, open_recording, threads};
 use anyhow::{Context, anyhow};
 use rtrace::recording::Recording;
 use rtrace::trace_dat::write::{Version, convert};
@@ -28,7 +28,7 @@ EXAMPLES:
   rtrace attach -s 27950965013436847 trace.dat guest.dat
                                                     debugfs says kvm/PID-FD/vcpu0/tsc-offset -27950965013436847
   rtrace report trace.dat guest.dat")]
-pub(crate) struct Args {
+pub(crate) struct AttachArgs {
     /// The host's recording
     #[arg(value_name = "HOST.dat", value_hint = clap::ValueHint::FilePath)]
     host: PathBuf,
@@ -58,7 +58,7 @@ pub(crate) struct Args {
     name: Option<String>,
 }
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &AttachArgs) -> Result<Exit, Failure> {
     // A link stays one.
     let real = |path: &Path| path.canonicalize().with_context(|| format!("failed to read {}", path.display()));
     let (host_path, guest_path) = (real(&args.host)?, real(&args.guest)?);
@@ -135,7 +135,7 @@ fn open(path: &Path) -> Result<Recording, Failure> {
         return Err(Failure::new(Exit::Usage, error).hint(format!("`rtrace recover {}` completes it.", path.display())));
     }
     if !trace.damage.is_empty() {
-        Damage::of(path, trace);
+        DamageReport::of(path, trace);
         return Err(damaged(path));
     }
     Ok(recording)
@@ -159,14 +159,14 @@ fn put(trace: &mut Trace, id: OptionId, data: Vec<u8>) {
 }
 
 /// Writes `trace`, which was read from `path`, beside it.
-fn rewritten(path: &Path, trace: &Trace) -> Result<Made, Failure> {
-    let (made, file) = Made::new(path, mode_like(path), Overwrite::FORCE)?;
+fn rewritten(path: &Path, trace: &Trace) -> Result<OutputFile, Failure> {
+    let (made, file) = OutputFile::new(path, mode_like(path), Overwrite::FORCE)?;
     let version = match trace.prefix.version {
         6 => Version::V6,
         _ => Version::V7(trace.prefix.codec),
     };
     let mut whole = true;
-    let damage = Damage::default();
+    let damage = DamageReport::default();
     let written = convert(trace, file, version, threads(), &mut |found| {
         damage.note(path, &found);
         whole = false;
@@ -176,7 +176,7 @@ fn rewritten(path: &Path, trace: &Trace) -> Result<Made, Failure> {
 }
 
 /// The outcome, a line for each file.
-fn said(args: &Args, facts: &GuestFacts, cpus: u32, samples: &[Vec<ClockSample>], clock: &str) -> String {
+fn said(args: &AttachArgs, facts: &GuestFacts, cpus: u32, samples: &[Vec<ClockSample>], clock: &str) -> String {
     let threads: Vec<String> = facts.cpus.iter().map(|(_, pid)| pid.map_or(-1, |Pid(pid)| pid).to_string()).collect();
     let mut text = format!("{}: guest {}, ", args.host.display(), facts.name);
     text += &format!("{} run by threads {}", counted(threads.len() as u64, "CPU"), threads.join(", "));

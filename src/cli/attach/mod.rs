@@ -4,4 +4,4 @@ mod command;
 mod offsets;
 mod vcpus;
 
-pub(crate) use command::{Args, run};
+pub(crate) use command::{AttachArgs, run};

@@ -13,20 +13,20 @@ EXAMPLES:
   rtrace baseline save run?.dat -o baseline.json
   rtrace baseline compare baseline.json new?.dat --metric 'p99(wait(nginx))'
   rtrace baseline compare baseline.json new?.dat --update")]
-pub(crate) struct Args {
+pub(crate) struct BaselineArgs {
     #[command(subcommand)]
-    what: What,
+    what: BaselineCommand,
 }
 
 #[derive(clap::Subcommand)]
-enum What {
-    Save(save::Args),
-    Compare(compare::Args),
+enum BaselineCommand {
+    Save(save::BaselineSaveArgs),
+    Compare(compare::BaselineCompareArgs),
 }
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &BaselineArgs) -> Result<Exit, Failure> {
     match &args.what {
-        What::Save(args) => save::run(args),
-        What::Compare(args) => compare::run(args),
+        BaselineCommand::Save(args) => save::run(args),
+        BaselineCommand::Compare(args) => compare::run(args),
     }
 }

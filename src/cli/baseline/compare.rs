@@ -18,7 +18,7 @@ EXAMPLES:
   rtrace baseline compare baseline.json new.dat
   rtrace baseline compare baseline.json new?.dat --metric 'p99(wait(nginx))' --markdown
   rtrace baseline compare baseline.json new?.dat --update")]
-pub(super) struct Args {
+pub(super) struct BaselineCompareArgs {
     /// Saved summary
     #[arg(value_name = "BASE", value_hint = clap::ValueHint::FilePath)]
     base: PathBuf,
@@ -35,7 +35,7 @@ pub(super) struct Args {
     update: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(super) fn run(args: &BaselineCompareArgs) -> Result<Exit, Failure> {
     if saved(&args.base)?.is_none() {
         let error = anyhow!("{} is not a saved summary", args.base.display());
         return Err(Failure::new(Exit::Usage, error).hint("`rtrace diff BASE… -- NEW…` compares recordings."));

@@ -4,4 +4,4 @@ mod command;
 mod compare;
 mod save;
 
-pub(crate) use command::{Args, run};
+pub(crate) use command::{BaselineArgs, run};

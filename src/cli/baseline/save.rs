@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 EXAMPLES:
   rtrace baseline save run.dat -o baseline.json
   rtrace baseline save run?.dat -o baseline.json --metric 'p99(wait(nginx))'")]
-pub(super) struct Args {
+pub(super) struct BaselineSaveArgs {
     /// Recordings, or saved summaries to be joined
     #[arg(value_name = "FILE", required = true, value_hint = clap::ValueHint::FilePath)]
     files: Vec<PathBuf>,
@@ -34,7 +34,7 @@ pub(super) struct Args {
     part: PartArgs,
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(super) fn run(args: &BaselineSaveArgs) -> Result<Exit, Failure> {
     let mut runs = Vec::new();
     for file in &args.files {
         runs.extend(runs_of(file, &args.metric, &args.part)?);

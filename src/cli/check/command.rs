@@ -26,7 +26,7 @@ EXAMPLES:
   rtrace check run.dat --spec rtrace.toml --junit results.xml
   rtrace check baseline.json --assert 'p99(wait()) < 500us'
   rtrace check run.dat --assert 'rate(sched:sched_migrate_task) < 100/s' --json | jq .verdict")]
-pub(crate) struct Args {
+pub(crate) struct CheckArgs {
     #[command(flatten)]
     file: FileArgs,
     /// Assertion that must hold; may be given several times
@@ -59,7 +59,7 @@ pub(in crate::cli) fn assertion(text: &str) -> Result<Assertion, String> {
     })
 }
 
-pub(in crate::cli) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(in crate::cli) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     let mut named: Vec<(String, Assertion)> =
         args.assert.iter().map(|assertion| (assertion.text.clone(), assertion.clone())).collect();
     let mut min_samples = args.min_samples;
@@ -94,7 +94,7 @@ pub(in crate::cli) fn run(args: &Args) -> Result<Exit, Failure> {
     })
 }
 
-impl Args {
+impl CheckArgs {
     /// Writes the verdicts in the form that is asked for; `comms` has the names of tasks.
     fn show(&self, verdicts: &Verdicts<'_>, comms: &Comms, out: &mut dyn Write) -> Result<Exit, Failure> {
         if let Some(path) = &self.junit {

@@ -1,6 +1,6 @@
 //! The events around the place that a verdict is about.
 
-use crate::cli::analyze::unit::Unit;
+use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::exit::Failure;
 use rtrace::analysis::Spot;
 use rtrace::recording::{Event, Query};
@@ -11,7 +11,7 @@ const BEFORE: u64 = 3;
 const AFTER: u64 = 2;
 
 /// Lines of the events at the interval's begin, at its end and around that.
-pub(super) fn lines(query: &Query<'_>, spot: &Spot, unit: Unit) -> Result<Vec<String>, Failure> {
+pub(super) fn lines(query: &Query<'_>, spot: &Spot, unit: ClockUnit) -> Result<Vec<String>, Failure> {
     let (begin, end) = (Timestamp(spot.begin), Timestamp(spot.at));
     let mut lines: Vec<(Timestamp, String)> = Vec::new();
     let mut add = |event: &Event<'_>| {
@@ -27,7 +27,7 @@ pub(super) fn lines(query: &Query<'_>, spot: &Spot, unit: Unit) -> Result<Vec<St
     Ok(lines.into_iter().map(|line| line.1).collect())
 }
 
-fn line(event: &Event<'_>, unit: Unit) -> String {
+fn line(event: &Event<'_>, unit: ClockUnit) -> String {
     let at = unit.point(event.timestamp().0);
     let (task, pid, cpu) = (event.comm(), event.pid().0, event.cpu().0);
     format!("{task}-{pid} [{cpu:03}] {at}: {}: {}", event.name(), event.text())

@@ -4,7 +4,7 @@ use super::names::RecordingNames;
 use super::verdicts::{Judged, Verdicts};
 use super::{context, dropped, text};
 use crate::cli::analyze::FileArgs;
-use crate::cli::analyze::unit::Unit;
+use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{QueryEvents, one_buffer};
 use anyhow::anyhow;
@@ -46,13 +46,13 @@ pub(super) fn judge<'e>(
         query.analyse((Extents::new(formats.iter().copied(), input.trace.abi), check.measures()))?;
     let trace = &input.trace;
     let damaged = outcome.damage.count + outcome.unknown().len() as u64 + trace.damage.len() as u64;
-    let unit = Unit::of(query.sources().iter().any(|source| source.in_ticks));
+    let unit = ClockUnit::of(query.sources().iter().any(|source| source.in_ticks));
     let names_of_recording = RecordingNames::of(input);
     let conditions = Conditions {
         damaged,
         dropped: dropped::dropped(trace, &buffer.name),
         enabled: trace.enabled_events(buffer),
-        in_ticks: unit == Unit::Ticks,
+        in_ticks: unit == ClockUnit::Ticks,
         min_samples,
         names: &names_of_recording,
     };

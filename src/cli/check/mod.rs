@@ -14,7 +14,7 @@ mod spec;
 mod text;
 mod verdicts;
 
-pub(crate) use command::Args;
+pub(crate) use command::CheckArgs;
 pub(super) use command::{assertion, run};
 pub(super) use files::write_file;
 pub(super) use judge::check_recorded;

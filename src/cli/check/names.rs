@@ -2,7 +2,7 @@
 
 use crate::cli::analyze::irq::answer::handler_name;
 use crate::cli::analyze::symbol;
-use crate::cli::machine::Machine;
+use crate::cli::machine::RecordingMachine;
 use crate::cli::query::Input;
 use rtrace::analysis::IrqSource;
 use rtrace::assertion::Names;
@@ -11,7 +11,7 @@ use rtrace::units::Pid;
 
 /// The names of a recording: by its machine and its kernel's symbols.
 pub(in crate::cli) struct RecordingNames<'a> {
-    machine: Option<Machine>,
+    machine: Option<RecordingMachine>,
     kallsyms: &'a Kallsyms,
     comms: &'a Comms,
 }
@@ -19,7 +19,7 @@ pub(in crate::cli) struct RecordingNames<'a> {
 impl<'a> RecordingNames<'a> {
     pub(in crate::cli) fn of(input: &'a Input) -> Self {
         RecordingNames {
-            machine: Machine::of_recording(&input.trace),
+            machine: RecordingMachine::of_recording(&input.trace),
             kallsyms: &input.symbols.kallsyms,
             comms: &input.symbols.comms,
         }

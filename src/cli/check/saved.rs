@@ -1,7 +1,7 @@
 //! Assertions held against a saved summary.
 
 use super::verdicts::{Judged, Verdicts};
-use crate::cli::analyze::unit::Unit;
+use crate::cli::analyze::unit::ClockUnit;
 use rtrace::analysis::Extent;
 use rtrace::assertion::Assertion;
 use rtrace::comparison::SavedRuns;
@@ -29,6 +29,6 @@ pub(super) fn judge<'a>(
     let mut extent = Extent::default();
     (extent.events, extent.lost, extent.gaps) = (sum(|run| run.events), sum(|run| run.lost), sum(|run| run.gaps));
     let (buffer, clock) = runs.first().map_or(("", ""), |run| (&run.buffer, &run.clock));
-    let unit = Unit::of(runs.iter().any(|run| run.in_ticks));
+    let unit = ClockUnit::of(runs.iter().any(|run| run.in_ticks));
     Verdicts { path, buffer, clock, unit, extent, results }
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use std::path::Path;
 
 /// The content of a file of assertions.
-pub(super) struct Spec {
+pub(super) struct CheckSpec {
     pub(super) min_samples: Option<u64>,
     /// Names and assertions, in the file's order.
     pub(super) assertions: Vec<(String, Assertion)>,
@@ -16,17 +16,18 @@ pub(super) struct Spec {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Tables {
+struct CheckTables {
     min_samples: Option<u64>,
     #[serde(default)]
     assert: toml::Table,
 }
 
 /// Reads the file at `path`.
-pub(super) fn read(path: &Path) -> Result<Spec, Failure> {
+pub(super) fn read(path: &Path) -> Result<CheckSpec, Failure> {
     let text = read_file(path)?;
     let usage = |error: anyhow::Error| Failure::new(Exit::Usage, error.context(format!("{}", path.display())));
-    let tables: Tables = toml::from_str(&text).map_err(|error| usage(anyhow!("{}", error.to_string().trim_end())))?;
+    let tables: CheckTables =
+        toml::from_str(&text).map_err(|error| usage(anyhow!("{}", error.to_string().trim_end())))?;
     let mut assertions = Vec::new();
     for (name, value) in tables.assert {
         let toml::Value::String(text) = value else {
@@ -38,5 +39,5 @@ pub(super) fn read(path: &Path) -> Result<Spec, Failure> {
         })?;
         assertions.push((name, assertion));
     }
-    Ok(Spec { min_samples: tables.min_samples, assertions })
+    Ok(CheckSpec { min_samples: tables.min_samples, assertions })
 }

@@ -1,7 +1,7 @@
 //! Verdicts as text.
 
 use super::verdicts::{Verdicts, word};
-use crate::cli::analyze::unit::Unit;
+use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::exit::Failure;
 use rtrace::analysis::Spot;
 use rtrace::assertion::{AssertionVerdict, Checked};
@@ -51,7 +51,7 @@ pub(super) fn found(checked: &Checked) -> String {
 }
 
 /// `1.9 ms from 123.456 to 123.458 on CPU 1, task ls [123]`.
-pub(super) fn place(spot: &Spot, unit: Unit, comms: &Comms) -> String {
+pub(super) fn place(spot: &Spot, unit: ClockUnit, comms: &Comms) -> String {
     let task = spot.pid.map(|pid| {
         let comm = comms.get(pid).map(String::from_utf8_lossy);
         format!(", task {} [{}]", comm.as_deref().unwrap_or("<...>"), pid.0)

@@ -1,6 +1,6 @@
 //! The verdicts about a recording.
 
-use crate::cli::analyze::unit::Unit;
+use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::exit::Exit;
 use rtrace::analysis::Extent;
 use rtrace::assertion::{AssertionVerdict, Checked};
@@ -18,7 +18,7 @@ pub(super) struct Verdicts<'a> {
     pub(super) path: &'a Path,
     pub(super) buffer: &'a str,
     pub(super) clock: &'a str,
-    pub(super) unit: Unit,
+    pub(super) unit: ClockUnit,
     pub(super) extent: Extent,
     pub(super) results: Vec<Judged>,
 }

@@ -1,9 +1,9 @@
 //! `rtrace completions SHELL` and the hidden `rtrace complete`.
 
 use super::candidate::Candidate;
-use super::place::{Place, place};
+use super::place::{CompletionPlace, place};
 use super::values::values;
-use super::words::Line;
+use super::words::CompletionLine;
 use crate::cli::exit::{Exit, Failure, print};
 
 /// The scripts, by the names of their files in `completions/`.
@@ -35,14 +35,14 @@ EXAMPLES:
   rtrace completions bash > /usr/share/bash-completion/completions/rtrace    as root, for all
   rtrace completions zsh > ~/.zfunc/_rtrace
   rtrace completions fish > ~/.config/fish/completions/rtrace.fish")]
-pub(crate) struct Args {
+pub(crate) struct CompletionsArgs {
     /// The shell
     shell: Shell,
 }
 
 /// Print the completions of a command line, for the scripts
 #[derive(clap::Args)]
-pub(crate) struct AskArgs {
+pub(crate) struct CompleteArgs {
     shell: Shell,
     /// For bash the line up to the cursor, for others its words
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -50,22 +50,22 @@ pub(crate) struct AskArgs {
 }
 
 /// Prints the script.
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &CompletionsArgs) -> Result<Exit, Failure> {
     let script = SCRIPTS.iter().find(|(shell, ..)| *shell == args.shell).map_or("", |(_, _, script)| *script);
     print(script)
 }
 
 /// Prints a line that says what the shell has to do, then a completion per line: the word, a tab, its meaning.
-pub(crate) fn ask(args: &AskArgs, mut root: clap::Command) -> Result<Exit, Failure> {
+pub(crate) fn ask(args: &CompleteArgs, mut root: clap::Command) -> Result<Exit, Failure> {
     root.build();
     let line = match args.shell {
-        Shell::Bash => Line::of_bash(args.words.first().map_or("", String::as_str)),
-        Shell::Zsh | Shell::Fish => Line::of_words(&args.words),
+        Shell::Bash => CompletionLine::of_bash(args.words.first().map_or("", String::as_str)),
+        Shell::Zsh | Shell::Fish => CompletionLine::of_words(&args.words),
     };
     let (before, current) = (&line.before, line.current.as_str());
     let place = place(&root, before, current);
     let (kind, candidates) = match &place {
-        Place::Foreign(first) => (format!("command {first}"), Vec::new()),
+        CompletionPlace::Foreign(first) => (format!("command {first}"), Vec::new()),
         place => match values(&root, place, current) {
             Some(candidates) => ("words".to_owned(), candidates),
             None => ("files".to_owned(), Vec::new()),

@@ -10,12 +10,12 @@ use rtrace::tracefs::{Instance, Tracefs};
 const FUNCTIONS: usize = 300;
 
 /// The tracing directory to complete from.
-pub(super) struct Live {
+pub(super) struct CompletionTracefs {
     tracefs: Tracefs,
     top: Instance,
 }
 
-impl Live {
+impl CompletionTracefs {
     /// Opens the directory of `--tracefs`, or the mounted one.
     pub(super) fn open(named: Option<&str>) -> Option<Self> {
         let tracefs = match named {
@@ -23,7 +23,7 @@ impl Live {
             None => Tracefs::mounted()?,
         };
         let top = tracefs.top();
-        Some(Live { tracefs, top })
+        Some(CompletionTracefs { tracefs, top })
     }
 
     /// Systems, and the events whose name or system and name begin with what `current` has after its last comma.

@@ -18,4 +18,4 @@ mod place;
 mod values;
 mod words;
 
-pub(crate) use command::{Args, AskArgs, SCRIPTS, ask, run};
+pub(crate) use command::{CompleteArgs, CompletionsArgs, SCRIPTS, ask, run};

@@ -3,17 +3,17 @@
 use clap::{Arg, Command};
 
 /// A place in the command line, with what was found on the way there.
-pub(super) enum Place<'a> {
+pub(super) enum CompletionPlace<'a> {
     /// A command or a subcommand of this one, an option of it, or its first argument.
-    Word(Context<'a>),
+    Word(CompletionContext<'a>),
     /// The value of an option; the bytes of the word before it (`--event=`).
-    Value(Context<'a>, &'a Arg, usize),
+    Value(CompletionContext<'a>, &'a Arg, usize),
     /// A word of the command that is run, which begins at this word of the line.
     Foreign(usize),
 }
 
 /// The command, and the values given to it so far.
-pub(super) struct Context<'a> {
+pub(super) struct CompletionContext<'a> {
     pub(super) command: &'a Command,
     /// Options and their values, in their order.
     pub(super) options: Vec<(&'a Arg, String)>,
@@ -21,7 +21,7 @@ pub(super) struct Context<'a> {
     pub(super) arguments: Vec<String>,
 }
 
-impl Context<'_> {
+impl CompletionContext<'_> {
     /// The last value of an option.
     pub(super) fn last(&self, long: &str) -> Option<&str> {
         self.options.iter().rev().find(|(arg, _)| arg.get_long() == Some(long)).map(|(_, value)| value.as_str())
@@ -34,14 +34,18 @@ fn option<'a>(command: &'a Command, name: &str) -> Option<&'a Arg> {
 }
 
 /// Finds the place of `current` after the words `before`, of which the first is the program.
-pub(super) fn place<'a>(root: &'a Command, before: &[String], current: &str) -> Place<'a> {
-    let mut context = Context { command: root, options: Vec::new(), arguments: Vec::new() };
+pub(super) fn place<'a>(root: &'a Command, before: &[String], current: &str) -> CompletionPlace<'a> {
+    let mut context = CompletionContext { command: root, options: Vec::new(), arguments: Vec::new() };
     let mut waiting: Option<&Arg> = None;
     for (number, word) in before.iter().enumerate().skip(1) {
         if let Some(option) = waiting.take() {
             context.options.push((option, word.clone()));
         } else if word == "--" {
-            return if has_command(context.command) { Place::Foreign(number + 1) } else { Place::Word(context) };
+            return if has_command(context.command) {
+                CompletionPlace::Foreign(number + 1)
+            } else {
+                CompletionPlace::Word(context)
+            };
         } else if let Some(long) = word.strip_prefix("--") {
             let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
             let found = option(context.command, name);
@@ -61,26 +65,26 @@ pub(super) fn place<'a>(root: &'a Command, before: &[String], current: &str) -> 
                 break;
             }
         } else if let Some(command) = context.command.find_subcommand(word).filter(|_| context.arguments.is_empty()) {
-            context = Context { command, options: Vec::new(), arguments: Vec::new() };
+            context = CompletionContext { command, options: Vec::new(), arguments: Vec::new() };
         } else if runs_first_argument(context.command) {
-            return Place::Foreign(number);
+            return CompletionPlace::Foreign(number);
         } else {
             context.arguments.push(word.clone());
         }
     }
     if let Some(option) = waiting {
-        return Place::Value(context, option, 0);
+        return CompletionPlace::Value(context, option, 0);
     }
     if let Some((name, _)) = current.strip_prefix("--").and_then(|long| long.split_once('=')) {
         let found = option(context.command, name);
         if let Some(option) = found {
-            return Place::Value(context, option, name.len() + 3);
+            return CompletionPlace::Value(context, option, name.len() + 3);
         }
     }
     if !current.starts_with('-') && runs_first_argument(context.command) && !context.command.has_subcommands() {
-        return Place::Foreign(before.len());
+        return CompletionPlace::Foreign(before.len());
     }
-    Place::Word(context)
+    CompletionPlace::Word(context)
 }
 
 /// True if the option has a value that may stand in the next word.

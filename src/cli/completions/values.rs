@@ -1,23 +1,23 @@
 //! The words that fit a place. Hidden options and commands are none.
 
 use super::candidate::Candidate;
-use super::live::Live;
-use super::place::{Context, Place};
+use super::live::CompletionTracefs;
+use super::place::{CompletionContext, CompletionPlace};
 use crate::cli::traced::purposes;
 use clap::{Arg, Command};
 
 /// The completions of `current`; `None` if files are wanted, of which the shell knows more.
-pub(super) fn values(root: &Command, place: &Place<'_>, current: &str) -> Option<Vec<Candidate>> {
+pub(super) fn values(root: &Command, place: &CompletionPlace<'_>, current: &str) -> Option<Vec<Candidate>> {
     match place {
-        Place::Foreign(_) => None,
-        Place::Value(context, option, skipped) => {
+        CompletionPlace::Foreign(_) => None,
+        CompletionPlace::Value(context, option, skipped) => {
             let (head, value) = current.split_at(*skipped);
             let mut found = of_value(root, context, option, value)?;
             found.iter_mut().for_each(|candidate| candidate.word.insert_str(0, head));
             Some(found)
         }
-        Place::Word(context) if current.starts_with('-') => Some(options(context.command)),
-        Place::Word(context) => {
+        CompletionPlace::Word(context) if current.starts_with('-') => Some(options(context.command)),
+        CompletionPlace::Word(context) => {
             let mut found: Vec<Candidate> = Vec::new();
             if context.arguments.is_empty() {
                 let commands = context.command.get_subcommands().filter(|sub| !sub.is_hide_set());
@@ -53,7 +53,7 @@ fn options(command: &Command) -> Vec<Candidate> {
 }
 
 /// The values of an option or an argument: what lives, and the words of its language.
-fn of_value(root: &Command, context: &Context<'_>, arg: &Arg, current: &str) -> Option<Vec<Candidate>> {
+fn of_value(root: &Command, context: &CompletionContext<'_>, arg: &Arg, current: &str) -> Option<Vec<Candidate>> {
     let mut found = live_value(root, context, arg, current)?;
     let is_event = arg.get_value_names().is_some_and(|names| names.iter().any(|name| name.starts_with("EVENT> <")));
     if arg.is_hide_possible_values_set() && !(is_event && context.arguments.is_empty()) {
@@ -81,16 +81,17 @@ fn language(arg: &Arg, current: &str) -> Vec<Candidate> {
 }
 
 /// The values of an option or an argument, by what its placeholder in the help says.
-fn live_value(root: &Command, context: &Context<'_>, arg: &Arg, current: &str) -> Option<Vec<Candidate>> {
+fn live_value(root: &Command, context: &CompletionContext<'_>, arg: &Arg, current: &str) -> Option<Vec<Candidate>> {
     let known = arg.get_possible_values();
     if !known.is_empty() && !arg.is_hide_possible_values_set() {
         let shown = known.iter().filter(|value| !value.is_hide_set());
         let meaning = |value: &clap::builder::PossibleValue| value.get_help().map(ToString::to_string);
         return Some(shown.map(|value| Candidate::new(value.get_name(), meaning(value).unwrap_or_default())).collect());
     }
-    let live = || Live::open(context.last("tracefs"));
-    let live_words =
-        |words: &dyn Fn(&Live) -> Vec<Candidate>| Some(live().map(|live| words(&live)).unwrap_or_default());
+    let live = || CompletionTracefs::open(context.last("tracefs"));
+    let live_words = |words: &dyn Fn(&CompletionTracefs) -> Vec<Candidate>| {
+        Some(live().map(|live| words(&live)).unwrap_or_default())
+    };
     let value_name = arg.get_value_names().and_then(|names| names.first()).map_or("", |name| name.as_str());
     let events: Vec<&str> = events_of(context);
     let is_later = arg.is_positional() && !context.arguments.is_empty() && value_name.starts_with("EVENT> <");
@@ -143,7 +144,7 @@ fn live_value(root: &Command, context: &Context<'_>, arg: &Arg, current: &str) -
 }
 
 /// The events that fields are asked for: of the last `-e`, or the arguments.
-fn events_of<'a>(context: &'a Context<'_>) -> Vec<&'a str> {
+fn events_of<'a>(context: &'a CompletionContext<'_>) -> Vec<&'a str> {
     let given = ["start", "end"].map(|name| context.last(name));
     let arguments = context.arguments.iter().map(String::as_str);
     match context.last("event") {

@@ -2,7 +2,7 @@
 
 /// The words before the cursor, without quotes.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct CompletionLine {
     /// The whole words, the program's name first.
     pub(super) before: Vec<String>,
     /// The word that is completed, up to the cursor.
@@ -14,12 +14,12 @@ pub(super) struct Line {
 /// The characters after which bash takes a new word to begin, of its COMP_WORDBREAKS, within a word of a command line.
 const BREAKS: [char; 2] = [':', '='];
 
-impl Line {
+impl CompletionLine {
     /// A line of bash, as typed up to the cursor.
     ///
     /// Bash replaces what follows an open quote, or else what follows the last `:` or `=`.
     pub(super) fn of_bash(text: &str) -> Self {
-        let mut line = Line::default();
+        let mut line = CompletionLine::default();
         let (mut quote, mut escaped, mut begun) = (None, false, false);
         for c in text.chars() {
             match (quote, c) {
@@ -60,9 +60,9 @@ impl Line {
         };
         match words.split_last() {
             Some((current, before)) => {
-                Line { before: before.iter().map(unquoted).collect(), current: unquoted(current), cut: 0 }
+                CompletionLine { before: before.iter().map(unquoted).collect(), current: unquoted(current), cut: 0 }
             }
-            None => Line::default(),
+            None => CompletionLine::default(),
         }
     }
 }
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn bash_keeps_what_stands_before_a_break_or_a_quote() {
         let line = |text| {
-            let line = Line::of_bash(text);
+            let line = CompletionLine::of_bash(text);
             (line.before.join("|"), line.current, line.cut)
         };
         assert_eq!(line("rtrace rec"), ("rtrace".into(), "rec".into(), 0));

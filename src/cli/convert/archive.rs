@@ -2,7 +2,7 @@
 //! <https://perfetto.dev/docs/reference/perfetto-manifest>
 
 use super::perfetto;
-use super::written::Written;
+use super::written::ConvertOutcome;
 use crate::cli::exit::Failure;
 use crate::cli::piped;
 use crate::cli::query::{Input, QueryEvents};
@@ -24,12 +24,12 @@ pub(super) fn write<W: Write + Send>(
     events: &QueryEvents<'_>,
     more: impl Fn(&QueryEvents<'_>, &[usize], &mut File) -> Result<Vec<String>, Failure>,
     out: &mut W,
-) -> Result<Written, Failure> {
+) -> Result<ConvertOutcome, Failure> {
     let members = members(events.inputs);
     let manifest = manifest(&members);
     let mut archive = Builder::new(out);
     append(&mut archive, "perfetto_manifest.json", manifest.len() as u64, &mut manifest.as_bytes())?;
-    let mut written = Written { events: 0, left_out: Vec::new() };
+    let mut written = ConvertOutcome { events: 0, left_out: Vec::new() };
     for (number, of) in members.iter().enumerate() {
         let sources = events.query.sources().iter().filter(|source| source.recording == number).cloned().collect();
         let own = QueryEvents { query: events.query.clone().of_sources(sources), ..events.clone() };

@@ -36,7 +36,7 @@ EXAMPLES:
   rtrace convert run.dat run.csv --fields ts,cpu,next_comm --filter sched:sched_switch
   rtrace convert run.dat --to json --since -200ms -o - | jq 'select(.pid == 1)'
   rtrace convert run.dat --compression none -o - | ssh host 'cat > run.dat'")]
-pub(crate) struct Args {
+pub(crate) struct ConvertArgs {
     /// Files to read, unless -i names them, and last the file to write, unless -o names it
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     files: Vec<PathBuf>,
@@ -72,7 +72,7 @@ pub(crate) struct Args {
     pub(super) events: QueryArgs,
 }
 
-impl Args {
+impl ConvertArgs {
     /// The files to read and the one to write. The first file without an option is one to read, as in every command that
     /// reads; after -i it is the one to write, as in trace-cmd.
     pub(super) fn files(&self) -> Result<(Vec<&Path>, &Path), Failure> {
@@ -164,7 +164,7 @@ fn codec(text: &str) -> Result<Codec, String> {
     }
 }
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ConvertArgs) -> Result<Exit, Failure> {
     unfinished::watch();
     let (inputs, output) = args.files()?;
     let target = args.to.or_else(|| ConvertTarget::of_ending(output));

@@ -1,7 +1,7 @@
 //! `--to ctf`.
 
-use super::origin::{Origin, uname};
-use super::written::Written;
+use super::origin::{RecordingOrigin, uname};
+use super::written::ConvertOutcome;
 use crate::cli::exit::Failure;
 use crate::cli::query::{Input, QueryEvents};
 use rtrace::export::{Ctf, CtfBuffer, CtfFile};
@@ -10,11 +10,11 @@ use rtrace::trace_dat::OptionId;
 use std::io::Write;
 
 /// Writes the events as a trace per recording, whose files are among the frames of `out`.
-pub(super) fn write(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<Written, Failure> {
+pub(super) fn write(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<ConvertOutcome, Failure> {
     let several = events.inputs.len() > 1;
     let mut in_ticks = false;
     let file = |number: usize| -> Result<CtfFile<'_>, Failure> {
-        let (input, origin) = (&events.inputs[number], Origin::of(events, number)?);
+        let (input, origin) = (&events.inputs[number], RecordingOrigin::of(events, number)?);
         in_ticks |= origin.in_ticks;
         Ok(CtfFile {
             formats: input.formats().collect(),
@@ -43,7 +43,7 @@ pub(super) fn write(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> 
     ];
     let list = list.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
     let ticks = in_ticks.then(|| "the unit of time: ticks stand as nanoseconds".to_owned());
-    Ok(Written { events: outcome.events - found.unknown, left_out: list.chain(ticks).collect() })
+    Ok(ConvertOutcome { events: outcome.events - found.unknown, left_out: list.chain(ticks).collect() })
 }
 
 /// Tells recordings apart; the same for the same one. A version 4 by its bits.

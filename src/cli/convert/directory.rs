@@ -1,8 +1,8 @@
 //! A directory being made, which appears under its name when it is complete.
 
-use super::written::Written;
+use super::written::ConvertOutcome;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::unfinished::Unfinished;
+use crate::cli::unfinished::UnfinishedPath;
 use anyhow::{Context, anyhow};
 use rtrace::export::Frames;
 use std::fs::{DirBuilder, File};
@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 pub(super) fn write(
     path: &Path,
     mode: u32,
-    fill: impl FnOnce(&mut (dyn Write + Send)) -> Result<Written, Failure>,
-) -> Result<(Written, u64), Failure> {
+    fill: impl FnOnce(&mut (dyn Write + Send)) -> Result<ConvertOutcome, Failure>,
+) -> Result<(ConvertOutcome, u64), Failure> {
     let directory = Directory::new(path, mode)?;
     let mut size = 0u64;
     let written = fill(&mut Frames::new(|name: &str, bytes: &[u8]| {
@@ -29,7 +29,7 @@ pub(super) fn write(
 /// A directory; dropped before [`Directory::keep`] it leaves nothing.
 struct Directory {
     path: PathBuf,
-    temporary: Unfinished,
+    temporary: UnfinishedPath,
     /// The mode of its files.
     mode: u32,
     kept: bool,
@@ -42,7 +42,7 @@ impl Directory {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.tmp", std::process::id()));
         let temporary = path.with_file_name(name);
-        let temporary = Unfinished::new(&temporary);
+        let temporary = UnfinishedPath::new(&temporary);
         let made = DirBuilder::new().mode(mode | (mode & 0o444) >> 2).create(temporary.path());
         made.with_context(|| format!("failed to create {}", path.display()))?;
         Ok(Directory { path: path.to_owned(), temporary, mode, kept: false })

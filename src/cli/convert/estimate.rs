@@ -61,7 +61,7 @@ impl Course {
         events: &QueryEvents<'e>,
         export: impl Fn(&QueryEvents<'e>, &mut (dyn Write + Send)) -> Result<u64, Failure>,
     ) -> Result<u64, Failure> {
-        let (mut bytes, mut written) = (Counting(0), 0);
+        let (mut bytes, mut written) = (EstimateOutput(0), 0);
         for sample in 0..SAMPLES {
             let (_, begin) = self.place(self.count / SAMPLES * sample);
             let query = events.query.clone().since(begin).until(self.last).first(EVENTS);
@@ -73,9 +73,9 @@ impl Course {
 }
 
 /// An output that counts its bytes.
-struct Counting(u64);
+struct EstimateOutput(u64);
 
-impl Write for Counting {
+impl Write for EstimateOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0 += bytes.len() as u64;
         Ok(bytes.len())

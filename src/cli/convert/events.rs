@@ -1,18 +1,18 @@
 //! To a format of events: a query through an exporter.
 
-use super::command::Args;
+use super::command::ConvertArgs;
 use super::estimate::Course;
-use super::parts::Parts;
-use super::progress::{Counted, Shown};
+use super::parts::ConvertParts;
+use super::progress::{CountedFile, ProgressOutput};
 use super::target::ConvertTarget;
-use super::written::Written;
+use super::written::ConvertOutcome;
 use super::{archive, ctf, directory, perfetto, stacks, tables, tracks};
-use crate::cli::damage::Damage;
+use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure, print};
 use crate::cli::piped::is_stdout;
 use crate::cli::query::{Input, QueryArgs, QueryEvents, formats};
 use crate::cli::terminal::{note, stdout, stdout_is_terminal};
-use crate::cli::trace_file::{Made, mode_like};
+use crate::cli::trace_file::{OutputFile, mode_like};
 use anyhow::anyhow;
 use rtrace::export::Style;
 use rtrace::recording::{Notice, OutputDependence};
@@ -24,12 +24,17 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 /// Writes the events of `paths` that are asked for to `output`.
-pub(super) fn convert(args: &Args, target: ConvertTarget, paths: &[&Path], output: &Path) -> Result<Exit, Failure> {
+pub(super) fn convert(
+    args: &ConvertArgs,
+    target: ConvertTarget,
+    paths: &[&Path],
+    output: &Path,
+) -> Result<Exit, Failure> {
     check(args, target, output)?;
     let read = Arc::new(AtomicU64::new(0));
-    let open = |path: &&Path| Input::open_through(path, |file| Counted::new(file, &read));
+    let open = |path: &&Path| Input::open_through(path, |file| CountedFile::new(file, &read));
     let inputs = paths.iter().map(open).collect::<Result<Vec<_>, _>>()?;
-    let damage = Damage::default();
+    let damage = DamageReport::default();
     for input in &inputs {
         damage.opened(&input.path, &input.trace);
     }
@@ -43,7 +48,7 @@ pub(super) fn convert(args: &Args, target: ConvertTarget, paths: &[&Path], outpu
 /// Writes the events of `paths` that are asked for as tables below a new directory, `output`.
 pub(crate) fn write_tables(paths: &[&Path], wanted: &QueryArgs, output: &Path) -> Result<Exit, Failure> {
     let inputs = paths.iter().map(|path| Input::open(path, None, false)).collect::<Result<Vec<_>, _>>()?;
-    let damage = Damage::default();
+    let damage = DamageReport::default();
     for input in &inputs {
         damage.opened(&input.path, &input.trace);
     }
@@ -60,7 +65,7 @@ pub(crate) fn write_tables(paths: &[&Path], wanted: &QueryArgs, output: &Path) -
 }
 
 /// Refuses options of other formats, before a file is opened.
-fn check(args: &Args, target: ConvertTarget, output: &Path) -> Result<(), Failure> {
+fn check(args: &ConvertArgs, target: ConvertTarget, output: &Path) -> Result<(), Failure> {
     let usage = |error| Err(Failure::new(Exit::Usage, error));
     let name = target.name();
     if args.file_version.is_some() || args.compression.is_some() {
@@ -103,12 +108,12 @@ fn check(args: &Args, target: ConvertTarget, output: &Path) -> Result<(), Failur
 }
 
 fn write(
-    args: &Args,
+    args: &ConvertArgs,
     target: ConvertTarget,
     inputs: &[Input],
     output: &Path,
     read: &Arc<AtomicU64>,
-    damage: &Damage,
+    damage: &DamageReport,
 ) -> Result<(), Failure> {
     let notice = |notice: Notice<'_>| damage.notice(|recording| &inputs[recording].path, &notice);
     let query = args.events.query(inputs, OutputDependence::Needless, &notice)?;
@@ -116,7 +121,7 @@ fn write(
     let stored = |input: &Input| input.trace.buffers.iter().flat_map(|of| &of.cpus).map(|cpu| cpu.size).sum::<u64>();
     let total = inputs.iter().map(stored).sum();
     if is_stdout(output) {
-        let mut out = Shown::new(stdout(), None, read, total);
+        let mut out = ProgressOutput::new(stdout(), None, read, total);
         let written = export(args, target, &events, &mut out)?;
         out.flush()?;
         let size = out.written();
@@ -128,7 +133,7 @@ fn write(
     let name = output.display().to_string();
     if target.is_directory() {
         let (written, size) = directory::write(output, mode, |files| {
-            let mut out = Shown::new(files, None, read, total);
+            let mut out = ProgressOutput::new(files, None, read, total);
             let written = export(args, target, &events, &mut out)?;
             out.flush()?;
             Ok(written)
@@ -136,7 +141,7 @@ fn write(
         return written.tell(output, target, size, args.json);
     }
     if let Some(limit) = args.split {
-        let parts = Parts { output, target, limit, mode, overwrite: args.overwrite, read, total };
+        let parts = ConvertParts { output, target, limit, mode, overwrite: args.overwrite, read, total };
         let lines = parts.write(&events, |events, mut out| export(args, target, events, &mut out))?;
         return print(&format!("{}\n", lines.join("\n"))).map(drop);
     }
@@ -145,8 +150,8 @@ fn write(
         Some(limits) if total > WORTH_AN_ESTIMATE => warn_before(args, target, limits, &events, &name)?,
         _ => false,
     };
-    let (made, file) = Made::new(output, mode, args.overwrite)?;
-    let mut out = Shown::new(file, Some(name.clone()), read, total);
+    let (made, file) = OutputFile::new(output, mode, args.overwrite)?;
+    let mut out = ProgressOutput::new(file, Some(name.clone()), read, total);
     let written = export(args, target, &events, &mut out)?;
     out.flush()?;
     let size = out.written();
@@ -166,7 +171,7 @@ const WORTH_AN_ESTIMATE: u64 = 4 << 20;
 
 /// Says that the file will be too large for its viewer, if samples of the events say so; gives whether it did.
 fn warn_before(
-    args: &Args,
+    args: &ConvertArgs,
     target: ConvertTarget,
     (limit, viewer): (u64, &str),
     events: &QueryEvents<'_>,
@@ -193,12 +198,12 @@ fn warn(name: &str, size: &str, viewer: &str, limit: u64) {
 
 /// Writes the events in the format.
 fn export(
-    args: &Args,
+    args: &ConvertArgs,
     target: ConvertTarget,
     events: &QueryEvents<'_>,
     out: &mut (impl Write + Send),
-) -> Result<Written, Failure> {
-    let all = |events| Written { events, left_out: Vec::new() };
+) -> Result<ConvertOutcome, Failure> {
+    let all = |events| ConvertOutcome { events, left_out: Vec::new() };
     match target {
         ConvertTarget::TraceDat => Err(anyhow!("a trace.dat file is not made of events").into()),
         ConvertTarget::Perfetto => {

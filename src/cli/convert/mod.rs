@@ -18,6 +18,6 @@ mod trace_dat;
 mod tracks;
 mod written;
 
-pub(crate) use command::{Args, run};
+pub(crate) use command::{ConvertArgs, run};
 pub(crate) use events::write_tables;
-pub(crate) use trace_dat::{ALL, Copy, write_edited};
+pub(crate) use trace_dat::{ALL, RecordingCopy, write_edited};

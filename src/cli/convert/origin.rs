@@ -7,7 +7,7 @@ use rtrace::units::Timestamp;
 use std::ops::ControlFlow;
 
 /// A recording's own facts; texts are empty where it has none.
-pub(super) struct Origin {
+pub(super) struct RecordingOrigin {
     pub(super) host: String,
     /// The kernel's release.
     pub(super) kernel: String,
@@ -22,7 +22,7 @@ pub(super) struct Origin {
     pub(super) start: Option<Timestamp>,
 }
 
-impl Origin {
+impl RecordingOrigin {
     /// The origin of the input with this number.
     pub(super) fn of(events: &QueryEvents<'_>, number: usize) -> Result<Self, Failure> {
         let input = &events.inputs[number];
@@ -39,7 +39,7 @@ impl Origin {
         let (uname, clock) = (uname(input), source.map(|source| &input.trace.buffers[source.buffer].clock));
         let words: Vec<&str> = uname.split_whitespace().collect();
         let word = |at: usize| words.get(at).copied().unwrap_or_default().to_owned();
-        Ok(Origin {
+        Ok(RecordingOrigin {
             host: word(1),
             kernel: word(2),
             machine: words.last().filter(|_| words.len() > 3).copied().unwrap_or_default().to_owned(),

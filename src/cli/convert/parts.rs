@@ -1,12 +1,12 @@
 //! `--split SIZE`: the events as several files, none larger than SIZE, each with a part of the time.
 
 use super::estimate::Course;
-use super::progress::Shown;
+use super::progress::ProgressOutput;
 use super::target::ConvertTarget;
-use super::written::Written;
+use super::written::ConvertOutcome;
 use crate::cli::exit::Failure;
 use crate::cli::query::QueryEvents;
-use crate::cli::trace_file::{Made, Overwrite};
+use crate::cli::trace_file::{OutputFile, Overwrite};
 use rtrace::units::{ByteSize, Timestamp};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 /// The files to make.
-pub(super) struct Parts<'p> {
+pub(super) struct ConvertParts<'p> {
     pub(super) output: &'p Path,
     pub(super) target: ConvertTarget,
     pub(super) limit: ByteSize,
@@ -28,29 +28,29 @@ pub(super) struct Parts<'p> {
 
 /// Events in the order of time: how many, from when to when.
 #[derive(Clone, Copy, Debug)]
-struct Span {
+struct PartSpan {
     count: u64,
     first: Timestamp,
     last: Timestamp,
 }
 
-impl Parts<'_> {
+impl ConvertParts<'_> {
     /// Writes the parts, `OUT.1.ENDING` and so on; all of them appear when the last is complete. There are as many as samples
     /// say that it takes; a part that grows beyond the limit all the same is begun anew with half of its events. `export`
     /// writes events to a file.
     pub(super) fn write<'e>(
         &self,
         events: &QueryEvents<'e>,
-        export: impl Fn(&QueryEvents<'e>, &mut (dyn Write + Send)) -> Result<Written, Failure>,
+        export: impl Fn(&QueryEvents<'e>, &mut (dyn Write + Send)) -> Result<ConvertOutcome, Failure>,
     ) -> Result<Vec<String>, Failure> {
-        let mut done: Vec<(Made, String)> = Vec::new();
+        let mut done: Vec<(OutputFile, String)> = Vec::new();
         let mut left = self.first_parts(events, &export)?;
         while let Some(part) = left.pop() {
             let path = numbered(self.output, self.target, done.len() + 1);
-            let (made, file) = Made::new(&path, self.mode, self.overwrite)?;
+            let (made, file) = OutputFile::new(&path, self.mode, self.overwrite)?;
             let name = path.display().to_string();
             let mut out = Limited {
-                out: Shown::new(file, Some(name.clone()), self.read, self.total),
+                out: ProgressOutput::new(file, Some(name.clone()), self.read, self.total),
                 left: part.and_then(halves).map(|_| self.limit.0),
                 over: false,
             };
@@ -71,8 +71,8 @@ impl Parts<'_> {
     fn first_parts<'e>(
         &self,
         events: &QueryEvents<'e>,
-        export: impl Fn(&QueryEvents<'e>, &mut (dyn Write + Send)) -> Result<Written, Failure>,
-    ) -> Result<Vec<Option<Span>>, Failure> {
+        export: impl Fn(&QueryEvents<'e>, &mut (dyn Write + Send)) -> Result<ConvertOutcome, Failure>,
+    ) -> Result<Vec<Option<PartSpan>>, Failure> {
         let Some(course) = Course::of(events)? else { return Ok(vec![None]) };
         let size = course.size(events, |events, out| export(events, out).map(|written| written.events))?;
         // Samples are a little off, and the parts of unlike sizes.
@@ -83,18 +83,18 @@ impl Parts<'_> {
         begins.dedup();
         let ends = begins.iter().skip(1).map(|(number, time)| (*number, Timestamp(time.0.saturating_sub(1))));
         let ends = ends.chain([(course.count, course.last)]);
-        let span = |(begin, end): (&(u64, Timestamp), (u64, Timestamp))| Span {
+        let span = |(begin, end): (&(u64, Timestamp), (u64, Timestamp))| PartSpan {
             count: end.0 - begin.0,
             first: begin.1,
             last: end.1,
         };
-        let mut spans: Vec<Option<Span>> = begins.iter().zip(ends).map(span).map(Some).collect();
+        let mut spans: Vec<Option<PartSpan>> = begins.iter().zip(ends).map(span).map(Some).collect();
         spans.reverse();
         Ok(spans)
     }
 
     /// The two parts of a span, the later one first.
-    fn cut(&self, events: &QueryEvents<'_>, (span, count): (Span, u64)) -> Result<[Option<Span>; 2], Failure> {
+    fn cut(&self, events: &QueryEvents<'_>, (span, count): (PartSpan, u64)) -> Result<[Option<PartSpan>; 2], Failure> {
         // The time of the event at which the later half begins. QueryEvents of one time stay together.
         let (mut seen, mut before, mut at) = (0, span.first, span.first);
         within(events, span).query.resolve()?.walk(|current| {
@@ -108,18 +108,18 @@ impl Parts<'_> {
             seen += 1;
             Ok(ControlFlow::Continue(()))
         })?;
-        let earlier = Span { count: seen, first: span.first, last: before };
-        let later = Span { count: span.count.saturating_sub(seen), first: at, last: span.last };
+        let earlier = PartSpan { count: seen, first: span.first, last: before };
+        let later = PartSpan { count: span.count.saturating_sub(seen), first: at, last: span.last };
         Ok([Some(later), Some(earlier)])
     }
 }
 
 /// A span that can be cut, and half of its events.
-fn halves(span: Span) -> Option<(Span, u64)> {
+fn halves(span: PartSpan) -> Option<(PartSpan, u64)> {
     (span.first < span.last && span.count > 1).then_some((span, span.count / 2))
 }
 
-fn within<'e>(events: &QueryEvents<'e>, span: Span) -> QueryEvents<'e> {
+fn within<'e>(events: &QueryEvents<'e>, span: PartSpan) -> QueryEvents<'e> {
     QueryEvents { query: events.query.clone().since(span.first).until(span.last), ..events.clone() }
 }
 

@@ -1,7 +1,7 @@
 //! `--to perfetto`.
 
 use super::occurring::occurring;
-use super::written::Written;
+use super::written::ConvertOutcome;
 use crate::cli::exit::Failure;
 use crate::cli::query::QueryEvents;
 use rtrace::event::{DecodeOptions, EventTypes};
@@ -17,7 +17,7 @@ pub(super) fn write(
     events: &QueryEvents<'_>,
     machines: &[usize],
     out: &mut (impl Write + Send),
-) -> Result<Written, Failure> {
+) -> Result<ConvertOutcome, Failure> {
     let sources = events.query.sources();
     let types: Vec<EventTypes<'_>> = events.inputs.iter().map(|input| input.types(&DecodeOptions::default())).collect();
     let start = start(events)?;
@@ -53,7 +53,7 @@ pub(super) fn write(
     if in_ticks {
         left_out.push("the unit of time: ticks stand as nanoseconds".to_owned());
     }
-    Ok(Written { events: outcome.events, left_out })
+    Ok(ConvertOutcome { events: outcome.events, left_out })
 }
 
 /// The time of the first event.

@@ -12,19 +12,19 @@ use std::time::{Duration, Instant};
 const EVERY: Duration = Duration::from_millis(250);
 
 /// A file whose reads are counted.
-pub(super) struct Counted {
+pub(super) struct CountedFile {
     file: File,
     read: Arc<AtomicU64>,
 }
 
-impl Counted {
+impl CountedFile {
     /// `file`, whose bytes that were read are added to `read`.
     pub(super) fn new(file: File, read: &Arc<AtomicU64>) -> Self {
-        Counted { file, read: Arc::clone(read) }
+        CountedFile { file, read: Arc::clone(read) }
     }
 }
 
-impl ReadAt for Counted {
+impl ReadAt for CountedFile {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         let count = ReadAt::read_at(&self.file, buf, offset)?;
         self.read.fetch_add(count as u64, Ordering::Relaxed);
@@ -37,7 +37,7 @@ impl ReadAt for Counted {
 }
 
 /// An output that counts its bytes, names itself in errors and shows progress on standard error.
-pub(super) struct Shown<W> {
+pub(super) struct ProgressOutput<W> {
     out: W,
     /// The output's name in errors; `None` if the output's own errors say that.
     name: Option<String>,
@@ -51,11 +51,20 @@ pub(super) struct Shown<W> {
     last: Instant,
 }
 
-impl<W: Write> Shown<W> {
+impl<W: Write> ProgressOutput<W> {
     /// `total` bytes are to be read yet, which `read` counts.
     pub(super) fn new(out: W, name: Option<String>, read: &Arc<AtomicU64>, total: u64) -> Self {
         let before = read.load(Ordering::Relaxed);
-        Shown { out, name, written: 0, read: Arc::clone(read), before, total, line: Line::new(), last: Instant::now() }
+        ProgressOutput {
+            out,
+            name,
+            written: 0,
+            read: Arc::clone(read),
+            before,
+            total,
+            line: Line::new(),
+            last: Instant::now(),
+        }
     }
 
     /// Number of bytes written.
@@ -85,7 +94,7 @@ impl<W: Write> Shown<W> {
     }
 }
 
-impl<W: Write> Write for Shown<W> {
+impl<W: Write> Write for ProgressOutput<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let count = self.out.write(bytes).map_err(|error| self.named(error))?;
         self.written += count as u64;
@@ -98,7 +107,7 @@ impl<W: Write> Write for Shown<W> {
     }
 }
 
-impl<W> Drop for Shown<W> {
+impl<W> Drop for ProgressOutput<W> {
     fn drop(&mut self) {
         if let Some(line) = &mut self.line {
             line.clear();

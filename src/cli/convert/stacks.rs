@@ -1,7 +1,7 @@
 //! `--to folded`, `--to speedscope`, `--to firefox` and `--to chrome`.
 
-use super::origin::Origin;
-use super::written::Written;
+use super::origin::RecordingOrigin;
+use super::written::ConvertOutcome;
 use crate::cli::analyze::words;
 use crate::cli::exit::Failure;
 use crate::cli::query::{Input, QueryEvents, stack_buffers};
@@ -12,30 +12,30 @@ use std::io::Write;
 const OTHERS: &str = "that say nothing of call stacks";
 
 /// Writes the call stacks as folded lines.
-pub(super) fn folded(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<Written, Failure> {
+pub(super) fn folded(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<ConvertOutcome, Failure> {
     let (state, outcome) = events.export(&Folded::new(stack_buffers(events)), out)?;
-    Ok(Written { events: outcome.events, left_out: list(&state.unfolded(), OTHERS) })
+    Ok(ConvertOutcome { events: outcome.events, left_out: list(&state.unfolded(), OTHERS) })
 }
 
 /// Writes the call stacks as a profile of speedscope.
-pub(super) fn speedscope(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<Written, Failure> {
+pub(super) fn speedscope(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<ConvertOutcome, Failure> {
     let name: Vec<String> = events.inputs.iter().map(Input::label).collect();
     let (state, outcome) = events.export(&Speedscope::new(stack_buffers(events), &name.join(", ")), out)?;
-    Ok(Written { events: outcome.events, left_out: list(&state.unfolded(), OTHERS) })
+    Ok(ConvertOutcome { events: outcome.events, left_out: list(&state.unfolded(), OTHERS) })
 }
 
 /// Writes the call stacks and events as a profile of Firefox.
-pub(super) fn firefox(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<Written, Failure> {
+pub(super) fn firefox(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<ConvertOutcome, Failure> {
     let name: Vec<String> = events.inputs.iter().map(Input::label).collect();
-    let real = Origin::of(events, 0)?.real_offset;
+    let real = RecordingOrigin::of(events, 0)?.real_offset;
     let (state, outcome) = events.export(&Firefox::new(stack_buffers(events), &name.join(", "), real), out)?;
-    Ok(Written { events: outcome.events, left_out: list(&state.unfolded(), "that no format describes") })
+    Ok(ConvertOutcome { events: outcome.events, left_out: list(&state.unfolded(), "that no format describes") })
 }
 
 /// Writes the events as Chrome's trace events.
-pub(super) fn chrome(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<Written, Failure> {
+pub(super) fn chrome(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<ConvertOutcome, Failure> {
     let (state, outcome) = events.export(&Chrome::new(stack_buffers(events)), out)?;
-    Ok(Written { events: outcome.events, left_out: list(&state.unfolded(), "that no format describes") })
+    Ok(ConvertOutcome { events: outcome.events, left_out: list(&state.unfolded(), "that no format describes") })
 }
 
 fn list(unfolded: &Unfolded, others: &str) -> Vec<String> {

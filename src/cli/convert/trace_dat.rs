@@ -2,11 +2,11 @@
 
 use super::target::ConvertTarget;
 use super::written::tell;
-use crate::cli::damage::Damage;
+use crate::cli::damage::DamageReport;
 use crate::cli::exit::Exit;
 use crate::cli::exit::Failure;
 use crate::cli::query::{Input, LimitedPart, QueryArgs, Selected};
-use crate::cli::trace_file::{Made, Overwrite, mode_like, open, threads};
+use crate::cli::trace_file::{OutputFile, Overwrite, mode_like, open, threads};
 use rtrace::filter::CpuList;
 use rtrace::recording::{Query, Window};
 use rtrace::trace_dat::write::{CopiedPart, Edit, NewFile, PartWriter, Version, convert, split_edited};
@@ -25,7 +25,7 @@ pub(super) fn rewrite_selected(
 ) -> Result<Exit, Failure> {
     let inputs = [Input::open(input, None, false)?];
     overwrite.check(output)?;
-    let damage = Damage::of(input, &inputs[0].trace);
+    let damage = DamageReport::of(input, &inputs[0].trace);
     let query = Query::of([&inputs[0].recording]).select(events.selection());
     let window = events.window().within(&query, input)?;
     let Window { since, until } = window;
@@ -39,7 +39,7 @@ pub(super) fn rewrite_selected(
             Some(part) => selected.limited(part),
             None => selected,
         };
-        let copy = Copy { version, overwrite, slice, cpus: events.cpus(), edit: Some(&mut selected) };
+        let copy = RecordingCopy { version, overwrite, slice, cpus: events.cpus(), edit: Some(&mut selected) };
         let (events, size) = write_copy(&inputs[0].trace, (input, output), copy, &damage)?;
         tell(output, ConvertTarget::TraceDat, (Some(events), &[], size), json)
     });
@@ -50,7 +50,7 @@ pub(super) fn rewrite_selected(
 pub(crate) const ALL: CopiedPart = CopiedPart::Time(0..u64::MAX);
 
 /// A copy of a recording, or of a part of it.
-pub(crate) struct Copy<'e> {
+pub(crate) struct RecordingCopy<'e> {
     pub(crate) version: Version,
     pub(crate) overwrite: Overwrite,
     pub(crate) slice: CopiedPart,
@@ -59,7 +59,7 @@ pub(crate) struct Copy<'e> {
     pub(crate) edit: Option<&'e mut dyn Edit>,
 }
 
-impl Copy<'_> {
+impl RecordingCopy<'_> {
     /// The version and compression of `trace`.
     pub(crate) fn version_of(trace: &Trace) -> Version {
         match trace.prefix.version {
@@ -73,8 +73,8 @@ impl Copy<'_> {
 pub(crate) fn write_edited(
     trace: &Trace,
     paths: (&Path, &Path),
-    copy: Copy<'_>,
-    damage: &Damage,
+    copy: RecordingCopy<'_>,
+    damage: &DamageReport,
 ) -> Result<u64, Failure> {
     write_copy(trace, paths, copy, damage).map(|(events, _)| events)
 }
@@ -83,11 +83,11 @@ pub(crate) fn write_edited(
 fn write_copy(
     trace: &Trace,
     (input, output): (&Path, &Path),
-    copy: Copy<'_>,
-    damage: &Damage,
+    copy: RecordingCopy<'_>,
+    damage: &DamageReport,
 ) -> Result<(u64, u64), Failure> {
-    let Copy { version, overwrite, slice, cpus: wanted, edit } = copy;
-    let (made, file) = Made::new(output, mode_like(input), overwrite)?;
+    let RecordingCopy { version, overwrite, slice, cpus: wanted, edit } = copy;
+    let (made, file) = OutputFile::new(output, mode_like(input), overwrite)?;
     let buffers: Vec<_> = trace.buffers.iter().map(|buffer| buffer.name.clone()).enumerate().collect();
     let names: Vec<&str> = buffers.iter().map(|(_, name)| name.as_str()).collect();
     let cpus = trace.buffers.iter().enumerate();
@@ -115,7 +115,7 @@ fn failed(error: WriteError, output: &Path) -> Failure {
 pub(super) fn rewrite(input: &Path, output: &Path, how: How) -> Result<Exit, Failure> {
     let trace = open(input)?;
     how.1.check(output)?;
-    let damage = Damage::of(input, &trace);
+    let damage = DamageReport::of(input, &trace);
     damage.outcome(write(&trace, input, output, how, &damage))
 }
 
@@ -124,9 +124,9 @@ fn write(
     input: &Path,
     output: &Path,
     (version, overwrite, json): How,
-    damage: &Damage,
+    damage: &DamageReport,
 ) -> Result<(), Failure> {
-    let (made, file) = Made::new(output, mode_like(input), overwrite)?;
+    let (made, file) = OutputFile::new(output, mode_like(input), overwrite)?;
     let converted = convert(trace, file, version, threads(), &mut |found| damage.note(input, &found));
     let size = converted.map_err(|error| failed(error, output))?;
     made.keep()?;

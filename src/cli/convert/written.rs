@@ -8,12 +8,12 @@ use serde_json::json;
 use std::path::Path;
 
 /// The outcome: the number of events, and what could not be, each with its reason.
-pub(super) struct Written {
+pub(super) struct ConvertOutcome {
     pub(super) events: u64,
     pub(super) left_out: Vec<String>,
 }
 
-impl Written {
+impl ConvertOutcome {
     /// The line about a file of `size` bytes.
     pub(super) fn summary(&self, name: &str, target: ConvertTarget, size: u64) -> String {
         line(name, target, (Some(self.events), &self.left_out, size))

@@ -22,7 +22,7 @@ EXAMPLES:
   rtrace diff --markdown base.json -- new.dat
   rtrace diff --paired old?.dat -- new?.dat
   rtrace diff --metric 'mean(syscall(openat))' --min-effect 2% --json old?.dat -- new?.dat | jq .verdict")]
-pub(crate) struct Args {
+pub(crate) struct DiffArgs {
     /// Recordings or saved summaries to compare with; of two files without `--` the second one is NEW
     #[arg(value_name = "BASE", required = true, value_hint = clap::ValueHint::FilePath)]
     base: Vec<PathBuf>,
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     fail_on: FailOn,
 }
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &DiffArgs) -> Result<Exit, Failure> {
     let (base, new) = match (args.base.as_slice(), args.new.as_slice()) {
         ([base, new], []) => (std::slice::from_ref(base), std::slice::from_ref(new)),
         (_, []) => {

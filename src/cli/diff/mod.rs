@@ -13,6 +13,6 @@ mod summarise;
 mod text;
 
 pub(super) use args::{CompareArgs, FailOn, PartArgs, metric};
-pub(crate) use command::{Args, run};
+pub(crate) use command::{DiffArgs, run};
 pub(super) use input::{runs_of, summaries};
 pub(super) use report::print;

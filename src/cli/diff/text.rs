@@ -2,7 +2,7 @@
 
 use super::numbers::{finds, interval, needs, percent, probability, value, word};
 use super::report::Report;
-use crate::cli::analyze::table::Table;
+use crate::cli::analyze::table::TextTable;
 use rtrace::comparison::{ChangeVerdict, SavedRuns};
 use rtrace::units::counted;
 use std::io::{self, Write};
@@ -18,7 +18,8 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
         writeln!(out, "  not the same, or not known: {name}: {base} | {new}")?;
     }
     writeln!(out)?;
-    let mut table = Table::new(1, ["METRIC", "BASE", "NEW", "CHANGE", "INTERVAL", "P", "FINDS", "NEEDS", "VERDICT"]);
+    let mut table =
+        TextTable::new(1, ["METRIC", "BASE", "NEW", "CHANGE", "INTERVAL", "P", "FINDS", "NEEDS", "VERDICT"]);
     for ((metric, _), one) in report.metrics.iter().zip(&report.comparison.metrics) {
         table.row([
             one.metric.clone(),

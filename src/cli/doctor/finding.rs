@@ -68,7 +68,7 @@ impl Severity {
 
 /// A finding.
 #[derive(Debug)]
-pub(super) struct Finding {
+pub(super) struct DoctorFinding {
     area: Area,
     /// Name for programs, the same in later versions.
     id: &'static str,
@@ -79,7 +79,7 @@ pub(super) struct Finding {
     facts: Value,
 }
 
-impl Finding {
+impl DoctorFinding {
     /// Adds a sentence on what to do.
     pub(super) fn advise(&mut self, advice: impl Into<String>) -> &mut Self {
         self.advice.push(advice.into());
@@ -96,7 +96,7 @@ impl Finding {
 /// All findings, in the order in which they were made.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
-    all: Vec<Finding>,
+    all: Vec<DoctorFinding>,
 }
 
 impl Findings {
@@ -107,9 +107,9 @@ impl Findings {
         id: &'static str,
         severity: Severity,
         text: impl Into<String>,
-    ) -> &mut Finding {
+    ) -> &mut DoctorFinding {
         let at = self.all.len();
-        self.all.push(Finding { area, id, severity, text: text.into(), advice: Vec::new(), facts: json!({}) });
+        self.all.push(DoctorFinding { area, id, severity, text: text.into(), advice: Vec::new(), facts: json!({}) });
         &mut self.all[at]
     }
 
@@ -118,7 +118,7 @@ impl Findings {
         self.all.iter().filter(|finding| finding.severity == severity).count()
     }
 
-    fn shown(&self, quiet: bool) -> impl Iterator<Item = &Finding> {
+    fn shown(&self, quiet: bool) -> impl Iterator<Item = &DoctorFinding> {
         self.all.iter().filter(move |finding| !quiet || finding.severity >= Severity::Warning)
     }
 

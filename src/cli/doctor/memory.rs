@@ -12,17 +12,17 @@ use serde_json::json;
 const LITTLE_ROOM: u64 = 256 << 20;
 
 /// Sizes of one buffer's rings, all CPUs together, in KiB.
-struct Rings {
+struct RingMemory {
     now: u64,
     /// Once it is used.
     expanded: u64,
 }
 
-fn size_of(instance: &Instance) -> Option<Rings> {
+fn size_of(instance: &Instance) -> Option<RingMemory> {
     let total = instance.read("buffer_total_size_kb").ok()?;
     Some(match BufferSize::parse(&total)? {
-        BufferSize::Kib(kib) => Rings { now: kib, expanded: kib },
-        BufferSize::Unexpanded { now, expanded } => Rings { now, expanded },
+        BufferSize::Kib(kib) => RingMemory { now: kib, expanded: kib },
+        BufferSize::Unexpanded { now, expanded } => RingMemory { now, expanded },
         BufferSize::PerCpu => return None,
     })
 }

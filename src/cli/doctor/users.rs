@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 /// Files of tracefs that a process holds open.
 #[derive(Debug, Default)]
-struct Held {
+struct HeldFiles {
     /// Files that take events out of ring buffers.
     readers: BTreeSet<PathBuf>,
     /// Other files of tracefs.
@@ -41,8 +41,8 @@ pub(super) fn processes(tracefs: &Tracefs, machine: &ExaminedMachine, findings: 
     }
 }
 
-fn held_by(pid: u32, roots: &[PathBuf], machine: &ExaminedMachine) -> Held {
-    let mut held = Held::default();
+fn held_by(pid: u32, roots: &[PathBuf], machine: &ExaminedMachine) -> HeldFiles {
+    let mut held = HeldFiles::default();
     for fd in machine.names(&format!("proc/{pid}/fd")) {
         let Some(file) = machine.link(&format!("proc/{pid}/fd/{fd}")) else { continue };
         let name = file.to_string_lossy();
@@ -79,7 +79,7 @@ fn attachment(info: &str) -> Option<String> {
     })
 }
 
-fn tell(process: &str, pid: u32, held: &Held, findings: &mut Findings) {
+fn tell(process: &str, pid: u32, held: &HeldFiles, findings: &mut Findings) {
     let facts = |more| json!({"pid": pid, "files": more});
     if !held.readers.is_empty() {
         let first = held.readers.iter().next().map(|file| file.display().to_string()).unwrap_or_default();

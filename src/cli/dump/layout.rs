@@ -1,6 +1,6 @@
 //! The layout of trace-cmd dump, which scripts parse.
 
-use super::Parts;
+use super::DumpParts;
 use rtrace::abi::{Abi, Cursor, Endian};
 use rtrace::format::EventFormat;
 use rtrace::trace_dat::{
@@ -11,12 +11,12 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// Prints the wanted parts. `Err` of the second kind is what of the file could not be read.
-pub(super) fn print(parts: &Parts, path: &Path, trace: &Trace, out: &mut impl Write) -> io::Result<Vec<FileError>> {
+pub(super) fn print(parts: &DumpParts, path: &Path, trace: &Trace, out: &mut impl Write) -> io::Result<Vec<FileError>> {
     let (strings, damage) = match trace.strings() {
         Ok(strings) => (strings, Vec::new()),
         Err(error) => (Vec::new(), if parts.strings { vec![error] } else { Vec::new() }),
     };
-    let mut layout = Layout { parts, trace, sections: trace.sections(), strings, out };
+    let mut layout = DumpLayout { parts, trace, sections: trace.sections(), strings, out };
     if parts.summary {
         layout.prefix(path)?;
     }
@@ -27,15 +27,15 @@ pub(super) fn print(parts: &Parts, path: &Path, trace: &Trace, out: &mut impl Wr
     Ok(damage)
 }
 
-struct Layout<'a, W> {
-    parts: &'a Parts,
+struct DumpLayout<'a, W> {
+    parts: &'a DumpParts,
     trace: &'a Trace,
     sections: Vec<Section>,
     strings: Vec<(u64, String)>,
     out: &'a mut W,
 }
 
-impl<W: Write> Layout<'_, W> {
+impl<W: Write> DumpLayout<'_, W> {
     fn prefix(&mut self, path: &Path) -> io::Result<()> {
         let prefix = &self.trace.prefix;
         let endian = match prefix.abi.endian {
@@ -179,7 +179,7 @@ impl<W: Write> Layout<'_, W> {
 
     fn header(&mut self) -> io::Result<()> {
         let (page, event) = &self.trace.header_texts;
-        let Parts { head_page, head_event, summary, .. } = *self.parts;
+        let DumpParts { head_page, head_event, summary, .. } = *self.parts;
         if head_page || head_event {
             self.section(|section| section.id == SectionId::HEADER_INFO)?;
         }
@@ -209,7 +209,7 @@ impl<W: Write> Layout<'_, W> {
     fn event_formats(&mut self) -> io::Result<()> {
         let systems: Vec<&[EventFormat]> =
             self.trace.event_formats.chunk_by(|one, next| one.system == next.system).collect();
-        let Parts { systems: names, events, summary, .. } = *self.parts;
+        let DumpParts { systems: names, events, summary, .. } = *self.parts;
         if names || events {
             self.section(|section| section.id == SectionId::EVENT_FORMATS)?;
         }
@@ -268,9 +268,9 @@ impl<W: Write> Layout<'_, W> {
             write!(self.out, "\t\t[Option {name}, {size} bytes]")?;
         }
         match content {
-            Content::Offset(offset) if self.parts.options => writeln!(self.out, " @ {offset}"),
-            Content::Text(text) if self.parts.options => writeln!(self.out, "\n{text}"),
-            Content::Text(text) if self.parts.clock && option.id == OptionId::TRACECLOCK => {
+            OptionContent::Offset(offset) if self.parts.options => writeln!(self.out, " @ {offset}"),
+            OptionContent::Text(text) if self.parts.options => writeln!(self.out, "\n{text}"),
+            OptionContent::Text(text) if self.parts.clock && option.id == OptionId::TRACECLOCK => {
                 writeln!(self.out, "{text}")
             }
             _ => Ok(()),
@@ -316,20 +316,20 @@ pub(super) fn bytes(lazy: &LazyBytes<FileError>) -> &[u8] {
 }
 
 /// The content of an option.
-enum Content {
+enum OptionContent {
     /// A section's offset.
     Offset(u64),
     Text(String),
 }
 
 /// The name that trace-cmd has for an option, and its content.
-fn described(option: &RawOption, trace: &Trace) -> Option<(&'static str, Content)> {
+fn described(option: &RawOption, trace: &Trace) -> Option<(&'static str, OptionContent)> {
     let abi = trace.prefix.abi;
     let number = |size: usize| abi.uint(&option.data, 0, size).unwrap_or_default();
-    let offset = || Content::Offset(number(8));
+    let offset = || OptionContent::Offset(number(8));
     let text = || {
         let bare = option.data.split(|byte| *byte == 0).next().unwrap_or_default();
-        Content::Text(String::from_utf8_lossy(bare).into_owned())
+        OptionContent::Text(String::from_utf8_lossy(bare).into_owned())
     };
     Some(match option.id {
         OptionId::HEADER_INFO => ("HEADERS", offset()),
@@ -346,22 +346,22 @@ fn described(option: &RawOption, trace: &Trace) -> Option<(&'static str, Content
         OptionId::OFFSET => ("OFFSET", text()),
         OptionId::VERSION => ("VERSION", text()),
         OptionId::PROCMAPS => ("PROCMAPS", text()),
-        OptionId::CPUCOUNT => ("CPUCOUNT", Content::Text(number(4).to_string())),
-        OptionId::TRACEID => ("TRACEID", Content::Text(format!("0x{:X}", number(8)))),
-        OptionId::TIME_SHIFT => ("TimeShift", Content::Text(time_shift(option, abi)?)),
-        OptionId::GUEST => ("GUEST", Content::Text(guest(option, abi)?)),
-        OptionId::RTRACE_CLOCKS => ("RTRACE_CLOCKS", Content::Text(option.text().trim_end().to_owned())),
+        OptionId::CPUCOUNT => ("CPUCOUNT", OptionContent::Text(number(4).to_string())),
+        OptionId::TRACEID => ("TRACEID", OptionContent::Text(format!("0x{:X}", number(8)))),
+        OptionId::TIME_SHIFT => ("TimeShift", OptionContent::Text(time_shift(option, abi)?)),
+        OptionId::GUEST => ("GUEST", OptionContent::Text(guest(option, abi)?)),
+        OptionId::RTRACE_CLOCKS => ("RTRACE_CLOCKS", OptionContent::Text(option.text().trim_end().to_owned())),
         OptionId::TSC2NSEC => {
             let mult = number(4);
             let shift = abi.uint(&option.data, 4, 4).unwrap_or_default();
             let offset = abi.uint(&option.data, 8, 8).unwrap_or_default();
             let lines = format!("{mult} {shift} {offset} [multiplier, shift, offset]");
-            ("TSC2NSEC", Content::Text(lines))
+            ("TSC2NSEC", OptionContent::Text(lines))
         }
         OptionId::BUFFER if trace.prefix.version < 7 => {
             let name = option.data.get(8..).unwrap_or_default();
             let name = String::from_utf8_lossy(name.split(|byte| *byte == 0).next().unwrap_or_default());
-            ("BUFFER", Content::Text(format!("{} [offset]\n\"{name}\" [name]", number(8))))
+            ("BUFFER", OptionContent::Text(format!("{} [offset]\n\"{name}\" [name]", number(8))))
         }
         _ => return None,
     })

@@ -1,6 +1,6 @@
 //! `rtrace dump --validate`: everything is read once, and mismatches are reported.
 
-use crate::cli::damage::Damage;
+use crate::cli::damage::DamageReport;
 use crate::cli::terminal::note;
 use rtrace::event::described_ids;
 use rtrace::recording::{Notice, UnknownEvents};
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The contents of the file at `path`, sound or not, as a sentence; each defect goes to `damage`.
-pub(super) fn validate(trace: &Trace, path: &Path, damage: &Damage) -> Result<String, FileError> {
+pub(super) fn validate(trace: &Trace, path: &Path, damage: &DamageReport) -> Result<String, FileError> {
     let known: BTreeSet<u16> = described_ids(trace.formats()).into_iter().collect();
     let mut events = 0u64;
     let mut defects = trace.damage.len() as u64;

@@ -1,12 +1,12 @@
 //! Arguments of `rtrace flame`, and what it does.
 
-use super::lines::Lines;
+use super::lines::FoldedLines;
 use super::picture::Picture;
-use crate::cli::damage::Damage;
+use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure, print};
 use crate::cli::query::{Input, QueryArgs, QueryEvents};
 use crate::cli::terminal::{note, stdout, stdout_is_terminal};
-use crate::cli::trace_file::{Made, Overwrite, mode_like};
+use crate::cli::trace_file::{OutputFile, Overwrite, mode_like};
 use anyhow::{Context, anyhow};
 use rtrace::export::FlameGraph;
 use rtrace::recording::{Notice, OutputDependence};
@@ -25,7 +25,7 @@ EXAMPLES:
   rtrace record -e sched:sched_switch -R stacktrace --duration 2; rtrace flame --off-cpu
   rtrace flame run.dat -o make.svg --comm make --since -1s
   rtrace flame run.dat -o run.folded                       the lines, for other programs")]
-pub(crate) struct Args {
+pub(crate) struct FlameArgs {
     /// Recordings; several are merged by time [default: trace.dat]
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     files: Vec<PathBuf>,
@@ -47,7 +47,7 @@ pub(crate) struct Args {
     events: QueryArgs,
 }
 
-impl Args {
+impl FlameArgs {
     /// The file to write.
     fn output(&self, first: &Path) -> PathBuf {
         match &self.output {
@@ -58,7 +58,7 @@ impl Args {
     }
 
     fn draw(&self, events: &QueryEvents<'_>, output: &Path) -> Result<Picture, Failure> {
-        let lines = if self.off_cpu { Lines::off_cpu(events)? } else { Lines::folded(events)? };
+        let lines = if self.off_cpu { FoldedLines::off_cpu(events)? } else { FoldedLines::folded(events)? };
         if lines.are_of_nothing()
             && let Some(reason) = self.events.nothing(events.inputs)?
         {
@@ -86,7 +86,7 @@ impl Args {
     }
 }
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &FlameArgs) -> Result<Exit, Failure> {
     let default = [PathBuf::from("trace.dat")];
     let paths = if args.files.is_empty() { &default[..] } else { &args.files };
     let output = args.output(&paths[0]);
@@ -102,7 +102,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         return Err(failure.hint("`-o FILE` names a file."));
     }
     let inputs = paths.iter().map(|path| Input::open(path, None, false)).collect::<Result<Vec<_>, _>>()?;
-    let damage = Damage::default();
+    let damage = DamageReport::default();
     for input in &inputs {
         damage.opened(&input.path, &input.trace);
     }
@@ -113,7 +113,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     damage.outcome(done)
 }
 
-fn write(args: &Args, inputs: &[Input], output: &Path, to_stdout: bool, damage: &Damage) -> Result<(), Failure> {
+fn write(
+    args: &FlameArgs,
+    inputs: &[Input],
+    output: &Path,
+    to_stdout: bool,
+    damage: &DamageReport,
+) -> Result<(), Failure> {
     let notice = |notice: Notice<'_>| damage.notice(|recording| &inputs[recording].path, &notice);
     let events = QueryEvents::new(inputs, args.events.query(inputs, OutputDependence::Needless, &notice)?)?;
     let picture = args.draw(&events, output)?;
@@ -125,7 +131,7 @@ fn write(args: &Args, inputs: &[Input], output: &Path, to_stdout: bool, damage: 
         return Ok(());
     }
     let mode = inputs.iter().map(|input| mode_like(&input.path)).fold(0o666, |mode, of| mode & of);
-    let (made, mut file) = Made::new(output, mode, args.overwrite)?;
+    let (made, mut file) = OutputFile::new(output, mode, args.overwrite)?;
     file.write_all(&picture.bytes).with_context(|| format!("failed to write {}", output.display()))?;
     made.keep()?;
     if args.json {

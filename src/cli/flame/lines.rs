@@ -7,7 +7,7 @@ use anyhow::anyhow;
 use rtrace::export::{FlameUnit, Folded, OffCpu};
 
 /// Folded lines.
-pub(super) struct Lines {
+pub(super) struct FoldedLines {
     pub(super) text: Vec<u8>,
     pub(super) unit: FlameUnit,
     /// The subject of their numbers, as `time`.
@@ -16,7 +16,7 @@ pub(super) struct Lines {
     off_cpu: bool,
 }
 
-impl Lines {
+impl FoldedLines {
     /// The time of functions; without function_graph, the number of stack traces.
     pub(super) fn folded(events: &QueryEvents<'_>) -> Result<Self, Failure> {
         let mut text = Vec::new();
@@ -31,7 +31,7 @@ impl Lines {
             true => (FlameUnit::Time, "time in functions"),
             false => (FlameUnit::Count("stacks"), "stack traces"),
         };
-        Ok(Lines { text, unit, subject, left_out, off_cpu: false })
+        Ok(FoldedLines { text, unit, subject, left_out, off_cpu: false })
     }
 
     /// The time off the CPU.
@@ -44,7 +44,7 @@ impl Lines {
             (uncounted.across_losses, "time", "off the CPU across lost events"),
             (uncounted.unended, "time", "off the CPU that had not ended"),
         ]);
-        Ok(Lines { text, unit: FlameUnit::Time, subject: "time off the CPU", left_out, off_cpu: true })
+        Ok(FoldedLines { text, unit: FlameUnit::Time, subject: "time off the CPU", left_out, off_cpu: true })
     }
 
     /// Their number.

@@ -4,4 +4,4 @@ mod command;
 mod lines;
 mod picture;
 
-pub(crate) use command::{Args, run};
+pub(crate) use command::{FlameArgs, run};

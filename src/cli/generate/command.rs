@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 
 /// Write the man pages and the shell completions
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct GenerateArgs {
     /// Folder that gets `man/` and `completions/`; what is in these two is replaced
     dir: PathBuf,
 }
 
 /// Writes both folders.
-pub(crate) fn run(args: &Args, root: clap::Command) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &GenerateArgs, root: clap::Command) -> Result<Exit, Failure> {
     let man = emptied(&args.dir.join("man"))?;
     command_pages(&root, &man)?;
     for (name, page, section) in PAGES {

@@ -9,4 +9,4 @@ mod pages;
 mod roff;
 mod topic_page;
 
-pub(crate) use command::{Args, run};
+pub(crate) use command::{GenerateArgs, run};

@@ -1,6 +1,6 @@
 //! `rtrace hist -i FILE`: the call chains of a recording.
 
-use crate::cli::damage::Damage;
+use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::RecordedArgs;
 use crate::cli::terminal::stdout;
@@ -14,7 +14,7 @@ use std::path::Path;
 
 pub(super) fn run(path: &Path, which: &RecordedArgs, one_task: bool, as_json: bool) -> Result<Exit, Failure> {
     let recording = open_recording(path)?;
-    let damage = Damage::of(path, &recording.trace);
+    let damage = DamageReport::of(path, &recording.trace);
     let done = print_all((path, which), &recording, &damage, one_task, as_json);
     damage.late(path, &recording);
     damage.outcome(done)
@@ -23,7 +23,7 @@ pub(super) fn run(path: &Path, which: &RecordedArgs, one_task: bool, as_json: bo
 fn print_all(
     (path, which): (&Path, &RecordedArgs),
     recording: &Recording,
-    damage: &Damage,
+    damage: &DamageReport,
     one_task: bool,
     as_json: bool,
 ) -> Result<(), Failure> {

@@ -1,8 +1,8 @@
 //! The profile of a file.
 
 use super::live::TraceArgs;
-use crate::cli::analyze::unit::Unit;
-use crate::cli::damage::Damage;
+use crate::cli::analyze::unit::ClockUnit;
+use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::trace_file::{open_recording, threads};
 use rtrace::analysis::Grouped;
@@ -12,13 +12,13 @@ use std::path::Path;
 
 pub(super) fn run(path: &Path, args: &TraceArgs) -> Result<Exit, Failure> {
     let recording = open_recording(path)?;
-    let damage = Damage::of(path, &recording.trace);
+    let damage = DamageReport::of(path, &recording.trace);
     let done = write(path, args, &recording, &damage);
     damage.late(path, &recording);
     damage.outcome(done)
 }
 
-fn write(path: &Path, args: &TraceArgs, recording: &Recording, damage: &Damage) -> Result<(), Failure> {
+fn write(path: &Path, args: &TraceArgs, recording: &Recording, damage: &DamageReport) -> Result<(), Failure> {
     let Recording { trace, symbols, .. } = recording;
     let stored: Vec<String> = trace.options(OptionId::HOOK).map(|option| option.text()).collect();
     let hooks = args.what.hooks();
@@ -31,6 +31,6 @@ fn write(path: &Path, args: &TraceArgs, recording: &Recording, damage: &Damage) 
     let (found, _) = query.analyse(Grouped::by_buffer(empty))?;
     let name = |source: &BufferSource| trace.buffers[source.buffer].name.clone();
     let profiles: Vec<_> = query.sources().iter().map(name).zip(found).collect();
-    let unit = Unit::of(query.sources().iter().any(|source| source.in_ticks));
+    let unit = ClockUnit::of(query.sources().iter().any(|source| source.in_ticks));
     Ok(args.output.open()?.write(Some(&path.to_string_lossy()), &profiles, symbols, args.account.by_comm, unit)?)
 }

@@ -1,7 +1,7 @@
 //! The layout of a profile's text.
 
 use super::{table, text};
-use crate::cli::analyze::unit::Unit;
+use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::program;
 use rtrace::analysis::Profile;
 use rtrace::symbols::Symbols;
@@ -40,7 +40,7 @@ impl LayoutArgs {
         profile: &Profile,
         symbols: &Symbols,
         by_comm: bool,
-        unit: Unit,
+        unit: ClockUnit,
         mut out: &mut impl Write,
     ) -> io::Result<()> {
         match self.layout() {

@@ -2,7 +2,7 @@
 
 use super::pairs::AccountArgs;
 use super::report::OutputArgs;
-use crate::cli::analyze::unit::Unit;
+use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::exit::{Exit, Failure, print_clap};
 use crate::cli::given::{Moot, refuse};
 use crate::cli::live::{live_merge, warn_of_damage};
@@ -148,7 +148,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
         comms: Comms::parse(&listener.comms),
         ..Symbols::default()
     };
-    let unit = Unit::of(facts.buffers.iter().any(|buffer| !clock_counts_nanoseconds(&buffer.clock)));
+    let unit = ClockUnit::of(facts.buffers.iter().any(|buffer| !clock_counts_nanoseconds(&buffer.clock)));
     match output.write(None, &listener.profiles, &symbols, args.account.by_comm, unit) {
         // A reader who closed the pipe has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}

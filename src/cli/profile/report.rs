@@ -2,7 +2,7 @@
 
 use super::json;
 use super::layout::{Layout, LayoutArgs};
-use crate::cli::analyze::unit::Unit;
+use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::exit::Failure;
 use crate::cli::terminal::{Guard, stderr, stdout};
 use anyhow::Context;
@@ -61,7 +61,7 @@ impl Output {
         profiles: &[(String, Profile)],
         symbols: &Symbols,
         by_comm: bool,
-        unit: Unit,
+        unit: ClockUnit,
     ) -> io::Result<()> {
         let out = &mut self.to;
         if self.json {

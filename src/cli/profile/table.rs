@@ -1,7 +1,7 @@
 //! A profile as a table: the longest times of all tasks first.
 
-use crate::cli::analyze::table::Table;
-use crate::cli::analyze::unit::Unit;
+use crate::cli::analyze::table::TextTable;
+use crate::cli::analyze::unit::ClockUnit;
 use rtrace::analysis::{Profile, ProfiledTask, Times, Who};
 use rtrace::symbols::Symbols;
 use rtrace::units::grouped;
@@ -20,7 +20,7 @@ pub(crate) fn write(
     symbols: &Symbols,
     by_comm: bool,
     limit: Option<usize>,
-    unit: Unit,
+    unit: ClockUnit,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let tasks = profile.tasks(symbols, by_comm);
@@ -40,7 +40,7 @@ pub(crate) fn write(
         &format!("MAX {short}"),
         "MAX AT",
     ];
-    let mut table = Table::new(2, heading);
+    let mut table = TextTable::new(2, heading);
     for Row { task, event, times } in rows.iter().take(shown) {
         let timed = |text: String| if times.total == 0 { "-".to_owned() } else { text };
         table.row([

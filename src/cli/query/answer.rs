@@ -1,7 +1,7 @@
 //! A command's answer about the events of one recording.
 
 use super::{Input, QueryEvents, WindowArgs};
-use crate::cli::damage::Damage;
+use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::terminal::stdout;
 use crate::cli::trace_file::threads;
@@ -21,7 +21,7 @@ pub(crate) fn answer(
     answer: impl FnOnce(&QueryEvents<'_>, &mut dyn Write) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
     let inputs = [Input::open(path, None, false)?];
-    let damage = Damage::of(path, &inputs[0].trace);
+    let damage = DamageReport::of(path, &inputs[0].trace);
     let notice = |notice: Notice<'_>| damage.notice(|_| path, &notice);
     let query = Query::of([&inputs[0].recording]).threads(threads_wanted.map_or_else(threads, NonZero::get));
     let query = query.on_notice(&notice);

@@ -1,13 +1,13 @@
 //! The clock of this machine's recording, for the comparison with those of guests.
 
-use super::Args;
+use super::RecordArgs;
 use rtrace::network::control::GuestTarget;
 use rtrace::record::{self, Plan, TraceClockReader, wall_clock_at_zero};
 use rtrace::tracefs::Tracefs;
 
 /// Reads the clock that `plan` records by, to be compared with that of `target`; else says why it is not.
 pub(super) fn host_clock(
-    args: &Args,
+    args: &RecordArgs,
     target: &GuestTarget,
     plan: &Plan,
     tracefs: &Tracefs,
@@ -25,7 +25,7 @@ pub(super) fn host_clock(
 
 /// Measures the wall clock's time once for all recordings: they would differ by as much as it is inexact. `None` if recording
 /// is to find out itself that this does not work.
-pub(super) fn date(args: &Args, plan: &Plan, tracefs: &Tracefs) -> Option<u64> {
+pub(super) fn date(args: &RecordArgs, plan: &Plan, tracefs: &Tracefs) -> Option<u64> {
     let clock = record::main_clock(plan, tracefs).ok()?;
     let reader = TraceClockReader::new(args.traced.journal(tracefs), clock.as_deref()).ok()?;
     wall_clock_at_zero(&mut args.traced.journal(tracefs), reader.name()).ok()?

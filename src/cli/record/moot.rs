@@ -1,9 +1,9 @@
 //! Options of `record` that cannot have an effect. `-s` without `--poll` is taken: trace-cmd's users type it.
 
-use super::Args;
+use super::RecordArgs;
 use crate::cli::given::Moot;
 
-impl Args {
+impl RecordArgs {
     /// The first option that nothing on the command line is for.
     pub(super) fn moot(&self) -> Option<Moot<'static>> {
         let given = |id| self.traced.given().has(id);

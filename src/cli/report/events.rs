@@ -1,7 +1,7 @@
 //! The events of all files, merged: arguments to a query.
 
 use super::{Args, Format, Layout, ReportRun, filters, kernel, profile, tally, text};
-use crate::cli::damage::Damage;
+use crate::cli::damage::DamageReport;
 use crate::cli::exit::Failure;
 use crate::cli::query::{Input, QueryEvents, formats};
 use crate::cli::terminal::Output;
@@ -23,7 +23,12 @@ impl Args {
 }
 
 /// Prints what is wanted of them.
-pub(super) fn print(args: &Args, inputs: &[Input], damage: &Damage, out: &mut Output<Stdout>) -> Result<(), Failure> {
+pub(super) fn print(
+    args: &Args,
+    inputs: &[Input],
+    damage: &DamageReport,
+    out: &mut Output<Stdout>,
+) -> Result<(), Failure> {
     let notice = |notice: Notice<'_>| damage.notice(|recording| &inputs[recording].path, &notice);
     let query = args.events.query(inputs, args.surroundings(), &notice)?;
     let query = query.check_order(args.ts_check).note_pages(args.layout.boundary);

@@ -2,7 +2,7 @@
 
 use super::stat::{cpus_with_data, stat};
 use super::{Args, Input, facts_json};
-use crate::cli::damage::Damage;
+use crate::cli::damage::DamageReport;
 use crate::cli::exit::Failure;
 use anyhow::anyhow;
 use regex::Regex;
@@ -90,7 +90,7 @@ impl Wanted {
 }
 
 /// Prints all that is wanted, file by file.
-pub(super) fn print(args: &Args, inputs: &[Input], damage: &Damage, out: &mut impl Write) -> Result<(), Failure> {
+pub(super) fn print(args: &Args, inputs: &[Input], damage: &DamageReport, out: &mut impl Write) -> Result<(), Failure> {
     let wanted = &args.facts;
     if args.wants_json() {
         let all = inputs.iter().map(|input| facts_json::of(args, input, damage)).collect::<Result<Vec<_>, _>>()?;
@@ -158,7 +158,7 @@ pub(super) fn print(args: &Args, inputs: &[Input], damage: &Damage, out: &mut im
 }
 
 /// The CPUs that have data, with their first and last events' times if wanted.
-fn cpus(args: &Args, input: &Input, damage: &Damage, out: &mut impl Write) -> Result<(), Failure> {
+fn cpus(args: &Args, input: &Input, damage: &DamageReport, out: &mut impl Write) -> Result<(), Failure> {
     let trace = &input.trace;
     writeln!(out, "List of CPUs in {} with data:", input.path.display())?;
     let query = args.events.all(std::slice::from_ref(input));

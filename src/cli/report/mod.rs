@@ -20,7 +20,7 @@ mod user;
 mod wakeups;
 mod wording;
 
-use super::damage::Damage;
+use super::damage::DamageReport;
 use super::exit::{Exit, Failure};
 use super::given::Given;
 use super::query::{Input, QueryArgs, QueryEvents, formats};
@@ -216,7 +216,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             true => failure.hint("`-e` prints the byte order; `-F EVENT` selects events."),
             false => failure,
         })?;
-    let damage = Damage::default();
+    let damage = DamageReport::default();
     args.names.add_to(&mut inputs, &damage);
     for input in &inputs {
         damage.opened(&input.path, &input.trace);

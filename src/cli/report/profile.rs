@@ -1,7 +1,7 @@
 //! `--profile`.
 
 use super::{Format, ReportRun, text};
-use crate::cli::analyze::unit::Unit;
+use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::exit::Failure;
 use crate::cli::profile::layout::{Layout, LayoutArgs};
 use crate::cli::profile::{AccountArgs, json, parse_hook};
@@ -68,7 +68,7 @@ pub(super) fn print(run: &ReportRun<'_>, out: &mut impl Write) -> Result<(), Fai
             writeln!(out, "\nInstance: {name}")?;
         }
         let layout = LayoutArgs { layout: Some(wanted.layout), limit: wanted.limit };
-        layout.write(profile, &input.symbols, by_comm, Unit::of(source.in_ticks), out)?;
+        layout.write(profile, &input.symbols, by_comm, ClockUnit::of(source.in_ticks), out)?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `--symbols user`: names in the stacks of user space, from the files of this machine.
 
 use super::Input;
-use crate::cli::damage::Damage;
+use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::terminal::note;
 use anyhow::anyhow;
@@ -35,7 +35,7 @@ enum Which {
 
 impl NamesArgs {
     /// Gives the files' symbols these names.
-    pub(super) fn add_to(&self, inputs: &mut [Input], damage: &Damage) {
+    pub(super) fn add_to(&self, inputs: &mut [Input], damage: &DamageReport) {
         if self.symbols.is_none() {
             return;
         }

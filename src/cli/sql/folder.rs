@@ -1,13 +1,13 @@
 //! A folder of a run's own, for what is read again before it ends.
 
 use crate::cli::exit::Failure;
-use crate::cli::unfinished::Unfinished;
+use crate::cli::unfinished::UnfinishedPath;
 use anyhow::Context;
 use std::path::Path;
 
 /// A folder below that of temporary files, which only its owner can enter; it is removed with all it holds when this is
 /// dropped or a signal ends the program.
-pub(super) struct Folder(Unfinished);
+pub(super) struct Folder(UnfinishedPath);
 
 impl Folder {
     /// Makes an empty one.
@@ -15,7 +15,7 @@ impl Folder {
         let template = std::env::temp_dir().join("rtrace-sql-XXXXXX");
         let path = nix::unistd::mkdtemp(&template);
         let path = path.with_context(|| format!("failed to create {}", template.display()))?;
-        Ok(Folder(Unfinished::new(&path)))
+        Ok(Folder(UnfinishedPath::new(&path)))
     }
 
     pub(super) fn path(&self) -> &Path {

@@ -1,7 +1,7 @@
 //! Synthetic events beside the events that they are made of, in a recording.
 
-use crate::cli::convert::{ALL, Copy, write_edited};
-use crate::cli::damage::Damage;
+use crate::cli::convert::{ALL, RecordingCopy, write_edited};
+use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::Answered;
 use crate::cli::piped::{named, say_of};
@@ -41,9 +41,15 @@ impl Inserted {
         let mut trace = open(paths.0)?;
         // An event of that name may have been recorded: this one is described beside it, by its own number.
         trace.event_formats.push(self.format.clone());
-        let damage = Damage::of(paths.0, &trace);
+        let damage = DamageReport::of(paths.0, &trace);
         let (name, count) = (self.format.name.clone(), self.count);
-        let copy = Copy { version: Copy::version_of(&trace), overwrite, slice: ALL, cpus: None, edit: Some(&mut self) };
+        let copy = RecordingCopy {
+            version: RecordingCopy::version_of(&trace),
+            overwrite,
+            slice: ALL,
+            cpus: None,
+            edit: Some(&mut self),
+        };
         let done = write_edited(&trace, paths, copy, &damage).and_then(|events| {
             let (made, events, count) = (named(paths.1), counted(events, "event"), grouped(count));
             Ok(say_of(paths.1, &format!("{made}: {events}, {count} of them synthetic:{name}\n"))?)

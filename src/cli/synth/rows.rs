@@ -1,6 +1,6 @@
 //! `rtrace synth sql -i FILE` with functions, groups, an order or a limit: rows of a recording.
 
-use crate::cli::analyze::table::Table;
+use crate::cli::analyze::table::TextTable;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{Missed, OutputArgs, RecordedArgs, of_events};
 use crate::cli::key_names::KeyNames;
@@ -159,7 +159,7 @@ impl Shown<'_> {
             let plain = self.rows.columns.get(at).is_some_and(|column| column.show == Show::Plain);
             !plain || cells().any(|cell| matches!(cell, RowCell::Text(_) | RowCell::Stack(_)))
         };
-        let mut table = Table::aligned((0..self.rows.shown).map(is_text).collect(), self.labels());
+        let mut table = TextTable::aligned((0..self.rows.shown).map(is_text).collect(), self.labels());
         for row in &self.findings.rows {
             table.row(self.cells(row).map(|(_, show, cell)| self.word(show, cell, "NULL")));
         }

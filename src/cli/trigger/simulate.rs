@@ -1,8 +1,8 @@
 //! `rtrace trigger simulate`: triggers on the events of a recording.
 
 use super::invalid;
-use crate::cli::convert::{ALL, Copy, write_edited};
-use crate::cli::damage::Damage;
+use crate::cli::convert::{ALL, RecordingCopy, write_edited};
+use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{Answered, RecordedArgs, TriggerArgs, Triggers};
 use crate::cli::keywords::{FILTERS, TRIGGERS, words as offer};
@@ -127,14 +127,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 /// Writes what would have been held. `exit`: that of the first look at the recording.
 fn write(args: &Args, paths: (&Path, &Path), mut edit: HeldOnly, exit: Exit) -> Result<Exit, Failure> {
     let trace = open(paths.0)?;
-    let copy = Copy {
-        version: Copy::version_of(&trace),
+    let copy = RecordingCopy {
+        version: RecordingCopy::version_of(&trace),
         overwrite: args.overwrite,
         slice: ALL,
         cpus: None,
         edit: Some(&mut edit),
     };
-    let damage = Damage::of(paths.0, &trace);
+    let damage = DamageReport::of(paths.0, &trace);
     let done = write_edited(&trace, paths, copy, &damage);
     let of_copy = damage.outcome(done.map(drop))?;
     Ok(if exit == Exit::Success { of_copy } else { exit })

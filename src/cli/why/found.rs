@@ -1,6 +1,6 @@
 //! The answer of `rtrace why`, whatever it is printed as.
 
-use crate::cli::analyze::unit::Unit;
+use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::check::names::RecordingNames;
 use crate::cli::query::Input;
 use rtrace::analysis::{Handler, History, IntervalPart};
@@ -35,7 +35,7 @@ pub(super) enum LateKind {
 pub(super) struct LateInterval<'e> {
     pub(super) input: &'e Input,
     pub(super) buffer: &'e Buffer,
-    pub(super) unit: Unit,
+    pub(super) unit: ClockUnit,
     pub(super) interval: WhyInterval,
     pub(super) history: History,
     pub(super) parts: Vec<IntervalPart>,
@@ -92,7 +92,7 @@ impl LateInterval<'_> {
 
     /// The command that shows the events around `at`.
     pub(super) fn around(&self, at: u64) -> String {
-        let width = if self.unit == Unit::Ticks { "" } else { "±20us" };
+        let width = if self.unit == ClockUnit::Ticks { "" } else { "±20us" };
         format!("rtrace report {} --around {}{width}", self.path(), self.unit.point(at))
     }
 

@@ -3,7 +3,7 @@
 use super::found::{LateKind, WhyInterval};
 use super::pids::pids;
 use super::{Args, Worst};
-use crate::cli::analyze::unit::Unit;
+use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::check::names::RecordingNames;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{Input, QueryEvents};
@@ -78,7 +78,7 @@ fn around(
     let Some(&(pid, begin, end)) = found.first() else {
         let outside = query.span()?.filter(|(start, end)| at < start.0 || at > end.0);
         let why = outside.map_or(String::new(), |(start, end)| {
-            let unit = Unit::of(query.sources().iter().any(|source| source.in_ticks));
+            let unit = ClockUnit::of(query.sources().iter().any(|source| source.in_ticks));
             let [at, start, end] = [at, start.0, end.0].map(|time| unit.micros(time));
             format!(": {at} is outside of it, its events lie between {start} and {end}")
         });

@@ -8,7 +8,7 @@ mod sentence;
 mod text;
 
 use super::analyze::FileArgs;
-use super::analyze::unit::Unit;
+use super::analyze::unit::ClockUnit;
 use super::exit::{Exit, Failure};
 use super::query::{Moment, QueryEvents, one_buffer};
 use super::trace_file::is_recording;
@@ -147,6 +147,6 @@ fn explain<'e>(
     let ends = (interval.begin, interval.end);
     let (history, _) = query.analyse(Histories::new(formats, input.trace.abi, ends))?;
     let parts = critical_path(&history, interval.pid, ends, args.depth.min(DEEPEST));
-    let unit = Unit::of(query.sources().iter().any(|source| source.in_ticks));
+    let unit = ClockUnit::of(query.sources().iter().any(|source| source.in_ticks));
     Ok(LateInterval { input, buffer, unit, interval, history, parts, depth: args.depth.min(DEEPEST) })
 }

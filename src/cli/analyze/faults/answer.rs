@@ -6,9 +6,9 @@ use crate::cli::analyze::words::many;
 use rtrace::analysis::{FaultCount, FaultReport};
 
 /// One buffer's answer.
-pub(in crate::cli::analyze) type Found<'a> = answers::Found<'a, FaultReport>;
+pub(in crate::cli::analyze) type FaultsAnswer<'a> = answers::AnalysisAnswer<'a, FaultReport>;
 
-impl Found<'_> {
+impl FaultsAnswer<'_> {
     /// The kernel's function, where the kernel faulted.
     pub(super) fn place_name(&self, ip: u64, count: FaultCount) -> Option<String> {
         (count.kernel > 0).then(|| symbol::place(&self.input.symbols.kallsyms, ip))

@@ -1,8 +1,8 @@
 //! Arguments of `rtrace analyze faults`, and its question to the events.
 
-use super::answer::{Found, notes};
+use super::answer::{FaultsAnswer, notes};
 use super::{json, text};
-use crate::cli::analyze::answers::{self, Question, ShowArgs};
+use crate::cli::analyze::answers::{self, AnswerArgs, Question};
 use crate::cli::analyze::tasks::TaskArgs;
 use crate::cli::analyze::words::{cut, many};
 use crate::cli::exit::{Exit, Failure};
@@ -16,25 +16,25 @@ use std::io::Write;
 ///
 /// From exceptions:page_fault_user and page_fault_kernel (x86 and RISC-V). `rtrace help analyses` defines each number.
 #[derive(clap::Args, Default)]
-pub(in crate::cli::analyze) struct Args {
+pub(in crate::cli::analyze) struct AnalyzeFaultsArgs {
     #[command(flatten)]
-    shown: ShowArgs,
+    shown: AnswerArgs,
     #[command(flatten)]
     tasks: TaskArgs,
 }
 
-impl Args {
+impl AnalyzeFaultsArgs {
     /// All of it, `top` rows to a table.
     pub(in crate::cli::analyze) fn with_top(top: Option<usize>) -> Self {
-        Args { shown: ShowArgs::with_top(top), ..Args::default() }
+        AnalyzeFaultsArgs { shown: AnswerArgs::with_top(top), ..AnalyzeFaultsArgs::default() }
     }
 }
 
-pub(in crate::cli::analyze) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(in crate::cli::analyze) fn run(args: &AnalyzeFaultsArgs) -> Result<Exit, Failure> {
     answers::run(args)
 }
 
-impl Question for Args {
+impl Question for AnalyzeFaultsArgs {
     type Analysis = Faults;
     const PURPOSE: &'static str = "faults";
     const LACKING: &'static str = "page faults";
@@ -46,7 +46,7 @@ impl Question for Args {
         faults.has_events().then_some(faults)
     }
 
-    fn shown(&self) -> &ShowArgs {
+    fn shown(&self) -> &AnswerArgs {
         &self.shown
     }
 
@@ -71,11 +71,11 @@ impl Question for Args {
         notes(report)
     }
 
-    fn json(&self, found: &Found<'_>, top: usize) -> Value {
+    fn json(&self, found: &FaultsAnswer<'_>, top: usize) -> Value {
         json::answer(found, top)
     }
 
-    fn csv(&self, found: &Found<'_>, top: usize) -> Vec<Vec<String>> {
+    fn csv(&self, found: &FaultsAnswer<'_>, top: usize) -> Vec<Vec<String>> {
         let mut rows: Vec<_> = found.report.tasks.iter().collect();
         cut(&mut rows, top);
         let name = |pid| found.place.comm(pid).unwrap_or_default();
@@ -85,7 +85,7 @@ impl Question for Args {
         rows.into_iter().map(row).collect()
     }
 
-    fn text(&self, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+    fn text(&self, found: &FaultsAnswer<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
         text::write(found, top, out)
     }
 }

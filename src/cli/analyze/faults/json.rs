@@ -1,11 +1,11 @@
 //! `rtrace analyze faults --json`.
 
-use super::answer::Found;
+use super::answer::FaultsAnswer;
 use rtrace::analysis::FaultCount;
 use serde_json::{Map, Value, json};
 
 /// The answer as an object.
-pub(super) fn answer(found: &Found<'_>, top: usize) -> Value {
+pub(super) fn answer(found: &FaultsAnswer<'_>, top: usize) -> Value {
     let report = &found.report;
     let top = if top == 0 { usize::MAX } else { top };
     let codes = report.codes.iter().map(|(code, count)| (format!("{code:#x}"), counts(*count)));

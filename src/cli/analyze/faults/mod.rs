@@ -5,4 +5,4 @@ mod command;
 mod json;
 mod text;
 
-pub(super) use command::{Args, run};
+pub(super) use command::{AnalyzeFaultsArgs, run};

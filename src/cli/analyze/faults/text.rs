@@ -1,20 +1,20 @@
 //! `rtrace analyze faults` as text.
 
-use super::answer::Found;
-use crate::cli::analyze::table::Table;
-use crate::cli::analyze::unit::Unit;
+use super::answer::FaultsAnswer;
+use crate::cli::analyze::table::TextTable;
+use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::analyze::words::{cut, not_shown, percent};
 use crate::cli::exit::Failure;
 use rtrace::analysis::FaultCount;
 use std::io::Write;
 
-pub(super) fn write(found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
-    let Found { place, report, .. } = found;
+pub(super) fn write(found: &FaultsAnswer<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+    let FaultsAnswer { place, report, .. } = found;
     let (begin, end) = report.window.unwrap_or_default();
     let all: u64 = report.codes.values().map(|count| count.all()).sum();
     // One fault has no rate, nor has anything on a clock of unknown ticks.
     let rate = |count: u64| match end.saturating_sub(begin) {
-        length if length > 0 && place.unit == Unit::Nanoseconds => {
+        length if length > 0 && place.unit == ClockUnit::Nanoseconds => {
             format!("{:.1}", count as f64 * 1e9 / length as f64)
         }
         _ => "-".to_owned(),
@@ -25,7 +25,7 @@ pub(super) fn write(found: &Found<'_>, top: usize, out: &mut dyn Write) -> Resul
     let columns = ["faults", "%", "user", "kernel"];
 
     writeln!(out, "\nTasks")?;
-    let mut table = Table::new(1, ["TASK"].into_iter().chain(columns).chain(["per second"]));
+    let mut table = TextTable::new(1, ["TASK"].into_iter().chain(columns).chain(["per second"]));
     let mut rows: Vec<_> = report.tasks.iter().collect();
     let more = cut(&mut rows, top);
     for (pid, count) in rows {
@@ -35,7 +35,7 @@ pub(super) fn write(found: &Found<'_>, top: usize, out: &mut dyn Write) -> Resul
     not_shown(more, out)?;
 
     writeln!(out, "\nInstructions that faulted")?;
-    let mut table = Table::new(1, ["INSTRUCTION"].into_iter().chain(columns));
+    let mut table = TextTable::new(1, ["INSTRUCTION"].into_iter().chain(columns));
     let mut rows: Vec<_> = report.places.iter().collect();
     let more = cut(&mut rows, top);
     for (ip, count) in rows {
@@ -46,7 +46,7 @@ pub(super) fn write(found: &Found<'_>, top: usize, out: &mut dyn Write) -> Resul
     not_shown(more, out)?;
 
     writeln!(out, "\nPages that were faulted on more than once")?;
-    let mut table = Table::new(1, ["PAGE"].into_iter().chain(columns));
+    let mut table = TextTable::new(1, ["PAGE"].into_iter().chain(columns));
     let mut rows: Vec<_> = report.pages.iter().filter(|(_, count)| count.all() > 1).collect();
     let more = cut(&mut rows, top);
     for (page, count) in rows {
@@ -56,7 +56,7 @@ pub(super) fn write(found: &Found<'_>, top: usize, out: &mut dyn Write) -> Resul
     not_shown(more, out)?;
 
     writeln!(out, "\nError codes of the processor")?;
-    let mut table = Table::new(1, ["CODE"].into_iter().chain(columns));
+    let mut table = TextTable::new(1, ["CODE"].into_iter().chain(columns));
     report.codes.iter().for_each(|(code, count)| table.row([format!("{code:#x}")].into_iter().chain(counts(*count))));
     table.write(out)?;
     Ok(())

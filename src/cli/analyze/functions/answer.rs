@@ -6,9 +6,9 @@ use crate::cli::analyze::words::many;
 use rtrace::analysis::{CalledFunction, FoldedFrame, FoldedTime, FunctionReport};
 
 /// One buffer's answer.
-pub(in crate::cli::analyze) type Found<'a> = answers::Found<'a, FunctionReport>;
+pub(in crate::cli::analyze) type FunctionsAnswer<'a> = answers::AnalysisAnswer<'a, FunctionReport>;
 
-impl Found<'_> {
+impl FunctionsAnswer<'_> {
     pub(super) fn name(&self, function: &CalledFunction) -> String {
         symbol::function(&self.input.symbols.kallsyms, function.address)
     }

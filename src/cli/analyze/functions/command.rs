@@ -1,8 +1,8 @@
 //! Arguments of `rtrace analyze functions`, and its question to the events.
 
-use super::answer::{Found, notes};
+use super::answer::{FunctionsAnswer, notes};
 use super::{csv, folded, json, text};
-use crate::cli::analyze::answers::{self, Question, ShowArgs};
+use crate::cli::analyze::answers::{self, AnswerArgs, Question};
 use crate::cli::analyze::tasks::TaskArgs;
 use crate::cli::analyze::words::{cut, many};
 use crate::cli::exit::{Exit, Failure};
@@ -17,9 +17,9 @@ use std::io::Write;
 ///
 /// From the tracer function_graph; the time off the CPU from sched_switch. `rtrace help analyses` defines each number.
 #[derive(clap::Args, Default)]
-pub(in crate::cli::analyze) struct Args {
+pub(in crate::cli::analyze) struct AnalyzeFunctionsArgs {
     #[command(flatten)]
-    shown: ShowArgs,
+    shown: AnswerArgs,
     #[command(flatten)]
     tasks: TaskArgs,
     /// Only functions of this name; may be a glob and be given several times
@@ -27,7 +27,7 @@ pub(in crate::cli::analyze) struct Args {
     function: Vec<String>,
     /// Order of the functions, the greatest first
     #[arg(long, value_enum, value_name = "BY", default_value_t)]
-    sort: Sort,
+    sort: CalledFunctionSort,
     /// Own times by call stack, for flame graphs, instead of text; in the clock's unit
     #[arg(long, conflicts_with_all = ["json", "csv", "function", "top"])]
     folded: bool,
@@ -35,7 +35,7 @@ pub(in crate::cli::analyze) struct Args {
 
 /// An order of functions.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Sort {
+enum CalledFunctionSort {
     /// Net time in none of the functions that it called
     #[default]
     Own,
@@ -53,28 +53,28 @@ enum Sort {
     Max,
 }
 
-impl Sort {
+impl CalledFunctionSort {
     fn key(self, function: &CalledFunction) -> u64 {
         match self {
-            Sort::Own => function.own,
-            Sort::Net => function.net.total(),
-            Sort::Whole => function.whole.total(),
-            Sort::Count => function.whole.count(),
-            Sort::Mean => function.net.distribution().mean(),
-            Sort::P99 => function.net.distribution().p99,
-            Sort::Max => function.whole.greatest(),
+            CalledFunctionSort::Own => function.own,
+            CalledFunctionSort::Net => function.net.total(),
+            CalledFunctionSort::Whole => function.whole.total(),
+            CalledFunctionSort::Count => function.whole.count(),
+            CalledFunctionSort::Mean => function.net.distribution().mean(),
+            CalledFunctionSort::P99 => function.net.distribution().p99,
+            CalledFunctionSort::Max => function.whole.greatest(),
         }
     }
 }
 
-impl Args {
+impl AnalyzeFunctionsArgs {
     /// All of it, `top` rows to a table.
     pub(in crate::cli::analyze) fn with_top(top: Option<usize>) -> Self {
-        Args { shown: ShowArgs::with_top(top), ..Args::default() }
+        AnalyzeFunctionsArgs { shown: AnswerArgs::with_top(top), ..AnalyzeFunctionsArgs::default() }
     }
 
     /// The functions to show, in order, and how many more there are.
-    pub(super) fn rows<'r>(&self, found: &'r Found<'_>, top: usize) -> (Vec<&'r CalledFunction>, usize) {
+    pub(super) fn rows<'r>(&self, found: &'r FunctionsAnswer<'_>, top: usize) -> (Vec<&'r CalledFunction>, usize) {
         let named = |function: &CalledFunction| {
             let name = found.name(function);
             self.function.iter().any(|pattern| glob_matches(pattern, &name))
@@ -87,11 +87,11 @@ impl Args {
     }
 }
 
-pub(in crate::cli::analyze) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(in crate::cli::analyze) fn run(args: &AnalyzeFunctionsArgs) -> Result<Exit, Failure> {
     answers::run(args)
 }
 
-impl Question for Args {
+impl Question for AnalyzeFunctionsArgs {
     type Analysis = FunctionTimes;
     const PURPOSE: &'static str = "functions";
     const LACKING: &'static str = "whole calls of function_graph";
@@ -104,7 +104,7 @@ impl Question for Args {
         functions.has_events().then_some(functions)
     }
 
-    fn shown(&self) -> &ShowArgs {
+    fn shown(&self) -> &AnswerArgs {
         &self.shown
     }
 
@@ -129,15 +129,15 @@ impl Question for Args {
         notes(report)
     }
 
-    fn json(&self, found: &Found<'_>, top: usize) -> Value {
+    fn json(&self, found: &FunctionsAnswer<'_>, top: usize) -> Value {
         json::answer(found, &self.rows(found, top).0)
     }
 
-    fn csv(&self, found: &Found<'_>, top: usize) -> Vec<Vec<String>> {
+    fn csv(&self, found: &FunctionsAnswer<'_>, top: usize) -> Vec<Vec<String>> {
         self.rows(found, top).0.into_iter().map(|function| csv::row(found, function)).collect()
     }
 
-    fn text(&self, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+    fn text(&self, found: &FunctionsAnswer<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
         if self.folded { folded::write(found, out) } else { text::write(self, found, top, out) }
     }
 

@@ -1,11 +1,11 @@
 //! `rtrace analyze functions --csv`.
 
-use super::answer::Found;
+use super::answer::FunctionsAnswer;
 use crate::cli::analyze::distribution;
 use rtrace::analysis::CalledFunction;
 
 /// A function as [`Question::COLUMNS`](crate::cli::analyze::answers::Question::COLUMNS) has it.
-pub(super) fn row(found: &Found<'_>, function: &CalledFunction) -> Vec<String> {
+pub(super) fn row(found: &FunctionsAnswer<'_>, function: &CalledFunction) -> Vec<String> {
     let off_cpu = |time: u64| if found.report.has_switches { time.to_string() } else { String::new() };
     let mut cells = vec![found.name(function), format!("{:#x}", function.address)];
     cells.extend([function.whole.count(), function.whole.total()].map(|number| number.to_string()));

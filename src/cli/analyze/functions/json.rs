@@ -1,12 +1,12 @@
 //! `rtrace analyze functions --json`.
 
-use super::answer::Found;
+use super::answer::FunctionsAnswer;
 use crate::cli::analyze::distribution;
 use rtrace::analysis::CalledFunction;
 use serde_json::{Value, json};
 
 /// The answer as an object.
-pub(super) fn answer(found: &Found<'_>, rows: &[&CalledFunction]) -> Value {
+pub(super) fn answer(found: &FunctionsAnswer<'_>, rows: &[&CalledFunction]) -> Value {
     let report = &found.report;
     let counts = report.counts;
     json!({
@@ -19,7 +19,7 @@ pub(super) fn answer(found: &Found<'_>, rows: &[&CalledFunction]) -> Value {
     })
 }
 
-fn function(found: &Found<'_>, of: &CalledFunction) -> Value {
+fn function(found: &FunctionsAnswer<'_>, of: &CalledFunction) -> Value {
     // Without switches nothing is known of time off the CPU.
     let off_cpu = |time: u64| found.report.has_switches.then_some(time);
     json!({

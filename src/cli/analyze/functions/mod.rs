@@ -7,4 +7,4 @@ mod folded;
 mod json;
 mod text;
 
-pub(super) use command::{Args, run};
+pub(super) use command::{AnalyzeFunctionsArgs, run};

@@ -1,20 +1,25 @@
 //! `rtrace analyze functions` as text.
 
-use super::answer::Found;
-use super::command::Args;
+use super::answer::FunctionsAnswer;
+use super::command::AnalyzeFunctionsArgs;
 use crate::cli::analyze::distribution;
-use crate::cli::analyze::table::Table;
+use crate::cli::analyze::table::TextTable;
 use crate::cli::analyze::words::not_shown;
 use crate::cli::exit::Failure;
 use std::io::Write;
 
-pub(super) fn write(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
-    let Found { place, report, .. } = found;
+pub(super) fn write(
+    args: &AnalyzeFunctionsArgs,
+    found: &FunctionsAnswer<'_>,
+    top: usize,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let FunctionsAnswer { place, report, .. } = found;
     let unit = place.unit;
     let (rows, more) = args.rows(found, top);
     writeln!(out, "\nFunctions: where their time went ({})", unit.long_name())?;
     let heading = ["FUNCTION", "calls", "whole", "asleep", "preempted", "interrupted", "net", "own"];
-    let mut table = Table::new(1, heading);
+    let mut table = TextTable::new(1, heading);
     let off_cpu = |time| if report.has_switches { unit.long(time) } else { "-".to_owned() };
     for function in &rows {
         let mut row = vec![found.name(function), function.whole.count().to_string()];
@@ -28,7 +33,7 @@ pub(super) fn write(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Wr
 
     writeln!(out, "\nNet time of a call, and the longest call as a whole ({})", unit.short_name())?;
     let heading = ["FUNCTION", "calls"].into_iter().chain(distribution::TIMES);
-    let mut table = Table::new(1, heading.chain(["longest", "at", "CPU", "TASK"]));
+    let mut table = TextTable::new(1, heading.chain(["longest", "at", "CPU", "TASK"]));
     for function in &rows {
         let mut row = vec![found.name(function), function.net.count().to_string()];
         row.extend(distribution::cells(&function.net.distribution(), unit));

@@ -5,7 +5,7 @@ use crate::cli::analyze::words::many;
 use rtrace::analysis::IoReport;
 
 /// One buffer's answer.
-pub(in crate::cli::analyze) type Found<'a> = answers::Found<'a, IoReport>;
+pub(in crate::cli::analyze) type IoAnswer<'a> = answers::AnalysisAnswer<'a, IoReport>;
 
 /// Sentences that the numbers need to be understood.
 pub(super) fn notes(report: &IoReport) -> Vec<String> {

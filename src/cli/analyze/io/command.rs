@@ -1,8 +1,8 @@
 //! Arguments of `rtrace analyze io`, and its question to the events.
 
-use super::answer::{Found, notes};
+use super::answer::{IoAnswer, notes};
 use super::{csv, json, text};
-use crate::cli::analyze::answers::{self, Question, ShowArgs};
+use crate::cli::analyze::answers::{self, AnswerArgs, Question};
 use crate::cli::analyze::words::{cut, many};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::Input;
@@ -15,23 +15,23 @@ use std::io::Write;
 /// From block:block_rq_issue and block_rq_complete; as far as they are recorded, block_rq_insert and block_rq_requeue.
 /// `rtrace help analyses` defines each number.
 #[derive(clap::Args, Default)]
-pub(in crate::cli::analyze) struct Args {
+pub(in crate::cli::analyze) struct AnalyzeIoArgs {
     #[command(flatten)]
-    shown: ShowArgs,
+    shown: AnswerArgs,
 }
 
-impl Args {
+impl AnalyzeIoArgs {
     /// All of it, `top` rows to a table.
     pub(in crate::cli::analyze) fn with_top(top: Option<usize>) -> Self {
-        Args { shown: ShowArgs::with_top(top) }
+        AnalyzeIoArgs { shown: AnswerArgs::with_top(top) }
     }
 }
 
-pub(in crate::cli::analyze) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(in crate::cli::analyze) fn run(args: &AnalyzeIoArgs) -> Result<Exit, Failure> {
     answers::run(args)
 }
 
-impl Question for Args {
+impl Question for AnalyzeIoArgs {
     type Analysis = Io;
     const PURPOSE: &'static str = "io";
     const LACKING: &'static str = "whole requests to block devices";
@@ -44,7 +44,7 @@ impl Question for Args {
         io.has_events().then_some(io)
     }
 
-    fn shown(&self) -> &ShowArgs {
+    fn shown(&self) -> &AnswerArgs {
         &self.shown
     }
 
@@ -65,21 +65,21 @@ impl Question for Args {
         notes(report)
     }
 
-    fn json(&self, found: &Found<'_>, top: usize) -> Value {
+    fn json(&self, found: &IoAnswer<'_>, top: usize) -> Value {
         json::answer(found, &rows(found, top).0)
     }
 
-    fn csv(&self, found: &Found<'_>, top: usize) -> Vec<Vec<String>> {
+    fn csv(&self, found: &IoAnswer<'_>, top: usize) -> Vec<Vec<String>> {
         rows(found, top).0.into_iter().map(csv::row).collect()
     }
 
-    fn text(&self, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+    fn text(&self, found: &IoAnswer<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
         text::write(found, top, out)
     }
 }
 
 /// The requests to show, and how many more there are.
-pub(super) fn rows<'f>(found: &'f Found<'_>, top: usize) -> (Vec<&'f IoRequests>, usize) {
+pub(super) fn rows<'f>(found: &'f IoAnswer<'_>, top: usize) -> (Vec<&'f IoRequests>, usize) {
     let mut rows: Vec<&IoRequests> = found.report.requests.iter().collect();
     let more = cut(&mut rows, top);
     (rows, more)

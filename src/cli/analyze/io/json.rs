@@ -1,12 +1,12 @@
 //! `rtrace analyze io --json`.
 
-use super::answer::Found;
+use super::answer::IoAnswer;
 use crate::cli::analyze::{distribution, errno};
 use rtrace::analysis::{DeviceIo, Durations, IoRequests};
 use serde_json::{Value, json};
 
 /// The answer as an object.
-pub(super) fn answer(found: &Found<'_>, rows: &[&IoRequests]) -> Value {
+pub(super) fn answer(found: &IoAnswer<'_>, rows: &[&IoRequests]) -> Value {
     let report = &found.report;
     let counts = report.counts;
     json!({

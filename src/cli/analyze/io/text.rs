@@ -1,8 +1,8 @@
 //! `rtrace analyze io` as text.
 
-use super::answer::Found;
+use super::answer::IoAnswer;
 use super::command::rows;
-use crate::cli::analyze::table::Table;
+use crate::cli::analyze::table::TextTable;
 use crate::cli::analyze::words::{not_shown, percent};
 use crate::cli::analyze::{distribution, errno};
 use crate::cli::exit::Failure;
@@ -10,12 +10,12 @@ use rtrace::analysis::{Durations, IoRequests};
 use rtrace::units::ByteSize;
 use std::io::Write;
 
-pub(super) fn write(found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
-    let Found { place, report, .. } = found;
+pub(super) fn write(found: &IoAnswer<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+    let IoAnswer { place, report, .. } = found;
     let (unit, (rows, more)) = (place.unit, rows(found, top));
 
     writeln!(out, "\nDevices")?;
-    let mut table = Table::new(1, ["DEVICE", "busy %", "requests at the device: mean", "max"]);
+    let mut table = TextTable::new(1, ["DEVICE", "busy %", "requests at the device: mean", "max"]);
     for device in &report.devices {
         table.row([
             device.device.to_string(),
@@ -28,7 +28,7 @@ pub(super) fn write(found: &Found<'_>, top: usize, out: &mut dyn Write) -> Resul
 
     writeln!(out, "\nRequests: from insertion or issue to completion ({})", unit.short_name())?;
     let heading = ["DEVICE", "OPERATION", "requests", "failed", "size"].into_iter().chain(distribution::TIMES);
-    let mut table = Table::new(2, heading.chain(["at", "sector"]));
+    let mut table = TextTable::new(2, heading.chain(["at", "sector"]));
     for requests in &rows {
         let mut row = start(requests).to_vec();
         row.extend([failed(requests).to_string(), ByteSize(requests.bytes).to_string()]);
@@ -38,14 +38,14 @@ pub(super) fn write(found: &Found<'_>, top: usize, out: &mut dyn Write) -> Resul
     }
     table.write(out)?;
     not_shown(more, out)?;
-    let parts: [(&str, Part); 2] = [("In the queue", |of| &of.queued), ("At the device", |of| &of.device_time)];
+    let parts: [(&str, RequestPart); 2] = [("In the queue", |of| &of.queued), ("At the device", |of| &of.device_time)];
     for (title, part) in parts {
         let known: Vec<&IoRequests> = rows.iter().copied().filter(|of| part(of).count() > 0).collect();
         if known.is_empty() {
             continue;
         }
         writeln!(out, "\n{title} ({})", unit.short_name())?;
-        let mut table = Table::new(2, ["DEVICE", "OPERATION", "requests"].into_iter().chain(distribution::TIMES));
+        let mut table = TextTable::new(2, ["DEVICE", "OPERATION", "requests"].into_iter().chain(distribution::TIMES));
         for requests in known {
             let times = part(requests).distribution();
             let [device, operation, _] = start(requests);
@@ -56,7 +56,7 @@ pub(super) fn write(found: &Found<'_>, top: usize, out: &mut dyn Write) -> Resul
     }
     if rows.iter().any(|requests| failed(requests) > 0) {
         writeln!(out, "\nErrors")?;
-        let mut table = Table::new(3, ["DEVICE", "OPERATION", "errors"]);
+        let mut table = TextTable::new(3, ["DEVICE", "OPERATION", "errors"]);
         for requests in rows.iter().filter(|requests| failed(requests) > 0) {
             let [device, operation, _] = start(requests);
             table.row([device, operation, errno::list(&requests.errors)]);
@@ -67,7 +67,7 @@ pub(super) fn write(found: &Found<'_>, top: usize, out: &mut dyn Write) -> Resul
 }
 
 /// A part of the way of requests.
-type Part = fn(&IoRequests) -> &Durations;
+type RequestPart = fn(&IoRequests) -> &Durations;
 
 /// Device, operation and number of requests.
 pub(super) fn start(requests: &IoRequests) -> [String; 3] {

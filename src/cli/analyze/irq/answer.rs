@@ -6,13 +6,13 @@ use rtrace::analysis::{HandlerKind, IrqReport, IrqSource};
 use rtrace::symbols::Kallsyms;
 
 /// One buffer's answer.
-pub(in crate::cli::analyze) type Found<'a> = answers::Found<'a, IrqReport>;
+pub(in crate::cli::analyze) type IrqAnswer<'a> = answers::AnalysisAnswer<'a, IrqReport>;
 
 /// Soft interrupts in the order of their vectors (include/linux/interrupt.h).
 const SOFT_IRQS: [&str; 10] =
     ["HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"];
 
-impl Found<'_> {
+impl IrqAnswer<'_> {
     /// As [`handler_name`].
     pub(super) fn name(&self, source: &IrqSource) -> String {
         handler_name(source, &self.input.symbols.kallsyms)

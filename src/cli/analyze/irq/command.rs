@@ -1,8 +1,8 @@
 //! Arguments of `rtrace analyze irq`, and its question to the events.
 
-use super::answer::{Found, notes};
+use super::answer::{IrqAnswer, notes};
 use super::{csv, json, text};
-use crate::cli::analyze::answers::{self, Question, ShowArgs};
+use crate::cli::analyze::answers::{self, AnswerArgs, Question};
 use crate::cli::analyze::words::{cut, many};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::Input;
@@ -16,20 +16,20 @@ use std::io::Write;
 /// From the events irq:*, irq_vectors:*_entry and *_exit, timer:timer_expire_*, timer:hrtimer_expire_* and
 /// workqueue:workqueue_execute_*, as far as they are recorded. `rtrace help analyses` defines each number.
 #[derive(clap::Args, Default)]
-pub(in crate::cli::analyze) struct Args {
+pub(in crate::cli::analyze) struct AnalyzeIrqArgs {
     #[command(flatten)]
-    shown: ShowArgs,
+    shown: AnswerArgs,
     /// Only handlers of these kinds
     #[arg(long, value_name = "KIND,...", value_delimiter = ',', value_parser = ["irq", "vector", "softirq", "tasklet", "timer", "hrtimer", "work"])]
     kind: Vec<String>,
     /// Order of the handlers, the greatest first
     #[arg(long, value_enum, value_name = "BY", default_value_t)]
-    sort: Sort,
+    sort: IrqSort,
 }
 
 /// An order of handlers.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Sort {
+enum IrqSort {
     /// Own time
     #[default]
     Own,
@@ -41,18 +41,18 @@ enum Sort {
     MaxDelay,
 }
 
-impl Args {
+impl AnalyzeIrqArgs {
     /// The handlers to show, in order, and how many more there are.
-    pub(super) fn rows<'r>(&self, found: &'r Found<'_>, top: usize) -> (Vec<&'r IrqSource>, usize) {
+    pub(super) fn rows<'r>(&self, found: &'r IrqAnswer<'_>, top: usize) -> (Vec<&'r IrqSource>, usize) {
         let is_shown =
             |source: &&IrqSource| self.kind.is_empty() || self.kind.iter().any(|one| one == source.kind.name());
         let mut rows: Vec<&IrqSource> = found.report.sources.iter().filter(is_shown).collect();
         rows.sort_by_cached_key(|source| {
             Reverse(match self.sort {
-                Sort::Own => source.own,
-                Sort::Count => source.times.count(),
-                Sort::Max => source.times.distribution().greatest,
-                Sort::MaxDelay => source.delays.distribution().greatest,
+                IrqSort::Own => source.own,
+                IrqSort::Count => source.times.count(),
+                IrqSort::Max => source.times.distribution().greatest,
+                IrqSort::MaxDelay => source.delays.distribution().greatest,
             })
         });
         let more = cut(&mut rows, top);
@@ -60,18 +60,18 @@ impl Args {
     }
 }
 
-pub(in crate::cli::analyze) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(in crate::cli::analyze) fn run(args: &AnalyzeIrqArgs) -> Result<Exit, Failure> {
     answers::run(args)
 }
 
-impl Args {
+impl AnalyzeIrqArgs {
     /// All of it, `top` rows to a table.
     pub(in crate::cli::analyze) fn with_top(top: Option<usize>) -> Self {
-        Args { shown: ShowArgs::with_top(top), ..Args::default() }
+        AnalyzeIrqArgs { shown: AnswerArgs::with_top(top), ..AnalyzeIrqArgs::default() }
     }
 }
 
-impl Question for Args {
+impl Question for AnalyzeIrqArgs {
     type Analysis = Irqs;
     const PURPOSE: &'static str = "irq";
     const LACKING: &'static str = "interrupts, timers or work items";
@@ -83,7 +83,7 @@ impl Question for Args {
         irqs.has_events().then_some(irqs)
     }
 
-    fn shown(&self) -> &ShowArgs {
+    fn shown(&self) -> &AnswerArgs {
         &self.shown
     }
 
@@ -104,15 +104,15 @@ impl Question for Args {
         notes(report)
     }
 
-    fn json(&self, found: &Found<'_>, top: usize) -> Value {
+    fn json(&self, found: &IrqAnswer<'_>, top: usize) -> Value {
         json::answer(found, &self.rows(found, top).0)
     }
 
-    fn csv(&self, found: &Found<'_>, top: usize) -> Vec<Vec<String>> {
+    fn csv(&self, found: &IrqAnswer<'_>, top: usize) -> Vec<Vec<String>> {
         self.rows(found, top).0.into_iter().map(|source| csv::row(found, source)).collect()
     }
 
-    fn text(&self, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+    fn text(&self, found: &IrqAnswer<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
         text::write(self, found, top, out)
     }
 }

@@ -1,11 +1,11 @@
 //! `rtrace analyze irq --csv`.
 
-use super::answer::Found;
+use super::answer::IrqAnswer;
 use crate::cli::analyze::distribution;
 use rtrace::analysis::IrqSource;
 
 /// A handler as [`Question::COLUMNS`](crate::cli::analyze::answers::Question::COLUMNS) has it.
-pub(super) fn row(found: &Found<'_>, source: &IrqSource) -> Vec<String> {
+pub(super) fn row(found: &IrqAnswer<'_>, source: &IrqSource) -> Vec<String> {
     let (times, delays) = (source.times.distribution(), source.delays.distribution());
     let mut cells = vec![source.kind.name().to_owned(), found.name(source), format!("{:#x}", source.id)];
     cells.extend([times.count, times.total, source.own].map(|number| number.to_string()));

@@ -1,12 +1,12 @@
 //! `rtrace analyze irq --json`.
 
-use super::answer::Found;
+use super::answer::IrqAnswer;
 use crate::cli::analyze::distribution;
 use rtrace::analysis::{CpuIrqs, HandlerKind, IrqSource};
 use serde_json::{Map, Value, json};
 
 /// The answer as an object.
-pub(super) fn answer(found: &Found<'_>, sources: &[&IrqSource]) -> Value {
+pub(super) fn answer(found: &IrqAnswer<'_>, sources: &[&IrqSource]) -> Value {
     let report = &found.report;
     let counts = report.counts;
     json!({
@@ -29,7 +29,7 @@ fn cpu(cpu: &CpuIrqs) -> Value {
     json!({"cpu": cpu.cpu.0, "own": by_kind(&cpu.own), "runs": by_kind(&cpu.runs)})
 }
 
-fn handler(found: &Found<'_>, source: &IrqSource) -> Value {
+fn handler(found: &IrqAnswer<'_>, source: &IrqSource) -> Value {
     let longest = source.longest;
     json!({
         "kind": source.kind.name(),

@@ -1,16 +1,21 @@
 //! `rtrace analyze irq` as text.
 
-use super::answer::Found;
-use super::command::Args;
+use super::answer::IrqAnswer;
+use super::command::AnalyzeIrqArgs;
 use crate::cli::analyze::distribution;
-use crate::cli::analyze::table::Table;
+use crate::cli::analyze::table::TextTable;
 use crate::cli::analyze::words::{not_shown, percent};
 use crate::cli::exit::Failure;
 use rtrace::analysis::HandlerKind;
 use std::io::Write;
 
-pub(super) fn write(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
-    let Found { place, report, .. } = found;
+pub(super) fn write(
+    args: &AnalyzeIrqArgs,
+    found: &IrqAnswer<'_>,
+    top: usize,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let IrqAnswer { place, report, .. } = found;
     let unit = place.unit;
     let (begin, end) = report.window.unwrap_or_default();
     let length = end - begin;
@@ -18,7 +23,7 @@ pub(super) fn write(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Wr
     let ran = |one: &HandlerKind| report.sources.iter().any(|source| source.kind == *one);
     let kinds: Vec<HandlerKind> = HandlerKind::ALL.into_iter().filter(ran).collect();
     writeln!(out, "\nCPUs: own time in % of the window")?;
-    let mut table = Table::new(0, std::iter::once("CPU").chain(kinds.iter().map(|one| one.name())));
+    let mut table = TextTable::new(0, std::iter::once("CPU").chain(kinds.iter().map(|one| one.name())));
     for cpu in &report.cpus {
         let shares = kinds.iter().map(|one| percent(cpu.own[*one as usize], length));
         table.row(std::iter::once(cpu.cpu.0.to_string()).chain(shares));
@@ -28,7 +33,7 @@ pub(super) fn write(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Wr
     let (rows, more) = args.rows(found, top);
     writeln!(out, "\nHandlers (own: {}; others: {})", unit.long_name(), unit.short_name())?;
     let heading = ["KIND", "HANDLER", "runs", "own"].into_iter().chain(distribution::TIMES).chain(["at", "CPU"]);
-    let mut table = Table::new(2, heading);
+    let mut table = TextTable::new(2, heading);
     for source in &rows {
         let times = source.times.distribution();
         let mut row = vec![source.kind.name().to_owned(), found.name(source), times.count.to_string()];
@@ -43,7 +48,7 @@ pub(super) fn write(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Wr
     let delayed: Vec<_> = rows.iter().filter(|source| source.delays.count() > 0).collect();
     if !delayed.is_empty() {
         writeln!(out, "\nDelays from request to entry ({})", unit.short_name())?;
-        let mut table = Table::new(2, ["KIND", "HANDLER", "count"].into_iter().chain(distribution::TIMES));
+        let mut table = TextTable::new(2, ["KIND", "HANDLER", "count"].into_iter().chain(distribution::TIMES));
         for source in delayed {
             let delays = source.delays.distribution();
             let row = [source.kind.name().to_owned(), found.name(source), delays.count.to_string()];

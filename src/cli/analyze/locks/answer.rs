@@ -6,9 +6,9 @@ use crate::cli::analyze::words::many;
 use rtrace::analysis::LockReport;
 
 /// One buffer's answer.
-pub(in crate::cli::analyze) type Found<'a> = answers::Found<'a, LockReport>;
+pub(in crate::cli::analyze) type LocksAnswer<'a> = answers::AnalysisAnswer<'a, LockReport>;
 
-impl Found<'_> {
+impl LocksAnswer<'_> {
     /// A lock: most lie in memory that was allocated and have no name but their address.
     pub(super) fn lock(&self, address: u64) -> String {
         symbol::variable(&self.input.symbols.kallsyms, address)

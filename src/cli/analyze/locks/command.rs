@@ -1,8 +1,8 @@
 //! Arguments of `rtrace analyze locks`, and its question to the events.
 
-use super::answer::{Found, notes};
+use super::answer::{LocksAnswer, notes};
 use super::{csv, json, text};
-use crate::cli::analyze::answers::{self, Question, ShowArgs};
+use crate::cli::analyze::answers::{self, AnswerArgs, Question};
 use crate::cli::analyze::tasks::TaskArgs;
 use crate::cli::analyze::words::{cut, many};
 use crate::cli::exit::{Exit, Failure};
@@ -19,19 +19,19 @@ use std::io::Write;
 /// From lock:contention_begin and contention_end (since Linux 5.19), and the stack traces at the begin of waits, if they are
 /// recorded. `rtrace help analyses` defines each number.
 #[derive(clap::Args, Default)]
-pub(in crate::cli::analyze) struct Args {
+pub(in crate::cli::analyze) struct AnalyzeLocksArgs {
     #[command(flatten)]
-    shown: ShowArgs,
+    shown: AnswerArgs,
     #[command(flatten)]
     tasks: TaskArgs,
     /// Order of the rows, the greatest first
     #[arg(long, value_enum, value_name = "BY", default_value_t)]
-    sort: Sort,
+    sort: LockSort,
 }
 
 /// An order of rows.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Sort {
+enum LockSort {
     /// Time of all waits together
     #[default]
     Total,
@@ -44,47 +44,47 @@ enum Sort {
 }
 
 /// The rows to show, and how many more there are.
-pub(super) struct Rows<'r> {
+pub(super) struct LockRows<'r> {
     pub(super) locks: Vec<&'r ((u64, LockKind), LockWaits)>,
     pub(super) tasks: Vec<&'r (Pid, LockWaits)>,
     pub(super) stacks: Vec<&'r (Vec<u64>, LockWaits)>,
     pub(super) more: [usize; 3],
 }
 
-impl Args {
+impl AnalyzeLocksArgs {
     /// All of it, `top` rows to a table.
     pub(in crate::cli::analyze) fn with_top(top: Option<usize>) -> Self {
-        Args { shown: ShowArgs::with_top(top), ..Args::default() }
+        AnalyzeLocksArgs { shown: AnswerArgs::with_top(top), ..AnalyzeLocksArgs::default() }
     }
 
     pub(super) fn sorted<'r, K>(&self, of: &'r [(K, LockWaits)], top: usize) -> (Vec<&'r (K, LockWaits)>, usize) {
         let mut rows: Vec<_> = of.iter().collect();
         rows.sort_by_cached_key(|(_, waits)| {
             Reverse(match self.sort {
-                Sort::Total => waits.times.total(),
-                Sort::Count => waits.times.count(),
-                Sort::Mean => waits.times.distribution().mean(),
-                Sort::Max => waits.times.greatest(),
+                LockSort::Total => waits.times.total(),
+                LockSort::Count => waits.times.count(),
+                LockSort::Mean => waits.times.distribution().mean(),
+                LockSort::Max => waits.times.greatest(),
             })
         });
         let more = cut(&mut rows, top);
         (rows, more)
     }
 
-    pub(super) fn rows<'r>(&self, found: &'r Found<'_>, top: usize) -> Rows<'r> {
+    pub(super) fn rows<'r>(&self, found: &'r LocksAnswer<'_>, top: usize) -> LockRows<'r> {
         let report = &found.report;
         let (locks, a) = self.sorted(&report.locks, top);
         let (tasks, b) = self.sorted(&report.tasks, top);
         let (stacks, c) = self.sorted(&report.stacks, top);
-        Rows { locks, tasks, stacks, more: [a, b, c] }
+        LockRows { locks, tasks, stacks, more: [a, b, c] }
     }
 }
 
-pub(in crate::cli::analyze) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(in crate::cli::analyze) fn run(args: &AnalyzeLocksArgs) -> Result<Exit, Failure> {
     answers::run(args)
 }
 
-impl Question for Args {
+impl Question for AnalyzeLocksArgs {
     type Analysis = Locks;
     const PURPOSE: &'static str = "locks";
     const LACKING: &'static str = "whole waits for contended locks";
@@ -97,7 +97,7 @@ impl Question for Args {
         locks.has_events().then_some(locks)
     }
 
-    fn shown(&self) -> &ShowArgs {
+    fn shown(&self) -> &AnswerArgs {
         &self.shown
     }
 
@@ -123,15 +123,15 @@ impl Question for Args {
         notes(report)
     }
 
-    fn json(&self, found: &Found<'_>, top: usize) -> Value {
+    fn json(&self, found: &LocksAnswer<'_>, top: usize) -> Value {
         json::answer(found, &self.rows(found, top))
     }
 
-    fn csv(&self, found: &Found<'_>, top: usize) -> Vec<Vec<String>> {
+    fn csv(&self, found: &LocksAnswer<'_>, top: usize) -> Vec<Vec<String>> {
         self.rows(found, top).locks.into_iter().map(|row| csv::row(found, row)).collect()
     }
 
-    fn text(&self, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+    fn text(&self, found: &LocksAnswer<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
         text::write(self, found, top, out)
     }
 }

@@ -1,13 +1,13 @@
 //! `rtrace analyze locks --json`.
 
-use super::answer::Found;
-use super::command::Rows;
+use super::answer::LocksAnswer;
+use super::command::LockRows;
 use crate::cli::analyze::distribution;
 use rtrace::analysis::LockWaits;
 use serde_json::{Map, Value, json};
 
 /// The answer as an object.
-pub(super) fn answer(found: &Found<'_>, rows: &Rows<'_>) -> Value {
+pub(super) fn answer(found: &LocksAnswer<'_>, rows: &LockRows<'_>) -> Value {
     let report = &found.report;
     let counts = report.counts;
     let lock = |(key, of): &&((u64, rtrace::analysis::LockKind), LockWaits)| {

@@ -1,10 +1,10 @@
 //! `rtrace analyze locks` as text.
 
-use super::answer::Found;
-use super::command::Args;
+use super::answer::LocksAnswer;
+use super::command::AnalyzeLocksArgs;
 use crate::cli::analyze::distribution;
-use crate::cli::analyze::place::Place;
-use crate::cli::analyze::table::Table;
+use crate::cli::analyze::place::AnswerPlace;
+use crate::cli::analyze::table::TextTable;
 use crate::cli::analyze::words::{many, not_shown};
 use crate::cli::exit::Failure;
 use rtrace::analysis::LockWaits;
@@ -12,7 +12,7 @@ use rtrace::units::Pid;
 use std::io::Write;
 
 /// Number of waits, their total, distribution and the longest, after the row's name.
-fn cells(name: impl IntoIterator<Item = String>, waits: &LockWaits, place: &Place<'_>) -> Vec<String> {
+fn cells(name: impl IntoIterator<Item = String>, waits: &LockWaits, place: &AnswerPlace<'_>) -> Vec<String> {
     let (unit, times) = (place.unit, waits.times.distribution());
     let mut row: Vec<String> = name.into_iter().collect();
     row.extend([times.count.to_string(), unit.long(times.total)]);
@@ -31,16 +31,21 @@ fn heading<'t>(names: &[&'t str]) -> Vec<&'t str> {
     names.iter().copied().chain(times).chain(["at", "CPU", "TASK"]).collect()
 }
 
-pub(super) fn write(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
-    let Found { place, report, .. } = found;
+pub(super) fn write(
+    args: &AnalyzeLocksArgs,
+    found: &LocksAnswer<'_>,
+    top: usize,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let LocksAnswer { place, report, .. } = found;
     let (unit, rows) = (place.unit, args.rows(found, top));
     writeln!(out, "\nKinds (total: {}; others: {})", unit.long_name(), unit.short_name())?;
-    let mut kinds = Table::new(1, heading(&["KIND"]));
+    let mut kinds = TextTable::new(1, heading(&["KIND"]));
     args.sorted(&report.kinds, 0).0.iter().for_each(|(kind, waits)| kinds.row(cells([kind.name()], waits, place)));
     kinds.write(out)?;
 
     writeln!(out, "\nLocks")?;
-    let mut locks = Table::new(2, heading(&["LOCK", "KIND"]));
+    let mut locks = TextTable::new(2, heading(&["LOCK", "KIND"]));
     for ((address, kind), waits) in &rows.locks {
         locks.row(cells([found.lock(*address), kind.name()], waits, place));
     }
@@ -50,7 +55,7 @@ pub(super) fn write(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Wr
     writeln!(out, "\nTasks that waited")?;
     // The last column is that of the first.
     let columns = heading(&["TASK"]).len() - 1;
-    let mut tasks = Table::new(1, heading(&["TASK"]).into_iter().take(columns));
+    let mut tasks = TextTable::new(1, heading(&["TASK"]).into_iter().take(columns));
     let row = |pid: Pid, waits: &LockWaits| cells([place.task(pid)], waits, place).into_iter().take(columns);
     rows.tasks.iter().for_each(|(pid, waits)| tasks.row(row(*pid, waits)));
     tasks.write(out)?;

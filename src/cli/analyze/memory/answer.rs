@@ -6,9 +6,9 @@ use crate::cli::analyze::words::many;
 use rtrace::analysis::{MemoryReport, MemorySite};
 
 /// One buffer's answer.
-pub(in crate::cli::analyze) type Found<'a> = answers::Found<'a, MemoryReport>;
+pub(in crate::cli::analyze) type MemoryAnswer<'a> = answers::AnalysisAnswer<'a, MemoryReport>;
 
-impl Found<'_> {
+impl MemoryAnswer<'_> {
     pub(super) fn site(&self, of: &MemorySite) -> String {
         symbol::place(&self.input.symbols.kallsyms, of.site)
     }

@@ -1,8 +1,8 @@
 //! Arguments of `rtrace analyze memory`, and its question to the events.
 
-use super::answer::{Found, notes};
+use super::answer::{MemoryAnswer, notes};
 use super::{csv, json, text};
-use crate::cli::analyze::answers::{self, Question, ShowArgs};
+use crate::cli::analyze::answers::{self, AnswerArgs, Question};
 use crate::cli::analyze::words::{cut, many};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::Input;
@@ -17,17 +17,17 @@ use std::io::Write;
 /// as they are recorded. `rtrace mem` has the same objects by function, as trace-cmd prints them. `rtrace help analyses`
 /// defines each number.
 #[derive(clap::Args, Default)]
-pub(in crate::cli::analyze) struct Args {
+pub(in crate::cli::analyze) struct AnalyzeMemoryArgs {
     #[command(flatten)]
-    shown: ShowArgs,
+    shown: AnswerArgs,
     /// Order of the sites, the greatest first
     #[arg(long, value_enum, value_name = "BY", default_value_t)]
-    sort: Sort,
+    sort: MemorySort,
 }
 
 /// An order of sites.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Sort {
+enum MemorySort {
     /// Bytes taken by all allocations together
     #[default]
     Taken,
@@ -41,21 +41,21 @@ enum Sort {
     Waste,
 }
 
-impl Args {
+impl AnalyzeMemoryArgs {
     /// All of it, `top` rows to a table.
     pub(in crate::cli::analyze) fn with_top(top: Option<usize>) -> Self {
-        Args { shown: ShowArgs::with_top(top), ..Args::default() }
+        AnalyzeMemoryArgs { shown: AnswerArgs::with_top(top), ..AnalyzeMemoryArgs::default() }
     }
 
-    pub(super) fn rows<'r>(&self, found: &'r Found<'_>, top: usize) -> (Vec<&'r MemorySite>, usize) {
+    pub(super) fn rows<'r>(&self, found: &'r MemoryAnswer<'_>, top: usize) -> (Vec<&'r MemorySite>, usize) {
         let mut rows: Vec<&MemorySite> = found.report.sites.iter().collect();
         rows.sort_by_cached_key(|site| {
             Reverse(match self.sort {
-                Sort::Taken => site.taken,
-                Sort::Live => site.live_taken,
-                Sort::Most => site.most,
-                Sort::Count => site.allocations,
-                Sort::Waste => site.taken.saturating_sub(site.asked),
+                MemorySort::Taken => site.taken,
+                MemorySort::Live => site.live_taken,
+                MemorySort::Most => site.most,
+                MemorySort::Count => site.allocations,
+                MemorySort::Waste => site.taken.saturating_sub(site.asked),
             })
         });
         let more = cut(&mut rows, top);
@@ -63,11 +63,11 @@ impl Args {
     }
 }
 
-pub(in crate::cli::analyze) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(in crate::cli::analyze) fn run(args: &AnalyzeMemoryArgs) -> Result<Exit, Failure> {
     answers::run(args)
 }
 
-impl Question for Args {
+impl Question for AnalyzeMemoryArgs {
     type Analysis = Memory;
     const PURPOSE: &'static str = "memory";
     const LACKING: &'static str = "allocations of memory";
@@ -79,7 +79,7 @@ impl Question for Args {
         memory.has_events().then_some(memory)
     }
 
-    fn shown(&self) -> &ShowArgs {
+    fn shown(&self) -> &AnswerArgs {
         &self.shown
     }
 
@@ -101,15 +101,15 @@ impl Question for Args {
         notes(report)
     }
 
-    fn json(&self, found: &Found<'_>, top: usize) -> Value {
+    fn json(&self, found: &MemoryAnswer<'_>, top: usize) -> Value {
         json::answer(found, &self.rows(found, top).0)
     }
 
-    fn csv(&self, found: &Found<'_>, top: usize) -> Vec<Vec<String>> {
+    fn csv(&self, found: &MemoryAnswer<'_>, top: usize) -> Vec<Vec<String>> {
         self.rows(found, top).0.into_iter().map(|site| csv::row(found, site)).collect()
     }
 
-    fn text(&self, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+    fn text(&self, found: &MemoryAnswer<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
         text::write(self, found, top, out)
     }
 }

@@ -1,12 +1,12 @@
 //! `rtrace analyze memory --json`.
 
-use super::answer::Found;
+use super::answer::MemoryAnswer;
 use crate::cli::analyze::distribution;
 use rtrace::analysis::{MemorySite, PageCount};
 use serde_json::{Value, json};
 
 /// The answer as an object.
-pub(super) fn answer(found: &Found<'_>, sites: &[&MemorySite]) -> Value {
+pub(super) fn answer(found: &MemoryAnswer<'_>, sites: &[&MemorySite]) -> Value {
     let report = &found.report;
     let counts = report.counts;
     json!({
@@ -25,7 +25,7 @@ pub(super) fn answer(found: &Found<'_>, sites: &[&MemorySite]) -> Value {
     })
 }
 
-fn site(found: &Found<'_>, of: &MemorySite) -> Value {
+fn site(found: &MemoryAnswer<'_>, of: &MemorySite) -> Value {
     json!({
         "site": found.site(of),
         "address": format!("{:#x}", of.site),

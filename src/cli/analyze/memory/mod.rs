@@ -6,4 +6,4 @@ mod csv;
 mod json;
 mod text;
 
-pub(super) use command::{Args, run};
+pub(super) use command::{AnalyzeMemoryArgs, run};

@@ -1,22 +1,27 @@
 //! `rtrace analyze memory` as text.
 
-use super::answer::Found;
-use super::command::Args;
+use super::answer::MemoryAnswer;
+use super::command::AnalyzeMemoryArgs;
 use crate::cli::analyze::distribution;
-use crate::cli::analyze::table::Table;
+use crate::cli::analyze::table::TextTable;
 use crate::cli::analyze::words::{cut, not_shown};
 use crate::cli::exit::Failure;
 use rtrace::analysis::PageCount;
 use std::io::Write;
 
-pub(super) fn write(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
-    let Found { place, report, .. } = found;
+pub(super) fn write(
+    args: &AnalyzeMemoryArgs,
+    found: &MemoryAnswer<'_>,
+    top: usize,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let MemoryAnswer { place, report, .. } = found;
     let unit = place.unit;
     if !report.sites.is_empty() {
         let (rows, more) = args.rows(found, top);
         writeln!(out, "\nObjects by the place that allocated them (bytes; lives: {})", unit.short_name())?;
         let heading = ["SITE", "objects", "asked", "taken", "freed", "live", "live objects", "most"];
-        let mut table = Table::new(1, heading.into_iter().chain(["lives: mean", "p50", "p99", "max"]));
+        let mut table = TextTable::new(1, heading.into_iter().chain(["lives: mean", "p50", "p99", "max"]));
         for site in &rows {
             let lives = site.lives.distribution();
             let mut row = vec![found.site(site)];
@@ -35,11 +40,11 @@ pub(super) fn write(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Wr
     let columns = ["allocations", "pages", "freed", "live"];
     let counts = |of: &PageCount| [of.allocations, of.pages, of.freed, of.live].map(|number| number.to_string());
     writeln!(out, "\nPages by order of their block")?;
-    let mut table = Table::new(0, ["ORDER"].into_iter().chain(columns));
+    let mut table = TextTable::new(0, ["ORDER"].into_iter().chain(columns));
     report.orders.iter().for_each(|(order, of)| table.row([order.to_string()].into_iter().chain(counts(of))));
     table.write(out)?;
     writeln!(out, "\nPages by the task that allocated them")?;
-    let mut table = Table::new(1, ["TASK"].into_iter().chain(columns));
+    let mut table = TextTable::new(1, ["TASK"].into_iter().chain(columns));
     let mut rows: Vec<_> = report.tasks.iter().collect();
     let more = cut(&mut rows, top);
     rows.iter().for_each(|(pid, of)| table.row([place.task(*pid)].into_iter().chain(counts(of))));

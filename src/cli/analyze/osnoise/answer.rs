@@ -4,4 +4,4 @@ use crate::cli::analyze::answers;
 use rtrace::analysis::OsnoiseReport;
 
 /// One buffer's answer.
-pub(in crate::cli::analyze) type Found<'a> = answers::Found<'a, OsnoiseReport>;
+pub(in crate::cli::analyze) type OsnoiseAnswer<'a> = answers::AnalysisAnswer<'a, OsnoiseReport>;

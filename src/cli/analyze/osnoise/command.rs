@@ -1,10 +1,10 @@
 //! Arguments of `rtrace analyze osnoise`, and its question to the events.
 
-use super::answer::Found;
+use super::answer::OsnoiseAnswer;
 use super::cpus::cells;
 use super::json;
 use super::text;
-use crate::cli::analyze::answers::{self, Question, ShowArgs};
+use crate::cli::analyze::answers::{self, AnswerArgs, Question};
 use crate::cli::analyze::noise;
 use crate::cli::analyze::words::many;
 use crate::cli::exit::{Exit, Failure};
@@ -20,26 +20,26 @@ use std::time::Duration;
 /// From the tracer's own entries, and the events osnoise:*_noise and osnoise:sample_threshold as far as they are recorded. The
 /// longest noise is shown with the interferences in it. `rtrace help analyses` defines each number.
 #[derive(clap::Args, Default)]
-pub(in crate::cli::analyze) struct Args {
+pub(in crate::cli::analyze) struct AnalyzeOsnoiseArgs {
     #[command(flatten)]
-    shown: ShowArgs,
+    shown: AnswerArgs,
     /// Explain the first noise longer than this, not the longest
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     beyond: Option<Duration>,
 }
 
-impl Args {
+impl AnalyzeOsnoiseArgs {
     /// All of it, `top` rows to a table.
     pub(in crate::cli::analyze) fn with_top(top: Option<usize>) -> Self {
-        Args { shown: ShowArgs::with_top(top), ..Args::default() }
+        AnalyzeOsnoiseArgs { shown: AnswerArgs::with_top(top), ..AnalyzeOsnoiseArgs::default() }
     }
 }
 
-pub(in crate::cli::analyze) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(in crate::cli::analyze) fn run(args: &AnalyzeOsnoiseArgs) -> Result<Exit, Failure> {
     answers::run(args)
 }
 
-impl Question for Args {
+impl Question for AnalyzeOsnoiseArgs {
     type Analysis = Osnoise;
     const PURPOSE: &'static str = "osnoise";
     const LACKING: &'static str = "samples of osnoise";
@@ -52,7 +52,7 @@ impl Question for Args {
         osnoise.has_events().then_some(osnoise)
     }
 
-    fn shown(&self) -> &ShowArgs {
+    fn shown(&self) -> &AnswerArgs {
         &self.shown
     }
 
@@ -73,16 +73,16 @@ impl Question for Args {
         noise::losses(report.losses).into_iter().collect()
     }
 
-    fn json(&self, found: &Found<'_>, top: usize) -> Value {
+    fn json(&self, found: &OsnoiseAnswer<'_>, top: usize) -> Value {
         json::answer(found, top)
     }
 
-    fn csv(&self, found: &Found<'_>, top: usize) -> Vec<Vec<String>> {
+    fn csv(&self, found: &OsnoiseAnswer<'_>, top: usize) -> Vec<Vec<String>> {
         let rows = found.report.cpus.iter().take(if top == 0 { usize::MAX } else { top });
         rows.map(|(cpu, of)| std::iter::once(cpu.0.to_string()).chain(cells(of)).collect()).collect()
     }
 
-    fn text(&self, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+    fn text(&self, found: &OsnoiseAnswer<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
         text::write(found, self.beyond, top, out)
     }
 }

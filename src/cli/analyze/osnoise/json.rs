@@ -1,6 +1,6 @@
 //! `rtrace analyze osnoise --json`.
 
-use super::answer::Found;
+use super::answer::OsnoiseAnswer;
 use super::cpus::available;
 use crate::cli::analyze::noise::{self, KINDS};
 use rtrace::analysis::{CpuNoise, NoiseSample};
@@ -8,7 +8,7 @@ use rtrace::units::CpuId;
 use serde_json::{Map, Value, json};
 
 /// The answer as an object.
-pub(super) fn answer(found: &Found<'_>, top: usize) -> Value {
+pub(super) fn answer(found: &OsnoiseAnswer<'_>, top: usize) -> Value {
     let report = &found.report;
     json!({
         "losses": report.losses,

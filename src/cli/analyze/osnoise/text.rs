@@ -1,11 +1,11 @@
 //! `rtrace analyze osnoise` as text.
 
-use super::answer::Found;
+use super::answer::OsnoiseAnswer;
 use super::cpus::cells;
 use super::json::rest;
 use crate::cli::analyze::noise::{self, KINDS};
-use crate::cli::analyze::table::Table;
-use crate::cli::analyze::unit::Unit;
+use crate::cli::analyze::table::TextTable;
+use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::analyze::words::many;
 use crate::cli::exit::Failure;
 use rtrace::analysis::NoiseSample;
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// All but the window and the notes; `beyond` is the limit that is asked for.
 pub(super) fn write(
-    found: &Found<'_>,
+    found: &OsnoiseAnswer<'_>,
     beyond: Option<Duration>,
     top: usize,
     out: &mut dyn Write,
@@ -22,7 +22,7 @@ pub(super) fn write(
     let report = &found.report;
     writeln!(out, "\nCPUs (times in us; counts of noises by cause)")?;
     let columns = ["CPU", "periods", "runtime", "noise", "available %", "max noise", "max single", "HW"];
-    let mut table = Table::new(0, columns.into_iter().chain(["NMI", "IRQ", "softirq", "thread"]));
+    let mut table = TextTable::new(0, columns.into_iter().chain(["NMI", "IRQ", "softirq", "thread"]));
     report.cpus.iter().for_each(|(cpu, of)| table.row([cpu.0.to_string()].into_iter().chain(cells(of))));
     table.write(out)?;
     noise::table(&report.sources, top, out)?;
@@ -37,13 +37,13 @@ pub(super) fn write(
 
 /// A noise and its causes.
 fn sample(
-    found: &Found<'_>,
+    found: &OsnoiseAnswer<'_>,
     one: &NoiseSample,
     beyond: Option<Duration>,
     top: usize,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let unit = Unit::Nanoseconds;
+    let unit = ClockUnit::Nanoseconds;
     let which = beyond.map_or_else(
         || "The longest noise".to_owned(),
         |beyond| format!("The first noise beyond {} us", noise::short(beyond)),

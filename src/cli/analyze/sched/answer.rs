@@ -6,9 +6,9 @@ use rtrace::analysis::{SchedReport, TaskSched};
 use rtrace::units::{Pid, grouped};
 
 /// One buffer's answer.
-pub(in crate::cli::analyze) type Found<'a> = answers::Found<'a, SchedReport>;
+pub(in crate::cli::analyze) type SchedAnswer<'a> = answers::AnalysisAnswer<'a, SchedReport>;
 
-impl Found<'_> {
+impl SchedAnswer<'_> {
     /// The name of a task; of one that no event names, that of the recording.
     pub(super) fn comm(&self, task: &TaskSched) -> String {
         let known = if task.comm.is_empty() { self.place.comm(task.pid) } else { None };

@@ -1,8 +1,8 @@
 //! Arguments of `rtrace analyze sched`, and its question to the events.
 
-use super::answer::{Found, notes};
+use super::answer::{SchedAnswer, notes};
 use super::{csv, json, text, timehist};
-use crate::cli::analyze::answers::{self, Question, ShowArgs};
+use crate::cli::analyze::answers::{self, AnswerArgs, Question};
 use crate::cli::analyze::words::{cut, many};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::Input;
@@ -18,16 +18,16 @@ use std::io::Write;
 /// From sched_switch, and as far as they are recorded from sched_waking, sched_wakeup, sched_wakeup_new,
 /// sched_process_fork, sched_migrate_task and sched_stat_iowait. `rtrace help analyses` defines each number.
 #[derive(clap::Args, Default)]
-pub(in crate::cli::analyze) struct Args {
+pub(in crate::cli::analyze) struct AnalyzeSchedArgs {
     #[command(flatten)]
-    shown: ShowArgs,
+    shown: AnswerArgs,
     #[command(flatten)]
-    pub(super) rows: Rows,
+    pub(super) rows: SchedRowArgs,
 }
 
 /// The tasks to show. All are followed, whichever are shown.
 #[derive(clap::Args, Default)]
-pub(super) struct Rows {
+pub(super) struct SchedRowArgs {
     /// Each stay of a task on a CPU as a line instead, like `perf sched timehist`
     #[arg(long, conflicts_with_all = ["top", "sort"])]
     timehist: bool,
@@ -39,12 +39,12 @@ pub(super) struct Rows {
     comm: Vec<String>,
     /// Order of the tasks, the greatest first
     #[arg(long, value_enum, value_name = "BY", default_value_t)]
-    sort: Sort,
+    sort: SchedSort,
 }
 
 /// An order of tasks.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Sort {
+enum SchedSort {
     /// Time on a CPU
     #[default]
     Run,
@@ -60,25 +60,25 @@ enum Sort {
     Switches,
 }
 
-impl Rows {
+impl SchedRowArgs {
     /// The tasks to show, in order, and how many more there are.
-    pub(super) fn of<'r>(&self, found: &'r Found<'_>, top: usize) -> (Vec<&'r TaskSched>, usize) {
+    pub(super) fn of<'r>(&self, found: &'r SchedAnswer<'_>, top: usize) -> (Vec<&'r TaskSched>, usize) {
         let mut tasks: Vec<&TaskSched> = found.report.tasks.iter().filter(|task| self.shows(found, task)).collect();
         tasks.sort_by_key(|task| {
             Reverse(match self.sort {
-                Sort::Run => task.time(TimeIn::Run),
-                Sort::Wait => task.time(TimeIn::Wait),
-                Sort::MaxWait => task.waits.distribution().greatest,
-                Sort::Preempted => task.time(TimeIn::Preempted),
-                Sort::Blocked => task.time(TimeIn::Blocked),
-                Sort::Switches => task.voluntary + task.involuntary,
+                SchedSort::Run => task.time(TimeIn::Run),
+                SchedSort::Wait => task.time(TimeIn::Wait),
+                SchedSort::MaxWait => task.waits.distribution().greatest,
+                SchedSort::Preempted => task.time(TimeIn::Preempted),
+                SchedSort::Blocked => task.time(TimeIn::Blocked),
+                SchedSort::Switches => task.voluntary + task.involuntary,
             })
         });
         let more = cut(&mut tasks, top);
         (tasks, more)
     }
 
-    fn shows(&self, found: &Found<'_>, task: &TaskSched) -> bool {
+    fn shows(&self, found: &SchedAnswer<'_>, task: &TaskSched) -> bool {
         self.chooses(task.pid, || found.comm(task))
     }
 
@@ -88,18 +88,18 @@ impl Rows {
     }
 }
 
-pub(in crate::cli::analyze) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(in crate::cli::analyze) fn run(args: &AnalyzeSchedArgs) -> Result<Exit, Failure> {
     if args.rows.timehist { timehist::run(args) } else { answers::run(args) }
 }
 
-impl Args {
+impl AnalyzeSchedArgs {
     /// All of it, `top` rows to a table.
     pub(in crate::cli::analyze) fn with_top(top: Option<usize>) -> Self {
-        Args { shown: ShowArgs::with_top(top), ..Args::default() }
+        AnalyzeSchedArgs { shown: AnswerArgs::with_top(top), ..AnalyzeSchedArgs::default() }
     }
 }
 
-impl Question for Args {
+impl Question for AnalyzeSchedArgs {
     type Analysis = Sched;
     const PURPOSE: &'static str = "sched";
     const LACKING: &'static str = "sched_switch";
@@ -111,7 +111,7 @@ impl Question for Args {
         sched.has_events().then_some(sched)
     }
 
-    fn shown(&self) -> &ShowArgs {
+    fn shown(&self) -> &AnswerArgs {
         &self.shown
     }
 
@@ -132,15 +132,15 @@ impl Question for Args {
         notes(report)
     }
 
-    fn json(&self, found: &Found<'_>, top: usize) -> Value {
+    fn json(&self, found: &SchedAnswer<'_>, top: usize) -> Value {
         json::answer(found, &self.rows.of(found, top).0)
     }
 
-    fn csv(&self, found: &Found<'_>, top: usize) -> Vec<Vec<String>> {
+    fn csv(&self, found: &SchedAnswer<'_>, top: usize) -> Vec<Vec<String>> {
         self.rows.of(found, top).0.into_iter().map(|task| csv::row(found, task)).collect()
     }
 
-    fn text(&self, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+    fn text(&self, found: &SchedAnswer<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
         text::write(self, found, top, out)
     }
 }

@@ -1,11 +1,11 @@
 //! `rtrace analyze sched --csv`.
 
-use super::answer::Found;
+use super::answer::SchedAnswer;
 use crate::cli::analyze::distribution;
 use rtrace::analysis::{TaskSched, TimeIn};
 
 /// A task as [`Question::COLUMNS`](crate::cli::analyze::answers::Question::COLUMNS) has it.
-pub(super) fn row(found: &Found<'_>, task: &TaskSched) -> Vec<String> {
+pub(super) fn row(found: &SchedAnswer<'_>, task: &TaskSched) -> Vec<String> {
     let (waits, longest) = (task.waits.distribution(), task.longest_wait);
     let mut cells = vec![found.comm(task), task.pid.0.to_string()];
     cells.extend([task.life.0, task.life.1].map(|time| time.to_string()));

@@ -1,12 +1,12 @@
 //! `rtrace analyze sched --json`.
 
-use super::answer::Found;
+use super::answer::SchedAnswer;
 use crate::cli::analyze::distribution;
 use rtrace::analysis::{Durations, TaskSched, TimeIn};
 use serde_json::{Value, json};
 
 /// The answer as an object.
-pub(super) fn answer(found: &Found<'_>, tasks: &[&TaskSched]) -> Value {
+pub(super) fn answer(found: &SchedAnswer<'_>, tasks: &[&TaskSched]) -> Value {
     let report = &found.report;
     let counts = report.counts;
     let cpus: Vec<Value> = report
@@ -43,7 +43,7 @@ pub(super) fn answer(found: &Found<'_>, tasks: &[&TaskSched]) -> Value {
     })
 }
 
-fn task(found: &Found<'_>, task: &TaskSched) -> Value {
+fn task(found: &SchedAnswer<'_>, task: &TaskSched) -> Value {
     let time = |state| task.time(state);
     let longest = task.longest_wait.map(|longest| {
         let waker = longest.waker;

@@ -7,4 +7,4 @@ mod json;
 mod text;
 mod timehist;
 
-pub(super) use command::{Args, run};
+pub(super) use command::{AnalyzeSchedArgs, run};

@@ -1,16 +1,21 @@
 //! `rtrace analyze sched` as text.
 
-use super::answer::Found;
-use super::command::Args;
+use super::answer::SchedAnswer;
+use super::command::AnalyzeSchedArgs;
 use crate::cli::analyze::distribution;
-use crate::cli::analyze::table::Table;
+use crate::cli::analyze::table::TextTable;
 use crate::cli::analyze::words::{not_shown, percent};
 use crate::cli::exit::Failure;
 use rtrace::analysis::{Distribution, TaskSched, TimeIn};
 use std::io::Write;
 
-pub(super) fn write(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
-    let Found { place, report, .. } = found;
+pub(super) fn write(
+    args: &AnalyzeSchedArgs,
+    found: &SchedAnswer<'_>,
+    top: usize,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let SchedAnswer { place, report, .. } = found;
     let unit = place.unit;
     let (begin, end) = report.window.unwrap_or_default();
     let length = end - begin;
@@ -28,7 +33,7 @@ pub(super) fn write(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Wr
         "max",
         "idle while a task waited %",
     ];
-    let mut table = Table::new(0, heading);
+    let mut table = TextTable::new(0, heading);
     for cpu in &report.cpus {
         table.row([
             cpu.cpu.0.to_string(),
@@ -66,7 +71,7 @@ pub(super) fn write(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Wr
         "forced",
         "migrations",
     ];
-    let mut table = Table::new(1, heading);
+    let mut table = TextTable::new(1, heading);
     for task in &tasks {
         let time = |state| unit.long(task.time(state));
         table.row([
@@ -95,11 +100,11 @@ pub(super) fn write(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Wr
 }
 
 /// Waits from wakeup to CPU.
-fn waits(found: &Found<'_>, tasks: &[&TaskSched], out: &mut dyn Write) -> Result<(), Failure> {
+fn waits(found: &SchedAnswer<'_>, tasks: &[&TaskSched], out: &mut dyn Write) -> Result<(), Failure> {
     let unit = found.place.unit;
     writeln!(out, "\nWaits from wakeup to CPU ({})", unit.short_name())?;
     let heading = ["TASK", "PID", "count"].into_iter().chain(distribution::TIMES).chain(["at", "CPU", "woken by"]);
-    let mut table = Table::new(1, heading);
+    let mut table = TextTable::new(1, heading);
     let numbers = |of: &Distribution| {
         std::iter::once(of.count.to_string()).chain(distribution::cells(of, unit)).collect::<Vec<_>>()
     };

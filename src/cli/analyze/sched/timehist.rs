@@ -1,8 +1,8 @@
 //! `rtrace analyze sched --timehist`: rows are written while the events are read.
 
-use super::command::{Args, Rows};
+use super::command::{AnalyzeSchedArgs, SchedRowArgs};
 use crate::cli::analyze::answers::{Form, Question, lacking};
-use crate::cli::analyze::place::Place;
+use crate::cli::analyze::place::AnswerPlace;
 use crate::cli::analyze::words::quoted;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::Input;
@@ -13,19 +13,19 @@ use std::ops::ControlFlow;
 
 const COLUMNS: &str = "buffer,time,cpu,comm,tid,pid,wait,delay,run,preempted";
 
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(super) fn run(args: &AnalyzeSchedArgs) -> Result<Exit, Failure> {
     let form = args.shown().form();
     args.shown().file().print(|events, out| {
         let input = &events.inputs[0];
         let history = TimeHistory::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
         if !history.has_events() {
-            return Err(lacking::<Args>(input));
+            return Err(lacking::<AnalyzeSchedArgs>(input));
         }
         let sources = events.query.sources();
-        let mut lines = Lines { rows: &args.rows, form, input, written: 0, of_buffer: 0 };
+        let mut lines = TimehistLines { rows: &args.rows, form, input, written: 0, of_buffer: 0 };
         let mut stays = 0u64;
         for source in sources {
-            let place = Place::of(input, source);
+            let place = AnswerPlace::of(input, source);
             let mut history = history.clone();
             let query = events.query.clone().of_sources(vec![source.clone()]);
             lines.of_buffer = 0;
@@ -49,8 +49,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 /// The rows that are written.
-struct Lines<'a> {
-    rows: &'a Rows,
+struct TimehistLines<'a> {
+    rows: &'a SchedRowArgs,
     input: &'a Input,
     form: Form,
     /// Number of rows, in all and of this buffer.
@@ -58,8 +58,8 @@ struct Lines<'a> {
     of_buffer: u64,
 }
 
-impl Lines<'_> {
-    fn row(&mut self, place: &Place<'_>, stay: &CpuStay<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+impl TimehistLines<'_> {
+    fn row(&mut self, place: &AnswerPlace<'_>, stay: &CpuStay<'_>, out: &mut dyn Write) -> Result<(), Failure> {
         let comm = match (stay.pid.0, stay.comm) {
             (0, _) => "<idle>".to_owned(),
             (_, []) => place.comm(stay.pid).unwrap_or_default(),
@@ -119,7 +119,7 @@ impl Lines<'_> {
         Ok(())
     }
 
-    fn heading(&self, place: &Place<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+    fn heading(&self, place: &AnswerPlace<'_>, out: &mut dyn Write) -> Result<(), Failure> {
         if self.written > 0 {
             writeln!(out)?;
         }

@@ -2,17 +2,17 @@
 
 use crate::cli::analyze::answers;
 use crate::cli::analyze::words::many;
-use crate::cli::machine::Machine;
+use crate::cli::machine::RecordingMachine;
 use rtrace::analysis::{DescriptorTimes, SyscallReport, SyscallTimes};
 use rtrace::units::Pid;
 
 /// One buffer's answer.
-pub(in crate::cli::analyze) type Found<'a> = answers::Found<'a, SyscallReport>;
+pub(in crate::cli::analyze) type SyscallsAnswer<'a> = answers::AnalysisAnswer<'a, SyscallReport>;
 
-impl Found<'_> {
+impl SyscallsAnswer<'_> {
     /// The call's name; its number if it has none.
     pub(super) fn name(&self, call: &SyscallTimes) -> String {
-        let known = || Machine::of_recording(&self.input.trace)?.name(call.number);
+        let known = || RecordingMachine::of_recording(&self.input.trace)?.name(call.number);
         match (&call.name, known()) {
             (Some(name), _) => name.clone(),
             (None, Some(name)) => name.to_owned(),

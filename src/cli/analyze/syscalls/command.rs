@@ -1,12 +1,12 @@
 //! Arguments of `rtrace analyze syscalls`, and its question to the events.
 
-use super::answer::{Found, notes};
+use super::answer::{SyscallsAnswer, notes};
 use super::{csv, json, text};
-use crate::cli::analyze::answers::{self, Question, ShowArgs};
+use crate::cli::analyze::answers::{self, AnswerArgs, Question};
 use crate::cli::analyze::tasks::TaskArgs;
 use crate::cli::analyze::words::{cut, many};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::machine::Machine;
+use crate::cli::machine::RecordingMachine;
 use crate::cli::query::Input;
 use rtrace::analysis::{DescriptorCalls, SyscallReport, SyscallTimes, Syscalls};
 use rtrace::events::glob_matches;
@@ -20,9 +20,9 @@ use std::io::Write;
 /// From raw_syscalls:sys_enter and sys_exit, or else from the events of the system `syscalls`; the time off the CPU from
 /// sched_switch. `rtrace help analyses` defines each number.
 #[derive(clap::Args, Default)]
-pub(in crate::cli::analyze) struct Args {
+pub(in crate::cli::analyze) struct AnalyzeSyscallsArgs {
     #[command(flatten)]
-    shown: ShowArgs,
+    shown: AnswerArgs,
     #[command(flatten)]
     tasks: TaskArgs,
     /// Only calls of this name; may be a glob and be given several times
@@ -30,15 +30,15 @@ pub(in crate::cli::analyze) struct Args {
     call: Vec<String>,
     /// Order of the calls, the greatest first
     #[arg(long, value_enum, value_name = "BY", default_value_t)]
-    sort: Sort,
+    sort: SyscallSort,
     /// Table that --csv prints
     #[arg(long, value_enum, value_name = "TABLE", default_value_t, requires = "csv")]
-    table: Rows,
+    table: SyscallTable,
 }
 
 /// A table of the answer.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Rows {
+enum SyscallTable {
     /// Calls by name
     #[default]
     Calls,
@@ -50,7 +50,7 @@ enum Rows {
 
 /// An order of calls.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Sort {
+enum SyscallSort {
     /// Time of all calls together
     #[default]
     Total,
@@ -68,24 +68,24 @@ enum Sort {
     OffCpu,
 }
 
-impl Sort {
+impl SyscallSort {
     fn key(self, call: &SyscallTimes) -> u64 {
         let times = || call.times.distribution();
         match self {
-            Sort::Total => call.times.total(),
-            Sort::Count => call.times.count(),
-            Sort::Mean => times().mean(),
-            Sort::P99 => times().p99,
-            Sort::Max => times().greatest,
-            Sort::Errors => call.failed(),
-            Sort::OffCpu => call.off_cpu,
+            SyscallSort::Total => call.times.total(),
+            SyscallSort::Count => call.times.count(),
+            SyscallSort::Mean => times().mean(),
+            SyscallSort::P99 => times().p99,
+            SyscallSort::Max => times().greatest,
+            SyscallSort::Errors => call.failed(),
+            SyscallSort::OffCpu => call.off_cpu,
         }
     }
 }
 
-impl Args {
+impl AnalyzeSyscallsArgs {
     /// The calls to show, in order, and how many more there are.
-    pub(super) fn calls<'r>(&self, found: &'r Found<'_>, top: usize) -> (Vec<&'r SyscallTimes>, usize) {
+    pub(super) fn calls<'r>(&self, found: &'r SyscallsAnswer<'_>, top: usize) -> (Vec<&'r SyscallTimes>, usize) {
         let named = |call: &SyscallTimes| self.call.iter().any(|pattern| glob_matches(pattern, &found.name(call)));
         let mut calls: Vec<&SyscallTimes> =
             found.report.calls.iter().filter(|call| self.call.is_empty() || named(call)).collect();
@@ -95,18 +95,18 @@ impl Args {
     }
 }
 
-pub(in crate::cli::analyze) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(in crate::cli::analyze) fn run(args: &AnalyzeSyscallsArgs) -> Result<Exit, Failure> {
     answers::run(args)
 }
 
-impl Args {
+impl AnalyzeSyscallsArgs {
     /// All of it, `top` rows to a table.
     pub(in crate::cli::analyze) fn with_top(top: Option<usize>) -> Self {
-        Args { shown: ShowArgs::with_top(top), ..Args::default() }
+        AnalyzeSyscallsArgs { shown: AnswerArgs::with_top(top), ..AnalyzeSyscallsArgs::default() }
     }
 }
 
-impl Question for Args {
+impl Question for AnalyzeSyscallsArgs {
     type Analysis = Syscalls;
     const PURPOSE: &'static str = "syscalls";
     const LACKING: &'static str = "system calls";
@@ -124,13 +124,13 @@ impl Question for Args {
 
     fn columns(&self) -> &'static str {
         match self.table {
-            Rows::Calls => Self::COLUMNS,
-            Rows::Tasks => "pid,comm,calls,failed,total,off_cpu",
-            Rows::Fds => "pid,is_process,comm,fd,file,calls,failed,total,off_cpu,max",
+            SyscallTable::Calls => Self::COLUMNS,
+            SyscallTable::Tasks => "pid,comm,calls,failed,total,off_cpu",
+            SyscallTable::Fds => "pid,is_process,comm,fd,file,calls,failed,total,off_cpu,max",
         }
     }
 
-    fn shown(&self) -> &ShowArgs {
+    fn shown(&self) -> &AnswerArgs {
         &self.shown
     }
 
@@ -156,22 +156,24 @@ impl Question for Args {
         notes(report)
     }
 
-    fn json(&self, found: &Found<'_>, top: usize) -> Value {
-        let Found { report, .. } = found;
+    fn json(&self, found: &SyscallsAnswer<'_>, top: usize) -> Value {
+        let SyscallsAnswer { report, .. } = found;
         let rows = (self.calls(found, top).0, first(&report.tasks, top).0, first(&report.descriptors, top).0);
         json::answer(found, &rows)
     }
 
-    fn csv(&self, found: &Found<'_>, top: usize) -> Vec<Vec<String>> {
-        let Found { report, .. } = found;
+    fn csv(&self, found: &SyscallsAnswer<'_>, top: usize) -> Vec<Vec<String>> {
+        let SyscallsAnswer { report, .. } = found;
         match self.table {
-            Rows::Calls => self.calls(found, top).0.into_iter().map(|call| csv::call(found, call)).collect(),
-            Rows::Tasks => first(&report.tasks, top).0.into_iter().map(|task| csv::task(found, task)).collect(),
-            Rows::Fds => first(&report.descriptors, top).0.into_iter().map(|one| csv::descriptor(found, one)).collect(),
+            SyscallTable::Calls => self.calls(found, top).0.into_iter().map(|call| csv::call(found, call)).collect(),
+            SyscallTable::Tasks => first(&report.tasks, top).0.into_iter().map(|task| csv::task(found, task)).collect(),
+            SyscallTable::Fds => {
+                first(&report.descriptors, top).0.into_iter().map(|one| csv::descriptor(found, one)).collect()
+            }
         }
     }
 
-    fn text(&self, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+    fn text(&self, found: &SyscallsAnswer<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
         text::write(self, found, top, out)
     }
 }
@@ -186,7 +188,7 @@ pub(super) fn first<T>(rows: &[T], top: usize) -> (Vec<&T>, usize) {
 /// The calls of the recorded machine that take descriptors, and the processes of the recording's tasks.
 fn descriptor_calls(input: &Input) -> DescriptorCalls {
     let positions = ArgumentPositions::new("fd");
-    let calls = Machine::of_recording(&input.trace).into_iter().flat_map(Machine::calls);
+    let calls = RecordingMachine::of_recording(&input.trace).into_iter().flat_map(RecordingMachine::calls);
     let calls = calls.map(|(number, name)| (number, name, positions.of(name)));
     DescriptorCalls::new(calls, input.processes().iter().copied())
 }

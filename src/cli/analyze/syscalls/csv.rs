@@ -1,11 +1,11 @@
 //! `rtrace analyze syscalls --csv`.
 
-use super::answer::Found;
+use super::answer::SyscallsAnswer;
 use crate::cli::analyze::{distribution, errno};
 use rtrace::analysis::{DescriptorTimes, SyscallTimes, TaskSyscalls};
 
 /// Call, number, calls, failed, total, off_cpu, the distribution, the longest, errors.
-pub(super) fn call(found: &Found<'_>, call: &SyscallTimes) -> Vec<String> {
+pub(super) fn call(found: &SyscallsAnswer<'_>, call: &SyscallTimes) -> Vec<String> {
     let times = call.times.distribution();
     let mut cells = vec![found.name(call), call.number.to_string()];
     cells.extend([times.count, call.failed(), times.total].map(|number| number.to_string()));
@@ -19,7 +19,7 @@ pub(super) fn call(found: &Found<'_>, call: &SyscallTimes) -> Vec<String> {
 }
 
 /// Pid, comm, calls, failed, total, off_cpu.
-pub(super) fn task(found: &Found<'_>, task: &TaskSyscalls) -> Vec<String> {
+pub(super) fn task(found: &SyscallsAnswer<'_>, task: &TaskSyscalls) -> Vec<String> {
     let mut cells = vec![task.pid.0.to_string(), found.comm(task.pid)];
     cells.extend([task.calls, task.errors, task.time].map(|number| number.to_string()));
     cells.push(off_cpu(found, task.off_cpu));
@@ -27,7 +27,7 @@ pub(super) fn task(found: &Found<'_>, task: &TaskSyscalls) -> Vec<String> {
 }
 
 /// Pid, is_process, comm, fd, file, calls, failed, total, off_cpu, max.
-pub(super) fn descriptor(found: &Found<'_>, one: &DescriptorTimes) -> Vec<String> {
+pub(super) fn descriptor(found: &SyscallsAnswer<'_>, one: &DescriptorTimes) -> Vec<String> {
     let mut cells = vec![one.pid.0.to_string(), u8::from(one.is_process).to_string(), found.comm(one.pid)];
     cells.extend([one.fd.to_string(), found.file(one).unwrap_or_default()]);
     cells.extend([one.calls, one.errors, one.time].map(|number| number.to_string()));
@@ -36,6 +36,6 @@ pub(super) fn descriptor(found: &Found<'_>, one: &DescriptorTimes) -> Vec<String
 }
 
 /// Empty where it is not known.
-fn off_cpu(found: &Found<'_>, time: u64) -> String {
+fn off_cpu(found: &SyscallsAnswer<'_>, time: u64) -> String {
     if found.report.has_switches { time.to_string() } else { String::new() }
 }

@@ -1,15 +1,15 @@
 //! `rtrace analyze syscalls --json`.
 
-use super::answer::Found;
+use super::answer::SyscallsAnswer;
 use crate::cli::analyze::{distribution, errno};
 use rtrace::analysis::{DescriptorTimes, SyscallTimes, TaskSyscalls};
 use serde_json::{Value, json};
 
 /// The calls, tasks and descriptors of a buffer that are shown.
-pub(super) type Rows<'f> = (Vec<&'f SyscallTimes>, Vec<&'f TaskSyscalls>, Vec<&'f DescriptorTimes>);
+pub(super) type SyscallRows<'f> = (Vec<&'f SyscallTimes>, Vec<&'f TaskSyscalls>, Vec<&'f DescriptorTimes>);
 
 /// The answer as an object.
-pub(super) fn answer(found: &Found<'_>, (calls, tasks, descriptors): &Rows<'_>) -> Value {
+pub(super) fn answer(found: &SyscallsAnswer<'_>, (calls, tasks, descriptors): &SyscallRows<'_>) -> Value {
     let report = &found.report;
     let counts = report.counts;
     json!({
@@ -26,7 +26,7 @@ pub(super) fn answer(found: &Found<'_>, (calls, tasks, descriptors): &Rows<'_>) 
     })
 }
 
-fn call(found: &Found<'_>, call: &SyscallTimes) -> Value {
+fn call(found: &SyscallsAnswer<'_>, call: &SyscallTimes) -> Value {
     let longest = call.longest.map(|longest| {
         json!({
             "time": longest.time,
@@ -47,7 +47,7 @@ fn call(found: &Found<'_>, call: &SyscallTimes) -> Value {
     })
 }
 
-fn task(found: &Found<'_>, task: &TaskSyscalls) -> Value {
+fn task(found: &SyscallsAnswer<'_>, task: &TaskSyscalls) -> Value {
     json!({
         "pid": task.pid.0,
         "comm": found.comm(task.pid),
@@ -58,7 +58,7 @@ fn task(found: &Found<'_>, task: &TaskSyscalls) -> Value {
     })
 }
 
-fn descriptor(found: &Found<'_>, descriptor: &DescriptorTimes) -> Value {
+fn descriptor(found: &SyscallsAnswer<'_>, descriptor: &DescriptorTimes) -> Value {
     json!({
         "pid": descriptor.pid.0,
         "is_process": descriptor.is_process,

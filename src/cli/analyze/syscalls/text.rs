@@ -1,22 +1,27 @@
 //! `rtrace analyze syscalls` as text.
 
-use super::answer::Found;
-use super::command::{Args, first};
-use crate::cli::analyze::table::Table;
+use super::answer::SyscallsAnswer;
+use super::command::{AnalyzeSyscallsArgs, first};
+use crate::cli::analyze::table::TextTable;
 use crate::cli::analyze::words::{not_shown, percent};
 use crate::cli::analyze::{distribution, errno};
 use crate::cli::exit::Failure;
 use std::io::Write;
 
-pub(super) fn write(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
-    let Found { place, report, .. } = found;
+pub(super) fn write(
+    args: &AnalyzeSyscallsArgs,
+    found: &SyscallsAnswer<'_>,
+    top: usize,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let SyscallsAnswer { place, report, .. } = found;
     let unit = place.unit;
     let off = |time: u64, of: u64| if report.has_switches { percent(time, of) } else { "-".to_owned() };
 
     let (calls, more) = args.calls(found, top);
     writeln!(out, "\nCalls (total: {}; others: {})", unit.long_name(), unit.short_name())?;
     let heading = ["CALL", "calls", "failed", "total", "off CPU %"].into_iter().chain(distribution::TIMES);
-    let mut table = Table::new(1, heading.chain(["at", "task"]));
+    let mut table = TextTable::new(1, heading.chain(["at", "task"]));
     for call in &calls {
         let (times, total) = (call.times.distribution(), call.times.total());
         let mut row = vec![found.name(call), times.count.to_string(), call.failed().to_string()];
@@ -32,7 +37,7 @@ pub(super) fn write(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Wr
 
     if calls.iter().any(|call| call.failed() > 0) {
         writeln!(out, "\nErrors")?;
-        let mut table = Table::new(2, ["CALL", "errors"]);
+        let mut table = TextTable::new(2, ["CALL", "errors"]);
         for call in calls.iter().filter(|call| call.failed() > 0) {
             table.row([found.name(call), errno::list(&call.errors)]);
         }
@@ -41,7 +46,7 @@ pub(super) fn write(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Wr
 
     let (tasks, more) = first(&report.tasks, top);
     writeln!(out, "\nTasks (total: {})", unit.long_name())?;
-    let mut table = Table::new(1, ["TASK", "PID", "calls", "failed", "total", "off CPU %"]);
+    let mut table = TextTable::new(1, ["TASK", "PID", "calls", "failed", "total", "off CPU %"]);
     for task in tasks {
         table.row([
             found.comm(task.pid),
@@ -61,7 +66,7 @@ pub(super) fn write(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Wr
     let (descriptors, more) = first(&report.descriptors, top);
     writeln!(out, "\nFile descriptors (total: {}; max: {})", unit.long_name(), unit.short_name())?;
     let heading = ["PROCESS", "PID", "fd", "calls", "failed", "total", "off CPU %", "max", "file"];
-    let mut table = Table::aligned(heading.map(|column| ["PROCESS", "file"].contains(&column)).into(), heading);
+    let mut table = TextTable::aligned(heading.map(|column| ["PROCESS", "file"].contains(&column)).into(), heading);
     for one in descriptors {
         table.row([
             found.comm(one.pid),

@@ -4,4 +4,4 @@ use crate::cli::analyze::answers;
 use rtrace::analysis::TimerlatReport;
 
 /// One buffer's answer.
-pub(in crate::cli::analyze) type Found<'a> = answers::Found<'a, TimerlatReport>;
+pub(in crate::cli::analyze) type TimerlatAnswer<'a> = answers::AnalysisAnswer<'a, TimerlatReport>;

@@ -1,9 +1,9 @@
 //! Arguments of `rtrace analyze timerlat`, and its question to the events.
 
-use super::answer::Found;
+use super::answer::TimerlatAnswer;
 use super::contexts::contexts;
 use super::{json, text};
-use crate::cli::analyze::answers::{self, Question, ShowArgs};
+use crate::cli::analyze::answers::{self, AnswerArgs, Question};
 use crate::cli::analyze::words::many;
 use crate::cli::analyze::{distribution, noise};
 use crate::cli::exit::{Exit, Failure};
@@ -19,26 +19,26 @@ use std::time::Duration;
 /// From the tracer's own entries, and the events osnoise:*_noise as far as they are recorded. The sample whose thread was latest
 /// is taken apart. `rtrace help analyses` defines each number.
 #[derive(clap::Args, Default)]
-pub(in crate::cli::analyze) struct Args {
+pub(in crate::cli::analyze) struct AnalyzeTimerlatArgs {
     #[command(flatten)]
-    shown: ShowArgs,
+    shown: AnswerArgs,
     /// Take the first sample apart whose thread was later than this, not the latest
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     beyond: Option<Duration>,
 }
 
-impl Args {
+impl AnalyzeTimerlatArgs {
     /// All of it, `top` rows to a table.
     pub(in crate::cli::analyze) fn with_top(top: Option<usize>) -> Self {
-        Args { shown: ShowArgs::with_top(top), ..Args::default() }
+        AnalyzeTimerlatArgs { shown: AnswerArgs::with_top(top), ..AnalyzeTimerlatArgs::default() }
     }
 }
 
-pub(in crate::cli::analyze) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(in crate::cli::analyze) fn run(args: &AnalyzeTimerlatArgs) -> Result<Exit, Failure> {
     answers::run(args)
 }
 
-impl Question for Args {
+impl Question for AnalyzeTimerlatArgs {
     type Analysis = Timerlat;
     const PURPOSE: &'static str = "timerlat";
     const LACKING: &'static str = "samples of timerlat";
@@ -50,7 +50,7 @@ impl Question for Args {
         timerlat.has_events().then_some(timerlat)
     }
 
-    fn shown(&self) -> &ShowArgs {
+    fn shown(&self) -> &AnswerArgs {
         &self.shown
     }
 
@@ -74,11 +74,11 @@ impl Question for Args {
         noise::losses(report.losses).into_iter().chain(unfinished).collect()
     }
 
-    fn json(&self, found: &Found<'_>, top: usize) -> Value {
+    fn json(&self, found: &TimerlatAnswer<'_>, top: usize) -> Value {
         json::answer(found, top)
     }
 
-    fn csv(&self, found: &Found<'_>, top: usize) -> Vec<Vec<String>> {
+    fn csv(&self, found: &TimerlatAnswer<'_>, top: usize) -> Vec<Vec<String>> {
         let rows = found.report.cpus.iter().take(if top == 0 { usize::MAX } else { top });
         let cells = |(cpu, context, times, last): (u32, &str, &Durations, Option<u64>)| {
             let times = times.distribution();
@@ -91,7 +91,7 @@ impl Question for Args {
             .collect()
     }
 
-    fn text(&self, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+    fn text(&self, found: &TimerlatAnswer<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
         text::write(found, self.beyond, top, out)
     }
 }

@@ -1,15 +1,15 @@
 //! `rtrace analyze timerlat --json`.
 
-use super::answer::Found;
+use super::answer::TimerlatAnswer;
 use super::contexts::contexts;
-use super::parts::Parts;
+use super::parts::TimerlatParts;
 use crate::cli::analyze::{distribution, noise, symbol};
 use rtrace::analysis::{CpuTimer, Noise, TimerlatSample};
 use rtrace::units::CpuId;
 use serde_json::{Map, Value, json};
 
 /// The answer as an object.
-pub(super) fn answer(found: &Found<'_>, top: usize) -> Value {
+pub(super) fn answer(found: &TimerlatAnswer<'_>, top: usize) -> Value {
     let report = &found.report;
     json!({
         "losses": report.losses,
@@ -27,8 +27,8 @@ fn row(cpu: CpuId, of: &CpuTimer) -> Value {
     json!({"cpu": cpu.0, "contexts": contexts, "unfinished": of.unfinished})
 }
 
-fn sample(found: &Found<'_>, one: &TimerlatSample) -> Value {
-    let parts = Parts::of(one, found.place.clock);
+fn sample(found: &TimerlatAnswer<'_>, one: &TimerlatSample) -> Value {
+    let parts = TimerlatParts::of(one, found.place.clock);
     let mut known: Map<String, Value> =
         parts.known().into_iter().map(|(name, time)| (name.to_owned(), json!(time))).collect();
     known.entry("irq_delay").or_insert(Value::Null);

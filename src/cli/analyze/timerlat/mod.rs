@@ -7,4 +7,4 @@ mod json;
 mod parts;
 mod text;
 
-pub(super) use command::{Args, run};
+pub(super) use command::{AnalyzeTimerlatArgs, run};

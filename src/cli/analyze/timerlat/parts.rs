@@ -4,7 +4,7 @@ use crate::cli::analyze::noise;
 use rtrace::analysis::{Noise, TimerlatSample};
 
 /// Nanoseconds of a thread's latency; they add up to it.
-pub(super) struct Parts {
+pub(super) struct TimerlatParts {
     /// Up to the begin of the timer's interrupt; `None` where that is not known, and part of `rest`.
     pub(super) irq_delay: Option<u64>,
     /// The timer's interrupt.
@@ -19,7 +19,7 @@ pub(super) struct Parts {
     pub(super) rest: i64,
 }
 
-impl Parts {
+impl TimerlatParts {
     /// Of a sample of a recording whose clock is `clock`.
     pub(super) fn of(sample: &TimerlatSample, clock: &str) -> Self {
         let (timer, blocking) = (sample.timer_irq(), sample.blocking());
@@ -29,7 +29,7 @@ impl Parts {
         let duration = |one: Option<&Noise>| one.map_or(0, |noise| noise.duration);
         // An interrupt's begin is in this clock, and comparable with the time of an event in no other.
         let irq_delay = if matches!(clock, "" | "local") { sample.irq_delay() } else { None };
-        let mut parts = Parts {
+        let mut parts = TimerlatParts {
             irq_delay,
             timer_irq: duration(timer),
             blocking: duration(blocking),

@@ -1,10 +1,10 @@
 //! `rtrace analyze timerlat` as text.
 
-use super::answer::Found;
+use super::answer::TimerlatAnswer;
 use super::contexts::contexts;
-use super::parts::Parts;
-use crate::cli::analyze::table::Table;
-use crate::cli::analyze::unit::Unit;
+use super::parts::TimerlatParts;
+use crate::cli::analyze::table::TextTable;
+use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::analyze::{distribution, noise, symbol};
 use crate::cli::exit::Failure;
 use rtrace::analysis::TimerlatSample;
@@ -13,15 +13,15 @@ use std::time::Duration;
 
 /// All but the window and the notes; `beyond` is the limit that is asked for.
 pub(super) fn write(
-    found: &Found<'_>,
+    found: &TimerlatAnswer<'_>,
     beyond: Option<Duration>,
     top: usize,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let (report, unit) = (&found.report, Unit::Nanoseconds);
+    let (report, unit) = (&found.report, ClockUnit::Nanoseconds);
     writeln!(out, "\nLatencies from the time that the timer was set for (us)")?;
     let columns = ["CPU", "CONTEXT", "samples", "last", "min"].into_iter().chain(distribution::TIMES);
-    let mut table = Table::aligned(vec![false, true], columns);
+    let mut table = TextTable::aligned(vec![false, true], columns);
     for (cpu, of) in &report.cpus {
         for (context, times, last) in contexts(of) {
             let times = times.distribution();
@@ -41,13 +41,13 @@ pub(super) fn write(
 
 /// A sample and its parts.
 fn sample(
-    found: &Found<'_>,
+    found: &TimerlatAnswer<'_>,
     one: &TimerlatSample,
     beyond: Option<Duration>,
     top: usize,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let unit = Unit::Nanoseconds;
+    let unit = ClockUnit::Nanoseconds;
     let which = beyond.map_or_else(
         || "The latest thread".to_owned(),
         |beyond| format!("The first thread beyond {} us", noise::short(beyond)),
@@ -74,9 +74,9 @@ fn sample(
     noise::causes(&one.causes, top, out)
 }
 
-fn write_parts(found: &Found<'_>, one: &TimerlatSample, out: &mut dyn Write) -> Result<(), Failure> {
-    let parts = Parts::of(one, found.place.clock);
-    let mut table = Table::new(1, ["PART", "us", "%"]);
+fn write_parts(found: &TimerlatAnswer<'_>, one: &TimerlatSample, out: &mut dyn Write) -> Result<(), Failure> {
+    let parts = TimerlatParts::of(one, found.place.clock);
+    let mut table = TextTable::new(1, ["PART", "us", "%"]);
     let mut row = |part: String, time: i64| {
         table.row([part, noise::signed(time), format!("{:.1}", time as f64 * 100.0 / one.thread.max(1) as f64)]);
     };
@@ -88,7 +88,7 @@ fn write_parts(found: &Found<'_>, one: &TimerlatSample, out: &mut dyn Write) -> 
     Ok(table.write(out)?)
 }
 
-/// A part of [`Parts::known`] in words.
+/// A part of [`TimerlatParts::known`] in words.
 fn part_name(one: &TimerlatSample, name: &str) -> String {
     let of =
         |cause: Option<&rtrace::analysis::Noise>| cause.map(|cause| noise::name(&cause.source)).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! `--to arrow`.
 
 use crate::cli::convert::occurring::occurring;
-use crate::cli::convert::written::Written;
+use crate::cli::convert::written::ConvertOutcome;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{Input, QueryEvents};
 use anyhow::anyhow;
@@ -12,7 +12,7 @@ use std::io::Write;
 pub(in crate::cli::convert) fn write(
     events: &QueryEvents<'_>,
     out: &mut (impl Write + Send),
-) -> Result<Written, Failure> {
+) -> Result<ConvertOutcome, Failure> {
     let labels: Vec<String> = events.inputs.iter().map(Input::label).collect();
     let mut buffers = Vec::new();
     for (source, ids) in events.query.sources().iter().zip(occurring(events)?) {
@@ -28,6 +28,6 @@ pub(in crate::cli::convert) fn write(
     let (state, outcome) = events.export(&Arrow::new(buffers), out)?;
     match state.failed() {
         Some(error) => Err(Failure::new(Exit::Failed, anyhow!("failed to write the stream: {error}"))),
-        None => Ok(Written { events: outcome.events, left_out: Vec::new() }),
+        None => Ok(ConvertOutcome { events: outcome.events, left_out: Vec::new() }),
     }
 }

@@ -1,10 +1,10 @@
 //! `--to parquet`.
 
 use super::date::day;
-use crate::cli::convert::origin::Origin;
-use crate::cli::convert::written::Written;
+use crate::cli::convert::origin::RecordingOrigin;
+use crate::cli::convert::written::ConvertOutcome;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::machine::Machine;
+use crate::cli::machine::RecordingMachine;
 use crate::cli::query::{Input, QueryEvents};
 use anyhow::anyhow;
 use rtrace::export::{TableBuffer, TableFile, Tables};
@@ -15,10 +15,10 @@ use std::io::Write;
 pub(in crate::cli::convert) fn write(
     events: &QueryEvents<'_>,
     out: &mut (impl Write + Send),
-) -> Result<Written, Failure> {
+) -> Result<ConvertOutcome, Failure> {
     let calls: Vec<_> = events.inputs.iter().map(names_of_calls).collect();
     let file = |number: usize| -> Result<TableFile<'_>, Failure> {
-        let origin = Origin::of(events, number)?;
+        let origin = RecordingOrigin::of(events, number)?;
         let input = &events.inputs[number].recording;
         let time = origin.start.zip(origin.real_offset);
         Ok(TableFile {
@@ -49,7 +49,7 @@ pub(in crate::cli::convert) fn write(
     let (state, outcome) = events.export(&Tables::new(files, buffers), out)?;
     match state.failed() {
         Some(error) => Err(Failure::new(Exit::Failed, anyhow!("failed to write a table: {error}"))),
-        None => Ok(Written { events: outcome.events, left_out: Vec::new() }),
+        None => Ok(ConvertOutcome { events: outcome.events, left_out: Vec::new() }),
     }
 }
 
@@ -63,6 +63,6 @@ fn stem(inputs: &[Input], number: usize) -> String {
 }
 
 fn names_of_calls(input: &Input) -> impl Fn(i64) -> Option<&'static str> + Sync + use<> {
-    let machine = Machine::of_recording(&input.trace);
+    let machine = RecordingMachine::of_recording(&input.trace);
     move |number| machine?.name(number)
 }

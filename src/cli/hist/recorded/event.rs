@@ -1,7 +1,7 @@
 //! Events of a recording, by name.
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::machine::Machine;
+use crate::cli::machine::RecordingMachine;
 use crate::cli::query::Input;
 use anyhow::anyhow;
 use rtrace::format::EventFormat;
@@ -44,6 +44,6 @@ fn as_raw_syscall(input: &Input, text: &str) -> Option<String> {
     input.formats().find(|format| format.system == "raw_syscalls" && format.name == raw)?;
     // Events are called by the function: newstat is the call stat.
     let is_it = |known: &str| known == call || call.strip_prefix("new") == Some(known);
-    let (number, _) = Machine::of_recording(&input.trace)?.calls().find(|(_, known)| is_it(known))?;
+    let (number, _) = RecordingMachine::of_recording(&input.trace)?.calls().find(|(_, known)| is_it(known))?;
     Some(format!("it has raw_syscalls: `raw_syscalls:{raw}` with `--filter 'id == {number}'` is {call}."))
 }

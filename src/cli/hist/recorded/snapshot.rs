@@ -1,8 +1,8 @@
 //! Snapshots that actions would have taken, as recordings.
 
 use super::answered::Answered;
-use crate::cli::convert::{Copy, write_edited};
-use crate::cli::damage::Damage;
+use crate::cli::convert::{RecordingCopy, write_edited};
+use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure, print};
 use crate::cli::trace_file::{Overwrite, open};
 use anyhow::Context;
@@ -47,14 +47,14 @@ impl SnapshotArgs {
             return Ok(exit);
         }
         let trace = open(input)?;
-        let damage = Damage::of(input, &trace);
+        let damage = DamageReport::of(input, &trace);
         let span = self.snapshot_span.map(|span| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX));
         let done = moments.iter().try_for_each(|Moment { name, time }| {
             // The event that takes it is its last one.
             let window = span.map_or(0, |span| time.saturating_sub(span))..time.saturating_add(1);
-            let (version, overwrite) = (Copy::version_of(&trace), Overwrite::default());
+            let (version, overwrite) = (RecordingCopy::version_of(&trace), Overwrite::default());
             let (path, slice) = (dir.join(name), CopiedPart::Time(window));
-            let copy = Copy { version, overwrite, slice, cpus: None, edit: None };
+            let copy = RecordingCopy { version, overwrite, slice, cpus: None, edit: None };
             let events = write_edited(&trace, (input, &path), copy, &damage)?;
             print(&format!("{}: {}\n", path.display(), counted(events, "event"))).map(drop)
         });

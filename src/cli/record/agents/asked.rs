@@ -1,6 +1,6 @@
 //! The recording that a controller asks an agent for.
 
-use crate::cli::record::{Args, remote};
+use crate::cli::record::{RecordArgs, remote};
 use crate::cli::record_error::refused;
 use clap::parser::ValueSource;
 use clap::{Args as _, Command, FromArgMatches};
@@ -60,7 +60,7 @@ const OF_AGENTS: [&str; 45] = [
 /// The plan of what a controller asks for with `words`; else why this machine does not do it.
 pub(crate) fn plan_for_controller(words: &[String]) -> Result<Plan, String> {
     let message = |error: clap::Error| error.to_string().trim().trim_start_matches("error: ").to_owned();
-    let command = Args::augment_args(Command::new("record").no_binary_name(true));
+    let command = RecordArgs::augment_args(Command::new("record").no_binary_name(true));
     let matches = command.try_get_matches_from(words).map_err(message)?;
     let given = |id: &&str| matches.value_source(id) == Some(ValueSource::CommandLine);
     let ids = matches.ids().map(|id| id.as_str());
@@ -76,7 +76,7 @@ pub(crate) fn plan_for_controller(words: &[String]) -> Result<Plan, String> {
             other => format!("an agent does not take the option `{}` of record", other.replace('_', "-")),
         });
     }
-    let args = Args::from_arg_matches(&matches).map_err(message)?;
+    let args = RecordArgs::from_arg_matches(&matches).map_err(message)?;
     let mut plan = args.plan().map_err(message)?;
     plan.compression = Compression::None;
     plan.check().map_err(|error| message(refused(&error, "record")).lines().next().unwrap_or_default().to_owned())?;
@@ -87,7 +87,7 @@ pub(crate) fn plan_for_controller(words: &[String]) -> Result<Plan, String> {
 /// True if record has no long option of this name.
 fn is_unknown(word: &str) -> bool {
     let name = word.trim_start_matches('-').split('=').next().unwrap_or_default();
-    let command = Args::augment_args(Command::new("record"));
+    let command = RecordArgs::augment_args(Command::new("record"));
     !command.get_arguments().any(|arg| arg.get_long_and_visible_aliases().is_some_and(|names| names.contains(&name)))
 }
 

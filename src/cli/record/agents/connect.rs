@@ -1,7 +1,7 @@
 //! Agents asked to record along, before the host's own recording begins.
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::record::{Args, clocks};
+use crate::cli::record::{RecordArgs, clocks};
 use crate::cli::terminal::note;
 use rtrace::network::FIFO_FOLDER;
 use rtrace::network::control::{Guest, GuestError, GuestTarget, HostFacts};
@@ -10,7 +10,11 @@ use rtrace::tracefs::{KvmFolders, Tracefs};
 use std::path::Path;
 
 /// Asks all agents to record along.
-pub(in crate::cli::record) fn connect(args: &Args, plan: &mut Plan, tracefs: &Tracefs) -> Result<Vec<Guest>, Failure> {
+pub(in crate::cli::record) fn connect(
+    args: &RecordArgs,
+    plan: &mut Plan,
+    tracefs: &Tracefs,
+) -> Result<Vec<Guest>, Failure> {
     let file = |target: &GuestTarget| target.file(&plan.output);
     let taken =
         |(nth, target): (usize, &GuestTarget)| args.agents[..nth].iter().any(|other| file(other) == file(target));
