@@ -1,6 +1,6 @@
 //! `rtrace latency -i FILE`, and `rtrace latency --in-user`.
 
-use super::Args;
+use super::args::Args;
 use super::losses::Losses;
 use super::request;
 use super::shown::Answer;

@@ -1,6 +1,6 @@
 //! The chain of events that the arguments describe.
 
-use super::Args;
+use super::args::Args;
 use crate::cli::exit::Failure;
 use crate::cli::language::warn;
 use crate::cli::synth::{Argument, builder_failure};

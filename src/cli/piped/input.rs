@@ -1,7 +1,7 @@
 //! `-` as the file to read: standard input. A recording is read back and forth, so what comes through a pipe is kept in
 //! memory or, if it is large, in a temporary file without a name.
 
-use super::unnamed;
+use super::unnamed::unnamed;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::terminal::note;
 use anyhow::{Context, anyhow};

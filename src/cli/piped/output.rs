@@ -1,6 +1,7 @@
 //! `-` as the file to write: standard output. A recording is not written from its start to its end, so it is made in the
 //! directory of temporary files (`TMPDIR`) and copied when it is complete.
 
+use super::unnamed::unnamed;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::terminal::{say, stdout, stdout_is_terminal, take_stdout};
 use anyhow::{Context, anyhow};
@@ -45,7 +46,7 @@ pub(crate) fn say_of(output: &Path, text: &str) -> io::Result<()> {
 
 /// A file without a name, for what is to go to standard output.
 pub(crate) fn temporary() -> io::Result<File> {
-    super::unnamed(&std::env::temp_dir())
+    unnamed(&std::env::temp_dir())
 }
 
 /// Copies the file to standard output.

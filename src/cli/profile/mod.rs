@@ -1,5 +1,6 @@
 //! `rtrace profile`: where tasks spend their time, live or in a file, and what the kernel's function profiler counts.
 
+mod command;
 mod file;
 mod functions;
 pub(crate) mod json;
@@ -10,53 +11,6 @@ mod report;
 pub(crate) mod table;
 pub(crate) mod text;
 
-use super::exit::{Exit, Failure};
 pub(crate) use super::traced::parse_hook;
+pub(crate) use command::{Args, run};
 pub(crate) use pairs::AccountArgs;
-
-/// Show where tasks spend their time
-///
-/// Traces what record --profile records, until CMD ends, or without CMD until Ctrl-C, and then prints how long tasks slept
-/// and why, waited for a CPU, and worked in the kernel: a table, the longest times first. `--layout trace-cmd` prints what
-/// `report --profile` prints, with the stack traces of where they stopped and of who woke them. Nothing is stored on the way.
-#[derive(clap::Args)]
-#[command(
-    args_conflicts_with_subcommands = true,
-    after_help = "\
-EXAMPLES:
-  rtrace profile -F -c -- make
-  rtrace profile --duration 10s --by-comm --limit 50 -o profile.txt
-  rtrace profile -p nop -H 'block_rq_issue,sector/block_rq_complete,sector,g' -- sync
-  rtrace profile -S -e sched:sched_switch -R stacktrace -P 1234
-  rtrace profile --input trace.dat --json
-  rtrace profile --input trace.dat --since -1s --top 10
-  rtrace profile --input trace.dat --layout trace-cmd
-  rtrace profile functions --limit 10 -- make"
-)]
-pub(crate) struct Args {
-    #[command(subcommand)]
-    what: Option<What>,
-    #[command(flatten)]
-    trace: live::TraceArgs,
-}
-
-#[derive(clap::Subcommand)]
-enum What {
-    Functions(functions::Args),
-}
-
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    match &args.what {
-        Some(What::Functions(args)) => functions::run(args),
-        None => {
-            if let Err(answer) = args.trace.check_command() {
-                return super::exit::print_clap(&answer);
-            }
-            args.trace.check()?;
-            match &args.trace.input {
-                Some(path) => file::run(path, &args.trace),
-                None => live::run(&args.trace),
-            }
-        }
-    }
-}

@@ -1,9 +1,10 @@
 //! `--align`: several recordings whose clocks do not agree.
 
-use super::{Input, shifted};
+use super::Input;
 use crate::cli::exit::{Exit, Failure};
 use anyhow::anyhow;
-use rtrace::recording::Query;
+use rtrace::recording::{BufferSource, Query};
+use rtrace::trace_dat::TimeOptions;
 use std::ops::ControlFlow;
 
 /// The moment that is taken as the same in all files.
@@ -65,4 +66,10 @@ fn first_of(name: &str, input: &Input, query: Query<'_>) -> Result<u64, Failure>
         Ok::<_, Failure>(ControlFlow::Break(()))
     })?;
     time.ok_or_else(none)
+}
+
+/// The source with its time stamps moved.
+pub(super) fn shifted(source: &BufferSource, by: i64) -> BufferSource {
+    let offset = source.time.offset.wrapping_add(by);
+    BufferSource { time: TimeOptions { offset, ..source.time }, ..source.clone() }
 }

@@ -1,6 +1,7 @@
 //! A query without a result: what was asked for that no recording has, and what there is instead.
 
-use super::{Input, LimitArgs, QueryArgs};
+use super::Input;
+use super::args::{LimitArgs, QueryArgs};
 use crate::cli::exit::Failure;
 use crate::cli::terminal::note;
 use rtrace::events::glob_matches;

@@ -1,6 +1,6 @@
 //! Several machines' recordings in one report: how well their clocks agree.
 
-use super::Input;
+use crate::cli::query::Input;
 use crate::cli::terminal::note;
 use rtrace::trace_dat::{GuestFacts, OptionId, TimeShift, Trace};
 

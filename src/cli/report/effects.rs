@@ -1,8 +1,8 @@
 //! The options of `report`, and the outputs that each can change: what cannot have an effect is refused.
 
+use super::args::{Args, Format};
 use super::color::Color;
 use super::outputs::{ASKING, Outputs};
-use super::{Args, Format};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::given::{option_name, refuse};
 use crate::cli::program;

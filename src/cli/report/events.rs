@@ -1,6 +1,8 @@
 //! The events of all files, merged: arguments to a query.
 
-use super::{Args, Format, Layout, ReportRun, filters, kernel, profile, tally, text};
+use super::args::{Args, Format, Layout};
+use super::run::ReportRun;
+use super::{filters, kernel, profile, tally, text};
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::Failure;
 use crate::cli::query::{Input, QueryEvents, formats};

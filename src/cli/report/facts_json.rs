@@ -1,9 +1,10 @@
 //! Facts of a file as JSON: schema `rtrace.facts`, version 1.
 
+use super::args::Args;
 use super::stat::{cpus_with_data, stat};
-use super::{Args, Input};
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::Failure;
+use crate::cli::query::Input;
 use rtrace::abi::{Abi, Endian};
 use rtrace::trace_dat::OptionId;
 use serde_json::{Map, Value, json};

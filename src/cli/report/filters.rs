@@ -1,6 +1,6 @@
 //! `-T`: the filters of `-F` as they were understood, instead of the events.
 
-use super::Args;
+use super::args::Args;
 use crate::cli::exit::Failure;
 use rtrace::filter::Sign;
 use serde_json::json;

@@ -1,7 +1,9 @@
 //! Events as the kernel's own `trace` file shows them.
 
-use super::{Input, QueryEvents, ReportRun, undecoded};
+use super::run::ReportRun;
+use super::undecoded;
 use crate::cli::exit::Failure;
+use crate::cli::query::{Input, QueryEvents};
 use rtrace::event::{DecodeOptions, EventTypes, Lost};
 use rtrace::export::Kernel;
 use rtrace::print_fmt::Semantics;

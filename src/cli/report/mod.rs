@@ -1,10 +1,13 @@
 //! `rtrace report`.
 
+mod args;
 mod clocks;
 mod color;
+mod command;
 mod effects;
 mod events;
 mod facts;
+mod facts_args;
 mod facts_json;
 mod filters;
 mod header;
@@ -12,235 +15,16 @@ mod kernel;
 mod moot;
 mod outputs;
 mod profile;
+mod profile_args;
+mod run;
 mod stat;
 mod tally;
+mod tally_args;
 mod text;
 mod undecoded;
 mod user;
 mod wakeups;
 mod wording;
 
-use super::damage::DamageReport;
-use super::exit::{Exit, Failure};
-use super::given::Given;
-use super::query::{Input, QueryArgs, QueryEvents, formats};
-use crate::cli::terminal::{Pager, stdout};
-use std::io::Write;
-use std::ops::Deref;
-use std::path::{Path, PathBuf};
-
-/// Print a recording as text
-///
-/// Prints the events of trace.dat files in the order of time, as trace-cmd report does. A damaged or cut-off file gives
-/// all that can be read; each damage is named on stderr, and the exit code is 4. The file of a recording that still
-/// runs, or that was killed, can be read too.
-#[derive(clap::Args)]
-#[command(
-    disable_version_flag = true,
-    after_help = "EXAMPLES:\n  \
-        rtrace report                                       what `rtrace record` just recorded\n  \
-        rtrace report -t --cpu 0,2-3 run.dat                nanoseconds, three CPUs only\n  \
-        rtrace report -F 'sched_switch: next_prio < 100'    the events that match\n  \
-        rtrace report -v -F 'sched/.*'                      all but the events of sched\n  \
-        rtrace report --filter 'sched:sched_switch: prev_prio < 100'   in the kernel's language\n  \
-        rtrace report --since -200ms                        the last 200 ms\n  \
-        rtrace report --around 167.716832±5ms               what happened around that time\n  \
-        rtrace report --format json | jq 'select(.pid == 1)'\n  \
-        rtrace report --format csv --fields ts,cpu,next_comm --filter sched:sched_switch\n  \
-        rtrace report --summary                             what there is, and who did it\n  \
-        rtrace report -w -F 'sched/.*'                      how long tasks waited for a CPU\n  \
-        rtrace report --syscalls --comm ls                  calls, as strace prints them\n  \
-        rtrace report --symbols user                        user-space stacks by name, after `record --proc-map`\n  \
-        rtrace report -O fgraph:tailprint -r 'timer_.*'     names after `}`, timers as fields"
-)]
-pub(crate) struct Args {
-    #[command(flatten)]
-    given: Given,
-    /// Files to print, merged by time; `-` is standard input [default: trace.dat]
-    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    files: Vec<PathBuf>,
-    /// File to print; may be given several times
-    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    input: Vec<PathBuf>,
-    #[command(flatten)]
-    events: QueryArgs,
-    #[command(flatten)]
-    layout: Layout,
-    /// Say where the time stamps of a CPU go backwards
-    #[arg(long)]
-    ts_check: bool,
-    #[command(flatten)]
-    wording: wording::WordingArgs,
-    #[command(flatten)]
-    names: user::NamesArgs,
-    /// Output format of the events
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    format: Format,
-    /// Columns of --format csv
-    ///
-    /// ts, cpu, pid, comm, event, system, name, source, buffer, lost, fields, or fields of events.
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
-    fields: Vec<String>,
-    /// System calls as strace prints them: a line per call, with names of flags and errors
-    ///
-    /// The line stands where the call ended; the time since its entry follows, in seconds. `<unfinished ...>`: it has no exit
-    /// (`events lost`: the kernel dropped events meanwhile); `<... NAME resumed>`: its entry is not recorded. Other events
-    /// stay as they are. With --format json a call is an object of type `syscall`. On one thread.
-    #[arg(long, conflicts_with_all = ["raw", "wakeups"])]
-    syscalls: bool,
-    /// The JSON Schema of what --format json prints: of any file, or of the files given
-    #[arg(long)]
-    json_schema: bool,
-    #[command(flatten)]
-    tally: tally::TallyArgs,
-    #[command(flatten)]
-    profile: profile::ProfileArgs,
-    /// Colour the text
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
-    color: color::Color,
-    /// Do not start a pager on a terminal: $RTRACE_PAGER, $PAGER, or less
-    #[arg(long)]
-    no_pager: bool,
-    #[command(flatten)]
-    facts: facts::Wanted,
-    #[command(flatten)]
-    words: Words,
-}
-
-/// Trace-cmd's level of its own messages: here a warning is a line on stderr, and there are no levels.
-#[derive(clap::Args, Clone)]
-pub(crate) struct Words {
-    /// Taken as in trace-cmd, without effect
-    #[arg(short, long, hide = true)]
-    quiet: bool,
-    /// Taken as in trace-cmd, without effect
-    #[arg(short = 'V', long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, hide = true)]
-    verbose: Option<Option<String>>,
-}
-
-/// Output format of events.
-#[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Format {
-    /// Lines as of trace-cmd report
-    #[default]
-    Text,
-    /// Lines as of the kernel's `trace` file
-    Kernel,
-    /// One JSON object per line, every field named and typed
-    Json,
-    /// Comma-separated values
-    Csv,
-    /// `name=value` lines: every field, no print formats
-    Raw,
-}
-
-/// Layout of the lines.
-#[derive(clap::Args, Clone, Copy)]
-pub(crate) struct Layout {
-    /// Time stamps in nanoseconds
-    #[arg(short = 't')]
-    nanoseconds: bool,
-    /// Short columns, as the kernel's latency format
-    #[arg(short)]
-    latency: bool,
-    /// Fields by name instead of the events' texts
-    #[arg(short = 'R')]
-    raw: bool,
-    /// Ignore built-in plugins; use the kernel's print formats
-    #[arg(short = 'N')]
-    no_plugins: bool,
-    /// Only plugins of the user: rtrace has none, so this changes nothing
-    #[arg(short = 'L')]
-    local_plugins: bool,
-    /// The time since the line before, after each time stamp
-    #[arg(long)]
-    ts_diff: bool,
-    /// Print how long each task waited for its CPU after it was woken
-    ///
-    /// And an account of it at the end.
-    #[arg(short = 'w', long)]
-    wakeups: bool,
-    /// A line where a sub-buffer of the ring buffer begins
-    #[arg(long, alias = "debug")]
-    boundary: bool,
-}
-
-/// The output for the files.
-struct ReportRun<'a> {
-    args: &'a Args,
-    events: QueryEvents<'a>,
-}
-
-impl<'a> Deref for ReportRun<'a> {
-    type Target = QueryEvents<'a>;
-
-    fn deref(&self) -> &QueryEvents<'a> {
-        &self.events
-    }
-}
-
-impl Args {
-    /// The output format of the events.
-    fn format(&self) -> Format {
-        let events = !self.tally.any() && !self.profile.profile && !self.facts.any();
-        if self.tally.json && events { Format::Json } else { self.format }
-    }
-
-    /// True if facts and numbers are to be JSON.
-    fn wants_json(&self) -> bool {
-        self.tally.json || self.format == Format::Json
-    }
-
-    /// True if symbols of the file will be needed at once: for the texts of all events.
-    fn wants_all_texts(&self) -> bool {
-        let texts = matches!(self.format(), Format::Text | Format::Kernel) && !self.tally.any() && !self.facts.any();
-        texts && !self.events.by_content() && self.wording.kallsyms.is_none()
-    }
-}
-
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    args.check_effects()?;
-    if args.json_schema && args.input.is_empty() && args.files.is_empty() {
-        formats::print_schema(&[], &mut stdout().lock())?;
-        return Ok(Exit::Success);
-    }
-    let named: Vec<&Path> = args.input.iter().chain(&args.files).map(PathBuf::as_path).collect();
-    let files = if named.is_empty() { vec![Path::new("trace.dat")] } else { named };
-    let ahead = args.events.threads() > 1 && args.wants_all_texts();
-    let mut inputs = files
-        .iter()
-        .map(|path| Input::open(path, args.wording.kallsyms.as_deref(), ahead))
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(|failure| match args.facts.endian {
-            // As to record: `report -e sched_switch`, where the event is taken for a file.
-            true => failure.hint("`-e` prints the byte order; `-F EVENT` selects events."),
-            false => failure,
-        })?;
-    let damage = DamageReport::default();
-    args.names.add_to(&mut inputs, &damage);
-    for input in &inputs {
-        damage.opened(&input.path, &input.trace);
-    }
-    // Given the end of the output when this returns, whatever the outcome.
-    let _pager = if args.no_pager { None } else { Pager::start() };
-    let mut out = stdout(); // not locked: any thread may write
-    let done = if args.json_schema {
-        formats::print_schema(&inputs, &mut out)
-    } else if args.facts.check_events {
-        facts::check_events(args, &inputs, &mut out)
-    } else if args.facts.any() {
-        facts::print(args, &inputs, &damage, &mut out)
-    } else {
-        events::print(args, &inputs, &damage, &mut out)
-    };
-    let done = done.and_then(|()| Ok(out.flush()?));
-    for input in &inputs {
-        damage.late(&input.path, &input.recording);
-        user::tell(input);
-    }
-    if !args.facts.any() && !args.json_schema && !args.events.time().raw {
-        clocks::tell(&inputs);
-    }
-    std::mem::forget(inputs); // giving back thousands of small pieces takes longer than ending
-    damage.outcome(done)
-}
+pub(crate) use args::Args;
+pub(crate) use command::run;

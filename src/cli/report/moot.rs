@@ -1,6 +1,6 @@
 //! Options of `report` that can do nothing beside another option, or without one.
 
-use super::Args;
+use super::args::Args;
 use super::outputs::Outputs;
 use crate::cli::given::Moot;
 use crate::cli::profile::layout::Layout;

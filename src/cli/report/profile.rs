@@ -1,41 +1,16 @@
 //! `--profile`.
 
-use super::{Format, ReportRun, text};
+use super::args::Format;
+use super::run::ReportRun;
+use super::text;
 use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::exit::Failure;
-use crate::cli::profile::layout::{Layout, LayoutArgs};
-use crate::cli::profile::{AccountArgs, json, parse_hook};
-use rtrace::analysis::{Grouped, Hook, Profile};
+use crate::cli::profile::json;
+use crate::cli::profile::layout::LayoutArgs;
+use rtrace::analysis::{Grouped, Profile};
 use rtrace::recording::BufferSource;
 use rtrace::trace_dat::OptionId;
 use std::io::Write;
-
-/// Options of a profile.
-#[derive(clap::Args, Clone)]
-pub(crate) struct ProfileArgs {
-    /// Print where tasks spent their time
-    ///
-    /// Blocked, waiting for a CPU, in the kernel; from what `record --profile` recorded.
-    #[arg(long, conflicts_with_all = ["count", "summary", "wakeups"])]
-    pub(super) profile: bool,
-    #[command(flatten)]
-    account: AccountArgs,
-    /// With --profile: a table, the longest times first, or all as trace-cmd has it
-    #[arg(long, value_enum, value_name = "LAYOUT", requires = "profile", default_value_t = Layout::TraceCmd)]
-    layout: Layout,
-    /// With --profile --layout table: number of rows; 0 for all
-    #[arg(long, value_name = "N", requires = "profile", default_value_t = 30)]
-    limit: usize,
-    /// With --profile: the time between two events, as in `irq_handler_entry,irq/irq_handler_exit,irq,p`
-    #[arg(short = 'H', long = "hook", value_name = "START/END", value_parser = parse_hook)]
-    hooks: Vec<Hook>,
-}
-
-impl ProfileArgs {
-    pub(super) fn layout(&self) -> Layout {
-        self.layout
-    }
-}
 
 pub(super) fn print(run: &ReportRun<'_>, out: &mut impl Write) -> Result<(), Failure> {
     let (args, inputs, sources) = (run.args, run.inputs, run.query.sources());
@@ -67,7 +42,7 @@ pub(super) fn print(run: &ReportRun<'_>, out: &mut impl Write) -> Result<(), Fai
         if !name.is_empty() {
             writeln!(out, "\nInstance: {name}")?;
         }
-        let layout = LayoutArgs { layout: Some(wanted.layout), limit: wanted.limit };
+        let layout = LayoutArgs { layout: Some(wanted.layout()), limit: wanted.limit };
         layout.write(profile, &input.symbols, by_comm, ClockUnit::of(source.in_ticks), out)?;
     }
     Ok(())

@@ -1,8 +1,8 @@
 //! `--stat`: where the data of each CPU is, and what the kernel said of its buffers.
 
-use super::Input;
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::Failure;
+use crate::cli::query::Input;
 use crate::cli::trace_file::threads;
 use rtrace::trace_dat::{Buffer, DataLayout, FileError, OptionId, Trace};
 use std::collections::BTreeMap;

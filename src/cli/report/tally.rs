@@ -1,38 +1,15 @@
 //! `--count` and `--summary`.
 
-use super::{Format, Input, ReportRun};
+use super::args::Format;
+use super::run::ReportRun;
 use crate::cli::exit::Failure;
+use crate::cli::query::Input;
 use rtrace::export::{Count, EventSummary, SummaryBuffer};
 use rtrace::recording::BufferSource;
 use rtrace::trace_dat::OptionId;
 use rtrace::units::{counted, grouped};
 use std::collections::BTreeMap;
 use std::io::Write;
-
-/// Numbers instead of events.
-#[derive(clap::Args, Clone, Copy)]
-pub(crate) struct TallyArgs {
-    /// Print the number of each event, instead of the events
-    #[arg(long, conflicts_with = "summary")]
-    count: bool,
-    /// Print the numbers of events by kind, CPU and task, instead of the events
-    #[arg(long)]
-    summary: bool,
-    /// Number of the busiest tasks that --summary shows [default: 20]
-    #[arg(long, value_name = "N", requires = "summary")]
-    top_tasks: Option<usize>,
-    /// JSON instead of text
-    ///
-    /// Of --count, --summary and --profile one object; of events what --format json prints.
-    #[arg(long)]
-    pub(super) json: bool,
-}
-
-impl TallyArgs {
-    pub(super) fn any(self) -> bool {
-        self.count || self.summary
-    }
-}
 
 /// Counts the events and prints the numbers.
 pub(super) fn print(run: &ReportRun<'_>, out: &mut (impl Write + Send)) -> Result<(), Failure> {

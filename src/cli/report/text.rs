@@ -1,8 +1,10 @@
 //! Events as text, in trace-cmd's layout.
 
+use super::run::ReportRun;
 use super::wakeups::Extras;
-use super::{Input, ReportRun, color, header, undecoded};
+use super::{color, header, undecoded};
 use crate::cli::exit::Failure;
+use crate::cli::query::Input;
 use crate::cli::syscalls::decoders;
 use crate::cli::terminal::{self, Output, Styled};
 use rtrace::event::EventTypes;

@@ -1,6 +1,6 @@
 //! Events that were not shown as they are meant to be: how many, and why.
 
-use super::Input;
+use crate::cli::query::Input;
 use crate::cli::terminal::note;
 use rtrace::event::{EventTypes, PrintState};
 

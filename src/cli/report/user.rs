@@ -1,8 +1,8 @@
 //! `--symbols user`: names in the stacks of user space, from the files of this machine.
 
-use super::Input;
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::query::Input;
 use crate::cli::terminal::note;
 use anyhow::anyhow;
 use rtrace::record::uname;

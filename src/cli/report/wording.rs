@@ -1,7 +1,7 @@
 //! Options for the texts of events: `-r`, `-n`, `-O`, `--kallsyms`.
 
-use super::Input;
 use crate::cli::plugin_options;
+use crate::cli::query::Input;
 use crate::cli::terminal::note;
 use regex::Regex;
 use rtrace::event::{DecodeOptions, EventTypes};

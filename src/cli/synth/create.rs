@@ -1,8 +1,9 @@
 //! `rtrace synth create`.
 
 use super::argument::{Argument, builder_failure};
+use super::kernel::open;
+use super::plan::{create_plan, print_plan};
 use super::recorded::{AskArgs, answer};
-use super::{create_plan, open, print_plan};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{SetArgs, event, find_format, read_format};
 use crate::cli::keywords::{DELTAS, FILTERS, words};

@@ -1,8 +1,8 @@
 //! `rtrace synth define`.
 
-use super::definitions;
 use crate::cli::args::WriteArgs;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::hist::definitions;
 use crate::cli::language::invalid;
 use anyhow::anyhow;
 use rtrace::synth::SynthDef;

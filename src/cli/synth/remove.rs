@@ -1,6 +1,7 @@
 //! `rtrace synth remove`.
 
-use super::able;
+use super::kernel::able;
+use super::plan::LONG_LIVED;
 use crate::cli::args::{WriteArgs, called};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{definitions, events_with_hists, hist_triggers, instances, remove_all, triggers_of};
@@ -53,10 +54,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     for (def, own) in in_order(chains) {
         remove_one(&mut journal, &instances, &def).map_err(|failure| put_back(&mut journal, own, failure))?;
     }
-    if let Ok(instance) = tracefs.instance(super::LONG_LIVED)
+    if let Ok(instance) = tracefs.instance(LONG_LIVED)
         && events_with_hists(&instance)?.is_empty()
     {
-        journal.remove_instance(super::LONG_LIVED)?;
+        journal.remove_instance(LONG_LIVED)?;
     }
     journal.keep()?;
     Ok(Exit::Success)

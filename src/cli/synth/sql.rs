@@ -2,8 +2,10 @@
 
 use super::argument::builder_failure;
 use super::create::TrackingArgs;
+use super::kernel::able;
+use super::plan::{create_plan, print_plan};
 use super::recorded::{AskArgs, answer, find};
-use super::{able, create_plan, print_plan, statement};
+use super::statement;
 use crate::cli::args::TracefsArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{LONG_LIVED as HISTS, PlaceArgs, SetArgs, add_trigger, event, read_format, syntax_failure};

@@ -1,5 +1,6 @@
 //! A line on standard error that changes in its place: indicatif's, drawn through the writer that escapes all text.
 
+use super::capabilities::is_dumb;
 use super::stderr::{draw, say};
 use super::styled::{Sequence, Styled};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
@@ -15,7 +16,7 @@ pub(crate) struct Line {
 impl Line {
     /// An empty line; `None` if stderr is no terminal, or one that cannot take a line back.
     pub(crate) fn new() -> Option<Line> {
-        let can = io::stderr().is_terminal() && !super::is_dumb();
+        let can = io::stderr().is_terminal() && !is_dumb();
         can.then(|| Line::on(ProgressDrawTarget::term_like(Box::new(Target::default()))))
     }
 

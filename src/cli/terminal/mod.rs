@@ -13,6 +13,7 @@
 //!
 //! The rules of escaping are in [`escape`].
 
+mod capabilities;
 mod escape;
 mod guard;
 mod line;
@@ -23,35 +24,13 @@ mod stdout;
 mod styled;
 mod taken;
 
+pub(crate) use capabilities::{colors_are_wanted, size};
 pub(crate) use escape::escaped;
 pub(crate) use guard::Guard;
 pub(crate) use line::Line;
 pub(crate) use pager::Pager;
 pub(crate) use release::release;
 pub(crate) use stderr::{is_for_person, note, remark, say, stderr};
-pub(crate) use stdout::{Output, placed, stdout};
+pub(crate) use stdout::{Output, placed, stdout, stdout_is_terminal};
 pub(crate) use styled::{Sequence, Styled};
 pub(crate) use taken::take_stdout;
-
-use std::io::IsTerminal;
-use terminal_size::{Height, Width, terminal_size};
-
-/// True if standard output is a terminal, or a pager that writes to one.
-pub(crate) fn stdout_is_terminal() -> bool {
-    std::io::stdout().is_terminal() || pager::is_paged()
-}
-
-/// Columns and rows of the terminal; `None` if there is none.
-pub(crate) fn size() -> Option<(usize, usize)> {
-    terminal_size().map(|(Width(columns), Height(rows))| (columns.into(), rows.into()))
-}
-
-/// True if the user wants colours and the terminal can show them: NO_COLOR is not set and TERM is not `dumb`.
-pub(crate) fn colors_are_wanted() -> bool {
-    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && !is_dumb()
-}
-
-/// True if TERM says that the terminal knows no sequences.
-fn is_dumb() -> bool {
-    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
-}

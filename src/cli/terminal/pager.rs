@@ -1,5 +1,6 @@
 //! A pager between standard output and the terminal.
 
+use super::capabilities::is_dumb;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -24,7 +25,7 @@ impl Pager {
     /// Starts the pager if standard output is a terminal: `$RTRACE_PAGER`, else `$PAGER`, else less. None is started if
     /// that is empty or `cat`, the terminal is dumb, or it cannot be run.
     pub(crate) fn start() -> Option<Pager> {
-        if !io::stdout().is_terminal() || !io::stdin().is_terminal() || super::is_dumb() {
+        if !io::stdout().is_terminal() || !io::stdin().is_terminal() || is_dumb() {
             return None;
         }
         let variable = |name: &str| std::env::var_os(name);

@@ -10,6 +10,11 @@ pub(crate) fn stdout() -> Output<Stdout> {
     Output(guarded(io::stdout()))
 }
 
+/// True if standard output is a terminal, or a pager that writes to one.
+pub(crate) fn stdout_is_terminal() -> bool {
+    io::stdout().is_terminal() || is_paged()
+}
+
 /// Writes to standard output.
 pub(crate) struct Output<W: Write>(Guard<W>);
 

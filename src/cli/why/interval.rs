@@ -1,8 +1,8 @@
 //! The interval to take apart: a first pass over the events, or two.
 
+use super::args::{Args, Worst};
 use super::found::{LateKind, WhyInterval};
 use super::pids::pids;
-use super::{Args, Worst};
 use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::check::names::RecordingNames;
 use crate::cli::exit::{Exit, Failure};

@@ -1,6 +1,6 @@
 //! The tasks that a name means.
 
-use super::Args;
+use super::args::Args;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::Input;
 use anyhow::anyhow;

@@ -1,0 +1,155 @@
+//! The arguments that choose events, and the query that they make.
+
+use super::align::{self, Align, shifted};
+use super::filters::Filters;
+use super::input::Input;
+use super::select::SelectArgs;
+use super::window::WindowArgs;
+use crate::cli::exit::Failure;
+use rtrace::filter::{CpuList, ReportFilter, Sign};
+use rtrace::recording::{Notice, OutputDependence, Query, Selection};
+use rtrace::trace_dat::TimeOptions;
+use std::num::NonZero;
+use std::thread;
+
+/// The events that are asked for, their number, and the correction of their time stamps.
+#[derive(clap::Args, Clone)]
+pub(crate) struct QueryArgs {
+    #[command(flatten)]
+    filters: Filters,
+    /// Only the events of these CPUs, as in 0,2-4
+    #[arg(long, value_name = "LIST", value_parser = cpu_list)]
+    pub(super) cpu: Option<CpuList>,
+    /// Raw time stamps, without any correction
+    #[arg(long)]
+    raw_ts: bool,
+    /// Do not turn the time stamps of a recording with --date into wall clock times
+    #[arg(long)]
+    nodate: bool,
+    /// Number to add to every time stamp, in the clock's unit
+    #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 0)]
+    ts_offset: i64,
+    /// Shift the other files' times until this comes at the first one's time: start, end, or an event's first occurrence
+    #[arg(long, value_name = "start|end|EVENT", value_parser = align::parse)]
+    pub(super) align: Option<Align>,
+    /// Time stamps from the first event on
+    #[arg(long, conflicts_with = "raw_ts")]
+    pub(super) align_ts: bool,
+    /// Show a clock of HZ ticks per second in seconds
+    #[arg(long, value_name = "HZ", conflicts_with = "raw_ts")]
+    ts2secs: Option<NonZero<u64>>,
+    #[command(flatten)]
+    pub(super) window: WindowArgs,
+    #[command(flatten)]
+    pub(super) limit: LimitArgs,
+    /// Number of threads; the output is the same for any number [default: one per CPU]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZero<usize>>,
+    #[command(flatten)]
+    pub(super) select: SelectArgs,
+}
+
+/// The number of events to show.
+#[derive(clap::Args, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct LimitArgs {
+    /// Only the first N events that would be shown
+    #[arg(long, value_name = "N")]
+    pub(super) first: Option<u64>,
+    /// Only the last N events that would be shown
+    #[arg(long, value_name = "N", conflicts_with = "first")]
+    pub(super) last: Option<u64>,
+}
+
+/// trace-cmd's lists may have a colon for the comma.
+fn cpu_list(text: &str) -> Result<CpuList, String> {
+    text.replace(':', ",").parse().map_err(|e: rtrace::filter::CpuListError| e.to_string())
+}
+
+impl QueryArgs {
+    /// Number of threads.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get)
+    }
+
+    /// True if time stamps are to be others than the recording's.
+    pub(crate) fn changes_times(&self) -> bool {
+        let times = self.raw_ts || self.nodate || self.align_ts || self.ts_offset != 0 || self.ts2secs.is_some();
+        times || self.align.is_some()
+    }
+
+    /// The part of the time.
+    pub(crate) fn window(&self) -> &WindowArgs {
+        &self.window
+    }
+
+    /// The CPUs; all without a list.
+    pub(crate) fn cpus(&self) -> Option<&CpuList> {
+        self.cpu.as_ref()
+    }
+
+    /// True if only a number of the events is wanted.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.limit != LimitArgs::default()
+    }
+
+    /// Limit of the first events, or of the last.
+    pub(crate) fn limit(&self) -> (Option<u64>, Option<u64>) {
+        (self.limit.first, self.limit.last)
+    }
+
+    /// True if events are chosen by name or content.
+    pub(crate) fn by_content(&self) -> bool {
+        !self.filters.list.is_empty() || self.select.by_content()
+    }
+
+    /// The filters of trace-cmd's language, in the order of the command line.
+    pub(crate) fn report_filters(&self) -> &[(ReportFilter, Sign)] {
+        &self.filters.list
+    }
+
+    /// The correction of time stamps.
+    pub(crate) fn time(&self) -> TimeOptions {
+        TimeOptions { raw: self.raw_ts, date: !self.nodate, offset: self.ts_offset, frequency: self.ts2secs }
+    }
+
+    /// A query for all events of the wanted CPUs.
+    pub(crate) fn all<'a>(&self, inputs: &'a [Input]) -> Query<'a> {
+        let query = Query::of(inputs.iter().map(|input| &input.recording));
+        let query = query.time(&self.time()).threads(self.threads());
+        match &self.cpu {
+            Some(cpus) => query.cpus(cpus.clone()),
+            None => query,
+        }
+    }
+
+    /// A query for the events that are asked for.
+    pub(crate) fn query<'a>(
+        &self,
+        inputs: &'a [Input],
+        surroundings: OutputDependence,
+        notice: &'a (dyn Fn(Notice<'_>) + Sync),
+    ) -> Result<Query<'a>, Failure> {
+        self.filters.check(inputs)?;
+        let mut query = self.all(inputs).on_notice(notice);
+        if let Some(at) = &self.align {
+            query = align::align(at, inputs, query)?;
+        }
+        if self.align_ts {
+            let first = query.span()?.map_or(0, |span| span.0.0);
+            let sources = query.sources().iter().map(|source| shifted(source, first.wrapping_neg() as i64)).collect();
+            query = query.of_sources(sources);
+        }
+        let window = self.window.resolve(&query)?;
+        query = query.window(window).select(self.selection()).surroundings(surroundings);
+        Ok(match self.limit {
+            LimitArgs { first: Some(count), .. } => query.first(count),
+            LimitArgs { last: Some(count), .. } => query.last(count),
+            LimitArgs { first: None, last: None } => query,
+        })
+    }
+
+    /// The events that are selected.
+    pub(crate) fn selection(&self) -> Selection {
+        Selection { report_filters: self.filters.list.clone(), ..self.select.selection() }
+    }
+}

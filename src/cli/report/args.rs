@@ -1,0 +1,166 @@
+//! The arguments of `rtrace report`.
+
+use super::color::Color;
+use super::facts_args::Wanted;
+use super::profile_args::ProfileArgs;
+use super::tally_args::TallyArgs;
+use super::user::NamesArgs;
+use super::wording::WordingArgs;
+use crate::cli::given::Given;
+use crate::cli::query::QueryArgs;
+use std::path::PathBuf;
+
+/// Print a recording as text
+///
+/// Prints the events of trace.dat files in the order of time, as trace-cmd report does. A damaged or cut-off file gives
+/// all that can be read; each damage is named on stderr, and the exit code is 4. The file of a recording that still
+/// runs, or that was killed, can be read too.
+#[derive(clap::Args)]
+#[command(
+    disable_version_flag = true,
+    after_help = "EXAMPLES:\n  \
+        rtrace report                                       what `rtrace record` just recorded\n  \
+        rtrace report -t --cpu 0,2-3 run.dat                nanoseconds, three CPUs only\n  \
+        rtrace report -F 'sched_switch: next_prio < 100'    the events that match\n  \
+        rtrace report -v -F 'sched/.*'                      all but the events of sched\n  \
+        rtrace report --filter 'sched:sched_switch: prev_prio < 100'   in the kernel's language\n  \
+        rtrace report --since -200ms                        the last 200 ms\n  \
+        rtrace report --around 167.716832±5ms               what happened around that time\n  \
+        rtrace report --format json | jq 'select(.pid == 1)'\n  \
+        rtrace report --format csv --fields ts,cpu,next_comm --filter sched:sched_switch\n  \
+        rtrace report --summary                             what there is, and who did it\n  \
+        rtrace report -w -F 'sched/.*'                      how long tasks waited for a CPU\n  \
+        rtrace report --syscalls --comm ls                  calls, as strace prints them\n  \
+        rtrace report --symbols user                        user-space stacks by name, after `record --proc-map`\n  \
+        rtrace report -O fgraph:tailprint -r 'timer_.*'     names after `}`, timers as fields"
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(super) given: Given,
+    /// Files to print, merged by time; `-` is standard input [default: trace.dat]
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(super) files: Vec<PathBuf>,
+    /// File to print; may be given several times
+    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(super) input: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) events: QueryArgs,
+    #[command(flatten)]
+    pub(super) layout: Layout,
+    /// Say where the time stamps of a CPU go backwards
+    #[arg(long)]
+    pub(super) ts_check: bool,
+    #[command(flatten)]
+    pub(super) wording: WordingArgs,
+    #[command(flatten)]
+    pub(super) names: NamesArgs,
+    /// Output format of the events
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub(super) format: Format,
+    /// Columns of --format csv
+    ///
+    /// ts, cpu, pid, comm, event, system, name, source, buffer, lost, fields, or fields of events.
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub(super) fields: Vec<String>,
+    /// System calls as strace prints them: a line per call, with names of flags and errors
+    ///
+    /// The line stands where the call ended; the time since its entry follows, in seconds. `<unfinished ...>`: it has no exit
+    /// (`events lost`: the kernel dropped events meanwhile); `<... NAME resumed>`: its entry is not recorded. Other events
+    /// stay as they are. With --format json a call is an object of type `syscall`. On one thread.
+    #[arg(long, conflicts_with_all = ["raw", "wakeups"])]
+    pub(super) syscalls: bool,
+    /// The JSON Schema of what --format json prints: of any file, or of the files given
+    #[arg(long)]
+    pub(super) json_schema: bool,
+    #[command(flatten)]
+    pub(super) tally: TallyArgs,
+    #[command(flatten)]
+    pub(super) profile: ProfileArgs,
+    /// Colour the text
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
+    pub(super) color: Color,
+    /// Do not start a pager on a terminal: $RTRACE_PAGER, $PAGER, or less
+    #[arg(long)]
+    pub(super) no_pager: bool,
+    #[command(flatten)]
+    pub(super) facts: Wanted,
+    #[command(flatten)]
+    words: Words,
+}
+
+/// Trace-cmd's level of its own messages: here a warning is a line on stderr, and there are no levels.
+#[derive(clap::Args, Clone)]
+struct Words {
+    /// Taken as in trace-cmd, without effect
+    #[arg(short, long, hide = true)]
+    quiet: bool,
+    /// Taken as in trace-cmd, without effect
+    #[arg(short = 'V', long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, hide = true)]
+    verbose: Option<Option<String>>,
+}
+
+/// Output format of events.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Format {
+    /// Lines as of trace-cmd report
+    #[default]
+    Text,
+    /// Lines as of the kernel's `trace` file
+    Kernel,
+    /// One JSON object per line, every field named and typed
+    Json,
+    /// Comma-separated values
+    Csv,
+    /// `name=value` lines: every field, no print formats
+    Raw,
+}
+
+/// Layout of the lines.
+#[derive(clap::Args, Clone, Copy)]
+pub(super) struct Layout {
+    /// Time stamps in nanoseconds
+    #[arg(short = 't')]
+    pub(super) nanoseconds: bool,
+    /// Short columns, as the kernel's latency format
+    #[arg(short)]
+    pub(super) latency: bool,
+    /// Fields by name instead of the events' texts
+    #[arg(short = 'R')]
+    pub(super) raw: bool,
+    /// Ignore built-in plugins; use the kernel's print formats
+    #[arg(short = 'N')]
+    pub(super) no_plugins: bool,
+    /// Only plugins of the user: rtrace has none, so this changes nothing
+    #[arg(short = 'L')]
+    local_plugins: bool,
+    /// The time since the line before, after each time stamp
+    #[arg(long)]
+    pub(super) ts_diff: bool,
+    /// Print how long each task waited for its CPU after it was woken
+    ///
+    /// And an account of it at the end.
+    #[arg(short = 'w', long)]
+    pub(super) wakeups: bool,
+    /// A line where a sub-buffer of the ring buffer begins
+    #[arg(long, alias = "debug")]
+    pub(super) boundary: bool,
+}
+
+impl Args {
+    /// The output format of the events.
+    pub(super) fn format(&self) -> Format {
+        let events = !self.tally.any() && !self.profile.profile && !self.facts.any();
+        if self.tally.json && events { Format::Json } else { self.format }
+    }
+
+    /// True if facts and numbers are to be JSON.
+    pub(super) fn wants_json(&self) -> bool {
+        self.tally.json || self.format == Format::Json
+    }
+
+    /// True if symbols of the file will be needed at once: for the texts of all events.
+    pub(super) fn wants_all_texts(&self) -> bool {
+        let texts = matches!(self.format(), Format::Text | Format::Kernel) && !self.tally.any() && !self.facts.any();
+        texts && !self.events.by_content() && self.wording.kallsyms.is_none()
+    }
+}

@@ -1,0 +1,59 @@
+//! `rtrace synth`: arguments, and the subcommand that they name.
+
+use super::show::{self, ShowArgs};
+use super::{create, define, remove, sql};
+use crate::cli::args::ListArgs;
+use crate::cli::exit::{Exit, Failure};
+
+/// Create synthetic events that combine two events
+///
+/// A synthetic event fires when an END event follows a START event with equal fields. It can hold fields of both, and
+/// differences of them.
+#[derive(clap::Args)]
+#[command(after_help = "\
+EXAMPLES:
+  rtrace synth create wakeup --start sched:sched_waking --end sched:sched_switch \\
+      --match pid=next_pid --delta usecs:lat --field start.prio --field end.next_comm=comm
+  rtrace synth sql -n waited 'select end.TIMESTAMP_USECS - start.TIMESTAMP_USECS as lat
+      from sched_waking as start join sched_switch as end on start.pid = end.next_pid'
+  rtrace synth sql -i run.dat 'select end.next_comm as comm, TIMESTAMP_DELTA_USECS as lat
+      from sched_waking as start join sched_switch as end on start.pid = end.next_pid'
+  rtrace synth create wakeup -i run.dat --start sched:sched_waking --end sched:sched_switch \\
+      --match pid=next_pid --delta usecs:lat
+  rtrace synth define stall 'u64 lat; pid_t pid; char comm[]'
+  rtrace synth list
+  rtrace record -e synthetic:wakeup sleep 1
+  rtrace synth remove wakeup
+`rtrace help synth` explains all of it.")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Sub,
+}
+
+#[derive(clap::Subcommand)]
+enum Sub {
+    /// Make a synthetic event
+    Create(create::Args),
+    /// Make a synthetic event by its fields alone, for the action `trace()` of histograms to fire
+    Define(define::Args),
+    /// List the synthetic events
+    List(ListArgs),
+    /// Show a synthetic event and the triggers that fire it
+    Show(ShowArgs),
+    /// Remove synthetic events and the triggers that fire them
+    Remove(remove::Args),
+    /// Make a synthetic event or a histogram from an SQL statement
+    Sql(sql::Args),
+}
+
+/// Runs the subcommand.
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    match &args.command {
+        Sub::Create(args) => create::run(args),
+        Sub::Define(args) => define::run(args),
+        Sub::List(args) => show::list(args),
+        Sub::Show(args) => show::show(args),
+        Sub::Remove(args) => remove::run(args),
+        Sub::Sql(args) => sql::run(args),
+    }
+}

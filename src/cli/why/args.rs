@@ -1,0 +1,105 @@
+//! The arguments of `rtrace why`.
+
+use crate::cli::analyze::FileArgs;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::query::Moment;
+use crate::cli::trace_file::is_recording;
+use anyhow::anyhow;
+use rtrace::assertion::Pair;
+use std::path::PathBuf;
+
+/// Say why a task was late: who ran, who was waited for, and in which interrupt
+///
+/// Takes one interval of a task apart: the wait around a time, or the longest one. The parts follow each other without a gap
+/// and add up to it exactly; what no event tells is unknown. `rtrace help why` defines them.
+#[derive(clap::Args, Clone)]
+#[command(group = clap::ArgGroup::new("interval").args(["at", "worst"]))]
+#[command(after_help = "\
+EXAMPLES:
+  rtrace record --for sched,irq -- make; rtrace why trace.dat
+  rtrace why 1234 run.dat --at 2128.9931
+  rtrace record --for sched,irq,syscalls -- ls; rtrace why ls --worst syscall
+  rtrace why nginx --worst pair --pair 'latency(sched:sched_waking, sched:sched_switch, pid=next_pid)'")]
+pub(crate) struct Args {
+    /// The task: its pid, or its name, which may be a glob; a recording in its place stands for '*' FILE
+    #[arg(value_name = "TASK")]
+    pub(super) task: String,
+    #[command(flatten)]
+    pub(super) file: FileArgs,
+    /// The time off its CPU around this time; or, if it ran then, the time on it (as printed; +TIME, -TIME: of start, end)
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = Moment::parse)]
+    pub(super) at: Option<Moment>,
+    /// The longest such interval [default: syscall with --call, pair with --pair, else wakeup]
+    #[arg(long, value_name = "KIND", value_enum)]
+    pub(super) worst: Option<Worst>,
+    /// With --worst syscall: only calls of this name; may be a glob and be given several times
+    #[arg(long, value_name = "NAME")]
+    pub(super) call: Vec<String>,
+    /// With --worst pair: the events, as assertions have them
+    #[arg(long, value_name = "latency(FROM, TO, KEY)", value_parser = pair, required_if_eq("worst", "pair"))]
+    pub(super) pair: Option<Pair>,
+    /// Number of wakers that are followed, each from the one it woke
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub(super) depth: usize,
+    /// Number of lines to show of each part's parts; the longest are shown, 0 for all
+    #[arg(long, alias = "limit", value_name = "N", default_value_t = 8)]
+    pub(super) top: usize,
+    /// Buffer to look at, if several hold events; the empty name for the top buffer
+    #[arg(long, value_name = "NAME")]
+    pub(super) buffer: Option<String>,
+    /// One JSON document instead of text
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// The interval of which the longest is searched.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Worst {
+    /// From its wakeup to its CPU
+    Wakeup,
+    /// A system call
+    Syscall,
+    /// From one event to another (--pair)
+    Pair,
+}
+
+fn pair(text: &str) -> Result<Pair, String> {
+    Pair::parse(text).map_err(|error| {
+        let hints: String = error.hints().iter().map(|hint| format!("\n  Hint: {hint}")).collect();
+        format!("\n{error}{hints}")
+    })
+}
+
+impl Args {
+    /// Puts in what was left out: TASK, if FILE stands in its place, and the interval.
+    pub(super) fn complete(&mut self) -> Result<(), Failure> {
+        let first = PathBuf::from(&self.task);
+        if is_recording(&first) {
+            match self.file.named() {
+                None => {
+                    self.file.name(first);
+                    self.task = "*".to_owned();
+                }
+                // The task may be called as a recording is, as long as the other one is there.
+                Some(file) if !file.exists() => {
+                    let error = anyhow!("{} is a recording, and TASK comes before FILE", self.task);
+                    let hint = format!("`rtrace why '{}' {}` asks for that task.", file.display(), self.task);
+                    return Err(Failure::new(Exit::Usage, error).hint(hint));
+                }
+                Some(_) => {}
+            }
+        }
+        self.complete_interval();
+        Ok(())
+    }
+
+    fn complete_interval(&mut self) {
+        if self.at.is_none() && self.worst.is_none() {
+            self.worst = Some(match (&self.pair, self.call.is_empty()) {
+                (Some(_), _) => Worst::Pair,
+                (None, false) => Worst::Syscall,
+                (None, true) => Worst::Wakeup,
+            });
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! `rtrace why`: the interval that its arguments ask for, taken apart.
+
+use super::args::Args;
+use super::found::{LateInterval, WhyInterval};
+use super::{interval, json, text};
+use crate::cli::analyze::unit::ClockUnit;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::query::{QueryEvents, one_buffer};
+use rtrace::analysis::{Histories, critical_path};
+use rtrace::recording::Query;
+use rtrace::trace_dat::Buffer;
+
+/// The deepest chain of wakers that is followed.
+const DEEPEST: usize = 32;
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let mut args = args.clone();
+    args.complete()?;
+    let args = &args;
+    args.file.answer(|events, out| {
+        let (query, buffer) = one_buffer(args.buffer.as_deref(), events)?;
+        let interval = interval::find(args, events, &query)?;
+        let found = explain(args, events, &query, buffer, interval)?;
+        match args.json {
+            true => writeln!(out, "{:#}", json::document(&found))?,
+            false => text::write(&found, args.top, out)?,
+        }
+        Ok(if found.is_certain() { Exit::Success } else { Exit::Incomplete })
+    })
+}
+
+fn explain<'e>(
+    args: &Args,
+    events: &'e QueryEvents<'_>,
+    query: &Query<'_>,
+    buffer: &'e Buffer,
+    interval: WhyInterval,
+) -> Result<LateInterval<'e>, Failure> {
+    let input = &events.inputs[0];
+    let formats: Vec<_> = input.formats().collect();
+    let ends = (interval.begin, interval.end);
+    let (history, _) = query.analyse(Histories::new(formats, input.trace.abi, ends))?;
+    let parts = critical_path(&history, interval.pid, ends, args.depth.min(DEEPEST));
+    let unit = ClockUnit::of(query.sources().iter().any(|source| source.in_ticks));
+    Ok(LateInterval { input, buffer, unit, interval, history, parts, depth: args.depth.min(DEEPEST) })
+}
