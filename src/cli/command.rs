@@ -26,16 +26,16 @@ pub(super) struct RootCommand {}
 #[derive(Subcommand)]
 pub(super) enum Command {
     Record(Deferred<record::RecordArgs>),
-    Report(Deferred<report::Args>),
-    Stream(Deferred<stream::Args>),
+    Report(Deferred<report::ReportArgs>),
+    Stream(Deferred<stream::StreamArgs>),
     #[command(visible_alias = "restore")]
     Recover(Deferred<recover::RecoverArgs>),
     Convert(Deferred<convert::ConvertArgs>),
     Flame(Deferred<flame::FlameArgs>),
-    Sql(Deferred<sql::Args>),
+    Sql(Deferred<sql::SqlArgs>),
     Dump(Deferred<dump::DumpArgs>),
     Extract(Deferred<extract::ExtractArgs>),
-    Profile(Deferred<profile::Args>),
+    Profile(Deferred<profile::ProfileArgs>),
     Stack(Deferred<stack::StackArgs>),
     Split(Deferred<split::SplitArgs>),
     List(Deferred<list::ListCommandArgs>),
@@ -45,7 +45,7 @@ pub(super) enum Command {
     Listen(Deferred<listen::ListenArgs>),
     Mem(Deferred<mem::MemArgs>),
     Analyze(Deferred<analyze::AnalyzeArgs>),
-    Why(Deferred<Box<why::Args>>),
+    Why(Deferred<Box<why::WhyArgs>>),
     Check(Deferred<check::CheckArgs>),
     Diff(Deferred<diff::DiffArgs>),
     Baseline(Deferred<baseline::BaselineArgs>),
@@ -64,17 +64,17 @@ pub(super) enum Command {
     Trigger(Deferred<trigger::TriggerCommandArgs>),
     Snapshot(Deferred<snapshot::SnapshotCommandArgs>),
     Instance(Deferred<instance::InstanceCommandArgs>),
-    Probe(Deferred<probe::Args>),
-    Hist(Deferred<Box<hist::Args>>),
-    Latency(Deferred<latency::Args>),
-    Synth(Deferred<synth::Args>),
+    Probe(Deferred<probe::ProbeArgs>),
+    Hist(Deferred<Box<hist::HistArgs>>),
+    Latency(Deferred<latency::LatencyArgs>),
+    Synth(Deferred<synth::SynthArgs>),
     #[command(hide = true)]
     Sqlhist(Deferred<synth::SqlhistArgs>),
     Completions(Deferred<completions::CompletionsArgs>),
     /// Asked by the scripts of `completions`
     #[command(hide = true)]
     Complete(Deferred<completions::CompleteArgs>),
-    Help(Deferred<help::Args>),
+    Help(Deferred<help::HelpArgs>),
     #[command(hide = true)]
     Generate(Deferred<generate::GenerateArgs>),
     /// The same as --version

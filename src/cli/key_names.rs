@@ -1,7 +1,7 @@
 //! Names for the keys of histograms that were not counted in the kernel.
 
 use crate::cli::machine::RecordingMachine;
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use rtrace::analysis::HistNames;
 use rtrace::symbols::{Comms, Kallsyms, Symbols};
 use rtrace::units::Pid;
@@ -14,7 +14,7 @@ pub(in crate::cli) struct KeyNames<'a> {
 }
 
 impl<'a> KeyNames<'a> {
-    pub(in crate::cli) fn of(input: &'a Input) -> Self {
+    pub(in crate::cli) fn of(input: &'a QueryInput) -> Self {
         let Symbols { kallsyms, comms, .. } = &input.symbols;
         KeyNames { machine: RecordingMachine::of_recording(&input.trace), kallsyms, comms }
     }

@@ -17,9 +17,9 @@ use super::given::refuse;
 use super::piped::{self, Outgoing};
 use super::record_error::{explain, failure, refused};
 use super::terminal::{say, stdout};
-use super::traced::{ProfileArgs, SessionArgs, Traced, add_profile};
+use super::traced::{SessionArgs, Traced, TracedProfileArgs, add_profile};
 pub(super) use agents::{gathered, plan_for_controller};
-use live::Screen;
+use live::RecordScreen;
 use rtrace::assertion::Assertion;
 use rtrace::network::control::{GuestSummary, GuestTarget, record_along};
 use rtrace::network::send::Transport;
@@ -145,7 +145,7 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     date: bool,
     #[command(flatten)]
-    profile: ProfileArgs,
+    profile: TracedProfileArgs,
     #[command(flatten)]
     more: more::RecorderArgs,
 }
@@ -265,7 +265,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Exit, Failure> {
     let with_command = plan.command.is_some();
     // A failure before or beside the command must not look like the command's own status.
     let own = |exit: Exit| if with_command && exit != Exit::Usage { Exit::Command(125) } else { exit };
-    let mut screen = Screen::new(args.quiet, plan.duration.or(plan.timeout), daemon);
+    let mut screen = RecordScreen::new(args.quiet, plan.duration.or(plan.timeout), daemon);
     let tracefs = args.traced.open().map_err(|failure| failure.with_exit(own))?;
     if !profiled.is_empty() {
         let warn = |text: &str| Observer::warn(&mut screen, text);

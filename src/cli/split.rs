@@ -5,7 +5,7 @@ mod plan;
 use super::damage::DamageReport;
 use super::exit::{Exit, Failure, print};
 use super::piped;
-use super::query::{Input, SelectArgs, Selected};
+use super::query::{QueryInput, SelectArgs, Selected};
 use super::trace_file::{OutputFile, Overwrite, mode_like, threads};
 use anyhow::{Context, anyhow};
 use plan::{SplitStep, plan};
@@ -155,14 +155,14 @@ pub(crate) fn run(args: &SplitArgs) -> Result<Exit, Failure> {
             anyhow!("-p counts sub-buffers from the start: it goes with no START or END"),
         ));
     }
-    let inputs = [Input::open(&input, None, false)?];
+    let inputs = [QueryInput::open(&input, None, false)?];
     let damage = DamageReport::of(&input, &inputs[0].trace);
     damage.outcome(cut(args, &inputs, &step, window, &damage))
 }
 
 fn cut(
     args: &SplitArgs,
-    inputs: &[Input; 1],
+    inputs: &[QueryInput; 1],
     step: &SplitStep,
     window: Range<u64>,
     damage: &DamageReport,

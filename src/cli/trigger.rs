@@ -11,7 +11,7 @@ use super::language::{
 };
 use crate::cli::terminal::note;
 use crate::cli::terminal::stdout;
-use remove::{Wanted, remove_lines, verify};
+use remove::{TriggerRemoval, remove_lines, verify};
 use rtrace::filter::Filter;
 use rtrace::hist::spec::{CheckContext, Features};
 use rtrace::tracefs::{EventName, Feature, Instance, Journal, Tracefs, WriteMode, glob_matches};
@@ -45,7 +45,7 @@ enum TriggerCommand {
     List(TriggerListArgs),
     Remove(TriggerRemoveArgs),
     Clear(TriggerClearArgs),
-    Simulate(simulate::Args),
+    Simulate(simulate::TriggerSimulateArgs),
 }
 
 /// Add a trigger to an event or a function
@@ -361,7 +361,7 @@ fn remove(args: &TriggerRemoveArgs) -> Result<Exit, Failure> {
         tracefs.require(&Feature::FunctionFilter)?;
         return remove_function(journal, &instance, &trigger);
     }
-    let wanted = Wanted::parse(text)?;
+    let wanted = TriggerRemoval::parse(text)?;
     let found = triggers(&instance, Some(on))?;
     let mut lines: Vec<(EventName, String)> = Vec::new();
     for (event, set) in &found {

@@ -13,7 +13,7 @@ use super::sched::AnalyzeSchedArgs;
 use super::syscalls::AnalyzeSyscallsArgs;
 use super::timerlat::AnalyzeTimerlatArgs;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use anyhow::anyhow;
 use rtrace::analysis::Together;
 use serde_json::{Map, Value, json};
@@ -105,7 +105,7 @@ impl AnalyzeAllArgs {
     fn answer<Q: Question>(
         &self,
         question: &Q,
-        input: &Input,
+        input: &QueryInput,
         found: Vec<AnalysisAnswer<'_, QuestionFinding<Q>>>,
     ) -> Result<AnalysisSection, Failure> {
         let content = match (found.as_slice(), self.json) {
@@ -122,7 +122,7 @@ impl AnalyzeAllArgs {
 }
 
 /// The documents of the analyses by name; null for what was not recorded.
-fn document(input: &Input, answers: Vec<AnalysisSection>) -> Value {
+fn document(input: &QueryInput, answers: Vec<AnalysisSection>) -> Value {
     let document = |answer: AnalysisSection| match answer.content {
         Some(AnalysisSectionContent::Json(document)) => (answer.name.to_owned(), document),
         _ => (answer.name.to_owned(), Value::Null),

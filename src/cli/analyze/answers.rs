@@ -5,7 +5,7 @@ use super::place::AnswerPlace;
 use super::tasks::TaskArgs;
 use super::words::quoted;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::{Input, QueryEvents};
+use crate::cli::query::{QueryEvents, QueryInput};
 use anyhow::anyhow;
 use rtrace::analysis::{Analysis, Grouped};
 use serde_json::{Value, json};
@@ -69,7 +69,7 @@ pub(super) enum Form {
 /// One buffer's answer.
 pub(super) struct AnalysisAnswer<'a, R> {
     pub(super) place: AnswerPlace<'a>,
-    pub(super) input: &'a Input,
+    pub(super) input: &'a QueryInput,
     pub(super) report: R,
 }
 
@@ -85,7 +85,7 @@ pub(super) trait Question: Sized {
 
     fn shown(&self) -> &AnswerArgs;
     /// The analysis of `input`; `None` if that cannot hold the events for it.
-    fn analysis(&self, input: &Input) -> Option<Self::Analysis>;
+    fn analysis(&self, input: &QueryInput) -> Option<Self::Analysis>;
     /// False if the buffer holds no such events in the window.
     fn is_answer(report: &QuestionFinding<Self>) -> bool;
     /// Begin and end of what was looked at.
@@ -114,7 +114,7 @@ pub(super) trait Question: Sized {
         None
     }
     /// The error that nothing of what was asked for is there: in the recording, or in the part that was chosen.
-    fn nothing(&self, input: &Input) -> Failure {
+    fn nothing(&self, input: &QueryInput) -> Failure {
         let tasks = if self.tasks().is_some_and(|tasks| !tasks.is_empty()) { " of these tasks" } else { "" };
         let window = if self.shown().file.is_whole() { "" } else { " in this window" };
         if tasks.is_empty() && window.is_empty() {
@@ -166,7 +166,7 @@ pub(super) fn answers<'e, A: Analysis + Clone>(
 
 /// The answers of the buffers that have one.
 pub(super) fn found<'e, Q: Question>(
-    input: &'e Input,
+    input: &'e QueryInput,
     answers: Vec<(AnswerPlace<'e>, QuestionFinding<Q>)>,
 ) -> Vec<AnalysisAnswer<'e, QuestionFinding<Q>>> {
     let answers = answers.into_iter().filter(|(_, report)| Q::is_answer(report));
@@ -174,7 +174,7 @@ pub(super) fn found<'e, Q: Question>(
 }
 
 /// The error that a recording has nothing to answer from.
-pub(super) fn lacking<Q: Question>(input: &Input) -> Failure {
+pub(super) fn lacking<Q: Question>(input: &QueryInput) -> Failure {
     let error = anyhow!("{} holds no {}", input.path.display(), Q::LACKING);
     Failure::new(Exit::Failed, error).hint(format!("`rtrace record --for {}` records what is needed.", Q::PURPOSE))
 }
@@ -182,7 +182,7 @@ pub(super) fn lacking<Q: Question>(input: &Input) -> Failure {
 /// All answers as one JSON document; all times in the buffer's unit.
 pub(super) fn document<Q: Question>(
     question: &Q,
-    input: &Input,
+    input: &QueryInput,
     found: &[AnalysisAnswer<'_, QuestionFinding<Q>>],
 ) -> Value {
     let buffer = |found: &AnalysisAnswer<'_, QuestionFinding<Q>>| {

@@ -1,7 +1,7 @@
 //! One buffer of a recording: the place that an answer is about.
 
 use super::unit::ClockUnit;
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use rtrace::recording::BufferSource;
 use rtrace::symbols::Comms;
 use rtrace::units::Pid;
@@ -18,7 +18,7 @@ pub(super) struct AnswerPlace<'a> {
 }
 
 impl<'a> AnswerPlace<'a> {
-    pub(super) fn of(input: &'a Input, source: &BufferSource) -> Self {
+    pub(super) fn of(input: &'a QueryInput, source: &BufferSource) -> Self {
         let buffer = &input.trace.buffers[source.buffer];
         let unit = ClockUnit::of(source.in_ticks);
         AnswerPlace { buffer: &buffer.name, clock: &buffer.clock, unit, comms: &input.symbols.comms }

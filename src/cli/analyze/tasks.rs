@@ -1,6 +1,6 @@
 //! The tasks whose events count.
 
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use rtrace::events::glob_matches;
 use rtrace::units::Pid;
 
@@ -22,7 +22,7 @@ impl TaskArgs {
     }
 
     /// The tasks; `None` for all.
-    pub(super) fn chosen(&self, input: &Input) -> Option<Vec<Pid>> {
+    pub(super) fn chosen(&self, input: &QueryInput) -> Option<Vec<Pid>> {
         if self.is_empty() {
             return None;
         }

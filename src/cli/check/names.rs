@@ -3,7 +3,7 @@
 use crate::cli::analyze::irq::answer::handler_name;
 use crate::cli::analyze::symbol;
 use crate::cli::machine::RecordingMachine;
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use rtrace::analysis::IrqSource;
 use rtrace::assertion::Names;
 use rtrace::symbols::{Comms, Kallsyms};
@@ -17,7 +17,7 @@ pub(in crate::cli) struct RecordingNames<'a> {
 }
 
 impl<'a> RecordingNames<'a> {
-    pub(in crate::cli) fn of(input: &'a Input) -> Self {
+    pub(in crate::cli) fn of(input: &'a QueryInput) -> Self {
         RecordingNames {
             machine: RecordingMachine::of_recording(&input.trace),
             kallsyms: &input.symbols.kallsyms,

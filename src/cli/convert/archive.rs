@@ -5,7 +5,7 @@ use super::perfetto;
 use super::written::ConvertOutcome;
 use crate::cli::exit::Failure;
 use crate::cli::piped;
-use crate::cli::query::{Input, QueryEvents};
+use crate::cli::query::{QueryEvents, QueryInput};
 use anyhow::Context;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -56,9 +56,9 @@ struct Member {
 }
 
 /// The names: each machine's is its own, or the file's.
-fn members(inputs: &[Input]) -> Vec<Member> {
+fn members(inputs: &[QueryInput]) -> Vec<Member> {
     let mut taken = BTreeSet::new();
-    let member = |(number, input): (usize, &Input)| {
+    let member = |(number, input): (usize, &QueryInput)| {
         let uname = super::origin::uname(input);
         let host = uname.split_whitespace().nth(1).filter(|host| *host != "(none)").map(str::to_owned);
         let name = host.unwrap_or_else(|| input.label());

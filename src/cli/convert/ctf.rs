@@ -3,7 +3,7 @@
 use super::origin::{RecordingOrigin, uname};
 use super::written::ConvertOutcome;
 use crate::cli::exit::Failure;
-use crate::cli::query::{Input, QueryEvents};
+use crate::cli::query::{QueryEvents, QueryInput};
 use rtrace::export::{Ctf, CtfBuffer, CtfFile};
 use rtrace::recording::BufferSource;
 use rtrace::trace_dat::OptionId;
@@ -47,7 +47,7 @@ pub(super) fn write(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> 
 }
 
 /// Tells recordings apart; the same for the same one. A version 4 by its bits.
-fn uuid(input: &Input, start: u64) -> [u8; 16] {
+fn uuid(input: &QueryInput, start: u64) -> [u8; 16] {
     let id = input.trace.option(OptionId::TRACEID).map(|option| option.data.to_vec()).unwrap_or_default();
     let uname = uname(input);
     // FNV-1a, twice with other beginnings.

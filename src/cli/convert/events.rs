@@ -10,7 +10,7 @@ use super::{archive, ctf, directory, perfetto, stacks, tables, tracks};
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure, print};
 use crate::cli::piped::is_stdout;
-use crate::cli::query::{Input, QueryArgs, QueryEvents, formats};
+use crate::cli::query::{QueryArgs, QueryEvents, QueryInput, formats};
 use crate::cli::terminal::{note, stdout, stdout_is_terminal};
 use crate::cli::trace_file::{OutputFile, mode_like};
 use anyhow::anyhow;
@@ -32,7 +32,7 @@ pub(super) fn convert(
 ) -> Result<Exit, Failure> {
     check(args, target, output)?;
     let read = Arc::new(AtomicU64::new(0));
-    let open = |path: &&Path| Input::open_through(path, |file| CountedFile::new(file, &read));
+    let open = |path: &&Path| QueryInput::open_through(path, |file| CountedFile::new(file, &read));
     let inputs = paths.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let damage = DamageReport::default();
     for input in &inputs {
@@ -47,7 +47,7 @@ pub(super) fn convert(
 
 /// Writes the events of `paths` that are asked for as tables below a new directory, `output`.
 pub(crate) fn write_tables(paths: &[&Path], wanted: &QueryArgs, output: &Path) -> Result<Exit, Failure> {
-    let inputs = paths.iter().map(|path| Input::open(path, None, false)).collect::<Result<Vec<_>, _>>()?;
+    let inputs = paths.iter().map(|path| QueryInput::open(path, None, false)).collect::<Result<Vec<_>, _>>()?;
     let damage = DamageReport::default();
     for input in &inputs {
         damage.opened(&input.path, &input.trace);
@@ -110,7 +110,7 @@ fn check(args: &ConvertArgs, target: ConvertTarget, output: &Path) -> Result<(),
 fn write(
     args: &ConvertArgs,
     target: ConvertTarget,
-    inputs: &[Input],
+    inputs: &[QueryInput],
     output: &Path,
     read: &Arc<AtomicU64>,
     damage: &DamageReport,
@@ -118,7 +118,8 @@ fn write(
     let notice = |notice: Notice<'_>| damage.notice(|recording| &inputs[recording].path, &notice);
     let query = args.events.query(inputs, OutputDependence::Needless, &notice)?;
     let events = QueryEvents::new(inputs, query)?;
-    let stored = |input: &Input| input.trace.buffers.iter().flat_map(|of| &of.cpus).map(|cpu| cpu.size).sum::<u64>();
+    let stored =
+        |input: &QueryInput| input.trace.buffers.iter().flat_map(|of| &of.cpus).map(|cpu| cpu.size).sum::<u64>();
     let total = inputs.iter().map(stored).sum();
     if is_stdout(output) {
         let mut out = ProgressOutput::new(stdout(), None, read, total);

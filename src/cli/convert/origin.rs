@@ -1,7 +1,7 @@
 //! Place and time of a recording's making.
 
 use crate::cli::exit::Failure;
-use crate::cli::query::{Input, QueryEvents};
+use crate::cli::query::{QueryEvents, QueryInput};
 use rtrace::trace_dat::OptionId;
 use rtrace::units::Timestamp;
 use std::ops::ControlFlow;
@@ -52,7 +52,7 @@ impl RecordingOrigin {
 }
 
 /// The option UNAME: `sysname nodename release machine`.
-pub(super) fn uname(input: &Input) -> String {
+pub(super) fn uname(input: &QueryInput) -> String {
     let text = input.trace.option(OptionId::UNAME).map(|option| option.text()).unwrap_or_default();
     text.trim_end_matches('\0').to_owned()
 }

@@ -1,6 +1,6 @@
 //! Progress of a conversion: one line on a terminal, nothing elsewhere.
 
-use crate::cli::terminal::Line;
+use crate::cli::terminal::TerminalLine;
 use rtrace::trace_dat::ReadAt;
 use rtrace::units::ByteSize;
 use std::fs::File;
@@ -47,7 +47,7 @@ pub(super) struct ProgressOutput<W> {
     before: u64,
     /// Bytes to be read from then on.
     total: u64,
-    line: Option<Line>,
+    line: Option<TerminalLine>,
     last: Instant,
 }
 
@@ -62,7 +62,7 @@ impl<W: Write> ProgressOutput<W> {
             read: Arc::clone(read),
             before,
             total,
-            line: Line::new(),
+            line: TerminalLine::new(),
             last: Instant::now(),
         }
     }

@@ -4,7 +4,7 @@ use super::origin::RecordingOrigin;
 use super::written::ConvertOutcome;
 use crate::cli::analyze::words;
 use crate::cli::exit::Failure;
-use crate::cli::query::{Input, QueryEvents, stack_buffers};
+use crate::cli::query::{QueryEvents, QueryInput, stack_buffers};
 use rtrace::export::{Chrome, Firefox, Folded, Speedscope, Unfolded};
 use std::io::Write;
 
@@ -19,14 +19,14 @@ pub(super) fn folded(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) ->
 
 /// Writes the call stacks as a profile of speedscope.
 pub(super) fn speedscope(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<ConvertOutcome, Failure> {
-    let name: Vec<String> = events.inputs.iter().map(Input::label).collect();
+    let name: Vec<String> = events.inputs.iter().map(QueryInput::label).collect();
     let (state, outcome) = events.export(&Speedscope::new(stack_buffers(events), &name.join(", ")), out)?;
     Ok(ConvertOutcome { events: outcome.events, left_out: list(&state.unfolded(), OTHERS) })
 }
 
 /// Writes the call stacks and events as a profile of Firefox.
 pub(super) fn firefox(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<ConvertOutcome, Failure> {
-    let name: Vec<String> = events.inputs.iter().map(Input::label).collect();
+    let name: Vec<String> = events.inputs.iter().map(QueryInput::label).collect();
     let real = RecordingOrigin::of(events, 0)?.real_offset;
     let (state, outcome) = events.export(&Firefox::new(stack_buffers(events), &name.join(", "), real), out)?;
     Ok(ConvertOutcome { events: outcome.events, left_out: list(&state.unfolded(), "that no format describes") })

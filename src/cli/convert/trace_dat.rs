@@ -5,7 +5,7 @@ use super::written::tell;
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::Exit;
 use crate::cli::exit::Failure;
-use crate::cli::query::{Input, LimitedPart, QueryArgs, Selected};
+use crate::cli::query::{LimitedPart, QueryArgs, QueryInput, Selected};
 use crate::cli::trace_file::{OutputFile, Overwrite, mode_like, open, threads};
 use rtrace::filter::CpuList;
 use rtrace::recording::{Query, Window};
@@ -23,7 +23,7 @@ pub(super) fn rewrite_selected(
     (version, overwrite, json): How,
     events: &QueryArgs,
 ) -> Result<Exit, Failure> {
-    let inputs = [Input::open(input, None, false)?];
+    let inputs = [QueryInput::open(input, None, false)?];
     overwrite.check(output)?;
     let damage = DamageReport::of(input, &inputs[0].trace);
     let query = Query::of([&inputs[0].recording]).select(events.selection());

@@ -3,7 +3,7 @@
 use super::estimate::Course;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::key_names::KeyNames;
-use crate::cli::query::{Input, QueryEvents};
+use crate::cli::query::{QueryEvents, QueryInput};
 use anyhow::anyhow;
 use rtrace::analysis::{HistSetup, HistTrigger, Histograms};
 use rtrace::assertion::Pair;
@@ -115,7 +115,7 @@ pub(super) fn write(
 fn slices(
     (machine, number): (usize, usize),
     pair: &Pair,
-    input: &Input,
+    input: &QueryInput,
     events: &QueryEvents<'_>,
     out: &mut (impl Write + Send),
 ) -> Result<Vec<String>, Failure> {
@@ -147,7 +147,7 @@ const INTERVALS: u64 = 256;
 fn table(
     (machine, number): (usize, usize),
     trigger: &HistTrigger,
-    input: &Input,
+    input: &QueryInput,
     events: &QueryEvents<'_>,
     out: &mut (impl Write + Send),
 ) -> Result<Option<String>, Failure> {

@@ -4,7 +4,7 @@ use super::lines::FoldedLines;
 use super::picture::Picture;
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure, print};
-use crate::cli::query::{Input, QueryArgs, QueryEvents};
+use crate::cli::query::{QueryArgs, QueryEvents, QueryInput};
 use crate::cli::terminal::{note, stdout, stdout_is_terminal};
 use crate::cli::trace_file::{OutputFile, Overwrite, mode_like};
 use anyhow::{Context, anyhow};
@@ -74,7 +74,7 @@ impl FlameArgs {
             let (stacks, words) = (lines.count(), format!("{} lines", lines.count()));
             return Ok(Picture { bytes: lines.text, subject: lines.subject, stacks, words, left_out: lines.left_out });
         }
-        let names: Vec<String> = events.inputs.iter().map(Input::label).collect();
+        let names: Vec<String> = events.inputs.iter().map(QueryInput::label).collect();
         let title = self.title.clone().unwrap_or_else(|| format!("{} of {}", lines.subject, names.join(", ")));
         let (mut svg, mut left_out) = (String::new(), lines.left_out.clone());
         let drawn = FlameGraph { title, unit: lines.unit }.draw(&lines.text, &mut svg);
@@ -101,7 +101,7 @@ pub(crate) fn run(args: &FlameArgs) -> Result<Exit, Failure> {
         let failure = Failure::new(Exit::Usage, anyhow!("a picture is not written to a terminal"));
         return Err(failure.hint("`-o FILE` names a file."));
     }
-    let inputs = paths.iter().map(|path| Input::open(path, None, false)).collect::<Result<Vec<_>, _>>()?;
+    let inputs = paths.iter().map(|path| QueryInput::open(path, None, false)).collect::<Result<Vec<_>, _>>()?;
     let damage = DamageReport::default();
     for input in &inputs {
         damage.opened(&input.path, &input.trace);
@@ -115,7 +115,7 @@ pub(crate) fn run(args: &FlameArgs) -> Result<Exit, Failure> {
 
 fn write(
     args: &FlameArgs,
-    inputs: &[Input],
+    inputs: &[QueryInput],
     output: &Path,
     to_stdout: bool,
     damage: &DamageReport,

@@ -63,7 +63,7 @@ fn with_short_end(command: Command, name: &str) -> Command {
 }
 
 /// Puts the options under their headings, in the order of `sections`; `-h` shows the common ones.
-fn with_headings(command: Command, sections: &[layout::Section]) -> Command {
+fn with_headings(command: Command, sections: &[layout::HelpSection]) -> Command {
     let help = Arg::new("help")
         .short('h')
         .long("help")

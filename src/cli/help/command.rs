@@ -7,14 +7,14 @@ use crate::cli::terminal::{colors_are_wanted, size, stdout, stdout_is_terminal};
 
 /// Show help on a command or a topic
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct HelpArgs {
     /// Command (and subcommand) or topic; without one, list them all
     #[arg(value_name = "COMMAND|TOPIC")]
     name: Vec<String>,
 }
 
 /// Prints the page or the command's help.
-pub(crate) fn run(args: &Args, mut root: clap::Command) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &HelpArgs, mut root: clap::Command) -> Result<Exit, Failure> {
     if let [name] = args.name.as_slice()
         && let Some(topic) = TOPICS.iter().find(|topic| topic.name == name)
     {

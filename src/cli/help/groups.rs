@@ -6,13 +6,13 @@ use crate::cli::terminal::size;
 use clap::builder::Styles;
 
 /// A task, and the commands for it.
-pub(super) struct Group {
+pub(super) struct HelpGroup {
     pub(super) title: &'static str,
-    pub(super) commands: &'static [Entry],
+    pub(super) commands: &'static [HelpEntry],
 }
 
 /// A command: its name, the ring buffer or file it acts on, and what is there when it has ended.
-pub(super) struct Entry(pub(super) &'static str, pub(super) &'static str, pub(super) &'static str);
+pub(super) struct HelpEntry(pub(super) &'static str, pub(super) &'static str, pub(super) &'static str);
 
 const OWN: &str = "an instance of its own; with --top the top level, with -B also that instance";
 const TOP: &str = "the top level; -B, -a: instances";
@@ -20,98 +20,122 @@ const FILES: &str = "recordings (trace.dat), no buffer";
 const NOTHING: &str = "nothing";
 
 /// All groups, in the order of `rtrace --help`.
-pub(super) const GROUPS: &[Group] = &[
-    Group {
+pub(super) const GROUPS: &[HelpGroup] = &[
+    HelpGroup {
         title: "Record",
         commands: &[
-            Entry("record", OWN, "FILE; all settings are put back (-k: they stay)"),
-            Entry("agent", "an instance of its own", "nothing: all settings are put back; the controller has the FILE"),
-            Entry("setup-guest", "no buffer: a guest of this host", "FIFOs for the guest's data"),
-            Entry("listen", "no buffer: recordings of other machines", "a FILE per sender"),
-            Entry("stream", OWN, "nothing: all settings are put back"),
-            Entry(
+            HelpEntry("record", OWN, "FILE; all settings are put back (-k: they stay)"),
+            HelpEntry(
+                "agent",
+                "an instance of its own",
+                "nothing: all settings are put back; the controller has the FILE",
+            ),
+            HelpEntry("setup-guest", "no buffer: a guest of this host", "FIFOs for the guest's data"),
+            HelpEntry("listen", "no buffer: recordings of other machines", "a FILE per sender"),
+            HelpEntry("stream", OWN, "nothing: all settings are put back"),
+            HelpEntry(
                 "extract",
                 "the top level; -B, -a: instances; -s: the snapshot",
                 "FILE; tracing off, the events taken out",
             ),
-            Entry(
+            HelpEntry(
                 "recover",
                 "an unfinished FILE and its recorder's instance",
                 "FILE complete; all settings are put back",
             ),
         ],
     },
-    Group {
+    HelpGroup {
         title: "Read",
         commands: &[
-            Entry("report", FILES, NOTHING),
-            Entry("convert", FILES, "OUT"),
-            Entry("split", FILES, "the parts; the recording as it was"),
-            Entry("attach", "recordings of a host and its guest", "both files, written anew: they belong together"),
-            Entry("dump", FILES, NOTHING),
-            Entry("options", "no buffer: this program's wordings", NOTHING),
+            HelpEntry("report", FILES, NOTHING),
+            HelpEntry("convert", FILES, "OUT"),
+            HelpEntry("split", FILES, "the parts; the recording as it was"),
+            HelpEntry("attach", "recordings of a host and its guest", "both files, written anew: they belong together"),
+            HelpEntry("dump", FILES, NOTHING),
+            HelpEntry("options", "no buffer: this program's wordings", NOTHING),
         ],
     },
-    Group {
+    HelpGroup {
         title: "Analyse",
         commands: &[
-            Entry("analyze", FILES, NOTHING),
-            Entry("why", FILES, NOTHING),
-            Entry("check", FILES, "nothing but the reports asked for"),
-            Entry("diff", "recordings, or summaries of them", "nothing but the reports asked for"),
-            Entry("baseline", "recordings, or summaries of them", "OUT, of `save` and `compare --update`"),
-            Entry("flame", FILES, "OUT"),
-            Entry("sql", "recordings, or directories of tables", NOTHING),
-            Entry("profile", "an instance of its own; with --input a recording", "nothing: all settings are put back"),
-            Entry(
+            HelpEntry("analyze", FILES, NOTHING),
+            HelpEntry("why", FILES, NOTHING),
+            HelpEntry("check", FILES, "nothing but the reports asked for"),
+            HelpEntry("diff", "recordings, or summaries of them", "nothing but the reports asked for"),
+            HelpEntry("baseline", "recordings, or summaries of them", "OUT, of `save` and `compare --update`"),
+            HelpEntry("flame", FILES, "OUT"),
+            HelpEntry("sql", "recordings, or directories of tables", NOTHING),
+            HelpEntry(
+                "profile",
+                "an instance of its own; with --input a recording",
+                "nothing: all settings are put back",
+            ),
+            HelpEntry(
                 "latency",
                 "an instance of its own; --top, -B: another; -i: a recording",
                 "nothing: all that was set up is removed",
             ),
-            Entry(
+            HelpEntry(
                 "hist",
                 "an instance of its own; --top, -B: another; -i: a recording",
                 "nothing; of `hist start` a histogram, until `hist stop`",
             ),
-            Entry("mem", FILES, NOTHING),
-            Entry("stack", "the stack tracer of the whole machine", "the tracer on after --start, off after --stop"),
+            HelpEntry("mem", FILES, NOTHING),
+            HelpEntry(
+                "stack",
+                "the stack tracer of the whole machine",
+                "the tracer on after --start, off after --stop",
+            ),
         ],
     },
-    Group {
+    HelpGroup {
         title: "Steer the kernel",
         commands: &[
-            Entry("start", "the top level; options after -B: that instance", "tracing on as set, until `rtrace reset`"),
-            Entry("set", "the top level; options after -B: that instance", "the settings, until `rtrace reset`"),
-            Entry("stop", TOP, "the buffers with their events, and off"),
-            Entry("restart", TOP, "the buffers on"),
-            Entry("clear", TOP, "the buffers empty, the settings as they were"),
-            Entry(
+            HelpEntry(
+                "start",
+                "the top level; options after -B: that instance",
+                "tracing on as set, until `rtrace reset`",
+            ),
+            HelpEntry("set", "the top level; options after -B: that instance", "the settings, until `rtrace reset`"),
+            HelpEntry("stop", TOP, "the buffers with their events, and off"),
+            HelpEntry("restart", TOP, "the buffers on"),
+            HelpEntry("clear", TOP, "the buffers empty, the settings as they were"),
+            HelpEntry(
                 "reset",
                 "the top level; -B, -a: instances; --stale: what killed recorders changed",
                 "the state after boot",
             ),
-            Entry("show", "the top level; -B: an instance", "nothing; -p takes the events out"),
-            Entry("stat", TOP, NOTHING),
-            Entry("filter", "the top level; -B: an instance", "the filters, until `filter clear`"),
-            Entry("trigger", "the top level; -B: an instance", "the triggers, until `trigger clear`"),
-            Entry("snapshot", "the top level; -B: an instance", "the spare buffer, until `snapshot free`"),
-            Entry("instance", "the instance that is named", "the instance, until `instance remove`"),
-            Entry("probe", "no buffer: events of the whole machine", "the events, until `probe remove` or a reboot"),
-            Entry(
+            HelpEntry("show", "the top level; -B: an instance", "nothing; -p takes the events out"),
+            HelpEntry("stat", TOP, NOTHING),
+            HelpEntry("filter", "the top level; -B: an instance", "the filters, until `filter clear`"),
+            HelpEntry("trigger", "the top level; -B: an instance", "the triggers, until `trigger clear`"),
+            HelpEntry("snapshot", "the top level; -B: an instance", "the spare buffer, until `snapshot free`"),
+            HelpEntry("instance", "the instance that is named", "the instance, until `instance remove`"),
+            HelpEntry(
+                "probe",
+                "no buffer: events of the whole machine",
+                "the events, until `probe remove` or a reboot",
+            ),
+            HelpEntry(
                 "synth",
                 "the instance rtrace-synth; --top, -B: another; -i: a recording",
                 "the event and its triggers, until `synth remove`",
             ),
         ],
     },
-    Group {
+    HelpGroup {
         title: "Manage",
         commands: &[
-            Entry("doctor", "no buffer: what this machine has", "nothing; tracefs mounted, if root finds it is not"),
-            Entry("list", "no buffer: what the kernel offers", NOTHING),
-            Entry("check-events", "no buffer: the formats of this kernel's events", NOTHING),
-            Entry("completions", "no buffer", NOTHING),
-            Entry("help", "no buffer", NOTHING),
+            HelpEntry(
+                "doctor",
+                "no buffer: what this machine has",
+                "nothing; tracefs mounted, if root finds it is not",
+            ),
+            HelpEntry("list", "no buffer: what the kernel offers", NOTHING),
+            HelpEntry("check-events", "no buffer: the formats of this kernel's events", NOTHING),
+            HelpEntry("completions", "no buffer", NOTHING),
+            HelpEntry("help", "no buffer", NOTHING),
         ],
     },
 ];
@@ -132,7 +156,7 @@ pub(super) fn overview(root: &clap::Command) -> String {
     let mut text = String::new();
     for group in GROUPS {
         text.push_str(&format!("{head}{}:{head:#}\n", group.title));
-        for Entry(name, ..) in group.commands {
+        for HelpEntry(name, ..) in group.commands {
             let Some(command) = root.find_subcommand(name) else { continue };
             let mut about = command.get_about().map(ToString::to_string).unwrap_or_default();
             let aliases: Vec<&str> = command.get_visible_aliases().collect();

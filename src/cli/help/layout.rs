@@ -5,7 +5,7 @@
 //! nowhere, and those that stand in no command.
 
 /// Options under a heading.
-pub(super) struct Section {
+pub(super) struct HelpSection {
     pub(super) heading: &'static str,
     /// Shown by `-h` and `--help`.
     pub(super) common: &'static [&'static str],
@@ -13,12 +13,12 @@ pub(super) struct Section {
     pub(super) rare: &'static [&'static str],
 }
 
-const fn section(heading: &'static str, common: &'static [&'static str], rare: &'static [&'static str]) -> Section {
-    Section { heading, common, rare }
+const fn section(heading: &'static str, common: &'static [&'static str], rare: &'static [&'static str]) -> HelpSection {
+    HelpSection { heading, common, rare }
 }
 
 /// Options that choose what is traced: record, stream, profile, start, set.
-const TRACED: &[Section] = &[
+const TRACED: &[HelpSection] = &[
     section("Events", &["event", "for", "filter", "trigger"], &["v", "ignore-unknown"]),
     section("Tasks", &["pid", "follow", "children"], &["user"]),
     section(
@@ -92,7 +92,7 @@ const TRACED: &[Section] = &[
 ];
 
 /// Options that choose events of recordings: report, convert.
-const READ: &[Section] = &[
+const READ: &[HelpSection] = &[
     section(
         "Files",
         &["input", "output", "to", "force"],
@@ -154,7 +154,7 @@ const READ: &[Section] = &[
 ];
 
 /// Options of tables that events are counted into: hist, latency.
-const COUNTED: &[Section] = &[
+const COUNTED: &[HelpSection] = &[
     section(
         "Events",
         &["by", "split", "key", "val", "sort", "filter", "if-start", "if-end", "limit"],
@@ -185,7 +185,7 @@ const COUNTED: &[Section] = &[
 ];
 
 /// Options of show.
-const SHOW: &[Section] = &[
+const SHOW: &[HelpSection] = &[
     section("Buffer", &["instance", "pipe", "snapshot", "cpu"], &[]),
     section("Event", &["hist", "trigger", "filter"], &[]),
     section(
@@ -212,7 +212,7 @@ const SHOW: &[Section] = &[
 ];
 
 /// The layout of a command's options; `None` if it has few, or one of its own.
-pub(super) fn of(command: &str) -> Option<&'static [Section]> {
+pub(super) fn of(command: &str) -> Option<&'static [HelpSection]> {
     match command {
         "record" | "stream" | "profile" | "start" | "set" => Some(TRACED),
         "report" | "convert" => Some(READ),

@@ -15,7 +15,7 @@ mod page;
 mod topics;
 
 pub(crate) use arrange::complete;
-pub(crate) use command::{Args, run};
+pub(crate) use command::{HelpArgs, run};
 pub(crate) use groups::effects;
 pub(crate) use page::gap;
 pub(crate) use topics::{FIRST_STEPS, TOPICS, Topic};

@@ -97,7 +97,7 @@ fn print(chains: &CallChains<'_>, out: &mut impl Write) -> io::Result<()> {
         }
         writeln!(out, "         |")?;
         writeln!(out, "         --- {}", if chain.event { format!("*{name}*") } else { name })?;
-        Tree { chains, lines: 0 }.callers(chain, 0, out)?;
+        HistChainTree { chains, lines: 0 }.callers(chain, 0, out)?;
     }
     Ok(())
 }
@@ -107,13 +107,13 @@ fn percent(total: u64, part: u64) -> f64 {
 }
 
 /// The lines below one innermost function.
-struct Tree<'a> {
+struct HistChainTree<'a> {
     chains: &'a CallChains<'a>,
     /// Bit by bit, whether a column still has a line downwards.
     lines: u64,
 }
 
-impl Tree<'_> {
+impl HistChainTree<'_> {
     fn indent(&self, columns: u32, out: &mut impl Write) -> io::Result<()> {
         (0..columns).try_for_each(|column| {
             let line = self.lines.checked_shr(column).unwrap_or(0) & 1 == 1;

@@ -2,12 +2,12 @@
 
 use super::chain::{ChainLoss, losses_of};
 use super::chains;
-use super::output::{OutputArgs, moot_output};
+use super::output::{HistOutputArgs, moot_output};
 use super::place::{
-    LONG_LIVED, PlaceArgs, SetArgs, add_trigger, clock_note, event, events_with_hists, hist_triggers, remove_all,
+    HistSetArgs, LONG_LIVED, PlaceArgs, add_trigger, clock_note, event, events_with_hists, hist_triggers, remove_all,
 };
-use super::recorded::{self, CountArgs, RecordedArgs, Streamed, TriggerArgs, WhereArgs};
-use super::session::{Session, UntilArgs};
+use super::recorded::{self, CountArgs, HistStream, RecordedArgs, TriggerArgs, WhereArgs};
+use super::session::{HistSession, UntilArgs};
 use super::spec::SpecArgs;
 use crate::cli::args::{TracefsArgs, WriteArgs, called};
 use crate::cli::exit::{Exit, Failure};
@@ -40,11 +40,11 @@ EXAMPLES:
   rtrace hist -i trace.dat               the call chains of a recording with stacks or functions
 `rtrace help hist` explains keys, modifiers, variables and actions."
 )]
-pub(crate) struct Args {
+pub(crate) struct HistArgs {
     #[command(flatten)]
     given: Given,
     #[command(subcommand)]
-    command: Option<Sub>,
+    command: Option<HistCommand>,
     #[command(flatten)]
     recorded: RecordedArgs,
     #[command(flatten)]
@@ -87,11 +87,11 @@ impl FromArgMatches for OrFile {
 }
 
 #[derive(clap::Subcommand)]
-enum Sub {
+enum HistCommand {
     /// Start a histogram and leave it there
-    Start(StartArgs),
+    Start(HistStartArgs),
     /// Show histograms that were started
-    Show(ShowArgs),
+    Show(HistShowArgs),
     /// Stop counting
     Pause(WhichArgs),
     /// Count on
@@ -105,9 +105,9 @@ enum Sub {
 #[derive(clap::Args)]
 struct RunArgs {
     #[command(flatten)]
-    start: StartArgs,
+    start: HistStartArgs,
     #[command(flatten)]
-    output: OutputArgs,
+    output: HistOutputArgs,
     #[command(flatten)]
     side: WhereArgs,
     #[command(flatten)]
@@ -115,22 +115,22 @@ struct RunArgs {
 }
 
 #[derive(clap::Args)]
-struct StartArgs {
+struct HistStartArgs {
     #[command(flatten)]
     spec: SpecArgs,
     #[command(flatten)]
-    set: SetArgs,
+    set: HistSetArgs,
 }
 
 #[derive(clap::Args)]
-struct ShowArgs {
+struct HistShowArgs {
     /// Event; without one, all events that have a histogram
     #[arg(value_name = "EVENT")]
     event: Option<String>,
     #[command(flatten)]
     place: PlaceArgs,
     #[command(flatten)]
-    output: OutputArgs,
+    output: HistOutputArgs,
     /// Compare with the first table of FILE, which `--raw` wrote earlier
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "csv", "folded", "raw", "follow"])]
     against: Option<PathBuf>,
@@ -150,19 +150,19 @@ struct WhichArgs {
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &HistArgs) -> Result<Exit, Failure> {
     match &args.command {
-        Some(Sub::Start(args)) => start(args),
-        Some(Sub::Show(args)) => show(args),
-        Some(Sub::Pause(args)) => control(args, Control::Pause),
-        Some(Sub::Continue(args)) => control(args, Control::Continue),
-        Some(Sub::Clear(args)) => control(args, Control::Clear),
-        Some(Sub::Stop(args)) => stop(args),
+        Some(HistCommand::Start(args)) => start(args),
+        Some(HistCommand::Show(args)) => show(args),
+        Some(HistCommand::Pause(args)) => control(args, Control::Pause),
+        Some(HistCommand::Continue(args)) => control(args, Control::Continue),
+        Some(HistCommand::Clear(args)) => control(args, Control::Clear),
+        Some(HistCommand::Stop(args)) => stop(args),
         None => {
             let OrFile(run) = &args.run;
             let spec = &run.start.spec;
             args.recorded.check(spec.size(), &for_the_kernel(run))?;
-            refuse::<Args>(args.moot())?;
+            refuse::<HistArgs>(args.moot())?;
             check_chains(args)?;
             if let Some(file) = args.recorded.file() {
                 return match spec.event_text() {
@@ -179,7 +179,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 /// Ids of the options that the call chains of a recording can be shown with.
 const OF_CHAINS: &[&str] = &["input", "all_tasks", "json", "threads", "since", "until", "around"];
 
-impl Args {
+impl HistArgs {
     /// The first option that cannot have an effect.
     fn moot(&self) -> Option<Moot<'static>> {
         moot_output(&self.given, self.recorded.file().is_some())
@@ -187,12 +187,12 @@ impl Args {
 }
 
 /// Refuses what says how to count, where an event to be counted is not named.
-fn check_chains(args: &Args) -> Result<(), Failure> {
+fn check_chains(args: &HistArgs) -> Result<(), Failure> {
     if args.recorded.file().is_none() || args.run.0.start.spec.event_text().is_some() {
         return Ok(());
     }
-    let option = args.given.first_besides::<Args>(OF_CHAINS);
-    refuse::<Args>(option.as_deref().map(|option| Moot {
+    let option = args.given.first_besides::<HistArgs>(OF_CHAINS);
+    refuse::<HistArgs>(option.as_deref().map(|option| Moot {
         option,
         reason: "without EVENT: the call chains of the recording's stacks are shown",
         hint: "name the event to count, as in `rtrace hist -i FILE sched:sched_switch --key next_comm`.",
@@ -201,7 +201,7 @@ fn check_chains(args: &Args) -> Result<(), Failure> {
 
 /// Arguments that only the kernel can follow.
 fn for_the_kernel(run: &RunArgs) -> [(&'static str, bool); 4] {
-    let RunArgs { start: StartArgs { set, .. }, output, until, .. } = run;
+    let RunArgs { start: HistStartArgs { set, .. }, output, until, .. } = run;
     [
         ("CMD or --duration", until.is_any()),
         ("--follow", output.interval().is_some()),
@@ -212,13 +212,13 @@ fn for_the_kernel(run: &RunArgs) -> [(&'static str, bool); 4] {
 
 /// Start, run, read, print, remove.
 fn count(args: &RunArgs) -> Result<Exit, Failure> {
-    let StartArgs { spec, set } = &args.start;
+    let HistStartArgs { spec, set } = &args.start;
     let tracefs = set.write.open()?;
     let is_here = args.side.is_here(&tracefs, &[Feature::HistTriggers], !set.dry_run)?;
     let event = spec.event(&tracefs)?;
     if is_here {
         let (_, own) = spec.parsed()?;
-        let streamed = Streamed { tracefs: &tracefs, place: &set.place, write: &set.write, until: &args.until };
+        let streamed = HistStream { tracefs: &tracefs, place: &set.place, write: &set.write, until: &args.until };
         return recorded::count_now(&streamed, event, own, &args.output);
     }
     let existing = set.place.existing(&tracefs)?;
@@ -228,7 +228,7 @@ fn count(args: &RunArgs) -> Result<Exit, Failure> {
     }
     let spec = without_own(spec, &event);
     let before = chain_losses(&tracefs, &event)?;
-    let mut session = Session::prepare(&args.until)?;
+    let mut session = HistSession::prepare(&args.until)?;
     let mut journal = set.write.journal(&tracefs);
     let instance = set.place.make(&mut journal)?;
     add_trigger(&mut journal, &instance, &event, &spec)?;
@@ -268,7 +268,7 @@ fn chain_losses(tracefs: &Tracefs, event: &EventName) -> Result<Vec<ChainLoss>, 
     if event.system != "synthetic" { Ok(Vec::new()) } else { losses_of(tracefs, &event.name) }
 }
 
-fn start(args: &StartArgs) -> Result<Exit, Failure> {
+fn start(args: &HistStartArgs) -> Result<Exit, Failure> {
     let set = &args.set;
     let tracefs = with_histograms(set.write.open()?)?;
     let event = args.spec.event(&tracefs)?;
@@ -289,7 +289,7 @@ fn start(args: &StartArgs) -> Result<Exit, Failure> {
     ))
 }
 
-fn show(args: &ShowArgs) -> Result<Exit, Failure> {
+fn show(args: &HistShowArgs) -> Result<Exit, Failure> {
     let tracefs = with_histograms(args.tracefs.open()?)?;
     let instance = args.place.to_look_in(&tracefs)?;
     let events = chosen(&instance, args.event.as_deref())?;
@@ -313,7 +313,7 @@ fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     let printers = printers?;
     let mut earlier: Vec<_> = printers.iter().map(|_| None).collect();
     let mut live = args.output.live();
-    Session::prepare(&UntilArgs::default())?.run(Some(every), || {
+    HistSession::prepare(&UntilArgs::default())?.run(Some(every), || {
         let mut all = Vec::new();
         for ((printer, earlier), event) in printers.iter().zip(&mut earlier).zip(&events) {
             if events.len() > 1 && args.output.is_text() {

@@ -5,17 +5,17 @@ use crate::cli::terminal::{self, Sequence, Styled, escaped, stdout};
 use std::io::Write;
 
 /// The output of `--follow`: one table over the other on a terminal, one after the other elsewhere.
-pub(crate) struct Live {
+pub(crate) struct HistDisplay {
     text: bool,
     terminal: bool,
     /// Readings shown so far.
     shown: u64,
 }
 
-impl Live {
+impl HistDisplay {
     /// `text`: for people, and not for programs.
-    pub(super) fn new(text: bool) -> Live {
-        Live { text, terminal: text && terminal::stdout_is_terminal(), shown: 0 }
+    pub(super) fn new(text: bool) -> HistDisplay {
+        HistDisplay { text, terminal: text && terminal::stdout_is_terminal(), shown: 0 }
     }
 
     /// The lines there are on the screen; `None` where there is no screen.

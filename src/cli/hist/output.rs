@@ -1,6 +1,6 @@
 //! Output of tables.
 
-use super::live::Live;
+use super::live::HistDisplay;
 use super::return_addresses::rename;
 use super::spec::read_format;
 use crate::cli::exit::{Exit, Failure};
@@ -24,7 +24,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Options for the output of tables.
 #[derive(clap::Args, Default)]
-pub(crate) struct OutputArgs {
+pub(crate) struct HistOutputArgs {
     /// JSON instead of text; with --follow a document per line
     #[arg(long, conflicts_with_all = ["csv", "folded", "raw"])]
     json: bool,
@@ -39,7 +39,7 @@ pub(crate) struct OutputArgs {
     raw: bool,
     /// With --folded: weigh stacks by their first value (`time`: of latency the time), or by the number of events
     #[arg(long, value_name = "time|count", requires = "folded", value_enum)]
-    weight: Option<By>,
+    weight: Option<HistWeight>,
     /// Only the N largest entries (by the order of --sort); --top N is the same
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
@@ -56,7 +56,7 @@ pub(crate) struct OutputArgs {
 
 /// The weight of a folded stack.
 #[derive(Clone, Copy, clap::ValueEnum)]
-enum By {
+enum HistWeight {
     /// The first value
     Time,
     /// The number of events
@@ -81,7 +81,7 @@ pub(crate) fn moot_output(given: &Given, recorded: bool) -> Option<Moot<'static>
     None
 }
 
-impl OutputArgs {
+impl HistOutputArgs {
     /// True if the answer is one JSON document.
     pub(crate) fn is_json(&self) -> bool {
         self.json
@@ -94,7 +94,7 @@ impl OutputArgs {
 
     /// JSON, CSV or text with all entries; an error where more than `max_lost` events were lost.
     pub(crate) fn of(json: bool, csv: bool, max_lost: Option<u64>) -> Self {
-        OutputArgs { json, csv, max_lost, ..OutputArgs::default() }
+        HistOutputArgs { json, csv, max_lost, ..HistOutputArgs::default() }
     }
 
     /// True if the answer is CSV.
@@ -118,8 +118,8 @@ impl OutputArgs {
     }
 
     /// The screen of --follow.
-    pub(crate) fn live(&self) -> Live {
-        Live::new(self.is_text())
+    pub(crate) fn live(&self) -> HistDisplay {
+        HistDisplay::new(self.is_text())
     }
 
     /// True if people read it.
@@ -141,8 +141,8 @@ impl OutputArgs {
     pub(crate) fn printer_of<'a>(&'a self, event: &'a EventName, format: EventFormat) -> Printer<'a> {
         let signed = format.fields.iter().chain(format.common.iter()).filter(|f| Field::is_signed(f) && !f.is_string());
         let weight = match self.weight {
-            Some(By::Time) => Weight::Value,
-            Some(By::Count) => Weight::Count,
+            Some(HistWeight::Time) => Weight::Value,
+            Some(HistWeight::Count) => Weight::Count,
             None => Weight::Any,
         };
         let signed = signed.map(|f| f.name.clone()).collect();
@@ -226,7 +226,7 @@ impl DerefMut for LiveTables<'_> {
 
 /// Prints the tables of one event.
 pub(crate) struct Printer<'a> {
-    args: &'a OutputArgs,
+    args: &'a HistOutputArgs,
     event: &'a EventName,
     format: EventFormat,
     options: TableLayout,
@@ -254,7 +254,7 @@ impl LiveTables<'_> {
         &self,
         of: Option<&HistSpec>,
         earlier: &mut Option<Vec<HistTable>>,
-        live: &Live,
+        live: &HistDisplay,
     ) -> Result<Vec<u8>, Failure> {
         self.follow(self.read(of)?, earlier, live)
     }
@@ -266,7 +266,7 @@ impl Printer<'_> {
         &self,
         now: Vec<HistTable>,
         earlier: &mut Option<Vec<HistTable>>,
-        live: &Live,
+        live: &HistDisplay,
     ) -> Result<Vec<u8>, Failure> {
         let shown = match earlier.as_ref().filter(|e| self.args.diff && e.len() == now.len()) {
             Some(earlier) => earlier.iter().zip(&now).map(|(earlier, now)| since(earlier, now)).collect(),
@@ -300,12 +300,12 @@ impl Printer<'_> {
     }
 
     /// Prints tables, at the end of what --follow showed if it did.
-    pub(crate) fn print(&self, tables: &[HistTable], live: &Live) -> Result<(), Failure> {
+    pub(crate) fn print(&self, tables: &[HistTable], live: &HistDisplay) -> Result<(), Failure> {
         self.print_with(tables, live, Value::Null)
     }
 
     /// The same; JSON with the fields of the object `more`.
-    pub(crate) fn print_with(&self, tables: &[HistTable], live: &Live, more: Value) -> Result<(), Failure> {
+    pub(crate) fn print_with(&self, tables: &[HistTable], live: &HistDisplay, more: Value) -> Result<(), Failure> {
         let options = TableLayout { stamp: self.stamp(None), ..self.options.clone() };
         let mut out = stdout().lock();
         if live.next() > 1 && !live.is_screen() && self.args.is_text() {

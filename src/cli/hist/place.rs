@@ -24,7 +24,7 @@ pub(crate) struct PlaceArgs {
 
 /// Arguments of a command that sets triggers, besides the triggers.
 #[derive(clap::Args)]
-pub(crate) struct SetArgs {
+pub(crate) struct HistSetArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
     /// Print the writes instead of doing them

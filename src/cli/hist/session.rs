@@ -41,7 +41,7 @@ impl UntilArgs {
 }
 
 /// Signals taken, the command held at its gate.
-pub(crate) struct Session {
+pub(crate) struct HistSession {
     signals: Signals,
     child: Option<Child>,
     duration: Option<Duration>,
@@ -50,9 +50,9 @@ pub(crate) struct Session {
     status: Option<u8>,
 }
 
-impl Session {
+impl HistSession {
     /// Takes signals as messages from now on and finds the command, before anything is written.
-    pub(crate) fn prepare(until: &UntilArgs) -> Result<Session, Failure> {
+    pub(crate) fn prepare(until: &UntilArgs) -> Result<HistSession, Failure> {
         let signals = Signals::block()?;
         let child = match until.command.as_slice() {
             [] => None,
@@ -63,7 +63,7 @@ impl Session {
             }
         };
         let idle = nix::unistd::pipe().map_err(std::io::Error::from)?;
-        Ok(Session { signals, child, duration: until.duration, idle, status: None })
+        Ok(HistSession { signals, child, duration: until.duration, idle, status: None })
     }
 
     /// Lets the command go and returns when it has ended, the time is over or a signal came; `tick` is called at every

@@ -1,7 +1,7 @@
 //! The arguments of `rtrace latency`.
 
 use crate::cli::given::Given;
-use crate::cli::hist::{OutputArgs, RecordedArgs, SetArgs, UntilArgs, WhereArgs};
+use crate::cli::hist::{HistOutputArgs, HistSetArgs, RecordedArgs, UntilArgs, WhereArgs};
 use crate::cli::keywords::{FILTERS, words};
 
 /// Show how the time between two or more events is distributed
@@ -24,7 +24,7 @@ EXAMPLES:
       --split start.STACKTRACE --if-start 'prev_state & 0xff' \\
       --folded --weight time --duration 5s | flamegraph.pl
   rtrace latency -i run.dat sched:sched_waking sched:sched_switch --by pid=next_pid")]
-pub(crate) struct Args {
+pub(crate) struct LatencyArgs {
     #[command(flatten)]
     pub(super) given: Given,
     /// The events in their order: START, any in between, END
@@ -54,9 +54,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(super) recorded: RecordedArgs,
     #[command(flatten)]
-    pub(super) set: SetArgs,
+    pub(super) set: HistSetArgs,
     #[command(flatten)]
-    pub(super) output: OutputArgs,
+    pub(super) output: HistOutputArgs,
     #[command(flatten)]
     pub(super) side: WhereArgs,
     #[command(flatten)]

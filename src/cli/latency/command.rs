@@ -1,19 +1,19 @@
 //! `rtrace latency`: what its arguments ask for, measured by the kernel or of a recording.
 
-use super::args::Args;
+use super::args::LatencyArgs;
 use super::losses::Losses;
-use super::shown::Answer;
+use super::shown::LatencyAnswer;
 use super::{recorded, request};
 use crate::cli::exit::{Exit, Failure, print};
 use crate::cli::given::refuse;
 use crate::cli::hist::{
-    Session, SetArgs, Streamed, add_triggers, event as find_event, lines_in_own, moot_output, read_format,
+    HistSession, HistSetArgs, HistStream, add_triggers, event as find_event, lines_in_own, moot_output, read_format,
 };
 use rtrace::hist::spec::Features;
 use rtrace::tracefs::{EventName, Feature};
 
 /// Sets up, runs, prints, removes.
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &LatencyArgs) -> Result<Exit, Failure> {
     let for_the_kernel = [
         ("CMD or --duration", args.until.is_any()),
         ("--follow", args.output.interval().is_some()),
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         ("-B or --top", args.set.place.is_any()),
     ];
     args.recorded.check(args.size, &for_the_kernel)?;
-    refuse::<Args>(moot_output(&args.given, args.recorded.file().is_some()))?;
+    refuse::<LatencyArgs>(moot_output(&args.given, args.recorded.file().is_some()))?;
     if args.recorded.file().is_some() {
         return recorded::measure(args);
     }
@@ -29,14 +29,14 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     if args.until.has_command() { outcome.map_err(Failure::of_command) } else { outcome }
 }
 
-fn measure(args: &Args) -> Result<Exit, Failure> {
-    let SetArgs { place, write, dry_run } = &args.set;
+fn measure(args: &LatencyArgs) -> Result<Exit, Failure> {
+    let HistSetArgs { place, write, dry_run } = &args.set;
     let tracefs = if *dry_run { write.open_formats()? } else { write.open()? };
     let top = tracefs.top();
     let format = |event: &str| read_format(&top, &find_event(&top, event)?);
     let features = [Feature::HistTriggers, Feature::SyntheticEvents];
     if !dry_run && args.side.is_here(&tracefs, &features, true)? {
-        let streamed = Streamed { tracefs: &tracefs, place, write, until: &args.until };
+        let streamed = HistStream { tracefs: &tracefs, place, write, until: &args.until };
         return recorded::measure_now(args, &streamed, format);
     }
     let features = match top.read("README") {
@@ -59,7 +59,7 @@ fn measure(args: &Args) -> Result<Exit, Failure> {
         let text = instance.map(|name| lines_in_own(&root, name, lines.clone()));
         return print(&text.unwrap_or_else(|| lines.join("\n") + "\n"));
     }
-    let mut session = Session::prepare(&args.until)?;
+    let mut session = HistSession::prepare(&args.until)?;
     let mut journal = write.journal(&tracefs);
     journal.append(&top, "synthetic_events", &plan.definition.to_string(), &format!("!{name}"))?;
     let instance = place.make(&mut journal)?;
@@ -73,7 +73,7 @@ fn measure(args: &Args) -> Result<Exit, Failure> {
     })?;
     // The times first: each is one of the matches that are counted then.
     let tables = printer.read(None)?;
-    let answer = Answer::of(&tables, &printer, &plan, Losses::read(&instance, &plan)?);
+    let answer = LatencyAnswer::of(&tables, &printer, &plan, Losses::read(&instance, &plan)?);
     journal.undo()?;
     answer.print(&args.output, &printer, &live, None)?;
     answer.losses.verdict(&args.output)?;

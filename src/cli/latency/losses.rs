@@ -1,7 +1,7 @@
 //! Events that the tables of a chain did not keep, and those without a partner.
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::hist::{OutputArgs, table_with_variable};
+use crate::cli::hist::{HistOutputArgs, table_with_variable};
 use crate::cli::terminal::note;
 use anyhow::anyhow;
 use rtrace::analysis::HistCounts;
@@ -117,7 +117,7 @@ impl Losses {
     }
 
     /// An error if more was dropped than is allowed; without a limit nothing is.
-    pub(super) fn verdict(&self, output: &OutputArgs) -> Result<(), Failure> {
+    pub(super) fn verdict(&self, output: &HistOutputArgs) -> Result<(), Failure> {
         let dropped: u64 = self.stages.iter().map(|stage| stage.dropped).fold(self.untold, u64::saturating_add);
         if dropped == 0 {
             return Ok(());

@@ -7,5 +7,5 @@ mod recorded;
 mod request;
 mod shown;
 
-pub(crate) use args::Args;
+pub(crate) use args::LatencyArgs;
 pub(crate) use command::run;

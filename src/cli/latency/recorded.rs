@@ -1,11 +1,11 @@
 //! `rtrace latency -i FILE`, and `rtrace latency --in-user`.
 
-use super::args::Args;
+use super::args::LatencyArgs;
 use super::losses::Losses;
 use super::request;
-use super::shown::Answer;
+use super::shown::LatencyAnswer;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::hist::{Answered, Following, Live, Printer, Streamed, find_format};
+use crate::cli::hist::{Answered, HistDisplay, HistRefresh, HistStream, Printer, find_format};
 use anyhow::anyhow;
 use rtrace::analysis::{HistSetup, HistTrigger, SetupError};
 use rtrace::format::EventFormat;
@@ -19,7 +19,7 @@ use std::cell::{OnceCell, RefCell};
 const NAME: &str = "latency";
 
 /// Matches the events of the recording, and prints the distribution.
-pub(super) fn measure(args: &Args) -> Result<Exit, Failure> {
+pub(super) fn measure(args: &LatencyArgs) -> Result<Exit, Failure> {
     let plan = OnceCell::new();
     args.recorded.ask(
         |input| {
@@ -39,8 +39,8 @@ pub(super) fn measure(args: &Args) -> Result<Exit, Failure> {
 
 /// Matches the events that come while a command runs, and prints the distribution.
 pub(super) fn measure_now(
-    args: &Args,
-    streamed: &Streamed<'_>,
+    args: &LatencyArgs,
+    streamed: &HistStream<'_>,
     format: impl Fn(&str) -> Result<EventFormat, Failure>,
 ) -> Result<Exit, Failure> {
     let plan = request::plan(args, format, NAME, true)?;
@@ -54,13 +54,13 @@ pub(super) fn measure_now(
             live.borrow_mut().show(&next)
         })
     };
-    let following = args.output.interval().map(|interval| Following { interval, show: &mut reading });
+    let following = args.output.interval().map(|interval| HistRefresh { interval, show: &mut reading });
     streamed.ask(setup(&plan), failure, following, |answered| show(args, &plan, answered, &live.borrow()))
 }
 
 /// Has `act` do something with the distributions, the first of which is that of all times.
 fn with_tables(
-    args: &Args,
+    args: &LatencyArgs,
     plan: &ChainPlan,
     answered: &Answered<'_>,
     act: impl FnOnce(&Printer<'_>, Vec<HistTable>) -> Result<(), Failure>,
@@ -78,7 +78,7 @@ fn with_tables(
 }
 
 /// Prints the distribution, after the readings that `live` showed.
-fn show(args: &Args, plan: &ChainPlan, answered: &Answered<'_>, live: &Live) -> Result<(), Failure> {
+fn show(args: &LatencyArgs, plan: &ChainPlan, answered: &Answered<'_>, live: &HistDisplay) -> Result<(), Failure> {
     let distributions = plan.tables().count();
     let counts = (distributions..distributions + plan.stages.len()).map(|number| {
         let counts = answered.findings.counts(number).unwrap_or_default();
@@ -86,7 +86,7 @@ fn show(args: &Args, plan: &ChainPlan, answered: &Answered<'_>, live: &Live) -> 
     });
     let losses = Losses::of_recording(plan, counts);
     with_tables(args, plan, answered, |printer, tables| {
-        let answer = Answer::of(&tables, printer, plan, losses);
+        let answer = LatencyAnswer::of(&tables, printer, plan, losses);
         answer.print(&args.output, printer, live, Some(answered.json()))?;
         // As in the kernel, where a table without room is an error. Losses of a recording were reported when it was made.
         let allowed = args.output.max_lost().or(answered.is_live().then_some(0));

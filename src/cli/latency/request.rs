@@ -1,9 +1,9 @@
 //! The chain of events that the arguments describe.
 
-use super::args::Args;
+use super::args::LatencyArgs;
 use crate::cli::exit::Failure;
 use crate::cli::language::warn;
-use crate::cli::synth::{Argument, builder_failure};
+use crate::cli::synth::{SynthArgument, builder_failure};
 use crate::cli::terminal::note;
 use rtrace::filter::Filter;
 use rtrace::format::EventFormat;
@@ -16,18 +16,18 @@ use rtrace::tracefs::EventName;
 /// The chain, each part checked against the events' formats, which `format` finds by name; `stacks` says whether this kernel
 /// keeps stacks.
 fn chain(
-    args: &Args,
+    args: &LatencyArgs,
     format: impl Fn(&str) -> Result<EventFormat, Failure>,
     name: &str,
     stacks: bool,
 ) -> Result<EventChain, Failure> {
     let events: Vec<EventFormat> = args.events.iter().map(|event| format(event)).collect::<Result<_, _>>()?;
     let unit = if args.ns { Unit::Ns } else { Unit::Usecs };
-    let whole = |error| Argument::new("EVENT", &args.events[0], []).failure(error);
+    let whole = |error| SynthArgument::new("EVENT", &args.events[0], []).failure(error);
     let mut chain = EventChain::new(name, unit, events.clone(), stacks).map_err(whole)?;
     for by in &args.by {
         let fields = fields(by, events.len())?;
-        let argument = Argument::new("--by", by, fields.iter().copied().zip(events.iter().map(Some)));
+        let argument = SynthArgument::new("--by", by, fields.iter().copied().zip(events.iter().map(Some)));
         chain.match_fields(&fields).map_err(|error| argument.failure(error))?;
     }
     let last = events.len() - 1;
@@ -38,12 +38,12 @@ fn chain(
             _ => (last, split.as_str()),
         };
         let (field, modifier) = field(split, text)?;
-        let argument = Argument::new("--split", split, [(field, Some(&events[event]))]);
+        let argument = SynthArgument::new("--split", split, [(field, Some(&events[event]))]);
         chain.split(event, field, modifier).map_err(|error| argument.failure(error))?;
     }
     for (option, at, filter) in [("--if-start", 0, &args.if_start), ("--if-end", last, &args.if_end)] {
         if let Some(filter) = filter {
-            let argument = Argument::new(option, filter, []);
+            let argument = SynthArgument::new(option, filter, []);
             chain.filter(at, filter).map_err(|error| argument.failure(error))?;
             warn_of(filter, &events[at]);
         }
@@ -54,7 +54,7 @@ fn chain(
 
 /// The triggers of the chain, with its distributions in the classes that were asked for.
 pub(super) fn plan(
-    args: &Args,
+    args: &LatencyArgs,
     format: impl Fn(&str) -> Result<EventFormat, Failure>,
     name: &str,
     stacks: bool,
@@ -64,7 +64,7 @@ pub(super) fn plan(
 
 /// The same without the times of this process, which looks at them, as far as a filter can tell; else a line says so.
 pub(super) fn plan_of_others(
-    args: &Args,
+    args: &LatencyArgs,
     format: impl Fn(&str) -> Result<EventFormat, Failure>,
     name: &str,
     stacks: bool,
@@ -76,14 +76,14 @@ pub(super) fn plan_of_others(
     planned(args, chain)
 }
 
-fn planned(args: &Args, chain: EventChain) -> Result<ChainPlan, Failure> {
+fn planned(args: &LatencyArgs, chain: EventChain) -> Result<ChainPlan, Failure> {
     let class = args.buckets.map_or(KeyModifier::Log2, KeyModifier::Buckets);
     chain.plan(class).map_err(|error| of_splits(args, error))
 }
 
 /// False if no filter can do it. Where the events are matched by a task, its times are left out; else the START events
 /// that happen while this process runs.
-fn leave_own_out(args: &Args, chain: &mut EventChain) -> Result<bool, Failure> {
+fn leave_own_out(args: &LatencyArgs, chain: &mut EventChain) -> Result<bool, Failure> {
     let count = chain.events().len();
     for by in &args.by {
         let names = fields(by, count)?;
@@ -103,9 +103,9 @@ fn leave_own_out(args: &Args, chain: &mut EventChain) -> Result<bool, Failure> {
 }
 
 /// The error of a plan with too many values to split by, at the one that is too many.
-fn of_splits(args: &Args, error: SynthError) -> Failure {
+fn of_splits(args: &LatencyArgs, error: SynthError) -> Failure {
     let text = args.split.last().map_or("", String::as_str);
-    Argument::new("--split", text, []).failure(error)
+    SynthArgument::new("--split", text, []).failure(error)
 }
 
 fn warn_of(filter: &str, event: &EventFormat) {
@@ -123,14 +123,14 @@ fn fields(by: &str, count: usize) -> Result<Vec<&str>, Failure> {
         names => {
             let message = format!("{} names for {count} events", names.len());
             let hint = "one name of each event, in their order, or one for all".to_owned();
-            Err(Argument::new("--by", by, []).wrong(message, Some(hint)))
+            Err(SynthArgument::new("--by", by, []).wrong(message, Some(hint)))
         }
     }
 }
 
 /// `id.syscall`: a field and how its values are shown; `text` is a part of `split`.
 fn field<'a>(split: &'a str, text: &'a str) -> Result<(&'a str, Option<KeyModifier>), Failure> {
-    let argument = Argument::new("--split", split, []);
+    let argument = SynthArgument::new("--split", split, []);
     let offset = split.len() - text.len();
     let expr = HistExpr::parse(text).map_err(|error| {
         let span = Span::new(offset + error.span.start, offset + error.span.end);

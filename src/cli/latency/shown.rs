@@ -2,7 +2,7 @@
 
 use super::losses::Losses;
 use crate::cli::exit::Failure;
-use crate::cli::hist::{Live, OutputArgs, Printer};
+use crate::cli::hist::{HistDisplay, HistOutputArgs, Printer};
 use crate::cli::terminal::stdout;
 use rtrace::hist::render::{ValueSummary, summary};
 use rtrace::hist::spec::HistSpec;
@@ -21,15 +21,15 @@ struct LegTimes {
 }
 
 /// All that was measured.
-pub(super) struct Answer {
+pub(super) struct LatencyAnswer {
     tables: Vec<HistTable>,
     legs: Vec<LegTimes>,
     pub(super) losses: Losses,
 }
 
-impl Answer {
+impl LatencyAnswer {
     /// From all tables of the synthetic event.
-    pub(super) fn of(all: &[HistTable], printer: &Printer<'_>, plan: &ChainPlan, mut losses: Losses) -> Answer {
+    pub(super) fn of(all: &[HistTable], printer: &Printer<'_>, plan: &ChainPlan, mut losses: Losses) -> LatencyAnswer {
         let of = |spec: &HistSpec| all.iter().find(|table| printer.is_of(table, spec)).cloned();
         let tables: Vec<HistTable> = of(&plan.table).into_iter().collect();
         let whole: Option<i128> = tables.first().and_then(|table| summary(table, printer.options())?.sum);
@@ -45,15 +45,15 @@ impl Answer {
         for table in &tables {
             losses.untold = losses.untold.saturating_add(table.dropped);
         }
-        Answer { tables, legs, losses }
+        LatencyAnswer { tables, legs, losses }
     }
 
     /// Prints it as the options say; JSON with what is known of the `recording` that was asked.
     pub(super) fn print(
         &self,
-        output: &OutputArgs,
+        output: &HistOutputArgs,
         printer: &Printer<'_>,
-        live: &Live,
+        live: &HistDisplay,
         recording: Option<Value>,
     ) -> Result<(), Failure> {
         if output.is_json() {

@@ -35,22 +35,22 @@ EXAMPLES:
   rtrace probe remove vfs_read
   rtrace probe remove mygroup/
   rtrace probe remove --all")]
-pub(crate) struct Args {
+pub(crate) struct ProbeArgs {
     #[command(subcommand)]
     command: ProbeCommand,
 }
 
 #[derive(clap::Subcommand)]
 enum ProbeCommand {
-    Add(AddArgs),
+    Add(ProbeAddArgs),
     /// List the dynamic events
     List(ListArgs),
-    Remove(RemoveArgs),
+    Remove(ProbeRemoveArgs),
 }
 
 /// Add a probe
 #[derive(clap::Args)]
-struct AddArgs {
+struct ProbeAddArgs {
     /// kprobe, kretprobe, uprobe, uretprobe, eprobe, fprobe, fretprobe, tprobe or user; then what to probe and the
     /// arguments to record. Or the whole line as the kernel takes it. An event may have several kprobes, uprobes or
     /// fprobes, which record the same arguments at different places
@@ -68,7 +68,7 @@ struct AddArgs {
 
 /// Remove probes
 #[derive(clap::Args)]
-struct RemoveArgs {
+struct ProbeRemoveArgs {
     /// EVENT or SYSTEM/EVENT, SYSTEM/ for all of a system, or a probe as it was added, for one of several of an event
     #[arg(required_unless_present = "all", allow_hyphen_values = true)]
     name: Vec<String>,
@@ -80,7 +80,7 @@ struct RemoveArgs {
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ProbeArgs) -> Result<Exit, Failure> {
     match &args.command {
         ProbeCommand::Add(args) => add(args),
         ProbeCommand::List(args) => list(args),
@@ -108,7 +108,7 @@ fn file(tracefs: &Tracefs, kind: &ProbeKind) -> &'static str {
     }
 }
 
-fn add(args: &AddArgs) -> Result<Exit, Failure> {
+fn add(args: &ProbeAddArgs) -> Result<Exit, Failure> {
     let tracefs = args.write.open()?;
     if let Some(definition) = place::synthetic(&args.what) {
         return define(&tracefs, &args.write, &definition, args.dry_run);
@@ -233,7 +233,7 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-fn remove(args: &RemoveArgs) -> Result<Exit, Failure> {
+fn remove(args: &ProbeRemoveArgs) -> Result<Exit, Failure> {
     let tracefs = args.write.open()?;
     let known = probes(&tracefs)?;
     let mut doomed: Vec<Doomed> = Vec::new();

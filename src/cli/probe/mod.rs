@@ -5,4 +5,4 @@ mod place;
 mod remove;
 mod second;
 
-pub(super) use command::{Args, run};
+pub(super) use command::{ProbeArgs, run};

@@ -23,21 +23,21 @@ EXAMPLES:
   rtrace profile --input trace.dat --layout trace-cmd
   rtrace profile functions --limit 10 -- make"
 )]
-pub(crate) struct Args {
+pub(crate) struct ProfileArgs {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<ProfileCommand>,
     #[command(flatten)]
     trace: TraceArgs,
 }
 
 #[derive(clap::Subcommand)]
-enum What {
-    Functions(functions::Args),
+enum ProfileCommand {
+    Functions(functions::ProfileFunctionsArgs),
 }
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ProfileArgs) -> Result<Exit, Failure> {
     match &args.what {
-        Some(What::Functions(args)) => functions::run(args),
+        Some(ProfileCommand::Functions(args)) => functions::run(args),
         None => {
             if let Err(answer) = args.trace.check_command() {
                 return print_clap(&answer);

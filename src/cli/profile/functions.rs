@@ -2,7 +2,7 @@
 
 use crate::cli::args::TracefsArgs;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::hist::{Session, UntilArgs};
+use crate::cli::hist::{HistSession, UntilArgs};
 use crate::cli::terminal::stdout;
 use clap::ValueEnum;
 use rtrace::tracefs::{Feature, FunctionList, FunctionProfile};
@@ -19,13 +19,13 @@ EXAMPLES:
   rtrace profile functions --duration 5s
   rtrace profile functions -l 'vfs_*' -l 'ext4_*' --sort avg -- tar cf /tmp/x.tar /etc
   rtrace profile functions --limit 10 --json -- make")]
-pub(super) struct Args {
+pub(super) struct ProfileFunctionsArgs {
     /// Only these functions: names or the kernel's globs
     #[arg(short = 'l', long = "function", value_name = "FUNC")]
     functions: Vec<String>,
     /// Column to sort by
     #[arg(long, value_enum, value_name = "COLUMN", default_value_t)]
-    sort: Sort,
+    sort: ProfileSort,
     /// Number of functions; --top N is the same
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
@@ -42,7 +42,7 @@ pub(super) struct Args {
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Sort {
+enum ProfileSort {
     Hits,
     #[default]
     Total,
@@ -51,15 +51,15 @@ enum Sort {
     Name,
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(super) fn run(args: &ProfileFunctionsArgs) -> Result<Exit, Failure> {
     let outcome = functions(args);
     if args.until.has_command() { outcome.map_err(Failure::of_command) } else { outcome }
 }
 
-fn functions(args: &Args) -> Result<Exit, Failure> {
+fn functions(args: &ProfileFunctionsArgs) -> Result<Exit, Failure> {
     let tracefs = args.tracefs.open()?;
     tracefs.require(&Feature::FunctionProfiler)?;
-    let mut session = Session::prepare(&args.until)?;
+    let mut session = HistSession::prepare(&args.until)?;
     let mut journal = args.tracefs.journal(&tracefs, args.verbose);
     let top = tracefs.top();
     if !args.functions.is_empty() {
@@ -70,11 +70,11 @@ fn functions(args: &Args) -> Result<Exit, Failure> {
     let mut all = FunctionProfile::read(&tracefs)?;
     journal.undo()?;
     match args.sort {
-        Sort::Hits => all.sort_by_key(|f| std::cmp::Reverse(f.hits)),
-        Sort::Total => all.sort_by(|a, b| b.total_us.total_cmp(&a.total_us).then(b.hits.cmp(&a.hits))),
-        Sort::Avg => all.sort_by(|a, b| b.average_us().total_cmp(&a.average_us())),
-        Sort::Deviation => all.sort_by(|a, b| b.deviation_us().total_cmp(&a.deviation_us())),
-        Sort::Name => all.sort_by(|a, b| a.name.cmp(&b.name)),
+        ProfileSort::Hits => all.sort_by_key(|f| std::cmp::Reverse(f.hits)),
+        ProfileSort::Total => all.sort_by(|a, b| b.total_us.total_cmp(&a.total_us).then(b.hits.cmp(&a.hits))),
+        ProfileSort::Avg => all.sort_by(|a, b| b.average_us().total_cmp(&a.average_us())),
+        ProfileSort::Deviation => all.sort_by(|a, b| b.deviation_us().total_cmp(&a.deviation_us())),
+        ProfileSort::Name => all.sort_by(|a, b| a.name.cmp(&b.name)),
     }
     all.truncate(args.limit.unwrap_or(usize::MAX));
     let mut out = io::BufWriter::new(stdout().lock());

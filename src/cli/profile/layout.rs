@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 /// A layout of text.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Layout {
+pub(crate) enum ProfileLayout {
     /// One table, the longest times first
     Table,
     /// All tasks and stack traces, as trace-cmd has them
@@ -21,7 +21,7 @@ pub(crate) enum Layout {
 pub(crate) struct LayoutArgs {
     /// Layout of a profile's text [default: table, of report --profile trace-cmd]
     #[arg(long, value_enum, value_name = "LAYOUT")]
-    pub(crate) layout: Option<Layout>,
+    pub(crate) layout: Option<ProfileLayout>,
     /// Number of rows of the table; 0 for all; --top N is the same
     #[arg(long, value_name = "N", default_value_t = 30)]
     pub(crate) limit: usize,
@@ -29,8 +29,8 @@ pub(crate) struct LayoutArgs {
 
 impl LayoutArgs {
     /// The layout; a script that calls `trace-cmd profile` gets what it expects.
-    pub(crate) fn layout(self) -> Layout {
-        let usual = if program::name() == "trace-cmd" { Layout::TraceCmd } else { Layout::Table };
+    pub(crate) fn layout(self) -> ProfileLayout {
+        let usual = if program::name() == "trace-cmd" { ProfileLayout::TraceCmd } else { ProfileLayout::Table };
         self.layout.unwrap_or(usual)
     }
 
@@ -44,11 +44,11 @@ impl LayoutArgs {
         mut out: &mut impl Write,
     ) -> io::Result<()> {
         match self.layout() {
-            Layout::Table => {
+            ProfileLayout::Table => {
                 let limit = (self.limit > 0).then_some(self.limit);
                 table::write(profile, symbols, by_comm, limit, unit, &mut out)
             }
-            Layout::TraceCmd => text::write(profile, symbols, by_comm, out),
+            ProfileLayout::TraceCmd => text::write(profile, symbols, by_comm, out),
         }
     }
 }

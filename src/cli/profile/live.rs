@@ -1,7 +1,7 @@
 //! The profile of what happens now.
 
 use super::pairs::AccountArgs;
-use super::report::OutputArgs;
+use super::report::ProfileOutputArgs;
 use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::exit::{Exit, Failure, print_clap};
 use crate::cli::given::{Moot, refuse};
@@ -37,7 +37,7 @@ pub(super) struct TraceArgs {
     #[command(flatten)]
     pub(super) window: WindowArgs,
     #[command(flatten)]
-    pub(super) output: OutputArgs,
+    pub(super) output: ProfileOutputArgs,
     /// Print nothing but the profile and errors
     #[arg(short, long)]
     quiet: bool,

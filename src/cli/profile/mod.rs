@@ -12,5 +12,5 @@ pub(crate) mod table;
 pub(crate) mod text;
 
 pub(crate) use super::traced::parse_hook;
-pub(crate) use command::{Args, run};
+pub(crate) use command::{ProfileArgs, run};
 pub(crate) use pairs::AccountArgs;

@@ -1,7 +1,7 @@
 //! Profiles of some buffers, written to wherever they are wanted.
 
 use super::json;
-use super::layout::{Layout, LayoutArgs};
+use super::layout::{LayoutArgs, ProfileLayout};
 use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::exit::Failure;
 use crate::cli::terminal::{Guard, stderr, stdout};
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 /// Layout and destination of a profile.
 #[derive(clap::Args, Clone)]
-pub(super) struct OutputArgs {
+pub(super) struct ProfileOutputArgs {
     /// Write the profile to FILE
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -29,19 +29,19 @@ pub(super) struct OutputArgs {
 }
 
 /// The destination of a profile, opened before the work is begun.
-pub(super) struct Output {
+pub(super) struct ProfileOutput {
     to: BufWriter<Box<dyn Write>>,
     json: bool,
     layout: LayoutArgs,
 }
 
-impl OutputArgs {
+impl ProfileOutputArgs {
     /// True if all tasks and stack traces are shown.
     pub(super) fn is_in_trace_cmds_layout(&self) -> bool {
-        self.layout.layout() == Layout::TraceCmd
+        self.layout.layout() == ProfileLayout::TraceCmd
     }
 
-    pub(super) fn open(&self) -> Result<Output, Failure> {
+    pub(super) fn open(&self) -> Result<ProfileOutput, Failure> {
         let to: Box<dyn Write> = match &self.output {
             Some(path) => Box::new(Guard::new(
                 safe_file::create(path, 0o666).with_context(|| format!("failed to create {}", path.display()))?,
@@ -49,11 +49,11 @@ impl OutputArgs {
             None if self.stderr => Box::new(stderr()),
             None => Box::new(stdout()),
         };
-        Ok(Output { to: BufWriter::new(to), json: self.json, layout: self.layout })
+        Ok(ProfileOutput { to: BufWriter::new(to), json: self.json, layout: self.layout })
     }
 }
 
-impl Output {
+impl ProfileOutput {
     /// Writes the profiles of these buffers, each with its name.
     pub(super) fn write(
         mut self,

@@ -8,7 +8,7 @@ use rtrace::units::grouped;
 use std::io::{self, Write};
 
 /// One event of one task.
-struct Row {
+struct ProfileRow {
     task: String,
     event: String,
     times: Times,
@@ -24,9 +24,9 @@ pub(crate) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let tasks = profile.tasks(symbols, by_comm);
-    let mut rows: Vec<Row> = tasks.iter().flat_map(|task| rows_of(task, symbols)).collect();
+    let mut rows: Vec<ProfileRow> = tasks.iter().flat_map(|task| rows_of(task, symbols)).collect();
     rows.sort_by(|a, b| {
-        let key = |row: &Row| std::cmp::Reverse((row.times.total, row.times.count));
+        let key = |row: &ProfileRow| std::cmp::Reverse((row.times.total, row.times.count));
         (key(a), &a.task, &a.event).cmp(&(key(b), &b.task, &b.event))
     });
     let shown = limit.unwrap_or(rows.len()).min(rows.len());
@@ -41,7 +41,7 @@ pub(crate) fn write(
         "MAX AT",
     ];
     let mut table = TextTable::new(2, heading);
-    for Row { task, event, times } in rows.iter().take(shown) {
+    for ProfileRow { task, event, times } in rows.iter().take(shown) {
         let timed = |text: String| if times.total == 0 { "-".to_owned() } else { text };
         table.row([
             task.clone(),
@@ -62,7 +62,7 @@ pub(crate) fn write(
 }
 
 /// The rows of a task. Wakeups and statistics, which differ by a number that says nothing to a reader, are one row each.
-fn rows_of(task: &ProfiledTask<'_>, symbols: &Symbols) -> Vec<Row> {
+fn rows_of(task: &ProfiledTask<'_>, symbols: &Symbols) -> Vec<ProfileRow> {
     let comm = String::from_utf8_lossy(&task.comm);
     let name = match task.who {
         Who::Global => "all tasks".to_owned(),
@@ -70,7 +70,7 @@ fn rows_of(task: &ProfiledTask<'_>, symbols: &Symbols) -> Vec<Row> {
         Who::Group => comm.into_owned(),
         Who::Task(pid) => format!("{comm}-{pid}"),
     };
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<ProfileRow> = Vec::new();
     for event in &task.events {
         let label = match event.system() {
             "sched" if !event.name().starts_with("sched_switch") => event.name().to_owned(),
@@ -85,7 +85,7 @@ fn rows_of(task: &ProfiledTask<'_>, symbols: &Symbols) -> Vec<Row> {
         };
         match rows.iter_mut().find(|row| row.event == label) {
             Some(row) => row.times = row.times.and(event.times()),
-            None => rows.push(Row { task: name.clone(), event: label, times: *event.times() }),
+            None => rows.push(ProfileRow { task: name.clone(), event: label, times: *event.times() }),
         }
     }
     rows

@@ -35,7 +35,7 @@ fn write_event(event: &ProfiledEvent<'_>, symbols: &Symbols, out: &mut impl Writ
         write!(out, " Total: {total} Avg: {average} Max: {max}(ts:{max_at}) Min:{min}(ts:{min_at})")?;
     }
     writeln!(out)?;
-    let mut tree = Tree { symbols, lines: Vec::new() };
+    let mut tree = ProfileTree { symbols, lines: Vec::new() };
     tree.write(&event.stacks(), 0, out)
 }
 
@@ -46,13 +46,13 @@ fn seconds(at: u64) -> String {
 }
 
 /// Draws a tree.
-struct Tree<'a> {
+struct ProfileTree<'a> {
     symbols: &'a Symbols,
     /// For each level, whether its line goes on below.
     lines: Vec<bool>,
 }
 
-impl Tree<'_> {
+impl ProfileTree<'_> {
     fn write(&mut self, nodes: &[StackNode], level: usize, out: &mut impl Write) -> io::Result<()> {
         let Some(last) = nodes.len().checked_sub(1) else { return Ok(()) };
         self.set(level + 1, true);

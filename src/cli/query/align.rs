@@ -1,6 +1,6 @@
 //! `--align`: several recordings whose clocks do not agree.
 
-use super::Input;
+use super::QueryInput;
 use crate::cli::exit::{Exit, Failure};
 use anyhow::anyhow;
 use rtrace::recording::{BufferSource, Query};
@@ -28,7 +28,7 @@ pub(super) fn parse(text: &str) -> Result<Align, String> {
 }
 
 /// Shifts the time stamps of all files but the first.
-pub(super) fn align<'a>(at: &Align, inputs: &'a [Input], query: Query<'a>) -> Result<Query<'a>, Failure> {
+pub(super) fn align<'a>(at: &Align, inputs: &'a [QueryInput], query: Query<'a>) -> Result<Query<'a>, Failure> {
     let sources = query.sources();
     if sources.iter().any(|s| s.in_ticks != sources[0].in_ticks) {
         return Err(anyhow!("the files count time in different units: they cannot be aligned").into());
@@ -49,7 +49,7 @@ pub(super) fn align<'a>(at: &Align, inputs: &'a [Input], query: Query<'a>) -> Re
 }
 
 /// The time of the first event of that name.
-fn first_of(name: &str, input: &Input, query: Query<'_>) -> Result<u64, Failure> {
+fn first_of(name: &str, input: &QueryInput, query: Query<'_>) -> Result<u64, Failure> {
     let named = |system: &str, event: &str| match name.split_once(':') {
         Some(both) => both == (system, event),
         None => name == event,

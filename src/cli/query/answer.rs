@@ -1,6 +1,6 @@
 //! A command's answer about the events of one recording.
 
-use super::{Input, QueryEvents, WindowArgs};
+use super::{QueryEvents, QueryInput, WindowArgs};
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::terminal::stdout;
@@ -20,7 +20,7 @@ pub(crate) fn answer(
     threads_wanted: Option<NonZero<usize>>,
     answer: impl FnOnce(&QueryEvents<'_>, &mut dyn Write) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
-    let inputs = [Input::open(path, None, false)?];
+    let inputs = [QueryInput::open(path, None, false)?];
     let damage = DamageReport::of(path, &inputs[0].trace);
     let notice = |notice: Notice<'_>| damage.notice(|_| path, &notice);
     let query = Query::of([&inputs[0].recording]).threads(threads_wanted.map_or_else(threads, NonZero::get));

@@ -2,7 +2,7 @@
 
 use super::align::{self, Align, shifted};
 use super::filters::Filters;
-use super::input::Input;
+use super::input::QueryInput;
 use super::select::SelectArgs;
 use super::window::WindowArgs;
 use crate::cli::exit::Failure;
@@ -113,7 +113,7 @@ impl QueryArgs {
     }
 
     /// A query for all events of the wanted CPUs.
-    pub(crate) fn all<'a>(&self, inputs: &'a [Input]) -> Query<'a> {
+    pub(crate) fn all<'a>(&self, inputs: &'a [QueryInput]) -> Query<'a> {
         let query = Query::of(inputs.iter().map(|input| &input.recording));
         let query = query.time(&self.time()).threads(self.threads());
         match &self.cpu {
@@ -125,7 +125,7 @@ impl QueryArgs {
     /// A query for the events that are asked for.
     pub(crate) fn query<'a>(
         &self,
-        inputs: &'a [Input],
+        inputs: &'a [QueryInput],
         surroundings: OutputDependence,
         notice: &'a (dyn Fn(Notice<'_>) + Sync),
     ) -> Result<Query<'a>, Failure> {

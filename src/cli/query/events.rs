@@ -1,6 +1,6 @@
 //! The events of a query, and what can be done with them.
 
-use super::Input;
+use super::QueryInput;
 use super::select::{export_failure, failure};
 use crate::cli::exit::Failure;
 use rtrace::analysis::Analysis;
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The events that are asked for.
 #[derive(Clone)]
 pub(crate) struct QueryEvents<'a> {
-    pub(crate) inputs: &'a [Input],
+    pub(crate) inputs: &'a [QueryInput],
     pub(crate) query: Query<'a>,
     /// Number of events handed out so far, to any exporter or analysis.
     pub(crate) shown: Arc<AtomicU64>,
@@ -21,7 +21,7 @@ pub(crate) struct QueryEvents<'a> {
 
 impl<'a> QueryEvents<'a> {
     /// The events of `query` on `inputs`. A mistake in a filter is an error here, before anything is written.
-    pub(crate) fn new(inputs: &'a [Input], query: Query<'a>) -> Result<Self, Failure> {
+    pub(crate) fn new(inputs: &'a [QueryInput], query: Query<'a>) -> Result<Self, Failure> {
         query.resolve().map_err(|error| failure(error, inputs))?;
         Ok(QueryEvents { inputs, query, shown: Arc::default() })
     }

@@ -1,6 +1,6 @@
 //! `-F` and `-v`: a `-v` turns round all filters after it.
 
-use super::Input;
+use super::QueryInput;
 use crate::cli::exit::Failure;
 use crate::cli::language::invalid;
 use crate::cli::program;
@@ -16,7 +16,7 @@ pub(crate) struct Filters {
 impl Filters {
     /// Refuses a field that no event has: the answer would be nothing, or everything. Called as trace-cmd, such comparisons
     /// are false, as there.
-    pub(super) fn check(&self, inputs: &[Input]) -> Result<(), Failure> {
+    pub(super) fn check(&self, inputs: &[QueryInput]) -> Result<(), Failure> {
         if program::name() == "trace-cmd" {
             return Ok(());
         }

@@ -1,7 +1,7 @@
 //! Events for programs: JSON lines, `name=value` lines, CSV.
 
 use super::select::export_failure;
-use super::{Input, QueryEvents};
+use super::{QueryEvents, QueryInput};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::syscalls::decoders;
 use crate::cli::terminal::note;
@@ -17,7 +17,7 @@ use rtrace::syntax::did_you_mean;
 use rtrace::trace_dat::OptionId;
 use std::io::Write;
 
-fn all_formats(input: &Input) -> impl Iterator<Item = &EventFormat> {
+fn all_formats(input: &QueryInput) -> impl Iterator<Item = &EventFormat> {
     input.trace.formats()
 }
 
@@ -41,7 +41,7 @@ fn with_json<T>(events: &QueryEvents<'_>, style: Style, then: impl FnOnce(Json<'
         .iter()
         .map(|input| JsonTypes::with_names(all_formats(input), input.trace.abi, style, Some(&input.symbols)))
         .collect();
-    let labels: Vec<String> = inputs.iter().map(Input::label).collect();
+    let labels: Vec<String> = inputs.iter().map(QueryInput::label).collect();
     let mut exporter = Json::new(sources.iter().map(|source| JsonBuffer {
         types: &types[source.recording],
         comms: &inputs[source.recording].symbols.comms,
@@ -59,7 +59,7 @@ fn instance(name: &str) -> Option<&str> {
 }
 
 fn header(events: &QueryEvents<'_>) -> JsonHeader {
-    let source = |(file, input): (usize, &Input)| JsonSource {
+    let source = |(file, input): (usize, &QueryInput)| JsonSource {
         file: input.path.to_string_lossy().into_owned(),
         label: (events.inputs.len() > 1).then(|| input.label()),
         uname: input.trace.option(OptionId::UNAME).map(|o| o.text()),
@@ -84,7 +84,7 @@ fn header(events: &QueryEvents<'_>) -> JsonHeader {
 }
 
 /// `--json-schema`: with files, of their events; else of any.
-pub(crate) fn print_schema(inputs: &[Input], out: &mut impl Write) -> Result<(), Failure> {
+pub(crate) fn print_schema(inputs: &[QueryInput], out: &mut impl Write) -> Result<(), Failure> {
     let mut events: Vec<TypedEvent> = inputs.iter().flat_map(all_formats).map(TypedEvent::new).collect();
     events.sort_by(|a, b| (&a.system, &a.name).cmp(&(&b.system, &b.name)));
     events.dedup_by(|a, b| a.fields == b.fields && a.name == b.name && a.system == b.system);
@@ -101,7 +101,7 @@ pub(crate) fn csv(
 ) -> Result<Outcome, Failure> {
     let (inputs, sources) = (events.inputs, events.query.sources());
     let columns = columns(fields, events)?;
-    let labels: Vec<String> = inputs.iter().map(Input::label).collect();
+    let labels: Vec<String> = inputs.iter().map(QueryInput::label).collect();
     let exporter = Csv::new(
         columns.clone(),
         sources.iter().map(|source| CsvBuffer {
@@ -185,7 +185,7 @@ fn summarised<'e>(events: &QueryEvents<'e>, source: &BufferSource) -> SummaryBuf
     }
 }
 
-fn unknown_field(name: &str, inputs: &[Input]) -> Failure {
+fn unknown_field(name: &str, inputs: &[QueryInput]) -> Failure {
     let failure = Failure::new(Exit::Usage, anyhow!("no event has a field `{name}`"));
     let fields = inputs.iter().flat_map(all_formats).flat_map(|f| f.fields.iter().chain(f.common.iter()));
     let mut names: Vec<&str> = fields.map(|f| f.name.as_str()).collect();

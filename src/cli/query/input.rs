@@ -11,14 +11,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// One file.
-pub(crate) struct Input {
+pub(crate) struct QueryInput {
     pub(crate) path: PathBuf,
     pub(crate) recording: Recording,
     /// Files younger than this one that names were taken from.
     pub(crate) newer: Arc<Mutex<Vec<String>>>,
 }
 
-impl Deref for Input {
+impl Deref for QueryInput {
     type Target = Recording;
 
     fn deref(&self) -> &Recording {
@@ -26,12 +26,12 @@ impl Deref for Input {
     }
 }
 
-impl Input {
+impl QueryInput {
     /// Opens the file; `kallsyms` stands in for the symbols it holds. With `ahead`, symbols are read
     /// while formats are parsed.
     pub(crate) fn open(path: &Path, kallsyms: Option<&Path>, ahead: bool) -> Result<Self, Failure> {
         let recording = trace_file::open_recording_with(path, kallsyms, ahead)?;
-        Ok(Input { path: path.to_owned(), recording, newer: Arc::default() })
+        Ok(QueryInput { path: path.to_owned(), recording, newer: Arc::default() })
     }
 
     /// Opens the file as `wrap` gives it.
@@ -40,7 +40,7 @@ impl Input {
         wrap: impl FnOnce(File) -> R,
     ) -> Result<Self, Failure> {
         let recording = trace_file::open_recording_through(path, None, false, wrap)?;
-        Ok(Input { path: path.to_owned(), recording, newer: Arc::default() })
+        Ok(QueryInput { path: path.to_owned(), recording, newer: Arc::default() })
     }
 
     /// All formats.

@@ -1,6 +1,6 @@
 //! A query without a result: what was asked for that no recording has, and what there is instead.
 
-use super::Input;
+use super::QueryInput;
 use super::args::{LimitArgs, QueryArgs};
 use crate::cli::exit::Failure;
 use crate::cli::terminal::note;
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 impl QueryArgs {
     /// Says on stderr why no event was shown.
-    pub(crate) fn tell_of_nothing(&self, inputs: &[Input]) -> Result<(), Failure> {
+    pub(crate) fn tell_of_nothing(&self, inputs: &[QueryInput]) -> Result<(), Failure> {
         if let Some(reason) = self.nothing(inputs)? {
             note!("rtrace: {reason}");
         }
@@ -20,7 +20,7 @@ impl QueryArgs {
     }
 
     /// The reason why no event was selected; `None` if none was wanted, or text is there instead.
-    pub(crate) fn nothing(&self, inputs: &[Input]) -> Result<Option<String>, Failure> {
+    pub(crate) fn nothing(&self, inputs: &[QueryInput]) -> Result<Option<String>, Failure> {
         let wanted_none = matches!(self.limit, LimitArgs { first: Some(0), .. } | LimitArgs { last: Some(0), .. });
         if wanted_none {
             return Ok(None);
@@ -29,7 +29,7 @@ impl QueryArgs {
         let files = paths.join(", ");
         let all = Query::of(inputs.iter().map(|input| &input.recording)).time(&self.time());
         // A latency tracer's text is shown, though it is no event.
-        let has_text = |input: &Input| input.trace.buffers.iter().any(|buffer| buffer.text.is_some());
+        let has_text = |input: &QueryInput| input.trace.buffers.iter().any(|buffer| buffer.text.is_some());
         if inputs.iter().any(has_text) {
             return Ok(None);
         }
@@ -50,7 +50,7 @@ impl QueryArgs {
         }))
     }
 
-    fn no_cpu(&self, inputs: &[Input]) -> Option<String> {
+    fn no_cpu(&self, inputs: &[QueryInput]) -> Option<String> {
         let wanted = self.cpu.as_ref()?;
         let buffers = inputs.iter().flat_map(|input| &input.trace.buffers);
         let there: BTreeSet<u32> = buffers.flat_map(|buffer| &buffer.cpus).map(|cpu| cpu.cpu.0).collect();
@@ -58,7 +58,7 @@ impl QueryArgs {
         none.then(|| format!("none of these CPUs was recorded, but {}", ranges(&there)))
     }
 
-    fn no_comm(&self, inputs: &[Input]) -> Option<String> {
+    fn no_comm(&self, inputs: &[QueryInput]) -> Option<String> {
         let wanted = self.select.comms();
         let names: BTreeSet<String> = inputs
             .iter()
@@ -73,7 +73,7 @@ impl QueryArgs {
         Some(format!("no task is called `{}`; {instead}", wanted.join("` or `")))
     }
 
-    fn no_pid(&self, inputs: &[Input]) -> Option<String> {
+    fn no_pid(&self, inputs: &[QueryInput]) -> Option<String> {
         let wanted = self.select.pids();
         let known = |pid: &i32| *pid == 0 || inputs.iter().any(|input| input.symbols.comms.get(Pid(*pid)).is_some());
         if wanted.is_empty() || wanted.iter().any(known) {

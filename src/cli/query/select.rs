@@ -1,6 +1,6 @@
 //! Selection of events.
 
-use super::Input;
+use super::QueryInput;
 use crate::cli::exit::{Exit, Failure};
 use anyhow::anyhow;
 use rtrace::events::NoEvent;
@@ -71,7 +71,7 @@ fn kernel_filter(text: &str) -> Result<EventFilter, String> {
 }
 
 /// Why a query cannot be run, with what to do about it.
-pub(super) fn failure(error: QueryError, inputs: &[Input]) -> Failure {
+pub(super) fn failure(error: QueryError, inputs: &[QueryInput]) -> Failure {
     let path = |recording: usize| inputs[recording].path.display();
     match error {
         QueryError::Mismatch { recording, event, error } => {
@@ -101,7 +101,7 @@ pub(super) fn failure(error: QueryError, inputs: &[Input]) -> Failure {
 }
 
 /// The hint for an expression without events before it.
-fn with_an_event(expr: &str, inputs: &[Input]) -> String {
+fn with_an_event(expr: &str, inputs: &[QueryInput]) -> String {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let field = expr.split(|c: char| !is_word(c)).find(|word| !word.is_empty()).unwrap_or_default();
     let mut formats = inputs.iter().flat_map(|input| input.trace.formats());
@@ -115,7 +115,7 @@ fn with_an_event(expr: &str, inputs: &[Input]) -> String {
 }
 
 /// Why an export ended early.
-pub(super) fn export_failure(error: ExportError, inputs: &[Input]) -> Failure {
+pub(super) fn export_failure(error: ExportError, inputs: &[QueryInput]) -> Failure {
     match error {
         ExportError::Query(error) => failure(error, inputs),
         ExportError::Write(error) => error.into(),

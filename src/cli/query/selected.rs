@@ -1,6 +1,6 @@
 //! Selected events as a change to a copy of their recording.
 
-use super::{Input, select};
+use super::{QueryInput, select};
 use crate::cli::exit::Failure;
 use rtrace::event::Record;
 use rtrace::recording::{Query, Resolved, Window};
@@ -83,7 +83,7 @@ impl LimitedPart {
 
 impl<'q> Selected<'q> {
     /// Of `query`, whose one recording is `inputs`.
-    pub(crate) fn of(query: &'q Query<'_>, inputs: &[Input]) -> Result<Self, Failure> {
+    pub(crate) fn of(query: &'q Query<'_>, inputs: &[QueryInput]) -> Result<Self, Failure> {
         let sources = query.sources();
         let last = sources.iter().map(|source| source.buffer).max().unwrap_or(0);
         let place = |buffer| sources.iter().position(|source| source.buffer == buffer).unwrap_or(0);

@@ -1,12 +1,12 @@
 //! The buffers of a query, as call stacks are read of them.
 
-use super::{Input, QueryEvents};
+use super::{QueryEvents, QueryInput};
 use rtrace::export::FlameBuffer;
 use rtrace::recording::BufferSource;
 
 /// The buffers, each with a label where there are several files or instances.
 pub(crate) fn stack_buffers<'a>(events: &QueryEvents<'a>) -> Vec<FlameBuffer<'a>> {
-    let inputs: &'a [Input] = events.inputs;
+    let inputs: &'a [QueryInput] = events.inputs;
     let buffer = |source: &BufferSource| {
         let input = &inputs[source.recording];
         let instance = &input.trace.buffers[source.buffer].name;

@@ -48,12 +48,12 @@ impl TimeSpec {
 
 /// A single point of time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Moment(TimeSpec);
+pub(crate) struct QueryMoment(TimeSpec);
 
-impl Moment {
+impl QueryMoment {
     /// As printed, or `+TIME`, `-TIME`: from the start, from the end.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        time_spec(text).map(Moment)
+        time_spec(text).map(QueryMoment)
     }
 
     /// The point in these files' time.

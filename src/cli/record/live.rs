@@ -1,15 +1,15 @@
 //! Progress while recording: one line on a terminal, nothing elsewhere.
 
 use super::daemon::Daemon;
-use crate::cli::terminal::{Line, note};
+use crate::cli::terminal::{TerminalLine, note};
 use rtrace::record::{Live, Observer};
 use rtrace::units::{ByteSize, counted, grouped};
 use std::time::Duration;
 
 /// Standard error, with or without a line that changes.
-pub(crate) struct Screen {
+pub(crate) struct RecordScreen {
     quiet: bool,
-    line: Option<Line>,
+    line: Option<TerminalLine>,
     /// The time after which recording ends by itself.
     limit: Option<Duration>,
     last: Option<Live>,
@@ -20,12 +20,12 @@ pub(crate) struct Screen {
 
 const EVERY: Duration = Duration::from_millis(250);
 
-impl Screen {
+impl RecordScreen {
     /// A line only if stderr is a terminal; with `quiet` not even warnings.
     /// A process in the background says to its parent when recording runs.
     pub(crate) fn new(quiet: bool, limit: Option<Duration>, daemon: Option<Daemon>) -> Self {
-        let line = if quiet || daemon.is_some() { None } else { Line::new() };
-        Screen { quiet, line, limit, last: None, advised: false, daemon }
+        let line = if quiet || daemon.is_some() { None } else { TerminalLine::new() };
+        RecordScreen { quiet, line, limit, last: None, advised: false, daemon }
     }
 
     /// Takes the line away.
@@ -43,7 +43,7 @@ impl Screen {
     }
 }
 
-impl Observer for Screen {
+impl Observer for RecordScreen {
     fn warn(&mut self, text: &str) {
         if !self.quiet {
             self.say(&format!("rtrace: warning: {text}"));

@@ -1,8 +1,8 @@
 //! The arguments of `rtrace report`.
 
 use super::color::Color;
-use super::facts_args::Wanted;
-use super::profile_args::ProfileArgs;
+use super::facts_args::ReportFactsArgs;
+use super::profile_args::ReportProfileArgs;
 use super::tally_args::TallyArgs;
 use super::user::NamesArgs;
 use super::wording::WordingArgs;
@@ -34,7 +34,7 @@ use std::path::PathBuf;
         rtrace report --symbols user                        user-space stacks by name, after `record --proc-map`\n  \
         rtrace report -O fgraph:tailprint -r 'timer_.*'     names after `}`, timers as fields"
 )]
-pub(crate) struct Args {
+pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(super) given: Given,
     /// Files to print, merged by time; `-` is standard input [default: trace.dat]
@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(super) events: QueryArgs,
     #[command(flatten)]
-    pub(super) layout: Layout,
+    pub(super) layout: ReportLayout,
     /// Say where the time stamps of a CPU go backwards
     #[arg(long)]
     pub(super) ts_check: bool,
@@ -56,7 +56,7 @@ pub(crate) struct Args {
     pub(super) names: NamesArgs,
     /// Output format of the events
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    pub(super) format: Format,
+    pub(super) format: ReportFormat,
     /// Columns of --format csv
     ///
     /// ts, cpu, pid, comm, event, system, name, source, buffer, lost, fields, or fields of events.
@@ -75,7 +75,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(super) tally: TallyArgs,
     #[command(flatten)]
-    pub(super) profile: ProfileArgs,
+    pub(super) profile: ReportProfileArgs,
     /// Colour the text
     #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
     pub(super) color: Color,
@@ -83,14 +83,14 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(super) no_pager: bool,
     #[command(flatten)]
-    pub(super) facts: Wanted,
+    pub(super) facts: ReportFactsArgs,
     #[command(flatten)]
-    words: Words,
+    words: ReportMessageArgs,
 }
 
 /// Trace-cmd's level of its own messages: here a warning is a line on stderr, and there are no levels.
 #[derive(clap::Args, Clone)]
-struct Words {
+struct ReportMessageArgs {
     /// Taken as in trace-cmd, without effect
     #[arg(short, long, hide = true)]
     quiet: bool,
@@ -101,7 +101,7 @@ struct Words {
 
 /// Output format of events.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Format {
+pub(super) enum ReportFormat {
     /// Lines as of trace-cmd report
     #[default]
     Text,
@@ -117,7 +117,7 @@ pub(super) enum Format {
 
 /// Layout of the lines.
 #[derive(clap::Args, Clone, Copy)]
-pub(super) struct Layout {
+pub(super) struct ReportLayout {
     /// Time stamps in nanoseconds
     #[arg(short = 't')]
     pub(super) nanoseconds: bool,
@@ -146,21 +146,23 @@ pub(super) struct Layout {
     pub(super) boundary: bool,
 }
 
-impl Args {
+impl ReportArgs {
     /// The output format of the events.
-    pub(super) fn format(&self) -> Format {
+    pub(super) fn format(&self) -> ReportFormat {
         let events = !self.tally.any() && !self.profile.profile && !self.facts.any();
-        if self.tally.json && events { Format::Json } else { self.format }
+        if self.tally.json && events { ReportFormat::Json } else { self.format }
     }
 
     /// True if facts and numbers are to be JSON.
     pub(super) fn wants_json(&self) -> bool {
-        self.tally.json || self.format == Format::Json
+        self.tally.json || self.format == ReportFormat::Json
     }
 
     /// True if symbols of the file will be needed at once: for the texts of all events.
     pub(super) fn wants_all_texts(&self) -> bool {
-        let texts = matches!(self.format(), Format::Text | Format::Kernel) && !self.tally.any() && !self.facts.any();
+        let texts = matches!(self.format(), ReportFormat::Text | ReportFormat::Kernel)
+            && !self.tally.any()
+            && !self.facts.any();
         texts && !self.events.by_content() && self.wording.kallsyms.is_none()
     }
 }

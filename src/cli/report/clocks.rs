@@ -1,11 +1,11 @@
 //! Several machines' recordings in one report: how well their clocks agree.
 
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use crate::cli::terminal::note;
 use rtrace::trace_dat::{GuestFacts, OptionId, TimeShift, Trace};
 
 /// Says of each guest's file by which clock its times are shown, and how exactly.
-pub(super) fn tell(inputs: &[Input]) {
+pub(super) fn tell(inputs: &[QueryInput]) {
     if inputs.len() < 2 {
         return;
     }

@@ -1,15 +1,15 @@
 //! `rtrace report`: what its arguments ask for, of files that are opened once.
 
-use super::args::Args;
+use super::args::ReportArgs;
 use super::{clocks, events, facts, user};
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::{Input, formats};
+use crate::cli::query::{QueryInput, formats};
 use crate::cli::terminal::{Pager, stdout};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     args.check_effects()?;
     if args.json_schema && args.input.is_empty() && args.files.is_empty() {
         formats::print_schema(&[], &mut stdout().lock())?;
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let ahead = args.events.threads() > 1 && args.wants_all_texts();
     let mut inputs = files
         .iter()
-        .map(|path| Input::open(path, args.wording.kallsyms.as_deref(), ahead))
+        .map(|path| QueryInput::open(path, args.wording.kallsyms.as_deref(), ahead))
         .collect::<Result<Vec<_>, _>>()
         .map_err(|failure| match args.facts.endian {
             // As to record: `report -e sched_switch`, where the event is taken for a file.

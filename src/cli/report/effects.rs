@@ -1,6 +1,6 @@
 //! The options of `report`, and the outputs that each can change: what cannot have an effect is refused.
 
-use super::args::{Args, Format};
+use super::args::{ReportArgs, ReportFormat};
 use super::color::Color;
 use super::outputs::{ASKING, Outputs};
 use crate::cli::exit::{Exit, Failure};
@@ -63,7 +63,7 @@ const EFFECTS: &[Effect] = &[
 /// An output that is asked for, and by which option: an id, or none for the events.
 type Asked = (Outputs, Option<&'static str>);
 
-impl Args {
+impl ReportArgs {
     /// The outputs that are asked for; of the events in their format, if there is no other.
     fn asked(&self) -> Vec<Asked> {
         let asked: Vec<Asked> =
@@ -72,11 +72,11 @@ impl Args {
             return asked;
         }
         let events = match self.format() {
-            Format::Text => Outputs::TEXT,
-            Format::Kernel => Outputs::KERNEL,
-            Format::Json => Outputs::JSON,
-            Format::Csv => Outputs::CSV,
-            Format::Raw => Outputs::RAW,
+            ReportFormat::Text => Outputs::TEXT,
+            ReportFormat::Kernel => Outputs::KERNEL,
+            ReportFormat::Json => Outputs::JSON,
+            ReportFormat::Csv => Outputs::CSV,
+            ReportFormat::Raw => Outputs::RAW,
         };
         vec![(events, None)]
     }
@@ -92,7 +92,7 @@ impl Args {
                 Failure::new(Exit::Usage, anyhow!("{} and {} print different things", name(one), name(other)));
             return Err(failure.hint("ask for one of them."));
         }
-        if self.tally.json && !matches!(self.format, Format::Text | Format::Json) {
+        if self.tally.json && !matches!(self.format, ReportFormat::Text | ReportFormat::Json) {
             let failure = Failure::new(Exit::Usage, anyhow!("`--json` contradicts `--format`"));
             return Err(failure.hint("choose one of them."));
         }
@@ -103,7 +103,7 @@ impl Args {
                 return Err(without_effect(id, deed, *on, asked[0]));
             }
         }
-        refuse::<Args>(self.moot(wanted))
+        refuse::<ReportArgs>(self.moot(wanted))
     }
 
     /// True if the option's value asks for anything that is not so anyway.
@@ -113,7 +113,8 @@ impl Args {
 
     /// True if the outputs wanted can have the format.
     fn format_fits(&self, wanted: Outputs) -> bool {
-        wanted.without(Outputs::EVENTS) == Outputs::NONE || matches!(self.format, Format::Text | Format::Json)
+        wanted.without(Outputs::EVENTS) == Outputs::NONE
+            || matches!(self.format, ReportFormat::Text | ReportFormat::Json)
     }
 }
 
@@ -133,7 +134,7 @@ fn without_effect(id: &str, deed: &str, on: Outputs, (kind, by): Asked) -> Failu
 
 /// The option as it is typed, in backquotes.
 fn name(id: &str) -> String {
-    option_name::<Args>(id)
+    option_name::<ReportArgs>(id)
 }
 
 #[cfg(test)]
@@ -145,7 +146,7 @@ mod tests {
     fn every_option_stands_in_one_table_once() {
         let listed: Vec<&str> =
             EFFECTS.iter().flat_map(|e| e.options).chain(ASKING.iter().map(|(id, _)| id)).copied().collect();
-        let command = <Args as clap::Args>::augment_args(clap::Command::new("report"));
+        let command = <ReportArgs as clap::Args>::augment_args(clap::Command::new("report"));
         let options: Vec<&str> = command.get_arguments().map(|arg| arg.get_id().as_str()).collect();
         for id in &options {
             assert_eq!(listed.iter().filter(|listed| *listed == id).count(), 1, "{id}");

@@ -1,23 +1,23 @@
 //! The events of all files, merged: arguments to a query.
 
-use super::args::{Args, Format, Layout};
+use super::args::{ReportArgs, ReportFormat, ReportLayout};
 use super::run::ReportRun;
 use super::{filters, kernel, profile, tally, text};
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::Failure;
-use crate::cli::query::{Input, QueryEvents, formats};
-use crate::cli::terminal::Output;
+use crate::cli::query::{QueryEvents, QueryInput, formats};
+use crate::cli::terminal::StandardOutput;
 use rtrace::export::Style;
 use rtrace::recording::{Notice, OutputDependence};
 use std::io::Stdout;
 use std::sync::atomic::Ordering;
 
-impl Args {
+impl ReportArgs {
     /// The dependence of lines on events that are not shown.
     fn surroundings(&self) -> OutputDependence {
-        let Layout { ts_diff, wakeups, boundary, .. } = self.layout;
+        let ReportLayout { ts_diff, wakeups, boundary, .. } = self.layout;
         match () {
-            () if self.format() == Format::Kernel => OutputDependence::Records,
+            () if self.format() == ReportFormat::Kernel => OutputDependence::Records,
             () if self.ts_check || ts_diff || wakeups || boundary => OutputDependence::Chunks,
             () => OutputDependence::Needless,
         }
@@ -26,10 +26,10 @@ impl Args {
 
 /// Prints what is wanted of them.
 pub(super) fn print(
-    args: &Args,
-    inputs: &[Input],
+    args: &ReportArgs,
+    inputs: &[QueryInput],
     damage: &DamageReport,
-    out: &mut Output<Stdout>,
+    out: &mut StandardOutput<Stdout>,
 ) -> Result<(), Failure> {
     let notice = |notice: Notice<'_>| damage.notice(|recording| &inputs[recording].path, &notice);
     let query = args.events.query(inputs, args.surroundings(), &notice)?;
@@ -42,7 +42,7 @@ pub(super) fn print(
     Ok(())
 }
 
-fn write(run: &ReportRun<'_>, out: &mut Output<Stdout>) -> Result<(), Failure> {
+fn write(run: &ReportRun<'_>, out: &mut StandardOutput<Stdout>) -> Result<(), Failure> {
     let args = run.args;
     if args.wording.show_filters {
         return filters::print(args, out);
@@ -54,11 +54,11 @@ fn write(run: &ReportRun<'_>, out: &mut Output<Stdout>) -> Result<(), Failure> {
         return profile::print(run, out);
     }
     match args.format() {
-        Format::Text => text::print(run, out),
-        Format::Kernel => kernel::print(run, out),
-        Format::Json if args.syscalls => formats::json_syscalls(run, out).map(drop),
-        Format::Json => formats::json(run, Style::Json, out).map(drop),
-        Format::Raw => formats::json(run, Style::Raw, out).map(drop),
-        Format::Csv => formats::csv(run, &args.fields, out).map(drop),
+        ReportFormat::Text => text::print(run, out),
+        ReportFormat::Kernel => kernel::print(run, out),
+        ReportFormat::Json if args.syscalls => formats::json_syscalls(run, out).map(drop),
+        ReportFormat::Json => formats::json(run, Style::Json, out).map(drop),
+        ReportFormat::Raw => formats::json(run, Style::Raw, out).map(drop),
+        ReportFormat::Csv => formats::csv(run, &args.fields, out).map(drop),
     }
 }

@@ -1,11 +1,11 @@
 //! Facts of a file besides its events: `--stat`, `--uname` and the like.
 
-use super::args::Args;
+use super::args::ReportArgs;
 use super::facts_json;
 use super::stat::{cpus_with_data, stat};
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::Failure;
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use anyhow::anyhow;
 use rtrace::abi::{Abi, Endian};
 use rtrace::trace_dat::{OptionId, Trace};
@@ -14,7 +14,12 @@ use serde_json::{Map, json};
 use std::io::Write;
 
 /// Prints all that is wanted, file by file.
-pub(super) fn print(args: &Args, inputs: &[Input], damage: &DamageReport, out: &mut impl Write) -> Result<(), Failure> {
+pub(super) fn print(
+    args: &ReportArgs,
+    inputs: &[QueryInput],
+    damage: &DamageReport,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
     let wanted = &args.facts;
     if args.wants_json() {
         let all = inputs.iter().map(|input| facts_json::of(args, input, damage)).collect::<Result<Vec<_>, _>>()?;
@@ -82,7 +87,7 @@ pub(super) fn print(args: &Args, inputs: &[Input], damage: &DamageReport, out: &
 }
 
 /// The CPUs that have data, with their first and last events' times if wanted.
-fn cpus(args: &Args, input: &Input, damage: &DamageReport, out: &mut impl Write) -> Result<(), Failure> {
+fn cpus(args: &ReportArgs, input: &QueryInput, damage: &DamageReport, out: &mut impl Write) -> Result<(), Failure> {
     let trace = &input.trace;
     writeln!(out, "List of CPUs in {} with data:", input.path.display())?;
     let query = args.events.all(std::slice::from_ref(input));
@@ -116,7 +121,7 @@ fn cpus(args: &Args, input: &Input, damage: &DamageReport, out: &mut impl Write)
 const SECOND: u64 = 1_000_000_000;
 
 /// Names the events whose print formats are not understood.
-pub(super) fn check_events(args: &Args, inputs: &[Input], out: &mut impl Write) -> Result<(), Failure> {
+pub(super) fn check_events(args: &ReportArgs, inputs: &[QueryInput], out: &mut impl Write) -> Result<(), Failure> {
     let decode = args.wording.decode(!args.layout.no_plugins);
     let (mut checked, mut bad, mut errors) = (0, 0, Map::new());
     for input in inputs {

@@ -5,7 +5,7 @@ use rtrace::format::EventFormat;
 
 /// The output instead of the events.
 #[derive(clap::Args, Clone)]
-pub(crate) struct Wanted {
+pub(crate) struct ReportFactsArgs {
     /// The buffers' statistics when recording ended, and where the data lies
     #[arg(long)]
     pub(super) stat: bool,
@@ -55,7 +55,7 @@ fn event_pattern(text: &str) -> Result<Regex, String> {
     Regex::new(&format!("(?i)^(?:{text})$")).map_err(|e| e.to_string())
 }
 
-impl Wanted {
+impl ReportFactsArgs {
     pub(super) fn any(&self) -> bool {
         let of_cpus = self.cpus || self.first_event || self.last_event;
         let of_file = self.stat || self.uname || self.version || self.endian || self.page_size;

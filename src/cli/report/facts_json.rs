@@ -1,16 +1,16 @@
 //! Facts of a file as JSON: schema `rtrace.facts`, version 1.
 
-use super::args::Args;
+use super::args::ReportArgs;
 use super::stat::{cpus_with_data, stat};
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::Failure;
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use rtrace::abi::{Abi, Endian};
 use rtrace::trace_dat::OptionId;
 use serde_json::{Map, Value, json};
 
 /// The facts of one file that are asked for.
-pub(super) fn of(args: &Args, input: &Input, damage: &DamageReport) -> Result<Value, Failure> {
+pub(super) fn of(args: &ReportArgs, input: &QueryInput, damage: &DamageReport) -> Result<Value, Failure> {
     let (wanted, trace) = (&args.facts, &input.trace);
     let mut facts = Map::new();
     facts.insert("file".to_owned(), input.path.to_string_lossy().into());
@@ -63,7 +63,7 @@ pub(super) fn of(args: &Args, input: &Input, damage: &DamageReport) -> Result<Va
 }
 
 /// The CPUs that have data, with the times of their first and last events if wanted, in the clock's unit.
-fn cpus(args: &Args, input: &Input, damage: &DamageReport) -> Result<Value, Failure> {
+fn cpus(args: &ReportArgs, input: &QueryInput, damage: &DamageReport) -> Result<Value, Failure> {
     let time = args.events.time();
     let mut all = Vec::new();
     for (cpu, (buffer, number)) in cpus_with_data(&input.trace) {

@@ -1,12 +1,12 @@
 //! `-T`: the filters of `-F` as they were understood, instead of the events.
 
-use super::args::Args;
+use super::args::ReportArgs;
 use crate::cli::exit::Failure;
 use rtrace::filter::Sign;
 use serde_json::json;
 use std::io::Write;
 
-pub(super) fn print(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+pub(super) fn print(args: &ReportArgs, out: &mut impl Write) -> Result<(), Failure> {
     let filters = args.events.report_filters();
     if args.wants_json() {
         let all: Vec<_> = filters

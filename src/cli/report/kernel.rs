@@ -3,7 +3,7 @@
 use super::run::ReportRun;
 use super::undecoded;
 use crate::cli::exit::Failure;
-use crate::cli::query::{Input, QueryEvents};
+use crate::cli::query::{QueryEvents, QueryInput};
 use rtrace::event::{DecodeOptions, EventTypes, Lost};
 use rtrace::export::Kernel;
 use rtrace::print_fmt::Semantics;
@@ -46,7 +46,7 @@ pub(super) fn print(run: &ReportRun<'_>, out: &mut (impl Write + Send)) -> Resul
 /// all settings are those a kernel boots with.
 fn guessed(
     run: &ReportRun<'_>,
-    input: &Input,
+    input: &QueryInput,
     source: &BufferSource,
     types: &EventTypes<'_>,
 ) -> Result<KernelView, Failure> {
@@ -93,6 +93,6 @@ fn guessed(
 
 /// True if the kernel takes the clock for one of nanoseconds. `uptime`, which counts jiffies in nanoseconds, is not
 /// one.
-fn in_ns(input: &Input, source: &BufferSource) -> bool {
+fn in_ns(input: &QueryInput, source: &BufferSource) -> bool {
     !source.in_ticks && input.trace.buffers[source.buffer].clock != "uptime"
 }

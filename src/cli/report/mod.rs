@@ -26,5 +26,5 @@ mod user;
 mod wakeups;
 mod wording;
 
-pub(crate) use args::Args;
+pub(crate) use args::ReportArgs;
 pub(crate) use command::run;

@@ -1,12 +1,12 @@
 //! Options of `report` that can do nothing beside another option, or without one.
 
-use super::args::Args;
+use super::args::ReportArgs;
 use super::outputs::Outputs;
 use crate::cli::given::Moot;
-use crate::cli::profile::layout::Layout;
+use crate::cli::profile::layout::ProfileLayout;
 use rtrace::filter::Sign;
 
-impl Args {
+impl ReportArgs {
     /// The first option that is moot among the others, if the outputs are `wanted`.
     pub(super) fn moot(&self, wanted: Outputs) -> Option<Moot<'static>> {
         let given = |id| self.given.has(id);
@@ -42,7 +42,7 @@ impl Args {
         if let Some(option) = texts.filter(|_| self.layout.raw) {
             return moot(option, "beside `-R`, which shows all events by their fields", "leave out one of the two.");
         }
-        if given("limit") && self.profile.layout() == Layout::TraceCmd {
+        if given("limit") && self.profile.layout() == ProfileLayout::TraceCmd {
             return moot("limit", "on trace-cmd's layout, which shows all", "`--layout table` has rows.");
         }
         None

@@ -1,6 +1,6 @@
 //! `--profile`.
 
-use super::args::Format;
+use super::args::ReportFormat;
 use super::run::ReportRun;
 use super::text;
 use crate::cli::analyze::unit::ClockUnit;
@@ -23,7 +23,7 @@ pub(super) fn print(run: &ReportRun<'_>, out: &mut impl Write) -> Result<(), Fai
     }
     let profiles = run.analyse(Grouped::by_buffer(profiles))?;
     let by_comm = wanted.account.by_comm;
-    if args.tally.json || args.format == Format::Json {
+    if args.tally.json || args.format == ReportFormat::Json {
         let one = |(source, profile): (&BufferSource, &Profile)| {
             let input = &inputs[source.recording];
             let name = &input.trace.buffers[source.buffer].name;

@@ -1,12 +1,12 @@
 //! Options that ask for a profile of tasks.
 
-use crate::cli::profile::layout::Layout;
+use crate::cli::profile::layout::ProfileLayout;
 use crate::cli::profile::{AccountArgs, parse_hook};
 use rtrace::analysis::Hook;
 
 /// Options of a profile.
 #[derive(clap::Args, Clone)]
-pub(crate) struct ProfileArgs {
+pub(crate) struct ReportProfileArgs {
     /// Print where tasks spent their time
     ///
     /// Blocked, waiting for a CPU, in the kernel; from what `record --profile` recorded.
@@ -15,8 +15,8 @@ pub(crate) struct ProfileArgs {
     #[command(flatten)]
     pub(super) account: AccountArgs,
     /// With --profile: a table, the longest times first, or all as trace-cmd has it
-    #[arg(long, value_enum, value_name = "LAYOUT", requires = "profile", default_value_t = Layout::TraceCmd)]
-    layout: Layout,
+    #[arg(long, value_enum, value_name = "LAYOUT", requires = "profile", default_value_t = ProfileLayout::TraceCmd)]
+    layout: ProfileLayout,
     /// With --profile --layout table: number of rows; 0 for all
     #[arg(long, value_name = "N", requires = "profile", default_value_t = 30)]
     pub(super) limit: usize,
@@ -25,8 +25,8 @@ pub(crate) struct ProfileArgs {
     pub(super) hooks: Vec<Hook>,
 }
 
-impl ProfileArgs {
-    pub(super) fn layout(&self) -> Layout {
+impl ReportProfileArgs {
+    pub(super) fn layout(&self) -> ProfileLayout {
         self.layout
     }
 }

@@ -1,12 +1,12 @@
 //! The arguments of `rtrace report` together with the events that they ask for.
 
-use super::args::Args;
+use super::args::ReportArgs;
 use crate::cli::query::QueryEvents;
 use std::ops::Deref;
 
 /// The output for the files.
 pub(super) struct ReportRun<'a> {
-    pub(super) args: &'a Args,
+    pub(super) args: &'a ReportArgs,
     pub(super) events: QueryEvents<'a>,
 }
 

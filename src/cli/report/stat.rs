@@ -2,7 +2,7 @@
 
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::Failure;
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use crate::cli::trace_file::threads;
 use rtrace::trace_dat::{Buffer, DataLayout, FileError, OptionId, Trace};
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ pub(super) fn cpus_with_data(trace: &Trace) -> BTreeMap<u32, (usize, usize)> {
 }
 
 /// As trace-cmd prints it; offsets and sizes of compressed data are those of the file that it would unpack to.
-pub(super) fn stat(input: &Input, damage: &DamageReport, out: &mut impl Write) -> Result<(), Failure> {
+pub(super) fn stat(input: &QueryInput, damage: &DamageReport, out: &mut impl Write) -> Result<(), Failure> {
     let trace = &input.trace;
     if let Some(text) = trace.buffers.iter().find_map(|b| b.text.as_ref()) {
         out.write_all(text)?;

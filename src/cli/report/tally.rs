@@ -1,9 +1,9 @@
 //! `--count` and `--summary`.
 
-use super::args::Format;
+use super::args::ReportFormat;
 use super::run::ReportRun;
 use crate::cli::exit::Failure;
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use rtrace::export::{Count, EventSummary, SummaryBuffer};
 use rtrace::recording::BufferSource;
 use rtrace::trace_dat::OptionId;
@@ -14,8 +14,8 @@ use std::io::Write;
 /// Counts the events and prints the numbers.
 pub(super) fn print(run: &ReportRun<'_>, out: &mut (impl Write + Send)) -> Result<(), Failure> {
     let (args, inputs) = (run.args.tally, run.inputs);
-    let as_json = args.json || run.args.format == Format::Json;
-    let labels: Vec<String> = inputs.iter().map(Input::label).collect();
+    let as_json = args.json || run.args.format == ReportFormat::Json;
+    let labels: Vec<String> = inputs.iter().map(QueryInput::label).collect();
     let buffer = |source: &BufferSource| {
         let input = &inputs[source.recording];
         let name = input.trace.buffers[source.buffer].name.as_str();
@@ -41,7 +41,7 @@ pub(super) fn print(run: &ReportRun<'_>, out: &mut (impl Write + Send)) -> Resul
 }
 
 /// The losses that the recorder found in the kernel's counters, which know of all of them.
-fn counted_by_recorder(input: &Input, out: &mut impl Write) -> Result<(), Failure> {
+fn counted_by_recorder(input: &QueryInput, out: &mut impl Write) -> Result<(), Failure> {
     let mut all: BTreeMap<&str, u64> = BTreeMap::new();
     let texts: Vec<String> = input.trace.options(OptionId::CPUSTAT).map(|option| option.text()).collect();
     let mut cpu = "";

@@ -4,9 +4,9 @@ use super::run::ReportRun;
 use super::wakeups::Extras;
 use super::{color, header, undecoded};
 use crate::cli::exit::Failure;
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use crate::cli::syscalls::decoders;
-use crate::cli::terminal::{self, Output, Styled};
+use crate::cli::terminal::{self, StandardOutput, Styled};
 use rtrace::event::EventTypes;
 use rtrace::export::{Exporter, SyscallLines, Text, TextLines, TextOptions, TimeColumn};
 use rtrace::recording::BufferSource;
@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 /// Output gathered before it is written, in bytes.
 const GATHER: usize = 256 << 10;
 
-pub(super) fn print(run: &ReportRun<'_>, out: &mut Output<Stdout>) -> Result<(), Failure> {
+pub(super) fn print(run: &ReportRun<'_>, out: &mut StandardOutput<Stdout>) -> Result<(), Failure> {
     let (args, inputs, sources) = (run.args, run.inputs, run.query.sources());
     let decode = args.wording.decode(!args.layout.no_plugins);
     let types: Vec<EventTypes<'_>> =
@@ -71,7 +71,7 @@ fn one_by_one<E: Exporter>(
     types: &[EventTypes<'_>],
     mut extras: Extras<'_>,
     colored: bool,
-    out: &mut Output<Stdout>,
+    out: &mut StandardOutput<Stdout>,
 ) -> Result<E::State, Failure> {
     let (mut states, mut plain, mut shown) = (lines.state(), Vec::new(), Styled::default());
     lines.begin(&mut states, &mut plain);
@@ -115,7 +115,7 @@ fn one_by_one<E: Exporter>(
 }
 
 /// The labels of the buffers' lines; none if there is only one buffer.
-fn labels(inputs: &[Input], sources: &[BufferSource]) -> Vec<Vec<u8>> {
+fn labels(inputs: &[QueryInput], sources: &[BufferSource]) -> Vec<Vec<u8>> {
     if inputs.len() == 1 && inputs[0].trace.buffers.iter().all(|b| b.name.is_empty()) {
         return Vec::new();
     }
@@ -130,7 +130,7 @@ fn labels(inputs: &[Input], sources: &[BufferSource]) -> Vec<Vec<u8>> {
 }
 
 /// `cpus=N` of each file, and what latency tracers left as text.
-pub(super) fn head(inputs: &[Input]) -> Vec<u8> {
+pub(super) fn head(inputs: &[QueryInput]) -> Vec<u8> {
     let mut text = Vec::new();
     let width = inputs.iter().map(|i| i.label().len()).max().unwrap_or(0);
     for input in inputs {

@@ -1,6 +1,6 @@
 //! Events that were not shown as they are meant to be: how many, and why.
 
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use crate::cli::terminal::note;
 use rtrace::event::{EventTypes, PrintState};
 
@@ -8,7 +8,7 @@ use rtrace::event::{EventTypes, PrintState};
 const MOST_LINES: usize = 20;
 
 /// Says on stderr what became of a file's events that have no text.
-pub(super) fn tell(input: &Input, types: &EventTypes, state: &PrintState) {
+pub(super) fn tell(input: &QueryInput, types: &EventTypes, state: &PrintState) {
     let path = input.path.display();
     for (id, count) in state.undecoded().take(MOST_LINES) {
         let events = if count == 1 { "event" } else { "events" };

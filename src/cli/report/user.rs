@@ -2,7 +2,7 @@
 
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use crate::cli::terminal::note;
 use anyhow::anyhow;
 use rtrace::record::uname;
@@ -35,7 +35,7 @@ enum Which {
 
 impl NamesArgs {
     /// Gives the files' symbols these names.
-    pub(super) fn add_to(&self, inputs: &mut [Input], damage: &DamageReport) {
+    pub(super) fn add_to(&self, inputs: &mut [QueryInput], damage: &DamageReport) {
         if self.symbols.is_none() {
             return;
         }
@@ -56,7 +56,7 @@ impl NamesArgs {
                 continue;
             }
             let recorded_on = input.trace.option(OptionId::UNAME).map(|o| o.text()).unwrap_or_default();
-            let disk = Disk {
+            let disk = ReportSymbolFiles {
                 root: self.symfs.clone(),
                 recorded: fs::metadata(&input.path).and_then(|m| m.modified()).ok(),
                 own_kernel: recorded_on == uname(),
@@ -72,7 +72,7 @@ impl NamesArgs {
 const MOST_LINES: usize = 10;
 
 /// Says on stderr what has no name, and why.
-pub(super) fn tell(input: &Input) {
+pub(super) fn tell(input: &QueryInput) {
     let Some(user) = &input.symbols.user else { return };
     let (path, unnamed) = (input.path.display(), user.unnamed());
     if !unnamed.strangers.is_empty() {
@@ -97,7 +97,7 @@ pub(super) fn tell(input: &Input) {
 }
 
 /// The files as they lie on this machine.
-struct Disk {
+struct ReportSymbolFiles {
     root: Option<PathBuf>,
     /// Time at which the recording was written.
     recorded: Option<SystemTime>,
@@ -110,7 +110,7 @@ struct Disk {
 /// A larger file is not read for its symbols, in bytes.
 const LARGEST: u64 = 2 << 30;
 
-impl Disk {
+impl ReportSymbolFiles {
     fn place(&self, path: &str) -> PathBuf {
         match &self.root {
             Some(root) => root.join(path.trim_start_matches('/')),
@@ -141,7 +141,7 @@ impl Disk {
     }
 }
 
-impl ObjectFiles for Disk {
+impl ObjectFiles for ReportSymbolFiles {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         let missing = |reason| io::Error::new(io::ErrorKind::NotFound, reason);
         match path {

@@ -1,7 +1,7 @@
 //! Additions of `-w` and `--boundary` to the lines.
 
 use super::run::ReportRun;
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use rtrace::analysis::{Analysis, WakeupLatencies, Wakeups};
 use rtrace::event::Lost;
 use rtrace::recording::Current;
@@ -28,7 +28,7 @@ impl<'a> Extras<'a> {
     pub(super) fn new(run: &ReportRun<'a>, labels: &[Vec<u8>]) -> Self {
         let layout = run.args.layout;
         let wakeups = |_| {
-            let one = |input: &'a Input| {
+            let one = |input: &'a QueryInput| {
                 let wakeups = Wakeups::new(input.formats(), input.trace.abi, &input.symbols);
                 let none = wakeups.begin();
                 (wakeups, none)

@@ -1,7 +1,7 @@
 //! Options for the texts of events: `-r`, `-n`, `-O`, `--kallsyms`.
 
 use crate::cli::plugin_options;
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use crate::cli::terminal::note;
 use regex::Regex;
 use rtrace::event::{DecodeOptions, EventTypes};
@@ -44,7 +44,7 @@ impl WordingArgs {
     pub(super) fn except<'a>(
         &self,
         mut types: EventTypes<'a>,
-        input: &'a Input,
+        input: &'a QueryInput,
         decode: &DecodeOptions,
     ) -> EventTypes<'a> {
         if self.raw_events.is_empty() && self.no_handler.is_empty() {

@@ -13,12 +13,12 @@ use std::collections::BTreeMap;
 pub(super) struct Targets {
     /// Words before the first of `-B`, `-a` and `-t`: they are about all of them.
     about_all: InstanceReset,
-    groups: Vec<(Group, InstanceReset)>,
+    groups: Vec<(ResetGroup, InstanceReset)>,
 }
 
 /// Instances that one option names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Group {
+enum ResetGroup {
     Top,
     Named(String),
     All,
@@ -43,7 +43,7 @@ impl Targets {
     /// `-a -t` and `-t -a` are one: everything. A size after them is that of both.
     fn size_of_both(&mut self) {
         if let [.., (first, before), (second, last)] = self.groups.as_mut_slice()
-            && matches!((first, second), (Group::All, Group::Top) | (Group::Top, Group::All))
+            && matches!((first, second), (ResetGroup::All, ResetGroup::Top) | (ResetGroup::Top, ResetGroup::All))
             && !before.delete
         {
             before.buffer_kib = last.buffer_kib;
@@ -71,9 +71,9 @@ impl Targets {
         let mut resets: BTreeMap<Option<String>, InstanceReset> = BTreeMap::new();
         for (group, reset) in &self.groups {
             let names = match group {
-                Group::Top => vec![None],
-                Group::Named(name) => vec![Some(name.clone())],
-                Group::All => existing()?.into_iter().map(Some).collect(),
+                ResetGroup::Top => vec![None],
+                ResetGroup::Named(name) => vec![Some(name.clone())],
+                ResetGroup::All => existing()?.into_iter().map(Some).collect(),
             };
             for name in names {
                 let known = resets.entry(name).or_default();
@@ -140,12 +140,12 @@ impl FromArgMatches for Targets {
         let mut targets = Targets { about_all: InstanceReset::default(), groups: Vec::new() };
         for (_, id, value) in words {
             match id {
-                "instances" => targets.groups.push((Group::Named(value.to_owned()), InstanceReset::default())),
-                "all" => targets.groups.push((Group::All, InstanceReset::default())),
-                "top" => targets.groups.push((Group::Top, InstanceReset::default())),
+                "instances" => targets.groups.push((ResetGroup::Named(value.to_owned()), InstanceReset::default())),
+                "all" => targets.groups.push((ResetGroup::All, InstanceReset::default())),
+                "top" => targets.groups.push((ResetGroup::Top, InstanceReset::default())),
                 "delete" => match targets.groups.as_mut_slice() {
                     // As trace-cmd has it: the top level beside all instances stays.
-                    [.., (Group::All, all), (Group::Top, _)] => all.delete = true,
+                    [.., (ResetGroup::All, all), (ResetGroup::Top, _)] => all.delete = true,
                     [.., (_, last)] => last.delete = true,
                     [] => targets.about_all.delete = true,
                 },

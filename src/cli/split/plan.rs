@@ -56,7 +56,7 @@ fn times(
     let mut first = u64::MAX;
     let mut all = Vec::new();
     for &stream in streams {
-        let mut records = Records::open(trace, stream)?;
+        let mut records = SplitRecords::open(trace, stream)?;
         let mut times: Vec<u64> = Vec::new();
         while let Some(time) = records.next(damaged) {
             if window.contains(&time) {
@@ -90,7 +90,7 @@ fn events(
     window: &Range<u64>,
     damaged: &mut dyn FnMut(FileError),
 ) -> Result<Vec<CopiedPart>, FileError> {
-    let mut open = streams.iter().map(|&stream| Records::open(trace, stream)).collect::<Result<Vec<_>, _>>()?;
+    let mut open = streams.iter().map(|&stream| SplitRecords::open(trace, stream)).collect::<Result<Vec<_>, _>>()?;
     // Number of each stream's records before the window, and before each cut.
     let mut heads = BinaryHeap::new();
     let mut seen = vec![0u64; streams.len()];
@@ -146,15 +146,15 @@ fn events(
 }
 
 /// The times of a stream's records.
-struct Records {
+struct SplitRecords {
     stream: rtrace::trace_dat::CpuStream,
     spare: Vec<u8>,
 }
 
-impl Records {
+impl SplitRecords {
     fn open(trace: &Trace, (buffer, cpu): StreamIndex) -> Result<Self, FileError> {
         let stream = trace.stream(&trace.buffers[buffer], cpu, &TimeOptions::default())?;
-        Ok(Records { stream, spare: Vec::new() })
+        Ok(SplitRecords { stream, spare: Vec::new() })
     }
 
     fn next(&mut self, damaged: &mut dyn FnMut(FileError)) -> Option<u64> {

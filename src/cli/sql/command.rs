@@ -1,6 +1,6 @@
 //! `rtrace sql`: arguments, and the query put to the tables of all recordings.
 
-use super::engine::{Engine, Layout};
+use super::engine::{Engine, SqlLayout};
 use super::folder::Folder;
 use super::views;
 use crate::cli::convert::write_tables;
@@ -23,7 +23,7 @@ EXAMPLES:
   rtrace sql web1.parquet web2.parquet 'select host, count(*) from events_lost group by host'
   rtrace sql --json run.dat 'from meta'
   rtrace sql run.dat 'show all tables'")]
-pub(crate) struct Args {
+pub(crate) struct SqlArgs {
     /// Recordings or directories of tables [default: trace.dat], and last the query
     #[arg(value_name = "FILE | QUERY", required = true, value_hint = clap::ValueHint::FilePath)]
     words: Vec<String>,
@@ -37,7 +37,7 @@ pub(crate) struct Args {
     events: QueryArgs,
 }
 
-impl Args {
+impl SqlArgs {
     /// The files to ask, and the query.
     fn parts(&self) -> Result<(Vec<&Path>, &str), Failure> {
         let Some((query, files)) = self.words.split_last() else { return Err(no_query("it")) };
@@ -49,11 +49,11 @@ impl Args {
         Ok((if files.is_empty() { vec![Path::new("trace.dat")] } else { files }, query))
     }
 
-    fn layout(&self) -> Layout {
+    fn layout(&self) -> SqlLayout {
         match (self.json, self.csv) {
-            (true, _) => Layout::Json,
-            (_, true) => Layout::Csv,
-            _ => Layout::Box,
+            (true, _) => SqlLayout::Json,
+            (_, true) => SqlLayout::Csv,
+            _ => SqlLayout::Box,
         }
     }
 }
@@ -63,7 +63,7 @@ fn no_query(last: &str) -> Failure {
     failure.hint(format!("`rtrace sql {last} 'select ...'` asks it; `show all tables` lists what there is."))
 }
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &SqlArgs) -> Result<Exit, Failure> {
     unfinished::watch();
     let (files, query) = args.parts()?;
     // Before the recordings are read.

@@ -17,18 +17,18 @@ pub(super) enum Engine {
 
 /// The layout of a query's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Layout {
+pub(super) enum SqlLayout {
     Box,
     Csv,
     Json,
 }
 
-impl Layout {
+impl SqlLayout {
     fn name(self) -> &'static str {
         match self {
-            Layout::Box => "box",
-            Layout::Csv => "csv",
-            Layout::Json => "json",
+            SqlLayout::Box => "box",
+            SqlLayout::Csv => "csv",
+            SqlLayout::Json => "json",
         }
     }
 }
@@ -55,7 +55,7 @@ impl Engine {
     }
 
     /// Makes the views and prints the rows of the query.
-    pub(super) fn ask(self, views: &str, query: &str, layout: Layout) -> Result<(), Failure> {
+    pub(super) fn ask(self, views: &str, query: &str, layout: SqlLayout) -> Result<(), Failure> {
         let mut command = match self {
             Engine::Command => {
                 let mut command = Command::new("duckdb");

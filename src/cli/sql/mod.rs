@@ -5,4 +5,4 @@ mod engine;
 mod folder;
 mod views;
 
-pub(crate) use command::{Args, run};
+pub(crate) use command::{SqlArgs, run};

@@ -1,6 +1,6 @@
 //! `rtrace stream`: arguments, and the events of the rings printed as they come.
 
-use super::screen::{self, Screen};
+use super::screen::{self, StreamScreen};
 use crate::cli::exit::{self, Exit, Failure};
 use crate::cli::given::{Moot, refuse};
 use crate::cli::record_error::{self, explain, failure};
@@ -26,14 +26,14 @@ EXAMPLES:
   rtrace stream -e block --format json | jq .fields
   rtrace stream --syscalls -F -c -e raw_syscalls -- ls /
   rtrace stream -p function_graph --max-graph-depth 2 -F --duration 1 -- cat /etc/hostname")]
-pub(crate) struct Args {
+pub(crate) struct StreamArgs {
     #[command(flatten)]
     traced: Traced,
     #[command(flatten)]
     session: SessionArgs,
     /// Output format of the events
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    format: Format,
+    format: StreamFormat,
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
@@ -53,7 +53,7 @@ pub(crate) struct Args {
 
 /// Output format of events.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Format {
+enum StreamFormat {
     /// Lines as of report
     #[default]
     Text,
@@ -63,26 +63,26 @@ enum Format {
     Json,
 }
 
-impl Args {
+impl StreamArgs {
     /// The first option that cannot have an effect.
     fn moot(&self) -> Option<Moot<'static>> {
         let given = |id| self.traced.given().has(id);
         let moot = |option, reason, hint| Some(Moot { option, reason, hint });
-        let json = self.json || self.format == Format::Json;
-        if self.syscalls && self.format == Format::Raw {
+        let json = self.json || self.format == StreamFormat::Json;
+        if self.syscalls && self.format == StreamFormat::Raw {
             return moot("syscalls", "on fields by name", "it goes with `--format text` and `--format json`.");
         }
         if given("nanoseconds") && json {
             return moot("nanoseconds", "on JSON, whose times are in nanoseconds anyway", "leave it out.");
         }
-        if given("no_plugins") && (json || self.format == Format::Raw) {
+        if given("no_plugins") && (json || self.format == StreamFormat::Raw) {
             return moot("no_plugins", "on fields by name: it is about texts", "it goes with `--format text`.");
         }
         self.traced.moot()
     }
 }
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &StreamArgs) -> Result<Exit, Failure> {
     let plan = match args.traced.plan(args.session.place()) {
         Ok(plan) => args.session.add_to(plan),
         Err(answer) => return exit::print_clap(&answer),
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     if let Err(error) = plan.check() {
         return exit::print_clap(&record_error::refused(&error, "stream"));
     }
-    refuse::<Args>(args.moot())?;
+    refuse::<StreamArgs>(args.moot())?;
     let with_command = plan.command.is_some();
     let own = |exit: Exit| if with_command && exit != Exit::Usage { Exit::Command(125) } else { exit };
     let tracefs = args.traced.open().map_err(|failure| failure.with_exit(own))?;
@@ -110,16 +110,16 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let set_up = LiveStream::set_up(&plan, args.traced.journal(&tracefs), warn);
     let (stream, facts) = set_up.map_err(refused)?;
     facts.not_understood.iter().for_each(|error| warn(&error.to_string()));
-    let streamed = if args.json || args.format == Format::Json {
+    let streamed = if args.json || args.format == StreamFormat::Json {
         let types = JsonTypes::new(&facts.formats, facts.abi, Style::Json);
         let comms = Comms::default();
         let json = screen::json(&facts, &types, &comms);
         if args.syscalls {
             let decoder = live_decoder(&facts.formats, facts.abi).map_err(|failure| failure.with_exit(own))?;
             let json = JsonSyscalls::new(json, vec![decoder], vec![0; facts.buffers.len()]);
-            stream.run(&mut Screen::new(&facts, &json, args.quiet)?)
+            stream.run(&mut StreamScreen::new(&facts, &json, args.quiet)?)
         } else {
-            stream.run(&mut Screen::new(&facts, &json, args.quiet)?)
+            stream.run(&mut StreamScreen::new(&facts, &json, args.quiet)?)
         }
     } else {
         let symbols = Symbols {
@@ -132,13 +132,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         };
         let decode = DecodeOptions { plugins: !args.no_plugins, ..DecodeOptions::default() };
         let types = EventTypes::new(&facts.formats, facts.abi, &symbols, &decode);
-        let lines = screen::text_lines(&facts, &types, &symbols, args.format == Format::Raw, args.nanoseconds);
+        let lines = screen::text_lines(&facts, &types, &symbols, args.format == StreamFormat::Raw, args.nanoseconds);
         if args.syscalls {
             let decoder = live_decoder(&facts.formats, facts.abi).map_err(|failure| failure.with_exit(own))?;
             let lines = SyscallLines::new(lines, vec![decoder]);
-            stream.run(&mut Screen::new(&facts, &lines, args.quiet)?)
+            stream.run(&mut StreamScreen::new(&facts, &lines, args.quiet)?)
         } else {
-            stream.run(&mut Screen::new(&facts, &lines, args.quiet)?)
+            stream.run(&mut StreamScreen::new(&facts, &lines, args.quiet)?)
         }
     };
     let streamed = streamed.map_err(refused)?;

@@ -3,4 +3,4 @@
 mod command;
 mod screen;
 
-pub(crate) use command::{Args, run};
+pub(crate) use command::{StreamArgs, run};

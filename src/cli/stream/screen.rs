@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// Prints the events of running rings with an exporter, in the order of time.
-pub(super) struct Screen<'e, E: Exporter> {
+pub(super) struct StreamScreen<'e, E: Exporter> {
     exporter: &'e E,
     state: E::State,
     events: LiveMerge,
@@ -26,14 +26,14 @@ pub(super) struct Screen<'e, E: Exporter> {
     saved: Vec<u8>,
 }
 
-impl<'e, E: Exporter> Screen<'e, E> {
+impl<'e, E: Exporter> StreamScreen<'e, E> {
     /// A screen for the buffers of `facts`. Writes the exporter's first lines.
     pub(super) fn new(facts: &LiveFacts, exporter: &'e E, quiet: bool) -> io::Result<Self> {
         let (mut state, mut first) = (exporter.state(), Vec::new());
         exporter.begin(&mut state, &mut first);
         stdout().lock().write_all(&first)?;
         let (names, saved) = (BTreeMap::new(), Vec::new());
-        Ok(Screen { exporter, state, events: live_merge(facts), quiet, names, saved })
+        Ok(StreamScreen { exporter, state, events: live_merge(facts), quiet, names, saved })
     }
 
     /// Takes over the names of tasks, if the kernel has new ones.
@@ -77,7 +77,7 @@ impl<'e, E: Exporter> Screen<'e, E> {
     }
 }
 
-impl<E: Exporter> Audience for Screen<'_, E> {
+impl<E: Exporter> Audience for StreamScreen<'_, E> {
     fn page(&mut self, buffer: usize, cpu: usize, page: &[u8]) {
         warn_of_damage(self.events.page(buffer, cpu, page), self.quiet);
     }

@@ -8,21 +8,21 @@ use rtrace::syntax::{Diagnostic, Span};
 use rtrace::synth::SynthError;
 
 /// An argument of the command line and the names that it is made of.
-pub(crate) struct Argument<'a> {
+pub(crate) struct SynthArgument<'a> {
     option: &'static str,
     text: &'a str,
     /// Parts of `text`, each with the event whose field it names.
     names: Vec<(&'a str, Option<&'a EventFormat>)>,
 }
 
-impl<'a> Argument<'a> {
+impl<'a> SynthArgument<'a> {
     /// The value `text` of `option`; `names` are parts of it.
     pub(crate) fn new(
         option: &'static str,
         text: &'a str,
         names: impl IntoIterator<Item = (&'a str, Option<&'a EventFormat>)>,
     ) -> Self {
-        Argument { option, text, names: names.into_iter().collect() }
+        SynthArgument { option, text, names: names.into_iter().collect() }
     }
 
     /// `error` as a usage error with a caret below the name it is about, or below all if it is about none.

@@ -1,6 +1,6 @@
 //! `rtrace synth`: arguments, and the subcommand that they name.
 
-use super::show::{self, ShowArgs};
+use super::show::{self, SynthShowArgs};
 use super::{create, define, remove, sql};
 use crate::cli::args::ListArgs;
 use crate::cli::exit::{Exit, Failure};
@@ -25,35 +25,35 @@ EXAMPLES:
   rtrace record -e synthetic:wakeup sleep 1
   rtrace synth remove wakeup
 `rtrace help synth` explains all of it.")]
-pub(crate) struct Args {
+pub(crate) struct SynthArgs {
     #[command(subcommand)]
-    command: Sub,
+    command: SynthCommand,
 }
 
 #[derive(clap::Subcommand)]
-enum Sub {
+enum SynthCommand {
     /// Make a synthetic event
-    Create(create::Args),
+    Create(create::SynthCreateArgs),
     /// Make a synthetic event by its fields alone, for the action `trace()` of histograms to fire
-    Define(define::Args),
+    Define(define::SynthDefineArgs),
     /// List the synthetic events
     List(ListArgs),
     /// Show a synthetic event and the triggers that fire it
-    Show(ShowArgs),
+    Show(SynthShowArgs),
     /// Remove synthetic events and the triggers that fire them
-    Remove(remove::Args),
+    Remove(remove::SynthRemoveArgs),
     /// Make a synthetic event or a histogram from an SQL statement
-    Sql(sql::Args),
+    Sql(sql::SynthSqlArgs),
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &SynthArgs) -> Result<Exit, Failure> {
     match &args.command {
-        Sub::Create(args) => create::run(args),
-        Sub::Define(args) => define::run(args),
-        Sub::List(args) => show::list(args),
-        Sub::Show(args) => show::show(args),
-        Sub::Remove(args) => remove::run(args),
-        Sub::Sql(args) => sql::run(args),
+        SynthCommand::Create(args) => create::run(args),
+        SynthCommand::Define(args) => define::run(args),
+        SynthCommand::List(args) => show::list(args),
+        SynthCommand::Show(args) => show::show(args),
+        SynthCommand::Remove(args) => remove::run(args),
+        SynthCommand::Sql(args) => sql::run(args),
     }
 }

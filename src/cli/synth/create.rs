@@ -1,11 +1,11 @@
 //! `rtrace synth create`.
 
-use super::argument::{Argument, builder_failure};
+use super::argument::{SynthArgument, builder_failure};
 use super::kernel::open;
 use super::plan::{create_plan, print_plan};
-use super::recorded::{AskArgs, answer};
+use super::recorded::{SynthRecordedArgs, answer};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::hist::{SetArgs, event, find_format, read_format};
+use crate::cli::hist::{HistSetArgs, event, find_format, read_format};
 use crate::cli::keywords::{DELTAS, FILTERS, words};
 use anyhow::anyhow;
 use rtrace::format::EventFormat;
@@ -15,7 +15,7 @@ use rtrace::synth::{Arithmetic, Builder, SynthError, TIMESTAMP, TIMESTAMP_USECS,
 
 #[derive(clap::Args)]
 #[command(mut_arg("tracefs", |arg| arg.short('t')))] // as sqlhist has it
-pub(super) struct Args {
+pub(super) struct SynthCreateArgs {
     /// Its name
     name: String,
     /// Event that starts it
@@ -51,9 +51,9 @@ pub(super) struct Args {
     #[command(flatten)]
     tracking: TrackingArgs,
     #[command(flatten)]
-    ask: AskArgs,
+    ask: SynthRecordedArgs,
     #[command(flatten)]
-    set: SetArgs,
+    set: HistSetArgs,
 }
 
 /// Actions when a field grows or changes.
@@ -120,16 +120,16 @@ impl TrackingArgs {
             let saved = matches!(deed, TrackAction::Save(_));
             builder.track(when, field, deed).map_err(|error| match &error {
                 SynthError::NoField { field: wrong, .. } if saved => {
-                    Argument::new("--save", wrong, [(wrong.as_str(), Some(&end))]).failure(error.clone())
+                    SynthArgument::new("--save", wrong, [(wrong.as_str(), Some(&end))]).failure(error.clone())
                 }
-                _ => Argument::new(option, field, [(field.as_str(), None)]).failure(error),
+                _ => SynthArgument::new(option, field, [(field.as_str(), None)]).failure(error),
             })?;
         }
         Ok(())
     }
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(super) fn run(args: &SynthCreateArgs) -> Result<Exit, Failure> {
     let for_the_kernel = [("--dry-run", args.set.dry_run), ("-B or --top", args.set.place.is_any())];
     args.ask.recorded.check(args.size, &for_the_kernel)?;
     if args.ask.recorded.file().is_some() {
@@ -157,7 +157,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 /// The event of the arguments, of a START and an END with these formats.
-fn build(args: &Args, start: EventFormat, end: EventFormat, old_stack_name: bool) -> Result<Builder, Failure> {
+fn build(
+    args: &SynthCreateArgs,
+    start: EventFormat,
+    end: EventFormat,
+    old_stack_name: bool,
+) -> Result<Builder, Failure> {
     let mut builder: Option<Builder> = None;
     for text in &args.matches {
         let (pair, name) = text.split_once(':').map_or((text.as_str(), None), |(pair, name)| (pair, Some(name)));
@@ -171,9 +176,9 @@ fn build(args: &Args, start: EventFormat, end: EventFormat, old_stack_name: bool
         let names = [(left, Some(&start)), (right, Some(&end))].into_iter().chain(name.map(|name| (name, None)));
         done.map_err(|error| match error {
             SynthError::Name(wrong) if wrong == args.name => {
-                Argument::new("NAME", &args.name, []).failure(SynthError::Name(wrong))
+                SynthArgument::new("NAME", &args.name, []).failure(SynthError::Name(wrong))
             }
-            error => Argument::new("--match", text, names).failure(error),
+            error => SynthArgument::new("--match", text, names).failure(error),
         })?;
     }
     let Some(mut builder) = builder else {
@@ -183,7 +188,7 @@ fn build(args: &Args, start: EventFormat, end: EventFormat, old_stack_name: bool
     for text in &args.field {
         let (field, name) = text.split_once('=').map_or((text.as_str(), None), |(field, name)| (field, Some(name)));
         let names = |field, event| {
-            Argument::new("--field", text, [(field, Some(event))].into_iter().chain(name.map(|n| (n, None))))
+            SynthArgument::new("--field", text, [(field, Some(event))].into_iter().chain(name.map(|n| (n, None))))
         };
         match field.split_once('.') {
             Some(("start", field)) => {
@@ -193,7 +198,7 @@ fn build(args: &Args, start: EventFormat, end: EventFormat, old_stack_name: bool
                 builder.end_field(field, name).map(drop).map_err(|e| names(field, &end).failure(e))?
             }
             _ => {
-                return Err(Argument::new("--field", text, []).wrong("expected start.FIELD or end.FIELD", None));
+                return Err(SynthArgument::new("--field", text, []).wrong("expected start.FIELD or end.FIELD", None));
             }
         }
     }
@@ -205,7 +210,7 @@ fn build(args: &Args, start: EventFormat, end: EventFormat, old_stack_name: bool
     for (option, texts, calc) in calculated {
         for text in texts {
             let usage =
-                || Argument::new(option, text, []).wrong("expected usecs:NAME, ns:NAME or START=END:NAME", None);
+                || SynthArgument::new(option, text, []).wrong("expected usecs:NAME, ns:NAME or START=END:NAME", None);
             let (what, name) = text.split_once(':').ok_or_else(usage)?;
             let (left, right) = match what {
                 "usecs" => (TIMESTAMP_USECS, TIMESTAMP_USECS),
@@ -217,7 +222,7 @@ fn build(args: &Args, start: EventFormat, end: EventFormat, old_stack_name: bool
                 "usecs" | "ns" => vec![(name, None)],
                 _ => vec![(left, Some(&start)), (right, Some(&end)), (name, None)],
             };
-            builder.compare(left, right, calc, name).map_err(|e| Argument::new(option, text, names).failure(e))?;
+            builder.compare(left, right, calc, name).map_err(|e| SynthArgument::new(option, text, names).failure(e))?;
         }
     }
     if let Some(filter) = &args.if_start {

@@ -9,7 +9,7 @@ use rtrace::synth::SynthDef;
 use rtrace::tracefs::{Feature, Tracefs, WriteMode};
 
 #[derive(clap::Args)]
-pub(super) struct Args {
+pub(super) struct SynthDefineArgs {
     /// Its name
     name: String,
     /// Its fields: 'u64 lat; pid_t pid; char comm[]'
@@ -22,7 +22,7 @@ pub(super) struct Args {
     write: WriteArgs,
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(super) fn run(args: &SynthDefineArgs) -> Result<Exit, Failure> {
     // Each in quotes of its own, they need no semicolons.
     let separator = if args.fields.iter().all(|field| field.trim().contains(' ')) { "; " } else { " " };
     let text = format!("{} {}", args.name, args.fields.join(separator));

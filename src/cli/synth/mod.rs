@@ -15,9 +15,9 @@ mod sql;
 mod statement;
 
 pub(super) use super::hist::instances;
-pub(super) use argument::Argument;
+pub(super) use argument::SynthArgument;
 pub(in crate::cli) use argument::builder_failure;
-pub(crate) use command::{Args, run};
+pub(crate) use command::{SynthArgs, run};
 pub(crate) use define::define;
 pub(super) use remove::users_of;
 pub(super) use sql::{SqlhistArgs, run_sqlhist};

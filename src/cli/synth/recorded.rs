@@ -4,9 +4,9 @@ use super::argument::builder_failure;
 use super::inserted::Inserted;
 use super::rows;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::hist::{Answered, OutputArgs, RecordedArgs, show_table};
+use crate::cli::hist::{Answered, HistOutputArgs, RecordedArgs, show_table};
 use crate::cli::piped;
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use crate::cli::terminal::stdout;
 use crate::cli::trace_file::Overwrite;
 use anyhow::anyhow;
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 /// The recording that is asked, and the form of the answer.
 #[derive(clap::Args)]
-pub(super) struct AskArgs {
+pub(super) struct SynthRecordedArgs {
     #[command(flatten)]
     pub(super) recorded: RecordedArgs,
     /// With -i: JSON instead of text, of events a line each
@@ -39,12 +39,12 @@ pub(super) struct AskArgs {
 
 /// Prints the answer to what `meaning` finds in the recording: the synthetic events that fire, a histogram, or rows.
 pub(super) fn answer(
-    args: &AskArgs,
+    args: &SynthRecordedArgs,
     csv: bool,
-    meaning: impl Fn(&Input) -> Result<Lowered, Failure>,
+    meaning: impl Fn(&QueryInput) -> Result<Lowered, Failure>,
 ) -> Result<Exit, Failure> {
-    let AskArgs { recorded, json, max_lost, output: file, overwrite } = args;
-    let (output, file, overwrite) = (&OutputArgs::of(*json, csv, *max_lost), file.as_deref(), *overwrite);
+    let SynthRecordedArgs { recorded, json, max_lost, output: file, overwrite } = args;
+    let (output, file, overwrite) = (&HistOutputArgs::of(*json, csv, *max_lost), file.as_deref(), *overwrite);
     let mut made = None;
     if let Some(file) = file {
         piped::check(file, output.is_json())?;
@@ -93,7 +93,7 @@ pub(super) fn answer(
 }
 
 /// The first event of that name, in whatever system.
-pub(super) fn find<'i>(input: &'i Input, system: Option<&str>, event: &str) -> Option<&'i EventFormat> {
+pub(super) fn find<'i>(input: &'i QueryInput, system: Option<&str>, event: &str) -> Option<&'i EventFormat> {
     input.formats().find(|format| format.name == event && system.is_none_or(|system| format.system == system))
 }
 
@@ -108,7 +108,7 @@ fn setup(plan: SyntheticPlan) -> HistSetup {
 }
 
 /// The synthetic events, a line each.
-fn fired(answered: &Answered<'_>, output: &OutputArgs) -> Result<(), Failure> {
+fn fired(answered: &Answered<'_>, output: &HistOutputArgs) -> Result<(), Failure> {
     let Some(format) = answered.findings.synthetic().first() else {
         return Err(anyhow!("the statement makes no event").into());
     };

@@ -14,7 +14,7 @@ use rtrace::tracefs::{EventName, Instance, Journal, WriteMode};
 use rtrace::trigger::Trigger;
 
 #[derive(clap::Args)]
-pub(super) struct Args {
+pub(super) struct SynthRemoveArgs {
     /// The events, without `synthetic:`
     #[arg(required_unless_present = "all")]
     name: Vec<String>,
@@ -29,7 +29,7 @@ pub(super) struct Args {
 }
 
 /// Removes, in every instance, what fires the events, and then the events: those that others are made of last.
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(super) fn run(args: &SynthRemoveArgs) -> Result<Exit, Failure> {
     let tracefs = able(args.write.open()?)?;
     let all = definitions(&tracefs)?;
     let doomed: Vec<SynthDef> = match args.all {

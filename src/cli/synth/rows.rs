@@ -2,9 +2,9 @@
 
 use crate::cli::analyze::table::TextTable;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::hist::{Missed, OutputArgs, RecordedArgs, of_events};
+use crate::cli::hist::{HistLosses, HistOutputArgs, RecordedArgs, of_events};
 use crate::cli::key_names::KeyNames;
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use crate::cli::terminal::{note, stdout};
 use anyhow::anyhow;
 use rtrace::analysis::{HistNames, PairCounts, RowAnalysis, RowCell, RowError, RowFindings};
@@ -19,16 +19,21 @@ use std::io::{BufWriter, Write};
 /// Prints the rows that a statement asks for.
 pub(super) fn answer(
     recorded: &RecordedArgs,
-    output: &OutputArgs,
+    output: &HistOutputArgs,
     rows: &Rows,
-    (query, input): (Query<'_>, &Input),
+    (query, input): (Query<'_>, &QueryInput),
 ) -> Result<Exit, Failure> {
     let formats: Vec<_> = input.formats().collect();
     let made = RowAnalysis::new(rows, &formats, input.trace.abi, &input.symbols, recorded.kernel_map());
     let analysis = made.map_err(|error: RowError| Failure::new(Exit::Usage, anyhow!("{error}")))?;
     let query = if analysis.needs_all_events() { query } else { of_events(query, &analysis.events())? };
     let (findings, outcome) = query.analyse(analysis)?;
-    let shown = Shown { rows, findings: &findings, names: KeyNames::of(input), missed: Missed::of(input, &outcome) };
+    let shown = SynthRowTable {
+        rows,
+        findings: &findings,
+        names: KeyNames::of(input),
+        missed: HistLosses::of(input, &outcome),
+    };
     let mut out = BufWriter::new(stdout().lock());
     if output.is_json() {
         serde_json::to_writer_pretty(&mut out, &shown.json()).map_err(std::io::Error::from)?;
@@ -50,14 +55,15 @@ pub(super) fn answer(
     Ok(Exit::Success)
 }
 
-struct Shown<'a> {
+/// The rows as they are shown.
+struct SynthRowTable<'a> {
     rows: &'a Rows,
     findings: &'a RowFindings,
     names: KeyNames<'a>,
-    missed: Missed<'a>,
+    missed: HistLosses<'a>,
 }
 
-impl Shown<'_> {
+impl SynthRowTable<'_> {
     /// The cells of a row that are shown, each with its column.
     fn cells<'r>(&'r self, row: &'r [RowCell]) -> impl Iterator<Item = (&'r str, Show, &'r RowCell)> {
         let columns = self.rows.columns.iter().take(self.rows.shown).zip(row);
@@ -183,15 +189,15 @@ impl Shown<'_> {
     }
 
     /// With JOIN: both events, and those of them that make no pair.
-    fn sides(&self) -> Option<[Side; 2]> {
+    fn sides(&self) -> Option<[SynthJoinSide; 2]> {
         let (RowSource::Joined(builder), Some(counts)) = (&self.rows.source, self.findings.pairs) else { return None };
         let name = |format: &rtrace::format::EventFormat| format!("{}:{}", format.system, format.name);
-        Some(Side::both([name(builder.start()), name(builder.end())], &counts))
+        Some(SynthJoinSide::both([name(builder.start()), name(builder.end())], &counts))
     }
 }
 
 /// The events of one side of a JOIN.
-struct Side {
+struct SynthJoinSide {
     event: String,
     seen: u64,
     /// Of the end: those without a start.
@@ -202,12 +208,12 @@ struct Side {
     dropped: u64,
 }
 
-impl Side {
-    fn both([start, end]: [String; 2], counts: &PairCounts) -> [Side; 2] {
+impl SynthJoinSide {
+    fn both([start, end]: [String; 2], counts: &PairCounts) -> [SynthJoinSide; 2] {
         let pairs = counts.end.seen.saturating_sub(counts.end.unmatched);
         let alone = counts.start.seen.saturating_sub(counts.dropped[0]).saturating_sub(pairs);
         [
-            Side {
+            SynthJoinSide {
                 event: start,
                 seen: counts.start.seen,
                 unmatched: 0,
@@ -215,7 +221,7 @@ impl Side {
                 censored: counts.start.censored,
                 dropped: counts.dropped[0],
             },
-            Side {
+            SynthJoinSide {
                 event: end,
                 seen: counts.end.seen,
                 unmatched: counts.end.unmatched,

@@ -11,7 +11,7 @@ use rtrace::units::{counted, grouped};
 use serde_json::{Value, json};
 
 #[derive(clap::Args)]
-pub(super) struct ShowArgs {
+pub(super) struct SynthShowArgs {
     /// The event, without `synthetic:`
     name: String,
     /// One JSON document instead of text
@@ -41,7 +41,7 @@ fn definition_json(of: &SynthDef) -> Value {
     json!({ "name": of.name, "fields": of.fields.iter().map(field).collect::<Vec<_>>() })
 }
 
-pub(super) fn show(args: &ShowArgs) -> Result<Exit, Failure> {
+pub(super) fn show(args: &SynthShowArgs) -> Result<Exit, Failure> {
     let tracefs = able(args.tracefs.open()?)?;
     let definition = definition(&definitions(&tracefs)?, &args.name)?;
     let mut text = format!("{definition}\n");

@@ -4,11 +4,11 @@ use super::argument::builder_failure;
 use super::create::TrackingArgs;
 use super::kernel::able;
 use super::plan::{create_plan, print_plan};
-use super::recorded::{AskArgs, answer, find};
+use super::recorded::{SynthRecordedArgs, answer, find};
 use super::statement;
 use crate::cli::args::TracefsArgs;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::hist::{LONG_LIVED as HISTS, PlaceArgs, SetArgs, add_trigger, event, read_format, syntax_failure};
+use crate::cli::hist::{HistSetArgs, LONG_LIVED as HISTS, PlaceArgs, add_trigger, event, read_format, syntax_failure};
 use crate::cli::keywords::{SQL, words};
 use anyhow::Context;
 use rtrace::hist::spec::Features;
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 #[command(mut_arg("tracefs", |arg| arg.short('t')))] // as sqlhist has it
-pub(super) struct Args {
+pub(super) struct SynthSqlArgs {
     /// The statement
     #[arg(value_name = "SQL", required_unless_present = "file", num_args = 1.., value_parser = words(SQL), hide_possible_values = true)]
     statement: Vec<String>,
@@ -32,12 +32,12 @@ pub(super) struct Args {
     #[command(flatten)]
     tracking: TrackingArgs,
     #[command(flatten)]
-    ask: AskArgs,
+    ask: SynthRecordedArgs,
     /// With -i: CSV instead of text
     #[arg(long, requires = "input", conflicts_with_all = ["json", "output"])]
     csv: bool,
     #[command(flatten)]
-    set: SetArgs,
+    set: HistSetArgs,
 }
 
 /// Print, and with -e run, the commands that an SQL statement means
@@ -85,7 +85,7 @@ pub(crate) struct SqlhistArgs {
     tracefs: TracefsArgs,
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(super) fn run(args: &SynthSqlArgs) -> Result<Exit, Failure> {
     let for_the_kernel = [("--dry-run", args.set.dry_run), ("-B or --top", args.set.place.is_any())];
     args.ask.recorded.check(None, &for_the_kernel)?;
     let text = statement(&args.statement, args.file.as_deref())?;

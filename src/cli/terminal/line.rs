@@ -9,21 +9,21 @@ use std::sync::{Mutex, PoisonError};
 use terminal_size::{Width, terminal_size_of};
 
 /// The last line of the terminal, below all messages.
-pub(crate) struct Line {
+pub(crate) struct TerminalLine {
     bar: ProgressBar,
 }
 
-impl Line {
+impl TerminalLine {
     /// An empty line; `None` if stderr is no terminal, or one that cannot take a line back.
-    pub(crate) fn new() -> Option<Line> {
+    pub(crate) fn new() -> Option<TerminalLine> {
         let can = io::stderr().is_terminal() && !is_dumb();
-        can.then(|| Line::on(ProgressDrawTarget::term_like(Box::new(Target::default()))))
+        can.then(|| TerminalLine::on(ProgressDrawTarget::term_like(Box::new(Target::default()))))
     }
 
-    fn on(target: ProgressDrawTarget) -> Line {
+    fn on(target: ProgressDrawTarget) -> TerminalLine {
         let bar = ProgressBar::with_draw_target(None, target);
         bar.set_style(ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar()));
-        Line { bar }
+        TerminalLine { bar }
     }
 
     /// Shows `text` in the place of what was shown, cut to the terminal's width.

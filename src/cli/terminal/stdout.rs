@@ -6,8 +6,8 @@ use super::styled::Styled;
 use std::io::{self, IsTerminal, Stdout, StdoutLock, Write};
 
 /// Standard output, for all that a command prints.
-pub(crate) fn stdout() -> Output<Stdout> {
-    Output(guarded(io::stdout()))
+pub(crate) fn stdout() -> StandardOutput<Stdout> {
+    StandardOutput(guarded(io::stdout()))
 }
 
 /// True if standard output is a terminal, or a pager that writes to one.
@@ -16,12 +16,12 @@ pub(crate) fn stdout_is_terminal() -> bool {
 }
 
 /// Writes to standard output.
-pub(crate) struct Output<W: Write>(Guard<W>);
+pub(crate) struct StandardOutput<W: Write>(Guard<W>);
 
-impl Output<Stdout> {
+impl StandardOutput<Stdout> {
     /// The same, locked.
-    pub(crate) fn lock(&self) -> Output<StdoutLock<'static>> {
-        Output(guarded(self.0.get_ref().lock()))
+    pub(crate) fn lock(&self) -> StandardOutput<StdoutLock<'static>> {
+        StandardOutput(guarded(self.0.get_ref().lock()))
     }
 }
 
@@ -30,7 +30,7 @@ fn guarded<W: Write + IsTerminal>(to: W) -> Guard<W> {
     if is_paged() { Guard::always(to) } else { Guard::new(to) }
 }
 
-impl<W: Write> Output<W> {
+impl<W: Write> StandardOutput<W> {
     /// Writes text with sequences of the program's own.
     pub(crate) fn styled(&mut self, text: &Styled) -> io::Result<()> {
         self.0.styled(text).map_err(placed)
@@ -45,7 +45,7 @@ pub(crate) fn placed(error: io::Error) -> io::Error {
     }
 }
 
-impl<W: Write> Write for Output<W> {
+impl<W: Write> Write for StandardOutput<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.write(bytes).map_err(placed)
     }

@@ -1,6 +1,6 @@
 //! The events and tasks that are traced, and the command that is run meanwhile.
 
-use super::in_order::InOrder;
+use super::in_order::TracedOptions;
 use super::moot;
 use super::tracers::MachineArgs;
 use crate::cli::args::TracefsArgs;
@@ -20,7 +20,7 @@ pub(crate) struct Traced {
     #[command(flatten)]
     given: Given,
     #[command(flatten)]
-    in_order: InOrder,
+    in_order: TracedOptions,
     /// Only events of these processes; end with the last of them
     #[arg(short = 'P', long = "pid", value_name = "PID", value_delimiter = ',', value_parser = clap::value_parser!(i32).range(1..))]
     pids: Vec<i32>,

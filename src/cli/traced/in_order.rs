@@ -11,7 +11,7 @@ use rtrace::units::ByteSize;
 
 /// `-e -f -R -v -B -b -C` as they stood on the command line.
 #[derive(Clone, Debug)]
-pub(crate) struct InOrder {
+pub(crate) struct TracedOptions {
     words: Vec<(usize, OptionKind, String)>,
 }
 
@@ -62,7 +62,7 @@ const KINDS: [(&str, OptionKind); 19] = [
     ("hook", OptionKind::Hook),
 ];
 
-impl clap::Args for InOrder {
+impl clap::Args for TracedOptions {
     fn augment_args(command: clap::Command) -> clap::Command {
         let each = |id: &'static str, short: char, value: &'static str| {
             Arg::new(id).short(short).long(id).value_name(value).action(ArgAction::Append)
@@ -109,7 +109,7 @@ impl clap::Args for InOrder {
     }
 }
 
-impl FromArgMatches for InOrder {
+impl FromArgMatches for TracedOptions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut words = Vec::new();
         for (id, kind) in KINDS {
@@ -124,7 +124,7 @@ impl FromArgMatches for InOrder {
             words.extend(matches.index_of("profile").map(|at| (at, OptionKind::Profile, String::new())));
         }
         words.sort_by_key(|&(at, ..)| at);
-        Ok(InOrder { words })
+        Ok(TracedOptions { words })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -133,8 +133,9 @@ impl FromArgMatches for InOrder {
     }
 }
 
-impl InOrder {
-    /// As [`InOrder::buffers`], with trace-cmd's clock `tsc2nsec`: the time stamp counter, and its conversion stored.
+impl TracedOptions {
+    /// As [`TracedOptions::buffers`], with trace-cmd's clock `tsc2nsec`: the time stamp counter, and its conversion
+    /// stored.
     pub(crate) fn buffers_and_tsc(&self, main: TargetBuffer) -> Result<(Vec<BufferPlan>, bool), clap::Error> {
         let mut buffers = self.buffers(main)?;
         let mut clocks: Vec<&mut String> = buffers.iter_mut().filter_map(|buffer| buffer.clock.as_mut()).collect();
@@ -299,9 +300,9 @@ mod tests {
     use super::*;
 
     fn buffers(words: &[&str]) -> Result<Vec<BufferPlan>, clap::Error> {
-        let command = <InOrder as clap::Args>::augment_args(clap::Command::new("record"));
+        let command = <TracedOptions as clap::Args>::augment_args(clap::Command::new("record"));
         let matches = command.try_get_matches_from([&["record"], words].concat()).unwrap();
-        InOrder::from_arg_matches(&matches).unwrap().buffers(TargetBuffer::Private)
+        TracedOptions::from_arg_matches(&matches).unwrap().buffers(TargetBuffer::Private)
     }
 
     #[test]
@@ -376,9 +377,9 @@ mod tests {
         assert_eq!(all[1].functions.trace, ["*:mod:xfs"]);
         assert_eq!((all[1].options[0].0.as_str(), all[1].cpu_mask.as_deref()), ("stacktrace", Some("3")));
         assert!(buffers(&["-l", "a"]).unwrap_err().to_string().contains("add -p function"));
-        let command = <InOrder as clap::Args>::augment_args(clap::Command::new("set"));
-        let set =
-            InOrder::from_arg_matches(&command.try_get_matches_from(["set", "-l", "a", "-n", ""]).unwrap()).unwrap();
+        let command = <TracedOptions as clap::Args>::augment_args(clap::Command::new("set"));
+        let set = TracedOptions::from_arg_matches(&command.try_get_matches_from(["set", "-l", "a", "-n", ""]).unwrap())
+            .unwrap();
         let set = set.settings(TargetBuffer::Top).unwrap();
         assert_eq!(
             (set[0].functions.trace.as_slice(), set[0].functions.leave_out.as_slice()),
@@ -388,10 +389,10 @@ mod tests {
 
     #[test]
     fn tsc2nsec_is_a_clock_and_its_conversion() {
-        let command = <InOrder as clap::Args>::augment_args(clap::Command::new("record"));
+        let command = <TracedOptions as clap::Args>::augment_args(clap::Command::new("record"));
         let parse = |words: &[&str]| {
             let matches = command.clone().try_get_matches_from(words).unwrap();
-            InOrder::from_arg_matches(&matches).unwrap().buffers_and_tsc(TargetBuffer::Private).unwrap()
+            TracedOptions::from_arg_matches(&matches).unwrap().buffers_and_tsc(TargetBuffer::Private).unwrap()
         };
         let (buffers, tsc) = parse(&["record", "-C", "tsc2nsec", "-B", "one", "-C", "x86-tsc"]);
         assert_eq!((buffers[0].clock.as_deref(), buffers[1].clock.as_deref()), (Some("x86-tsc"), Some("x86-tsc")));
@@ -400,12 +401,12 @@ mod tests {
 
     #[test]
     fn hooks_and_profiles_belong_to_a_buffer() {
-        let command = <InOrder as clap::Args>::augment_args(clap::Command::new("record"))
+        let command = <TracedOptions as clap::Args>::augment_args(clap::Command::new("record"))
             .arg(Arg::new("hook").short('H').action(ArgAction::Append))
             .arg(Arg::new("profile").long("profile").action(ArgAction::SetTrue));
         let parse = |words: &[&str]| {
             let matches = command.clone().try_get_matches_from([&["record"], words].concat()).unwrap();
-            InOrder::from_arg_matches(&matches).unwrap()
+            TracedOptions::from_arg_matches(&matches).unwrap()
         };
         let words = parse(&["-e", "irq", "-B", "one", "--profile", "-H", "s:a,x/b,y,s", "-B", "two"]);
         assert_eq!((words.profiled(), words.hooks()), (vec![1], vec!["s:a,x/b,y,s".to_owned()]));

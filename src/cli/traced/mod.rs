@@ -8,5 +8,5 @@ mod purpose;
 mod tracers;
 
 pub(crate) use args::{SessionArgs, Traced};
-pub(crate) use profile::{ProfileArgs, WhatArgs, add as add_profile, parse_hook};
+pub(crate) use profile::{TracedProfileArgs, WhatArgs, add as add_profile, parse_hook};
 pub(crate) use purpose::purposes;

@@ -1,6 +1,6 @@
 //! Options about the events and tracers that need another one.
 
-use super::in_order::InOrder;
+use super::in_order::TracedOptions;
 use crate::cli::given::{Given, Moot};
 use rtrace::record::{BufferPlan, TargetBuffer};
 
@@ -8,7 +8,7 @@ use rtrace::record::{BufferPlan, TargetBuffer};
 const WITH_THRESHOLD: [&str; 4] = ["function_graph", "hwlat", "osnoise", "timerlat"];
 
 /// The first option about events that nothing on the command line is for.
-pub(super) fn of_events(given: &Given, in_order: &InOrder) -> Option<Moot<'static>> {
+pub(super) fn of_events(given: &Given, in_order: &TracedOptions) -> Option<Moot<'static>> {
     let moot = |option, reason, hint| Some(Moot { option, reason, hint });
     if in_order.inverts_nothing() {
         return moot(
@@ -26,7 +26,7 @@ pub(super) fn of_events(given: &Given, in_order: &InOrder) -> Option<Moot<'stati
 
 /// The same, of events and tracers, for a command that leaves nothing set that a later one could use: record, stream,
 /// profile.
-pub(super) fn of(given: &Given, in_order: &InOrder) -> Option<Moot<'static>> {
+pub(super) fn of(given: &Given, in_order: &TracedOptions) -> Option<Moot<'static>> {
     let moot = |option, reason, hint| Some(Moot { option, reason, hint });
     if let Some(moot) = of_events(given, in_order) {
         return Some(moot);

@@ -7,7 +7,7 @@ use rtrace::tracefs::{EventSelection, Tracefs};
 
 /// The events to record for a profile.
 #[derive(clap::Args, Clone)]
-pub(crate) struct ProfileArgs {
+pub(crate) struct TracedProfileArgs {
     /// Record what report --profile wants: the scheduler with stack traces, interrupts, page faults, system calls, functions
     #[arg(long)]
     pub(crate) profile: bool,

@@ -11,21 +11,21 @@ use rtrace::trigger::{Trigger, TriggerAction};
 use std::fmt;
 
 /// The triggers to remove.
-pub(super) enum Wanted {
+pub(super) enum TriggerRemoval {
     /// All that begin with this word.
     Kind(&'static str),
     /// This one, whatever is left of its count.
     Trigger(Box<Trigger>),
 }
 
-impl Wanted {
+impl TriggerRemoval {
     /// Parses a kind, a trigger as it is written, or one as the kernel shows it; a `!` before it changes nothing.
     pub(super) fn parse(text: &str) -> Result<Self, Failure> {
         let text = text.trim();
         let text = text.strip_prefix('!').unwrap_or(text);
         match TriggerAction::NAMES.into_iter().find(|name| *name == text) {
-            Some(kind) => Ok(Wanted::Kind(kind)),
-            None => Ok(Wanted::Trigger(Box::new(text.parse().map_err(|e| invalid("trigger", e))?))),
+            Some(kind) => Ok(TriggerRemoval::Kind(kind)),
+            None => Ok(TriggerRemoval::Trigger(Box::new(text.parse().map_err(|e| invalid("trigger", e))?))),
         }
     }
 
@@ -33,8 +33,8 @@ impl Wanted {
     pub(super) fn is(&self, line: &str, format: &EventFormat) -> bool {
         let Ok(set) = line.parse::<Trigger>() else { return false };
         let wanted = match self {
-            Wanted::Kind(kind) => return set.action.name() == *kind,
-            Wanted::Trigger(wanted) => wanted,
+            TriggerRemoval::Kind(kind) => return set.action.name() == *kind,
+            TriggerRemoval::Trigger(wanted) => wanted,
         };
         // traceon is no traceoff, though an event cannot have both.
         match (&set.action, &wanted.action) {
@@ -50,11 +50,11 @@ impl Wanted {
     }
 }
 
-impl fmt::Display for Wanted {
+impl fmt::Display for TriggerRemoval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Wanted::Kind(kind) => f.write_str(kind),
-            Wanted::Trigger(trigger) => trigger.action.fmt(f),
+            TriggerRemoval::Kind(kind) => f.write_str(kind),
+            TriggerRemoval::Trigger(trigger) => trigger.action.fmt(f),
         }
     }
 }
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn by_text_by_echo_and_by_kind() {
         let format = EventFormat::parse("s", FORMAT).unwrap();
-        let is = |wanted: &str, line: &str| Wanted::parse(wanted).unwrap().is(line, &format);
+        let is = |wanted: &str, line: &str| TriggerRemoval::parse(wanted).unwrap().is(line, &format);
         let counting =
             "hist:keys=pid,common_cpu:vals=hitcount:sort=hitcount:size=4096 if comm == \"a\" && pid > 1 [active]";
         for wanted in

@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 /// events that an enable_event trigger names are off. The table says of each event how many there are, and how many the
 /// ring buffer would have taken.
 #[derive(clap::Args)]
-pub(super) struct Args {
+pub(super) struct TriggerSimulateArgs {
     #[command(flatten)]
     recorded: RecordedArgs,
     /// Event, then the trigger: 'traceoff if prev_state == 2', enable_event:SYSTEM:EVENT:1, snapshot, ...
@@ -56,7 +56,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-impl Args {
+impl TriggerSimulateArgs {
     /// The trigger with the options put in.
     fn trigger(&self, text: &str) -> Result<Trigger, Failure> {
         let twice = |what: &str| Failure::new(Exit::Usage, anyhow!("the trigger has a {what} already"));
@@ -78,7 +78,7 @@ impl Args {
     }
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(super) fn run(args: &TriggerSimulateArgs) -> Result<Exit, Failure> {
     let Some(file) = args.recorded.file() else {
         return Err(Failure::new(Exit::Usage, anyhow!("no recording is named")).hint("-i FILE names it."));
     };
@@ -125,7 +125,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 /// Writes what would have been held. `exit`: that of the first look at the recording.
-fn write(args: &Args, paths: (&Path, &Path), mut edit: HeldOnly, exit: Exit) -> Result<Exit, Failure> {
+fn write(args: &TriggerSimulateArgs, paths: (&Path, &Path), mut edit: HeldOnly, exit: Exit) -> Result<Exit, Failure> {
     let trace = open(paths.0)?;
     let copy = RecordingCopy {
         version: RecordingCopy::version_of(&trace),
@@ -166,7 +166,7 @@ impl Edit for HeldOnly {
     }
 }
 
-fn show(args: &Args, triggers: &Triggers<'_>, answered: &Answered<'_>) -> Result<(), Failure> {
+fn show(args: &TriggerSimulateArgs, triggers: &Triggers<'_>, answered: &Answered<'_>) -> Result<(), Failure> {
     let held = answered.findings.held();
     let name = |id: u16| {
         let formats = answered.of.into_iter().flat_map(|(input, _)| input.formats());
@@ -216,7 +216,7 @@ fn as_json(
 }
 
 fn as_text(
-    args: &Args,
+    args: &TriggerSimulateArgs,
     counts: &[(String, u64, u64)],
     gates: &[(String, &Firings)],
     held: &Held,

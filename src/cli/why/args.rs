@@ -2,7 +2,7 @@
 
 use crate::cli::analyze::FileArgs;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::Moment;
+use crate::cli::query::QueryMoment;
 use crate::cli::trace_file::is_recording;
 use anyhow::anyhow;
 use rtrace::assertion::Pair;
@@ -20,15 +20,15 @@ EXAMPLES:
   rtrace why 1234 run.dat --at 2128.9931
   rtrace record --for sched,irq,syscalls -- ls; rtrace why ls --worst syscall
   rtrace why nginx --worst pair --pair 'latency(sched:sched_waking, sched:sched_switch, pid=next_pid)'")]
-pub(crate) struct Args {
+pub(crate) struct WhyArgs {
     /// The task: its pid, or its name, which may be a glob; a recording in its place stands for '*' FILE
     #[arg(value_name = "TASK")]
     pub(super) task: String,
     #[command(flatten)]
     pub(super) file: FileArgs,
     /// The time off its CPU around this time; or, if it ran then, the time on it (as printed; +TIME, -TIME: of start, end)
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = Moment::parse)]
-    pub(super) at: Option<Moment>,
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = QueryMoment::parse)]
+    pub(super) at: Option<QueryMoment>,
     /// The longest such interval [default: syscall with --call, pair with --pair, else wakeup]
     #[arg(long, value_name = "KIND", value_enum)]
     pub(super) worst: Option<Worst>,
@@ -70,7 +70,7 @@ fn pair(text: &str) -> Result<Pair, String> {
     })
 }
 
-impl Args {
+impl WhyArgs {
     /// Puts in what was left out: TASK, if FILE stands in its place, and the interval.
     pub(super) fn complete(&mut self) -> Result<(), Failure> {
         let first = PathBuf::from(&self.task);

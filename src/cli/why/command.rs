@@ -1,6 +1,6 @@
 //! `rtrace why`: the interval that its arguments ask for, taken apart.
 
-use super::args::Args;
+use super::args::WhyArgs;
 use super::found::{LateInterval, WhyInterval};
 use super::{interval, json, text};
 use crate::cli::analyze::unit::ClockUnit;
@@ -13,7 +13,7 @@ use rtrace::trace_dat::Buffer;
 /// The deepest chain of wakers that is followed.
 const DEEPEST: usize = 32;
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &WhyArgs) -> Result<Exit, Failure> {
     let mut args = args.clone();
     args.complete()?;
     let args = &args;
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 fn explain<'e>(
-    args: &Args,
+    args: &WhyArgs,
     events: &'e QueryEvents<'_>,
     query: &Query<'_>,
     buffer: &'e Buffer,

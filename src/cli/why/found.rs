@@ -2,7 +2,7 @@
 
 use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::check::names::RecordingNames;
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use rtrace::analysis::{Handler, History, IntervalPart};
 use rtrace::assertion::Names;
 use rtrace::trace_dat::Buffer;
@@ -33,7 +33,7 @@ pub(super) enum LateKind {
 
 /// One interval, taken apart.
 pub(super) struct LateInterval<'e> {
-    pub(super) input: &'e Input,
+    pub(super) input: &'e QueryInput,
     pub(super) buffer: &'e Buffer,
     pub(super) unit: ClockUnit,
     pub(super) interval: WhyInterval,

@@ -1,12 +1,12 @@
 //! The interval to take apart: a first pass over the events, or two.
 
-use super::args::{Args, Worst};
+use super::args::{WhyArgs, Worst};
 use super::found::{LateKind, WhyInterval};
 use super::pids::pids;
 use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::check::names::RecordingNames;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::{Input, QueryEvents};
+use crate::cli::query::{QueryEvents, QueryInput};
 use anyhow::anyhow;
 use rtrace::analysis::{Sched, SchedReport, SpanPlan, Syscalls, TaskSched, TaskSpan, TimeIn};
 use rtrace::assertion::{Names, Pair};
@@ -18,7 +18,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-pub(super) fn find(args: &Args, events: &QueryEvents<'_>, query: &Query<'_>) -> Result<WhyInterval, Failure> {
+pub(super) fn find(args: &WhyArgs, events: &QueryEvents<'_>, query: &Query<'_>) -> Result<WhyInterval, Failure> {
     let input = &events.inputs[0];
     let formats: Vec<&EventFormat> = input.formats().collect();
     let sched = Sched::new(formats.iter().copied(), input.trace.abi);
@@ -42,12 +42,17 @@ pub(super) fn find(args: &Args, events: &QueryEvents<'_>, query: &Query<'_>) -> 
 }
 
 /// The error that nothing is there to be explained.
-fn lacking(input: &Input, what: &str, purpose: &str) -> Failure {
+fn lacking(input: &QueryInput, what: &str, purpose: &str) -> Failure {
     let error = anyhow!("{} {what}", input.path.display());
     Failure::new(Exit::Failed, error).hint(format!("`rtrace record --for {purpose}` records what is needed."))
 }
 
-fn wakeup(args: &Args, input: &Input, report: &SchedReport, tasks: &HashSet<Pid>) -> Result<WhyInterval, Failure> {
+fn wakeup(
+    args: &WhyArgs,
+    input: &QueryInput,
+    report: &SchedReport,
+    tasks: &HashSet<Pid>,
+) -> Result<WhyInterval, Failure> {
     if !report.has_wakeups {
         return Err(lacking(input, "holds no wakeups", "sched,irq"));
     }
@@ -63,8 +68,8 @@ fn wakeup(args: &Args, input: &Input, report: &SchedReport, tasks: &HashSet<Pid>
 }
 
 fn around(
-    args: &Args,
-    input: &Input,
+    args: &WhyArgs,
+    input: &QueryInput,
     query: &Query<'_>,
     sched: Sched,
     tasks: HashSet<Pid>,
@@ -105,7 +110,7 @@ fn episode(task: &TaskSched, at: u64) -> Option<(u64, u64)> {
     Some((begin, end))
 }
 
-fn syscall(args: &Args, input: &Input, query: &Query<'_>, tasks: HashSet<Pid>) -> Result<WhyInterval, Failure> {
+fn syscall(args: &WhyArgs, input: &QueryInput, query: &Query<'_>, tasks: HashSet<Pid>) -> Result<WhyInterval, Failure> {
     let syscalls = Syscalls::new(input.formats(), input.trace.abi);
     if !syscalls.has_events() {
         return Err(lacking(input, "holds no system calls", "sched,irq,syscalls"));
@@ -127,8 +132,8 @@ fn syscall(args: &Args, input: &Input, query: &Query<'_>, tasks: HashSet<Pid>) -
 }
 
 fn longest_pair(
-    args: &Args,
-    input: &Input,
+    args: &WhyArgs,
+    input: &QueryInput,
     query: &Query<'_>,
     tasks: HashSet<Pid>,
     pair: &Pair,

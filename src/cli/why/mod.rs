@@ -9,5 +9,5 @@ mod pids;
 mod sentence;
 mod text;
 
-pub(crate) use args::Args;
+pub(crate) use args::WhyArgs;
 pub(crate) use command::run;

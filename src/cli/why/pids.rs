@@ -1,8 +1,8 @@
 //! The tasks that a name means.
 
-use super::args::Args;
+use super::args::WhyArgs;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use anyhow::anyhow;
 use rtrace::analysis::SchedReport;
 use rtrace::events::glob_matches;
@@ -10,7 +10,7 @@ use rtrace::units::Pid;
 use std::collections::HashSet;
 
 /// Tasks by pid or name: the names that the scheduler's events give last, and those that the recording keeps.
-pub(super) fn pids(args: &Args, input: &Input, sched: &SchedReport) -> Result<HashSet<Pid>, Failure> {
+pub(super) fn pids(args: &WhyArgs, input: &QueryInput, sched: &SchedReport) -> Result<HashSet<Pid>, Failure> {
     let known = |pid: Pid| sched.tasks.iter().any(|task| task.pid == pid);
     if let Ok(pid) = args.task.parse().map(Pid) {
         if pid.0 != 0 && known(pid) {

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::io::Write;
 
 /// A line of the tree.
-struct Row {
+struct WhyRow {
     /// From the interval's begin; of several parts together none.
     offset: Option<u64>,
     time: u64,
@@ -62,7 +62,7 @@ fn add(
     parts: &[IntervalPart],
     top: usize,
     indent: &str,
-    rows: &mut Vec<Row>,
+    rows: &mut Vec<WhyRow>,
 ) {
     let is_long = |part: &IntervalPart| is_long_time(part.time(), found.time(), top);
     // Of a part that is nearly all its own time, the interruptions are not worth a line.
@@ -83,7 +83,7 @@ fn add(
             text.push_str(&format!(", {} times", group.count));
         }
         let offset = (group.count == 1).then(|| part.begin - found.interval.begin);
-        rows.push(Row { offset, time: group.time, text });
+        rows.push(WhyRow { offset, time: group.time, text });
         if group.count == 1 {
             add(found, Some(part), &part.parts, top, &format!("{indent}{below}"), rows);
         }
@@ -93,7 +93,7 @@ fn add(
         let (branch, _) = branches(outer.is_none(), true);
         let time = hidden.iter().map(|group| group.time).sum();
         let text = format!("{indent}{branch}{} (`--top 0` shows all)", many(parts as u64, "shorter part"));
-        rows.push(Row { offset: None, time, text });
+        rows.push(WhyRow { offset: None, time, text });
     }
 }
 
@@ -102,7 +102,7 @@ fn is_long_time(time: u64, whole: u64, top: usize) -> bool {
 }
 
 /// Parts of one kind, shown on one line.
-struct Group {
+struct WhyGroup {
     /// The first one.
     first: usize,
     count: usize,
@@ -111,8 +111,8 @@ struct Group {
 
 /// Each part by itself; if there are more than `top`, those of the same kind together, but for sleeps, of which each has
 /// another reason.
-fn groups(parts: &[IntervalPart], top: usize) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+fn groups(parts: &[IntervalPart], top: usize) -> Vec<WhyGroup> {
+    let mut groups: Vec<WhyGroup> = Vec::new();
     let together = top > 0 && parts.len() > top;
     let is_alone = |part: &IntervalPart| matches!(part.kind, PartKind::Sleep { .. });
     for (number, part) in parts.iter().enumerate() {
@@ -122,7 +122,7 @@ fn groups(parts: &[IntervalPart], top: usize) -> Vec<Group> {
                 group.count += 1;
                 group.time += part.time();
             }
-            None => groups.push(Group { first: number, count: 1, time: part.time() }),
+            None => groups.push(WhyGroup { first: number, count: 1, time: part.time() }),
         }
     }
     groups

@@ -6,7 +6,7 @@ use crate::cli::analyze::answers::{self, AnswerArgs, Question};
 use crate::cli::analyze::tasks::TaskArgs;
 use crate::cli::analyze::words::{cut, many};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use rtrace::analysis::{FaultCount, FaultReport, Faults};
 use rtrace::units::Pid;
 use serde_json::Value;
@@ -40,7 +40,7 @@ impl Question for AnalyzeFaultsArgs {
     const LACKING: &'static str = "page faults";
     const COLUMNS: &'static str = "task,pid,user,kernel";
 
-    fn analysis(&self, input: &Input) -> Option<Faults> {
+    fn analysis(&self, input: &QueryInput) -> Option<Faults> {
         let formats = input.trace.formats().collect::<Vec<_>>();
         let faults = Faults::new(formats, input.trace.abi, self.tasks.chosen(input));
         faults.has_events().then_some(faults)

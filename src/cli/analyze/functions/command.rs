@@ -6,7 +6,7 @@ use crate::cli::analyze::answers::{self, AnswerArgs, Question};
 use crate::cli::analyze::tasks::TaskArgs;
 use crate::cli::analyze::words::{cut, many};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use rtrace::analysis::{CalledFunction, FunctionReport, FunctionTimes};
 use rtrace::events::glob_matches;
 use serde_json::Value;
@@ -98,7 +98,7 @@ impl Question for AnalyzeFunctionsArgs {
     const COLUMNS: &'static str = "function,address,calls,whole,asleep,preempted,interrupted,net,own,net_mean,net_p50,net_p90,net_p99,\
          net_p999,net_max,whole_mean,whole_p50,whole_p90,whole_p99,whole_p999,whole_max,max_at,max_pid,max_cpu";
 
-    fn analysis(&self, input: &Input) -> Option<FunctionTimes> {
+    fn analysis(&self, input: &QueryInput) -> Option<FunctionTimes> {
         let formats = input.trace.formats().collect::<Vec<_>>();
         let functions = FunctionTimes::new(formats, input.trace.abi, self.tasks.chosen(input));
         functions.has_events().then_some(functions)

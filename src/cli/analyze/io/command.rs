@@ -5,7 +5,7 @@ use super::{csv, json, text};
 use crate::cli::analyze::answers::{self, AnswerArgs, Question};
 use crate::cli::analyze::words::{cut, many};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use rtrace::analysis::{Io, IoReport, IoRequests};
 use serde_json::Value;
 use std::io::Write;
@@ -39,7 +39,7 @@ impl Question for AnalyzeIoArgs {
          queued,queue_mean,queue_p50,queue_p90,queue_p99,queue_p999,queue_max,device_mean,device_p50,device_p90,device_p99,\
          device_p999,device_max,max_at,max_sector,errors";
 
-    fn analysis(&self, input: &Input) -> Option<Io> {
+    fn analysis(&self, input: &QueryInput) -> Option<Io> {
         let io = Io::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
         io.has_events().then_some(io)
     }

@@ -5,7 +5,7 @@ use super::{csv, json, text};
 use crate::cli::analyze::answers::{self, AnswerArgs, Question};
 use crate::cli::analyze::words::{cut, many};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use rtrace::analysis::{IrqReport, IrqSource, Irqs};
 use serde_json::Value;
 use std::cmp::Reverse;
@@ -78,7 +78,7 @@ impl Question for AnalyzeIrqArgs {
     const COLUMNS: &'static str = "kind,handler,id,runs,total,own,mean,p50,p90,p99,p999,max,max_at,max_cpu,delays,delay_mean,\
          delay_p50,delay_p90,delay_p99,delay_p999,delay_max";
 
-    fn analysis(&self, input: &Input) -> Option<Irqs> {
+    fn analysis(&self, input: &QueryInput) -> Option<Irqs> {
         let irqs = Irqs::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
         irqs.has_events().then_some(irqs)
     }

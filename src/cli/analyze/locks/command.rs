@@ -6,7 +6,7 @@ use crate::cli::analyze::answers::{self, AnswerArgs, Question};
 use crate::cli::analyze::tasks::TaskArgs;
 use crate::cli::analyze::words::{cut, many};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use rtrace::analysis::{LockKind, LockReport, LockWaits, Locks};
 use rtrace::units::Pid;
 use serde_json::Value;
@@ -91,7 +91,7 @@ impl Question for AnalyzeLocksArgs {
     const COLUMNS: &'static str =
         "lock,address,kind,waits,failed,total,mean,p50,p90,p99,p999,max,max_at,max_pid,max_cpu";
 
-    fn analysis(&self, input: &Input) -> Option<Locks> {
+    fn analysis(&self, input: &QueryInput) -> Option<Locks> {
         let formats = input.trace.formats().collect::<Vec<_>>();
         let locks = Locks::new(formats, input.trace.abi, self.tasks.chosen(input));
         locks.has_events().then_some(locks)

@@ -5,7 +5,7 @@ use super::{csv, json, text};
 use crate::cli::analyze::answers::{self, AnswerArgs, Question};
 use crate::cli::analyze::words::{cut, many};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use rtrace::analysis::{Memory, MemoryReport, MemorySite};
 use serde_json::Value;
 use std::cmp::Reverse;
@@ -74,7 +74,7 @@ impl Question for AnalyzeMemoryArgs {
     const COLUMNS: &'static str = "site,address,allocations,asked,taken,freed,live_taken,live,most,life_mean,life_p50,life_p90,life_p99,\
          life_p999,life_max";
 
-    fn analysis(&self, input: &Input) -> Option<Memory> {
+    fn analysis(&self, input: &QueryInput) -> Option<Memory> {
         let memory = Memory::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
         memory.has_events().then_some(memory)
     }

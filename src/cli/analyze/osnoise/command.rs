@@ -8,7 +8,7 @@ use crate::cli::analyze::answers::{self, AnswerArgs, Question};
 use crate::cli::analyze::noise;
 use crate::cli::analyze::words::many;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use rtrace::analysis::{Osnoise, OsnoiseReport};
 use rtrace::units::parse_duration;
 use serde_json::Value;
@@ -46,7 +46,7 @@ impl Question for AnalyzeOsnoiseArgs {
     const COLUMNS: &'static str =
         "cpu,periods,runtime_us,noise_us,available_percent,max_noise_us,max_single_us,hw,nmi,irq,softirq,thread";
 
-    fn analysis(&self, input: &Input) -> Option<Osnoise> {
+    fn analysis(&self, input: &QueryInput) -> Option<Osnoise> {
         let beyond = self.beyond.map(noise::nanoseconds);
         let osnoise = Osnoise::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi, beyond);
         osnoise.has_events().then_some(osnoise)

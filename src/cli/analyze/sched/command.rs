@@ -5,7 +5,7 @@ use super::{csv, json, text, timehist};
 use crate::cli::analyze::answers::{self, AnswerArgs, Question};
 use crate::cli::analyze::words::{cut, many};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use rtrace::analysis::{Sched, SchedReport, TaskSched, TimeIn};
 use rtrace::events::glob_matches;
 use rtrace::units::Pid;
@@ -106,7 +106,7 @@ impl Question for AnalyzeSchedArgs {
     const COLUMNS: &'static str = "comm,pid,begin,end,run,wait,preempted,sleep,blocked,unknown,voluntary,involuntary,migrations,wakeups,\
          waits,wait_mean,wait_p50,wait_p90,wait_p99,wait_p999,wait_max,wait_max_at,wait_max_cpu";
 
-    fn analysis(&self, input: &Input) -> Option<Sched> {
+    fn analysis(&self, input: &QueryInput) -> Option<Sched> {
         let sched = Sched::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
         sched.has_events().then_some(sched)
     }

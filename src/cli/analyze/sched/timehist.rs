@@ -5,7 +5,7 @@ use crate::cli::analyze::answers::{Form, Question, lacking};
 use crate::cli::analyze::place::AnswerPlace;
 use crate::cli::analyze::words::quoted;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use rtrace::analysis::{CpuStay, TimeHistory};
 use serde_json::json;
 use std::io::Write;
@@ -51,7 +51,7 @@ pub(super) fn run(args: &AnalyzeSchedArgs) -> Result<Exit, Failure> {
 /// The rows that are written.
 struct TimehistLines<'a> {
     rows: &'a SchedRowArgs,
-    input: &'a Input,
+    input: &'a QueryInput,
     form: Form,
     /// Number of rows, in all and of this buffer.
     written: u64,

@@ -7,7 +7,7 @@ use crate::cli::analyze::tasks::TaskArgs;
 use crate::cli::analyze::words::{cut, many};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::machine::RecordingMachine;
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use rtrace::analysis::{DescriptorCalls, SyscallReport, SyscallTimes, Syscalls};
 use rtrace::events::glob_matches;
 use rtrace::export::ArgumentPositions;
@@ -113,7 +113,7 @@ impl Question for AnalyzeSyscallsArgs {
     const COLUMNS: &'static str =
         "call,number,calls,failed,total,off_cpu,mean,p50,p90,p99,p999,max,max_at,max_pid,max_cpu,errors";
 
-    fn analysis(&self, input: &Input) -> Option<Syscalls> {
+    fn analysis(&self, input: &QueryInput) -> Option<Syscalls> {
         let syscalls = Syscalls::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
         let syscalls = Some(syscalls).filter(Syscalls::has_events)?.with_descriptors(descriptor_calls(input));
         Some(match self.tasks.chosen(input) {
@@ -186,7 +186,7 @@ pub(super) fn first<T>(rows: &[T], top: usize) -> (Vec<&T>, usize) {
 }
 
 /// The calls of the recorded machine that take descriptors, and the processes of the recording's tasks.
-fn descriptor_calls(input: &Input) -> DescriptorCalls {
+fn descriptor_calls(input: &QueryInput) -> DescriptorCalls {
     let positions = ArgumentPositions::new("fd");
     let calls = RecordingMachine::of_recording(&input.trace).into_iter().flat_map(RecordingMachine::calls);
     let calls = calls.map(|(number, name)| (number, name, positions.of(name)));

@@ -7,7 +7,7 @@ use crate::cli::analyze::answers::{self, AnswerArgs, Question};
 use crate::cli::analyze::words::many;
 use crate::cli::analyze::{distribution, noise};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use rtrace::analysis::{Durations, Timerlat, TimerlatReport};
 use rtrace::units::parse_duration;
 use serde_json::Value;
@@ -44,7 +44,7 @@ impl Question for AnalyzeTimerlatArgs {
     const LACKING: &'static str = "samples of timerlat";
     const COLUMNS: &'static str = "cpu,context,samples,last,min,mean,p50,p90,p99,p999,max";
 
-    fn analysis(&self, input: &Input) -> Option<Timerlat> {
+    fn analysis(&self, input: &QueryInput) -> Option<Timerlat> {
         let beyond = self.beyond.map(noise::nanoseconds);
         let timerlat = Timerlat::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi, beyond);
         timerlat.has_events().then_some(timerlat)

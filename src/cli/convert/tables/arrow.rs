@@ -3,7 +3,7 @@
 use crate::cli::convert::occurring::occurring;
 use crate::cli::convert::written::ConvertOutcome;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::{Input, QueryEvents};
+use crate::cli::query::{QueryEvents, QueryInput};
 use anyhow::anyhow;
 use rtrace::export::{Arrow, ArrowBuffer};
 use std::io::Write;
@@ -13,7 +13,7 @@ pub(in crate::cli::convert) fn write(
     events: &QueryEvents<'_>,
     out: &mut (impl Write + Send),
 ) -> Result<ConvertOutcome, Failure> {
-    let labels: Vec<String> = events.inputs.iter().map(Input::label).collect();
+    let labels: Vec<String> = events.inputs.iter().map(QueryInput::label).collect();
     let mut buffers = Vec::new();
     for (source, ids) in events.query.sources().iter().zip(occurring(events)?) {
         let input = &events.inputs[source.recording];

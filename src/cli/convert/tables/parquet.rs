@@ -5,7 +5,7 @@ use crate::cli::convert::origin::RecordingOrigin;
 use crate::cli::convert::written::ConvertOutcome;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::machine::RecordingMachine;
-use crate::cli::query::{Input, QueryEvents};
+use crate::cli::query::{QueryEvents, QueryInput};
 use anyhow::anyhow;
 use rtrace::export::{TableBuffer, TableFile, Tables};
 use rtrace::recording::BufferSource;
@@ -54,15 +54,15 @@ pub(in crate::cli::convert) fn write(
 }
 
 /// The recording's name without its ending; with its number where an earlier one has the same.
-fn stem(inputs: &[Input], number: usize) -> String {
-    let of = |input: &Input| input.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+fn stem(inputs: &[QueryInput], number: usize) -> String {
+    let of = |input: &QueryInput| input.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let stem = of(&inputs[number]);
     let taken = inputs[..number].iter().any(|input| of(input) == stem);
     // `%` is written as `%25`, so no other recording can be called so.
     if taken { format!("{stem}%{number}") } else { stem }
 }
 
-fn names_of_calls(input: &Input) -> impl Fn(i64) -> Option<&'static str> + Sync + use<> {
+fn names_of_calls(input: &QueryInput) -> impl Fn(i64) -> Option<&'static str> + Sync + use<> {
     let machine = RecordingMachine::of_recording(&input.trace);
     move |number| machine?.name(number)
 }

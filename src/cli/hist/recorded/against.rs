@@ -1,6 +1,6 @@
 //! Tables of two recordings, compared.
 
-use super::super::output::OutputArgs;
+use super::super::output::HistOutputArgs;
 use super::answered::Answered;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::terminal::stdout;
@@ -28,33 +28,33 @@ impl AgainstArgs {
 }
 
 /// The table of one recording, what it lost, and how it is shown.
-pub(super) struct Side {
+pub(super) struct HistSide {
     table: HistTable,
     event: EventName,
     format: rtrace::format::EventFormat,
     recording: Value,
 }
 
-impl Side {
+impl HistSide {
     /// Of the trigger with this number.
-    pub(super) fn of(answered: &Answered<'_>, number: usize, output: &OutputArgs) -> Result<Side, Failure> {
+    pub(super) fn of(answered: &Answered<'_>, number: usize, output: &HistOutputArgs) -> Result<HistSide, Failure> {
         let Some((table, (_, format))) = answered.table(number, output).zip(answered.findings.trigger(number)) else {
             return Err(anyhow!("the trigger has no table").into());
         };
         answered.note_losses(output.max_lost())?;
         let event = EventName::new(&format.system, &format.name);
-        Ok(Side { table, event, format: format.clone(), recording: answered.json() })
+        Ok(HistSide { table, event, format: format.clone(), recording: answered.json() })
     }
 }
 
 /// Prints the change of each key, the largest first.
-pub(super) fn print(before: &Side, after: &Side, output: &OutputArgs) -> Result<Exit, Failure> {
+pub(super) fn print(before: &HistSide, after: &HistSide, output: &HistOutputArgs) -> Result<Exit, Failure> {
     let printer = output.printer_of(&after.event, after.format.clone());
     let changes = diff_by_name(&before.table, &after.table);
     let mut out = stdout().lock();
     if output.is_json() {
         let side =
-            |side: &Side| json!({"recording": side.recording, "hits": side.table.hits, "dropped": side.table.dropped});
+            |of: &HistSide| json!({"recording": of.recording, "hits": of.table.hits, "dropped": of.table.dropped});
         let document = json!({
             "schema": "rtrace.hist-diff",
             "version": 1,

@@ -1,10 +1,10 @@
 //! Tables of triggers that were evaluated here, not in the kernel.
 
-use super::super::output::OutputArgs;
+use super::super::output::HistOutputArgs;
 use super::super::return_addresses::rename;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::key_names::KeyNames;
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use crate::cli::terminal::note;
 use anyhow::anyhow;
 use rtrace::analysis::{HistFindings, HistNames};
@@ -19,14 +19,14 @@ use std::path::Path;
 pub(crate) struct Answered<'a> {
     pub(super) names: KeyNames<'a>,
     pub(crate) findings: HistFindings,
-    pub(super) missed: Missed<'a>,
+    pub(super) missed: HistLosses<'a>,
     /// The recording and its buffer; `None` while the events come.
-    pub(crate) of: Option<(&'a Input, &'a Buffer)>,
+    pub(crate) of: Option<(&'a QueryInput, &'a Buffer)>,
 }
 
 /// Events that were not seen, as the kernel dropped them.
 #[derive(Clone, Copy)]
-pub(crate) struct Missed<'a> {
+pub(crate) struct HistLosses<'a> {
     /// The recording; `None` while the events come.
     pub(super) file: Option<&'a Path>,
     pub(super) lost: u64,
@@ -37,7 +37,7 @@ pub(crate) struct Missed<'a> {
 impl Answered<'_> {
     /// The table of a trigger of the setup as `output` shows it: return addresses are named as by the kernel's `%pB`, but in
     /// the kernel's own text.
-    pub(crate) fn table(&self, trigger: usize, output: &OutputArgs) -> Option<HistTable> {
+    pub(crate) fn table(&self, trigger: usize, output: &HistOutputArgs) -> Option<HistTable> {
         let mut table = self.findings.table(trigger, &self.names)?;
         if !output.is_raw() {
             rename(std::slice::from_mut(&mut table), || Some(self.names.kallsyms()));
@@ -69,10 +69,10 @@ impl Answered<'_> {
     }
 }
 
-impl<'a> Missed<'a> {
+impl<'a> HistLosses<'a> {
     /// Losses and gaps of a recording that was read whole.
-    pub(crate) fn of(input: &'a Input, outcome: &Outcome) -> Self {
-        Missed { file: Some(input.path.as_path()), lost: outcome.lost, gaps: outcome.gaps }
+    pub(crate) fn of(input: &'a QueryInput, outcome: &Outcome) -> Self {
+        HistLosses { file: Some(input.path.as_path()), lost: outcome.lost, gaps: outcome.gaps }
     }
 
     /// Says that events were lost, if some were.
@@ -80,7 +80,7 @@ impl<'a> Missed<'a> {
     /// # Errors
     /// More than are `allowed`, or an unknown number.
     pub(crate) fn note(&self, allowed: Option<u64>) -> Result<(), Failure> {
-        let Missed { file, lost, gaps } = *self;
+        let HistLosses { file, lost, gaps } = *self;
         if lost == 0 && gaps == 0 {
             return Ok(());
         }

@@ -1,9 +1,9 @@
 //! The recording that is asked, and what its events make of triggers.
 
-use super::answered::{Answered, Missed};
+use super::answered::{Answered, HistLosses};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::key_names::KeyNames;
-use crate::cli::query::{Input, WindowArgs, answer, one_buffer};
+use crate::cli::query::{QueryInput, WindowArgs, answer, one_buffer};
 use crate::cli::trace_file::threads;
 use anyhow::anyhow;
 use rtrace::analysis::{HistSetup, Histograms, SetupError};
@@ -76,7 +76,7 @@ impl RecordedArgs {
     /// `failure` words the error of a trigger.
     pub(crate) fn ask(
         &self,
-        setup: impl FnOnce(&Input) -> Result<HistSetup, Failure>,
+        setup: impl FnOnce(&QueryInput) -> Result<HistSetup, Failure>,
         failure: impl FnOnce(SetupError) -> Failure,
         show: impl FnOnce(&Answered<'_>) -> Result<Exit, Failure>,
     ) -> Result<Exit, Failure> {
@@ -87,7 +87,7 @@ impl RecordedArgs {
     pub(super) fn ask_of(
         &self,
         path: &Path,
-        setup: impl FnOnce(&Input) -> Result<HistSetup, Failure>,
+        setup: impl FnOnce(&QueryInput) -> Result<HistSetup, Failure>,
         failure: impl FnOnce(SetupError) -> Failure,
         show: impl FnOnce(&Answered<'_>) -> Result<Exit, Failure>,
     ) -> Result<Exit, Failure> {
@@ -98,7 +98,7 @@ impl RecordedArgs {
     pub(crate) fn look(
         &self,
         path: &Path,
-        look: impl FnOnce(Query<'_>, &Input, &Buffer) -> Result<Exit, Failure>,
+        look: impl FnOnce(Query<'_>, &QueryInput, &Buffer) -> Result<Exit, Failure>,
     ) -> Result<Exit, Failure> {
         answer(path, &self.window, self.threads, |events, _| {
             let (query, buffer) = one_buffer(self.buffer.as_deref(), events)?;
@@ -109,7 +109,7 @@ impl RecordedArgs {
     /// Takes events through triggers, and has `show` say what came of it. `failure` words the error of a trigger.
     pub(crate) fn answer(
         &self,
-        (query, input, buffer): (Query<'_>, &Input, &Buffer),
+        (query, input, buffer): (Query<'_>, &QueryInput, &Buffer),
         setup: HistSetup,
         failure: impl FnOnce(SetupError) -> Failure,
         show: impl FnOnce(&Answered<'_>) -> Result<Exit, Failure>,
@@ -120,7 +120,7 @@ impl RecordedArgs {
         let analysis = analysis.map_err(failure)?;
         let query = if analysis.needs_all_events() { query } else { of_events(query, &analysis.events())? };
         let (findings, outcome) = query.analyse(analysis)?;
-        let missed = Missed::of(input, &outcome);
+        let missed = HistLosses::of(input, &outcome);
         show(&Answered { names: KeyNames::of(input), findings, missed, of: Some((input, buffer)) })
     }
 

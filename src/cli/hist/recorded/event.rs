@@ -2,13 +2,13 @@
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::machine::RecordingMachine;
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use anyhow::anyhow;
 use rtrace::format::EventFormat;
 use rtrace::syntax::did_you_mean;
 
 /// The one event of the recording that `text` names: `sched:sched_switch`, `sched/sched_switch`, `sched_switch`.
-pub(crate) fn find_format<'i>(input: &'i Input, text: &str) -> Result<&'i EventFormat, Failure> {
+pub(crate) fn find_format<'i>(input: &'i QueryInput, text: &str) -> Result<&'i EventFormat, Failure> {
     let named = |format: &&EventFormat| match text.split_once([':', '/']) {
         Some((system, event)) => format.system == system && format.name == event,
         None => format.name == text,
@@ -35,7 +35,7 @@ pub(crate) fn find_format<'i>(input: &'i Input, text: &str) -> Result<&'i EventF
 }
 
 /// The event that holds the calls of `syscalls:sys_enter_NAME` in a recording of raw_syscalls.
-fn as_raw_syscall(input: &Input, text: &str) -> Option<String> {
+fn as_raw_syscall(input: &QueryInput, text: &str) -> Option<String> {
     let name = text.rsplit([':', '/']).next()?;
     let (raw, call) = ["sys_enter", "sys_exit"].iter().find_map(|raw| {
         let call = name.strip_prefix(raw)?.strip_prefix('_')?;

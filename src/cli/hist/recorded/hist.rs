@@ -1,16 +1,16 @@
 //! `rtrace hist -i FILE EVENT`, and `rtrace hist --in-user EVENT`.
 
-use super::super::live::Live;
-use super::super::output::{OutputArgs, Printer};
+use super::super::live::HistDisplay;
+use super::super::output::{HistOutputArgs, Printer};
 use super::super::place::syntax_failure;
 use super::super::spec::SpecArgs;
-use super::against::{self, AgainstArgs, Side};
+use super::against::{self, AgainstArgs, HistSide};
 use super::over_time::OverTimeArgs;
 use super::snapshot::SnapshotArgs;
-use super::stream::Following;
-use super::{Answered, RecordedArgs, Streamed, find_format};
+use super::stream::HistRefresh;
+use super::{Answered, HistStream, RecordedArgs, find_format};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::Input;
+use crate::cli::query::QueryInput;
 use crate::cli::terminal::note;
 use anyhow::anyhow;
 use rtrace::analysis::{EventTrigger, HistSetup, HistTrigger, SetupError};
@@ -68,7 +68,7 @@ impl TriggerArgs {
     }
 
     /// System and name of an event of the recording, or of a synthetic one.
-    fn find(&self, input: &Input, event: &str) -> Result<(String, String), Failure> {
+    fn find(&self, input: &QueryInput, event: &str) -> Result<(String, String), Failure> {
         let bare = event.strip_prefix("synthetic:").or_else(|| event.strip_prefix("synthetic/")).unwrap_or(event);
         if self.synthetic.iter().any(|definition| definition.name == bare) {
             return Ok(("synthetic".to_owned(), bare.to_owned()));
@@ -78,7 +78,7 @@ impl TriggerArgs {
     }
 
     /// The triggers on the events of a recording.
-    pub(in crate::cli) fn setup(&self, input: &Input, triggers: &Triggers<'_>) -> Result<HistSetup, Failure> {
+    pub(in crate::cli) fn setup(&self, input: &QueryInput, triggers: &Triggers<'_>) -> Result<HistSetup, Failure> {
         let mut setup = HistSetup { definitions: self.synthetic.clone(), ..HistSetup::default() };
         for (event, _, spec) in &triggers.hists {
             let (system, event) = self.find(input, event)?;
@@ -124,13 +124,13 @@ pub(in super::super) fn count(
     spec: &SpecArgs,
     more: &TriggerArgs,
     CountArgs { only_held, heaviest, over_time, snapshot, against }: &CountArgs,
-    output: &OutputArgs,
+    output: &HistOutputArgs,
 ) -> Result<Exit, Failure> {
     let (text, own) = spec.parsed()?;
     let mut triggers = more.parsed()?;
     triggers.hists.push((spec.event_text().unwrap_or_default(), &text, own));
     let number = triggers.hists.len() - 1;
-    let setup = |input: &Input| {
+    let setup = |input: &QueryInput| {
         Ok(HistSetup {
             only_held: *only_held,
             every: over_time.every(),
@@ -155,8 +155,8 @@ pub(in super::super) fn count(
         };
     };
     let (mut before, mut after) = (None, None);
-    let side = |to: &mut Option<Side>, answered: &Answered<'_>| {
-        *to = Some(Side::of(answered, number, output)?);
+    let side = |to: &mut Option<HistSide>, answered: &Answered<'_>| {
+        *to = Some(HistSide::of(answered, number, output)?);
         Ok(Exit::Success)
     };
     let of_other = recorded.ask_of(other, setup, wrong, |answered| side(&mut before, answered))?;
@@ -171,10 +171,10 @@ pub(in super::super) fn count(
 
 /// Counts the events that come while a command runs, and prints the table.
 pub(in super::super) fn count_now(
-    streamed: &Streamed<'_>,
+    streamed: &HistStream<'_>,
     event: EventName,
     spec: HistSpec,
-    output: &OutputArgs,
+    output: &HistOutputArgs,
 ) -> Result<Exit, Failure> {
     let text = spec.to_string();
     let setup = HistSetup {
@@ -188,13 +188,17 @@ pub(in super::super) fn count_now(
             live.borrow_mut().show(&next)
         })
     };
-    let following = output.interval().map(|interval| Following { interval, show: &mut reading });
+    let following = output.interval().map(|interval| HistRefresh { interval, show: &mut reading });
     let wrong = |error: SetupError| syntax_failure("trigger", &error.problem.diagnostic(&text));
     streamed.ask(setup, wrong, following, |answered| show_table_after(answered, 0, output, &live.borrow()))
 }
 
 /// Prints the table of the trigger with this number.
-pub(in crate::cli) fn show_table(answered: &Answered<'_>, number: usize, output: &OutputArgs) -> Result<(), Failure> {
+pub(in crate::cli) fn show_table(
+    answered: &Answered<'_>,
+    number: usize,
+    output: &HistOutputArgs,
+) -> Result<(), Failure> {
     show_table_after(answered, number, output, &output.live())
 }
 
@@ -202,7 +206,7 @@ pub(in crate::cli) fn show_table(answered: &Answered<'_>, number: usize, output:
 fn with_table<T>(
     answered: &Answered<'_>,
     number: usize,
-    output: &OutputArgs,
+    output: &HistOutputArgs,
     act: impl FnOnce(&Printer<'_>, HistTable) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let Some((mut table, (_, format))) = answered.table(number, output).zip(answered.findings.trigger(number)) else {
@@ -215,7 +219,12 @@ fn with_table<T>(
 }
 
 /// The same as [`show_table`], after the readings that `live` showed.
-fn show_table_after(answered: &Answered<'_>, number: usize, output: &OutputArgs, live: &Live) -> Result<(), Failure> {
+fn show_table_after(
+    answered: &Answered<'_>,
+    number: usize,
+    output: &HistOutputArgs,
+    live: &HistDisplay,
+) -> Result<(), Failure> {
     let counts = answered.findings.counts(number).unwrap_or_default();
     let more = json!({
         "recording": answered.json(),

@@ -9,10 +9,10 @@ mod over_time;
 mod snapshot;
 mod stream;
 
-pub(in crate::cli) use answered::{Answered, Missed};
+pub(in crate::cli) use answered::{Answered, HistLosses};
 pub(in crate::cli) use args::{RecordedArgs, of_events};
 pub(in crate::cli) use event::find_format;
 pub(in crate::cli) use hist::show_table;
 pub(super) use hist::{CountArgs, count, count_now};
 pub(in crate::cli) use hist::{TriggerArgs, Triggers};
-pub(in crate::cli) use stream::{Following, Streamed, WhereArgs};
+pub(in crate::cli) use stream::{HistRefresh, HistStream, WhereArgs};

@@ -1,6 +1,6 @@
 //! A table over time: a heat map.
 
-use super::super::output::OutputArgs;
+use super::super::output::HistOutputArgs;
 use super::answered::Answered;
 use crate::cli::exit::Failure;
 use crate::cli::terminal::stdout;
@@ -40,7 +40,7 @@ impl OverTimeArgs {
     }
 
     /// Prints the table of the trigger with this number.
-    pub(super) fn show(&self, answered: &Answered<'_>, number: usize, output: &OutputArgs) -> Result<(), Failure> {
+    pub(super) fn show(&self, answered: &Answered<'_>, number: usize, output: &HistOutputArgs) -> Result<(), Failure> {
         let length = self.every.unwrap_or(1).max(1);
         let (table, cells) = answered
             .table(number, output)

@@ -23,23 +23,23 @@ pub(super) struct SnapshotArgs {
 }
 
 /// A snapshot: its file's name, and its time in the clock's unit.
-pub(super) struct Moment {
+pub(super) struct HistSnapshot {
     name: String,
     time: u64,
 }
 
 impl SnapshotArgs {
     /// The snapshots of all triggers up to the one with the number `last`, if they are asked for.
-    pub(super) fn moments(&self, answered: &Answered<'_>, last: usize) -> Vec<Moment> {
+    pub(super) fn moments(&self, answered: &Answered<'_>, last: usize) -> Vec<HistSnapshot> {
         let moment = |number: usize| {
             let (snapshot, (_, format)) = answered.findings.snapshot(number).zip(answered.findings.trigger(number))?;
-            Some(Moment { name: format!("{}-{}.dat", number + 1, format.name), time: snapshot.time.0 })
+            Some(HistSnapshot { name: format!("{}-{}.dat", number + 1, format.name), time: snapshot.time.0 })
         };
         if self.snapshot_to.is_some() { (0..=last).filter_map(moment).collect() } else { Vec::new() }
     }
 
     /// Writes what the recording at `input` holds before them. `exit`: that of the first look at it.
-    pub(super) fn write(&self, input: &Path, moments: &[Moment], exit: Exit) -> Result<Exit, Failure> {
+    pub(super) fn write(&self, input: &Path, moments: &[HistSnapshot], exit: Exit) -> Result<Exit, Failure> {
         let Some(dir) = &self.snapshot_to else { return Ok(exit) };
         std::fs::create_dir_all(dir).with_context(|| format!("failed to create {}", dir.display()))?;
         if moments.is_empty() {
@@ -49,7 +49,7 @@ impl SnapshotArgs {
         let trace = open(input)?;
         let damage = DamageReport::of(input, &trace);
         let span = self.snapshot_span.map(|span| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX));
-        let done = moments.iter().try_for_each(|Moment { name, time }| {
+        let done = moments.iter().try_for_each(|HistSnapshot { name, time }| {
             // The event that takes it is its last one.
             let window = span.map_or(0, |span| time.saturating_sub(span))..time.saturating_add(1);
             let (version, overwrite) = (RecordingCopy::version_of(&trace), Overwrite::default());

@@ -3,7 +3,7 @@
 //! The events are enabled in a private ring buffer, and taken through the triggers as they come: memory is bounded by the
 //! rings and the tables.
 
-use super::answered::{Answered, Missed};
+use super::answered::{Answered, HistLosses};
 use crate::cli::args::WriteArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{PlaceArgs, UntilArgs};
@@ -58,7 +58,7 @@ impl WhereArgs {
 }
 
 /// A stream of events that triggers are to count.
-pub(crate) struct Streamed<'a> {
+pub(crate) struct HistStream<'a> {
     pub(crate) tracefs: &'a Tracefs,
     pub(crate) place: &'a PlaceArgs,
     pub(crate) write: &'a WriteArgs,
@@ -66,20 +66,20 @@ pub(crate) struct Streamed<'a> {
 }
 
 /// Shows what came so far, again and again.
-pub(crate) struct Following<'f> {
+pub(crate) struct HistRefresh<'f> {
     /// The time between two readings.
     pub(crate) interval: Duration,
     pub(crate) show: &'f mut dyn FnMut(&Answered<'_>) -> Result<(), Failure>,
 }
 
-impl Streamed<'_> {
+impl HistStream<'_> {
     /// Takes the events that come through the triggers of `setup`, and has `show` say what came of it. Ends with the
     /// command's status. `failure_of` words the error of a trigger.
     pub(crate) fn ask(
         &self,
         setup: HistSetup,
         failure_of: impl FnOnce(SetupError) -> Failure,
-        following: Option<Following<'_>>,
+        following: Option<HistRefresh<'_>>,
         show: impl FnOnce(&Answered<'_>) -> Result<(), Failure>,
     ) -> Result<Exit, Failure> {
         let (plan, filtered) = self.plan(&setup);
@@ -103,7 +103,7 @@ impl Streamed<'_> {
             let hint = "Record the events and ask the recording (-i); or use common_pid.execname, or a field such as next_comm.";
             return Err(Failure::new(own(Exit::Usage), error).hint(hint));
         }
-        let mut counting = Counting {
+        let mut counting = HistCounter {
             part: analysis.begin(),
             analysis: &analysis,
             merge: live_merge(&facts),
@@ -116,13 +116,13 @@ impl Streamed<'_> {
             gaps: 0,
         };
         let streamed = stream.run(&mut counting).map_err(refused)?;
-        let Counting { part, comms, lost, gaps, failed, .. } = counting;
+        let HistCounter { part, comms, lost, gaps, failed, .. } = counting;
         if let Some(failure) = failed {
             return Err(failure.with_exit(own));
         }
         let findings = analysis.finish(part);
         let comms = Comms::parse(&comms);
-        let missed = Missed { file: None, lost, gaps };
+        let missed = HistLosses { file: None, lost, gaps };
         let names = KeyNames::of_this_machine(&symbols.kallsyms, &comms);
         let answered = Answered { names, findings, missed, of: None };
         show(&answered).map_err(|failure| failure.with_exit(own))?;
@@ -184,7 +184,7 @@ impl Streamed<'_> {
 }
 
 /// Takes what comes through the triggers, in the order of time.
-struct Counting<'a, 'h, 'f> {
+struct HistCounter<'a, 'h, 'f> {
     analysis: &'a Histograms<'h>,
     part: HistPart,
     merge: LiveMerge,
@@ -193,14 +193,14 @@ struct Counting<'a, 'h, 'f> {
     kallsyms: &'a Kallsyms,
     /// When the next reading is due.
     next: Option<Instant>,
-    following: Option<Following<'f>>,
+    following: Option<HistRefresh<'f>>,
     /// The failure of a reading, which ended the stream.
     failed: Option<Failure>,
     lost: u64,
     gaps: u64,
 }
 
-impl Counting<'_, '_, '_> {
+impl HistCounter<'_, '_, '_> {
     /// Shows the tables of the events so far.
     fn show_so_far(&mut self, comms: &[u8]) -> io::Result<()> {
         let Some(following) = &mut self.following else { return Ok(()) };
@@ -210,7 +210,7 @@ impl Counting<'_, '_, '_> {
         let answered = Answered {
             names: KeyNames::of_this_machine(self.kallsyms, &comms),
             findings: self.analysis.so_far(&self.part),
-            missed: Missed { file: None, lost: self.lost, gaps: self.gaps },
+            missed: HistLosses { file: None, lost: self.lost, gaps: self.gaps },
             of: None,
         };
         (following.show)(&answered).map_err(|failure| {
@@ -220,7 +220,7 @@ impl Counting<'_, '_, '_> {
     }
 }
 
-impl Audience for Counting<'_, '_, '_> {
+impl Audience for HistCounter<'_, '_, '_> {
     fn page(&mut self, buffer: usize, cpu: usize, page: &[u8]) {
         warn_of_damage(self.merge.page(buffer, cpu, page), false);
     }
