@@ -134,7 +134,7 @@ mod tests {
 
     fn line(text: &str) -> String {
         let words = text.split(' ').map(OsString::from).collect();
-        let words = separated(words, crate::cli::bare_command_line);
+        let words = separated(words, crate::cli::command::bare_command_line);
         words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
     }
 

@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn the_commands_and_options_are_there() {
-        let root = crate::cli::bare_command_line();
+        let root = crate::cli::command::bare_command_line();
         let report = root.find_subcommand("report").expect("a command");
         for name in SELECTS.iter().chain(&LIMITS).chain(&WINDOW).chain(&TIMES) {
             let there = |arg: &clap::Arg| arg.get_long() == Some(name) || arg.get_short() == name.chars().next();

@@ -34,9 +34,10 @@ pub(crate) fn main() -> ExitCode {
         Err(_) | Ok(Some(Command::Help(_))) => whole(),
         parsed => parsed,
     };
-    exit::report(match parsed {
+    let outcome = match parsed {
         Ok(Some(command)) => run(command),
         Ok(None) => exit::print(help::FIRST_STEPS),
-        Err(answer) => exit::print_clap(&answer),
-    })
+        Err(answer) => Err(answer.into()),
+    };
+    exit::report(outcome, command_line)
 }

@@ -107,7 +107,7 @@ impl Failure {
 }
 
 impl<E: Into<anyhow::Error>> From<E> for Failure {
-    /// Errors of the library that know better than 1 and have something to suggest say so here.
+    /// Errors of the library that know better than 1 and have something to suggest say so here; clap's are wrong usage.
     fn from(error: E) -> Self {
         let error = error.into();
         let tracefs = error.chain().find_map(|cause| cause.downcast_ref::<tracefs::Error>());
@@ -117,6 +117,7 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
             Some(cause) if cause.is_unable() => (Exit::Unable, cause.hints()),
             Some(cause) if cause.is_usage() => (Exit::Usage, cause.hints()),
             Some(cause) => (Exit::Failed, cause.hints()),
+            None if error.is::<clap::Error>() => (Exit::Usage, Vec::new()),
             None => (Exit::Failed, Vec::new()),
         };
         Failure { exit, error, hints }
@@ -137,17 +138,25 @@ pub(crate) fn print(text: &str) -> Result<Exit, Failure> {
 
 /// Prints clap's answer: a usage error on stderr, the help or the version on stdout. An error must have been made without
 /// styles, as it is escaped; the help holds nothing but words of ours, and clap prints it with its styles.
-pub(crate) fn print_clap(answer: &clap::Error) -> Result<Exit, Failure> {
+fn print_clap(answer: &clap::Error, root: &clap::Command) -> Result<Exit, Failure> {
     if answer.use_stderr() {
-        say(format_args!("{}", usage::message(answer, &super::command_line())));
+        say(format_args!("{}", usage::message(answer, root)));
         return Ok(Exit::Usage);
     }
     answer.print().map_err(placed)?;
     Ok(Exit::Success)
 }
 
-/// Prints what went wrong, if anything did, and gives the process's exit code. A closed stdout is success.
-pub(crate) fn report(outcome: Result<Exit, Failure>) -> ExitCode {
+/// Prints what went wrong, if anything did, and gives the process's exit code. A closed stdout is success. `root` makes the
+/// whole command line, in whose words clap's answers are.
+pub(crate) fn report(outcome: Result<Exit, Failure>, root: impl Fn() -> clap::Command) -> ExitCode {
+    let outcome = match outcome {
+        Err(failure) => match failure.error.downcast_ref::<clap::Error>() {
+            Some(answer) => print_clap(answer, &root()),
+            None => Err(failure),
+        },
+        ok => ok,
+    };
     let exit = match outcome {
         Ok(exit) => exit,
         Err(failure) if is_broken_pipe(&failure.error) => Exit::Success,

@@ -75,5 +75,4 @@ mod unfinished;
 mod usage;
 mod why;
 
-use command::{bare_command_line, command_line};
 pub(crate) use entry::main;

@@ -232,16 +232,13 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Exit, Failure> {
     if let Some(target) = &args.more.stop {
         return stop::stop(target);
     }
-    let mut plan = match args.plan() {
-        Ok(plan) => plan,
-        Err(answer) => return super::exit::print_clap(&answer),
-    };
+    let mut plan = args.plan()?;
     let profiled = if args.profile.what.only_named { Vec::new() } else { args.traced.profiled() };
     // The settings of a profile depend on the kernel.
     if profiled.is_empty()
         && let Err(error) = plan.check()
     {
-        return super::exit::print_clap(&refused(&error, "record"));
+        return Err(refused(&error, "record").into());
     }
     let prints_json = args.json || args.summary_json.as_deref().is_some_and(piped::is_stdout);
     piped::check(&args.output, prints_json)?;

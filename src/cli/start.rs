@@ -99,13 +99,9 @@ fn run(args: &StartSettings, mode: Mode) -> Result<Exit, Failure> {
 
 fn trace(args: &StartSettings, mode: Mode) -> Result<Exit, Failure> {
     let traced = &args.traced.0;
-    let buffers = match mode {
-        Mode::Start => traced.buffers(TargetBuffer::Top),
-        Mode::Set => traced.settings(TargetBuffer::Top),
-    };
-    let mut buffers = match buffers {
-        Ok(buffers) => buffers,
-        Err(answer) => return super::exit::print_clap(&answer),
+    let mut buffers = match mode {
+        Mode::Start => traced.buffers(TargetBuffer::Top)?,
+        Mode::Set => traced.settings(TargetBuffer::Top)?,
     };
     // With only -B given, the top level is none of our business.
     if buffers.len() > 1 && buffers.first().is_some_and(is_empty) {

@@ -39,17 +39,11 @@ pub(crate) fn message(answer: &clap::Error, root: &Command) -> String {
     text + &more
 }
 
-/// The message about an option that the command of this process's command line does not have, found among the words of
-/// CMD.
-pub(crate) fn unknown_option(word: &str) -> String {
-    let root = super::bare_command_line();
-    let name = std::env::args().nth(1).unwrap_or_default();
-    if let Some((reason, hint)) = elsewhere::found(word, &name, &root) {
-        return format!("unknown option `{word}`: {reason}\n  Hint: {hint}\n");
-    }
-    let hint = root.find_subcommand(&name).and_then(|command| near_option(word, command));
-    let hint = hint.unwrap_or_else(|| format!("`{} {name} --help` lists the options", program::name()));
-    format!("unknown option `{word}`\n  Hint: {hint}\n")
+/// The answer to an option that the command does not have, found among the words of CMD.
+pub(crate) fn unknown_option(word: &str) -> clap::Error {
+    let mut answer = clap::Error::new(ErrorKind::UnknownArgument);
+    answer.insert(ContextKind::InvalidArg, ContextValue::String(word.to_owned()));
+    answer
 }
 
 /// The mistake, and the name that was probably meant; `None` if the rendered message has to do. `name` is that of the command

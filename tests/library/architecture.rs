@@ -197,8 +197,6 @@ fn imports_go_down_only() {
 const CIRCLES: &[(&str, &[&str])] = &[
     // A type's `parse` calls the parser, which makes the type.
     ("btf", &["functions", "parse", "types"]),
-    // A refusal is worded with the nearest names of the command line, whose root is made where it is parsed.
-    ("cli", &["exit", "mod", "usage"]),
     ("filter", &["check", "compile", "kernel"]),
     ("filter::report", &["ast", "parse"]),
     ("format", &["event", "header_page", "parse"]),

@@ -1,6 +1,6 @@
 //! To a format of events: a query through an exporter.
 
-use super::command::ConvertArgs;
+use super::args::ConvertArgs;
 use super::estimate::Course;
 use super::parts::ConvertParts;
 use super::progress::{CountedFile, ProgressOutput};

@@ -1,6 +1,7 @@
 //! `rtrace convert`.
 
 mod archive;
+mod args;
 mod command;
 mod ctf;
 mod directory;
@@ -18,6 +19,7 @@ mod trace_dat;
 mod tracks;
 mod written;
 
-pub(crate) use command::{ConvertArgs, run};
+pub(crate) use args::ConvertArgs;
+pub(crate) use command::run;
 pub(crate) use events::write_tables;
 pub(crate) use trace_dat::{ALL, RecordingCopy, write_edited};

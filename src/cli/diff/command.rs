@@ -2,7 +2,7 @@
 
 use super::args::{CompareArgs, FailOn};
 use super::input::summaries;
-use super::report::print;
+use super::print::print;
 use crate::cli::exit::{Exit, Failure};
 use anyhow::anyhow;
 use std::path::PathBuf;

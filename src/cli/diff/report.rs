@@ -1,13 +1,9 @@
-//! A comparison, printed.
+//! A comparison, with all that is printed about it.
 
-use super::args::{CompareArgs, FailOn};
-use super::{json, markdown, metrics, text};
-use crate::cli::exit::{Exit, Failure};
-use crate::cli::terminal::stdout;
-use anyhow::anyhow;
+use super::args::FailOn;
+use crate::cli::exit::Exit;
 use rtrace::assertion::Metric;
-use rtrace::comparison::{ChangeVerdict, CompareOptions, Comparison, SavedRuns, compare};
-use std::io::{BufWriter, Write};
+use rtrace::comparison::{ChangeVerdict, CompareOptions, Comparison, SavedRuns};
 
 /// All that is printed about a comparison.
 pub(super) struct Report<'a> {
@@ -20,32 +16,6 @@ pub(super) struct Report<'a> {
     pub(super) fail_on: FailOn,
     /// Metrics of the default choice that have too few samples on both sides.
     pub(super) left_out: Vec<String>,
-}
-
-/// Compares, prints, and gives the exit code.
-pub(in crate::cli) fn print(
-    base: &SavedRuns,
-    new: &SavedRuns,
-    args: &CompareArgs,
-    fail_on: FailOn,
-) -> Result<Exit, Failure> {
-    let (metrics, left_out) = metrics::chosen(&args.metrics(), base, new)?;
-    if metrics.is_empty() {
-        let error = anyhow!("there is nothing to compare: neither side has enough of any event");
-        return Err(Failure::new(Exit::Incomplete, error).hint("Name a metric: `--metric 'mean(wait())'`."));
-    }
-    let options = args.options();
-    let comparison = compare(base, new, &metrics, args.adjust_for(), &options);
-    let adjust_for = args.adjust_for();
-    let report = Report { base, new, metrics, adjust_for, options, comparison, fail_on, left_out };
-    let mut out = BufWriter::new(stdout());
-    match (args.json, args.markdown) {
-        (true, _) => writeln!(out, "{:#}", json::document(&report))?,
-        (_, true) => markdown::write(&report, &mut out)?,
-        _ => text::write(&report, &mut out)?,
-    }
-    out.flush()?;
-    Ok(report.exit())
 }
 
 impl Report<'_> {
@@ -64,7 +34,7 @@ impl Report<'_> {
         }
     }
 
-    fn exit(&self) -> Exit {
+    pub(super) fn exit(&self) -> Exit {
         let all = self.comparison.metrics.len();
         let (worse, better, unknown) = (
             self.count(ChangeVerdict::Worse),

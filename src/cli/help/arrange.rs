@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn each_visible_command_is_in_one_group() {
-        let root = crate::cli::bare_command_line();
+        let root = crate::cli::command::bare_command_line();
         let mut grouped: Vec<&str> =
             groups::GROUPS.iter().flat_map(|group| group.commands).map(|entry| entry.0).collect();
         let mut visible: Vec<&str> =

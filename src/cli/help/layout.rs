@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn each_option_stands_once() {
-        let root = complete(crate::cli::bare_command_line());
+        let root = complete(crate::cli::command::bare_command_line());
         for (commands, sections) in [
             (&["record", "stream", "profile", "start", "set"][..], TRACED),
             (&["report", "convert"], READ),

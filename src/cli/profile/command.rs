@@ -2,7 +2,7 @@
 
 use super::live::{self, TraceArgs};
 use super::{file, functions};
-use crate::cli::exit::{Exit, Failure, print_clap};
+use crate::cli::exit::{Exit, Failure};
 
 /// Show where tasks spend their time
 ///
@@ -39,9 +39,7 @@ pub(crate) fn run(args: &ProfileArgs) -> Result<Exit, Failure> {
     match &args.what {
         Some(ProfileCommand::Functions(args)) => functions::run(args),
         None => {
-            if let Err(answer) = args.trace.check_command() {
-                return print_clap(&answer);
-            }
+            args.trace.check_command()?;
             args.trace.check()?;
             match &args.trace.input {
                 Some(path) => file::run(path, &args.trace),

@@ -3,7 +3,7 @@
 use super::pairs::AccountArgs;
 use super::report::ProfileOutputArgs;
 use crate::cli::analyze::unit::ClockUnit;
-use crate::cli::exit::{Exit, Failure, print_clap};
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::given::{Moot, refuse};
 use crate::cli::live::{live_merge, warn_of_damage};
 use crate::cli::query::WindowArgs;
@@ -104,10 +104,7 @@ impl TraceArgs {
 }
 
 pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
-    let (mut plan, profiled) = match args.plan() {
-        Ok(plan) => plan,
-        Err(answer) => return print_clap(&answer),
-    };
+    let (mut plan, profiled) = args.plan()?;
     let with_command = plan.command.is_some();
     let own = |exit: Exit| if with_command && exit != Exit::Usage { Exit::Command(125) } else { exit };
     let warn = |text: &str| {
@@ -115,7 +112,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
             note!("rtrace: warning: {text}");
         }
     };
-    let usage = |error| print_clap(&clap::Error::raw(ErrorKind::MissingRequiredArgument, format!("{error}\n")));
+    let usage = |error| Err(clap::Error::raw(ErrorKind::MissingRequiredArgument, format!("{error}\n")).into());
     if profiled.is_empty()
         && let Err(error) = plan.check()
     {

@@ -1,7 +1,7 @@
 //! `rtrace stream`: arguments, and the events of the rings printed as they come.
 
 use super::screen::{self, StreamScreen};
-use crate::cli::exit::{self, Exit, Failure};
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::given::{Moot, refuse};
 use crate::cli::record_error::{self, explain, failure};
 use crate::cli::syscalls::live_decoder;
@@ -83,16 +83,13 @@ impl StreamArgs {
 }
 
 pub(crate) fn run(args: &StreamArgs) -> Result<Exit, Failure> {
-    let plan = match args.traced.plan(args.session.place()) {
-        Ok(plan) => args.session.add_to(plan),
-        Err(answer) => return exit::print_clap(&answer),
-    };
+    let plan = args.session.add_to(args.traced.plan(args.session.place())?);
     if plan.tsc2nsec {
         return Err(Failure::new(Exit::Usage, anyhow!("tsc2nsec is about files: what reads them converts the times"))
             .hint("`-C mono` counts nanoseconds."));
     }
     if let Err(error) = plan.check() {
-        return exit::print_clap(&record_error::refused(&error, "stream"));
+        return Err(record_error::refused(&error, "stream").into());
     }
     refuse::<StreamArgs>(args.moot())?;
     let with_command = plan.command.is_some();

@@ -64,9 +64,7 @@ impl Traced {
     /// An unknown option looks like a command to clap, since a command's own options are left to it.
     pub(crate) fn check_command(&self) -> Result<(), clap::Error> {
         match self.command.first().map(|word| word.to_string_lossy()) {
-            Some(word) if word.starts_with('-') => {
-                Err(clap::Error::raw(ErrorKind::UnknownArgument, crate::cli::usage::unknown_option(&word)))
-            }
+            Some(word) if word.starts_with('-') => Err(crate::cli::usage::unknown_option(&word)),
             _ => Ok(()),
         }
     }

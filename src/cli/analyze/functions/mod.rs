@@ -1,10 +1,12 @@
 //! `rtrace analyze functions`.
 
 mod answer;
+mod args;
 mod command;
 mod csv;
 mod folded;
 mod json;
 mod text;
 
-pub(super) use command::{AnalyzeFunctionsArgs, run};
+pub(super) use args::AnalyzeFunctionsArgs;
+pub(super) use command::run;

@@ -1,7 +1,7 @@
 //! `rtrace analyze functions` as text.
 
 use super::answer::FunctionsAnswer;
-use super::command::AnalyzeFunctionsArgs;
+use super::args::AnalyzeFunctionsArgs;
 use crate::cli::analyze::distribution;
 use crate::cli::analyze::table::TextTable;
 use crate::cli::analyze::words::not_shown;

@@ -1,8 +1,8 @@
 //! The answer of `rtrace analyze io`, whatever it is printed as.
 
 use crate::cli::analyze::answers;
-use crate::cli::analyze::words::many;
-use rtrace::analysis::IoReport;
+use crate::cli::analyze::words::{cut, many};
+use rtrace::analysis::{IoReport, IoRequests};
 
 /// One buffer's answer.
 pub(in crate::cli::analyze) type IoAnswer<'a> = answers::AnalysisAnswer<'a, IoReport>;
@@ -29,4 +29,11 @@ pub(super) fn notes(report: &IoReport) -> Vec<String> {
             .push("no request was inserted into a queue (no scheduler, or block_rq_insert is not recorded)".to_owned());
     }
     notes
+}
+
+/// The requests to show, and how many more there are.
+pub(super) fn rows<'f>(found: &'f IoAnswer<'_>, top: usize) -> (Vec<&'f IoRequests>, usize) {
+    let mut rows: Vec<&IoRequests> = found.report.requests.iter().collect();
+    let more = cut(&mut rows, top);
+    (rows, more)
 }

@@ -1,12 +1,12 @@
 //! Arguments of `rtrace analyze io`, and its question to the events.
 
-use super::answer::{IoAnswer, notes};
+use super::answer::{IoAnswer, notes, rows};
 use super::{csv, json, text};
 use crate::cli::analyze::answers::{self, AnswerArgs, Question};
-use crate::cli::analyze::words::{cut, many};
+use crate::cli::analyze::words::many;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::QueryInput;
-use rtrace::analysis::{Io, IoReport, IoRequests};
+use rtrace::analysis::{Io, IoReport};
 use serde_json::Value;
 use std::io::Write;
 
@@ -76,11 +76,4 @@ impl Question for AnalyzeIoArgs {
     fn text(&self, found: &IoAnswer<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
         text::write(found, top, out)
     }
-}
-
-/// The requests to show, and how many more there are.
-pub(super) fn rows<'f>(found: &'f IoAnswer<'_>, top: usize) -> (Vec<&'f IoRequests>, usize) {
-    let mut rows: Vec<&IoRequests> = found.report.requests.iter().collect();
-    let more = cut(&mut rows, top);
-    (rows, more)
 }

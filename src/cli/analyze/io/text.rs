@@ -1,7 +1,7 @@
 //! `rtrace analyze io` as text.
 
 use super::answer::IoAnswer;
-use super::command::rows;
+use super::answer::rows;
 use crate::cli::analyze::table::TextTable;
 use crate::cli::analyze::words::{not_shown, percent};
 use crate::cli::analyze::{distribution, errno};

@@ -1,9 +1,11 @@
 //! `rtrace analyze irq`.
 
 pub(in crate::cli) mod answer;
+mod args;
 mod command;
 mod csv;
 mod json;
 mod text;
 
-pub(super) use command::{AnalyzeIrqArgs, run};
+pub(super) use args::AnalyzeIrqArgs;
+pub(super) use command::run;

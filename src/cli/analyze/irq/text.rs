@@ -1,7 +1,7 @@
 //! `rtrace analyze irq` as text.
 
 use super::answer::IrqAnswer;
-use super::command::AnalyzeIrqArgs;
+use super::args::AnalyzeIrqArgs;
 use crate::cli::analyze::distribution;
 use crate::cli::analyze::table::TextTable;
 use crate::cli::analyze::words::{not_shown, percent};

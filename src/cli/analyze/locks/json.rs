@@ -1,7 +1,7 @@
 //! `rtrace analyze locks --json`.
 
 use super::answer::LocksAnswer;
-use super::command::LockRows;
+use super::args::LockRows;
 use crate::cli::analyze::distribution;
 use rtrace::analysis::LockWaits;
 use serde_json::{Map, Value, json};

@@ -1,7 +1,7 @@
 //! `rtrace analyze locks` as text.
 
 use super::answer::LocksAnswer;
-use super::command::AnalyzeLocksArgs;
+use super::args::AnalyzeLocksArgs;
 use crate::cli::analyze::distribution;
 use crate::cli::analyze::place::AnswerPlace;
 use crate::cli::analyze::table::TextTable;

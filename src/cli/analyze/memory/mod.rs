@@ -1,9 +1,11 @@
 //! `rtrace analyze memory`.
 
 mod answer;
+mod args;
 mod command;
 mod csv;
 mod json;
 mod text;
 
-pub(super) use command::{AnalyzeMemoryArgs, run};
+pub(super) use args::AnalyzeMemoryArgs;
+pub(super) use command::run;

@@ -1,7 +1,7 @@
 //! `rtrace analyze memory` as text.
 
 use super::answer::MemoryAnswer;
-use super::command::AnalyzeMemoryArgs;
+use super::args::AnalyzeMemoryArgs;
 use crate::cli::analyze::distribution;
 use crate::cli::analyze::table::TextTable;
 use crate::cli::analyze::words::{cut, not_shown};

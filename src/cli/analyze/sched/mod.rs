@@ -1,10 +1,12 @@
 //! `rtrace analyze sched`.
 
 mod answer;
+mod args;
 mod command;
 mod csv;
 mod json;
 mod text;
 mod timehist;
 
-pub(super) use command::{AnalyzeSchedArgs, run};
+pub(super) use args::AnalyzeSchedArgs;
+pub(super) use command::run;

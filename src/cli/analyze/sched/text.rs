@@ -1,7 +1,7 @@
 //! `rtrace analyze sched` as text.
 
 use super::answer::SchedAnswer;
-use super::command::AnalyzeSchedArgs;
+use super::args::AnalyzeSchedArgs;
 use crate::cli::analyze::distribution;
 use crate::cli::analyze::table::TextTable;
 use crate::cli::analyze::words::{not_shown, percent};

@@ -1,6 +1,6 @@
 //! `rtrace analyze sched --timehist`: rows are written while the events are read.
 
-use super::command::{AnalyzeSchedArgs, SchedRowArgs};
+use super::args::{AnalyzeSchedArgs, SchedRowArgs};
 use crate::cli::analyze::answers::{Form, Question, lacking};
 use crate::cli::analyze::place::AnswerPlace;
 use crate::cli::analyze::words::quoted;

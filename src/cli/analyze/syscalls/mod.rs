@@ -1,9 +1,11 @@
 //! `rtrace analyze syscalls`.
 
 mod answer;
+mod args;
 mod command;
 mod csv;
 mod json;
 mod text;
 
-pub(super) use command::{AnalyzeSyscallsArgs, run};
+pub(super) use args::AnalyzeSyscallsArgs;
+pub(super) use command::run;

@@ -1,7 +1,7 @@
 //! `rtrace analyze syscalls` as text.
 
 use super::answer::SyscallsAnswer;
-use super::command::{AnalyzeSyscallsArgs, first};
+use super::args::{AnalyzeSyscallsArgs, first};
 use crate::cli::analyze::table::TextTable;
 use crate::cli::analyze::words::{not_shown, percent};
 use crate::cli::analyze::{distribution, errno};

@@ -101,7 +101,7 @@ mod tests {
 
     fn line(text: &str) -> String {
         let words = text.split(' ').map(OsString::from).collect();
-        let words = gathered(words, crate::cli::bare_command_line);
+        let words = gathered(words, crate::cli::command::bare_command_line);
         let shown = |word: &OsString| word.to_string_lossy().replace(SEPARATOR, "|");
         words.iter().map(shown).collect::<Vec<_>>().join(" ")
     }
