@@ -82,7 +82,7 @@ functions() {
 }
 "#;
 
-on_kernels!(long the_kernels_documentation: V6_1, V6_12, AllTracers => |kernel| {
+on_kernels!(long the_kernels_documentation: V6_1, AllTracers; suites V6_12 => |kernel| {
     let mut script = DOCUMENTED.to_owned();
     for Example { kind, event, text } in examples() {
         let kind = kind.replace('-', "_");
@@ -178,7 +178,7 @@ fn daily_verbs(script: &mut String) {
     script.push_str("cd /out; rtrace reset -b 1410\nsettings > after; diff before after\n");
 }
 
-on_kernels!(long our_own_pages: V6_1, V6_12, AllTracers => |kernel| {
+on_kernels!(long our_own_pages: V6_1, AllTracers; suites V6_12 => |kernel| {
     let mut script = String::from(
         "T=/sys/kernel/tracing\nknobs > before\n\
          rtrace record -q -e sched -T -- ls / > /dev/null || exit\n\

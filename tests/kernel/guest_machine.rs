@@ -113,30 +113,46 @@ impl Guest {
     }
 }
 
-/// One test per kernel: `on_kernels!(name: V6_1, V6_12 => |kernel| { ... });`; `long name` where a guest takes minutes.
+/// One test per kernel: `on_kernels!(name: V6_1, V6_12 => |kernel| { ... });`; `long name` where a guest takes minutes, and
+/// `; suites V6_12` for a kernel that says nothing new beside the others, which `.ci/run suites` has time for.
 macro_rules! on_kernels {
-    (long $name:ident: $($kernel:ident),+ => $case:expr) => {
-        on_kernels!(@ true, $name: $($kernel),+ => $case);
+    (long $name:ident: $($kernel:ident),+ $(; suites $($more:ident),+)? => $case:expr) => {
+        on_kernels!(@ true, $name: $($kernel),+; $($($more),+)? => $case);
     };
     ($name:ident: $($kernel:ident),+ => $case:expr) => {
-        on_kernels!(@ false, $name: $($kernel),+ => $case);
+        on_kernels!(@ false, $name: $($kernel),+; => $case);
     };
-    (@ $long:literal, $name:ident: $($kernel:ident),+ => $case:expr) => {
+    (@ $long:literal, $name:ident: $($kernel:ident),+; $($more:ident),* => $case:expr) => {
         mod $name {
             use super::*;
+
+            fn case(kernel: Kernel) {
+                let case: fn(Kernel) = $case;
+                case(kernel);
+            }
             $(
                 #[test]
                 #[expect(non_snake_case, reason = "named as the kernel")]
                 fn $kernel() {
-                    let kernel = Kernel::$kernel;
                     let test = concat!(module_path!(), "::", stringify!($kernel));
-                    if ($long || kernel.is_extra()) && crate::common::long::is_left_out(test) {
+                    if ($long || Kernel::$kernel.is_extra()) && crate::common::long::is_left_out(test) {
                         return;
                     }
-                    let case: fn(Kernel) = $case;
-                    case(kernel);
+                    case(Kernel::$kernel);
                 }
             )+
+            $(
+                mod suites {
+                    #[test]
+                    #[expect(non_snake_case, reason = "named as the kernel")]
+                    fn $more() {
+                        if crate::suites::is_left_out(concat!(module_path!(), "::", stringify!($more))) {
+                            return;
+                        }
+                        super::case(super::Kernel::$more);
+                    }
+                }
+            )*
         }
     };
 }

@@ -4,7 +4,7 @@ use crate::guest_machine::{Guest, Kernel, on_kernels};
 use crate::left_by_guests;
 use std::path::Path;
 
-on_kernels!(long recorded_reported_and_put_back: V6_1, V6_12, AllTracers => |kernel| {
+on_kernels!(long recorded_reported_and_put_back: V6_1, AllTracers; suites V6_12 => |kernel| {
     // busybox has none, and wakeup* see tasks of a higher priority only.
     let chrt = Path::new("/usr/bin/chrt");
     let files = if chrt.exists() { &[chrt][..] } else { &[] };
