@@ -197,7 +197,7 @@ def by_blocks(metric, runs, options, side):
 
 def tail(t, freedom):
     """Probability beyond t on both sides: the integral of cos^(freedom - 1) from atan(t / sqrt(freedom)) to a right angle."""
-    begin, steps = math.atan(t / math.sqrt(freedom)), 20000
+    begin, steps = math.atan(t / math.sqrt(freedom)), 4000
     width = (math.pi / 2 - begin) / steps
     of = [max(math.cos(begin + nth * width), 0) ** (freedom - 1) for nth in range(steps + 1)]
     area = width / 3 * (of[0] + of[-1] + 4 * sum(of[1:-1:2]) + 2 * sum(of[2:-1:2]))
@@ -209,7 +209,7 @@ def exceeded(probability, freedom):
     low, high = 0, 1
     while tail(high, freedom) > probability:
         high *= 2
-    for _ in range(45):
+    for _ in range(36):
         middle = (low + high) / 2
         low, high = (middle, high) if tail(middle, freedom) > probability else (low, middle)
     return (low + high) / 2

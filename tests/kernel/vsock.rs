@@ -81,7 +81,7 @@ fn of_file(path: &std::path::Path) -> u64 {
     total.and_then(|total| total.replace(',', "").parse().ok()).unwrap_or_else(|| panic!("{path}: {all}"))
 }
 
-on_kernels!(host_and_guest_over_vsock: V6_12 => |kernel| {
+on_kernels!(long host_and_guest_over_vsock: V6_12 => |kernel| {
     let Some(guest) = Guest::run_with(&["-m", "vsock_loopback"], kernel, SCRIPT, &[]) else { return };
     if guest.file("lacks").exists() {
         not_run(format!("vsock on {kernel:?}: the kernel has no vsock_loopback"));

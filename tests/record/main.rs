@@ -11,6 +11,7 @@ mod common {
     pub(crate) mod installed_trace_cmd;
     pub(crate) mod knobs;
     pub(crate) mod listening;
+    pub(crate) mod long;
     pub(crate) mod not_run;
     pub(crate) mod profiles;
     pub(crate) mod pty;

@@ -2,6 +2,7 @@
 
 use crate::common::environment::TestEnvironment;
 use crate::common::knobs::Knobs;
+use crate::common::long::is_left_out;
 use crate::host::{kernel, summary};
 use crate::state::{Running, start_doing};
 use nix::sys::signal::{Signal, kill};
@@ -26,6 +27,9 @@ fn moment_within(n: u32, span: Duration) -> Duration {
 
 #[test]
 fn killed_at_any_moment_it_lacks_the_newest_only() {
+    if is_left_out("often::killed_at_any_moment_it_lacks_the_newest_only") {
+        return;
+    }
     let Some((tracefs, _guard)) = kernel() else { return };
     let before = Knobs::read(tracefs.root());
     let (mut begun, mut recovered, mut finished) = (0, 0, 0);
@@ -128,6 +132,9 @@ const ALONE: &str = "RTRACE_TEST_ALONE";
 
 #[test]
 fn two_hundred_recordings_leave_nothing_behind() {
+    if std::env::var_os(ALONE).is_none() && is_left_out("often::two_hundred_recordings_leave_nothing_behind") {
+        return;
+    }
     let Some((tracefs, _guard)) = kernel() else { return };
     let env = TestEnvironment::new();
     if std::env::var_os(ALONE).is_none() {
