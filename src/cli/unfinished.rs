@@ -1,6 +1,8 @@
 //! Files that are being made, removed if a signal ends the program before they are complete.
 
 use nix::sys::signal::{SigSet, Signal, raise};
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
@@ -53,16 +55,24 @@ fn wait(set: SigSet) {
     let Ok(signal) = set.wait() else { return };
     // Held to the end: nothing is made any more.
     let paths = paths();
-    for path in paths.iter() {
-        let _ = std::fs::remove_file(path).or_else(|_| std::fs::remove_dir_all(path));
-    }
+    paths.iter().for_each(|path| remove(path));
     let _ = set.thread_unblock();
     let _ = raise(signal);
 }
 
+/// Removes a file or a directory. A directory may get another file while it is emptied, and is emptied again then.
+fn remove(path: &Path) {
+    for _ in 0..100 {
+        match fs::remove_file(path).or_else(|_| fs::remove_dir_all(path)) {
+            Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => {}
+            _ => return,
+        }
+    }
+}
+
 /// The signals that the program was started to ignore, as bits (`SigIgn` of proc(5)).
 fn ignored() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let bits = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     bits.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! `rtrace analyze`.
 
 use crate::common::account::agree;
-use crate::common::corpus::{corpus, own};
+use crate::common::corpus::{corpus, has_all, own};
 use crate::common::environment::TestEnvironment;
 use crate::common::synthetic::fork_storm;
 use crate::common::trace_files::trace_files;
@@ -42,6 +42,9 @@ fn the_account_is_that_of_the_definitions() {
             let Some(events) = agree(&env, "timehist", &file, &[]) else { return };
             histories += usize::from(events > 0);
         }
+    }
+    if !has_all("accounts of analyses") {
+        return;
     }
     for ((what, least), compared) in least.iter().zip(compared) {
         assert!(compared >= *least, "{what}: {compared} files");
@@ -182,7 +185,7 @@ fn all_at_once_is_what_each_says() {
         let threads = json(&["analyze", "all", "--json", "--threads", "1", &file]);
         assert_eq!((status, &all), (threads.0, &threads.1), "{file}");
     }
-    assert!(compared > 10, "{compared} answers");
+    assert!(!has_all("all analyses at once") || compared > 10, "{compared} answers");
     let text = env.rtrace(&["analyze", "all", "--top", "1", &small()]);
     text.exits(0).complains("").prints_with("== sched\nWindow: 2128.992837567 to 2128.995414645, 2.577 ms; 2 CPUs");
     text.prints_with("(3 more; `--top 0` shows all)\n");

@@ -1,5 +1,6 @@
 //! Analyses find the same on any number of threads, of windows and selections too.
 
+use crate::common::corpus::has_all;
 use crate::common::synthetic::fork_storm;
 use crate::common::trace_files::trace_files;
 use rtrace::analysis::{
@@ -62,7 +63,10 @@ fn any_number_of_threads_finds_the_same() {
             }
         }
     }
-    assert!(most.iter().all(|length| *length > 200), "an analysis found nothing: {most:?}");
+    assert!(
+        !has_all("analyses on threads") || most.iter().all(|length| *length > 200),
+        "an analysis found nothing: {most:?}"
+    );
 }
 
 /// An analysis that is given all records, and not those alone that it reads.
@@ -140,5 +144,8 @@ fn what_an_analysis_does_not_read_says_nothing_to_it() {
             most[at] = most[at].max(text.len());
         }
     }
-    assert!(most.iter().all(|length| *length > 200), "an analysis found nothing: {most:?}");
+    assert!(
+        !has_all("analyses given all records") || most.iter().all(|length| *length > 200),
+        "an analysis found nothing: {most:?}"
+    );
 }

@@ -1,6 +1,7 @@
 //! An exporter of one's own, with all that the trait offers: binary output, batches by event type, state that is written
 //! at the end. Any number of threads writes the same bytes.
 
+use crate::common::corpus::has_all;
 use crate::common::synthetic::fork_storm;
 use crate::common::trace_files::trace_files;
 use rtrace::abi::Abi;
@@ -128,5 +129,5 @@ fn batches_of_rows_are_the_same_on_any_number_of_threads() {
         assert!(narrow.1 <= whole.1);
         assert!(exported(&recording, 3, true) == narrow, "{}: a window", path.display());
     }
-    assert!(most >= 29_000, "no file has many segments");
+    assert!(!has_all("batches on threads") || most >= 29_000, "no file has many segments");
 }

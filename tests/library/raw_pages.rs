@@ -1,5 +1,6 @@
 //! Sub-buffers that are copied: the same ones, and the same damage, on any number of threads.
 
+use crate::common::corpus::has_all;
 use crate::common::recording::open;
 use crate::common::synthetic::{Random, fork_storm};
 use crate::common::trace_files::trace_files;
@@ -38,7 +39,7 @@ fn any_number_of_threads_gives_the_same_sub_buffers() {
         chunks += serial.len();
         assert!(serial == given(&trace, 3), "{}", path.display());
     }
-    assert!(chunks > 100, "{chunks} chunks");
+    assert!(!has_all("sub-buffers on threads") || chunks > 100, "{chunks} chunks");
 }
 
 #[test]
