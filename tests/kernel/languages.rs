@@ -4,7 +4,7 @@
 use crate::common::echoes;
 use crate::guest_machine::{Guest, Kernel, on_kernels};
 
-on_kernels!(long every_language_is_spoken: V6_1, V6_12, AllTracers => |kernel| {
+on_kernels!(long every_language_is_spoken: V6_1, AllTracers; suites V6_12 => |kernel| {
     let helper = crate::load::program("helper");
     let files: Vec<_> = helper.iter().map(|helper| helper.path.as_path()).collect();
     let Some(guest) = Guest::run(kernel, include_str!("languages.sh"), &files) else { return };
