@@ -6,7 +6,7 @@ use super::gates::{GateState, OnEvent};
 use super::held::Held;
 use super::moment::TriggerEvent;
 use super::plan::{CompiledTrigger, TriggerPlan};
-use super::table::{Taken, TriggerTable, VariableValue as HeldValue, Widths};
+use super::table::{Taken, TriggerTable, VariableValue, Widths};
 
 /// Synthetic events that fire each other: deeper than this none does. The kernel has no such limit, and no sensible setup
 /// comes near it.
@@ -31,8 +31,8 @@ pub(super) struct HistState {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     pub(super) key: Vec<u8>,
-    pub(super) values: Vec<HeldValue>,
-    pub(super) passed: Vec<HeldValue>,
+    pub(super) values: Vec<VariableValue>,
+    pub(super) passed: Vec<VariableValue>,
     pub(super) record: Vec<u8>,
 }
 
@@ -144,7 +144,7 @@ impl HistState {
 fn resolve(tables: &mut [TriggerTable], trigger: &CompiledTrigger, own: bool, scratch: &mut Scratch) -> bool {
     if !own {
         scratch.values.clear();
-        scratch.values.resize(trigger.references.len(), HeldValue::Number(0));
+        scratch.values.resize(trigger.references.len(), VariableValue::Number(0));
     }
     for (reference, value) in trigger.references.iter().zip(&mut scratch.values) {
         if (reference.table == trigger.table) != own {

@@ -37,10 +37,10 @@ EXAMPLES:
 pub(crate) struct ConvertArgs {
     /// Files to read, unless -i names them, and last the file to write, unless -o names it
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    pub(super) files: Vec<PathBuf>,
+    files: Vec<PathBuf>,
     /// File to read; several are merged by time [default: trace.dat]
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    pub(super) input: Vec<PathBuf>,
+    input: Vec<PathBuf>,
     /// File to write; `-` is standard output
     #[arg(short, long, value_name = "OUT", value_hint = clap::ValueHint::FilePath)]
     pub(super) output: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! What the terminal can show, and what the user wants it to.
+//! Capabilities of the terminal, and the wishes of the user about them.
 
 use terminal_size::{Height, Width, terminal_size};
 

@@ -19,10 +19,10 @@ pub(in crate::cli::analyze) struct AnalyzeFunctionsArgs {
     pub(super) tasks: TaskArgs,
     /// Only functions of this name; may be a glob and be given several times
     #[arg(long, value_name = "NAME")]
-    pub(super) function: Vec<String>,
+    function: Vec<String>,
     /// Order of the functions, the greatest first
     #[arg(long, value_enum, value_name = "BY", default_value_t)]
-    pub(super) sort: CalledFunctionSort,
+    sort: CalledFunctionSort,
     /// Own times by call stack, for flame graphs, instead of text; in the clock's unit
     #[arg(long, conflicts_with_all = ["json", "csv", "function", "top"])]
     pub(super) folded: bool,
@@ -30,7 +30,7 @@ pub(in crate::cli::analyze) struct AnalyzeFunctionsArgs {
 
 /// An order of functions.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum CalledFunctionSort {
+enum CalledFunctionSort {
     /// Net time in none of the functions that it called
     #[default]
     Own,

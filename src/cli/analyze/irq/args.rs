@@ -19,12 +19,12 @@ pub(in crate::cli::analyze) struct AnalyzeIrqArgs {
     pub(super) kind: Vec<String>,
     /// Order of the handlers, the greatest first
     #[arg(long, value_enum, value_name = "BY", default_value_t)]
-    pub(super) sort: IrqSort,
+    sort: IrqSort,
 }
 
 /// An order of handlers.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum IrqSort {
+enum IrqSort {
     /// Own time
     #[default]
     Own,
@@ -53,9 +53,7 @@ impl AnalyzeIrqArgs {
         let more = cut(&mut rows, top);
         (rows, more)
     }
-}
 
-impl AnalyzeIrqArgs {
     /// All of it, `top` rows to a table.
     pub(in crate::cli::analyze) fn with_top(top: Option<usize>) -> Self {
         AnalyzeIrqArgs { shown: AnswerArgs::with_top(top), ..AnalyzeIrqArgs::default() }

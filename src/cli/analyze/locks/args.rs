@@ -20,12 +20,12 @@ pub(in crate::cli::analyze) struct AnalyzeLocksArgs {
     pub(super) tasks: TaskArgs,
     /// Order of the rows, the greatest first
     #[arg(long, value_enum, value_name = "BY", default_value_t)]
-    pub(super) sort: LockSort,
+    sort: LockSort,
 }
 
 /// An order of rows.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum LockSort {
+enum LockSort {
     /// Time of all waits together
     #[default]
     Total,

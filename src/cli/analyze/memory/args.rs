@@ -17,12 +17,12 @@ pub(in crate::cli::analyze) struct AnalyzeMemoryArgs {
     pub(super) shown: AnswerArgs,
     /// Order of the sites, the greatest first
     #[arg(long, value_enum, value_name = "BY", default_value_t)]
-    pub(super) sort: MemorySort,
+    sort: MemorySort,
 }
 
 /// An order of sites.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum MemorySort {
+enum MemorySort {
     /// Bytes taken by all allocations together
     #[default]
     Taken,

@@ -34,12 +34,12 @@ pub(super) struct SchedRowArgs {
     pub(super) comm: Vec<String>,
     /// Order of the tasks, the greatest first
     #[arg(long, value_enum, value_name = "BY", default_value_t)]
-    pub(super) sort: SchedSort,
+    sort: SchedSort,
 }
 
 /// An order of tasks.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum SchedSort {
+enum SchedSort {
     /// Time on a CPU
     #[default]
     Run,

@@ -20,10 +20,10 @@ pub(in crate::cli::analyze) struct AnalyzeSyscallsArgs {
     pub(super) tasks: TaskArgs,
     /// Only calls of this name; may be a glob and be given several times
     #[arg(long, value_name = "NAME")]
-    pub(super) call: Vec<String>,
+    call: Vec<String>,
     /// Order of the calls, the greatest first
     #[arg(long, value_enum, value_name = "BY", default_value_t)]
-    pub(super) sort: SyscallSort,
+    sort: SyscallSort,
     /// Table that --csv prints
     #[arg(long, value_enum, value_name = "TABLE", default_value_t, requires = "csv")]
     pub(super) table: SyscallTable,
@@ -43,7 +43,7 @@ pub(super) enum SyscallTable {
 
 /// An order of calls.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum SyscallSort {
+enum SyscallSort {
     /// Time of all calls together
     #[default]
     Total,
@@ -86,9 +86,7 @@ impl AnalyzeSyscallsArgs {
         let more = cut(&mut calls, top);
         (calls, more)
     }
-}
 
-impl AnalyzeSyscallsArgs {
     /// All of it, `top` rows to a table.
     pub(in crate::cli::analyze) fn with_top(top: Option<usize>) -> Self {
         AnalyzeSyscallsArgs { shown: AnswerArgs::with_top(top), ..AnalyzeSyscallsArgs::default() }
