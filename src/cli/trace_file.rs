@@ -199,14 +199,11 @@ impl OutputFile {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.tmp", std::process::id()));
         let temporary = path.with_file_name(name);
-        let temporary = UnfinishedPath::new(&temporary);
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .mode(mode)
-            .open(temporary.path())
-            .with_context(failed)?;
+        let (temporary, file) = UnfinishedPath::new(|| {
+            let file = File::options().read(true).write(true).create_new(true).mode(mode).open(&temporary)?;
+            Ok((temporary, file))
+        })
+        .with_context(failed)?;
         Ok((made(Temporary::Beside(temporary)), file))
     }
 
@@ -214,7 +211,8 @@ impl OutputFile {
     pub(crate) fn keep(mut self) -> Result<(), Failure> {
         if let Temporary::Beside(temporary) = &self.temporary {
             self.overwrite.check(&self.path)?;
-            std::fs::rename(temporary.path(), &self.path)
+            temporary
+                .change(|| std::fs::rename(temporary.path(), &self.path))
                 .with_context(|| format!("failed to create {}", self.path.display()))?;
         }
         if let Temporary::Unnamed(file) = std::mem::replace(&mut self.temporary, Temporary::Kept) {

@@ -2,7 +2,7 @@
 
 use nix::sys::signal::{SigSet, Signal, raise};
 use std::fs;
-use std::io::ErrorKind;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
@@ -19,11 +19,20 @@ fn paths() -> MutexGuard<'static, Vec<PathBuf>> {
 pub(crate) struct UnfinishedPath(PathBuf);
 
 impl UnfinishedPath {
-    /// Notes it, before it is made.
-    pub(crate) fn new(path: &Path) -> Self {
+    /// Has `make` make it, which gives its path and more. A signal that ends the program finds it made and noted, or not
+    /// made.
+    pub(crate) fn new<T>(make: impl FnOnce() -> io::Result<(PathBuf, T)>) -> io::Result<(Self, T)> {
         watch();
-        paths().push(path.to_owned());
-        UnfinishedPath(path.to_owned())
+        let mut paths = paths();
+        let (path, more) = make()?;
+        paths.push(path.clone());
+        Ok((UnfinishedPath(path), more))
+    }
+
+    /// Has `make` make something in it, or give it its name: not while a signal has it removed.
+    pub(crate) fn change<T>(&self, make: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        let _not_removed = paths();
+        make()
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -53,21 +62,13 @@ pub(crate) fn watch() {
 /// Waits for one of the signals, removes what is not complete, and lets it end the program.
 fn wait(set: SigSet) {
     let Ok(signal) = set.wait() else { return };
-    // Held to the end: nothing is made any more.
+    // Held to the end: nothing is made any more, also in a directory.
     let paths = paths();
-    paths.iter().for_each(|path| remove(path));
+    for path in paths.iter() {
+        let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
+    }
     let _ = set.thread_unblock();
     let _ = raise(signal);
-}
-
-/// Removes a file or a directory. A directory may get another file while it is emptied, and is emptied again then.
-fn remove(path: &Path) {
-    for _ in 0..100 {
-        match fs::remove_file(path).or_else(|_| fs::remove_dir_all(path)) {
-            Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => {}
-            _ => return,
-        }
-    }
 }
 
 /// The signals that the program was started to ignore, as bits (`SigIgn` of proc(5)).

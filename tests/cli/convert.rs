@@ -3,10 +3,13 @@
 use crate::common::corpus::own;
 use crate::common::environment::TestEnvironment;
 use crate::common::synthetic::fork_storm;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use rtrace::trace_dat::Codec;
 use rtrace::trace_dat::write::Version;
 use rtrace::units::counted;
 use std::os::unix::process::ExitStatusExt;
+use std::time::Duration;
 
 fn with_recordings() -> TestEnvironment {
     let env = TestEnvironment::new();
@@ -225,18 +228,22 @@ fn the_stream_takes_a_build_with_it() {
 fn a_signal_leaves_nothing_half_written() {
     let env = TestEnvironment::new();
     fork_storm(2, 60_000, 100, 7).write(&env.path().join("a.dat"), Version::V7(Codec::Zstd));
-    for out in ["out.json", "out.ctf", "out.parquet"] {
+    let moments: [Duration; 16] = std::array::from_fn(|nth| Duration::from_millis(4 * nth as u64));
+    for (out, moment) in ["out.json", "out.ctf", "out.parquet"].into_iter().flat_map(|out| moments.map(|at| (out, at)))
+    {
         let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
         let mut child = command.args(["convert", "a.dat", out, "--threads", "1"]).spawn().expect("rtrace");
         let half = env.path().join(format!("{out}.{}.tmp", child.id()));
         while !half.exists() && child.try_wait().expect("a status").is_none() {
             std::thread::yield_now();
         }
-        env.run("sh", &["-c", &format!("kill -TERM {}", child.id())]).exits(0);
+        std::thread::sleep(moment);
+        let pid = Pid::from_raw(i32::try_from(child.id()).expect("a process id"));
+        kill(pid, Signal::SIGTERM).expect("a signal");
         let status = child.wait().expect("a status");
-        assert_eq!(status.signal(), Some(15), "{out}: {status}");
+        assert_eq!(status.signal(), Some(15), "{out}, {moment:?}: {status}");
         let left: Vec<_> =
             std::fs::read_dir(env.path()).expect("the folder").map(|entry| entry.expect("one").file_name()).collect();
-        assert_eq!(left, ["a.dat"], "{out}");
+        assert_eq!(left, ["a.dat"], "{out}, {moment:?}");
     }
 }

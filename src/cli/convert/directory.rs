@@ -42,9 +42,11 @@ impl Directory {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.tmp", std::process::id()));
         let temporary = path.with_file_name(name);
-        let temporary = UnfinishedPath::new(&temporary);
-        let made = DirBuilder::new().mode(mode | (mode & 0o444) >> 2).create(temporary.path());
-        made.with_context(|| format!("failed to create {}", path.display()))?;
+        let made = UnfinishedPath::new(|| {
+            DirBuilder::new().mode(mode | (mode & 0o444) >> 2).create(&temporary)?;
+            Ok((temporary, ()))
+        });
+        let (temporary, ()) = made.with_context(|| format!("failed to create {}", path.display()))?;
         Ok(Directory { path: path.to_owned(), temporary, mode, kept: false })
     }
 
@@ -54,19 +56,21 @@ impl Directory {
             io::Error::new(error.kind(), format!("failed to write {}: {error}", self.path.join(name).display()))
         };
         let path = self.temporary.path().join(name);
-        if let Some(parent) = path.parent() {
-            let mode = self.mode | (self.mode & 0o444) >> 2;
-            DirBuilder::new().recursive(true).mode(mode).create(parent).map_err(named)?;
-        }
-        // Opened each time: there may be more files than a process may have open, and each piece is a row group.
-        let file = File::options().append(true).create(true).mode(self.mode).open(path);
-        file.and_then(|mut file| file.write_all(bytes)).map_err(named)
+        let open = || {
+            if let Some(parent) = path.parent() {
+                let mode = self.mode | (self.mode & 0o444) >> 2;
+                DirBuilder::new().recursive(true).mode(mode).create(parent)?;
+            }
+            // Opened each time: there may be more files than a process may have open, and each piece is a row group.
+            File::options().append(true).create(true).mode(self.mode).open(&path)
+        };
+        self.temporary.change(open).and_then(|mut file| file.write_all(bytes)).map_err(named)
     }
 
     /// Puts it in its place.
     fn keep(mut self) -> Result<(), Failure> {
         refuse_existing(&self.path)?;
-        let renamed = std::fs::rename(self.temporary.path(), &self.path);
+        let renamed = self.temporary.change(|| std::fs::rename(self.temporary.path(), &self.path));
         renamed.with_context(|| format!("failed to create {}", self.path.display()))?;
         self.kept = true;
         Ok(())

@@ -13,9 +13,9 @@ impl Folder {
     /// Makes an empty one.
     pub(super) fn new() -> Result<Self, Failure> {
         let template = std::env::temp_dir().join("rtrace-sql-XXXXXX");
-        let path = nix::unistd::mkdtemp(&template);
-        let path = path.with_context(|| format!("failed to create {}", template.display()))?;
-        Ok(Folder(UnfinishedPath::new(&path)))
+        let made = UnfinishedPath::new(|| Ok((nix::unistd::mkdtemp(&template)?, ())));
+        let (folder, ()) = made.with_context(|| format!("failed to create {}", template.display()))?;
+        Ok(Folder(folder))
     }
 
     pub(super) fn path(&self) -> &Path {
