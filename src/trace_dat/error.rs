@@ -49,6 +49,9 @@ pub enum FileError {
         /// Why.
         source: io::Error,
     },
+    /// A lazily loaded section cannot be loaded.
+    #[error(transparent)]
+    Lazy(#[from] crate::lazy::LoadError),
     /// It has no bytes.
     #[error("not a trace.dat file: it is empty")]
     Empty,

@@ -16,11 +16,11 @@ pub(super) fn validate(trace: &Trace, path: &Path, damage: &DamageReport) -> Res
     let mut defects = trace.damage.len() as u64;
     let mut backwards = 0u64;
     let mut unknown: BTreeMap<u16, UnknownEvents> = BTreeMap::new();
-    let mut tell = |error: &FileError| {
+    let mut tell = |error: &(dyn std::error::Error + 'static)| {
         defects += 1;
         damage.note(path, error);
     };
-    [&trace.kallsyms, &trace.btf].iter().filter_map(|lazy| lazy.get().err()).for_each(&mut tell);
+    [&trace.kallsyms, &trace.btf].iter().filter_map(|lazy| lazy.get().err()).for_each(|error| tell(error));
     for buffer in &trace.buffers {
         for cpu in 0..buffer.cpus.len() {
             let mut stream = trace.stream(buffer, cpu, &TimeOptions { raw: true, ..TimeOptions::default() })?;

@@ -23,7 +23,7 @@ impl Trace {
     pub fn open(io: impl ReadAt + 'static) -> Result<Trace, FileError> {
         let mut trace = Trace::open_lazily(io, false)?;
         for lazy in [&mut trace.kallsyms, &mut trace.btf] {
-            trace.damage.extend(lazy.force().err());
+            trace.damage.extend(lazy.force().err().map(FileError::Lazy));
         }
         Ok(trace)
     }

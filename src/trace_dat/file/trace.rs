@@ -27,7 +27,7 @@ pub struct Trace {
     /// All other formats, as stored: by system.
     pub event_formats: Vec<EventFormat>,
     /// The text of kallsyms.
-    pub kallsyms: LazyBytes<FileError>,
+    pub kallsyms: LazyBytes,
     /// The text of printk_formats.
     pub printk_formats: Vec<u8>,
     /// The text of saved_cmdlines: `pid comm` lines.
@@ -35,7 +35,7 @@ pub struct Trace {
     /// The text of /proc/modules, if the recorder kept it.
     pub modules: Vec<u8>,
     /// The kernel's BTF, if the recorder kept it.
-    pub btf: LazyBytes<FileError>,
+    pub btf: LazyBytes,
     /// All options in file order, known and unknown.
     pub options: Vec<RawOption>,
     /// Number of the machine's CPUs.

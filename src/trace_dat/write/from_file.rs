@@ -1,7 +1,7 @@
 //! The part of a file that is copied to another.
 
 use super::WriteError;
-use crate::trace_dat::{FileError, LazyBytes, OptionId, Trace};
+use crate::trace_dat::{LazyBytes, OptionId, Trace};
 
 /// True if an option is about the recording rather than about where something lies in the file.
 pub(super) fn is_fact(id: OptionId) -> bool {
@@ -25,6 +25,6 @@ pub(super) fn systems(from: &Trace) -> Vec<(String, Vec<String>)> {
 }
 
 /// The bytes of a lazily loaded section.
-pub(super) fn loaded<'a>(what: &'static str, bytes: &'a LazyBytes<FileError>) -> Result<&'a [u8], WriteError> {
+pub(super) fn loaded<'a>(what: &'static str, bytes: &'a LazyBytes) -> Result<&'a [u8], WriteError> {
     bytes.get().map_err(|why| WriteError::Unreadable { what, why: why.to_string() })
 }
