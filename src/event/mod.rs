@@ -22,7 +22,7 @@ mod typed;
 mod types;
 mod value;
 
-pub use crate::ring_buffer::Lost;
+pub use crate::units::Lost;
 pub(crate) use arguments::{Registers, Wording};
 pub use common::{Common, RecordHead};
 pub use consumed::Consumed;

@@ -1,6 +1,6 @@
 //! The one thing that travels through the decode column.
 
-use crate::ring_buffer::Lost;
+use crate::units::Lost;
 use crate::units::{CpuId, Timestamp};
 
 /// One event as it lies in the ring buffer, lent by the stage that holds its page.

@@ -3,12 +3,10 @@
 mod columns;
 mod csv;
 mod ctf;
-mod exporter;
 mod flame;
 mod frames;
 mod json;
 mod kernel;
-mod outflow;
 mod perfetto;
 mod summary;
 mod syscalls;
@@ -17,9 +15,9 @@ mod text;
 mod text_lines;
 
 pub use crate::merge::ahead::{Commit, Following, UnorderedWork};
+pub use crate::recording::{Exporter, Outflow};
 pub use csv::{Csv, CsvBuffer, CsvColumn};
 pub use ctf::{Ctf, CtfBuffer, CtfFile, CtfLeftOut, CtfState};
-pub use exporter::Exporter;
 pub use flame::{
     Chrome, ChromeState, Drawn, Firefox, FirefoxState, FlameBuffer, FlameGraph, FlameUnit, Folded, FoldedState, OffCpu,
     OffCpuState, Speedscope, SpeedscopeState, Uncounted, Unfolded,
@@ -29,7 +27,6 @@ pub use json::{
     Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonTypes, SCHEMA, Style, VERSION, original_bytes, schema,
 };
 pub use kernel::{Kernel, KernelState};
-pub use outflow::Outflow;
 pub use perfetto::{
     CounterField, LeftOut, Perfetto, PerfettoBuffer, PerfettoCounters, PerfettoFile, PerfettoState, perfetto_counter,
     perfetto_slices,

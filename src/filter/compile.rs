@@ -9,27 +9,9 @@ use super::test::ProgramTest;
 use super::{CompareOp, Filter, FilterExpr, FilterProgram, FilterValue, Predicate};
 use crate::abi::Abi;
 use crate::format::EventFormat;
+use crate::symbols::FunctionAddresses;
 use crate::syntax::{Diagnostic, parse_int};
 use std::ops::Range;
-
-/// Addresses of the kernel's functions.
-pub trait FunctionAddresses {
-    /// The addresses of the function called `name`.
-    fn by_name(&self, name: &str) -> Option<Range<u64>>;
-    /// The addresses of the function that `address` lies in.
-    fn around(&self, address: u64) -> Option<Range<u64>>;
-}
-
-/// Knows none.
-impl FunctionAddresses for () {
-    fn by_name(&self, _: &str) -> Option<Range<u64>> {
-        None
-    }
-
-    fn around(&self, _: u64) -> Option<Range<u64>> {
-        None
-    }
-}
 
 pub(super) fn compile(
     filter: &Filter,

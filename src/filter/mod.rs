@@ -41,11 +41,11 @@ mod source;
 mod target;
 mod test;
 
+pub use crate::symbols::{AddressNames, FunctionAddresses};
 pub use ast::{CompareOp, FieldModifier, FilterExpr, FilterValue, Predicate};
-pub use compile::FunctionAddresses;
 pub use cpus::{CpuList, CpuListError};
 pub use event_filter::EventFilter;
 pub use kernel::Filter;
 pub use program::FilterProgram;
 pub use report::{ReportFilter, ReportFilters, Sign};
-pub use source::{AddressNames, Subject};
+pub use source::Subject;

@@ -3,6 +3,7 @@
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use crate::abi::Abi;
+use crate::symbols::AddressNames;
 use crate::units::CpuId;
 
 /// One event, as the filters see it.
@@ -16,19 +17,6 @@ pub struct Subject<'a> {
     pub comm: &'a [u8],
     /// Names of kernel addresses, for text comparisons with pointers in trace-cmd's language.
     pub names: &'a dyn AddressNames,
-}
-
-/// Names of kernel addresses.
-pub trait AddressNames {
-    /// The function that `address` lies in, if it is known.
-    fn function(&self, address: u64) -> Option<&str>;
-}
-
-/// Knows none: pointers are then compared by their `0x` digits.
-impl AddressNames for () {
-    fn function(&self, _: u64) -> Option<&str> {
-        None
-    }
 }
 
 /// A number in the record's fixed part.

@@ -1,9 +1,9 @@
 //! A query's events through an analysis, on any number of threads.
 
+use super::Exporter;
 use super::{ExportError, Outcome, Query, QueryError};
 use crate::analysis::Analysis;
 use crate::event::{Consumed, Record};
-use crate::export::Exporter;
 use crate::merge::ahead::{Commit, Following};
 use std::io;
 

@@ -2,9 +2,9 @@
 
 use super::resolved::Resolved;
 use super::selector::Seen;
+use super::{Exporter, Outflow};
 use super::{Outcome, Query, QueryError};
 use crate::event::{Consumed, Record};
-use crate::export::{Exporter, Outflow};
 use crate::merge::MergeError;
 use crate::merge::ahead::{self, Commit, Following, UnorderedWork, Work, WorkDivision};
 use crate::ring_buffer::RecordPlace;

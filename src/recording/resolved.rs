@@ -1,10 +1,10 @@
 //! The loop over a query's events.
 
+use super::Exporter;
 use super::query::{Limit, Query};
 use super::selector::{Seen, Selector};
 use super::{Notice, Outcome, QueryError, Window};
 use crate::event::{Consumed, Lost, Record};
-use crate::export::Exporter;
 use crate::merge::ahead::Following;
 use crate::merge::{Merge, MergeError};
 use crate::trace_dat::FileError;

@@ -29,15 +29,14 @@ mod add_lost;
 mod build;
 mod cut;
 mod error;
-mod lost;
 mod order;
 mod page;
 mod scan_pids;
 mod walker;
 
+pub use crate::units::Lost;
 pub use build::PageBuilder;
 pub use error::PageError;
-pub use lost::Lost;
 pub use order::{PageMark, PageOrder};
 pub use page::{Page, PageLayout};
 pub use scan_pids::scan_pids;

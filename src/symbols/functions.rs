@@ -2,7 +2,7 @@
 
 use super::arguments::FunctionArguments;
 use crate::btf::{Btf, Error};
-use crate::trace_dat::{FileError, LazyBytes};
+use crate::lazy::LazyBytes;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{OnceLock, PoisonError, RwLock};
@@ -10,7 +10,7 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 /// The kernel's functions by name. The BTF is parsed when the first function is asked for.
 #[derive(Debug, Default)]
 pub struct KernelFunctions {
-    btf: LazyBytes<FileError>,
+    btf: LazyBytes,
     parsed: OnceLock<Result<Btf, Error>>,
     /// Results of lookups so far, by the function's address and whether copies of the compiler's were to be found.
     known: RwLock<HashMap<(u64, bool), Option<FunctionArguments>>>,
@@ -24,7 +24,7 @@ impl Clone for KernelFunctions {
 
 impl KernelFunctions {
     /// The functions of a kernel's BTF; empty without one.
-    pub fn new(btf: impl Into<LazyBytes<FileError>>) -> Self {
+    pub fn new(btf: impl Into<LazyBytes>) -> Self {
         KernelFunctions { btf: btf.into(), ..KernelFunctions::default() }
     }
 

@@ -1,8 +1,8 @@
 //! `/proc/kallsyms`: `ffffffff81000000 T startup_64` or `ffffffffc0201000 t ext4_map_blocks\t[ext4]`.
 
+use crate::lazy::LazyBytes;
 use crate::text::digits::eight_hex;
 use crate::text::put;
-use crate::trace_dat::{FileError, LazyBytes};
 use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// The kernel's symbols, ordered by address. The text is parsed when the first symbol is asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Kallsyms {
-    text: LazyBytes<FileError>,
+    text: LazyBytes,
     table: OnceLock<SymbolTable>,
 }
 
@@ -242,7 +242,7 @@ impl SymbolTable {
 impl Kallsyms {
     /// The symbols of the text of `/proc/kallsyms`. Absolute symbols and ARM's mapping symbols (`$x`, `$d`) are left out,
     /// as are lines that are not like the kernel's.
-    pub fn new(text: impl Into<LazyBytes<FileError>>) -> Self {
+    pub fn new(text: impl Into<LazyBytes>) -> Self {
         Kallsyms { text: text.into(), table: OnceLock::new() }
     }
 

@@ -3,9 +3,9 @@
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
+mod addresses;
 mod arguments;
 mod comms;
-mod filter;
 mod functions;
 mod kallsyms;
 mod last_boot;
@@ -13,6 +13,7 @@ mod printk;
 mod recorded;
 mod user;
 
+pub use addresses::{AddressNames, FunctionAddresses};
 pub(crate) use arguments::{FunctionArguments, Passed};
 pub use comms::Comms;
 pub(crate) use comms::{CommName, UNKNOWN};
@@ -21,4 +22,4 @@ pub use kallsyms::{Kallsyms, Symbol};
 pub use last_boot::{AsOfLastBoot, LastBoot};
 pub use printk::PrintkFormats;
 pub use recorded::Symbols;
-pub use user::{ObjectFiles, Unnamed, UserSymbol, UserSymbols};
+pub use user::{Mapping, ObjectFiles, ProcessMap, Unnamed, UserSymbol, UserSymbols};

@@ -31,7 +31,8 @@ mod read_at;
 pub mod write;
 mod xxh64;
 
-pub use crate::lazy::LazyBytes;
+pub use crate::lazy::{LazyBytes, LoadError};
+pub use crate::symbols::{Mapping, ProcessMap};
 pub(crate) use codec::Unpackers;
 pub use codec::{Codec, MAX_CHUNK, Unpacker};
 pub(crate) use data::{Batch, Mark, PackedChunk, PageCursor, PageHeaders};
@@ -42,8 +43,8 @@ pub use data::{
 pub use error::{ChunkError, FileError, FilePart};
 pub use file::{
     Buffer, BufferOption, ClockComparison, ClockSample, CpuData, DataLayout, EnabledEvents, GuestFacts, KernelOptions,
-    KernelView, MAGIC, Mapping, Prefix, ProcessMap, RawOption, Section, Siblings, SpoolEntry, SpoolTable, TimeShift,
-    Trace, UnsavedEvents, clock_counts_time, incomparable_clocks, spool_name,
+    KernelView, MAGIC, Prefix, RawOption, Section, Siblings, SpoolEntry, SpoolTable, TimeShift, Trace, UnsavedEvents,
+    clock_counts_time, incomparable_clocks, spool_name,
 };
 pub use ids::{OptionId, SectionId};
 pub use packer::Compression;

@@ -1,10 +1,30 @@
 //! Mapped files of one process.
 
 use super::image::Image;
-use crate::trace_dat::ProcessMap;
+use crate::units::Pid;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
+
+/// The named mappings of one process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProcessMap {
+    /// The process.
+    pub pid: Pid,
+    /// In the order of the file, which is that of /proc/PID/maps: by rising address.
+    pub mappings: Vec<Mapping>,
+}
+
+/// The file at a range of addresses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mapping {
+    /// The first address.
+    pub start: u64,
+    /// The first address after.
+    pub end: u64,
+    /// The file, or a name as `[vdso]`.
+    pub path: String,
+}
 
 /// A process's mappings, ready to be looked up.
 pub(super) struct Process {

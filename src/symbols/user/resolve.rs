@@ -1,9 +1,9 @@
 //! From a process and an address to a name.
 
 use super::image::Image;
+use super::process::ProcessMap;
 use super::process::{Placed, Process};
 use crate::symbols::Comms;
-use crate::trace_dat::ProcessMap;
 use crate::units::Pid;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -3,7 +3,7 @@
 use super::image::Image;
 use super::{ObjectFiles, UserSymbols};
 use crate::symbols::Comms;
-use crate::trace_dat::{Mapping, ProcessMap};
+use crate::symbols::{Mapping, ProcessMap};
 use crate::units::Pid;
 use proptest::prelude::*;
 use std::io;

@@ -38,7 +38,6 @@ pub use guest::GuestFacts;
 pub use kernel_view::{KernelOptions, KernelView};
 pub use options::RawOption;
 pub use prefix::{MAGIC, Prefix};
-pub use proc_maps::{Mapping, ProcessMap};
 pub use sections::Section;
 pub use siblings::{Siblings, spool_name};
 pub use spool_table::{SpoolEntry, SpoolTable};

@@ -1,27 +1,8 @@
 //! The PROCMAPS options: what files the recorded processes had mapped, as `record --proc-map` stores it.
 
+use crate::symbols::{Mapping, ProcessMap};
 use crate::trace_dat::{FileError, OptionId, RawOption, Trace};
 use crate::units::Pid;
-
-/// The named mappings of one process.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProcessMap {
-    /// The process.
-    pub pid: Pid,
-    /// In the order of the file, which is that of /proc/PID/maps: by rising address.
-    pub mappings: Vec<Mapping>,
-}
-
-/// The file at a range of addresses.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mapping {
-    /// The first address.
-    pub start: u64,
-    /// The first address after.
-    pub end: u64,
-    /// The file, or a name as `[vdso]`.
-    pub path: String,
-}
 
 impl Trace {
     /// The memory maps of the processes that the file has them of.

@@ -1,8 +1,39 @@
 //! Kernel symbols for filters: `.function` of the kernel's language, names of pointers in trace-cmd's.
 
 use super::{Kallsyms, Symbol};
-use crate::filter::{AddressNames, FunctionAddresses};
 use std::ops::Range;
+
+/// Addresses of the kernel's functions.
+pub trait FunctionAddresses {
+    /// The addresses of the function called `name`.
+    fn by_name(&self, name: &str) -> Option<Range<u64>>;
+    /// The addresses of the function that `address` lies in.
+    fn around(&self, address: u64) -> Option<Range<u64>>;
+}
+
+/// Knows none.
+impl FunctionAddresses for () {
+    fn by_name(&self, _: &str) -> Option<Range<u64>> {
+        None
+    }
+
+    fn around(&self, _: u64) -> Option<Range<u64>> {
+        None
+    }
+}
+
+/// Names of kernel addresses.
+pub trait AddressNames {
+    /// The function that `address` lies in, if it is known.
+    fn function(&self, address: u64) -> Option<&str>;
+}
+
+/// Knows none: pointers are then compared by their `0x` digits.
+impl AddressNames for () {
+    fn function(&self, _: u64) -> Option<&str> {
+        None
+    }
+}
 
 /// As the kernel resolves them when a filter is set (`kallsyms_lookup_name()`, then `kallsyms_lookup_size_offset()`,
 /// kernel/trace/trace_events_filter.c): a function ends where the next symbol starts.
