@@ -19,7 +19,11 @@ pub(crate) fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure
             setup_failure(error).with_exit(own)
         }
         RecordError::Plan(
-            PlanError::NoEvents | PlanError::NotTsc { .. } | PlanError::PerCpuSize(_) | PlanError::StopIf(_),
+            PlanError::NoEvents
+            | PlanError::NotTsc { .. }
+            | PlanError::PerCpuSize(_)
+            | PlanError::StopIf(_)
+            | PlanError::TracerSetting { .. },
         ) => Failure::new(Exit::Usage, error),
         RecordError::Plan(ref plan) if is_about_functions(plan) => Failure::new(Exit::Usage, error),
         RecordError::Plan(PlanError::Language { .. }) => setup_failure(error),
@@ -59,7 +63,7 @@ pub(crate) fn setup_failure(error: RecordError) -> Failure {
         RecordError::Command(error) => no_command(error, |exit| exit),
         RecordError::Tracefs(error) => Failure::from(error),
         RecordError::Plan(PlanError::Language { what, error }) => language::invalid(&what, *error),
-        RecordError::Plan(PlanError::NoParents) => Failure::new(Exit::Usage, error),
+        RecordError::Plan(PlanError::NoParents | PlanError::TracerSetting { .. }) => Failure::new(Exit::Usage, error),
         RecordError::Plan(ref plan) if is_about_functions(plan) => Failure::new(Exit::Usage, error),
         RecordError::Plan(PlanError::NoClock { ref name, ref available })
         | RecordError::Plan(PlanError::NoOption { ref name, ref available })

@@ -140,6 +140,14 @@ pub enum PlanError {
         /// Its clock.
         clock: String,
     },
+    /// A setting of hwlat, osnoise or timerlat that the kernel would refuse.
+    #[error("invalid value for `{file}`: {why}")]
+    TracerSetting {
+        /// The file, below the tracing directory.
+        file: &'static str,
+        /// The bound, and the value.
+        why: String,
+    },
     /// A device that is not there, or not a block device.
     #[error("no block device is called `{name}`")]
     NoDevice {

@@ -2,6 +2,7 @@
 
 use super::error::RecordError;
 use super::plan::BufferPlan;
+use super::tracer_settings::TracerSettings;
 use crate::tracefs::{Instance, Journal};
 
 /// Settings of which there is one, whatever instance is recorded.
@@ -13,6 +14,8 @@ pub struct MachineSettings {
     pub saved_cmdlines: Option<u32>,
     /// From which latency on tracers report, in microseconds.
     pub threshold: Option<u64>,
+    /// Settings of hwlat, osnoise and timerlat.
+    pub tracers: TracerSettings,
     /// `-d`: latency tracers do not trace functions.
     pub no_functions: bool,
     /// `-D`: nothing traces functions.
@@ -39,6 +42,7 @@ impl MachineSettings {
         if let Some(micros) = self.threshold {
             journal.set_threshold(micros)?;
         }
+        self.tracers.set(journal)?;
         if self.no_ftrace {
             journal.disable_ftrace()?;
         }

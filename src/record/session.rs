@@ -158,6 +158,7 @@ pub(super) fn choose_events(
     tracefs: &Tracefs,
     mut warn: impl FnMut(&str),
 ) -> Result<Vec<ResolvedEvents>, RecordError> {
+    plan.machine.tracers.check(tracefs)?;
     let top = tracefs.top();
     let existing = match named_one_by_one(&top, plan) {
         Some(named) => named,

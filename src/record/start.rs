@@ -32,6 +32,7 @@ pub fn start(
     if tasks.children && tasks.pids.is_empty() {
         return Err(PlanError::NoParents.into());
     }
+    machine.tracers.check(journal.tracefs())?;
     for buffer in buffers {
         let running = if mode == Mode::Set { running_tracer(&journal, buffer)? } else { None };
         buffer.functions.check(buffer.tracer.as_deref().or(running.as_deref()))?;

@@ -238,6 +238,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("dump --validate --summary FILE", "`--summary` has no effect beside `--validate`"),
     ("dump --json --events FILE", "`--events` has no effect beside `--json`"),
     ("record -e sched --threshold 5 ls", "`--threshold` has no effect on events"),
+    ("record -p hwlat --timerlat-period 1ms ls", "`--timerlat-period` has no effect without the tracer"),
     ("record -e sched --max-graph-depth 5 ls", "`--max-graph-depth` has no effect without the tracer"),
     ("record -e sched -d ls", "`--no-function-trace` has no effect without a latency tracer"),
     ("record -e sched -S ls", "`--only-named` has no effect without `--profile`"),

@@ -132,6 +132,36 @@ for tracer in hwlat osnoise timerlat; do
     check $tracer -p $tracer -- sh some_events
   else lacks $tracer $config; fi
 done
+
+# Settings of hwlat, osnoise and timerlat: as asked while it records, as before afterwards, also after a SIGKILL at any moment.
+of_tracers() { for f in $T/hwlat_detector/* $T/osnoise/*; do [ -d $f ] || echo "$f $(cat $f)"; done; }
+if has hwlat && has timerlat; then
+  of_tracers > tracers.before
+  set -- --hwlat-width 50ms --hwlat-window 100ms --hwlat-mode per-cpu -p hwlat -- sh -c "cat $T/hwlat_detector/*"
+  rtrace record -q -o none.dat "$@" > said || fail "settings of hwlat"
+  [ "$(tr '\n' ' ' < said)" = 'none round-robin [per-cpu] 50000 100000 ' ] || fail "hwlat was set to $(cat said)"
+  set -- -p osnoise --osnoise-period 3s --osnoise-runtime 2s --osnoise-cpus 1 --osnoise-option OSNOISE_IRQ_DISABLE --stop-tracing 7s
+  rtrace record -q -o none.dat "$@" -- sh -c "cd $T/osnoise; cat period_us runtime_us cpus stop_tracing_us; grep -o '[^ ]*IRQ_DISABLE' options" > said || fail "settings of osnoise"
+  [ "$(tr '\n' ' ' < said)" = '3000000 2000000 1 7000000 OSNOISE_IRQ_DISABLE ' ] || fail "osnoise was set to $(cat said)"
+  of_tracers | diff tracers.before - > tracers.diff || fail "settings of tracers stay: $(cat tracers.diff)"
+  set -- -p timerlat --osnoise-cpus 0 --timerlat-period 20ms --stop-tracing-total 3s --print-stack 2s --osnoise-option PANIC_ON_STOP --osnoise-option NO_PANIC_ON_STOP
+  n=0
+  while [ $n -lt ${KILLS:-6} ]; do
+    n=$((n + 1))
+    rtrace record -q -o killed.dat "$@" --hwlat-width 1ms -p hwlat -B k -p timerlat -- sleep 2 2> /dev/null &
+    usleep $((RANDOM * 16)); kill -9 $!; wait $! 2> /dev/null
+    case $((n % 2)) in 0) rtrace recover killed.dat > killed.log 2>&1 ;; esac
+    rtrace reset --stale > killed.log 2>&1 || fail "reset --stale: $(cat killed.log)"
+    of_tracers | diff tracers.before - > tracers.diff || fail "settings of tracers after kill $n: $(cat tracers.diff)"
+    rm -f killed.dat*
+  done
+  for wrong in '--hwlat-width 2s' '--timerlat-period 50us' '--osnoise-cpus 77' '--osnoise-option NONE' '--osnoise-runtime 2s'; do
+    rtrace set $wrong 2> wrong.err; [ $? = 2 ] && grep -q 'invalid value for' wrong.err || fail "$wrong: $(cat wrong.err)"
+  done
+  of_tracers | diff tracers.before - > tracers.diff || fail "a wrong setting changes: $(cat tracers.diff)"
+else
+  rtrace set --hwlat-width 1ms 2> wrong.err; [ $? = 5 ] && grep -q CONFIG_HWLAT_TRACER wrong.err || fail "no hwlat: $(cat wrong.err)"
+fi
 if has blk; then
   echo 3 > /proc/sys/vm/drop_caches
   check blk -p blk --device vdb -- sh -c 'cat /sys/block/vd?/trace/enable > devices; dd if=/dev/vdb of=/dev/null bs=4k count=64 2> /dev/null'

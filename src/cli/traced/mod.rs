@@ -5,6 +5,7 @@ mod in_order;
 mod moot;
 mod profile;
 mod purpose;
+mod tracer_times;
 mod tracers;
 
 pub(crate) use args::{SessionArgs, Traced};

@@ -1,6 +1,7 @@
 //! Options about the events and tracers that need another one.
 
 use super::in_order::TracedOptions;
+use super::tracer_times::OF_TRACERS;
 use crate::cli::given::{Given, Moot};
 use rtrace::record::{BufferPlan, TargetBuffer};
 
@@ -43,6 +44,9 @@ pub(super) fn of(given: &Given, in_order: &TracedOptions) -> Option<Moot<'static
             "on events: it is the least duration that some tracers take",
             "`-p function_graph`, `-p irqsoff`, ... run one; `--assert` and `--stop-if` judge times between events.",
         );
+    }
+    if let Some((option, _)) = OF_TRACERS.iter().find(|(option, tracers)| given.has(option) && !runs(tracers)) {
+        return moot(option, "without the tracer that it is about", "`-p hwlat`, `-p osnoise`, `-p timerlat` run one.");
     }
     if given.has("max_graph_depth") && !profiled && !runs(&["function_graph"]) {
         return moot("max_graph_depth", "without the tracer whose calls it limits", "`-p function_graph` runs it.");

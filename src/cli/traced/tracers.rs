@@ -1,5 +1,6 @@
 //! The options about tracers that stand in order with `-e` and `-B`, and those that hold for the whole machine.
 
+use super::tracer_times::TracerArgs;
 use clap::{Arg, ArgAction};
 use rtrace::record::{FunctionFilters, MachineSettings};
 use rtrace::trigger::FunctionTrigger;
@@ -51,6 +52,8 @@ pub(crate) struct MachineArgs {
     /// Only trace functions/latencies of at least this long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)
     #[arg(long, value_name = "MICROSECONDS")]
     threshold: Option<u64>,
+    #[command(flatten)]
+    tracers: TracerArgs,
     /// Latency tracers: no functions on the way
     #[arg(short = 'd', long = "no-function-trace")]
     no_functions: bool,
@@ -65,6 +68,7 @@ impl MachineArgs {
             graph_depth: self.max_graph_depth,
             saved_cmdlines: self.cmdlines_size,
             threshold: self.threshold,
+            tracers: self.tracers.settings(),
             no_functions: self.no_functions,
             no_ftrace: self.no_ftrace,
         }

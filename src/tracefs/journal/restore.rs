@@ -8,6 +8,8 @@ pub(super) fn value_to_write(file: &str, said: &str) -> Option<String> {
     let text = said.trim_end_matches('\n');
     Some(match name {
         "trace_clock" => TraceClock::parse(said)?.current,
+        // `none [round-robin] per-cpu`, as of a clock
+        "mode" if file.ends_with("hwlat_detector/mode") => TraceClock::parse(said)?.current,
         "buffer_size_kb" => BufferSize::parse(said)?.kib()?.to_string(),
         // `1*`: a trigger has an interest in the event, too
         "enable" => match text.trim_end_matches('*') {
@@ -65,6 +67,7 @@ mod tests {
         for (file, said, write) in [
             ("trace_clock", "local [mono] x86-tsc\n", "mono"),
             ("instances/a/trace_clock", "[local] mono\n", "local"),
+            ("hwlat_detector/mode", "none [round-robin] per-cpu \n", "round-robin"),
             ("buffer_size_kb", "7 (expanded: 1408)\n", "1408"),
             ("per_cpu/cpu0/buffer_size_kb", "64\n", "64"),
             ("events/sched/sched_switch/enable", "0*\n", "0"),

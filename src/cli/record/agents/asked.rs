@@ -8,7 +8,7 @@ use rtrace::record::{Compression, Plan};
 
 /// Options of record that an agent takes: what is recorded and how it gets into the ring, and nothing that writes files, runs
 /// commands, or leaves something behind.
-const OF_AGENTS: [&str; 45] = [
+const OF_AGENTS: [&str; 57] = [
     "event",
     "for",
     "filter",
@@ -34,6 +34,18 @@ const OF_AGENTS: [&str; 45] = [
     "max_graph_depth",
     "cmdlines_size",
     "threshold",
+    "hwlat_width",
+    "hwlat_window",
+    "hwlat_mode",
+    "osnoise_runtime",
+    "osnoise_period",
+    "osnoise_cpus",
+    "osnoise_options",
+    "stop_tracing",
+    "stop_tracing_total",
+    "timerlat_period",
+    "timerlat_align",
+    "print_stack",
     "no_functions",
     "no_ftrace",
     "all_formats",
