@@ -29,7 +29,7 @@ use super::tsc;
 use super::worker::{Drained, Worker, WorkerError, thread_time};
 use crate::ring_buffer::Lost;
 use crate::sys;
-use crate::trace_dat::ChunkScan;
+use crate::trace_dat::{ChunkScan, LatencyResult};
 use crate::tracefs::{EventName, Instance, Journal, Tracefs};
 use crate::units::{ByteSize, Pid};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -484,9 +484,13 @@ impl SessionRun<'_> {
         for drained in drained.iter_mut().flatten() {
             drained.forget_removed(removed, &mut failures);
         }
-        let buffers = self.summaries(&drained, &mut failures);
+        let mut buffers = self.summaries(&drained, &mut failures);
         let spools: Vec<Vec<_>> = drained.into_iter().map(|cpus| cpus.into_iter().map(|d| d.spool).collect()).collect();
         let end = AtTheEnd::read(self.journal.tracefs(), &self.buffers);
+        let texts = self.buffers.iter().zip(&mut buffers).filter(|(buffer, _)| buffer.is_text).zip(&end.texts);
+        for ((_, summary), text) in texts {
+            summary.latency = text.as_ref().ok().and_then(|text| LatencyResult::parse(text));
+        }
         let comms = with_saved(comms, &self.journal.tracefs().saved_cmdlines().unwrap_or_default());
         self.maps.iter_mut().for_each(ProcMaps::update);
         let maps: Vec<&ProcMaps> = self.maps.iter().chain(child.as_mut().and_then(Child::maps)).collect();
@@ -554,7 +558,7 @@ impl SessionRun<'_> {
                 failures.extend(drained.error.as_ref().map(ToString::to_string));
             }
             let (name, kib_per_cpu) = (buffer.name.clone(), buffer.kib_per_cpu);
-            buffers.push(BufferSummary { name, kib_per_cpu, cpus });
+            buffers.push(BufferSummary { name, kib_per_cpu, cpus, latency: None });
         }
         buffers
     }

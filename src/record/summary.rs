@@ -5,6 +5,7 @@ use super::effort::PackingEffort;
 use super::error::{RecordError, in_full};
 use super::limits::Reached;
 use super::worker::Drained;
+use crate::trace_dat::LatencyResult;
 use crate::tracefs::CpuStats;
 use crate::units::{ByteSize, CpuId, counted, grouped, seconds};
 use serde::Serialize;
@@ -55,6 +56,8 @@ pub struct BufferSummary {
     pub kib_per_cpu: Option<u64>,
     /// Each CPU.
     pub cpus: Vec<CpuSummary>,
+    /// The result of a latency tracer, which leaves a text instead of events.
+    pub latency: Option<LatencyResult>,
 }
 
 /// One CPU of one ring buffer.
@@ -233,6 +236,11 @@ impl RecordSummary {
         (read > 0).then(|| format!("another process read {} out of the ring buffers", counted(read, "event")))
     }
 
+    /// Results of latency tracers.
+    pub fn latencies(&self) -> impl Iterator<Item = &LatencyResult> {
+        self.buffers.iter().filter_map(|buffer| buffer.latency.as_ref())
+    }
+
     /// True if a ring was cleared meanwhile: then the events lost are more than those counted.
     pub fn was_cleared(&self) -> bool {
         self.buffers.iter().flat_map(|b| &b.cpus).any(|cpu| cpu.cleared)
@@ -257,16 +265,23 @@ impl RecordSummary {
             true => format!(" ({} of it events)", ByteSize(totals.bytes_written)),
             false => String::new(),
         };
-        let mut text = format!(
-            "{}: {} in {}{}, {} raw, {} written{of_events}; {} lost",
-            if self.output.as_os_str() == "-" { "standard output".into() } else { self.output.to_string_lossy() },
-            counted(totals.events, "event"),
-            seconds(self.tracing_on),
-            self.sizes(),
-            ByteSize(totals.bytes_raw),
-            ByteSize(self.file_size),
-            if totals.lost == 0 { "none".to_owned() } else { grouped(totals.lost) },
-        );
+        let name =
+            if self.output.as_os_str() == "-" { "standard output".into() } else { self.output.to_string_lossy() };
+        let latencies: Vec<String> = self.latencies().map(LatencyResult::to_string).collect();
+        let (time, written) = (seconds(self.tracing_on), ByteSize(self.file_size));
+        let mut text = if !latencies.is_empty() && latencies.len() == self.buffers.len() {
+            format!("{name}: {}; in {time}, {written} written", latencies.join("; "))
+        } else {
+            let mut text = format!(
+                "{name}: {} in {time}{}, {} raw, {written} written{of_events}; {} lost",
+                counted(totals.events, "event"),
+                self.sizes(),
+                ByteSize(totals.bytes_raw),
+                if totals.lost == 0 { "none".to_owned() } else { grouped(totals.lost) },
+            );
+            latencies.iter().for_each(|latency| text.push_str(&format!("; {latency}")));
+            text
+        };
         if let Some(limit) = self.limit {
             let _ = write!(text, "; stopped: {limit}");
         }
@@ -338,7 +353,11 @@ impl RecordSummary {
         let buffers: Vec<_> = self
             .buffers
             .iter()
-            .map(|b| serde_json::json!({ "name": b.name, "buffer_size_kb": b.kib_per_cpu, "cpus": b.cpus }))
+            .map(|b| {
+                serde_json::json!({
+                    "name": b.name, "buffer_size_kb": b.kib_per_cpu, "cpus": b.cpus, "latency": b.latency,
+                })
+            })
             .collect();
         let threads: Vec<_> = self
             .threads
@@ -408,7 +427,12 @@ mod tests {
             output: PathBuf::from("trace.dat"),
             former: None,
             file_size: 1 << 20,
-            buffers: vec![BufferSummary { name: String::new(), kib_per_cpu: Some(1408), cpus: vec![cpu] }],
+            buffers: vec![BufferSummary {
+                name: String::new(),
+                kib_per_cpu: Some(1408),
+                cpus: vec![cpu],
+                latency: None,
+            }],
             tracing_on: Duration::from_millis(1500),
             untraced: None,
             command: Some(Ended::Signal(15)),
@@ -454,6 +478,20 @@ mod tests {
         (one.name, one.kib_per_cpu, one.cpus) = ("one".to_owned(), Some(64), Vec::new());
         summary.buffers.push(one);
         assert!(summary.text().contains(" through 1.4 MiB, 64.0 KiB (one) per CPU, "), "{}", summary.text());
+    }
+
+    #[test]
+    fn a_latency_stands_in_place_of_events() {
+        let mut summary = summary(0);
+        let text = b"# tracer: irqsoff\n# latency: 4053 us, #4/4, CPU#1 | (M:preempt)\n";
+        (summary.buffers[0].cpus, summary.buffers[0].latency) = (Vec::new(), LatencyResult::parse(text));
+        assert_eq!(
+            summary.text(),
+            "trace.dat: irqsoff: longest latency 4,053 us on CPU 1, 4 lines; in 1.500 s, 1.0 MiB written\n"
+        );
+        assert_eq!(summary.json()["buffers"][0]["latency"]["longest"]["latency_us"], 4053);
+        summary.buffers.push(BufferSummary { name: "one".to_owned(), latency: None, ..summary.buffers[0].clone() });
+        assert!(summary.text().contains("; none lost; irqsoff: longest latency 4,053 us"), "{}", summary.text());
     }
 
     #[test]

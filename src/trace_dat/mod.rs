@@ -25,6 +25,7 @@ mod data;
 mod error;
 mod file;
 mod ids;
+mod latency_text;
 mod packer;
 mod put;
 mod read_at;
@@ -47,6 +48,7 @@ pub use file::{
     clock_counts_time, incomparable_clocks, spool_name,
 };
 pub use ids::{OptionId, SectionId};
+pub use latency_text::{LatencyResult, LongestLatency};
 pub use packer::Compression;
 pub(crate) use packer::{Checksum, Packer, ZstdPacker};
 pub use read_at::ReadAt;

@@ -112,10 +112,17 @@ for tracer in irqsoff preemptoff preemptirqsoff wakeup wakeup_rt wakeup_dl; do
   config=CONFIG_IRQSOFF_TRACER
   case $tracer in preempt*) config=CONFIG_PREEMPT_TRACER ;; wakeup*) config=CONFIG_SCHED_TRACER ;; esac
   if has $tracer; then
-    rtrace record -q -o $tracer.dat -p $tracer -d -- sh -c "$(work $tracer)" 2> $tracer.err || fail "$tracer: $(cat $tracer.err)"
+    rtrace record -o $tracer.dat --summary-json $tracer.json -p $tracer -d -- sh -c "$(work $tracer)" 2> $tracer.err || fail "$tracer: $(cat $tracer.err)"
     rtrace report $tracer.dat > $tracer.ours || fail "report of $tracer"
     grep -q "# tracer: $tracer" $tracer.ours || fail "$tracer: no text: $(head -n 3 $tracer.ours)"
     [ $(wc -l < $tracer.ours) -gt 3 ] || fail "$tracer: $(cat $tracer.ours)"
+    # The longest latency in the kernel's own text is the result, wherever one is printed.
+    longest=$(sed -n 's/^# latency: \([0-9]*\) us.*/\1/p' $tracer.ours)
+    grep -q "^$tracer.dat: $tracer: longest latency .* us on CPU .*, [0-9]* lines*; in " $tracer.err || fail "$tracer: no result: $(cat $tracer.err)"
+    grep -q "0 events" $tracer.err && fail "$tracer: counts events: $(cat $tracer.err)"
+    grep -q "\"latency_us\": $longest," $tracer.json || fail "$tracer: not $longest us: $(cat $tracer.json)"
+    rtrace report --summary $tracer.dat | tr -d , | grep -q "^$tracer: longest latency $longest us" || fail "$tracer: no summary"
+    rtrace convert $tracer.dat none.csv --force > said; grep -q "left out: the text of tracer $tracer" said || fail "$tracer: $(cat said)"
   else lacks $tracer $config; fi
 done
 
@@ -255,5 +262,5 @@ rtrace record -q -k -o keep.dat -e sched:sched_switch -- ls / > /dev/null || fai
 [ "$(cat $T/events/sched/sched_switch/enable)" = 1 ] || fail "-k: not kept"
 [ "$(cat $T/tracing_on)" = 0 ] || fail "-k: still on"
 rtrace reset || fail reset
-rm -f none.dat cmd.dat dry.dat keep.dat *.ours base after before *.diff
+rm -f none.csv none.dat cmd.dat dry.dat keep.dat *.ours base after before *.diff
 exit $bad

@@ -204,6 +204,18 @@ fn export(
     events: &QueryEvents<'_>,
     out: &mut (impl Write + Send),
 ) -> Result<ConvertOutcome, Failure> {
+    let mut written = export_events(args, target, events, out)?;
+    let texts = events.inputs.iter().flat_map(|input| input.trace.latencies());
+    written.left_out.extend(texts.map(|text| format!("the text of tracer {}", text.tracer)));
+    Ok(written)
+}
+
+fn export_events(
+    args: &ConvertArgs,
+    target: ConvertTarget,
+    events: &QueryEvents<'_>,
+    out: &mut (impl Write + Send),
+) -> Result<ConvertOutcome, Failure> {
     let all = |events| ConvertOutcome { events, left_out: Vec::new() };
     match target {
         ConvertTarget::TraceDat => Err(anyhow!("a trace.dat file is not made of events").into()),

@@ -8,6 +8,9 @@ pub(super) fn why(plan: &Plan, summary: &RecordSummary) -> Option<String> {
     if !plan.buffers.iter().any(BufferPlan::traces) {
         return None; // a guest records alone
     }
+    if summary.latencies().next().is_some() {
+        return None; // it says itself what it found
+    }
     if totals.events + totals.events_discarded + totals.lost > 0 || summary.error.is_some() {
         return None;
     }

@@ -6,7 +6,7 @@ use crate::cli::exit::Failure;
 use crate::cli::query::QueryInput;
 use rtrace::export::{Count, EventSummary, SummaryBuffer};
 use rtrace::recording::BufferSource;
-use rtrace::trace_dat::OptionId;
+use rtrace::trace_dat::{LatencyResult, OptionId};
 use rtrace::units::{counted, grouped};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -29,14 +29,19 @@ pub(super) fn print(run: &ReportRun<'_>, out: &mut (impl Write + Send)) -> Resul
             in_ticks: source.in_ticks,
         }
     };
+    let latencies: Vec<LatencyResult> = inputs.iter().flat_map(|input| input.trace.latencies()).collect();
     let buffers = run.query.sources().iter().map(buffer).collect();
     match args.count {
         true => run.export(&Count::new(buffers, as_json), out).map(drop),
         false if !as_json => {
-            run.export(&EventSummary::new(buffers, args.top_tasks.unwrap_or(20), false), out)?;
+            let summary = EventSummary::new(buffers, args.top_tasks.unwrap_or(20), false).with_latencies(latencies);
+            run.export(&summary, out)?;
             run.inputs.iter().try_for_each(|input| counted_by_recorder(input, out))
         }
-        false => run.export(&EventSummary::new(buffers, args.top_tasks.unwrap_or(20), as_json), out).map(drop),
+        false => {
+            let summary = EventSummary::new(buffers, args.top_tasks.unwrap_or(20), as_json).with_latencies(latencies);
+            run.export(&summary, out).map(drop)
+        }
     }
 }
 

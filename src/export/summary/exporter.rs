@@ -6,6 +6,7 @@ use super::{json, text};
 use crate::event::{Consumed, Record};
 use crate::export::Exporter;
 use crate::merge::ahead::Commit;
+use crate::trace_dat::LatencyResult;
 
 /// Counts events by type, CPU and task, and writes the numbers at the end.
 #[derive(Clone, Debug)]
@@ -13,13 +14,19 @@ pub struct EventSummary<'a> {
     buffers: Vec<SummaryBuffer<'a>>,
     top_tasks: usize,
     json: bool,
+    latencies: Vec<LatencyResult>,
 }
 
 impl<'a> EventSummary<'a> {
     /// For records whose [`Record::buffer`] is an index into `buffers`. The numbers are tables of text, or one JSON
     /// object; of the tasks, the `top_tasks` busiest are written.
     pub fn new(buffers: Vec<SummaryBuffer<'a>>, top_tasks: usize, json: bool) -> Self {
-        EventSummary { buffers, top_tasks, json }
+        EventSummary { buffers, top_tasks, json, latencies: Vec::new() }
+    }
+
+    /// With results of latency tracers, which are no events.
+    pub fn with_latencies(self, latencies: Vec<LatencyResult>) -> Self {
+        EventSummary { latencies, ..self }
     }
 }
 
@@ -45,8 +52,11 @@ impl Exporter for EventSummary<'_> {
     fn end(&self, counts: &mut Vec<BufferCounts>, out: &mut Vec<u8>) {
         let numbers = SummaryCounts { buffers: &self.buffers, counts };
         match self.json {
-            true => json::write(&numbers, self.top_tasks, out),
-            false => text::write(&numbers, self.top_tasks, out),
+            true => json::write(&numbers, self.top_tasks, &self.latencies, out),
+            false => {
+                text::write(&numbers, self.top_tasks, out);
+                self.latencies.iter().for_each(|latency| out.extend_from_slice(format!("\n{latency}\n").as_bytes()));
+            }
         }
     }
 

@@ -1,10 +1,11 @@
 //! The summary as a JSON object.
 
 use super::numbers::SummaryCounts;
+use crate::trace_dat::LatencyResult;
 use serde_json::{Value, json};
 
 /// Appends the object, of the tasks the `top` busiest.
-pub(super) fn write(numbers: &SummaryCounts<'_>, top: usize, out: &mut Vec<u8>) {
+pub(super) fn write(numbers: &SummaryCounts<'_>, top: usize, latencies: &[LatencyResult], out: &mut Vec<u8>) {
     let seconds = numbers.seconds();
     let events: Vec<Value> = numbers
         .events()
@@ -39,10 +40,13 @@ pub(super) fn write(numbers: &SummaryCounts<'_>, top: usize, out: &mut Vec<u8>) 
         })
         .collect();
     let total = numbers.total();
-    let summary = json!({
+    let mut summary = json!({
         "schema": "rtrace.summary", "version": 1,
         "total": {"events": total.count, "bytes": total.bytes, "seconds": seconds},
         "events": events, "cpus": cpus, "tasks": tasks, "task_count": all_tasks,
     });
+    if !latencies.is_empty() {
+        summary["latencies"] = json!(latencies);
+    }
     out.extend_from_slice(format!("{summary}\n").as_bytes());
 }

@@ -6,8 +6,8 @@ use crate::abi::Abi;
 use crate::format::{EventFormat, HeaderPage};
 use crate::ring_buffer::PageLayout;
 use crate::trace_dat::{
-    Buffer, ClockComparison, FileError, FilePart, LazyBytes, OptionId, Prefix, RawOption, ReadAt, SpoolTable,
-    UnsavedEvents,
+    Buffer, ClockComparison, FileError, FilePart, LatencyResult, LazyBytes, OptionId, Prefix, RawOption, ReadAt,
+    SpoolTable, UnsavedEvents,
 };
 use std::sync::Arc;
 
@@ -55,6 +55,11 @@ impl Trace {
     /// The last option with this id.
     pub fn option(&self, id: OptionId) -> Option<&RawOption> {
         self.options.iter().rfind(|o| o.id == id)
+    }
+
+    /// Results of latency tracers, of the buffers that are their texts.
+    pub fn latencies(&self) -> impl Iterator<Item = LatencyResult> {
+        self.buffers.iter().filter_map(|buffer| LatencyResult::parse(buffer.text.as_ref()?))
     }
 
     /// All options with this id, in file order.
