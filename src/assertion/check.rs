@@ -121,7 +121,11 @@ impl Planned {
 
     /// Adds what must be known of losses and of filters.
     fn explain(&self, extent: &Extent, conditions: &Conditions<'_>, checked: &mut Checked) {
-        checked.explain_losses(extent.lost, extent.gaps, conditions.dropped, conditions.damaged);
+        let damaged = conditions.damaged.saturating_sub(conditions.unfinished.into());
+        checked.explain_losses(extent.lost, extent.gaps, conditions.dropped, damaged);
+        if conditions.unfinished && checked.values.iter().flatten().any(|value| !value.is_exact()) {
+            checked.reasons.push("the recording is unfinished: it lacks the latest events".to_owned());
+        }
         let enabled = conditions.enabled.iter().flat_map(|enabled| &enabled.events);
         for (event, filter) in enabled.filter(|(event, _)| self.needs.values().any(|need| need.names(event))) {
             checked

@@ -20,8 +20,10 @@ pub trait Names {
 
 /// Knowledge of a recording beside its events.
 pub struct Conditions<'c> {
-    /// Number of damaged places: events may be missing there.
+    /// Number of damaged places: events may be missing there. An unfinished recording's end is one.
     pub damaged: u64,
+    /// True if the recording is unfinished: its recorder runs or was killed.
+    pub unfinished: bool,
     /// Events that the rings' counters say were dropped, wherever that was.
     pub dropped: u64,
     /// The events that were enabled, if the file says so.

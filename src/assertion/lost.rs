@@ -126,8 +126,15 @@ fn values(events: &[ScheduleEvent], dropped: u64, quantities: &[String]) -> Vec<
         measures.iter_mut().for_each(|measure| InOrder::record(measure, &record));
     }
     let findings: Vec<_> = measures.into_iter().map(InOrder::finish).collect();
-    let conditions =
-        Conditions { damaged: 0, dropped, enabled: None, in_ticks: false, min_samples: 0, names: &Nameless };
+    let conditions = Conditions {
+        damaged: 0,
+        unfinished: false,
+        dropped,
+        enabled: None,
+        in_ticks: false,
+        min_samples: 0,
+        names: &Nameless,
+    };
     check.verdicts(&findings, &extent, &conditions).into_iter().map(|one| one.values[0]).collect()
 }
 

@@ -58,6 +58,11 @@ impl DamageReport {
         self.tell(format!("rtrace: {}: {}", path.display(), chain.join(": ")));
     }
 
+    /// Reports that the file at `path` is unfinished.
+    pub(crate) fn unfinished(&self, path: &Path) {
+        self.tell(format!("rtrace: {}: the recording is unfinished: it lacks the latest events", path.display()));
+    }
+
     /// Reports what a query noticed; `path` gives the path of a recording by its number.
     pub(crate) fn notice<'p>(&self, path: impl FnOnce(usize) -> &'p Path, notice: &Notice<'_>) {
         match notice {
@@ -83,6 +88,11 @@ impl DamageReport {
         if let Some(error) = recording.symbols.functions.error() {
             self.note(path, &error);
         }
+    }
+
+    /// Number of places so far.
+    pub(crate) fn places(&self) -> u64 {
+        self.count.load(Ordering::Relaxed)
     }
 
     /// Counts one more that was not reported before, and prints its line if there were not too many.

@@ -42,7 +42,7 @@ impl RecoveryOutcome {
                 "schema": "rtrace.recover", "version": 1, "file": file.to_string_lossy(), "done": what,
                 "size": size, "data_size": data, "dropped": dropped,
                 "rings": rings.map(|rings| json!({
-                    "bytes": rings.bytes, "events": rings.events, "missing": rings.missing,
+                    "bytes": rings.bytes, "events": rings.events, "missing": rings.missing, "overrun": rings.overrun,
                     "failures": rings.failures, "put_back": rings.put_back,
                 })),
             });
@@ -88,5 +88,12 @@ fn of_rings(name: &str, rings: &Rings, events: Option<u64>) -> String {
         }
         _ => String::new(),
     };
-    taken + &missing + &put_back
+    let overrun = match rings.overrun {
+        Some(overrun) if overrun > 0 => {
+            let overrun = counted(overrun, "event");
+            format!("{name}: lost {overrun} to ring buffers that were full, as the file's marks say\n")
+        }
+        _ => String::new(),
+    };
+    taken + &missing + &overrun + &put_back
 }

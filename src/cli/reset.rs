@@ -9,9 +9,10 @@ use crate::cli::terminal::{note, remark};
 use anyhow::Context;
 use clap::ValueEnum;
 use rtrace::record::left_unfinished;
-use rtrace::tracefs::{Instance, Journal, ResetPlan, find_orphans};
+use rtrace::tracefs::{Instance, Journal, ResetPlan, find_orphans_within};
 use serde_json::json;
 use std::io::Write;
+use std::time::Duration;
 use targets::{InstanceReset, Targets};
 
 /// Reset tracing to boot defaults, or undo what a killed recording left behind
@@ -119,7 +120,7 @@ fn one(journal: &mut Journal, instance: &Instance, reset: InstanceReset, keep: &
 fn stale(args: &ResetArgs) -> Result<Exit, Failure> {
     let mut out = stdout().lock();
     let tracefs = args.tracefs.open_quietly()?;
-    let found = find_orphans(&args.tracefs.journal_dir());
+    let found = find_orphans_within(&args.tracefs.journal_dir(), Duration::from_secs(5));
     let mut exit = Exit::Success;
     for error in &found.unusable {
         note!("rtrace: {error}");

@@ -47,8 +47,11 @@ pub struct SavedRun {
     pub gaps: u64,
     /// Events that the rings' counters say were dropped.
     pub dropped: u64,
-    /// Damaged places.
+    /// Damaged places; an unfinished recording's end is one.
     pub damaged: u64,
+    /// True if the recording was unfinished.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unfinished: bool,
     /// Number of cells of the window.
     pub cells: u16,
     /// Series by name, as [`crate::assertion::Quantity::series`] has it.

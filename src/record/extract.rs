@@ -6,6 +6,7 @@ use super::comms::with_saved;
 use super::drain::{Drain, Progress};
 use super::draining::Draining;
 use super::error::RecordError;
+use super::marks::marks;
 use super::output::{ClockFacts, Output};
 use super::plan::Plan;
 use super::setup::SetUpBuffer;
@@ -99,9 +100,12 @@ pub fn extract(
     let raw = drained.iter().map(|d| d.tally.bytes).sum();
     let errors = drained.iter().filter_map(|d| d.error.as_ref().map(ToString::to_string));
     let failures = symbols_error.iter().map(ToString::to_string).chain(errors).collect();
+    let lost: Vec<_> = (buffers.iter().flat_map(|buffer| buffer.cpus.iter().map(|_| &buffer.name)).zip(&drained))
+        .flat_map(|(buffer, drained)| marks(buffer, drained, 0, drained.error.is_some()))
+        .collect();
     let comms = with_saved(Vec::new(), &tracefs.saved_cmdlines()?);
     let spools = vec![drained.into_iter().map(|d| d.spool).collect()];
-    let file_size = output_file.finish(&buffers, AtTheEnd::read(tracefs, &buffers), spools, (&comms, &[]))?;
+    let file_size = output_file.finish(&buffers, AtTheEnd::read(tracefs, &buffers), (spools, &lost), (&comms, &[]))?;
     Ok(Extracted { file_size, raw, failures })
 }
 

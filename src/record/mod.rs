@@ -35,6 +35,7 @@ mod languages;
 mod limits;
 mod live_rings;
 mod machine;
+mod marks;
 mod metadata;
 mod observer;
 mod output;

@@ -17,7 +17,8 @@ use crate::safe_file::{PRIVATE, TargetPath};
 use crate::trace_dat::Compression;
 use crate::trace_dat::write::{Version, convert};
 use crate::trace_dat::{
-    ChunkIndex, FileLock, FinishedSpool, OptionId, SectionWriter, SpoolEntry, SpoolTable, Trace, WriteError, spool_name,
+    ChunkIndex, FileLock, FinishedSpool, OptionId, SectionWriter, SpoolEntry, SpoolTable, Trace, UnsavedEvents,
+    WriteError, spool_name,
 };
 use crate::tracefs::{self, EventName, JournalledRecording, RecordedBuffer, TraceClock, Tracefs};
 use crate::units::{CpuId, Pid};
@@ -372,15 +373,27 @@ impl Output {
         self.file.metadata().map_or(0, |metadata| metadata.len())
     }
 
-    /// Adds `end` and what is known of tasks, and moves the spools into the file. Gives its size in bytes.
+    /// Adds `end` and what is known of tasks, and moves the spools into the file, which lacks `lost`. Gives its size in
+    /// bytes.
     pub(super) fn finish(
         &mut self,
         buffers: &[SetUpBuffer],
         end: AtTheEnd,
-        spools: Vec<Vec<ChunkSink>>,
+        (spools, lost): (Vec<Vec<ChunkSink>>, &[UnsavedEvents]),
         (comms, maps): (&[(Pid, Comm)], &[&ProcMaps]),
     ) -> Result<u64, RecordError> {
         let Some(mut writer) = self.writer.take() else { return Ok(0) };
+        for entry in &mut self.table.entries {
+            let (buffer, cpu) = (entry.buffer.clone(), entry.cpu);
+            entry.set_account(lost.iter().filter(|lost| (lost.cpu, &lost.buffer) == (cpu, &buffer)));
+        }
+        // At its place, while nothing needs space: all that follows may fail, and `recover` reads it.
+        let path = &self.path;
+        let failed = |source| RecordError::NotFinished { path: path.clone(), source: Box::new(source) };
+        writer.update_table(&self.table).map_err(failed)?;
+        for lost in lost {
+            writer.option(OptionId::RTRACE_UNSAVED, lost.write(Abi::HOST));
+        }
         for (id, data) in end.options {
             writer.option(id, data);
         }
@@ -392,8 +405,6 @@ impl Output {
             comm.write_line(*pid, &mut names);
         }
         let dir = self.path.parent().unwrap_or(Path::new(""));
-        let path = &self.path;
-        let failed = |source| RecordError::NotFinished { path: path.clone(), source: Box::new(source) };
         if let Some(remote) = &self.remote {
             for (buffer, text) in buffers.iter().filter(|b| b.is_text).zip(end.texts) {
                 writer.buffer_text(&buffer.name, &buffer.clock.current, &text?).map_err(failed)?;

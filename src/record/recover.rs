@@ -13,8 +13,10 @@ use super::worker::Worker;
 use crate::ring_buffer::Lost;
 use crate::trace_dat::Compression;
 use crate::trace_dat::write::{Added, SoundSpool, Unfinished, recover_with};
-use crate::trace_dat::{ChunkScan, Codec, Recovered, Trace, UnsavedEvents, WriteError};
-use crate::tracefs::{Error, Instance, Journal, JournalledRecording, Orphan, RecordedBuffer, Tracefs, find_orphans};
+use crate::trace_dat::{ChunkScan, Codec, LossCause, Recovered, Trace, UnsavedEvents, WriteError};
+use crate::tracefs::{
+    Error, Instance, Journal, JournalledRecording, Orphan, RecordedBuffer, Tracefs, find_orphans_within,
+};
 use crate::units::CpuId;
 use nix::sys::eventfd::EventFd;
 use std::collections::BTreeMap;
@@ -22,6 +24,10 @@ use std::fs::{self, File};
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::thread;
+use std::time::Duration;
+
+/// Commands that look at a journal are done with it in milliseconds; one that recovers from it may take longer.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The result for the ring buffers of a killed recorder.
 #[derive(Debug, Default)]
@@ -33,6 +39,9 @@ pub struct Rings {
     /// Events that the recorder had taken out of the ring buffers and that are in no spool: its unfinished chunks, and what a
     /// flight recorder discarded. `None` if that is not known.
     pub missing: Option<u64>,
+    /// Events that were overwritten or refused because a ring was full, as the kernel counted them since the recording began;
+    /// `None` of an instance that was there before. The file's marks of losses have them.
+    pub overrun: Option<u64>,
     /// Failures to read. The ring buffers stay as they are then, until `reset --stale`.
     pub failures: Vec<String>,
     /// True if tracing was put back as it was before the recording.
@@ -50,21 +59,22 @@ pub fn recover(
     known: impl FnOnce() -> Result<Tracefs, Error>,
 ) -> Result<(Recovered, Option<Rings>), WriteError> {
     let Some((orphan, others)) = orphans_of(path, journals) else {
-        return recover_with(path, |_| Added::default()).map(|recovered| (recovered, None));
+        return recover_with(path, without_rings).map(|recovered| (recovered, None));
     };
-    let mut rings = Rings { events: Some(0), missing: Some(0), ..Rings::default() };
+    let mut rings = Rings { events: Some(0), missing: Some(0), overrun: Some(0), ..Rings::default() };
+    let made: Vec<String> = orphan.instances().iter().map(|name| (*name).to_owned()).collect();
     let tracefs = match known().and_then(|known| orphan.open_tracefs(&known)) {
         Ok(tracefs) => tracefs,
         Err(error) => {
             rings.failures.push(in_full(&error));
-            return recover_with(path, |_| Added::default()).map(|recovered| (recovered, Some(rings)));
+            return recover_with(path, without_rings).map(|recovered| (recovered, Some(rings)));
         }
     };
     let recovered = recover_with(path, |unfinished| match orphan.recording() {
         Some(recording) if unfinished.file.metadata().is_ok_and(|file| recording.is_of(&file)) => {
-            drain_all(&tracefs, recording, unfinished, &mut rings)
+            drain_all(&tracefs, (recording, &made), unfinished, &mut rings)
         }
-        _ => Added::default(),
+        _ => without_rings(unfinished),
     })?;
     if rings.failures.is_empty() {
         let undone = others.into_iter().chain([orphan]).map(|orphan| orphan.undo(&tracefs, None));
@@ -72,6 +82,11 @@ pub fn recover(
         rings.put_back = rings.failures.is_empty();
     }
     Ok((recovered, Some(rings)))
+}
+
+/// Nothing is known of its ring buffers, unless its recorder noted what it lacks.
+fn without_rings(unfinished: Unfinished<'_>) -> Added {
+    Added { comms: Vec::new(), unsaved: unfinished.unaccounted() }
 }
 
 /// The recording that the killed process of `orphan` left unfinished, if it is still in its place: [`recover`] finishes it.
@@ -85,7 +100,7 @@ pub fn left_unfinished(orphan: &Orphan) -> Option<&JournalledRecording> {
 /// recording, as the clock that it compared.
 fn orphans_of(path: &Path, journals: &Path) -> Option<(Orphan, Vec<Orphan>)> {
     let file = fs::metadata(path).ok()?;
-    let mut orphans = find_orphans(journals).orphans;
+    let mut orphans = find_orphans_within(journals, PATIENCE).orphans;
     let is_of_it = |orphan: &Orphan| orphan.recording().is_some_and(|recording| recording.is_of(&file));
     let found = orphans.iter().position(is_of_it)?;
     let orphan = orphans.swap_remove(found);
@@ -97,11 +112,11 @@ fn orphans_of(path: &Path, journals: &Path) -> Option<(Orphan, Vec<Orphan>)> {
     Some((orphan, orphans))
 }
 
-/// Drains every ring of `recording` into its spool; returns the names of tasks that the kernel knows, and how many events
+/// Drains every ring of `recording`, which had `made` some of its instances, into its spool; returns the names of tasks that the kernel knows, and how many events
 /// neither ring nor spool has.
 fn drain_all(
     tracefs: &Tracefs,
-    recording: &JournalledRecording,
+    (recording, made): (&JournalledRecording, &[String]),
     unfinished: Unfinished<'_>,
     rings: &mut Rings,
 ) -> Added {
@@ -115,30 +130,41 @@ fn drain_all(
     for buffer in &recording.buffers {
         let of_buffer: Vec<SoundSpool> = spools.extract_if(.., |spool| spool.entry.buffer == buffer.name).collect();
         let cpus: Vec<CpuId> = of_buffer.iter().map(|spool| spool.entry.cpu).collect();
-        let unsaved = |cpu, events| UnsavedEvents { buffer: buffer.name.clone(), cpu, events };
+        let unsaved =
+            |cpu, events| UnsavedEvents { buffer: buffer.name.clone(), cpu, events, cause: LossCause::KILLED };
         let missing = missing(tracefs, buffer, unfinished.trace);
         rings.missing = rings.missing.zip(missing.as_ref()).map(|(sum, of)| sum + of.values().sum::<u64>());
         let mut gaps = Vec::new();
         for spool in &of_buffer {
             let cpu = spool.entry.cpu;
-            let lost = match missing.as_ref().and_then(|missing| missing.get(&cpu)) {
-                None | Some(0) => Lost::None,
+            let lost = match missing.as_ref().map(|missing| missing.get(&cpu).copied().unwrap_or(0)) {
+                None => Lost::Unknown,
+                Some(0) => Lost::None,
                 // Events that a flight recorder discarded are among them.
                 Some(_) if spool.lacks_oldest => Lost::Unknown,
-                Some(events) => Lost::Count(*events),
+                Some(events) => Lost::Count(events),
             };
             match lost {
-                Lost::None => {}
+                Lost::None => added.unsaved.push(unsaved(cpu, Some(0))),
                 Lost::Count(events) => added.unsaved.push(unsaved(cpu, Some(events))),
                 Lost::Unknown => added.unsaved.push(unsaved(cpu, None)),
             }
             gaps.push(lost);
         }
+        let is_new = buffer.instance.as_ref().is_some_and(|name| made.contains(name));
+        let overrun = || {
+            cpus.iter()
+                .map(|cpu| instance_of(tracefs, buffer).ok()?.cpu_stats(*cpu).ok())
+                .map(|stats| stats.map(|stats| stats.overrun + stats.commit_overrun + stats.dropped))
+                .sum::<Option<u64>>()
+        };
         if let Err(error) = drain_buffer(tracefs, buffer, of_buffer.into_iter().zip(gaps), &cpus, compression, rings) {
             rings.failures.push(error);
             added.unsaved.retain(|unsaved| unsaved.buffer != buffer.name);
-            added.unsaved.extend(cpus.into_iter().map(|cpu| unsaved(cpu, None)));
+            added.unsaved.extend(cpus.iter().map(|cpu| unsaved(*cpu, None)));
         }
+        // Tracing is off by now.
+        rings.overrun = rings.overrun.zip(is_new.then(overrun).flatten()).map(|(sum, of)| sum + of);
     }
     for (pid, comm) in with_saved(Vec::new(), &tracefs.saved_cmdlines().unwrap_or_default()) {
         comm.write_line(pid, &mut added.comms);

@@ -12,6 +12,7 @@ use super::ending::{end_of, pass_on};
 use super::error::{PlanError, RecordError, in_full};
 use super::limits::{Budget, MIN_RING_SHARE, Reached};
 use super::live_rings::LiveRings;
+use super::marks::marks;
 use super::observer::{Live, Observer};
 use super::output::{ClockFacts, Output};
 use super::own::own_threads;
@@ -29,7 +30,7 @@ use super::tsc;
 use super::worker::{Drained, Worker, WorkerError, thread_time};
 use crate::ring_buffer::Lost;
 use crate::sys;
-use crate::trace_dat::{ChunkScan, LatencyResult};
+use crate::trace_dat::{ChunkScan, LatencyResult, UnsavedEvents};
 use crate::tracefs::{EventName, Instance, Journal, Tracefs};
 use crate::units::{ByteSize, Pid};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -485,6 +486,13 @@ impl SessionRun<'_> {
             drained.forget_removed(removed, &mut failures);
         }
         let mut buffers = self.summaries(&drained, &mut failures);
+        // A limit that the user set is no loss, but for one that others' use of the disk reaches.
+        let is_cut = cut_short && limit != Some(Reached::MaxSize) && stopped.is_none()
+            || drained.iter().flatten().any(|drained| drained.error.is_some());
+        let lost: Vec<UnsavedEvents> = (buffers.iter().zip(&drained))
+            .flat_map(|(buffer, drained)| buffer.cpus.iter().zip(drained).map(|found| (&buffer.name, found)))
+            .flat_map(|(buffer, (cpu, drained))| marks(buffer, drained, cpu.unread, is_cut))
+            .collect();
         let spools: Vec<Vec<_>> = drained.into_iter().map(|cpus| cpus.into_iter().map(|d| d.spool).collect()).collect();
         let end = AtTheEnd::read(self.journal.tracefs(), &self.buffers);
         let texts = self.buffers.iter().zip(&mut buffers).filter(|(buffer, _)| buffer.is_text).zip(&end.texts);
@@ -507,7 +515,7 @@ impl SessionRun<'_> {
                 self.output.give_up(spools.into_iter().flatten());
                 return;
             }
-            let finished = self.output.finish(&self.buffers, end, spools, (&comms, &maps));
+            let finished = self.output.finish(&self.buffers, end, (spools, &lost), (&comms, &maps));
             let finished = match finished {
                 Ok(_) if self.plan.version6 => self.output.rewrite_as_version6(),
                 finished => finished,

@@ -7,6 +7,7 @@
 use super::drain::{Drain, Progress};
 use super::effort::Efforts;
 use super::sink::ChunkSink;
+use super::spool::Dropped;
 use super::store::{RingTally, Store, StoreContents};
 use super::watch::{Interference, Watch};
 use crate::sys;
@@ -32,6 +33,8 @@ pub struct Drained {
     pub spool: ChunkSink,
     /// Events taken from the ring.
     pub tally: RingTally,
+    /// Of these, what was in the spool and was removed by others.
+    pub gone: Dropped,
     /// Times it woke up.
     pub wakeups: u64,
     /// The most bytes of sub-buffers found waiting at once, no more than the ring holds.
@@ -54,6 +57,7 @@ impl Drained {
     pub(super) fn forget_removed(&mut self, was_removed: bool, failures: &mut Vec<String>) {
         let gone = self.spool.forget_removed();
         self.tally.lose(gone);
+        self.gone = gone;
         if was_removed {
             self.tally.bytes_discarded = self.tally.bytes;
             self.tally.events_discarded = self.tally.events.unwrap_or(0);
@@ -179,6 +183,7 @@ impl<'a> Worker<'a> {
             cpu: self.cpu,
             spool,
             tally,
+            gone: Dropped::default(),
             wakeups: self.wakeups,
             peak: self.peak,
             cpu_time: thread_time(),

@@ -1,9 +1,9 @@
 //! Errors in a trace file, with their place.
 
-use super::{OptionId, SectionId};
+use super::{OptionId, SectionId, UnsavedEvents};
 use crate::format::FormatError;
 use crate::ring_buffer::PageError;
-use crate::units::{CpuId, counted};
+use crate::units::CpuId;
 use std::{fmt, io};
 
 /// The part of a file something is about.
@@ -326,17 +326,9 @@ pub enum FileError {
         /// Start of the data that was looked at.
         offset: u64,
     },
-    /// Events that the recorder had taken out of a ring when it was killed, and that no file has.
-    #[error("cpu {}{}: {} that the recorder had taken when it was killed are not in the file",
-        .cpu, of(.buffer), .events.map_or("events".to_owned(), |n| counted(n, "event")))]
-    Unsaved {
-        /// The buffer's name; empty for the top one.
-        buffer: String,
-        /// The CPU.
-        cpu: CpuId,
-        /// Number of events, if it is known.
-        events: Option<u64>,
-    },
+    /// Events that happened and are not in the file.
+    #[error(transparent)]
+    Unsaved(#[from] UnsavedEvents),
     /// A spool of an unfinished recording that is not there.
     #[error("spool {name} is not beside the file{}", rename_both(.renamed.as_deref()))]
     NoSpool {

@@ -29,6 +29,7 @@ mod latency_text;
 mod packer;
 mod put;
 mod read_at;
+mod unsaved;
 pub mod write;
 mod xxh64;
 
@@ -44,7 +45,7 @@ pub use data::{
 pub use error::{ChunkError, FileError, FilePart};
 pub use file::{
     Buffer, BufferOption, ClockComparison, ClockSample, CpuData, DataLayout, EnabledEvents, GuestFacts, KernelOptions,
-    KernelView, MAGIC, Prefix, RawOption, Section, Siblings, SpoolEntry, SpoolTable, TimeShift, Trace, UnsavedEvents,
+    KernelView, MAGIC, Prefix, RawOption, Section, Siblings, SpoolEntry, SpoolTable, TimeShift, Trace,
     clock_counts_time, incomparable_clocks, spool_name,
 };
 pub use ids::{OptionId, SectionId};
@@ -52,6 +53,7 @@ pub use latency_text::{LatencyResult, LongestLatency};
 pub use packer::Compression;
 pub(crate) use packer::{Checksum, Packer, ZstdPacker};
 pub use read_at::ReadAt;
+pub use unsaved::{LossCause, UnsavedEvents};
 pub use write::{
     FileLock, FinishedSpool, Recovered, SectionWriter, WriteError, Written, join_segments, recover, segment_path,
 };

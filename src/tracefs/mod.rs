@@ -49,7 +49,7 @@ pub use functions::FunctionList;
 pub use instance::Instance;
 pub use journal::{
     JOURNAL_DIR, Journal, JournalledRecording, Orphan, Orphans, RecordedBuffer, ResetPlan, UndoError, WriteLog,
-    find_orphans,
+    find_orphans, find_orphans_within,
 };
 pub use kernel_types::KernelTypes;
 pub use kvm::{KvmFolders, KvmGuest};

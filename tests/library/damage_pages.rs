@@ -229,7 +229,8 @@ fn recover_names_damaged_chunks() {
         }
         drop(stopped);
         let (_, stderr, status) = rtrace(&["recover"], &path);
-        assert_eq!(status, Some(if damage { 4 } else { 0 }), "{stderr}");
+        // No journal knows what the ring buffers held.
+        assert!(status == Some(4) && stderr.contains("its ring buffer and its recorder still held"), "{stderr}");
         assert_eq!(stderr.contains("cpu 0, chunk ") && stderr.contains(" at 0x"), damage, "{stderr}");
         assert_eq!(rtrace(&["report"], &path).2, status);
         std::fs::remove_file(&path).unwrap();

@@ -4,7 +4,7 @@
 use crate::common::bounded::output;
 use crate::common::not_run::not_run;
 use crate::common::recording::{Stopped, data, events, events_and_damage, open, record};
-use rtrace::trace_dat::{Codec, OptionId, Recovered, Siblings, Trace, UnsavedEvents, WriteError, recover};
+use rtrace::trace_dat::{Codec, LossCause, OptionId, Recovered, Siblings, Trace, UnsavedEvents, WriteError, recover};
 use rtrace::units::CpuId;
 use std::fs::File;
 use std::io::Write;
@@ -149,7 +149,8 @@ fn a_killed_finish_is_recovered() {
         let path = dir.path().join("trace.dat");
         let Stopped { mut writer, buffers, spools } = record(&from, &path, Codec::Zstd, usize::MAX);
         // Of a first `recover`, which was killed as well.
-        let mark = UnsavedEvents { buffer: String::new(), cpu: CpuId(0), events: Some(keep as u64) };
+        let mark =
+            UnsavedEvents { buffer: String::new(), cpu: CpuId(0), events: Some(keep as u64), cause: LossCause::KILLED };
         writer.option(OptionId::RTRACE_UNSAVED, mark.write(from.abi));
         let saved: Vec<Vec<u8>> = spools.iter().map(|s| std::fs::read(&s.path).unwrap()).collect();
         writer.finish(&buffers, &spools).unwrap();

@@ -211,8 +211,13 @@ fn what_others_take_out_of_the_ring_is_noticed() {
         let totals = &all["totals"];
         let (events, lost) = (number(totals, "events"), number(totals, "lost"));
         assert_eq!((events + lost, lost > 0), (1000, true), "{what}: {totals}");
-        assert_eq!(report(&env).len() as u64, events, "{what}");
+        let shown = env.rtrace(&["report"]).exits(4).stdout();
+        assert_eq!(shown.lines().filter(|line| line.contains("sys_enter_kill")).count() as u64, events, "{what}");
         assert!(all["interference"].as_str().unwrap().contains(cause), "{what}");
+        // Whoever has the file only is told as well.
+        let said = format!("{lost} events");
+        env.rtrace(&["dump", "--validate"]).exits(4).complains_with(&said).complains_with("another process");
+        env.rtrace(&["check", "--assert", "lost == 0"]).exits(4).prints_with("indeterminate");
         // A read may be allowed; the size of a cleared ring is unknown.
         let status = if what == "read" { 0 } else { 4 };
         record(&env, &[&["--max-lost", "1000"], &args[..]].concat()).exits(status);

@@ -156,6 +156,12 @@ fn a_full_disk_at_the_listener_is_the_senders_failure() {
     let file = only_file(&disk);
     let there = in_file(&env, &file);
     assert!(there >= events, "{there} of {events}: what was confirmed is there");
+    nix::mount::mount(None::<&str>, &disk, None::<&str>, nix::mount::MsFlags::MS_REMOUNT, Some("size=60m")).unwrap();
+    let path = file.to_string_lossy();
+    if !env.rtrace(&["recover", &path]).stdout().contains("nothing to recover") {
+        env.rtrace(&["recover", &path]).exits(0);
+    }
+    env.rtrace(&["check", "--assert", "lost == 0", &path]).exits(4).prints_with("indeterminate");
 }
 
 #[test]

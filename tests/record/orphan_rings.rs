@@ -198,6 +198,35 @@ fn what_is_put_back_first_is_dropped_and_said() {
     let out = env.rtrace(&["recover", "--journal-dir", "journal"]);
     out.exits(4).complains_with("its table of spools is damaged; the spools stay as they are");
     fs::write(&path, whole).unwrap();
+    // Until it is recovered nothing that is judged by its end is known.
+    let checked = env.rtrace(&["check", "--json", "--assert", "lost == 0", "--assert", "duration > 1ns"]);
+    checked.exits(4).prints_with("\"unfinished\": true").prints_with("the recording is unfinished");
+    env.rtrace(&["dump", "--validate"]).exits(4).complains_with("the recording is unfinished").prints_with("1 defect");
     let out = env.rtrace(&["recover", "--json", "--journal-dir", "journal"]);
-    out.exits(0).complains("").prints_with("\"rings\": null");
+    out.exits(4).complains_with("its ring buffer and its recorder still held").prints_with("\"rings\": null");
+    env.rtrace(&["check", "--assert", "lost == 0"]).exits(4).prints_with("indeterminate");
+}
+
+/// Other commands look at journals as they start.
+#[test]
+fn a_command_that_looks_at_the_journal_is_waited_for() {
+    let Some((tracefs, _guard)) = kernel() else { return };
+    let before = Knobs::read(tracefs.root());
+    let env = TestEnvironment::new();
+    let (mut recorder, command) = start(&env, &[], &kills(300));
+    wait_for(&env, "done");
+    kill(recorder.pid(), Signal::SIGKILL).unwrap();
+    recorder.wait();
+    let _ = kill(command, Signal::SIGKILL);
+    let journal = fs::read_dir(env.path().join("journal")).unwrap().next().unwrap().unwrap().path();
+    let looked_at = fs::File::open(journal).unwrap();
+    looked_at.lock().unwrap();
+    let rings = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            sleep(Duration::from_millis(200));
+            looked_at.unlock().unwrap();
+        });
+        recover(&env, &tracefs, &before)
+    });
+    assert_eq!(rings["events"].as_u64().unwrap() + rings["missing"].as_u64().unwrap(), 300, "{rings}");
 }

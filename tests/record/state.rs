@@ -169,8 +169,10 @@ fn what_a_kill_leaves_behind_is_put_back_and_recovered() {
         env.rtrace(&["report"]).exits(0);
         env.rtrace(&["reset", "--stale", "--journal-dir", "journal"]).exits(0);
         before.assert_unchanged(&Knobs::read(tracefs.root()));
-        env.rtrace(&["recover"]).exits(0);
-        env.rtrace(&["report"]).exits(0).complains("").prints_with("sched_switch:");
+        // What the rings held was dropped.
+        let lacks = "its ring buffer and its recorder still held";
+        env.rtrace(&["recover"]).exits(4).complains_with(lacks);
+        env.rtrace(&["report"]).exits(4).complains_with(lacks).prints_with("sched_switch:");
     }
 }
 

@@ -39,8 +39,14 @@ pub(super) fn run(args: &BaselineSaveArgs) -> Result<Exit, Failure> {
     for file in &args.files {
         runs.extend(runs_of(file, &args.metric, &args.part)?);
     }
+    let unfinished: Vec<String> = runs.iter().filter(|run| run.unfinished).map(|run| run.file.clone()).collect();
     let lacking: Vec<String> = runs.iter().filter(|run| run.has_losses()).map(|run| run.file.clone()).collect();
     write(args.output.as_deref().unwrap_or(Path::new("-")), SavedRuns::new(runs))?;
+    for file in &unfinished {
+        note!(
+            "rtrace: {file} is unfinished: its recorder runs or was killed, and what came last is not in the summary"
+        );
+    }
     for file in &lacking {
         note!("rtrace: {file} lacks events: comparisons with it are mostly inconclusive");
     }

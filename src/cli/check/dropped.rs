@@ -1,9 +1,9 @@
-//! Events that the rings' counters say were dropped.
+//! Events that the file says it lacks, beside those that the records tell of.
 
-use rtrace::trace_dat::{OptionId, Trace};
+use rtrace::trace_dat::{OptionId, Trace, UnsavedEvents};
 
 /// The events that the counters of a buffer's rings (`per_cpu/cpuN/stats`, in the file as recording ended) say were
-/// overwritten or refused. A ring that was there before has what it dropped before, too.
+/// overwritten or refused, and those of marks with a number. A ring that was there before has what it dropped before, too.
 pub(in crate::cli) fn dropped(trace: &Trace, buffer: &str) -> u64 {
     // Options of other buffers follow one that names the buffer.
     let (mut of, mut sum) = (String::new(), 0u64);
@@ -20,5 +20,6 @@ pub(in crate::cli) fn dropped(trace: &Trace, buffer: &str) -> u64 {
             }
         }
     }
-    sum
+    let marks = trace.options(OptionId::RTRACE_UNSAVED).filter_map(|mark| UnsavedEvents::read(mark, trace.abi).ok());
+    marks.filter(|mark| mark.buffer == buffer).filter_map(|mark| mark.events).fold(sum, u64::saturating_add)
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// The document: quantities in nanoseconds, places in the unit of the clock.
 pub(super) fn document(verdicts: &Verdicts<'_>, comms: &Comms) -> Value {
     let extent = &verdicts.extent;
-    json!({
+    let mut document = json!({
         "schema": "rtrace.check",
         "version": 1,
         "file": verdicts.path.to_string_lossy(),
@@ -21,7 +21,11 @@ pub(super) fn document(verdicts: &Verdicts<'_>, comms: &Comms) -> Value {
         "gaps": extent.gaps,
         "verdict": word(verdicts.all()),
         "assertions": verdicts.results.iter().map(|result| assertion(result, comms)).collect::<Vec<_>>(),
-    })
+    });
+    if verdicts.unfinished {
+        document["unfinished"] = true.into();
+    }
+    document
 }
 
 fn assertion(result: &Judged, comms: &Comms) -> Value {

@@ -45,11 +45,14 @@ pub(super) fn judge<'e>(
     let ((extent, findings), outcome) =
         query.analyse((Extents::new(formats.iter().copied(), input.trace.abi), check.measures()))?;
     let trace = &input.trace;
-    let damaged = outcome.damage.count + outcome.unknown().len() as u64 + trace.damage.len() as u64;
+    let unfinished = trace.spools.is_some();
+    let damaged =
+        outcome.damage.count + outcome.unknown().len() as u64 + trace.damage.len() as u64 + u64::from(unfinished);
     let unit = ClockUnit::of(query.sources().iter().any(|source| source.in_ticks));
     let names_of_recording = RecordingNames::of(input);
     let conditions = Conditions {
         damaged,
+        unfinished,
         dropped: dropped::dropped(trace, &buffer.name),
         enabled: trace.enabled_events(buffer),
         in_ticks: unit == ClockUnit::Ticks,
@@ -65,5 +68,5 @@ pub(super) fn judge<'e>(
             Ok(Judged { name, checked, context })
         })
         .collect::<Result<_, Failure>>()?;
-    Ok(Verdicts { path: &input.path, buffer: &buffer.name, clock: &buffer.clock, unit, extent, results })
+    Ok(Verdicts { path: &input.path, buffer: &buffer.name, clock: &buffer.clock, unit, unfinished, extent, results })
 }

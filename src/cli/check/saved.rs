@@ -30,5 +30,6 @@ pub(super) fn judge<'a>(
     (extent.events, extent.lost, extent.gaps) = (sum(|run| run.events), sum(|run| run.lost), sum(|run| run.gaps));
     let (buffer, clock) = runs.first().map_or(("", ""), |run| (&run.buffer, &run.clock));
     let unit = ClockUnit::of(runs.iter().any(|run| run.in_ticks));
-    Verdicts { path, buffer, clock, unit, extent, results }
+    let unfinished = runs.iter().any(|run| run.unfinished);
+    Verdicts { path, buffer, clock, unit, unfinished, extent, results }
 }

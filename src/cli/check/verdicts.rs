@@ -19,6 +19,8 @@ pub(super) struct Verdicts<'a> {
     pub(super) buffer: &'a str,
     pub(super) clock: &'a str,
     pub(super) unit: ClockUnit,
+    /// True if the recording is unfinished.
+    pub(super) unfinished: bool,
     pub(super) extent: Extent,
     pub(super) results: Vec<Judged>,
 }

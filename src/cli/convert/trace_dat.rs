@@ -11,6 +11,7 @@ use rtrace::filter::CpuList;
 use rtrace::recording::{Query, Window};
 use rtrace::trace_dat::write::{CopiedPart, Edit, NewFile, PartWriter, Version, convert, split_edited};
 use rtrace::trace_dat::{Trace, WriteError};
+use rtrace::units::counted;
 use std::path::Path;
 
 /// The version and compression of a copy, whether it may overwrite a file, and whether JSON says what was written.
@@ -39,9 +40,11 @@ pub(super) fn rewrite_selected(
             Some(part) => selected.limited(part),
             None => selected,
         };
+        let before = damage.places();
         let copy = RecordingCopy { version, overwrite, slice, cpus: events.cpus(), edit: Some(&mut selected) };
         let (events, size) = write_copy(&inputs[0].trace, (input, output), copy, &damage)?;
-        tell(output, ConvertTarget::TraceDat, (Some(events), &[], size), json)
+        let left_out: Vec<String> = left_out(damage.places() - before).into_iter().collect();
+        tell(output, ConvertTarget::TraceDat, (Some(events), &left_out, size), json)
     });
     damage.outcome(done)
 }
@@ -105,6 +108,11 @@ fn write_copy(
     Ok((records, size))
 }
 
+/// The damaged places that a copy lacks.
+fn left_out(places: u64) -> Option<String> {
+    (places > 0).then(|| format!("what is damaged in {} (noted in the copy)", counted(places, "place")))
+}
+
 fn failed(error: WriteError, output: &Path) -> Failure {
     let lacks = matches!(error, WriteError::Version6(_));
     let failure = Failure::from(anyhow::Error::new(error).context(format!("failed to write {}", output.display())));
@@ -127,10 +135,11 @@ fn write(
     damage: &DamageReport,
 ) -> Result<(), Failure> {
     let (made, file) = OutputFile::new(output, mode_like(input), overwrite)?;
+    let before = damage.places();
     let converted = convert(trace, file, version, threads(), &mut |found| damage.note(input, &found));
     let size = converted.map_err(|error| failed(error, output))?;
     made.keep()?;
-    let mut left_out = Vec::new();
+    let mut left_out: Vec<String> = left_out(damage.places() - before).into_iter().collect();
     if version == Version::V6 && !(trace.btf.get().is_ok_and(<[u8]>::is_empty) && trace.modules.is_empty()) {
         left_out.push("the kernel's BTF and its list of modules (version 6 has no room for them)".to_owned());
     }

@@ -53,8 +53,13 @@ fn of_events(path: &Path, metrics: &[Metric], part: &PartArgs, events: &QueryEve
     let ((extent, counts, findings), outcome) = query.analyse((extents, counts, measurements.measures()))?;
     let in_ticks = query.sources().iter().any(|source| source.in_ticks);
     let names = RecordingNames::of(input);
+    let unfinished = trace.spools.is_some();
     let conditions = Conditions {
-        damaged: outcome.damage.count + outcome.unknown().len() as u64 + trace.damage.len() as u64,
+        damaged: outcome.damage.count
+            + outcome.unknown().len() as u64
+            + trace.damage.len() as u64
+            + u64::from(unfinished),
+        unfinished,
         dropped: dropped(trace, &buffer.name),
         enabled: trace.enabled_events(buffer),
         in_ticks,
@@ -85,6 +90,7 @@ fn of_events(path: &Path, metrics: &[Metric], part: &PartArgs, events: &QueryEve
         gaps: extent.gaps,
         dropped: conditions.dropped,
         damaged: conditions.damaged,
+        unfinished,
         cells: plan.count(),
         series: BTreeMap::new(),
         missing: BTreeMap::new(),

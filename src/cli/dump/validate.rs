@@ -52,6 +52,10 @@ pub(super) fn validate(trace: &Trace, path: &Path, damage: &DamageReport) -> Res
         defects += 1;
         damage.notice(|_| path, &Notice::Unknown(events));
     }
+    if trace.spools.is_some() {
+        defects += 1;
+        damage.unfinished(path);
+    }
     if backwards > 0 {
         note!("rtrace: {} older than the one before on the same CPU", counted(backwards, "event"));
     }

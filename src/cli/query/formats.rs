@@ -64,6 +64,7 @@ fn header(events: &QueryEvents<'_>) -> JsonHeader {
         label: (events.inputs.len() > 1).then(|| input.label()),
         uname: input.trace.option(OptionId::UNAME).map(|o| o.text()),
         cpus: input.trace.cpu_count,
+        unfinished: input.trace.spools.is_some(),
         buffers: events
             .query
             .sources()

@@ -148,5 +148,14 @@ fn header(facts: &LiveFacts) -> JsonHeader {
     };
     let cpus = facts.buffers.iter().map(|b| b.cpus.len() as u32).max().unwrap_or(0);
     let buffers = facts.buffers.iter().map(buffer).collect();
-    JsonHeader { sources: vec![JsonSource { file: "live".to_owned(), label: None, uname: None, cpus, buffers }] }
+    JsonHeader {
+        sources: vec![JsonSource {
+            file: "live".to_owned(),
+            label: None,
+            uname: None,
+            cpus,
+            unfinished: false,
+            buffers,
+        }],
+    }
 }

@@ -28,6 +28,9 @@ pub struct JsonSource {
     pub uname: Option<String>,
     /// Number of the machine's CPUs.
     pub cpus: u32,
+    /// True of an unfinished recording, which lacks the latest events.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unfinished: bool,
     /// Its buffers.
     pub buffers: Vec<JsonBufferInfo>,
 }

@@ -36,6 +36,7 @@ fn header() -> Value {
             "label": {"type": "string"},
             "uname": {"type": "string"},
             "cpus": {"type": "integer", "minimum": 0},
+            "unfinished": {"const": true, "description": "the recorder runs or was killed: the latest events are missing"},
             "buffers": {"type": "array", "items": buffer},
         }),
         &["file", "cpus", "buffers"],

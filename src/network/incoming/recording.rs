@@ -7,8 +7,8 @@ use crate::network::transport::Host;
 use crate::network::wire::RingCount;
 use crate::record::{Budget, Compression, Drain, Fed, Feed, Progress, Spool, chunk_size};
 use crate::trace_dat::{
-    ChunkScan, FinishedSpool, OptionId, SectionWriter, SpoolEntry, SpoolTable, Trace, UnsavedEvents, WriteError,
-    spool_name,
+    ChunkScan, FinishedSpool, LossCause, OptionId, SectionWriter, SpoolEntry, SpoolTable, Trace, UnsavedEvents,
+    WriteError, spool_name,
 };
 use crate::units::{CpuId, counted, grouped};
 use std::fs::{self, File};
@@ -204,7 +204,7 @@ impl Incoming {
                 // All others are noted where they are missing.
                 let events = after.filter(|_| !cut_short && failure.is_none() && torn == 0 && !discarded);
                 if events != Some(0) {
-                    let mark = UnsavedEvents { buffer, cpu, events };
+                    let mark = UnsavedEvents { buffer, cpu, events, cause: LossCause::NOT_WRITTEN };
                     writer.option(OptionId::RTRACE_UNSAVED, mark.write(trace.prefix.abi));
                 }
             }

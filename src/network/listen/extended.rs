@@ -13,7 +13,7 @@ use crate::network::patient::{ConnectionError, Patient};
 use crate::network::transport::Address;
 use crate::network::wire::{Frame, RingSizes};
 use crate::trace_dat::write::{Added, Unfinished, recover_with};
-use crate::trace_dat::{Recovered, Trace, UnsavedEvents, WriteError, recover};
+use crate::trace_dat::{LossCause, Recovered, SpoolEntry, Trace, UnsavedEvents, WriteError, recover};
 use crate::units::seconds;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -216,7 +216,9 @@ pub(super) fn abandoned(shared: &ListenerState<'_>, file: &str) {
 fn finish_as_incomplete(shared: &ListenerState<'_>, path: &Path, name: &str, why: String) {
     let marks = |unfinished: Unfinished<'_>| {
         let entries = unfinished.trace.spools.iter().flat_map(|table| &table.entries);
-        let unsaved = entries.map(|e| UnsavedEvents { buffer: e.buffer.clone(), cpu: e.cpu, events: None }).collect();
+        let cause = LossCause::UNFINISHED;
+        let mark = |e: &SpoolEntry| UnsavedEvents { buffer: e.buffer.clone(), cpu: e.cpu, events: None, cause };
+        let unsaved = entries.map(mark).collect();
         Added { comms: Vec::new(), unsaved }
     };
     let (size, why) = match recover_with(path, marks) {

@@ -1,15 +1,15 @@
 //! The spools of an unfinished recording, attached to it.
 
-use crate::trace_dat::{Buffer, CpuData, DataLayout, FileError, ReadAt, Siblings, Trace};
-use std::sync::Arc;
+use super::siblings::COUNT;
+use crate::trace_dat::{Buffer, CpuData, DataLayout, FileError, LossCause, Siblings, Trace, UnsavedEvents};
 
 impl Trace {
     /// Adds what lies beside an unfinished recording: the CPUs' data, and the names of tasks learnt while recording. What
     /// is missing or not the recording's own is [`Trace::damage`].
     pub fn attach_spools(&mut self, siblings: &Siblings) {
-        let layout = match self.prefix.codec {
-            crate::trace_dat::Codec::None => DataLayout::Pages,
-            _ => DataLayout::Spool,
+        let (layout, header) = match self.prefix.codec {
+            crate::trace_dat::Codec::None => (DataLayout::Pages, 0),
+            _ => (DataLayout::Spool, COUNT),
         };
         let Some(table) = self.spools.clone() else { return };
         for entry in &table.entries {
@@ -23,9 +23,15 @@ impl Trace {
                 });
             }
             let name = siblings.spool_name(&entry.buffer, entry.cpu);
-            let opened = siblings.open_spool(&entry.buffer, entry.cpu, false);
-            let (spool, size) = match opened.and_then(|spool| spool.map(|s| Ok((s.size()?, s))).transpose()) {
-                Ok(Some((size, spool))) => (spool, size),
+            let opened = siblings.open_joined(&entry.buffer, entry.cpu, header);
+            let (spool, size) = match opened.and_then(|spool| spool.map(|s| Ok((s.0.size()?, s))).transpose()) {
+                Ok(Some((size, (spool, lacks_some)))) => {
+                    if lacks_some || size < header {
+                        let (buffer, cause) = (entry.buffer.clone(), LossCause::REMOVED);
+                        self.damage.push(UnsavedEvents { buffer, cpu: entry.cpu, events: None, cause }.into());
+                    }
+                    (spool, size)
+                }
                 Ok(None) => {
                     let renamed = table.recorded_as().filter(|old| *old != siblings.name()).map(str::to_owned);
                     self.damage.push(FileError::NoSpool { name, renamed });
@@ -37,7 +43,7 @@ impl Trace {
                 }
             };
             let source = self.sources.len();
-            self.sources.push(Arc::new(spool));
+            self.sources.push(spool);
             for buffer in self.buffers.iter_mut().filter(|b| b.name == entry.buffer).take(1) {
                 buffer.cpus.retain(|c| c.cpu != entry.cpu);
                 buffer.cpus.push(CpuData { cpu: entry.cpu, source, offset: 0, size, layout });

@@ -4,11 +4,14 @@
 //! come from anybody. One that was renamed after its recorder died has to be renamed together with its spools.
 
 use super::owned_dir::OwnedDir;
+use super::pieces::open_joined;
+use crate::trace_dat::ReadAt;
 use crate::units::CpuId;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Size of the chunk count at the start of a compressed spool, in bytes.
 pub(in crate::trace_dat) const COUNT: u64 = size_of::<u32>() as u64;
@@ -60,11 +63,29 @@ impl Siblings {
     /// [`io::ErrorKind::PermissionDenied`] if what has its name is not a regular file of the recording's owner, or
     /// belongs to another recording.
     pub fn open_spool(&self, buffer: &str, cpu: CpuId, write: bool) -> io::Result<Option<File>> {
-        if self.is_of_another(buffer) {
-            let why = "another recording of that name lies beside this one, and the spool is that one's";
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
-        }
+        self.must_be_own(buffer)?;
         if_there(self.dir.open_file(&self.spool_name(buffer, cpu), write))
+    }
+
+    /// Opens a spool for reading, and all its pieces as one if it has some, each with a header of `header` bytes; says
+    /// whether pieces of it are missing. `None` if there is none.
+    ///
+    /// # Errors
+    /// As [`Siblings::open_spool`].
+    pub(in crate::trace_dat) fn open_joined(
+        &self,
+        buffer: &str,
+        cpu: CpuId,
+        header: u64,
+    ) -> io::Result<Option<(Arc<dyn ReadAt>, bool)>> {
+        self.must_be_own(buffer)?;
+        open_joined(&self.dir, &self.spool_name(buffer, cpu), header)
+    }
+
+    fn must_be_own(&self, buffer: &str) -> io::Result<()> {
+        let why = "another recording of that name lies beside this one, and the spool is that one's";
+        let refused = || io::Error::new(io::ErrorKind::PermissionDenied, why);
+        if self.is_of_another(buffer) { Err(refused()) } else { Ok(()) }
     }
 
     /// The lines `pid comm` that were learnt while recording, up to the last whole one; empty if there are none.

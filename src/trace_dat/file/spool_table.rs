@@ -2,7 +2,7 @@
 
 use crate::abi::Abi;
 use crate::trace_dat::put::FileBytes;
-use crate::trace_dat::{FileError, RawOption};
+use crate::trace_dat::{FileError, LossCause, RawOption, UnsavedEvents};
 use crate::units::CpuId;
 
 /// All spools of an unfinished recording.
@@ -34,7 +34,8 @@ pub struct SpoolEntry {
     /// The spool's file name when it was recorded. Spools are searched for by the file's present name:
     /// [`Siblings`](super::Siblings).
     pub file: String,
-    /// While finishing: where its data goes in the trace file, and how many bytes it had.
+    /// While finishing: where its data goes in the trace file, and how many bytes it had. Before that: what is lacking in
+    /// the spool, if its recorder got that far ([`SpoolEntry::account`]); else zeros.
     pub target: (u64, u64),
 }
 
@@ -45,6 +46,24 @@ const MAX_NAME: usize = 255;
 const COMMS: &str = ".comms.spool";
 
 impl SpoolEntry {
+    /// Events that the spool lacks, which may be none, noted when the ring buffer was drained or given up. `None` if that
+    /// was not noted: its recorder runs or was killed. Only before the recording is being finished.
+    pub fn account(&self) -> Option<UnsavedEvents> {
+        UnsavedEvents::from_account(&self.buffer, self.cpu, self.target)
+    }
+
+    /// Notes the events that the spool lacks: the sum of `lost`.
+    pub fn set_account<'l>(&mut self, lost: impl IntoIterator<Item = &'l UnsavedEvents>) {
+        let (buffer, cpu) = (self.buffer.clone(), self.cpu);
+        let none = UnsavedEvents { buffer, cpu, events: Some(0), cause: LossCause::NOT_WRITTEN };
+        let sum = lost.into_iter().fold(none, |sum, one| UnsavedEvents {
+            events: sum.events.zip(one.events).map(|(sum, one)| sum.saturating_add(one)),
+            cause: if sum.events == Some(0) { one.cause } else { sum.cause },
+            ..sum
+        });
+        self.target = sum.as_account();
+    }
+
     fn recorded_as(&self) -> Option<&str> {
         self.file.strip_suffix(&super::spool_name("", &self.buffer, self.cpu))
     }

@@ -7,7 +7,7 @@ use crate::format::{EventFormat, HeaderPage};
 use crate::ring_buffer::PageLayout;
 use crate::trace_dat::{
     Buffer, ClockComparison, FileError, FilePart, LatencyResult, LazyBytes, OptionId, Prefix, RawOption, ReadAt,
-    SpoolTable, UnsavedEvents,
+    SpoolEntry, SpoolTable, UnsavedEvents,
 };
 use std::sync::Arc;
 
@@ -125,7 +125,11 @@ impl Trace {
         option_checks::check(&self.options, self.abi, &mut damage);
         if let Some(option) = self.option(OptionId::RTRACE_SPOOLS) {
             match SpoolTable::read(option, self.abi) {
-                Ok(table) => self.spools = Some(table),
+                Ok(table) => {
+                    let noted = table.entries.iter().filter(|_| !table.finishing).filter_map(SpoolEntry::account);
+                    damage.extend(noted.filter(|lost| lost.events != Some(0)).map(FileError::from));
+                    self.spools = Some(table);
+                }
                 Err(e) => damage.push(e),
             }
         }

@@ -5,7 +5,7 @@
 use super::anew6::Version6;
 use super::anew7::Version7;
 use super::{SectionWriter, WriteError};
-use crate::trace_dat::{Codec, Trace};
+use crate::trace_dat::{Codec, Trace, UnsavedEvents};
 use crate::units::CpuId;
 use std::fs::File;
 
@@ -108,6 +108,15 @@ impl NewFile {
         match &mut self.out {
             Out::V6(out) => out.pages(pages),
             Out::V7(out) => out.pages(pages),
+        }
+    }
+
+    /// Notes that the CPU lacks events after the sub-buffers that were added. Version 6 has no option for it: the last
+    /// sub-buffer says so, if none comes after.
+    pub(super) fn lose(&mut self, lost: UnsavedEvents) {
+        match &mut self.out {
+            Out::V6(out) => out.lose(),
+            Out::V7(out) => out.lose(lost),
         }
     }
 

@@ -1,9 +1,10 @@
 //! Version 6: everything in a fixed order, sub-buffers uncompressed, one size of sub-buffers for all.
 
-use super::from_file::{is_fact, loaded, systems};
-use super::parts::page_start;
+use super::from_file::{facts, loaded, systems};
+use super::parts::{note_gap, page_start};
 use super::{WriteError, parts};
 use crate::abi::{Abi, Endian};
+use crate::ring_buffer::PageLayout;
 use crate::trace_dat::file::prefix::MAGIC;
 use crate::trace_dat::file::private_options;
 use crate::trace_dat::put::FileBytes;
@@ -24,6 +25,9 @@ pub(super) struct Version6 {
     /// Offset of the present buffer's table of CPUs.
     table: u64,
     cpu: Option<(CpuId, u64)>,
+    layout: PageLayout,
+    /// Events of the CPU are missing after its last sub-buffer.
+    lacks_end: bool,
 }
 
 const DATA: &str = "a buffer's data";
@@ -59,8 +63,8 @@ impl Version6 {
             out.u32(len).raw(text);
         }
         out.u64(from.saved_cmdlines.len() as u64).raw(&from.saved_cmdlines).u32(cpus).raw(b"options  \0");
-        let facts = from.options.iter().filter(|o| is_fact(o.id) && o.id != OptionId::LAST_BOOT_INFO);
-        private_options::put(&mut out, abi, &facts.map(|o| (o.id, &o.data)).collect::<Vec<_>>());
+        let facts = facts(from).filter(|(id, _)| *id != OptionId::LAST_BOOT_INFO);
+        private_options::put(&mut out, abi, &facts.collect::<Vec<_>>());
         let mut instances = Vec::new();
         for name in names.iter().filter(|name| !name.is_empty()) {
             let mut option = FileBytes::new(abi);
@@ -80,6 +84,8 @@ impl Version6 {
             instances,
             table: 0,
             cpu: None,
+            layout: PageLayout::new(&from.header_page, from.abi, from.prefix.page_size as usize),
+            lacks_end: false,
         };
         new.instances.reverse();
         new.put("the file header", &out.bytes)?;
@@ -124,11 +130,29 @@ impl Version6 {
     }
 
     pub(super) fn pages(&mut self, pages: &[u8]) -> Result<(), WriteError> {
+        self.lacks_end = false;
         self.put(DATA, pages)
+    }
+
+    /// Notes that the CPU lacks events here; sub-buffers that are added later say so themselves.
+    pub(super) fn lose(&mut self) {
+        self.lacks_end = true;
+    }
+
+    /// Notes in the last sub-buffer of the CPU that events are missing: there is no place after it.
+    fn note_lost_end(&self, start: u64) -> Result<(), WriteError> {
+        let Some(at) = self.pos.checked_sub(self.page_size as u64).filter(|at| start <= *at) else { return Ok(()) };
+        let mut page = vec![0; self.page_size];
+        self.file.read_exact_at(&mut page, at).map_err(|source| WriteError::Write { what: DATA, source })?;
+        note_gap(&self.layout, &mut page);
+        self.write_at(DATA, &page, at)
     }
 
     pub(super) fn end_cpu(&mut self) -> Result<(), WriteError> {
         let Some((cpu, start)) = self.cpu.take() else { return Ok(()) };
+        if std::mem::take(&mut self.lacks_end) {
+            self.note_lost_end(start)?;
+        }
         let mut entry = FileBytes::new(self.abi);
         entry.u64(start).u64(self.pos.saturating_sub(start));
         self.write_at(DATA, &entry.bytes, self.table.saturating_add((ENTRY as u64).saturating_mul(cpu.0.into())))

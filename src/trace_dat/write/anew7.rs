@@ -3,7 +3,7 @@
 use super::parts::page_start;
 use super::{SectionWriter, WriteError};
 use crate::trace_dat::put::FileBytes;
-use crate::trace_dat::{BufferOption, Codec, OptionId, SectionId, Trace};
+use crate::trace_dat::{BufferOption, Codec, OptionId, SectionId, Trace, UnsavedEvents};
 use crate::units::CpuId;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -18,6 +18,9 @@ pub(super) struct Version7 {
     sums: Option<u64>,
     buffer: BufferOption,
     cpu: Option<WrittenCpu>,
+    /// The text of the version, for private options.
+    version: Option<(OptionId, Vec<u8>)>,
+    lost: Vec<UnsavedEvents>,
 }
 
 struct WrittenCpu {
@@ -37,11 +40,12 @@ impl Version7 {
         writer.reserve_sums()?;
         let options = std::mem::take(&mut writer.options);
         let sums = writer.place_of_sums(&options, at);
+        let version = options.iter().rfind(|option| option.0 == OptionId::VERSION).cloned();
         let link = writer.put_options(&options, 0)?;
         writer.start_options_at(at)?;
         let buffer =
             BufferOption { section: 0, name: String::new(), clock: String::new(), page_size: 0, cpus: Vec::new() };
-        Ok(Version7 { writer, link, sums, buffer, cpu: None })
+        Ok(Version7 { writer, link, sums, buffer, cpu: None, version, lost: Vec::new() })
     }
 
     pub(super) fn codec(&self) -> Codec {
@@ -125,7 +129,19 @@ impl Version7 {
         Ok(())
     }
 
+    /// Notes events that are not in the file, of each CPU once.
+    pub(super) fn lose(&mut self, lost: UnsavedEvents) {
+        if !self.lost.contains(&lost) {
+            self.lost.push(lost);
+        }
+    }
+
     pub(super) fn finish(mut self) -> Result<u64, WriteError> {
+        if !self.lost.is_empty() {
+            let lost = self.lost.iter().map(|lost| (OptionId::RTRACE_UNSAVED, lost.write(self.writer.abi)));
+            let options: Vec<_> = self.version.take().into_iter().chain(lost).collect();
+            self.add_options(&options)?;
+        }
         self.writer.put_sums(self.sums, &[])?;
         Ok(self.writer.pos)
     }

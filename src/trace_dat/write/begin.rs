@@ -1,6 +1,6 @@
 //! An unfinished recording made of what another file says of it, for events that come from elsewhere.
 
-use super::from_file::{is_fact, loaded, systems};
+use super::from_file::{facts, loaded, systems};
 use super::sections::FileLock;
 use super::{SectionWriter, WriteError};
 use crate::trace_dat::file::options::chosen_clock;
@@ -30,9 +30,7 @@ impl SectionWriter {
             writer.section(SectionId::MODULES_FILE, &from.modules)?;
         }
         writer.saved_cmdlines(&from.saved_cmdlines)?;
-        for option in from.options.iter().filter(|option| is_fact(option.id)) {
-            writer.option(option.id, option.data.clone());
-        }
+        facts(from).for_each(|(id, data)| writer.option(id, data));
         if from.option(OptionId::CPUCOUNT).is_none() {
             writer.option_u32(OptionId::CPUCOUNT, from.cpu_count);
         }

@@ -1,6 +1,6 @@
 //! A whole file in another version or compression.
 
-use super::parts::whole_pages;
+use super::parts::{left_out, note_gap, whole_pages};
 use super::{NewFile, Version, WriteError};
 use crate::trace_dat::{FileError, Trace};
 use std::fs::File;
@@ -30,17 +30,28 @@ pub fn convert(
         for (index, data) in buffer.cpus.iter().enumerate() {
             new.begin_cpu(data.cpu)?;
             let mut pages = from.raw_pages(buffer, index).on_threads(threads);
+            let (layout, mut skipped) = (from.page_layout(buffer), false);
             loop {
                 match pages.next_stored(&mut chunk) {
-                    Ok(Some(Some(packed))) if pages.codec() == new.codec() => {
+                    Ok(Some(Some(packed))) if pages.codec() == new.codec() && !skipped => {
                         new.packed(packed.bytes(), packed.size)?;
                     }
                     Ok(Some(_)) => {
                         chunk.truncate(whole_pages(chunk.len(), buffer.page_size));
+                        if std::mem::take(&mut skipped) {
+                            note_gap(&layout, &mut chunk);
+                        }
                         new.pages(&chunk)?;
                     }
                     Ok(None) => break,
-                    Err(error) => damaged(error),
+                    Err(error) => {
+                        // A damaged sub-buffer is copied as it is.
+                        if matches!(error, FileError::Chunk { .. }) {
+                            skipped = true;
+                            new.lose(left_out(buffer, data.cpu));
+                        }
+                        damaged(error);
+                    }
                 }
             }
             new.end_cpu()?;

@@ -1,7 +1,8 @@
 //! Copies of recordings with some records left out, or others put in.
 
 use super::WriteError;
-use super::slice::{PartWriter, SlicePage, StreamIndex, is_wanted, wanted};
+use super::parts::left_out;
+use super::slice::{PartWriter, SlicePage, StreamIndex, StreamPlace, is_wanted, wanted};
 use crate::ring_buffer::{Lost, PageBuilder, PageLayout, RecordPlace, Walker};
 use crate::trace_dat::{FileError, TimeOptions, Trace};
 use crate::units::{CpuId, Timestamp};
@@ -50,11 +51,13 @@ pub(super) fn edited_stream(
     let mut pages = from.raw_pages(buffer, cpu).on_threads(threads);
     let mut builders = vec![PageBuilder::new(layout); parts.len()];
     let (mut chunk, mut at, mut record) = (Vec::new(), 0u64, 0u64);
+    let (mut skipped, mut before) = (false, 0u64);
     loop {
         match pages.next_stored(&mut chunk) {
             Ok(Some(_)) => {}
             Ok(None) => break,
             Err(error) => {
+                skipped |= matches!(error, FileError::Chunk { .. });
                 damaged(error);
                 continue;
             }
@@ -63,6 +66,16 @@ pub(super) fn edited_stream(
             let (items, mut lost) = items(&layout, bytes);
             let times = items.iter().map(|item| correction.apply(item.timestamp)).collect();
             let page = SlicePage { records: record..record.saturating_add(items.len() as u64), times };
+            if skipped && let Some(first) = page.times.first() {
+                let place = StreamPlace { times: (before, *first), records: record, pages: at };
+                let parts = parts.iter_mut().zip(&mut builders);
+                for (part, builder) in parts.filter(|(part, _)| place.is_in(&part.slice, number)) {
+                    part.file.lose(left_out(buffer, id));
+                    builder.lose(Lost::Unknown);
+                }
+                skipped = false;
+            }
+            before = page.times.last().copied().unwrap_or(before);
             record = page.records.end;
             let of_parts: Vec<_> = parts.iter().map(|part| wanted(&part.slice, number, &page, at)).collect();
             at = at.saturating_add(1);
@@ -97,6 +110,10 @@ pub(super) fn edited_stream(
         for (part, builder) in parts.iter_mut().zip(&mut builders).filter(|(_, builder)| builder.full() >= CHUNK) {
             part.file.pages(&builder.take())?;
         }
+    }
+    let place = StreamPlace { times: (before, u64::MAX), records: record, pages: at };
+    for part in parts.iter_mut().filter(|part| skipped && place.is_in(&part.slice, number)) {
+        part.file.lose(left_out(buffer, id));
     }
     for (part, mut builder) in parts.iter_mut().zip(builders) {
         for chunk in builder.finish().chunks(CHUNK.next_multiple_of(layout.size.max(1))) {

@@ -1,15 +1,29 @@
 //! The part of a file that is copied to another.
 
 use super::WriteError;
-use crate::trace_dat::{LazyBytes, OptionId, Trace};
+use crate::trace_dat::{LazyBytes, LossCause, OptionId, Trace, UnsavedEvents};
+use std::borrow::Cow;
 
 /// True if an option is about the recording rather than about where something lies in the file.
-pub(super) fn is_fact(id: OptionId) -> bool {
+fn is_fact(id: OptionId) -> bool {
     const HEADER_INFO: u16 = OptionId::HEADER_INFO.0;
     let pointer = matches!(id.0, HEADER_INFO..=22 | 23 | 25) || id == OptionId::STRINGS;
     let layout =
         matches!(id, OptionId::RTRACE_SPOOLS | OptionId::RTRACE_BTF | OptionId::RTRACE_INDEX | OptionId::RTRACE_SUMS);
     !pointer && !layout && id != OptionId::BUFFER && id != OptionId::DONE
+}
+
+/// The options of `from` that a copy gets. One of an unfinished recording says that it is.
+pub(super) fn facts(from: &Trace) -> impl Iterator<Item = (OptionId, Cow<'_, [u8]>)> {
+    let options = from.options.iter().filter(|option| is_fact(option.id));
+    let entries = from.spools.iter().flat_map(|table| &table.entries);
+    let unfinished = entries.map(|entry| {
+        let (buffer, cpu, cause) = (entry.buffer.clone(), entry.cpu, LossCause::UNFINISHED);
+        entry.account().unwrap_or(UnsavedEvents { buffer, cpu, events: None, cause })
+    });
+    let marks = unfinished.filter(|mark| mark.events != Some(0)).map(|mark| mark.write(from.abi));
+    let marks = marks.map(|data| (OptionId::RTRACE_UNSAVED, Cow::Owned(data)));
+    options.map(|option| (option.id, Cow::Borrowed(&option.data[..]))).chain(marks)
 }
 
 /// The texts of a file's formats by system, in the file's order.

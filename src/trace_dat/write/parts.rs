@@ -1,6 +1,9 @@
 //! Parts that both versions of the file hold in the same form.
 
+use crate::ring_buffer::{Lost, PageLayout};
 use crate::trace_dat::put::FileBytes;
+use crate::trace_dat::{Buffer, LossCause, UnsavedEvents};
+use crate::units::CpuId;
 
 /// The first place from `pos` on where a sub-buffer of a CPU may start: they lie at multiples of their size.
 pub(super) fn page_start(pos: u64, page_size: usize) -> u64 {
@@ -30,4 +33,15 @@ pub(super) fn systems<T: AsRef<[u8]>>(out: &mut FileBytes, systems: &[(String, V
         out.cstr(system);
         formats(out, of_system);
     }
+}
+
+/// The events of `cpu` that were left out, in a damaged place.
+pub(super) fn left_out(buffer: &Buffer, cpu: CpuId) -> UnsavedEvents {
+    UnsavedEvents { buffer: buffer.name.clone(), cpu, events: None, cause: LossCause::DAMAGED }
+}
+
+/// Notes in the first of the sub-buffers of `chunk` that events are missing before it.
+pub(super) fn note_gap(layout: &PageLayout, chunk: &mut [u8]) {
+    let first = chunk.get_mut(..layout.size).unwrap_or_default();
+    let _ = layout.add_lost(first, Lost::Unknown); // a damaged one says so itself
 }

@@ -7,8 +7,8 @@ use super::{FinishedSpool, SectionWriter, WriteError, Written};
 use crate::trace_dat::file::prefix::MAGIC;
 use crate::trace_dat::file::siblings::COUNT;
 use crate::trace_dat::{
-    Chunk, ChunkIndex, Codec, DataLayout, FileError, OptionId, RawOption, Siblings, SpoolEntry, SpoolTable, Trace,
-    UnsavedEvents,
+    Chunk, ChunkIndex, Codec, DataLayout, FileError, LossCause, OptionId, RawOption, Siblings, SpoolEntry, SpoolTable,
+    Trace, UnsavedEvents,
 };
 use std::fs::File;
 use std::io;
@@ -51,6 +51,17 @@ pub struct Unfinished<'a> {
     pub trace: &'a Trace,
     /// The spools that are there, each without its torn end.
     pub spools: Vec<SoundSpool>,
+}
+
+impl Unfinished<'_> {
+    /// A mark of each CPU whose recorder did not note what its spool lacks: what its ring buffer held is unknown.
+    pub fn unaccounted(&self) -> Vec<UnsavedEvents> {
+        let noted = marks_of(self.trace);
+        let entries = self.trace.spools.iter().flat_map(|table| &table.entries);
+        let unknown = entries.filter(|entry| !noted.iter().any(|mark| is_of(mark, entry)));
+        let mark = |cause| move |entry: &SpoolEntry| mark_of(entry, None, cause);
+        unknown.map(mark(LossCause::UNFINISHED)).collect()
+    }
 }
 
 /// A spool that ends with a whole chunk or sub-buffer, or with damage.
@@ -114,6 +125,13 @@ pub fn recover_with(path: &Path, add: impl FnOnce(Unfinished<'_>) -> Added) -> R
         return Ok(finished);
     }
     let count = if trace.prefix.codec == Codec::None { 0 } else { COUNT };
+    let emptied = emptied(&table, &beside, count)?;
+    if !emptied.is_empty() {
+        // First, or the next call after a kill would see whole spools.
+        let mut marks = marks_of(&trace);
+        add_marks(&mut marks, emptied.clone());
+        writer.publish_with(&marks, &table)?;
+    }
     let mut lacking_oldest = Vec::new();
     for entry in &table.entries {
         let joined = join_segments_in(&beside.dir, &beside.spool_name(&entry.buffer, entry.cpu), count);
@@ -126,6 +144,7 @@ pub fn recover_with(path: &Path, add: impl FnOnce(Unfinished<'_>) -> Added) -> R
     let Ends { spools: mut sound, torn, unsaved } = find_torn_ends(&mut trace, &table, &beside)?;
     let mut marks = marks_of(&trace);
     add_marks(&mut marks, unsaved);
+    add_marks(&mut marks, emptied);
     if torn > 0 {
         // First, or the next call after a kill would see neither the ends nor that there were any.
         writer.publish_with(&marks, &table)?;
@@ -152,11 +171,28 @@ pub fn recover_with(path: &Path, add: impl FnOnce(Unfinished<'_>) -> Added) -> R
         buffers.push((String::new(), String::new(), trace.prefix.page_size));
     }
     buffers.sort_by_key(|b| !b.0.is_empty());
+    marks.retain(|mark| mark.events != Some(0));
     writer.put_marks(&marks);
     writer.saved_cmdlines(&names)?;
     let written = writer.finish_in(&beside.dir, &buffers, &spools)?;
     beside.remove_comms();
     Ok(Recovered::Finished { written, dropped: torn, missing, unsaved: marks })
+}
+
+/// Marks of the CPUs of whose spool pieces are missing or cut off, or that has not even the `header` bytes that each begins
+/// with.
+fn emptied(table: &SpoolTable, beside: &Siblings, header: u64) -> Result<Vec<UnsavedEvents>, WriteError> {
+    let mut marks = Vec::new();
+    for entry in &table.entries {
+        let failed = |source| spool_error(beside, entry, source);
+        let Some((spool, lacks_some)) = beside.open_joined(&entry.buffer, entry.cpu, header).map_err(failed)? else {
+            continue;
+        };
+        if lacks_some || spool.size().map_err(failed)? < header {
+            marks.push(mark_of(entry, None, LossCause::REMOVED));
+        }
+    }
+    Ok(marks)
 }
 
 /// Spools, and where to cut them.
@@ -173,7 +209,7 @@ fn find_torn_ends(trace: &mut Trace, table: &SpoolTable, beside: &Siblings) -> R
     let mut ends = Ends { spools: Vec::new(), torn: 0, unsaved: Vec::new() };
     for entry in &table.entries {
         let failed = |source| spool_error(beside, entry, source);
-        let torn = UnsavedEvents { buffer: entry.buffer.clone(), cpu: entry.cpu, events: None };
+        let torn = mark_of(entry, None, LossCause::KILLED);
         let Some((buffer, cpu)) = place_of(trace, entry) else {
             ends.unsaved.push(torn);
             continue;
@@ -192,14 +228,34 @@ fn find_torn_ends(trace: &mut Trace, table: &SpoolTable, beside: &Siblings) -> R
     Ok(ends)
 }
 
-/// The marks of lost events that the file has already. One that cannot be read is among [`Trace::damage`].
+/// The marks of lost events that the file has already, those of none included. One that cannot be read is among
+/// [`Trace::damage`].
 fn marks_of(trace: &Trace) -> Vec<UnsavedEvents> {
-    trace.options(OptionId::RTRACE_UNSAVED).filter_map(|mark| UnsavedEvents::read(mark, trace.abi).ok()).collect()
+    let read = |mark| UnsavedEvents::read(mark, trace.abi).ok();
+    let mut marks: Vec<UnsavedEvents> = trace.options(OptionId::RTRACE_UNSAVED).filter_map(read).collect();
+    for table in trace.spools.iter().filter(|table| !table.finishing) {
+        for entry in &table.entries {
+            let noted = entry.account().filter(|_| !marks.iter().any(|mark| is_of(mark, entry)));
+            marks.extend(noted);
+        }
+    }
+    marks
 }
 
-/// Adds those of `more` to `marks`, instead of marks of the same CPU.
-fn add_marks(marks: &mut Vec<UnsavedEvents>, more: Vec<UnsavedEvents>) {
-    marks.retain(|mark| !more.iter().any(|known| (&known.buffer, known.cpu) == (&mark.buffer, mark.cpu)));
+fn is_of(mark: &UnsavedEvents, entry: &SpoolEntry) -> bool {
+    (&mark.buffer, mark.cpu) == (&entry.buffer, entry.cpu)
+}
+
+fn mark_of(entry: &SpoolEntry, events: Option<u64>, cause: LossCause) -> UnsavedEvents {
+    UnsavedEvents { buffer: entry.buffer.clone(), cpu: entry.cpu, events, cause }
+}
+
+/// Adds those of `more` to `marks`, instead of marks of the same CPU: those that say little only where there are none.
+fn add_marks(marks: &mut Vec<UnsavedEvents>, mut more: Vec<UnsavedEvents>) {
+    let same = |one: &UnsavedEvents, other: &UnsavedEvents| (&one.buffer, one.cpu) == (&other.buffer, other.cpu);
+    let says_little = |mark: &UnsavedEvents| mark.events == Some(0) || mark.cause == LossCause::UNFINISHED;
+    more.retain(|mark| !says_little(mark) || !marks.iter().any(|known| same(known, mark)));
+    marks.retain(|mark| !more.iter().any(|known| same(known, mark)));
     marks.extend(more);
 }
 
@@ -311,6 +367,7 @@ impl SectionWriter {
             pos,
             first_options,
             options,
+            table: None,
             _lock: lock,
         })
     }

@@ -90,6 +90,8 @@ pub struct SectionWriter {
     /// Offset of the place of the first options section's offset.
     pub(super) first_options: u64,
     pub(super) options: Vec<(OptionId, Vec<u8>)>,
+    /// Where the table of spools stands that was published last, and its size, in bytes.
+    pub(super) table: Option<(u64, u64)>,
     /// Held while the file is unfinished, so that `recover` leaves a live recording alone.
     pub(super) _lock: FileLock,
 }
@@ -121,7 +123,8 @@ impl SectionWriter {
         out.cstr(codec.name()).cstr(&codec.version());
         let first_options = out.bytes.len() as u64;
         out.u64(0);
-        let mut writer = SectionWriter { file, abi, codec, pos: 0, first_options, options: Vec::new(), _lock: lock };
+        let mut writer =
+            SectionWriter { file, abi, codec, pos: 0, first_options, options: Vec::new(), table: None, _lock: lock };
         writer.put("the file header", &out.bytes)?;
         Ok(writer)
     }
@@ -274,9 +277,24 @@ impl SectionWriter {
     pub fn publish(&mut self, spools: &SpoolTable) -> Result<(), WriteError> {
         let at = self.pos;
         let mut options = self.options.clone();
-        options.push((OptionId::RTRACE_SPOOLS, spools.write(self.abi)));
+        let table = spools.write(self.abi);
+        let len = table.len() as u64;
+        options.push((OptionId::RTRACE_SPOOLS, table));
         self.put_options(&options, 0)?;
+        // It stands by itself and last, before the DONE option.
+        self.table = self.pos.checked_sub(DONE).and_then(|end| end.checked_sub(len)).map(|at| (at, len));
         self.start_options_at(at)
+    }
+
+    /// Writes the table of spools over the one that was published last, of the same spools: that takes no space, so a full
+    /// disk does not keep it from being written.
+    ///
+    /// # Errors
+    /// [`WriteError::Write`].
+    pub fn update_table(&self, spools: &SpoolTable) -> Result<(), WriteError> {
+        let table = spools.write(self.abi);
+        let Some((at, _)) = self.table.filter(|(_, len)| *len == table.len() as u64) else { return Ok(()) };
+        self.file.write_all_at(&table, at).map_err(|source| WriteError::Write { what: "options", source })
     }
 
     /// Ends a file to which another program adds the buffers. It has no sums, as that one changes the file.
@@ -351,6 +369,9 @@ impl SectionWriter {
         self.section(id, &text)
     }
 }
+
+/// Size of the DONE option, in bytes.
+const DONE: u64 = 6 + 8;
 
 /// The lock of a trace file that is being written. Its holder may write; dropping it gives it back.
 ///

@@ -1,11 +1,8 @@
-//! A spool in pieces: what a flight recorder keeps.
-//!
-//! The newest piece is the spool itself, `trace.dat.cpu3.spool`. When it is full it becomes
-//! `trace.dat.cpu3.spool.NUMBER.SIZE`, where SIZE is how many of its bytes count, and a new one begins; the piece with
-//! the lowest number is the oldest and the first to go. [`join_segments`] makes one spool of them again.
+//! The pieces of a flight recorder's spool, made one spool again.
 
 use super::assemble::copy;
 use crate::trace_dat::file::owned_dir::OwnedDir;
+use crate::trace_dat::file::pieces::{SpoolSegment, segments};
 use nix::unistd::geteuid;
 use std::fs::File;
 use std::io;
@@ -36,7 +33,7 @@ pub fn join_segments(path: &Path, header: u64) -> io::Result<()> {
 /// [`join_segments`] of the spool `name` in `dir`. Returns whether the oldest pieces are gone: a flight recorder discarded
 /// them, or a former call joined them.
 pub(super) fn join_segments_in(dir: &OwnedDir, name: &str, header: u64) -> io::Result<bool> {
-    let mut pieces = segments(dir, name)?.into_iter();
+    let mut pieces = segments(dir, name, true)?.into_iter();
     let Some(mut joined) = pieces.next() else { return Ok(false) };
     let lacks_oldest = joined.number > 0;
     for piece in pieces {
@@ -59,29 +56,6 @@ pub(super) fn join_segments_in(dir: &OwnedDir, name: &str, header: u64) -> io::R
     };
     dir.rename(&joined.name, &joined.file, name)?;
     Ok(lacks_oldest)
-}
-
-struct SpoolSegment {
-    number: u64,
-    size: u64,
-    name: String,
-    file: File,
-}
-
-/// The full pieces of the spool `name`, the oldest first.
-fn segments(dir: &OwnedDir, name: &str) -> io::Result<Vec<SpoolSegment>> {
-    let mut found = Vec::new();
-    for piece in dir.names()? {
-        let rest = piece.strip_prefix(name).and_then(|rest| rest.strip_prefix('.'));
-        let numbers = rest.and_then(|rest| rest.split_once('.'));
-        let Some((number, size)) = numbers.and_then(|(n, size)| Some((n.parse().ok()?, size.parse().ok()?))) else {
-            continue;
-        };
-        let file = dir.open_file(&piece, true)?;
-        found.push(SpoolSegment { number, size, name: piece, file });
-    }
-    found.sort_unstable_by_key(|s| (s.number, s.size));
-    Ok(found)
 }
 
 /// Appends the data of `piece`, whose first `size` bytes count; returns the new size.

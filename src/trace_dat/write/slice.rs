@@ -75,3 +75,27 @@ pub(super) fn wanted(slice: &CopiedPart, stream: usize, page: &SlicePage, at: u6
         }
     }
 }
+
+/// A place between two records of a stream, counted from 0.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StreamPlace {
+    /// The corrected times of the record before it, and of the one after it.
+    pub(super) times: (u64, u64),
+    /// Number of records before it.
+    pub(super) records: u64,
+    /// Number of sub-buffers before it.
+    pub(super) pages: u64,
+}
+
+impl StreamPlace {
+    /// True if records that were at this place can have been ones that `slice` wants.
+    pub(super) fn is_in(&self, slice: &CopiedPart, stream: usize) -> bool {
+        match slice {
+            CopiedPart::Time(time) => self.times.0 < time.end && time.start <= self.times.1,
+            CopiedPart::Records(of_streams) => {
+                of_streams.get(stream).is_some_and(|range| range.start <= self.records && self.records <= range.end)
+            }
+            CopiedPart::Pages(range) => range.start <= self.pages && self.pages <= range.end,
+        }
+    }
+}

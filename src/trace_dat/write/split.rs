@@ -5,7 +5,8 @@
 
 use super::WriteError;
 use super::edit::{Edit, edited_stream};
-use super::slice::{PartWriter, SlicePage, StreamIndex, wanted};
+use super::parts::{left_out, note_gap};
+use super::slice::{PartWriter, SlicePage, StreamIndex, StreamPlace, wanted};
 use crate::ring_buffer::{PageLayout, RecordPlace, Walker};
 use crate::trace_dat::{FileError, TimeOptions, Trace};
 use std::ops::Range;
@@ -78,15 +79,23 @@ fn one_stream(
     let mut pages = from.raw_pages(buffer, cpu).on_threads(threads);
     let (mut chunk, mut first_page, mut record) = (Vec::new(), 0u64, 0u64);
     let mut found: Vec<SlicePage> = Vec::new();
+    let (mut skipped, mut before) = (false, 0u64);
     loop {
-        let packed = match pages.next_stored(&mut chunk) {
+        let mut packed = match pages.next_stored(&mut chunk) {
             Ok(Some(packed)) => packed,
-            Ok(None) => return Ok(()),
+            Ok(None) => {
+                let place = StreamPlace { times: (before, u64::MAX), records: record, pages: first_page };
+                let parts = parts.iter_mut().filter(|part| skipped && place.is_in(&part.slice, number));
+                parts.for_each(|part| part.file.lose(left_out(buffer, id)));
+                return Ok(());
+            }
             Err(error) => {
+                skipped |= matches!(error, FileError::Chunk { .. });
                 damaged(error);
                 continue;
             }
         };
+        let (first_record, place_before) = (record, before);
         found.clear();
         for page in chunk.chunks_exact(layout.size) {
             let start = record;
@@ -98,6 +107,16 @@ fn one_stream(
             }
             record = record.saturating_add(times.len() as u64);
             found.push(SlicePage { records: start..record, times });
+        }
+        before = found.iter().rev().find_map(|page| page.times.last().copied()).unwrap_or(before);
+        if std::mem::take(&mut skipped) {
+            let after = found.iter().find_map(|page| page.times.first().copied()).unwrap_or(u64::MAX);
+            let place = StreamPlace { times: (place_before, after), records: first_record, pages: first_page };
+            for part in parts.iter_mut().filter(|part| place.is_in(&part.slice, number)) {
+                part.file.lose(left_out(buffer, id));
+            }
+            note_gap(&layout, &mut chunk);
+            packed = None;
         }
         for part in parts.iter_mut() {
             let stored = packed.as_ref().filter(|_| part.file.codec() == from.prefix.codec);

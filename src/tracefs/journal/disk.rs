@@ -4,12 +4,16 @@ use super::private_dir::PrivateDir;
 use super::recorded::JournalledRecording;
 use super::undo::Undo;
 use crate::tracefs::Error;
+use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
+use nix::sys::signal::kill;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// Default directory of the journals: a file system that, like tracefs, starts empty at boot.
 pub const DIR: &str = "/run/rtrace";
@@ -105,16 +109,40 @@ pub(super) struct Abandoned {
     pub(super) lock: Flock<File>,
 }
 
-/// Reads the journal `name` if no process holds it; `None` if someone does, if it went away, or if it is from before a reboot
+/// Takes the lock of a journal; waits for at most `patience` if its writer is gone: then another command looks at it.
+fn lock_abandoned(mut file: File, patience: Duration) -> Option<Flock<File>> {
+    let begun = Instant::now();
+    loop {
+        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            Ok(locked) => return Some(locked),
+            Err((unlocked, _)) => file = unlocked,
+        }
+        let writer = read_header(&file)?.pid;
+        let lives = kill(nix::unistd::Pid::from_raw(writer.try_into().ok()?), None) != Err(Errno::ESRCH);
+        if lives || begun.elapsed() >= patience {
+            return None;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The first line of a journal that another process may hold.
+fn read_header(file: &File) -> Option<JournalHeader> {
+    let mut begin = [0; 16 << 10];
+    let len = file.read_at(&mut begin, 0).ok()?;
+    serde_json::from_slice(begin.get(..len)?.split(|byte| *byte == b'\n').next()?).ok()
+}
+
+/// Reads the journal `name` if no process holds it, or lets go of it within `patience` because it only looks; `None` if someone does, if it went away, or if it is from before a reboot
 /// (it is removed then).
-pub(super) fn read_abandoned(dir: &PrivateDir, name: &str) -> Result<Option<Abandoned>, Error> {
+pub(super) fn read_abandoned(dir: &PrivateDir, name: &str, patience: Duration) -> Result<Option<Abandoned>, Error> {
     let path = dir.path_of(name);
     let failed = |cause| Error::Journal { action: "read", path: path.clone(), cause };
     let file = match dir.open_file(name) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
         other => other.map_err(failed)?,
     };
-    let Ok(file) = Flock::lock(file, FlockArg::LockExclusiveNonblock) else { return Ok(None) };
+    let Some(file) = lock_abandoned(file, patience) else { return Ok(None) };
     let metadata = file.metadata().map_err(failed)?;
     if metadata.nlink() == 0 {
         return Ok(None); // its owner finished between our open and our lock

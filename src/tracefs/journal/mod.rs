@@ -38,7 +38,7 @@ mod writer;
 
 pub use core::Journal;
 pub use disk::DIR as JOURNAL_DIR;
-pub use orphan::{Orphan, Orphans, find_orphans};
+pub use orphan::{Orphan, Orphans, find_orphans, find_orphans_within};
 pub use recorded::{JournalledRecording, RecordedBuffer};
 pub use reset::ResetPlan;
 pub use undo::UndoError;

@@ -13,6 +13,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::Duration;
 
 /// A journal whose process is gone. While this value lives, no other process takes it for an orphan.
 #[derive(Debug)]
@@ -37,6 +38,11 @@ pub struct Orphans {
 /// The orphans in `dir` (normally [`JOURNAL_DIR`](super::JOURNAL_DIR)). A directory that is not there holds none, nor does
 /// another user's, unless the caller is root, who is warned about it.
 pub fn find_orphans(dir: &Path) -> Orphans {
+    find_orphans_within(dir, Duration::ZERO)
+}
+
+/// [`find_orphans`], for who needs all of them: waits for at most `patience` while another command looks at one.
+pub fn find_orphans_within(dir: &Path, patience: Duration) -> Orphans {
     let mut found = Orphans::default();
     let opened = match PrivateDir::open(dir) {
         Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) => return found,
@@ -50,7 +56,7 @@ pub fn find_orphans(dir: &Path) -> Orphans {
         Err(error) => found.unusable.push(error),
         Ok((dir, names)) => {
             for name in names {
-                match abandoned(&dir, name) {
+                match abandoned(&dir, name, patience) {
                     Ok(orphan) => found.orphans.extend(orphan),
                     Err(error) => found.unusable.push(error),
                 }
@@ -60,8 +66,8 @@ pub fn find_orphans(dir: &Path) -> Orphans {
     found
 }
 
-fn abandoned(dir: &PrivateDir, name: String) -> Result<Option<Orphan>, Error> {
-    let Some(Abandoned { header, entries, recording, lock }) = disk::read_abandoned(dir, &name)? else {
+fn abandoned(dir: &PrivateDir, name: String, patience: Duration) -> Result<Option<Orphan>, Error> {
+    let Some(Abandoned { header, entries, recording, lock }) = disk::read_abandoned(dir, &name, patience)? else {
         return Ok(None);
     };
     let path = dir.path_of(&name);
