@@ -36,7 +36,7 @@ impl Analysis for EventCells {
     }
 
     #[inline]
-    fn record(&self, record: &Record<'_>, part: &mut Self::Part) {
+    fn record<'n>(&self, record: &Record<'_>, _: impl FnOnce() -> Option<Record<'n>>, part: &mut Self::Part) {
         let id = EventId(self.common.event_id(self.abi, record.data));
         part.entry(id).or_insert_with(|| Cells::new(self.plan)).count(record.timestamp.0);
     }

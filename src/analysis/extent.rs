@@ -84,7 +84,7 @@ impl Analysis for Extents {
     }
 
     #[inline]
-    fn record(&self, record: &Record<'_>, part: &mut Extent) {
+    fn record<'n>(&self, record: &Record<'_>, _: impl FnOnce() -> Option<Record<'n>>, part: &mut Extent) {
         let at = record.timestamp;
         part.window = Some(part.window.map_or((at, at), |(begin, end)| (begin.min(at), end.max(at))));
         part.events = part.events.saturating_add(1);

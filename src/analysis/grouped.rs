@@ -41,10 +41,10 @@ impl<A: Analysis> Analysis for Grouped<A> {
     }
 
     #[inline]
-    fn record(&self, record: &Record<'_>, parts: &mut Vec<A::Part>) {
+    fn record<'n>(&self, record: &Record<'_>, next: impl FnOnce() -> Option<Record<'n>>, parts: &mut Vec<A::Part>) {
         let Some(&group) = self.groups.get(record.buffer) else { return };
         if let (Some(analysis), Some(part)) = (self.analyses.get(group), parts.get_mut(group)) {
-            analysis.record(record, part);
+            analysis.record(record, next, part);
         }
     }
 

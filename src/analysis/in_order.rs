@@ -58,7 +58,7 @@ impl<S: InOrder> Analysis for S {
     }
 
     #[inline]
-    fn record(&self, record: &Record<'_>, part: &mut Ordered<S>) {
+    fn record<'n>(&self, record: &Record<'_>, _: impl FnOnce() -> Option<Record<'n>>, part: &mut Ordered<S>) {
         match part {
             Ordered::Known(analysis) => InOrder::record(analysis, record),
             Ordered::Later(log) if self.wants(record) => log.push(record),

@@ -30,7 +30,7 @@ use crate::event::Record;
 ///         BTreeMap::new()
 ///     }
 ///
-///     fn record(&self, record: &Record<'_>, counts: &mut Self::Part) {
+///     fn record<'n>(&self, record: &Record<'_>, _: impl FnOnce() -> Option<Record<'n>>, counts: &mut Self::Part) {
 ///         *counts.entry(record.cpu.0).or_default() += 1;
 ///     }
 ///
@@ -48,6 +48,9 @@ use crate::event::Record;
 /// let recording = Recording::open(File::open("tests/data/traces/host/small-zlib.dat")?)?;
 /// let (counts, outcome) = recording.query().threads(2).analyse(PerCpu)?;
 /// assert_eq!(counts.values().sum::<u64>(), outcome.events);
+/// // Several analyses at once: each gets the record and, if it asks, the one that follows.
+/// let ((first, second), _) = recording.query().analyse((PerCpu, PerCpu))?;
+/// assert_eq!((&first, &second), (&counts, &counts));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Analysis: Sync {
@@ -70,20 +73,9 @@ pub trait Analysis: Sync {
     /// that has been merged, whose memory may be used again.
     fn fork(&self, used: Option<Self::Part>) -> Self::Part;
 
-    /// Takes the next record of a part, in the order of time.
-    fn record(&self, record: &Record<'_>, part: &mut Self::Part);
-
-    /// Takes the next record of a part, as [`Analysis::record`]. `next` gives the record that follows it on its CPU, which may
-    /// be its stack; it is not read unless it is called.
-    #[inline]
-    fn record_followed<'n>(
-        &self,
-        record: &Record<'_>,
-        _next: impl FnOnce() -> Option<Record<'n>>,
-        part: &mut Self::Part,
-    ) {
-        self.record(record, part);
-    }
+    /// Takes the next record of a part, in the order of time. `next` gives the record that follows it on its CPU, which may be
+    /// its stack; it is not read unless it is called.
+    fn record<'n>(&self, record: &Record<'_>, next: impl FnOnce() -> Option<Record<'n>>, part: &mut Self::Part);
 
     /// Adds what is known of later events to what is known of all before. Nothing of `later` is used after that but its
     /// memory.

@@ -30,8 +30,17 @@ macro_rules! pair_up {
             }
 
             #[inline]
-            fn record(&self, record: &Record<'_>, part: &mut Self::Part) {
-                $(self.$number.record(record, &mut part.$number);)*
+            fn record<'n>(
+                &self,
+                record: &Record<'_>,
+                next: impl FnOnce() -> Option<Record<'n>>,
+                part: &mut Self::Part,
+            ) {
+                let (mut next, mut read) = (Some(next), None);
+                $(
+                    let following = || *read.get_or_insert_with(|| next.take().and_then(|next| next()));
+                    self.$number.record(record, following, &mut part.$number);
+                )*
             }
 
             fn merge(&self, known: &mut Self::Part, later: &mut Self::Part) {

@@ -184,7 +184,7 @@ impl Analysis for Wakeups<'_> {
         WakeupLatencies { first: Some(HashMap::new()), ..WakeupLatencies::default() }
     }
 
-    fn record(&self, record: &Record<'_>, part: &mut WakeupLatencies) {
+    fn record<'n>(&self, record: &Record<'_>, _: impl FnOnce() -> Option<Record<'n>>, part: &mut WakeupLatencies) {
         self.step(record, part);
     }
 

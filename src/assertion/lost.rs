@@ -122,7 +122,7 @@ fn values(events: &[ScheduleEvent], dropped: u64, quantities: &[String]) -> Vec<
     for event in events {
         let (timestamp, cpu) = (Timestamp(event.at), CpuId(event.cpu as u32));
         let record = Record { timestamp, cpu, buffer: 0, lost: event.lost, data: &event.data };
-        extents.record(&record, &mut extent);
+        extents.record(&record, || None, &mut extent);
         measures.iter_mut().for_each(|measure| InOrder::record(measure, &record));
     }
     let findings: Vec<_> = measures.into_iter().map(InOrder::finish).collect();

@@ -61,7 +61,7 @@ impl<A: Analysis> Exporter for Analysed<'_, A> {
         part: &mut A::Part,
         _: &mut Vec<u8>,
     ) -> Consumed {
-        self.0.record_followed(record, next, part);
+        self.0.record(record, next, part);
         Consumed::One
     }
 

@@ -223,12 +223,7 @@ impl Analysis for Histograms<'_> {
     }
 
     #[inline]
-    fn record(&self, record: &Record<'_>, part: &mut HistPart) {
-        self.record_followed(record, || None, part);
-    }
-
-    #[inline]
-    fn record_followed<'n>(&self, record: &Record<'_>, next: impl FnOnce() -> Option<Record<'n>>, part: &mut HistPart) {
+    fn record<'n>(&self, record: &Record<'_>, next: impl FnOnce() -> Option<Record<'n>>, part: &mut HistPart) {
         let is_wanted = self.events.of(record).is_some();
         let is_lost = self.plan.is_ordered && record.lost != Lost::None;
         match part {

@@ -174,12 +174,7 @@ impl Analysis for RowAnalysis<'_> {
     }
 
     #[inline]
-    fn record(&self, record: &Record<'_>, part: &mut RowPart) {
-        self.record_followed(record, || None, part);
-    }
-
-    #[inline]
-    fn record_followed<'n>(&self, record: &Record<'_>, next: impl FnOnce() -> Option<Record<'n>>, part: &mut RowPart) {
+    fn record<'n>(&self, record: &Record<'_>, next: impl FnOnce() -> Option<Record<'n>>, part: &mut RowPart) {
         match (&self.source, &mut part.pairs) {
             (RowEvents::Event { events, filter, .. }, _) => {
                 if events.of(record).is_none() {
@@ -195,7 +190,7 @@ impl Analysis for RowAnalysis<'_> {
                 }
             }
             (RowEvents::Joined { pairs, .. }, Some(made)) => {
-                pairs.record_followed(record, next, made);
+                Analysis::record(pairs, record, next, made);
                 self.gather_pairs(part);
             }
             (RowEvents::Joined { .. }, None) => {}

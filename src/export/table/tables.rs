@@ -311,7 +311,7 @@ impl Exporter for Tables<'_> {
             derived::unknown(pending.derived.of(Derived::Unknown), record, id, pid, what.instance);
         }
         if let Some(part) = state.slices.get_mut(record.buffer) {
-            Analysis::record(slices, record, part);
+            Analysis::record(slices, record, || None, part);
         }
         state.kept += 1;
         if state.in_turn && state.kept >= EVENTS {

@@ -237,7 +237,7 @@ impl Audience for HistCounter<'_, '_, '_> {
             if self.analysis.needs_stacks() && next.is_none() && !self.merge.is_last() {
                 break; // a later round brings the record that may be its stack
             }
-            self.analysis.record_followed(&record, || next, &mut self.part);
+            self.analysis.record(&record, || next, &mut self.part);
             match record.lost {
                 Lost::None => {}
                 Lost::Count(number) => self.lost += number,
