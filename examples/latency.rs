@@ -1,6 +1,6 @@
 //! The longest time from a task's wakeup to its next turn on a CPU, by task. `cargo run --example latency trace.dat`
 
-use rtrace::event::Value;
+use rtrace::event::{Lost, Value};
 use rtrace::recording::{Event, Recording};
 use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
@@ -21,6 +21,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut longest: BTreeMap<i64, u64> = BTreeMap::new();
     recording.query().filter("sched:sched_wak*")?.filter("sched:sched_switch")?.for_each(|event| {
         let now = event.timestamp().0;
+        if event.lost() != Lost::None {
+            woken.clear(); // the switch that ended a wait may be lost
+        }
         if event.name() != "sched_switch" {
             woken.extend(pid(event, "pid").map(|pid| (pid, now)));
         } else if let Some(next) = pid(event, "next_pid")

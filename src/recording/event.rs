@@ -3,7 +3,7 @@
 use super::Recording;
 use crate::event::{DecodeOptions, EventTypes, PrintState, Record, RecordHead, TypedEvent, Value};
 use crate::print_fmt::Context;
-use crate::units::{CpuId, EventId, Pid, Timestamp};
+use crate::units::{CpuId, EventId, Lost, Pid, Timestamp};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::OnceLock;
@@ -49,6 +49,11 @@ impl Event<'_> {
     /// The trace clock's reading: nanoseconds, unless the clock counts something else.
     pub fn timestamp(&self) -> Timestamp {
         self.record.timestamp
+    }
+
+    /// Events of its CPU that the kernel dropped before it, after the event that was handed out before.
+    pub fn lost(&self) -> Lost {
+        self.record.lost
     }
 
     /// The CPU it happened on.

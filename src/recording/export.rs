@@ -102,6 +102,7 @@ impl Resolved<'_> {
         let consumer = Consumer { exporter, resolved: self, all: self.is_everything() };
         ahead::run(&consumer, streams, effort, &mut known, sink, damage)?;
         outcome.add(&known.counts);
+        known.seen.losses.rest().for_each(|lost| outcome.lose(lost));
         Self::unknown(query, &outcome);
         Ok((known.state, outcome))
     }
@@ -168,11 +169,17 @@ impl<E: Exporter> Work for Consumer<'_, '_, E> {
             return Consumed::One;
         }
         selector.check(record, &mut part.counts.unknown);
-        if !self.all && !selector.accepts(&mut part.seen, record) {
+        if self.all || selector.is_everything() {
+            part.counts.count(record.lost);
+            return self.exporter.event(record, next, &mut part.state, out);
+        }
+        if !selector.accepts(&mut part.seen, record) {
+            part.seen.losses.refuse(record);
             return Consumed::One;
         }
+        let record = Record { lost: part.seen.losses.hand_out(record), ..*record };
         part.counts.count(record.lost);
-        self.exporter.event(record, next, &mut part.state, out)
+        self.exporter.event(&record, next, &mut part.state, out)
     }
 
     fn commit(
@@ -182,7 +189,7 @@ impl<E: Exporter> Work for Consumer<'_, '_, E> {
         out: &mut Vec<u8>,
     ) -> Commit {
         // Nothing may be taken over of a segment that is done again in order.
-        if done.seen.guessed() {
+        if known.seen.matters_to(&done.seen) {
             return Commit::Serialize;
         }
         let commit = self.exporter.commit(&mut known.state, &mut done.state, out);

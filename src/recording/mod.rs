@@ -5,6 +5,7 @@
 //! [`LiveMerge`] orders the records of rings that are still being filled: `examples/live.rs`.
 
 mod analyse;
+mod carried;
 mod event;
 mod export;
 mod exporter;

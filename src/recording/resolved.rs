@@ -26,13 +26,14 @@ pub struct Resolved<'q> {
 pub struct Current<'m> {
     merge: &'m mut Merge,
     begins_page: bool,
+    lost: Lost,
 }
 
 impl Current<'_> {
-    /// The event.
+    /// The event. Losses before it are also those before events of its CPU that were not handed out.
     #[inline]
     pub fn record(&self) -> Record<'_> {
-        self.merge.record()
+        Record { lost: self.lost, ..self.merge.record() }
     }
 
     /// True if it is the first of its sub-buffer, if [`Query::note_pages`] asked for that.
@@ -42,15 +43,16 @@ impl Current<'_> {
 
     /// Has `exporter` write the event.
     pub fn export<E: Exporter>(&mut self, exporter: &E, state: &mut E::State, out: &mut Vec<u8>) {
-        let merge = &mut *self.merge;
+        let (lost, merge) = (self.lost, &mut *self.merge);
+        let record = Record { lost, ..merge.record() };
         match E::FOLLOWING {
             Following::InBuffer => {
-                if exporter.event(&merge.record(), || merge.peek(), state, out) == Consumed::Two {
+                if exporter.event(&record, || merge.peek(), state, out) == Consumed::Two {
                     merge.skip_peeked();
                 }
             }
             Following::OnCpu => {
-                if exporter.event(&merge.record(), || merge.peek_same_cpu(), state, out) == Consumed::Two {
+                if exporter.event(&record, || merge.peek_same_cpu(), state, out) == Consumed::Two {
                     merge.skip_same_cpu();
                 }
             }
@@ -148,18 +150,24 @@ impl Resolved<'_> {
             }
             self.selector.check(&record, &mut outcome.unknown);
             if !self.selector.accepts(&mut self.seen, &record) {
+                self.seen.losses.refuse(&record);
                 continue;
             }
             if skip > 0 {
                 skip -= 1;
+                if skip == 0 {
+                    self.seen.losses.rest().for_each(drop); // before the events that are wanted
+                }
                 continue;
             }
             left -= 1;
-            outcome.count(record.lost);
-            if see(&mut Current { merge: &mut merge, begins_page })?.is_break() {
+            let lost = self.seen.losses.hand_out(&record);
+            outcome.count(lost);
+            if see(&mut Current { merge: &mut merge, begins_page, lost })?.is_break() {
                 break;
             }
         }
+        self.seen.losses.rest().for_each(|lost| outcome.lose(lost));
         Self::unknown(query, &outcome);
         Ok(outcome)
     }
@@ -219,6 +227,12 @@ impl Outcome {
     #[inline(always)]
     pub(super) fn count(&mut self, lost: Lost) {
         self.events += 1;
+        self.lose(lost);
+    }
+
+    /// Counts a loss.
+    #[inline(always)]
+    pub(super) fn lose(&mut self, lost: Lost) {
         match lost {
             Lost::None => {}
             Lost::Count(count) => self.lost = self.lost.saturating_add(count),

@@ -207,6 +207,5 @@ fn sieve(
         return None;
     }
     let ids = (0..=u16::MAX).filter(|id| kept(EventId(*id)) || !known.contains(*id));
-    let set = EventIdSet::new(recording.trace.abi, ids);
-    Some(Arc::new(if surroundings == OutputDependence::Losses { set.keeping_losses() } else { set }))
+    Some(Arc::new(EventIdSet::new(recording.trace.abi, ids).keeping_losses()))
 }

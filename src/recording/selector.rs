@@ -1,5 +1,6 @@
 //! A selection resolved for the recordings of a query: the decision about one record.
 
+use super::carried::CarriedLosses;
 use super::rules::Rules;
 use super::unknown::UnknownIds;
 use super::{BufferSource, OutputDependence, Recording, Selection};
@@ -43,6 +44,8 @@ pub(super) struct Seen {
     guessed: bool,
     /// Per recording, verdicts on names by PID.
     comms: Vec<HashMap<Pid, bool>>,
+    /// Losses before refused records.
+    pub(super) losses: CarriedLosses,
 }
 
 /// The fate of the event before.
@@ -57,16 +60,18 @@ impl Seen {
     /// For events that come later, while the ones before them are not all decided on.
     pub(super) fn fork(&self) -> Self {
         let before = vec![Vec::new(); self.before.len()];
-        Seen { before, unseen: Before::NotKnown, guessed: false, comms: vec![HashMap::new(); self.comms.len()] }
+        let comms = vec![HashMap::new(); self.comms.len()];
+        Seen { before, unseen: Before::NotKnown, guessed: false, comms, losses: CarriedLosses::fork() }
     }
 
-    /// True if a decision of this fork depended on earlier events.
-    pub(super) fn guessed(&self) -> bool {
-        self.guessed
+    /// True if a decision of the fork `later` depended on earlier events, or a loss before one of its own.
+    pub(super) fn matters_to(&self, later: &Seen) -> bool {
+        later.guessed || self.losses.belong_to(&later.losses)
     }
 
-    /// Takes over what the fork `done` has seen, unless it guessed.
+    /// Takes over what the fork `done` has seen, to which nothing here mattered.
     pub(super) fn join(&mut self, done: &mut Seen) {
+        self.losses.join(&mut done.losses);
         for (known, done) in self.before.iter_mut().zip(std::mem::take(&mut done.before)) {
             if known.len() < done.len() {
                 known.resize(done.len(), self.unseen);
@@ -136,7 +141,8 @@ impl<'a> Selector<'a> {
     /// The state before the first record.
     pub(super) fn nothing_seen(&self) -> Seen {
         let comms = vec![HashMap::new(); self.rules.len()];
-        Seen { before: vec![Vec::new(); self.sources.len()], unseen: Before::Dropped, guessed: false, comms }
+        let before = vec![Vec::new(); self.sources.len()];
+        Seen { before, unseen: Before::Dropped, guessed: false, comms, losses: CarriedLosses::default() }
     }
 
     /// Notes a record whose id no format describes. Of one that no filter selects the filter's event may be lost.

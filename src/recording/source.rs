@@ -2,7 +2,7 @@
 
 use super::Recording;
 use crate::trace_dat::{OptionId, TimeOptions};
-use crate::units::clock_counts_nanoseconds;
+use crate::units::TraceClock;
 
 /// One buffer of one recording. [`Record::buffer`](crate::event::Record::buffer) of a query's records is an index into
 /// [`Query::sources`](super::Query::sources).
@@ -16,6 +16,8 @@ pub struct BufferSource {
     pub cpus: Vec<usize>,
     /// True if time stamps count something other than nanoseconds.
     pub in_ticks: bool,
+    /// True if reports show time stamps as they are; else as seconds, which is also done with the ticks of `uptime`.
+    pub shown_in_ticks: bool,
     /// Corrections of its time stamps.
     pub time: TimeOptions,
 }
@@ -27,7 +29,14 @@ impl BufferSource {
         for (number, recording) in recordings.iter().enumerate() {
             for (buffer, of) in recording.trace.buffers.iter().enumerate() {
                 let cpus = (0..of.cpus.len()).collect();
-                let mut source = BufferSource { recording: number, buffer, cpus, in_ticks: false, time: *time };
+                let mut source = BufferSource {
+                    recording: number,
+                    buffer,
+                    cpus,
+                    in_ticks: false,
+                    shown_in_ticks: false,
+                    time: *time,
+                };
                 source.set_time(recordings, time);
                 sources.push(source);
             }
@@ -40,9 +49,10 @@ impl BufferSource {
     pub(super) fn set_time(&mut self, recordings: &[&Recording], time: &TimeOptions) {
         let trace = &recordings[self.recording].trace;
         let clock = trace.buffers[self.buffer].clock.as_str();
-        let nanoseconds =
-            clock_counts_nanoseconds(clock) || clock == "tsc2nsec" || trace.option(OptionId::TSC2NSEC).is_some();
-        self.in_ticks = time.raw || (time.frequency.is_none() && !nanoseconds);
+        let converted = time.frequency.is_some() || trace.option(OptionId::TSC2NSEC).is_some();
+        let clock = TraceClock::of(clock);
+        self.in_ticks = time.raw || !(converted || clock.counts_nanoseconds());
+        self.shown_in_ticks = time.raw || !(converted || clock.shown_as_seconds);
         self.time = *time;
     }
 }

@@ -162,3 +162,42 @@ fn a_file_that_was_cut_off_is_said_to_be() {
     }
     env.rtrace(&["report", "empty.dat"]).exits(1).complains_with("it is empty");
 }
+
+#[test]
+fn each_format_of_a_selection_tells_the_losses_before_events_that_are_not_selected() {
+    let env = TestEnvironment::new();
+    let mut made = Synthetic::new(1, "7 worker\n");
+    for at in 1..=400 {
+        let name = if at % 50 == 0 { "sched_switch" } else { "sched_process_wait" };
+        made.event(0, at * MS, name, 7, &[]);
+    }
+    made.lose(0, 60, 5);
+    made.lose(0, 70, 6);
+    made.write(&env.path().join("trace.dat"), Version::V7(Codec::Zstd));
+    for selection in [["--filter", "sched:sched_switch"], ["-F", "sched_switch"]] {
+        for (format, told) in
+            [(&["text"][..], "[11 EVENTS DROPPED]"), (&["csv", "--fields", "lost"], "\n11\n"), (&["json"], ":11")]
+        {
+            let printed = env.rtrace(&[&["report", "--format"], format, &selection].concat()).exits(0).stdout();
+            assert_eq!(printed.matches(told).count(), 1, "{format:?} {selection:?}: {printed}");
+        }
+    }
+}
+
+/// `uptime` counts 1/100 s: nothing that is judged takes it for nanoseconds; report's column is trace-cmd's.
+#[test]
+fn a_span_of_uptime_is_no_time() {
+    let env = TestEnvironment::new();
+    for (clock, unit, status) in
+        [("uptime", "ticks", 4), ("counter", "ticks", 4), ("x86-tsc", "ticks", 4), ("mono", "ns", 0), ("tai", "ns", 0)]
+    {
+        let mut made = Synthetic::new(1, "7 worker\n").by_clock(clock);
+        (0..50).for_each(|at| made.event(0, 400_000 + at, "sched_switch", 7, &[]));
+        made.write(&env.path().join("trace.dat"), Version::V7(Codec::Zstd));
+        env.rtrace(&["check", "-a", "duration < 1ms"]).exits(status);
+        env.rtrace(&["analyze", "sched", "--json"]).prints_with(&format!("\"unit\": \"{unit}\""));
+        env.rtrace(&["report", "--format", "json"]).prints_with(&format!("\"unit\":\"{unit}\""));
+        let is_seconds = env.rtrace(&["report"]).stdout().contains(" 0.000400:");
+        assert_eq!(is_seconds, unit == "ns" || clock == "uptime", "{clock}");
+    }
+}

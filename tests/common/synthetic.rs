@@ -15,6 +15,8 @@ pub(crate) struct Synthetic {
     pub(crate) facts: Trace,
     clock: &'static str,
     cpus: Vec<Vec<(u64, Vec<u8>)>>,
+    /// CPU, number of its event, and how many events were lost before that.
+    losses: Vec<(usize, usize, u64)>,
 }
 
 impl Synthetic {
@@ -26,7 +28,7 @@ impl Synthetic {
         facts.cpu_count = cpus as u32;
         // Those of the real recording's CPUs.
         facts.options.retain(|option| ![OptionId::CPUCOUNT, OptionId::CPUSTAT].contains(&option.id));
-        Synthetic { facts, clock: "local", cpus: vec![Vec::new(); cpus] }
+        Synthetic { facts, clock: "local", cpus: vec![Vec::new(); cpus], losses: Vec::new() }
     }
 
     /// With times of another clock.
@@ -60,6 +62,11 @@ impl Synthetic {
         self.cpus[cpu].push((time, data));
     }
 
+    /// Loses `count` events of a CPU before its event of this number.
+    pub(crate) fn lose(&mut self, cpu: usize, event: usize, count: u64) {
+        self.losses.push((cpu, event, count));
+    }
+
     /// Writes the file, in chunks of 32 KiB.
     pub(crate) fn write(&self, path: &Path, version: Version) {
         self.write_in_chunks(path, version, 8 * PAGE);
@@ -72,7 +79,9 @@ impl Synthetic {
         file.begin_buffer("", self.clock, PAGE).expect("a buffer");
         for (cpu, events) in self.cpus.iter().enumerate() {
             file.begin_cpu(CpuId(cpu as u32)).expect("a CPU");
-            for pages in pages(events).chunks(chunk) {
+            let lost =
+                |event| self.losses.iter().find(|loss| (loss.0, loss.1) == (cpu, event)).map_or(0, |loss| loss.2);
+            for pages in pages(events, lost).chunks(chunk) {
                 file.pages(pages).expect("sub-buffers");
             }
             file.end_cpu().expect("a CPU");
@@ -83,12 +92,13 @@ impl Synthetic {
 }
 
 /// Sub-buffers with these events, as the ring buffer of a little-endian 64-bit kernel has them.
-fn pages(events: &[(u64, Vec<u8>)]) -> Vec<u8> {
-    let (mut all, mut page, mut before): (Vec<u8>, Vec<u8>, u64) = (Vec::new(), Vec::new(), 0);
-    for (time, data) in events {
+fn pages(events: &[(u64, Vec<u8>)], lost: impl Fn(usize) -> u64) -> Vec<u8> {
+    let (mut all, mut page, mut before, mut of_page): (Vec<u8>, Vec<u8>, u64, u64) = (Vec::new(), Vec::new(), 0, 0);
+    for (number, (time, data)) in events.iter().enumerate() {
         let far = time - before >= 1 << 27;
-        if page.is_empty() || far || page.len() + 4 + data.len() > PAGE {
-            end_page(&mut all, &mut page);
+        let lost = lost(number);
+        if page.is_empty() || far || lost > 0 || page.len() + 4 + data.len() + if of_page > 0 { 8 } else { 0 } > PAGE {
+            end_page(&mut all, &mut page, std::mem::replace(&mut of_page, lost));
             page.extend_from_slice(&time.to_le_bytes());
             page.resize(PAGE_HEADER, 0);
             before = *time;
@@ -98,16 +108,20 @@ fn pages(events: &[(u64, Vec<u8>)]) -> Vec<u8> {
         page.extend_from_slice(data);
         before = *time;
     }
-    end_page(&mut all, &mut page);
+    end_page(&mut all, &mut page, of_page);
     all
 }
 
-fn end_page(all: &mut Vec<u8>, page: &mut Vec<u8>) {
+/// `lost` events were lost before the sub-buffer: two bits say so, and their number stands after the data.
+fn end_page(all: &mut Vec<u8>, page: &mut Vec<u8>, lost: u64) {
     if page.is_empty() {
         return;
     }
-    let commit = (page.len() - PAGE_HEADER) as u64;
+    let commit = (page.len() - PAGE_HEADER) as u64 | if lost > 0 { 3 << 30 } else { 0 };
     page[8..PAGE_HEADER].copy_from_slice(&commit.to_le_bytes());
+    if lost > 0 {
+        page.extend_from_slice(&lost.to_le_bytes());
+    }
     page.resize(PAGE, 0);
     all.append(page);
 }

@@ -1,10 +1,14 @@
 //! Queries hand out what a walk over the merged streams finds.
 
 use crate::common::corpus::own;
+use crate::common::synthetic::fork_storm;
+use rtrace::analysis::Analysis;
+use rtrace::event::{Lost, Record};
 use rtrace::merge::Merge;
-use rtrace::recording::Recording;
-use rtrace::trace_dat::TimeOptions;
-use rtrace::units::{CpuId, Timestamp};
+use rtrace::recording::{Query, Recording};
+use rtrace::trace_dat::write::Version;
+use rtrace::trace_dat::{Codec, TimeOptions};
+use rtrace::units::{CpuId, Pid, Timestamp};
 use std::fs::File;
 use std::path::PathBuf;
 
@@ -72,4 +76,86 @@ fn a_filter_of_no_event_names_what_resembles_it() {
     assert!(format!("{error:?}").contains("sched_switch"), "{error:?}");
     let error = recording.query().filter("sched:sched_switch: no_field == 1").unwrap().for_each(|_| ()).unwrap_err();
     assert!(error.to_string().contains("no_field"), "{error}");
+}
+
+/// An event that was handed out: time, CPU, events lost before it, bytes.
+type HandedOut = (u64, u32, u64, Vec<u8>);
+
+/// All events that it is given.
+struct All;
+
+impl Analysis for All {
+    type Part = Vec<HandedOut>;
+    type Finding = Vec<HandedOut>;
+
+    fn begin(&self) -> Vec<HandedOut> {
+        Vec::new()
+    }
+
+    fn fork(&self, _: Option<Vec<HandedOut>>) -> Vec<HandedOut> {
+        Vec::new()
+    }
+
+    fn record<'n>(&self, record: &Record<'_>, _: impl FnOnce() -> Option<Record<'n>>, all: &mut Vec<HandedOut>) {
+        let lost = if let Lost::Count(lost) = record.lost { lost } else { 0 };
+        all.push((record.timestamp.0, record.cpu.0, lost, record.data.to_vec()));
+    }
+
+    fn merge(&self, known: &mut Vec<HandedOut>, later: &mut Vec<HandedOut>) {
+        known.append(later);
+    }
+
+    fn finish(self, known: Vec<HandedOut>) -> Vec<HandedOut> {
+        known
+    }
+}
+
+#[test]
+fn a_loss_before_an_event_that_is_not_selected_is_told_before_the_next_that_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("lossy.dat");
+    let mut storm = fork_storm(2, 40_000, 30, 11);
+    for (number, event) in (100..17_000).step_by(171).enumerate() {
+        storm.lose(number % 2, event, 1 + number as u64);
+    }
+    storm.write(&path, Version::V7(Codec::Zstd));
+    let recording = Recording::open(File::open(&path).unwrap()).unwrap();
+    let (all, outcome) = recording.query().analyse(All).unwrap();
+    let lost_of_all: u64 = all.iter().map(|event| event.2).sum();
+    assert_eq!((outcome.lost, lost_of_all), (lost_of_all, (1..=99).sum()));
+
+    type Narrow = for<'r> fn(Query<'r>) -> Query<'r>;
+    let selections: [Narrow; 7] = [
+        |query| query,
+        |query| query.filter("sched:sched_switch").unwrap(),
+        |query| query.filter("sched:sched_wakeup_new: pid == 7").unwrap(),
+        |query| query.filter("sched:sched_sw*").unwrap().filter("sched:sched_wakeup").unwrap(),
+        |query| query.pid(Pid(5)),
+        |query| query.comm("sh"),
+        |query| query.filter("sched:sched_switch: next_pid == 9999").unwrap(),
+    ];
+    for (number, narrow) in selections.into_iter().enumerate() {
+        for threads in [1, 2, 3] {
+            let (selected, outcome) = narrow(recording.query()).threads(threads).analyse(All).unwrap();
+            let (mut pending, mut next) = ([0, 0], selected.iter().peekable());
+            for (time, cpu, lost, data) in &all {
+                pending[*cpu as usize] += lost;
+                if let Some((.., told, _)) = next.next_if(|of| (of.0, of.1, &of.3) == (*time, *cpu, data)) {
+                    assert_eq!(*told, std::mem::take(&mut pending[*cpu as usize]), "{number} on {threads} at {time}");
+                }
+            }
+            assert!(next.next().is_none() && (selected.is_empty() == (number == 6)), "{number}");
+            assert_eq!(outcome.lost, lost_of_all, "selection {number} on {threads} threads");
+        }
+        let mut told = 0;
+        let outcome = narrow(recording.query()).for_each(|event| told += u64::from(event.lost() != Lost::None));
+        assert_eq!((outcome.unwrap().lost, told == 0), (lost_of_all, number == 6));
+    }
+    // Those before a window, and before the last events, are not among its own.
+    let (begin, end) = (all[all.len() / 3].0, all[all.len() / 2].0);
+    let window = recording.query().filter("sched:sched_switch").unwrap().since(Timestamp(begin)).until(Timestamp(end));
+    let within: u64 = all.iter().filter(|event| (begin..=end).contains(&event.0)).map(|event| event.2).sum();
+    assert_eq!(window.threads(2).analyse(All).unwrap().1.lost, within);
+    let last = recording.query().filter("sched:sched_switch").unwrap().last(1).for_each(|_| ()).unwrap();
+    assert!(last.events == 1 && last.lost < 200, "{last:?}");
 }
