@@ -118,9 +118,53 @@ pub fn seconds(time: Duration) -> String {
     format!("{:.3} s", time.as_secs_f64())
 }
 
-/// True if a trace clock of this name counts nanoseconds; the empty name is the default clock's.
-pub fn clock_counts_nanoseconds(clock: &str) -> bool {
-    matches!(clock, "" | "local" | "global" | "uptime" | "perf" | "tai" | "boot") || clock.starts_with("mono")
+/// A clock of the ring buffer: the one list of them (kernel/trace/trace.c, `trace_clocks`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordedClock {
+    /// The unit of its time stamps.
+    pub tick: ClockTick,
+    /// True if reports show its time stamps as seconds, as trace-cmd does, whatever they count.
+    pub shown_as_seconds: bool,
+    /// True if time stamps of different CPUs can be compared; `local` may differ between them.
+    pub spans_cpus: bool,
+}
+
+/// The unit of a trace clock's time stamps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockTick {
+    /// A nanosecond.
+    Nanosecond,
+    /// As many nanoseconds: `uptime` counts 1/100 s (USER_HZ).
+    Nanoseconds(u64),
+    /// A cycle of the CPU's counter, of a length that the clock does not tell.
+    Cycle,
+    /// An event: `counter` does not count time.
+    Event,
+}
+
+impl RecordedClock {
+    /// The clock of this name; the empty name is the default clock's.
+    pub fn of(name: &str) -> Self {
+        let tick = match name {
+            "" | "local" | "global" | "perf" | "tai" | "boot" | "tsc2nsec" => ClockTick::Nanosecond,
+            "uptime" => ClockTick::Nanoseconds(10_000_000),
+            "counter" => ClockTick::Event,
+            _ if name.starts_with("mono") => ClockTick::Nanosecond,
+            _ => ClockTick::Cycle,
+        };
+        let shown_as_seconds = matches!(tick, ClockTick::Nanosecond | ClockTick::Nanoseconds(_));
+        RecordedClock { tick, shown_as_seconds, spans_cpus: !matches!(name, "" | "local") }
+    }
+
+    /// True if it counts nanoseconds.
+    pub fn counts_nanoseconds(self) -> bool {
+        self.tick == ClockTick::Nanosecond
+    }
+
+    /// True if it counts time finely enough to measure the distance of two events of a microsecond or less.
+    pub fn is_fine(self) -> bool {
+        matches!(self.tick, ClockTick::Nanosecond | ClockTick::Cycle)
+    }
 }
 
 /// Parses a span of time: `10` and `10s` are seconds; `500ms`, `20us`, `3ns`, `2m`, `1h`, `0.25`.

@@ -2,7 +2,7 @@
 
 use super::Recording;
 use crate::trace_dat::{OptionId, TimeOptions};
-use crate::units::TraceClock;
+use crate::units::RecordedClock;
 
 /// One buffer of one recording. [`Record::buffer`](crate::event::Record::buffer) of a query's records is an index into
 /// [`Query::sources`](super::Query::sources).
@@ -50,7 +50,7 @@ impl BufferSource {
         let trace = &recordings[self.recording].trace;
         let clock = trace.buffers[self.buffer].clock.as_str();
         let converted = time.frequency.is_some() || trace.option(OptionId::TSC2NSEC).is_some();
-        let clock = TraceClock::of(clock);
+        let clock = RecordedClock::of(clock);
         self.in_ticks = time.raw || !(converted || clock.counts_nanoseconds());
         self.shown_in_ticks = time.raw || !(converted || clock.shown_as_seconds);
         self.time = *time;

@@ -46,7 +46,7 @@ pub use error::{ChunkError, FileError, FilePart};
 pub use file::{
     Buffer, BufferOption, ClockComparison, ClockSample, CpuData, DataLayout, EnabledEvents, GuestFacts, KernelOptions,
     KernelView, MAGIC, Prefix, RawOption, Section, Siblings, SpoolEntry, SpoolTable, TimeShift, Trace,
-    clock_counts_time, incomparable_clocks, spool_name,
+    incomparable_clocks, spool_name,
 };
 pub use ids::{OptionId, SectionId};
 pub use latency_text::{LatencyResult, LongestLatency};

@@ -16,7 +16,7 @@ use rtrace::analysis::{InOrder, Profile};
 use rtrace::record::{Audience, LiveStream, Plan, RecordError};
 use rtrace::recording::LiveMerge;
 use rtrace::symbols::{Comms, Kallsyms, PrintkFormats, Symbols};
-use rtrace::units::clock_counts_nanoseconds;
+use rtrace::units::RecordedClock;
 use std::io;
 use std::path::PathBuf;
 
@@ -145,7 +145,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
         comms: Comms::parse(&listener.comms),
         ..Symbols::default()
     };
-    let unit = ClockUnit::of(facts.buffers.iter().any(|buffer| !clock_counts_nanoseconds(&buffer.clock)));
+    let unit = ClockUnit::of(facts.buffers.iter().any(|buffer| !RecordedClock::of(&buffer.clock).counts_nanoseconds()));
     match output.write(None, &listener.profiles, &symbols, args.account.by_comm, unit) {
         // A reader who closed the pipe has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}

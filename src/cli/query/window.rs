@@ -75,7 +75,7 @@ impl Clock {
         let relative = specs.into_iter().any(|spec| !matches!(spec, TimeSpec::At { .. }));
         let span = if relative { query.span()? } else { None };
         let (start, end) = span.map_or((0, 0), |(start, end)| (start.0, end.0));
-        Ok(Clock { start, end, in_ticks: query.sources().iter().any(|source| source.in_ticks) })
+        Ok(Clock { start, end, in_ticks: query.sources().iter().any(|source| source.shown_in_ticks) })
     }
 
     fn point(&self, spec: TimeSpec) -> anyhow::Result<u64> {
@@ -160,7 +160,7 @@ impl WindowArgs {
         let Some((start, end)) = query.span()?.filter(|(start, end)| since > end.0 || until < start.0) else {
             return Ok(None);
         };
-        let in_ticks = query.sources().iter().any(|source| source.in_ticks);
+        let in_ticks = query.sources().iter().any(|source| source.shown_in_ticks);
         let shown = |time: u64| match in_ticks {
             true => time.to_string(),
             false => format!("{}.{:06}", time / 1_000_000_000, time % 1_000_000_000 / 1000),

@@ -11,7 +11,7 @@ use rtrace::recording::LiveMerge;
 use rtrace::ring_buffer::PageLayout;
 use rtrace::symbols::Comms;
 use rtrace::tracefs::{EventName, Feature, Journal, Tracefs, WriteMode};
-use rtrace::units::{Pid, clock_counts_nanoseconds};
+use rtrace::units::{Pid, RecordedClock};
 use std::io;
 
 /// The end of a recording by what it records.
@@ -167,7 +167,7 @@ impl Sentry for StopIf<'_> {
     }
 
     fn begin(&mut self, buffer: &LiveBuffer) -> Result<(), String> {
-        if self.condition.is_of_time() && !clock_counts_nanoseconds(&buffer.clock) {
+        if self.condition.is_of_time() && !RecordedClock::of(&buffer.clock).counts_nanoseconds() {
             return Err(format!("the clock {} counts no time: leave out -C, or count events", buffer.clock));
         }
         let layout = PageLayout::new(&self.header_page, self.abi, buffer.sub_buffer);

@@ -96,7 +96,7 @@ fn cpus(args: &ReportArgs, input: &QueryInput, damage: &DamageReport, out: &mut 
         write!(out, "  {cpu}")?;
         let note = &mut |found| damage.note(&input.path, &found);
         let ends = trace.span(&trace.buffers[buffer], number, &time, note)?;
-        let in_ticks = query.sources().iter().any(|source| source.buffer == buffer && source.in_ticks);
+        let in_ticks = query.sources().iter().any(|source| source.buffer == buffer && source.shown_in_ticks);
         let shown = |at: Timestamp| match () {
             () if in_ticks => format!("{:>12}", at.0),
             () if args.layout.nanoseconds => format!("{:>5}.{:09}", at.0 / SECOND, at.0 % SECOND),

@@ -4,7 +4,7 @@ use rtrace::recording::BufferSource;
 
 /// Lines for the columns of events with labels of `label` columns before them.
 pub(super) fn header(label: usize, latency: bool, sources: &[BufferSource]) -> String {
-    let ticks = sources.iter().any(|source| source.in_ticks);
+    let ticks = sources.iter().any(|source| source.shown_in_ticks);
     let time = if ticks { "TICKS" } else { "SECONDS" };
     let columns = match latency {
         true => format!("#{:label$}   TASK-PID   CPUflags {time:>12}: EVENT:               FIELDS", ""),

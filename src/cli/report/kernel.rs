@@ -33,7 +33,7 @@ pub(super) fn print(run: &ReportRun<'_>, out: &mut (impl Write + Send)) -> Resul
             QueryEvents { query: run.query.clone().of_sources(vec![source.clone()]), inputs, shown: run.shown.clone() };
         let types = &types[source.recording];
         let view = match input.trace.kernel_view(buffer) {
-            Some(view) => KernelView { in_ns: in_ns(input, source), ..view },
+            Some(view) => KernelView { in_ns: !source.in_ticks, ..view },
             None => guessed(run, input, source, types)?,
         };
         let state = one.export(&Kernel::new(types, &input.symbols, &view), out)?.0;
@@ -56,7 +56,7 @@ fn guessed(
         online: cpus,
         possible: cpus,
         release: uname.split(' ').nth(2).unwrap_or_default().to_owned(),
-        in_ns: in_ns(input, source),
+        in_ns: !source.in_ticks,
         ..KernelView::default()
     };
     let entries_of = |name: &str| types.formats().find(|f| f.system == "ftrace" && f.name == name);
@@ -89,10 +89,4 @@ fn guessed(
         Ok::<_, Failure>(ControlFlow::Continue(()))
     })?;
     Ok(view)
-}
-
-/// True if the kernel takes the clock for one of nanoseconds. `uptime`, which counts jiffies in nanoseconds, is not
-/// one.
-fn in_ns(input: &QueryInput, source: &BufferSource) -> bool {
-    !source.in_ticks && input.trace.buffers[source.buffer].clock != "uptime"
 }

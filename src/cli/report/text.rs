@@ -25,7 +25,7 @@ pub(super) fn print(run: &ReportRun<'_>, out: &mut StandardOutput<Stdout>) -> Re
     let text = |source: &BufferSource| {
         let options = TextOptions {
             time: match () {
-                () if source.in_ticks => TimeColumn::Ticks,
+                () if source.shown_in_ticks => TimeColumn::Ticks,
                 () if args.layout.nanoseconds => TimeColumn::Nanos,
                 () => TimeColumn::Micros,
             },

@@ -10,7 +10,7 @@ use rtrace::export::{
 use rtrace::record::{Audience, LiveBuffer, LiveFacts};
 use rtrace::recording::LiveMerge;
 use rtrace::symbols::{Comms, Symbols};
-use rtrace::units::clock_counts_nanoseconds;
+use rtrace::units::RecordedClock;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -119,7 +119,7 @@ pub(super) fn text_lines<'a>(
         if width == 0 { Vec::new() } else { facts.buffers.iter().map(|b| label(&b.name)).collect() };
     let text = |clock: &str| {
         let time = match () {
-            () if !clock_counts_nanoseconds(clock) => TimeColumn::Ticks,
+            () if !RecordedClock::of(clock).shown_as_seconds => TimeColumn::Ticks,
             () if nanoseconds => TimeColumn::Nanos,
             () => TimeColumn::Micros,
         };
@@ -143,7 +143,7 @@ fn header(facts: &LiveFacts) -> JsonHeader {
     let buffer = |buffer: &LiveBuffer| JsonBufferInfo {
         name: (!buffer.name.is_empty()).then(|| buffer.name.clone()),
         clock: Some(buffer.clock.clone()),
-        unit: if clock_counts_nanoseconds(&buffer.clock) { "ns" } else { "ticks" },
+        unit: if RecordedClock::of(&buffer.clock).counts_nanoseconds() { "ns" } else { "ticks" },
         cpus: buffer.cpus.iter().map(|cpu| cpu.0).collect(),
     };
     let cpus = facts.buffers.iter().map(|b| b.cpus.len() as u32).max().unwrap_or(0);

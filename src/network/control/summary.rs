@@ -1,7 +1,7 @@
 //! The outcome of a guest's recording.
 
 use crate::trace_dat::ClockComparison;
-use crate::units::{ByteSize, clock_counts_nanoseconds, counted};
+use crate::units::{ByteSize, RecordedClock, counted};
 use serde_json::json;
 use std::fmt;
 use std::path::PathBuf;
@@ -70,7 +70,7 @@ impl GuestSummary {
             ClockComparison::Not(why) => json!({"not_compared": why}),
             ClockComparison::Compared { host, error, rounds } => json!({
                 "host": host,
-                "unit": if clock_counts_nanoseconds(host) { "ns" } else { "ticks" },
+                "unit": if RecordedClock::of(host).counts_nanoseconds() { "ns" } else { "ticks" },
                 "offset": self.offset,
                 "error": error,
                 "measurements": rounds,

@@ -70,7 +70,7 @@ impl fmt::Display for ClockComparison {
             ClockComparison::Compared { host, error, rounds } => {
                 write!(f, "by the host's clock {host}")?;
                 match error {
-                    Some(error) if crate::units::clock_counts_nanoseconds(host) => {
+                    Some(error) if crate::units::RecordedClock::of(host).counts_nanoseconds() => {
                         write!(f, ", within {}.{:03} us", error / 1000, error % 1000)?;
                     }
                     Some(error) => write!(f, ", within {error} ticks")?,

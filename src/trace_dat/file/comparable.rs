@@ -1,22 +1,18 @@
 //! Trace clocks whose times can be converted to each other.
 
-use crate::units::clock_counts_nanoseconds;
+use crate::units::RecordedClock;
 
 /// The reason why times of the clock `guest` cannot be converted to the clock `host`, if they cannot.
 pub fn incomparable_clocks(guest: &str, host: &str) -> Option<String> {
+    let [of_guest, of_host] = [guest, host].map(RecordedClock::of);
     match () {
-        () if !clock_counts_time(host) => Some(format!("the host's clock {host} does not count time")),
-        () if !clock_counts_time(guest) => Some(format!("its clock {guest} does not count time")),
+        () if !of_host.is_fine() => Some(format!("the host's clock {host} does not count time")),
+        () if !of_guest.is_fine() => Some(format!("its clock {guest} does not count time")),
         // Counters of ticks: the measurements say how fast one runs by the other.
         () if guest == host => None,
-        () if clock_counts_nanoseconds(guest) && clock_counts_nanoseconds(host) => None,
+        () if of_guest.counts_nanoseconds() && of_host.counts_nanoseconds() => None,
         () => Some(format!("its clock is {guest}, the host's is {host}")),
     }
-}
-
-/// True unless `clock` counts events, or jiffies, which are too coarse for probes.
-pub fn clock_counts_time(clock: &str) -> bool {
-    !matches!(clock, "counter" | "uptime")
 }
 
 #[cfg(test)]

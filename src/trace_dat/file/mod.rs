@@ -33,7 +33,7 @@ mod v7;
 
 pub use buffer::{Buffer, BufferOption, CpuData, DataLayout};
 pub use clock_comparison::ClockComparison;
-pub use comparable::{clock_counts_time, incomparable_clocks};
+pub use comparable::incomparable_clocks;
 pub use enabled_events::EnabledEvents;
 pub use guest::GuestFacts;
 pub use kernel_view::{KernelOptions, KernelView};

@@ -6,7 +6,7 @@ use crate::network::patient::{ConnectionError, Patient};
 use crate::network::sync::Prober;
 use crate::network::wire::{GUEST_PTP, KVM, PTP};
 use crate::record::TraceClockReader;
-use crate::trace_dat::clock_counts_time;
+use crate::units::RecordedClock;
 use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -31,7 +31,7 @@ impl Controller {
         let protocol = match name {
             // The counter that KVM shifts. This is more exact than probes are.
             "x86-tsc" if knows(&KVM) && self.guest_cpus.is_none() => Some(KVM),
-            _ => Some(probes).filter(|probes| knows(probes) && clock_counts_time(name)),
+            _ => Some(probes).filter(|probes| knows(probes) && RecordedClock::of(name).is_fine()),
         };
         let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some((protocol, journal)) = protocol.zip(journal) else { return Ok(None) };
