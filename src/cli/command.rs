@@ -4,9 +4,9 @@ use super::deferred::Deferred;
 use super::exit::{Exit, Failure};
 use super::{
     agent, analyze, attach, baseline, check, check_events, clear, completions, convert, diff, doctor, dump, exit,
-    extract, filter, flame, generate, help, hist, instance, latency, list, listen, mem, plugin_options, probe, profile,
-    record, recover, report, reset, setup_guest, show, snapshot, split, sql, stack, start, stat, stop, stream, synth,
-    trigger, why,
+    extract, filter, flame, generate, help, hist, instance, latency, list, listen, mem, noise, plugin_options, probe,
+    profile, record, recover, report, reset, setup_guest, show, snapshot, split, sql, stack, start, stat, stop, stream,
+    synth, trigger, why,
 };
 use clap::{CommandFactory, Parser, Subcommand};
 
@@ -67,6 +67,11 @@ pub(super) enum Command {
     Probe(Deferred<probe::ProbeArgs>),
     Hist(Deferred<Box<hist::HistArgs>>),
     Latency(Deferred<latency::LatencyArgs>),
+    Timerlat(Deferred<noise::TimerlatArgs>),
+    Osnoise(Deferred<noise::OsnoiseArgs>),
+    /// Started by `timerlat --user-threads`
+    #[command(hide = true)]
+    TimerlatReader(Deferred<noise::ReaderArgs>),
     Synth(Deferred<synth::SynthArgs>),
     #[command(hide = true)]
     Sqlhist(Deferred<synth::SqlhistArgs>),
@@ -124,6 +129,9 @@ pub(super) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Probe(args) => probe::run(&args),
         Command::Hist(args) => hist::run(&args),
         Command::Latency(args) => latency::run(&args),
+        Command::Timerlat(args) => noise::timerlat(&args),
+        Command::Osnoise(args) => noise::osnoise(&args),
+        Command::TimerlatReader(args) => noise::read(&args),
         Command::Synth(args) => synth::run(&args),
         Command::Sqlhist(args) => synth::run_sqlhist(&args),
         Command::Completions(args) => completions::run(&args),

@@ -40,6 +40,7 @@ mod live;
 mod log;
 mod machine;
 mod mem;
+mod noise;
 mod piped;
 mod plugin_options;
 mod probe;

@@ -54,6 +54,16 @@ impl LiveBuffer {
 
 /// The receiver of the sub-buffers.
 pub trait Audience {
+    /// Number of buffers that it is handed, the first ones of the plan. The others are not read: they keep the newest.
+    fn buffers(&self) -> usize {
+        usize::MAX
+    }
+
+    /// True, once, if buffers that the kernel has switched off are to be switched on again.
+    fn resumes(&mut self) -> bool {
+        false
+    }
+
     /// One sub-buffer, or the part of one that is filled: of `buffer`, whose CPU number `cpu` it is (both are places in
     /// [`LiveFacts::buffers`]).
     fn page(&mut self, buffer: usize, cpu: usize, page: &[u8]);

@@ -77,7 +77,7 @@ pub use machine::MachineSettings;
 pub use observer::{Live, Observer};
 pub use plan::{BufferPlan, EventPlan, Plan, TargetBuffer, Tasks};
 pub use sentry::Sentry;
-pub use session::{Beside, record, record_beside};
+pub use session::{Beside, become_real_time, record, record_beside};
 pub use spool::Dropped;
 pub use store::RingTally;
 pub use stream::{LiveStream, Streamed};

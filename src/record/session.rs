@@ -572,6 +572,14 @@ impl SessionRun<'_> {
     }
 }
 
+/// Gives the calling thread the real-time priority `priority` (SCHED_FIFO, 1 to 99).
+///
+/// # Errors
+/// `EPERM` without `CAP_SYS_NICE`, `EINVAL` for another number.
+pub fn become_real_time(priority: i32) -> std::io::Result<()> {
+    sys::real_time(priority)
+}
+
 /// Tries a real-time priority on a thread that does nothing.
 fn may_be_real_time(priority: i32) -> Result<(), RecordError> {
     let tried = thread::scope(|scope| joined(scope.spawn(|| sys::real_time(priority))));

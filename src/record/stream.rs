@@ -91,7 +91,7 @@ impl<'p> LiveStream<'p> {
         let plan = self.plan;
         let tracefs = self.journal.tracefs().clone();
         let names = || tracefs.saved_cmdlines().unwrap_or_default();
-        let mut rings = LiveRings::open(&self.buffers)?;
+        let mut rings = LiveRings::open(self.buffers.iter().take(audience.buffers()))?;
         if !plan.own_threads && !plan.tasks.is_restricted() {
             let tids = own_threads();
             for buffer in &self.buffers {
@@ -118,6 +118,11 @@ impl<'p> LiveStream<'p> {
             output = audience.round(&names, false);
             if output.is_err() {
                 break;
+            }
+            if audience.resumes() {
+                for buffer in &self.buffers {
+                    buffer.switch_on(&mut self.journal)?;
+                }
             }
             if taken < rings.size / 4 {
                 let deadline = [Some(Instant::now() + ROUND), end, timeout].into_iter().flatten().min();

@@ -162,6 +162,29 @@ if has hwlat && has timerlat; then
     of_tracers | diff tracers.before - > tracers.diff || fail "settings of tracers after kill $n: $(cat tracers.diff)"
     rm -f killed.dat*
   done
+  # Live: a task of a higher priority than timerlat's thread (FIFO 95) delays it, and is named; the file ends with that sample.
+  if [ -e /bin/chrt ]; then
+    at timerlat-live
+    echo 'usleep 1500000; taskset 2 chrt -f 99 sh /out/hog.sh; sleep 5' > hogs.sh
+    echo 'hundredths() { read t idle < /proc/uptime; t=${t%.*}${t#*.}; }; hundredths; end=$((t + 60)); while [ $t -lt $end ]; do hundredths; done' > hog.sh
+    rtrace timerlat --period 10ms --stop 300ms --save late.dat --run 'echo $((1 + $(cat acted 2> /dev/null || echo 0))) > acted' --json -- sh hogs.sh > live.json 2> live.err
+    [ $? = 3 ] || fail "timerlat: no threshold hit: $(cat live.err live.json)"
+    [ "$(cat acted)" = 1 ] || fail "timerlat: --run acted $(cat acted)"
+    tr -d ' \n' < live.json > live.flat
+    grep -q '"hits":\[{"at":[0-9]*,"cpu":1,"ns":[3-9][0-9]*,"what":"threadlatency"}\]' live.flat || fail "timerlat: hits: $(cat live.flat)"
+    grep -q '"blocking":"sh\[' live.flat || fail "timerlat: the hog is not named: $(cat live.flat)"
+    # The samples of the file, which the kernel wrote into another ring: on a moment later, so a few less.
+    rtrace report -R late.dat | grep ' timerlat:' > samples
+    awk '/"thread": [{]/ { t = 1 } /"last":/ && t { last = $2 + 0 } /"count":/ && t { n = $2 + 0; t = 0 } /"cpu":/ && n { print $2 + 0, n, last; n = 0 }' live.json > live
+    for cpu in 0 1; do
+      in_file=$(grep -c "\[00$cpu\].* context=1 " samples)
+      last=$(grep "\[00$cpu\].* context=1 " samples | tail -n 1 | sed 's/.*timer_latency=\([0-9]*\).*/\1/')
+      set -- $(grep "^$cpu " live)
+      [ $in_file -gt 20 ] && [ $# = 3 ] && [ $(($2 - in_file)) -ge 0 ] && [ $(($2 - in_file)) -le 5 ] && [ $3 = $last ] ||
+        fail "timerlat: CPU $cpu has $in_file samples in the file, the last $last, and live: $*"
+    done
+    of_tracers | diff tracers.before - > tracers.diff || fail "timerlat changes: $(cat tracers.diff)"
+  fi
   for wrong in '--hwlat-width 2s' '--timerlat-period 50us' '--osnoise-cpus 77' '--osnoise-option NONE' '--osnoise-runtime 2s'; do
     rtrace set $wrong 2> wrong.err; [ $? = 2 ] && grep -q 'invalid value for' wrong.err || fail "$wrong: $(cat wrong.err)"
   done

@@ -102,6 +102,15 @@ impl Osnoise {
         self.events.have_periods()
     }
 
+    /// The noise that a record is, in nanoseconds: a single one, or with `true` that of a period.
+    pub fn noise(&self, record: &Record<'_>) -> Option<(bool, u64)> {
+        match self.events.event(record)? {
+            NoiseEvent::Threshold { duration, .. } => Some((false, duration)),
+            NoiseEvent::Period([_, noise, ..]) => Some((true, noise.saturating_mul(1000))),
+            _ => None,
+        }
+    }
+
     fn threshold(&mut self, sample: NoiseSample, mut since: Since) {
         let is_it = match (self.beyond, &self.sample) {
             (Some(beyond), known) => known.is_none() && sample.duration > beyond,

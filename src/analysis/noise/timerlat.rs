@@ -127,6 +127,14 @@ impl Timerlat {
         self.events.have_timers()
     }
 
+    /// The sample that a record is: its context (0 interrupt, 1 thread, 2 return to user space) and latency in nanoseconds.
+    pub fn latency(&self, record: &Record<'_>) -> Option<(u64, u64)> {
+        match self.events.event(record)? {
+            NoiseEvent::Timer([_, context, latency]) => Some((context, latency)),
+            _ => None,
+        }
+    }
+
     fn timer(&mut self, [seq, context, latency]: [u64; 3], pid: Pid, at: u64, cpu: CpuId) {
         let state = self.cpus.entry(cpu).or_default();
         let times = &mut state.times;

@@ -12,15 +12,15 @@ mod io;
 pub(super) mod irq;
 mod locks;
 mod memory;
-mod noise;
-mod osnoise;
+pub(super) mod noise;
+pub(super) mod osnoise;
 mod place;
 mod sched;
 pub(super) mod symbol;
 mod syscalls;
 pub(super) mod table;
 mod tasks;
-mod timerlat;
+pub(super) mod timerlat;
 pub(super) mod unit;
 pub(super) mod words;
 

@@ -1,5 +1,6 @@
 //! Interferences as `analyze osnoise` and `analyze timerlat` show them.
 
+use super::answers::AnalysisAnswer;
 use super::distribution;
 use super::irq::answer::softirq_name;
 use super::table::TextTable;
@@ -7,9 +8,27 @@ use super::unit::ClockUnit;
 use super::words::{cut, not_shown};
 use crate::cli::exit::Failure;
 use rtrace::analysis::{Durations, Noise, NoiseSource};
+use rtrace::symbols::Kallsyms;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::time::Duration;
+
+/// An answer of osnoise or timerlat, of a recording or of what happens now.
+pub(in crate::cli) struct NoiseView<'a, R> {
+    pub(in crate::cli) report: &'a R,
+    /// The trace clock.
+    pub(in crate::cli) clock: &'a str,
+    pub(in crate::cli) unit: ClockUnit,
+    pub(in crate::cli) kallsyms: &'a Kallsyms,
+}
+
+impl<'a, R> NoiseView<'a, R> {
+    /// Of a recording.
+    pub(super) fn of(found: &'a AnalysisAnswer<'_, R>) -> Self {
+        let AnalysisAnswer { place, input, report } = found;
+        NoiseView { report, clock: place.clock, unit: place.unit, kallsyms: &input.symbols.kallsyms }
+    }
+}
 
 /// Kinds of interferences, in the order of their priority.
 pub(super) const KINDS: [&str; 4] = ["nmi", "irq", "softirq", "thread"];

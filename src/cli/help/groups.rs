@@ -81,6 +81,8 @@ pub(super) const GROUPS: &[HelpGroup] = &[
                 "an instance of its own; --top, -B: another; -i: a recording",
                 "nothing; of `hist start` a histogram, until `hist stop`",
             ),
+            HelpEntry("timerlat", "an instance of its own", "nothing: all settings are put back; of --save the FILE"),
+            HelpEntry("osnoise", "an instance of its own", "nothing: all settings are put back; of --save the FILE"),
             HelpEntry("mem", FILES, NOTHING),
             HelpEntry(
                 "stack",

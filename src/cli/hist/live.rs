@@ -14,7 +14,7 @@ pub(crate) struct HistDisplay {
 
 impl HistDisplay {
     /// `text`: for people, and not for programs.
-    pub(super) fn new(text: bool) -> HistDisplay {
+    pub(crate) fn new(text: bool) -> HistDisplay {
         HistDisplay { text, terminal: text && terminal::stdout_is_terminal(), shown: 0 }
     }
 
@@ -29,7 +29,7 @@ impl HistDisplay {
     }
 
     /// True if each table takes the place of the one before.
-    pub(super) fn is_screen(&self) -> bool {
+    pub(crate) fn is_screen(&self) -> bool {
         self.terminal
     }
 

@@ -10,4 +10,5 @@ mod tracers;
 
 pub(crate) use args::{SessionArgs, Traced};
 pub(crate) use profile::{TracedProfileArgs, WhatArgs, add as add_profile, parse_hook};
-pub(crate) use purpose::purposes;
+pub(crate) use purpose::{add as add_purpose, purposes};
+pub(crate) use tracer_times::micros;

@@ -85,7 +85,7 @@ pub(crate) fn purposes() -> impl Iterator<Item = &'static str> + Clone {
 
 /// Adds the events and options of some purposes, separated by commas, to `buffer`, and the tracer that one of them needs unless
 /// there is one.
-pub(super) fn add(buffer: &mut BufferPlan, list: &str) -> Result<(), String> {
+pub(crate) fn add(buffer: &mut BufferPlan, list: &str) -> Result<(), String> {
     for purpose in list.split(',') {
         let names = purposes();
         let Some((_, events)) = PURPOSES.iter().find(|(name, _)| *name == purpose) else {

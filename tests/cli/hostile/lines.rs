@@ -283,6 +283,8 @@ pub(super) const OF_TRACEFS: &Lines = &[
     ("hist-continue", "?hist continue ATTACK"),
     ("hist-clear", "?hist clear ATTACK"),
     ("latency", "?latency ATTACK sched:sched_switch --by pid=next_pid"),
+    ("timerlat", "?timerlat --duration 1ms ATTACK"),
+    ("osnoise", "?osnoise --duration 1ms ATTACK"),
 ];
 
 /// Makes everything in a tracing directory hostile that a task, a file or another user has a say in.

@@ -5,7 +5,7 @@ use super::cpus::cells;
 use super::json;
 use super::text;
 use crate::cli::analyze::answers::{self, AnswerArgs, Question};
-use crate::cli::analyze::noise;
+use crate::cli::analyze::noise::{self, NoiseView};
 use crate::cli::analyze::words::many;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::QueryInput;
@@ -74,7 +74,7 @@ impl Question for AnalyzeOsnoiseArgs {
     }
 
     fn json(&self, found: &OsnoiseAnswer<'_>, top: usize) -> Value {
-        json::answer(found, top)
+        json::answer(&NoiseView::of(found), top)
     }
 
     fn csv(&self, found: &OsnoiseAnswer<'_>, top: usize) -> Vec<Vec<String>> {
@@ -83,6 +83,6 @@ impl Question for AnalyzeOsnoiseArgs {
     }
 
     fn text(&self, found: &OsnoiseAnswer<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
-        text::write(found, self.beyond, top, out)
+        text::write(&NoiseView::of(found), self.beyond, top, out)
     }
 }

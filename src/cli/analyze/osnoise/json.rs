@@ -1,15 +1,14 @@
 //! `rtrace analyze osnoise --json`.
 
-use super::answer::OsnoiseAnswer;
 use super::cpus::available;
-use crate::cli::analyze::noise::{self, KINDS};
-use rtrace::analysis::{CpuNoise, NoiseSample};
+use crate::cli::analyze::noise::{self, KINDS, NoiseView};
+use rtrace::analysis::{CpuNoise, NoiseSample, OsnoiseReport};
 use rtrace::units::CpuId;
 use serde_json::{Map, Value, json};
 
 /// The answer as an object.
-pub(super) fn answer(found: &OsnoiseAnswer<'_>, top: usize) -> Value {
-    let report = &found.report;
+pub(in crate::cli) fn answer(found: &NoiseView<'_, OsnoiseReport>, top: usize) -> Value {
+    let report = found.report;
     json!({
         "losses": report.losses,
         "cpus": report.cpus.iter().map(|(cpu, of)| row(*cpu, of)).collect::<Vec<_>>(),

@@ -1,25 +1,24 @@
 //! `rtrace analyze osnoise` as text.
 
-use super::answer::OsnoiseAnswer;
 use super::cpus::cells;
 use super::json::rest;
-use crate::cli::analyze::noise::{self, KINDS};
+use crate::cli::analyze::noise::{self, KINDS, NoiseView};
 use crate::cli::analyze::table::TextTable;
 use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::analyze::words::many;
 use crate::cli::exit::Failure;
-use rtrace::analysis::NoiseSample;
+use rtrace::analysis::{NoiseSample, OsnoiseReport};
 use std::io::Write;
 use std::time::Duration;
 
 /// All but the window and the notes; `beyond` is the limit that is asked for.
-pub(super) fn write(
-    found: &OsnoiseAnswer<'_>,
+pub(in crate::cli) fn write(
+    found: &NoiseView<'_, OsnoiseReport>,
     beyond: Option<Duration>,
     top: usize,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let report = &found.report;
+    let report = found.report;
     writeln!(out, "\nCPUs (times in us; counts of noises by cause)")?;
     let columns = ["CPU", "periods", "runtime", "noise", "available %", "max noise", "max single", "HW"];
     let mut table = TextTable::new(0, columns.into_iter().chain(["NMI", "IRQ", "softirq", "thread"]));
@@ -37,7 +36,7 @@ pub(super) fn write(
 
 /// A noise and its causes.
 fn sample(
-    found: &OsnoiseAnswer<'_>,
+    found: &NoiseView<'_, OsnoiseReport>,
     one: &NoiseSample,
     beyond: Option<Duration>,
     top: usize,
@@ -48,7 +47,7 @@ fn sample(
         || "The longest noise".to_owned(),
         |beyond| format!("The first noise beyond {} us", noise::short(beyond)),
     );
-    let (time, cpu, at) = (unit.short(one.duration), one.cpu.0, found.place.unit.point(one.at));
+    let (time, cpu, at) = (unit.short(one.duration), one.cpu.0, found.unit.point(one.at));
     let count = many(one.interferences, "interference");
     writeln!(out, "\n{which}: {time} us on CPU {cpu}, written at {at}; the kernel saw {count} in it")?;
     if one.partial {

@@ -4,8 +4,9 @@ use super::answer::TimerlatAnswer;
 use super::contexts::contexts;
 use super::{json, text};
 use crate::cli::analyze::answers::{self, AnswerArgs, Question};
+use crate::cli::analyze::distribution;
+use crate::cli::analyze::noise::{self, NoiseView};
 use crate::cli::analyze::words::many;
-use crate::cli::analyze::{distribution, noise};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::QueryInput;
 use rtrace::analysis::{Durations, Timerlat, TimerlatReport};
@@ -75,7 +76,7 @@ impl Question for AnalyzeTimerlatArgs {
     }
 
     fn json(&self, found: &TimerlatAnswer<'_>, top: usize) -> Value {
-        json::answer(found, top)
+        json::answer(&NoiseView::of(found), top)
     }
 
     fn csv(&self, found: &TimerlatAnswer<'_>, top: usize) -> Vec<Vec<String>> {
@@ -92,6 +93,6 @@ impl Question for AnalyzeTimerlatArgs {
     }
 
     fn text(&self, found: &TimerlatAnswer<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
-        text::write(found, self.beyond, top, out)
+        text::write(&NoiseView::of(found), self.beyond, top, out)
     }
 }

@@ -1,16 +1,16 @@
 //! `rtrace analyze timerlat --json`.
 
-use super::answer::TimerlatAnswer;
 use super::contexts::contexts;
 use super::parts::TimerlatParts;
+use crate::cli::analyze::noise::NoiseView;
 use crate::cli::analyze::{distribution, noise, symbol};
-use rtrace::analysis::{CpuTimer, Noise, TimerlatSample};
+use rtrace::analysis::{CpuTimer, Noise, TimerlatReport, TimerlatSample};
 use rtrace::units::CpuId;
 use serde_json::{Map, Value, json};
 
 /// The answer as an object.
-pub(super) fn answer(found: &TimerlatAnswer<'_>, top: usize) -> Value {
-    let report = &found.report;
+pub(in crate::cli) fn answer(found: &NoiseView<'_, TimerlatReport>, top: usize) -> Value {
+    let report = found.report;
     json!({
         "losses": report.losses,
         "cpus": report.cpus.iter().map(|(cpu, of)| row(*cpu, of)).collect::<Vec<_>>(),
@@ -27,14 +27,14 @@ fn row(cpu: CpuId, of: &CpuTimer) -> Value {
     json!({"cpu": cpu.0, "contexts": contexts, "unfinished": of.unfinished})
 }
 
-fn sample(found: &TimerlatAnswer<'_>, one: &TimerlatSample) -> Value {
-    let parts = TimerlatParts::of(one, found.place.clock);
+fn sample(found: &NoiseView<'_, TimerlatReport>, one: &TimerlatSample) -> Value {
+    let parts = TimerlatParts::of(one, found.clock);
     let mut known: Map<String, Value> =
         parts.known().into_iter().map(|(name, time)| (name.to_owned(), json!(time))).collect();
     known.entry("irq_delay").or_insert(Value::Null);
     known.insert("rest".to_owned(), json!(parts.rest));
     let name = |cause: &Noise| noise::name(&cause.source);
-    let function = |address: &u64| symbol::function(&found.input.symbols.kallsyms, *address);
+    let function = |address: &u64| symbol::function(found.kallsyms, *address);
     json!({
         "seq": one.seq,
         "cpu": one.cpu.0,

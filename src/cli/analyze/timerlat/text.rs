@@ -1,24 +1,24 @@
 //! `rtrace analyze timerlat` as text.
 
-use super::answer::TimerlatAnswer;
 use super::contexts::contexts;
 use super::parts::TimerlatParts;
+use crate::cli::analyze::noise::NoiseView;
 use crate::cli::analyze::table::TextTable;
 use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::analyze::{distribution, noise, symbol};
 use crate::cli::exit::Failure;
-use rtrace::analysis::TimerlatSample;
+use rtrace::analysis::{TimerlatReport, TimerlatSample};
 use std::io::Write;
 use std::time::Duration;
 
 /// All but the window and the notes; `beyond` is the limit that is asked for.
-pub(super) fn write(
-    found: &TimerlatAnswer<'_>,
+pub(in crate::cli) fn write(
+    found: &NoiseView<'_, TimerlatReport>,
     beyond: Option<Duration>,
     top: usize,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let (report, unit) = (&found.report, ClockUnit::Nanoseconds);
+    let (report, unit) = (found.report, ClockUnit::Nanoseconds);
     writeln!(out, "\nLatencies from the time that the timer was set for (us)")?;
     let columns = ["CPU", "CONTEXT", "samples", "last", "min"].into_iter().chain(distribution::TIMES);
     let mut table = TextTable::aligned(vec![false, true], columns);
@@ -41,7 +41,7 @@ pub(super) fn write(
 
 /// A sample and its parts.
 fn sample(
-    found: &TimerlatAnswer<'_>,
+    found: &NoiseView<'_, TimerlatReport>,
     one: &TimerlatSample,
     beyond: Option<Duration>,
     top: usize,
@@ -52,7 +52,7 @@ fn sample(
         || "The latest thread".to_owned(),
         |beyond| format!("The first thread beyond {} us", noise::short(beyond)),
     );
-    let (late, seq, cpu, at) = (unit.short(one.thread), one.seq, one.cpu.0, found.place.unit.point(one.thread_at));
+    let (late, seq, cpu, at) = (unit.short(one.thread), one.seq, one.cpu.0, found.unit.point(one.thread_at));
     writeln!(out, "\n{which}: {late} us late, sample {seq} of CPU {cpu}, written at {at}")?;
     if one.partial {
         writeln!(out, "{}", noise::PARTIAL)?;
@@ -65,7 +65,7 @@ fn sample(
     }
     if let Some(stack) = &one.stack {
         writeln!(out, "Stack of the interrupted task, innermost first:")?;
-        let kallsyms = &found.input.symbols.kallsyms;
+        let kallsyms = found.kallsyms;
         stack.iter().try_for_each(|address| writeln!(out, "  {}", symbol::function(kallsyms, *address)))?;
     }
     if !one.causes.is_empty() {
@@ -74,8 +74,12 @@ fn sample(
     noise::causes(&one.causes, top, out)
 }
 
-fn write_parts(found: &TimerlatAnswer<'_>, one: &TimerlatSample, out: &mut dyn Write) -> Result<(), Failure> {
-    let parts = TimerlatParts::of(one, found.place.clock);
+fn write_parts(
+    found: &NoiseView<'_, TimerlatReport>,
+    one: &TimerlatSample,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let parts = TimerlatParts::of(one, found.clock);
     let mut table = TextTable::new(1, ["PART", "us", "%"]);
     let mut row = |part: String, time: i64| {
         table.row([part, noise::signed(time), format!("{:.1}", time as f64 * 100.0 / one.thread.max(1) as f64)]);

@@ -1,0 +1,113 @@
+//! The samples as they come, through the analysis, to the table and the reactions.
+
+use super::tool::{NoiseTool, ThresholdHit};
+use crate::cli::analyze::noise::NoiseView;
+use crate::cli::analyze::unit::ClockUnit;
+use crate::cli::exit::Failure;
+use crate::cli::hist::HistDisplay;
+use crate::cli::live::warn_of_damage;
+use rtrace::analysis::InOrder;
+use rtrace::event::Consumed;
+use rtrace::record::Audience;
+use rtrace::recording::LiveMerge;
+use rtrace::symbols::Kallsyms;
+use rtrace::tracefs::Instance;
+use std::io;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Rounds without a record after which all that was recorded before a threshold has come.
+const QUIET_ROUNDS: u32 = 3;
+
+/// Takes the samples and reacts to thresholds.
+pub(super) struct NoiseWatch<'a, T: NoiseTool> {
+    pub(super) tool: &'a T,
+    pub(super) analysis: T::Analysis,
+    pub(super) merge: LiveMerge,
+    pub(super) kallsyms: &'a Kallsyms,
+    /// Whatever the flight recorder is kept in.
+    pub(super) flight: Option<Instance>,
+    /// `None` without tables meanwhile.
+    pub(super) display: Option<HistDisplay>,
+    pub(super) next: Instant,
+    /// The threshold that the kernel has stopped at, and the rounds without a record since then.
+    pub(super) pending: Option<(ThresholdHit, u32)>,
+    pub(super) hits: Vec<ThresholdHit>,
+    pub(super) saved: Vec<PathBuf>,
+    pub(super) resumes: bool,
+    pub(super) failed: Option<Failure>,
+}
+
+impl<T: NoiseTool> NoiseWatch<'_, T> {
+    /// Takes what is in order; true if there was anything.
+    fn take(&mut self) -> bool {
+        let mut any = false;
+        while self.merge.advance() {
+            let Some(record) = self.merge.record() else { break };
+            if let (None, Some(hit)) = (&self.pending, self.tool.hit(&self.analysis, &record)) {
+                self.pending = Some((hit, 0));
+            }
+            InOrder::record(&mut self.analysis, &record);
+            self.merge.take(Consumed::One);
+            any = true;
+        }
+        any
+    }
+
+    /// Reacts to the pending threshold.
+    fn react(&mut self) -> Result<(), Failure> {
+        let Some((hit, _)) = self.pending.take() else { return Ok(()) };
+        self.hits.push(hit);
+        let reaction = &self.tool.run().reaction;
+        self.saved.extend(reaction.act(self.hits.len() as u64, self.flight.as_ref())?);
+        self.resumes = reaction.go_on;
+        Ok(())
+    }
+
+    fn show(&mut self) -> Result<(), Failure> {
+        let Some(display) = &mut self.display else { return Ok(()) };
+        self.next = Instant::now() + self.tool.run().interval;
+        let report = self.analysis.clone().finish();
+        let view = NoiseView { report: &report, clock: "local", unit: ClockUnit::Nanoseconds, kallsyms: self.kallsyms };
+        let mut text = Vec::new();
+        self.tool.text(&view, self.tool.run().top, &mut text)?;
+        display.show(&text)
+    }
+}
+
+impl<T: NoiseTool> Audience for NoiseWatch<'_, T> {
+    fn buffers(&self) -> usize {
+        1
+    }
+
+    fn resumes(&mut self) -> bool {
+        std::mem::take(&mut self.resumes)
+    }
+
+    fn page(&mut self, buffer: usize, cpu: usize, page: &[u8]) {
+        warn_of_damage(self.merge.page(buffer, cpu, page), false);
+    }
+
+    fn unfinished(&mut self, buffer: usize, cpu: usize) {
+        self.merge.unfinished(buffer, cpu);
+    }
+
+    fn round(&mut self, _: &dyn Fn() -> Vec<u8>, last: bool) -> io::Result<()> {
+        self.merge.end_round(last);
+        let any = self.take();
+        let quiet = self.pending.as_mut().is_some_and(|(_, rounds)| {
+            *rounds = if any { 0 } else { rounds.saturating_add(1) };
+            *rounds >= QUIET_ROUNDS || last
+        });
+        let mut done = if quiet { self.react() } else { Ok(()) };
+        if done.is_ok() && self.next <= Instant::now() {
+            done = self.show();
+        }
+        let ends = !self.hits.is_empty() && !self.tool.run().reaction.go_on;
+        self.failed = done.err();
+        match self.failed.is_some() || (ends && quiet) {
+            true => Err(io::Error::other("it has ended by itself")),
+            false => Ok(()),
+        }
+    }
+}
