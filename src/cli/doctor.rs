@@ -71,6 +71,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Exit, Failure> {
         clock::trace_clock(tracefs, &mut findings);
     }
     clock::source(&machine, &mut findings);
+    kernel::offline_cpus(&machine, &mut findings);
     timing::frequency(&machine, &mut findings);
     timing::virtualisation(&machine, &mut findings);
 

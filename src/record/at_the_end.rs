@@ -1,10 +1,14 @@
 //! Statistics and settings of the buffers when the last event was taken: after that nothing of them is needed any more.
 
 use super::metadata::with_nul;
+use super::offline::online_cpus;
 use super::setup::SetUpBuffer;
 use super::view::view;
-use crate::trace_dat::OptionId;
+use super::worker::Drained;
+use crate::trace_dat::{CpuRanges, OptionId};
 use crate::tracefs::{self, Tracefs};
+use crate::units::CpuId;
+use std::collections::BTreeSet;
 
 /// Options of the file, and texts in place of events.
 pub(super) struct AtTheEnd {
@@ -14,8 +18,12 @@ pub(super) struct AtTheEnd {
 }
 
 impl AtTheEnd {
-    pub(super) fn read(tracefs: &Tracefs, buffers: &[SetUpBuffer]) -> Self {
+    /// Reads them; `offline` are the CPUs that had no events for that.
+    pub(super) fn read(tracefs: &Tracefs, buffers: &[SetUpBuffer], offline: &CpuRanges) -> Self {
         let mut options = Vec::new();
+        if !offline.is_empty() {
+            options.push((OptionId::RTRACE_OFFLINE, with_nul(&offline.to_string())));
+        }
         for buffer in buffers {
             if !buffer.name.is_empty() {
                 options.push((OptionId::CPUSTAT, with_nul(&format!("\nBuffer: {}\n\n", buffer.name))));
@@ -38,4 +46,18 @@ impl AtTheEnd {
         let texts = buffers.iter().filter(|b| b.is_text).map(|buffer| buffer.instance.trace_text()).collect();
         AtTheEnd { options, texts }
     }
+}
+
+/// Marks in `drained` the CPUs that gave nothing and were offline both at the begin, when those of `before` were online, and
+/// now; those without a ring are marked already. Gives those that are marked in all buffers.
+pub(super) fn mark_offline(drained: &mut [Vec<Drained>], before: Option<&CpuRanges>) -> CpuRanges {
+    let now = online_cpus();
+    let is_off = |cpus: Option<&CpuRanges>, cpu| cpus.is_some_and(|online| !online.contains(cpu));
+    for ring in drained.iter_mut().flatten() {
+        ring.offline |= ring.tally.bytes == 0 && is_off(before, ring.cpu) && is_off(now.as_ref(), ring.cpu);
+    }
+    let with = |offline| drained.iter().flatten().filter(move |d| d.offline == offline).map(|d| d.cpu);
+    let on: BTreeSet<CpuId> = with(false).collect();
+    let off: BTreeSet<CpuId> = with(true).filter(|cpu| !on.contains(cpu)).collect();
+    off.into_iter().collect()
 }

@@ -7,6 +7,7 @@
 //!
 //! A file has one name per pid; like trace-cmd's it is the last one the task had.
 
+use super::offline::is_offline;
 use crate::sys::TaskEvents;
 use crate::units::Pid;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -54,6 +55,9 @@ enum TaskEvent {
 #[derive(Debug)]
 pub struct CommLearner {
     rings: Vec<TaskEvents>,
+    /// CPUs that were offline when they were last asked.
+    offline: Vec<u32>,
+    size: usize,
     names: HashMap<i32, Comm>,
     /// Records read that are too young to be put in order with those that other CPUs are still writing.
     pending: Vec<(u64, TaskEvent)>,
@@ -79,8 +83,29 @@ impl CommLearner {
         }
         let cpus: Vec<u32> = cpus.into_iter().collect();
         let size = if cpus.len() > 16 { 64 << 10 } else { 256 << 10 };
-        let rings = cpus.iter().map(|&cpu| TaskEvents::open(cpu, size)).collect::<io::Result<_>>()?;
-        Ok(CommLearner { rings, names: HashMap::new(), pending: Vec::new(), raw: Vec::new(), lines: Vec::new() })
+        let mut learner = CommLearner {
+            rings: Vec::new(),
+            offline: cpus,
+            size,
+            names: HashMap::new(),
+            pending: Vec::new(),
+            raw: Vec::new(),
+            lines: Vec::new(),
+        };
+        learner.listen()?;
+        Ok(learner)
+    }
+
+    /// Listens on the CPUs that have come on.
+    fn listen(&mut self) -> io::Result<()> {
+        for cpu in std::mem::take(&mut self.offline) {
+            match TaskEvents::open(cpu, self.size) {
+                Ok(ring) => self.rings.push(ring),
+                Err(error) if is_offline(&error) => self.offline.push(cpu),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 
     /// Reads the names of the tasks that exist, then listens until `stop` is readable; gives the last name of each pid.
@@ -97,6 +122,8 @@ impl CommLearner {
             // A disk that is full takes no more names; the recording's end will still have them.
             let _ = spool.write_all(&self.lines);
             self.lines.clear();
+            // Of one that cannot be listened to there are the kernel's saved names.
+            let _ = self.listen();
             let mut fds = vec![PollFd::new(stop, PollFlags::POLLIN)];
             fds.extend(self.rings.iter().map(|ring| PollFd::new(ring.as_fd(), PollFlags::POLLIN)));
             if poll(&mut fds, PollTimeout::from(250u16)).is_err() || fds[0].any().unwrap_or(false) {
@@ -223,6 +250,8 @@ mod tests {
     fn learner() -> CommLearner {
         CommLearner {
             rings: Vec::new(),
+            offline: Vec::new(),
+            size: 0,
             names: HashMap::new(),
             pending: Vec::new(),
             raw: Vec::new(),

@@ -1,12 +1,13 @@
 //! The contents of a ring as a trace.dat: a stopped buffer, a snapshot, a boot's remains.
 
-use super::at_the_end::AtTheEnd;
+use super::at_the_end::{AtTheEnd, mark_offline};
 use super::chunk::chunk_size;
 use super::comms::with_saved;
 use super::drain::{Drain, Progress};
 use super::draining::Draining;
 use super::error::RecordError;
 use super::marks::marks;
+use super::offline::online_cpus;
 use super::output::{ClockFacts, Output};
 use super::plan::Plan;
 use super::setup::SetUpBuffer;
@@ -86,6 +87,7 @@ pub fn extract(
     let begun = output_file.begin(tracefs, &plan, &buffers, ClockFacts { date, tsc: None })?;
     let (writer, symbols_error) = begun.write(tracefs.kallsyms());
     let progress = Progress::default();
+    let online = online_cpus();
     let mut drained: Vec<Drained> = Vec::new();
     let (_, header_page) = tracefs.header_page()?;
     for (buffer, rings) in buffers.iter().zip(rings) {
@@ -104,8 +106,10 @@ pub fn extract(
         .flat_map(|(buffer, drained)| marks(buffer, drained, 0, drained.error.is_some()))
         .collect();
     let comms = with_saved(Vec::new(), &tracefs.saved_cmdlines()?);
-    let spools = vec![drained.into_iter().map(|d| d.spool).collect()];
-    let file_size = output_file.finish(&buffers, AtTheEnd::read(tracefs, &buffers), (spools, &lost), (&comms, &[]))?;
+    let mut drained = vec![drained];
+    let end = AtTheEnd::read(tracefs, &buffers, &mark_offline(&mut drained, online.as_ref()));
+    let spools = vec![drained.into_iter().flatten().map(|d| d.spool).collect()];
+    let file_size = output_file.finish(&buffers, end, (spools, &lost), (&comms, &[]))?;
     Ok(Extracted { file_size, raw, failures })
 }
 

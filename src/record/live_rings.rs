@@ -1,6 +1,7 @@
 //! Rings that are read while they are filled, round by round.
 
 use super::audience::Audience;
+use super::offline::is_offline;
 use super::setup::SetUpBuffer;
 use super::worker::WorkerError;
 use crate::units::CpuId;
@@ -53,7 +54,7 @@ impl LiveRings {
                         taken += len;
                     }
                     Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                    Err(e) if e.kind() == io::ErrorKind::WouldBlock => break,
+                    Err(e) if e.kind() == io::ErrorKind::WouldBlock || is_offline(&e) => break,
                     Err(e) => return Err(WorkerError::Ring(*cpu, e)),
                 }
             }

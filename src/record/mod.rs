@@ -38,6 +38,7 @@ mod machine;
 mod marks;
 mod metadata;
 mod observer;
+mod offline;
 mod output;
 mod own;
 mod plan;

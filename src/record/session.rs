@@ -2,7 +2,7 @@
 
 mod warnings;
 
-use super::at_the_end::AtTheEnd;
+use super::at_the_end::{AtTheEnd, mark_offline};
 use super::child::{Child, RecordedCommand};
 use super::chunk::chunk_size;
 use super::comms::{Comm, CommLearner, with_saved};
@@ -14,6 +14,7 @@ use super::limits::{Budget, MIN_RING_SHARE, Reached};
 use super::live_rings::LiveRings;
 use super::marks::marks;
 use super::observer::{Live, Observer};
+use super::offline::online_cpus;
 use super::output::{ClockFacts, Output};
 use super::own::own_threads;
 use super::plan::Plan;
@@ -30,7 +31,7 @@ use super::tsc;
 use super::worker::{Drained, Worker, WorkerError, thread_time};
 use crate::ring_buffer::Lost;
 use crate::sys;
-use crate::trace_dat::{ChunkScan, LatencyResult, UnsavedEvents};
+use crate::trace_dat::{ChunkScan, CpuRanges, LatencyResult, UnsavedEvents};
 use crate::tracefs::{EventName, Instance, Journal, Tracefs};
 use crate::units::{ByteSize, Pid};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -139,6 +140,7 @@ pub fn record_beside(
         buffers,
         time: ClockFacts { date, tsc },
         maps: Vec::new(),
+        online: online_cpus(),
         output,
         observer,
         signals,
@@ -219,6 +221,8 @@ struct SessionRun<'a> {
     time: ClockFacts,
     /// Of the processes that were there before.
     maps: Vec<ProcMaps>,
+    /// CPUs that were online before tracing was switched on; `None` if the machine does not say.
+    online: Option<CpuRanges>,
     output: Output,
     observer: &'a mut dyn Observer,
     signals: Signals,
@@ -485,6 +489,7 @@ impl SessionRun<'_> {
         for drained in drained.iter_mut().flatten() {
             drained.forget_removed(removed, &mut failures);
         }
+        let offline = mark_offline(&mut drained, self.online.as_ref());
         let mut buffers = self.summaries(&drained, &mut failures);
         // A limit that the user set is no loss, but for one that others' use of the disk reaches.
         let is_cut = cut_short && limit != Some(Reached::MaxSize) && stopped.is_none()
@@ -494,7 +499,7 @@ impl SessionRun<'_> {
             .flat_map(|(buffer, (cpu, drained))| marks(buffer, drained, cpu.unread, is_cut))
             .collect();
         let spools: Vec<Vec<_>> = drained.into_iter().map(|cpus| cpus.into_iter().map(|d| d.spool).collect()).collect();
-        let end = AtTheEnd::read(self.journal.tracefs(), &self.buffers);
+        let end = AtTheEnd::read(self.journal.tracefs(), &self.buffers, &offline);
         let texts = self.buffers.iter().zip(&mut buffers).filter(|(buffer, _)| buffer.is_text).zip(&end.texts);
         for ((_, summary), text) in texts {
             summary.latency = text.as_ref().ok().and_then(|text| LatencyResult::parse(text));
@@ -541,6 +546,7 @@ impl SessionRun<'_> {
             former,
             file_size,
             buffers,
+            offline,
             tracing_on: self.tracing_on,
             untraced,
             command,

@@ -5,7 +5,7 @@ use super::effort::PackingEffort;
 use super::error::{RecordError, in_full};
 use super::limits::Reached;
 use super::worker::Drained;
-use crate::trace_dat::LatencyResult;
+use crate::trace_dat::{CpuRanges, LatencyResult};
 use crate::tracefs::CpuStats;
 use crate::units::{ByteSize, CpuId, counted, grouped, seconds};
 use serde::Serialize;
@@ -24,6 +24,8 @@ pub struct RecordSummary {
     pub file_size: u64,
     /// Each ring buffer, the main one first.
     pub buffers: Vec<BufferSummary>,
+    /// CPUs that were offline and have no events.
+    pub offline: CpuRanges,
     /// Duration of tracing.
     pub tracing_on: Duration,
     /// Duration of the session without tracing, until the command's end if there is one, because a limit or a failure
@@ -65,6 +67,8 @@ pub struct BufferSummary {
 pub struct CpuSummary {
     /// The CPU.
     pub cpu: u32,
+    /// True if it was offline and has no events.
+    pub offline: bool,
     /// Events in the file.
     pub events: u64,
     /// Events taken from the ring that are not in the file: beyond a limit, dropped by a flight recorder, or not written
@@ -143,6 +147,7 @@ impl CpuSummary {
         let overflowed = overrun + commit_overrun + dropped > 0;
         CpuSummary {
             cpu: drained.cpu.0,
+            offline: drained.offline,
             events: tally
                 .events
                 .unwrap_or(after.read.saturating_sub(before.read))
@@ -325,6 +330,10 @@ impl RecordSummary {
                 );
             }
         }
+        if !self.offline.is_empty() {
+            let (s, were) = if self.offline.is_one() { ("", "was") } else { ("s", "were") };
+            let _ = writeln!(text, "  cpu{s} {} {were} offline", self.offline);
+        }
         if let Some(hint) = self.hint() {
             let _ = writeln!(text, "  Hint: {hint}.");
         }
@@ -373,6 +382,7 @@ impl RecordSummary {
             "untraced_ns": self.untraced.map(|time| time.as_nanos() as u64),
             "totals": self.totals(),
             "buffers": buffers,
+            "offline": self.offline.to_string(),
             "command_status": self.command.map(Ended::code),
             "timed_out": self.timed_out,
             "limit": self.limit.map(|limit| match limit {
@@ -404,6 +414,7 @@ mod tests {
     fn summary(overrun: u64) -> RecordSummary {
         let cpu = CpuSummary {
             cpu: 1,
+            offline: false,
             events: 1_234_567,
             events_discarded: 0,
             overrun,
@@ -433,6 +444,7 @@ mod tests {
                 cpus: vec![cpu],
                 latency: None,
             }],
+            offline: CpuRanges::default(),
             tracing_on: Duration::from_millis(1500),
             untraced: None,
             command: Some(Ended::Signal(15)),
@@ -512,6 +524,16 @@ mod tests {
         (ring.limit, ring.kept_newest) = (None, false);
         assert_eq!(discarded(&ring), "; 4,321 events (3.0 MiB raw) not written");
         assert_eq!(ring.json()["totals"]["events_discarded"], 4321);
+    }
+
+    #[test]
+    fn cpus_that_were_offline_are_named() {
+        let mut summary = summary(0);
+        summary.offline = CpuRanges::parse("2").unwrap();
+        assert!(summary.text().ends_with("; none lost\n  cpu 2 was offline\n"));
+        summary.offline = CpuRanges::parse("2,4-7").unwrap();
+        assert!(summary.text().ends_with("; none lost\n  cpus 2,4-7 were offline\n"));
+        assert_eq!(summary.json()["offline"], "2,4-7");
     }
 
     #[test]

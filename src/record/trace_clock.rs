@@ -1,5 +1,6 @@
 //! The trace clock, read from user space by way of raw markers: there is no system call for it.
 
+use super::offline::is_offline;
 use crate::abi::Abi;
 use crate::format::EventFormat;
 use crate::record::{Plan, RecordError, TargetBuffer};
@@ -105,7 +106,7 @@ impl TraceClockReader {
                     Ok(0) => break,
                     Ok(_) => readings_in(&page, &self.layout, self.at, &mut found)?,
                     Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                    Err(e) if e.kind() == io::ErrorKind::WouldBlock => break,
+                    Err(e) if e.kind() == io::ErrorKind::WouldBlock || is_offline(&e) => break,
                     Err(e) => return Err(e),
                 }
             }

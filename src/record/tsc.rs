@@ -1,6 +1,7 @@
 //! From the time stamp counter to nanoseconds, for the clock `x86-tsc`: `--tsc2nsec`, `-C tsc2nsec`.
 
 use super::error::RecordError;
+use super::offline::is_offline;
 use crate::sys::{TaskEvents, page_size};
 use crate::tracefs::Error;
 use crate::units::CpuId;
@@ -18,7 +19,10 @@ pub(super) fn conversion(cpus: impl Iterator<Item = CpuId>) -> Result<(u32, u32)
     let none = || Error::NoFeature { what: "time stamp counter that it keeps time by".to_owned(), config: None };
     let mut all = None;
     for cpu in cpus {
-        let event = TaskEvents::open(cpu.0, page_size()).map_err(RecordError::Start)?;
+        let event = match TaskEvents::open(cpu.0, page_size()) {
+            Err(error) if is_offline(&error) => continue,
+            opened => opened.map_err(RecordError::Start)?,
+        };
         let (multiplier, shift) = event.tsc_conversion().ok_or_else(none)?;
         let found = (multiplier, u32::from(shift));
         if *all.get_or_insert(found) != found {

@@ -6,6 +6,7 @@
 
 use super::drain::{Drain, Progress};
 use super::effort::Efforts;
+use super::offline::is_offline;
 use super::sink::ChunkSink;
 use super::spool::Dropped;
 use super::store::{RingTally, Store, StoreContents};
@@ -47,6 +48,8 @@ pub struct Drained {
     pub efforts: Efforts,
     /// Interference of others with the ring, as far as it was watched.
     pub interference: Interference,
+    /// True if the CPU was offline and gave nothing.
+    pub offline: bool,
     /// Why the spool ends early, if it does: it holds everything before.
     pub error: Option<WorkerError>,
 }
@@ -95,6 +98,8 @@ pub(super) fn thread_time() -> Duration {
 
 /// Time until the whole sub-buffers of a quiet ring are fetched all the same.
 const QUIET: Duration = Duration::from_millis(500);
+/// Time between looks for the ring of a CPU that has none yet: a machine may have hundreds of them, for good.
+const OFFLINE: Duration = Duration::from_millis(250);
 /// The nice value of a draining thread.
 const FAVOURED: i32 = -20;
 /// Limit of one splice: the pipe's size, which is the most that the kernel gives anybody unasked.
@@ -113,6 +118,8 @@ pub struct Worker<'a> {
     wakeups: u64,
     peak: usize,
     by_read: bool,
+    /// There was no ring when it was last read.
+    no_ring: bool,
     /// Bytes found in the ring since it was empty.
     waited: usize,
 }
@@ -149,6 +156,7 @@ impl<'a> Worker<'a> {
             wakeups: 0,
             peak: 0,
             by_read: drain.no_splice,
+            no_ring: false,
             waited: 0,
         })
     }
@@ -190,6 +198,7 @@ impl<'a> Worker<'a> {
             by_read: self.by_read,
             efforts,
             interference,
+            offline: self.no_ring,
             error: error.or(failure.map(|e| WorkerError::Spool(self.cpu, e))),
         }
     }
@@ -250,8 +259,20 @@ impl<'a> Worker<'a> {
             Ok(_) | Err(Errno::EINTR) => {}
             Err(errno) => return Err(WorkerError::Ring(self.cpu, errno.into())),
         }
+        if polled.get(1).and_then(PollFd::revents).is_some_and(|events| events.contains(PollFlags::POLLERR)) {
+            return self.wait_for_ring(stop);
+        }
         let any = |fd: &PollFd<'_>| fd.any().unwrap_or(false);
         Ok((!resting && any(&fds[1]), any(&fds[0])))
+    }
+
+    /// Sleeps for [`OFFLINE`], since a ring that does not exist wakes nobody when it is made; as [`Worker::wait`].
+    fn wait_for_ring(&self, stop: BorrowedFd<'_>) -> Result<(bool, bool), WorkerError> {
+        let mut fds = [PollFd::new(stop, PollFlags::POLLIN)];
+        match poll(&mut fds, PollTimeout::try_from(OFFLINE).unwrap_or(PollTimeout::MAX)) {
+            Ok(_) | Err(Errno::EINTR) => Ok((false, fds[0].any().unwrap_or(false))),
+            Err(errno) => Err(WorkerError::Ring(self.cpu, errno.into())),
+        }
     }
 
     /// Takes the whole sub-buffers that are there; `ready` says that the kernel counted enough of them.
@@ -282,7 +303,7 @@ impl<'a> Worker<'a> {
             let flags = SpliceFFlags::SPLICE_F_NONBLOCK | SpliceFFlags::SPLICE_F_MOVE;
             let most = PIPE.min(self.drain.chunk).max(self.drain.sub_buffer);
             match splice(&self.ring, None, &self.pipe.1, None, most, flags) {
-                Ok(0) | Err(Errno::EAGAIN) => return Ok(total),
+                Ok(0) | Err(Errno::EAGAIN | Errno::ENODEV) => return Ok(total),
                 Ok(moved) => {
                     self.waited += moved;
                     self.empty_pipe(moved)?;
@@ -318,11 +339,16 @@ impl<'a> Worker<'a> {
 
     /// read(2)s one sub-buffer, partly filled or not; 0 when there is none.
     fn read_one(&mut self) -> Result<usize, WorkerError> {
+        self.no_ring = false;
         let read = loop {
             match self.ring.read(self.store.free(self.drain.sub_buffer)) {
                 Ok(read) => break read,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => break 0,
+                Err(e) if self.taken == 0 && is_offline(&e) => {
+                    self.no_ring = true;
+                    break 0;
+                }
                 Err(e) => return Err(WorkerError::Ring(self.cpu, e)),
             }
         };

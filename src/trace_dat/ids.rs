@@ -111,6 +111,8 @@ ids! {
         RTRACE_EVENTS = 0x727b, "rtrace_events";
         /// Ours: how well a guest's clock was compared with its host's ([`super::ClockComparison`]).
         RTRACE_CLOCKS = 0x727c, "rtrace_clocks";
+        /// Ours: the CPUs that were offline ([`super::CpuRanges`]).
+        RTRACE_OFFLINE = 0x727d, "rtrace_offline";
     }
 }
 

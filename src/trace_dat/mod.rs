@@ -44,8 +44,8 @@ pub use data::{
 };
 pub use error::{ChunkError, FileError, FilePart};
 pub use file::{
-    Buffer, BufferOption, ClockComparison, ClockSample, CpuData, DataLayout, EnabledEvents, GuestFacts, KernelOptions,
-    KernelView, MAGIC, Prefix, RawOption, Section, Siblings, SpoolEntry, SpoolTable, TimeShift, Trace,
+    Buffer, BufferOption, ClockComparison, ClockSample, CpuData, CpuRanges, DataLayout, EnabledEvents, GuestFacts,
+    KernelOptions, KernelView, MAGIC, Prefix, RawOption, Section, Siblings, SpoolEntry, SpoolTable, TimeShift, Trace,
     incomparable_clocks, spool_name,
 };
 pub use ids::{OptionId, SectionId};

@@ -33,6 +33,7 @@ mod left_by_guests;
 mod load;
 mod module;
 mod newest;
+mod offline;
 mod peers;
 mod persistent;
 mod recorded_hist;

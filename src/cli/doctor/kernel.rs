@@ -3,6 +3,7 @@
 use super::config::Config;
 use super::finding::{Area, Findings, Severity};
 use super::machine::ExaminedMachine;
+use rtrace::trace_dat::CpuRanges;
 use rtrace::tracefs::{Feature, Tracefs};
 use rtrace::units::counted;
 use serde_json::json;
@@ -107,6 +108,16 @@ pub(super) fn features(tracefs: &Tracefs, machine: &ExaminedMachine, findings: &
     if !types {
         finding.advise("it needs CONFIG_DEBUG_INFO_BTF");
     }
+}
+
+/// CPUs that are switched off.
+pub(super) fn offline_cpus(machine: &ExaminedMachine, findings: &mut Findings) {
+    let text = machine.text("sys/devices/system/cpu/offline");
+    let Some(cpus) = text.as_deref().and_then(CpuRanges::parse).filter(|cpus| !cpus.is_empty()) else { return };
+    let (s, are) = if cpus.is_one() { ("", "is") } else { ("s", "are") };
+    findings
+        .add(Area::Kernel, "offline", Severity::Note, format!("cpu{s} {cpus} {are} offline: no events until online"))
+        .facts(json!({"cpus": cpus.to_string()}));
 }
 
 /// Names of functions, and the switch of the function tracer.

@@ -183,6 +183,7 @@ fn summarised<'e>(events: &QueryEvents<'e>, source: &BufferSource) -> SummaryBuf
         source: None,
         buffer: None,
         in_ticks: source.in_ticks,
+        offline: None,
     }
 }
 

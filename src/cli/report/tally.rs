@@ -27,6 +27,7 @@ pub(super) fn print(run: &ReportRun<'_>, out: &mut (impl Write + Send)) -> Resul
             source: (inputs.len() > 1).then_some(labels[source.recording].as_str()),
             buffer: (!name.is_empty()).then_some(name),
             in_ticks: source.in_ticks,
+            offline: input.trace.offline_cpus(),
         }
     };
     let latencies: Vec<LatencyResult> = inputs.iter().flat_map(|input| input.trace.latencies()).collect();

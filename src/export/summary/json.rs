@@ -31,6 +31,9 @@ pub(super) fn write(numbers: &SummaryCounts<'_>, top: usize, latencies: &[Latenc
             }));
         }
     }
+    let offline = numbers.offline().into_iter();
+    let offline: Vec<Value> =
+        offline.map(|(of, cpus)| json!({"source": of.source, "cpus": cpus.to_string()})).collect();
     let (tasks, all_tasks) = numbers.tasks(top);
     let tasks: Vec<Value> = tasks
         .into_iter()
@@ -43,7 +46,7 @@ pub(super) fn write(numbers: &SummaryCounts<'_>, top: usize, latencies: &[Latenc
     let mut summary = json!({
         "schema": "rtrace.summary", "version": 1,
         "total": {"events": total.count, "bytes": total.bytes, "seconds": seconds},
-        "events": events, "cpus": cpus, "tasks": tasks, "task_count": all_tasks,
+        "events": events, "cpus": cpus, "offline": offline, "tasks": tasks, "task_count": all_tasks,
     });
     if !latencies.is_empty() {
         summary["latencies"] = json!(latencies);

@@ -4,6 +4,7 @@ use super::{BufferCounts, EventTally};
 use crate::abi::Abi;
 use crate::format::EventFormat;
 use crate::symbols::Comms;
+use crate::trace_dat::CpuRanges;
 use crate::units::Pid;
 use std::collections::HashMap;
 
@@ -24,6 +25,8 @@ pub struct SummaryBuffer<'a> {
     pub buffer: Option<&'a str>,
     /// True if time stamps count something other than nanoseconds.
     pub in_ticks: bool,
+    /// CPUs of the recording that were offline.
+    pub offline: Option<CpuRanges>,
 }
 
 /// Counts of all buffers.
@@ -37,6 +40,13 @@ impl<'n> SummaryCounts<'n> {
     /// Each buffer with its counts.
     pub(super) fn each(&self) -> impl Iterator<Item = (&'n SummaryBuffer<'n>, &'n BufferCounts)> + use<'n> {
         self.buffers.iter().zip(self.counts)
+    }
+
+    /// The CPUs that were offline, with a buffer of each recording that names some.
+    pub(super) fn offline(&self) -> Vec<(&'n SummaryBuffer<'n>, &'n CpuRanges)> {
+        let mut all: Vec<_> = self.buffers.iter().filter_map(|b| Some((b, b.offline.as_ref()?))).collect();
+        all.dedup_by_key(|(buffer, _)| buffer.recording);
+        all
     }
 
     /// All events by name, the most frequent first.

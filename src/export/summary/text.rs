@@ -40,6 +40,11 @@ pub(super) fn write(numbers: &SummaryCounts<'_>, top: usize, out: &mut Vec<u8>) 
     if numbers.each().any(|(_, counts)| counts.cpus().any(|cpu| cpu.lost_unknown > 0)) {
         line!(out, "LOST N+: N or more; the kernel does not say of every gap how many events it lost there\n");
     }
+    for (of, cpus) in numbers.offline() {
+        let (s, were) = if cpus.is_one() { ("", "was") } else { ("s", "were") };
+        let source = of.source.map_or(String::new(), |source| format!("{source}: "));
+        line!(out, "{source}cpu{s} {cpus} {were} offline\n");
+    }
     let (tasks, all) = numbers.tasks(top);
     line!(out, "\n{:>16} {:>8} {:>12} {:>7} {:>11}\n", "TASK", "PID", "EVENTS", "SHARE", "SIZE");
     for &(of, pid, tally) in &tasks {

@@ -236,7 +236,11 @@ fn add_rest(
     for option in &rest.options {
         let ours = matches!(
             option.id,
-            OptionId::CPUSTAT | OptionId::LAST_BOOT_INFO | OptionId::RTRACE_VIEW | OptionId::PROCMAPS
+            OptionId::CPUSTAT
+                | OptionId::LAST_BOOT_INFO
+                | OptionId::RTRACE_VIEW
+                | OptionId::RTRACE_OFFLINE
+                | OptionId::PROCMAPS
         );
         let lacked = lacks_all
             && matches!(

@@ -6,8 +6,8 @@ use crate::abi::Abi;
 use crate::format::{EventFormat, HeaderPage};
 use crate::ring_buffer::PageLayout;
 use crate::trace_dat::{
-    Buffer, ClockComparison, FileError, FilePart, LatencyResult, LazyBytes, OptionId, Prefix, RawOption, ReadAt,
-    SpoolEntry, SpoolTable, UnsavedEvents,
+    Buffer, ClockComparison, CpuRanges, FileError, FilePart, LatencyResult, LazyBytes, OptionId, Prefix, RawOption,
+    ReadAt, SpoolEntry, SpoolTable, UnsavedEvents,
 };
 use std::sync::Arc;
 
@@ -81,6 +81,12 @@ impl Trace {
     /// The comparison of the clock of a guest's recording with its host's, if its recorder noted one.
     pub fn clock_comparison(&self) -> Option<ClockComparison> {
         self.option(OptionId::RTRACE_CLOCKS).and_then(ClockComparison::read)
+    }
+
+    /// CPUs that were offline while this was recorded, so that they have no events; `None` if the file names none.
+    pub fn offline_cpus(&self) -> Option<CpuRanges> {
+        let cpus = CpuRanges::parse(&self.option(OptionId::RTRACE_OFFLINE)?.text())?;
+        (!cpus.is_empty()).then_some(cpus)
     }
 
     /// Layout of the sub-buffers of `buffer`.
