@@ -106,7 +106,9 @@ fn one(journal: &mut Journal, instance: &Instance, reset: InstanceReset, keep: &
         Some(name) if reset.delete => Ok(journal.remove_instance(name)?),
         _ => {
             let plan = ResetPlan { buffer_kib: reset.buffer_kib, keep: keep.to_vec() };
-            journal.reset(instance, &plan).with_context(|| called(instance))?;
+            for refused in journal.reset(instance, &plan).with_context(|| called(instance))? {
+                note!("rtrace: warning: {refused}; it stays as it is");
+            }
             let stays = instance
                 .name()
                 .map_or(String::new(), |name| format!("; it stays: `rtrace reset -B {name} -d` removes it"));

@@ -2,8 +2,8 @@
 
 use super::args::WriteArgs;
 use super::exit::{Exit, Failure};
-use crate::cli::terminal::stdout;
-use rtrace::tracefs::{Feature, StackTrace, WriteMode};
+use crate::cli::terminal::{note, stdout};
+use rtrace::tracefs::{Feature, FunctionList, StackTrace, WriteMode};
 use serde_json::json;
 use std::io::Write;
 
@@ -28,6 +28,9 @@ pub(crate) struct StackArgs {
     /// Forget the deepest stack
     #[arg(long)]
     reset: bool,
+    /// Look at the entry of these functions only (name, glob; `!FUNC` takes one out, an empty FUNC all)
+    #[arg(long, value_name = "FUNC", conflicts_with = "json")]
+    filter: Vec<String>,
     /// One JSON document instead of text
     #[arg(long)]
     json: bool,
@@ -43,10 +46,14 @@ pub(crate) fn run(args: &StackArgs) -> Result<Exit, Failure> {
     if args.reset {
         journal.act(&top, "stack_max_size", "0", WriteMode::Truncate)?;
     }
+    if !args.filter.is_empty() && journal.set_functions(&top, FunctionList::Stack, &args.filter)? {
+        note!("rtrace: warning: stack_trace_filter is empty now: all functions are looked at");
+    }
     if args.start || args.stop {
         journal.switch_stack_tracer(args.start)?;
     }
-    if args.start || args.stop || args.reset {
+    if args.start || args.stop || args.reset || !args.filter.is_empty() {
+        journal.keep()?;
         return Ok(Exit::Success);
     }
     let stack = StackTrace::read(&tracefs)?;

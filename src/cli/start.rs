@@ -109,7 +109,7 @@ fn trace(args: &StartSettings, mode: Mode) -> Result<Exit, Failure> {
     }
     let traces = buffers.iter().any(|buffer| !buffer.events.is_empty() || buffer.tracer.is_some());
     let asks = buffers.iter().any(|buffer| !is_empty(buffer))
-        || !traced.pids().is_empty()
+        || traced.tasks() != Tasks::default()
         || traced.follows()
         || traced.machine() != MachineSettings::default();
     if (mode == Mode::Start && !traces) || !asks {
@@ -121,8 +121,8 @@ fn trace(args: &StartSettings, mode: Mode) -> Result<Exit, Failure> {
     let tracefs = traced.open()?;
     let mut child = args.child()?;
     let followed = child.as_ref().filter(|_| traced.follows()).map(Child::pid);
-    let pids = traced.pids().into_iter().chain(followed).collect();
-    let tasks = Tasks { pids, command: false, children: traced.follows_children() };
+    let mut tasks = traced.tasks();
+    tasks.pids.extend(followed);
     let journal = traced.journal(&tracefs);
     let warnings = carry_out(journal, &buffers, &tasks, &traced.machine(), traced.ignores_unknown(), mode)
         .map_err(setup_failure)?;

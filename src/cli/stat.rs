@@ -3,7 +3,7 @@
 use super::args::{InstancesArgs, TracefsArgs};
 use super::exit::{Exit, Failure};
 use crate::cli::terminal::stdout;
-use rtrace::tracefs::{BufferSize, Status};
+use rtrace::tracefs::{BufferSize, MachineKnob, Status};
 use rtrace::units::ByteSize;
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -105,6 +105,8 @@ fn print(status: &Status, out: &mut impl Write) -> io::Result<()> {
     if let Some(us) = status.max_latency_us {
         writeln!(out, "\nMax latency: {us} us")?;
     }
+    let machine = |knob: &MachineKnob| format!("{}: {} ({} after boot)", knob.name(), knob.says, knob.after_boot);
+    section(out, "Whole machine", status.machine.iter().map(machine))?;
     section(out, "Dynamic events", status.dynamic_events.iter())?;
     section(out, "Options", status.options.iter().map(|(name, on)| format!("{}{name}", if *on { "" } else { "no" })))?;
     writeln!(out, "\nTracing is {}", if status.on { "on" } else { "off" })?;
@@ -155,6 +157,7 @@ fn to_json(status: &Status) -> Value {
         "clock": status.clock,
         "cpumask": status.cpumask,
         "max_latency_us": status.max_latency_us,
+        "machine": status.machine.iter().map(|knob| (knob.name(), json!(knob.says))).collect::<serde_json::Map<_, _>>(),
         "dynamic_events": status.dynamic_events,
         "options": status.options.iter().map(|(name, on)| (name.clone(), json!(on))).collect::<serde_json::Map<_, _>>(),
         "errors": errors.collect::<Vec<_>>(),

@@ -14,7 +14,7 @@ use crate::cli::terminal::stdout;
 use remove::{TriggerRemoval, remove_lines, verify};
 use rtrace::filter::Filter;
 use rtrace::hist::spec::{CheckContext, Features};
-use rtrace::tracefs::{EventName, Feature, Instance, Journal, Tracefs, WriteMode, glob_matches};
+use rtrace::tracefs::{EventName, Feature, Instance, Journal, Tracefs, WriteMode};
 use rtrace::trigger::{FunctionTrigger, Trigger, TriggerAction};
 use serde_json::json;
 use std::io::Write;
@@ -206,12 +206,15 @@ fn add(args: &TriggerAddArgs) -> Result<Exit, Failure> {
         }
         fitting.push(event.clone());
         let set = instance.triggers(event)?;
-        let other = set.iter().find(|line| line.parse::<Trigger>().is_ok_and(|set| set.same_slot(&trigger)));
-        if let Some(other) = other.filter(|_| new) {
+        let parsed = set.iter().filter_map(|line| Some((line, line.parse::<Trigger>().ok()?)));
+        let other = parsed.into_iter().find(|(_, set)| set.same_slot(&trigger));
+        if let Some((other, set)) = other.filter(|_| new) {
             let error = anyhow::anyhow!("failed to add `{text}` to {event}: it has the trigger `{other}` already");
-            return Err(
-                Failure::from(error).hint(format!("`rtrace trigger remove {event} {}` removes it", trigger.action))
-            );
+            let of = instance.name().map_or(String::new(), |name| format!("-B {name} "));
+            let action = set.action.to_string();
+            let plain = action.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_:.,=/-".contains(&byte));
+            let action = if plain { action } else { format!("'{}'", action.replace('\'', "'\\''")) };
+            return Err(Failure::from(error).hint(format!("`rtrace trigger remove {of}{event} {action}` removes it")));
         }
     }
     // As with filters: at least one event must take it, and it is said which do not.
@@ -267,43 +270,15 @@ fn function_triggers(instance: &Instance) -> Vec<String> {
     text.lines().filter(|line| line.parse::<FunctionTrigger>().is_ok()).map(str::to_owned).collect()
 }
 
-/// Set triggers with the wanted action on the wanted function or glob of functions, whatever is left of their counts.
-fn like(instance: &Instance, wanted: &FunctionTrigger) -> Vec<FunctionTrigger> {
-    let set = function_triggers(instance).into_iter().filter_map(|line| line.parse::<FunctionTrigger>().ok());
-    let like = |set: &FunctionTrigger| {
-        set.action == wanted.action
-            && (set.function == wanted.function || glob_matches(&wanted.function, &set.function))
-    };
-    set.filter(like).collect()
+/// The first set trigger with the wanted action on the wanted function or glob of functions.
+fn like(instance: &Instance, wanted: &FunctionTrigger) -> Option<FunctionTrigger> {
+    instance.function_commands().unwrap_or_default().into_iter().find(|set| set.is_like(wanted))
 }
 
 fn remove_function(mut journal: Journal, instance: &Instance, wanted: &FunctionTrigger) -> Result<Exit, Failure> {
-    let mut removals = match instance.read(FUNCTIONS) {
-        // Without a readable list, the request is all there is to go by.
-        Err(_) => vec![wanted.removal()],
-        // The kernel takes whether there is a count, not which.
-        Ok(_) => like(instance, wanted)
-            .into_iter()
-            .map(|set| FunctionTrigger { count: set.count, ..wanted.clone() }.removal())
-            .collect(),
-    };
-    removals.sort();
-    removals.dedup();
-    if removals.is_empty() {
-        let error = anyhow::anyhow!("failed to remove `{wanted}`: there is no such trigger");
-        let set = function_triggers(instance);
-        let hint = if set.is_empty() {
-            "no function has a trigger".to_owned()
-        } else {
-            format!("there is {}", set.join("; "))
-        };
-        return Err(Failure::from(error).hint(hint));
-    }
-    for removal in &removals {
-        journal.act(instance, FUNCTIONS, removal, WriteMode::Append)?;
-    }
+    journal.remove_function_commands(instance, wanted)?;
     journal.keep()?;
-    match like(instance, wanted).first() {
+    match like(instance, wanted) {
         Some(left) => Err(anyhow::anyhow!("failed to remove `{left}`: it is still there").into()),
         None => Ok(Exit::Success),
     }
@@ -357,6 +332,7 @@ fn remove(args: &TriggerRemoveArgs) -> Result<Exit, Failure> {
     let (tracefs, instance) = args.place.open()?;
     let mut journal = args.place.journal(&tracefs);
     if args.function.is_some() {
+        let text = text.strip_prefix('!').unwrap_or(text); // the kernel's spelling
         let trigger: FunctionTrigger = format!("{on}:{text}").parse().map_err(|e| invalid("trigger", e))?;
         tracefs.require(&Feature::FunctionFilter)?;
         return remove_function(journal, &instance, &trigger);

@@ -28,6 +28,8 @@ pub struct FunctionFilters {
     pub graph: Vec<String>,
     /// `-l` with a command: `schedule:traceoff:3`.
     pub commands: Vec<FunctionTrigger>,
+    /// `-l` with a command after a `!`: it is removed, whatever its count.
+    pub removals: Vec<FunctionTrigger>,
     /// `--func-stack`: a stack trace with each.
     pub stack: bool,
 }
@@ -59,17 +61,28 @@ impl FunctionFilters {
     }
 
     /// Writes the lists and the commands without a count, before `tracer` is set: a `traceoff` then acts on an empty ring.
-    /// Counted commands are set when tracing starts.
-    pub(super) fn set(&self, journal: &mut Journal, instance: &Instance, tracer: &str) -> Result<(), RecordError> {
+    /// Counted commands are set when tracing starts. Gives the lists that have become empty by functions taken out of them.
+    pub(super) fn set(
+        &self,
+        journal: &mut Journal,
+        instance: &Instance,
+        tracer: &str,
+    ) -> Result<Vec<FunctionList>, RecordError> {
+        let mut emptied = Vec::new();
         let graph = tracer == "function_graph";
         let leave_out = if graph { FunctionList::GraphNoTrace } else { FunctionList::NoTrace };
         for (list, patterns) in
             [(FunctionList::Filter, &self.trace), (leave_out, &self.leave_out), (FunctionList::Graph, &self.graph)]
         {
             if !patterns.is_empty() {
-                let words = resolve(patterns, || journal.tracefs().functions())?;
-                journal.set_functions(instance, list, &words)?;
+                let words = resolve(patterns, list.is_of_top_level(), || journal.tracefs().functions())?;
+                if journal.set_functions(instance, list, &words)? {
+                    emptied.push(list);
+                }
             }
+        }
+        for command in &self.removals {
+            journal.remove_function_commands(instance, command)?;
         }
         for command in self.commands.iter().filter(|command| command.count.is_none()) {
             journal.add_function_command(instance, command)?;
@@ -77,12 +90,16 @@ impl FunctionFilters {
         if self.stack {
             journal.set_option(instance, "func_stack_trace", true)?;
         }
-        Ok(())
+        Ok(emptied)
     }
 }
 
-/// The words that the kernel takes for `patterns`.
-fn resolve(patterns: &[String], known: impl FnOnce() -> Result<String, Error>) -> Result<Vec<String>, RecordError> {
+/// The words that the kernel takes for `patterns`. The lists of the function_graph tracer take names, no numbers.
+fn resolve(
+    patterns: &[String],
+    by_name: bool,
+    known: impl FnOnce() -> Result<String, Error>,
+) -> Result<Vec<String>, RecordError> {
     let names = patterns.iter().filter(|pattern| !is_regex(pattern) && !pattern.contains(['*', '?', '[', ':'])).count();
     if names <= MANY && !patterns.iter().any(|pattern| is_regex(pattern)) {
         return Ok(patterns.to_vec());
@@ -90,11 +107,15 @@ fn resolve(patterns: &[String], known: impl FnOnce() -> Result<String, Error>) -
     let known = known()?;
     let functions: Vec<(&str, Option<&str>)> = known.lines().map(function).collect();
     let mut words = Vec::new();
-    let mut numbers = Vec::new();
+    let (mut added, mut removed) = (Vec::new(), Vec::new());
     for pattern in patterns {
-        let (name, module) = match pattern.split_once(":mod:") {
+        let (bare, numbers) = match pattern.strip_prefix('!') {
+            Some(bare) => (bare, &mut removed),
+            None => (pattern.as_str(), &mut added),
+        };
+        let (name, module) = match bare.split_once(":mod:") {
             Some((name, module)) => (name, Some(module)),
-            None => (pattern.as_str(), None),
+            None => (bare, None),
         };
         let in_module = |of: Option<&str>| module.is_none() || module == of;
         let before = numbers.len();
@@ -115,10 +136,16 @@ fn resolve(patterns: &[String], known: impl FnOnce() -> Result<String, Error>) -
             return Err(Error::NoFunction { pattern: pattern.clone(), nearest }.into());
         }
     }
-    numbers.sort_unstable();
-    numbers.dedup();
-    if !numbers.is_empty() {
-        words.push(numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(" "));
+    for (mark, mut numbers) in [("", added), ("!", removed)] {
+        numbers.sort_unstable();
+        numbers.dedup();
+        if !numbers.is_empty() {
+            let word = |number: &usize| match functions.get(number.wrapping_sub(1)) {
+                Some((name, _)) if by_name => format!("{mark}{name}"),
+                _ => format!("{mark}{number}"),
+            };
+            words.push(numbers.iter().map(word).collect::<Vec<_>>().join(" "));
+        }
     }
     Ok(words)
 }
@@ -144,7 +171,7 @@ mod tests {
 
     fn words(patterns: &[&str]) -> Result<Vec<String>, RecordError> {
         let patterns: Vec<String> = patterns.iter().map(|p| (*p).to_owned()).collect();
-        resolve(&patterns, || Ok(KNOWN.to_owned()))
+        resolve(&patterns, false, || Ok(KNOWN.to_owned()))
     }
 
     #[test]
@@ -153,6 +180,9 @@ mod tests {
         assert_eq!(words(&["^s", "foo.isra.0"]).unwrap_err().to_string(), "no function matches `^s`");
         assert_eq!(words(&["sched.*|foo.*", "ext4*"]).unwrap(), ["ext4*", "1 2 5"]);
         assert_eq!(words(&[".*e$:mod:ext4"]).unwrap(), ["4"]);
+        assert_eq!(words(&["!sched.*|foo.*", "sched_.*"]).unwrap(), ["2", "!1 !2 !5"]);
+        let graph = resolve(&["sched.*|foo.*".to_owned()], true, || Ok(KNOWN.to_owned()));
+        assert_eq!(graph.unwrap(), ["schedule sched_fork foo.isra.0"]);
         assert!(words(&["(:mod:ext4"]).is_err());
         let many: Vec<&str> = std::iter::repeat_n("schedule", MANY + 1).collect();
         assert_eq!(words(&many).unwrap(), ["1"]);

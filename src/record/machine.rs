@@ -3,7 +3,7 @@
 use super::error::RecordError;
 use super::plan::BufferPlan;
 use super::tracer_settings::TracerSettings;
-use crate::tracefs::{Instance, Journal};
+use crate::tracefs::{FunctionList, Instance, Journal};
 
 /// Settings of which there is one, whatever instance is recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,10 +16,12 @@ pub struct MachineSettings {
     pub threshold: Option<u64>,
     /// Settings of hwlat, osnoise and timerlat.
     pub tracers: TracerSettings,
+    /// The latency, in microseconds, above which latency tracers trace; `None` for any.
+    pub latency_floor: Option<u64>,
     /// `-d`: latency tracers do not trace functions.
     pub no_functions: bool,
-    /// `-D`: nothing traces functions.
-    pub no_ftrace: bool,
+    /// `-D`: nothing traces functions (false); `--ftrace`: they may be traced (true).
+    pub ftrace: Option<bool>,
 }
 
 /// Tracers that keep the worst case as text instead of filling the ring buffer.
@@ -43,33 +45,36 @@ impl MachineSettings {
             journal.set_threshold(micros)?;
         }
         self.tracers.set(journal)?;
-        if self.no_ftrace {
-            journal.disable_ftrace()?;
+        if let Some(on) = self.ftrace {
+            journal.switch_ftrace(on)?;
         }
         Ok(())
     }
 
-    /// Sets the tracer of one buffer, with all that belongs to it.
+    /// Sets the tracer of one buffer, with all that belongs to it. Gives the lists of functions that have become empty by
+    /// what was taken out of them.
     pub(super) fn set_tracer(
         &self,
         journal: &mut Journal,
         instance: &Instance,
         buffer: &BufferPlan,
-    ) -> Result<(), RecordError> {
+    ) -> Result<Vec<FunctionList>, RecordError> {
+        let mut emptied = Vec::new();
         let tracer = buffer.tracer.as_deref();
-        if (self.no_functions || self.no_ftrace) && instance.has("options/function-trace") {
+        if (self.no_functions || self.ftrace == Some(false)) && instance.has("options/function-trace") {
             journal.set_option(instance, "function-trace", false)?;
         }
         if !buffer.functions.is_empty() {
             let running = instance.current_tracer()?;
-            buffer.functions.set(journal, instance, tracer.unwrap_or(&running))?;
+            emptied = buffer.functions.set(journal, instance, tracer.unwrap_or(&running))?;
+        }
+        let latencies = tracer.is_some_and(is_latency_tracer) || (tracer.is_none() && self.latency_floor.is_some());
+        if latencies && instance.has("tracing_max_latency") {
+            journal.set_max_latency(instance, self.latency_floor.unwrap_or(0))?;
         }
         if let Some(tracer) = tracer {
-            if is_latency_tracer(tracer) && instance.has("tracing_max_latency") {
-                journal.forget_max_latency(instance)?;
-            }
             journal.set_tracer(instance, tracer)?;
         }
-        Ok(())
+        Ok(emptied)
     }
 }

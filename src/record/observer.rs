@@ -12,6 +12,11 @@ pub trait Observer {
     /// Something is not as asked, and recording goes on.
     fn warn(&mut self, text: &str);
 
+    /// Something that was asked for is not recorded: as [`Observer::warn`], also to those who want to hear nothing else.
+    fn warn_of_loss(&mut self, text: &str) {
+        self.warn(text);
+    }
+
     /// `events` are about to be enabled, which takes the kernel a second or more for all of them.
     fn preparing(&mut self, _events: usize) {}
 

@@ -8,7 +8,7 @@ use super::{PlanError, machine};
 use crate::trace_dat::Compression;
 use crate::trace_dat::GuestFacts;
 use crate::tracefs::EventSelection;
-use crate::units::{ByteSize, Pid};
+use crate::units::{ByteSize, CpuId, Pid};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -179,6 +179,8 @@ pub struct BufferPlan {
     pub events: Vec<EventPlan>,
     /// Its size per CPU; the kernel's default if `None`.
     pub size: Option<ByteSize>,
+    /// Sizes of some CPUs' rings.
+    pub cpu_sizes: Vec<(CpuId, ByteSize)>,
     /// Its trace clock; the kernel's default if `None`.
     pub clock: Option<String>,
     /// The size of its sub-buffers; one memory page if `None`.
@@ -226,6 +228,8 @@ pub struct Tasks {
     pub command: bool,
     /// `-c`: and all that they fork.
     pub children: bool,
+    /// `--not-pid`: not these.
+    pub left_out: Vec<Pid>,
 }
 
 impl Tasks {
@@ -242,6 +246,7 @@ impl BufferPlan {
             place,
             events: Vec::new(),
             size: None,
+            cpu_sizes: Vec::new(),
             clock: None,
             sub_buffer: None,
             cpu_mask: None,
@@ -259,6 +264,11 @@ impl BufferPlan {
     /// True if its tracer traces functions, so that lists of functions and `set_ftrace_pid` mean something.
     pub(super) fn traces_functions(&self) -> bool {
         self.tracer.as_deref().is_some_and(functions::are_traced_by)
+    }
+
+    /// True if its tracer has nothing to say where tracing of functions is switched off.
+    pub(super) fn is_of_functions(&self) -> bool {
+        matches!(self.tracer.as_deref(), Some("function" | "function_graph"))
     }
 
     pub(super) fn traces_block_devices(&self) -> bool {

@@ -22,7 +22,7 @@ use super::proc_maps::ProcMaps;
 use super::remote::Remote;
 use super::restoring::restore_beside;
 use super::sentry::{Post, Sentry, look};
-use super::setup::{ResolvedEvents, SetUpBuffer, choose, set_up_all};
+use super::setup::{ResolvedEvents, SetUpBuffer, choose, no_functions, set_up_all};
 use super::spool::Keep;
 use super::stop::{Signals, Watched, wait};
 use super::summary::{BufferSummary, CpuSummary, RecordSummary};
@@ -150,6 +150,9 @@ pub fn record_beside(
     };
     run.warn_of_earlier_settings(&earlier);
     run.warn_of_markers();
+    if let Some(why) = no_functions(&run.journal, &plan.buffers, &plan.machine) {
+        run.observer.warn_of_loss(why);
+    }
     run.warn_of_printk();
     run.warn_of_earlier_events();
     let brought = run.record(&mut child, watched.as_mut(), &mut symbols, post)?;

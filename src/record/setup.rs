@@ -3,8 +3,9 @@
 use super::armed::Armed;
 use super::error::{PlanError, RecordError};
 use super::languages;
+use super::machine::MachineSettings;
 use super::own;
-use super::plan::{BufferPlan, Plan, TargetBuffer};
+use super::plan::{BufferPlan, Plan, TargetBuffer, Tasks};
 use crate::trace_dat::EnabledEvents;
 use crate::tracefs::{CpuStats, Error, EventName, Feature, Instance, Journal, TraceClock, Tracefs};
 use crate::trigger::FunctionAction;
@@ -164,6 +165,8 @@ pub(super) struct SetUpBuffer {
     pub(super) last_boot: Option<String>,
     /// True if it records the text of a latency tracer: there is nothing to drain.
     pub(super) is_text: bool,
+    /// The latency above which its latency tracer traces, in microseconds.
+    latency_floor: u64,
     /// A tracer of functions runs in it.
     pub(super) traces_functions: bool,
     /// No other owner of its events' filters: few events of a new instance, without filters of the plan.
@@ -232,6 +235,7 @@ pub(super) fn set_up(
             journal.trace_functions_only(&instance, &pids, plan.tasks.children)?;
         }
     }
+    leave_out(journal, &instance, &plan.tasks, buffer.traces_functions())?;
     // An instance that exists is on: what is enabled from here on is not from before.
     let earlier = if created { 0 } else { entries(&cpu_stats(&instance)?) };
     set_filters(journal, &instance, &chosen)?;
@@ -276,6 +280,7 @@ pub(super) fn set_up(
         counted: true,
         last_boot: None,
         is_text: buffer.is_of_latency_tracer(),
+        latency_floor: plan.machine.latency_floor.unwrap_or(0),
         traces_functions: buffer.traces_functions(),
         filters_are_free,
         instance,
@@ -333,6 +338,9 @@ pub(super) fn set_buffer(journal: &mut Journal, instance: &Instance, buffer: &Bu
     if let Some(size) = buffer.size {
         journal.set_buffer_size(instance, size.0.div_ceil(1024))?;
     }
+    for (cpu, size) in &buffer.cpu_sizes {
+        journal.set_cpu_buffer_size(instance, *cpu, size.0.div_ceil(1024))?;
+    }
     for (name, on) in &buffer.options {
         // `trace_options` has those of other tracers than the present one only if it is theirs.
         if !instance.has(&format!("options/{name}")) {
@@ -342,6 +350,39 @@ pub(super) fn set_buffer(journal: &mut Journal, instance: &Instance, buffer: &Bu
             return Err(PlanError::NoOption { name, available }.into());
         }
         journal.set_option(instance, name, *on)?;
+    }
+    Ok(())
+}
+
+/// The reason that tracers of functions find nothing, if they do not on this machine.
+pub(super) fn no_functions(
+    journal: &Journal,
+    buffers: &[BufferPlan],
+    machine: &MachineSettings,
+) -> Option<&'static str> {
+    let asked = machine.ftrace.is_none() && buffers.iter().any(BufferPlan::is_of_functions);
+    (asked && journal.tracefs().function_tracing_is_off()).then_some(
+        "tracing of functions is switched off for the whole machine (kernel.ftrace_enabled is 0), so that there will be \
+         none; `--ftrace` switches it on",
+    )
+}
+
+/// Leaves out the events of the tasks of `--not-pid`, and with `functions` the functions that they run.
+pub(super) fn leave_out(
+    journal: &mut Journal,
+    instance: &Instance,
+    tasks: &Tasks,
+    functions: bool,
+) -> Result<(), Error> {
+    if tasks.left_out.is_empty() {
+        return Ok(());
+    }
+    if !journal.leave_out(instance, &tasks.left_out)? {
+        let what = "list of processes to leave out (set_event_notrace_pid)".to_owned();
+        return Err(Error::NoFeature { what, config: Some("Linux 5.7") });
+    }
+    if functions {
+        journal.leave_out_functions(instance, &tasks.left_out)?;
     }
     Ok(())
 }
@@ -436,6 +477,7 @@ impl SetUpBuffer {
             last_boot: instance.last_boot()?,
             held_before: 0,
             is_text: false,
+            latency_floor: 0,
             traces_functions: false,
             filters_are_free: false,
             instance: instance.clone(),
@@ -482,7 +524,7 @@ impl SetUpBuffer {
         if self.is_text && self.instance.has("tracing_max_latency") {
             // The tracer watches from the moment it is set, whether its ring is on or off. A longer latency than any that
             // will come may have passed, and nothing of it is in the ring.
-            journal.forget_max_latency(&self.instance)?;
+            journal.set_max_latency(&self.instance, self.latency_floor)?;
         }
         Ok(())
     }

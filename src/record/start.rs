@@ -4,7 +4,7 @@ use super::armed::Armed;
 use super::error::{PlanError, RecordError};
 use super::machine::MachineSettings;
 use super::plan::{BufferPlan, TargetBuffer, Tasks};
-use super::setup::{ResolvedEvents, choose, place, set_buffer, set_filters};
+use super::setup::{ResolvedEvents, choose, leave_out, no_functions, place, set_buffer, set_filters};
 use crate::tracefs::{Error, EventName, FunctionList, Instance, Journal, WriteMode};
 
 /// The fate of an instance's earlier settings.
@@ -46,7 +46,9 @@ pub fn start(
         chosen.push(choose(&top, allow_unknown, buffer, &existing, &mut unknown)?);
     }
     let unknown = unknown.iter().map(Error::to_string);
-    let warnings = unknown.chain(chosen.iter().flat_map(|chosen| chosen.warnings.iter().cloned())).collect();
+    let mut warnings: Vec<String> =
+        unknown.chain(chosen.iter().flat_map(|chosen| chosen.warnings.iter().cloned())).collect();
+    warnings.extend(no_functions(&journal, buffers, machine).map(str::to_owned));
     machine.set(&mut journal)?;
     let mut cleared = Vec::new();
     let mut started: Vec<(Instance, Armed)> = Vec::new();
@@ -67,8 +69,17 @@ pub fn start(
                 journal.trace_functions_only(&instance, &tasks.pids, tasks.children)?;
             }
         }
+        // The function tracer may be started later.
+        leave_out(&mut journal, &instance, tasks, mode == Mode::Set || buffer.traces_functions())?;
         let armed = Armed::new(chosen.triggers(), &buffer.functions.commands);
-        events(&mut journal, &instance, chosen, buffer, machine)?;
+        for list in events(&mut journal, &instance, chosen, buffer, machine)? {
+            let all = if list == FunctionList::Filter || list == FunctionList::Graph {
+                "all functions are traced"
+            } else {
+                "no function is left out"
+            };
+            warnings.push(format!("{} is empty now: {all}", list.file()));
+        }
         armed.set_uncounted(&mut journal, &instance)?;
         started.push((instance, armed));
     }
@@ -105,7 +116,7 @@ fn events(
     chosen: ResolvedEvents,
     buffer: &BufferPlan,
     machine: &MachineSettings,
-) -> Result<(), RecordError> {
+) -> Result<Vec<FunctionList>, RecordError> {
     set_filters(journal, instance, &chosen)?;
     let names: Vec<EventName> = chosen.events.keys().cloned().collect();
     journal.enable_events(instance, &names)?;

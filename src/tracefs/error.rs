@@ -4,6 +4,7 @@ use super::config_names::missing_config;
 use super::error_log::LogEntry;
 use crate::events::NoEvent;
 use crate::syntax::did_you_mean;
+use crate::units::CpuId;
 use nix::errno::Errno;
 use std::io;
 use std::path::PathBuf;
@@ -99,6 +100,14 @@ pub enum Error {
         /// Names that exist.
         others: Vec<String>,
     },
+    /// There is no ring buffer of that CPU.
+    #[error("this machine has no CPU {cpu}")]
+    NoCpu {
+        /// The CPU asked for.
+        cpu: CpuId,
+        /// CPUs that have one.
+        cpus: Vec<CpuId>,
+    },
     /// A name that cannot be an instance's.
     #[error("`{name}` cannot be the name of an instance")]
     InstanceName {
@@ -115,6 +124,24 @@ pub enum Error {
         pattern: String,
         /// Names that resemble it.
         nearest: Vec<String>,
+    },
+    /// Nothing of that kind stands in a list of functions.
+    #[error("nothing to take out: `{file}` has no `{pattern}`")]
+    NotListed {
+        /// The list.
+        file: &'static str,
+        /// The function as given.
+        pattern: String,
+        /// The list's entries that resemble it; none if the list is empty.
+        listed: Vec<String>,
+    },
+    /// No command on functions is like that.
+    #[error("failed to remove `{command}`: there is no such trigger")]
+    NoCommand {
+        /// The command as given.
+        command: String,
+        /// Commands that are set.
+        listed: Vec<String>,
     },
     /// The journal cannot be written, so nothing is.
     #[error("failed to {action} the journal {path}: {cause}")]
@@ -214,6 +241,15 @@ impl Error {
             }
             Error::NoFunction { nearest, .. } if !nearest.is_empty() => vec![one_of(nearest)],
             Error::NoFunction { .. } => vec!["`rtrace list -f PATTERN` shows the functions of this kernel.".to_owned()],
+            Error::NoCpu { cpus, .. } => {
+                vec![format!("it has {}.", cpus.iter().map(CpuId::to_string).collect::<Vec<_>>().join(", "))]
+            }
+            Error::NoCommand { listed, .. } if listed.is_empty() => vec!["no function has a trigger".to_owned()],
+            Error::NoCommand { listed, .. } => vec![format!("there is {}", listed.join("; "))],
+            Error::NotListed { listed, .. } if !listed.is_empty() => vec![format!("it has {}.", listed.join(", "))],
+            Error::NotListed { .. } => {
+                vec!["the list is empty; `-n FUNC` leaves a function out of the trace.".to_owned()]
+            }
             Error::NoEvent(NoEvent { pattern, .. }) if pattern.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') => {
                 vec![format!("`rtrace list -e '*{pattern}*'` shows the events that have it in their name, `rtrace list -e` all.")]
             }
@@ -226,7 +262,7 @@ impl Error {
     /// to a right text (`EEXIST`, `EBUSY`).
     pub fn is_usage(&self) -> bool {
         match self {
-            Error::NoInstance { .. } | Error::NoEvent(_) => true,
+            Error::NoInstance { .. } | Error::NoCpu { .. } | Error::NoEvent(_) | Error::NotListed { .. } => true,
             Error::File { kernel: Some(_), cause, .. } => {
                 ![Errno::EEXIST, Errno::EBUSY].iter().any(|errno| cause.raw_os_error() == Some(*errno as i32))
             }

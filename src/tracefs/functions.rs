@@ -1,7 +1,8 @@
 //! The lists of functions.
 
-use super::{Error, Tracefs, glob_matches};
+use super::{Error, Instance, Tracefs, glob_matches};
 use crate::syntax::nearest;
+use crate::trigger::FunctionTrigger;
 
 /// A file that lists functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,21 +15,36 @@ pub enum FunctionList {
     Graph,
     /// `set_graph_notrace`: neither these nor what they call. For the whole system.
     GraphNoTrace,
+    /// `stack_trace_filter`: the stack tracer looks at the entry of these. For the whole system.
+    Stack,
 }
 
 impl FunctionList {
-    pub(super) fn file(self) -> &'static str {
+    /// Its file below the instance.
+    pub fn file(self) -> &'static str {
         match self {
             FunctionList::Filter => "set_ftrace_filter",
             FunctionList::NoTrace => "set_ftrace_notrace",
             FunctionList::Graph => "set_graph_function",
             FunctionList::GraphNoTrace => "set_graph_notrace",
+            FunctionList::Stack => "stack_trace_filter",
         }
     }
 
     /// True if there is only one of it, at the top level.
     pub fn is_of_top_level(self) -> bool {
-        matches!(self, FunctionList::Graph | FunctionList::GraphNoTrace)
+        matches!(self, FunctionList::Graph | FunctionList::GraphNoTrace | FunctionList::Stack)
+    }
+}
+
+impl Instance {
+    /// The commands on functions that are set (`set_ftrace_filter`).
+    ///
+    /// # Errors
+    /// [`Error::File`], [`Error::Unsupported`].
+    pub fn function_commands(&self) -> Result<Vec<FunctionTrigger>, Error> {
+        let text = self.read(FunctionList::Filter.file())?;
+        Ok(text.lines().filter_map(|line| line.parse().ok()).collect())
     }
 }
 

@@ -90,6 +90,15 @@ impl Instance {
         std::fs::File::open(self.path(file)).map_err(|e| Error::file("open", &self.relative(file), None, e))
     }
 
+    /// Fails if it has no ring buffer of that CPU.
+    ///
+    /// # Errors
+    /// [`Error::NoCpu`]; as [`Instance::cpus`].
+    pub fn require_cpu(&self, cpu: CpuId) -> Result<(), Error> {
+        let cpus = self.cpus()?;
+        if cpus.contains(&cpu) { Ok(()) } else { Err(Error::NoCpu { cpu, cpus }) }
+    }
+
     /// Names in one of its directories, `true` for directories, sorted.
     ///
     /// # Errors

@@ -27,6 +27,7 @@ mod instance;
 mod journal;
 mod kernel_types;
 mod kvm;
+mod machine_knobs;
 mod mount;
 mod root;
 mod stack;
@@ -53,6 +54,7 @@ pub use journal::{
 };
 pub use kernel_types::KernelTypes;
 pub use kvm::{KvmFolders, KvmGuest};
+pub use machine_knobs::MachineKnob;
 pub use mount::{MountPoint, mount_points};
 pub use root::Tracefs;
 pub use stack::StackTrace;

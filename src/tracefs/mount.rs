@@ -3,6 +3,7 @@
 use super::Error;
 use nix::errno::Errno;
 use nix::mount::{MsFlags, mount};
+use nix::sys::statfs::{DEBUGFS_MAGIC, TRACEFS_MAGIC, statfs};
 use std::path::{Path, PathBuf};
 
 /// The usual mount point, since Linux 4.1.
@@ -21,6 +22,12 @@ pub(super) fn find_or_mount() -> Result<PathBuf, Error> {
         Ok(()) | Err(Errno::EBUSY) => Ok(PathBuf::from(USUAL)), // busy: someone mounted it at this moment
         Err(errno) => Err(Error::Mount { path: PathBuf::from(USUAL), cause: errno.into() }),
     }
+}
+
+/// True if a directory lies on tracefs, or on debugfs, so that it is the kernel's.
+pub(super) fn lies_on_tracefs(path: &Path) -> bool {
+    let kind = statfs(path).map(|of| of.filesystem_type());
+    kind.is_ok_and(|kind| kind == TRACEFS_MAGIC || kind == DEBUGFS_MAGIC)
 }
 
 /// A mounted tracefs or debugfs.

@@ -4,7 +4,7 @@ use super::boot_clock::boot_clock;
 use super::defaults;
 use super::error_log::LogEntry;
 use super::instance::trigger_lines;
-use super::{BufferSize, Error, EventName, Instance};
+use super::{BufferSize, Error, EventName, Instance, MachineKnob};
 use crate::units::CpuId;
 use std::collections::BTreeMap;
 
@@ -45,6 +45,8 @@ pub struct Status {
     pub max_latency_us: Option<u64>,
     /// Options that differ from after boot.
     pub options: Vec<(String, bool)>,
+    /// Settings of the whole machine that differ from after boot. Only at the top level.
+    pub machine: Vec<MachineKnob>,
     /// Dynamic events: probes and synthetic events, as the kernel shows them. Only at the top level.
     pub dynamic_events: Vec<String>,
     /// The kernel's log of refused writes.
@@ -52,7 +54,7 @@ pub struct Status {
 }
 
 /// Files of which each line is an entry.
-pub(super) const LISTS: [&str; 8] = [
+pub(super) const LISTS: [&str; 9] = [
     "set_ftrace_filter",
     "set_ftrace_notrace",
     "set_graph_function",
@@ -61,6 +63,7 @@ pub(super) const LISTS: [&str; 8] = [
     "set_event_notrace_pid",
     "set_ftrace_pid",
     "set_ftrace_notrace_pid",
+    "stack_trace_filter",
 ];
 
 impl Status {
@@ -110,6 +113,10 @@ impl Status {
             cpumask: optional("tracing_cpumask").filter(|mask| is_partial(mask, cpus.len())),
             max_latency_us: optional("tracing_max_latency").and_then(|t| t.parse().ok()).filter(|us| *us != 0),
             options: unusual_options(instance)?,
+            machine: match instance.name() {
+                None => instance.tracefs().machine_knobs(),
+                Some(_) => Vec::new(),
+            },
             dynamic_events: match instance.name() {
                 None => list(instance, "dynamic_events"),
                 Some(_) => Vec::new(),

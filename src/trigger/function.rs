@@ -1,6 +1,7 @@
 //! Triggers of functions: `schedule:traceoff:3` in `set_ftrace_filter`.
 
 use super::EventRef;
+use crate::events::glob_matches;
 use crate::syntax::{Diagnostic, Span, did_you_mean, one_line, parse_int};
 use std::fmt;
 use std::str::FromStr;
@@ -45,6 +46,12 @@ impl FunctionAction {
 }
 
 impl FunctionTrigger {
+    /// The same action on the same function or glob of functions, whatever is left of the counts.
+    pub fn is_like(&self, wanted: &FunctionTrigger) -> bool {
+        self.action == wanted.action
+            && (self.function == wanted.function || glob_matches(&wanted.function, &self.function))
+    }
+
     /// The text that removes it. One with a count, or without a count at all, is named with the count 0.
     pub fn removal(&self) -> String {
         let count = if self.count.is_some() { ":0" } else { "" };

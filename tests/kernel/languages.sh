@@ -97,6 +97,9 @@ if [ -e $T/set_ftrace_filter ]; then
   rtrace trigger add --function vfs_rmdir traceoff --count 1 && rtrace trigger list | grep -q vfs_rmdir:traceoff:count=1 || fail 'function trigger'
   rtrace trigger add --function vfs_rmdir traceoff:2 2> twice && fail 'two function triggers'
   grep -q 'there is `vfs_rmdir:traceoff:1` already' twice || fail "function trigger twice: $(cat twice)"
+  rtrace trigger add sched:sched_pi_setprio traceoff && rtrace trigger add sched:sched_pi_setprio traceon 2> refused
+  grep -q '`rtrace trigger remove sched:sched_pi_setprio traceoff`' refused || fail "the hint: $(cat refused)"
+  rtrace trigger remove sched:sched_pi_setprio traceon || fail 'traceon takes out traceoff'
   rtrace trigger remove --function vfs_rmdir traceon 2> refused && fail 'a function trigger that is not there was removed'
   grep -q 'Hint: there is vfs_rmdir:traceoff' refused || fail "function trigger that is not there: $(cat refused)"
   mkdir gone; rmdir gone; echo 1 > $T/tracing_on

@@ -52,6 +52,42 @@ if has function; then
   settled "commands on functions"
 fi
 
+# What stands after a `!` is taken out of a list, or off it as a command; the rest stays.
+if has function; then
+  filter() { grep -v '^#' $T/set_ftrace_filter | sort | tr '\n' ' '; }
+  rtrace set -l vfs_read -l vfs_write -l vfs_open && rtrace set -l '!vfs_write' && [ "$(filter)" = 'vfs_open vfs_read ' ] || fail "-l '!f': $(filter)"
+  rtrace set -l '!vfs_o(pen|ther)' && [ "$(filter)" = 'vfs_read ' ] || fail "-l '!REGEX': $(filter)"
+  rtrace set -l '!vfs_open' 2> out.err; [ $? = 2 ] && [ "$(filter)" = 'vfs_read ' ] || fail "what is not in it: $(filter)"
+  rtrace set -l '!vfs_read' 2> out.err && grep -q 'empty now: all functions are traced' out.err || fail "the last one: $(cat out.err)"
+  rtrace set -n vfs_read -n vfs_open && rtrace set -n '!vfs_read' && [ "$(cat $T/set_ftrace_notrace)" = vfs_open ] || fail "-n '!f'"
+  rtrace set -l vfs_read:traceoff:5 -l vfs_open:stacktrace && rtrace set -l '!vfs_read:traceoff:0' -l '!vfs_open:stacktrace' || fail "-l '!f:COMMAND'"
+  [ -z "$(filter)" ] || fail "commands stay: $(filter)"
+  rtrace record -q -o none.dat -p function -l '!vfs_read' -- true 2> out.err; [ $? = 2 ] || fail "nothing to take it out of: $(cat out.err)"
+  rtrace trigger add --function vfs_open stacktrace && rtrace trigger remove --function vfs_open '!stacktrace' || fail "--function '!stacktrace'"
+  rtrace set --not-pid 1 && [ "$(cat $T/set_event_notrace_pid $T/set_ftrace_notrace_pid | tr '\n' ' ')" = '1 1 ' ] || fail --not-pid
+  if has function_graph; then
+    rtrace set -p function_graph -g 'vfs_(read|open)' && rtrace set -g '!vfs_open' && [ "$(cat $T/set_graph_function)" = vfs_read ] || fail "-g: $(cat $T/set_graph_function)"
+  fi
+  rtrace reset || fail "reset of lists"
+  settled lists
+
+  # Tracing of functions that is off for the machine is seen, said, and switched on again.
+  rtrace set -D && [ "$(cat /proc/sys/kernel/ftrace_enabled)" = 0 ] || fail "-D"
+  rtrace stat | grep -q 'kernel.ftrace_enabled: 0 (1 after boot)' || fail "stat of -D: $(rtrace stat)"
+  rtrace record -q -o none.dat -p function -l vfs_open -- true 2> out.err && grep -q ftrace_enabled out.err || fail "off, and not said: $(cat out.err)"
+  rtrace record -q -o none.dat --ftrace -p function -l vfs_open -- sh -c 'read x < /proc/version' && rtrace report --count none.dat | grep -q function || fail --ftrace
+  [ "$(cat /proc/sys/kernel/ftrace_enabled)" = 0 ] || fail "--ftrace stays"
+  rtrace set --ftrace && [ "$(cat /proc/sys/kernel/ftrace_enabled)" = 1 ] || fail "set --ftrace"
+  rtrace set --max-latency 77 && [ "$(cat $T/tracing_max_latency)" = 77 ] || fail "set --max-latency: $(cat $T/tracing_max_latency)"
+  rtrace set -D --cmdlines-size 20000 && echo vfs_read > $T/stack_trace_filter
+  for knob in hwlat_detector/width:1000 osnoise/runtime_us:500 osnoise/period_us:600 osnoise/stop_tracing_us:7 osnoise/cpus:1; do
+    [ ! -e $T/${knob%:*} ] || echo ${knob#*:} > $T/${knob%:*} || fail "$knob"
+  done
+  rtrace reset 2> out.err || fail "reset: $(cat out.err)"
+  rtrace stat > stat.out; grep -q 'Whole machine\|stack_trace_filter' stat.out && fail "not reset: $(cat stat.out)"
+  settled "the machine's settings"
+fi
+
 lacks() { # lacks TRACER CONFIG
   rtrace record -q -o none.dat -p $1 -- true 2> lacks.err; status=$?
   [ $status = 125 ] || fail "$1 is missing, status $status: $(cat lacks.err)"
@@ -123,6 +159,8 @@ for tracer in irqsoff preemptoff preemptirqsoff wakeup wakeup_rt wakeup_dl; do
     grep -q "\"latency_us\": $longest," $tracer.json || fail "$tracer: not $longest us: $(cat $tracer.json)"
     rtrace report --summary $tracer.dat | tr -d , | grep -q "^$tracer: longest latency $longest us" || fail "$tracer: no summary"
     rtrace convert $tracer.dat none.csv --force > said; grep -q "left out: the text of tracer $tracer" said || fail "$tracer: $(cat said)"
+    rtrace record -q -o none.dat -p $tracer --max-latency 99999999 -- sh -c "cat $T/tracing_max_latency $T/instances/*/tracing_max_latency > floor 2> /dev/null; true" || fail "$tracer --max-latency"
+    grep -qx 99999999 floor || fail "$tracer --max-latency: $(cat floor)"
   else lacks $tracer $config; fi
 done
 

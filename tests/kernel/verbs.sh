@@ -71,6 +71,8 @@ if [ -e $T/stack_trace ]; then
   rtrace stack > stack || fail "stack"
   grep -q 'Depth.*Size.*Location' stack || fail "no table: $(cat stack)"
   rtrace stack --json | grep -q '"on": true' || fail "stack --json"
+  rtrace stack --filter vfs_read --filter vfs_open && rtrace stack --filter '!vfs_read' && [ "$(cat $T/stack_trace_filter)" = vfs_open ] || fail "stack --filter: $(cat $T/stack_trace_filter)"
+  rtrace stack --filter '' || fail "stack --filter ''"
   rtrace stack --stop --reset || fail "stack --stop"
   rtrace stack | grep -q 'is off' || fail "it is still on"
   echo "stack: $(wc -l < stack) lines"
@@ -132,6 +134,14 @@ rtrace clear || fail "clear"
 [ "$(counted $T)" = 0 ] && [ "$(counted $T/instances/one)" -gt 0 ] || fail "clear: $(counted $T) and $(counted $T/instances/one)"
 rtrace clear -B one && [ "$(counted $T/instances/one)" = 0 ] || fail "clear -B one"
 rtrace restart -a && [ "$(cat $T/tracing_on $T/instances/one/tracing_on | tr -d '\n')" = 01 ] || fail "restart -a"
+# One CPU's buffer has a size of its own, and is emptied alone.
+rtrace set -b 1=300 && [ "$(cat $T/buffer_size_kb) $(($(cat $T/per_cpu/cpu1/buffer_size_kb) / 10))" = 'X 30' ] || fail "-b CPU=SIZE: $(cat $T/per_cpu/cpu*/buffer_size_kb)"
+rtrace set -b 99=300 2> err; [ $? = 2 ] && grep -q 'no CPU 99' err || fail "-b 99=SIZE: $(cat err)"
+of_cpu() { rtrace show -c $1 | grep -vc '^#'; }
+taskset 1 ls / > /dev/null; taskset 2 ls / > /dev/null; rtrace stop
+other=$(of_cpu 0); [ "$(of_cpu 1)" -gt 0 ] || fail "nothing on CPU 1"
+rtrace clear -c 1 && [ "$(of_cpu 0) $(of_cpu 1)" = "$other 0" ] || fail "clear -c 1: $(of_cpu 0) $(of_cpu 1), not $other 0"
+rtrace restart
 rtrace set -v -e irq -b 900 -O nosym-offset || fail "set"
 [ "$(cat $T/events/irq/enable $T/options/sym-offset $T/tracing_on | tr -d '\n')" = 000 ] && [ "$(cat $T/buffer_size_kb)" -ge 900 ] || fail "set: $(rtrace stat)"
 if grep -qw function_graph $T/available_tracers; then

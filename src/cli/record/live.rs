@@ -50,6 +50,10 @@ impl Observer for RecordScreen {
         }
     }
 
+    fn warn_of_loss(&mut self, text: &str) {
+        self.say(&format!("rtrace: warning: {text}"));
+    }
+
     fn preparing(&mut self, events: usize) {
         if let Some(line) = &mut self.line {
             line.set(&format!("enabling {}", counted(events as u64, "event")));

@@ -24,6 +24,9 @@ pub(crate) struct Traced {
     /// Only events of these processes; end with the last of them
     #[arg(short = 'P', long = "pid", value_name = "PID", value_delimiter = ',', value_parser = clap::value_parser!(i32).range(1..))]
     pids: Vec<i32>,
+    /// Neither events nor functions of these processes
+    #[arg(long = "not-pid", value_name = "PID", value_delimiter = ',', value_parser = clap::value_parser!(i32).range(1..))]
+    not_pids: Vec<i32>,
     /// Only events of CMD
     #[arg(short = 'F', long)]
     follow: bool,
@@ -79,7 +82,7 @@ impl Traced {
             tsc2nsec,
             allow_unknown_events: self.ignore_unknown,
             all_formats: false,
-            tasks: Tasks { pids: self.pids(), command: self.follow, children: self.children },
+            tasks: Tasks { command: self.follow, ..self.tasks() },
             command: (!self.command.is_empty()).then(|| self.command.clone()),
             search_path: std::env::var_os("PATH"),
             environment: if user.is_some() { std::env::vars_os().collect() } else { Vec::new() },
@@ -120,14 +123,15 @@ impl Traced {
         self.pids.iter().map(|&pid| Pid(pid)).collect()
     }
 
+    /// `-P`, `-c` and `--not-pid`.
+    pub(crate) fn tasks(&self) -> Tasks {
+        let left_out = self.not_pids.iter().map(|&pid| Pid(pid)).collect();
+        Tasks { pids: self.pids(), command: false, children: self.children, left_out }
+    }
+
     /// `-F`.
     pub(crate) fn follows(&self) -> bool {
         self.follow
-    }
-
-    /// `-c`.
-    pub(crate) fn follows_children(&self) -> bool {
-        self.children
     }
 
     /// `-i`.

@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
 use rtrace::analysis::{Hook, HookError};
 use rtrace::record::{BufferPlan, EventPlan, TargetBuffer};
 use rtrace::tracefs::EventSelection;
-use rtrace::units::ByteSize;
+use rtrace::units::{ByteSize, CpuId};
 
 /// `-e -f -R -v -B -b -C` as they stood on the command line.
 #[derive(Clone, Debug)]
@@ -98,7 +98,7 @@ impl clap::Args for TracedOptions {
             )
             .arg(
                 each("buffer-size", 'b', "SIZE")
-                    .help("Ring buffer per CPU: KiB, or with K, M, G; the kernel has 1408K"),
+                    .help("Ring buffer per CPU: KiB, or with K, M, G; the kernel has 1408K; CPU=SIZE for one CPU"),
             )
             .arg(each("clock", 'C', "CLOCK").help("Trace clock: local, global, mono, boot, tsc2nsec, ... (list -C)"));
         super::tracers::augment(command)
@@ -234,11 +234,21 @@ impl TracedOptions {
                     (invert, module) = (false, None);
                 }
                 OptionKind::Size => {
+                    let (cpu, text) = match text.split_once('=') {
+                        Some((cpu, size)) => (Some(cpu), size),
+                        None => (None, text.as_str()),
+                    };
                     let size = ByteSize::parse_with_unit(text, 1024).map_err(|e| usage(e.to_string()))?;
                     if size.0 < 1024 {
                         return Err(usage(format!("invalid size `{text}`: a ring buffer has at least 1 KiB per CPU")));
                     }
-                    buffer.size = Some(size);
+                    match cpu.map(str::parse) {
+                        None => buffer.size = Some(size),
+                        Some(Ok(cpu)) => buffer.cpu_sizes.push((CpuId(cpu), size)),
+                        Some(Err(_)) => {
+                            return Err(usage(format!("invalid CPU in `-b {}={text}`", cpu.unwrap_or_default())));
+                        }
+                    }
                 }
                 OptionKind::Clock => buffer.clock = Some(text.clone()),
                 OptionKind::Tracer => buffer.tracer = Some(text.trim().to_owned()),
@@ -431,5 +441,11 @@ mod tests {
         assert!(buffers(&["-B", "x", "-B", "x"]).is_err());
         assert!(buffers(&["-b", "12X"]).is_err());
         assert!(buffers(&["-b", "0"]).is_err());
+        assert!(buffers(&["-b", "x=4M"]).is_err());
+        let sizes = buffers(&["-b", "1M", "-b", "1=4M"]).unwrap();
+        assert_eq!(
+            (sizes[0].size, sizes[0].cpu_sizes.as_slice()),
+            (Some(ByteSize(1 << 20)), &[(CpuId(1), ByteSize(4 << 20))][..])
+        );
     }
 }

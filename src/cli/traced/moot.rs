@@ -51,6 +51,13 @@ pub(super) fn of(given: &Given, in_order: &TracedOptions) -> Option<Moot<'static
     if given.has("max_graph_depth") && !profiled && !runs(&["function_graph"]) {
         return moot("max_graph_depth", "without the tracer whose calls it limits", "`-p function_graph` runs it.");
     }
+    if given.has("max_latency") && !runs_latency_tracer {
+        return moot(
+            "max_latency",
+            "without a latency tracer, whose longest latency it is",
+            "`-p irqsoff`, `-p wakeup`, ... run one; `--threshold` is for function_graph, hwlat, osnoise and timerlat.",
+        );
+    }
     if given.has("no_functions") && !runs_latency_tracer {
         return moot(
             "no_functions",

@@ -16,7 +16,9 @@ pub(super) fn augment(command: clap::Command) -> clap::Command {
             each("function", "FUNC")
                 .short('l')
                 .help("Trace only these functions (name or glob), or FUNC:COMMAND")
-                .long_help("Trace only these functions (name, glob, regular expression), or FUNC:COMMAND"),
+                .long_help(
+                    "Trace only these functions, or set FUNC:COMMAND. FUNC is a whole name, a glob, or a regular expression that matches whole names (`.*read.*`); after a `!` it is taken out of the list (of set_ftrace_filter as it is, if no other -l is given), and a COMMAND removed",
+                ),
         )
         .arg(
             each("no-function", "FUNC")
@@ -54,12 +56,18 @@ pub(crate) struct MachineArgs {
     threshold: Option<u64>,
     #[command(flatten)]
     tracers: TracerArgs,
+    /// Latency tracers: only trace latencies above this (tracing_max_latency, microseconds)
+    #[arg(long, value_name = "MICROSECONDS")]
+    max_latency: Option<u64>,
     /// Latency tracers: no functions on the way
     #[arg(short = 'd', long = "no-function-trace")]
     no_functions: bool,
     /// No tracing of functions in the whole system (ftrace_enabled)
     #[arg(short = 'D', long = "no-ftrace")]
     no_ftrace: bool,
+    /// Tracing of functions in the whole system, after a -D (ftrace_enabled)
+    #[arg(long, conflicts_with = "no_ftrace")]
+    ftrace: bool,
 }
 
 impl MachineArgs {
@@ -69,8 +77,9 @@ impl MachineArgs {
             saved_cmdlines: self.cmdlines_size,
             threshold: self.threshold,
             tracers: self.tracers.settings(),
+            latency_floor: self.max_latency,
             no_functions: self.no_functions,
-            no_ftrace: self.no_ftrace,
+            ftrace: if self.no_ftrace { Some(false) } else { self.ftrace.then_some(true) },
         }
     }
 }
@@ -80,6 +89,10 @@ pub(super) fn trace(functions: &mut FunctionFilters, text: &str, module: Option<
     let is_pattern = !text.contains(':') || text.split(':').nth(1) == Some("mod");
     if is_pattern {
         functions.trace.push(of_module(text, module));
+        return Ok(());
+    }
+    if let Some(removal) = text.strip_prefix('!') {
+        functions.removals.push(removal.parse::<FunctionTrigger>().map_err(|error| error.to_string())?);
         return Ok(());
     }
     functions.commands.push(text.parse::<FunctionTrigger>().map_err(|error| error.to_string())?);
@@ -135,6 +148,11 @@ mod tests {
         trace(&mut functions, "ext4_*", Some("ext4")).unwrap();
         assert_eq!(functions.trace, ["sched*", "*:mod:ext4", "ext4_*:mod:ext4"]);
         assert_eq!(functions.commands[0].to_string(), "schedule:traceoff:3");
+        trace(&mut functions, "!schedule:traceoff:0", None).unwrap();
+        assert_eq!(
+            (functions.commands.len(), functions.removals[0].to_string()),
+            (1, "schedule:traceoff:0".to_owned())
+        );
         assert!(trace(&mut functions, "schedule:nonsense", None).is_err());
     }
 }

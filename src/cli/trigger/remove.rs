@@ -33,10 +33,13 @@ impl TriggerRemoval {
     pub(super) fn is(&self, line: &str, format: &EventFormat) -> bool {
         let Ok(set) = line.parse::<Trigger>() else { return false };
         let wanted = match self {
+            // An event has one of the two, and the kernel takes either word for it.
+            TriggerRemoval::Kind("traceon" | "traceoff") => {
+                return matches!(set.action, TriggerAction::TraceOn | TriggerAction::TraceOff);
+            }
             TriggerRemoval::Kind(kind) => return set.action.name() == *kind,
             TriggerRemoval::Trigger(wanted) => wanted,
         };
-        // traceon is no traceoff, though an event cannot have both.
         match (&set.action, &wanted.action) {
             (TriggerAction::Hist(set), TriggerAction::Hist(wanted)) => {
                 let mut set = with_plain_filter(set.normal());
@@ -45,7 +48,7 @@ impl TriggerRemoval {
                 }
                 set == with_plain_filter(wanted.normal()) || set == with_plain_filter(wanted.shown_on(format))
             }
-            (set, wanted) => set == wanted,
+            _ => set.same_slot(wanted),
         }
     }
 }

@@ -84,7 +84,7 @@ impl SessionRun<'_> {
                 "what trace_printk() writes is not recorded, and {} may call it; --top records it",
                 callers.join(", ")
             );
-            self.observer.warn(&text);
+            self.observer.warn_of_loss(&text);
         }
     }
 

@@ -5,6 +5,7 @@ use super::restore::{may_hide_a_list, value_to_write, was_refused};
 use super::undo::Undo;
 use crate::tracefs::{BufferSize, Error, EventName, Instance, WriteMode};
 use crate::trigger::{EventRef, Trigger, TriggerAction};
+use crate::units::CpuId;
 use nix::errno::Errno;
 
 impl Journal {
@@ -77,6 +78,15 @@ impl Journal {
             self.set(instance, "buffer_size_kb", &kib_per_cpu.to_string())?;
         }
         instance.buffer_size()
+    }
+
+    /// Sets the ring buffer's size on one CPU.
+    ///
+    /// # Errors
+    /// [`Error::NoCpu`]; as [`Journal::set`]; `ENOMEM` if it is too much.
+    pub fn set_cpu_buffer_size(&mut self, instance: &Instance, cpu: CpuId, kib: u64) -> Result<(), Error> {
+        instance.require_cpu(cpu)?;
+        self.set(instance, &Instance::cpu_file(cpu, "buffer_size_kb"), &kib.to_string()).map(drop)
     }
 
     /// Sets an event's filter; `0` removes it.

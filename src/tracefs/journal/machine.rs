@@ -49,19 +49,19 @@ impl Journal {
         self.set(&top, "tracing_thresh", &micros.to_string()).map(drop)
     }
 
-    /// Forgets the longest latency so far (`tracing_max_latency`). The kernel changes it from then on, so it is put back
+    /// Sets the longest latency so far (`tracing_max_latency`, in microseconds): only longer ones are traced. The kernel changes it from then on, so it is put back
     /// whatever it says now.
     ///
     /// # Errors
     /// As [`Journal::set`].
-    pub fn forget_max_latency(&mut self, instance: &Instance) -> Result<(), Error> {
+    pub fn set_max_latency(&mut self, instance: &Instance, micros: u64) -> Result<(), Error> {
         let file = instance.relative("tracing_max_latency");
         if !self.created(instance) {
             let said = instance.read("tracing_max_latency")?;
             let write = said.trim().to_owned();
             self.note(Undo::Restore { file: file.clone(), said, write })?;
         }
-        self.writer.write(&file, "0", WriteMode::Truncate)
+        self.writer.write(&file, &micros.to_string(), WriteMode::Truncate)
     }
 
     /// Records events of these CPUs only (`tracing_cpumask`): hexadecimal, a comma every 8 digits.

@@ -5,9 +5,9 @@ use super::private_dir::PrivateDir;
 use super::recorded::JournalledRecording;
 use super::undo::{Undo, UndoError, undo_all};
 use super::writer::{JournalWriter, WriteLog};
+use crate::tracefs::mount::lies_on_tracefs;
 use crate::tracefs::{Error, Tracefs};
 use nix::fcntl::Flock;
-use nix::sys::statfs::{DEBUGFS_MAGIC, TRACEFS_MAGIC, statfs};
 use nix::unistd::geteuid;
 use std::fs::File;
 use std::io;
@@ -136,8 +136,7 @@ impl Orphan {
         if known.root() == root {
             return Ok(known.clone());
         }
-        let kind = statfs(root.as_path()).map(|of| of.filesystem_type());
-        if !kind.is_ok_and(|kind| kind == TRACEFS_MAGIC || kind == DEBUGFS_MAGIC) {
+        if !lies_on_tracefs(root) {
             return Err(Error::NotOnTracefs { journal: self.dir.path_of(&self.name), path: root.clone() });
         }
         Tracefs::at(root)

@@ -6,6 +6,7 @@ use super::undo::{UndoError, remove_triggers};
 use crate::probe::Probe;
 use crate::tracefs::boot_clock::boot_clock;
 use crate::tracefs::defaults;
+use crate::tracefs::machine_knobs::is_fixed_here;
 use crate::tracefs::status::{LISTS, is_partial, list, page_kib, unusual_options};
 use crate::tracefs::{BufferSize, Error, Instance, WriteMode};
 use std::collections::BTreeSet;
@@ -22,13 +23,14 @@ pub struct ResetPlan {
 
 impl Journal {
     /// Puts `instance` into the state after boot and clears it: no tracer, events, filters, triggers, pid or function
-    /// lists, all CPUs, clock, options and buffer sizes as after boot; for the top level also without dynamic events.
-    /// Tracing is on afterwards. Only what differs is written.
+    /// lists, all CPUs, clock, options and buffer sizes as after boot; for the top level also without dynamic events, and
+    /// with the machine's settings as after boot. Tracing is on afterwards. Only what differs is written. Gives the refusals
+    /// to change the machine's settings of those that this machine's root may not change.
     ///
     /// # Errors
     /// [`UndoError`] with each step that failed; the others were done.
-    pub fn reset(&mut self, instance: &Instance, plan: &ResetPlan) -> Result<(), UndoError> {
-        let mut reset = Reset { journal: self, instance, failures: Vec::new() };
+    pub fn reset(&mut self, instance: &Instance, plan: &ResetPlan) -> Result<Vec<Error>, UndoError> {
+        let mut reset = Reset { journal: self, instance, failures: Vec::new(), fixed: Vec::new() };
         reset.knob("tracing_on", "0");
         reset.knob("current_tracer", "nop");
         reset.events();
@@ -40,14 +42,14 @@ impl Journal {
         reset.knob("trace_clock", &boot_clock(instance));
         reset.cpumask();
         reset.zero("tracing_max_latency");
-        reset.zero("tracing_thresh");
-        reset.zero("max_graph_depth");
-        reset.zero("function_profile_enabled");
+        if instance.name().is_none() {
+            reset.machine();
+        }
         reset.buffer(plan.buffer_kib);
         reset.contents();
         reset.knob("tracing_on", "1");
-        let failures = reset.failures;
-        if failures.is_empty() { Ok(()) } else { Err(UndoError { failures }) }
+        let Reset { failures, fixed, .. } = reset;
+        if failures.is_empty() { Ok(fixed) } else { Err(UndoError { failures }) }
     }
 }
 
@@ -55,6 +57,7 @@ struct Reset<'a> {
     journal: &'a mut Journal,
     instance: &'a Instance,
     failures: Vec<Error>,
+    fixed: Vec<Error>,
 }
 
 impl Reset<'_> {
@@ -74,6 +77,21 @@ impl Reset<'_> {
 
     fn zero(&mut self, file: &str) {
         self.knob(file, "0");
+    }
+
+    /// The machine's settings. Some are bounds of others, so that those which are refused are tried again at last.
+    fn machine(&mut self) {
+        let tracefs = self.journal.tracefs().clone();
+        for knob in tracefs.machine_knobs() {
+            let _ = self.journal.act(self.instance, knob.file, &knob.after_boot, WriteMode::Truncate);
+        }
+        for knob in tracefs.machine_knobs() {
+            match self.journal.act(self.instance, knob.file, &knob.after_boot, WriteMode::Truncate) {
+                Err(error) if is_fixed_here(&error) => self.fixed.push(error),
+                Err(error) => self.failures.push(error),
+                Ok(()) => {}
+            }
+        }
     }
 
     fn events(&mut self) {
@@ -162,6 +180,8 @@ impl Reset<'_> {
             // The kernel rounds up to whole sub-buffers.
             Ok(BufferSize::Kib(now)) if now.checked_sub(wanted).is_some_and(|more| more / 2 < page_kib()) => {}
             Ok(BufferSize::Unexpanded { .. }) if kib.is_none() => {}
+            // A buffer in memory that was reserved at boot has the size of that.
+            _ if kib.is_none() && self.instance.has("last_boot_info") => {}
             _ => self.write("buffer_size_kb", &wanted.to_string(), WriteMode::Truncate),
         }
     }

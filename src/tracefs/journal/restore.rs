@@ -26,7 +26,8 @@ pub(super) fn value_to_write(file: &str, said: &str) -> Option<String> {
         // A refused filter stays readable, with a caret line and the complaint below it.
         "filter" => text.lines().next().unwrap_or("0").to_owned(),
         "set_ftrace_pid" | "set_ftrace_notrace_pid" if text == "no pid" => String::new(),
-        "set_ftrace_filter" | "set_ftrace_notrace" | "set_graph_function" | "set_graph_notrace" => functions(text),
+        "set_ftrace_filter" | "set_ftrace_notrace" | "set_graph_function" | "set_graph_notrace"
+        | "stack_trace_filter" => functions(text),
         _ => text.to_owned(),
     })
 }

@@ -162,6 +162,7 @@ impl HistStream<'_> {
         let buffer = BufferPlan {
             place: self.place.target(),
             events: names.iter().map(event).collect(),
+            cpu_sizes: Vec::new(),
             size: Some(RING),
             clock,
             sub_buffer: None,

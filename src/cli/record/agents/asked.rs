@@ -8,7 +8,7 @@ use rtrace::record::{Compression, Plan};
 
 /// Options of record that an agent takes: what is recorded and how it gets into the ring, and nothing that writes files, runs
 /// commands, or leaves something behind.
-const OF_AGENTS: [&str; 57] = [
+const OF_AGENTS: [&str; 60] = [
     "event",
     "for",
     "filter",
@@ -28,6 +28,7 @@ const OF_AGENTS: [&str; 57] = [
     "subbuf-size",
     "hook",
     "pids",
+    "not_pids",
     "children",
     "ignore_unknown",
     "verbose",
@@ -46,8 +47,10 @@ const OF_AGENTS: [&str; 57] = [
     "timerlat_period",
     "timerlat_align",
     "print_stack",
+    "max_latency",
     "no_functions",
     "no_ftrace",
+    "ftrace",
     "all_formats",
     "quiet",
     "duration",
