@@ -1,5 +1,6 @@
 //! Other people's suites: the kernel's own tests of ftrace, each write made by a verb of rtrace (`selftests.sh`),
-//! and rtrace in the place of trace-cmd (`documented.sh`). Both are fetched or read when the test runs.
+//! and rtrace in the place of trace-cmd (`documented.sh`). Both are fetched or read when the test runs. And what the kernel's
+//! documents describe, row by row (`walk.txt`), each with the state that the kernel is to have afterwards.
 
 use crate::common::not_run::not_run;
 use crate::guest_machine::{Guest, Kernel, on_kernels};
@@ -55,6 +56,24 @@ on_kernels!(long what_trace_cmd_documents_works: V6_1, AllTracers => |kernel| {
     let parameter = ["-a", "tsc=unstable"];
     let Some(guest) = Guest::run_with(&parameter, kernel, include_str!("documented.sh"), &[&lines_file]) else { return };
     printed("trace-cmd's documented lines and unit tests", &guest, 30);
+});
+
+on_kernels!(long the_rows_of_the_kernels_documents_work: AllTracers => |kernel| {
+    if is_left_out("the walk of the kernel's documents") {
+        return;
+    }
+    let rows = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/walk.txt");
+    // busybox has none, and wakeup* see tasks of a higher priority only.
+    let chrt = Path::new("/usr/bin/chrt");
+    let files: Vec<&Path> = [rows.as_path()].into_iter().chain(chrt.exists().then_some(chrt)).collect();
+    let Some(guest) = Guest::run(kernel, include_str!("walk.sh"), &files) else { return };
+    let results = guest.text("results");
+    let asked = include_str!("walk.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#')).count();
+    let count = |letter: &str| results.lines().filter(|line| line.starts_with(letter)).count();
+    let text = format!("rows: {asked}; W {}, P {}, M {}\n", count("W\t"), count("P\t"), count("M\t"));
+    let _ = std::io::stderr().write_all(text.as_bytes());
+    assert_eq!((results.lines().count(), count("W\t")), (asked, asked), "{text}{}", guest.text("said"));
+    assert_eq!(guest.text("said"), "");
 });
 
 /// Prints how many of a guest's results are of which kind, with those that did not pass; none may have failed, and at least
