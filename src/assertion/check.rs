@@ -116,7 +116,8 @@ impl Planned {
         }
         let unseen = need.unseen(extent, conditions);
         let facts = Facts { extent, conditions, unseen: unseen.as_deref() };
-        facts.value(&quantity.value, need.measure.and_then(|measure| findings.get(measure)))
+        let found = facts.value(&quantity.value, need.measure.and_then(|measure| findings.get(measure)))?;
+        Ok(quantity.value.limited(found, need, &conditions.coverage))
     }
 
     /// Adds what must be known of losses and of filters.
@@ -126,11 +127,13 @@ impl Planned {
         if conditions.unfinished && checked.values.iter().flatten().any(|value| !value.is_exact()) {
             checked.reasons.push("the recording is unfinished: it lacks the latest events".to_owned());
         }
-        let enabled = conditions.enabled.iter().flat_map(|enabled| &enabled.events);
-        for (event, filter) in enabled.filter(|(event, _)| self.needs.values().any(|need| need.names(event))) {
-            checked
-                .reasons
-                .extend(filter.iter().map(|filter| format!("{event} was recorded with the filter {filter}")));
+        for quantity in [self.assertion.left.quantities(), self.assertion.right.quantities()].concat() {
+            let Some(need) = self.needs.get(&quantity.span.start) else { continue };
+            for limit in quantity.value.limits(need, &conditions.coverage) {
+                if !checked.reasons.contains(&limit) {
+                    checked.reasons.push(limit);
+                }
+            }
         }
     }
 }

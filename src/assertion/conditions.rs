@@ -1,7 +1,7 @@
 //! Knowledge of a recording beside its events.
 
 use crate::analysis::IrqSource;
-use crate::trace_dat::EnabledEvents;
+use crate::trace_dat::Coverage;
 use crate::units::Pid;
 
 /// Names that recordings do not hold by themselves.
@@ -26,8 +26,8 @@ pub struct Conditions<'c> {
     pub unfinished: bool,
     /// Events that the rings' counters say were dropped, wherever that was.
     pub dropped: u64,
-    /// The events that were enabled, if the file says so.
-    pub enabled: Option<EnabledEvents>,
+    /// The part of what happened that was recorded, as far as the file says.
+    pub coverage: Coverage,
     /// True if the clock counts something else than time.
     pub in_ticks: bool,
     /// Number of durations below which a reducer says nothing.

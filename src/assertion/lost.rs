@@ -7,6 +7,7 @@ use crate::analysis::{Analysis, Extents, InOrder, IrqSource};
 use crate::event::{Lost, Record};
 use crate::format::EventFormat;
 use crate::symbols::Comms;
+use crate::trace_dat::Coverage;
 use crate::units::{CpuId, Pid, Timestamp};
 use proptest::prelude::*;
 
@@ -130,7 +131,7 @@ fn values(events: &[ScheduleEvent], dropped: u64, quantities: &[String]) -> Vec<
         damaged: 0,
         unfinished: false,
         dropped,
-        enabled: None,
+        coverage: Coverage::default(),
         in_ticks: false,
         min_samples: 0,
         names: &Nameless,

@@ -14,6 +14,7 @@ mod check;
 mod compare;
 mod conditions;
 mod interval;
+mod limited;
 #[cfg(test)]
 mod lost;
 mod measure;

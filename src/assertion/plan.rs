@@ -272,7 +272,11 @@ impl Need {
     /// Why nothing is known of events that do not occur: the file does not say that they were enabled.
     pub(super) fn unseen(&self, extent: &Extent, conditions: &Conditions<'_>) -> Option<String> {
         let enabled = |event: &EventName| {
-            conditions.enabled.as_ref().is_some_and(|enabled| enabled.events.iter().any(|(one, _)| one == event))
+            conditions
+                .coverage
+                .events
+                .as_ref()
+                .is_some_and(|enabled| enabled.events.iter().any(|(one, _)| one == event))
         };
         match self.events.iter().find(|(event, id)| !extent.has(*id) && !enabled(event)) {
             Some((event, _)) => {

@@ -53,11 +53,18 @@ impl Comparability {
             losses(base, new),
             aspect("part", base, new, part),
         ];
+        if base.iter().chain(new).any(|run| !run.limits.is_empty()) {
+            aspects.push(aspect("coverage", base, new, |run| match run.limits.as_slice() {
+                [] => "all tasks and CPUs, as far as is known".to_owned(),
+                limits => limits.join(", "),
+            }));
+        }
         let in_ticks = base.iter().chain(new).any(|run| run.in_ticks);
         let filters_differ = filters(base) != filters(new);
         for aspect in &mut aspects {
             aspect.prevents = match aspect.name {
                 "clock" => !aspect.agrees || in_ticks,
+                "coverage" => !aspect.agrees,
                 "events" => !aspect.agrees && filters_differ,
                 _ => false,
             };

@@ -9,7 +9,12 @@ impl SavedRun {
     /// Holds `assertion` against what the summary has of the run: its series, and its losses. A reducer says nothing of fewer than
     /// `min_samples` durations. A quantity that is not in the summary is not known.
     pub fn judge(&self, assertion: &Assertion, min_samples: u64) -> Checked {
-        let mut checked = assertion.judge(&mut |quantity| self.value(&quantity.value, min_samples));
+        let mut checked = assertion.judge(&mut |quantity| {
+            let found = self.value(&quantity.value, min_samples)?;
+            let is_open = !self.limits.is_empty() && !matches!(quantity.value, Quantity::Lost | Quantity::Duration);
+            Ok(if is_open { Valued { value: found.value.or_less().or_more(), ..found } } else { found })
+        });
+        checked.reasons.extend(self.limits.iter().cloned());
         checked.explain_losses(self.lost, self.gaps, self.dropped, self.damaged);
         let filtered = self.enabled.iter().flatten().filter_map(|event| event.split_once(" if "));
         let used = |event: &str| assertion.text.contains(event);

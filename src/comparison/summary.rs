@@ -35,6 +35,9 @@ pub struct SavedRun {
     pub cpus: u32,
     /// Events that were enabled from begin to end, each with its filter; `None` if the file does not say.
     pub enabled: Option<Vec<String>>,
+    /// Tasks and CPUs that the recording was restricted to, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<String>,
     /// Options that chose the part of the recording; empty of the whole.
     pub options: String,
     /// From the first event to the last, or of that the part that was chosen, in nanoseconds.

@@ -14,12 +14,12 @@ use super::spool::{Keep, Spool};
 use super::view::uname;
 use crate::abi::Abi;
 use crate::safe_file::{PRIVATE, TargetPath};
-use crate::trace_dat::Compression;
 use crate::trace_dat::write::{Version, convert};
 use crate::trace_dat::{
     ChunkIndex, FileLock, FinishedSpool, OptionId, SectionWriter, SpoolEntry, SpoolTable, Trace, UnsavedEvents,
     WriteError, spool_name,
 };
+use crate::trace_dat::{Compression, Coverage};
 use crate::tracefs::{self, EventName, JournalledRecording, RecordedBuffer, TraceClock, Tracefs};
 use crate::units::{CpuId, Pid};
 use nix::sys::memfd::{MFdFlags, memfd_create};
@@ -322,6 +322,9 @@ impl Output {
             writer.option_u32(OptionId::CPUCOUNT, highest.map_or(0, |cpu| cpu.saturating_add(1)));
             for buffer in buffers.iter().filter(|buffer| !buffer.enabled.events.is_empty()) {
                 writer.option(OptionId::RTRACE_EVENTS, with_nul(&buffer.enabled.to_text(&buffer.name)));
+            }
+            for buffer in buffers.iter().filter(|buffer| buffer.coverage != Coverage::default()) {
+                writer.option(OptionId::RTRACE_COVERAGE, with_nul(&buffer.coverage.to_text(&buffer.name)));
             }
             if self.is_remote() {
                 // Nothing names them if this machine is gone before the end.

@@ -339,6 +339,7 @@ impl SessionRun<'_> {
                 for buffer in self.buffers.iter().chain(&beside) {
                     buffer.leave_out(&mut self.journal, &tids)?;
                 }
+                self.buffers.iter_mut().for_each(|buffer| buffer.coverage.left_out.clone_from(&tids));
             }
             symbols.make_way();
             self.since = Instant::now();

@@ -6,7 +6,7 @@ use super::languages;
 use super::machine::MachineSettings;
 use super::own;
 use super::plan::{BufferPlan, Plan, TargetBuffer, Tasks};
-use crate::trace_dat::EnabledEvents;
+use crate::trace_dat::{Coverage, CoveredTasks, EnabledEvents};
 use crate::tracefs::{CpuStats, Error, EventName, Feature, Instance, Journal, TraceClock, Tracefs};
 use crate::trigger::FunctionAction;
 use crate::units::{CpuId, Pid};
@@ -155,6 +155,8 @@ pub(super) struct SetUpBuffer {
     pub(super) events: Vec<EventName>,
     /// Of these, the ones that stay enabled from begin to end.
     pub(super) enabled: EnabledEvents,
+    /// The tasks and CPUs that it is restricted to.
+    pub(super) coverage: Coverage,
     /// Set when tracing starts.
     armed: Armed,
     /// Whole sub-buffers that are there when the kernel wakes a reader.
@@ -227,6 +229,7 @@ pub(super) fn set_up(
         Some(_) if main => Markers::Missing,
         _ => Markers::Direct,
     };
+    let mut tasks = CoveredTasks::All;
     if plan.tasks.is_restricted() {
         let command = command.filter(|_| plan.tasks.command);
         let pids: Vec<Pid> = plan.tasks.pids.iter().copied().chain(command).collect();
@@ -234,6 +237,7 @@ pub(super) fn set_up(
         if buffer.traces_functions() && instance.has("set_ftrace_pid") {
             journal.trace_functions_only(&instance, &pids, plan.tasks.children)?;
         }
+        tasks = CoveredTasks::Only { pids, children: plan.tasks.children };
     }
     leave_out(journal, &instance, &plan.tasks, buffer.traces_functions())?;
     // An instance that exists is on: what is enabled from here on is not from before.
@@ -265,6 +269,10 @@ pub(super) fn set_up(
     let kib_per_cpu = instance.buffer_size()?.kib();
     let sub_buffers = kib_per_cpu.map_or(0, |kib| kib as usize * 1024 / sub_buffer);
     let cpus = cpu_stats(&instance)?;
+    let mask = instance.read("tracing_cpumask").unwrap_or_default();
+    let covered = if mask.is_empty() { None } else { Coverage::cpus_of_mask(&mask, cpus.iter().map(|(cpu, _)| *cpu)) };
+    // What an existing instance is restricted to besides is not known.
+    let tasks = Some(tasks).filter(|tasks| created || *tasks != CoveredTasks::All);
     Ok(SetUpBuffer {
         name: if main { String::new() } else { instance.name().unwrap_or_default().to_owned() },
         clock,
@@ -275,6 +283,7 @@ pub(super) fn set_up(
         cpus,
         events,
         enabled,
+        coverage: Coverage { tasks, cpus: covered, ..Coverage::default() },
         armed,
         ready_at_wake: (sub_buffers * BUFFER_PERCENT / 100).max(1),
         counted: true,
@@ -471,6 +480,7 @@ impl SetUpBuffer {
             cpus: cpus.collect::<Result<_, Error>>()?,
             events: Vec::new(),
             enabled: EnabledEvents::default(),
+            coverage: Coverage::default(),
             armed: Armed::default(),
             ready_at_wake: 1,
             counted: true,

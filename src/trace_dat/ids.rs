@@ -113,6 +113,8 @@ ids! {
         RTRACE_CLOCKS = 0x727c, "rtrace_clocks";
         /// Ours: the CPUs that were offline ([`super::CpuRanges`]).
         RTRACE_OFFLINE = 0x727d, "rtrace_offline";
+        /// Ours: the tasks and CPUs that a buffer was recorded of ([`super::Coverage`]).
+        RTRACE_COVERAGE = 0x727e, "rtrace_coverage";
     }
 }
 

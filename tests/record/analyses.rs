@@ -145,16 +145,17 @@ fn locks_memory_and_faults_are_what_the_definitions_say() {
 fn what_did_not_happen_is_known() {
     let Some((_, _alone)) = kernel() else { return };
     let env = TestEnvironment::new();
-    let events = ["-e", "sched:sched_switch", "-e", "sched:sched_process_hang", "-f", "pid == 1"];
+    let quiet = ["-e", "sched:sched_switch", "-e", "sched:sched_pi_setprio"];
+    let events = [&quiet[..], &["-e", "sched:sched_process_hang", "-f", "pid == 1"]].concat();
     env.rtrace(&[&["record", "-q", "--journal-dir", "journal"], &events[..], &["sleep", "0.05"]].concat()).exits(0);
     env.rtrace(&["convert", "trace.dat", "-o", "converted.dat", "--compression", "none"]).exits(0);
     env.rtrace(&["split", "-i", "trace.dat", "-o", "part.dat"]).exits(0);
     for file in ["trace.dat", "converted.dat", "part.dat"] {
-        let none =
-            ["-a", "count(sched:sched_process_hang) == 0", "-a", "count(sched:sched_switch if next_pid >= 0) > 0"];
+        let outcome = env.rtrace(&["check", file, "-a", "count(sched:sched_process_hang) == 0"]);
+        outcome.exits(4).prints_with("sched:sched_process_hang was recorded with the filter pid == 1");
+        let none = ["-a", "count(sched:sched_pi_setprio) == 0", "-a", "count(sched:sched_switch if next_pid >= 0) > 0"];
         let outcome = env.rtrace(&[&["check", file, "-a", "lost == 0"], &none[..]].concat());
-        outcome.exits(0).prints_with("sched:sched_process_hang was recorded with the filter pid == 1");
-        outcome.prints_with("3 assertions: 3 pass, 0 fail, 0 indeterminate");
+        outcome.exits(0).prints_with("3 assertions: 3 pass, 0 fail, 0 indeterminate");
         env.rtrace(&["check", file, "-a", "count(sched:sched_switch) == 0"]).exits(3);
         // Not asked for.
         env.rtrace(&["check", file, "-a", "count(sched:sched_wakeup_new) == 0"]).exits(4);
@@ -166,6 +167,35 @@ fn what_did_not_happen_is_known() {
     env.rtrace(&[&["record", "-q", "--journal-dir", "journal"], &events[..], &["sleep", "0.05"]].concat()).exits(0);
     let outcome = env.rtrace(&["check", "-a", "count(sched:sched_process_hang) == 0"]);
     outcome.exits(4).prints_with("which does not say that it was enabled");
+}
+
+/// A part of what happened passes no assertion about the whole, and fails none but by what it holds.
+#[test]
+fn a_part_does_not_contradict_the_whole() {
+    let Some((_, _alone)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let record = |limit: &[&str]| {
+        let line = ["record", "-q", "--journal-dir", "journal", "-e", "sched:sched_switch"];
+        let command = ["-e", "sched:sched_waking", "--", "sh", "-c", "i=0; while [ $i -lt 9999 ]; do i=$((i+1)); done"];
+        env.rtrace(&[&line[..], limit, &command].concat()).exits(0);
+    };
+    for (limit, told) in [
+        (&["-f", "next_prio < 50"][..], "sched:sched_switch was recorded with the filter next_prio < 50"),
+        (&["-M", "1"], "only events on these CPUs were recorded: 0"),
+        (&["-F"], "only events of these tasks were recorded: "),
+    ] {
+        record(limit);
+        env.rtrace(&["convert", "trace.dat", "-o", "converted.dat", "--compression", "none"]).exits(0);
+        for file in ["trace.dat", "converted.dat"] {
+            for assertion in ["run(sh) < 1h", "max(wait()) < 1h", "busy < 101%", "count(sched:sched_switch) < 1000000"]
+            {
+                env.rtrace(&["check", file, "-a", assertion]).exits(4).prints_with(told);
+            }
+            env.rtrace(&["check", file, "-a", "duration < 1h"]).exits(0);
+        }
+    }
+    record(&[]);
+    env.rtrace(&["check", "-a", "count(sched:sched_switch) < 1000000"]).exits(0);
 }
 
 /// A recording is judged as soon as it is made; the command's own failure counts more.

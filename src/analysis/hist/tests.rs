@@ -94,7 +94,7 @@ fn run(setup: &HistSetup, events: &[HistTestEvent], cut: Option<usize>) -> HistF
         for event in events {
             let lost = if event.lost { Lost::Unknown } else { Lost::None };
             let (timestamp, data) = (Timestamp(event.time), event.bytes());
-            analysis.record(&Record { timestamp, cpu: CpuId(0), buffer: 0, lost, data: &data }, part);
+            analysis.record(&Record { timestamp, cpu: CpuId(0), buffer: 0, lost, data: &data }, || None, part);
         }
     };
     feed(&events[..cut], &mut known);

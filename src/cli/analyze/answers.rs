@@ -8,6 +8,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{QueryEvents, QueryInput};
 use anyhow::anyhow;
 use rtrace::analysis::{Analysis, Grouped};
+use rtrace::events::EventName;
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -192,7 +193,7 @@ pub(super) fn document<Q: Question>(
             "clock": place.clock,
             "unit": place.unit.name(),
             "window": Q::window(report).map(|(begin, end)| json!({"begin": begin, "end": end})),
-            "notes": Q::notes(report),
+            "notes": (limits(question, found).into_iter().chain(Q::notes(report)).collect::<Vec<_>>()),
         });
         let answer = question.json(found, question.shown().data_rows());
         if let (Value::Object(document), Value::Object(mut answer)) = (&mut document, answer) {
@@ -206,6 +207,23 @@ pub(super) fn document<Q: Question>(
         "file": input.path.to_string_lossy(),
         "buffers": found.iter().map(buffer).collect::<Vec<_>>(),
     })
+}
+
+/// The limits of the recording that make the numbers those of a part, each a sentence.
+fn limits<Q: Question>(question: &Q, found: &AnalysisAnswer<'_, QuestionFinding<Q>>) -> Vec<String> {
+    let trace = &found.input.trace;
+    let Some((number, buffer)) = trace.buffers.iter().enumerate().find(|(_, one)| one.name == found.place.buffer)
+    else {
+        return Vec::new();
+    };
+    let Some(analysis) = question.analysis(found.input) else { return Vec::new() };
+    let reads = |event: &EventName| {
+        let mut formats = found.input.formats();
+        let format = formats.find(|format| format.system == event.system && format.name == event.name);
+        format.is_some_and(|format| analysis.reads(number, format.id.0))
+    };
+    let limits = trace.coverage(buffer).limits(reads).into_iter();
+    limits.map(|limit| format!("{limit}: numbers are of that part, and times between events may be too long")).collect()
 }
 
 /// The main tables of all answers as comma-separated values.
@@ -241,7 +259,7 @@ pub(super) fn each<Q: Question>(
                 writeln!(out, "Instance: {}", place.buffer)?;
             }
             place.window(Q::window(report), &Q::extent(report), out)?;
-            for note in Q::notes(report) {
+            for note in limits(question, found).into_iter().chain(Q::notes(report)) {
                 writeln!(out, "Note: {note}")?;
             }
         }

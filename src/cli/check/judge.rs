@@ -54,7 +54,7 @@ pub(super) fn judge<'e>(
         damaged,
         unfinished,
         dropped: dropped::dropped(trace, &buffer.name),
-        enabled: trace.enabled_events(buffer),
+        coverage: trace.coverage(buffer),
         in_ticks: unit == ClockUnit::Ticks,
         min_samples,
         names: &names_of_recording,

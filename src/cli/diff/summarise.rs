@@ -61,7 +61,7 @@ fn of_events(path: &Path, metrics: &[Metric], part: &PartArgs, events: &QueryEve
             + u64::from(unfinished),
         unfinished,
         dropped: dropped(trace, &buffer.name),
-        enabled: trace.enabled_events(buffer),
+        coverage: trace.coverage(buffer),
         in_ticks,
         min_samples: 1,
         names: &names,
@@ -74,7 +74,8 @@ fn of_events(path: &Path, metrics: &[Metric], part: &PartArgs, events: &QueryEve
         clock: buffer.clock.clone(),
         in_ticks,
         cpus: trace.cpu_count,
-        enabled: conditions.enabled.as_ref().map(|enabled| {
+        limits: conditions.coverage.limits(|_| false),
+        enabled: conditions.coverage.events.as_ref().map(|enabled| {
             let text = |(event, filter): &(EventName, Option<String>)| match filter {
                 Some(filter) => format!("{event} if {filter}"),
                 None => event.to_string(),

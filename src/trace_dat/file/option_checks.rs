@@ -108,7 +108,9 @@ fn defect(option: &RawOption, abi: Abi) -> Option<&'static str> {
             let printable = !text.contains(|c: char| c.is_ascii_control() && !matches!(c, '\n' | '\t'));
             printable && text.contains(':')
         }),
-        OptionId::RTRACE_VIEW => text(option).is_some_and(|text| text.starts_with("buffer ")),
+        OptionId::RTRACE_VIEW | OptionId::RTRACE_COVERAGE => {
+            text(option).is_some_and(|text| text.starts_with("buffer "))
+        }
         OptionId::RTRACE_EVENTS => {
             let named = |line: &str| line.split(' ').next().is_some_and(|event| EventName::parse(event).is_some());
             text(option).is_some_and(|text| text.starts_with("buffer ") && text.lines().skip(1).all(named))
