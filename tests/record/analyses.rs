@@ -185,7 +185,7 @@ fn a_part_does_not_contradict_the_whole() {
         (&["-F"], "only events of these tasks were recorded: "),
     ] {
         record(limit);
-        env.rtrace(&["convert", "trace.dat", "-o", "converted.dat", "--compression", "none"]).exits(0);
+        env.rtrace(&["convert", "trace.dat", "-o", "converted.dat", "--force"]).exits(0);
         for file in ["trace.dat", "converted.dat"] {
             for assertion in ["run(sh) < 1h", "max(wait()) < 1h", "busy < 101%", "count(sched:sched_switch) < 1000000"]
             {
