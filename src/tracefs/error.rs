@@ -38,6 +38,9 @@ pub enum Error {
         /// A file that every tracefs has.
         missing: &'static str,
     },
+    /// The kernel is locked down so far that it shows nothing of tracefs.
+    #[error("the kernel is locked down (confidentiality): it refuses tracefs even to root")]
+    LockedDown,
     /// The kernel lacks a file, thus a feature.
     #[error("failed to {action} `{file}`: this kernel has no such file")]
     Unsupported {
@@ -178,13 +181,14 @@ impl Error {
             Error::NotMounted
             | Error::Mount { .. }
             | Error::NotRoot { .. }
+            | Error::LockedDown
             | Error::Unsupported { .. }
             | Error::NoFeature { .. }
             | Error::NoTracer { .. }
             | Error::TopTracer { .. } => true,
             Error::File { kernel: Some(_), .. } => false,
             Error::File { cause, .. } | Error::Journal { cause, .. } => {
-                matches!(cause.raw_os_error(), Some(code) if code == Errno::EPERM as i32 || code == Errno::EACCES as i32)
+                matches!(cause.raw_os_error(), Some(code) if [Errno::EPERM, Errno::EACCES, Errno::EROFS].iter().any(|errno| *errno as i32 == code))
             }
             _ => false,
         }
@@ -211,6 +215,14 @@ impl Error {
             Error::NotRoot { .. } => vec![
                 "run it as root.".to_owned(),
                 "root can hand it to a user: `mount -o remount,uid=USER` on it; a group (`gid=GROUP,mode=750`) may only read."
+                    .to_owned(),
+            ],
+            Error::LockedDown => {
+                vec!["boot without lockdown=confidentiality, or without Secure Boot where that asks for it.".to_owned()]
+            }
+            Error::File { cause, .. } if cause.raw_os_error() == Some(Errno::EROFS as i32) => vec![
+                "tracefs is mounted read-only: as root, `mount -o remount,rw /sys/kernel/tracing` opens it; a container takes \
+                 the host's with `-v /sys/kernel/tracing:/sys/kernel/tracing`."
                     .to_owned(),
             ],
             Error::Unsupported { config: Some(config), .. } | Error::NoFeature { config: Some(config), .. } => {

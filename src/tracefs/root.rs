@@ -10,6 +10,16 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// True of a kernel in lockdown's mode confidentiality, which makes no file in tracefs; without securityfs, of one that was
+/// booted so.
+fn is_locked_down() -> bool {
+    match std::fs::read_to_string("/sys/kernel/security/lockdown") {
+        Ok(levels) => levels.contains("[confidentiality]"),
+        Err(_) => std::fs::read_to_string("/proc/cmdline")
+            .is_ok_and(|words| words.split_whitespace().any(|word| word == "lockdown=confidentiality")),
+    }
+}
+
 /// More bytes than most kernels have in /proc/kallsyms: 5 MB with few modules, 12 MB with a distribution's.
 const LARGE_KALLSYMS: usize = 16 << 20;
 
@@ -83,6 +93,7 @@ impl Tracefs {
             Ok(names) => names,
         };
         match wanted.iter().find(|wanted| !names.iter().any(|(name, _)| name == **wanted)) {
+            Some(_) if names.is_empty() && is_locked_down() => Err(Error::LockedDown),
             Some(missing) => Err(Error::NotTracefs { path: path(), missing }),
             None => Ok(()),
         }

@@ -72,11 +72,10 @@ impl Journal {
         }
         self.note(Undo::Instance { name: name.to_owned() })?;
         if let Err(error) = self.writer.mkdir(&dir) {
-            if error.errno() == Some(Errno::EEXIST) {
-                // Somebody else's since we looked: not ours to remove.
-                self.undo.pop();
-                self.append_to_disk(|| Undo::NotMade { name: name.to_owned() })?;
-            }
+            // It is not made (a tracefs that is read-only, closed or full), or somebody else's since we looked: not ours to
+            // remove.
+            self.undo.pop();
+            self.append_to_disk(|| Undo::NotMade { name: name.to_owned() })?;
             return Err(error);
         }
         self.created.push(name.to_owned());

@@ -23,7 +23,7 @@ pub(super) enum Undo {
     Remove { file: String, said: String, text: String },
     /// Remove an instance, its triggers first.
     Instance { name: String },
-    /// Takes back the note that instance `name` is made: somebody else had made it in the meantime.
+    /// Takes back the note that instance `name` is made: the kernel refused it, or somebody else had made it in the meantime.
     NotMade { name: String },
     /// Nothing to undo: the recording whose events are in the rings.
     Recording(JournalledRecording),
