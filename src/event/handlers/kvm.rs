@@ -6,8 +6,9 @@ use crate::print_fmt::Context;
 use crate::text::num;
 
 pub(in crate::event) enum Kvm {
+    /// Of x86; `rip` since Linux 5.8. Other architectures have other fields: there the print format counts.
     Entry {
-        vcpu: Option<NumberField>,
+        vcpu: NumberField,
         rip: Option<NumberField>,
     },
     Exit {
@@ -39,7 +40,7 @@ impl Kvm {
     pub(super) fn new(event: &EventFormat) -> Option<Self> {
         let field = |name| NumberField::field(event, name);
         Some(match event.name.as_str() {
-            "kvm_entry" => Kvm::Entry { vcpu: field("vcpu_id"), rip: field("rip") },
+            "kvm_entry" => Kvm::Entry { vcpu: field("vcpu_id")?, rip: field("rip") },
             "kvm_exit" => Kvm::Exit {
                 reason: field("exit_reason")?,
                 isa: field("isa"),
@@ -86,14 +87,12 @@ impl Kvm {
         match self {
             Kvm::Entry { vcpu, rip } => {
                 out.extend_from_slice(b" vcpu ");
-                num::dec(out, vcpu.map_or(0, |f| f.get(cx)));
-                out.extend_from_slice(b" rip 0x");
-                num::hex(out, rip.map_or(0, |f| f.get(cx)));
+                num::dec(out, vcpu.get(cx));
+                put_rip(*rip, cx, out);
             }
             Kvm::Exit { reason, isa, rip, info1, info2 } => {
                 exit_reason(isa.map_or(1, |f| f.get(cx)), reason.get(cx), out);
-                out.extend_from_slice(b" rip 0x");
-                num::hex(out, rip.map_or(0, |f| f.get(cx)));
+                put_rip(*rip, cx, out);
                 if let (Some(info1), Some(info2)) = (info1, info2) {
                     out.extend_from_slice(b" info ");
                     num::hex(out, info1.get(cx));
@@ -137,6 +136,14 @@ impl Kvm {
     }
 }
 
+/// ` rip 0xffffffff81000000`; nothing if the format lacks the field.
+fn put_rip(rip: Option<NumberField>, cx: &Context<'_>, out: &mut Vec<u8>) {
+    if let Some(rip) = rip {
+        out.extend_from_slice(b" rip 0x");
+        num::hex(out, rip.get(cx));
+    }
+}
+
 /// `reason EPT_VIOLATION`, by Intel's (1) or AMD's (2) numbers.
 fn exit_reason(isa: u64, code: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(b"reason ");
@@ -174,10 +181,16 @@ impl ShadowPage {
     fn write(&self, cx: &Context<'_>, out: &mut Vec<u8>) {
         let role = self.role.get(cx);
         let bit = |n: u32| role >> n & 1 == 1;
-        out.extend_from_slice(b"sp gen ");
-        num::dec(out, self.generation.map_or(0, |f| f.get(cx)));
-        out.extend_from_slice(b" gfn ");
-        num::hex(out, self.gfn.map_or(0, |f| f.get(cx)));
+        out.extend_from_slice(b"sp");
+        // since Linux 3.11
+        if let Some(generation) = self.generation {
+            out.extend_from_slice(b" gen ");
+            num::dec(out, generation.get(cx));
+        }
+        if let Some(gfn) = self.gfn {
+            out.extend_from_slice(b" gfn ");
+            num::hex(out, gfn.get(cx));
+        }
         out.extend_from_slice(b" l");
         num::dec(out, role & 0xf);
         out.push(b' ');
@@ -190,11 +203,14 @@ impl ShadowPage {
         out.extend_from_slice(if bit(12) { b"" } else { b"!" });
         out.extend_from_slice(b"nxe ");
         out.extend_from_slice(if bit(16) { b"!" } else { b"" });
-        out.extend_from_slice(b"ad root ");
-        num::dec(out, self.root.map_or(0, |f| f.get(cx)));
-        out.push(b' ');
-        let unsync = self.unsync.is_some_and(|f| f.get(cx) != 0);
-        out.extend_from_slice(if unsync { b"unsync" } else { b"sync" });
+        out.extend_from_slice(b"ad");
+        if let Some(root) = self.root {
+            out.extend_from_slice(b" root ");
+            num::dec(out, root.get(cx));
+        }
+        if let Some(unsync) = self.unsync {
+            out.extend_from_slice(if unsync.get(cx) != 0 { b" unsync" } else { b" sync" });
+        }
         if let Some(created) = self.created {
             out.extend_from_slice(if created.get(cx) != 0 { b" new" } else { b" existing" });
         }
@@ -405,6 +421,32 @@ print fmt: \"%s %s\", ({ trace_seq_printf(p, \"...\"); saved_ptr; }), REC->creat
         let mut out = Vec::new();
         Kvm::page(&event).unwrap().write(&cx, &mut out);
         assert_eq!(String::from_utf8(out).unwrap(), "sp gen 1 gfn 20 l4 8-byte q0 direct wux nxe ad root 3 sync new");
+    }
+
+    /// x86 before 5.8 has no `rip`, arm64 and riscv no `vcpu_id`.
+    #[test]
+    fn fields_that_a_kernel_lacks_are_left_out() {
+        let head = "ID: 7\nformat:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n";
+        let new = |name: &str, field: &str| {
+            let text =
+                format!("name: {name}\n{head}\tfield:{field};\toffset:8;\tsize:4;\tsigned:0;\n\nprint fmt: \"\"\n");
+            Kvm::new(&EventFormat::parse("kvm", &text).unwrap())
+        };
+        let symbols = Symbols::default();
+        let data = [0, 0, 0, 0, 0, 0, 0, 0, 12, 0, 0, 0];
+        let cx = Context { data: &data, abi: Abi { endian: Endian::Little, long_size: 8 }, symbols: &symbols };
+        for (name, field, want) in [
+            ("kvm_entry", "unsigned int vcpu_id", Some(" vcpu 12")),
+            ("kvm_entry", "unsigned long vcpu_pc", None),
+            ("kvm_exit", "unsigned int exit_reason", Some("reason HLT")),
+        ] {
+            let text = new(name, field).map(|kvm| {
+                let mut out = Vec::new();
+                kvm.write(&cx, &mut out);
+                String::from_utf8(out).unwrap()
+            });
+            assert_eq!(text.as_deref(), want, "{name} with {field}");
+        }
     }
 
     /// The layouts are those of libtraceevent's kvm plugin.

@@ -12,7 +12,7 @@ mod kernel_view;
 mod meta;
 mod offline_cpus;
 mod open;
-mod option_checks;
+pub(super) mod option_checks;
 pub(super) mod options;
 pub(super) mod owned_dir;
 mod page_size;

@@ -19,8 +19,8 @@ const OURS: RangeInclusive<u16> = 0x7274..=0x727f;
 /// More damaged options than this are not named.
 const MOST: usize = 1000;
 
-/// Adds those of `options` that cannot be to `damage`.
-pub(super) fn check(options: &[RawOption], abi: Abi, damage: &mut Vec<FileError>) {
+/// Adds those of `options` that cannot be in a file of this version to `damage`.
+pub(super) fn check(options: &[RawOption], version: u8, abi: Abi, damage: &mut Vec<FileError>) {
     let mut once = HashSet::new();
     let kinds: HashSet<OptionId> = options.iter().map(|option| option.id).collect();
     let lacks = ALWAYS.iter().any(|id| !kinds.contains(id));
@@ -31,11 +31,21 @@ pub(super) fn check(options: &[RawOption], abi: Abi, damage: &mut Vec<FileError>
             id if is_newer(id) && (lacks || KNOWN_BY_CONTENT.iter().any(|id| holds(option, *id, abi))) => {
                 Some("its kind is not known, and it may be the one of another kind that is missing")
             }
+            // Before trace-cmd 3.0 it only says that the clock follows the table of CPUs.
+            OptionId::TRACECLOCK if version == 6 && option.data.is_empty() => None,
             _ => defect(option, abi),
         };
         what.map(|what| option.error(what))
     });
     damage.extend(defects.take(MOST));
+}
+
+/// True if the option is the list of thread groups, lines of `TID TGID`, that the trace-cmd of Steam's and gpuvis' users
+/// stores under the number that CPUCOUNT has elsewhere.
+pub(in crate::trace_dat) fn is_thread_groups(option: &RawOption) -> bool {
+    let number = |word: &str| word.parse::<u32>().is_ok();
+    let pair = |line: &str| line.split_once(' ').is_some_and(|(tid, tgid)| number(tid) && number(tgid.trim_end()));
+    option.id == OptionId::CPUCOUNT && text(option).is_some_and(|text| !text.is_empty() && text.lines().all(pair))
 }
 
 /// The highest number of a CPU whose statistics there are, and one more.
@@ -171,6 +181,10 @@ mod tests {
     use crate::trace_dat::FilePart;
 
     fn damage(options: &[(OptionId, &[u8])]) -> Vec<String> {
+        damage_in(7, options)
+    }
+
+    fn damage_in(version: u8, options: &[(OptionId, &[u8])]) -> Vec<String> {
         let option = |(id, data): &(OptionId, &[u8])| RawOption {
             id: *id,
             data: data.to_vec(),
@@ -180,7 +194,7 @@ mod tests {
         let options: Vec<RawOption> = options.iter().map(option).collect();
         let mut damage = Vec::new();
         let abi = Abi { endian: crate::abi::Endian::Little, long_size: 8 };
-        check(&options, abi, &mut damage);
+        check(&options, version, abi, &mut damage);
         damage.iter().map(ToString::to_string).collect()
     }
 
@@ -200,6 +214,26 @@ mod tests {
             (OptionId::HOOK, b"sched_switch,next_pid/sched_switch,prev_pid\0"),
         ];
         assert!(damage(&sound).is_empty(), "{:?}", damage(&sound));
+    }
+
+    #[test]
+    fn a_clock_without_text_is_sound_in_version_6() {
+        assert!(damage_in(6, &[(OptionId::TRACECLOCK, b"")]).is_empty());
+        assert_eq!(damage_in(7, &[(OptionId::TRACECLOCK, b"")]).len(), 1);
+    }
+
+    #[test]
+    fn thread_groups_are_no_count_of_cpus() {
+        let of = |data: &[u8]| {
+            is_thread_groups(&RawOption {
+                id: OptionId::CPUCOUNT,
+                data: data.to_vec(),
+                offset: 9,
+                place: FilePart::Prefix,
+            })
+        };
+        assert!(of(b"1 1\n") && of(b"812 810\n813 810\n\0"));
+        assert!(!of(&[8, 0, 0, 0]) && !of(&[0; 4]) && !of(b"") && !of(b"812\n") && !of(b"812 x\n"));
     }
 
     #[test]

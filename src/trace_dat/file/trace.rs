@@ -116,7 +116,8 @@ impl Trace {
     /// Applies the options about the whole recording.
     pub(in crate::trace_dat) fn apply_options(&mut self) {
         let mut damage = Vec::new();
-        if let Some(option) = self.option(OptionId::CPUCOUNT) {
+        let count = self.option(OptionId::CPUCOUNT).filter(|option| !option_checks::is_thread_groups(option));
+        if let Some(option) = count {
             let count = option.scan(self.abi).u32().ok().filter(|_| option.data.len() == size_of::<u32>());
             let count = count.filter(|count| (1..=65536).contains(count));
             match (count, option_checks::cpus_with_statistics(&self.options)) {
@@ -128,7 +129,7 @@ impl Trace {
             }
             self.cpu_count = count.unwrap_or(self.cpu_count);
         }
-        option_checks::check(&self.options, self.abi, &mut damage);
+        option_checks::check(&self.options, self.prefix.version, self.abi, &mut damage);
         if let Some(option) = self.option(OptionId::RTRACE_SPOOLS) {
             match SpoolTable::read(option, self.abi) {
                 Ok(table) => {

@@ -3,6 +3,7 @@
 use super::from_file::{facts, loaded, systems};
 use super::sections::FileLock;
 use super::{SectionWriter, WriteError};
+use crate::trace_dat::file::option_checks::is_thread_groups;
 use crate::trace_dat::file::options::chosen_clock;
 use crate::trace_dat::{Codec, OptionId, SectionId, Trace};
 use std::fs::File;
@@ -31,7 +32,7 @@ impl SectionWriter {
         }
         writer.saved_cmdlines(&from.saved_cmdlines)?;
         facts(from).for_each(|(id, data)| writer.option(id, data));
-        if from.option(OptionId::CPUCOUNT).is_none() {
+        if from.option(OptionId::CPUCOUNT).is_none_or(is_thread_groups) {
             writer.option_u32(OptionId::CPUCOUNT, from.cpu_count);
         }
         Ok(writer)

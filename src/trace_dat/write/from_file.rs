@@ -1,6 +1,7 @@
 //! The part of a file that is copied to another.
 
 use super::WriteError;
+use crate::trace_dat::file::option_checks::is_thread_groups;
 use crate::trace_dat::{LazyBytes, LossCause, OptionId, Trace, UnsavedEvents};
 use std::borrow::Cow;
 
@@ -15,7 +16,7 @@ fn is_fact(id: OptionId) -> bool {
 
 /// The options of `from` that a copy gets. One of an unfinished recording says that it is.
 pub(super) fn facts(from: &Trace) -> impl Iterator<Item = (OptionId, Cow<'_, [u8]>)> {
-    let options = from.options.iter().filter(|option| is_fact(option.id));
+    let options = from.options.iter().filter(|option| is_fact(option.id) && !is_thread_groups(option));
     let entries = from.spools.iter().flat_map(|table| &table.entries);
     let unfinished = entries.map(|entry| {
         let (buffer, cpu, cause) = (entry.buffer.clone(), entry.cpu, LossCause::UNFINISHED);
@@ -23,7 +24,15 @@ pub(super) fn facts(from: &Trace) -> impl Iterator<Item = (OptionId, Cow<'_, [u8
     });
     let marks = unfinished.filter(|mark| mark.events != Some(0)).map(|mark| mark.write(from.abi));
     let marks = marks.map(|data| (OptionId::RTRACE_UNSAVED, Cow::Owned(data)));
-    options.map(|option| (option.id, Cow::Borrowed(&option.data[..]))).chain(marks)
+    options
+        .map(|option| match option.id {
+            // Version 6 has it beside the table of CPUs.
+            OptionId::TRACECLOCK if option.data.is_empty() && !from.clock().is_empty() => {
+                (option.id, Cow::Owned(format!("[{}]\0", from.clock()).into_bytes()))
+            }
+            id => (id, Cow::Borrowed(&option.data[..])),
+        })
+        .chain(marks)
 }
 
 /// The texts of a file's formats by system, in the file's order.
