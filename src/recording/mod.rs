@@ -1,5 +1,5 @@
 //! The front door: a [`Recording`] is opened once, the same way for everybody; a [`Query`] says which of its events are
-//! wanted and lends them in the order of time, to a closure, to an [`Exporter`](crate::export::Exporter) or to an
+//! wanted and lends them in the order of time, to a closure, to an [`Exporter`] or to an
 //! [`Analysis`](crate::analysis::Analysis); an [`Outcome`] says what was lost or damaged on the way.
 //!
 //! [`LiveMerge`] orders the records of rings that are still being filled: `examples/live.rs`.
