@@ -1,6 +1,6 @@
 //! CPUs that are switched off before, during or after a recording: one that has never been online has no ring.
 
-use crate::guest_machine::{Guest, on_kernels};
+use crate::guest_machine::{Guest, Kernel, on_kernels};
 
 on_kernels!(they_are_quiet: V6_12, AllTracers => |kernel| {
     let options = ["-a", "maxcpus=2", "-q", "-smp", "-q", "3"];
