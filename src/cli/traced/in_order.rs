@@ -98,7 +98,7 @@ impl clap::Args for TracedOptions {
             )
             .arg(
                 each("buffer-size", 'b', "SIZE")
-                    .help("Ring buffer per CPU: KiB, or with K, M, G; the kernel has 1408K; CPU=SIZE for one CPU"),
+                    .help("Ring buffer per CPU: KiB, or with K, M, G, or CPU=SIZE; default 1408K"),
             )
             .arg(each("clock", 'C', "CLOCK").help("Trace clock: local, global, mono, boot, tsc2nsec, ... (list -C)"));
         super::tracers::augment(command)

@@ -161,6 +161,8 @@ mod tests {
             is("enable_event", "enable_event:a:b:unlimited")
                 && is("enable_event:a:b:unlimited", "enable_event:a:b:unlimited")
         );
-        assert!(!is("enable_event:a:c", "enable_event:a:b:unlimited") && !is("traceon", "traceoff:unlimited"));
+        assert!(!is("enable_event:a:c", "enable_event:a:b:unlimited") && !is("snapshot", "traceoff:unlimited"));
+        // The kernel's `!traceon` takes out the trigger that switches tracing, whichever way.
+        assert!(is("traceon", "traceoff:unlimited") && is("disable_event:a:b", "enable_event:a:b:unlimited"));
     }
 }
