@@ -119,7 +119,7 @@ fn a_killed_controller_leaves_nothing_at_the_agent() {
         // 4: with the controller went events that it had taken out of the rings.
         let out = env.rtrace(&["recover", file]);
         assert!(matches!(out.status(), Some(0 | 4)), "{}", out.stderr());
-        env.rtrace(&["dump", "--validate", file]).exits(0);
+        env.rtrace(&["dump", "--validate", file]).exits(4);
     }
     let killed = nix::unistd::Pid::from_raw(controller.id().cast_signed());
     assert_eq!(instances_of(killed), [""; 0], "recover puts back whatever the file says");

@@ -26,14 +26,15 @@ fn a_recording_ends_with_the_interval_that_is_too_long() {
         record(&env, &args).exits(3).complains_with(&format!("; stopped: {condition}: "));
         assert!(env.path().join("done").exists(), "the command goes on");
         let why = summary(&env)["stopped"].as_str().unwrap().to_owned();
+        // Of -F a latency is not decided: events of other tasks may be missing between. The spot is that of the interval.
         // The recording holds the interval, however long it was on a busy machine, and nothing of the two seconds after it.
-        let out = env.rtrace(&["check", "--json", "--assert", &format!("max({SLEPT}) <= 300ms")]).exits(3).stdout();
+        let out = env.rtrace(&["check", "--json", "--assert", &format!("max({SLEPT}) <= 300ms")]).exits(4).stdout();
         let checked: Value = serde_json::from_str(&out).unwrap();
         let end = checked["assertions"][0]["spot"]["end"].as_u64().unwrap() as f64 / 1e9;
         let said = why.split(" to ").nth(1).and_then(|rest| rest.split(' ').next()).and_then(|at| at.parse().ok());
         // Two rings: each has stamped the event.
         assert!(said.is_some_and(|said: f64| (said - end).abs() < 0.005), "{why}: {end}");
-        env.rtrace(&["check", "--assert", &format!("max({SLEPT}) < 1900ms")]).exits(0);
+        env.rtrace(&["check", "--assert", &format!("max({SLEPT}) < 1900ms")]).exits(4);
         assert!(report(&env).iter().filter(|line| line.contains("sys_exit_clock_nanosleep")).count() >= 6);
         assert_eq!(left(&tracefs), 0);
     }

@@ -7,12 +7,14 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// A trace file that lies in memory.
+/// A trace file that lies in memory: the start of a recording that runs, whose spools are not the receiver's.
 ///
 /// # Errors
 /// If it is none, or the machine has no memory.
 pub(in crate::network) fn opened(bytes: &[u8]) -> io::Result<Trace> {
-    Trace::open(in_memory(bytes)?).map_err(io::Error::other)
+    let mut trace = Trace::open(in_memory(bytes)?).map_err(io::Error::other)?;
+    trace.spools = None; // a copy with them says that it is unfinished
+    Ok(trace)
 }
 
 fn in_memory(bytes: &[u8]) -> io::Result<File> {

@@ -1,6 +1,6 @@
 //! Version 6: everything in a fixed order, sub-buffers uncompressed, one size of sub-buffers for all.
 
-use super::from_file::{facts, loaded, systems};
+use super::from_file::{facts, loaded, systems, unfinished_marks};
 use super::parts::{note_gap, page_start};
 use super::{WriteError, parts};
 use crate::abi::{Abi, Endian};
@@ -10,6 +10,7 @@ use crate::trace_dat::file::private_options;
 use crate::trace_dat::put::FileBytes;
 use crate::trace_dat::{OptionId, Trace};
 use crate::units::CpuId;
+use std::borrow::Cow;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
@@ -63,7 +64,8 @@ impl Version6 {
             out.u32(len).raw(text);
         }
         out.u64(from.saved_cmdlines.len() as u64).raw(&from.saved_cmdlines).u32(cpus).raw(b"options  \0");
-        let facts = facts(from).filter(|(id, _)| *id != OptionId::LAST_BOOT_INFO);
+        let marks = unfinished_marks(from).map(|(id, data)| (id, Cow::Owned(data)));
+        let facts = facts(from).filter(|(id, _)| *id != OptionId::LAST_BOOT_INFO).chain(marks);
         private_options::put(&mut out, abi, &facts.collect::<Vec<_>>());
         let mut instances = Vec::new();
         for name in names.iter().filter(|name| !name.is_empty()) {

@@ -1,5 +1,6 @@
 //! Version 7, written front to back: each buffer's section is followed by the options that name it.
 
+use super::from_file::unfinished_marks;
 use super::parts::page_start;
 use super::{SectionWriter, WriteError};
 use crate::trace_dat::put::FileBytes;
@@ -31,7 +32,9 @@ struct WrittenCpu {
 
 impl Version7 {
     pub(super) fn create(file: File, from: &Trace, codec: Codec) -> Result<Self, WriteError> {
-        Self::after(SectionWriter::copy_facts(file, from, codec)?)
+        let mut writer = SectionWriter::copy_facts(file, from, codec)?;
+        unfinished_marks(from).for_each(|(id, data)| writer.option(id, data));
+        Self::after(writer)
     }
 
     /// Goes on where `writer` has all but the buffers.

@@ -14,25 +14,27 @@ fn is_fact(id: OptionId) -> bool {
     !pointer && !layout && id != OptionId::BUFFER && id != OptionId::DONE
 }
 
-/// The options of `from` that a copy gets. One of an unfinished recording says that it is.
+/// The options of `from` about its recording.
 pub(super) fn facts(from: &Trace) -> impl Iterator<Item = (OptionId, Cow<'_, [u8]>)> {
     let options = from.options.iter().filter(|option| is_fact(option.id) && !is_thread_groups(option));
+    options.map(|option| match option.id {
+        // Version 6 has it beside the table of CPUs.
+        OptionId::TRACECLOCK if option.data.is_empty() && !from.clock().is_empty() => {
+            (option.id, Cow::Owned(format!("[{}]\0", from.clock()).into_bytes()))
+        }
+        id => (id, Cow::Borrowed(&option.data[..])),
+    })
+}
+
+/// The options by which a copy of an unfinished recording says that it is one.
+pub(super) fn unfinished_marks(from: &Trace) -> impl Iterator<Item = (OptionId, Vec<u8>)> {
     let entries = from.spools.iter().flat_map(|table| &table.entries);
     let unfinished = entries.map(|entry| {
         let (buffer, cpu, cause) = (entry.buffer.clone(), entry.cpu, LossCause::UNFINISHED);
         entry.account().unwrap_or(UnsavedEvents { buffer, cpu, events: None, cause })
     });
     let marks = unfinished.filter(|mark| mark.events != Some(0)).map(|mark| mark.write(from.abi));
-    let marks = marks.map(|data| (OptionId::RTRACE_UNSAVED, Cow::Owned(data)));
-    options
-        .map(|option| match option.id {
-            // Version 6 has it beside the table of CPUs.
-            OptionId::TRACECLOCK if option.data.is_empty() && !from.clock().is_empty() => {
-                (option.id, Cow::Owned(format!("[{}]\0", from.clock()).into_bytes()))
-            }
-            id => (id, Cow::Borrowed(&option.data[..])),
-        })
-        .chain(marks)
+    marks.map(|data| (OptionId::RTRACE_UNSAVED, data))
 }
 
 /// The texts of a file's formats by system, in the file's order.
