@@ -119,7 +119,9 @@ fn a_killed_controller_leaves_nothing_at_the_agent() {
         // 4: with the controller went events that it had taken out of the rings.
         let out = env.rtrace(&["recover", file]);
         assert!(matches!(out.status(), Some(0 | 4)), "{}", out.stderr());
-        env.rtrace(&["dump", "--validate", file]).exits(4);
+        // The contents of the rings of a killed recorder, and of its agent's, are in no file.
+        let out = env.rtrace(&["dump", "--validate", file]);
+        assert!(matches!(out.status(), Some(0 | 4)), "{}", out.stderr());
     }
     let killed = nix::unistd::Pid::from_raw(controller.id().cast_signed());
     assert_eq!(instances_of(killed), [""; 0], "recover puts back whatever the file says");
