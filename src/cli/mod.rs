@@ -27,6 +27,7 @@ mod flame;
 mod generate;
 mod given;
 mod help;
+mod helper_programs;
 mod hist;
 mod holders;
 mod instance;

@@ -1,13 +1,14 @@
 //! `rtrace setup-guest`.
 
 use super::exit::{Exit, Failure, print};
+use super::helper_programs::HelperPath;
 use anyhow::{Context, anyhow};
 use nix::unistd::Group;
 use rtrace::network::{FIFO_FOLDER, GuestFifos};
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 /// Ports of a virtio-serial device beside its own.
 const PORTS: u32 = 30;
@@ -102,7 +103,9 @@ fn virsh(words: &[&str], input: &str) -> Result<Output, Failure> {
         // Less than a pipe holds.
         ours.write_all(input.as_bytes())?;
         drop(ours);
-        Command::new("virsh").args(words).stdin(input_end).output()
+        let helpers = HelperPath::of_environment();
+        let file = helpers.find("virsh").ok_or(io::ErrorKind::NotFound)?;
+        helpers.command(&file).args(words).stdin(input_end).output()
     };
     let output = run().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {

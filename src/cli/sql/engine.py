@@ -1,11 +1,19 @@
+import sys
+
+# Nothing of the current directory, which is the first of them.
+layout, directory, *places = sys.argv[1:]
+sys.path[:] = [*filter(None, sys.path), *places]
+
 import csv
 import json
-import sys
+import os
 
 import duckdb
 
+if layout == "probe":
+    sys.exit(0)
+os.chdir(directory)
 views, query = sys.stdin.read().split("-- query\n", 1)
-layout = sys.argv[1]
 try:
     database = duckdb.connect()
     database.execute(views)

@@ -1,10 +1,12 @@
 //! A pager between standard output and the terminal.
 
 use super::capabilities::is_dumb;
+use crate::cli::helper_programs::HelperPath;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
+use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use nix::sys::signal::{SigSet, Signal};
@@ -33,14 +35,16 @@ impl Pager {
         if wanted.is_empty() || wanted == "cat" {
             return None;
         }
-        let mut command = Command::new("sh");
+        let helpers = HelperPath::of_environment();
+        let is_there = |program: &str| program.contains('/') || helpers.find(program).is_some();
+        let found = wanted.to_str().and_then(|words| words.split_whitespace().next()).is_some_and(is_there);
+        let mut command = if found { helpers.command(Path::new("/bin/sh")) } else { return None };
         command.arg("-c").arg(&wanted).stdin(Stdio::piped());
         // Without a screenful it ends by itself, colours are shown, and the text stays on the terminal afterwards.
         if variable("LESS").is_none() {
             command.env("LESS", "FRX");
         }
-        let found = wanted.to_str().and_then(|words| words.split_whitespace().next()).is_some_and(is_in_path);
-        let mut child = if found { command.spawn().ok()? } else { return None };
+        let mut child = command.spawn().ok()?;
         let pipe = child.stdin.take()?;
         if dup2_stdout(&pipe).is_err() {
             return None;
@@ -60,10 +64,4 @@ impl Drop for Pager {
         }
         let _ = self.0.wait();
     }
-}
-
-/// True if a program of that name can be found.
-fn is_in_path(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    program.contains('/') || std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
 }

@@ -5,6 +5,7 @@ use crate::common::bounded::output;
 use crate::common::corpus::own;
 use crate::common::environment::TestEnvironment;
 use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// Runs `rtrace sql WORDS` with the module duckdb, and temporary files in `tmp`; gives status and both streams.
@@ -65,4 +66,62 @@ fn without_duckdb_it_says_what_to_install() {
     let done = output(&mut command).expect("rtrace");
     let said = String::from_utf8_lossy(&done.stderr);
     assert!(done.status.code() == Some(5) && said.contains("pip install duckdb"), "{said}");
+}
+
+/// Writes a program into `folder` that leaves `mark`.
+fn plant(folder: &Path, name: &str, mark: &Path) {
+    let text = format!("#!/bin/sh\n: > '{}'\n", mark.display());
+    std::fs::write(folder.join(name), text).expect("a file");
+    std::fs::set_permissions(folder.join(name), std::fs::Permissions::from_mode(0o755)).expect("a mode");
+}
+
+#[test]
+fn what_others_may_have_planted_is_not_run() {
+    let env = TestEnvironment::new();
+    let (mark, own) = (env.path().join("mark"), env.path().join("own"));
+    let (open, here) = (env.path().join("open"), env.path().join("here"));
+    let module = |folder: &Path, name: &str| {
+        let text = format!("open({:?}, 'w').close()\n", mark.display().to_string());
+        std::fs::write(folder.join(name), text).expect("a file");
+    };
+    for folder in [&own, &open, &here] {
+        std::fs::create_dir(folder).expect("a folder");
+        for name in ["duckdb.py", "csv.py", "json.py", "os.py", "site.py", "sitecustomize.py"] {
+            module(folder, name);
+        }
+        ["duckdb", "virsh"].iter().for_each(|name| plant(folder, name, &mark));
+    }
+    // A module of a folder that is safe stands before no module of Python's own library.
+    ["csv.py", "json.py", "os.py", "site.py", "sitecustomize.py"].iter().for_each(|name| {
+        std::fs::remove_file(own.join(name)).expect("a file");
+    });
+    for folder in [&open, &here] {
+        ["python3", "sh"].iter().for_each(|name| plant(folder, name, &mark));
+        std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o1777)).expect("a mode");
+    }
+    let runs = |path: &str, modules: &str, words: &[&str]| {
+        let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
+        command.current_dir(&here).env("PATH", path).env("PYTHONPATH", modules).env("HOME", &open).args(words);
+        let done = output(&mut command).expect("rtrace");
+        let ran = std::fs::remove_file(&mark).is_ok();
+        (ran, String::from_utf8_lossy(&done.stderr).into_owned())
+    };
+    let query: &[&str] = &["sql", "select 1"];
+    let (open_text, own_text) = (open.display().to_string(), own.display().to_string());
+    for before in ["", ".:", ":", "../here:", &format!("{open_text}:"), &format!("{own_text}/../open:")] {
+        let path = format!("{before}/usr/local/bin:/usr/bin:/bin:");
+        for modules in ["", ".", ":", &open_text, "../own"] {
+            let (ran, said) = runs(&path, modules, query);
+            assert!(!ran, "PATH={path} PYTHONPATH={modules}: {said}");
+        }
+        assert!(!runs(&path, "", &["setup-guest", "vm"]).0, "PATH={path}");
+    }
+    // The same programs and modules where only this user can put them.
+    assert!(runs(&format!("{own_text}:/usr/bin:/bin"), "", query).0, "the user's own duckdb");
+    assert!(runs(&own_text, "", &["setup-guest", "vm"]).0, "the user's own virsh");
+    if Path::new("/usr/bin/python3").exists() {
+        assert!(runs("/usr/bin:/bin", &own_text, query).0, "the user's own module");
+        let (_, said) = runs("/usr/bin:/bin", &open_text, query);
+        assert!(said.contains("is not used: others can write to"), "{said}");
+    }
 }
