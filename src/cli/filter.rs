@@ -5,7 +5,7 @@ use super::keywords::{FILTERS, words};
 use super::language::{TargetArgs, format, invalid, nothing_set, report_others, select, select_or_all, warn};
 use crate::cli::terminal::stdout;
 use rtrace::filter::Filter;
-use rtrace::syntax::Diagnostic;
+use rtrace::syntax::{Diagnostic, widest};
 use rtrace::tracefs::{EventName, Instance, Journal};
 use serde_json::json;
 use std::io::Write;
@@ -259,7 +259,7 @@ fn show(args: &FilterShowArgs) -> Result<Exit, Failure> {
     if filters.is_empty() && only.is_empty() && without.is_empty() {
         nothing_set("filter", &instance, |other| filters_of(other).unwrap_or_default())?;
     }
-    let width = filters.iter().map(|(event, _)| event.to_string().len()).max().unwrap_or(0);
+    let width = widest(filters.iter().map(|(event, _)| event.to_string().len()));
     for (event, filter) in &filters {
         // A filter that was refused stays readable, with the kernel's complaint below.
         let first = filter.lines().next().unwrap_or("");

@@ -9,6 +9,7 @@ use super::stored::{Say, StoredRings};
 use crate::cli::terminal::note;
 use crate::cli::terminal::stdout;
 use rtrace::record::{Compression, Ring};
+use rtrace::syntax::widest;
 use rtrace::tracefs::{Instance, Journal, Tracefs};
 use rtrace::units::{ByteSize, counted};
 use serde_json::json;
@@ -341,7 +342,7 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
         writeln!(out, "{:#}", json!({"schema": "rtrace.instances", "version": 1, "instances": all}))?;
         return Ok(Exit::Success);
     }
-    let width = all.iter().filter_map(|one| one["name"].as_str()).map(str::len).max().unwrap_or(0);
+    let width = widest(all.iter().filter_map(|one| one["name"].as_str()).map(str::len));
     for one in all {
         let size = one["buffer_kib_per_cpu"].as_u64().map_or("?".to_owned(), |kib| ByteSize(kib * 1024).to_string());
         let on = if one["tracing"] == true { "on " } else { "off" };

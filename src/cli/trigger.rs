@@ -14,6 +14,7 @@ use crate::cli::terminal::stdout;
 use remove::{TriggerRemoval, remove_lines, verify};
 use rtrace::filter::Filter;
 use rtrace::hist::spec::{CheckContext, Features};
+use rtrace::syntax::widest;
 use rtrace::tracefs::{EventName, Feature, Instance, Journal, Tracefs, WriteMode};
 use rtrace::trigger::{FunctionTrigger, Trigger, TriggerAction};
 use serde_json::json;
@@ -315,7 +316,7 @@ fn list(args: &TriggerListArgs) -> Result<Exit, Failure> {
     if found.is_empty() && functions.is_empty() {
         nothing_set("trigger", &instance, |other| triggers(other, None).map_or(0, |found| found.len()))?;
     }
-    let width = found.iter().map(|(event, _)| event.to_string().len()).max().unwrap_or(0);
+    let width = widest(found.iter().map(|(event, _)| event.to_string().len()));
     for (event, lines) in found {
         for line in lines {
             writeln!(out, "{:width$}  {line}", event.to_string())?;

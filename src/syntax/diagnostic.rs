@@ -1,6 +1,7 @@
 //! An error in a text, with its place.
 
 use super::Span;
+use super::columns::clip;
 use std::fmt;
 
 /// An error in a text of one of the little languages. `Display` gives the message, then the text with a caret.
@@ -74,16 +75,18 @@ pub fn one_line(label: &'static str, text: &str) -> Result<(), Diagnostic> {
 /// Two lines, indented by two blanks and without a newline at the end: `LABEL: TEXT`, and a caret under `span`.
 ///
 /// Of a text of several lines the one where the span starts is shown. Control characters are shown as `?`, tabs as
-/// blanks, so that the caret stands under its column.
+/// blanks, so that the caret stands under its column. Of a line of more than 1,000 characters those around it are shown.
 pub fn caret(label: &str, text: &str, span: Span) -> String {
     let start = floor(text, span.start);
     let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
     let line_end = text[start..].find('\n').map_or(text.len(), |at| start + at);
     let end = floor(text, span.end).clamp(start, line_end);
-    let shown: String = text[line_start..line_end].chars().map(visible).collect();
-    let column = text[line_start..start].chars().count() + label.chars().count() + 2;
-    let width = text[start..end].chars().count().max(1);
-    format!("  {label}: {shown}\n  {:column$}^{}", "", "~".repeat(width - 1))
+    let before = text[line_start..start].chars().count();
+    let place = text[start..end].chars().count();
+    let (shown, from, to) = clip(&text[line_start..line_end], before, before + place);
+    let shown: String = shown.chars().map(visible).collect();
+    let blanks = " ".repeat(from + label.chars().count() + 2);
+    format!("  {label}: {shown}\n  {blanks}^{}", "~".repeat((to - from).saturating_sub(1)))
 }
 
 fn visible(c: char) -> char {
@@ -123,6 +126,8 @@ mod tests {
         );
         assert_eq!(caret("x", "ab\ncd", Span::at(2)), "  x: ab\n       ^");
         assert_eq!(caret("x", "", Span::new(5, 9)), "  x: \n     ^");
+        let far = caret("x", &format!("{} ?", "a".repeat(70_000)), Span::at(70_001));
+        assert_eq!(far.split_once('\n').map(|(_, line)| line.find('^')), Some(Some(208)), "{far}");
         assert_eq!(caret("x", "é\u{1b}y", Span::new(3, 9)), "  x: é?y\n       ^", "an end beyond the text");
     }
 

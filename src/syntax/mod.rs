@@ -10,12 +10,14 @@
 //!           ^~~~~~~
 //! ```
 
+mod columns;
 mod diagnostic;
 mod nearest;
 mod number;
 mod scanner;
 mod span;
 
+pub use columns::widest;
 pub use diagnostic::{Diagnostic, caret, one_line};
 pub use nearest::{did_you_mean, nearest};
 pub use number::{NumberError, parse_int};

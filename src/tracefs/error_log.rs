@@ -76,7 +76,8 @@ impl fmt::Display for LogEntry {
     /// Two lines, the second a caret under the place and the complaint; to be indented by `  kernel: `.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let command = self.command.replace('\n', " ");
-        write!(f, "  kernel: {command}\n          {:caret$}^ {}", "", self.text, caret = self.caret.min(command.len()))
+        let blanks = " ".repeat(self.caret.min(command.len()));
+        write!(f, "  kernel: {command}\n          {blanks}^ {}", self.text)
     }
 }
 

@@ -143,3 +143,29 @@ fn a_recording_comes_through_a_pipe() {
     let dumped = "cat \"$0\" | \"$1\" dump - --validate";
     env.run("bash", &["-c", dumped, file, env!("CARGO_BIN_EXE_rtrace")]).exits(0);
 }
+
+#[test]
+fn a_mistake_far_to_the_right_is_shown_with_some_characters_around_it() {
+    let env = TestEnvironment::new();
+    let file = crate::common::corpus::own().join("s390x/inst.dat").display().to_string();
+    let far = " ".repeat(70_000);
+    std::fs::write(env.path().join("far.toml"), format!("[assert]\nx = 'lost == 0{far} ?'\n")).expect("a file");
+    let (assertion, filter) = (format!("lost == 0{far} ?"), format!("sched:sched_switch: pid{far} ?"));
+    let (sql, trigger) = (format!("select{far} ?"), format!("hist:keys=pid{far} ?"));
+    for words in [
+        &["check", &file, "--spec", "far.toml"][..],
+        &["check", &file, "--assert", &assertion],
+        &["report", &file, "--filter", &filter],
+        &["synth", "sql", "--buffer", "", "-i", &file, &sql],
+        &["hist", "-i", &file, "sched_switch", &trigger],
+    ] {
+        let done = env.rtrace(words);
+        let (status, said) = (done.status(), done.stderr());
+        let caret = said.lines().find(|line| line.trim_start().starts_with('^'));
+        assert!(
+            status == Some(2) && caret.is_some_and(|line| line.len() < 500),
+            "{}: {status:?} {said:.500}",
+            words[0]
+        );
+    }
+}

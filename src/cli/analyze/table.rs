@@ -1,5 +1,6 @@
 //! Tables of text: numbers to the right, texts to the left.
 
+use rtrace::syntax::widest;
 use std::io::{self, Write};
 
 /// Rows of cells.
@@ -27,9 +28,8 @@ impl TextTable {
     /// Writes it with two blanks between columns; without rows it says so.
     pub(in crate::cli) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |column: usize| {
-            self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
-        };
+        let width =
+            |column: usize| widest(self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()));
         let widths: Vec<usize> = (0..columns).map(width).collect();
         for row in &self.rows {
             let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {

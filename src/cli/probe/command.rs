@@ -12,7 +12,7 @@ use crate::cli::terminal::stdout;
 use rtrace::filter::Filter;
 use rtrace::format::EventFormat;
 use rtrace::probe::{Probe, ProbeKind};
-use rtrace::syntax::{Diagnostic, Span};
+use rtrace::syntax::{Diagnostic, Span, widest};
 use rtrace::tracefs::{Error, EventName, Feature, Tracefs, WriteMode};
 use serde_json::json;
 use std::io::Write;
@@ -226,7 +226,7 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
         writeln!(out, "{:#}", json!({"schema": "rtrace.probes", "version": 1, "probes": all}))?;
         return Ok(Exit::Success);
     }
-    let width = probes.iter().map(|(probe, _)| probe.full_name().len()).max().unwrap_or(0);
+    let width = widest(probes.iter().map(|(probe, _)| probe.full_name().len()));
     for (probe, line) in &probes {
         writeln!(out, "{:width$}  {line}", probe.full_name())?;
     }

@@ -10,6 +10,7 @@ use crate::cli::terminal::{self, StandardOutput, Styled};
 use rtrace::event::EventTypes;
 use rtrace::export::{Exporter, SyscallLines, Text, TextLines, TextOptions, TimeColumn};
 use rtrace::recording::BufferSource;
+use rtrace::syntax::widest;
 use std::io::{Stdout, Write};
 use std::ops::ControlFlow;
 
@@ -40,7 +41,7 @@ pub(super) fn print(run: &ReportRun<'_>, out: &mut StandardOutput<Stdout>) -> Re
     let mut heading = head(inputs);
     if terminal::stdout_is_terminal() {
         let label = labels.first().map_or(0, Vec::len);
-        heading.extend_from_slice(header::header(label, args.layout.latency, sources).as_bytes());
+        heading.extend_from_slice(header::header(widest([label]), args.layout.latency, sources).as_bytes());
     }
     let comms = inputs.iter().map(|input| &input.symbols.comms).collect();
     let lines = TextLines::new(heading, sources.iter().map(text).collect(), comms);
@@ -124,7 +125,7 @@ fn labels(inputs: &[QueryInput], sources: &[BufferSource]) -> Vec<Vec<u8>> {
         name => name.clone(),
     };
     let names: Vec<String> = sources.iter().map(name).collect();
-    let width = names.iter().map(String::len).max().unwrap_or(0);
+    let width = widest(names.iter().map(String::len));
     let label = |name: &String| format!("{name:>width$}{}", if name.is_empty() { "  " } else { ": " }).into_bytes();
     names.iter().map(label).collect()
 }
@@ -132,7 +133,7 @@ fn labels(inputs: &[QueryInput], sources: &[BufferSource]) -> Vec<Vec<u8>> {
 /// `cpus=N` of each file, and what latency tracers left as text.
 pub(super) fn head(inputs: &[QueryInput]) -> Vec<u8> {
     let mut text = Vec::new();
-    let width = inputs.iter().map(|i| i.label().len()).max().unwrap_or(0);
+    let width = widest(inputs.iter().map(|i| i.label().len()));
     for input in inputs {
         if inputs.len() > 1 {
             text.extend_from_slice(format!("{:>width$}: ", input.label()).as_bytes());

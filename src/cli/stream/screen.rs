@@ -10,6 +10,7 @@ use rtrace::export::{
 use rtrace::record::{Audience, LiveBuffer, LiveFacts};
 use rtrace::recording::LiveMerge;
 use rtrace::symbols::{Comms, Symbols};
+use rtrace::syntax::widest;
 use rtrace::units::RecordedClock;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -113,7 +114,7 @@ pub(super) fn text_lines<'a>(
     raw: bool,
     nanoseconds: bool,
 ) -> TextLines<'a> {
-    let width = facts.buffers.iter().map(|b| b.name.len()).max().unwrap_or(0);
+    let width = widest(facts.buffers.iter().map(|b| b.name.len()));
     let label = |name: &str| format!("{name:>width$}{}", if name.is_empty() { "  " } else { ": " }).into_bytes();
     let labels: Vec<Vec<u8>> =
         if width == 0 { Vec::new() } else { facts.buffers.iter().map(|b| label(&b.name)).collect() };

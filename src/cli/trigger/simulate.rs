@@ -12,6 +12,7 @@ use crate::cli::trace_file::{Overwrite, open};
 use anyhow::anyhow;
 use rtrace::analysis::{Firings, Held, HistSetup};
 use rtrace::filter::Filter;
+use rtrace::syntax::widest;
 use rtrace::trace_dat::write::{Edit, StoredRecord, StreamIndex};
 use rtrace::trigger::{Trigger, TriggerAction};
 use rtrace::units::{Timestamp, counted};
@@ -245,7 +246,7 @@ fn as_text(
         spans if spans > args.limit => writeln!(out, "and {} more times", spans - args.limit)?,
         _ => {}
     }
-    let width = counts.iter().map(|(event, ..)| event.len()).max().unwrap_or(0).max(5);
+    let width = widest(counts.iter().map(|(event, ..)| event.len())).max(5);
     writeln!(out, "\n{:width$} {:>12} {:>12}", "event", "seen", "held")?;
     let (mut all_seen, mut all_held) = (0u64, 0u64);
     for (event, seen, held) in counts {

@@ -1,6 +1,7 @@
 //! The summary as tables of text.
 
 use super::numbers::{SummaryBuffer, SummaryCounts};
+use crate::syntax::widest;
 use crate::units::{ByteSize, counted, grouped};
 
 macro_rules! line {
@@ -16,7 +17,7 @@ pub(super) fn write(numbers: &SummaryCounts<'_>, top: usize, out: &mut Vec<u8>) 
         None => line!(out, "\n"),
     }
     let events = numbers.events();
-    let width = events.iter().map(|e| e.0.len()).max().unwrap_or(0).max(5);
+    let width = widest(events.iter().map(|e| e.0.len())).max(5);
     line!(out, "\n{:width$} {:>12} {:>14} {:>11}\n", "EVENT", "COUNT", "PER SECOND", "SIZE");
     for (name, tally) in &events {
         let rate = numbers.seconds().map_or("-".to_owned(), |s| format!("{:.1}", tally.count as f64 / s));

@@ -7,6 +7,7 @@ use crate::cli::terminal::stdout;
 use anyhow::anyhow;
 use rtrace::hist::render::{TableLayout, keys};
 use rtrace::hist::table::HistEntry;
+use rtrace::syntax::widest;
 use rtrace::tracefs::EventName;
 use rtrace::units::parse_duration;
 use serde_json::{Value, json};
@@ -115,7 +116,7 @@ fn text(
         most = row.iter().copied().max().unwrap_or(0).max(most);
         map.push((name, row));
     }
-    let width = map.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let width = widest(map.iter().map(|(name, _)| name.chars().count()));
     let seconds = |nanos: u64| format!("{}.{:06}", nanos / 1_000_000_000, nanos % 1_000_000_000 / 1_000);
     let begin = first.saturating_mul(length);
     let column = per_column.saturating_mul(length);
