@@ -6,6 +6,7 @@ use crate::abi::Abi;
 use crate::format::{EventFormat, Field, Shape};
 use crate::text::nul::until_nul;
 use crate::units::EventId;
+use std::collections::HashSet;
 
 /// A field whose place and kind are resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,7 +90,9 @@ pub struct TypedEvent {
 impl TypedEvent {
     /// Resolves all fields of `format`.
     pub fn new(format: &EventFormat) -> Self {
-        let typed = |fields: &[Field]| fields.iter().map(|f| TypedField::new(format, f)).collect::<Vec<_>>();
+        let words = PrintedAs::of(format);
+        let typed =
+            |fields: &[Field]| fields.iter().map(|f| TypedField::printed(format, f, &words)).collect::<Vec<_>>();
         let mut common = typed(&format.common);
         common.retain(|f| f.name != "common_type");
         TypedEvent {
@@ -105,6 +108,10 @@ impl TypedEvent {
 impl TypedField {
     /// Resolves `field` of `format`.
     pub fn new(format: &EventFormat, field: &Field) -> Self {
+        TypedField::printed(format, field, &PrintedAs::of(format))
+    }
+
+    fn printed(format: &EventFormat, field: &Field, words: &PrintedAs<'_>) -> Self {
         let offset = field.offset;
         let place = match field.shape {
             Shape::DataLoc { .. } => FieldPlace::DataLoc { offset },
@@ -112,7 +119,7 @@ impl TypedField {
             Shape::Array { .. } if field.size == 0 => FieldPlace::Rest { offset },
             Shape::Array { .. } | Shape::Scalar => FieldPlace::Fixed { offset, len: field.size },
         };
-        TypedField { name: field.name.clone(), place, kind: kind(format, field) }
+        TypedField { name: field.name.clone(), place, kind: kind(format, field, words) }
     }
 
     /// The field's bytes; `None` if the record is too short for them.
@@ -158,9 +165,25 @@ fn located(abi: Abi, data: &[u8], word: usize, base: usize) -> Option<&[u8]> {
     data.get(base.checked_add(offset)?..)?.get(..len)
 }
 
-fn kind(format: &EventFormat, field: &Field) -> FieldKind {
-    let words = || field.type_name.split(|c: char| !(c.is_alphanumeric() || c == '_'));
-    let has = |word: &str| words().any(|w| w == word);
+/// The fields that a print fmt names as strings and as bitmasks: looked for once, however many fields there are.
+struct PrintedAs<'f> {
+    strings: HashSet<&'f str>,
+    bitmasks: HashSet<&'f str>,
+}
+
+impl<'f> PrintedAs<'f> {
+    fn of(format: &'f EventFormat) -> Self {
+        let arguments = |function: &str| {
+            let after = format.print_fmt.split(function).skip(1);
+            after.filter_map(|rest| Some(rest.split_once(')')?.0)).collect()
+        };
+        PrintedAs { strings: arguments("__get_str("), bitmasks: arguments("__get_bitmask(") }
+    }
+}
+
+fn kind(format: &EventFormat, field: &Field, words: &PrintedAs<'_>) -> FieldKind {
+    let of_type = || field.type_name.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    let has = |word: &str| of_type().any(|w| w == word);
     let signed = field.is_signed();
     let number = |size: usize| matches!(size, 1 | 2 | 4 | 8);
     let elem_size = match field.shape {
@@ -175,10 +198,10 @@ fn kind(format: &EventFormat, field: &Field) -> FieldKind {
         }
         Shape::Array { elem_size } | Shape::DataLoc { elem_size } | Shape::RelLoc { elem_size } => elem_size,
     };
-    if words().any(|w| w.starts_with("cpumask") || w.starts_with("nodemask")) {
+    if of_type().any(|w| w.starts_with("cpumask") || w.starts_with("nodemask")) {
         return FieldKind::Bits;
     }
-    if has("long") && format.print_fmt.contains(&format!("__get_bitmask({})", field.name)) {
+    if has("long") && words.bitmasks.contains(&*field.name) {
         return FieldKind::Bits;
     }
     // A write to trace_marker_raw by user space is declared as `char buf[]`, but is not text.
@@ -188,7 +211,7 @@ fn kind(format: &EventFormat, field: &Field) -> FieldKind {
     }
     match elem_size {
         // Strings that C declares as bytes; the print fmt tells them from addresses and identifiers.
-        1 if format.print_fmt.contains(&format!("__get_str({})", field.name)) => FieldKind::Text,
+        1 if words.strings.contains(&*field.name) => FieldKind::Text,
         1 | 2 | 4 | 8 => FieldKind::Numbers { size: elem_size as u8, signed: signed && !field.is_dynamic() },
         _ if has("long") => FieldKind::Numbers { size: 0, signed: false },
         _ => FieldKind::Bytes,

@@ -14,6 +14,7 @@ use crate::sys::Tail;
 use crate::text::literals::{LiteralId, Literals};
 use crate::text::{json, num};
 use crate::units::Pid;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// One column.
@@ -234,9 +235,11 @@ impl<'t> CsvTypes<'t> {
         let mut pool = Literals::default();
         for format in &what.formats {
             let event = TypedEvent::new(format);
-            let all = || event.fields.iter().chain(event.common.iter());
+            // Of fields of one name the first, and the event's own before those of all events.
+            let all = event.common.iter().rev().chain(event.fields.iter().rev());
+            let by_name: HashMap<&str, &TypedField> = all.map(|field| (&*field.name, field)).collect();
             let field = |column: &CsvColumn| match column {
-                CsvColumn::Field(name) => all().find(|f| f.name == *name).cloned(),
+                CsvColumn::Field(name) => by_name.get(&**name).copied().cloned(),
                 _ => None,
             };
             let fields = columns.iter().map(field).collect();

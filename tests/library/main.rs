@@ -37,5 +37,6 @@ mod raw_pages;
 mod trace_files;
 mod trace_write;
 mod unknown_events;
+mod wide_formats;
 mod windows;
 mod workshop;

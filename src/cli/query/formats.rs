@@ -15,6 +15,7 @@ use rtrace::format::EventFormat;
 use rtrace::recording::{BufferSource, Outcome};
 use rtrace::syntax::did_you_mean;
 use rtrace::trace_dat::OptionId;
+use std::collections::HashSet;
 use std::io::Write;
 
 fn all_formats(input: &QueryInput) -> impl Iterator<Item = &EventFormat> {
@@ -161,15 +162,10 @@ fn own_fields(events: &QueryEvents<'_>) -> Result<Vec<String>, Failure> {
     events.query.export(&count, &mut counted).map_err(|error| export_failure(error, events.inputs))?;
     let counted: serde_json::Value = serde_json::from_slice(&counted)?;
     let there = |format: &&EventFormat| counted["events"].get(format!("{}:{}", format.system, format.name)).is_some();
-    let mut names: Vec<String> = Vec::new();
-    for format in events.inputs.iter().flat_map(all_formats).filter(there) {
-        for field in TypedEvent::new(format).fields {
-            if !names.contains(&field.name) {
-                names.push(field.name);
-            }
-        }
-    }
-    Ok(names)
+    let formats = events.inputs.iter().flat_map(all_formats).filter(there);
+    let mut seen = HashSet::new();
+    let names = formats.flat_map(|format| &format.fields).map(|field| &field.name).filter(|name| seen.insert(*name));
+    Ok(names.cloned().collect())
 }
 
 /// A buffer as summaries take it.

@@ -102,8 +102,7 @@ impl PerfettoProgram {
     pub(super) fn known(format: &EventFormat) -> Option<PerfettoProgram> {
         let known = known::find(&format.system, &format.name)?;
         let mut program = PerfettoProgram::new(known.number);
-        for field in &format.fields {
-            let typed = TypedField::new(format, field);
+        for (field, typed) in format.fields.iter().zip(TypedEvent::new(format).fields) {
             let place = known.fields.iter().find(|place| place.name == field.name);
             let how = place.and_then(|place| conversion(&typed, &field.type_name, place, &format.name));
             match place.zip(how) {
@@ -128,8 +127,9 @@ impl PerfettoProgram {
         instant: bool,
     ) -> PerfettoProgram {
         let mut program = PerfettoProgram::new(number.unwrap_or(GENERIC));
+        let functions = FunctionArguments::of(format);
         for (field, typed) in format.fields.iter().zip(TypedEvent::new(format).fields) {
-            program.add_described(format, &field.name, typed);
+            program.add_described(format, &functions, &field.name, typed);
         }
         if has_text_of_its_own(format) {
             program.add("text", FieldEncoding::Text, PerfettoSource::EventText);
@@ -179,7 +179,13 @@ impl PerfettoProgram {
     }
 
     /// Adds a field of the event's own, and the function at its address if it is one of a function.
-    fn add_described(&mut self, format: &EventFormat, name: &str, field: TypedField) {
+    fn add_described(
+        &mut self,
+        format: &EventFormat,
+        functions: &FunctionArguments<'_>,
+        name: &str,
+        field: TypedField,
+    ) {
         let stack = (format.system.as_str(), format.name.as_str(), name) == ("ftrace", "kernel_stack", "caller");
         let (kind, how) = match field.kind {
             _ if stack => (FieldEncoding::Text, How::Names),
@@ -188,7 +194,7 @@ impl PerfettoProgram {
             FieldKind::Text => (FieldEncoding::Text, How::Text),
             FieldKind::Numbers { .. } | FieldKind::Bits | FieldKind::Bytes => (FieldEncoding::Text, How::Json),
         };
-        let function = (how == How::Number && shows_a_function(format, name)).then(|| field.clone());
+        let function = (how == How::Number && functions.shows(format, name)).then(|| field.clone());
         self.add(name, kind, PerfettoSource::Field(field, how));
         if let Some(function) = function {
             self.add(&format!("{name}_symbol"), FieldEncoding::Text, PerfettoSource::Field(function, How::Name));
@@ -332,16 +338,26 @@ fn has_text_of_its_own(format: &EventFormat) -> bool {
     format.system == "ftrace" && matches!(format.name.as_str(), "bprint" | "bputs" | "raw_data")
 }
 
-/// True if the field is a function's address, and is shown by the function's name.
-fn shows_a_function(format: &EventFormat, field: &str) -> bool {
-    let tracers = format.system == "ftrace" && matches!(field, "ip" | "parent_ip" | "func");
-    let shown = || {
-        let arguments = format.print_fmt.rsplit_once('"').map_or("", |(_, arguments)| arguments);
-        let named = |argument: &str| argument.contains(&format!("REC->{field}"));
-        (format.print_fmt.contains("%ps") || format.print_fmt.contains("%pS"))
-            && arguments.split(',').any(|argument| argument.contains("(void *)") && named(argument))
-    };
-    tracers && format.name != "print" || shown()
+/// The arguments of a print fmt that are shown by a function's name: what follows each `REC->` in them, sorted.
+struct FunctionArguments<'f>(Vec<&'f str>);
+
+impl<'f> FunctionArguments<'f> {
+    fn of(format: &'f EventFormat) -> Self {
+        let text = &format.print_fmt;
+        let arguments = text.rsplit_once('"').filter(|_| text.contains("%ps") || text.contains("%pS"));
+        let arguments = arguments.map_or("", |(_, arguments)| arguments).split(',');
+        let pointers = arguments.filter(|argument| argument.contains("(void *)"));
+        let mut after: Vec<&str> = pointers.flat_map(|argument| argument.split("REC->").skip(1)).collect();
+        after.sort_unstable();
+        FunctionArguments(after)
+    }
+
+    /// True if the field is a function's address, and is shown by the function's name.
+    fn shows(&self, format: &EventFormat, field: &str) -> bool {
+        let tracers = format.system == "ftrace" && matches!(field, "ip" | "parent_ip" | "func");
+        let at = self.0.partition_point(|after| *after < field);
+        tracers && format.name != "print" || self.0.get(at).is_some_and(|after| after.starts_with(field))
+    }
 }
 
 /// A number of either sign, as a message has it.

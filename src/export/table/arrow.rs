@@ -12,7 +12,7 @@ use crate::merge::ahead::Commit;
 use crate::symbols::Comms;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, Schema};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// Rows that are encoded together.
@@ -79,11 +79,14 @@ impl<'t> Arrow<'t> {
             FIXED.iter().map(|(name, cell)| ((*name).to_owned(), *cell)).collect();
         columns.push(("event".to_owned(), CellType::Text));
         columns.push(("source".to_owned(), CellType::Text));
+        let mut by_name: HashMap<String, usize> =
+            columns.iter().enumerate().map(|(place, (name, _))| (name.to_ascii_lowercase(), place)).collect();
         let mut buffers: Vec<ArrowTypes<'t>> =
-            buffers.into_iter().map(|what| ArrowTypes::new(what, &mut columns)).collect();
+            buffers.into_iter().map(|what| ArrowTypes::new(what, &mut columns, &mut by_name)).collect();
         let all = FIXED.len() + 2..columns.len();
         for of in buffers.iter_mut().flat_map(|buffer| buffer.types.values_mut()) {
-            of.absent = all.clone().filter(|column| !of.places.contains(column)).collect();
+            let places: HashSet<usize> = of.places.iter().copied().collect();
+            of.absent = all.clone().filter(|column| !places.contains(column)).collect();
         }
         Arrow { buffers, schema: schema(&columns), columns }
     }
@@ -104,23 +107,27 @@ impl<'t> Arrow<'t> {
 }
 
 impl<'t> ArrowTypes<'t> {
-    fn new(what: ArrowBuffer<'t>, columns: &mut Vec<(String, CellType)>) -> Self {
+    /// Adds the columns that the buffer's events need to `columns`; `by_name` finds the first of a name, in lower case.
+    fn new(what: ArrowBuffer<'t>, columns: &mut Vec<(String, CellType)>, by_name: &mut HashMap<String, usize>) -> Self {
         let mut types = BTreeMap::new();
         for format in &what.formats {
             let table = EventTable::new(format, what.abi);
             let mut places: Vec<usize> = Vec::new();
+            let mut own_places: HashSet<usize> = HashSet::new();
             for (name, cell) in table.columns.iter().skip(FIXED.len()) {
                 let full = format!("{}.{name}", format.name);
-                let place = |name: &str| columns.iter().position(|column| column.0.eq_ignore_ascii_case(name));
+                let place = |name: &str| by_name.get(&name.to_ascii_lowercase()).copied();
                 let fits = |place: usize| columns.get(place).is_some_and(|column| column.1 == *cell);
                 let own = [name.as_str(), full.as_str()].into_iter().find_map(|name| match place(name) {
                     None => Some((name.to_owned(), None)),
-                    Some(place) if fits(place) && !places.contains(&place) => Some((name.to_owned(), Some(place))),
+                    Some(place) if fits(place) && !own_places.contains(&place) => Some((name.to_owned(), Some(place))),
                     Some(_) => None,
                 });
                 let (name, place) = own.unwrap_or_else(|| (format!("{}.{full}", format.system), None));
                 places.push(place.unwrap_or(columns.len()));
+                own_places.insert(place.unwrap_or(columns.len()));
                 if place.is_none() {
+                    by_name.entry(name.to_ascii_lowercase()).or_insert(columns.len());
                     columns.push((name, *cell));
                 }
             }

@@ -8,6 +8,7 @@ use crate::format::EventFormat;
 use crate::print_fmt::Labels;
 use crate::symbols::Comms;
 use crate::text::nul::until_nul;
+use std::collections::{HashMap, HashSet};
 
 /// The names of the columns that every event has.
 pub(super) const FIXED: [(&str, CellType); 5] = [
@@ -31,18 +32,20 @@ pub(super) struct EventTable {
 impl EventTable {
     pub(super) fn new(format: &EventFormat, abi: Abi) -> Self {
         let event = TypedEvent::new(format);
-        let mut labels = Labels::of(format, abi.long_size);
+        // Of several labels of one field the first.
+        let labels = Labels::of(format, abi.long_size).into_iter().rev();
+        let mut labels: HashMap<String, Labels> = labels.map(|labels| (labels.field.clone(), labels)).collect();
         let mut columns: Vec<(String, CellType)> =
             FIXED.iter().map(|(name, cell)| ((*name).to_owned(), *cell)).collect();
+        let mut taken: HashSet<String> = columns.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
         let mut fields = Vec::new();
         let common = event.common.iter().filter(|field| field.name != "common_pid");
         for field in common.chain(&event.fields) {
-            let found = labels.iter().position(|labels| labels.field == field.name);
-            let found = found.filter(|_| matches!(field.kind, FieldKind::Unsigned | FieldKind::Signed));
-            let labels = found.map(|found| labels.swap_remove(found));
-            let name = free(&columns, &field.name);
+            let is_number = matches!(field.kind, FieldKind::Unsigned | FieldKind::Signed);
+            let labels = if is_number { labels.remove(&field.name) } else { None };
+            let name = free(&mut taken, &field.name);
             if labels.is_some() {
-                let label = free(&columns, &format!("{name}_name"));
+                let label = free(&mut taken, &format!("{name}_name"));
                 columns.push((name, cell(field, abi)));
                 columns.push((label, CellType::Text));
             } else {
@@ -135,10 +138,10 @@ fn texts<K: PartialEq + Copy>(column: &mut Column, keys: impl Iterator<Item = K>
     }
 }
 
-/// A name that no column has, whatever its case; engines do not tell cases apart.
-fn free(columns: &[(String, CellType)], name: &str) -> String {
+/// A name that no column has, whatever its case, and which is `taken` then; engines do not tell cases apart.
+fn free(taken: &mut HashSet<String>, name: &str) -> String {
     let mut name = name.to_owned();
-    while columns.iter().any(|(taken, _)| taken.eq_ignore_ascii_case(&name)) {
+    while !taken.insert(name.to_ascii_lowercase()) {
         name = format!("field_{name}");
     }
     name

@@ -4,6 +4,7 @@ use super::WriteError;
 use crate::trace_dat::file::option_checks::is_thread_groups;
 use crate::trace_dat::{LazyBytes, LossCause, OptionId, Trace, UnsavedEvents};
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// True if an option is about the recording rather than about where something lies in the file.
 fn is_fact(id: OptionId) -> bool {
@@ -40,11 +41,13 @@ pub(super) fn unfinished_marks(from: &Trace) -> impl Iterator<Item = (OptionId, 
 /// The texts of a file's formats by system, in the file's order.
 pub(super) fn systems(from: &Trace) -> Vec<(String, Vec<String>)> {
     let mut systems: Vec<(String, Vec<String>)> = Vec::new();
+    let mut places = HashMap::new();
     for format in &from.event_formats {
-        match systems.iter_mut().find(|(system, _)| *system == format.system) {
-            Some((_, formats)) => formats.push(format.to_string()),
-            None => systems.push((format.system.clone(), vec![format.to_string()])),
+        let place = *places.entry(&format.system).or_insert(systems.len());
+        if place == systems.len() {
+            systems.push((format.system.clone(), Vec::new()));
         }
+        systems[place].1.push(format.to_string());
     }
     systems
 }
