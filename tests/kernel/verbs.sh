@@ -138,10 +138,9 @@ rtrace restart -a && [ "$(cat $T/tracing_on $T/instances/one/tracing_on | tr -d 
 rtrace set -b 1=300 && [ "$(cat $T/buffer_size_kb) $(($(cat $T/per_cpu/cpu1/buffer_size_kb) / 10))" = 'X 30' ] || fail "-b CPU=SIZE: $(cat $T/per_cpu/cpu*/buffer_size_kb)"
 rtrace set -b 99=300 2> err; [ $? = 2 ] && grep -q 'no CPU 99' err || fail "-b 99=SIZE: $(cat err)"
 of_cpu() { rtrace show -c $1 | grep -vc '^#'; }
-taskset 1 ls / > /dev/null; taskset 2 ls / > /dev/null; rtrace stop
+rtrace restart; taskset 1 ls / > /dev/null; taskset 2 ls / > /dev/null; rtrace stop
 other=$(of_cpu 0); [ "$(of_cpu 1)" -gt 0 ] || fail "nothing on CPU 1"
 rtrace clear -c 1 && [ "$(of_cpu 0) $(of_cpu 1)" = "$other 0" ] || fail "clear -c 1: $(of_cpu 0) $(of_cpu 1), not $other 0"
-rtrace restart
 rtrace set -v -e irq -b 900 -O nosym-offset || fail "set"
 [ "$(cat $T/events/irq/enable $T/options/sym-offset $T/tracing_on | tr -d '\n')" = 000 ] && [ "$(cat $T/buffer_size_kb)" -ge 900 ] || fail "set: $(rtrace stat)"
 if grep -qw function_graph $T/available_tracers; then
