@@ -196,7 +196,7 @@ impl ClassicState {
         if let Some(buffer) = &self.apart {
             narrow_to(&mut trace, buffer);
         }
-        let description = description(&trace, self.version)?;
+        let description = description(&mut trace, self.version)?;
         let control = &self.control;
         let mut wait = || Ok(());
         if !self.counted {

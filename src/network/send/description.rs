@@ -7,14 +7,12 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// A trace file that lies in memory: the start of a recording that runs, whose spools are not the receiver's.
+/// A trace file that lies in memory.
 ///
 /// # Errors
 /// If it is none, or the machine has no memory.
 pub(in crate::network) fn opened(bytes: &[u8]) -> io::Result<Trace> {
-    let mut trace = Trace::open(in_memory(bytes)?).map_err(io::Error::other)?;
-    trace.spools = None; // a copy with them says that it is unfinished
-    Ok(trace)
+    Trace::open(in_memory(bytes)?).map_err(io::Error::other)
 }
 
 fn in_memory(bytes: &[u8]) -> io::Result<File> {
@@ -23,11 +21,12 @@ fn in_memory(bytes: &[u8]) -> io::Result<File> {
     Ok(file)
 }
 
-/// The description of `trace`, as a file of `version` begins.
+/// The description of `trace`, as a file of `version` begins. Its spools are not the receiver's, and it loses them.
 ///
 /// # Errors
 /// If the machine has no memory.
-pub(in crate::network) fn description(trace: &Trace, version: Version) -> io::Result<Vec<u8>> {
+pub(in crate::network) fn description(trace: &mut Trace, version: Version) -> io::Result<Vec<u8>> {
+    trace.spools = None; // a copy with them says that it is unfinished
     let write = |file: File| -> Result<u64, WriteError> {
         match version {
             Version::V6 => NewFile::create(file, trace, version, &[""])?.finish(),

@@ -14,8 +14,8 @@ use std::thread;
 impl Controller {
     /// Answers, sends the description and connects the data.
     pub(super) fn begin(&self, state: &mut ControllerState, id: u64, file: &[u8]) -> io::Result<()> {
-        let trace = opened(file)?;
-        let description = description(&trace, Version::V6)?;
+        let mut trace = opened(file)?;
+        let description = description(&mut trace, Version::V6)?;
         let mut ways = self.ways(state)?;
         let sync = self.comparison(&trace.clock())?;
         let (protocol, sync_port) =
@@ -60,7 +60,7 @@ impl Controller {
         // The controller has them.
         trace.kallsyms = Vec::new().into();
         trace.btf = Vec::new().into();
-        for message in Message::data(&description(&trace, Version::V6)?) {
+        for message in Message::data(&description(&mut trace, Version::V6)?) {
             self.control.write(&message).map_err(io_error)?;
         }
         self.control.write(&Message::EndOfData.bytes()).map_err(io_error)
