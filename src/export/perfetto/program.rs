@@ -127,7 +127,7 @@ impl PerfettoProgram {
         instant: bool,
     ) -> PerfettoProgram {
         let mut program = PerfettoProgram::new(number.unwrap_or(GENERIC));
-        let functions = FunctionArguments::of(format);
+        let functions = CallArguments::of(format);
         for (field, typed) in format.fields.iter().zip(TypedEvent::new(format).fields) {
             program.add_described(format, &functions, &field.name, typed);
         }
@@ -179,13 +179,7 @@ impl PerfettoProgram {
     }
 
     /// Adds a field of the event's own, and the function at its address if it is one of a function.
-    fn add_described(
-        &mut self,
-        format: &EventFormat,
-        functions: &FunctionArguments<'_>,
-        name: &str,
-        field: TypedField,
-    ) {
+    fn add_described(&mut self, format: &EventFormat, functions: &CallArguments<'_>, name: &str, field: TypedField) {
         let stack = (format.system.as_str(), format.name.as_str(), name) == ("ftrace", "kernel_stack", "caller");
         let (kind, how) = match field.kind {
             _ if stack => (FieldEncoding::Text, How::Names),
@@ -339,9 +333,9 @@ fn has_text_of_its_own(format: &EventFormat) -> bool {
 }
 
 /// The arguments of a print fmt that are shown by a function's name: what follows each `REC->` in them, sorted.
-struct FunctionArguments<'f>(Vec<&'f str>);
+struct CallArguments<'f>(Vec<&'f str>);
 
-impl<'f> FunctionArguments<'f> {
+impl<'f> CallArguments<'f> {
     fn of(format: &'f EventFormat) -> Self {
         let text = &format.print_fmt;
         let arguments = text.rsplit_once('"').filter(|_| text.contains("%ps") || text.contains("%pS"));
@@ -349,7 +343,7 @@ impl<'f> FunctionArguments<'f> {
         let pointers = arguments.filter(|argument| argument.contains("(void *)"));
         let mut after: Vec<&str> = pointers.flat_map(|argument| argument.split("REC->").skip(1)).collect();
         after.sort_unstable();
-        FunctionArguments(after)
+        CallArguments(after)
     }
 
     /// True if the field is a function's address, and is shown by the function's name.

@@ -44,10 +44,10 @@ pub(super) fn systems(from: &Trace) -> Vec<(String, Vec<String>)> {
     let mut places = HashMap::new();
     for format in &from.event_formats {
         let place = *places.entry(&format.system).or_insert(systems.len());
-        if place == systems.len() {
-            systems.push((format.system.clone(), Vec::new()));
+        match systems.get_mut(place) {
+            Some((_, formats)) => formats.push(format.to_string()),
+            None => systems.push((format.system.clone(), vec![format.to_string()])),
         }
-        systems[place].1.push(format.to_string());
     }
     systems
 }
