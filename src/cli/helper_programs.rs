@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_group_of_the_user_alone_may_write() {
-        assert!(is_private_group(geteuid().is_root().then_some(0).unwrap_or_else(|| nix::unistd::getegid().as_raw())));
+        assert!(is_private_group(if geteuid().is_root() { 0 } else { nix::unistd::getegid().as_raw() }));
         assert!(!is_private_group(u32::MAX - 1), "nobody knows who is in it");
     }
 }
