@@ -6,10 +6,10 @@
 use criterion::{Criterion, Throughput};
 use rtrace::event::{DecodeOptions, EventTypes, Lost, PrintState, Record};
 use rtrace::export::{Json, JsonBuffer, JsonTypes, Style, Text, TextOptions};
-use rtrace::merge::Merge;
-use rtrace::ring_buffer::Walker;
+use rtrace::internal::merge::Merge;
+use rtrace::internal::ring_buffer::Walker;
+use rtrace::internal::trace_dat::{TimeOptions, Trace};
 use rtrace::symbols::{Comms, Kallsyms, PrintkFormats, Symbols};
-use rtrace::trace_dat::{TimeOptions, Trace};
 use rtrace::units::{CpuId, Timestamp};
 use std::hint::black_box;
 

@@ -7,7 +7,7 @@
 //! is what is wanted: by its p99, its mean, its trimmed mean, and that adjusted for another series.
 
 use rtrace::analysis::{bin, durations_of};
-use rtrace::comparison::{CellSeries, SavedRuns, SplitMix64};
+use rtrace::internal::comparison::{CellSeries, SavedRuns, SplitMix64};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -4,9 +4,9 @@
 //! `RTRACE` names the program to be measured (default: this build's); `RTRACE_BENCH_EVENTS` says how many events.
 
 use nix::sys::resource::{UsageWho, getrusage};
+use rtrace::internal::trace_dat::Codec;
+use rtrace::internal::trace_dat::write::Version;
 use rtrace::record::chunk_size;
-use rtrace::trace_dat::Codec;
-use rtrace::trace_dat::write::Version;
 use std::path::Path;
 use std::process::{Command, Stdio};
 

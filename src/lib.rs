@@ -46,51 +46,40 @@
 //! - [`format`](mod@format) and [`print_fmt`]: event formats and their texts, for payloads from elsewhere too;
 //! - [`record`](mod@record): [`Plan`] and [`record`](record::record()) make a recording.
 //!
-//! [`abi`], [`event`], [`events`], [`symbols`], [`syntax`] and [`units`] hold the types that these share. All other
-//! modules are internal: public for the program `rtrace`, tests and benchmarks, and changed without notice.
+//! [`abi`], [`event`], [`events`], [`symbols`], [`syntax`], [`tracefs`] and [`units`] hold the types that these share. All
+//! else is internal.
 //!
 //! The library never prints, never exits and knows neither the command line nor the terminal. `docs/architecture.md` in
 //! the source is the map.
+
+mod answer;
+mod base;
+mod control;
+pub mod export;
+mod file;
+mod kernel;
+mod language;
+mod read;
+
+pub use answer::analysis;
+pub use base::{abi, syntax, units};
+pub use control::{record, tracefs};
+pub use kernel::{event, events, format, print_fmt, symbols};
+pub use language::{filter, hist, probe, synth, trigger};
+pub use read::recording;
 
 pub use analysis::Analysis;
 pub use export::Exporter;
 pub use record::Plan;
 pub use recording::{Event, Outcome, Query, Recording};
 
-// shared
-pub mod abi;
+/// Public for the program `rtrace`, its tests and benchmarks, and changed without notice.
 #[doc(hidden)]
-pub mod btf;
-pub mod events;
-pub mod filter;
-pub mod format;
-pub mod hist;
-mod lazy;
-pub mod probe;
-pub mod ring_buffer;
-#[doc(hidden)]
-pub mod safe_file;
-pub mod syntax;
-pub mod synth;
-mod sys;
-mod text;
-pub mod trace_dat;
-pub mod trigger;
-pub mod units;
-
-// decode
-pub mod analysis;
-pub mod assertion;
-pub mod comparison;
-pub mod event;
-pub mod export;
-pub mod merge;
-pub mod print_fmt;
-pub mod recording;
-pub mod symbols;
-
-// control
-#[doc(hidden)]
-pub mod network;
-pub mod record;
-pub mod tracefs;
+pub mod internal {
+    pub use crate::answer::{assertion, comparison};
+    pub use crate::base::safe_file;
+    pub use crate::control::network;
+    pub use crate::file::{ring_buffer, trace_dat};
+    pub use crate::kernel::btf;
+    pub use crate::read::merge;
+}

@@ -1,7 +1,7 @@
 //! Any bytes as a kernel's BTF or as that of a module: an error, or types of bounded text; functions and enumerators
 //! are found as a walk over all types finds them.
 
-use rtrace::btf::{Btf, Enumerators, TypeKind};
+use rtrace::internal::btf::{Btf, Enumerators, TypeKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Any bytes as the index of a CPU's chunks: an error, or an index that reads back as itself from what it writes.
 
 use rtrace::abi::{Abi, Endian};
-use rtrace::trace_dat::{ChunkIndex, OptionId, FilePart, RawOption};
+use rtrace::internal::trace_dat::{ChunkIndex, OptionId, FilePart, RawOption};
 use rtrace::units::CpuId;
 
 pub(crate) fn run(data: &[u8]) {

@@ -1,6 +1,6 @@
 //! Any bytes as what a peer sends: an error, or a message, frame, greeting or stamp of a datagram that reads back as itself from what it prints.
 
-use rtrace::network::wire::{
+use rtrace::internal::network::wire::{
     DatagramStamp, Frame, FrameHeader, Greeting, HEADER, Message, MessageHeader, V1, version_answer,
 };
 

@@ -2,7 +2,7 @@
 //! as well, ours included, which ride on the VERSION option.
 
 use rtrace::abi::{Abi, Endian};
-use rtrace::trace_dat::{Codec, OptionId, SectionWriter, SpoolTable, Trace};
+use rtrace::internal::trace_dat::{Codec, OptionId, SectionWriter, SpoolTable, Trace};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;

@@ -1,7 +1,7 @@
 //! Any bytes as a sub-buffer, of either byte order and word size: records inside it, or an error; and an end.
 
 use rtrace::abi::{Abi, Endian};
-use rtrace::ring_buffer::{PageLayout, Walker};
+use rtrace::internal::ring_buffer::{PageLayout, Walker};
 
 pub(crate) fn run(data: &[u8]) {
     let Some((&kind, data)) = data.split_first() else { return };

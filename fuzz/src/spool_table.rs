@@ -2,7 +2,7 @@
 //! it writes, of names without `/`.
 
 use rtrace::abi::{Abi, Endian};
-use rtrace::trace_dat::{OptionId, FilePart, RawOption, SpoolTable};
+use rtrace::internal::trace_dat::{OptionId, FilePart, RawOption, SpoolTable};
 
 pub(crate) fn run(data: &[u8]) {
     for endian in [Endian::Little, Endian::Big] {

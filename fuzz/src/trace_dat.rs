@@ -1,7 +1,7 @@
 //! Any bytes as a trace.dat file, all the way: every record of every CPU in order, whatever is damaged on the way.
 
-use rtrace::merge::Merge;
-use rtrace::trace_dat::{PidBloom, TimeOptions, Trace};
+use rtrace::internal::merge::Merge;
+use rtrace::internal::trace_dat::{PidBloom, TimeOptions, Trace};
 
 pub(crate) fn run(data: &[u8]) {
     let Ok(trace) = Trace::open(data.to_vec()) else { return };

@@ -2,7 +2,7 @@
 //! bounded length without control characters, the same each time.
 
 use rtrace::symbols::{Comms, ObjectFiles, UserSymbols};
-use rtrace::trace_dat::{Mapping, ProcessMap};
+use rtrace::internal::trace_dat::{Mapping, ProcessMap};
 use rtrace::units::Pid;
 use std::io;
 

@@ -3,7 +3,7 @@
 use super::exit::{Exit, Failure};
 use super::terminal::note;
 use anyhow::Context;
-use rtrace::network::background;
+use rtrace::internal::network::background;
 use std::fs::File;
 
 /// Goes to the background; the caller ends with the [`Exit`] if it gets one. Says how to end what goes on, whose messages go to

@@ -2,8 +2,8 @@
 
 use super::exit::{Exit, Failure};
 use crate::cli::terminal::note;
+use rtrace::internal::trace_dat::{FileError, Trace};
 use rtrace::recording::{Notice, Recording, UnknownEvents};
-use rtrace::trace_dat::{FileError, Trace};
 use rtrace::units::{counted, grouped};
 use std::collections::BTreeSet;
 use std::error::Error;

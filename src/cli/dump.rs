@@ -8,7 +8,7 @@ use super::exit::{Exit, Failure};
 use super::given::{Given, Moot, refuse};
 use super::trace_file::open;
 use crate::cli::terminal::stdout;
-use rtrace::trace_dat::{FileError, Trace};
+use rtrace::internal::trace_dat::{FileError, Trace};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -207,15 +207,15 @@ fn check_sizes(trace: &Trace, damaged: &mut dyn FnMut(&FileError)) {
 }
 
 fn to_json(trace: &Trace, damaged: &[String]) -> Value {
-    let cpu = |data: &rtrace::trace_dat::CpuData| json!({"cpu": data.cpu.0, "offset": data.offset, "bytes": data.size});
-    let buffer = |buffer: &rtrace::trace_dat::Buffer| {
+    let cpu = |data: &rtrace::internal::trace_dat::CpuData| json!({"cpu": data.cpu.0, "offset": data.offset, "bytes": data.size});
+    let buffer = |buffer: &rtrace::internal::trace_dat::Buffer| {
         json!({
             "name": buffer.name, "clock": buffer.clock, "sub_buffer_bytes": buffer.page_size,
             "cpus": buffer.cpus.iter().map(cpu).collect::<Vec<_>>(), "text_bytes": buffer.text.as_ref().map(Vec::len),
         })
     };
-    let option = |option: &rtrace::trace_dat::RawOption| json!({"id": option.id.0, "name": option.id.name(), "offset": option.offset, "bytes": option.data.len()});
-    let section = |section: &rtrace::trace_dat::Section| {
+    let option = |option: &rtrace::internal::trace_dat::RawOption| json!({"id": option.id.0, "name": option.id.name(), "offset": option.offset, "bytes": option.data.len()});
+    let section = |section: &rtrace::internal::trace_dat::Section| {
         json!({
             "id": section.id.0, "name": section.id.name(), "offset": section.offset, "bytes": section.size,
             "compressed": section.compressed,

@@ -2,7 +2,7 @@
 
 use super::usage;
 use crate::cli::terminal::{placed, say, stdout};
-use rtrace::trace_dat::{FileError, WriteError};
+use rtrace::internal::trace_dat::{FileError, WriteError};
 use rtrace::tracefs;
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -1,9 +1,9 @@
 //! The events of running rings, merged: of stream and profile.
 
 use super::terminal::note;
+use rtrace::internal::ring_buffer::{PageError, PageLayout};
 use rtrace::record::LiveFacts;
 use rtrace::recording::LiveMerge;
-use rtrace::ring_buffer::{PageError, PageLayout};
 
 /// The merge of these buffers.
 pub(crate) fn live_merge(facts: &LiveFacts) -> LiveMerge {

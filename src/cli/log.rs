@@ -3,7 +3,7 @@
 use super::exit::Failure;
 use super::terminal::{say, stdout};
 use anyhow::Context;
-use rtrace::safe_file;
+use rtrace::internal::safe_file;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::Write;

@@ -1,7 +1,7 @@
 //! Architectures of recordings: names of system calls by their numbers, and the dialect of constants.
 
 use rtrace::export::Dialect;
-use rtrace::trace_dat::{OptionId, Trace};
+use rtrace::internal::trace_dat::{OptionId, Trace};
 use syscalls::{aarch64, arm, loongarch64, powerpc64, riscv64, s390x, x86, x86_64};
 
 /// The architecture that a recording is from.

@@ -20,16 +20,16 @@ use super::terminal::{say, stdout};
 use super::traced::{SessionArgs, Traced, TracedProfileArgs, add_profile};
 pub(super) use agents::{gathered, plan_for_controller};
 use live::RecordScreen;
-use rtrace::assertion::Assertion;
-use rtrace::network::control::{GuestSummary, GuestTarget, record_along};
-use rtrace::network::send::Transport;
+use rtrace::internal::assertion::Assertion;
+use rtrace::internal::network::control::{GuestSummary, GuestTarget, record_along};
+use rtrace::internal::network::send::Transport;
+use rtrace::internal::safe_file;
+use rtrace::internal::trace_dat::GuestFacts;
 use rtrace::record::{
     self, Beside, BufferPlan, Compression, Ended, Limits, Observer, Plan, Reached, RecordError, RecordSummary, Sentry,
     TargetBuffer,
 };
-use rtrace::safe_file;
 use rtrace::symbols::Comms;
-use rtrace::trace_dat::GuestFacts;
 use rtrace::units::{ByteSize, counted, grouped, parse_duration};
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -2,8 +2,8 @@
 
 use super::exit::{Exit, Failure};
 use anyhow::{Context, anyhow};
-use rtrace::comparison::SavedRuns;
-use rtrace::safe_file::open_seekable;
+use rtrace::internal::comparison::SavedRuns;
+use rtrace::internal::safe_file::open_seekable;
 use std::io::Read;
 use std::path::Path;
 

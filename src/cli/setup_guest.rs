@@ -4,7 +4,7 @@ use super::exit::{Exit, Failure, print};
 use super::helper_programs::HelperPath;
 use anyhow::{Context, anyhow};
 use nix::unistd::Group;
-use rtrace::network::{FIFO_FOLDER, GuestFifos};
+use rtrace::internal::network::{FIFO_FOLDER, GuestFifos};
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};

@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use rtrace::abi::Abi;
 use rtrace::export::{SyscallDecoder, SyscallNames};
 use rtrace::format::EventFormat;
-use rtrace::trace_dat::Trace;
+use rtrace::internal::trace_dat::Trace;
 
 /// Decoders for the calls of each recording, if one of them has events of calls.
 pub(crate) fn decoders<'t>(traces: impl Iterator<Item = &'t Trace>) -> Result<Vec<SyscallDecoder>, Failure> {

@@ -1,8 +1,8 @@
 //! The columns in front of an event's text.
 
-use crate::abi::Abi;
-use crate::event::{Common, Lost, PrefixCache, Record, RecordHead};
-use crate::text::{digits, num, put};
+use crate::base::abi::Abi;
+use crate::base::text::{digits, num, put};
+use crate::kernel::event::{Common, Lost, PrefixCache, Record, RecordHead};
 
 /// `CPU:3 [12 EVENTS DROPPED]`: how many are missing, if that is known, between two words.
 pub(super) fn lost(out: &mut Vec<u8>, record: &Record<'_>, before: &[u8], after: &[u8]) {

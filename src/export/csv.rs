@@ -5,15 +5,15 @@
 
 use super::Exporter;
 use super::json::json_value;
-use crate::abi::Abi;
-use crate::event::{Consumed, Lost, Record, TypedEvent, TypedField, Value};
-use crate::format::EventFormat;
-use crate::merge::ahead::Commit;
-use crate::symbols::Comms;
-use crate::sys::Tail;
-use crate::text::literals::{LiteralId, Literals};
-use crate::text::{json, num};
-use crate::units::Pid;
+use crate::base::abi::Abi;
+use crate::base::sys::Tail;
+use crate::base::text::literals::{LiteralId, Literals};
+use crate::base::text::{json, num};
+use crate::base::units::Pid;
+use crate::kernel::event::{Consumed, Lost, Record, TypedEvent, TypedField, Value};
+use crate::kernel::format::EventFormat;
+use crate::kernel::symbols::Comms;
+use crate::read::merge::ahead::Commit;
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -14,8 +14,8 @@ mod table;
 mod text;
 mod text_lines;
 
-pub use crate::merge::ahead::{Commit, Following, UnorderedWork};
-pub use crate::recording::{Exporter, Outflow};
+pub use crate::read::merge::ahead::{Commit, Following, UnorderedWork};
+pub use crate::read::recording::{Exporter, Outflow};
 pub use csv::{Csv, CsvBuffer, CsvColumn};
 pub use ctf::{Ctf, CtfBuffer, CtfFile, CtfLeftOut, CtfState};
 pub use flame::{

@@ -5,14 +5,14 @@
 //! ```
 
 use super::columns;
-use crate::event::{
+use crate::base::sys::Tail;
+use crate::base::text::{digits, num, put};
+use crate::base::units::Pid;
+use crate::kernel::event::{
     CachedText, Consumed, EventTypes, FrontKey, Lost, NameFix, PrintState, Record, RecordHead, TextLookup,
 };
-use crate::print_fmt::Context;
-use crate::symbols::Symbols;
-use crate::sys::Tail;
-use crate::text::{digits, num, put};
-use crate::units::Pid;
+use crate::kernel::print_fmt::Context;
+use crate::kernel::symbols::Symbols;
 
 /// The contents of the time column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

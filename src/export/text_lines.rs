@@ -1,9 +1,9 @@
 //! trace-cmd's layout for the buffers of several recordings.
 
 use super::{Exporter, Text};
-use crate::event::{Consumed, NameFix, PrintState, Record};
-use crate::merge::ahead::Commit;
-use crate::symbols::Comms;
+use crate::kernel::event::{Consumed, NameFix, PrintState, Record};
+use crate::kernel::symbols::Comms;
+use crate::read::merge::ahead::Commit;
 
 /// Lines of several buffers in trace-cmd's layout. Names are learnt per recording.
 pub struct TextLines<'a> {

@@ -2,8 +2,8 @@
 
 use crate::common::environment::TestEnvironment;
 use crate::common::guest_files::{self, IDS, TSC_OFFSET};
-use rtrace::trace_dat::write::Version;
-use rtrace::trace_dat::{Codec, GuestFacts, OptionId, Trace};
+use rtrace::internal::trace_dat::write::Version;
+use rtrace::internal::trace_dat::{Codec, GuestFacts, OptionId, Trace};
 use rtrace::units::{CpuId, Pid};
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;

@@ -2,8 +2,8 @@
 
 use crate::common::environment::TestEnvironment;
 use crate::common::synthetic::Synthetic;
-use rtrace::trace_dat::write::Version;
-use rtrace::trace_dat::{Codec, Trace};
+use rtrace::internal::trace_dat::write::Version;
+use rtrace::internal::trace_dat::{Codec, Trace};
 use std::path::Path;
 
 const MS: u64 = 1_000_000;

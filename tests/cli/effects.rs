@@ -3,7 +3,7 @@
 use crate::common::corpus::{corpus, own};
 use crate::common::environment::TestEnvironment;
 use crate::common::synthetic::Synthetic;
-use rtrace::trace_dat::write::Version;
+use rtrace::internal::trace_dat::write::Version;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

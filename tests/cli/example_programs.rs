@@ -2,8 +2,8 @@
 
 use crate::common::example_programs::example;
 use rtrace::event::DecodeOptions;
+use rtrace::internal::trace_dat::FileError;
 use rtrace::recording::{Decoder, Recording};
-use rtrace::trace_dat::FileError;
 use std::cell::RefCell;
 use std::fs::File;
 use std::ops::ControlFlow;

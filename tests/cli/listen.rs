@@ -3,8 +3,8 @@
 use crate::common::bounded;
 use crate::common::environment::TestEnvironment;
 use crate::common::listening::Listening;
-use rtrace::network::wire::{Frame, Message, TraceInit};
-use rtrace::trace_dat::Trace;
+use rtrace::internal::network::wire::{Frame, Message, TraceInit};
+use rtrace::internal::trace_dat::Trace;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpStream, UdpSocket};
@@ -242,7 +242,7 @@ fn hostile_peers_cost_their_session_only() {
         b"-1V3+rtrace-1\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
     ];
     let open = |name: &str| {
-        let ring = rtrace::network::wire::RingId { buffer: "../../x".to_owned(), cpu: 0 };
+        let ring = rtrace::internal::network::wire::RingId { buffer: "../../x".to_owned(), cpu: 0 };
         let open = Frame::Open { id: 7, chunked: true, name: name.to_owned(), rings: vec![ring.clone(), ring] };
         [&b"-1V3+rtrace-1\0"[..], &open.bytes()].concat()
     };

@@ -4,8 +4,8 @@ use crate::common::account::{agree, has_python};
 use crate::common::environment::TestEnvironment;
 use crate::common::synthetic::{Synthetic, fork_storm};
 use crate::common::trace_files::trace_files;
-use rtrace::trace_dat::Codec;
-use rtrace::trace_dat::write::Version;
+use rtrace::internal::trace_dat::Codec;
+use rtrace::internal::trace_dat::write::Version;
 use serde_json::Value;
 use std::path::PathBuf;
 

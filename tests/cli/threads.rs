@@ -2,8 +2,8 @@
 
 use crate::common::environment::TestEnvironment;
 use crate::common::synthetic::{Synthetic, fork_storm};
-use rtrace::trace_dat::Codec;
-use rtrace::trace_dat::write::Version;
+use rtrace::internal::trace_dat::Codec;
+use rtrace::internal::trace_dat::write::Version;
 
 /// Options of `report`, and the fewest lines that it prints with them.
 const LAYOUTS: [(&[&str], usize); 14] = [

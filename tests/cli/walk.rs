@@ -1,7 +1,7 @@
 //! Every daily verb once: which instance it acts on, what its exit code says, and what its help shows.
 
 use crate::common::environment::{Outcome, TestEnvironment};
-use rtrace::trace_dat::Trace;
+use rtrace::internal::trace_dat::Trace;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 

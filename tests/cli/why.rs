@@ -5,8 +5,8 @@ use crate::common::corpus::own;
 use crate::common::environment::TestEnvironment;
 use crate::common::synthetic::fork_storm;
 use crate::common::trace_files::trace_files;
-use rtrace::trace_dat::Codec;
-use rtrace::trace_dat::write::Version;
+use rtrace::internal::trace_dat::Codec;
+use rtrace::internal::trace_dat::write::Version;
 use serde_json::Value;
 
 fn small() -> String {

@@ -2,8 +2,8 @@
 
 use super::synthetic::Synthetic;
 use rtrace::format::EventFormat;
-use rtrace::trace_dat::write::Version;
-use rtrace::trace_dat::{Codec, OptionId};
+use rtrace::internal::trace_dat::write::Version;
+use rtrace::internal::trace_dat::{Codec, OptionId};
 use std::fs::File;
 use std::path::Path;
 

@@ -3,8 +3,8 @@
 use rtrace::abi::{Abi, Endian};
 use rtrace::event::Common;
 use rtrace::format::EventFormat;
-use rtrace::merge::Merge;
-use rtrace::trace_dat::{
+use rtrace::internal::merge::Merge;
+use rtrace::internal::trace_dat::{
     ChunkIndex, Codec, FinishedSpool, OptionId, SectionWriter, SpoolEntry, SpoolTable, TimeOptions, Trace, spool_name,
 };
 use std::collections::BTreeSet;
@@ -123,7 +123,13 @@ pub(crate) fn record(from: &Trace, path: &Path, codec: Codec, formats: usize) ->
 }
 
 /// Writes a CPU's spool, three sub-buffers to a chunk; gives its size and how many chunks there are.
-fn spool(from: &Trace, buffer: &rtrace::trace_dat::Buffer, cpu: usize, path: &Path, codec: Codec) -> (u64, u32) {
+fn spool(
+    from: &Trace,
+    buffer: &rtrace::internal::trace_dat::Buffer,
+    cpu: usize,
+    path: &Path,
+    codec: Codec,
+) -> (u64, u32) {
     let mut spool = File::create(path).unwrap();
     let mut chunks = 0;
     if codec != Codec::None {

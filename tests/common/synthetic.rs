@@ -1,8 +1,8 @@
 //! Recordings of events that never happened, with the facts of a real one.
 
 use rtrace::format::EventFormat;
-use rtrace::trace_dat::write::{NewFile, Version};
-use rtrace::trace_dat::{FilePart, OptionId, RawOption, Trace};
+use rtrace::internal::trace_dat::write::{NewFile, Version};
+use rtrace::internal::trace_dat::{FilePart, OptionId, RawOption, Trace};
 use rtrace::units::CpuId;
 use std::fs::File;
 use std::path::Path;

@@ -2,10 +2,10 @@
 
 use regex::Regex;
 use rtrace::abi::{Abi, Endian};
-use rtrace::btf::Enumerators;
 use rtrace::format::{EventFormat, HeaderPage};
+use rtrace::internal::btf::Enumerators;
+use rtrace::internal::ring_buffer::{PageLayout, Walker};
 use rtrace::print_fmt::{Context, PrintProgram, Semantics, compile};
-use rtrace::ring_buffer::{PageLayout, Walker};
 use rtrace::symbols::{Comms, Kallsyms, PrintkFormats, Symbols};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -10,7 +10,7 @@ use crate::common::not_run::not_run;
 use crate::guest_machine::{Guest, Kernel};
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
-use rtrace::network::FIFO_FOLDER;
+use rtrace::internal::network::FIFO_FOLDER;
 use rtrace::tracefs::Tracefs;
 use std::collections::BTreeSet;
 use std::io::{Read, Write};

@@ -2,7 +2,7 @@
 
 use rtrace::abi::Abi;
 use rtrace::format::HeaderPage;
-use rtrace::trace_dat::{ChunkIndex, Codec, FinishedSpool, KernelView, OptionId, SectionWriter, SpoolEntry};
+use rtrace::internal::trace_dat::{ChunkIndex, Codec, FinishedSpool, KernelView, OptionId, SectionWriter, SpoolEntry};
 use rtrace::units::CpuId;
 use std::collections::BTreeMap;
 use std::path::Path;

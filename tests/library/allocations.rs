@@ -4,9 +4,9 @@
 use crate::common::counting::allocations;
 use rtrace::event::{Consumed, DecodeOptions, EventTypes, Lost, PrintState};
 use rtrace::export::{Csv, CsvBuffer, CsvColumn, Json, JsonBuffer, JsonTypes, Style, Text, TextOptions};
-use rtrace::merge::Merge;
+use rtrace::internal::merge::Merge;
+use rtrace::internal::trace_dat::{TimeOptions, Trace};
 use rtrace::symbols::{Comms, Kallsyms, PrintkFormats, Symbols};
-use rtrace::trace_dat::{TimeOptions, Trace};
 
 /// Allocations of a pass over a trace.
 #[derive(Default)]

@@ -8,9 +8,9 @@ use rtrace::analysis::{
     Profile, Sched, Syscalls, Timerlat, Together, Wakeups,
 };
 use rtrace::event::Record;
+use rtrace::internal::trace_dat::Codec;
+use rtrace::internal::trace_dat::write::Version;
 use rtrace::recording::{Query, Recording};
-use rtrace::trace_dat::Codec;
-use rtrace::trace_dat::write::Version;
 use rtrace::units::Timestamp;
 use std::fs::File;
 use std::path::PathBuf;

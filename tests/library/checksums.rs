@@ -2,8 +2,8 @@
 
 use crate::common::recording::{data, open, record};
 use crate::common::synthetic::fork_storm;
-use rtrace::trace_dat::write::Version;
-use rtrace::trace_dat::{Codec, OptionId, SectionId, Trace};
+use rtrace::internal::trace_dat::write::Version;
+use rtrace::internal::trace_dat::{Codec, OptionId, SectionId, Trace};
 use std::ops::Range;
 use std::path::Path;
 

@@ -6,8 +6,8 @@
 //! then only sanity is asked for.
 
 use crate::common::recording::{Event, data, events, events_and_damage, open, record};
-use rtrace::trace_dat::write::{Version, convert};
-use rtrace::trace_dat::{BufferOption, Codec, OptionId, SectionId, Trace};
+use rtrace::internal::trace_dat::write::{Version, convert};
+use rtrace::internal::trace_dat::{BufferOption, Codec, OptionId, SectionId, Trace};
 use rtrace::units::CpuId;
 use std::collections::HashMap;
 use std::fs::File;

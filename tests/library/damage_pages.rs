@@ -3,8 +3,8 @@
 
 use crate::common::recording::{data, open, record};
 use crate::common::synthetic::fork_storm;
-use rtrace::trace_dat::write::{Version, convert};
-use rtrace::trace_dat::{Codec, OptionId, Trace};
+use rtrace::internal::trace_dat::write::{Version, convert};
+use rtrace::internal::trace_dat::{Codec, OptionId, Trace};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -2,8 +2,8 @@
 //! costs the damaged chunk only.
 
 use crate::common::recording::{Event, Stopped, data, events, events_and_damage, open, record};
-use rtrace::trace_dat::write::recover_with;
-use rtrace::trace_dat::{Codec, Recovered, Siblings, Trace, recover};
+use rtrace::internal::trace_dat::write::recover_with;
+use rtrace::internal::trace_dat::{Codec, Recovered, Siblings, Trace, recover};
 use std::fs::File;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,8 +1,8 @@
 //! Chunks that claim to unpack to much: memory follows what a file holds, and a bound that its CPUs share.
 
 use crate::common::recording::{data, open};
-use rtrace::trace_dat::write::{NewFile, Version};
-use rtrace::trace_dat::{Codec, Trace};
+use rtrace::internal::trace_dat::write::{NewFile, Version};
+use rtrace::internal::trace_dat::{Codec, Trace};
 use rtrace::units::CpuId;
 use std::fs::File;
 use std::path::Path;

@@ -4,8 +4,8 @@ use crate::common::corpus::has_all;
 use crate::common::recording::open;
 use crate::common::synthetic::{Random, fork_storm};
 use crate::common::trace_files::trace_files;
-use rtrace::trace_dat::write::Version;
-use rtrace::trace_dat::{Codec, Trace};
+use rtrace::internal::trace_dat::write::Version;
+use rtrace::internal::trace_dat::{Codec, Trace};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Output of all CPUs of all buffers, in order: chunks by their hash, and errors.

@@ -1,8 +1,8 @@
 //! Real trace files, of the corpus where it is available: everything in them is found, in order, without damage.
 
 use crate::common::trace_files::trace_files;
-use rtrace::merge::Merge;
-use rtrace::trace_dat::{TimeOptions, Trace};
+use rtrace::internal::merge::Merge;
+use rtrace::internal::trace_dat::{TimeOptions, Trace};
 use std::fs::File;
 
 fn merged(trace: &Trace) -> Merge {

@@ -4,7 +4,9 @@
 use crate::common::bounded::output;
 use crate::common::not_run::not_run;
 use crate::common::recording::{Stopped, data, events, events_and_damage, open, record};
-use rtrace::trace_dat::{Codec, LossCause, OptionId, Recovered, Siblings, Trace, UnsavedEvents, WriteError, recover};
+use rtrace::internal::trace_dat::{
+    Codec, LossCause, OptionId, Recovered, Siblings, Trace, UnsavedEvents, WriteError, recover,
+};
 use rtrace::units::CpuId;
 use std::fs::File;
 use std::io::Write;

@@ -1,8 +1,8 @@
 //! An event with an id that no format describes is damage: its text is lost, and a filter may have wanted it.
 
 use crate::common::recording::{data, events, open};
-use rtrace::trace_dat::write::{Version, convert};
-use rtrace::trace_dat::{Codec, Trace};
+use rtrace::internal::trace_dat::write::{Version, convert};
+use rtrace::internal::trace_dat::{Codec, Trace};
 use std::fs::File;
 use std::process::Command;
 

@@ -3,8 +3,8 @@
 use crate::common::bounded::output_within;
 use crate::common::recording::{data, open};
 use rtrace::format::EventFormat;
-use rtrace::trace_dat::write::{NewFile, Version};
-use rtrace::trace_dat::{Codec, Trace};
+use rtrace::internal::trace_dat::write::{NewFile, Version};
+use rtrace::internal::trace_dat::{Codec, Trace};
 use std::fs::File;
 use std::path::Path;
 use std::process::Command;

@@ -1,8 +1,8 @@
 //! Time windows found by seeking hold the same records as a scan of the whole file.
 
 use crate::common::trace_files::trace_files;
-use rtrace::merge::Merge;
-use rtrace::trace_dat::{CpuData, ReadAt, TimeOptions, Trace};
+use rtrace::internal::merge::Merge;
+use rtrace::internal::trace_dat::{CpuData, ReadAt, TimeOptions, Trace};
 use rtrace::units::Timestamp;
 use std::fs::File;
 use std::path::Path;

@@ -7,7 +7,7 @@ use crate::common::environment::{Outcome, TestEnvironment};
 use crate::common::listening::Listening;
 use crate::common::not_run::not_run;
 use crate::host::{kernel, summary};
-use rtrace::network::wire::{HEADER, KVM, Message, MessageHeader, PTP, TimeSync, TraceRequest};
+use rtrace::internal::network::wire::{HEADER, KVM, Message, MessageHeader, PTP, TimeSync, TraceRequest};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;

@@ -5,7 +5,7 @@ use crate::common::environment::TestEnvironment;
 use crate::common::knobs::Knobs;
 use crate::common::pty::on_terminals;
 use nix::fcntl::{FcntlArg, fcntl};
-use rtrace::trace_dat::Trace;
+use rtrace::internal::trace_dat::Trace;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;

@@ -5,10 +5,10 @@
 
 use crate::common::environment::TestEnvironment;
 use nix::sys::eventfd::EventFd;
-use rtrace::network::agent::{Agent, AgentJob, AgentNotice};
-use rtrace::network::control::{Guest, GuestError, GuestSummary, GuestTarget, HostFacts, record_along};
-use rtrace::network::{Address, GuestFifos, Network};
-use rtrace::trace_dat::Trace;
+use rtrace::internal::network::agent::{Agent, AgentJob, AgentNotice};
+use rtrace::internal::network::control::{Guest, GuestError, GuestSummary, GuestTarget, HostFacts, record_along};
+use rtrace::internal::network::{Address, GuestFifos, Network};
+use rtrace::internal::trace_dat::Trace;
 use rtrace::tracefs::{Journal, Tracefs};
 use rtrace::units::CpuId;
 use std::fs::{self, File, OpenOptions};

@@ -3,8 +3,8 @@
 use crate::common::environment::{Outcome, TestEnvironment};
 use crate::common::not_run::not_run;
 use nix::sys::eventfd::EventFd;
+use rtrace::internal::trace_dat::{PidBloom, Trace};
 use rtrace::record::{Drain, Drained, Progress, Spool, Worker, chunk_size};
-use rtrace::trace_dat::{PidBloom, Trace};
 use rtrace::tracefs::{EventName, Journal, Tracefs};
 use rtrace::units::Pid;
 use std::fs;

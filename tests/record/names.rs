@@ -3,7 +3,7 @@
 use crate::common::environment::TestEnvironment;
 use crate::common::not_run::not_run;
 use crate::host::{kernel, record};
-use rtrace::trace_dat::{OptionId, Trace};
+use rtrace::internal::trace_dat::{OptionId, Trace};
 use std::path::Path;
 
 #[test]

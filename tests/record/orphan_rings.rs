@@ -6,7 +6,7 @@ use crate::host::{clear_top, kernel, kills, report};
 use crate::state::{PATIENCE, Running};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use rtrace::trace_dat::OptionId;
+use rtrace::internal::trace_dat::OptionId;
 use rtrace::tracefs::Tracefs;
 use serde_json::Value;
 use std::fs;

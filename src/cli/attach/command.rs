@@ -6,11 +6,11 @@ use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure, print};
 use crate::cli::trace_file::{OutputFile, Overwrite, mode_like, open_recording, threads};
 use anyhow::{Context, anyhow};
-use rtrace::recording::Recording;
-use rtrace::trace_dat::write::{Version, convert};
-use rtrace::trace_dat::{
+use rtrace::internal::trace_dat::write::{Version, convert};
+use rtrace::internal::trace_dat::{
     ClockSample, FilePart, GuestFacts, OptionId, RawOption, TimeShift, Trace, incomparable_clocks,
 };
+use rtrace::recording::Recording;
 use rtrace::units::{CpuId, Pid, counted};
 use std::path::{Path, PathBuf};
 

@@ -3,8 +3,8 @@
 use super::vcpus::Vcpus;
 use crate::cli::exit::{Exit, Failure};
 use anyhow::anyhow;
+use rtrace::internal::trace_dat::ClockSample;
 use rtrace::syntax::parse_int;
-use rtrace::trace_dat::ClockSample;
 use std::path::Path;
 
 /// `OFFSET[,SCALE,FRAC[,TS]]`: numbers as C writes them.

@@ -3,8 +3,8 @@
 use crate::cli::exit::{Exit, Failure};
 use anyhow::anyhow;
 use rtrace::event::Value;
+use rtrace::internal::trace_dat::TimeOptions;
 use rtrace::recording::{QueryError, Recording};
-use rtrace::trace_dat::TimeOptions;
 use rtrace::units::Pid;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

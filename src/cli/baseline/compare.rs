@@ -5,7 +5,7 @@ use crate::cli::diff::{CompareArgs, FailOn, print, summaries};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::saved_summary::saved;
 use anyhow::anyhow;
-use rtrace::comparison::SavedRuns;
+use rtrace::internal::comparison::SavedRuns;
 use std::path::PathBuf;
 
 /// Compare recordings with a saved summary

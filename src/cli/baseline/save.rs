@@ -4,8 +4,8 @@ use crate::cli::check::write_file;
 use crate::cli::diff::{PartArgs, metric, runs_of};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::terminal::note;
-use rtrace::assertion::Metric;
-use rtrace::comparison::SavedRuns;
+use rtrace::internal::assertion::Metric;
+use rtrace::internal::comparison::SavedRuns;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 

@@ -8,7 +8,7 @@ use crate::cli::exit::{Exit, Failure, print};
 use crate::cli::query::one_buffer;
 use crate::cli::saved_summary;
 use anyhow::anyhow;
-use rtrace::assertion::Assertion;
+use rtrace::internal::assertion::Assertion;
 use rtrace::symbols::Comms;
 use std::io::Write;
 use std::path::PathBuf;

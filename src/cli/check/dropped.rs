@@ -1,6 +1,6 @@
 //! Events that the file says it lacks, beside those that the records tell of.
 
-use rtrace::trace_dat::{OptionId, Trace, UnsavedEvents};
+use rtrace::internal::trace_dat::{OptionId, Trace, UnsavedEvents};
 
 /// The events that the counters of a buffer's rings (`per_cpu/cpuN/stats`, in the file as recording ended) say were
 /// overwritten or refused, and those of marks with a number. A ring that was there before has what it dropped before, too.

@@ -13,7 +13,7 @@ pub(in crate::cli) fn write_file(path: &Path, text: &str) -> Result<(), Failure>
         return print(text).map(drop);
     }
     let failed = |error| anyhow!("cannot write {}", path.display()).context(error);
-    let mut file = rtrace::safe_file::create(path, 0o644).map_err(failed)?;
+    let mut file = rtrace::internal::safe_file::create(path, 0o644).map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(failed)?;
     Ok(())
 }

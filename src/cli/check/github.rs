@@ -4,7 +4,7 @@ use super::text::found;
 use super::verdicts::{Verdicts, word};
 use crate::cli::exit::Failure;
 use anyhow::Context;
-use rtrace::assertion::AssertionVerdict;
+use rtrace::internal::assertion::AssertionVerdict;
 use std::env;
 use std::fs::OpenOptions;
 use std::io::Write;

@@ -1,7 +1,7 @@
 //! `rtrace check --json`.
 
 use super::verdicts::{Judged, Verdicts, word};
-use rtrace::assertion::{Dimension, Interval};
+use rtrace::internal::assertion::{Dimension, Interval};
 use rtrace::symbols::Comms;
 use serde_json::{Value, json};
 

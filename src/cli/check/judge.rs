@@ -9,9 +9,9 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{QueryEvents, one_buffer};
 use anyhow::anyhow;
 use rtrace::analysis::Extents;
-use rtrace::assertion::{Assertion, AssertionVerdict, Check, Conditions};
+use rtrace::internal::assertion::{Assertion, AssertionVerdict, Check, Conditions};
+use rtrace::internal::trace_dat::Buffer;
 use rtrace::recording::Query;
-use rtrace::trace_dat::Buffer;
 use std::path::Path;
 
 /// Holds `assertions` against what was just recorded to `path`; of several buffers that hold events, against the main one.

@@ -4,7 +4,7 @@ use super::files::write_file;
 use super::text::found;
 use super::verdicts::{Verdicts, word};
 use crate::cli::exit::Failure;
-use rtrace::assertion::AssertionVerdict;
+use rtrace::internal::assertion::AssertionVerdict;
 use std::path::Path;
 
 pub(super) fn write(verdicts: &Verdicts<'_>, path: &Path) -> Result<(), Failure> {

@@ -5,7 +5,7 @@ use crate::cli::analyze::symbol;
 use crate::cli::machine::RecordingMachine;
 use crate::cli::query::QueryInput;
 use rtrace::analysis::IrqSource;
-use rtrace::assertion::Names;
+use rtrace::internal::assertion::Names;
 use rtrace::symbols::{Comms, Kallsyms};
 use rtrace::units::Pid;
 

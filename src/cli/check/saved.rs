@@ -3,8 +3,8 @@
 use super::verdicts::{Judged, Verdicts};
 use crate::cli::analyze::unit::ClockUnit;
 use rtrace::analysis::Extent;
-use rtrace::assertion::Assertion;
-use rtrace::comparison::SavedRuns;
+use rtrace::internal::assertion::Assertion;
+use rtrace::internal::comparison::SavedRuns;
 use std::path::Path;
 
 /// The verdicts about each run of the summary at `path`; of several runs each is named.
@@ -25,7 +25,7 @@ pub(super) fn judge<'a>(
             results.push(Judged { name, checked: run.judge(&assertion, min_samples), context: Vec::new() });
         }
     }
-    let sum = |of: fn(&rtrace::comparison::SavedRun) -> u64| runs.iter().map(of).fold(0, u64::saturating_add);
+    let sum = |of: fn(&rtrace::internal::comparison::SavedRun) -> u64| runs.iter().map(of).fold(0, u64::saturating_add);
     let mut extent = Extent::default();
     (extent.events, extent.lost, extent.gaps) = (sum(|run| run.events), sum(|run| run.lost), sum(|run| run.gaps));
     let (buffer, clock) = runs.first().map_or(("", ""), |run| (&run.buffer, &run.clock));

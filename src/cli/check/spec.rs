@@ -3,7 +3,7 @@
 use super::files::read_file;
 use crate::cli::exit::{Exit, Failure};
 use anyhow::anyhow;
-use rtrace::assertion::Assertion;
+use rtrace::internal::assertion::Assertion;
 use serde::Deserialize;
 use std::path::Path;
 

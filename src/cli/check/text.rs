@@ -4,7 +4,7 @@ use super::verdicts::{Verdicts, word};
 use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::exit::Failure;
 use rtrace::analysis::Spot;
-use rtrace::assertion::{AssertionVerdict, Checked};
+use rtrace::internal::assertion::{AssertionVerdict, Checked};
 use rtrace::symbols::Comms;
 use std::io::Write;
 

@@ -3,7 +3,7 @@
 use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::exit::Exit;
 use rtrace::analysis::Extent;
-use rtrace::assertion::{AssertionVerdict, Checked};
+use rtrace::internal::assertion::{AssertionVerdict, Checked};
 use std::path::Path;
 
 /// An assertion's verdict, its name, and the events around the place that it is about.

@@ -6,8 +6,8 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::QueryArgs;
 use crate::cli::trace_file::Overwrite;
 use anyhow::anyhow;
-use rtrace::trace_dat::Codec;
-use rtrace::trace_dat::write::Version;
+use rtrace::internal::trace_dat::Codec;
+use rtrace::internal::trace_dat::write::Version;
 use rtrace::units::ByteSize;
 use std::path::{Path, PathBuf};
 

@@ -5,8 +5,8 @@ use super::written::ConvertOutcome;
 use crate::cli::exit::Failure;
 use crate::cli::query::{QueryEvents, QueryInput};
 use rtrace::export::{Ctf, CtfBuffer, CtfFile};
+use rtrace::internal::trace_dat::OptionId;
 use rtrace::recording::BufferSource;
-use rtrace::trace_dat::OptionId;
 use std::io::Write;
 
 /// Writes the events as a trace per recording, whose files are among the frames of `out`.

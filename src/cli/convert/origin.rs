@@ -2,7 +2,7 @@
 
 use crate::cli::exit::Failure;
 use crate::cli::query::{QueryEvents, QueryInput};
-use rtrace::trace_dat::OptionId;
+use rtrace::internal::trace_dat::OptionId;
 use rtrace::units::Timestamp;
 use std::ops::ControlFlow;
 

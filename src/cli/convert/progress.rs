@@ -1,7 +1,7 @@
 //! Progress of a conversion: one line on a terminal, nothing elsewhere.
 
 use crate::cli::terminal::TerminalLine;
-use rtrace::trace_dat::ReadAt;
+use rtrace::internal::trace_dat::ReadAt;
 use rtrace::units::ByteSize;
 use std::fs::File;
 use std::io::{self, Write};

@@ -8,9 +8,9 @@ use crate::cli::exit::Failure;
 use crate::cli::query::{LimitedPart, QueryArgs, QueryInput, Selected};
 use crate::cli::trace_file::{OutputFile, Overwrite, mode_like, open, threads};
 use rtrace::filter::CpuList;
+use rtrace::internal::trace_dat::write::{CopiedPart, Edit, NewFile, PartWriter, Version, convert, split_edited};
+use rtrace::internal::trace_dat::{Trace, WriteError};
 use rtrace::recording::{Query, Window};
-use rtrace::trace_dat::write::{CopiedPart, Edit, NewFile, PartWriter, Version, convert, split_edited};
-use rtrace::trace_dat::{Trace, WriteError};
 use rtrace::units::counted;
 use std::path::Path;
 

@@ -6,11 +6,11 @@ use crate::cli::key_names::KeyNames;
 use crate::cli::query::{QueryEvents, QueryInput};
 use anyhow::anyhow;
 use rtrace::analysis::{HistSetup, HistTrigger, Histograms};
-use rtrace::assertion::Pair;
 use rtrace::export::{CounterField, PerfettoCounters, perfetto_counter, perfetto_slices};
 use rtrace::format::EventFormat;
 use rtrace::hist::render::TableLayout;
 use rtrace::hist::spec::HistSpec;
+use rtrace::internal::assertion::Pair;
 use rtrace::recording::BufferSource;
 use std::io::Write;
 

@@ -1,8 +1,8 @@
 //! Arguments of comparisons.
 
 use crate::cli::query::WindowArgs;
-use rtrace::assertion::Metric;
-use rtrace::comparison::CompareOptions;
+use rtrace::internal::assertion::Metric;
+use rtrace::internal::comparison::CompareOptions;
 use std::num::NonZero;
 
 /// The part of each recording that counts.

@@ -1,7 +1,7 @@
 //! Digests of files.
 
 use anyhow::Context;
-use rtrace::safe_file::open_seekable;
+use rtrace::internal::safe_file::open_seekable;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::io::Read;

@@ -4,8 +4,8 @@ use super::args::{CompareArgs, PartArgs};
 use super::summarise::summarise;
 use crate::cli::exit::Failure;
 use crate::cli::saved_summary::saved;
-use rtrace::assertion::Metric;
-use rtrace::comparison::{SavedRun, SavedRuns};
+use rtrace::internal::assertion::Metric;
+use rtrace::internal::comparison::{SavedRun, SavedRuns};
 use std::path::{Path, PathBuf};
 
 /// Both sides.

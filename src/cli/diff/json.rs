@@ -2,7 +2,7 @@
 
 use super::numbers::word;
 use super::report::Report;
-use rtrace::comparison::{SavedRun, SavedRuns};
+use rtrace::internal::comparison::{SavedRun, SavedRuns};
 use serde_json::{Value, json};
 
 pub(super) fn document(report: &Report<'_>) -> Value {

@@ -2,7 +2,7 @@
 
 use super::numbers::{finds, interval, needs, percent, probability, value, word};
 use super::report::Report;
-use rtrace::comparison::ChangeVerdict;
+use rtrace::internal::comparison::ChangeVerdict;
 use std::io::{self, Write};
 
 pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {

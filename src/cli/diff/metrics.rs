@@ -2,8 +2,8 @@
 
 use crate::cli::exit::Failure;
 use anyhow::anyhow;
-use rtrace::assertion::Metric;
-use rtrace::comparison::{SavedRun, SavedRuns};
+use rtrace::internal::assertion::Metric;
+use rtrace::internal::comparison::{SavedRun, SavedRuns};
 use std::collections::BTreeSet;
 
 /// Least number of samples on one side for a duration to be chosen: ten of them lie above its p99.

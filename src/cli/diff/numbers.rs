@@ -1,7 +1,7 @@
 //! Numbers of comparisons as text.
 
-use rtrace::assertion::Metric;
-use rtrace::comparison::{ChangeVerdict, Compared};
+use rtrace::internal::assertion::Metric;
+use rtrace::internal::comparison::{ChangeVerdict, Compared};
 use rtrace::units::grouped;
 
 /// `+3.2 %`.

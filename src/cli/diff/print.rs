@@ -6,7 +6,7 @@ use super::{json, markdown, metrics, text};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::terminal::stdout;
 use anyhow::anyhow;
-use rtrace::comparison::{SavedRuns, compare};
+use rtrace::internal::comparison::{SavedRuns, compare};
 use std::io::{BufWriter, Write};
 
 /// Compares, prints, and gives the exit code.

@@ -2,8 +2,8 @@
 
 use super::args::FailOn;
 use crate::cli::exit::Exit;
-use rtrace::assertion::Metric;
-use rtrace::comparison::{ChangeVerdict, CompareOptions, Comparison, SavedRuns};
+use rtrace::internal::assertion::Metric;
+use rtrace::internal::comparison::{ChangeVerdict, CompareOptions, Comparison, SavedRuns};
 
 /// All that is printed about a comparison.
 pub(super) struct Report<'a> {

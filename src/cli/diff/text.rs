@@ -3,7 +3,7 @@
 use super::numbers::{finds, interval, needs, percent, probability, value, word};
 use super::report::Report;
 use crate::cli::analyze::table::TextTable;
-use rtrace::comparison::{ChangeVerdict, SavedRuns};
+use rtrace::internal::comparison::{ChangeVerdict, SavedRuns};
 use rtrace::units::counted;
 use std::io::{self, Write};
 

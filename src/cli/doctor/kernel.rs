@@ -3,7 +3,7 @@
 use super::config::Config;
 use super::finding::{Area, Findings, Severity};
 use super::machine::ExaminedMachine;
-use rtrace::trace_dat::CpuRanges;
+use rtrace::internal::trace_dat::CpuRanges;
 use rtrace::tracefs::{Feature, Tracefs};
 use rtrace::units::counted;
 use serde_json::json;

@@ -3,7 +3,7 @@
 use super::DumpParts;
 use rtrace::abi::{Abi, Cursor, Endian};
 use rtrace::format::EventFormat;
-use rtrace::trace_dat::{
+use rtrace::internal::trace_dat::{
     Buffer, ClockSample, FileError, FilePart, GuestFacts, LazyBytes, OptionId, RawOption, Section, SectionId,
     TimeShift, Trace,
 };

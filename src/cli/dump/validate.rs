@@ -3,8 +3,8 @@
 use crate::cli::damage::DamageReport;
 use crate::cli::terminal::note;
 use rtrace::event::described_ids;
+use rtrace::internal::trace_dat::{FileError, TimeOptions, Trace};
 use rtrace::recording::{Notice, UnknownEvents};
-use rtrace::trace_dat::{FileError, TimeOptions, Trace};
 use rtrace::units::{EventId, Timestamp, counted};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use crate::cli::exit::Failure;
 use anyhow::Context;
-use rtrace::btf::{Btf, Function};
+use rtrace::internal::btf::{Btf, Function};
 use rtrace::tracefs::Tracefs;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -67,7 +67,7 @@ impl Prototypes {
     pub(super) fn json(&self, line: &str) -> Value {
         let function = self.find(line);
         let parameters = |function: Function<'_>| -> Vec<Value> {
-            let one = |p: rtrace::btf::Parameter<'_>| match p.is_rest() {
+            let one = |p: rtrace::internal::btf::Parameter<'_>| match p.is_rest() {
                 true => json!({"name": "...", "type": null}),
                 false => json!({"name": p.name(), "type": p.of().to_string()}),
             };

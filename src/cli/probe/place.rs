@@ -2,8 +2,8 @@
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::language::invalid;
-use rtrace::btf::Btf;
 use rtrace::format::EventFormat;
+use rtrace::internal::btf::Btf;
 use rtrace::probe::{Fetch, Probe, ProbeKind, symbol_offset, symbols};
 use rtrace::syntax::{Diagnostic, Span, did_you_mean, parse_int};
 use rtrace::tracefs::Tracefs;

@@ -6,8 +6,8 @@ use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::trace_file::{open_recording, threads};
 use rtrace::analysis::Grouped;
+use rtrace::internal::trace_dat::OptionId;
 use rtrace::recording::{BufferSource, Notice, Recording};
-use rtrace::trace_dat::OptionId;
 use std::path::Path;
 
 pub(super) fn run(path: &Path, args: &TraceArgs) -> Result<Exit, Failure> {

@@ -7,7 +7,7 @@ use crate::cli::exit::Failure;
 use crate::cli::terminal::{Guard, stderr, stdout};
 use anyhow::Context;
 use rtrace::analysis::Profile;
-use rtrace::safe_file;
+use rtrace::internal::safe_file;
 use rtrace::symbols::Symbols;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;

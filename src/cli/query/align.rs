@@ -3,8 +3,8 @@
 use super::QueryInput;
 use crate::cli::exit::{Exit, Failure};
 use anyhow::anyhow;
+use rtrace::internal::trace_dat::TimeOptions;
 use rtrace::recording::{BufferSource, Query};
-use rtrace::trace_dat::TimeOptions;
 use std::ops::ControlFlow;
 
 /// The moment that is taken as the same in all files.

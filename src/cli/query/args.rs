@@ -7,8 +7,8 @@ use super::select::SelectArgs;
 use super::window::WindowArgs;
 use crate::cli::exit::Failure;
 use rtrace::filter::{CpuList, ReportFilter, Sign};
+use rtrace::internal::trace_dat::TimeOptions;
 use rtrace::recording::{Notice, OutputDependence, Query, Selection};
-use rtrace::trace_dat::TimeOptions;
 use std::num::NonZero;
 use std::thread;
 

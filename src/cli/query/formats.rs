@@ -12,9 +12,9 @@ use rtrace::export::{
     JsonTypes, Style, SummaryBuffer, schema,
 };
 use rtrace::format::EventFormat;
+use rtrace::internal::trace_dat::OptionId;
 use rtrace::recording::{BufferSource, Outcome};
 use rtrace::syntax::did_you_mean;
-use rtrace::trace_dat::OptionId;
 use std::collections::HashSet;
 use std::io::Write;
 

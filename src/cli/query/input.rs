@@ -3,8 +3,8 @@
 use crate::cli::exit::Failure;
 use crate::cli::trace_file;
 use rtrace::format::EventFormat;
+use rtrace::internal::trace_dat::ReadAt;
 use rtrace::recording::Recording;
-use rtrace::trace_dat::ReadAt;
 use std::fs::File;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};

@@ -3,8 +3,8 @@
 use super::{QueryInput, select};
 use crate::cli::exit::Failure;
 use rtrace::event::Record;
+use rtrace::internal::trace_dat::write::{Edit, StoredRecord};
 use rtrace::recording::{Query, Resolved, Window};
-use rtrace::trace_dat::write::{Edit, StoredRecord};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 

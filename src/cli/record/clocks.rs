@@ -1,7 +1,7 @@
 //! The clock of this machine's recording, for the comparison with those of guests.
 
 use super::RecordArgs;
-use rtrace::network::control::GuestTarget;
+use rtrace::internal::network::control::GuestTarget;
 use rtrace::record::{self, Plan, TraceClockReader, wall_clock_at_zero};
 use rtrace::tracefs::Tracefs;
 

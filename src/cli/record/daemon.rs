@@ -6,7 +6,7 @@
 use super::super::exit::{Exit, Failure};
 use crate::cli::terminal::{note, release};
 use anyhow::{Context, anyhow};
-use rtrace::safe_file;
+use rtrace::internal::safe_file;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, OwnedFd};

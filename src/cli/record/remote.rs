@@ -2,10 +2,10 @@
 
 use super::super::exit::{Exit, Failure};
 use anyhow::anyhow;
-use rtrace::network::Address;
-use rtrace::network::send::{BufferSession, Destination, ListenerKind, Transport, connect};
+use rtrace::internal::network::Address;
+use rtrace::internal::network::send::{BufferSession, Destination, ListenerKind, Transport, connect};
+use rtrace::internal::trace_dat::write::Version;
 use rtrace::record::{BufferPlan, Compression, Plan, TargetBuffer};
-use rtrace::trace_dat::write::Version;
 use std::path::PathBuf;
 use std::time::Duration;
 

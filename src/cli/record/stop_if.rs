@@ -3,12 +3,12 @@
 use crate::cli::exit::{Exit, Failure};
 use anyhow::anyhow;
 use rtrace::abi::Abi;
-use rtrace::assertion::{StopCondition, StopWatch};
 use rtrace::events::EventSelection;
 use rtrace::format::{EventFormat, HeaderPage};
+use rtrace::internal::assertion::{StopCondition, StopWatch};
+use rtrace::internal::ring_buffer::PageLayout;
 use rtrace::record::{Audience, LiveBuffer, Sentry};
 use rtrace::recording::LiveMerge;
-use rtrace::ring_buffer::PageLayout;
 use rtrace::symbols::Comms;
 use rtrace::tracefs::{EventName, Feature, Journal, Tracefs, WriteMode};
 use rtrace::units::{Pid, RecordedClock};

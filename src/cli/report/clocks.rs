@@ -2,7 +2,7 @@
 
 use crate::cli::query::QueryInput;
 use crate::cli::terminal::note;
-use rtrace::trace_dat::{GuestFacts, OptionId, TimeShift, Trace};
+use rtrace::internal::trace_dat::{GuestFacts, OptionId, TimeShift, Trace};
 
 /// Says of each guest's file by which clock its times are shown, and how exactly.
 pub(super) fn tell(inputs: &[QueryInput]) {

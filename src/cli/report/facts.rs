@@ -8,7 +8,7 @@ use crate::cli::exit::Failure;
 use crate::cli::query::QueryInput;
 use anyhow::anyhow;
 use rtrace::abi::{Abi, Endian};
-use rtrace::trace_dat::{OptionId, Trace};
+use rtrace::internal::trace_dat::{OptionId, Trace};
 use rtrace::units::Timestamp;
 use serde_json::{Map, json};
 use std::io::Write;

@@ -6,7 +6,7 @@ use crate::cli::damage::DamageReport;
 use crate::cli::exit::Failure;
 use crate::cli::query::QueryInput;
 use rtrace::abi::{Abi, Endian};
-use rtrace::trace_dat::OptionId;
+use rtrace::internal::trace_dat::OptionId;
 use serde_json::{Map, Value, json};
 
 /// The facts of one file that are asked for.

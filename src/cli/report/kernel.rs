@@ -6,9 +6,9 @@ use crate::cli::exit::Failure;
 use crate::cli::query::{QueryEvents, QueryInput};
 use rtrace::event::{DecodeOptions, EventTypes, Lost};
 use rtrace::export::Kernel;
+use rtrace::internal::trace_dat::{KernelView, OptionId};
 use rtrace::print_fmt::Semantics;
 use rtrace::recording::{BufferSource, Query};
-use rtrace::trace_dat::{KernelView, OptionId};
 use std::io::Write;
 use std::ops::ControlFlow;
 

@@ -8,8 +8,8 @@ use crate::cli::exit::Failure;
 use crate::cli::profile::json;
 use crate::cli::profile::layout::LayoutArgs;
 use rtrace::analysis::{Grouped, Profile};
+use rtrace::internal::trace_dat::OptionId;
 use rtrace::recording::BufferSource;
-use rtrace::trace_dat::OptionId;
 use std::io::Write;
 
 pub(super) fn print(run: &ReportRun<'_>, out: &mut impl Write) -> Result<(), Failure> {

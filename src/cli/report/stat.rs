@@ -4,7 +4,7 @@ use crate::cli::damage::DamageReport;
 use crate::cli::exit::Failure;
 use crate::cli::query::QueryInput;
 use crate::cli::trace_file::threads;
-use rtrace::trace_dat::{Buffer, DataLayout, FileError, OptionId, Trace};
+use rtrace::internal::trace_dat::{Buffer, DataLayout, FileError, OptionId, Trace};
 use std::collections::BTreeMap;
 use std::io::Write;
 

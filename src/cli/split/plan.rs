@@ -1,7 +1,7 @@
 //! Positions of the cuts.
 
-use rtrace::trace_dat::write::{CopiedPart, StreamIndex};
-use rtrace::trace_dat::{FileError, Head, TimeOptions, Trace};
+use rtrace::internal::trace_dat::write::{CopiedPart, StreamIndex};
+use rtrace::internal::trace_dat::{FileError, Head, TimeOptions, Trace};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -147,7 +147,7 @@ fn events(
 
 /// The times of a stream's records.
 struct SplitRecords {
-    stream: rtrace::trace_dat::CpuStream,
+    stream: rtrace::internal::trace_dat::CpuStream,
     spare: Vec<u8>,
 }
 

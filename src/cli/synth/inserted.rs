@@ -7,7 +7,7 @@ use crate::cli::hist::Answered;
 use crate::cli::piped::{named, say_of};
 use crate::cli::trace_file::{Overwrite, open};
 use rtrace::format::EventFormat;
-use rtrace::trace_dat::write::{Edit, StoredRecord};
+use rtrace::internal::trace_dat::write::{Edit, StoredRecord};
 use rtrace::units::{CpuId, Timestamp, counted, grouped};
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;

@@ -5,7 +5,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::QueryMoment;
 use crate::cli::trace_file::is_recording;
 use anyhow::anyhow;
-use rtrace::assertion::Pair;
+use rtrace::internal::assertion::Pair;
 use std::path::PathBuf;
 
 /// Say why a task was late: who ran, who was waited for, and in which interrupt

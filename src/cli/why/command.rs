@@ -7,8 +7,8 @@ use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{QueryEvents, one_buffer};
 use rtrace::analysis::{Histories, critical_path};
+use rtrace::internal::trace_dat::Buffer;
 use rtrace::recording::Query;
-use rtrace::trace_dat::Buffer;
 
 /// The deepest chain of wakers that is followed.
 const DEEPEST: usize = 32;

@@ -4,8 +4,8 @@ use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::check::names::RecordingNames;
 use crate::cli::query::QueryInput;
 use rtrace::analysis::{Handler, History, IntervalPart};
-use rtrace::assertion::Names;
-use rtrace::trace_dat::Buffer;
+use rtrace::internal::assertion::Names;
+use rtrace::internal::trace_dat::Buffer;
 use rtrace::units::Pid;
 
 /// The interval that is taken apart, in the clock's unit.

@@ -4,11 +4,11 @@ use super::file::CtfFile;
 use super::metadata;
 use super::packet::Packets;
 use super::program::CtfProgram;
-use crate::event::{Common, Consumed, Lost, Record};
 use crate::export::Exporter;
 use crate::export::frames::frame;
-use crate::format::EventFormat;
-use crate::merge::ahead::Commit;
+use crate::kernel::event::{Common, Consumed, Lost, Record};
+use crate::kernel::format::EventFormat;
+use crate::read::merge::ahead::Commit;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 

@@ -1,8 +1,8 @@
 //! The recording behind a trace.
 
-use crate::abi::Abi;
-use crate::format::EventFormat;
-use crate::symbols::Comms;
+use crate::base::abi::Abi;
+use crate::kernel::format::EventFormat;
+use crate::kernel::symbols::Comms;
 
 /// A recording that becomes a trace.
 pub struct CtfFile<'t> {

@@ -1,9 +1,9 @@
 //! An event type: its declaration in the metadata, and how its records are written.
 
 use super::names;
-use crate::abi::Abi;
-use crate::event::{FieldKind, FieldPlace, Number, TypedEvent, TypedField, Value};
-use crate::format::EventFormat;
+use crate::base::abi::Abi;
+use crate::kernel::event::{FieldKind, FieldPlace, Number, TypedEvent, TypedField, Value};
+use crate::kernel::format::EventFormat;
 use std::fmt::Write;
 
 /// An event type.

@@ -4,12 +4,12 @@
 use super::Unfolded;
 use super::names;
 use super::reader::{FlameBuffer, Reader};
-use crate::analysis::stacks::{StackChange, StackFrame, StackWalk, TaskStack, WalkedRecord};
-use crate::event::{Consumed, Record, TypedEvent};
+use crate::answer::analysis::stacks::{StackChange, StackFrame, StackWalk, TaskStack, WalkedRecord};
+use crate::base::text::{json, num};
 use crate::export::Exporter;
 use crate::export::json::json_value;
-use crate::merge::ahead::Commit;
-use crate::text::{json, num};
+use crate::kernel::event::{Consumed, Record, TypedEvent};
+use crate::read::merge::ahead::Commit;
 use std::collections::BTreeSet;
 
 /// Writes each event when it comes.

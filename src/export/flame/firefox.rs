@@ -6,12 +6,12 @@ use super::Unfolded;
 use super::names;
 use super::reader::{FlameBuffer, Reader};
 use super::thread::{ColumnWriters, FlameThread, MarkerKind, SampleKind, milliseconds};
-use crate::analysis::stacks::{StackChange, StackFrame, StackWalk, TaskStack, WalkedRecord};
-use crate::event::{Consumed, FieldKind, FieldPlace, Record, TypedEvent, Value};
+use crate::answer::analysis::stacks::{StackChange, StackFrame, StackWalk, TaskStack, WalkedRecord};
+use crate::base::text::{json, num};
 use crate::export::json::json_value;
 use crate::export::{Exporter, Outflow};
-use crate::merge::ahead::Commit;
-use crate::text::{json, num};
+use crate::kernel::event::{Consumed, FieldKind, FieldPlace, Record, TypedEvent, Value};
+use crate::read::merge::ahead::Commit;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 

@@ -3,10 +3,10 @@
 use super::Unfolded;
 use super::lines::{FlameRoot, root, write_lines};
 use super::reader::{FlameBuffer, Reader};
-use crate::analysis::stacks::{Node, StackChange, StackFrame, StackTree, StackWalk, TaskStack, WalkedRecord};
-use crate::event::{Consumed, Record};
+use crate::answer::analysis::stacks::{Node, StackChange, StackFrame, StackTree, StackWalk, TaskStack, WalkedRecord};
 use crate::export::Exporter;
-use crate::merge::ahead::Commit;
+use crate::kernel::event::{Consumed, Record};
+use crate::read::merge::ahead::Commit;
 use std::collections::HashMap;
 
 /// Adds up the time of functions, or counts stack traces, and writes the sums at the end.
@@ -142,11 +142,11 @@ impl Exporter for Folded<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::abi::{Abi, Endian};
-    use crate::event::Lost;
-    use crate::format::EventFormat;
-    use crate::symbols::{Comms, Kallsyms, Symbols};
-    use crate::units::{CpuId, Timestamp};
+    use crate::base::abi::{Abi, Endian};
+    use crate::base::units::{CpuId, Timestamp};
+    use crate::kernel::event::Lost;
+    use crate::kernel::format::EventFormat;
+    use crate::kernel::symbols::{Comms, Kallsyms, Symbols};
 
     const ABI: Abi = Abi { endian: Endian::Little, long_size: 8 };
     const COMMON: &str = "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\

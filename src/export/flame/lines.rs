@@ -2,8 +2,8 @@
 
 use super::names;
 use super::reader::Reader;
-use crate::analysis::stacks::{StackFrame, StackTree, TaskStack};
-use crate::text::num;
+use crate::answer::analysis::stacks::{StackFrame, StackTree, TaskStack};
+use crate::base::text::num;
 use std::collections::HashMap;
 
 /// The root of stacks: a buffer, and the task's name.

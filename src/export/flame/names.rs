@@ -1,8 +1,8 @@
 //! Names of frames and tasks.
 
 use super::reader::FlameBuffer;
-use crate::analysis::stacks::{StackFrame, TaskStack};
-use crate::text::num;
+use crate::answer::analysis::stacks::{StackFrame, TaskStack};
+use crate::base::text::num;
 
 /// Appends the name of a frame.
 pub(super) fn frame(buffer: &FlameBuffer<'_>, frame: StackFrame, out: &mut Vec<u8>) {

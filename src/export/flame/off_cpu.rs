@@ -8,11 +8,11 @@
 
 use super::lines::{FlameRoot, root, write_lines};
 use super::reader::{FlameBuffer, Reader};
-use crate::analysis::stacks::{StackFrame, StackStep, StackTree, TaskStack};
-use crate::event::{Consumed, Lost, Record};
+use crate::answer::analysis::stacks::{StackFrame, StackStep, StackTree, TaskStack};
+use crate::base::units::CpuId;
 use crate::export::Exporter;
-use crate::merge::ahead::Commit;
-use crate::units::CpuId;
+use crate::kernel::event::{Consumed, Lost, Record};
+use crate::read::merge::ahead::Commit;
 use std::collections::HashMap;
 
 /// Adds up the time that tasks were off their CPU, by the stack that they left it with.

@@ -1,10 +1,10 @@
 //! The buffers whose call stacks are shown.
 
-use crate::abi::Abi;
-use crate::analysis::stacks::StackEvents;
-use crate::format::EventFormat;
-use crate::symbols::Symbols;
-use crate::units::Pid;
+use crate::answer::analysis::stacks::StackEvents;
+use crate::base::abi::Abi;
+use crate::base::units::Pid;
+use crate::kernel::format::EventFormat;
+use crate::kernel::symbols::Symbols;
 
 /// One of the buffers whose records come.
 pub struct FlameBuffer<'t> {

@@ -4,11 +4,11 @@
 use super::Unfolded;
 use super::names;
 use super::reader::{FlameBuffer, Reader};
-use crate::analysis::stacks::{StackChange, StackFrame, StackWalk, TaskStack, WalkedRecord};
-use crate::event::{Consumed, Record};
+use crate::answer::analysis::stacks::{StackChange, StackFrame, StackWalk, TaskStack, WalkedRecord};
+use crate::base::text::{json, num};
 use crate::export::Exporter;
-use crate::merge::ahead::Commit;
-use crate::text::{json, num};
+use crate::kernel::event::{Consumed, Record};
+use crate::read::merge::ahead::Commit;
 use std::collections::{BTreeMap, HashMap};
 
 /// Gathers the tasks' stacks and writes them at the end. Memory grows with the number of calls, some six bytes for each:

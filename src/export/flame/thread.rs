@@ -1,9 +1,9 @@
 //! A thread of a Firefox profile: its stacks, samples and markers, gathered and written as columns.
 
-use crate::analysis::stacks::StackFrame;
-use crate::event::Record;
+use crate::answer::analysis::stacks::StackFrame;
+use crate::base::text::{json, num};
 use crate::export::Outflow;
-use crate::text::{json, num};
+use crate::kernel::event::Record;
 use std::collections::HashMap;
 use std::io;
 

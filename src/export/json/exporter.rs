@@ -2,14 +2,14 @@
 
 use super::tasks::TaskPieces;
 use super::{JsonHeader, JsonTypes, Style};
-use crate::event::{Consumed, Lost, Record};
+use crate::base::sys::Tail;
+use crate::base::text::literals::{LiteralId, Literals};
+use crate::base::text::{json, num};
+use crate::base::units::{CpuId, Pid};
 use crate::export::Exporter;
-use crate::merge::ahead::Commit;
-use crate::symbols::Comms;
-use crate::sys::Tail;
-use crate::text::literals::{LiteralId, Literals};
-use crate::text::{json, num};
-use crate::units::{CpuId, Pid};
+use crate::kernel::event::{Consumed, Lost, Record};
+use crate::kernel::symbols::Comms;
+use crate::read::merge::ahead::Commit;
 
 /// One of the buffers whose records come: what is the same for all of them.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,9 @@
 //! The kernel's functions at addresses: `"function":"0xffffffff814332e0","function_symbol":"tick_nohz_handler"`.
 
-use crate::abi::Abi;
-use crate::event::{FieldKind, TypedEvent, TypedField, Value};
-use crate::symbols::Kallsyms;
-use crate::text::json;
+use crate::base::abi::Abi;
+use crate::base::text::json;
+use crate::kernel::event::{FieldKind, TypedEvent, TypedField, Value};
+use crate::kernel::symbols::Kallsyms;
 use std::sync::Arc;
 
 /// Words at the end of the name of a field's symbol.

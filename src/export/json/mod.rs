@@ -34,7 +34,7 @@ mod tasks;
 mod types;
 mod user;
 
-pub use crate::text::json::original_bytes;
+pub use crate::base::text::json::original_bytes;
 pub use exporter::{Json, JsonBuffer};
 pub use header::{JsonBufferInfo, JsonHeader, JsonSource, SCHEMA, VERSION};
 pub(super) use program::value as json_value;

@@ -3,13 +3,13 @@
 use super::Style;
 use super::kernel_names::KernelName;
 use super::user::UserNames;
-use crate::abi::Abi;
-use crate::event::{FieldKind, FieldPlace, Number, TypedEvent, TypedField, Value};
-use crate::format::EventFormat;
-use crate::symbols::{Kallsyms, UserSymbols};
-use crate::sys::Tail;
-use crate::text::literals::{LiteralId, Literals};
-use crate::text::{json, num};
+use crate::base::abi::Abi;
+use crate::base::sys::Tail;
+use crate::base::text::literals::{LiteralId, Literals};
+use crate::base::text::{json, num};
+use crate::kernel::event::{FieldKind, FieldPlace, Number, TypedEvent, TypedField, Value};
+use crate::kernel::format::EventFormat;
+use crate::kernel::symbols::{Kallsyms, UserSymbols};
 use std::sync::Arc;
 
 /// An event type's line, as pieces to be written one after the other.

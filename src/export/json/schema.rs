@@ -3,7 +3,7 @@
 use super::kernel_names::{SUFFIX, is_address};
 use super::user::UserNames;
 use super::{SCHEMA, VERSION};
-use crate::event::{FieldKind, TypedEvent, TypedField};
+use crate::kernel::event::{FieldKind, TypedEvent, TypedField};
 use serde_json::{Map, Value, json};
 
 /// The JSON Schema (draft 2020-12) that each line keeps to. With `events` it lists these events and their fields, and

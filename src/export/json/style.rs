@@ -1,6 +1,6 @@
 //! The two layouts that share one program: JSON, and plain `name=value` lists.
 
-use crate::text::json;
+use crate::base::text::json;
 
 /// The layout of lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! `,"pid":1234,"comm":"bash"`, rendered once per task.
 
 use super::Style;
-use crate::symbols::Comms;
-use crate::sys::Tail;
-use crate::text::{json, num};
-use crate::units::Pid;
+use crate::base::sys::Tail;
+use crate::base::text::{json, num};
+use crate::base::units::Pid;
+use crate::kernel::symbols::Comms;
 
 const WAYS: usize = 1024;
 const WIDTH: usize = 60;

@@ -2,11 +2,11 @@
 
 use super::Style;
 use super::program::JsonProgram;
-use crate::abi::Abi;
-use crate::event::TypedEvent;
-use crate::format::EventFormat;
-use crate::symbols::Symbols;
-use crate::text::literals::Literals;
+use crate::base::abi::Abi;
+use crate::base::text::literals::Literals;
+use crate::kernel::event::TypedEvent;
+use crate::kernel::format::EventFormat;
+use crate::kernel::symbols::Symbols;
 use std::sync::Arc;
 
 /// The event types of one file, compiled for [`Json`](super::Json). Immutable: any number of exporters may share it.

@@ -1,11 +1,11 @@
 //! Names in the stacks of user space: `"caller_symbols":[{"symbol":"main","offset":31,"path":"/usr/bin/x"},null]`.
 
-use crate::abi::Abi;
-use crate::event::UserStack;
-use crate::format::EventFormat;
-use crate::print_fmt::Context;
-use crate::symbols::{Symbols, UserSymbols};
-use crate::text::{json, num};
+use crate::base::abi::Abi;
+use crate::base::text::{json, num};
+use crate::kernel::event::UserStack;
+use crate::kernel::format::EventFormat;
+use crate::kernel::print_fmt::Context;
+use crate::kernel::symbols::{Symbols, UserSymbols};
 use std::sync::Arc;
 
 /// Writes what lies at each address of a stack, as far as it goes.

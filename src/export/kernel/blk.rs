@@ -2,11 +2,11 @@
 
 use super::context::comm;
 use super::put;
-use crate::abi::Endian;
-use crate::event::{Common, Record};
-use crate::print_fmt::Context;
-use crate::text::num;
-use crate::trace_dat::KernelView;
+use crate::base::abi::Endian;
+use crate::base::text::num;
+use crate::file::trace_dat::KernelView;
+use crate::kernel::event::{Common, Record};
+use crate::kernel::print_fmt::Context;
 
 /// Offsets in `struct blk_io_trace`, which begins where the common fields do.
 const SECTOR: usize = 16;

@@ -2,13 +2,13 @@
 
 use super::context::{comm, timestamp};
 use super::put;
-use crate::event::{NumberField, Record, UserStack};
-use crate::format::EventFormat;
-use crate::print_fmt::{BinaryFormat, Context};
-use crate::symbols::Symbols;
-use crate::text::num;
-use crate::trace_dat::KernelView;
-use crate::units::{Pid, Timestamp};
+use crate::base::text::num;
+use crate::base::units::{Pid, Timestamp};
+use crate::file::trace_dat::KernelView;
+use crate::kernel::event::{NumberField, Record, UserStack};
+use crate::kernel::format::EventFormat;
+use crate::kernel::print_fmt::{BinaryFormat, Context};
+use crate::kernel::symbols::Symbols;
 use std::collections::HashMap;
 
 /// An entry with fields of fixed names.
@@ -65,7 +65,7 @@ pub(super) enum Builtin {
 const TRAMPOLINE: u64 = i32::MAX as u64;
 
 impl Builtin {
-    pub(super) fn new(format: &EventFormat, symbols: &Symbols, abi: crate::abi::Abi) -> Option<Self> {
+    pub(super) fn new(format: &EventFormat, symbols: &Symbols, abi: crate::base::abi::Abi) -> Option<Self> {
         let n = |name: &str| NumberField::field(format, name);
         let at = |name: &str| format.fields.iter().find(|f| f.name == name).map(|f| f.offset);
         Some(match format.name.as_str() {

@@ -1,12 +1,12 @@
 //! The columns in front of an event (kernel/trace/trace_output.c, `trace_print_context()`).
 
 use super::put;
-use crate::event::Common;
-use crate::print_fmt::Context;
-use crate::symbols::Comms;
-use crate::text::num;
-use crate::trace_dat::KernelView;
-use crate::units::{CpuId, Pid, Timestamp};
+use crate::base::text::num;
+use crate::base::units::{CpuId, Pid, Timestamp};
+use crate::file::trace_dat::KernelView;
+use crate::kernel::event::Common;
+use crate::kernel::print_fmt::Context;
+use crate::kernel::symbols::Comms;
 
 /// The name of a task as `trace_find_cmdline()` gives it.
 pub(super) fn comm(comms: &Comms, pid: Pid) -> &[u8] {

@@ -3,13 +3,13 @@
 use super::graph::{Graph, GraphEvent, GraphReturn};
 use super::kind::EventPrinter;
 use super::{blk, context, fields, header};
-use crate::event::{Consumed, EventType, EventTypes, Lost, PrintState, Record};
+use crate::base::text::num;
 use crate::export::{Exporter, columns};
-use crate::merge::ahead::{Commit, Following};
-use crate::print_fmt::Context;
-use crate::symbols::Symbols;
-use crate::text::num;
-use crate::trace_dat::KernelView;
+use crate::file::trace_dat::KernelView;
+use crate::kernel::event::{Consumed, EventType, EventTypes, Lost, PrintState, Record};
+use crate::kernel::print_fmt::Context;
+use crate::kernel::symbols::Symbols;
+use crate::read::merge::ahead::{Commit, Following};
 
 /// Lays the events of one buffer out as the kernel does. They are to come in order.
 pub struct Kernel<'a> {
@@ -38,7 +38,7 @@ impl KernelState {
 
 impl<'a> Kernel<'a> {
     /// An exporter for a buffer of a file with these types, which are to be compiled with
-    /// [`Semantics::Kernel`](crate::print_fmt::Semantics::Kernel) and without plugins.
+    /// [`Semantics::Kernel`](crate::kernel::print_fmt::Semantics::Kernel) and without plugins.
     pub fn new(types: &'a EventTypes<'a>, symbols: &'a Symbols, view: &'a KernelView) -> Self {
         let mut kinds: Vec<Option<EventPrinter>> = Vec::new();
         for format in types.formats() {

@@ -2,13 +2,13 @@
 //! (kernel/trace/trace_output.c, `print_event_fields()`, Linux 6.4 and later).
 
 use super::put;
-use crate::abi::Abi;
-use crate::format::{EventFormat, Field, Shape};
-use crate::print_fmt::Context;
-use crate::symbols::Symbols;
-use crate::text::nul::until_nul;
-use crate::text::num;
-use crate::trace_dat::KernelView;
+use crate::base::abi::Abi;
+use crate::base::text::nul::until_nul;
+use crate::base::text::num;
+use crate::file::trace_dat::KernelView;
+use crate::kernel::format::{EventFormat, Field, Shape};
+use crate::kernel::print_fmt::Context;
+use crate::kernel::symbols::Symbols;
 use std::ops::Range;
 
 /// The kernel's way to show a field (`enum filter_type`).

@@ -8,13 +8,13 @@
 
 use super::context::comm;
 use super::put;
-use crate::event::{Common, Consumed, NumberField, Record};
-use crate::format::EventFormat;
-use crate::print_fmt::Context;
-use crate::symbols::{Kallsyms, Symbols};
-use crate::text::num;
-use crate::trace_dat::KernelView;
-use crate::units::{CpuId, Pid};
+use crate::base::text::num;
+use crate::base::units::{CpuId, Pid};
+use crate::file::trace_dat::KernelView;
+use crate::kernel::event::{Common, Consumed, NumberField, Record};
+use crate::kernel::format::EventFormat;
+use crate::kernel::print_fmt::Context;
+use crate::kernel::symbols::{Kallsyms, Symbols};
 use std::ops::Range;
 
 /// A call.

@@ -1,6 +1,6 @@
 //! The lines above the first event (kernel/trace/trace.c, `s_show()`, and the tracers' own headings).
 
-use crate::trace_dat::KernelView;
+use crate::file::trace_dat::KernelView;
 use std::fmt::Write;
 
 /// All lines that begin with `#`.

@@ -8,10 +8,10 @@ use super::mmio::Mmio;
 use super::probe::ProbePrinter;
 use super::synth::Synth;
 use super::syscall::Syscall;
-use crate::abi::Abi;
-use crate::format::EventFormat;
-use crate::symbols::Symbols;
-use crate::trace_dat::KernelView;
+use crate::base::abi::Abi;
+use crate::file::trace_dat::KernelView;
+use crate::kernel::format::EventFormat;
+use crate::kernel::symbols::Symbols;
 
 /// The way from an event to its text.
 pub(super) enum EventPrinter {

@@ -1,10 +1,10 @@
 //! The mmiotrace tracer's lines, which have columns of their own (kernel/trace/trace_mmiotrace.c).
 
 use super::put;
-use crate::event::{NumberField, Record};
-use crate::format::EventFormat;
-use crate::print_fmt::Context;
-use crate::text::num;
+use crate::base::text::num;
+use crate::kernel::event::{NumberField, Record};
+use crate::kernel::format::EventFormat;
+use crate::kernel::print_fmt::Context;
 
 /// A read or write, or the coming or going of a mapping.
 pub(super) struct Mmio {

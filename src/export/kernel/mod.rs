@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The kernel's settings that decide (tracer, trace options, number of CPUs, entry counts) are in a
-//! [`KernelView`](crate::trace_dat::KernelView); a file that does not say gets the settings a kernel boots with. Which
+//! [`KernelView`](crate::file::trace_dat::KernelView); a file that does not say gets the settings a kernel boots with. Which
 //! facts are followed is said at each item, by the kernel's source file; the tests compare whole `trace` files.
 
 mod blk;

@@ -1,11 +1,11 @@
 //! openat(2), whose flags the kernel shows by name since it stores file names (Linux 7.0).
 
-use crate::abi::Abi;
-use crate::event::NumberField;
-use crate::format::EventFormat;
-use crate::print_fmt::{Context, PrintProgram, Semantics, compile};
-use crate::symbols::Symbols;
-use crate::text::num;
+use crate::base::abi::Abi;
+use crate::base::text::num;
+use crate::kernel::event::NumberField;
+use crate::kernel::format::EventFormat;
+use crate::kernel::print_fmt::{Context, PrintProgram, Semantics, compile};
+use crate::kernel::symbols::Symbols;
 
 /// `sys_openat(dfd: 4294967196, filename: 4788430 "name", flags: O_RDWR|O_CREAT, mode: 0600)`
 pub(super) struct OpenFunction {

@@ -1,13 +1,13 @@
 //! Probes (kernel/trace/trace_kprobe.c, trace_uprobe.c, trace_fprobe.c, trace_eprobe.c, trace_probe.c).
 
 use super::put;
-use crate::abi::Abi;
-use crate::event::NumberField;
-use crate::format::{EventFormat, Shape};
-use crate::print_fmt::{Context, PrintFmtError, PrintProgram, Semantics, compile};
-use crate::symbols::Symbols;
-use crate::text::num;
-use crate::trace_dat::KernelView;
+use crate::base::abi::Abi;
+use crate::base::text::num;
+use crate::file::trace_dat::KernelView;
+use crate::kernel::event::NumberField;
+use crate::kernel::format::{EventFormat, Shape};
+use crate::kernel::print_fmt::{Context, PrintFmtError, PrintProgram, Semantics, compile};
+use crate::kernel::symbols::Symbols;
 
 /// A probe's event.
 pub(super) struct ProbePrinter {

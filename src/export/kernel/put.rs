@@ -1,9 +1,9 @@
 //! Pieces of lines: filled numbers, and addresses as the kernel's printf and `seq_print_ip_sym()` write them.
 
-use crate::event::{Registers, Wording};
-use crate::print_fmt::Context;
-use crate::text::num;
-use crate::trace_dat::KernelView;
+use crate::base::text::num;
+use crate::file::trace_dat::KernelView;
+use crate::kernel::event::{Registers, Wording};
+use crate::kernel::print_fmt::Context;
 
 /// Fills what `write` appends with blanks on the left.
 pub(super) fn right(out: &mut Vec<u8>, width: usize, write: impl FnOnce(&mut Vec<u8>)) {

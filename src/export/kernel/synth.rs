@@ -1,11 +1,11 @@
 //! Synthetic events (kernel/trace/trace_events_synth.c, `print_synth_event()`).
 
 use super::put;
-use crate::abi::Abi;
-use crate::format::{EventFormat, Field, Shape};
-use crate::print_fmt::{Context, PrintFmtError, PrintProgram, Semantics, compile};
-use crate::symbols::Symbols;
-use crate::text::num;
+use crate::base::abi::Abi;
+use crate::base::text::num;
+use crate::kernel::format::{EventFormat, Field, Shape};
+use crate::kernel::print_fmt::{Context, PrintFmtError, PrintProgram, Semantics, compile};
+use crate::kernel::symbols::Symbols;
 
 enum FieldText {
     Text,

@@ -1,13 +1,13 @@
 //! System calls, which the kernel prints without print formats (kernel/trace/trace_syscalls.c).
 
 use super::open::OpenFunction;
-use crate::abi::Abi;
-use crate::event::NumberField;
-use crate::format::{EventFormat, Shape};
-use crate::print_fmt::Context;
-use crate::symbols::Symbols;
-use crate::text::num;
-use crate::trace_dat::KernelView;
+use crate::base::abi::Abi;
+use crate::base::text::num;
+use crate::file::trace_dat::KernelView;
+use crate::kernel::event::NumberField;
+use crate::kernel::format::{EventFormat, Shape};
+use crate::kernel::print_fmt::Context;
+use crate::kernel::symbols::Symbols;
 
 /// `sys_read(fd: 3, buf: 0x7ffd0, count: 0x10)` or `sys_read -> 0x10`.
 pub(super) struct Syscall {

@@ -3,7 +3,7 @@
 use super::packet::{CLEARED, EVENTS_SEQUENCE, FTRACE_EVENTS, INTERNED_DATA, SEQUENCE_FLAGS, packet};
 use super::program::name_number;
 use super::proto::{bytes, message, uint};
-use crate::symbols::Symbols;
+use crate::kernel::symbols::Symbols;
 use std::collections::BTreeSet;
 
 /// Size of a bundle's events, in bytes, at which it is written.

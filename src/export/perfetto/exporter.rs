@@ -7,10 +7,10 @@ use super::marker::is_atrace;
 use super::program::{Function, Origin, PerfettoProgram};
 use super::proto::{message, uint};
 use super::stacks::{InternedStacks, StackSample};
-use crate::event::{Common, Consumed, Lost, PrintState, Record, TypedField, Value};
 use crate::export::Exporter;
-use crate::format::EventFormat;
-use crate::merge::ahead::Commit;
+use crate::kernel::event::{Common, Consumed, Lost, PrintState, Record, TypedField, Value};
+use crate::kernel::format::EventFormat;
+use crate::read::merge::ahead::Commit;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 

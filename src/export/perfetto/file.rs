@@ -1,11 +1,11 @@
 //! A recording to write.
 
 use super::stacks::StackSample;
-use crate::analysis::stacks::addresses;
-use crate::event::{EventTypes, Record};
-use crate::symbols::Symbols;
-use crate::trace_dat::Trace;
-use crate::units::{Pid, Timestamp};
+use crate::answer::analysis::stacks::addresses;
+use crate::base::units::{Pid, Timestamp};
+use crate::file::trace_dat::Trace;
+use crate::kernel::event::{EventTypes, Record};
+use crate::kernel::symbols::Symbols;
 
 /// A recording whose records come.
 #[derive(Clone, Copy)]

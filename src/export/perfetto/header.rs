@@ -5,8 +5,8 @@ use super::packet::{
     CLOCK_SNAPSHOT, EVENTS_SEQUENCE, FTRACE_STATS, PROCESS_TREE, SYSTEM_INFO, TASK_RENAME, TIMESTAMP, packet,
 };
 use super::proto::{double, message, text, uint};
-use crate::trace_dat::OptionId;
-use crate::units::Pid;
+use crate::base::units::Pid;
+use crate::file::trace_dat::OptionId;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Clocks as Perfetto numbers them (`BuiltinClock`).

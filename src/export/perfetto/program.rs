@@ -6,14 +6,16 @@
 
 use super::known::{self, KnownField, KnownKind};
 use super::proto::{bytes, message, text, uint};
-use crate::abi::Abi;
-use crate::analysis::stacks::addresses;
-use crate::event::{EventTypes, FieldKind, FieldPlace, Number, PrintState, Record, TypedEvent, TypedField, Value};
+use crate::answer::analysis::stacks::addresses;
+use crate::base::abi::Abi;
+use crate::base::text::num;
 use crate::export::json::json_value;
-use crate::format::EventFormat;
-use crate::print_fmt::Context;
-use crate::symbols::Symbols;
-use crate::text::num;
+use crate::kernel::event::{
+    EventTypes, FieldKind, FieldPlace, Number, PrintState, Record, TypedEvent, TypedField, Value,
+};
+use crate::kernel::format::EventFormat;
+use crate::kernel::print_fmt::Context;
+use crate::kernel::symbols::Symbols;
 
 /// The message `GenericFtraceEvent` within `FtraceEvent`.
 const GENERIC: u32 = 327;

@@ -49,7 +49,7 @@ pub(super) fn text(out: &mut Vec<u8>, field: u32, text: &[u8]) {
         valid.extend_from_slice(chunk.valid().as_bytes());
         for byte in chunk.invalid() {
             valid.extend_from_slice(br"\x");
-            crate::text::num::hex_byte(&mut valid, *byte);
+            crate::base::text::num::hex_byte(&mut valid, *byte);
         }
     }
     bytes(out, field, &valid);

@@ -2,7 +2,7 @@
 
 use super::packet::{CLEARED, INTERNED_DATA, NEEDS, PERF_SAMPLE, SEQUENCE_FLAGS, STACKS_SEQUENCE, TIMESTAMP, packet};
 use super::proto::{bytes, message, uint};
-use crate::symbols::Symbols;
+use crate::kernel::symbols::Symbols;
 use std::collections::HashMap;
 
 /// Number of interned frames and call stacks at which the tables are reset.

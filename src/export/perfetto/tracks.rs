@@ -3,12 +3,12 @@
 
 use super::packet::{CLEARED, NEEDS, SEQUENCE_FLAGS, TIMESTAMP, packet};
 use super::proto::{message, text, uint};
-use crate::abi::Abi;
-use crate::analysis::KeptPair;
-use crate::event::{Common, Consumed, Record, TypedField, Value};
+use crate::answer::analysis::KeptPair;
+use crate::base::abi::Abi;
 use crate::export::Exporter;
-use crate::format::EventFormat;
-use crate::merge::ahead::Commit;
+use crate::kernel::event::{Common, Consumed, Record, TypedField, Value};
+use crate::kernel::format::EventFormat;
+use crate::read::merge::ahead::Commit;
 use std::collections::HashMap;
 
 /// The sequence of packets that tracks stand on.

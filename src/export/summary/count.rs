@@ -2,10 +2,10 @@
 
 use super::counts::BufferCounts;
 use super::numbers::{SummaryBuffer, SummaryCounts, no_counts};
-use crate::event::{Consumed, Record};
 use crate::export::Exporter;
-use crate::merge::ahead::{self, Commit};
-use crate::ring_buffer::RecordPlace;
+use crate::file::ring_buffer::RecordPlace;
+use crate::kernel::event::{Consumed, Record};
+use crate::read::merge::ahead::{self, Commit};
 use serde_json::{Value, json};
 
 /// Counts events by type, and writes the numbers at the end.

@@ -1,8 +1,8 @@
 //! Counts of the records of one buffer.
 
-use crate::abi::Abi;
-use crate::event::{Lost, Record};
-use crate::units::{CpuId, Pid, Timestamp};
+use crate::base::abi::Abi;
+use crate::base::units::{CpuId, Pid, Timestamp};
+use crate::kernel::event::{Lost, Record};
 use std::collections::HashMap;
 
 /// Counts of the records of one buffer.

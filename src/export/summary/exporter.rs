@@ -3,10 +3,10 @@
 use super::counts::BufferCounts;
 use super::numbers::{SummaryBuffer, SummaryCounts, no_counts};
 use super::{json, text};
-use crate::event::{Consumed, Record};
 use crate::export::Exporter;
-use crate::merge::ahead::Commit;
-use crate::trace_dat::LatencyResult;
+use crate::file::trace_dat::LatencyResult;
+use crate::kernel::event::{Consumed, Record};
+use crate::read::merge::ahead::Commit;
 
 /// Counts events by type, CPU and task, and writes the numbers at the end.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! The summary as a JSON object.
 
 use super::numbers::SummaryCounts;
-use crate::trace_dat::LatencyResult;
+use crate::file::trace_dat::LatencyResult;
 use serde_json::{Value, json};
 
 /// Appends the object, of the tasks the `top` busiest.

@@ -1,11 +1,11 @@
 //! Counts of all buffers, added up.
 
 use super::{BufferCounts, EventTally};
-use crate::abi::Abi;
-use crate::format::EventFormat;
-use crate::symbols::Comms;
-use crate::trace_dat::CpuRanges;
-use crate::units::Pid;
+use crate::base::abi::Abi;
+use crate::base::units::Pid;
+use crate::file::trace_dat::CpuRanges;
+use crate::kernel::format::EventFormat;
+use crate::kernel::symbols::Comms;
 use std::collections::HashMap;
 
 /// One of the buffers whose records come.

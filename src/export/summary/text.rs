@@ -1,8 +1,8 @@
 //! The summary as tables of text.
 
 use super::numbers::{SummaryBuffer, SummaryCounts};
-use crate::syntax::widest;
-use crate::units::{ByteSize, counted, grouped};
+use crate::base::syntax::widest;
+use crate::base::units::{ByteSize, counted, grouped};
 
 macro_rules! line {
     ($out:expr, $($words:tt)*) => { $out.extend_from_slice(format!($($words)*).as_bytes()) };

@@ -5,7 +5,7 @@ use super::ioctl;
 use super::kind::ValueKind;
 use super::machine::Dialect;
 use super::set::hex;
-use crate::text::num;
+use crate::base::text::num;
 
 impl ValueKind {
     /// The kind that `word` of the table of signatures stands for.

@@ -1,11 +1,11 @@
 //! The arguments in an entry's record.
 
 use super::kind::ValueKind;
-use crate::abi::Abi;
-use crate::analysis::fields::RecordNumber;
-use crate::event::{FieldPlace, TypedField};
-use crate::format::{EventFormat, Shape};
-use crate::text::nul::until_nul;
+use crate::answer::analysis::fields::RecordNumber;
+use crate::base::abi::Abi;
+use crate::base::text::nul::until_nul;
+use crate::kernel::event::{FieldPlace, TypedField};
+use crate::kernel::format::{EventFormat, Shape};
 
 /// The most arguments that a call has.
 pub(super) const MOST: usize = 6;

@@ -1,12 +1,12 @@
 //! Entries and exits of calls out of records.
 
 use super::arguments::SyscallArgumentPlaces;
-use crate::abi::Abi;
-use crate::analysis::by_event::ByEvent;
-use crate::analysis::fields::RecordNumber;
-use crate::event::Record;
-use crate::format::EventFormat;
-use crate::units::Pid;
+use crate::answer::analysis::by_event::ByEvent;
+use crate::answer::analysis::fields::RecordNumber;
+use crate::base::abi::Abi;
+use crate::base::units::Pid;
+use crate::kernel::event::Record;
+use crate::kernel::format::EventFormat;
 
 /// The systems that have entries and exits of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

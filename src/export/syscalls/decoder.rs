@@ -8,11 +8,11 @@ use super::result::{self, ResultKind};
 use super::set::hex;
 use super::shown::shown;
 use super::signature::Signatures;
-use crate::abi::Abi;
-use crate::event::Record;
-use crate::format::EventFormat;
-use crate::text::json;
-use crate::units::Pid;
+use crate::base::abi::Abi;
+use crate::base::text::json;
+use crate::base::units::Pid;
+use crate::kernel::event::Record;
+use crate::kernel::format::EventFormat;
 use std::borrow::Cow;
 use std::fmt;
 

@@ -2,7 +2,7 @@
 
 use super::machine::Dialect;
 use super::set::hex;
-use crate::text::num;
+use crate::base::text::num;
 
 /// Commands that many programs use (include/uapi/asm-generic/ioctls.h, include/uapi/linux).
 const NAMES: &[(u64, &str)] = &[

@@ -5,11 +5,11 @@ use super::decoder::{SyscallDecoder, never_returns};
 use super::pairing::{CallPairing, Entered, Exited};
 use super::result;
 use super::text::is_sigreturn;
-use crate::event::{Consumed, Lost, Record};
+use crate::base::text::{json, num};
 use crate::export::{Exporter, Json};
-use crate::merge::ahead::Commit;
-use crate::symbols::Comms;
-use crate::text::{json, num};
+use crate::kernel::event::{Consumed, Lost, Record};
+use crate::kernel::symbols::Comms;
+use crate::read::merge::ahead::Commit;
 
 /// JSON lines of events, but a line of type `syscall` for each call. One thread writes them.
 pub struct JsonSyscalls<'t> {

@@ -4,9 +4,9 @@
 //! are recorded, the second event of a call's entry or exit tells nothing new and is left out.
 
 use super::calls::SyscallFamily;
-use crate::analysis::map::Map;
-use crate::event::{Lost, Record};
-use crate::units::{CpuId, Pid, Timestamp};
+use crate::answer::analysis::map::Map;
+use crate::base::units::{CpuId, Pid, Timestamp};
+use crate::kernel::event::{Lost, Record};
 
 /// A task in one buffer.
 type Key = (usize, Pid);

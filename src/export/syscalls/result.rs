@@ -2,8 +2,8 @@
 
 use super::argument::octal;
 use super::set::hex;
-use crate::print_fmt::error_name;
-use crate::text::num;
+use crate::base::text::num;
+use crate::kernel::print_fmt::error_name;
 
 /// Notation of a successful result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

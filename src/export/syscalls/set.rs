@@ -1,6 +1,6 @@
 //! Named values and bits of a number.
 
-use crate::text::num;
+use crate::base::text::num;
 
 /// Names for the values of some bits of a number, and for each of the others.
 #[derive(Clone, Copy, Debug)]

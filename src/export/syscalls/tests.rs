@@ -1,12 +1,12 @@
 //! Pairs, losses and words over made records.
 
 use super::{Dialect, SyscallDecoder, SyscallLines};
-use crate::abi::{Abi, Endian};
-use crate::event::{DecodeOptions, EventTypes, Lost, Record};
+use crate::base::abi::{Abi, Endian};
+use crate::base::units::{CpuId, Timestamp};
 use crate::export::{Exporter, Text, TextLines, TextOptions};
-use crate::format::EventFormat;
-use crate::symbols::Symbols;
-use crate::units::{CpuId, Timestamp};
+use crate::kernel::event::{DecodeOptions, EventTypes, Lost, Record};
+use crate::kernel::format::EventFormat;
+use crate::kernel::symbols::Symbols;
 
 const RAW_ENTER: u16 = 1;
 const RAW_EXIT: u16 = 2;

@@ -3,11 +3,11 @@
 use super::calls::CallEvent;
 use super::decoder::{SyscallDecoder, never_returns};
 use super::pairing::{CallPairing, Entered, Exited, OpenCall};
-use crate::event::{Consumed, Lost, PrintState, Record};
+use crate::base::text::num;
 use crate::export::{Exporter, TextLines, TimeColumn};
-use crate::merge::ahead::Commit;
-use crate::symbols::Comms;
-use crate::text::num;
+use crate::kernel::event::{Consumed, Lost, PrintState, Record};
+use crate::kernel::symbols::Comms;
+use crate::read::merge::ahead::Commit;
 
 /// Lines in trace-cmd's layout, but for system calls, which have one line each. Calls depend on all events before: one
 /// thread writes them.

@@ -3,10 +3,10 @@
 
 use super::column::CellType;
 use super::rows::TableRows;
-use crate::analysis::{Thread, TimeSlice};
-use crate::event::{Lost, Record};
-use crate::symbols::Comms;
-use crate::units::{CpuId, Pid};
+use crate::answer::analysis::{Thread, TimeSlice};
+use crate::base::units::{CpuId, Pid};
+use crate::kernel::event::{Lost, Record};
+use crate::kernel::symbols::Comms;
 
 /// A derived table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

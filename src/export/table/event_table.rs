@@ -2,12 +2,12 @@
 
 use super::column::{CellType, Column};
 use super::rows::TableRows;
-use crate::abi::Abi;
-use crate::event::{Common, FieldKind, FieldPlace, Number, Record, TypedEvent, TypedField, Value};
-use crate::format::EventFormat;
-use crate::print_fmt::Labels;
-use crate::symbols::Comms;
-use crate::text::nul::until_nul;
+use crate::base::abi::Abi;
+use crate::base::text::nul::until_nul;
+use crate::kernel::event::{Common, FieldKind, FieldPlace, Number, Record, TypedEvent, TypedField, Value};
+use crate::kernel::format::EventFormat;
+use crate::kernel::print_fmt::Labels;
+use crate::kernel::symbols::Comms;
 use std::collections::{HashMap, HashSet};
 
 /// The names of the columns that every event has.

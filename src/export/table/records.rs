@@ -1,8 +1,8 @@
 //! Copies of the records of one event type, of which columns are made a page at a time: that takes a fraction of the time and
 //! memory of adding a cell to each column with each record.
 
-use crate::event::{Lost, Record};
-use crate::units::{CpuId, Timestamp};
+use crate::base::units::{CpuId, Timestamp};
+use crate::kernel::event::{Lost, Record};
 
 /// Copies of records, in their order.
 #[derive(Clone, Debug, Default)]

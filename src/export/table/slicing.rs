@@ -2,7 +2,7 @@
 //! with them, in the order of time, while others decode and encode.
 
 use super::derived::DerivedRows;
-use crate::analysis::{Analysis, Ordered, Slices};
+use crate::answer::analysis::{Analysis, Ordered, Slices};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 

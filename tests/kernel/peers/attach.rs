@@ -3,8 +3,8 @@
 use super::same_lines;
 use crate::common::environment::TestEnvironment;
 use crate::common::guest_files::{self, TSC_OFFSET};
-use rtrace::trace_dat::write::Version;
-use rtrace::trace_dat::{Codec, TimeShift, Trace};
+use rtrace::internal::trace_dat::write::Version;
+use rtrace::internal::trace_dat::{Codec, TimeShift, Trace};
 use std::fs::{self, File};
 
 #[test]
@@ -27,8 +27,11 @@ fn files_joined_by_either_are_reported_alike_by_both() {
             env.run(&trace_cmd, &line).exits(0);
             let shift_of = |name: &str| {
                 let trace = Trace::open(File::open(env.path().join(name)).unwrap()).unwrap();
-                TimeShift::read(trace.option(rtrace::trace_dat::OptionId::TIME_SHIFT).unwrap(), trace.prefix.abi)
-                    .unwrap()
+                TimeShift::read(
+                    trace.option(rtrace::internal::trace_dat::OptionId::TIME_SHIFT).unwrap(),
+                    trace.prefix.abi,
+                )
+                .unwrap()
             };
             assert_eq!(shift_of("guest.dat"), shift_of("theirs/guest.dat"));
             let report = |dir: &str, theirs: bool| {

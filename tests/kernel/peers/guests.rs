@@ -4,8 +4,8 @@
 use super::same_lines;
 use crate::common::environment::TestEnvironment;
 use rtrace::abi::{Abi, Endian};
-use rtrace::trace_dat::write::{Version, convert};
-use rtrace::trace_dat::{Codec, FilePart, OptionId, RawOption, Trace};
+use rtrace::internal::trace_dat::write::{Version, convert};
+use rtrace::internal::trace_dat::{Codec, FilePart, OptionId, RawOption, Trace};
 use std::fs::File;
 use std::path::Path;
 

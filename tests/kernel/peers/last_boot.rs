@@ -3,7 +3,7 @@
 use super::guests::{open, with_option};
 use super::same_lines;
 use crate::common::environment::TestEnvironment;
-use rtrace::trace_dat::OptionId;
+use rtrace::internal::trace_dat::OptionId;
 
 /// Lines that name a function. How far the address lies after its start trace-cmd reckons from where it lies now.
 fn named(report: &str) -> String {

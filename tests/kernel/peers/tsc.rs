@@ -4,7 +4,7 @@ use super::guests::{open, with_option};
 use super::same_lines;
 use crate::common::environment::TestEnvironment;
 use rtrace::abi::Endian;
-use rtrace::trace_dat::OptionId;
+use rtrace::internal::trace_dat::OptionId;
 
 /// Lines without the flags of timers, which trace-cmd gets wrong.
 fn without_flags(report: &str) -> String {

@@ -10,7 +10,7 @@
 
 use super::bytes::{Bytes, number};
 use super::pages::{PageShape, page};
-use rtrace::trace_dat::{Codec, Unpacker};
+use rtrace::internal::trace_dat::{Codec, Unpacker};
 use std::ops::Range;
 
 /// See the module.

@@ -4,8 +4,8 @@
 use crate::common::recording::{data, open, record};
 use crate::common::synthetic::fork_storm;
 use crate::common::trace_files::trace_files;
-use rtrace::trace_dat::Codec;
-use rtrace::trace_dat::write::Version;
+use rtrace::internal::trace_dat::Codec;
+use rtrace::internal::trace_dat::write::Version;
 use std::path::Path;
 
 /// A sound recording.

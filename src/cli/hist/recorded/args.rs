@@ -7,8 +7,8 @@ use crate::cli::query::{QueryInput, WindowArgs, answer, one_buffer};
 use crate::cli::trace_file::threads;
 use anyhow::anyhow;
 use rtrace::analysis::{HistSetup, Histograms, SetupError};
+use rtrace::internal::trace_dat::Buffer;
 use rtrace::recording::{OutputDependence, Query, QueryError};
-use rtrace::trace_dat::Buffer;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 

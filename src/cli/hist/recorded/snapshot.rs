@@ -6,7 +6,7 @@ use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure, print};
 use crate::cli::trace_file::{Overwrite, open};
 use anyhow::Context;
-use rtrace::trace_dat::write::CopiedPart;
+use rtrace::internal::trace_dat::write::CopiedPart;
 use rtrace::units::{counted, parse_duration};
 use std::path::{Path, PathBuf};
 use std::time::Duration;

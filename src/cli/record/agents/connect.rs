@@ -3,8 +3,8 @@
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::record::{RecordArgs, clocks};
 use crate::cli::terminal::note;
-use rtrace::network::FIFO_FOLDER;
-use rtrace::network::control::{Guest, GuestError, GuestTarget, HostFacts};
+use rtrace::internal::network::FIFO_FOLDER;
+use rtrace::internal::network::control::{Guest, GuestError, GuestTarget, HostFacts};
 use rtrace::record::{self, Plan};
 use rtrace::tracefs::{KvmFolders, Tracefs};
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::terminal::{note, say};
-use rtrace::network::control::GuestSummary;
+use rtrace::internal::network::control::GuestSummary;
 
 /// Says at once that a guest is gone, while recording goes on.
 pub(in crate::cli::record) fn gone(name: &str, why: &str) {

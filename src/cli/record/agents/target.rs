@@ -2,9 +2,9 @@
 
 use clap::builder::TypedValueParser;
 use clap::error::ErrorKind;
-use rtrace::network::Address;
-use rtrace::network::agent::AGENT_PORT;
-use rtrace::network::control::GuestTarget;
+use rtrace::internal::network::Address;
+use rtrace::internal::network::agent::AGENT_PORT;
+use rtrace::internal::network::control::GuestTarget;
 use std::ffi::OsStr;
 use std::time::Duration;
 

@@ -8,7 +8,7 @@ use super::dictionary::{NumberDictionary, Texts};
 use super::hybrid::{hybrid, pack, run, width};
 use super::thrift::{StructWriter, structure};
 use crate::export::table::column::{CellType, ColumnFront};
-use crate::trace_dat::{Checksum, ZstdPacker};
+use crate::file::trace_dat::{Checksum, ZstdPacker};
 use std::io;
 
 // Numbers of Parquet's enumerations.

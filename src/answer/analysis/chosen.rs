@@ -1,0 +1,60 @@
+//! Events chosen by name and filter.
+
+use super::by_event::ByEvent;
+use crate::base::abi::Abi;
+use crate::base::units::Pid;
+use crate::kernel::event::Record;
+use crate::kernel::format::EventFormat;
+use crate::kernel::symbols::Comms;
+use crate::language::filter::{FilterProgram, Subject};
+use std::sync::Arc;
+
+/// Some events of a recording: those of some types, each of which may have a filter, and a meaning `M` to the caller.
+#[derive(Clone, Debug)]
+pub struct Chosen<'a, M> {
+    events: ByEvent<(Option<Arc<FilterProgram>>, M)>,
+    comms: &'a Comms,
+}
+
+impl<'a, M: Clone> Chosen<'a, M> {
+    /// The events of a file with these formats that `choose` gives a meaning, and that pass the filter beside it if there is
+    /// one. `comms` has the names that filters compare `comm` with.
+    pub fn new<'f>(
+        formats: impl IntoIterator<Item = &'f EventFormat>,
+        abi: Abi,
+        comms: &'a Comms,
+        choose: impl Fn(&EventFormat) -> Option<(Option<Arc<FilterProgram>>, M)>,
+    ) -> Self {
+        Chosen { events: ByEvent::new(formats, abi, choose), comms }
+    }
+
+    /// The meaning of the record, if it is one of them.
+    #[inline]
+    pub fn meaning(&self, record: &Record<'_>) -> Option<&M> {
+        let (filter, meaning) = self.events.of(record)?;
+        let passes = filter.as_ref().is_none_or(|program| {
+            let comm = match program.needs_comm() {
+                true => self.comms.get(self.task(record)).unwrap_or_default(),
+                false => b"",
+            };
+            program.matches(&Subject { data: record.data, cpu: record.cpu, comm, names: &() })
+        });
+        passes.then_some(meaning)
+    }
+
+    /// True if events of this type may be among them.
+    pub(super) fn reads(&self, id: u16) -> bool {
+        self.events.has(id)
+    }
+
+    /// The task that was running.
+    #[inline]
+    pub fn task(&self, record: &Record<'_>) -> Pid {
+        self.events.task(record)
+    }
+
+    /// Byte order and word size of the records.
+    pub fn abi(&self) -> Abi {
+        self.events.abi
+    }
+}

@@ -1,0 +1,107 @@
+//! The extent of some events: from when to when, how many of which types, and what the kernel dropped among them.
+
+use super::Analysis;
+use crate::base::abi::Abi;
+use crate::base::units::{CpuId, EventId, Timestamp};
+use crate::kernel::event::{Common, Lost, Record};
+use crate::kernel::format::EventFormat;
+
+/// Finds an [`Extent`]; an [`Analysis`].
+#[derive(Clone, Copy, Debug)]
+pub struct Extents {
+    abi: Abi,
+    common: Common,
+}
+
+/// The extent of some events.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extent {
+    /// Times of the first and the last event; `None` without any.
+    pub window: Option<(Timestamp, Timestamp)>,
+    /// Number of events.
+    pub events: u64,
+    /// Events that the kernel dropped before one of these, as far as it counted them.
+    pub lost: u64,
+    /// Places where it dropped some without counting them.
+    pub gaps: u64,
+    /// The first event after such a place or after dropped ones, and its CPU.
+    pub first_loss: Option<(Timestamp, CpuId)>,
+    /// A bit for each id of an event's type that occurs.
+    types: Vec<u64>,
+}
+
+impl Extents {
+    /// For records of a file with these formats.
+    pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
+        Extents { abi, common: formats.into_iter().next().map_or_else(Common::default, Common::of) }
+    }
+}
+
+impl Extent {
+    /// True if there is an event of that type.
+    pub fn has(&self, id: EventId) -> bool {
+        self.types.get(usize::from(id.0 / 64)).is_some_and(|word| word >> (id.0 % 64) & 1 != 0)
+    }
+
+    fn note(&mut self, id: u16) {
+        let at = usize::from(id / 64);
+        if self.types.len() <= at {
+            self.types.resize(at.saturating_add(1), 0);
+        }
+        if let Some(word) = self.types.get_mut(at) {
+            *word |= 1 << (id % 64);
+        }
+    }
+
+    fn add(&mut self, other: &Extent) {
+        self.window = match (self.window, other.window) {
+            (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+            (a, b) => a.or(b),
+        };
+        self.events = self.events.saturating_add(other.events);
+        self.lost = self.lost.saturating_add(other.lost);
+        self.gaps = self.gaps.saturating_add(other.gaps);
+        self.first_loss = self.first_loss.or(other.first_loss);
+        if self.types.len() < other.types.len() {
+            self.types.resize(other.types.len(), 0);
+        }
+        self.types.iter_mut().zip(&other.types).for_each(|(ours, theirs)| *ours |= theirs);
+    }
+}
+
+impl Analysis for Extents {
+    type Part = Extent;
+    type Finding = Extent;
+
+    fn begin(&self) -> Extent {
+        Extent::default()
+    }
+
+    fn fork(&self, used: Option<Extent>) -> Extent {
+        let mut types = used.map(|used| used.types).unwrap_or_default();
+        types.fill(0);
+        Extent { types, ..Extent::default() }
+    }
+
+    #[inline]
+    fn record<'n>(&self, record: &Record<'_>, _: impl FnOnce() -> Option<Record<'n>>, part: &mut Extent) {
+        let at = record.timestamp;
+        part.window = Some(part.window.map_or((at, at), |(begin, end)| (begin.min(at), end.max(at))));
+        part.events = part.events.saturating_add(1);
+        part.note(self.common.event_id(self.abi, record.data));
+        match record.lost {
+            Lost::None => return,
+            Lost::Count(lost) => part.lost = part.lost.saturating_add(lost),
+            Lost::Unknown => part.gaps = part.gaps.saturating_add(1),
+        }
+        part.first_loss = part.first_loss.or(Some((at, record.cpu)));
+    }
+
+    fn merge(&self, known: &mut Extent, later: &mut Extent) {
+        known.add(later);
+    }
+
+    fn finish(self, known: Extent) -> Extent {
+        known
+    }
+}

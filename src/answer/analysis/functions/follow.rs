@@ -1,0 +1,211 @@
+//! Following calls from entry to return.
+
+use super::open::{CallContext, OpenFrame, Spent};
+use super::report::{CalledFunction, FoldedFrame, FoldedTime, FunctionCounts, FunctionReport, LongestCall};
+use crate::answer::analysis::map::Map;
+use crate::answer::analysis::stacks::{StackChange, StackEvents, StackFrame, StackTree, StackWalk, TaskStack};
+use crate::answer::analysis::{Durations, InOrder};
+use crate::base::abi::Abi;
+use crate::base::units::{CpuId, Pid};
+use crate::kernel::event::{Lost, Record};
+use crate::kernel::format::EventFormat;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+/// Functions' times, from function_graph; an [`Analysis`](crate::answer::analysis::Analysis).
+#[derive(Clone, Debug)]
+pub struct FunctionTimes {
+    events: StackEvents,
+    has_switches: bool,
+    window: Option<(u64, u64)>,
+    walk: StackWalk,
+    calls: FunctionCalls,
+    losses: u64,
+}
+
+#[derive(Clone, Debug)]
+struct FunctionCalls {
+    /// Tasks whose calls count; without any, all tasks.
+    only: Option<Arc<HashSet<Pid>>>,
+    open: Map<TaskStack, Vec<OpenFrame>>,
+    functions: Map<u64, CalledFunction>,
+    /// Own times by stack, below the task.
+    stacks: StackTree<CallRoot>,
+    unfinished: u64,
+    without_entry: u64,
+}
+
+/// The root of stacks: a task, or what interrupted it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct CallRoot {
+    pid: Pid,
+    interrupt: bool,
+}
+
+impl FunctionTimes {
+    /// For records of a file with these formats; calls of `only` these tasks count, if there are any.
+    pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi, only: Option<Vec<Pid>>) -> Self {
+        FunctionTimes {
+            events: StackEvents::new(formats, abi),
+            has_switches: false,
+            window: None,
+            walk: StackWalk::default(),
+            calls: FunctionCalls {
+                only: only.map(|pids| Arc::new(pids.into_iter().collect())),
+                open: Map::default(),
+                functions: Map::default(),
+                stacks: StackTree::new(),
+                unfinished: 0,
+                without_entry: 0,
+            },
+            losses: 0,
+        }
+    }
+
+    /// True if the formats have returns of functions, without which there is nothing to say.
+    pub fn has_events(&self) -> bool {
+        self.events.have_calls()
+    }
+}
+
+impl FunctionCalls {
+    fn counts(&self, task: TaskStack) -> bool {
+        self.only.as_ref().is_none_or(|only| only.contains(&task.pid))
+    }
+
+    fn open(&mut self, task: TaskStack, frame: StackFrame, context: CallContext, at: u64) {
+        let stack = self.open.entry(task).or_default();
+        let (below, interrupts) = match stack.last() {
+            Some(outer) => (Some(outer.node), outer.context < context),
+            None => (None, false),
+        };
+        let node = match below {
+            Some(below) if !interrupts => below,
+            _ => self.stacks.root(&CallRoot { pid: task.pid, interrupt: interrupts }),
+        };
+        let node = match frame {
+            StackFrame::Function(_) | StackFrame::Unknown => self.stacks.child(node, frame),
+            StackFrame::Preempted | StackFrame::OffCpu => node,
+        };
+        stack.push(OpenFrame { frame, context, interrupts, at, spent: Spent::default(), callees: 0, node });
+    }
+
+    /// The innermost call ends at `end`; `whole` if it returned then.
+    fn close(&mut self, task: TaskStack, end: u64, cpu: CpuId, whole: bool) {
+        let counts = self.counts(task);
+        let Some(stack) = self.open.get_mut(&task) else { return };
+        let Some(call) = stack.pop() else { return };
+        let ended = call.ended(end);
+        match stack.last_mut() {
+            Some(outer) => outer.take(&call, ended),
+            None => {
+                self.open.remove(&task);
+            }
+        }
+        if !counts || matches!(call.frame, StackFrame::OffCpu | StackFrame::Preempted) {
+            return;
+        }
+        self.stacks.add(call.node, ended.own);
+        match call.frame {
+            StackFrame::Unknown => self.without_entry = self.without_entry.saturating_add(u64::from(whole)),
+            StackFrame::Function(_) if !whole => self.unfinished = self.unfinished.saturating_add(1),
+            StackFrame::Function(address) => {
+                let function = self.functions.entry(address).or_insert_with(|| CalledFunction::new(address));
+                function.whole.add(ended.whole);
+                function.net.add(ended.net);
+                function.own = function.own.saturating_add(ended.own);
+                function.asleep = function.asleep.saturating_add(call.spent.asleep);
+                function.preempted = function.preempted.saturating_add(call.spent.preempted);
+                function.interrupted = function.interrupted.saturating_add(call.spent.interrupted);
+                if function.longest.is_none_or(|longest| longest.time < ended.whole) {
+                    function.longest = Some(LongestCall { time: ended.whole, at: call.at, pid: task.pid, cpu });
+                }
+            }
+            StackFrame::OffCpu | StackFrame::Preempted => {}
+        }
+    }
+
+    fn change(&mut self, task: TaskStack, change: StackChange, context: CallContext, (at, cpu): (u64, CpuId)) {
+        match change {
+            StackChange::Open(frame) | StackChange::Away(frame) => self.open(task, frame, context, at),
+            StackChange::Close(_) => self.close(task, at, cpu, true),
+            StackChange::Ended(_) => self.close(task, at, cpu, false),
+        }
+    }
+
+    /// Own times by stack; the same stacks of one task once.
+    fn folded(&self) -> Vec<FoldedTime> {
+        let mut folded: BTreeMap<(Pid, Vec<FoldedFrame>), u64> = BTreeMap::new();
+        for (root, frames, own) in self.stacks.stacks() {
+            let begin = root.interrupt.then_some(FoldedFrame::Interrupt);
+            let frames = frames.into_iter().filter_map(|frame| match frame {
+                StackFrame::Function(address) => Some(FoldedFrame::Function(address)),
+                StackFrame::Unknown => Some(FoldedFrame::Unknown),
+                StackFrame::Preempted | StackFrame::OffCpu => None,
+            });
+            let sum = folded.entry((root.pid, begin.into_iter().chain(frames).collect())).or_default();
+            *sum = sum.saturating_add(own);
+        }
+        folded.into_iter().map(|((pid, frames), own)| FoldedTime { pid, frames, own }).collect()
+    }
+}
+
+impl CalledFunction {
+    fn new(address: u64) -> Self {
+        let (whole, net) = (Durations::default(), Durations::default());
+        CalledFunction { address, whole, net, own: 0, asleep: 0, preempted: 0, interrupted: 0, longest: None }
+    }
+}
+
+impl InOrder for FunctionTimes {
+    type Finding = FunctionReport;
+
+    fn reads(&self, id: u16) -> bool {
+        self.events.reads(id)
+    }
+
+    #[inline]
+    fn wants(&self, record: &Record<'_>) -> bool {
+        record.lost != Lost::None || self.events.is_call(record) || self.events.is_switch(record)
+    }
+
+    fn record(&mut self, record: &Record<'_>) {
+        let (at, cpu) = (record.timestamp.0, record.cpu);
+        self.losses += u64::from(record.lost != Lost::None);
+        let is_switch = self.events.is_switch(record);
+        if is_switch || self.events.is_call(record) {
+            let begin = self.window.map_or(at, |window| window.0);
+            self.window = Some((begin, at));
+            self.has_switches |= is_switch;
+        } else if record.lost == Lost::None {
+            return;
+        }
+        let context = CallContext::of(self.events.head(record).flags);
+        let calls = &mut self.calls;
+        let before = self.walk.unmatched();
+        let (task, _) = self.walk.record(&self.events, record, |task, change, at| {
+            // A task that leaves the CPU is in no other context for it.
+            let context = match (change, calls.open.get(&task).and_then(|stack| stack.last())) {
+                (StackChange::Away(_), Some(outer)) => outer.context,
+                _ => context,
+            };
+            calls.change(task, change, context, (at, cpu));
+        });
+        if calls.counts(task) {
+            let unmatched = self.walk.unmatched().saturating_sub(before);
+            calls.without_entry = calls.without_entry.saturating_add(unmatched);
+        }
+    }
+
+    fn finish(mut self) -> FunctionReport {
+        let calls = &mut self.calls;
+        self.walk.end(|task, change, at| calls.change(task, change, CallContext::Task, (at, CpuId(0))));
+        let folded = calls.folded();
+        let (unfinished, without_entry) = (calls.unfinished, calls.without_entry);
+        let counts = FunctionCounts { unfinished, without_entry, losses: self.losses };
+        let mut functions: Vec<CalledFunction> = self.calls.functions.into_values().collect();
+        functions.sort_by_key(|function| (Reverse(function.own), function.address));
+        FunctionReport { window: self.window, functions, folded, counts, has_switches: self.has_switches }
+    }
+}

@@ -1,0 +1,149 @@
+//! Steps of requests, out of records.
+
+use crate::answer::analysis::by_event::ByEvent;
+use crate::answer::analysis::fields::{RecordNumber, RecordText};
+use crate::base::abi::Abi;
+use crate::kernel::event::Record;
+use crate::kernel::format::EventFormat;
+use std::fmt;
+
+/// A block device's number, as the kernel keeps it in events (`dev_t`, include/linux/kdev_t.h).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BlockDevice(pub u32);
+
+/// `MAJOR,MINOR`, as the kernel prints it.
+impl fmt::Display for BlockDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{},{}", self.0 >> 20, self.0 & 0xf_ffff)
+    }
+}
+
+/// The operation of a request, by its letters (`rwbs`, `blk_fill_rwbs` in kernel/trace/blktrace.c).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum IoOperation {
+    /// `R`.
+    Read,
+    /// `W`, with or without a flush before it.
+    Write,
+    /// `D`, or `DE`.
+    Discard,
+    /// `F` alone, or `FF`.
+    Flush,
+    /// Any other.
+    Other,
+}
+
+impl IoOperation {
+    /// The operation in a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            IoOperation::Read => "read",
+            IoOperation::Write => "write",
+            IoOperation::Discard => "discard",
+            IoOperation::Flush => "flush",
+            IoOperation::Other => "other",
+        }
+    }
+
+    fn of(letters: &[u8]) -> Self {
+        match letters {
+            [b'R', ..] | [b'F', b'R', ..] => IoOperation::Read,
+            [b'W', ..] | [b'F', b'W', ..] => IoOperation::Write,
+            [b'D', ..] | [b'F', b'D', ..] => IoOperation::Discard,
+            [b'F', ..] => IoOperation::Flush,
+            _ => IoOperation::Other,
+        }
+    }
+}
+
+/// A step of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RequestStep {
+    Insert,
+    Issue,
+    Requeue,
+    Complete,
+}
+
+/// The event of a record.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RequestEvent {
+    pub(super) step: RequestStep,
+    pub(super) device: BlockDevice,
+    pub(super) sector: u64,
+    /// Sectors of 512 bytes; 0 of a flush.
+    pub(super) sectors: u64,
+    pub(super) operation: IoOperation,
+    /// Negative `errno` of a completion.
+    pub(super) error: i64,
+}
+
+#[derive(Clone, Debug)]
+struct RequestKind {
+    step: RequestStep,
+    device: RecordNumber,
+    sector: RecordNumber,
+    sectors: RecordNumber,
+    letters: RecordText,
+    error: Option<RecordNumber>,
+}
+
+impl RequestKind {
+    fn of(format: &EventFormat) -> Option<RequestKind> {
+        let step = match (format.system.as_str(), format.name.as_str()) {
+            ("block", "block_rq_insert") => RequestStep::Insert,
+            ("block", "block_rq_issue") => RequestStep::Issue,
+            ("block", "block_rq_requeue") => RequestStep::Requeue,
+            ("block", "block_rq_complete") => RequestStep::Complete,
+            _ => return None,
+        };
+        let number = |field| RecordNumber::of(format, field);
+        Some(RequestKind {
+            step,
+            device: number("dev")?,
+            sector: number("sector")?,
+            sectors: number("nr_sector")?,
+            letters: RecordText::of(format, "rwbs")?,
+            // Older kernels say `errors`.
+            error: number("error").or_else(|| number("errors")),
+        })
+    }
+}
+
+/// The events of one recording.
+#[derive(Clone, Debug)]
+pub(super) struct RequestEvents(ByEvent<RequestKind>);
+
+impl RequestEvents {
+    pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
+        RequestEvents(ByEvent::new(formats, abi, RequestKind::of))
+    }
+
+    /// True if there are completions, without which no request has a duration.
+    pub(super) fn have_completions(&self) -> bool {
+        self.0.all().any(|kind| kind.step == RequestStep::Complete)
+    }
+
+    #[inline]
+    pub(super) fn knows(&self, record: &Record<'_>) -> bool {
+        self.0.of(record).is_some()
+    }
+
+    /// True if events of this type are among them.
+    pub(super) fn knows_id(&self, id: u16) -> bool {
+        self.0.has(id)
+    }
+
+    pub(super) fn event(&self, record: &Record<'_>) -> Option<RequestEvent> {
+        let (abi, data) = (self.0.abi, record.data);
+        let kind = self.0.of(record)?;
+        Some(RequestEvent {
+            step: kind.step,
+            device: BlockDevice(kind.device.read(abi, data) as u32),
+            sector: kind.sector.read(abi, data),
+            sectors: kind.sectors.read(abi, data),
+            operation: IoOperation::of(kind.letters.read(abi, data)),
+            error: kind.error.map_or(0, |error| error.read_signed(abi, data)),
+        })
+    }
+}

@@ -1,0 +1,258 @@
+//! Following requests from insertion to completion.
+
+use super::events::{BlockDevice, IoOperation, RequestEvent, RequestEvents, RequestStep};
+use super::report::{DeviceIo, IoCounts, IoReport, IoRequests, LongestRequest, OngoingRequest};
+use crate::answer::analysis::map::Map;
+use crate::answer::analysis::{CellPlan, Durations, InOrder};
+use crate::base::abi::Abi;
+use crate::base::units::CpuId;
+use crate::kernel::event::{Lost, Record};
+use crate::kernel::format::EventFormat;
+use std::collections::BTreeMap;
+
+/// Requests to block devices; an [`Analysis`](crate::answer::analysis::Analysis).
+#[derive(Clone, Debug)]
+pub struct Io {
+    /// Durations before the first one.
+    none: Durations,
+    events: RequestEvents,
+    window: Option<(u64, u64)>,
+    /// Requests on their way, by device and the sector that completes next.
+    open: Map<(BlockDevice, u64), OpenRequest>,
+    devices: BTreeMap<BlockDevice, QueueDepth>,
+    requests: BTreeMap<(BlockDevice, IoOperation), IoRequests>,
+    counts: IoCounts,
+}
+
+/// A request on its way.
+#[derive(Clone, Copy, Debug)]
+struct OpenRequest {
+    operation: IoOperation,
+    inserted: Option<u64>,
+    issued: Option<u64>,
+    /// Its first sector.
+    sector: u64,
+    sectors: u64,
+    /// Sectors that are not complete.
+    left: u64,
+}
+
+/// Number of requests at a device, over time.
+#[derive(Clone, Debug)]
+struct QueueDepth {
+    now: usize,
+    since: u64,
+    times: Vec<u64>,
+}
+
+impl QueueDepth {
+    fn change(&mut self, now: usize, at: u64) {
+        if self.times.len() <= self.now {
+            self.times.resize(self.now + 1, 0);
+        }
+        if let Some(time) = self.times.get_mut(self.now) {
+            *time = time.saturating_add(at.saturating_sub(self.since));
+        }
+        (self.now, self.since) = (now, at);
+    }
+}
+
+/// Bytes of a sector, whatever the device's blocks are (include/linux/blk_types.h).
+const SECTOR: u64 = 512;
+
+impl Io {
+    /// For records of a file with these formats.
+    pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
+        Io {
+            none: Durations::default(),
+            events: RequestEvents::new(formats, abi),
+            window: None,
+            open: Map::default(),
+            devices: BTreeMap::new(),
+            requests: BTreeMap::new(),
+            counts: IoCounts::default(),
+        }
+    }
+
+    /// Keeps durations by the cell of `plan` too.
+    pub fn in_cells(mut self, plan: CellPlan) -> Self {
+        self.none = Durations::in_cells(plan);
+        self
+    }
+
+    /// True if the formats have `block_rq_complete`, without which there is nothing to say.
+    pub fn has_events(&self) -> bool {
+        self.events.have_completions()
+    }
+
+    /// Depth is known up to the last event before.
+    fn lose(&mut self) {
+        let at = self.window.map_or(0, |window| window.1);
+        self.counts.losses += 1;
+        self.counts.censored += self.open.len() as u64;
+        self.open.clear();
+        self.devices.values_mut().for_each(|depth| depth.change(0, at));
+    }
+
+    /// A request is at the device (1) or no longer (-1).
+    fn deeper(&mut self, device: BlockDevice, by: isize, at: u64) {
+        let depth = self.devices.entry(device).or_insert(QueueDepth { now: 0, since: at, times: Vec::new() });
+        depth.change(depth.now.saturating_add_signed(by), at);
+    }
+
+    /// Takes a request away, from the device too if it is there.
+    fn take(&mut self, key: (BlockDevice, u64), at: u64) -> Option<OpenRequest> {
+        let open = self.open.remove(&key)?;
+        self.deeper(key.0, if open.issued.is_some() { -1 } else { 0 }, at);
+        Some(open)
+    }
+
+    fn insert(&mut self, event: &RequestEvent, at: u64) {
+        let key = (event.device, event.sector);
+        // One that was given back is inserted again.
+        if let Some(open) = self.open.get(&key)
+            && open.issued.is_none()
+            && open.operation == event.operation
+            && open.inserted.is_some()
+        {
+            return;
+        }
+        self.counts.unfinished += u64::from(self.take(key, at).is_some());
+        self.deeper(event.device, 0, at);
+        self.open.insert(key, OpenRequest::of(event, Some(at)));
+    }
+
+    fn issue(&mut self, event: &RequestEvent, at: u64) {
+        let key = (event.device, event.sector);
+        let open = match self.take(key, at) {
+            // Merging makes a request that waits longer.
+            Some(open) if open.issued.is_none() && open.operation == event.operation => {
+                OpenRequest { sectors: event.sectors, left: event.sectors, ..open }
+            }
+            open => {
+                self.counts.unfinished += u64::from(open.is_some());
+                OpenRequest::of(event, None)
+            }
+        };
+        self.open.insert(key, OpenRequest { issued: Some(at), ..open });
+        self.deeper(event.device, 1, at);
+    }
+
+    fn requeue(&mut self, event: &RequestEvent, at: u64) {
+        let key = (event.device, event.sector);
+        if let Some(open) = self.take(key, at) {
+            self.counts.requeued += 1;
+            let inserted = open.inserted.or(open.issued);
+            self.open.insert(key, OpenRequest { inserted, issued: None, ..open });
+        }
+    }
+
+    fn complete(&mut self, event: &RequestEvent, at: u64, cpu: CpuId) {
+        let key = (event.device, event.sector);
+        if let Some(open) = self.open.get(&key)
+            && (1..open.left).contains(&event.sectors)
+            && event.error == 0
+        {
+            // A part of it.
+            let mut open = *open;
+            self.open.remove(&key);
+            open.left -= event.sectors;
+            let next = (event.device, event.sector.wrapping_add(event.sectors));
+            self.open.insert(next, open);
+            return;
+        }
+        let Some((open, issued)) = self.take(key, at).and_then(|open| Some((open, open.issued?))) else {
+            self.deeper(event.device, 0, at);
+            self.counts.without_issue += 1;
+            return;
+        };
+        let begin = open.inserted.unwrap_or(issued);
+        let time = at.saturating_sub(begin);
+        let operation = open.operation;
+        let none = &self.none;
+        let requests = self.requests.entry((event.device, operation)).or_insert_with(|| IoRequests {
+            device: event.device,
+            operation,
+            total: none.clone(),
+            queued: none.clone(),
+            device_time: none.clone(),
+            bytes: 0,
+            errors: BTreeMap::new(),
+            failures: none.clone(),
+            longest: None,
+        });
+        requests.total.add_at(at, time);
+        requests.device_time.add_at(at, at.saturating_sub(issued));
+        if let Some(inserted) = open.inserted {
+            requests.queued.add_at(at, issued.saturating_sub(inserted));
+        }
+        requests.bytes = requests.bytes.saturating_add(open.sectors.saturating_mul(SECTOR));
+        if event.error != 0 {
+            let errno = i32::try_from(event.error.unsigned_abs()).unwrap_or(i32::MAX);
+            *requests.errors.entry(errno).or_default() += 1;
+            requests.failures.add_at(at, time);
+        }
+        if requests.longest.is_none_or(|longest| longest.time < time) {
+            requests.longest = Some(LongestRequest { time, at: begin, sector: open.sector, cpu });
+        }
+    }
+}
+
+impl OpenRequest {
+    fn of(event: &RequestEvent, inserted: Option<u64>) -> Self {
+        let (sector, sectors) = (event.sector, event.sectors);
+        OpenRequest { operation: event.operation, inserted, issued: None, sector, sectors, left: sectors }
+    }
+}
+
+impl InOrder for Io {
+    type Finding = IoReport;
+
+    fn reads(&self, id: u16) -> bool {
+        self.events.knows_id(id)
+    }
+
+    #[inline]
+    fn wants(&self, record: &Record<'_>) -> bool {
+        record.lost != Lost::None || self.events.knows(record)
+    }
+
+    fn record(&mut self, record: &Record<'_>) {
+        let (at, cpu) = (record.timestamp.0, record.cpu);
+        if record.lost != Lost::None {
+            self.lose();
+        }
+        let Some(event) = self.events.event(record) else { return };
+        let begin = self.window.map_or(at, |window| window.0);
+        self.window = Some((begin, at));
+        match event.step {
+            RequestStep::Insert => self.insert(&event, at),
+            RequestStep::Issue => self.issue(&event, at),
+            RequestStep::Requeue => self.requeue(&event, at),
+            RequestStep::Complete => self.complete(&event, at, cpu),
+        }
+    }
+
+    fn finish(mut self) -> IoReport {
+        let mut counts = self.counts;
+        counts.unfinished += self.open.len() as u64;
+        let end = self.window.map_or(0, |window| window.1);
+        // One that was not issued may have been merged into another.
+        let at_device = |((device, _), open): (&(BlockDevice, u64), &OpenRequest)| {
+            let at = open.inserted.unwrap_or(open.issued?);
+            open.issued?;
+            Some(OngoingRequest { device: *device, operation: open.operation, at, time: end.saturating_sub(at) })
+        };
+        let mut going_on: Vec<OngoingRequest> = self.open.iter().filter_map(at_device).collect();
+        going_on.sort_unstable_by_key(|request| (request.at, request.device));
+        self.devices.values_mut().for_each(|depth| depth.change(0, end));
+        let devices = self.devices.into_iter().map(|(device, depth)| DeviceIo { device, depth: depth.times });
+        IoReport {
+            window: self.window,
+            devices: devices.collect(),
+            requests: self.requests.into_values().collect(),
+            going_on,
+            counts,
+        }
+    }
+}

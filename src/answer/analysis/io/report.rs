@@ -1,0 +1,113 @@
+//! The answer about requests to block devices.
+
+use super::events::{BlockDevice, IoOperation};
+use crate::answer::analysis::Durations;
+use crate::base::units::CpuId;
+use std::collections::BTreeMap;
+
+/// Requests of one buffer. All times are in the clock's unit (mostly nanoseconds).
+#[derive(Clone, Debug, Default)]
+pub struct IoReport {
+    /// The first and the last event of requests: the window. `None` without any.
+    pub window: Option<(u64, u64)>,
+    /// Devices, by number.
+    pub devices: Vec<DeviceIo>,
+    /// Requests by device and operation.
+    pub requests: Vec<IoRequests>,
+    /// Requests that are at a device at the window's end.
+    pub going_on: Vec<OngoingRequest>,
+    /// Events that are no part of a request, and losses.
+    pub counts: IoCounts,
+}
+
+/// A request that is at a device at the window's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OngoingRequest {
+    /// The device.
+    pub device: BlockDevice,
+    /// The operation.
+    pub operation: IoOperation,
+    /// Its insertion; of one that was not inserted its issue.
+    pub at: u64,
+    /// From there to the window's end.
+    pub time: u64,
+}
+
+/// Events that are no part of a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IoCounts {
+    /// Requests without a completion: those that go on at the end, or that were merged into another.
+    pub unfinished: u64,
+    /// Completions without the request's issue: it began before the window, or its place changed.
+    pub without_issue: u64,
+    /// Requests that the device's driver gave back to the queue.
+    pub requeued: u64,
+    /// Requests that were on when the kernel dropped events.
+    pub censored: u64,
+    /// Places where the kernel dropped events.
+    pub losses: u64,
+}
+
+/// A device.
+#[derive(Clone, Debug)]
+pub struct DeviceIo {
+    /// Its number.
+    pub device: BlockDevice,
+    /// Time in which 0, 1, 2 … requests were issued and not complete; from the device's first event to the window's end.
+    pub depth: Vec<u64>,
+}
+
+/// Requests of one operation to one device.
+#[derive(Clone, Debug)]
+pub struct IoRequests {
+    /// The device.
+    pub device: BlockDevice,
+    /// The operation.
+    pub operation: IoOperation,
+    /// From insertion to completion; of those that were issued without being inserted, from their issue.
+    pub total: Durations,
+    /// From insertion to issue (the last one, if it was given back); none of requests that were not inserted.
+    pub queued: Durations,
+    /// From issue to completion.
+    pub device_time: Durations,
+    /// Sum of the sizes, in bytes.
+    pub bytes: u64,
+    /// Number of failed requests by `errno`.
+    pub errors: BTreeMap<i32, u64>,
+    /// Of failed requests, as `total`.
+    pub failures: Durations,
+    /// The longest request; of several the first.
+    pub longest: Option<LongestRequest>,
+}
+
+/// The longest request of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LongestRequest {
+    /// As `total`.
+    pub time: u64,
+    /// Its beginning.
+    pub at: u64,
+    /// Its first sector, of 512 bytes.
+    pub sector: u64,
+    /// The CPU of the completion.
+    pub cpu: CpuId,
+}
+
+impl DeviceIo {
+    /// Number of requests at the device, averaged over time.
+    pub fn mean_depth(&self) -> f64 {
+        let time: u64 = self.depth.iter().sum();
+        let sum: f64 = self.depth.iter().enumerate().map(|(depth, time)| depth as f64 * *time as f64).sum();
+        if time == 0 { 0.0 } else { sum / time as f64 }
+    }
+
+    /// Time in which the device had at least one request.
+    pub fn busy(&self) -> u64 {
+        self.depth.iter().skip(1).sum()
+    }
+
+    /// The most requests at a time, however short.
+    pub fn greatest_depth(&self) -> usize {
+        self.depth.iter().rposition(|time| *time > 0).unwrap_or(0)
+    }
+}

@@ -1,0 +1,181 @@
+//! Entries, exits and what asks for them, out of records.
+
+use crate::answer::analysis::by_event::ByEvent;
+use crate::answer::analysis::fields::{RecordNumber, RecordText};
+use crate::base::abi::Abi;
+use crate::base::units::Pid;
+use crate::kernel::event::Record;
+use crate::kernel::format::EventFormat;
+
+/// A kind of code that interrupts tasks, or that the kernel runs later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum HandlerKind {
+    /// The handler of a device's interrupt (`irq:irq_handler_*`), by number.
+    Irq,
+    /// An interrupt of the processor itself (`irq_vectors:*`, x86): local timer, rescheduling, function calls; by vector.
+    Vector,
+    /// A soft interrupt (`irq:softirq_*`), by vector.
+    SoftIrq,
+    /// A tasklet (`irq:tasklet_*`, since Linux 6.4), by function.
+    Tasklet,
+    /// A timer (`timer:timer_expire_*`), by function.
+    Timer,
+    /// A high-resolution timer (`timer:hrtimer_expire_*`), by function.
+    HrTimer,
+    /// A work item (`workqueue:workqueue_execute_*`), by function; a worker task runs it.
+    Work,
+}
+
+impl HandlerKind {
+    /// All, in the order of their numbers.
+    pub const ALL: [HandlerKind; 7] = [
+        HandlerKind::Irq,
+        HandlerKind::Vector,
+        HandlerKind::SoftIrq,
+        HandlerKind::Tasklet,
+        HandlerKind::Timer,
+        HandlerKind::HrTimer,
+        HandlerKind::Work,
+    ];
+
+    /// The kind in a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            HandlerKind::Irq => "irq",
+            HandlerKind::Vector => "vector",
+            HandlerKind::SoftIrq => "softirq",
+            HandlerKind::Tasklet => "tasklet",
+            HandlerKind::Timer => "timer",
+            HandlerKind::HrTimer => "hrtimer",
+            HandlerKind::Work => "work",
+        }
+    }
+}
+
+/// The event of a record. `key` tells entries of a kind apart, `id` is what they are counted under.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum IrqEvent<'a> {
+    /// A soft interrupt or a work item is asked for.
+    Request {
+        kind: HandlerKind,
+        key: u64,
+    },
+    Entry {
+        kind: HandlerKind,
+        key: u64,
+        id: u64,
+        name: &'a [u8],
+    },
+    Exit {
+        kind: HandlerKind,
+        key: u64,
+    },
+}
+
+/// The events of one recording.
+#[derive(Clone, Debug)]
+pub(super) struct IrqEvents(ByEvent<IrqKind>);
+
+#[derive(Clone, Debug)]
+struct IrqKind {
+    kind: HandlerKind,
+    step: IrqStep,
+    key: RecordNumber,
+    id: RecordNumber,
+    name: HandlerName,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum IrqStep {
+    Request,
+    Entry,
+    Exit,
+}
+
+#[derive(Clone, Debug)]
+enum HandlerName {
+    None,
+    Field(RecordText),
+    Fixed(Box<[u8]>),
+}
+
+impl IrqKind {
+    fn of(format: &EventFormat) -> Option<IrqKind> {
+        use HandlerKind::{HrTimer, Irq, SoftIrq, Tasklet, Timer, Vector, Work};
+        let (kind, step, key, id) = match (format.system.as_str(), format.name.as_str()) {
+            ("irq", "irq_handler_entry") => (Irq, IrqStep::Entry, "irq", "irq"),
+            ("irq", "irq_handler_exit") => (Irq, IrqStep::Exit, "irq", "irq"),
+            ("irq", "softirq_raise") => (SoftIrq, IrqStep::Request, "vec", "vec"),
+            ("irq", "softirq_entry") => (SoftIrq, IrqStep::Entry, "vec", "vec"),
+            ("irq", "softirq_exit") => (SoftIrq, IrqStep::Exit, "vec", "vec"),
+            ("irq", "tasklet_entry") => (Tasklet, IrqStep::Entry, "tasklet", "func"),
+            ("irq", "tasklet_exit") => (Tasklet, IrqStep::Exit, "tasklet", "func"),
+            ("timer", "timer_expire_entry") => (Timer, IrqStep::Entry, "timer", "function"),
+            ("timer", "timer_expire_exit") => (Timer, IrqStep::Exit, "timer", "timer"),
+            ("timer", "hrtimer_expire_entry") => (HrTimer, IrqStep::Entry, "hrtimer", "function"),
+            ("timer", "hrtimer_expire_exit") => (HrTimer, IrqStep::Exit, "hrtimer", "hrtimer"),
+            ("workqueue", "workqueue_queue_work") => (Work, IrqStep::Request, "work", "work"),
+            ("workqueue", "workqueue_execute_start") => (Work, IrqStep::Entry, "work", "function"),
+            ("workqueue", "workqueue_execute_end") => (Work, IrqStep::Exit, "work", "work"),
+            ("irq_vectors", name) if name.ends_with("_entry") => (Vector, IrqStep::Entry, "vector", "vector"),
+            ("irq_vectors", name) if name.ends_with("_exit") => (Vector, IrqStep::Exit, "vector", "vector"),
+            _ => return None,
+        };
+        let name = match kind {
+            Irq if step == IrqStep::Entry => HandlerName::Field(RecordText::of(format, "name")?),
+            Vector => HandlerName::Fixed(format.name.trim_end_matches("_entry").as_bytes().into()),
+            _ => HandlerName::None,
+        };
+        Some(IrqKind { kind, step, key: RecordNumber::of(format, key)?, id: RecordNumber::of(format, id)?, name })
+    }
+}
+
+impl IrqEvents {
+    pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
+        IrqEvents(ByEvent::new(formats, abi, IrqKind::of))
+    }
+
+    /// True if there are exits, without which nothing has a duration.
+    pub(super) fn have_handlers(&self) -> bool {
+        self.0.all().any(|kind| kind.step == IrqStep::Exit)
+    }
+
+    /// True if soft interrupts or work items are asked for.
+    pub(super) fn have_requests(&self) -> bool {
+        self.0.all().any(|kind| kind.step == IrqStep::Request)
+    }
+
+    #[inline]
+    pub(super) fn knows(&self, record: &Record<'_>) -> bool {
+        self.0.of(record).is_some()
+    }
+
+    /// True if events of this type are among them.
+    pub(super) fn knows_id(&self, id: u16) -> bool {
+        self.0.has(id)
+    }
+
+    /// The task that was running.
+    #[inline]
+    pub(super) fn task(&self, record: &Record<'_>) -> Pid {
+        self.0.task(record)
+    }
+
+    pub(super) fn event<'a>(&'a self, record: &Record<'a>) -> Option<IrqEvent<'a>> {
+        let (abi, data) = (self.0.abi, record.data);
+        let found = self.0.of(record)?;
+        let (kind, key) = (found.kind, found.key.read(abi, data));
+        Some(match found.step {
+            IrqStep::Request => IrqEvent::Request { kind, key },
+            IrqStep::Exit => IrqEvent::Exit { kind, key },
+            IrqStep::Entry => {
+                let name = match &found.name {
+                    HandlerName::None => b"".as_slice(),
+                    HandlerName::Field(text) => text.read(abi, data),
+                    HandlerName::Fixed(name) => name,
+                };
+                IrqEvent::Entry { kind, key, id: found.id.read(abi, data), name }
+            }
+        })
+    }
+}

@@ -1,0 +1,231 @@
+//! Following handlers from entry to exit.
+
+use super::events::{HandlerKind, IrqEvent, IrqEvents};
+use super::report::{CpuIrqs, HandlerSpan, IrqCounts, IrqReport, IrqSource, LongestIrq};
+use crate::answer::analysis::map::Map;
+use crate::answer::analysis::{CellPlan, Durations, InOrder};
+use crate::base::abi::Abi;
+use crate::base::units::{CpuId, Pid};
+use crate::kernel::event::{Lost, Record};
+use crate::kernel::format::EventFormat;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// Interrupts, soft interrupts, timers and work items; an [`Analysis`](crate::answer::analysis::Analysis).
+#[derive(Clone, Debug)]
+pub struct Irqs {
+    events: IrqEvents,
+    window: Option<(u64, u64)>,
+    sources: IrqSourceTable,
+    cpus: BTreeMap<CpuId, CpuHandlers>,
+    /// The work item that each worker task runs.
+    works: Map<Pid, OpenHandler>,
+    /// Requests of work items that have not started.
+    queued: Map<u64, u64>,
+    counts: IrqCounts,
+    /// Runs to keep: those that have a point of time in common with the first to the second.
+    kept: Option<(u64, u64)>,
+    spans: Vec<HandlerSpan>,
+}
+
+/// All handlers so far.
+#[derive(Clone, Debug, Default)]
+struct IrqSourceTable {
+    /// Durations before the first one.
+    none: Durations,
+    all: Vec<IrqSource>,
+    /// By kind and id; an interrupt may be shared by handlers of several names.
+    numbers: Map<(HandlerKind, u64), Vec<usize>>,
+}
+
+/// A handler that runs.
+#[derive(Clone, Copy, Debug)]
+struct OpenHandler {
+    kind: HandlerKind,
+    key: u64,
+    source: usize,
+    at: u64,
+    /// Time of handlers within.
+    inside: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct CpuHandlers {
+    /// The handlers that run, each within the one before.
+    stack: Vec<OpenHandler>,
+    /// Requests of soft interrupts that have not started.
+    raised: Map<u64, u64>,
+    own: [u64; 7],
+    runs: [u64; 7],
+}
+
+impl Irqs {
+    /// For records of a file with these formats.
+    pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
+        Irqs {
+            events: IrqEvents::new(formats, abi),
+            window: None,
+            sources: IrqSourceTable::default(),
+            cpus: BTreeMap::new(),
+            works: Map::default(),
+            queued: Map::default(),
+            counts: IrqCounts::default(),
+            kept: None,
+            spans: Vec::new(),
+        }
+    }
+
+    /// Keeps durations by the cell of `plan` too.
+    pub fn in_cells(mut self, plan: CellPlan) -> Self {
+        self.sources.none = Durations::in_cells(plan);
+        self
+    }
+
+    /// Keeps runs as intervals too: those that have a point of time in common with `from` to `to`.
+    pub fn with_spans(mut self, from: u64, to: u64) -> Self {
+        self.kept = Some((from, to));
+        self
+    }
+
+    /// True if the formats have exits of handlers, without which there is nothing to say.
+    pub fn has_events(&self) -> bool {
+        self.events.have_handlers()
+    }
+
+    fn lose(&mut self, cpu: CpuId) {
+        self.counts.losses += 1;
+        self.counts.censored += self.works.len() as u64;
+        self.works.clear();
+        self.queued.clear();
+        if let Some(cpu) = self.cpus.get_mut(&cpu) {
+            self.counts.censored += cpu.stack.len() as u64;
+            cpu.stack.clear();
+            cpu.raised.clear();
+        }
+    }
+
+    fn request(&mut self, kind: HandlerKind, key: u64, at: u64, cpu: CpuId) {
+        let requests = match kind {
+            HandlerKind::Work => &mut self.queued,
+            _ => &mut self.cpus.entry(cpu).or_default().raised,
+        };
+        requests.entry(key).or_insert(at);
+    }
+
+    fn entry(&mut self, source: usize, (kind, key): (HandlerKind, u64), at: u64, place: (CpuId, Pid)) {
+        let open = OpenHandler { kind, key, source, at, inside: 0 };
+        let cpu = self.cpus.entry(place.0).or_default();
+        let requested = match kind {
+            HandlerKind::Work => self.queued.remove(&key),
+            _ => cpu.raised.remove(&key).filter(|_| kind == HandlerKind::SoftIrq),
+        };
+        if let (Some(requested), Some(source)) = (requested, self.sources.all.get_mut(source)) {
+            source.delays.add_at(at, at.saturating_sub(requested));
+        }
+        if kind != HandlerKind::Work {
+            cpu.stack.push(open);
+        } else if self.works.insert(place.1, open).is_some() {
+            self.counts.unfinished += 1;
+        }
+    }
+
+    fn exit(&mut self, (kind, key): (HandlerKind, u64), at: u64, (number, task): (CpuId, Pid)) {
+        let cpu = self.cpus.entry(number).or_default();
+        let is_it = |open: &OpenHandler| (open.kind, open.key) == (kind, key);
+        let open = if kind == HandlerKind::Work {
+            self.works.remove(&task).filter(is_it)
+        } else if let Some(depth) = cpu.stack.iter().rposition(is_it) {
+            self.counts.contradictions += (cpu.stack.len() - depth - 1) as u64;
+            cpu.stack.truncate(depth + 1);
+            cpu.stack.pop()
+        } else {
+            None
+        };
+        let Some(open) = open else {
+            self.counts.without_entry += 1;
+            return;
+        };
+        let time = at.saturating_sub(open.at);
+        let own = time.saturating_sub(open.inside);
+        if kind != HandlerKind::Work
+            && let Some(outer) = cpu.stack.last_mut()
+        {
+            outer.inside = outer.inside.saturating_add(time);
+        }
+        cpu.own[kind as usize] = cpu.own[kind as usize].saturating_add(own);
+        cpu.runs[kind as usize] += 1;
+        let depth = if kind == HandlerKind::Work { 0 } else { cpu.stack.len() };
+        let Some(source) = self.sources.all.get_mut(open.source) else { return };
+        if self.kept.is_some_and(|(from, to)| open.at <= to && at >= from) {
+            let (id, name) = (source.id, source.name.clone());
+            self.spans.push(HandlerSpan { kind, id, name, cpu: number, task, begin: open.at, end: at, depth });
+        }
+        source.times.add_at(at, time);
+        source.own = source.own.saturating_add(own);
+        if source.longest.is_none_or(|longest| longest.time < time) {
+            source.longest = Some(LongestIrq { time, at: open.at, cpu: number });
+        }
+    }
+}
+
+impl IrqSourceTable {
+    /// The number of a handler, which is made when it is seen for the first time.
+    fn number(&mut self, (kind, id): (HandlerKind, u64), name: &[u8]) -> usize {
+        let numbers = self.numbers.entry((kind, id)).or_default();
+        let mut known = numbers.iter().copied();
+        if let Some(known) = known.find(|number| self.all.get(*number).is_some_and(|source| source.name == name)) {
+            return known;
+        }
+        let (times, delays) = (self.none.clone(), self.none.clone());
+        self.all.push(IrqSource { kind, id, name: name.to_vec(), times, own: 0, delays, longest: None });
+        numbers.push(self.all.len() - 1);
+        self.all.len() - 1
+    }
+}
+
+impl InOrder for Irqs {
+    type Finding = IrqReport;
+
+    fn reads(&self, id: u16) -> bool {
+        self.events.knows_id(id)
+    }
+
+    #[inline]
+    fn wants(&self, record: &Record<'_>) -> bool {
+        record.lost != Lost::None || self.events.knows(record)
+    }
+
+    fn record(&mut self, record: &Record<'_>) {
+        if record.lost != Lost::None {
+            self.lose(record.cpu);
+        }
+        if !self.events.knows(record) {
+            return;
+        }
+        let task = self.events.task(record);
+        let Some(event) = self.events.event(record) else { return };
+        let (at, cpu) = (record.timestamp.0, record.cpu);
+        let begin = self.window.map_or(at, |window| window.0);
+        self.window = Some((begin, at));
+        match event {
+            IrqEvent::Request { kind, key } => self.request(kind, key, at, cpu),
+            IrqEvent::Entry { kind, key, id, name } => {
+                let source = self.sources.number((kind, id), name);
+                self.entry(source, (kind, key), at, (cpu, task));
+            }
+            IrqEvent::Exit { kind, key } => self.exit((kind, key), at, (cpu, task)),
+        }
+    }
+
+    fn finish(self) -> IrqReport {
+        let has_requests = self.events.have_requests();
+        let mut counts = self.counts;
+        counts.unfinished += self.works.len() as u64;
+        counts.unfinished += self.cpus.values().map(|cpu| cpu.stack.len() as u64).sum::<u64>();
+        let mut sources: Vec<_> = self.sources.all.into_iter().filter(|source| source.times.count() > 0).collect();
+        sources.sort_by(|a, b| (a.kind, Reverse(a.own), a.id, &a.name).cmp(&(b.kind, Reverse(b.own), b.id, &b.name)));
+        let cpus = self.cpus.into_iter().filter(|(_, cpu)| cpu.runs.iter().any(|runs| *runs > 0));
+        let cpus = cpus.map(|(number, cpu)| CpuIrqs { cpu: number, own: cpu.own, runs: cpu.runs }).collect();
+        IrqReport { window: self.window, sources, cpus, counts, has_requests, spans: self.spans }
+    }
+}

@@ -1,0 +1,100 @@
+//! The answer about interrupts and what the kernel runs later.
+
+use super::events::HandlerKind;
+use crate::answer::analysis::Durations;
+use crate::base::units::{CpuId, Pid};
+
+/// Handlers of one buffer. All times are in the clock's unit (mostly nanoseconds).
+#[derive(Clone, Debug, Default)]
+pub struct IrqReport {
+    /// The first and the last event that counts: the window. `None` without any.
+    pub window: Option<(u64, u64)>,
+    /// Handlers, by kind; within a kind those with the most own time first.
+    pub sources: Vec<IrqSource>,
+    /// CPUs on which handlers ran, in order.
+    pub cpus: Vec<CpuIrqs>,
+    /// Events that are no part of an interval, and losses.
+    pub counts: IrqCounts,
+    /// False if neither `softirq_raise` nor `workqueue_queue_work` is recorded: then there are no delays.
+    pub has_requests: bool,
+    /// Runs as intervals, by their ends, as far as [`Irqs::with_spans`](super::Irqs::with_spans) keeps them.
+    pub spans: Vec<HandlerSpan>,
+}
+
+/// One run of a handler, in the clock's unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HandlerSpan {
+    /// Its kind.
+    pub kind: HandlerKind,
+    /// As [`IrqSource::id`].
+    pub id: u64,
+    /// As [`IrqSource::name`].
+    pub name: Vec<u8>,
+    /// The CPU of the exit.
+    pub cpu: CpuId,
+    /// The task that was running at the exit; of a work item its worker.
+    pub task: Pid,
+    /// The entry.
+    pub begin: u64,
+    /// The exit.
+    pub end: u64,
+    /// Number of handlers on the CPU that it ran within; 0 of a work item.
+    pub depth: usize,
+}
+
+/// Events that are no part of an interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IrqCounts {
+    /// Entries without an exit: those that go on at the end.
+    pub unfinished: u64,
+    /// Exits without an entry: those that began before the window.
+    pub without_entry: u64,
+    /// Entries around which others ended that began before them: events are missing.
+    pub contradictions: u64,
+    /// Handlers that ran when the kernel dropped events of their CPU; of work items, of any.
+    pub censored: u64,
+    /// Places where the kernel dropped events.
+    pub losses: u64,
+}
+
+/// One handler: an interrupt, a timer's function, a work item's function.
+#[derive(Clone, Debug)]
+pub struct IrqSource {
+    /// Its kind.
+    pub kind: HandlerKind,
+    /// Number of the interrupt or vector, or address of the function.
+    pub id: u64,
+    /// The name in the event; empty of what is known by its number or address.
+    pub name: Vec<u8>,
+    /// From entry to exit.
+    pub times: Durations,
+    /// Of that, the time in which no other handler ran within.
+    pub own: u64,
+    /// From the first request to the entry, of soft interrupts and work items.
+    pub delays: Durations,
+    /// The longest run; of several the first.
+    pub longest: Option<LongestIrq>,
+}
+
+/// The longest run of a handler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LongestIrq {
+    /// From entry to exit.
+    pub time: u64,
+    /// The entry.
+    pub at: u64,
+    /// The CPU of the exit.
+    pub cpu: CpuId,
+}
+
+/// A CPU's time in handlers.
+#[derive(Clone, Debug)]
+pub struct CpuIrqs {
+    /// Its number.
+    pub cpu: CpuId,
+    /// Own time by [`HandlerKind`], in the order of [`HandlerKind::ALL`]. Of work items the time from start to end, by the
+    /// CPU of the end.
+    pub own: [u64; 7],
+    /// Number of runs, likewise.
+    pub runs: [u64; 7],
+}

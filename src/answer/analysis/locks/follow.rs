@@ -1,0 +1,172 @@
+//! Following waits from begin to end.
+
+use super::events::{LockEvent, LockEvents, LockKind};
+use super::report::{LockCounts, LockReport, LockWaits, LongestLockWait, OngoingLockWait};
+use crate::answer::analysis::InOrder;
+use crate::answer::analysis::map::Map;
+use crate::base::abi::Abi;
+use crate::base::units::{CpuId, Pid};
+use crate::kernel::event::{Lost, Record};
+use crate::kernel::format::EventFormat;
+use std::cmp::Reverse;
+use std::collections::HashSet;
+use std::hash::Hash;
+use std::sync::Arc;
+
+/// Waits for contended locks; an [`Analysis`](crate::answer::analysis::Analysis).
+#[derive(Clone, Debug)]
+pub struct Locks {
+    events: LockEvents,
+    /// Tasks whose waits count; without any, all tasks.
+    only: Option<Arc<HashSet<Pid>>>,
+    window: Option<(u64, u64)>,
+    /// The waits that each task, or CPU's idle task, is in: an interrupt may wait while its task does.
+    open: Map<(Pid, Option<CpuId>), Vec<OpenWait>>,
+    locks: Map<(u64, LockKind), LockWaits>,
+    kinds: Map<LockKind, LockWaits>,
+    tasks: Map<Pid, LockWaits>,
+    stacks: Map<Vec<u64>, LockWaits>,
+    counts: LockCounts,
+}
+
+/// A wait that goes on.
+#[derive(Clone, Debug)]
+struct OpenWait {
+    lock: u64,
+    kind: LockKind,
+    at: u64,
+    stack: Option<Vec<u64>>,
+}
+
+impl Locks {
+    /// For records of a file with these formats; waits of `only` these tasks count, if there are any.
+    pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi, only: Option<Vec<Pid>>) -> Self {
+        Locks {
+            events: LockEvents::new(formats, abi),
+            only: only.map(|pids| Arc::new(pids.into_iter().collect())),
+            window: None,
+            open: Map::default(),
+            locks: Map::default(),
+            kinds: Map::default(),
+            tasks: Map::default(),
+            stacks: Map::default(),
+            counts: LockCounts::default(),
+        }
+    }
+
+    /// True if the formats have `contention_end` (since Linux 5.19), without which there is nothing to say.
+    pub fn has_events(&self) -> bool {
+        self.events.have_ends()
+    }
+
+    fn lose(&mut self) {
+        self.counts.losses += 1;
+        let open: usize = self.open.values().map(Vec::len).sum();
+        self.counts.censored = self.counts.censored.saturating_add(open as u64);
+        self.open.clear();
+    }
+
+    fn begin(&mut self, task: (Pid, Option<CpuId>), lock: u64, kind: LockKind, at: u64) {
+        let open = self.open.entry(task).or_default();
+        // Spinning for a mutex and then sleeping for it are one wait.
+        if !open.iter().any(|wait| wait.lock == lock) {
+            open.push(OpenWait { lock, kind, at, stack: None });
+        }
+    }
+
+    fn end(&mut self, task: (Pid, Option<CpuId>), lock: u64, failed: bool, (at, cpu): (u64, CpuId)) {
+        let open = self.open.get_mut(&task);
+        let wait = open.and_then(|open| open.iter().rposition(|wait| wait.lock == lock).map(|nth| open.remove(nth)));
+        let Some(wait) = wait else {
+            self.counts.without_begin += 1;
+            return;
+        };
+        let time = at.saturating_sub(wait.at);
+        let longest = LongestLockWait { time, at: wait.at, pid: task.0, cpu };
+        self.locks.entry((lock, wait.kind)).or_default().add(longest, failed);
+        self.kinds.entry(wait.kind).or_default().add(longest, failed);
+        self.tasks.entry(task.0).or_default().add(longest, failed);
+        if let Some(stack) = wait.stack {
+            self.stacks.entry(stack).or_default().add(longest, failed);
+        }
+    }
+}
+
+impl LockWaits {
+    fn add(&mut self, wait: LongestLockWait, failed: bool) {
+        self.times.add(wait.time);
+        self.failed += u64::from(failed);
+        if self.longest.is_none_or(|longest| longest.time < wait.time) {
+            self.longest = Some(wait);
+        }
+    }
+}
+
+impl InOrder for Locks {
+    type Finding = LockReport;
+
+    fn reads(&self, id: u16) -> bool {
+        self.events.knows_id(id)
+    }
+
+    #[inline]
+    fn wants(&self, record: &Record<'_>) -> bool {
+        record.lost != Lost::None || self.events.knows(record)
+    }
+
+    fn record(&mut self, record: &Record<'_>) {
+        let (at, cpu) = (record.timestamp.0, record.cpu);
+        if record.lost != Lost::None {
+            self.lose();
+        }
+        let Some(event) = self.events.event(record) else { return };
+        let pid = self.events.task(record);
+        let task = (pid, (pid.0 == 0).then_some(cpu));
+        let counts = self.only.as_ref().is_none_or(|only| only.contains(&pid));
+        if !matches!(event, LockEvent::Stack(_)) {
+            let begin = self.window.map_or(at, |window| window.0);
+            self.window = Some((begin, at));
+        }
+        match event {
+            _ if !counts => {}
+            LockEvent::Begin { lock, kind } => self.begin(task, lock, kind, at),
+            LockEvent::End { lock, result } => self.end(task, lock, result < 0, (at, cpu)),
+            LockEvent::Stack(addresses) => {
+                let innermost = self.open.get_mut(&task).and_then(|open| open.last_mut());
+                if let Some(wait) = innermost {
+                    wait.stack.get_or_insert(addresses);
+                }
+            }
+        }
+    }
+
+    fn finish(self) -> LockReport {
+        let mut counts = self.counts;
+        let end = self.window.map_or(0, |window| window.1);
+        let mut going_on = Vec::new();
+        for ((pid, _), waits) in &self.open {
+            going_on.extend(waits.iter().map(|wait| {
+                let time = end.saturating_sub(wait.at);
+                ((wait.lock, wait.kind), OngoingLockWait { at: wait.at, time, pid: *pid })
+            }));
+        }
+        going_on.sort_unstable_by_key(|(_, wait)| (wait.at, wait.pid));
+        counts.unfinished = going_on.len() as u64;
+        LockReport {
+            going_on,
+            window: self.window,
+            locks: sorted(self.locks),
+            kinds: sorted(self.kinds),
+            tasks: sorted(self.tasks),
+            stacks: sorted(self.stacks),
+            counts,
+        }
+    }
+}
+
+/// Waits by lock, the longest total first.
+fn sorted<K: Clone + Eq + Hash + Ord>(of: Map<K, LockWaits>) -> Vec<(K, LockWaits)> {
+    let mut all: Vec<(K, LockWaits)> = of.into_iter().collect();
+    all.sort_by(|a, b| (Reverse(a.1.times.total()), &a.0).cmp(&(Reverse(b.1.times.total()), &b.0)));
+    all
+}

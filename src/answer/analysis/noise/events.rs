@@ -1,0 +1,194 @@
+//! Samples of the tracers and interferences between them, out of records.
+
+use crate::answer::analysis::by_event::ByEvent;
+use crate::answer::analysis::fields::{RecordNumber, RecordText};
+use crate::answer::analysis::stacks::addresses;
+use crate::base::abi::Abi;
+use crate::base::units::Pid;
+use crate::kernel::event::Record;
+use crate::kernel::format::EventFormat;
+
+/// The cause of an interference.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum NoiseSource {
+    /// A non-maskable interrupt.
+    Nmi,
+    /// A hard interrupt.
+    Irq {
+        /// Its number.
+        vector: i32,
+        /// `local_timer`, or the device's name.
+        name: Vec<u8>,
+    },
+    /// A soft interrupt.
+    SoftIrq {
+        /// Its vector (include/linux/interrupt.h).
+        vector: i32,
+    },
+    /// Another task.
+    Thread {
+        /// Its pid; 0 for the idle task.
+        pid: Pid,
+        /// Its name.
+        comm: Vec<u8>,
+    },
+}
+
+/// An interference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Noise {
+    /// Its cause.
+    pub source: NoiseSource,
+    /// Begin in nanoseconds of the kernel's `local` clock, whatever the recording's clock is.
+    pub start: u64,
+    /// Nanoseconds, those of interferences inside of it taken out by the kernel.
+    pub duration: u64,
+}
+
+/// The event of a record.
+#[derive(Clone, Debug)]
+pub(super) enum NoiseEvent {
+    Noise(Noise),
+    /// The end of a period of osnoise, in microseconds: runtime, noise, greatest single noise; then the numbers of
+    /// hardware, NMI, interrupt, soft interrupt and thread noises.
+    Period([u64; 8]),
+    /// Two readings of the clock by osnoise with more than the threshold between them: begin, nanoseconds, interferences.
+    Threshold {
+        start: u64,
+        duration: u64,
+        interferences: u64,
+    },
+    /// A sample of timerlat: its number, context (0 interrupt, 1 thread, 2 return to user space), and latency in nanoseconds.
+    Timer([u64; 3]),
+    /// Return addresses, innermost first.
+    Stack(Vec<u64>),
+}
+
+/// The events of one recording.
+#[derive(Clone, Debug)]
+pub(super) struct NoiseEvents(ByEvent<EventKind>);
+
+#[derive(Clone, Copy, Debug)]
+enum EventKind {
+    Nmi(InterferenceFields),
+    Irq(InterferenceFields, RecordNumber, RecordText),
+    SoftIrq(InterferenceFields, RecordNumber),
+    Thread(InterferenceFields, RecordNumber, RecordText),
+    Threshold(InterferenceFields, RecordNumber),
+    Period([RecordNumber; 8]),
+    Timer([RecordNumber; 3]),
+    Stack { offset: usize },
+}
+
+/// Fields of an interference: its begin and its duration.
+#[derive(Clone, Copy, Debug)]
+struct InterferenceFields {
+    start: RecordNumber,
+    duration: RecordNumber,
+}
+
+impl EventKind {
+    fn of(format: &EventFormat) -> Option<EventKind> {
+        let number = |field| RecordNumber::of(format, field);
+        let span = || Some(InterferenceFields { start: number("start")?, duration: number("duration")? });
+        let counts = |runtime, noise, single| {
+            let [hw, nmi] = [number("hw_count")?, number("nmi_count")?];
+            let [irq, softirq, thread] = [number("irq_count")?, number("softirq_count")?, number("thread_count")?];
+            Some([number(runtime)?, number(noise)?, number(single)?, hw, nmi, irq, softirq, thread])
+        };
+        Some(match (format.system.as_str(), format.name.as_str()) {
+            ("osnoise", "nmi_noise") => EventKind::Nmi(span()?),
+            ("osnoise", "irq_noise") => EventKind::Irq(span()?, number("vector")?, RecordText::of(format, "desc")?),
+            ("osnoise", "softirq_noise") => EventKind::SoftIrq(span()?, number("vector")?),
+            ("osnoise", "thread_noise") => EventKind::Thread(span()?, number("pid")?, RecordText::of(format, "comm")?),
+            ("osnoise", "sample_threshold") => EventKind::Threshold(span()?, number("interference")?),
+            // The tracers' own entries, and the events of the same content that Linux has since 6.16.
+            ("ftrace", "osnoise") | ("osnoise", "osnoise_sample") => {
+                EventKind::Period(counts("runtime", "noise", "max_sample")?)
+            }
+            ("ftrace", "timerlat") | ("osnoise", "timerlat_sample") => {
+                EventKind::Timer([number("seqnum")?, number("context")?, number("timer_latency")?])
+            }
+            ("ftrace", "kernel_stack") => EventKind::Stack { offset: format.field("caller")?.offset },
+            _ => return None,
+        })
+    }
+}
+
+impl NoiseEvents {
+    pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
+        NoiseEvents(ByEvent::new(formats, abi, EventKind::of))
+    }
+
+    /// True if there may be samples of osnoise.
+    pub(super) fn have_periods(&self) -> bool {
+        self.0.all().any(|kind| matches!(kind, EventKind::Period(_)))
+    }
+
+    /// True if there may be samples of timerlat.
+    pub(super) fn have_timers(&self) -> bool {
+        self.0.all().any(|kind| matches!(kind, EventKind::Timer(_)))
+    }
+
+    #[inline]
+    pub(super) fn knows(&self, record: &Record<'_>) -> bool {
+        self.0.of(record).is_some()
+    }
+
+    /// True if events of this type are among them.
+    pub(super) fn knows_id(&self, id: u16) -> bool {
+        self.0.has(id)
+    }
+
+    /// The type of the record's event.
+    pub(super) fn id(&self, record: &Record<'_>) -> u16 {
+        self.0.id(record)
+    }
+
+    /// The task that was running.
+    pub(super) fn task(&self, record: &Record<'_>) -> Pid {
+        self.0.task(record)
+    }
+
+    pub(super) fn event(&self, record: &Record<'_>) -> Option<NoiseEvent> {
+        let (abi, data) = (self.0.abi, record.data);
+        let read = |number: RecordNumber| number.read(abi, data);
+        let signed = |number: RecordNumber| number.read_signed(abi, data) as i32;
+        let noise = |span: InterferenceFields, source| {
+            NoiseEvent::Noise(Noise { source, start: read(span.start), duration: read(span.duration) })
+        };
+        Some(match *self.0.of(record)? {
+            EventKind::Nmi(span) => noise(span, NoiseSource::Nmi),
+            EventKind::Irq(span, vector, desc) => {
+                noise(span, NoiseSource::Irq { vector: signed(vector), name: desc.read(abi, data).to_vec() })
+            }
+            EventKind::SoftIrq(span, vector) => noise(span, NoiseSource::SoftIrq { vector: signed(vector) }),
+            EventKind::Thread(span, pid, comm) => {
+                noise(span, NoiseSource::Thread { pid: Pid(signed(pid)), comm: comm.read(abi, data).to_vec() })
+            }
+            EventKind::Threshold(span, interferences) => NoiseEvent::Threshold {
+                start: read(span.start),
+                duration: read(span.duration),
+                interferences: read(interferences),
+            },
+            EventKind::Period(fields) => NoiseEvent::Period(fields.map(read)),
+            EventKind::Timer(fields) => NoiseEvent::Timer(fields.map(read)),
+            EventKind::Stack { offset } => NoiseEvent::Stack(addresses(abi, data, offset).collect()),
+        })
+    }
+}
+
+/// Takes a sample that is written twice, as the tracer's entry and as an event, for one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Twice<T> {
+    last: Option<(u16, T)>,
+}
+
+impl<T: PartialEq> Twice<T> {
+    /// True if the sample before it on its CPU is the same one in the other form; `id` is the type of its event.
+    pub(super) fn is_same(&mut self, id: u16, sample: T) -> bool {
+        let same = self.last.as_ref().is_some_and(|(other, last)| *other != id && *last == sample);
+        self.last = (!same).then_some((id, sample));
+        same
+    }
+}

@@ -1,0 +1,325 @@
+//! The events, one after the other.
+
+use super::hook::{Hook, HookProblem};
+use super::kind::{EventKinds, EventRole, PairEnd, Start, SwitchFields, WakeupFields};
+use super::open::{BeginningRef, IntervalKey, OpenInterval};
+use super::stacks::{StackTimes, StackTraces};
+use super::times::Times;
+use super::who::Who;
+use crate::answer::analysis::InOrder;
+use crate::base::abi::Abi;
+use crate::base::units::Pid;
+use crate::kernel::event::{Lost, Record};
+use crate::kernel::format::EventFormat;
+use std::collections::HashMap;
+
+/// Accounts for the events of one buffer.
+#[derive(Clone)]
+pub struct Profile {
+    pub(super) abi: Abi,
+    pub(super) kinds: EventKinds,
+    books: Books,
+}
+
+/// The account so far.
+#[derive(Clone, Default)]
+struct Books {
+    tasks: Vec<TaskAccount>,
+    task_of: HashMap<Who, usize>,
+    tallies: Vec<TaskEventTally>,
+    tally_of: HashMap<TallyKey, usize>,
+    open: OpenInterval,
+    stacks: StackTraces,
+}
+
+/// The task's number, the pair's (of what is no pair, the event's) and the value.
+type TallyKey = (usize, usize, u64);
+
+#[derive(Clone)]
+pub(super) struct TaskAccount {
+    pub(super) who: Who,
+    /// Its name, by what the scheduler's events say.
+    pub(super) comm: Option<Vec<u8>>,
+    asleep: bool,
+    /// Whom the next stack trace is about.
+    proxy: Option<usize>,
+    /// Its owner: something that has begun, or a tally.
+    begun: Option<BeginningRef>,
+    counted: Option<usize>,
+    /// A stack trace that belongs to nothing before it, and its time.
+    waiting: Option<u64>,
+    waiting_bytes: Vec<u8>,
+}
+
+/// An event of a task with a value.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TaskEventTally {
+    pub(super) times: Times,
+    latest: u64,
+    pub(super) stacks: StackTimes,
+}
+
+/// Facts of the event that every step needs.
+#[derive(Clone, Copy)]
+struct ProfileEvent<'r> {
+    record: &'r Record<'r>,
+    abi: Abi,
+    kind: usize,
+    /// The current task.
+    current: usize,
+}
+
+impl Profile {
+    /// For records of a kernel with these formats; with `irqs_global` interrupts are put down to their CPU, not to the task
+    /// that they interrupt.
+    pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi, irqs_global: bool) -> Self {
+        Profile { abi, kinds: EventKinds::new(formats, abi, irqs_global), books: Books::default() }
+    }
+
+    /// Makes a pair of two events, which lose the meaning they had, if any. Before the first record.
+    ///
+    /// # Errors
+    /// [`HookProblem`] if there are no such events or fields.
+    pub fn hook(&mut self, hook: &Hook) -> Result<(), HookProblem> {
+        self.kinds.hook(hook)
+    }
+
+    /// All tasks that were seen.
+    pub(super) fn seen(&self) -> &[TaskAccount] {
+        &self.books.tasks
+    }
+
+    /// All tallies, by the task's number, the pair's and the value.
+    pub(super) fn tallies(&self) -> impl Iterator<Item = (TallyKey, &TaskEventTally)> {
+        self.books.tally_of.iter().map(|(key, at)| (*key, &self.books.tallies[*at]))
+    }
+
+    pub(super) fn stacks(&self) -> &StackTraces {
+        &self.books.stacks
+    }
+}
+
+impl InOrder for Profile {
+    type Finding = Self;
+
+    fn reads(&self, id: u16) -> bool {
+        self.kinds.number(id).is_some()
+    }
+
+    fn wants(&self, record: &Record<'_>) -> bool {
+        let head = self.kinds.common.head(self.abi, record.data);
+        record.lost != Lost::None || self.kinds.number(head.id).is_some()
+    }
+
+    fn record(&mut self, record: &Record<'_>) {
+        let books = &mut self.books;
+        if record.lost != Lost::None {
+            books.open.lose(record.cpu);
+        }
+        let head = self.kinds.common.head(self.abi, record.data);
+        let Some(number) = self.kinds.number(head.id) else { return };
+        let Some(kind) = self.kinds.get(number) else { return };
+        let current = books.task(Who::Task(head.pid));
+        let event = ProfileEvent { record, abi: self.abi, kind: number, current };
+        match &kind.role {
+            EventRole::Stack { callers } => return books.stack(event, *callers),
+            EventRole::Switch(switch) => books.switch(event, switch, self.kinds.wakeup),
+            EventRole::Wakeup(wakeup) => books.wakeup(event, wakeup, self.kinds.switch),
+            EventRole::Exec { old_pid } => {
+                let pid = old_pid.map_or(head.pid, |old| Pid(old.read(self.abi, record.data) as i32));
+                let task = books.task(Who::Task(pid));
+                books.tasks[task].comm = None;
+            }
+            EventRole::GraphEntry(start) => books.graph_entry(event, start),
+            EventRole::GraphExit(end) => {
+                let (task, _) = books.end(event, end);
+                books.tasks[task].counted = None;
+            }
+            EventRole::Pair { ends, starts } => books.pair(event, ends, starts),
+            EventRole::Count(value) => {
+                let value = value.map_or(0, |value| value.read(self.abi, record.data));
+                books.count(event, value);
+            }
+        }
+        books.tasks[current].waiting = None;
+    }
+
+    fn finish(self) -> Self {
+        self
+    }
+}
+
+impl Books {
+    fn task(&mut self, who: Who) -> usize {
+        let tasks = &mut self.tasks;
+        *self.task_of.entry(who).or_insert_with(|| {
+            tasks.push(TaskAccount::new(who));
+            tasks.len() - 1
+        })
+    }
+
+    fn tally(&mut self, task: usize, pair: usize, value: u64) -> usize {
+        let tallies = &mut self.tallies;
+        *self.tally_of.entry((task, pair, value)).or_insert_with(|| {
+            tallies.push(TaskEventTally::default());
+            tallies.len() - 1
+        })
+    }
+
+    /// Ends what began as `pair` in a task; gives the tally it went to.
+    fn end_of(&mut self, task: usize, pair: usize, matching: u64, at: u64) -> Option<usize> {
+        let begun = self.open.end(IntervalKey { task, pair, matching })?;
+        // The clocks of two CPUs may differ.
+        let time = at.saturating_sub(begun.at);
+        let number = self.tally(task, pair, begun.value);
+        let tally = &mut self.tallies[number];
+        tally.times.add(time, at);
+        tally.latest = time;
+        if let Some((stack, at)) = begun.stack {
+            tally.stacks.entry(stack).or_default().add(time, at);
+        }
+        Some(number)
+    }
+
+    fn whose(&mut self, event: ProfileEvent<'_>, global: bool, pinned: bool, pid: Option<Pid>) -> usize {
+        match (global, pinned, pid) {
+            (true, true, _) => self.task(Who::Cpu(event.record.cpu)),
+            (true, false, _) => self.task(Who::Global),
+            (false, _, Some(pid)) => self.task(Who::Task(pid)),
+            (false, _, None) => event.current,
+        }
+    }
+
+    /// Begins a pair; gives the task.
+    fn begin(&mut self, event: ProfileEvent<'_>, start: &Start) -> usize {
+        let ProfileEvent { record, abi, .. } = event;
+        let pid = start.pid.map(|pid| Pid(pid.read(abi, record.data) as i32));
+        let task = self.whose(event, start.global, start.pinned, pid);
+        let matching = start.matching.read(abi, record.data);
+        let key = IntervalKey { task, pair: start.pair, matching };
+        let begun = self.open.begin(key, matching, record.timestamp.0, record.cpu, start.pinned);
+        (self.tasks[task].begun, self.tasks[task].counted) = (Some(begun), None);
+        if start.stack && task != event.current {
+            self.tasks[event.current].proxy = Some(task);
+        }
+        task
+    }
+
+    /// Ends a pair; gives the task and the tally.
+    fn end(&mut self, event: ProfileEvent<'_>, end: &PairEnd) -> (usize, Option<usize>) {
+        let task = self.whose(event, end.global, end.pinned, None);
+        let matching = end.matching.read(event.abi, event.record.data);
+        let counted = self.end_of(task, end.pair, matching, event.record.timestamp.0);
+        (self.tasks[task].begun, self.tasks[task].counted) = (None, counted);
+        (task, counted)
+    }
+
+    fn pair(&mut self, event: ProfileEvent<'_>, ends: &[PairEnd], starts: &[Start]) {
+        let mut any = None;
+        for end in ends {
+            let (task, counted) = self.end(event, end);
+            any = counted.or(any);
+            self.tasks[task].counted = any;
+        }
+        for start in starts {
+            self.begin(event, start);
+        }
+    }
+
+    fn graph_entry(&mut self, event: ProfileEvent<'_>, start: &Start) {
+        let task = self.begin(event, start);
+        // The stack traces of functions come before the functions.
+        if let (Some(at), Some(begun)) = (self.tasks[task].waiting.take(), self.tasks[task].begun) {
+            let stack = self.stacks.number(event.abi, &self.tasks[task].waiting_bytes);
+            if let Some(begun) = self.open.get(begun) {
+                begun.stack = Some((stack, at));
+            }
+        }
+        self.tasks[task].begun = None;
+    }
+
+    fn count(&mut self, event: ProfileEvent<'_>, value: u64) {
+        let tally = self.tally(event.current, event.kind, value);
+        self.tallies[tally].times.count();
+        let task = &mut self.tasks[event.current];
+        (task.proxy, task.begun, task.counted) = (None, None, Some(tally));
+    }
+
+    fn switch(&mut self, event: ProfileEvent<'_>, switch: &SwitchFields, wakeup: Option<usize>) {
+        let ProfileEvent { record, abi, kind, .. } = event;
+        let data = record.data;
+        let (prev_pid, next_pid) = (switch.prev_pid.read(abi, data), switch.next_pid.read(abi, data));
+        // The idle tasks of all CPUs have the same number.
+        let matching = |pid: u64| if pid == 0 { u64::from(record.cpu.0) } else { pid };
+        let state = switch.prev_state.read(abi, data) & (switch.asleep | switch.preempted);
+        let prev = self.task(Who::Task(Pid(prev_pid as i32)));
+        self.name(prev, switch.prev_comm.read(abi, data));
+        self.tasks[prev].asleep = state & switch.asleep != 0;
+        let key = IntervalKey { task: prev, pair: kind, matching: matching(prev_pid) };
+        let begun = self.open.begin(key, state, record.timestamp.0, record.cpu, false);
+        (self.tasks[prev].begun, self.tasks[prev].counted) = (Some(begun), None);
+
+        let next = self.task(Who::Task(Pid(next_pid as i32)));
+        self.name(next, switch.next_comm.read(abi, data));
+        // It was woken, or it was only pushed aside.
+        if let Some(wakeup) = wakeup {
+            self.end_of(next, wakeup, next_pid, record.timestamp.0);
+        }
+        self.end_of(next, kind, matching(next_pid), record.timestamp.0);
+    }
+
+    fn wakeup(&mut self, event: ProfileEvent<'_>, wakeup: &WakeupFields, switch: Option<usize>) {
+        let ProfileEvent { record, abi, kind, current } = event;
+        if wakeup.success.is_some_and(|success| success.read(abi, record.data) == 0) {
+            return;
+        }
+        let pid = wakeup.pid.read(abi, record.data);
+        let woken = self.task(Who::Task(Pid(pid as i32)));
+        self.name(woken, wakeup.comm.read(abi, record.data));
+        if !std::mem::take(&mut self.tasks[woken].asleep) {
+            // Nothing waited for it, and its stack trace belongs to nothing.
+            let task = &mut self.tasks[current];
+            (task.proxy, task.begun, task.counted) = (None, None, None);
+            return;
+        }
+        self.tasks[current].proxy = Some(woken);
+        if let Some(switch) = switch {
+            self.end_of(woken, switch, pid, record.timestamp.0);
+        }
+        let key = IntervalKey { task: woken, pair: kind, matching: pid };
+        let begun = self.open.begin(key, pid, record.timestamp.0, record.cpu, false);
+        (self.tasks[woken].begun, self.tasks[woken].counted) = (Some(begun), None);
+    }
+
+    fn stack(&mut self, event: ProfileEvent<'_>, callers: usize) {
+        let ProfileEvent { record, abi, current, .. } = event;
+        let bytes = record.data.get(callers..).unwrap_or_default();
+        self.tasks[current].waiting = None;
+        let task = self.tasks[current].proxy.take().unwrap_or(current);
+        let begun = self.tasks[task].begun.take();
+        let counted = self.tasks[task].counted.take();
+        if let Some(begun) = begun.and_then(|begun| self.open.get(begun)) {
+            begun.stack = Some((self.stacks.number(abi, bytes), record.timestamp.0));
+        } else if let Some(tally) = counted.and_then(|counted| self.tallies.get_mut(counted)) {
+            let stack = self.stacks.number(abi, bytes);
+            tally.stacks.entry(stack).or_default().add(tally.latest, record.timestamp.0);
+        } else {
+            // The function that comes next may want it.
+            let task = &mut self.tasks[current];
+            task.waiting = Some(record.timestamp.0);
+            task.waiting_bytes.clear();
+            task.waiting_bytes.extend_from_slice(bytes);
+        }
+    }
+
+    fn name(&mut self, task: usize, comm: &[u8]) {
+        self.tasks[task].comm.get_or_insert_with(|| comm.to_vec());
+    }
+}
+
+impl TaskAccount {
+    fn new(who: Who) -> Self {
+        let (comm, proxy, begun, counted) = (None, None, None, None);
+        TaskAccount { who, comm, asleep: false, proxy, begun, counted, waiting: None, waiting_bytes: Vec::new() }
+    }
+}

@@ -1,0 +1,463 @@
+//! Following tasks and CPUs from event to event.
+
+use super::cpu::CpuTimes;
+use super::report::{CpuSched, SchedCounts, SchedReport, TaskSched};
+use super::spans::{CpuLog, SpanPlan, TaskLog, Wake};
+use super::steps::{Left, SchedStep, Steps};
+use super::task::{LongestWait, TaskTimes};
+use super::time_in::{TimeIn, Waker};
+use crate::answer::analysis::map::Map;
+use crate::answer::analysis::{CellPlan, Durations, InOrder};
+use crate::base::abi::Abi;
+use crate::base::units::{CpuId, Pid};
+use crate::kernel::event::{Lost, Record};
+use crate::kernel::format::EventFormat;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// Time of tasks and CPUs, by state; an [`Analysis`](crate::answer::analysis::Analysis).
+#[derive(Clone, Debug)]
+pub struct Sched {
+    /// Cells to keep durations and times by too.
+    plan: Option<CellPlan>,
+    /// Intervals to keep.
+    spans: Option<SpanPlan>,
+    steps: Steps,
+    has_io_wait: bool,
+    window: Option<(u64, u64)>,
+    tasks: Vec<TaskTimes>,
+    /// The living task of each pid.
+    living: Map<Pid, usize>,
+    cpus: BTreeMap<CpuId, CpuTimes>,
+    /// Tasks that wait for any CPU.
+    waiting: usize,
+    /// Time so far with such tasks.
+    waited: u64,
+    /// CPUs that are known to be idle.
+    idle: usize,
+    idle_while_waited: u64,
+    counts: SchedCounts,
+}
+
+impl Sched {
+    /// For records of a file with these formats.
+    pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat> + Clone, abi: Abi) -> Self {
+        let io_wait = |format: &EventFormat| format.system == "sched" && format.name == "sched_stat_iowait";
+        Sched {
+            plan: None,
+            spans: None,
+            has_io_wait: formats.clone().into_iter().any(io_wait),
+            steps: Steps::new(formats, abi),
+            window: None,
+            tasks: Vec::new(),
+            living: Map::default(),
+            cpus: BTreeMap::new(),
+            waiting: 0,
+            waited: 0,
+            idle: 0,
+            idle_while_waited: 0,
+            counts: SchedCounts::default(),
+        }
+    }
+
+    /// Keeps durations and times by the cell of `plan` too.
+    pub fn in_cells(mut self, plan: CellPlan) -> Self {
+        self.plan = Some(plan);
+        self
+    }
+
+    /// Keeps states as intervals too, as far as `plan` says.
+    pub fn with_spans(mut self, plan: SpanPlan) -> Self {
+        self.spans = Some(plan);
+        self
+    }
+
+    /// True if the formats have `sched_switch`, without which there is nothing to say.
+    pub fn has_events(&self) -> bool {
+        self.steps.have_switches()
+    }
+
+    /// The living task of a pid. One that is seen for the first time was there since the window's begin.
+    fn task(&mut self, pid: Pid, comm: &[u8]) -> usize {
+        let begin = self.window.map_or(0, |window| window.0);
+        let (tasks, plan, spans) = (&mut self.tasks, self.plan, &self.spans);
+        *self.living.entry(pid).or_insert_with(|| {
+            let log = spans.as_ref().and_then(|spans| TaskLog::new(spans, pid));
+            tasks.push(TaskTimes::new(pid, comm, TimeIn::Unknown, begin, plan).logging(log));
+            tasks.len() - 1
+        })
+    }
+
+    /// Time passes until `at`.
+    fn pass(&mut self, at: u64) {
+        let (begin, now) = *self.window.get_or_insert((at, at));
+        let passed = at.saturating_sub(now);
+        if self.waiting > 0 {
+            self.waited += passed;
+            if self.idle > 0 {
+                self.idle_while_waited += passed;
+            }
+        }
+        self.window = Some((begin, now.max(at)));
+    }
+
+    fn cpu(&mut self, cpu: CpuId) -> &mut CpuTimes {
+        let begin = self.window.map_or(0, |window| window.0);
+        let (plan, spans) = (self.plan, &self.spans);
+        self.cpus.entry(cpu).or_insert_with(|| {
+            let log = spans.as_ref().and_then(CpuLog::new);
+            CpuTimes::new(begin, plan).logging(log)
+        })
+    }
+
+    /// From `at` on `task` runs on `cpu`.
+    fn run(&mut self, cpu: CpuId, task: Option<Pid>, at: u64) {
+        let waited = self.waited;
+        let found = self.cpu(cpu);
+        let was_idle = found.current == Some(Pid(0));
+        found.run(task, at, waited);
+        let is_idle = task == Some(Pid(0));
+        self.idle = self.idle.saturating_sub(was_idle.into()) + usize::from(is_idle);
+    }
+
+    /// `task` waits for `cpu` from `at` on, after what it did before.
+    fn begin_wait(&mut self, task: usize, state: TimeIn, cpu: CpuId, at: u64) {
+        self.tasks[task].enter(Some(state));
+        self.tasks[task].cpu = Some(cpu);
+        self.waiting += 1;
+        self.cpu(cpu).wait(1, at);
+    }
+
+    /// It waits no longer, if it did.
+    fn end_wait(&mut self, task: usize, at: u64) {
+        if self.tasks[task].waits_for_a_cpu() {
+            self.waiting = self.waiting.saturating_sub(1);
+            if let Some(cpu) = self.tasks[task].cpu {
+                self.cpu(cpu).wait(-1, at);
+            }
+        }
+    }
+
+    /// The kernel dropped events of `cpu` between the last one seen of it and `at`: nothing is known any more but what runs on
+    /// the other CPUs, whose switches are in their own buffers.
+    fn lose(&mut self, cpu: CpuId, at: u64) {
+        self.counts.losses += 1;
+        let known_until = self.cpu(cpu).seen;
+        for task in 0..self.tasks.len() {
+            let found = &self.tasks[task];
+            let elsewhere = found.state == Some(TimeIn::Run) && found.cpu != Some(cpu);
+            if matches!(found.state, None | Some(TimeIn::Unknown)) || elsewhere {
+                continue;
+            }
+            let until = found.since.max(known_until);
+            // Of one that is awake the next wakeup seems to begin a wait.
+            let cut = found.state != Some(TimeIn::Sleep) && found.state != Some(TimeIn::Blocked);
+            self.end_wait(task, at);
+            self.tasks[task].cut += u64::from(cut);
+            self.tasks[task].leave(until);
+            self.tasks[task].enter(Some(TimeIn::Unknown));
+            self.counts.censored += 1;
+        }
+        self.run(cpu, None, known_until.min(at));
+    }
+
+    fn switch(
+        &mut self,
+        cpu: CpuId,
+        at: u64,
+        (prev, prev_comm): (Pid, &[u8]),
+        left: Left,
+        (next, next_comm): (Pid, &[u8]),
+    ) {
+        self.counts.switches += 1;
+        self.cpu(cpu).switches += 1;
+        self.displace(cpu, prev, at);
+        if prev.0 != 0 {
+            let task = self.task(prev, prev_comm);
+            self.switch_out(task, cpu, at, left);
+            self.tasks[task].name(prev_comm);
+        }
+        if next.0 != 0 {
+            let task = self.task(next, next_comm);
+            self.switch_in(task, cpu, at);
+            self.tasks[task].name(next_comm);
+        }
+        self.run(cpu, Some(next), at);
+    }
+
+    /// `prev` leaves `cpu`: a task that seemed to run there left it without a switch, at an unknown time.
+    fn displace(&mut self, cpu: CpuId, prev: Pid, at: u64) {
+        let seemed = self.cpu(cpu).current.filter(|seemed| *seemed != prev && seemed.0 != 0);
+        let Some(&task) = seemed.and_then(|seemed| self.living.get(&seemed)) else { return };
+        if self.tasks[task].state == Some(TimeIn::Run) && self.tasks[task].cpu == Some(cpu) {
+            self.cpu(cpu).doubt();
+            self.tasks[task].lose_track(at);
+            self.counts.contradictions += 1;
+        }
+    }
+
+    fn switch_out(&mut self, task: usize, cpu: CpuId, at: u64, left: Left) {
+        let found = &mut self.tasks[task];
+        match found.state {
+            Some(TimeIn::Run) if found.cpu == Some(cpu) => {
+                let slice = found.leave(at);
+                found.slices.add(slice);
+            }
+            Some(TimeIn::Unknown) | None => {
+                found.leave(at);
+                self.counts.censored += 1;
+            }
+            Some(_) => self.contradict(task, at),
+        }
+        let found = &mut self.tasks[task];
+        (found.cpu, found.ran_on) = (Some(cpu), Some(cpu));
+        match left {
+            Left::Runnable => {
+                found.involuntary += 1;
+                self.begin_wait(task, TimeIn::Preempted, cpu, at);
+                return;
+            }
+            Left::Asleep => found.enter(Some(TimeIn::Sleep)),
+            Left::Blocked => found.enter(Some(TimeIn::Blocked)),
+            Left::Dead => {
+                found.enter(None);
+                let pid = found.pid;
+                self.living.remove(&pid);
+            }
+        }
+        self.tasks[task].voluntary += 1;
+    }
+
+    fn switch_in(&mut self, task: usize, cpu: CpuId, at: u64) {
+        self.end_wait(task, at);
+        let found = &mut self.tasks[task];
+        match found.state {
+            Some(TimeIn::Wait) => {
+                let time = found.leave(at);
+                found.waits.add_at(at, time);
+                if found.longest_wait.is_none_or(|longest| longest.time < time) {
+                    let waker = found.waker.map(|(pid, cpu)| Waker { pid, cpu });
+                    found.longest_wait = Some(LongestWait { time, at, cpu, waker });
+                }
+            }
+            Some(TimeIn::Preempted) => {
+                let time = found.leave(at);
+                found.preempted.add_at(at, time);
+            }
+            Some(TimeIn::Sleep | TimeIn::Blocked) => {
+                // It slept for some of the time and waited for the rest.
+                found.leave_unknown(at);
+                self.counts.missed_wakeups += 1;
+            }
+            Some(TimeIn::Unknown) | None => {
+                found.leave(at);
+                self.counts.censored += 1;
+            }
+            Some(TimeIn::Run) => self.contradict(task, at),
+        }
+        self.arrive(task, cpu);
+    }
+
+    /// It runs on `cpu` from now on.
+    fn arrive(&mut self, task: usize, cpu: CpuId) {
+        let found = &mut self.tasks[task];
+        if let Some(log) = &mut found.log {
+            log.arrive(cpu);
+        }
+        found.enter(Some(TimeIn::Run));
+        found.migrations += u64::from(found.ran_on.is_some_and(|last| last != cpu));
+        (found.cpu, found.ran_on) = (Some(cpu), Some(cpu));
+    }
+
+    /// Ends a state that an event contradicts: the time in it is unknown.
+    fn contradict(&mut self, task: usize, at: u64) {
+        self.end_wait(task, at);
+        self.doubt_run(task);
+        self.tasks[task].leave_unknown(at);
+        self.tasks[task].contradictions += 1;
+        self.counts.contradictions += 1;
+    }
+
+    /// Doubts the CPU that the task seems to run on: the task that it does run is not known.
+    fn doubt_run(&mut self, task: usize) {
+        if let (Some(TimeIn::Run), Some(cpu)) = (self.tasks[task].state, self.tasks[task].cpu) {
+            self.cpu(cpu).doubt();
+        }
+    }
+
+    fn wake(&mut self, record: &Record<'_>, pid: Pid, comm: &[u8], target: Option<CpuId>) {
+        let at = record.timestamp.0;
+        if pid.0 == 0 {
+            return; // an idle task is always there
+        }
+        let task = self.task(pid, comm);
+        let target = target.unwrap_or(record.cpu);
+        let found = &mut self.tasks[task];
+        match found.state {
+            Some(TimeIn::Sleep | TimeIn::Blocked | TimeIn::Unknown) => {
+                let unknown = found.state == Some(TimeIn::Unknown);
+                let (pid, context) = (self.steps.current(record), self.steps.context(record));
+                let by = Waker { pid, cpu: record.cpu };
+                if let Some(log) = &mut found.log {
+                    log.wake(Wake { at, by, context });
+                }
+                found.leave(at);
+                found.wakeups += 1;
+                self.counts.wakeups += 1;
+                self.counts.censored += u64::from(unknown);
+                self.tasks[task].waker = Some((pid, record.cpu));
+                self.tasks[task].woken_for = Some(target);
+                self.begin_wait(task, TimeIn::Wait, target, at);
+                self.cpu(target).wakeups += 1;
+            }
+            // The second event of a wakeup knows the CPU better.
+            Some(TimeIn::Wait) => {
+                if let Some(log) = &mut found.log {
+                    log.enqueue(TimeIn::Wait, found.since, at, Some(target));
+                }
+                if let Some(counted) = found.woken_for.replace(target).filter(|counted| *counted != target) {
+                    let wakeups = &mut self.cpu(counted).wakeups;
+                    *wakeups = wakeups.saturating_sub(1);
+                    self.cpu(target).wakeups += 1;
+                }
+                self.change_queue(task, target, at);
+            }
+            _ => self.counts.awake += 1,
+        }
+    }
+
+    /// A task that waits is given to another CPU.
+    fn change_queue(&mut self, task: usize, to: CpuId, at: u64) {
+        if self.tasks[task].waits_for_a_cpu() && self.tasks[task].cpu != Some(to) {
+            let found = &mut self.tasks[task];
+            if let (Some(log), Some(state)) = (&mut found.log, found.state) {
+                log.cut(state, found.since, at, found.cpu);
+            }
+            if let Some(from) = found.cpu {
+                self.cpu(from).wait(-1, at);
+            }
+            self.tasks[task].cpu = Some(to);
+            self.cpu(to).wait(1, at);
+        }
+    }
+
+    fn fork(&mut self, child: Pid, comm: &[u8], at: u64) {
+        if let Some(former) = self.living.remove(&child) {
+            // It has ended without being seen to.
+            self.end_wait(former, at);
+            self.doubt_run(former);
+            self.tasks[former].leave_as(TimeIn::Unknown, at);
+            self.tasks[former].enter(None);
+        }
+        self.living.insert(child, self.tasks.len());
+        let log = self.spans.as_ref().and_then(|spans| TaskLog::new(spans, child));
+        self.tasks.push(TaskTimes::new(child, comm, TimeIn::Sleep, at, self.plan).logging(log));
+    }
+
+    fn migrate(&mut self, pid: Pid, to: CpuId, at: u64) {
+        let Some(&task) = self.living.get(&pid) else { return };
+        self.change_queue(task, to, at);
+    }
+}
+
+impl InOrder for Sched {
+    type Finding = SchedReport;
+
+    fn reads(&self, id: u16) -> bool {
+        self.steps.knows_id(id)
+    }
+
+    #[inline]
+    fn wants(&self, record: &Record<'_>) -> bool {
+        record.lost != Lost::None || self.steps.knows(record)
+    }
+
+    fn record(&mut self, record: &Record<'_>) {
+        if !InOrder::wants(self, record) {
+            return;
+        }
+        let (cpu, at) = (record.cpu, record.timestamp.0);
+        self.pass(at);
+        if record.lost != Lost::None {
+            self.lose(cpu, at);
+        }
+        let current = self.steps.current(record);
+        if self.cpu(cpu).current.is_none() {
+            // Every event says which task is running.
+            self.run(cpu, Some(current), at);
+            if current.0 != 0 {
+                let task = self.task(current, b"");
+                let state = self.tasks[task].state;
+                if !matches!(state, Some(TimeIn::Unknown) | None) {
+                    self.contradict(task, at);
+                } else {
+                    self.tasks[task].leave(at);
+                }
+                self.counts.censored += 1;
+                self.arrive(task, cpu);
+            }
+        }
+        self.cpu(cpu).seen = at;
+        match self.steps.step(record) {
+            Some(SchedStep::Switch { prev, prev_comm, left, next, next_comm }) => {
+                self.switch(cpu, at, (prev, prev_comm), left, (next, next_comm));
+            }
+            Some(SchedStep::Wake { task, comm, target }) => self.wake(record, task, comm, target),
+            Some(SchedStep::Fork { child, comm }) => self.fork(child, comm, at),
+            Some(SchedStep::Migrate { task, to }) => self.migrate(task, to, at),
+            Some(SchedStep::IoWait { task, time }) => {
+                if let Some(&task) = self.living.get(&task) {
+                    self.tasks[task].io_wait = self.tasks[task].io_wait.saturating_add(time);
+                }
+            }
+            None => {}
+        }
+    }
+
+    fn finish(mut self) -> SchedReport {
+        let Some((_, end)) = self.window else {
+            return SchedReport { has_wakeups: self.steps.have_wakeups(), ..SchedReport::default() };
+        };
+        let waited = self.waited;
+        for cpu in self.cpus.values_mut() {
+            cpu.run(None, end, waited);
+            cpu.wait(0, end);
+        }
+        let (mut waits, mut preempted) = (Durations::default(), Durations::default());
+        for task in &mut self.tasks {
+            let known = task.state.filter(|state| *state != TimeIn::Unknown);
+            self.counts.censored += u64::from(known.is_some());
+            if task.state.is_some() {
+                let lasted = task.leave(end);
+                task.goes_on = known.map(|state| (state, lasted));
+            }
+            waits.merge(&task.waits);
+            preempted.merge(&task.preempted);
+        }
+        let mut tasks: Vec<TaskSched> = self.tasks.into_iter().map(TaskSched::of).collect();
+        tasks.sort_by_key(|task| (Reverse(task.time(TimeIn::Run)), task.pid.0, task.life));
+        let cpu = |(cpu, found): (CpuId, CpuTimes)| CpuSched {
+            cpu,
+            busy: found.busy,
+            busy_cells: found.busy_cells,
+            idle: found.idle,
+            unknown: found.unknown,
+            idle_while_waited: found.idle_while_waited,
+            switches: found.switches,
+            wakeups: found.wakeups,
+            queue: found.lengths,
+            spans: found.log.map(|log| log.spans).unwrap_or_default(),
+        };
+        SchedReport {
+            window: self.window,
+            tasks,
+            cpus: self.cpus.into_iter().map(cpu).collect(),
+            waits,
+            preempted,
+            idle_while_waited: self.idle_while_waited,
+            counts: self.counts,
+            has_wakeups: self.steps.have_wakeups(),
+            has_io_wait: self.has_io_wait,
+        }
+    }
+}

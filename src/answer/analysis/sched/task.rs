@@ -1,0 +1,165 @@
+//! A task: the state it is in, and the time it spent in each.
+
+use super::spans::TaskLog;
+use super::time_in::{TimeIn, Waker};
+use crate::answer::analysis::{CellPlan, Cells, Durations, Missing};
+use crate::base::units::{CpuId, Pid};
+
+/// A wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LongestWait {
+    /// Duration, in the unit of the clock.
+    pub time: u64,
+    /// When it ended.
+    pub at: u64,
+    /// The CPU it ended on.
+    pub cpu: CpuId,
+    /// The task's waker, if it is known.
+    pub waker: Option<Waker>,
+}
+
+/// A task while it is followed.
+#[derive(Clone, Debug)]
+pub(super) struct TaskTimes {
+    pub(super) pid: Pid,
+    pub(super) comm: Vec<u8>,
+    /// `None` when it has ended.
+    pub(super) state: Option<TimeIn>,
+    /// Begin of its state.
+    pub(super) since: u64,
+    pub(super) begin: u64,
+    pub(super) end: u64,
+    times: [u64; 6],
+    /// The CPU that it runs on, waits for, or ran on last.
+    pub(super) cpu: Option<CpuId>,
+    /// The CPU it ran on last.
+    pub(super) ran_on: Option<CpuId>,
+    /// The waker of a wait: task and CPU.
+    pub(super) waker: Option<(Pid, CpuId)>,
+    /// The CPU whose wakeup that counts as.
+    pub(super) woken_for: Option<CpuId>,
+    pub(super) waits: Durations,
+    /// Time on a CPU by cell.
+    pub(super) run_cells: Option<Cells>,
+    pub(super) longest_wait: Option<LongestWait>,
+    pub(super) preempted: Durations,
+    pub(super) missing: Missing,
+    /// Waits, after a wakeup or preempted, that were on where events were lost.
+    pub(super) cut: u64,
+    /// The state that it is in at the window's end, and for how long, if its begin was seen.
+    pub(super) goes_on: Option<(TimeIn, u64)>,
+    pub(super) slices: Durations,
+    pub(super) voluntary: u64,
+    pub(super) involuntary: u64,
+    pub(super) migrations: u64,
+    pub(super) wakeups: u64,
+    pub(super) io_wait: u64,
+    pub(super) contradictions: u64,
+    /// Begin of the time in which it left its CPU without a switch.
+    untracked: Option<u64>,
+    /// Its states as intervals, if they are kept.
+    pub(super) log: Option<Box<TaskLog>>,
+}
+
+impl TaskTimes {
+    pub(super) fn new(pid: Pid, comm: &[u8], state: TimeIn, begin: u64, plan: Option<CellPlan>) -> Self {
+        let none = || plan.map_or_else(Durations::default, Durations::in_cells);
+        TaskTimes {
+            pid,
+            comm: comm.to_vec(),
+            state: Some(state),
+            since: begin,
+            begin,
+            end: begin,
+            times: [0; 6],
+            cpu: None,
+            ran_on: None,
+            waker: None,
+            woken_for: None,
+            waits: none(),
+            run_cells: plan.map(Cells::new),
+            longest_wait: None,
+            preempted: none(),
+            missing: Missing::default(),
+            cut: 0,
+            goes_on: None,
+            slices: Durations::default(),
+            voluntary: 0,
+            involuntary: 0,
+            migrations: 0,
+            wakeups: 0,
+            io_wait: 0,
+            contradictions: 0,
+            untracked: None,
+            log: None,
+        }
+    }
+
+    /// Keeps its states as intervals, if there is something to keep them.
+    pub(super) fn logging(self, log: Option<Box<TaskLog>>) -> Self {
+        TaskTimes { log, ..self }
+    }
+
+    pub(super) fn name(&mut self, comm: &[u8]) {
+        if self.comm != comm {
+            self.comm.clear();
+            self.comm.extend_from_slice(comm);
+        }
+    }
+
+    /// Time spent in a state, in the clock's unit.
+    pub(super) fn time(&self, state: TimeIn) -> u64 {
+        self.times[state as usize]
+    }
+
+    pub(super) fn waits_for_a_cpu(&self) -> bool {
+        matches!(self.state, Some(TimeIn::Wait | TimeIn::Preempted))
+    }
+
+    /// Ends the state at `at`, and gives how long it lasted.
+    pub(super) fn leave(&mut self, at: u64) -> u64 {
+        self.leave_as(self.state.unwrap_or(TimeIn::Unknown), at)
+    }
+
+    /// The same, but the time counts as that of `state`.
+    pub(super) fn leave_as(&mut self, state: TimeIn, at: u64) -> u64 {
+        let lasted = at.saturating_sub(self.since);
+        if let Some(begin) = self.untracked.take() {
+            self.missing.add(at.saturating_sub(begin));
+        }
+        if state == TimeIn::Run
+            && self.state.is_some()
+            && let Some(cells) = &mut self.run_cells
+        {
+            cells.spread(self.since, at);
+        }
+        if self.state.is_some() {
+            if let Some(log) = &mut self.log {
+                log.end(state, self.since, at, self.cpu);
+            }
+            self.times[state as usize] = self.times[state as usize].saturating_add(lasted);
+        }
+        self.since = self.since.max(at);
+        self.end = self.end.max(at);
+        lasted
+    }
+
+    /// Ends the state at `at`, where an event shows that another one is missing: the time in it is unknown.
+    pub(super) fn leave_unknown(&mut self, at: u64) {
+        let lasted = self.leave_as(TimeIn::Unknown, at);
+        self.missing.add(lasted);
+    }
+
+    /// It seemed to run until `at`, and did not: a wait may lie anywhere between the switch to it and the next event of it.
+    pub(super) fn lose_track(&mut self, at: u64) {
+        let begin = self.since;
+        self.leave_as(TimeIn::Unknown, at);
+        self.enter(Some(TimeIn::Unknown));
+        self.untracked = Some(begin);
+        self.contradictions += 1;
+    }
+
+    pub(super) fn enter(&mut self, state: Option<TimeIn>) {
+        self.state = state;
+    }
+}

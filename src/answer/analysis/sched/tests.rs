@@ -1,0 +1,272 @@
+use super::{Sched, SchedReport, TimeIn};
+use crate::answer::analysis::InOrder;
+use crate::answer::analysis::Missing;
+use crate::answer::analysis::test_formats::{comm, format, number, record};
+use crate::base::abi::Abi;
+use crate::base::units::{CpuId, Pid, Timestamp};
+use crate::kernel::event::{Lost, Record};
+use crate::kernel::format::EventFormat;
+use proptest::prelude::*;
+
+const SWITCH: u16 = 1;
+const WAKEUP: u16 = 2;
+const FORK: u16 = 3;
+
+fn formats() -> Vec<EventFormat> {
+    let one = |name: &str, id: u16, fields: &[&str]| format("sched", name, id, fields, "\"\"");
+    vec![
+        one("sched_switch", SWITCH, &["prev_comm", "prev_pid", "prev_state", "next_comm", "next_pid"]),
+        one("sched_wakeup", WAKEUP, &["comm", "pid", "target_cpu"]),
+        one("sched_process_fork", FORK, &["child_comm", "child_pid"]),
+    ]
+}
+
+/// A step of the scheduler.
+#[derive(Clone, Copy, Debug)]
+enum Does {
+    /// The task leaves the CPU in this state, for the next one.
+    Switch(i32, u64, i32),
+    Wakeup(i32, u32),
+    Fork(i32),
+}
+
+struct SchedTestEvent {
+    at: u64,
+    cpu: u32,
+    current: i32,
+    lost: Lost,
+    does: Does,
+}
+
+fn follow(events: &[SchedTestEvent]) -> SchedReport {
+    let mut sched = Sched::new(&formats(), Abi::HOST);
+    assert!(sched.has_events());
+    for event in events {
+        let (pid, name) = (|pid: i32| number(pid.into()), |pid: i32| comm(&format!("task{pid}")));
+        let (id, fields) = match event.does {
+            Does::Switch(prev, state, next) => {
+                (SWITCH, vec![name(prev), pid(prev), number(state as i64), name(next), pid(next)])
+            }
+            Does::Wakeup(task, target) => (WAKEUP, vec![name(task), pid(task), number(target.into())]),
+            Does::Fork(child) => (FORK, vec![name(child), pid(child)]),
+        };
+        let data = record(id, event.current, &fields);
+        let (timestamp, cpu) = (Timestamp(event.at), CpuId(event.cpu));
+        sched.record(&Record { timestamp, cpu, buffer: 0, lost: event.lost, data: &data });
+    }
+    sched.finish()
+}
+
+const S: u64 = 1;
+const D: u64 = 2;
+const Z: u64 = 32;
+
+/// Events of (time, CPU, current task, what it does).
+fn events(of: &[(u64, u32, i32, Does)]) -> Vec<SchedTestEvent> {
+    of.iter().map(|&(at, cpu, current, does)| SchedTestEvent { at, cpu, current, lost: Lost::None, does }).collect()
+}
+
+fn times(report: &SchedReport, pid: i32) -> [u64; 6] {
+    let task = report.tasks.iter().find(|task| task.pid == Pid(pid)).unwrap();
+    TimeIn::ALL.map(|state| task.time(state))
+}
+
+/// Checks the sums that hold whatever happens.
+fn sums_hold(report: &SchedReport) {
+    let Some((begin, end)) = report.window else { return };
+    for task in &report.tasks {
+        let sum: u64 = TimeIn::ALL.iter().map(|state| task.time(*state)).sum();
+        assert_eq!(sum, task.life.1 - task.life.0, "{task:?}");
+        assert!(begin <= task.life.0 && task.life.1 <= end);
+        assert!(task.waits.distribution().total <= task.time(TimeIn::Wait));
+        assert!(task.slices.distribution().total <= task.time(TimeIn::Run));
+        assert!(task.missing.longest <= task.missing.total && task.missing.total <= task.time(TimeIn::Unknown));
+    }
+    let missing: u64 = report.tasks.iter().map(|task| task.missing.count).sum();
+    assert_eq!(missing, report.counts.contradictions + report.counts.missed_wakeups);
+    for cpu in &report.cpus {
+        assert_eq!(cpu.busy + cpu.idle + cpu.unknown, end - begin, "{cpu:?}");
+        assert_eq!(cpu.queue.iter().sum::<u64>(), end - begin, "{cpu:?}");
+        assert!(cpu.idle_while_waited <= cpu.idle);
+    }
+    // A CPU that is busy runs a task.
+    let busy: u64 = report.cpus.iter().map(|cpu| cpu.busy).sum();
+    let run: u64 = report.tasks.iter().map(|task| task.time(TimeIn::Run)).sum();
+    if report.counts.losses == 0 {
+        assert_eq!(busy, run);
+    }
+}
+
+#[test]
+fn a_task_sleeps_waits_runs_and_is_preempted() {
+    let report = follow(&events(&[
+        (100, 0, 5, Does::Switch(5, S, 0)), // 5 ran since before the window
+        (150, 1, 0, Does::Wakeup(5, 0)),    // slept 50
+        (170, 0, 0, Does::Switch(0, 0, 5)), // waited 20
+        (200, 0, 5, Does::Switch(5, 0, 6)), // ran 30; 6 was somewhere
+        (260, 0, 6, Does::Switch(6, D, 5)), // 5 preempted for 60, 6 ran 60
+        (300, 0, 5, Does::Switch(5, Z, 0)), // 5 ran 40 and ended
+        (310, 1, 0, Does::Wakeup(6, 1)),    // 6 blocked 50
+        (320, 1, 0, Does::Switch(0, 0, 6)), // waited 10
+    ]));
+    sums_hold(&report);
+    // run, wait, preempted, sleep, blocked, unknown
+    assert_eq!(times(&report, 5), [70, 20, 60, 50, 0, 0]);
+    assert_eq!(times(&report, 6), [60, 10, 0, 0, 50, 100]);
+    let five = report.tasks.iter().find(|task| task.pid == Pid(5)).unwrap();
+    assert_eq!((five.life, five.voluntary, five.involuntary, five.wakeups), ((100, 300), 2, 1, 1));
+    let longest = five.longest_wait.unwrap();
+    assert_eq!((longest.time, longest.at, longest.cpu, longest.waker.unwrap().cpu), (20, 170, CpuId(0), CpuId(1)));
+    let six = report.tasks.iter().find(|task| task.pid == Pid(6)).unwrap();
+    assert_eq!((six.migrations, six.comm.as_slice()), (1, b"task6".as_slice()));
+    assert_eq!((report.waits.distribution().count, report.waits.distribution().greatest), (2, 20));
+    assert_eq!((report.preempted.distribution().count, report.preempted.distribution().total), (1, 60));
+    // CPU 1 is idle while 5 waits for CPU 0 (which is idle as well), is preempted there, and while 6 waits for itself.
+    assert_eq!(report.idle_while_waited, 20 + 60 + 10);
+    let cpu1 = &report.cpus[1];
+    assert_eq!((cpu1.busy, cpu1.idle, cpu1.unknown, cpu1.idle_while_waited), (0, 170, 50, 90));
+    assert_eq!((report.cpus[0].queue.as_slice(), report.cpus[0].longest_queue()), ([140, 80].as_slice(), 1));
+}
+
+#[test]
+fn what_is_not_seen_is_unknown() {
+    let report = follow(&events(&[
+        (0, 0, 7, Does::Switch(7, S, 0)),
+        (50, 0, 0, Does::Switch(0, 0, 7)), // no wakeup: it slept for some of it and waited for the rest
+        (60, 0, 7, Does::Fork(8)),
+        (65, 0, 7, Does::Wakeup(8, 0)),
+        (70, 0, 7, Does::Switch(7, S, 8)),
+        (90, 0, 8, Does::Wakeup(8, 0)), // awake
+    ]));
+    sums_hold(&report);
+    assert_eq!(times(&report, 7), [20, 0, 0, 20, 0, 50]);
+    assert_eq!(times(&report, 8), [20, 5, 0, 5, 0, 0]);
+    assert_eq!((report.counts.missed_wakeups, report.counts.awake, report.counts.contradictions), (1, 1, 0));
+    let seven = report.tasks.iter().find(|task| task.pid == Pid(7)).unwrap();
+    assert_eq!(seven.missing, Missing { count: 1, longest: 50, total: 50 });
+}
+
+/// 9 leaves the CPU that 8 seemed to run on: nothing says since when 8 does not, nor what it does until it is seen again.
+#[test]
+fn a_task_that_left_without_a_switch_did_not_run() {
+    let report = follow(&events(&[
+        (0, 0, 7, Does::Switch(7, S, 8)),
+        (100, 0, 9, Does::Switch(9, S, 0)),
+        (150, 1, 0, Does::Switch(0, 0, 8)),
+        (170, 1, 8, Does::Switch(8, S, 0)),
+    ]));
+    sums_hold(&report);
+    assert_eq!((times(&report, 8), times(&report, 9)), ([20, 0, 0, 0, 0, 150], [0, 0, 0, 70, 0, 100]));
+    assert_eq!((report.cpus[0].busy, report.cpus[0].idle, report.cpus[0].unknown), (0, 70, 100));
+    let eight = report.tasks.iter().find(|task| task.pid == Pid(8)).unwrap();
+    assert_eq!((eight.missing, report.counts.contradictions), (Missing { count: 1, longest: 150, total: 150 }, 1));
+}
+
+#[test]
+fn an_interval_with_losses_is_no_duration() {
+    let mut events = events(&[
+        (0, 0, 7, Does::Switch(7, S, 0)),
+        (5, 1, 9, Does::Wakeup(7, 0)),
+        (40, 0, 0, Does::Switch(0, 0, 7)),
+        (50, 0, 7, Does::Switch(7, S, 0)),
+        (60, 1, 9, Does::Switch(9, S, 0)),
+    ]);
+    events[2].lost = Lost::Count(3);
+    let report = follow(&events);
+    sums_hold(&report);
+    assert_eq!(report.counts.losses, 1);
+    assert_eq!(report.waits.count(), 0);
+    // From 5 on 7 waited, as far as is known; CPU 0 was last seen before that.
+    assert_eq!(times(&report, 7), [10, 0, 0, 10 + 5, 0, 35]);
+    // 9 ran on CPU 1, which lost nothing.
+    assert_eq!(times(&report, 9), [55, 0, 0, 0, 0, 5]);
+}
+
+/// A machine that keeps its own books.
+struct Machine {
+    now: u64,
+    /// The task on each CPU.
+    on: Vec<i32>,
+    /// Of tasks 1..: where they are.
+    state: Vec<TimeIn>,
+    times: Vec<[u64; 6]>,
+    events: Vec<SchedTestEvent>,
+}
+
+impl Machine {
+    fn pass(&mut self, time: u64) {
+        self.now += time;
+        for (state, times) in self.state.iter().zip(&mut self.times) {
+            times[*state as usize] += time;
+        }
+    }
+
+    fn emit(&mut self, cpu: usize, does: Does) {
+        let current = self.on[cpu];
+        self.events.push(SchedTestEvent { at: self.now, cpu: cpu as u32, current, lost: Lost::None, does });
+    }
+
+    fn switch(&mut self, cpu: usize, left: u64) {
+        let prev = self.on[cpu];
+        let waiting = |state: &TimeIn| matches!(state, TimeIn::Wait | TimeIn::Preempted);
+        let next = self.state.iter().position(waiting).map_or(0, |task| task as i32 + 1);
+        if prev == next || prev == 0 && next == 0 {
+            return;
+        }
+        self.emit(cpu, Does::Switch(prev, left, next));
+        if prev > 0 {
+            self.state[prev as usize - 1] = match left {
+                0 => TimeIn::Preempted,
+                D => TimeIn::Blocked,
+                _ => TimeIn::Sleep,
+            };
+        }
+        if next > 0 {
+            self.state[next as usize - 1] = TimeIn::Run;
+        }
+        self.on[cpu] = next;
+    }
+}
+
+proptest! {
+    /// Any schedule, once each task has been seen: every time is the machine's own.
+    #[test]
+    fn times_are_those_of_the_machine(
+        steps in prop::collection::vec((0..1000u64, 0..3usize, 0..6usize, 0..4u8), 1..300)
+    ) {
+        let tasks = 6;
+        let mut machine = Machine {
+            now: 0,
+            on: vec![0; 3],
+            state: vec![TimeIn::Sleep; tasks],
+            times: vec![[0; 6]; tasks],
+            events: Vec::new(),
+        };
+        for child in 1..=tasks as i32 {
+            machine.emit(0, Does::Fork(child));
+        }
+        for cpu in 1..3 {
+            machine.emit(cpu, Does::Wakeup(0, 0)); // so that each CPU is seen at once
+        }
+        for (time, cpu, task, what) in steps {
+            machine.pass(time);
+            match what {
+                0 if matches!(machine.state[task], TimeIn::Sleep | TimeIn::Blocked) => {
+                    machine.emit(cpu, Does::Wakeup(task as i32 + 1, cpu as u32));
+                    machine.state[task] = TimeIn::Wait;
+                }
+                0 | 1 => machine.switch(cpu, S),
+                2 => machine.switch(cpu, D),
+                _ => machine.switch(cpu, 0),
+            }
+        }
+        // The last event ends the window.
+        machine.emit(0, Does::Wakeup(0, 0));
+        let report = follow(&machine.events);
+        sums_hold(&report);
+        prop_assert_eq!(report.counts.contradictions + report.counts.missed_wakeups, 0);
+        for (task, times) in machine.times.iter().enumerate() {
+            prop_assert_eq!(&self::times(&report, task as i32 + 1), times);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Stays of tasks on CPUs, each as it ends: the scheduler's history, in memory for the living tasks only.
+
+use super::steps::{Left, SchedStep, Steps};
+use crate::answer::analysis::map::Map;
+use crate::base::abi::Abi;
+use crate::base::units::{CpuId, Pid};
+use crate::kernel::event::{Lost, Record};
+use crate::kernel::format::EventFormat;
+use std::collections::BTreeMap;
+
+/// A stay of a task on a CPU, which ends at `at`. Times are in the clock's unit, `None` if no event tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CpuStay<'r> {
+    /// The switch from it.
+    pub at: u64,
+    /// The CPU.
+    pub cpu: CpuId,
+    /// The task; 0 is the CPU's idle task.
+    pub pid: Pid,
+    /// Its name in the switch from it.
+    pub comm: &'r [u8],
+    /// Time off the CPU before it: from the switch from the task to the one to it.
+    pub wait: Option<u64>,
+    /// The end of that time: from its first wakeup to the switch to it. `None` also if it was preempted, or is idle.
+    pub delay: Option<u64>,
+    /// The stay: from the switch to the task to the one from it.
+    pub run: Option<u64>,
+    /// True if it was preempted before.
+    pub preempted: Option<bool>,
+}
+
+/// Follows the records of one buffer, by rising time.
+#[derive(Clone, Debug)]
+pub struct TimeHistory {
+    steps: Steps,
+    running: BTreeMap<CpuId, Stay>,
+    /// Tasks that do not run.
+    off: Map<Pid, Off>,
+    /// The last switch from each CPU's idle task.
+    idle: BTreeMap<CpuId, u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Stay {
+    pid: Pid,
+    since: Option<u64>,
+    wait: Option<u64>,
+    delay: Option<u64>,
+    preempted: Option<bool>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Off {
+    since: Option<u64>,
+    preempted: Option<bool>,
+    woken: Option<u64>,
+}
+
+impl TimeHistory {
+    /// For records of a file with these formats.
+    pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
+        TimeHistory {
+            steps: Steps::new(formats, abi),
+            running: BTreeMap::new(),
+            off: Map::default(),
+            idle: BTreeMap::new(),
+        }
+    }
+
+    /// True if the formats have `sched_switch`, without which there is nothing to say.
+    pub fn has_events(&self) -> bool {
+        self.steps.have_switches()
+    }
+
+    /// Takes the next record; gives the stay that it ends.
+    pub fn record<'r>(&mut self, record: &Record<'r>) -> Option<CpuStay<'r>> {
+        let (cpu, at) = (record.cpu, record.timestamp.0);
+        if record.lost != Lost::None {
+            self.lose(cpu);
+        } else if !self.steps.knows(record) {
+            return None;
+        }
+        if !self.running.contains_key(&cpu) {
+            // Every event says which task is running.
+            self.begin(cpu, self.steps.current(record), None);
+        }
+        match self.steps.step(record)? {
+            SchedStep::Switch { prev, prev_comm, left, next, .. } => {
+                let ended = self.running.get(&cpu).filter(|stay| stay.pid == prev).copied();
+                self.leave(cpu, prev, left, at);
+                self.begin(cpu, next, Some(at));
+                let stay = ended.unwrap_or(Stay { pid: prev, since: None, wait: None, delay: None, preempted: None });
+                let run = stay.since.and_then(|since| at.checked_sub(since));
+                let Stay { wait, delay, preempted, .. } = stay;
+                Some(CpuStay { at, cpu, pid: prev, comm: prev_comm, wait, delay, run, preempted })
+            }
+            SchedStep::Wake { task, .. } => {
+                self.wake(task, at);
+                None
+            }
+            SchedStep::Fork { child, .. } => {
+                self.off.insert(child, Off { preempted: Some(false), ..Off::default() });
+                None
+            }
+            SchedStep::Migrate { .. } | SchedStep::IoWait { .. } => None,
+        }
+    }
+
+    /// Nothing is known any more but what runs on the other CPUs.
+    fn lose(&mut self, cpu: CpuId) {
+        self.running.remove(&cpu);
+        self.idle.remove(&cpu);
+        self.off.clear();
+    }
+
+    fn leave(&mut self, cpu: CpuId, task: Pid, left: Left, at: u64) {
+        if task.0 == 0 {
+            self.idle.insert(cpu, at);
+        } else if left == Left::Dead {
+            self.off.remove(&task);
+        } else {
+            let preempted = Some(left == Left::Runnable);
+            self.off.insert(task, Off { since: Some(at), preempted, woken: None });
+        }
+    }
+
+    /// `task` comes to `cpu`: at the switch `at`, or before the first event there.
+    fn begin(&mut self, cpu: CpuId, task: Pid, at: Option<u64>) {
+        let off = match task.0 {
+            0 => self.idle.remove(&cpu).map(|since| Off { since: Some(since), ..Off::default() }),
+            _ => self.off.remove(&task),
+        };
+        if off.is_none() && task.0 != 0 {
+            // Where it seems to run on another CPU, an event is missing: since when it does not is unknown.
+            for stay in self.running.values_mut().filter(|stay| stay.pid == task) {
+                stay.since = None;
+            }
+        }
+        let Off { since, preempted, woken } = off.filter(|_| at.is_some()).unwrap_or_default();
+        let from = |begin: Option<u64>| at.and_then(|at| at.checked_sub(begin?));
+        let stay = Stay { pid: task, since: at, wait: from(since), delay: from(woken), preempted };
+        self.running.insert(cpu, stay);
+    }
+
+    fn wake(&mut self, task: Pid, at: u64) {
+        let runs = || self.running.values().any(|stay| stay.pid == task);
+        if task.0 == 0 || (!self.off.contains_key(&task) && runs()) {
+            return;
+        }
+        let off = self.off.entry(task).or_default();
+        if off.preempted != Some(true) && off.woken.is_none() {
+            off.woken = Some(at);
+        }
+    }
+}

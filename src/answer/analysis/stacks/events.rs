@@ -1,0 +1,134 @@
+//! The records that say something of call stacks.
+
+use super::addresses::addresses;
+use crate::base::abi::Abi;
+use crate::base::units::Pid;
+use crate::kernel::event::{Common, Record, RecordHead, TypedField, Value};
+use crate::kernel::format::EventFormat;
+
+/// The step of one record.
+#[derive(Clone, Debug)]
+pub(crate) enum StackStep {
+    /// A function is entered below `depth` others.
+    Enter { function: u64, depth: usize },
+    /// The function below `depth` others returns.
+    Leave { depth: usize },
+    /// A CPU goes from one task to another.
+    Switch { previous: Pid, next: Pid, preempted: bool },
+    /// A stack trace: return addresses, innermost first.
+    Stack(Vec<u64>),
+    /// Nothing of the kind.
+    Other,
+}
+
+/// The events of a recording that matter, with the places of their fields.
+#[derive(Clone, Debug)]
+pub(crate) struct StackEvents {
+    abi: Abi,
+    common: Common,
+    /// By event id.
+    kinds: Vec<Option<StackKind>>,
+}
+
+#[derive(Clone, Debug)]
+enum StackKind {
+    Enter { function: TypedField, depth: TypedField },
+    Leave { depth: TypedField },
+    Switch { previous: TypedField, next: TypedField, state: TypedField },
+    Stack { offset: usize },
+}
+
+impl StackEvents {
+    /// For records of a file with these formats; the first one says where all have their common fields.
+    pub(crate) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
+        let mut events = StackEvents { abi, common: Common::default(), kinds: Vec::new() };
+        for (number, format) in formats.into_iter().enumerate() {
+            if number == 0 {
+                events.common = Common::of(format);
+            }
+            let id = usize::from(format.id.0);
+            if events.kinds.len() <= id {
+                events.kinds.resize_with(id + 1, || None);
+            }
+            if let Some(place) = events.kinds.get_mut(id) {
+                *place = kind(format);
+            }
+        }
+        events
+    }
+
+    fn kind(&self, record: &Record<'_>) -> Option<&StackKind> {
+        self.kinds.get(usize::from(self.common.event_id(self.abi, record.data)))?.as_ref()
+    }
+
+    /// The fields that all records have.
+    #[inline]
+    pub(crate) fn head(&self, record: &Record<'_>) -> RecordHead {
+        self.common.head(self.abi, record.data)
+    }
+
+    /// True if functions are entered and return.
+    pub(crate) fn have_calls(&self) -> bool {
+        self.kinds.iter().flatten().any(|kind| matches!(kind, StackKind::Leave { .. }))
+    }
+
+    /// True if it is a call, a return or a switch.
+    pub(crate) fn reads(&self, id: u16) -> bool {
+        let kind = self.kinds.get(usize::from(id)).and_then(Option::as_ref);
+        kind.is_some_and(|kind| !matches!(kind, StackKind::Stack { .. }))
+    }
+
+    /// True if it is function_graph's: a function is entered, or returns.
+    pub(crate) fn is_call(&self, record: &Record<'_>) -> bool {
+        matches!(self.kind(record), Some(StackKind::Enter { .. } | StackKind::Leave { .. }))
+    }
+
+    /// True if a CPU goes from one task to another.
+    pub(crate) fn is_switch(&self, record: &Record<'_>) -> bool {
+        matches!(self.kind(record), Some(StackKind::Switch { .. }))
+    }
+
+    /// The step of a record; [`StackStep::Other`] if a field lies beyond its end.
+    pub(crate) fn step(&self, id: u16, record: &Record<'_>) -> StackStep {
+        let Some(Some(kind)) = self.kinds.get(usize::from(id)) else { return StackStep::Other };
+        self.read(kind, record.data).unwrap_or(StackStep::Other)
+    }
+
+    fn read(&self, kind: &StackKind, data: &[u8]) -> Option<StackStep> {
+        let number = |field: &TypedField| match field.value(self.abi, data)? {
+            Value::Unsigned(value) | Value::Pointer(value) => Some(value),
+            Value::Signed(value) => Some(value as u64),
+            _ => None,
+        };
+        // No kernel nests deeper than some hundred calls (`FTRACE_RETFUNC_DEPTH` was 50).
+        let depth = |field: &TypedField| Some((number(field)? as u32 as usize).min(1000));
+        Some(match kind {
+            StackKind::Enter { function, depth: below } => {
+                StackStep::Enter { function: number(function)?, depth: depth(below)? }
+            }
+            StackKind::Leave { depth: below } => StackStep::Leave { depth: depth(below)? },
+            StackKind::Switch { previous, next, state } => StackStep::Switch {
+                previous: Pid(number(previous)? as i32),
+                next: Pid(number(next)? as i32),
+                // The bits above are the kernel's note that a task which can run was preempted.
+                preempted: number(state)? & 0xff == 0,
+            },
+            StackKind::Stack { offset } => StackStep::Stack(addresses(self.abi, data, *offset).collect()),
+        })
+    }
+}
+
+fn kind(format: &EventFormat) -> Option<StackKind> {
+    let field = |name: &str| format.field(name).map(|field| TypedField::new(format, field));
+    Some(match (format.system.as_str(), format.name.as_str()) {
+        ("ftrace", "funcgraph_entry" | "fgraph_retaddr_entry") => {
+            StackKind::Enter { function: field("func")?, depth: field("depth")? }
+        }
+        ("ftrace", "funcgraph_exit") => StackKind::Leave { depth: field("depth")? },
+        ("ftrace", "kernel_stack") => StackKind::Stack { offset: format.field("caller")?.offset },
+        ("sched", "sched_switch") => {
+            StackKind::Switch { previous: field("prev_pid")?, next: field("next_pid")?, state: field("prev_state")? }
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,147 @@
+//! Several analyses of the same events, in one pass.
+
+use super::by_event::ByEvent;
+use super::{Analysis, InOrder};
+use crate::base::abi::Abi;
+use crate::kernel::event::{Lost, Record};
+use crate::kernel::format::EventFormat;
+use std::sync::Arc;
+
+/// Analyses of different types of the same events.
+macro_rules! pair_up {
+    ($($analysis:ident $number:tt),*) => {
+        impl<$($analysis: Analysis),*> Analysis for ($($analysis,)*) {
+            type Part = ($($analysis::Part,)*);
+            type Finding = ($($analysis::Finding,)*);
+
+            fn reads(&self, buffer: usize, id: u16) -> bool {
+                $(self.$number.reads(buffer, id))||*
+            }
+
+            fn begin(&self) -> Self::Part {
+                ($(self.$number.begin(),)*)
+            }
+
+            fn fork(&self, used: Option<Self::Part>) -> Self::Part {
+                match used {
+                    Some(used) => ($(self.$number.fork(Some(used.$number)),)*),
+                    None => ($(self.$number.fork(None),)*),
+                }
+            }
+
+            #[inline]
+            fn record<'n>(
+                &self,
+                record: &Record<'_>,
+                next: impl FnOnce() -> Option<Record<'n>>,
+                part: &mut Self::Part,
+            ) {
+                let (mut next, mut read) = (Some(next), None);
+                $(
+                    let following = || *read.get_or_insert_with(|| next.take().and_then(|next| next()));
+                    self.$number.record(record, following, &mut part.$number);
+                )*
+            }
+
+            fn merge(&self, known: &mut Self::Part, later: &mut Self::Part) {
+                $(self.$number.merge(&mut known.$number, &mut later.$number);)*
+            }
+
+            fn finish(self, known: Self::Part) -> Self::Finding {
+                ($(self.$number.finish(known.$number),)*)
+            }
+        }
+    };
+}
+
+pair_up!(A 0, B 1);
+pair_up!(A 0, B 1, C 2);
+
+/// Analyses of different types of the same events, each of whose steps depends on all events before it; `T` is a tuple of
+/// options. Each event goes to those that read it.
+#[derive(Clone, Debug)]
+pub struct Together<T> {
+    analyses: T,
+    /// By event: a bit for each analysis that reads it.
+    readers: Arc<ByEvent<u16>>,
+}
+
+/// Those analyses, for records of a file with these formats.
+macro_rules! together {
+    ($($analysis:ident $number:tt),*) => {
+        impl<$($analysis: InOrder),*> Together<($(Option<$analysis>,)*)> {
+            /// Those of `analyses` that are there, for records of a file with these formats.
+            pub fn new<'f>(
+                formats: impl IntoIterator<Item = &'f EventFormat>,
+                abi: Abi,
+                analyses: ($(Option<$analysis>,)*),
+            ) -> Self {
+                let readers = ByEvent::new(formats, abi, |format| {
+                    let readers = $(
+                        u16::from(analyses.$number.as_ref().is_some_and(|one| one.reads(format.id.0))) << $number
+                    )|*;
+                    (readers != 0).then_some(readers)
+                });
+                Together { analyses, readers: Arc::new(readers) }
+            }
+        }
+
+        impl<$($analysis: InOrder),*> InOrder for Together<($(Option<$analysis>,)*)> {
+            type Finding = ($(Option<$analysis::Finding>,)*);
+
+            fn reads(&self, id: u16) -> bool {
+                self.readers.has(id)
+            }
+
+            #[inline]
+            fn wants(&self, record: &Record<'_>) -> bool {
+                record.lost != Lost::None || self.readers.of(record).is_some()
+            }
+
+            fn record(&mut self, record: &Record<'_>) {
+                let readers = match record.lost {
+                    Lost::None => self.readers.of(record).copied().unwrap_or(0),
+                    _ => u16::MAX,
+                };
+                $(
+                    if readers >> $number & 1 == 1
+                        && let Some(analysis) = &mut self.analyses.$number
+                    {
+                        analysis.record(record);
+                    }
+                )*
+            }
+
+            fn finish(self) -> Self::Finding {
+                ($(self.analyses.$number.map(InOrder::finish),)*)
+            }
+        }
+    };
+}
+
+together!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9);
+
+/// Any number of analyses of one type, each of whose steps depends on all events before it.
+#[derive(Clone, Debug, Default)]
+pub struct Several<T>(pub Vec<T>);
+
+impl<T: InOrder> InOrder for Several<T> {
+    type Finding = Vec<T::Finding>;
+
+    fn reads(&self, id: u16) -> bool {
+        self.0.iter().any(|analysis| InOrder::reads(analysis, id))
+    }
+
+    #[inline]
+    fn wants(&self, record: &Record<'_>) -> bool {
+        self.0.iter().any(|analysis| analysis.wants(record))
+    }
+
+    fn record(&mut self, record: &Record<'_>) {
+        self.0.iter_mut().for_each(|analysis| InOrder::record(analysis, record));
+    }
+
+    fn finish(self) -> Vec<T::Finding> {
+        self.0.into_iter().map(InOrder::finish).collect()
+    }
+}

@@ -1,0 +1,143 @@
+//! History of tasks and CPUs around an interval.
+
+use crate::answer::analysis::map::Map;
+use crate::answer::analysis::{
+    CpuSpan, HandlerKind, HandlerSpan, InOrder, Irqs, Sched, SchedCounts, SpanPlan, TaskSpan,
+};
+use crate::base::abi::Abi;
+use crate::base::units::{CpuId, Pid};
+use crate::kernel::event::{Lost, Record};
+use crate::kernel::format::EventFormat;
+use std::collections::BTreeMap;
+
+/// Follows all tasks and CPUs, and keeps what they did in an interval; an [`Analysis`](crate::answer::analysis::Analysis).
+#[derive(Clone, Debug)]
+pub struct Histories {
+    from: u64,
+    to: u64,
+    sched: Sched,
+    irqs: Irqs,
+    /// Time of the last event of each CPU.
+    seen: BTreeMap<CpuId, u64>,
+    losses: Vec<LossSpan>,
+}
+
+/// Time in which the kernel dropped events of a CPU, in the clock's unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LossSpan {
+    /// The CPU.
+    pub cpu: CpuId,
+    /// Its last event before.
+    pub begin: u64,
+    /// Its first event after.
+    pub end: u64,
+}
+
+/// History of tasks and CPUs in an interval.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    /// The first and the last event of the scheduler; `None` without any.
+    pub window: Option<(u64, u64)>,
+    /// Losses that have a point of time in common with the interval.
+    pub losses: Vec<LossSpan>,
+    /// Events of the scheduler that fit nowhere, in the whole window.
+    pub counts: SchedCounts,
+    /// False if no event that begins a wait is recorded.
+    pub has_wakeups: bool,
+    /// False if no event of interrupts is recorded.
+    pub has_handlers: bool,
+    pub(super) tasks: Map<Pid, Vec<TaskSpan>>,
+    /// Names, the last of each task.
+    comms: Map<Pid, Vec<u8>>,
+    pub(super) cpus: BTreeMap<CpuId, Vec<CpuSpan>>,
+    /// By begin, an outer one before those within.
+    pub(super) handlers: BTreeMap<CpuId, Vec<HandlerSpan>>,
+}
+
+impl Histories {
+    /// For records of a file with these formats; of the time from `from` to `to`.
+    pub fn new<'f>(
+        formats: impl IntoIterator<Item = &'f EventFormat> + Clone,
+        abi: Abi,
+        (from, to): (u64, u64),
+    ) -> Self {
+        Histories {
+            from,
+            to,
+            sched: Sched::new(formats.clone(), abi).with_spans(SpanPlan { from, to, only: None }),
+            irqs: Irqs::new(formats, abi).with_spans(from, to),
+            seen: BTreeMap::new(),
+            losses: Vec::new(),
+        }
+    }
+}
+
+impl History {
+    /// The last name of a task, of those that events of the scheduler name.
+    pub fn comm(&self, pid: Pid) -> Option<&[u8]> {
+        self.comms.get(&pid).map(Vec::as_slice)
+    }
+}
+
+impl InOrder for Histories {
+    type Finding = History;
+
+    fn reads(&self, id: u16) -> bool {
+        InOrder::reads(&self.sched, id) || InOrder::reads(&self.irqs, id)
+    }
+
+    #[inline]
+    fn wants(&self, record: &Record<'_>) -> bool {
+        InOrder::wants(&self.sched, record) || InOrder::wants(&self.irqs, record)
+    }
+
+    fn record(&mut self, record: &Record<'_>) {
+        if !InOrder::wants(self, record) {
+            return;
+        }
+        let (cpu, at) = (record.cpu, record.timestamp.0);
+        let seen = self.seen.insert(cpu, at);
+        if record.lost != Lost::None {
+            let begin = seen.unwrap_or(0).min(at);
+            if begin <= self.to && at >= self.from {
+                self.losses.push(LossSpan { cpu, begin, end: at });
+            }
+        }
+        InOrder::record(&mut self.sched, record);
+        InOrder::record(&mut self.irqs, record);
+    }
+
+    fn finish(self) -> History {
+        let has_handlers = self.irqs.has_events();
+        let sched = InOrder::finish(self.sched);
+        let mut tasks: Map<Pid, Vec<TaskSpan>> = Map::default();
+        let mut comms: Map<Pid, Vec<u8>> = Map::default();
+        let mut lives: Vec<_> = sched.tasks.into_iter().collect();
+        lives.sort_by_key(|life| (life.pid, life.life));
+        for life in lives {
+            tasks.entry(life.pid).or_default().extend(life.spans);
+            if !life.comm.is_empty() {
+                comms.insert(life.pid, life.comm);
+            }
+        }
+        let mut handlers: BTreeMap<CpuId, Vec<HandlerSpan>> = BTreeMap::new();
+        for span in InOrder::finish(self.irqs).spans {
+            // A work item is what a task does.
+            if span.kind != HandlerKind::Work {
+                handlers.entry(span.cpu).or_default().push(span);
+            }
+        }
+        handlers.values_mut().for_each(|spans| spans.sort_by_key(|span| (span.begin, span.depth)));
+        History {
+            window: sched.window,
+            losses: self.losses,
+            counts: sched.counts,
+            has_wakeups: sched.has_wakeups,
+            has_handlers,
+            tasks,
+            comms,
+            cpus: sched.cpus.into_iter().map(|cpu| (cpu.cpu, cpu.spans)).collect(),
+            handlers,
+        }
+    }
+}

@@ -1,0 +1,210 @@
+use super::part::{IntervalPart, PartKind};
+use super::{Histories, History, critical_path};
+use crate::answer::analysis::test_formats::{comm, format, number, record};
+use crate::answer::analysis::{InOrder, WakeContext};
+use crate::base::abi::Abi;
+use crate::base::units::{CpuId, Pid, Timestamp};
+use crate::kernel::event::{Lost, Record};
+use crate::kernel::format::EventFormat;
+use proptest::prelude::*;
+
+const SWITCH: u16 = 1;
+const WAKING: u16 = 2;
+const WAKEUP: u16 = 3;
+const FORK: u16 = 4;
+const MIGRATE: u16 = 5;
+const SOFT: u16 = 6;
+const SOFT_END: u16 = 7;
+const HARD: u16 = 8;
+const HARD_END: u16 = 9;
+
+fn formats() -> Vec<EventFormat> {
+    let one = |system: &str, name: &str, id: u16, fields: &[&str]| format(system, name, id, fields, "\"\"");
+    vec![
+        one("sched", "sched_switch", SWITCH, &["prev_comm", "prev_pid", "prev_state", "next_comm", "next_pid"]),
+        one("sched", "sched_waking", WAKING, &["comm", "pid", "target_cpu"]),
+        one("sched", "sched_wakeup", WAKEUP, &["comm", "pid", "target_cpu"]),
+        one("sched", "sched_process_fork", FORK, &["child_comm", "child_pid"]),
+        one("sched", "sched_migrate_task", MIGRATE, &["pid", "dest_cpu"]),
+        one("irq", "softirq_entry", SOFT, &["vec"]),
+        one("irq", "softirq_exit", SOFT_END, &["vec"]),
+        one("timer", "hrtimer_expire_entry", HARD, &["hrtimer", "function"]),
+        one("timer", "hrtimer_expire_exit", HARD_END, &["hrtimer"]),
+    ]
+}
+
+/// An event: time, CPU, current task, event, `common_flags`, numbers of its fields.
+type Event<'a> = (u64, u32, i32, u16, u8, &'a [i64]);
+
+fn history(events: &[Event<'_>], lost: &[usize], ends: (u64, u64)) -> History {
+    let mut histories = Histories::new(&formats(), Abi::HOST, ends);
+    for (place, (at, cpu, current, id, flags, numbers)) in events.iter().enumerate() {
+        let name = |pid: i64| comm(&format!("task{pid}"));
+        let fields: Vec<Vec<u8>> = match (*id, *numbers) {
+            (SWITCH, [prev, state, next]) => {
+                vec![name(*prev), number(*prev), number(*state), name(*next), number(*next)]
+            }
+            (WAKING | WAKEUP, [pid, target]) => vec![name(*pid), number(*pid), number(*target)],
+            (FORK, [pid]) => vec![name(*pid), number(*pid)],
+            (_, numbers) => numbers.iter().map(|one| number(*one)).collect(),
+        };
+        let mut data = record(*id, *current, &fields);
+        data[2] = *flags;
+        let lost = if lost.contains(&place) { Lost::Count(1) } else { Lost::None };
+        let (timestamp, cpu) = (Timestamp(*at), CpuId(*cpu));
+        histories.record(&Record { timestamp, cpu, buffer: 0, lost, data: &data });
+    }
+    histories.finish()
+}
+
+fn add_up(parts: &[IntervalPart], (begin, end): (u64, u64)) {
+    let mut at = begin;
+    for part in parts {
+        assert_eq!(part.begin, at, "{parts:#?}");
+        assert!(part.end > part.begin, "{part:#?}");
+        if !part.parts.is_empty() {
+            add_up(&part.parts, (part.begin, part.end));
+        }
+        at = part.end;
+    }
+    assert_eq!(at, end, "{parts:#?}");
+}
+
+/// Kind, begin and end of each part, those within indented.
+fn lines(parts: &[IntervalPart], indent: usize) -> Vec<String> {
+    let mut all = Vec::new();
+    for part in parts {
+        let kind = match &part.kind {
+            PartKind::Run { task, cpu } => format!("{} on {}", task.0, cpu.0),
+            PartKind::Wait { task, cpu, waking } => {
+                format!("{} {} {:?}", task.0, if *waking { "waking" } else { "waits" }, cpu.map(|cpu| cpu.0))
+            }
+            PartKind::Preempted { task, cpu } => format!("{} preempted {:?}", task.0, cpu.map(|cpu| cpu.0)),
+            PartKind::Sleep { task, wake, handler, .. } => {
+                let by = wake.map(|wake| (wake.by.pid.0, wake.context == WakeContext::Task));
+                format!("{} sleeps {by:?} {:?}", task.0, handler.as_ref().map(|one| one.id))
+            }
+            PartKind::Interrupt { handler, .. } => format!("{} {}", handler.kind.name(), handler.id),
+            PartKind::Idle { cpu } => format!("idle {}", cpu.0),
+            PartKind::Absent { task } => format!("{} absent", task.0),
+            PartKind::Unknown => "unknown".to_owned(),
+        };
+        all.push(format!("{:indent$}{}-{} {kind}", "", part.begin, part.end));
+        all.extend(lines(&part.parts, indent + 2));
+    }
+    all
+}
+
+#[test]
+fn a_sleep_is_what_its_waker_did_and_a_wait_what_its_cpu_ran() {
+    let history = history(
+        &[
+            (0, 0, 5, SWITCH, 0, &[5, 1, 6]),  // 5 sleeps, 6 runs on CPU 0
+            (5, 1, 7, SWITCH, 0, &[7, 1, 0]),  // 7 sleeps on CPU 1
+            (20, 0, 6, SOFT, 0, &[3]),         // an interrupt in the time of 6
+            (25, 0, 6, WAKING, 0x10, &[7, 1]), // wakes 7
+            (30, 0, 6, SOFT_END, 0, &[3]),
+            (32, 1, 0, WAKEUP, 0x08, &[7, 1]),
+            (40, 1, 0, SWITCH, 0, &[0, 0, 7]),
+            (60, 1, 7, WAKING, 0, &[5, 0]), // 7 wakes 5
+            (61, 1, 7, WAKEUP, 0, &[5, 0]),
+            (70, 0, 6, HARD, 0, &[24, 7]),
+            (75, 0, 6, HARD_END, 0, &[24]),
+            (80, 0, 6, SWITCH, 0, &[6, 0, 5]), // 6 is preempted by 5
+            (90, 0, 5, SWITCH, 0, &[5, 0, 8]), // 5 by 8
+            (95, 0, 8, SWITCH, 0, &[8, 1, 0]),
+            (99, 1, 7, SWITCH, 0, &[7, 0, 5]), // 5 goes on, on CPU 1
+        ],
+        &[],
+        (0, 99),
+    );
+    let parts = critical_path(&history, Pid(5), (0, 99), 1);
+    add_up(&parts, (0, 99));
+    assert_eq!(
+        lines(&parts, 0),
+        [
+            "0-60 5 sleeps Some((7, true)) None",
+            "  0-5 unknown",
+            "  5-25 7 sleeps Some((6, false)) Some(3)", // woken in a soft interrupt: 6 had nothing to do with it
+            "  25-32 7 waking Some(1)",
+            "    25-32 idle 1",
+            "  32-40 7 waits Some(1)",
+            "    32-40 idle 1",
+            "  40-60 7 on 1",
+            "60-61 5 waking Some(0)",
+            "  60-61 6 on 0",
+            "61-80 5 waits Some(0)",
+            "  61-80 6 on 0",
+            "    61-70 6 on 0",
+            "    70-75 hrtimer 7",
+            "    75-80 6 on 0",
+            "80-90 5 on 0",
+            "90-99 5 preempted None", // preempted on CPU 0; when it came to CPU 1 is not known
+            "  90-99 unknown",
+        ]
+    );
+    let first = &critical_path(&history, Pid(5), (0, 60), 0)[0];
+    assert!(first.parts.is_empty(), "depth 0 follows no waker");
+    let (unknown, absent) =
+        (critical_path(&history, Pid(77), (3, 9), 1), critical_path(&history, Pid(5), (90, 120), 1));
+    assert_eq!(lines(&unknown, 0), ["3-9 unknown"]);
+    assert_eq!(lines(&absent, 0)[2..], ["99-120 unknown"]);
+}
+
+#[test]
+fn a_task_is_absent_before_its_fork_and_unknown_across_losses() {
+    let events: &[Event<'_>] = &[
+        (0, 0, 5, SWITCH, 0, &[6, 1, 5]),
+        (10, 0, 5, FORK, 0, &[9]),
+        (12, 0, 5, WAKEUP, 0, &[9, 1]),
+        (20, 1, 0, SWITCH, 0, &[0, 0, 9]),
+        (40, 1, 9, SWITCH, 0, &[9, 32, 0]),
+        (60, 0, 5, SWITCH, 0, &[5, 1, 0]),
+        (80, 0, 0, SWITCH, 0, &[0, 0, 5]),
+    ];
+    let whole = history(events, &[], (0, 80));
+    let parts = critical_path(&whole, Pid(9), (0, 80), 3);
+    add_up(&parts, (0, 80));
+    let parts = lines(&parts, 0);
+    assert_eq!(parts[0], "0-10 9 absent");
+    assert_eq!(parts[parts.len() - 2..], ["20-40 9 on 1", "40-80 9 absent"]);
+    let lost = history(events, &[5], (0, 80));
+    assert_eq!((lost.losses[0].begin, lost.losses[0].end), (12, 60));
+    let parts = critical_path(&lost, Pid(5), (0, 80), 3);
+    add_up(&parts, (0, 80));
+    assert_eq!(lines(&parts, 0), ["0-12 5 on 0", "12-60 unknown", "60-80 unknown"]);
+}
+
+proptest! {
+    /// Events that contradict each other, handlers without ends, losses: parts add up all the same.
+    #[test]
+    fn parts_always_add_up(
+        steps in prop::collection::vec((0..20u64, 0..3u32, 0..5i64, 0..5i64, 0..12u8, any::<bool>()), 1..120),
+        lost in prop::collection::vec(0..120usize, 0..4),
+        (from, length) in (0..800u64, 0..800u64),
+    ) {
+        let mut at = 10;
+        let mut numbers = Vec::new();
+        for (time, cpu, one, other, what, flag) in &steps {
+            at += time;
+            let (id, of): (u16, Vec<i64>) = match what {
+                0..4 => (SWITCH, vec![*one, i64::from(what % 3), *other]),
+                4 | 5 => (WAKING, vec![*one, *other % 3]),
+                6 => (WAKEUP, vec![*one, *other % 3]),
+                7 => (FORK, vec![*one + 1]),
+                8 => (MIGRATE, vec![*one, *other % 3]),
+                9 => (if *flag { SOFT } else { SOFT_END }, vec![*one]),
+                10 => (HARD, vec![*one, 0]),
+                _ => (HARD_END, vec![*one]),
+            };
+            numbers.push((at, *cpu, *one as i32, id, if *flag { 0x10 } else { 0 }, of));
+        }
+        let events: Vec<Event<'_>> =
+            numbers.iter().map(|(at, cpu, pid, id, flags, of)| (*at, *cpu, *pid, *id, *flags, of.as_slice())).collect();
+        let ends = (from, from + length);
+        let history = history(&events, &lost, ends);
+        for pid in 0..6 {
+            add_up(&critical_path(&history, Pid(pid), ends, 3), ends);
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Knowledge of a recording beside its events.
+
+use crate::answer::analysis::IrqSource;
+use crate::base::units::Pid;
+use crate::file::trace_dat::Coverage;
+
+/// Names that recordings do not hold by themselves.
+pub trait Names {
+    /// The name of a system call by its number.
+    fn syscall(&self, number: i64) -> Option<String>;
+    /// The function of the kernel that an address lies in; the address if it has no name.
+    fn function(&self, address: u64) -> String;
+    /// The variable of the kernel at an address; the address if it has no name.
+    fn variable(&self, address: u64) -> String;
+    /// The name of a task.
+    fn task(&self, pid: Pid) -> Option<String>;
+    /// The name of a handler.
+    fn handler(&self, source: &IrqSource) -> String;
+}
+
+/// Knowledge of a recording beside its events.
+pub struct Conditions<'c> {
+    /// Number of damaged places: events may be missing there. An unfinished recording's end is one.
+    pub damaged: u64,
+    /// True if the recording is unfinished: its recorder runs or was killed.
+    pub unfinished: bool,
+    /// Events that the rings' counters say were dropped, wherever that was.
+    pub dropped: u64,
+    /// The part of what happened that was recorded, as far as the file says.
+    pub coverage: Coverage,
+    /// True if the clock counts something else than time.
+    pub in_ticks: bool,
+    /// Number of durations below which a reducer says nothing.
+    pub min_samples: u64,
+    /// Names of system calls and handlers.
+    pub names: &'c dyn Names,
+}

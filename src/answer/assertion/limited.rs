@@ -1,0 +1,80 @@
+//! Values of recordings that were restricted to some events, tasks or CPUs: intervals that hold whatever was not recorded.
+
+use super::ast::{DurationSource, Quantity, Reducer};
+use super::plan::Need;
+use super::quantity::Valued;
+use crate::base::units::Pid;
+use crate::file::trace_dat::{Coverage, CoveredTasks};
+use crate::kernel::events::EventName;
+
+impl Quantity {
+    /// True if its value depends on this event, which may be one that its analysis does without.
+    fn reads(&self, need: &Need, event: &EventName) -> bool {
+        let system = event.system.as_str();
+        need.names(event)
+            || match self {
+                Quantity::Busy | Quantity::Run(_) => system == "sched" && event.name == "sched_switch",
+                Quantity::Reduced(_, source) | Quantity::Errors(source) => match source {
+                    DurationSource::Wait(_) | DurationSource::Preempted(_) => {
+                        system == "sched" && (event.name == "sched_switch" || event.name.starts_with("sched_wak"))
+                    }
+                    DurationSource::Syscall(_) => matches!(system, "raw_syscalls" | "syscalls"),
+                    DurationSource::Irq(_) => matches!(system, "irq" | "irq_vectors"),
+                    DurationSource::Io(_) => system == "block",
+                    DurationSource::Lock(_) => system == "lock",
+                    DurationSource::Life(_) => system == "kmem",
+                    DurationSource::Latency(_) | DurationSource::Function(_) | DurationSource::Hist(_) => false,
+                },
+                Quantity::Live(_) => system == "kmem",
+                Quantity::Faults(_) => system == "exceptions",
+                Quantity::Lost | Quantity::Duration | Quantity::Count(_) | Quantity::Rate(_) => false,
+            }
+    }
+
+    /// The limits of the recording that leave its value open, each a sentence.
+    pub(super) fn limits(&self, need: &Need, coverage: &Coverage) -> Vec<String> {
+        if matches!(self, Quantity::Lost | Quantity::Duration) {
+            return Vec::new();
+        }
+        let reads = |event: &EventName| self.reads(need, event);
+        match self.is_of_covered_task(coverage) {
+            true => Coverage { tasks: None, ..coverage.clone() }.limits(reads),
+            false => coverage.limits(reads),
+        }
+    }
+
+    /// True if it is about one task, by its number, of which all events were recorded.
+    fn is_of_covered_task(&self, coverage: &Coverage) -> bool {
+        let task = match self {
+            Quantity::Run(task) | Quantity::Faults(task) => task,
+            Quantity::Reduced(_, DurationSource::Wait(task) | DurationSource::Preempted(task)) => task,
+            _ => return false,
+        };
+        let covered = |pid| matches!(&coverage.tasks, Some(CoveredTasks::Only { pids, .. }) if pids.contains(&pid));
+        task.parse().is_ok_and(|pid| covered(Pid(pid)))
+    }
+
+    /// The value that was found, made wide enough for what was not recorded.
+    pub(super) fn limited(&self, found: Valued, need: &Need, coverage: &Coverage) -> Valued {
+        if self.limits(need, coverage).is_empty() {
+            return found;
+        }
+        let events = coverage.events.iter().flat_map(|enabled| &enabled.events);
+        let filtered = events.into_iter().any(|(event, filter)| filter.is_some() && self.reads(need, event));
+        let (some_tasks, some_cpus) = (coverage.is_of_some_tasks(), coverage.cpus.is_some());
+        // What was seen is there whatever else is: intervals both ends of which are recorded, and single events.
+        let at_least = match self {
+            Quantity::Count(_) | Quantity::Rate(_) | Quantity::Faults(_) | Quantity::Errors(_) => true,
+            // Where all switches of a CPU are there, what ran on it is known.
+            Quantity::Run(_) => !filtered && !some_tasks,
+            Quantity::Reduced(Reducer::Count | Reducer::Sum | Reducer::Max, source) => match source {
+                DurationSource::Irq(_) => !filtered,
+                DurationSource::Syscall(_) => !filtered && !some_cpus,
+                _ => false,
+            },
+            _ => false,
+        };
+        let value = found.value.or_more();
+        Valued { value: if at_least { value } else { value.or_less() }, ..found }
+    }
+}

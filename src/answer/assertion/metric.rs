@@ -1,0 +1,154 @@
+//! Metrics: quantities of the language of assertions, without a comparison.
+
+use super::ast::{DurationSource, Operation, Quantity, QuantityExpr};
+use super::interval::{Dimension, Interval};
+use super::parse::AssertionParser;
+use crate::base::syntax::{Diagnostic, Span, Spanned};
+use std::fmt;
+
+/// A quantity that recordings are compared by: `p99(wait(nginx))`, `run(kswapd*) / duration`.
+#[derive(Clone, Debug)]
+pub struct Metric {
+    /// The text it was parsed from.
+    pub text: String,
+    /// The quantity.
+    pub expr: QuantityExpr,
+}
+
+/// The name of a metric in errors.
+pub(super) const LABEL: &str = "metric";
+
+impl Metric {
+    /// Parses `text`.
+    ///
+    /// # Errors
+    /// A [`Diagnostic`] labelled `metric` with the place of the error; quantities that have no interval of confidence are
+    /// refused.
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
+        let mut parser = AssertionParser::new(LABEL, text);
+        let expr = parser.sum()?;
+        parser.end()?;
+        let metric = Metric { text: text.trim().to_owned(), expr };
+        let whole = Span::new(0, text.len());
+        for quantity in metric.expr.quantities() {
+            let why = match &quantity.value {
+                Quantity::Lost => "lost events decide whether recordings can be compared, and are no metric",
+                Quantity::Faults(_)
+                | Quantity::Live(_)
+                | Quantity::Reduced(
+                    _,
+                    DurationSource::Function(_)
+                    | DurationSource::Lock(_)
+                    | DurationSource::Life(_)
+                    | DurationSource::Hist(_),
+                ) => "it is not kept over time, which a comparison needs: hold it with `rtrace check`",
+                // All named, so that a new quantity is decided on.
+                Quantity::Duration
+                | Quantity::Count(_)
+                | Quantity::Rate(_)
+                | Quantity::Errors(_)
+                | Quantity::Busy
+                | Quantity::Run(_)
+                | Quantity::Reduced(
+                    _,
+                    DurationSource::Latency(_)
+                    | DurationSource::Wait(_)
+                    | DurationSource::Preempted(_)
+                    | DurationSource::Syscall(_)
+                    | DurationSource::Irq(_)
+                    | DurationSource::Io(_),
+                ) => continue,
+            };
+            return Err(Diagnostic::new(LABEL, text, quantity.span, why));
+        }
+        if metric.expr.quantities().is_empty() {
+            return Err(Diagnostic::new(LABEL, text, whole, "it says nothing about the recordings"));
+        }
+        Ok(metric)
+    }
+
+    /// Its quantities, from left to right.
+    pub fn quantities(&self) -> Vec<&Quantity> {
+        self.expr.quantities().into_iter().map(|quantity: &Spanned<Quantity>| &quantity.value).collect()
+    }
+
+    /// The dimension.
+    pub fn dimension(&self) -> Dimension {
+        self.expr.dimension()
+    }
+
+    /// Its value if its quantities have those of `of`; `None` if one has none, or it divides by zero.
+    pub fn value(&self, of: &mut dyn FnMut(&Quantity) -> Option<f64>) -> Option<f64> {
+        evaluate(&self.expr, of).map(|value| value.observed)
+    }
+
+    /// A value as text, with its unit.
+    pub fn shown(&self, value: f64) -> String {
+        Interval::exactly(value, self.dimension()).to_string()
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+fn evaluate(expr: &QuantityExpr, of: &mut dyn FnMut(&Quantity) -> Option<f64>) -> Option<Interval> {
+    match expr {
+        QuantityExpr::Number(number) => Some(*number),
+        QuantityExpr::Quantity(quantity) => Some(Interval::exactly(of(&quantity.value)?, quantity.value.dimension())),
+        QuantityExpr::Combined(left, operation, right, dimension) => {
+            let (left, right) = (evaluate(left, of)?, evaluate(right, of)?);
+            match operation {
+                Operation::Plus => Some(left.plus(right)),
+                Operation::Minus => Some(left.minus(right)),
+                Operation::Times => Some(left.times(right, *dimension)),
+                Operation::Over => left.over(right, *dimension),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics() {
+        let metric = Metric::parse(" run(\"a(b\") / duration ").unwrap();
+        let values = metric.value(&mut |quantity| match quantity {
+            Quantity::Run(_) => Some(3e9),
+            Quantity::Duration => Some(4e9),
+            _ => None,
+        });
+        assert_eq!((values, metric.text.as_str()), (Some(0.75), "run(\"a(b\") / duration"));
+        for (text, series) in [
+            ("p99( wait( nginx ) )", "wait(nginx)"),
+            ("run(\"a(b\")", "run(\"a(b\")"),
+            ("rate(sched:sched_switch if prev_prio < 100)", "count(sched:sched_switch if prev_prio < 100)"),
+            ("mean(latency(a:b,a:c,pid=next_pid,common_cpu))", "latency(a:b, a:c, pid=next_pid, common_cpu)"),
+            ("mean(syscall())", "syscall()"),
+            ("busy", "busy"),
+            ("max(io(read))", "io(read)"),
+            ("errors(syscall( openat )) / 1", "errors(syscall(openat))"),
+        ] {
+            let metric = Metric::parse(text).unwrap();
+            assert_eq!(metric.quantities()[0].series().as_deref(), Some(series), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_metric_is_refused() {
+        for (text, message) in [
+            ("lost", "no metric"),
+            ("faults(ls)", "not kept over time"),
+            ("7", "nothing about"),
+            ("mean(wait()) < 5ms", "nothing more"),
+            ("mean(weit())", "one of latency()"),
+        ] {
+            let error = Metric::parse(text).unwrap_err().to_string();
+            assert!(error.contains(message) && error.contains("metric: "), "{error}");
+        }
+    }
+}

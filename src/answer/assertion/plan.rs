@@ -1,0 +1,289 @@
+//! The measures that quantities need.
+
+use super::ast::{DurationSource, EventsExpr, HistogramQuantity, Latency, Quantity, Reducer};
+use super::conditions::Conditions;
+use super::measure::Measure;
+use crate::answer::analysis::{
+    CellPlan, Chosen, EntryFields, EventCount, EventEntries, Extent, Faults, FunctionTimes, Io, Irqs, KeyPart, Locks,
+    Memory, Pairs, Sched, Syscalls,
+};
+use crate::base::abi::Abi;
+use crate::base::syntax::{Diagnostic, Span, Spanned};
+use crate::base::units::EventId;
+use crate::kernel::events::{EventName, EventSelection};
+use crate::kernel::format::EventFormat;
+use crate::kernel::symbols::Comms;
+use crate::language::filter::FilterProgram;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A text and its name in errors.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Named<'t> {
+    pub(super) label: &'static str,
+    pub(super) text: &'t str,
+}
+
+/// The measure that a quantity needs.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Need {
+    /// Index of the measure.
+    pub(super) measure: Option<usize>,
+    /// Why it cannot be measured.
+    pub(super) missing: Option<String>,
+    /// The events it is about.
+    pub(super) events: Vec<(EventName, EventId)>,
+}
+
+/// Makes the measures that quantities need, each once.
+pub(super) struct Planner<'f, 'a> {
+    formats: &'f [&'f EventFormat],
+    abi: Abi,
+    comms: &'a Comms,
+    /// Cells to keep everything by too.
+    cells: Option<CellPlan>,
+    pub(super) measures: Vec<Measure<'a>>,
+    /// Measures that any number of quantities share, by name.
+    shared: HashMap<&'static str, usize>,
+}
+
+/// The types of some events, each with its filter.
+struct Types<'f> {
+    formats: Vec<&'f EventFormat>,
+    programs: HashMap<EventId, Arc<FilterProgram>>,
+}
+
+impl<'f, 'a> Planner<'f, 'a> {
+    pub(super) fn new(formats: &'f [&'f EventFormat], abi: Abi, comms: &'a Comms, cells: Option<CellPlan>) -> Self {
+        Planner { formats, abi, comms, cells, measures: Vec::new(), shared: HashMap::new() }
+    }
+
+    /// The need of a quantity of the text `of`; what is beyond `limit` (nanoseconds or events) is noted.
+    pub(super) fn need(&mut self, quantity: &Quantity, of: Named<'_>, limit: u64) -> Result<Need, Diagnostic> {
+        match quantity {
+            Quantity::Lost | Quantity::Duration => Ok(Need::default()),
+            Quantity::Count(events) | Quantity::Rate(events) => {
+                let limit = if matches!(quantity, Quantity::Rate(_)) { u64::MAX } else { limit };
+                self.count(events, of, limit)
+            }
+            Quantity::Reduced(by, DurationSource::Latency(latency)) => {
+                let limit = if *by == Reducer::Count { u64::MAX } else { limit };
+                self.pairs(latency, of, limit)
+            }
+            Quantity::Reduced(_, DurationSource::Hist(hist)) => self.hist(hist, of),
+            Quantity::Faults(_) => Ok(self.shared("faults", "no page faults were recorded", |planner| {
+                let faults = Faults::new(planner.formats.iter().copied(), planner.abi, None);
+                faults.has_events().then(|| Measure::Faults(Box::new(faults)))
+            })),
+            Quantity::Live(_) => Ok(self.memory()),
+            Quantity::Reduced(_, source) | Quantity::Errors(source) => Ok(self.analysis(source)),
+            Quantity::Busy | Quantity::Run(_) => Ok(self.sched()),
+        }
+    }
+
+    /// The same, kept by cell if everything is.
+    fn celled<T>(&self, one: T, in_cells: fn(T, CellPlan) -> T) -> T {
+        match self.cells {
+            Some(plan) => in_cells(one, plan),
+            None => one,
+        }
+    }
+
+    fn add(&mut self, measure: Measure<'a>) -> Option<usize> {
+        self.measures.push(measure);
+        Some(self.measures.len().saturating_sub(1))
+    }
+
+    fn types(&self, events: &EventsExpr, of: Named<'_>) -> Result<Result<Types<'f>, String>, Diagnostic> {
+        let mut names: Vec<EventName> =
+            self.formats.iter().map(|format| EventName::new(&format.system, &format.name)).collect();
+        names.sort_unstable();
+        let selection = EventSelection::new(events.names.value.clone());
+        let selected = match selection.select(&names) {
+            Ok(selected) => selected,
+            Err(none) if none.nearest.is_empty() => return Ok(Err(format!("{none}: it was not recorded"))),
+            Err(none) => return Ok(Err(format!("{none}: it was not recorded, but {} was", none.nearest.join(", ")))),
+        };
+        let is_selected = |format: &&&EventFormat| {
+            selected.iter().any(|name| name.system == format.system && name.name == format.name)
+        };
+        let formats: Vec<&EventFormat> = self.formats.iter().filter(is_selected).copied().collect();
+        let mut programs = HashMap::new();
+        if let Some(filter) = &events.filter {
+            for format in &formats {
+                let program = filter.value.compile(format, self.abi, &());
+                let program = program.map_err(|error| error.within(of.label, of.text, filter.span.start))?;
+                programs.insert(format.id, Arc::new(program));
+            }
+        }
+        Ok(Ok(Types { formats, programs }))
+    }
+
+    fn count(&mut self, events: &EventsExpr, of: Named<'_>, limit: u64) -> Result<Need, Diagnostic> {
+        let types = match self.types(events, of)? {
+            Ok(types) => types,
+            Err(missing) => return Ok(Need { missing: Some(missing), ..Need::default() }),
+        };
+        let chosen = self.chosen(&types, |_| ());
+        let count = self.celled(EventCount::new(chosen, limit), EventCount::in_cells);
+        let measure = self.add(Measure::Count(Box::new(count)));
+        Ok(Need { measure, missing: None, events: types.names() })
+    }
+
+    pub(super) fn pairs(&mut self, latency: &Latency, of: Named<'_>, limit: u64) -> Result<Need, Diagnostic> {
+        let (from, to) = match (self.types(&latency.from, of)?, self.types(&latency.to, of)?) {
+            (Ok(from), Ok(to)) => (from, to),
+            (Err(missing), _) | (_, Err(missing)) => return Ok(Need { missing: Some(missing), ..Need::default() }),
+        };
+        let mut sides = Vec::new();
+        for (types, keys) in [
+            (&from, latency.keys.iter().map(|(key, _)| key).collect::<Vec<_>>()),
+            (&to, latency.keys.iter().map(|(_, key)| key).collect()),
+        ] {
+            let mut parts: HashMap<EventId, Vec<KeyPart>> = HashMap::new();
+            for format in &types.formats {
+                for key in &keys {
+                    let part = self.key_part(format, key, of)?;
+                    parts.entry(format.id).or_default().push(part);
+                }
+            }
+            sides.push(self.chosen(types, |format| parts.get(&format.id).cloned().unwrap_or_default()));
+        }
+        let mut sides = sides.into_iter();
+        let (Some(begin), Some(end)) = (sides.next(), sides.next()) else { return Ok(Need::default()) };
+        let pairs = self.celled(Pairs::new(begin, end, limit), Pairs::in_cells);
+        let measure = self.add(Measure::Pairs(Box::new(pairs)));
+        Ok(Need { measure, missing: None, events: [from.names(), to.names()].concat() })
+    }
+
+    fn chosen<M: Clone>(&self, types: &Types<'_>, meaning: impl Fn(&EventFormat) -> M) -> Chosen<'a, M> {
+        Chosen::new(self.formats.iter().copied(), self.abi, self.comms, |format| {
+            let selected = types.formats.iter().any(|one| one.id == format.id);
+            selected.then(|| (types.programs.get(&format.id).cloned(), meaning(format)))
+        })
+    }
+
+    fn sched(&mut self) -> Need {
+        let switch = self.formats.iter().find(|format| format.system == "sched" && format.name == "sched_switch");
+        let events = switch.map(|format| (EventName::new(&format.system, &format.name), format.id));
+        let need = self.shared("sched", "sched:sched_switch was not recorded", |planner| {
+            let sched = Sched::new(planner.formats.iter().copied(), planner.abi);
+            sched.has_events().then(|| Measure::Sched(Box::new(planner.celled(sched, Sched::in_cells))))
+        });
+        Need { events: events.into_iter().collect(), ..need }
+    }
+
+    fn analysis(&mut self, source: &DurationSource) -> Need {
+        match source {
+            DurationSource::Latency(_) | DurationSource::Hist(_) => Need::default(), // have measures of their own
+            DurationSource::Wait(_) | DurationSource::Preempted(_) => self.sched(),
+            DurationSource::Syscall(_) => self.shared("syscall", "no system calls were recorded", |planner| {
+                let syscalls = Syscalls::new(planner.formats.iter().copied(), planner.abi);
+                syscalls.has_events().then(|| Measure::Syscalls(Box::new(planner.celled(syscalls, Syscalls::in_cells))))
+            }),
+            DurationSource::Irq(_) => self.shared("irq", "no interrupts were recorded", |planner| {
+                let irqs = Irqs::new(planner.formats.iter().copied(), planner.abi);
+                irqs.has_events().then(|| Measure::Irqs(Box::new(planner.celled(irqs, Irqs::in_cells))))
+            }),
+            DurationSource::Io(_) => self.shared("io", "block:block_rq_complete was not recorded", |planner| {
+                let io = Io::new(planner.formats.iter().copied(), planner.abi);
+                io.has_events().then(|| Measure::Io(Box::new(planner.celled(io, Io::in_cells))))
+            }),
+            DurationSource::Function(_) => {
+                self.shared("function", "no calls of function_graph were recorded", |planner| {
+                    let functions = FunctionTimes::new(planner.formats.iter().copied(), planner.abi, None);
+                    functions.has_events().then(|| Measure::Functions(Box::new(functions)))
+                })
+            }
+            DurationSource::Lock(_) => self.shared("lock", "lock:contention_begin was not recorded", |planner| {
+                let locks = Locks::new(planner.formats.iter().copied(), planner.abi, None);
+                locks.has_events().then(|| Measure::Locks(Box::new(locks)))
+            }),
+            DurationSource::Life(_) => self.memory(),
+        }
+    }
+
+    fn memory(&mut self) -> Need {
+        self.shared("memory", "no allocations of memory were recorded", |planner| {
+            let memory = Memory::new(planner.formats.iter().copied(), planner.abi);
+            memory.has_events().then(|| Measure::Memory(Box::new(memory)))
+        })
+    }
+
+    fn hist(&mut self, hist: &HistogramQuantity, of: Named<'_>) -> Result<Need, Diagnostic> {
+        let types = match self.types(&hist.events, of)? {
+            Ok(types) => types,
+            Err(missing) => return Ok(Need { missing: Some(missing), ..Need::default() }),
+        };
+        let mut parts: HashMap<EventId, EntryFields> = HashMap::new();
+        for format in &types.formats {
+            let keys = hist.keys.iter().map(|key| self.key_part(format, key, of)).collect::<Result<_, _>>()?;
+            let fields = match &hist.value {
+                None => EntryFields::counted(keys),
+                Some(value) => EntryFields::summed(keys, format, &value.value)
+                    .ok_or_else(|| no_field(format, &value.value, value.span, "number", of))?,
+            };
+            parts.insert(format.id, fields);
+        }
+        let chosen = self.chosen(&types, |format| parts.get(&format.id).cloned().unwrap_or_default());
+        let measure = self.add(Measure::Hist(Box::new(EventEntries::new(chosen))));
+        Ok(Need { measure, missing: None, events: types.names() })
+    }
+
+    fn key_part(&self, format: &EventFormat, key: &Spanned<String>, of: Named<'_>) -> Result<KeyPart, Diagnostic> {
+        KeyPart::of(format, &key.value).ok_or_else(|| no_field(format, &key.value, key.span, "number or text", of))
+    }
+
+    fn shared(&mut self, name: &'static str, missing: &str, make: impl FnOnce(&Self) -> Option<Measure<'a>>) -> Need {
+        if let Some(known) = self.shared.get(name) {
+            return Need { measure: Some(*known), ..Need::default() };
+        }
+        match make(self) {
+            Some(measure) => {
+                let measure = self.add(measure);
+                self.shared.extend(measure.map(|at| (name, at)));
+                Need { measure, ..Need::default() }
+            }
+            None => Need { missing: Some(missing.to_owned()), ..Need::default() },
+        }
+    }
+}
+
+/// The error that `format` has no such `kind` of field to be used.
+fn no_field(format: &EventFormat, field: &str, span: Span, kind: &str, of: Named<'_>) -> Diagnostic {
+    let fields = format.fields.iter().map(|field| field.name.as_str());
+    let event = EventName::new(&format.system, &format.name);
+    let hint = crate::base::syntax::did_you_mean(field, fields);
+    let role = if kind == "number" { "summed" } else { "a key" };
+    Diagnostic::new(of.label, of.text, span, format!("{event} has no {kind} `{field}` to be {role}")).hint_opt(hint)
+}
+
+impl Types<'_> {
+    fn names(&self) -> Vec<(EventName, EventId)> {
+        self.formats.iter().map(|format| (EventName::new(&format.system, &format.name), format.id)).collect()
+    }
+}
+
+impl Need {
+    pub(super) fn names(&self, event: &EventName) -> bool {
+        self.events.iter().any(|(one, _)| one == event)
+    }
+
+    /// Why nothing is known of events that do not occur: the file does not say that they were enabled.
+    pub(super) fn unseen(&self, extent: &Extent, conditions: &Conditions<'_>) -> Option<String> {
+        let enabled = |event: &EventName| {
+            conditions
+                .coverage
+                .events
+                .as_ref()
+                .is_some_and(|enabled| enabled.events.iter().any(|(one, _)| one == event))
+        };
+        match self.events.iter().find(|(event, id)| !extent.has(*id) && !enabled(event)) {
+            Some((event, _)) => {
+                Some(format!("{event} is not in the recording, which does not say that it was enabled"))
+            }
+            None if self.events.is_empty() => Some("no such events are in the recording".to_owned()),
+            None => None,
+        }
+    }
+}

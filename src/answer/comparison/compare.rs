@@ -1,0 +1,258 @@
+//! Two summaries compared by metrics.
+
+use super::adjust::{Adjusted, adjusted};
+use super::comparability::Comparability;
+use super::difference::{Difference, Method};
+use super::holm::holm;
+use super::options::CompareOptions;
+use super::reach::Reach;
+use super::runs::{by_pairs, by_runs};
+use super::side::{bootstrap, least_samples, samples, values};
+use super::summary::{SavedRun, SavedRuns};
+use super::verdict::{ChangeVerdict, Compared};
+use crate::answer::assertion::{Metric, Quantity, Reducer};
+use serde::Serialize;
+
+/// The outcome of a comparison.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// Aspects that the sides have in common.
+    pub comparability: Comparability,
+    /// The metrics, in the order given.
+    pub metrics: Vec<Compared>,
+}
+
+/// The difference of a metric, and by how much losses may have moved either side, in logarithms.
+struct MetricDifference {
+    difference: Difference,
+    slack: [f64; 2],
+}
+
+/// A quantity that runs are adjusted for, and its values in the runs of both sides.
+struct Adjustment<'m> {
+    metric: &'m Metric,
+    values: Option<[Vec<f64>; 2]>,
+}
+
+/// Compares the sides by `metrics`, each with true if more of it is better; as if `adjust_for`, which the change does not touch,
+/// were the same in all runs.
+pub fn compare(
+    base: &SavedRuns,
+    new: &SavedRuns,
+    metrics: &[(Metric, bool)],
+    adjust_for: Option<&Metric>,
+    options: &CompareOptions,
+) -> Comparison {
+    let comparability = Comparability::of(&base.runs, &new.runs);
+    let sides = [&base.runs, &new.runs].map(|runs| runs.iter().collect::<Vec<&SavedRun>>());
+    let adjustment = adjust_for.map(|metric| {
+        let logs = [0, 1].map(|side| values(metric, &sides[side]).into_iter().collect::<Option<Vec<f64>>>());
+        let [base, new] = logs;
+        Adjustment { metric, values: base.zip(new).map(|(base, new)| [base, new]) }
+    });
+    let mut compared = Vec::new();
+    let mut measured = Vec::new();
+    for (metric, more_is_better) in metrics {
+        let runs = [0, 1].map(|side| values(metric, &sides[side]));
+        let mut found = Compared {
+            metric: metric.text.clone(),
+            verdict: ChangeVerdict::Inconclusive,
+            more_is_better: *more_is_better,
+            base: value(&runs[0]),
+            new: value(&runs[1]),
+            change: None,
+            interval: None,
+            p: None,
+            p_holm: None,
+            difference: None,
+            reach: None,
+            samples: [0, 1].map(|side| Some(samples(metric, &sides[side])).filter(|samples| *samples != u64::MAX)),
+            reasons: Vec::new(),
+            runs,
+        };
+        found.change = found.base.zip(found.new).map(|(base, new)| new / base - 1.0);
+        let outcome = match comparability.possible {
+            true => measure(metric, &sides, adjustment.as_ref(), &mut found, options),
+            false => Err("the sides cannot be compared".to_owned()),
+        };
+        measured.push(outcome.map_err(|reason| found.reasons.push(reason)).ok());
+        compared.push(found);
+    }
+    judge(&mut compared, &measured, options);
+    Comparison { comparability, metrics: compared }
+}
+
+/// The geometric mean of the runs' values, if each has one: of one run its value.
+fn value(runs: &[Option<f64>]) -> Option<f64> {
+    let logs: Option<Vec<f64>> = runs.iter().map(|value| value.map(f64::ln)).collect();
+    let logs = logs.filter(|logs| !logs.is_empty())?;
+    match (logs.len(), runs.first()) {
+        (1, Some(value)) => *value,
+        _ => Some((logs.iter().sum::<f64>() / logs.len() as f64).exp()),
+    }
+}
+
+fn measure(
+    metric: &Metric,
+    sides: &[Vec<&SavedRun>; 2],
+    adjustment: Option<&Adjustment<'_>>,
+    found: &mut Compared,
+    options: &CompareOptions,
+) -> Result<MetricDifference, String> {
+    let mut slack = [0.0; 2];
+    for (side, word) in [(0, "base"), (1, "new")] {
+        for name in metric.quantities().iter().filter_map(|quantity| quantity.series()) {
+            if let Some(run) = sides[side].iter().find(|run| !run.series.contains_key(&name)) {
+                let why = run.missing.get(&name).cloned();
+                let why =
+                    why.unwrap_or_else(|| format!("it has no {name}: it is too rare, or was not saved (`--metric`)"));
+                return Err(format!("{word}: {}: {why}", run.file));
+            }
+        }
+        slack[side] = losses(metric, &sides[side]).map_err(|why| format!("{word}: {why}"))?;
+        if slack[side] > 0.0 {
+            found.reasons.push(format!("{word}: events were lost, which widens the interval"));
+        }
+        let (count, least) = (found.samples[side].unwrap_or(u64::MAX), least_samples(metric));
+        if count < least {
+            return Err(format!("{word}: there are {count} samples; {least} are needed"));
+        }
+    }
+    if options.paired && (sides[0].len() != sides[1].len() || sides[0].len() < SavedRuns::RUNS) {
+        return Err(format!("pairs need as many runs on both sides, and {} at least", SavedRuns::RUNS));
+    }
+    if sides.iter().any(|side| side.len() >= SavedRuns::RUNS) {
+        let logs = [0, 1].map(|side| found.runs[side].iter().copied().collect::<Option<Vec<f64>>>());
+        let [Some(base), Some(new)] = logs else { return Err("it is 0, or has no value, in a run".to_owned()) };
+        let by = if options.paired { by_pairs } else { by_runs };
+        let (difference, [base, new]) = match adjustment.filter(|one| one.metric.text != metric.text) {
+            None => by(&base, &new),
+            Some(Adjustment { metric, values: None }) => return Err(format!("{metric} has no value in a run")),
+            Some(Adjustment { values: Some(x), .. }) => {
+                let Adjusted { values, slope, inflation } = adjusted([&base, &new], [&x[0], &x[1]], options.paired);
+                let (difference, shown) = by(&values[0], &values[1]);
+                (difference.adjusted(slope, inflation), shown)
+            }
+        };
+        (found.base, found.new) = (Some(base), Some(new));
+        return Ok(MetricDifference { difference, slack });
+    }
+    if let Some(Adjustment { metric, .. }) = adjustment {
+        return Err(format!("only {} runs or more on a side can be adjusted for {metric}", SavedRuns::RUNS));
+    }
+    if metric.quantities().iter().all(|quantity| matches!(quantity, Quantity::Duration)) {
+        return Err(format!("only {} runs or more on a side say how it varies", SavedRuns::RUNS));
+    }
+    if metric.quantities().iter().any(|quantity| quantity.is_extreme()) {
+        let runs = SavedRuns::RUNS;
+        return Err(format!("an extreme occurs once in a run: only {runs} runs or more on a side say how it varies"));
+    }
+    let [base, new] = [(0, "base"), (1, "new")]
+        .map(|(side, word)| bootstrap(metric, &sides[side], options, word).map_err(|why| format!("{word}: {why}")));
+    let (base, new) = (base?, new?);
+    (found.base, found.new) = (Some(base.value), Some(new.value));
+    found.change = Some(new.value / base.value - 1.0);
+    let spread = |side: usize| options.run_spread.unwrap_or(0.0).powi(2) / sides[side].len() as f64;
+    let (one, other) = (base.error.powi(2) + spread(0), new.error.powi(2) + spread(1));
+    let freedom = (one + other).powi(2) / (one * one / base.freedom + other * other / new.freedom);
+    let [of_base, of_new] = [0, 1].map(|side: usize| sides[side].len() as f64);
+    Ok(MetricDifference {
+        difference: Difference {
+            change: (new.value / base.value).ln(),
+            error: (one + other).sqrt(),
+            freedom: if freedom.is_finite() { freedom } else { base.freedom + new.freedom },
+            spread: (one * of_base + other * of_new).sqrt(),
+            runs: (of_base + of_new) / 2.0,
+            method: Method::Blocks,
+            slope: None,
+            blocks: [Some(base.block), Some(new.block)],
+        },
+        slack,
+    })
+}
+
+/// By how much the value may be greater for lost events, in logarithms.
+///
+/// # Errors
+/// Why nothing is known.
+fn losses(metric: &Metric, runs: &[&SavedRun]) -> Result<f64, String> {
+    let (mut lost, mut seen, mut missing, mut total) = (0u64, 0u64, 0u64, 0u64);
+    let quantities = metric.quantities();
+    let is_count = matches!(quantities[..], [Quantity::Count(_) | Quantity::Rate(_)]);
+    for run in runs {
+        if run.has_losses() && (!is_count || run.gaps > 0 || run.damaged > 0) {
+            return Err(match run.damaged {
+                0 => format!("{}: events were lost", run.file),
+                _ => format!("{}: the file is damaged", run.file),
+            });
+        }
+        lost = lost.saturating_add(run.lost.max(run.dropped));
+        for series in quantities.iter().filter_map(|quantity| run.series.get(&quantity.series()?)) {
+            seen = seen.saturating_add(series.total());
+            missing = missing.saturating_add(series.missing);
+            total = total.saturating_add(series.total()).saturating_add(series.missing);
+        }
+    }
+    let allowed = quantities.iter().map(|quantity| missing_allowed(quantity)).fold(1.0, f64::min);
+    if missing as f64 > total as f64 * allowed {
+        return Err(format!("{missing} of {total} durations lack one end: an event is missing"));
+    }
+    Ok(if lost > 0 { (lost as f64 / seen.max(1) as f64).ln_1p() } else { 0.0 })
+}
+
+/// The share of durations that may lack one end: none of an extreme, which may be among them, a tenth of those beyond a
+/// quantile, a hundredth of anything else.
+fn missing_allowed(quantity: &Quantity) -> f64 {
+    match quantity {
+        Quantity::Reduced(Reducer::Quantile(percent), _) => (100.0 - percent).min(*percent) / 1000.0,
+        quantity if quantity.is_extreme() => 0.0,
+        _ => 0.01,
+    }
+}
+
+/// Gives all metrics that were measured their probabilities, intervals and verdicts.
+fn judge(compared: &mut [Compared], measured: &[Option<MetricDifference>], options: &CompareOptions) {
+    let certain = |one: &MetricDifference| {
+        // The part of the change that losses cannot have made.
+        let (change, [base, new]) = (one.difference.change, one.slack);
+        if change > 0.0 { (change - base).max(0.0) } else { (change + new).min(0.0) }
+    };
+    let tests: Vec<f64> = measured
+        .iter()
+        .flatten()
+        .map(|one| Difference { change: certain(one), ..one.difference }.probability())
+        .collect();
+    let mut adjusted = tests.iter().zip(holm(&tests));
+    let (alpha, threshold) = (options.alpha(), options.threshold());
+    for (found, one) in compared.iter_mut().zip(measured) {
+        let Some(one) = one else { continue };
+        let Some((p, p_holm)) = adjusted.next() else { continue };
+        let each = alpha / tests.len() as f64;
+        let (low, high) = one.difference.interval(each);
+        let (low, high) = (low - one.slack[0], high + one.slack[1]);
+        (found.p, found.p_holm) = (Some(*p), Some(p_holm));
+        found.interval = Some((low.exp_m1(), high.exp_m1()));
+        found.difference = Some(one.difference);
+        found.change = Some(one.difference.change.exp_m1());
+        let change = certain(one);
+        let unknown_spread = one.difference.method == Method::Blocks && options.run_spread.is_none();
+        let reach = Reach::of(&one.difference, each, threshold);
+        found.reach = Some(reach).filter(|_| !unknown_spread && one.slack == [0.0; 2]);
+        found.verdict = if unknown_spread {
+            found.reasons.push(format!("how much runs differ is not known: record {} a side", SavedRuns::RUNS));
+            ChangeVerdict::Inconclusive
+        } else if p_holm <= alpha && change.abs() >= threshold {
+            if (change > 0.0) == found.more_is_better { ChangeVerdict::Better } else { ChangeVerdict::Worse }
+        } else if -threshold <= low && high <= threshold {
+            ChangeVerdict::Same
+        } else {
+            let is_near =
+                found.reach.is_some_and(|reach| reach.runs.is_some_and(|runs| runs as f64 <= one.difference.runs));
+            found.reasons.push(match is_near {
+                true => "the change is too near to the least effect to tell".to_owned(),
+                false => "the interval is too wide to tell".to_owned(),
+            });
+            ChangeVerdict::Inconclusive
+        };
+    }
+}

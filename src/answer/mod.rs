@@ -1,0 +1,5 @@
+//! What many events say: analyses, assertions, comparisons.
+
+pub mod analysis;
+pub mod assertion;
+pub mod comparison;

@@ -1,0 +1,15 @@
+//! The agent: another machine's recording is this machine's too, and its events go there.
+//!
+//! One controller at a time. Its options go to the caller's recorder, which records to a [`Remote`](crate::control::record::Remote)
+//! until the controller says CLOSE or is gone. A controller of trace-cmd's hears of a failure by NOT_SUPP, one of ours why.
+
+mod controller;
+mod job;
+mod notice;
+mod serving;
+mod session;
+mod turn;
+
+pub use job::{AgentJob, AgentRecorder};
+pub use notice::AgentNotice;
+pub use serving::{AGENT_PORT, Agent};

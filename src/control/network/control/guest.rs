@@ -1,0 +1,224 @@
+//! A guest: an agent that was asked, answered, and is about to record.
+
+use super::clocks::OfferedClocks;
+use super::error::GuestError;
+use super::fifos::OfferedFifos;
+use super::target::GuestTarget;
+use crate::base::units::CpuId;
+use crate::control::network::incoming::{DataSocket, Incoming, IncomingMetadata, full};
+use crate::control::network::patient::{ConnectionError, Patient};
+use crate::control::network::sync::Answerer;
+use crate::control::network::transport::{Address, Stream};
+use crate::control::network::wire::{MAX_MESSAGE, Message, TraceProxy, TraceRequest, TraceResponse};
+use crate::control::record::{RecordError, Spool, TraceClockReader, new_file};
+use crate::file::trace_dat::{
+    FilePart, GuestFacts, OptionId, RawOption, SectionWriter, SpoolTable, Trace, incomparable_clocks,
+};
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+/// Time that an agent gets to connect.
+const CONNECT: Duration = Duration::from_secs(10);
+/// Time that it gets for its answer and between the parts of its description: it sets tracing up and collects symbols.
+const ANSWER: Duration = Duration::from_secs(120);
+/// No limit: a recording may be quiet for days.
+const NEVER: Duration = Duration::MAX;
+
+/// An agent that is about to record.
+pub struct Guest {
+    pub(super) facts: GuestFacts,
+    /// The description by this machine's host, of which trace-cmd's agent sends the end later.
+    pub(super) begun: Option<IncomingMetadata>,
+    pub(super) control: Patient,
+    pub(super) incoming: Incoming,
+    pub(super) trace: Trace,
+    pub(super) table: SpoolTable,
+    pub(super) writer: SectionWriter,
+    pub(super) spools: Vec<Spool>,
+    pub(super) sockets: Vec<DataSocket>,
+    pub(super) clocks: Clocks,
+    /// The data comes through FIFOs.
+    pub(super) through_fifos: bool,
+    pub(super) notes: Vec<String>,
+}
+
+/// The host's recording, to its guests.
+#[derive(Clone, Copy, Debug)]
+pub struct HostFacts<'a> {
+    /// TRACEID of its file.
+    pub id: u64,
+    /// Its file.
+    pub path: &'a Path,
+    /// The wall clock's microseconds when its trace clock was zero, if its file has them.
+    pub date: Option<u64>,
+    /// Limit of the guest's data, in bytes.
+    pub max_size: Option<u64>,
+}
+
+/// The comparison of a guest's clock with the host's.
+pub(super) struct Clocks {
+    /// The connection for it; else why there is none.
+    pub(super) answerer: Result<Answerer, String>,
+    /// Interval of measurements.
+    pub(super) every: Duration,
+    /// TRACEID of the host's recording.
+    pub(super) host: u64,
+}
+
+impl Guest {
+    /// Asks the agent at `target` to record, as the guest of the recording `host`, and compares the clocks a first time.
+    /// `clock` reads that of the host's recording; else it says why that cannot be compared.
+    ///
+    /// # Errors
+    /// [`GuestError`]; nothing is left of it then.
+    pub fn connect(
+        target: &GuestTarget,
+        host: HostFacts<'_>,
+        clock: Result<TraceClockReader, String>,
+    ) -> Result<Guest, GuestError> {
+        let max_size = host.max_size;
+        let place = target.place.clone();
+        let (stream, peer) = connected(target)?;
+        let answered = |error: ConnectionError| match error {
+            ConnectionError::Closed => GuestError::Closed(place.clone()),
+            source => GuestError::Broken { place: place.clone(), source },
+        };
+        let mut control = Patient::new(stream, ANSWER).map_err(|e| answered(e.into()))?;
+        let clocks = OfferedClocks::of(target, &peer, clock);
+        let (host_clock, protocols) = (clocks.name(), clocks.protocols());
+        let offered = OfferedFifos::of(target);
+        let (flags, fifos) = offered.request();
+        let request = TraceRequest { flags, id: host.id, args: target.args.clone(), protocols, ours: true, fifos };
+        let request = match target.is_host {
+            false => Message::TraceRequest(request),
+            true => Message::TraceProxy(TraceProxy { request, cpus: available_cpus(), siblings: 0 }),
+        };
+        let request = request.bytes();
+        if request.len() > MAX_MESSAGE {
+            return Err(GuestError::TooLong(place));
+        }
+        let mut wait = || Ok(());
+        let refused = |why: String| GuestError::Refused { place: place.clone(), why };
+        let unasked = || refused("it sent another message than the one that is due".to_owned());
+        let unsaid = || refused("it does not say why".to_owned());
+        let response: TraceResponse = match control.ask(&request, &mut wait).map_err(answered)? {
+            Message::TraceResponse(response) => response,
+            Message::Refused(why) => return Err(refused(why)),
+            Message::NotSupported => return Err(unsaid()),
+            _ => return Err(unasked()),
+        };
+        let agreed = offered.agreed(&response);
+        let (fifos, note) = agreed.map_err(|source| GuestError::Fifos { place: place.clone(), source })?;
+        let notes = note.into_iter().chain(clocks.note()).collect();
+        let mut answerer = clocks.compare(&response, peer, CONNECT);
+        let path = target.file(host.path);
+        let mut metadata = IncomingMetadata::new(&path, max_size)
+            .map_err(|source| GuestError::Spool { path: path.clone(), source })?;
+        loop {
+            match control.message(&mut wait).map_err(answered)? {
+                Message::Data(data) => metadata.add(&data).map_err(|e| answered(e.into()))?,
+                Message::EndOfData => break,
+                Message::Refused(why) => return Err(refused(why)),
+                Message::NotSupported => return Err(unsaid()),
+                _ => return Err(unasked()),
+            }
+        }
+        let begun = if target.is_host { metadata.twin().map(Some) } else { Ok(None) };
+        let begun = begun.map_err(|e| answered(e.into()))?;
+        let trace = metadata.read(None);
+        let mut trace = trace.map_err(|e| GuestError::Metadata { place: place.clone(), why: full(&e) })?;
+        if trace.cpu_count == 0 {
+            // It is among the options, which a host's agent of trace-cmd's sends at the end.
+            trace.cpu_count = response.ports.len() as u32;
+        }
+        if let Some(why) = host_clock.and_then(|host| incomparable(&trace, &host)) {
+            answerer.iter().for_each(|held| drop(held.stop()));
+            answerer = Err(why);
+        }
+        if answerer.is_ok() {
+            // Its times become the host's.
+            trace.options.retain(|option| !matches!(option.id, OptionId::DATE | OptionId::TIME_SHIFT));
+            trace.options.extend(host.date.map(date_option));
+        }
+        let through_fifos = !fifos.is_empty();
+        let mut sockets: Vec<DataSocket> = (0..).zip(fifos).map(|(cpu, fifo)| DataSocket::Fifo(fifo, cpu)).collect();
+        for port in response.ports.iter().skip(sockets.len()) {
+            let connected = peer.host().at(*port).and_then(|address| Stream::connect(&address, CONNECT));
+            sockets.push(DataSocket::Connected(connected.map_err(|e| answered(e.into()))?));
+        }
+        control.silence = NEVER;
+        let cpus = response.ports.len() as u32;
+        let (path, file) = new_file(&path)?;
+        let incoming = Incoming { path, peer: peer.host(), cpus, page_size: response.page_size, max_size };
+        let table = incoming.table(&trace.clock());
+        let made = incoming.spools(&table, trace.prefix.abi);
+        let file_begun =
+            made.map_err(|source| GuestError::Spool { path: incoming.path.clone(), source }).and_then(|spools| {
+                match incoming.begin(file, &trace, &table) {
+                    Ok(writer) => Ok((writer, spools)),
+                    Err(source) => {
+                        spools.into_iter().for_each(Spool::remove);
+                        Err(RecordError::TraceFile { path: incoming.path.clone(), source: Box::new(source) }.into())
+                    }
+                }
+            });
+        let (writer, spools) = file_begun.inspect_err(|_| drop(fs::remove_file(&incoming.path)))?;
+        let cpus = (0..cpus).map(|cpu| (CpuId(cpu), None)).collect();
+        let facts = GuestFacts { name: target.name(), id: response.id, cpus };
+        let clocks = Clocks { answerer, every: target.sync_every.unwrap_or_default(), host: host.id };
+        Ok(Guest {
+            facts,
+            begun,
+            control,
+            incoming,
+            trace,
+            table,
+            writer,
+            spools,
+            sockets,
+            clocks,
+            through_fifos,
+            notes,
+        })
+    }
+
+    /// Lets it go before anything was recorded.
+    pub fn give_up(self) {
+        self.spools.into_iter().for_each(Spool::remove);
+        let _ = fs::remove_file(&self.incoming.path);
+    }
+
+    /// Remarks for the user: why its data does not come the way it should.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Its name and identity, for the host's file.
+    pub fn facts(&self) -> &GuestFacts {
+        &self.facts
+    }
+}
+
+/// The reason why the times of `trace` cannot be converted to the clock `host`, if they cannot.
+fn incomparable(trace: &Trace, host: &str) -> Option<String> {
+    if trace.option(OptionId::TSC2NSEC).is_some() {
+        return Some("its ticks are shown in nanoseconds already (--tsc2nsec)".to_owned());
+    }
+    incomparable_clocks(&trace.clock(), host)
+}
+
+/// Number of CPUs of this machine.
+fn available_cpus() -> u32 {
+    std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32)
+}
+
+fn date_option(micros: u64) -> RawOption {
+    RawOption { id: OptionId::DATE, data: format!("{micros:#x}\0").into_bytes(), offset: 0, place: FilePart::Prefix }
+}
+
+fn connected(target: &GuestTarget) -> Result<(Stream, Address), GuestError> {
+    let place = || target.place.clone();
+    let addresses = target.addresses().map_err(|source| GuestError::Address { place: place(), source })?;
+    Stream::connect_any(&addresses, CONNECT).map_err(|source| GuestError::Connect { place: place(), source })
+}

@@ -1,0 +1,129 @@
+//! State that all sessions of a listener share.
+
+use super::notice::{EndedSession, ListenNotice};
+use super::options::ListenOptions;
+use crate::control::network::patient::ConnectionError;
+use crate::control::network::transport::{Address, Stream};
+use std::collections::HashMap;
+use std::net::Shutdown;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Time that a peer gets for its greeting.
+pub(super) const GREETING: Duration = Duration::from_secs(10);
+/// Time that a session gets to let go of its file when its sender comes back on another connection.
+const HAND_OVER: Duration = Duration::from_secs(5);
+
+/// A listener's settings, its log, and the recordings that it has open.
+pub(super) struct ListenerState<'a> {
+    pub(super) options: &'a ListenOptions,
+    log: &'a (dyn Fn(&ListenNotice) + Sync),
+    /// The listener is to end.
+    pub(super) stop: AtomicBool,
+    /// Recordings that ended without all that there was.
+    pub(super) incomplete: AtomicU64,
+    recordings: Mutex<HashMap<String, SessionState>>,
+    changed: Condvar,
+}
+
+/// A recording of a sender of ours.
+#[derive(Debug)]
+enum SessionState {
+    /// A session has it.
+    Held(Stream),
+    /// Its sender went away; it is completed at that time.
+    Waiting(Instant),
+    /// It is being completed.
+    Finishing,
+}
+
+impl<'a> ListenerState<'a> {
+    pub(super) fn new(options: &'a ListenOptions, log: &'a (dyn Fn(&ListenNotice) + Sync)) -> Self {
+        ListenerState {
+            options,
+            log,
+            stop: AtomicBool::new(false),
+            incomplete: AtomicU64::new(0),
+            recordings: Mutex::default(),
+            changed: Condvar::new(),
+        }
+    }
+
+    pub(super) fn log(&self, notice: &ListenNotice) {
+        let lacks = matches!(notice, ListenNotice::Ended(EndedSession { incomplete: Some(_), .. }));
+        if lacks || matches!(notice, ListenNotice::Interrupted { .. }) && self.is_stopped() {
+            self.incomplete.fetch_add(1, Ordering::Relaxed);
+        }
+        (self.log)(notice);
+    }
+
+    pub(super) fn refused(&self, peer: Address, why: impl ToString) {
+        self.log(&ListenNotice::Refused { peer, why: why.to_string() });
+    }
+
+    /// A recording of `peer` that cannot be stored: it counts as incomplete, as its sender may not know.
+    pub(super) fn not_stored(&self, peer: Address, why: impl ToString) {
+        self.incomplete.fetch_add(1, Ordering::Relaxed);
+        self.refused(peer, why);
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// A reader's tick: ends the reading with the listener.
+    pub(super) fn go_on(&self) -> Result<(), ConnectionError> {
+        if self.is_stopped() { Err(ConnectionError::Stopped) } else { Ok(()) }
+    }
+
+    fn recordings(&self) -> MutexGuard<'_, HashMap<String, SessionState>> {
+        self.recordings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the recording `file` for the session of `stream`, from an older session of the same sender if need be. False
+    /// if that session, or who completes it, does not let go.
+    pub(super) fn take(&self, file: &str, stream: Stream) -> bool {
+        let until = Instant::now() + HAND_OVER;
+        let mut recordings = self.recordings();
+        loop {
+            match recordings.get(file) {
+                Some(SessionState::Held(older)) => drop(older.shutdown(Shutdown::Both)),
+                Some(SessionState::Finishing) => {}
+                Some(SessionState::Waiting(_)) | None => {
+                    recordings.insert(file.to_owned(), SessionState::Held(stream));
+                    return true;
+                }
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            recordings = self.changed.wait_timeout(recordings, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Lets go of it; its sender may come back until `deadline`, if there is one.
+    pub(super) fn release(&self, file: &str, deadline: Option<Instant>) {
+        let mut recordings = self.recordings();
+        match deadline {
+            Some(deadline) => drop(recordings.insert(file.to_owned(), SessionState::Waiting(deadline))),
+            None => drop(recordings.remove(file)),
+        }
+        self.changed.notify_all();
+    }
+
+    /// Takes out the recordings whose senders did not come back in time; [`ListenerState::release`] is to follow for
+    /// each.
+    pub(super) fn expired(&self) -> Vec<String> {
+        let now = Instant::now();
+        let mut expired = Vec::new();
+        for (file, state) in self.recordings().iter_mut() {
+            if matches!(state, SessionState::Waiting(deadline) if *deadline <= now) {
+                *state = SessionState::Finishing;
+                expired.push(file.clone());
+            }
+        }
+        expired
+    }
+}

@@ -1,0 +1,124 @@
+//! The contents of a ring as a trace.dat: a stopped buffer, a snapshot, a boot's remains.
+
+use super::at_the_end::{AtTheEnd, mark_offline};
+use super::chunk::chunk_size;
+use super::comms::with_saved;
+use super::drain::{Drain, Progress};
+use super::draining::Draining;
+use super::error::RecordError;
+use super::marks::marks;
+use super::offline::online_cpus;
+use super::output::{ClockFacts, Output};
+use super::plan::Plan;
+use super::setup::SetUpBuffer;
+use super::worker::{Drained, Worker, WorkerError};
+use crate::base::units::CpuId;
+use crate::control::tracefs::Instance;
+use crate::file::trace_dat::ChunkScan;
+use crate::file::trace_dat::Compression;
+use nix::sys::eventfd::EventFd;
+use std::fs::File;
+use std::path::Path;
+use std::thread;
+
+/// One of an instance's two sets of ring buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ring {
+    /// The one that events go to.
+    Live,
+    /// The spare one (`CONFIG_TRACER_SNAPSHOT`).
+    Snapshot,
+}
+
+/// The stored data.
+#[derive(Debug)]
+pub struct Extracted {
+    /// Size of the file, in bytes.
+    pub file_size: u64,
+    /// Bytes of sub-buffers.
+    pub raw: u64,
+    /// Failures to read or write; everything else was stored.
+    pub failures: Vec<String>,
+}
+
+/// Moves what is in the rings of `instances` (or of some of their CPUs) to a new trace.dat at `output`. One alone is its top
+/// buffer; several keep their names, and the top level, if it is among them, comes first. Reading consumes: the rings are
+/// empty afterwards. A live ring must be off, or this may never end. `date` is the wall clock's microseconds when the trace
+/// clock was zero ([`wall_clock_at_zero`](super::wall_clock_at_zero())).
+///
+/// # Errors
+/// [`RecordError`]. Then there is no file; what was read by then is lost.
+pub fn extract(
+    instances: &[Instance],
+    ring: Ring,
+    cpus: Option<&[CpuId]>,
+    output: &Path,
+    compression: Compression,
+    date: Option<u64>,
+) -> Result<Extracted, RecordError> {
+    let mut buffers = Vec::new();
+    for instance in instances {
+        let name = if instances.len() == 1 { "" } else { instance.name().unwrap_or_default() };
+        let mut buffer = SetUpBuffer::as_it_is(instance, name)?;
+        buffer.counted = ring == Ring::Live;
+        if let Some(cpus) = cpus {
+            buffer.cpus.retain(|(cpu, _)| cpus.contains(cpu));
+        }
+        buffers.push(buffer);
+    }
+    let tracefs = instances.first().ok_or(super::PlanError::NoEvents)?.tracefs();
+    let mut output_file = Output::create(output)?;
+    // All are opened before the first event is taken out of any.
+    let mut rings = Vec::new();
+    for buffer in &buffers {
+        let mut of_buffer = Vec::new();
+        for &(cpu, _) in &buffer.cpus {
+            let path = match ring {
+                Ring::Live => buffer.instance.trace_pipe_raw(cpu),
+                Ring::Snapshot => buffer.instance.snapshot_raw(cpu),
+            };
+            let file = File::open(path).map_err(|e| WorkerError::Ring(cpu, e))?;
+            of_buffer.push((cpu, file, output_file.spool(buffer, cpu, compression, None)?));
+        }
+        rings.push(of_buffer);
+    }
+    let plan = Plan::empty(output, compression);
+    output_file.move_former_aside()?;
+    let begun = output_file.begin(tracefs, &plan, &buffers, ClockFacts { date, tsc: None })?;
+    let (writer, symbols_error) = begun.write(tracefs.kallsyms());
+    let progress = Progress::default();
+    let online = online_cpus();
+    let mut drained: Vec<Drained> = Vec::new();
+    let (_, header_page) = tracefs.header_page()?;
+    for (buffer, rings) in buffers.iter().zip(rings) {
+        let scan = Some(ChunkScan::new(&header_page, buffer.sub_buffer));
+        let chunk = chunk_size(buffer.sub_buffer, rings.len(), None);
+        let drain = Drain { compression, scan, ..Drain::new(buffer.sub_buffer, chunk) };
+        let workers = rings.into_iter().map(|(cpu, file, spool)| Worker::new(cpu, file, spool, drain, &progress));
+        drained.extend(drain_all(workers.collect::<Result<_, _>>()?)?);
+    }
+    output_file.keep_files();
+    output_file.resume(writer);
+    let raw = drained.iter().map(|d| d.tally.bytes).sum();
+    let errors = drained.iter().filter_map(|d| d.error.as_ref().map(ToString::to_string));
+    let failures = symbols_error.iter().map(ToString::to_string).chain(errors).collect();
+    let lost: Vec<_> = (buffers.iter().flat_map(|buffer| buffer.cpus.iter().map(|_| &buffer.name)).zip(&drained))
+        .flat_map(|(buffer, drained)| marks(buffer, drained, 0, drained.error.is_some()))
+        .collect();
+    let comms = with_saved(Vec::new(), &tracefs.saved_cmdlines()?);
+    let mut drained = vec![drained];
+    let end = AtTheEnd::read(tracefs, &buffers, &mark_offline(&mut drained, online.as_ref()));
+    let spools = vec![drained.into_iter().flatten().map(|d| d.spool).collect()];
+    let file_size = output_file.finish(&buffers, end, (spools, &lost), (&comms, &[]))?;
+    Ok(Extracted { file_size, raw, failures })
+}
+
+/// Lets all workers take what is there.
+fn drain_all(workers: Vec<Worker<'_>>) -> Result<Vec<Drained>, RecordError> {
+    // There is nothing to wait for: stopped from the start, a worker takes what is there.
+    let stop = EventFd::from_value(1).map_err(|e| RecordError::Start(e.into()))?;
+    thread::scope(|scope| {
+        let draining = Draining::start(scope, workers, &stop, None).map_err(RecordError::Start)?;
+        Ok(draining.finish(None, || ()))
+    })
+}

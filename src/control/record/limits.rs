@@ -1,0 +1,153 @@
+//! Limits of a recording on the disk: the size it may write, the space it must leave free, the data it keeps.
+
+use crate::base::units::ByteSize;
+use nix::sys::eventfd::EventFd;
+use nix::sys::statvfs::fstatvfs;
+use std::fs::File;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Bounds of a recording, as a plan has them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// `--max-size`: recording ends before the file is larger.
+    pub max_size: Option<ByteSize>,
+    /// `--min-free`: recording ends before the file system has less space than this for everybody.
+    pub min_free: Option<ByteSize>,
+    /// `--ring`: of what was recorded, the newest is kept, at most so much on the disk, in equal parts for all CPUs.
+    pub ring_size: Option<ByteSize>,
+    /// `-m`: of what each CPU recorded, the newest is kept, at most so much on the disk.
+    pub ring_per_cpu: Option<ByteSize>,
+    /// `--ring-time`: of what was recorded, the newest is kept, at least this long.
+    pub ring_time: Option<Duration>,
+}
+
+impl Limits {
+    /// True if what was recorded may be dropped again for what comes later.
+    pub fn is_ring(&self) -> bool {
+        self.ring_size.is_some() || self.ring_per_cpu.is_some() || self.ring_time.is_some()
+    }
+}
+
+/// The least that one CPU can do with in [`Limits::ring_size`].
+pub const MIN_RING_SHARE: ByteSize = ByteSize(256 << 10);
+
+/// The limit that ended a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Reached {
+    /// [`Limits::max_size`].
+    #[error("the file is as large as --max-size allows")]
+    MaxSize,
+    /// [`Limits::min_free`].
+    #[error("the file system has no more space than --min-free leaves to others")]
+    MinFree,
+}
+
+/// The bytes that all threads together may still write. Nothing is appended to a spool that was not taken from it
+/// first.
+#[derive(Debug)]
+pub struct Budget {
+    left: AtomicU64,
+    min_free: Option<(File, u64)>,
+    reached: AtomicU8,
+    wake: Option<Arc<EventFd>>,
+}
+
+impl Default for Budget {
+    /// No bound at all.
+    fn default() -> Self {
+        Budget { left: AtomicU64::new(u64::MAX), min_free: None, reached: AtomicU8::new(0), wake: None }
+    }
+}
+
+impl Budget {
+    /// A budget of `bytes`, on the file system of `file` if so much must stay free there. `wake` is written to when a
+    /// limit is reached.
+    pub fn new(bytes: Option<u64>, min_free: Option<(File, ByteSize)>, wake: Option<Arc<EventFd>>) -> Self {
+        let budget = Budget { min_free: min_free.map(|(file, size)| (file, size.0)), wake, ..Budget::default() };
+        budget.set(bytes.unwrap_or(u64::MAX));
+        budget
+    }
+
+    /// Leaves `bytes` to be taken.
+    pub fn set(&self, bytes: u64) {
+        self.left.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Takes `len` bytes.
+    ///
+    /// # Errors
+    /// The limit that leaves no room for them; nothing is taken then.
+    pub fn take(&self, len: u64) -> Result<(), Reached> {
+        if self.left.load(Ordering::Relaxed) == u64::MAX && self.min_free.is_none() {
+            return Ok(());
+        }
+        if self.spare() < len {
+            return Err(self.reach(Reached::MinFree));
+        }
+        let less = |left: u64| if left == u64::MAX { Some(left) } else { left.checked_sub(len) };
+        match self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(self.reach(Reached::MaxSize)),
+        }
+    }
+
+    /// Bytes that can still be taken.
+    pub fn left(&self) -> u64 {
+        self.left.load(Ordering::Relaxed).min(self.spare())
+    }
+
+    /// Bytes that the file system has beyond what must stay free. One that does not say how full it is has no bound.
+    fn spare(&self) -> u64 {
+        let Some((file, min_free)) = &self.min_free else { return u64::MAX };
+        let free = fstatvfs(file).map_or(u64::MAX, |s| (s.blocks_available()).saturating_mul(s.fragment_size()));
+        free.saturating_sub(*min_free)
+    }
+
+    /// Wakes who waits for the end of the recording: a spool could not be written.
+    pub fn end(&self) {
+        if let Some(wake) = &self.wake {
+            let _ = wake.write(1); // a full counter is readable as well
+        }
+    }
+
+    /// The limit that was reached first.
+    pub fn reached(&self) -> Option<Reached> {
+        match self.reached.load(Ordering::Relaxed) {
+            0 => None,
+            1 => Some(Reached::MaxSize),
+            _ => Some(Reached::MinFree),
+        }
+    }
+
+    fn reach(&self, limit: Reached) -> Reached {
+        let number = if limit == Reached::MaxSize { 1 } else { 2 };
+        let _ = self.reached.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed);
+        self.end();
+        limit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_never_exceeded() {
+        let budget = Budget::new(Some(100), None, None);
+        assert_eq!((budget.take(60), budget.take(41), budget.take(40)), (Ok(()), Err(Reached::MaxSize), Ok(())));
+        assert_eq!(budget.reached(), Some(Reached::MaxSize));
+        assert_eq!(Budget::default().take(u64::MAX), Ok(()));
+    }
+
+    #[test]
+    fn free_space_is_left() {
+        let file = || tempfile::tempfile().unwrap();
+        let budget = Budget::new(None, Some((file(), ByteSize(u64::MAX >> 1))), None);
+        assert_eq!((budget.take(1), budget.reached()), (Err(Reached::MinFree), Some(Reached::MinFree)));
+        let budget = Budget::new(None, Some((file(), ByteSize(1))), None);
+        assert_eq!((budget.take(1), budget.reached()), (Ok(()), None));
+        assert!(budget.left() > 1 && Budget::default().left() == u64::MAX);
+    }
+}

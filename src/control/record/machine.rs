@@ -1,0 +1,80 @@
+//! Settings of a recording for the whole machine.
+
+use super::error::RecordError;
+use super::plan::BufferPlan;
+use super::tracer_settings::TracerSettings;
+use crate::control::tracefs::{FunctionList, Instance, Journal};
+
+/// Settings of which there is one, whatever instance is recorded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MachineSettings {
+    /// Depth of calls that function_graph follows.
+    pub graph_depth: Option<u32>,
+    /// Number of task names that the kernel keeps.
+    pub saved_cmdlines: Option<u32>,
+    /// From which latency on tracers report, in microseconds.
+    pub threshold: Option<u64>,
+    /// Settings of hwlat, osnoise and timerlat.
+    pub tracers: TracerSettings,
+    /// The latency, in microseconds, above which latency tracers trace; `None` for any.
+    pub latency_floor: Option<u64>,
+    /// `-d`: latency tracers do not trace functions.
+    pub no_functions: bool,
+    /// `-D`: nothing traces functions (false); `--ftrace`: they may be traced (true).
+    pub ftrace: Option<bool>,
+}
+
+/// Tracers that keep the worst case as text instead of filling the ring buffer.
+const LATENCY: [&str; 6] = ["irqsoff", "preemptoff", "preemptirqsoff", "wakeup", "wakeup_rt", "wakeup_dl"];
+
+/// True if a tracer's result is the text of its longest latency.
+pub(super) fn is_latency_tracer(tracer: &str) -> bool {
+    LATENCY.contains(&tracer)
+}
+
+impl MachineSettings {
+    /// Sets what there is one of.
+    pub(super) fn set(&self, journal: &mut Journal) -> Result<(), RecordError> {
+        if let Some(depth) = self.graph_depth {
+            journal.set_graph_depth(depth)?;
+        }
+        if let Some(count) = self.saved_cmdlines {
+            journal.set_saved_cmdlines(count)?;
+        }
+        if let Some(micros) = self.threshold {
+            journal.set_threshold(micros)?;
+        }
+        self.tracers.set(journal)?;
+        if let Some(on) = self.ftrace {
+            journal.switch_ftrace(on)?;
+        }
+        Ok(())
+    }
+
+    /// Sets the tracer of one buffer, with all that belongs to it. Gives the lists of functions that have become empty by
+    /// what was taken out of them.
+    pub(super) fn set_tracer(
+        &self,
+        journal: &mut Journal,
+        instance: &Instance,
+        buffer: &BufferPlan,
+    ) -> Result<Vec<FunctionList>, RecordError> {
+        let mut emptied = Vec::new();
+        let tracer = buffer.tracer.as_deref();
+        if (self.no_functions || self.ftrace == Some(false)) && instance.has("options/function-trace") {
+            journal.set_option(instance, "function-trace", false)?;
+        }
+        if !buffer.functions.is_empty() {
+            let running = instance.current_tracer()?;
+            emptied = buffer.functions.set(journal, instance, tracer.unwrap_or(&running))?;
+        }
+        let latencies = tracer.is_some_and(is_latency_tracer) || (tracer.is_none() && self.latency_floor.is_some());
+        if latencies && instance.has("tracing_max_latency") {
+            journal.set_max_latency(instance, self.latency_floor.unwrap_or(0))?;
+        }
+        if let Some(tracer) = tracer {
+            journal.set_tracer(instance, tracer)?;
+        }
+        Ok(emptied)
+    }
+}

@@ -1,0 +1,133 @@
+//! Recording: what the user asked for as data, applied, run, drained into spools and assembled into one file.
+//!
+//! - [`Plan`] says what to do and does nothing;
+//! - [`record()`] does it: sets tracefs up through a [`Journal`](crate::control::tracefs::Journal), starts one [`Worker`] per CPU,
+//!   lets the command go, waits for the end, completes the file, and takes everything back;
+//! - [`Spool`] is what a worker writes: the bytes of the finished file's section but for the chunk count;
+//! - [`Remote`] takes a recording that leaves no file on this machine; a [`ChunkSink`] is either, for a worker;
+//! - a [`Sentry`] looks at some events while they are recorded, and can end the recording;
+//! - [`LiveStream`] hands sub-buffers out while they are filled, without a file;
+//! - [`extract()`] stores what is in the rings already: stopped buffers, snapshots, the last boot's;
+//! - [`recover()`] finishes the file of a killed recorder, with what is in its rings still;
+//! - [`header()`] says in a file without events what a recording would say of the kernel;
+//! - [`RecordSummary`] says what came of it.
+
+mod arguments;
+mod armed;
+mod at_the_end;
+mod audience;
+mod child;
+mod chunk;
+mod comms;
+mod date;
+mod drain;
+mod draining;
+mod dry_run;
+mod effort;
+mod ending;
+mod error;
+mod extract;
+mod feed;
+mod former;
+mod functions;
+mod header;
+mod languages;
+mod limits;
+mod live_rings;
+mod machine;
+mod marks;
+mod metadata;
+mod observer;
+mod offline;
+mod output;
+mod own;
+mod plan;
+mod proc_maps;
+mod recover;
+mod remote;
+mod restoring;
+mod ring_readers;
+mod sentry;
+mod session;
+mod setup;
+mod sink;
+mod spool;
+mod start;
+mod stop;
+mod store;
+mod stream;
+mod summary;
+mod symbols;
+mod trace_clock;
+mod tracer_settings;
+mod tsc;
+mod user;
+mod view;
+mod watch;
+mod worker;
+
+pub use crate::file::trace_dat::Compression;
+pub use audience::{Audience, LiveBuffer, LiveFacts};
+pub use child::{CommandError, Ended};
+pub use effort::{Efforts, PackingEffort};
+pub use error::{PlanError, RecordError};
+pub use extract::{Extracted, Ring, extract};
+pub use functions::FunctionFilters;
+pub use limits::{Limits, Reached};
+pub use machine::MachineSettings;
+pub use observer::{Live, Observer};
+pub use plan::{BufferPlan, EventPlan, Plan, TargetBuffer, Tasks};
+pub use sentry::Sentry;
+pub use session::{Beside, become_real_time, record, record_beside};
+pub use spool::Dropped;
+pub use store::RingTally;
+pub use stream::{LiveStream, Streamed};
+pub use summary::{BufferSummary, CpuSummary, RecordSummary, Totals};
+pub use tracer_settings::{TracerSettings, TracerTime};
+pub use user::{User, UserError};
+pub use watch::Interference;
+pub use worker::WorkerError;
+
+// Internal: for the program and its tests.
+#[doc(hidden)]
+pub use crate::base::sys::notice_children;
+#[doc(hidden)]
+pub use child::{Child, RecordedCommand};
+#[doc(hidden)]
+pub use chunk::{MAX_CHUNK, chunk_size};
+#[doc(hidden)]
+pub use comms::{Comm, CommLearner};
+#[doc(hidden)]
+pub use date::wall_clock_at_zero;
+#[doc(hidden)]
+pub use drain::{Drain, Progress};
+#[doc(hidden)]
+pub use dry_run::{COMMAND_PID, OWN_PID, dry_run};
+#[doc(hidden)]
+pub use feed::{Fed, Feed};
+#[doc(hidden)]
+pub use header::header;
+#[doc(hidden)]
+pub use limits::{Budget, MIN_RING_SHARE};
+#[doc(hidden)]
+pub use output::{new_file, trace_id};
+#[doc(hidden)]
+pub use own::{filter_of_other_tasks, filter_of_others};
+#[doc(hidden)]
+pub use recover::{Rings, left_unfinished, recover};
+#[doc(hidden)]
+pub use remote::{Remote, RemoteRing, Sent};
+#[doc(hidden)]
+pub use sink::ChunkSink;
+#[doc(hidden)]
+pub use spool::{AppendError, Keep, Spool};
+#[doc(hidden)]
+pub use start::{Mode, start};
+#[doc(hidden)]
+pub use stop::{Arrived, Signals, Watched, wait};
+#[doc(hidden)]
+pub use trace_clock::{TraceClockReader, main_clock};
+#[doc(hidden)]
+pub use view::uname;
+#[doc(hidden)]
+pub use worker::{Drained, Worker};

@@ -1,0 +1,612 @@
+//! A recording from its plan to its summary.
+
+mod warnings;
+
+use super::at_the_end::{AtTheEnd, mark_offline};
+use super::child::{Child, RecordedCommand};
+use super::chunk::chunk_size;
+use super::comms::{Comm, CommLearner, with_saved};
+use super::drain::{Drain, Progress};
+use super::draining::Draining;
+use super::ending::{end_of, pass_on};
+use super::error::{PlanError, RecordError, in_full};
+use super::limits::{Budget, MIN_RING_SHARE, Reached};
+use super::live_rings::LiveRings;
+use super::marks::marks;
+use super::observer::{Live, Observer};
+use super::offline::online_cpus;
+use super::output::{ClockFacts, Output};
+use super::own::own_threads;
+use super::plan::Plan;
+use super::proc_maps::ProcMaps;
+use super::remote::Remote;
+use super::restoring::restore_beside;
+use super::sentry::{Post, Sentry, look};
+use super::setup::{ResolvedEvents, SetUpBuffer, choose, no_functions, set_up_all};
+use super::spool::Keep;
+use super::stop::{Signals, Watched, wait};
+use super::summary::{BufferSummary, CpuSummary, RecordSummary};
+use super::symbols::{SymbolThread, SymbolizedFile};
+use super::tsc;
+use super::worker::{Drained, Worker, WorkerError, thread_time};
+use crate::base::sys;
+use crate::base::units::{ByteSize, Pid};
+use crate::control::tracefs::{EventName, Instance, Journal, Tracefs};
+use crate::file::ring_buffer::Lost;
+use crate::file::trace_dat::{ChunkScan, CpuRanges, LatencyResult, UnsavedEvents};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::eventfd::EventFd;
+use std::fs;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::{self, ScopedJoinHandle};
+use std::time::{Duration, Instant};
+
+/// Records what `plan` says and puts everything back as it was.
+///
+/// Signals that would end the process end the recording instead, and are passed on to the command.
+///
+/// # Errors
+/// [`RecordError`], before the first event only: then nothing is left of it, neither in tracefs nor on the disk. Later
+/// failures are in [`RecordSummary::error`] and [`RecordSummary::failures`].
+pub fn record(plan: &Plan, journal: Journal, observer: &mut dyn Observer) -> Result<RecordSummary, RecordError> {
+    record_beside(plan, Beside::default(), journal, observer)
+}
+
+/// Parts of a recording that are not data.
+#[derive(Default)]
+pub struct Beside<'a> {
+    /// Takes the recording instead of [`Plan::output`].
+    pub remote: Option<Arc<dyn Remote>>,
+    /// Looks at events while they are recorded.
+    pub sentry: Option<&'a mut dyn Sentry>,
+    /// Ends the recording when it is readable; signals are somebody else's then.
+    pub stop: Option<BorrowedFd<'a>>,
+}
+
+/// [`record()`], with what there is beside the plan.
+///
+/// # Errors
+/// As [`record()`].
+pub fn record_beside(
+    plan: &Plan,
+    beside: Beside<'_>,
+    mut journal: Journal,
+    observer: &mut dyn Observer,
+) -> Result<RecordSummary, RecordError> {
+    plan.check()?;
+    let tracefs = journal.tracefs().clone();
+    let chosen = choose_events(plan, &tracefs, |text| observer.warn(text))?;
+    let command = match &plan.command {
+        Some(words) => {
+            let command = RecordedCommand::find(words, plan.search_path.as_deref())?;
+            Some(match &plan.user {
+                Some(user) => command.run_as(user, &plan.environment),
+                None => command,
+            })
+        }
+        None => None,
+    };
+    let mut output = match beside.remote {
+        Some(remote) => Output::remote(remote)?,
+        None => Output::create(&plan.output)?,
+    };
+    if let Some(id) = plan.id {
+        output.set_id(id);
+    }
+    if let Some(priority) = plan.priority {
+        may_be_real_time(priority)?;
+    }
+    let signals = if beside.stop.is_some() { Signals::none() } else { Signals::block() };
+    let signals = signals.map_err(RecordError::Start)?;
+    let mut watched = match plan.tasks.pids.as_slice() {
+        [] => None,
+        pids => Some(Watched::open(pids).map_err(|(pid, e)| RecordError::Watch(pid, e))?),
+    };
+    // Before this process lists its own threads as not to be traced, which children would inherit.
+    let mut child = command.map(|command| command.fork_without(&output.held())).transpose()?;
+    if let Some(child) = child.as_mut().filter(|_| plan.proc_map) {
+        child.keep_maps()?;
+    }
+    // After the fork: what the child shares is copied, page by page, when it is let go here.
+    let mut symbols = SymbolThread::start(&tracefs).map_err(RecordError::Start)?;
+    output.read_formats(&tracefs, chosen.iter().flat_map(|chosen| chosen.events.keys().chain(&chosen.targets)))?;
+
+    observer.preparing(chosen.iter().map(|chosen| chosen.events.len()).sum());
+    let earlier = SessionRun::earlier_settings(&tracefs, plan, &chosen);
+    let command_pid = child.as_ref().map(Child::pid);
+    let watched_events = beside.sentry.as_ref().zip(chosen.first()).map(|(sentry, main)| main.only(sentry.events()));
+    let buffers = set_up_all(&mut journal, plan, chosen, command_pid)?;
+    let post = match (beside.sentry, watched_events, buffers.first()) {
+        (Some(sentry), Some(events), Some(main)) => {
+            Some(Post::set_up(&mut journal, plan, (main, events), sentry, command_pid)?)
+        }
+        _ => None,
+    };
+    let date = match (plan.date, buffers.first()) {
+        (true, _) if plan.known_date.is_some() => plan.known_date,
+        (true, Some(main)) => super::date::wall_clock_at_zero(&mut journal, &main.clock.current)?,
+        _ => None,
+    };
+    if plan.date && date.is_none() {
+        observer.warn("--date has no effect: the clock does not count time");
+    }
+    let tsc = if plan.tsc2nsec { Some(tsc_of(&buffers)?) } else { None };
+    let mut run = SessionRun {
+        plan,
+        journal,
+        buffers,
+        time: ClockFacts { date, tsc },
+        maps: Vec::new(),
+        online: online_cpus(),
+        output,
+        observer,
+        signals,
+        stop: beside.stop,
+        since: Instant::now(),
+        tracing_on: Duration::ZERO,
+    };
+    run.warn_of_earlier_settings(&earlier);
+    run.warn_of_markers();
+    if let Some(why) = no_functions(&run.journal, &plan.buffers, &plan.machine) {
+        run.observer.warn_of_loss(why);
+    }
+    run.warn_of_printk();
+    run.warn_of_earlier_events();
+    let brought = run.record(&mut child, watched.as_mut(), &mut symbols, post)?;
+    Ok(run.finish(child, brought, symbols))
+}
+
+pub(super) fn choose_events(
+    plan: &Plan,
+    tracefs: &Tracefs,
+    mut warn: impl FnMut(&str),
+) -> Result<Vec<ResolvedEvents>, RecordError> {
+    plan.machine.tracers.check(tracefs)?;
+    let top = tracefs.top();
+    let existing = match named_one_by_one(&top, plan) {
+        Some(named) => named,
+        None => top.events()?,
+    };
+    let mut unknown = Vec::new();
+    let chosen = plan
+        .buffers
+        .iter()
+        .map(|buffer| choose(&top, plan.allow_unknown_events, buffer, &existing, &mut unknown))
+        .collect::<Result<Vec<_>, _>>()?;
+    for error in &unknown {
+        warn(&error.to_string());
+    }
+    chosen.iter().flat_map(|chosen| &chosen.warnings).for_each(|text| warn(text));
+    let traces =
+        chosen.iter().any(|chosen| !chosen.events.is_empty()) || plan.buffers.iter().any(|b| b.tracer.is_some());
+    if !traces && plan.guests.is_empty() {
+        return Err(PlanError::NoEvents.into());
+    }
+    Ok(chosen)
+}
+
+/// The events that `plan` names, sorted, if it names each by itself and all exist: no others need to be known then, and
+/// reading the names of all takes a millisecond and more. Triggers and commands may name others.
+fn named_one_by_one(top: &Instance, plan: &Plan) -> Option<Vec<EventName>> {
+    let mut named = Vec::new();
+    for buffer in &plan.buffers {
+        if !buffer.functions.commands.is_empty() {
+            return None;
+        }
+        for event in &buffer.events {
+            named.extend(event.selection.whole_names().filter(|_| event.triggers.is_empty())?);
+        }
+    }
+    named.sort_unstable();
+    named.dedup();
+    // As the kernel has it in `available_events`: what has a switch of its own.
+    named.iter().all(|event| top.has(&event.file("enable"))).then_some(named)
+}
+
+/// The conversion of the time stamp counter to nanoseconds, if all `buffers` count by it.
+fn tsc_of(buffers: &[SetUpBuffer]) -> Result<(u32, u32), RecordError> {
+    if let Some(other) = buffers.iter().find(|buffer| buffer.clock.current != tsc::CLOCK) {
+        let buffer = other.instance.name().filter(|_| !other.name.is_empty());
+        let buffer = buffer.map_or("the recording".to_owned(), |name| format!("instance {name}"));
+        return Err(PlanError::NotTsc { buffer, clock: other.clock.current.clone() }.into());
+    }
+    tsc::conversion(buffers.iter().flat_map(|buffer| buffer.cpus.iter().map(|(cpu, _)| *cpu)))
+}
+
+/// A recording that is set up.
+struct SessionRun<'a> {
+    plan: &'a Plan,
+    journal: Journal,
+    buffers: Vec<SetUpBuffer>,
+    time: ClockFacts,
+    /// Of the processes that were there before.
+    maps: Vec<ProcMaps>,
+    /// CPUs that were online before tracing was switched on; `None` if the machine does not say.
+    online: Option<CpuRanges>,
+    output: Output,
+    observer: &'a mut dyn Observer,
+    signals: Signals,
+    stop: Option<BorrowedFd<'a>>,
+    since: Instant,
+    tracing_on: Duration,
+}
+
+/// Makes the threads end when their scope is left by an error or a panic.
+struct StopOnDrop<'a>(&'a EventFd);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        let _ = self.0.write(1);
+    }
+}
+
+/// Results of the threads.
+struct ThreadResults {
+    drained: Vec<Vec<Drained>>,
+    comms: Vec<(Pid, Comm)>,
+    /// Failures beside the rings.
+    failures: Vec<String>,
+    timed_out: bool,
+    /// User and system time of those that drain no ring.
+    threads: Vec<(&'static str, Duration)>,
+    limit: Option<Reached>,
+    /// A limit or a failure ended it.
+    cut_short: bool,
+    /// Why a sentry ended it.
+    stopped: Option<String>,
+}
+
+/// Room in a file bounded to `max_size` for what is written at the end: names of tasks, some four bytes each when packed,
+/// and the index; both grow with the events. For each of `rings` its counters, its place in the tables, what aligns its
+/// data.
+fn room_at_the_end(max_size: ByteSize, rings: u64) -> u64 {
+    (max_size.0 / 16).clamp(32 << 10, 256 << 10) + rings * (16 << 10)
+}
+
+impl SessionRun<'_> {
+    /// From the first thread to the last: everything is drained when this returns.
+    fn record(
+        &mut self,
+        child: &mut Option<Child>,
+        watched: Option<&mut Watched>,
+        symbols: &mut SymbolThread,
+        post: Option<Post<'_>>,
+    ) -> Result<ThreadResults, RecordError> {
+        let start = |e: nix::errno::Errno| RecordError::Start(e.into());
+        let (stop, failed) = (EventFd::new().map_err(start)?, Arc::new(EventFd::new().map_err(start)?));
+        let min_free = match self.plan.limits.min_free {
+            Some(size) => Some((self.output.any_file()?, size)),
+            None => None,
+        };
+        let budget = Budget::new(None, min_free, Some(Arc::clone(&failed)));
+        let progress = Progress { budget, ..Progress::default() };
+        let workers = self.workers(&progress)?;
+        let rings: Vec<usize> = workers.iter().map(Vec::len).collect();
+        let workers: Vec<Worker<'_>> = workers.into_iter().flatten().collect();
+        let learner = match CommLearner::start(self.buffers[0].cpus.iter().map(|(cpu, _)| cpu.0)) {
+            Ok(learner) => Some((learner, self.output.comm_spool()?)),
+            // Then there is saved_cmdlines alone, as for every other recorder.
+            Err(_) => None,
+        };
+        self.output.move_former_aside()?;
+        if !self.output.is_remote() {
+            // Before the file can be read: `recover` must find what belongs to it.
+            self.journal.note_recording(self.output.recording(&self.buffers)?)?;
+        }
+        symbols.write_to(self.output.begin(self.journal.tracefs(), self.plan, &self.buffers, self.time)?);
+        if self.output.wants_all_first()
+            && let Some(error) = symbols.error()
+        {
+            return Err(error);
+        }
+        if let Some(max_size) = self.plan.limits.max_size {
+            // All that is not events must be known before the first of them.
+            let rings = self.buffers.iter().map(|b| b.cpus.len() as u64).sum::<u64>();
+            let used = symbols.file_size() + room_at_the_end(max_size, rings);
+            progress.budget.set(max_size.0.checked_sub(used).filter(|left| *left > 0).ok_or(PlanError::MaxSize(used))?);
+        }
+        thread::scope(|scope| {
+            let stop_threads = StopOnDrop(&stop);
+            let spawn_failed = |e| RecordError::Start(e);
+            let draining = Draining::start(scope, workers, &stop, Some(&failed)).map_err(spawn_failed)?;
+            let learning = match learner {
+                Some((learner, spool)) => {
+                    let thread = thread::Builder::new().name("rtrace/comms".to_owned());
+                    let stop = &stop;
+                    let learn = move || timed(|| learner.run(stop.as_fd(), spool));
+                    Some(thread.spawn_scoped(scope, learn).map_err(spawn_failed)?)
+                }
+                None => None,
+            };
+            let (looking, beside) = match post {
+                Some(Post { sentry, buffer }) => {
+                    let rings = LiveRings::open([&buffer])?;
+                    let thread = thread::Builder::new().name("rtrace/stop-if".to_owned());
+                    let (stop, failed) = (&stop, &failed);
+                    // All others run already.
+                    let own = |all: bool| if all { Vec::new() } else { own_threads() };
+                    let all = self.plan.own_threads;
+                    let look = move || timed(|| look(sentry, rings, &own(all), stop, failed));
+                    (Some(thread.spawn_scoped(scope, look).map_err(spawn_failed)?), Some(buffer))
+                }
+                None => (None, None),
+            };
+            if self.plan.leaves_itself_out() {
+                let tids = own_threads();
+                for buffer in self.buffers.iter().chain(&beside) {
+                    buffer.leave_out(&mut self.journal, &tids)?;
+                }
+                self.buffers.iter_mut().for_each(|buffer| buffer.coverage.left_out.clone_from(&tids));
+            }
+            symbols.make_way();
+            self.since = Instant::now();
+            // A sentry sees no event that the recording has not.
+            for buffer in self.buffers.iter().chain(&beside) {
+                buffer.switch_on(&mut self.journal)?;
+            }
+            if let Some(child) = child {
+                child.open_gate()?;
+            }
+            self.output.keep_files();
+            if self.plan.proc_map {
+                self.maps = self.plan.tasks.pids.iter().filter_map(|pid| ProcMaps::read(*pid)).collect();
+            }
+            let granted: Vec<_> = self.buffers.iter().map(|b| (b.name.clone(), b.kib_per_cpu)).collect();
+            self.observer.started(&granted);
+            let timed_out = self.until_the_end(child.as_mut(), watched, &failed, &progress);
+            let cut_short = is_readable(failed.as_fd());
+            let mut failures = Vec::new();
+            for buffer in self.buffers.iter().chain(&beside) {
+                if let Err(error) = buffer.switch_off(&mut self.journal) {
+                    progress.still_on.store(true, Ordering::Relaxed);
+                    failures.push(in_full(&error));
+                }
+            }
+            self.tracing_on = self.since.elapsed();
+            drop(stop_threads);
+
+            // A thread that panicked takes this one along, as it should.
+            let every = self.observer.live_every();
+            let mut drained =
+                draining.finish(every, || self.observer.live(&Live::of(self.since, &self.buffers, &progress)));
+            let drained = rings.into_iter().map(|rings| drained.drain(..rings).collect()).collect();
+            let (comms, learning) = learning.map(joined).unwrap_or_default();
+            let mut threads = vec![("comms", learning)];
+            let looked = looking.map(joined).map(|(looked, time)| {
+                threads.push(("stop-if", time));
+                looked
+            });
+            let stopped = looked.transpose().unwrap_or_else(|failure| {
+                failures.push(failure);
+                None
+            });
+            Ok(ThreadResults {
+                drained,
+                comms,
+                failures,
+                timed_out,
+                threads,
+                limit: progress.budget.reached(),
+                cut_short,
+                stopped: stopped.flatten(),
+            })
+        })
+    }
+
+    fn workers<'p>(&mut self, progress: &'p Progress) -> Result<Vec<Vec<Worker<'p>>>, RecordError> {
+        let rings: usize = self.buffers.iter().map(|b| b.cpus.len()).sum();
+        let limits = &self.plan.limits;
+        let share = limits.ring_size.map(|size| size.0 / rings.max(1) as u64);
+        if share.is_some_and(|share| share < MIN_RING_SHARE.0) {
+            return Err(PlanError::RingSize { cpus: rings, least: MIN_RING_SHARE.0 * rings as u64 }.into());
+        }
+        let share = share.or(limits.ring_per_cpu.map(|size| size.0));
+        let least = self.buffers.iter().map(|buffer| 2 * buffer.sub_buffer as u64).max().unwrap_or(0);
+        if share.is_some_and(|share| share < least) {
+            return Err(PlanError::PerCpuSize(least).into());
+        }
+        let keep = limits.is_ring().then_some(Keep { size: share, time: limits.ring_time });
+        let (_, header_page) = self.journal.tracefs().header_page()?;
+        let mut workers = Vec::new();
+        for buffer in &self.buffers {
+            let drain = Drain {
+                sub_buffer: buffer.sub_buffer,
+                chunk: chunk_size(buffer.sub_buffer, rings, keep.and_then(|k| k.size).map(|share| share / 8)),
+                compression: self.plan.compression,
+                scan: Some(ChunkScan::new(&header_page, buffer.sub_buffer)),
+                no_splice: self.plan.no_splice,
+                ready_at_wake: buffer.ready_at_wake,
+                ring: buffer.kib_per_cpu.map_or(0, |kib| kib as usize * 1024),
+                priority: self.plan.priority,
+                poll_every: self.plan.poll_every,
+                lost_before: Lost::None,
+            };
+            let mut of_buffer = Vec::new();
+            for (cpu, before) in buffer.cpus.iter().filter(|_| !buffer.is_text) {
+                let cpu = *cpu;
+                let ring =
+                    fs::File::open(buffer.instance.trace_pipe_raw(cpu)).map_err(|e| WorkerError::Ring(cpu, e))?;
+                let spool = self.output.spool(buffer, cpu, self.plan.compression, keep)?;
+                let worker = Worker::new(cpu, ring, spool, drain, progress)?;
+                of_buffer.push(match fs::File::open(buffer.instance.stats_file(cpu)) {
+                    Ok(stats) => worker.watch(stats, before),
+                    Err(_) => worker,
+                });
+            }
+            workers.push(of_buffer);
+        }
+        Ok(workers)
+    }
+
+    /// Waits for what ends the recording; true if that was `--timeout`.
+    fn until_the_end(
+        &mut self,
+        mut child: Option<&mut Child>,
+        mut watched: Option<&mut Watched>,
+        failed: &EventFd,
+        progress: &Progress,
+    ) -> bool {
+        let since = self.since;
+        let end = self.plan.duration.map(|duration| since + duration);
+        let timeout = self.plan.timeout.map(|timeout| since + timeout);
+        let mut tick = self.observer.live_every().map(|every| since + every);
+        loop {
+            let stopped = self.stop.is_some_and(is_readable);
+            if stopped || pass_on(&self.signals, child.as_deref_mut()) || is_readable(failed.as_fd()) {
+                return false;
+            }
+            if child.as_deref_mut().is_some_and(|child| child.try_wait().is_some())
+                // A command that is followed as well has the last word.
+                || watched.as_deref_mut().is_some_and(Watched::all_gone) && child.is_none()
+            {
+                return false;
+            }
+            let now = Instant::now();
+            let reached = |deadline: Option<Instant>| deadline.is_some_and(|deadline| deadline <= now);
+            if reached(timeout) {
+                return true;
+            }
+            if reached(end) {
+                return false;
+            }
+            if reached(tick) {
+                self.observer.live(&Live::of(since, &self.buffers, progress));
+                tick = self.observer.live_every().map(|every| now + every);
+            }
+            let deadline = [end, timeout, tick].into_iter().flatten().min();
+            let ends = [Some(failed.as_fd()), child.as_deref().and_then(Child::end), self.stop];
+            let ends: Vec<_> = ends.into_iter().flatten().collect();
+            wait(&self.signals, watched.as_deref(), &ends, deadline);
+        }
+    }
+
+    /// The file and, at the same time, tracefs as it was: removing an instance takes the kernel as long as reading its
+    /// symbols. Then the command's end. An error does not keep the rest from being done and counted.
+    fn finish(mut self, mut child: Option<Child>, brought: ThreadResults, symbols: SymbolThread) -> RecordSummary {
+        let ThreadResults { mut drained, comms, mut failures, mut timed_out, mut threads, limit, cut_short, stopped } =
+            brought;
+        let mut error = None;
+        let removed = self.output.was_removed();
+        for drained in drained.iter_mut().flatten() {
+            drained.forget_removed(removed, &mut failures);
+        }
+        let offline = mark_offline(&mut drained, self.online.as_ref());
+        let mut buffers = self.summaries(&drained, &mut failures);
+        // A limit that the user set is no loss, but for one that others' use of the disk reaches.
+        let is_cut = cut_short && limit != Some(Reached::MaxSize) && stopped.is_none()
+            || drained.iter().flatten().any(|drained| drained.error.is_some());
+        let lost: Vec<UnsavedEvents> = (buffers.iter().zip(&drained))
+            .flat_map(|(buffer, drained)| buffer.cpus.iter().zip(drained).map(|found| (&buffer.name, found)))
+            .flat_map(|(buffer, (cpu, drained))| marks(buffer, drained, cpu.unread, is_cut))
+            .collect();
+        let spools: Vec<Vec<_>> = drained.into_iter().map(|cpus| cpus.into_iter().map(|d| d.spool).collect()).collect();
+        let end = AtTheEnd::read(self.journal.tracefs(), &self.buffers, &offline);
+        let texts = self.buffers.iter().zip(&mut buffers).filter(|(buffer, _)| buffer.is_text).zip(&end.texts);
+        for ((_, summary), text) in texts {
+            summary.latency = text.as_ref().ok().and_then(|text| LatencyResult::parse(text));
+        }
+        let comms = with_saved(comms, &self.journal.tracefs().saved_cmdlines().unwrap_or_default());
+        self.maps.iter_mut().for_each(ProcMaps::update);
+        let maps: Vec<&ProcMaps> = self.maps.iter().chain(child.as_mut().and_then(Child::maps)).collect();
+        let (former, mut file_size) = (self.output.former().map(Path::to_owned), 0);
+        let (undone, restored) = restore_beside(self.journal, self.plan.keep, || {
+            let written = symbols.written();
+            if let Some(SymbolizedFile { writer, error, time }) = written {
+                self.output.resume(writer);
+                failures.extend(error.as_ref().map(|error| in_full(error)));
+                threads.push(("symbols", time));
+            }
+            if removed {
+                error = Some(RecordError::Removed(self.plan.output.clone()));
+                self.output.give_up(spools.into_iter().flatten());
+                return;
+            }
+            let finished = self.output.finish(&self.buffers, end, (spools, &lost), (&comms, &maps));
+            let finished = match finished {
+                Ok(_) if self.plan.version6 => self.output.rewrite_as_version6(),
+                finished => finished,
+            };
+            file_size = finished.unwrap_or_else(|failed| {
+                error = Some(failed);
+                self.output.size()
+            });
+        });
+        threads.push(("restore", restored));
+        if let Err(undo) = undone {
+            match error {
+                None => error = Some(undo.into()),
+                Some(_) => failures.push(in_full(&undo)),
+            }
+        }
+        let timeout = self.plan.timeout.map(|timeout| self.since + timeout);
+        let command = child.as_mut().and_then(|child| end_of(child, &self.signals, timeout, &mut timed_out));
+        threads.insert(0, ("main", thread_time()));
+        let untraced = cut_short.then(|| self.since.elapsed().saturating_sub(self.tracing_on));
+        RecordSummary {
+            output: self.plan.output.clone(),
+            former,
+            file_size,
+            buffers,
+            offline,
+            tracing_on: self.tracing_on,
+            untraced,
+            command,
+            timed_out,
+            limit,
+            stopped,
+            kept_newest: self.plan.limits.is_ring(),
+            threads,
+            failures,
+            error,
+        }
+    }
+
+    /// The events taken from each ring, and its counters.
+    fn summaries(&self, drained: &[Vec<Drained>], failures: &mut Vec<String>) -> Vec<BufferSummary> {
+        let mut buffers = Vec::new();
+        for (buffer, drained) in self.buffers.iter().zip(drained) {
+            let mut cpus = Vec::new();
+            for ((cpu, before), drained) in buffer.cpus.iter().zip(drained) {
+                let after = buffer.instance.cpu_stats(*cpu).map_err(|error| failures.push(in_full(&error))).ok();
+                let ring = buffer.kib_per_cpu.unwrap_or(0) * 1024;
+                cpus.push(CpuSummary::new(drained, ring, self.since, before, after.as_ref()));
+                failures.extend(drained.error.as_ref().map(ToString::to_string));
+            }
+            let (name, kib_per_cpu) = (buffer.name.clone(), buffer.kib_per_cpu);
+            buffers.push(BufferSummary { name, kib_per_cpu, cpus, latency: None });
+        }
+        buffers
+    }
+}
+
+/// Gives the calling thread the real-time priority `priority` (SCHED_FIFO, 1 to 99).
+///
+/// # Errors
+/// `EPERM` without `CAP_SYS_NICE`, `EINVAL` for another number.
+pub fn become_real_time(priority: i32) -> std::io::Result<()> {
+    sys::real_time(priority)
+}
+
+/// Tries a real-time priority on a thread that does nothing.
+fn may_be_real_time(priority: i32) -> Result<(), RecordError> {
+    let tried = thread::scope(|scope| joined(scope.spawn(|| sys::real_time(priority))));
+    tried.map_err(|e| RecordError::Priority(priority, e))
+}
+
+/// The result of a thread's work, and its CPU time.
+fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    (work(), thread_time())
+}
+
+fn is_readable(fd: BorrowedFd<'_>) -> bool {
+    let mut fds = [PollFd::new(fd, PollFlags::POLLIN)];
+    matches!(poll(&mut fds, PollTimeout::ZERO), Ok(1..))
+}
+
+/// The result of a thread; its panic becomes ours.
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}

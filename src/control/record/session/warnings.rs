@@ -1,0 +1,112 @@
+//! Warnings at the start: events that this recording will not hold, or holds unasked.
+
+use super::SessionRun;
+use crate::base::units::counted;
+use crate::control::record::plan::{BufferPlan, Plan, TargetBuffer};
+use crate::control::record::setup::{Markers, ResolvedEvents};
+use crate::control::tracefs::{Instance, Tracefs};
+use std::fs;
+
+/// Filters and triggers that an existing buffer has for events of the recording, which did not ask for any.
+pub(super) struct EarlierSettings {
+    /// `instance foo`, `the top level`.
+    place: String,
+    /// One such event, its filter, and number of such events.
+    filter: Option<(String, String)>,
+    filters: u64,
+    /// One event with a trigger, the trigger, and number of triggers.
+    trigger: Option<(String, String)>,
+    triggers: u64,
+}
+
+fn settings_of(instance: &Instance, chosen: &ResolvedEvents) -> Option<EarlierSettings> {
+    let place = instance.name().map_or("the top level".to_owned(), |name| format!("instance {name}"));
+    let mut found = EarlierSettings { place, filter: None, filters: 0, trigger: None, triggers: 0 };
+    for (event, wish) in &chosen.events {
+        if let (None, Ok(Some(filter))) = (&wish.filter, instance.filter(event)) {
+            found.filters += 1;
+            found.filter.get_or_insert_with(|| (event.to_string(), filter));
+        }
+        for trigger in instance.triggers(event).unwrap_or_default() {
+            found.triggers += 1;
+            found.trigger.get_or_insert_with(|| (event.to_string(), trigger));
+        }
+    }
+    (found.filters + found.triggers > 0).then_some(found)
+}
+
+impl SessionRun<'_> {
+    /// Filters and triggers that existing buffers have for the events that are to be recorded.
+    pub(super) fn earlier_settings(tracefs: &Tracefs, plan: &Plan, chosen: &[ResolvedEvents]) -> Vec<EarlierSettings> {
+        let existing = |place: &TargetBuffer| match place {
+            TargetBuffer::Top => Some(tracefs.top()),
+            TargetBuffer::Instance(name) => tracefs.instance(name).ok(),
+            TargetBuffer::Private => None,
+        };
+        let of = |(buffer, chosen): (&BufferPlan, &ResolvedEvents)| settings_of(&existing(&buffer.place)?, chosen);
+        plan.buffers.iter().zip(chosen).filter_map(of).collect()
+    }
+
+    /// A filter that somebody left behind is the likeliest reason of a recording without events.
+    pub(super) fn warn_of_earlier_settings(&mut self, earlier: &[EarlierSettings]) {
+        for EarlierSettings { place, filter, filters, trigger, triggers } in earlier {
+            let of = place.strip_prefix("instance ").map_or(String::new(), |name| format!(" -B {name}"));
+            if let Some((event, filter)) = filter {
+                self.observer.warn(&format!(
+                    "{place} already has {}, as `{filter}` of {event}; `rtrace filter clear{of} {event}` removes it",
+                    counted(*filters, "filter"),
+                ));
+            }
+            if let Some((event, trigger)) = trigger {
+                self.observer.warn(&format!(
+                    "{place} already has {}, as `{trigger}` of {event}; `rtrace trigger list{of}` shows them",
+                    counted(*triggers, "trigger"),
+                ));
+            }
+        }
+    }
+
+    pub(super) fn warn_of_markers(&mut self) {
+        if self.buffers.iter().any(|buffer| buffer.markers == Markers::Missing) {
+            self.observer.warn(
+                "what applications write to trace_marker is not recorded: this kernel cannot copy it into an instance; \
+                 --top records it",
+            );
+        }
+    }
+
+    /// trace_printk() writes to the top-level buffer only. Modules that call it have a section for its formats.
+    pub(super) fn warn_of_printk(&mut self) {
+        let at_top = self.buffers.iter().any(|buffer| buffer.instance.name().is_none());
+        let callers = if at_top { Vec::new() } else { modules_with("__trace_printk_fmt") };
+        if !callers.is_empty() {
+            let text = format!(
+                "what trace_printk() writes is not recorded, and {} may call it; --top records it",
+                callers.join(", ")
+            );
+            self.observer.warn_of_loss(&text);
+        }
+    }
+
+    /// The kernel gives no sub-buffer away without taking it out of its ring.
+    pub(super) fn warn_of_earlier_events(&mut self) {
+        for buffer in self.buffers.iter().filter(|buffer| buffer.held_before > 0) {
+            let (place, of) = match buffer.instance.name() {
+                Some(name) => (format!("instance {name}"), format!(" -B {name}")),
+                None => ("the top-level buffer".to_owned(), String::new()),
+            };
+            self.observer.warn(&format!(
+                "{place} holds {} from before: they move to the start of {}; `rtrace clear{of}` drops them",
+                counted(buffer.held_before, "event"),
+                self.plan.output.display()
+            ));
+        }
+    }
+}
+
+/// The loaded modules that have a section of this name.
+fn modules_with(section: &str) -> Vec<String> {
+    let modules = fs::read_dir("/sys/module").into_iter().flatten().flatten();
+    let having = modules.filter(|module| module.path().join("sections").join(section).exists());
+    having.map(|module| module.file_name().to_string_lossy().into_owned()).collect()
+}

@@ -1,0 +1,107 @@
+//! Destinations of a worker's chunks: a spool on this machine, or a ring's place on another one.
+
+use super::remote::RemoteRing;
+use super::spool::{AppendError, Dropped, Spool};
+use crate::file::trace_dat::{ChunkFacts, ChunkIndex};
+use std::io;
+
+/// A CPU's data as it is written.
+#[derive(Debug)]
+pub enum ChunkSink {
+    /// A file.
+    Spool(Spool),
+    /// Another machine, and the index of the chunks that it has taken.
+    Remote(Box<dyn RemoteRing>, ChunkIndex),
+}
+
+impl From<Spool> for ChunkSink {
+    fn from(spool: Spool) -> Self {
+        ChunkSink::Spool(spool)
+    }
+}
+
+impl ChunkSink {
+    /// As [`Spool::append`].
+    ///
+    /// # Errors
+    /// The file system's or the connection's.
+    pub fn append(&mut self, chunk: &[u8], raw: u64) -> Result<(), AppendError> {
+        match self {
+            ChunkSink::Spool(spool) => spool.append(chunk, raw),
+            ChunkSink::Remote(ring, _) => ring.append(chunk, raw).map_err(|source| AppendError { source, room: 0 }),
+        }
+    }
+
+    /// As [`Spool::note`].
+    pub fn note(&mut self, facts: Option<ChunkFacts>) {
+        match self {
+            ChunkSink::Spool(spool) => spool.note(facts),
+            ChunkSink::Remote(ring, index) => {
+                ring.note(facts.and_then(|facts| facts.events).unwrap_or(0));
+                index.push(facts);
+            }
+        }
+    }
+
+    /// As [`Spool::drop_old`].
+    ///
+    /// # Errors
+    /// The file system's.
+    pub fn drop_old(&mut self) -> io::Result<()> {
+        match self {
+            ChunkSink::Spool(spool) => spool.drop_old(),
+            ChunkSink::Remote(..) => Ok(()),
+        }
+    }
+
+    /// Bytes of the section so far.
+    #[expect(clippy::len_without_is_empty, reason = "not needed")]
+    pub fn len(&self) -> u64 {
+        match self {
+            ChunkSink::Spool(spool) => spool.len(),
+            ChunkSink::Remote(ring, _) => ring.taken(),
+        }
+    }
+
+    /// As [`Spool::dropped`].
+    pub fn dropped(&self) -> Dropped {
+        match self {
+            ChunkSink::Spool(spool) => spool.dropped(),
+            ChunkSink::Remote(..) => Dropped::default(),
+        }
+    }
+
+    /// Data that was taken and is gone: removed from the directory meanwhile, or lost on its way, which is waited for.
+    pub fn forget_removed(&mut self) -> Dropped {
+        match self {
+            ChunkSink::Spool(spool) => spool.forget_removed(),
+            ChunkSink::Remote(ring, _) => ring.settle(),
+        }
+    }
+
+    /// As [`Spool::into_counts`]; of another machine the number of chunks is not known.
+    ///
+    /// # Errors
+    /// The file system's.
+    pub fn into_counts(self) -> io::Result<(u64, u32, ChunkIndex)> {
+        match self {
+            ChunkSink::Spool(spool) => spool.into_counts(),
+            ChunkSink::Remote(ring, index) => Ok((ring.taken(), 0, index)),
+        }
+    }
+
+    /// False if somebody removed all of it.
+    pub(super) fn is_there(&self) -> bool {
+        match self {
+            ChunkSink::Spool(spool) => spool.is_there(),
+            ChunkSink::Remote(..) => true,
+        }
+    }
+
+    /// Removes its files.
+    pub fn remove(self) {
+        if let ChunkSink::Spool(spool) = self {
+            spool.remove();
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Starting to trace without recording: the plan is carried out and left so.
+
+use super::armed::Armed;
+use super::error::{PlanError, RecordError};
+use super::machine::MachineSettings;
+use super::plan::{BufferPlan, TargetBuffer, Tasks};
+use super::setup::{ResolvedEvents, choose, leave_out, no_functions, place, set_buffer, set_filters};
+use crate::control::tracefs::{Error, EventName, FunctionList, Instance, Journal, WriteMode};
+
+/// The fate of an instance's earlier settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// It is switched off first: tracer, events, filters, pids, what the ring buffer holds; tracing is on afterwards.
+    Start,
+    /// It stays, but for what the plan names; tracing stays on or off.
+    Set,
+}
+
+/// Carries out `buffers` and leaves tracing so, or, if anything fails, as it was. Gives warnings: which of
+/// the patterns named nothing, if `allow_unknown`, and which filters some of their events cannot have.
+///
+/// # Errors
+/// [`RecordError::Plan`], [`RecordError::Tracefs`].
+pub fn start(
+    mut journal: Journal,
+    buffers: &[BufferPlan],
+    tasks: &Tasks,
+    machine: &MachineSettings,
+    allow_unknown: bool,
+    mode: Mode,
+) -> Result<Vec<String>, RecordError> {
+    if tasks.children && tasks.pids.is_empty() {
+        return Err(PlanError::NoParents.into());
+    }
+    machine.tracers.check(journal.tracefs())?;
+    for buffer in buffers {
+        let running = if mode == Mode::Set { running_tracer(&journal, buffer)? } else { None };
+        buffer.functions.check(buffer.tracer.as_deref().or(running.as_deref()))?;
+    }
+    // The top level's events are those of every instance; a wrong name is found before anything is changed.
+    let top = journal.tracefs().top();
+    let existing = top.events()?;
+    let mut unknown = Vec::new();
+    let mut chosen = Vec::new();
+    for buffer in buffers {
+        chosen.push(choose(&top, allow_unknown, buffer, &existing, &mut unknown)?);
+    }
+    let unknown = unknown.iter().map(Error::to_string);
+    let mut warnings: Vec<String> =
+        unknown.chain(chosen.iter().flat_map(|chosen| chosen.warnings.iter().cloned())).collect();
+    warnings.extend(no_functions(&journal, buffers, machine).map(str::to_owned));
+    machine.set(&mut journal)?;
+    let mut cleared = Vec::new();
+    let mut started: Vec<(Instance, Armed)> = Vec::new();
+    for (buffer, chosen) in buffers.iter().zip(chosen) {
+        let tracefs = journal.tracefs().clone();
+        let instance = place(&mut journal, &tracefs, &buffer.place)?;
+        if mode == Mode::Start {
+            journal.set_on(&instance, false)?;
+            if !journal.created(&instance) {
+                switch_off(&mut journal, &instance, &existing)?;
+                cleared.push(instance.clone());
+            }
+        }
+        set_buffer(&mut journal, &instance, buffer)?;
+        if !tasks.pids.is_empty() {
+            journal.trace_only(&instance, &tasks.pids, tasks.children)?;
+            if buffer.traces_functions() && instance.has("set_ftrace_pid") {
+                journal.trace_functions_only(&instance, &tasks.pids, tasks.children)?;
+            }
+        }
+        // The function tracer may be started later.
+        leave_out(&mut journal, &instance, tasks, mode == Mode::Set || buffer.traces_functions())?;
+        let armed = Armed::new(chosen.triggers(), &buffer.functions.commands);
+        for list in events(&mut journal, &instance, chosen, buffer, machine)? {
+            let all = if list == FunctionList::Filter || list == FunctionList::Graph {
+                "all functions are traced"
+            } else {
+                "no function is left out"
+            };
+            warnings.push(format!("{} is empty now: {all}", list.file()));
+        }
+        armed.set_uncounted(&mut journal, &instance)?;
+        started.push((instance, armed));
+    }
+    // Changes that cannot be undone come when all else has worked.
+    for instance in &cleared {
+        journal.act(instance, "trace", "", WriteMode::Truncate)?;
+    }
+    for (instance, armed) in &started {
+        if mode == Mode::Start {
+            journal.set_on(instance, true)?;
+        }
+        armed.set_counted(&mut journal, instance)?;
+    }
+    journal.keep()?;
+    Ok(warnings)
+}
+
+/// The tracer that runs in the instance of `buffer`, if there are one and a list of functions for it.
+fn running_tracer(journal: &Journal, buffer: &BufferPlan) -> Result<Option<String>, Error> {
+    let tracefs = journal.tracefs();
+    let instance = match &buffer.place {
+        _ if buffer.functions.is_empty() => return Ok(None),
+        TargetBuffer::Top => tracefs.top(),
+        TargetBuffer::Instance(name) if tracefs.instances()?.contains(name) => tracefs.instance(name)?,
+        TargetBuffer::Instance(_) | TargetBuffer::Private => return Ok(None),
+    };
+    Ok(Some(instance.current_tracer()?).filter(|tracer| tracer != "nop"))
+}
+
+/// Filters before events, so that nothing unfiltered gets in.
+fn events(
+    journal: &mut Journal,
+    instance: &Instance,
+    chosen: ResolvedEvents,
+    buffer: &BufferPlan,
+    machine: &MachineSettings,
+) -> Result<Vec<FunctionList>, RecordError> {
+    set_filters(journal, instance, &chosen)?;
+    let names: Vec<EventName> = chosen.events.keys().cloned().collect();
+    journal.enable_events(instance, &names)?;
+    journal.disable_events(instance, &chosen.left_out)?;
+    machine.set_tracer(journal, instance, buffer)
+}
+
+fn switch_off(journal: &mut Journal, instance: &Instance, existing: &[EventName]) -> Result<(), Error> {
+    journal.set(instance, "current_tracer", "nop")?;
+    journal.disable_events(instance, &instance.enabled_events()?)?;
+    for (list, file) in [(FunctionList::Filter, "set_ftrace_filter"), (FunctionList::NoTrace, "set_ftrace_notrace")] {
+        let set = |line: &str| !line.is_empty() && !line.starts_with('#');
+        if instance.read(file).is_ok_and(|text| text.lines().any(set)) {
+            journal.set_functions(instance, list, &[String::new()])?;
+        }
+    }
+    for event in existing {
+        if instance.filter(event).is_ok_and(|filter| filter.is_some()) {
+            journal.set_filter(instance, event, "0")?;
+        }
+    }
+    if instance.has("set_event_pid") {
+        // Set in any case: an empty list is in force as well.
+        journal.set(instance, "set_event_pid", "")?;
+    }
+    Ok(())
+}

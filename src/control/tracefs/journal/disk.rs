@@ -1,0 +1,199 @@
+//! The journal's file: one JSON line for the session, then one for each undo, appended before the write it undoes.
+
+use super::private_dir::PrivateDir;
+use super::recorded::JournalledRecording;
+use super::undo::Undo;
+use crate::control::tracefs::Error;
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
+use nix::sys::signal::kill;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Default directory of the journals: a file system that, like tracefs, starts empty at boot.
+pub const DIR: &str = "/run/rtrace";
+
+const SUFFIX: &str = ".journal";
+const VERSION: u32 = 1;
+/// Most bytes of a journal: lists of all functions, saved for a hundred instances.
+const MOST: u64 = 64 << 20;
+
+/// The first line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct JournalHeader {
+    /// Version of this file's layout.
+    pub(super) rtrace_journal: u32,
+    /// /proc/sys/kernel/random/boot_id: after a reboot there is nothing to undo.
+    pub(super) boot: String,
+    pub(super) pid: u32,
+    pub(super) tracefs: PathBuf,
+    pub(super) command: String,
+}
+
+/// The journal of this process, locked and growing.
+#[derive(Debug)]
+pub(super) struct Disk {
+    dir: PrivateDir,
+    name: String,
+    file: Flock<File>,
+}
+
+impl Disk {
+    pub(super) fn create(dir: &Path, tracefs: &Path, command: &str) -> Result<Self, Error> {
+        let failed = |path: PathBuf| move |cause| Error::Journal { action: "create", path, cause };
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(failed(dir.to_owned()))?;
+        let private = PrivateDir::open(dir).map_err(failed(dir.to_owned()))?;
+        let pid = std::process::id();
+        let header = JournalHeader {
+            rtrace_journal: VERSION,
+            boot: boot_id(),
+            pid,
+            tracefs: tracefs.to_owned(),
+            command: command.to_owned(),
+        };
+        // Processes of two pid namespaces may have the same pid: the first free number is taken.
+        const MOST_OF_ONE_PID: u32 = 10_000;
+        for number in 0..MOST_OF_ONE_PID {
+            let name = format!("{pid}-{number}");
+            // It gets its name when it is locked and has its header: no scan can take it for an orphan before that.
+            let unborn = format!(".{name}");
+            let file = match private.create(&unborn) {
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
+                other => other.map_err(failed(dir.join(&unborn)))?,
+            };
+            let locked = Flock::lock(file, FlockArg::LockExclusiveNonblock);
+            let file = locked.map_err(|(_, e)| failed(dir.join(&unborn))(e.into()))?;
+            let dir = private.try_clone().map_err(failed(dir.to_owned()))?;
+            let mut disk = Disk { dir, name: format!("{name}{SUFFIX}"), file };
+            disk.line(&header)?;
+            match private.publish(&unborn, &disk.name) {
+                Ok(()) => return Ok(disk),
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(failed(disk.path())(e)),
+            }
+        }
+        Err(failed(dir.to_owned())(io::ErrorKind::AlreadyExists.into()))
+    }
+
+    pub(super) fn append(&mut self, undo: &Undo) -> Result<(), Error> {
+        self.line(undo)
+    }
+
+    fn line(&mut self, value: &impl Serialize) -> Result<(), Error> {
+        let failed = |cause| Error::Journal { action: "write", path: self.path(), cause };
+        let mut line = serde_json::to_vec(value).map_err(|e| failed(e.into()))?;
+        line.push(b'\n');
+        (&*self.file).write_all(&line).map_err(failed)
+    }
+
+    pub(super) fn remove(self) -> Result<(), Error> {
+        remove(&self.dir, &self.name)
+    }
+
+    fn path(&self) -> PathBuf {
+        self.dir.path_of(&self.name)
+    }
+}
+
+/// An abandoned journal, locked by this process now.
+#[derive(Debug)]
+pub(super) struct Abandoned {
+    pub(super) header: JournalHeader,
+    pub(super) entries: Vec<Undo>,
+    pub(super) recording: Option<JournalledRecording>,
+    pub(super) lock: Flock<File>,
+}
+
+/// Takes the lock of a journal; waits for at most `patience` if its writer is gone: then another command looks at it.
+fn lock_abandoned(mut file: File, patience: Duration) -> Option<Flock<File>> {
+    let begun = Instant::now();
+    loop {
+        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            Ok(locked) => return Some(locked),
+            Err((unlocked, _)) => file = unlocked,
+        }
+        let writer = read_header(&file)?.pid;
+        let lives = kill(nix::unistd::Pid::from_raw(writer.try_into().ok()?), None) != Err(Errno::ESRCH);
+        if lives || begun.elapsed() >= patience {
+            return None;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The first line of a journal that another process may hold.
+fn read_header(file: &File) -> Option<JournalHeader> {
+    let mut begin = [0; 16 << 10];
+    let len = file.read_at(&mut begin, 0).ok()?;
+    serde_json::from_slice(begin.get(..len)?.split(|byte| *byte == b'\n').next()?).ok()
+}
+
+/// Reads the journal `name` if no process holds it, or lets go of it within `patience` because it only looks; `None` if someone does, if it went away, or if it is from before a reboot
+/// (it is removed then).
+pub(super) fn read_abandoned(dir: &PrivateDir, name: &str, patience: Duration) -> Result<Option<Abandoned>, Error> {
+    let path = dir.path_of(name);
+    let failed = |cause| Error::Journal { action: "read", path: path.clone(), cause };
+    let file = match dir.open_file(name) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        other => other.map_err(failed)?,
+    };
+    let Some(file) = lock_abandoned(file, patience) else { return Ok(None) };
+    let metadata = file.metadata().map_err(failed)?;
+    if metadata.nlink() == 0 {
+        return Ok(None); // its owner finished between our open and our lock
+    }
+    if metadata.len() > MOST {
+        return Err(failed(io::Error::other("it is larger than any journal")));
+    }
+    let mut text = String::new();
+    (&*file).take(MOST).read_to_string(&mut text).map_err(failed)?;
+    let bad = |line: usize| Error::JournalContent { path: path.clone(), line };
+    // A line without its end was being written when its process died: the write it announces was not done.
+    let mut lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    let header: JournalHeader = lines.next().and_then(|l| serde_json::from_str(l).ok()).ok_or_else(|| bad(1))?;
+    if header.rtrace_journal != VERSION {
+        return Err(bad(1));
+    }
+    if header.boot != boot_id() {
+        remove(dir, name)?;
+        return Ok(None);
+    }
+    let mut entries: Vec<Undo> = Vec::new();
+    let mut recording = None;
+    for (number, line) in (2..).zip(lines) {
+        let undo = serde_json::from_str(line).ok().filter(Undo::stays_inside).ok_or_else(|| bad(number))?;
+        match undo {
+            Undo::NotMade { name } => entries.retain(|noted| *noted != Undo::Instance { name: name.clone() }),
+            Undo::Recording(noted) => recording = Some(noted),
+            undo => entries.push(undo),
+        }
+    }
+    Ok(Some(Abandoned { header, entries, recording, lock: file }))
+}
+
+/// The names of the journals in `dir`, regardless of their owner, sorted.
+pub(super) fn all(dir: &PrivateDir) -> Result<Vec<String>, Error> {
+    let failed = |cause| Error::Journal { action: "read", path: dir.path_of(""), cause };
+    let mut names = dir.names().map_err(failed)?;
+    names.retain(|name| name.ends_with(SUFFIX));
+    names.sort();
+    Ok(names)
+}
+
+pub(super) fn remove(dir: &PrivateDir, name: &str) -> Result<(), Error> {
+    match dir.remove(name) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => {
+            Err(Error::Journal { action: "remove", path: dir.path_of(name), cause: e })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn boot_id() -> String {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
+}

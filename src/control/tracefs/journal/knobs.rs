@@ -1,0 +1,149 @@
+//! Setting one knob: what it said is noted, what the kernel granted is read back.
+
+use super::core::Journal;
+use super::restore::{may_hide_a_list, value_to_write, was_refused};
+use super::undo::Undo;
+use crate::base::units::CpuId;
+use crate::control::tracefs::{BufferSize, Error, EventName, Instance, WriteMode};
+use crate::language::trigger::{EventRef, Trigger, TriggerAction};
+use nix::errno::Errno;
+
+impl Journal {
+    /// Sets a knob to `value` and gives what it says afterwards, trimmed. A knob that already has the value is not
+    /// written: writing `trace_clock`, for one, clears the ring buffer.
+    ///
+    /// # Errors
+    /// [`Error::File`] with the kernel's complaint; [`Error::Unsupported`] if there is no such knob;
+    /// [`Error::Content`] if its present value could not be put back.
+    pub fn set(&mut self, instance: &Instance, file: &str, value: &str) -> Result<String, Error> {
+        let path = instance.relative(file);
+        let created = self.created(instance);
+        let said = match instance.read_bytes(file) {
+            Ok(bytes) => String::from_utf8(bytes).map_err(|e| Error::Content {
+                file: path.clone(),
+                text: String::from_utf8_lossy(e.as_bytes()).trim_end().to_owned(),
+            })?,
+            // Knobs without reading, in an instance that goes as a whole.
+            Err(e) if created && matches!(e.errno(), Some(Errno::EPERM | Errno::EINVAL)) => {
+                self.writer.write(&path, value, WriteMode::Truncate)?;
+                return Ok(value.to_owned());
+            }
+            Err(e) => return Err(e),
+        };
+        let old = value_to_write(file, &said);
+        let is_so = old.as_deref() == Some(value) && !said.contains("(expanded");
+        if is_so && !was_refused(file, &said) && !may_hide_a_list(file, &said) {
+            return Ok(said.trim().to_owned());
+        }
+        if !created || is_of_tracer(file) {
+            let content = || Error::Content { file: path.clone(), text: said.trim_end().to_owned() };
+            let write = old.ok_or_else(content)?;
+            self.note(Undo::Restore { file: path.clone(), said: said.clone(), write })?;
+        }
+        self.writer.write(&path, value, WriteMode::Truncate)?;
+        Ok(instance.read(file).map_or_else(|_| value.to_owned(), |text| text.trim().to_owned()))
+    }
+
+    /// Sets an option (`options/NAME`).
+    ///
+    /// # Errors
+    /// As [`Journal::set`].
+    pub fn set_option(&mut self, instance: &Instance, name: &str, on: bool) -> Result<(), Error> {
+        self.set(instance, &format!("options/{name}"), if on { "1" } else { "0" }).map(drop)
+    }
+
+    /// Sets the trace clock, which clears the ring buffer if it is another one.
+    ///
+    /// # Errors
+    /// As [`Journal::set`].
+    pub fn set_clock(&mut self, instance: &Instance, clock: &str) -> Result<(), Error> {
+        self.set(instance, "trace_clock", clock).map(drop)
+    }
+
+    /// Sets the ring buffer's size on every CPU; gives what was granted, since the kernel rounds to sub-buffers.
+    ///
+    /// # Errors
+    /// As [`Journal::set`]; `ENOMEM` if it is too much.
+    pub fn set_buffer_size(&mut self, instance: &Instance, kib_per_cpu: u64) -> Result<BufferSize, Error> {
+        if instance.buffer_size()? == BufferSize::PerCpu && !self.created(instance) {
+            for cpu in instance.cpus()? {
+                let file = Instance::cpu_file(cpu, "buffer_size_kb");
+                let said = instance.read(&file)?;
+                if let Some(write) = value_to_write(&file, &said) {
+                    self.note(Undo::Restore { file: instance.relative(&file), said, write })?;
+                }
+            }
+            self.writer.write(&instance.relative("buffer_size_kb"), &kib_per_cpu.to_string(), WriteMode::Truncate)?;
+        } else {
+            self.set(instance, "buffer_size_kb", &kib_per_cpu.to_string())?;
+        }
+        instance.buffer_size()
+    }
+
+    /// Sets the ring buffer's size on one CPU.
+    ///
+    /// # Errors
+    /// [`Error::NoCpu`]; as [`Journal::set`]; `ENOMEM` if it is too much.
+    pub fn set_cpu_buffer_size(&mut self, instance: &Instance, cpu: CpuId, kib: u64) -> Result<(), Error> {
+        instance.require_cpu(cpu)?;
+        self.set(instance, &Instance::cpu_file(cpu, "buffer_size_kb"), &kib.to_string()).map(drop)
+    }
+
+    /// Sets an event's filter; `0` removes it.
+    ///
+    /// # Errors
+    /// As [`Journal::set`], with the kernel's caret.
+    pub fn set_filter(&mut self, instance: &Instance, event: &EventName, filter: &str) -> Result<(), Error> {
+        self.set(instance, &event.file("filter"), filter).map(drop)
+    }
+
+    /// Adds a trigger to an event; undone by the same text with a `!` before it.
+    ///
+    /// # Errors
+    /// [`Error::File`] with the kernel's caret, [`Error::Unsupported`].
+    pub fn add_trigger(&mut self, instance: &Instance, event: &EventName, trigger: &str) -> Result<(), Error> {
+        if let Ok(TriggerAction::EnableEvent(target) | TriggerAction::DisableEvent(target)) =
+            trigger.parse().map(|t: Trigger| t.action)
+        {
+            self.remember_enabled(instance, &target)?;
+        }
+        self.append(instance, &event.file("trigger"), trigger, &format!("!{trigger}"))
+    }
+
+    /// Will put back whether an event is enabled that a trigger is about to enable: it stays so when the trigger goes.
+    pub(super) fn remember_enabled(&mut self, instance: &Instance, event: &EventRef) -> Result<(), Error> {
+        let file = EventName::new(&event.system, &event.event).file("enable");
+        if self.created(instance) {
+            return Ok(());
+        }
+        // Of an event that is not there the kernel will say so, when it is given the trigger.
+        let Ok(said) = instance.read(&file) else { return Ok(()) };
+        let Some(write) = value_to_write(&file, &said) else { return Ok(()) };
+        self.note(Undo::Restore { file: instance.relative(&file), said, write })
+    }
+
+    /// Adds to a list that can be read back and rewritten as a whole: `set_event_pid`.
+    ///
+    /// # Errors
+    /// As [`Journal::set`].
+    pub fn append_to_list(&mut self, instance: &Instance, file: &str, text: &str) -> Result<(), Error> {
+        let path = instance.relative(file);
+        if !self.created(instance) {
+            let said = instance.read(file)?;
+            let content = || Error::Content { file: path.clone(), text: said.trim_end().to_owned() };
+            let write = value_to_write(file, &said).ok_or_else(content)?;
+            self.note(Undo::Restore { file: path.clone(), said, write })?;
+        }
+        self.writer.write(&path, text, WriteMode::Append)
+    }
+}
+
+/// True if an option is a tracer's: there is one of it for all instances (`struct tracer_flags`), so that it does not
+/// go with an instance.
+fn is_of_tracer(file: &str) -> bool {
+    const PREFIXES: [&str; 4] = ["func", "blk_", "sleep-time", "graph-time"];
+    let option = file.strip_prefix("options/");
+    option.is_some_and(|name| {
+        name != "function-trace" && name != "function-fork" && PREFIXES.iter().any(|p| name.starts_with(p))
+    })
+}

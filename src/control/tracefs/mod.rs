@@ -1,0 +1,62 @@
+//! Internal, but for [`Tracefs`] and [`Journal`]. The only code that spells a tracefs path: instances, events, knobs.
+//!
+//! - [`Tracefs`] is a mounted tracing directory, [`Instance`] its top level or one of `instances/`: reading goes
+//!   through them;
+//! - [`Journal`] is the only way to write: it notes the old value, writes, logs the write as a shell line and puts
+//!   everything back in reverse order, also after a `kill -9` (see [`Orphan`]);
+//! - [`Feature`] says what this kernel can do and which CONFIG is missing.
+//!
+//! Kernel documentation: `Documentation/trace/ftrace.rst` and `events.rst`.
+
+mod access;
+mod boot_clock;
+mod buffer;
+mod clock;
+mod config_names;
+mod copied_events;
+mod defaults;
+mod dry;
+mod error;
+mod error_log;
+mod event_file;
+mod feature;
+mod files;
+mod function_profile;
+mod functions;
+mod instance;
+mod journal;
+mod kernel_types;
+mod kvm;
+mod machine_knobs;
+mod mount;
+mod root;
+mod stack;
+mod stats;
+mod status;
+
+pub use crate::kernel::events::{EventName, EventSelection, glob_matches};
+pub use access::consumes;
+pub use boot_clock::boot_clock;
+pub use buffer::BufferSize;
+pub use clock::TraceClock;
+pub use config_names::missing_config;
+pub use dry::DryRun;
+pub use error::Error;
+pub use error_log::LogEntry;
+pub use feature::Feature;
+pub use files::{Files, RealFiles, WriteMode};
+pub use function_profile::FunctionProfile;
+pub use functions::FunctionList;
+pub use instance::Instance;
+pub use journal::{
+    JOURNAL_DIR, Journal, JournalledRecording, Orphan, Orphans, RecordedBuffer, ResetPlan, UndoError, WriteLog,
+    find_orphans, find_orphans_within,
+};
+pub use kernel_types::KernelTypes;
+pub use kvm::{KvmFolders, KvmGuest};
+pub use machine_knobs::MachineKnob;
+pub use mount::{MountPoint, mount_points};
+pub use root::Tracefs;
+pub use stack::StackTrace;
+pub use stats::CpuStats;
+pub use status::Status;

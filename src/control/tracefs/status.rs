@@ -1,0 +1,207 @@
+//! Settings of an instance that differ from the boot defaults.
+
+use super::boot_clock::boot_clock;
+use super::defaults;
+use super::error_log::LogEntry;
+use super::instance::trigger_lines;
+use super::{BufferSize, Error, EventName, Instance, MachineKnob};
+use crate::base::units::CpuId;
+use std::collections::BTreeMap;
+
+/// One instance's settings; what is empty or `None` is as it is after boot, or cannot be read on this kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// The instance; `None` for the top level.
+    pub instance: Option<String>,
+    /// True if the ring buffer takes events.
+    pub on: bool,
+    /// The tracer, if it is not `nop`.
+    pub tracer: Option<String>,
+    /// Systems of which every event is enabled.
+    pub systems: Vec<String>,
+    /// Enabled events of the other systems.
+    pub events: Vec<EventName>,
+    /// True if `systems` are all there are.
+    pub all_events: bool,
+    /// Filters; a refused one is its text, caret and complaint.
+    pub filters: Vec<(EventName, String)>,
+    /// Triggers, as the kernel shows them.
+    pub triggers: Vec<(EventName, String)>,
+    /// Function and pid lists that hold something: file and lines.
+    pub lists: BTreeMap<&'static str, Vec<String>>,
+    /// Size of the ring buffer.
+    pub buffer: BufferSize,
+    /// KiB of each CPU's buffer, where they differ.
+    pub cpu_buffers: Vec<(CpuId, u64)>,
+    /// KiB of all CPUs' buffers.
+    pub buffer_total_kib: Option<u64>,
+    /// KiB of a sub-buffer, if it is not one page.
+    pub sub_buffer_kib: Option<u64>,
+    /// The trace clock, if it is not the one after boot.
+    pub clock: Option<String>,
+    /// `tracing_cpumask`, if it leaves out a CPU.
+    pub cpumask: Option<String>,
+    /// Longest latency that a latency tracer saw, in microseconds, if any.
+    pub max_latency_us: Option<u64>,
+    /// Options that differ from after boot.
+    pub options: Vec<(String, bool)>,
+    /// Settings of the whole machine that differ from after boot. Only at the top level.
+    pub machine: Vec<MachineKnob>,
+    /// Dynamic events: probes and synthetic events, as the kernel shows them. Only at the top level.
+    pub dynamic_events: Vec<String>,
+    /// The kernel's log of refused writes.
+    pub error_log: Vec<LogEntry>,
+}
+
+/// Files of which each line is an entry.
+pub(super) const LISTS: [&str; 9] = [
+    "set_ftrace_filter",
+    "set_ftrace_notrace",
+    "set_graph_function",
+    "set_graph_notrace",
+    "set_event_pid",
+    "set_event_notrace_pid",
+    "set_ftrace_pid",
+    "set_ftrace_notrace_pid",
+    "stack_trace_filter",
+];
+
+impl Status {
+    /// Reads it. Files that this kernel lacks, or refuses to show, are left out.
+    ///
+    /// # Errors
+    /// [`Error::File`], [`Error::Content`] for the files that every kernel has.
+    pub fn read(instance: &Instance) -> Result<Self, Error> {
+        let known = instance.events()?;
+        let enabled = instance.enabled_events()?;
+        let (systems, events) = by_whole_systems(&known, &enabled);
+        let mut all = known.iter().map(|event| &event.system).collect::<Vec<_>>();
+        all.dedup();
+        let (filters, triggers) = filters_and_triggers(instance, &known);
+        let optional = |file: &str| instance.read(file).ok().map(|text| text.trim().to_owned());
+        let buffer = instance.buffer_size()?;
+        let cpus = instance.cpus()?;
+        let cpu_buffers = match buffer {
+            BufferSize::PerCpu => cpus
+                .iter()
+                .filter_map(|cpu| {
+                    let text = optional(&Instance::cpu_file(*cpu, "buffer_size_kb"))?;
+                    Some((*cpu, BufferSize::parse(&text)?.kib()?))
+                })
+                .collect(),
+            _ => Vec::new(),
+        };
+        Ok(Status {
+            instance: instance.name().map(str::to_owned),
+            on: instance.is_on()?,
+            tracer: Some(instance.current_tracer()?).filter(|tracer| tracer != "nop"),
+            all_events: !all.is_empty() && systems.len() == all.len(),
+            systems,
+            events,
+            filters,
+            triggers,
+            lists: LISTS.into_iter().map(|file| (file, list(instance, file))).filter(|(_, l)| !l.is_empty()).collect(),
+            buffer,
+            cpu_buffers,
+            buffer_total_kib: optional("buffer_total_size_kb")
+                .and_then(|text| BufferSize::parse(&text))
+                .and_then(BufferSize::kib),
+            sub_buffer_kib: optional("buffer_subbuf_size_kb")
+                .and_then(|t| t.parse().ok())
+                .filter(|kib| *kib != page_kib()),
+            clock: Some(instance.trace_clock()?.current).filter(|clock| *clock != boot_clock(instance)),
+            cpumask: optional("tracing_cpumask").filter(|mask| is_partial(mask, cpus.len())),
+            max_latency_us: optional("tracing_max_latency").and_then(|t| t.parse().ok()).filter(|us| *us != 0),
+            options: unusual_options(instance)?,
+            machine: match instance.name() {
+                None => instance.tracefs().machine_knobs(),
+                Some(_) => Vec::new(),
+            },
+            dynamic_events: match instance.name() {
+                None => list(instance, "dynamic_events"),
+                Some(_) => Vec::new(),
+            },
+            error_log: LogEntry::parse_all(&optional("error_log").unwrap_or_default()),
+        })
+    }
+}
+
+/// The lines of a list that are entries; none if it cannot be read.
+pub(super) fn list(instance: &Instance, file: &str) -> Vec<String> {
+    let text = instance.read(file).unwrap_or_default();
+    text.lines().filter(|l| !l.is_empty() && !l.starts_with('#') && *l != "no pid").map(str::to_owned).collect()
+}
+
+/// Options that differ from after boot, those of tracers that are not at work included: they wait for their tracer.
+pub(super) fn unusual_options(instance: &Instance) -> Result<Vec<(String, bool)>, Error> {
+    let mut options = instance.options()?;
+    // `trace_options` shows the current tracer's only.
+    for (name, _) in instance.list("options")? {
+        if options.iter().any(|(listed, _)| *listed == name) {
+            continue;
+        }
+        match instance.read(&format!("options/{name}")).as_deref().map(str::trim) {
+            Ok("1") => options.push((name, true)),
+            Ok("0") => options.push((name, false)),
+            // Gone meanwhile, or not to be read.
+            Ok(_) | Err(_) => {}
+        }
+    }
+    let options = options.into_iter();
+    Ok(options.filter(|(name, on)| defaults::option(name).is_some_and(|default| default != *on)).collect())
+}
+
+/// True if `mask` (hexadecimal, in groups of eight digits) leaves out one of `cpus` CPUs.
+pub(super) fn is_partial(mask: &str, cpus: usize) -> bool {
+    mask.chars().filter_map(|digit| digit.to_digit(16)).map(u32::count_ones).sum::<u32>() < cpus as u32
+}
+
+pub(super) fn page_kib() -> u64 {
+    let page = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE).ok().flatten();
+    page.and_then(|bytes| u64::try_from(bytes).ok()).map_or(4, |bytes| bytes / 1024)
+}
+
+fn by_whole_systems(known: &[EventName], enabled: &[EventName]) -> (Vec<String>, Vec<EventName>) {
+    let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    known.iter().for_each(|event| counts.entry(&event.system).or_default().0 += 1);
+    enabled.iter().for_each(|event| counts.entry(&event.system).or_default().1 += 1);
+    let whole = |system: &str| counts.get(system).is_some_and(|(known, enabled)| known == enabled);
+    let systems = counts.keys().filter(|system| whole(system)).map(|system| (*system).to_owned()).collect();
+    (systems, enabled.iter().filter(|event| !whole(&event.system)).cloned().collect())
+}
+
+type Settings = Vec<(EventName, String)>;
+
+fn filters_and_triggers(instance: &Instance, known: &[EventName]) -> (Settings, Settings) {
+    let (mut filters, mut triggers) = (Vec::new(), Vec::new());
+    for event in known {
+        if let Ok(Some(filter)) = instance.filter(event) {
+            filters.push((event.clone(), filter));
+        }
+        let text = instance.read(&event.file("trigger")).unwrap_or_default();
+        triggers.extend(trigger_lines(&text).map(|line| (event.clone(), line.to_owned())));
+    }
+    (filters, triggers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks() {
+        assert!(!is_partial("3", 2));
+        assert!(is_partial("2", 2));
+        assert!(!is_partial("f,ffffffff", 36));
+        assert!(is_partial("f,fffffff7", 36));
+        assert!(!is_partial("ff", 4), "more bits than CPUs");
+    }
+
+    #[test]
+    fn whole_systems() {
+        let names = |texts: &[&str]| texts.iter().map(|t| EventName::parse(t).unwrap()).collect::<Vec<_>>();
+        let known = names(&["a:x", "a:y", "b:x", "b:y"]);
+        let (systems, events) = by_whole_systems(&known, &names(&["a:x", "a:y", "b:y"]));
+        assert_eq!((systems, events), (vec!["a".to_owned()], names(&["b:y"])));
+    }
+}

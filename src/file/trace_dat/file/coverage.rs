@@ -1,0 +1,160 @@
+//! The part of what happened that a recording would hold: the content of our RTRACE_COVERAGE options, one for each buffer.
+
+use super::EnabledEvents;
+use crate::base::units::{CpuId, Pid};
+use crate::file::trace_dat::{Buffer, OptionId, Trace};
+use crate::kernel::events::EventName;
+
+/// The part of what happened that one buffer would hold, if nothing of it were lost. What a file does not say is not known, and
+/// limits nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// The events that were enabled, each with its filter; `None` if the file does not say.
+    pub events: Option<EnabledEvents>,
+    /// The tasks whose events were recorded; `None` if the file does not say.
+    pub tasks: Option<CoveredTasks>,
+    /// The CPUs whose events were recorded (`tracing_cpumask`), ascending; `None` if that is all, or the file does not say.
+    pub cpus: Option<Vec<CpuId>>,
+    /// The recorder's own threads, if their events were left out.
+    pub left_out: Vec<Pid>,
+}
+
+/// The tasks whose events were recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CoveredTasks {
+    /// All, but for [`Coverage::left_out`].
+    All,
+    /// These and, with `children`, those that they fork (`set_event_pid`, `event-fork`).
+    Only {
+        /// The first of them.
+        pids: Vec<Pid>,
+        /// True if their children's are recorded too.
+        children: bool,
+    },
+}
+
+impl Coverage {
+    /// The option's text for the buffer `name`: lines `buffer NAME`, `tasks all` or `tasks PID ...`, `children`, `cpus CPU ...`,
+    /// `left-out PID ...`. The events stand in an option of their own ([`EnabledEvents`]).
+    pub fn to_text(&self, name: &str) -> String {
+        let list = |key: &str, numbers: &mut dyn Iterator<Item = String>| {
+            format!("{key} {}\n", numbers.collect::<Vec<_>>().join(" "))
+        };
+        let mut text = format!("buffer {name}\n");
+        match &self.tasks {
+            None => {}
+            Some(CoveredTasks::All) => text.push_str("tasks all\n"),
+            Some(CoveredTasks::Only { pids, children }) => {
+                text.push_str(&list("tasks", &mut pids.iter().map(ToString::to_string)));
+                text.push_str(if *children { "children\n" } else { "" });
+            }
+        }
+        if let Some(cpus) = &self.cpus {
+            text.push_str(&list("cpus", &mut cpus.iter().map(ToString::to_string)));
+        }
+        if !self.left_out.is_empty() {
+            text.push_str(&list("left-out", &mut self.left_out.iter().map(ToString::to_string)));
+        }
+        text
+    }
+
+    /// The buffer's name and its coverage; unknown lines are left out.
+    fn parse(text: &str) -> (String, Self) {
+        let (mut name, mut coverage) = (String::new(), Coverage::default());
+        let pids = |value: &str| value.split(' ').filter_map(|pid| pid.parse().ok().map(Pid)).collect::<Vec<_>>();
+        for line in text.lines() {
+            match line.split_once(' ').unwrap_or((line, "")) {
+                ("buffer", value) => value.clone_into(&mut name),
+                ("tasks", "all") => coverage.tasks = Some(CoveredTasks::All),
+                ("tasks", value) => {
+                    coverage.tasks = Some(CoveredTasks::Only { pids: pids(value), children: false });
+                }
+                ("children", _) => {
+                    if let Some(CoveredTasks::Only { children, .. }) = &mut coverage.tasks {
+                        *children = true;
+                    }
+                }
+                ("cpus", value) => {
+                    coverage.cpus = Some(value.split(' ').filter_map(|cpu| cpu.parse().ok().map(CpuId)).collect());
+                }
+                ("left-out", value) => coverage.left_out = pids(value),
+                _ => {}
+            }
+        }
+        (name, coverage)
+    }
+
+    /// The CPUs of a mask as `tracing_cpumask` has it (hexadecimal, a comma every 8 digits), if it leaves out one of `cpus`.
+    pub fn cpus_of_mask(mask: &str, cpus: impl Iterator<Item = CpuId>) -> Option<Vec<CpuId>> {
+        let digits: Vec<u32> = mask.chars().rev().filter_map(|digit| digit.to_digit(16)).collect();
+        let has = |cpu: CpuId| digits.get((cpu.0 / 4) as usize).is_some_and(|digit| digit >> (cpu.0 % 4) & 1 == 1);
+        let all: Vec<CpuId> = cpus.collect();
+        let covered: Vec<CpuId> = all.iter().copied().filter(|cpu| has(*cpu)).collect();
+        (covered.len() < all.len()).then_some(covered)
+    }
+
+    /// True if only some tasks were recorded.
+    pub fn is_of_some_tasks(&self) -> bool {
+        matches!(self.tasks, Some(CoveredTasks::Only { .. }))
+    }
+
+    /// The filter that an event was recorded with.
+    pub fn filter_of(&self, event: &EventName) -> Option<&str> {
+        let events = self.events.iter().flat_map(|enabled| &enabled.events);
+        events.filter(|(one, _)| one == event).find_map(|(_, filter)| filter.as_deref())
+    }
+
+    /// The limits that matter to whoever reads events that `reads` names, each a sentence.
+    pub fn limits(&self, reads: impl Fn(&EventName) -> bool) -> Vec<String> {
+        let filtered = self.events.iter().flat_map(|enabled| &enabled.events).filter(|(event, _)| reads(event));
+        let filter = |(event, filter): &(EventName, Option<String>)| {
+            filter.as_ref().map(|filter| format!("{event} was recorded with the filter {filter}"))
+        };
+        let mut limits: Vec<String> = filtered.filter_map(filter).collect();
+        let list = |numbers: &mut dyn Iterator<Item = String>| numbers.collect::<Vec<_>>().join(", ");
+        if let Some(CoveredTasks::Only { pids, children }) = &self.tasks {
+            let children = if *children { " and what they fork" } else { "" };
+            let pids = list(&mut pids.iter().map(ToString::to_string));
+            limits.push(format!("only events of these tasks were recorded: {pids}{children}"));
+        }
+        if let Some(cpus) = &self.cpus {
+            let cpus = list(&mut cpus.iter().map(ToString::to_string));
+            limits.push(format!("only events on these CPUs were recorded: {cpus}"));
+        }
+        limits
+    }
+}
+
+impl Trace {
+    /// The part of what happened that `buffer` would hold.
+    pub fn coverage(&self, buffer: &Buffer) -> Coverage {
+        let all = self.options(OptionId::RTRACE_COVERAGE).map(|option| Coverage::parse(&option.text()));
+        let stored = all.filter(|(name, _)| *name == buffer.name).map(|(_, coverage)| coverage).last();
+        Coverage { events: self.enabled_events(buffer), ..stored.unwrap_or_default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let of_tasks = |children| CoveredTasks::Only { pids: vec![Pid(7), Pid(9)], children };
+        for tasks in [None, Some(CoveredTasks::All), Some(of_tasks(false)), Some(of_tasks(true))] {
+            for cpus in [None, Some(vec![]), Some(vec![CpuId(0), CpuId(3)])] {
+                let coverage = Coverage { tasks: tasks.clone(), cpus, left_out: vec![Pid(4)], events: None };
+                assert_eq!(Coverage::parse(&coverage.to_text("one")), ("one".to_owned(), coverage));
+            }
+        }
+    }
+
+    #[test]
+    fn masks_of_cpus() {
+        let cpus = |mask: &str, count: u32| Coverage::cpus_of_mask(mask, (0..count).map(CpuId));
+        assert_eq!(cpus("3", 2), None);
+        assert_eq!(cpus("1", 2), Some(vec![CpuId(0)]));
+        assert_eq!(cpus("2,00000001", 34), Some(vec![CpuId(0), CpuId(33)]));
+        assert_eq!(cpus("ff,ffffffff", 40), None);
+    }
+}

@@ -1,0 +1,95 @@
+//! Opening a trace file: its prefix, then the metadata of its version.
+
+use super::prefix::MAGIC;
+use super::scan::Scan;
+use super::{v6, v7};
+use crate::base::abi::Abi;
+use crate::file::trace_dat::{FileError, FilePart, LazyBytes, Prefix, ReadAt, Trace};
+use crate::kernel::format::HeaderPage;
+use std::sync::Arc;
+
+impl Trace {
+    /// True if it begins as a trace.dat does; false if that cannot be read.
+    pub fn is_one(io: &impl ReadAt) -> bool {
+        let mut start = [0; MAGIC.len()];
+        io.read_at(&mut start, 0).is_ok() && start == *MAGIC
+    }
+
+    /// Reads a file's header, formats, symbols and options. Damage that leaves anything to read is noted in
+    /// [`Trace::damage`].
+    ///
+    /// # Errors
+    /// [`FileError`] if it is not a trace.dat file of version 6 or 7, or nothing of it can be read.
+    pub fn open(io: impl ReadAt + 'static) -> Result<Trace, FileError> {
+        let mut trace = Trace::open_lazily(io, false)?;
+        for lazy in [&mut trace.kallsyms, &mut trace.btf] {
+            trace.damage.extend(lazy.force().err().map(FileError::Lazy));
+        }
+        Ok(trace)
+    }
+
+    /// Like [`Trace::open`], but symbols and types are read, and what is damaged of them found, when they are first asked
+    /// for; with `ahead`, another thread reads the symbols of a version 7 file while formats are parsed.
+    ///
+    /// # Errors
+    /// As [`Trace::open`].
+    pub fn open_lazily(io: impl ReadAt + 'static, ahead: bool) -> Result<Trace, FileError> {
+        let io: Arc<dyn ReadAt> = Arc::new(io);
+        let size = io.size().map_err(|source| FileError::Read { offset: 0, source })?;
+        let mut scan = Scan::new(&*io, Abi::HOST, FilePart::Prefix, 0, size);
+        let prefix = Prefix::read(&mut scan)?;
+        let header_page = HeaderPage {
+            long_size: prefix.abi.long_size,
+            data_offset: 8 + usize::from(prefix.abi.long_size),
+            sub_buffer_size: prefix.page_size as usize,
+        };
+        let mut trace = Trace {
+            abi: prefix.abi,
+            prefix,
+            header_page,
+            header_texts: Default::default(),
+            ftrace_formats: Vec::new(),
+            event_formats: Vec::new(),
+            kallsyms: LazyBytes::default(),
+            printk_formats: Vec::new(),
+            saved_cmdlines: Vec::new(),
+            modules: Vec::new(),
+            btf: LazyBytes::default(),
+            options: Vec::new(),
+            cpu_count: 0,
+            buffers: Vec::new(),
+            spools: None,
+            damage: Vec::new(),
+            times: Default::default(),
+            sources: vec![io.clone()],
+            size,
+        };
+        match trace.prefix.options {
+            None => v6::read(&mut trace, &mut scan)?,
+            Some(options) => v7::read(&mut trace, &mut scan, options, ahead)?,
+        }
+        trace.drop_overlaps();
+        trace.clamp();
+        trace.check_page_sizes();
+        trace.check_sums();
+        Ok(trace)
+    }
+
+    /// Cuts the CPUs' data off at the end of the file, and says so.
+    fn clamp(&mut self) {
+        for buffer in &mut self.buffers {
+            for data in &mut buffer.cpus {
+                let end = data.offset.saturating_add(data.size);
+                if end > self.size {
+                    self.damage.push(FileError::Truncated {
+                        buffer: buffer.name.clone(),
+                        cpu: data.cpu,
+                        end,
+                        size: self.size,
+                    });
+                    data.size = self.size.saturating_sub(data.offset);
+                }
+            }
+        }
+    }
+}

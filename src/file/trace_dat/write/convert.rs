@@ -1,0 +1,62 @@
+//! A whole file in another version or compression.
+
+use super::parts::{left_out, note_gap, whole_pages};
+use super::{NewFile, Version, WriteError};
+use crate::file::trace_dat::{FileError, Trace};
+use std::fs::File;
+
+/// Writes what `from` holds to `file`, which is empty. Chunks that are compressed as the new file is are copied as they
+/// are, after they were unpacked and checked on `threads` threads; zstd frames without a checksum get one. Damaged places go to `damaged` and are left out.
+/// Gives the new file's size in bytes.
+///
+/// # Errors
+/// [`WriteError::Write`]; [`WriteError::Version6`].
+pub fn convert(
+    from: &Trace,
+    file: File,
+    version: Version,
+    threads: usize,
+    damaged: &mut dyn FnMut(FileError),
+) -> Result<u64, WriteError> {
+    let names: Vec<&str> = from.buffers.iter().map(|buffer| buffer.name.as_str()).collect();
+    let mut new = NewFile::create(file, from, version, &names)?;
+    let mut chunk = Vec::new();
+    for buffer in &from.buffers {
+        if let Some(text) = &buffer.text {
+            new.text(&buffer.name, &buffer.clock, text)?;
+            continue;
+        }
+        new.begin_buffer(&buffer.name, &buffer.clock, buffer.page_size)?;
+        for (index, data) in buffer.cpus.iter().enumerate() {
+            new.begin_cpu(data.cpu)?;
+            let mut pages = from.raw_pages(buffer, index).on_threads(threads);
+            let (layout, mut skipped) = (from.page_layout(buffer), false);
+            loop {
+                match pages.next_stored(&mut chunk) {
+                    Ok(Some(Some(packed))) if pages.codec() == new.codec() && !skipped => {
+                        new.packed(packed.bytes(), packed.size)?;
+                    }
+                    Ok(Some(_)) => {
+                        chunk.truncate(whole_pages(chunk.len(), buffer.page_size));
+                        if std::mem::take(&mut skipped) {
+                            note_gap(&layout, &mut chunk);
+                        }
+                        new.pages(&chunk)?;
+                    }
+                    Ok(None) => break,
+                    Err(error) => {
+                        // A damaged sub-buffer is copied as it is.
+                        if matches!(error, FileError::Chunk { .. }) {
+                            skipped = true;
+                            new.lose(left_out(buffer, data.cpu));
+                        }
+                        damaged(error);
+                    }
+                }
+            }
+            new.end_cpu()?;
+        }
+        new.end_buffer()?;
+    }
+    new.finish()
+}

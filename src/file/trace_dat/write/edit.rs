@@ -1,0 +1,132 @@
+//! Copies of recordings with some records left out, or others put in.
+
+use super::WriteError;
+use super::parts::left_out;
+use super::slice::{PartWriter, SlicePage, StreamIndex, StreamPlace, is_wanted, wanted};
+use crate::base::units::{CpuId, Timestamp};
+use crate::file::ring_buffer::{Lost, PageBuilder, PageLayout, RecordPlace, Walker};
+use crate::file::trace_dat::{FileError, TimeOptions, Trace};
+
+/// Bytes of sub-buffers that become a chunk.
+const CHUNK: usize = 512 << 10;
+
+/// A record of a stream that is copied.
+#[derive(Clone, Copy, Debug)]
+pub struct StoredRecord<'d> {
+    /// Its stream.
+    pub stream: StreamIndex,
+    /// The CPU.
+    pub cpu: CpuId,
+    /// Corrected, as reports show it.
+    pub timestamp: Timestamp,
+    /// Events that the kernel dropped just before it.
+    pub lost: Lost,
+    /// The record.
+    pub data: &'d [u8],
+}
+
+/// Changes to a copy. Each stream's records come in their order, stream by stream.
+pub trait Edit {
+    /// True if the copy gets the record.
+    fn keeps(&mut self, record: &StoredRecord<'_>) -> bool;
+
+    /// Records to put in after this one, with its time stamp. Called after [`Edit::keeps`].
+    fn after(&mut self, _record: &StoredRecord<'_>, _put: &mut dyn FnMut(&[u8])) {}
+}
+
+/// Gives each of `parts` its slice of a stream, as `edit` leaves it.
+pub(super) fn edited_stream(
+    from: &Trace,
+    (stream, number): (StreamIndex, usize),
+    parts: &mut [PartWriter],
+    edit: &mut dyn Edit,
+    threads: usize,
+    damaged: &mut dyn FnMut(FileError),
+) -> Result<(), WriteError> {
+    let (buffer, cpu) = stream;
+    let Some(buffer) = from.buffers.get(buffer) else { return Ok(()) };
+    let Some(id) = buffer.cpus.get(cpu).map(|data| data.cpu) else { return Ok(()) };
+    let layout = from.page_layout(buffer);
+    let correction = from.correction(id, &TimeOptions::default());
+    let mut pages = from.raw_pages(buffer, cpu).on_threads(threads);
+    let mut builders = vec![PageBuilder::new(layout); parts.len()];
+    let (mut chunk, mut at, mut record) = (Vec::new(), 0u64, 0u64);
+    let (mut skipped, mut before) = (false, 0u64);
+    loop {
+        match pages.next_stored(&mut chunk) {
+            Ok(Some(_)) => {}
+            Ok(None) => break,
+            Err(error) => {
+                skipped |= matches!(error, FileError::Chunk { .. });
+                damaged(error);
+                continue;
+            }
+        }
+        for bytes in chunk.chunks_exact(layout.size) {
+            let (items, mut lost) = items(&layout, bytes);
+            let times = items.iter().map(|item| correction.apply(item.timestamp)).collect();
+            let page = SlicePage { records: record..record.saturating_add(items.len() as u64), times };
+            if skipped && let Some(first) = page.times.first() {
+                let place = StreamPlace { times: (before, *first), records: record, pages: at };
+                let parts = parts.iter_mut().zip(&mut builders);
+                for (part, builder) in parts.filter(|(part, _)| place.is_in(&part.slice, number)) {
+                    part.file.lose(left_out(buffer, id));
+                    builder.lose(Lost::Unknown);
+                }
+                skipped = false;
+            }
+            before = page.times.last().copied().unwrap_or(before);
+            record = page.records.end;
+            let of_parts: Vec<_> = parts.iter().map(|part| wanted(&part.slice, number, &page, at)).collect();
+            at = at.saturating_add(1);
+            for (place, (item, time)) in items.iter().zip(&page.times).enumerate() {
+                let Some(data) = item.bytes(bytes) else { continue };
+                let lost = std::mem::take(&mut lost);
+                let stored = StoredRecord { stream, cpu: id, timestamp: Timestamp(*time), lost, data };
+                let keeps = edit.keeps(&stored);
+                let is_in = |at: usize| of_parts.get(at).is_some_and(|range| range.contains(&(place as u64)));
+                let mut put = |data: &[u8], counts_loss: bool| {
+                    for (at, (part, builder)) in parts.iter_mut().zip(&mut builders).enumerate() {
+                        if is_in(at) && is_wanted(&part.slice, *time) {
+                            if counts_loss {
+                                builder.lose(lost);
+                            }
+                            part.records = part.records.saturating_add(builder.push(item.timestamp, data).into());
+                        }
+                    }
+                };
+                if keeps {
+                    put(data, true);
+                }
+                edit.after(&stored, &mut |data| put(data, false));
+                if !keeps {
+                    let parts = parts.iter().zip(&mut builders).enumerate();
+                    parts.filter(|(at, (part, _))| is_in(*at) && is_wanted(&part.slice, *time)).for_each(
+                        |(_, (_, builder))| builder.lose(lost), // of the next one that is kept
+                    );
+                }
+            }
+        }
+        for (part, builder) in parts.iter_mut().zip(&mut builders).filter(|(_, builder)| builder.full() >= CHUNK) {
+            part.file.pages(&builder.take())?;
+        }
+    }
+    let place = StreamPlace { times: (before, u64::MAX), records: record, pages: at };
+    for part in parts.iter_mut().filter(|part| skipped && place.is_in(&part.slice, number)) {
+        part.file.lose(left_out(buffer, id));
+    }
+    for (part, mut builder) in parts.iter_mut().zip(builders) {
+        for chunk in builder.finish().chunks(CHUNK.next_multiple_of(layout.size.max(1))) {
+            part.file.pages(chunk)?;
+        }
+    }
+    Ok(())
+}
+
+/// The records of a sub-buffer, and the loss before the first. Damage is reported by those who read it.
+fn items(layout: &PageLayout, page: &[u8]) -> (Vec<RecordPlace>, Lost) {
+    let mut items = Vec::new();
+    let Ok(header) = layout.page(page) else { return (items, Lost::None) };
+    let _ = Walker::new(layout.abi, 0, &header).walk(page, usize::MAX, |item: RecordPlace| items.push(item));
+    (items, header.lost)
+}

@@ -1,0 +1,156 @@
+//! From bytes to numbered types.
+
+use super::kind::number;
+use super::walk::{BtfHeader, FoundMember, TypeWalk, kind_and_count, name_in};
+use super::{Error, Function, Type};
+use crate::base::abi::Abi;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+/// The types of a kernel, or of one of its modules on top of the kernel's.
+#[derive(Clone, Debug)]
+pub struct Btf {
+    pub(super) base: Option<Arc<Btf>>,
+    data: Vec<u8>,
+    pub(super) abi: Abi,
+    names: Range<usize>,
+    first_id: u32,
+    first_name: u32,
+    /// Offset of each type in `data`.
+    types: Vec<u32>,
+    /// The functions' types, in the order of their names: sorted when the first is asked for.
+    functions: OnceLock<Vec<u32>>,
+}
+
+impl Btf {
+    /// The whole of a kernel's BTF, of either byte order.
+    ///
+    /// # Errors
+    /// Any [`Error`]: nothing of a damaged file is used.
+    pub fn parse(data: impl Into<Vec<u8>>) -> Result<Btf, Error> {
+        Btf::read(data.into(), None)
+    }
+
+    /// A module's BTF, which goes on where that of its kernel ends.
+    ///
+    /// # Errors
+    /// As [`Btf::parse`], and [`Error::ByteOrder`].
+    pub fn parse_module(data: impl Into<Vec<u8>>, kernel: Arc<Btf>) -> Result<Btf, Error> {
+        Btf::read(data.into(), Some(kernel))
+    }
+
+    fn read(data: Vec<u8>, base: Option<Arc<Btf>>) -> Result<Btf, Error> {
+        let header = BtfHeader::read(&data)?;
+        let abi = header.abi();
+        let (mut first_id, mut first_name) = (1, 0);
+        if let Some(base) = &base {
+            if base.abi.endian != abi.endian {
+                return Err(Error::ByteOrder);
+            }
+            first_id = base.end_id();
+            let len = u32::try_from(base.names.len()).map_err(|_| Error::TooMany)?;
+            first_name = base.first_name.checked_add(len).ok_or(Error::TooMany)?;
+        }
+        let walk = TypeWalk::new(&data, abi, header.types, first_id);
+        let at = |found: Result<FoundMember<'_>, Error>| u32::try_from(found?.at).map_err(|_| Error::TooMany);
+        let types: Vec<u32> = walk.map(at).collect::<Result<_, _>>()?;
+        first_id.checked_add(types.len() as u32).ok_or(Error::TooMany)?;
+        Ok(Btf { base, data, abi, names: header.names, first_id, first_name, types, functions: OnceLock::new() })
+    }
+
+    fn sorted_functions(&self) -> &[u32] {
+        self.functions.get_or_init(|| {
+            let is_function = |id: &u32| {
+                // GCC 12 calls the types of pointers to functions functions too: without a name.
+                let info = self.find(*id).and_then(|(btf, at)| btf.info(at));
+                info.is_some_and(|(kind, _)| kind == number::FUNCTION) && !self.name_at(*id).is_empty()
+            };
+            let mut functions: Vec<u32> = (self.first_id..self.end_id()).filter(is_function).collect();
+            functions.sort_by_cached_key(|id| self.name_at(*id));
+            functions
+        })
+    }
+
+    /// Kind and count of the type at `at`.
+    fn info(&self, at: usize) -> Option<(u8, usize)> {
+        let info = self.word(at.checked_add(4)?)?;
+        Some(kind_and_count(info))
+    }
+
+    /// The 32-bit number at `at`.
+    pub(super) fn word(&self, at: usize) -> Option<u32> {
+        self.abi.uint(&self.data, at, 4).map(|word| word as u32)
+    }
+
+    /// The number after the last type's.
+    fn end_id(&self) -> u32 {
+        self.first_id.saturating_add(self.types.len() as u32) // `read` made sure of the sum
+    }
+
+    /// The file that has type `id`, and where it begins there; `None` for 0 and what no file has.
+    pub(super) fn find(&self, id: u32) -> Option<(&Btf, usize)> {
+        match id.checked_sub(self.first_id) {
+            Some(nth) => self.types.get(nth as usize).map(|at| (self, *at as usize)),
+            None => self.base.as_ref()?.find(id),
+        }
+    }
+
+    /// The name at an offset, without its NUL; empty if there is none, or if it is not UTF-8.
+    pub(super) fn name(&self, offset: u32) -> &str {
+        let Some(own) = offset.checked_sub(self.first_name) else {
+            return self.base.as_ref().map_or("", |base| base.name(offset));
+        };
+        std::str::from_utf8(name_in(self.data.get(self.names.clone()).unwrap_or_default(), own)).unwrap_or_default()
+    }
+
+    /// The name of a type of this file.
+    fn name_at(&self, id: u32) -> &str {
+        self.find(id).and_then(|(btf, at)| btf.word(at)).map_or("", |offset| self.name(offset))
+    }
+
+    /// Type `id`: one of this file's, of its kernel's, or `void`.
+    pub fn get(&self, id: u32) -> Type<'_> {
+        Type { btf: self, id }
+    }
+
+    /// Number of types, those of the kernel below included, and `void`.
+    pub fn len(&self) -> usize {
+        self.end_id() as usize
+    }
+
+    /// The numbers of this file's own types.
+    pub fn own(&self) -> Range<u32> {
+        self.first_id..self.end_id()
+    }
+
+    /// True if there is nothing but `void`.
+    pub fn is_empty(&self) -> bool {
+        self.len() <= 1
+    }
+
+    /// The functions of this file (not of the kernel below), by name.
+    pub fn functions(&self) -> impl Iterator<Item = Function<'_>> {
+        self.sorted_functions().iter().map(|id| Function::new(self.get(*id)))
+    }
+
+    /// The function of this name, here or in the kernel below.
+    ///
+    /// A compiler's copy (`vfs_read.isra.0`, `vfs_read.cold`) is searched for by its whole name first, then without what is
+    /// after the first dot.
+    pub fn function(&self, name: &str) -> Option<Function<'_>> {
+        self.function_named(name).or_else(|| self.function_named(name.split_once('.')?.0))
+    }
+
+    /// The function of exactly this name, here or in the kernel below.
+    pub fn function_named(&self, name: &str) -> Option<Function<'_>> {
+        if name.is_empty() {
+            return None;
+        }
+        let functions = self.sorted_functions();
+        let nth = functions.partition_point(|id| self.name_at(*id) < name);
+        match functions.get(nth) {
+            Some(id) if self.name_at(*id) == name => Some(Function::new(self.get(*id))),
+            _ => self.base.as_ref()?.function_named(name),
+        }
+    }
+}

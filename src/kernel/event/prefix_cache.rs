@@ -1,0 +1,251 @@
+//! Cache of formatted line prefixes: task columns, second, millisecond.
+
+use super::RecordHead;
+use super::slots::Slots;
+use super::text_cache::TextCache;
+use crate::base::text::put;
+
+/// The columns of recent tasks, of the current second and of the current millisecond. All of it can be formatted again:
+/// clones begin empty.
+#[derive(Debug, Default)]
+pub(crate) struct PrefixCache {
+    tasks: Slots<TaskColumns>,
+    second: Second,
+    fronts: Slots<TaskFront>,
+    milli: Milli,
+    pub(crate) repeats: TextCache,
+}
+
+const ROOM: usize = 48;
+
+#[derive(Clone, Copy, Debug)]
+struct TaskColumns {
+    pid: i32,
+    cpu: u32,
+    layout: u8,
+    /// 0: the slot is empty.
+    len: u8,
+    /// Length of the name that is not final, in bytes; 0: it is final.
+    provisional: u8,
+    text: [u8; ROOM],
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Second {
+    /// Its start, in nanoseconds.
+    start: u64,
+    /// 0: none yet.
+    len: u8,
+    text: [u8; 16],
+}
+
+/// A task's columns with the flags after them: one line of the cache.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(crate) struct TaskFront {
+    key: FrontKey,
+    len: u8,
+    text: [u8; ROOM],
+}
+
+/// Task, CPU, flags and depths, which are all that such columns tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FrontKey(u64);
+
+/// The start of the time column.
+#[derive(Clone, Copy, Debug, Default)]
+struct Milli {
+    /// Its start, in microseconds.
+    start: u64,
+    /// 0: none yet.
+    len: u8,
+    text: [u8; 16],
+}
+
+impl FrontKey {
+    /// No record has it.
+    const NONE: FrontKey = FrontKey(u64::MAX);
+
+    #[inline(always)]
+    pub(crate) fn new(head: &RecordHead, cpu: u32) -> Option<FrontKey> {
+        let cpu = u16::try_from(cpu).ok().filter(|cpu| *cpu < u16::MAX)?;
+        let (flags, depths) = (u64::from(head.flags), u64::from(head.preempt_count));
+        Some(FrontKey(u64::from(cpu) << 48 | depths << 40 | flags << 32 | u64::from(head.pid.0 as u32)))
+    }
+
+    #[inline(always)]
+    fn pid(self) -> i32 {
+        self.0 as i32
+    }
+
+    #[inline(always)]
+    fn cpu(self) -> u32 {
+        (self.0 >> 48) as u32
+    }
+
+    #[inline(always)]
+    fn hash(self) -> usize {
+        (self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize
+    }
+}
+
+impl Clone for PrefixCache {
+    fn clone(&self) -> Self {
+        PrefixCache::default()
+    }
+}
+
+impl PrefixCache {
+    /// Without the columns whose names are not final.
+    pub(crate) fn without_provisional(mut self) -> Self {
+        self.tasks.iter_mut().filter(|task| task.provisional > 0).for_each(|task| task.len = 0);
+        self
+    }
+
+    /// Forgets the columns of a task that was printed without a name and has one now. Cached records stay: their text
+    /// is made of their own bytes.
+    #[cold]
+    pub(crate) fn forget_task(&mut self, pid: i32) {
+        self.tasks.iter_mut().filter(|task| task.pid == pid).for_each(|task| task.len = 0);
+        self.fronts.iter_mut().filter(|front| front.key.pid() == pid).for_each(|front| front.key = FrontKey::NONE);
+    }
+
+    /// Forgets everything that depends on names, or has taught some.
+    #[cold]
+    pub(crate) fn forget_names(&mut self) {
+        self.repeats.forget();
+        self.tasks.clear();
+        self.fronts.clear();
+    }
+
+    /// The columns of a task with its flags, and how many bytes of them count, if they are known.
+    #[inline(always)]
+    pub(crate) fn front(&self, key: FrontKey) -> Option<(&[u8; ROOM], usize)> {
+        let front = self.fronts.get(key.cpu(), key.hash())?;
+        (front.key == key).then_some((&front.text, usize::from(front.len)))
+    }
+
+    /// Remembers them, if they are of the usual size.
+    #[cold]
+    pub(crate) fn keep_front(&mut self, key: FrontKey, columns: &[u8]) {
+        let mut front = TaskFront { key, len: columns.len() as u8, text: [0; ROOM] };
+        let Some(text) = front.text.get_mut(..columns.len()) else { return };
+        text.copy_from_slice(columns);
+        self.fronts.put(key.cpu(), key.hash(), front, TaskFront { key: FrontKey::NONE, ..front });
+    }
+
+    /// The time column up to the millisecond in which `micros` lies, how many bytes of it count, and the microseconds
+    /// that remain, below 1000; `None` if it is not known.
+    #[inline(always)]
+    pub(crate) fn milli(&self, micros: u64) -> Option<(&[u8; 16], usize, usize)> {
+        let rest = micros.wrapping_sub(self.milli.start);
+        (rest < 1000 && self.milli.len > 0).then_some((&self.milli.text, usize::from(self.milli.len), rest as usize))
+    }
+
+    /// Remembers the time column of `micros`, which ends with three digits of microseconds and a colon.
+    #[cold]
+    pub(crate) fn keep_milli(&mut self, micros: u64, column: &[u8]) {
+        self.milli = Milli::default();
+        let column = column.get(..column.len().saturating_sub(4)).unwrap_or_default();
+        if let Some(text) = self.milli.text.get_mut(..column.len()) {
+            text.copy_from_slice(column);
+            self.milli = Milli { start: micros.saturating_sub(micros % 1000), len: column.len() as u8, ..self.milli };
+        }
+    }
+
+    /// Appends a task's columns as they are in that layout, and returns how many bytes of them are a name that is not
+    /// final; `None` if they are not known.
+    #[inline(always)]
+    pub(crate) fn put_task(&self, pid: i32, cpu: u32, layout: u8, out: &mut Vec<u8>) -> Option<usize> {
+        match self.tasks.get(cpu, pid as usize) {
+            Some(task) if task.pid == pid && task.cpu == cpu && task.layout == layout && task.len > 0 => {
+                put::piece(out, &task.text, usize::from(task.len));
+                Some(task.provisional.into())
+            }
+            _ => None,
+        }
+    }
+
+    /// Remembers a task's columns, if they are of the usual size. The first `provisional` bytes are a name that is not
+    /// final.
+    #[cold]
+    pub(crate) fn keep_task(&mut self, pid: i32, cpu: u32, layout: u8, columns: &[u8], provisional: usize) {
+        let (len, provisional) = (columns.len() as u8, provisional as u8);
+        let mut task = TaskColumns { pid, cpu, layout, len, provisional, text: [0; ROOM] };
+        let Some(text) = task.text.get_mut(..columns.len()) else { return };
+        text.copy_from_slice(columns);
+        self.tasks.put(cpu, pid as usize, task, TaskColumns { len: 0, ..task });
+    }
+
+    /// Appends the text of the second in which `nanos` lies, and gives the rest, below 10^9; `None` if it is not known.
+    #[inline(always)]
+    pub(crate) fn put_second(&self, nanos: u64, out: &mut Vec<u8>) -> Option<u32> {
+        let rest = nanos.wrapping_sub(self.second.start);
+        if rest >= 1_000_000_000 || self.second.len == 0 {
+            return None;
+        }
+        put::piece(out, &self.second.text, usize::from(self.second.len));
+        Some(rest as u32)
+    }
+
+    /// Remembers the text of the second that starts at `start`.
+    #[cold]
+    pub(crate) fn keep_second(&mut self, start: u64, column: &[u8]) {
+        self.second = Second::default();
+        if let Some(text) = self.second.text.get_mut(..column.len()) {
+            text.copy_from_slice(column);
+            self.second = Second { start, len: column.len() as u8, ..self.second };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::TextLookup;
+    use super::*;
+
+    #[test]
+    fn columns_are_of_their_task_and_second() {
+        let mut recent = PrefixCache::default();
+        let mut out = Vec::new();
+        assert!(recent.put_task(1, 0, 0, &mut out).is_none() && recent.put_second(0, &mut out).is_none());
+        recent.keep_task(1, 0, 0, b"one", 0);
+        recent.keep_task(2, 0, 0, &[b'-'; ROOM + 1], 0);
+        assert_eq!(recent.put_task(1, 0, 0, &mut out), Some(0));
+        for (pid, cpu, layout) in [(1, 0, 1), (1, 64, 0), (2, 0, 0), (65, 0, 0)] {
+            assert_eq!(recent.put_task(pid, cpu, layout, &mut out), None);
+        }
+        recent.keep_second(5_000_000_000, b" 5.");
+        assert_eq!(recent.put_second(5_999_999_999, &mut out), Some(999_999_999));
+        assert_eq!((recent.put_second(6_000_000_000, &mut out), recent.put_second(4, &mut out)), (None, None));
+        assert_eq!(out, b"one 5.");
+        let head = |pid, flags| RecordHead { id: 1, flags, preempt_count: 0, pid: crate::base::units::Pid(pid) };
+        let key = |pid, flags, cpu| FrontKey::new(&head(pid, flags), cpu).unwrap();
+        recent.keep_front(key(1, 2, 3), b"one d");
+        assert_eq!(recent.front(key(1, 2, 3)).map(|(text, len)| &text[..len]), Some(&b"one d"[..]));
+        for other in [key(2, 2, 3), key(1, 1, 3), key(1, 2, 2), key(-1, 255, 65534)] {
+            assert!(recent.front(other).is_none());
+        }
+        assert!(FrontKey::new(&head(1, 1), 65535).is_none());
+        recent.keep_milli(5_001_234, b"     5.001234:");
+        assert_eq!(recent.milli(5_001_999), Some((b"     5.001\0\0\0\0\0\0", 10, 999)));
+        assert!(recent.milli(5_002_000).is_none() && recent.milli(5_000_999).is_none());
+        assert!(recent.clone().put_task(1, 0, 0, &mut out).is_none());
+        let switch = [1; 24];
+        assert!(matches!(recent.repeats.find(1, &switch), TextLookup::Skipped), "the first of all");
+        let TextLookup::Miss(at) = recent.repeats.find(1, &switch) else { panic!("it is not known yet") };
+        recent.repeats.keep(at, &switch, b"one ==> two\n");
+        recent.keep_task(3, 0, 0, b"three?", 5);
+        assert_eq!(recent.put_task(3, 0, 0, &mut out), Some(5));
+        let mut recent = recent.without_provisional();
+        assert_eq!((recent.put_task(3, 0, 0, &mut out), recent.put_task(1, 0, 0, &mut out)), (None, Some(0)));
+        recent.forget_task(2);
+        assert!(recent.put_task(1, 0, 0, &mut out).is_some() && recent.front(key(1, 2, 3)).is_some());
+        recent.forget_task(1);
+        assert!(recent.put_task(1, 0, 0, &mut out).is_none() && recent.front(key(1, 2, 3)).is_none());
+        assert!(matches!(recent.repeats.find(1, &switch), TextLookup::Hit(_, 12)));
+        recent.forget_names();
+        // It teaches names, and is to do so again when all have changed.
+        assert!(matches!(recent.repeats.find(1, &switch), TextLookup::Miss(_)));
+    }
+}

@@ -1,0 +1,119 @@
+//! ` name=value` lists: the raw layout, and what stands in for an unavailable text.
+
+use crate::base::abi::Abi;
+use crate::base::text::nul::until_nul;
+use crate::base::text::num;
+use crate::kernel::format::{EventFormat, Field, Shape};
+use crate::kernel::print_fmt::{Context, PrintProgram};
+
+/// A field, resolved for printing by itself.
+pub(super) struct RawField {
+    /// ` name=`
+    label: Box<[u8]>,
+    offset: usize,
+    size: usize,
+    kind: RawKind,
+}
+
+enum RawKind {
+    /// An array: as text if it may be one and is, else as bytes.
+    Array {
+        text: bool,
+        shape: Shape,
+    },
+    Pointer,
+    /// A number; `hex` for `long`s, which mostly hold addresses.
+    Number {
+        signed: bool,
+        hex: bool,
+    },
+}
+
+pub(super) fn fields(format: &EventFormat, abi: Abi) -> Box<[RawField]> {
+    format.fields.iter().map(|f| field(f, abi)).collect()
+}
+
+fn field(field: &Field, _abi: Abi) -> RawField {
+    let kind = match field.shape {
+        Shape::Scalar if field.is_pointer() => RawKind::Pointer,
+        // `void data`: nothing, and read as the number 0
+        _ if field.size == 0 && !field.decl.contains('[') => RawKind::Number { signed: false, hex: false },
+        Shape::Scalar => RawKind::Number { signed: field.is_signed(), hex: field.type_name.contains("long") },
+        shape => RawKind::Array { text: field.is_string(), shape },
+    };
+    let label = format!(" {}=", field.name).into_bytes().into();
+    RawField { label, offset: field.offset, size: field.size, kind }
+}
+
+pub(super) fn write(fields: &[RawField], program: Option<&PrintProgram>, cx: &Context<'_>, out: &mut Vec<u8>) {
+    let mut next = 0;
+    for field in fields {
+        out.extend_from_slice(&field.label);
+        match &field.kind {
+            RawKind::Array { text, shape } => array(field, *text, *shape, cx, out),
+            _ if program.is_some_and(|p| p.render_field(field.offset, &mut next, cx, out)) => {}
+            RawKind::Pointer => {
+                out.extend_from_slice(b"0x");
+                num::hex(out, cx.abi.uint(cx.data, field.offset, field.size).unwrap_or(0));
+            }
+            RawKind::Number { signed, hex } => number(field, *signed, *hex, cx, out),
+        }
+    }
+}
+
+fn array(field: &RawField, text: bool, shape: Shape, cx: &Context<'_>, out: &mut Vec<u8>) {
+    let (start, len) = match shape {
+        Shape::DataLoc { .. } | Shape::RelLoc { .. } => {
+            let word = cx.u32(field.offset);
+            let base = if matches!(shape, Shape::RelLoc { .. }) { field.offset.saturating_add(field.size) } else { 0 };
+            (base.saturating_add((word & 0xffff) as usize), (word >> 16) as usize)
+        }
+        _ if field.size == 0 => (field.offset, usize::MAX),
+        _ => (field.offset, field.size),
+    };
+    let rest = cx.data.get(start..).unwrap_or_default();
+    let data = rest.get(..len).unwrap_or(rest);
+    // libtraceevent does not look into an array that takes the rest of the record
+    if text && (field.size == 0 || printable(data)) {
+        out.extend_from_slice(until_nul(data));
+        return;
+    }
+    out.extend_from_slice(b"ARRAY[");
+    for (i, byte) in data.iter().enumerate() {
+        if i > 0 {
+            out.extend_from_slice(b", ");
+        }
+        num::hex_byte(out, *byte);
+    }
+    out.push(b']');
+}
+
+/// Printable characters and white space up to a NUL or the end.
+fn printable(data: &[u8]) -> bool {
+    data.iter().take_while(|b| **b != 0).all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace() || *b == 0x0b)
+}
+
+fn number(field: &RawField, signed: bool, hex: bool, cx: &Context<'_>, out: &mut Vec<u8>) {
+    let value = cx.abi.uint(cx.data, field.offset, field.size).unwrap_or(0);
+    match (signed, field.size) {
+        (true, 4) if hex => {
+            out.extend_from_slice(b"0x");
+            num::hex(out, value);
+        }
+        (true, 4) => num::signed(out, i64::from(value as i32)),
+        (true, 2) => {
+            let value = value as i16;
+            if (0..10).contains(&value) {
+                out.push(b' ');
+            }
+            num::signed(out, value.into());
+        }
+        (true, 1) => num::signed(out, i64::from(value as i8)),
+        (true, _) => num::signed(out, value as i64),
+        (false, _) if hex => {
+            out.extend_from_slice(b"0x");
+            num::hex(out, value);
+        }
+        (false, _) => num::dec(out, value),
+    }
+}

@@ -1,0 +1,219 @@
+//! The kind, place and width of a field, decided once per event type. Reading a value then is a bounds check and a
+//! load.
+
+use super::value::{Numbers, Value};
+use crate::base::abi::Abi;
+use crate::base::text::nul::until_nul;
+use crate::base::units::EventId;
+use crate::kernel::format::{EventFormat, Field, Shape};
+use std::collections::HashSet;
+
+/// A field whose place and kind are resolved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypedField {
+    /// The field's name.
+    pub name: String,
+    /// The place of its bytes.
+    pub place: FieldPlace,
+    /// The meaning of its bytes.
+    pub kind: FieldKind,
+}
+
+/// The place of a field's bytes in a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldPlace {
+    /// `len` bytes at `offset`.
+    Fixed {
+        /// From the record's start, in bytes.
+        offset: usize,
+        /// In bytes.
+        len: usize,
+    },
+    /// From `offset` to the record's end.
+    Rest {
+        /// From the record's start, in bytes.
+        offset: usize,
+    },
+    /// A `__data_loc` word at `offset`: low half an offset from the record's start, high half a length in bytes.
+    DataLoc {
+        /// Offset of the word, in bytes.
+        offset: usize,
+    },
+    /// A `__rel_loc` word at `offset`: its offset counts from the end of the word.
+    RelLoc {
+        /// Offset of the word, in bytes.
+        offset: usize,
+    },
+}
+
+/// The meaning of a field's bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldKind {
+    /// An unsigned number of 1, 2, 4 or 8 bytes.
+    Unsigned,
+    /// A signed number of 1, 2, 4 or 8 bytes.
+    Signed,
+    /// C's `bool`.
+    Bool,
+    /// An address.
+    Pointer,
+    /// `char` array: text up to the first NUL.
+    Text,
+    /// Numbers of `size` bytes each.
+    Numbers {
+        /// Bytes per number: 1, 2, 4 or 8.
+        size: u8,
+        /// True if they are signed.
+        signed: bool,
+    },
+    /// A bitmask in the kernel's `unsigned long`s (`cpumask_t`): the numbers of its set bits.
+    Bits,
+    /// Anything else (structures): bytes.
+    Bytes,
+}
+
+/// An event type's fields, resolved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypedEvent {
+    /// The number its records carry in `common_type`.
+    pub id: EventId,
+    /// The event's system.
+    pub system: String,
+    /// The event's name.
+    pub name: String,
+    /// The fields every event has, but for `common_type`, which says no more than the name.
+    pub common: Vec<TypedField>,
+    /// The event's own fields.
+    pub fields: Vec<TypedField>,
+}
+
+impl TypedEvent {
+    /// Resolves all fields of `format`.
+    pub fn new(format: &EventFormat) -> Self {
+        let words = PrintedAs::of(format);
+        let typed =
+            |fields: &[Field]| fields.iter().map(|f| TypedField::printed(format, f, &words)).collect::<Vec<_>>();
+        let mut common = typed(&format.common);
+        common.retain(|f| f.name != "common_type");
+        TypedEvent {
+            id: format.id,
+            system: format.system.clone(),
+            name: format.name.clone(),
+            common,
+            fields: typed(&format.fields),
+        }
+    }
+}
+
+impl TypedField {
+    /// Resolves `field` of `format`.
+    pub fn new(format: &EventFormat, field: &Field) -> Self {
+        TypedField::printed(format, field, &PrintedAs::of(format))
+    }
+
+    fn printed(format: &EventFormat, field: &Field, words: &PrintedAs<'_>) -> Self {
+        let offset = field.offset;
+        let place = match field.shape {
+            Shape::DataLoc { .. } => FieldPlace::DataLoc { offset },
+            Shape::RelLoc { .. } => FieldPlace::RelLoc { offset },
+            Shape::Array { .. } if field.size == 0 => FieldPlace::Rest { offset },
+            Shape::Array { .. } | Shape::Scalar => FieldPlace::Fixed { offset, len: field.size },
+        };
+        TypedField { name: field.name.clone(), place, kind: kind(format, field, words) }
+    }
+
+    /// The field's bytes; `None` if the record is too short for them.
+    #[inline]
+    pub fn bytes<'a>(&self, abi: Abi, data: &'a [u8]) -> Option<&'a [u8]> {
+        self.place.bytes(abi, data)
+    }
+
+    /// The field's value; `None` if the record is too short for it.
+    #[inline]
+    pub fn value<'a>(&self, abi: Abi, data: &'a [u8]) -> Option<Value<'a>> {
+        let bytes = self.bytes(abi, data)?;
+        Some(match self.kind {
+            FieldKind::Unsigned => Value::Unsigned(abi.uint(bytes, 0, bytes.len())?),
+            FieldKind::Signed => Value::Signed(abi.int(bytes, 0, bytes.len())?),
+            FieldKind::Bool => Value::Bool(abi.uint(bytes, 0, bytes.len())? != 0),
+            FieldKind::Pointer => Value::Pointer(abi.uint(bytes, 0, bytes.len())?),
+            FieldKind::Text => Value::Text(until_nul(bytes)),
+            FieldKind::Numbers { size, signed } => Value::Numbers(Numbers::new(abi, bytes, size, signed)),
+            FieldKind::Bits => Value::Bits(Numbers::new(abi, bytes, abi.long_size, false)),
+            FieldKind::Bytes => Value::Bytes(bytes),
+        })
+    }
+}
+
+impl FieldPlace {
+    /// The bytes in `data`; `None` if the record is too short for them.
+    #[inline]
+    pub fn bytes(self, abi: Abi, data: &[u8]) -> Option<&[u8]> {
+        match self {
+            FieldPlace::Fixed { offset, len } => data.get(offset..)?.get(..len),
+            FieldPlace::Rest { offset } => data.get(offset..),
+            FieldPlace::DataLoc { offset } => located(abi, data, offset, 0),
+            FieldPlace::RelLoc { offset } => located(abi, data, offset, offset.checked_add(4)?),
+        }
+    }
+}
+
+#[inline]
+fn located(abi: Abi, data: &[u8], word: usize, base: usize) -> Option<&[u8]> {
+    let word = abi.uint(data, word, 4)?;
+    let (offset, len) = ((word & 0xffff) as usize, (word >> 16) as usize);
+    data.get(base.checked_add(offset)?..)?.get(..len)
+}
+
+/// The fields that a print fmt names as strings and as bitmasks: looked for once, however many fields there are.
+struct PrintedAs<'f> {
+    strings: HashSet<&'f str>,
+    bitmasks: HashSet<&'f str>,
+}
+
+impl<'f> PrintedAs<'f> {
+    fn of(format: &'f EventFormat) -> Self {
+        let arguments = |function: &str| {
+            let after = format.print_fmt.split(function).skip(1);
+            after.filter_map(|rest| Some(rest.split_once(')')?.0)).collect()
+        };
+        PrintedAs { strings: arguments("__get_str("), bitmasks: arguments("__get_bitmask(") }
+    }
+}
+
+fn kind(format: &EventFormat, field: &Field, words: &PrintedAs<'_>) -> FieldKind {
+    let of_type = || field.type_name.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    let has = |word: &str| of_type().any(|w| w == word);
+    let signed = field.is_signed();
+    let number = |size: usize| matches!(size, 1 | 2 | 4 | 8);
+    let elem_size = match field.shape {
+        Shape::Scalar => {
+            return match field.size {
+                _ if field.is_pointer() && number(field.size) => FieldKind::Pointer,
+                1 if has("bool") || has("_Bool") => FieldKind::Bool,
+                size if !number(size) => FieldKind::Bytes,
+                _ if signed => FieldKind::Signed,
+                _ => FieldKind::Unsigned,
+            };
+        }
+        Shape::Array { elem_size } | Shape::DataLoc { elem_size } | Shape::RelLoc { elem_size } => elem_size,
+    };
+    if of_type().any(|w| w.starts_with("cpumask") || w.starts_with("nodemask")) {
+        return FieldKind::Bits;
+    }
+    if has("long") && words.bitmasks.contains(&*field.name) {
+        return FieldKind::Bits;
+    }
+    // A write to trace_marker_raw by user space is declared as `char buf[]`, but is not text.
+    let raw_data = format.system == "ftrace" && format.name == "raw_data";
+    if has("char") && !has("unsigned") && !field.is_pointer() && !raw_data {
+        return FieldKind::Text;
+    }
+    match elem_size {
+        // Strings that C declares as bytes; the print fmt tells them from addresses and identifiers.
+        1 if words.strings.contains(&*field.name) => FieldKind::Text,
+        1 | 2 | 4 | 8 => FieldKind::Numbers { size: elem_size as u8, signed: signed && !field.is_dynamic() },
+        _ if has("long") => FieldKind::Numbers { size: 0, signed: false },
+        _ => FieldKind::Bytes,
+    }
+}

@@ -1,0 +1,160 @@
+//! A field's value, typed.
+
+use crate::base::abi::Abi;
+
+/// A field's value, as it lies in the record.
+#[derive(Clone, Copy, Debug)]
+pub enum Value<'a> {
+    /// An unsigned number.
+    Unsigned(u64),
+    /// A signed number.
+    Signed(i64),
+    /// C's `bool`.
+    Bool(bool),
+    /// An address.
+    Pointer(u64),
+    /// Text without its NUL; any bytes, mostly UTF-8.
+    Text(&'a [u8]),
+    /// An array of numbers.
+    Numbers(Numbers<'a>),
+    /// The words of a bitmask, lowest bits first; [`Numbers::set_bits`] gives the bits.
+    Bits(Numbers<'a>),
+    /// Bytes of a structure.
+    Bytes(&'a [u8]),
+}
+
+/// An array of numbers in a record.
+#[derive(Clone, Copy, Debug)]
+pub struct Numbers<'a> {
+    abi: Abi,
+    bytes: &'a [u8],
+    size: usize,
+    signed: bool,
+}
+
+/// One number of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Number {
+    /// An unsigned one.
+    Unsigned(u64),
+    /// A signed one.
+    Signed(i64),
+}
+
+impl<'a> Numbers<'a> {
+    /// The numbers of `size` bytes in `bytes`; size 0 stands for the kernel's `long`. A rest that is no whole number
+    /// is left out.
+    #[inline]
+    pub fn new(abi: Abi, bytes: &'a [u8], size: u8, signed: bool) -> Self {
+        let size = usize::from(if size == 0 { abi.long_size } else { size });
+        Numbers { abi, bytes, size, signed }
+    }
+
+    /// Number of numbers.
+    pub fn len(&self) -> usize {
+        self.bytes.len().checked_div(self.size).unwrap_or_default()
+    }
+
+    /// True if there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// One after the other.
+    #[inline]
+    pub fn iter(self) -> impl Iterator<Item = Number> + 'a {
+        self.bytes.chunks_exact(self.size).filter_map(move |chunk| {
+            Some(if self.signed {
+                Number::Signed(self.abi.int(chunk, 0, self.size)?)
+            } else {
+                Number::Unsigned(self.abi.uint(chunk, 0, self.size)?)
+            })
+        })
+    }
+
+    /// The numbers of the bits that are set, ascending.
+    pub fn set_bits(self) -> impl Iterator<Item = u64> + 'a {
+        let width = (self.size as u64).saturating_mul(8);
+        self.bytes.chunks_exact(self.size).enumerate().flat_map(move |(index, chunk)| {
+            let word = self.abi.uint(chunk, 0, self.size).unwrap_or(0);
+            let first = (index as u64).saturating_mul(width);
+            (0..width).filter(move |bit| word >> bit & 1 != 0).map(move |bit| first.saturating_add(bit))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::typed::{FieldKind, TypedEvent};
+    use super::*;
+    use crate::base::abi::Endian;
+    use crate::kernel::format::EventFormat;
+
+    const LE: Abi = Abi { endian: Endian::Little, long_size: 8 };
+    const BE: Abi = Abi { endian: Endian::Big, long_size: 4 };
+
+    fn event(fields: &[(&str, usize, usize, u8)], print_fmt: &str) -> TypedEvent {
+        let mut text = "name: e\nID: 7\nformat:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\
+                        \tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+            .to_owned();
+        for (decl, offset, size, signed) in fields {
+            text += &format!("\tfield:{decl};\toffset:{offset};\tsize:{size};\tsigned:{signed};\n");
+        }
+        TypedEvent::new(&EventFormat::parse("s", &(text + "\nprint fmt: " + print_fmt + "\n")).unwrap())
+    }
+
+    #[test]
+    fn kinds() {
+        let kind = |decl, size, signed, fmt| event(&[(decl, 8, size, signed)], fmt).fields[0].kind;
+        assert_eq!(kind("int a", 4, 1, ""), FieldKind::Signed);
+        assert_eq!(kind("unsigned long a", 8, 0, ""), FieldKind::Unsigned);
+        assert_eq!(kind("bool a", 1, 0, ""), FieldKind::Bool);
+        assert_eq!(kind("const char * a", 8, 0, ""), FieldKind::Pointer);
+        assert_eq!(kind("char a[16]", 16, 0, ""), FieldKind::Text);
+        assert_eq!(kind("unsigned char a[6]", 6, 0, ""), FieldKind::Numbers { size: 1, signed: false });
+        assert_eq!(kind("u8 a[16]", 16, 0, ""), FieldKind::Numbers { size: 1, signed: false });
+        assert_eq!(kind("__data_loc u8[] a", 4, 0, "\"%s\", __get_str(a)"), FieldKind::Text);
+        assert_eq!(kind("long a[3]", 24, 1, ""), FieldKind::Numbers { size: 8, signed: true });
+        assert_eq!(kind("unsigned long a[]", 0, 0, ""), FieldKind::Numbers { size: 0, signed: false });
+        assert_eq!(kind("__data_loc cpumask_t a", 4, 0, ""), FieldKind::Bits);
+        assert_eq!(kind("__data_loc unsigned long[] a", 4, 0, "\"%s\", __get_bitmask(a)"), FieldKind::Bits);
+        assert_eq!(kind("struct big a", 24, 0, ""), FieldKind::Bytes);
+        let event = event(&[("int a", 8, 4, 1)], "");
+        assert_eq!(event.common.iter().map(|f| f.name.as_str()).collect::<Vec<_>>(), ["common_pid"]);
+    }
+
+    #[test]
+    fn values() {
+        let event = event(
+            &[
+                ("short a", 8, 2, 1),
+                ("__data_loc char[] b", 12, 4, 0),
+                ("__rel_loc u16[] c", 16, 4, 0),
+                ("cpumask_t d[1]", 20, 8, 0),
+            ],
+            "",
+        );
+        let text = |abi: Abi, data: &[u8]| {
+            let show = |v: Value| match v {
+                Value::Signed(n) => n.to_string(),
+                Value::Text(t) => String::from_utf8_lossy(t).into_owned(),
+                Value::Numbers(n) => format!("{:?}", n.iter().collect::<Vec<_>>()),
+                Value::Bits(n) => format!("{:?}", n.set_bits().collect::<Vec<_>>()),
+                _ => unreachable!(),
+            };
+            event.fields.iter().map(|f| f.value(abi, data).map_or("none".into(), show)).collect::<Vec<_>>().join(" ")
+        };
+        let mut le = vec![0; 8];
+        le.extend_from_slice(&[0xfe, 0xff, 0, 0, 28, 0, 3, 0, 12, 0, 4, 0, 5, 0, 0, 0, 0, 0, 0, 0x80]);
+        le.extend_from_slice(b"hi\0\0\x01\x02\x03\x04");
+        assert_eq!(text(LE, &le), "-2 hi [Unsigned(513), Unsigned(1027)] [0, 2, 63]");
+        let mut be = vec![0; 8];
+        be.extend_from_slice(&[0xff, 0xfe, 0, 0, 0, 3, 0, 28, 0, 4, 0, 12, 0x80, 0, 0, 1, 0, 0, 0, 2]);
+        be.extend_from_slice(b"hi\0\0\x01\x02\x03\x04");
+        assert_eq!(text(BE, &be), "-2 hi [Unsigned(258), Unsigned(772)] [0, 31, 33]");
+        // Locations beyond the record are no value, and no panic.
+        le[12..14].copy_from_slice(&[0xff, 0xff]);
+        assert_eq!(text(LE, &le[..22]), "-2 none none none");
+        assert_eq!(text(LE, &[0; 9]), "none none none none");
+    }
+}

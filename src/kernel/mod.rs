@@ -1,0 +1,8 @@
+//! What the kernel says of its events: formats, types, symbols, print formats.
+
+pub mod btf;
+pub mod event;
+pub mod events;
+pub mod format;
+pub mod print_fmt;
+pub mod symbols;

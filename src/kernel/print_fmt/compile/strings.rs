@@ -1,0 +1,220 @@
+//! Expressions with a text as their value.
+
+use super::PrintFmtCompiler;
+use crate::kernel::format::Shape;
+use crate::kernel::print_fmt::PrintFmtError;
+use crate::kernel::print_fmt::ast::CExpr;
+use crate::kernel::print_fmt::bytes::RecordBytes;
+use crate::kernel::print_fmt::functions::{PrintFunction, TextFunction};
+use crate::kernel::print_fmt::table::HexDump;
+use crate::kernel::print_fmt::table::NameTable;
+use crate::kernel::print_fmt::text::TextExpr;
+
+/// A table entry whose name stands for no number that is known (libtraceevent's -1).
+const UNKNOWN: u64 = u64::MAX;
+
+pub(super) fn is_text_function(name: &str) -> bool {
+    matches!(
+        name,
+        "__print_flags"
+            | "__print_flags_u64"
+            | "__print_symbolic"
+            | "__print_symbolic_u64"
+            | "__print_hex"
+            | "__print_hex_str"
+            | "__print_array"
+            | "__print_dynamic_array"
+            | "__print_hex_dump"
+            | "__print_untrusted_str"
+            | "__trace_landlock_print_layers"
+    ) || name.starts_with("__get_")
+}
+
+impl PrintFmtCompiler<'_> {
+    /// The text that `expr` stands for; `None` if it has none.
+    pub(super) fn text(&mut self, expr: &CExpr) -> Result<Option<TextExpr>, PrintFmtError> {
+        self.spend(1)?;
+        if let CExpr::Call(name, args) = expr
+            && let Some(text) = self.text_call(name, args)?
+        {
+            return Ok(Some(text));
+        }
+        if let Some(place) = self.place(expr, false)? {
+            return Ok(Some(TextExpr::Bytes(place.bytes)));
+        }
+        match expr {
+            CExpr::Text(text) => Ok(Some(TextExpr::Const(text.clone().into()))),
+            null if is_null(null) => {
+                let null: &[u8] = if self.kernel() { b"(null)" } else { b"" };
+                Ok(Some(TextExpr::Const(null.into())))
+            }
+            CExpr::Cast(_, inner) => self.text(inner),
+            CExpr::Choice(cond, yes, no) => {
+                let Some((cond, _)) = self.number(cond)? else { return Ok(None) };
+                let (Some(yes), Some(no)) = (self.text(yes)?, self.text(no)?) else { return Ok(None) };
+                Ok(Some(TextExpr::Choice(Box::new((cond, yes, no)))))
+            }
+            CExpr::Block(bound, result) => {
+                let Some(depth) = self.bind(bound)? else { return Ok(None) };
+                let text = self.text(result);
+                self.unbind(depth);
+                text
+            }
+            CExpr::Name(name) if !self.scope.iter().any(|s| s.0 == *name) => {
+                Ok(Some(TextExpr::Const(name.as_bytes().into())))
+            }
+            CExpr::Field(name) => {
+                let field = self.field(name)?;
+                if field.shape == Shape::Scalar && field.size == usize::from(self.abi.long_size) {
+                    Ok(self.number(expr)?.map(|(ex, _)| TextExpr::Pointer(ex)))
+                } else {
+                    Ok(self.place(expr, true)?.map(|p| TextExpr::Bytes(p.bytes)))
+                }
+            }
+            _ => Ok(self.number(expr)?.map(|(ex, _)| TextExpr::Pointer(ex))),
+        }
+    }
+
+    fn text_call(&mut self, name: &str, args: &[CExpr]) -> Result<Option<TextExpr>, PrintFmtError> {
+        let bad = || PrintFmtError::BadArguments(name.to_owned());
+        Ok(Some(match (name, args) {
+            ("__print_flags" | "__print_flags_u64", [value, delimiter, pairs @ ..]) => {
+                let CExpr::Text(delimiter) = delimiter else { return Err(bad()) };
+                let (value, _) = self.number(value)?.ok_or_else(bad)?;
+                TextExpr::Flags(Box::new((value, self.table(name, pairs)?, delimiter.clone())))
+            }
+            ("__print_symbolic" | "__print_symbolic_u64", [value, pairs @ ..]) => {
+                let (value, _) = self.number(value)?.ok_or_else(bad)?;
+                TextExpr::Symbolic(Box::new((value, self.table(name, pairs)?)))
+            }
+            ("__print_hex" | "__print_hex_str", [array, len]) => {
+                let bytes = self.place(array, true)?.ok_or_else(bad)?.bytes;
+                let (len, _) = self.number(len)?.ok_or_else(bad)?;
+                let separator = (name == "__print_hex").then_some(b' ');
+                TextExpr::Hex { bytes, len: Some(len), separator }
+            }
+            ("__print_array", [array, count, size]) => {
+                let bytes = self.place(array, true)?.ok_or_else(bad)?.bytes;
+                let (count, _) = self.number(count)?.ok_or_else(bad)?;
+                let (size, _) = self.number(size)?.ok_or_else(bad)?;
+                TextExpr::Array(Box::new((bytes, count, size)))
+            }
+            ("__print_dynamic_array", [array, size]) => {
+                let bytes = self.array_argument(array)?.ok_or_else(bad)?;
+                let (size, _) = self.number(size)?.ok_or_else(bad)?;
+                TextExpr::WholeArray(Box::new((bytes, size)))
+            }
+            ("__print_hex_dump", [prefix, kind, row, group, array, len, ascii]) => {
+                let CExpr::Text(prefix) = prefix else { return Err(bad()) };
+                // include/linux/printk.h: DUMP_PREFIX_NONE, _ADDRESS, _OFFSET
+                let offsets = match kind {
+                    CExpr::Name(name) => name == "DUMP_PREFIX_OFFSET",
+                    other => self.constant(other)? == Some(2),
+                };
+                let row = self.constant(row)?.unwrap_or(16) as usize;
+                let group = self.constant(group)?.unwrap_or(1) as usize;
+                let ascii = self.constant(ascii)?.unwrap_or(0) != 0;
+                let bytes = self.place(array, true)?.ok_or_else(bad)?.bytes;
+                let (len, _) = self.number(len)?.ok_or_else(bad)?;
+                TextExpr::HexDump(bytes, len, Box::new(HexDump { prefix: prefix.clone(), offsets, row, group, ascii }))
+            }
+            ("__trace_landlock_print_layers", [_, array, count, CExpr::Name(names), _]) => {
+                let bytes = self.place(array, true)?.ok_or_else(bad)?.bytes;
+                let (count, _) = self.number(count)?.ok_or_else(bad)?;
+                let entries = self.tables.iter().rev().find(|table| table.0 == *names).ok_or_else(bad)?.1.clone();
+                TextExpr::Layers(Box::new((bytes, count, self.table(name, &entries)?)))
+            }
+            ("__print_untrusted_str", [array]) => TextExpr::Bytes(self.array_argument(array)?.ok_or_else(bad)?),
+            ("__get_bitmask" | "__get_rel_bitmask", [array]) => {
+                TextExpr::Bitmask(self.array_argument(array)?.ok_or_else(bad)?)
+            }
+            ("__get_cpumask" | "__get_rel_cpumask", [array]) => {
+                let bytes = self.array_argument(array)?.ok_or_else(bad)?;
+                if self.kernel() { TextExpr::Bitmask(bytes) } else { TextExpr::CpuList(bytes) }
+            }
+            ("__get_stacktrace" | "__get_rel_stacktrace", [array]) => {
+                TextExpr::Stack(self.array_argument(array)?.ok_or_else(bad)?)
+            }
+            _ => match PrintFunction::of(name) {
+                Some(PrintFunction::Text(function)) => self.text_function(function, args)?,
+                _ => return Ok(None),
+            },
+        }))
+    }
+
+    /// `name` or an expression for an array.
+    fn array_argument(&self, expr: &CExpr) -> Result<Option<RecordBytes>, PrintFmtError> {
+        match expr {
+            CExpr::Name(name) => Ok(Some(super::place::of_field(self.field(name)?).bytes)),
+            other => Ok(self.place(other, true)?.map(|p| p.bytes)),
+        }
+    }
+
+    /// A kernel function: numbers and at most one array among its arguments.
+    fn text_function(&mut self, function: TextFunction, args: &[CExpr]) -> Result<TextExpr, PrintFmtError> {
+        let mut numbers = Vec::new();
+        let mut bytes = None;
+        for arg in args {
+            match self.place(arg, false)? {
+                Some(place) => bytes = Some(place.bytes),
+                None if matches!(arg, CExpr::Name(_)) => {} // `p`, the kernel's output buffer
+                None => numbers.extend(self.number(arg)?.map(|(ex, _)| ex)),
+            }
+        }
+        Ok(TextExpr::PrintFunction(Box::new((function, numbers, bytes))))
+    }
+
+    fn table(&mut self, function: &str, pairs: &[CExpr]) -> Result<NameTable, PrintFmtError> {
+        let bad = || PrintFmtError::BadArguments(function.to_owned());
+        let mut table = Vec::with_capacity(pairs.len());
+        let pairs = match pairs {
+            [CExpr::Braces(inner)] if matches!(inner.first(), Some(CExpr::Braces(_))) => inner.as_slice(),
+            other => other,
+        };
+        for pair in pairs {
+            self.spend(1)?;
+            let CExpr::Braces(pair) = pair else {
+                // a trailing empty argument, as some macros leave it
+                if matches!(pair, CExpr::Text(t) if t.is_empty()) {
+                    continue;
+                }
+                return Err(bad());
+            };
+            if pair.is_empty() {
+                continue; // `{ }`: a table that this kernel has no entries for
+            }
+            let [value, name] = pair.as_slice() else { return Err(bad()) };
+            let value = if self.unknown_name(value) { UNKNOWN } else { self.constant(value)?.unwrap_or(UNKNOWN) };
+            if is_null(name) {
+                break; // the kernel's tables end so
+            }
+            let name = match name {
+                CExpr::Text(text) => text.clone(),
+                CExpr::Name(name) => name.clone().into_bytes(),
+                _ => return Err(bad()),
+            };
+            table.push((value, name));
+        }
+        Ok(NameTable::new(&table))
+    }
+
+    /// True if a constant's value depends on an enum constant that is not known.
+    fn unknown_name(&self, expr: &CExpr) -> bool {
+        match expr {
+            CExpr::Name(name) => self.named(name).is_none(),
+            // within an expression libtraceevent takes an unknown name for 0
+            CExpr::Cast(_, a) | CExpr::Unary(_, a) if self.kernel() => self.unknown_name(a),
+            CExpr::Binary(_, a, b) if self.kernel() => self.unknown_name(a) || self.unknown_name(b),
+            _ => false,
+        }
+    }
+}
+
+/// True if an expression is C's null pointer: `0` or `((void *)0)`.
+fn is_null(expr: &CExpr) -> bool {
+    match expr {
+        CExpr::Number(0, _) => true,
+        CExpr::Cast(_, inner) => matches!(**inner, CExpr::Number(0, _)),
+        _ => false,
+    }
+}

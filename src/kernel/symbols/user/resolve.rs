@@ -1,0 +1,195 @@
+//! From a process and an address to a name.
+
+use super::image::Image;
+use super::process::ProcessMap;
+use super::process::{Placed, Process};
+use crate::base::units::Pid;
+use crate::kernel::symbols::Comms;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::{fmt, io};
+
+/// The source of mapped files' bytes.
+pub trait ObjectFiles: Send + Sync {
+    /// The file that was mapped from `path`; `[vdso]` is the kernel's own.
+    ///
+    /// # Errors
+    /// The reason if it is unavailable.
+    fn read(&self, path: &str) -> io::Result<Vec<u8>>;
+
+    /// The file with the debugging symbols of this build id, if there is one.
+    fn debug(&self, build_id: &[u8]) -> Option<Vec<u8>>;
+}
+
+/// The function or mapping at an address of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UserSymbol<'a> {
+    /// The file that is mapped there, or a name as `[vdso]`.
+    pub path: &'a str,
+    /// The function, demangled.
+    pub name: Option<&'a str>,
+    /// Distance from the function's start; without a function, from that of the mapping, as the kernel reports it with
+    /// `sym-userobj`. In bytes.
+    pub offset: u64,
+}
+
+impl UserSymbol<'_> {
+    /// Appends `main+0x1f (/usr/bin/x)`, or `/usr/bin/x[+0x11f]`.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        use crate::base::text::num;
+        let path = |out: &mut Vec<u8>| {
+            let shown = self.path.bytes().map(|b| if b.is_ascii_control() { b'?' } else { b });
+            out.extend(shown);
+        };
+        match self.name {
+            Some(name) => {
+                out.extend_from_slice(name.as_bytes());
+                out.extend_from_slice(b"+0x");
+                num::hex(out, self.offset);
+                out.extend_from_slice(b" (");
+                path(out);
+                out.push(b')');
+            }
+            None => {
+                path(out);
+                out.extend_from_slice(b"[+0x");
+                num::hex(out, self.offset);
+                out.push(b']');
+            }
+        }
+    }
+}
+
+/// Names for the addresses of processes, whose files are read when they are first needed.
+pub struct UserSymbols {
+    source: Box<dyn ObjectFiles>,
+    processes: HashMap<i32, Process>,
+    /// Of processes without a map: those with one that bear the same name.
+    namesakes: HashMap<i32, Arc<[i32]>>,
+    objects: Vec<MappedFile>,
+    /// Number of addresses in no known mapping, by process.
+    unmapped: Mutex<BTreeMap<i32, u64>>,
+}
+
+struct MappedFile {
+    path: String,
+    image: OnceLock<Result<Image, String>>,
+    /// True if what was mapped is another file.
+    foreign: AtomicBool,
+}
+
+/// Addresses without a name, and the reasons.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unnamed {
+    /// Processes whose mappings are not known, and how many addresses of theirs were met.
+    pub strangers: Vec<(Pid, u64)>,
+    /// Number of addresses of other processes in no known mapping.
+    pub addresses: u64,
+    /// Files that could not be used, each with the reason.
+    pub files: Vec<(String, String)>,
+}
+
+impl fmt::Debug for UserSymbols {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UserSymbols").finish_non_exhaustive()
+    }
+}
+
+impl UserSymbols {
+    /// Of these processes. Of several maps of one process the last counts.
+    ///
+    /// A forked process has its parent's mappings and name until it becomes another program, which lies elsewhere. So a
+    /// process without a map is looked up in that of one with the same name in `comms`.
+    pub fn new(maps: &[ProcessMap], comms: &Comms, source: Box<dyn ObjectFiles>) -> Self {
+        let mut objects: Vec<MappedFile> = Vec::new();
+        let mut known: HashMap<String, usize> = HashMap::new();
+        let mut processes = HashMap::new();
+        for map in maps {
+            let process = Process::new(map, |path| {
+                *known.entry(path.to_owned()).or_insert_with(|| {
+                    let (image, foreign) = (OnceLock::new(), AtomicBool::new(false));
+                    let index = objects.len();
+                    objects.push(MappedFile { path: path.to_owned(), image, foreign });
+                    index
+                })
+            });
+            processes.insert(map.pid.0, process);
+        }
+        let mut named: HashMap<&[u8], Vec<i32>> = HashMap::new();
+        for &pid in processes.keys() {
+            if let Some(name) = comms.get(Pid(pid)) {
+                named.entry(name).or_default().push(pid);
+            }
+        }
+        let named: HashMap<&[u8], Arc<[i32]>> = named.into_iter().map(|(name, pids)| (name, pids.into())).collect();
+        let strangers = comms.pids().filter(|pid| !processes.contains_key(&pid.0));
+        let namesakes = strangers.filter_map(|pid| Some((pid.0, Arc::clone(named.get(comms.get(pid)?)?)))).collect();
+        UserSymbols { source, processes, namesakes, objects, unmapped: Mutex::default() }
+    }
+
+    /// The function or mapping at an address of a process; `None` if it is unknown. `returns`: it is a return address,
+    /// which may be after the function that called.
+    pub fn find(&self, process: Pid, address: u64, returns: bool) -> Option<UserSymbol<'_>> {
+        let code = address.wrapping_sub(u64::from(returns));
+        let Some((start, placed)) = self.mapped(process, code) else {
+            let mut unmapped = self.unmapped.lock().unwrap_or_else(PoisonError::into_inner);
+            let count = unmapped.entry(process.0).or_default();
+            *count = count.saturating_add(1);
+            return None;
+        };
+        let object = self.objects.get(placed.file)?;
+        let image = object.image.get_or_init(|| {
+            let file = self.source.read(&object.path).map_err(|error| error.to_string())?;
+            Image::read(&file, |id| self.source.debug(id)).ok_or_else(|| "it is not a program or library".to_owned())
+        });
+        let symbol = UserSymbol { path: &object.path, name: None, offset: address.wrapping_sub(start) };
+        let Ok(image) = image else { return Some(symbol) };
+        let mapped = placed.start(code, image).filter(|at| {
+            // a process of 32-bit code has another vdso
+            let narrow = object.path == VDSO && image.wide && start <= u64::from(u32::MAX);
+            !narrow && image.is_code(image.own_address(code, *at))
+        });
+        let Some(mapped) = mapped else {
+            object.foreign.store(true, Ordering::Relaxed);
+            return Some(symbol);
+        };
+        let Some(function) = image.function(image.own_address(code, mapped)) else { return Some(symbol) };
+        let offset = image.own_address(address, mapped).wrapping_sub(function.start);
+        Some(UserSymbol { name: Some(function.name()), offset, ..symbol })
+    }
+
+    /// The mapping at an address of a process, and its start.
+    fn mapped(&self, process: Pid, address: u64) -> Option<(u64, &Placed)> {
+        if let Some(process) = self.processes.get(&process.0) {
+            return process.at(address);
+        }
+        let namesakes = self.namesakes.get(&process.0)?;
+        let mut there = namesakes.iter().filter_map(|pid| self.processes.get(pid)?.at(address));
+        let (start, placed) = there.next()?;
+        there.all(|(other, at)| other == start && at.file == placed.file).then_some((start, placed))
+    }
+
+    /// Addresses left without a name so far.
+    pub fn unnamed(&self) -> Unnamed {
+        let mut unnamed = Unnamed::default();
+        for (&pid, &count) in &*self.unmapped.lock().unwrap_or_else(PoisonError::into_inner) {
+            if self.processes.contains_key(&pid) {
+                unnamed.addresses = unnamed.addresses.saturating_add(count);
+            } else {
+                unnamed.strangers.push((Pid(pid), count));
+            }
+        }
+        for object in &self.objects {
+            if let Some(Err(reason)) = object.image.get() {
+                unnamed.files.push((object.path.clone(), reason.clone()));
+            } else if object.foreign.load(Ordering::Relaxed) {
+                unnamed.files.push((object.path.clone(), "it is not the file that was mapped".to_owned()));
+            }
+        }
+        unnamed
+    }
+}
+
+/// The kernel's mapping in every process (vdso(7)).
+const VDSO: &str = "[vdso]";

@@ -1,0 +1,156 @@
+//! A filter held against an event's format: what the kernel would say, and what it would not say but should.
+
+use super::pattern::{self, TextPattern};
+use super::target::{self, NamedTarget, TargetKind};
+use super::{CompareOp, FieldModifier, Filter, FilterValue, Predicate};
+use crate::base::syntax::{Diagnostic, Span, did_you_mean};
+use crate::kernel::format::EventFormat;
+
+/// Errors stop; warnings are returned.
+pub(super) fn check(filter: &Filter, format: &EventFormat) -> Result<Vec<Diagnostic>, Diagnostic> {
+    let mut warnings = Vec::new();
+    for predicate in filter.expr().predicates() {
+        let target = resolve(filter, predicate, format)?;
+        warnings.extend(warning(filter, predicate, target));
+    }
+    Ok(warnings)
+}
+
+/// The predicate's field, after everything about the predicate proved acceptable.
+pub(super) fn resolve(filter: &Filter, p: &Predicate, format: &EventFormat) -> Result<NamedTarget, Diagnostic> {
+    let error = |span: Span, message: String| Diagnostic::new("filter", filter.text(), span, message);
+    let name = &p.field.value;
+    let Some(target) = target::find(format, name) else {
+        let near = did_you_mean(name, target::names(format)).unwrap_or_else(|| {
+            let own: Vec<&str> = format.fields.iter().map(|field| field.name.as_str()).collect();
+            format!("fields of {}:{} are {}", format.system, format.name, own.join(", "))
+        });
+        return Err(
+            error(p.field.span, format!("field `{name}` not found in {}:{}", format.system, format.name)).hint(near)
+        );
+    };
+    let op = p.op.value;
+    let illegal = |why: &str| {
+        error(p.op.span, format!("illegal operation for `{name}`: {why}")).hint(match target.kind.is_text() {
+            true => "text is compared with == != and ~ (a glob)",
+            false => "numbers are compared with == != < <= > >= and & (have a bit in common)",
+        })
+    };
+    match p.modifier.as_ref().map(|m| (m.value, m.span)) {
+        Some((FieldModifier::UserString, span)) if !target.kind.is_text() => {
+            Err(error(span, format!("`.ustring` needs a `char *` field, and `{name}` is none")))
+        }
+        Some((FieldModifier::Function, span)) if target.size != 8 && target.size != 4 || target.kind.is_text() => {
+            Err(error(span, format!("`.function` needs an address, and `{name}` is none")))
+        }
+        _ => Ok(()),
+    }?;
+    match &p.value.value {
+        FilterValue::Function(_) if !matches!(op, CompareOp::Equal | CompareOp::NotEqual) => {
+            return Err(error(p.op.span, "a function is compared with == or != only".to_owned()));
+        }
+        FilterValue::Function(_) => {}
+        FilterValue::Text(_) if !target.kind.is_text() => {
+            return Err(error(p.value.span, format!("`{name}` is a number, its value cannot be text")));
+        }
+        FilterValue::Text(text) => {
+            if !matches!(op, CompareOp::Equal | CompareOp::NotEqual | CompareOp::Glob) {
+                return Err(illegal("it is text"));
+            }
+            if text.contains('"') && text.contains('\'') {
+                return Err(error(p.value.span, "the kernel cannot take text with both kinds of quotes".to_owned()));
+            }
+        }
+        FilterValue::Number { .. } if target.kind.is_text() => {
+            return Err(error(p.value.span, format!("`{name}` is text, its value needs quotes")));
+        }
+        FilterValue::Number { value, .. } => {
+            if op == CompareOp::Glob {
+                return Err(illegal("it is a number"));
+            }
+            let fits = if target.signed { i64::try_from(*value).is_ok() } else { u64::try_from(*value).is_ok() };
+            if !fits {
+                let what = if target.signed { "signed" } else { "unsigned" };
+                return Err(error(p.value.span, format!("illegal integer value: `{name}` is {what}")));
+            }
+        }
+        FilterValue::Cpus(_) if target.kind.is_text() => {
+            return Err(error(p.value.span, format!("`{name}` is text, not a CPU or a set of CPUs")));
+        }
+        FilterValue::Cpus(_) if !matches!(op, CompareOp::Equal | CompareOp::NotEqual | CompareOp::BitAnd) => {
+            return Err(error(p.op.span, "a list of CPUs is compared with ==, != or & only".to_owned()));
+        }
+        FilterValue::Cpus(list) if list.is_empty() => {
+            return Err(error(p.value.span, "the list of CPUs is empty".to_owned()));
+        }
+        FilterValue::Cpus(_) => {}
+    }
+    Ok(target)
+}
+
+/// Filters that the kernel takes although they cannot mean what they say.
+fn warning(filter: &Filter, p: &Predicate, target: NamedTarget) -> Option<Diagnostic> {
+    let name = &p.field.value;
+    let warning = |span: Span, message: String| Diagnostic::new("filter", filter.text(), span, message);
+    let comparable = matches!(target.size, 1 | 2 | 4 | 8);
+    match (&p.value.value, target.kind, p.op.value) {
+        (FilterValue::Text(text), kind, CompareOp::Glob) => {
+            let pattern = TextPattern::glob(text);
+            let fixed = matches!(kind, TargetKind::FixedText | TargetKind::Comm);
+            if fixed && pattern.kind() == pattern::PatternKind::End && text.trim_start_matches('!').len() > 1 {
+                let say = format!("the kernel compares `{text}` with the last bytes of the {}-byte field", target.size);
+                return Some(
+                    warning(p.value.span, format!("{say}: it matches hardly anything"))
+                        .hint(format!("`{}*` finds the text anywhere in the field", text)),
+                );
+            }
+            let literal = pattern.kind() == pattern::PatternKind::Full && text.contains(['*', '?', '[']);
+            literal.then(|| {
+                warning(p.value.span, "the kernel takes a glob that begins with a digit literally".to_owned())
+                    .hint(format!("`[{}]{}` means the same and is matched as a glob", &text[..1], &text[1..]))
+            })
+        }
+        (FilterValue::Text(_), TargetKind::PointerText, _) if p.modifier.is_none() => {
+            let hint =
+                format!("if `{name}` points to user space (as system call arguments do), it is `{name}.ustring`");
+            Some(warning(p.field.span, format!("`{name}` is taken for a pointer to kernel text")).hint(hint))
+        }
+        (FilterValue::Number { .. }, TargetKind::Cpu, CompareOp::BitAnd) => Some(
+            warning(p.op.span, "the kernel does not know `&` for the CPU: it never matches".to_owned())
+                .hint("`CPU & CPUS{0,2}` asks for one of several (Linux 6.6)"),
+        ),
+        (FilterValue::Number { .. }, TargetKind::CpuMask, _) => Some(
+            warning(
+                p.value.span,
+                format!("`{name}` is a set of CPUs: the kernel compares the number with where it lies"),
+            )
+            .hint(format!("`{name} & CPUS{{0-3}}` asks whether it holds one of them (Linux 6.6)")),
+        ),
+        (FilterValue::Number { .. } | FilterValue::Cpus(_), TargetKind::Number, _) if !comparable => Some(warning(
+            p.field.span,
+            format!("`{name}` has {} bytes: the kernel cannot compare it, this never matches", target.size),
+        )),
+        (FilterValue::Number { value, .. }, TargetKind::Number, _) if cut(*value, target) != *value => Some(warning(
+            p.value.span,
+            format!("`{name}` has {} bits: the kernel compares it with {}", target.size * 8, cut(*value, target)),
+        )),
+        (FilterValue::Cpus(list), TargetKind::Number | TargetKind::Cpu, CompareOp::Equal) if list.len() > 1 => {
+            Some(warning(p.op.span, "one CPU never equals several".to_owned()).hint("`&` asks for one of them"))
+        }
+        _ => None,
+    }
+}
+
+/// `value` truncated to the target's width; a value that fits with the other sign keeps its bits.
+fn cut(value: i128, target: NamedTarget) -> i128 {
+    let bits = match target.size {
+        1 | 2 | 4 => target.size as u32 * 8,
+        _ => return value,
+    };
+    let span = 1i128 << bits;
+    if (-span / 2..span).contains(&value) {
+        return value;
+    }
+    let rest = value.rem_euclid(span);
+    if target.signed && rest >= span / 2 { rest - span } else { rest }
+}

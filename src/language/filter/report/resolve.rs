@@ -1,0 +1,144 @@
+//! One filter of `-F` held against one event: fields to places in the record.
+
+use super::ast::{ReportExpr, ReportFilter, ReportOperand, ReportOperator};
+use super::posix;
+use crate::base::syntax::{Diagnostic, Span};
+use crate::kernel::format::{EventFormat, Field, Shape};
+use crate::language::filter::CompareOp;
+use crate::language::filter::program::ProgramTree;
+use crate::language::filter::source::{NumberAt, TextAt};
+use crate::language::filter::test::{self, ProgramTest, With, WordsAt};
+
+pub(super) fn resolve(
+    filter: &ReportFilter,
+    expr: &ReportExpr,
+    format: &EventFormat,
+) -> Result<ProgramTree, Diagnostic> {
+    Resolver { filter, format }.tree(expr)
+}
+
+struct Resolver<'a> {
+    filter: &'a ReportFilter,
+    format: &'a EventFormat,
+}
+
+impl Resolver<'_> {
+    fn error(&self, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new("filter", &self.filter.text, span, message)
+    }
+
+    fn tree(&self, expr: &ReportExpr) -> Result<ProgramTree, Diagnostic> {
+        Ok(match expr {
+            ReportExpr::And(a, b) => ProgramTree::And(vec![self.tree(a)?, self.tree(b)?]),
+            ReportExpr::Or(a, b) => ProgramTree::Or(vec![self.tree(a)?, self.tree(b)?]),
+            ReportExpr::Not(inner) => ProgramTree::Not(Box::new(self.tree(inner)?)),
+            ReportExpr::NonZero(num) => {
+                self.num(num)?.map_or(ProgramTree::Const(false), |num| ProgramTree::Test(ProgramTest::NonZero(num)))
+            }
+            ReportExpr::Compare { left, op, right } => match (&op.value, right) {
+                (ReportOperator::Regex { positive }, ReportOperand::Text(text)) => {
+                    self.words(left, &text.value, text.span, *positive, true)?
+                }
+                (ReportOperator::Regex { positive }, ReportOperand::Char(c)) => {
+                    self.words(left, &c.value.to_string(), c.span, *positive, true)?
+                }
+                (ReportOperator::Regex { .. }, _) => {
+                    return Err(self.error(op.span, "a regular expression is text, in quotes"));
+                }
+                (ReportOperator::Number(CompareOp::Equal), ReportOperand::Text(text)) => {
+                    self.words(left, &text.value, text.span, true, false)?
+                }
+                (ReportOperator::Number(CompareOp::NotEqual), ReportOperand::Text(text)) => {
+                    self.words(left, &text.value, text.span, false, false)?
+                }
+                (ReportOperator::Number(_), ReportOperand::Text(_)) => {
+                    return Err(self.error(op.span, "illegal comparison for text").hint("text knows == != =~ and !~"));
+                }
+                (ReportOperator::Number(op), right) => match (self.num(left)?, self.num(right)?) {
+                    (Some(left), Some(right)) => ProgramTree::Test(ProgramTest::Compare { left, op: *op, right }),
+                    _ => ProgramTree::Const(false),
+                },
+            },
+        })
+    }
+
+    /// `None` if a field is missing: whatever is compared with it is false.
+    fn num(&self, num: &ReportOperand) -> Result<Option<test::ProgramNumber>, Diagnostic> {
+        Ok(match num {
+            ReportOperand::Number(value) => Some(test::ProgramNumber::Const(value.value)),
+            ReportOperand::Char(c) => Some(test::ProgramNumber::Const(u32::from(c.value).into())),
+            ReportOperand::Text(text) => {
+                return Err(self.error(text.span, "text stands to the right of == != =~ or !~ only"));
+            }
+            ReportOperand::Calc(calc) => {
+                let (left, op, right) = &**calc;
+                match (self.num(left)?, self.num(right)?) {
+                    (Some(left), Some(right)) => Some(test::ProgramNumber::Calc(Box::new((left, *op, right)))),
+                    _ => None,
+                }
+            }
+            ReportOperand::Field(name) => match (self.format.field(&name.value), name.value.as_str()) {
+                (Some(field), _) if is_text(field) => {
+                    return Err(self
+                        .error(name.span, format!("`{}` is text, and compared with a number here", name.value))
+                        .hint("the value goes in double quotes"));
+                }
+                (Some(field), _) => Some(test::ProgramNumber::Field(number_at(field))),
+                (None, "CPU") => Some(test::ProgramNumber::Cpu),
+                (None, "COMM") => return Err(self.error(name.span, "`COMM` is text, its value goes in double quotes")),
+                (None, _) => None,
+            },
+        })
+    }
+
+    fn words(
+        &self,
+        left: &ReportOperand,
+        text: &str,
+        span: Span,
+        positive: bool,
+        regex: bool,
+    ) -> Result<ProgramTree, Diagnostic> {
+        let ReportOperand::Field(name) = left else {
+            return Err(self.error(span, "text can only be compared with a field"));
+        };
+        let with = if regex {
+            let pattern = posix::basic_to_regex(text).map_err(|e| self.error(span, e))?;
+            let built = regex::bytes::RegexBuilder::new(&pattern).case_insensitive(true).unicode(false).build();
+            With::Regex(built.map_err(|_| self.error(span, "not a regular expression"))?)
+        } else {
+            With::Equal(text.as_bytes().to_vec())
+        };
+        let at = match (self.format.field(&name.value), name.value.as_str()) {
+            (Some(field), _) => text_at(field).map(WordsAt::Text).unwrap_or_else(|| WordsAt::Number {
+                at: number_at(field),
+                named: field.is_pointer() || field.is_long(),
+            }),
+            (None, "COMM") => WordsAt::Comm,
+            // The comparison is false as a whole, `!=` and `!~` too.
+            (None, _) => return Ok(ProgramTree::Const(false)),
+        };
+        let test = ProgramTree::Test(ProgramTest::Words { at, with });
+        Ok(if positive { test } else { ProgramTree::Not(Box::new(test)) })
+    }
+}
+
+fn is_text(field: &Field) -> bool {
+    text_at(field).is_some()
+}
+
+fn text_at(field: &Field) -> Option<TextAt> {
+    if !field.is_string() {
+        return None;
+    }
+    match field.shape {
+        Shape::Scalar => None,
+        Shape::Array { .. } => Some(TextAt::Fixed { offset: field.offset, size: field.size }),
+        Shape::DataLoc { .. } => Some(TextAt::DataLoc { offset: field.offset }),
+        Shape::RelLoc { .. } => Some(TextAt::RelLoc { offset: field.offset }),
+    }
+}
+
+fn number_at(field: &Field) -> NumberAt {
+    NumberAt { offset: field.offset, size: field.size, signed: field.is_signed() }
+}

@@ -1,0 +1,143 @@
+//! The syntax tree of event triggers.
+
+use crate::language::filter::Filter;
+use crate::language::hist::spec::HistSpec;
+use std::fmt;
+
+/// One trigger of an event. `Display` prints what is written to set it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trigger {
+    /// The kernel's action.
+    pub action: TriggerAction,
+    /// Number of times; `None` for always. The kernel counts it down, at 0 nothing happens any more.
+    pub count: Option<u64>,
+    /// The event must pass this. A hist trigger keeps its filter in its own tree.
+    pub filter: Option<Filter>,
+}
+
+/// The action of a trigger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TriggerAction {
+    /// `traceon`: the ring buffer takes events again.
+    TraceOn,
+    /// `traceoff`: the ring buffer takes no more events.
+    TraceOff,
+    /// `snapshot`: the ring buffer is swapped with the spare one (`CONFIG_TRACER_SNAPSHOT`).
+    Snapshot,
+    /// `stacktrace`: a kernel stack trace goes into the ring buffer.
+    StackTrace,
+    /// `enable_event:sched:sched_switch`
+    EnableEvent(EventRef),
+    /// `disable_event:sched:sched_switch`
+    DisableEvent(EventRef),
+    /// `enable_hist:sched:sched_switch`: the paused histograms of that event go on (`CONFIG_HIST_TRIGGERS`).
+    EnableHist(EventRef),
+    /// `disable_hist:sched:sched_switch`
+    DisableHist(EventRef),
+    /// `hist:keys=...`
+    Hist(Box<HistSpec>),
+}
+
+/// The event that an action is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventRef {
+    /// Its system.
+    pub system: String,
+    /// Its name.
+    pub event: String,
+}
+
+impl fmt::Display for EventRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.system, self.event)
+    }
+}
+
+impl TriggerAction {
+    /// The words that begin a trigger.
+    pub const NAMES: [&'static str; 9] = [
+        "traceon",
+        "traceoff",
+        "snapshot",
+        "stacktrace",
+        "enable_event",
+        "disable_event",
+        "enable_hist",
+        "disable_hist",
+        "hist",
+    ];
+
+    /// The word that begins it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            TriggerAction::TraceOn => "traceon",
+            TriggerAction::TraceOff => "traceoff",
+            TriggerAction::Snapshot => "snapshot",
+            TriggerAction::StackTrace => "stacktrace",
+            TriggerAction::EnableEvent(_) => "enable_event",
+            TriggerAction::DisableEvent(_) => "disable_event",
+            TriggerAction::EnableHist(_) => "enable_hist",
+            TriggerAction::DisableHist(_) => "disable_hist",
+            TriggerAction::Hist(_) => "hist",
+        }
+    }
+
+    /// The event it is about, if it is about another one.
+    pub fn target(&self) -> Option<&EventRef> {
+        match self {
+            TriggerAction::EnableEvent(target)
+            | TriggerAction::DisableEvent(target)
+            | TriggerAction::EnableHist(target)
+            | TriggerAction::DisableHist(target) => Some(target),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for TriggerAction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self, self.target()) {
+            (TriggerAction::Hist(spec), _) => spec.fmt(f),
+            (_, Some(target)) => write!(f, "{}:{target}", self.name()),
+            (_, None) => f.write_str(self.name()),
+        }
+    }
+}
+
+impl Trigger {
+    /// The text that removes it. For these triggers the kernel looks neither at count nor filter; a hist trigger must
+    /// be named in full, best from the line in which the kernel shows it.
+    pub fn removal(&self) -> String {
+        format!("!{}", self.action)
+    }
+
+    /// True if the kernel takes the two for the same one, of which an event has at most one: traceon and traceoff,
+    /// enabling and disabling an event, exclude each other as well.
+    pub fn same_slot(&self, other: &Trigger) -> bool {
+        let kind = |action: &TriggerAction| match action {
+            TriggerAction::TraceOn | TriggerAction::TraceOff => 0,
+            TriggerAction::EnableEvent(_) | TriggerAction::DisableEvent(_) => 1,
+            TriggerAction::EnableHist(_) | TriggerAction::DisableHist(_) => 2,
+            TriggerAction::Snapshot => 3,
+            TriggerAction::StackTrace => 4,
+            TriggerAction::Hist(_) => 5,
+        };
+        match (&self.action, &other.action) {
+            (TriggerAction::Hist(a), TriggerAction::Hist(b)) => a.normal() == b.normal(),
+            (a, b) => kind(a) == kind(b) && a.target() == b.target(),
+        }
+    }
+}
+
+impl fmt::Display for Trigger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.action.fmt(f)?;
+        if let Some(count) = self.count {
+            write!(f, ":{count}")?;
+        }
+        if let Some(filter) = &self.filter {
+            write!(f, " if {filter}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,212 @@
+//! A selection resolved for the recordings of a query: the decision about one record.
+
+use super::carried::CarriedLosses;
+use super::rules::Rules;
+use super::unknown::UnknownIds;
+use super::{BufferSource, OutputDependence, Recording, Selection};
+use crate::base::syntax::nearest;
+use crate::base::units::{EventId, Pid};
+use crate::file::ring_buffer::Lost;
+use crate::file::trace_dat::{EventIdSet, PidBloom};
+use crate::kernel::event::{Record, RecordHead};
+use crate::kernel::events::{NoEvent, glob_matches};
+use crate::language::filter::Subject;
+use crate::read::recording::QueryError;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// `common_flags` of events in a hard and in a soft interrupt.
+const HARDIRQ: u8 = 0x08;
+const SOFTIRQ: u8 = 0x10;
+
+/// Decides which records a query hands out. Everything is resolved before the first one.
+pub(super) struct Selector<'a> {
+    sources: &'a [BufferSource],
+    rules: Vec<Rules<'a>>,
+    /// Ascending.
+    pids: Vec<Pid>,
+    comms: &'a [String],
+    /// The bits of `common_flags` of which none may be set.
+    contexts: u8,
+    everything: bool,
+    /// Records that follow a loss are selected whatever they are.
+    keeps_losses: bool,
+}
+
+/// State learnt from the records that were decided on.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    /// Per source and CPU: what became of the event before, which a stack follows.
+    before: Vec<Vec<Before>>,
+    /// The state of a CPU of which no event was seen.
+    unseen: Before,
+    /// True if a decision depended on that.
+    guessed: bool,
+    /// Per recording, verdicts on names by PID.
+    comms: Vec<HashMap<Pid, bool>>,
+    /// Losses before refused records.
+    pub(super) losses: CarriedLosses,
+}
+
+/// The fate of the event before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    Dropped,
+    Selected,
+    NotKnown,
+}
+
+impl Seen {
+    /// For events that come later, while the ones before them are not all decided on.
+    pub(super) fn fork(&self) -> Self {
+        let before = vec![Vec::new(); self.before.len()];
+        let comms = vec![HashMap::new(); self.comms.len()];
+        Seen { before, unseen: Before::NotKnown, guessed: false, comms, losses: CarriedLosses::fork() }
+    }
+
+    /// True if a decision of the fork `later` depended on earlier events, or a loss before one of its own.
+    pub(super) fn matters_to(&self, later: &Seen) -> bool {
+        later.guessed || self.losses.belong_to(&later.losses)
+    }
+
+    /// Takes over what the fork `done` has seen, to which nothing here mattered.
+    pub(super) fn join(&mut self, done: &mut Seen) {
+        self.losses.join(&mut done.losses);
+        for (known, done) in self.before.iter_mut().zip(std::mem::take(&mut done.before)) {
+            if known.len() < done.len() {
+                known.resize(done.len(), self.unseen);
+            }
+            for (known, done) in known.iter_mut().zip(done) {
+                if done != Before::NotKnown {
+                    *known = done;
+                }
+            }
+        }
+    }
+}
+
+impl<'a> Selector<'a> {
+    pub(super) fn new(
+        selection: &'a Selection,
+        recordings: &[&'a Recording],
+        sources: &'a [BufferSource],
+        surroundings: OutputDependence,
+    ) -> Result<Self, QueryError> {
+        let mut pids = selection.pids.clone();
+        pids.sort_unstable();
+        let rules = recordings.iter().enumerate();
+        let rules = rules.map(|(number, recording)| Rules::new(selection, recording, number, surroundings));
+        let rules = rules.collect::<Result<Vec<_>, _>>()?;
+        for filter in &selection.filters {
+            let formats = || recordings.iter().flat_map(|recording| recording.trace.formats());
+            if !formats().any(|format| filter.names(format)) {
+                let pattern = filter.events().to_owned();
+                let name = pattern.rsplit([':', '/']).next().unwrap_or_default();
+                let nearest = nearest(name, formats().map(|format| format.name.as_str()));
+                return Err(NoEvent { nearest: nearest.into_iter().map(str::to_owned).collect(), pattern }.into());
+            }
+        }
+        let context = |leave_out: bool, flag: u8| if leave_out { flag } else { 0 };
+        let contexts = context(selection.no_irq, HARDIRQ) | context(selection.no_softirq, SOFTIRQ);
+        let everything = selection.is_everything();
+        let keeps_losses = surroundings == OutputDependence::Losses;
+        Ok(Selector { sources, rules, pids, comms: &selection.comms, contexts, everything, keeps_losses })
+    }
+
+    /// Has records left out whose type says nothing to `reads`, which gets the number of their source and their event's id. Those
+    /// that follow a loss stay.
+    pub(super) fn narrow(&mut self, reads: impl Fn(usize, u16) -> bool) {
+        for (number, rules) in self.rules.iter_mut().enumerate() {
+            let sources = self.sources.iter().enumerate().filter(|(_, source)| source.recording == number);
+            let sources: Vec<usize> = sources.map(|(source, _)| source).collect();
+            rules.narrow(|id| sources.iter().any(|source| reads(*source, id)));
+        }
+    }
+
+    /// True if it drops nothing.
+    pub(super) fn is_everything(&self) -> bool {
+        self.everything
+    }
+
+    /// The records of a recording that may be left out without a decision.
+    pub(super) fn sieve(&self, recording: usize) -> Option<Arc<EventIdSet>> {
+        self.rules.get(recording)?.sieve.clone()
+    }
+
+    /// The tasks of a recording that are asked for, if tasks are, and no output depends on the events of others.
+    pub(super) fn tasks(&self, recording: usize) -> Option<PidBloom> {
+        self.rules.get(recording)?.tasks
+    }
+
+    /// The state before the first record.
+    pub(super) fn nothing_seen(&self) -> Seen {
+        let comms = vec![HashMap::new(); self.rules.len()];
+        let before = vec![Vec::new(); self.sources.len()];
+        Seen { before, unseen: Before::Dropped, guessed: false, comms, losses: CarriedLosses::default() }
+    }
+
+    /// Notes a record whose id no format describes. Of one that no filter selects the filter's event may be lost.
+    #[inline(always)]
+    pub(super) fn check(&self, record: &Record<'_>, unknown: &mut UnknownIds) {
+        let recording = self.sources[record.buffer].recording;
+        if let Some(id) = self.rules[recording].unknown_id(record.data) {
+            unknown.note(recording, id, record);
+        }
+    }
+
+    /// True if no format describes events of this source with this id.
+    pub(super) fn is_unknown(&self, source: usize, id: u16) -> bool {
+        !self.rules[self.sources[source].recording].known.contains(id)
+    }
+
+    /// True if `record` is selected.
+    #[inline]
+    pub(super) fn accepts(&self, seen: &mut Seen, record: &Record<'_>) -> bool {
+        self.everything || (self.keeps_losses && record.lost != Lost::None) || self.decide(seen, record)
+    }
+
+    fn decide(&self, seen: &mut Seen, record: &Record<'_>) -> bool {
+        let number = self.sources[record.buffer].recording;
+        let rules = &self.rules[number];
+        let recording = rules.recording;
+        let RecordHead { id, pid, flags, .. } = rules.common.head(recording.trace.abi, record.data);
+        if flags & self.contexts != 0 || !rules.may_pass(id) {
+            return false;
+        }
+        if !self.pids.is_empty() && self.pids.binary_search(&pid).is_err() {
+            return false;
+        }
+        if rules.threads.as_ref().is_some_and(|threads| threads.binary_search(&pid).is_err()) {
+            return false;
+        }
+        if !self.comms.is_empty() && !self.has_comm(recording, pid, &mut seen.comms[number]) {
+            return false;
+        }
+        let comm = if rules.needs_comm { recording.symbols.comms.name(pid) } else { &[] };
+        let names = &recording.symbols.kallsyms;
+        let subject = Subject { data: record.data, cpu: record.cpu, comm, names };
+        if !rules.passes(id, &subject) {
+            return false;
+        }
+        let Some(filters) = &rules.report else { return true };
+        let cpu = record.cpu.0 as usize & 0xffff;
+        let before = &mut seen.before[record.buffer];
+        if before.len() <= cpu {
+            before.resize(cpu + 1, seen.unseen);
+        }
+        if before[cpu] != Before::Dropped && rules.stack_events.contains(&Some(EventId(id))) {
+            seen.guessed |= before[cpu] == Before::NotKnown;
+            return true;
+        }
+        let matches = filters.matches(EventId(id), &subject);
+        before[cpu] = if matches { Before::Selected } else { Before::Dropped };
+        matches
+    }
+
+    fn has_comm(&self, recording: &Recording, pid: Pid, verdicts: &mut HashMap<Pid, bool>) -> bool {
+        *verdicts.entry(pid).or_insert_with(|| {
+            let name = String::from_utf8_lossy(recording.symbols.comms.name(pid));
+            self.comms.iter().any(|glob| glob_matches(glob, &name))
+        })
+    }
+}

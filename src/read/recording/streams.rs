@@ -1,0 +1,98 @@
+//! The streams of a query's sources, and their times.
+
+use super::selector::Selector;
+use super::{BufferSource, Notice, Query, Window};
+use crate::base::units::Timestamp;
+use crate::file::trace_dat::{CpuStream, FileError};
+use crate::read::merge::Merge;
+
+impl Query<'_> {
+    /// The streams to merge, each with the number of its source: of the chunks only that `window` needs.
+    ///
+    /// # Errors
+    /// [`FileError`] if a stream's start cannot be read.
+    pub(super) fn streams(
+        &self,
+        window: &Window,
+        selector: &Selector<'_>,
+    ) -> Result<Vec<(CpuStream, usize)>, FileError> {
+        let mut streams = Vec::new();
+        for (number, source) in self.sources.iter().enumerate() {
+            let trace = &self.recordings[source.recording].trace;
+            let buffer = &trace.buffers[source.buffer];
+            for &cpu in &source.cpus {
+                let mut stream = if window.is_whole() {
+                    trace.stream(buffer, cpu, &source.time)?
+                } else {
+                    let range = trace.seek(buffer, cpu, &source.time)?.range(window.since, window.until);
+                    trace.stream_of_chunks(buffer, cpu, &source.time, range)?
+                };
+                if let Some(tasks) = selector.tasks(source.recording) {
+                    stream.skip_over(trace.without_tasks(buffer, cpu, &tasks));
+                }
+                stream.sift(selector.sieve(source.recording));
+                streams.push((stream, number));
+            }
+        }
+        Ok(streams)
+    }
+
+    /// The records of all sources; those that the selector drops by their type alone may be missing.
+    pub(super) fn merge(&self, window: &Window, selector: &Selector<'_>) -> Result<Merge, FileError> {
+        let mut merge = Merge::default();
+        for (stream, source) in self.streams(window, selector)? {
+            merge.add(stream, source);
+        }
+        Ok(merge)
+    }
+
+    /// Each source with its CPUs' numbers.
+    fn cpus_of_sources(&self) -> impl Iterator<Item = (&BufferSource, usize)> {
+        self.sources.iter().flat_map(|source| source.cpus.iter().map(move |cpu| (source, *cpu)))
+    }
+
+    /// The times of the first and the last event of all sources, selected or not; `None` if there are none.
+    ///
+    /// # Errors
+    /// [`FileError`] if they cannot be read.
+    pub fn span(&self) -> Result<Option<(Timestamp, Timestamp)>, FileError> {
+        let mut whole: Option<(Timestamp, Timestamp)> = None;
+        for (source, cpu) in self.cpus_of_sources() {
+            let trace = &self.recordings[source.recording].trace;
+            let mut damaged = |error: FileError| {
+                if let Some(notice) = self.notice {
+                    notice(Notice::Damage { recording: source.recording, error: &error });
+                }
+            };
+            if let Some((first, last)) = trace.span(&trace.buffers[source.buffer], cpu, &source.time, &mut damaged)? {
+                let (start, end) = whole.unwrap_or((first, last));
+                whole = Some((start.min(first), end.max(last)));
+            }
+        }
+        Ok(whole)
+    }
+
+    /// The part of [`Query::span`] that lies in the query's window.
+    ///
+    /// # Errors
+    /// As [`Query::span`].
+    pub fn span_in_window(&self) -> Result<Option<(Timestamp, Timestamp)>, FileError> {
+        let Window { since, until } = self.window;
+        let within = |(first, last): (Timestamp, Timestamp)| {
+            let begin = since.map_or(first, |since| since.max(first));
+            (begin, until.map_or(last, |until| until.min(last)))
+        };
+        Ok(self.span()?.map(within).filter(|(begin, end)| begin <= end))
+    }
+
+    /// A time from which on no CPU has more than about `bytes` of stored data; `None` if that is all there is.
+    pub(super) fn time_near_end(&self, bytes: u64) -> Result<Option<Timestamp>, FileError> {
+        let mut latest = None;
+        for (source, cpu) in self.cpus_of_sources() {
+            let trace = &self.recordings[source.recording].trace;
+            let seek = trace.seek(&trace.buffers[source.buffer], cpu, &source.time)?;
+            latest = latest.max(seek.time_near_end(bytes));
+        }
+        Ok(latest)
+    }
+}
