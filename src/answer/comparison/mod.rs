@@ -2,7 +2,7 @@
 //! help comparisons` defines each number.
 //!
 //! A [`SavedRuns`] holds some [`SavedRun`]s: facts of each recording, and [`CellSeries`] of durations, events and times by cell of its
-//! window. [`compare`] needs no more than two summaries, so that a saved one and its recordings give the same answer.
+//! window. [`compare()`] needs no more than two summaries, so that a saved one and its recordings give the same answer.
 //!
 //! ```text
 //! one to four runs a side   stationary block bootstrap of each run's cells --> standard error of ln(value)

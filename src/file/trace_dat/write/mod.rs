@@ -1,4 +1,4 @@
-//! Writing version 7 files: the [`SectionWriter`], and [`recover`] for what a killed recorder left behind.
+//! Writing version 7 files: the [`SectionWriter`], and [`recover()`] for what a killed recorder left behind.
 //!
 //! A recording goes through three states. All of them are a sound trace.dat file.
 //!
@@ -13,7 +13,7 @@
 //!    much is still to be moved: a kill at any point loses nothing.
 //! 3. **Finished.** One more 8-byte write cuts the table of spools off the options; the empty spools are removed.
 //!
-//! [`recover`] does 2 and 3 for a file in state 1 and the rest of 2 and 3 for one in state 2.
+//! [`recover()`] does 2 and 3 for a file in state 1 and the rest of 2 and 3 for one in state 2.
 //!
 //! # Spools
 //! One file per buffer and CPU in the directory of the trace file. [`spool_name`](super::spool_name) computes its name from the trace file's
