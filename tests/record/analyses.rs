@@ -183,6 +183,7 @@ fn a_part_does_not_contradict_the_whole() {
         (&["-f", "next_prio < 50"][..], "sched:sched_switch was recorded with the filter next_prio < 50"),
         (&["-M", "1"], "only events on these CPUs were recorded: 0"),
         (&["-F"], "only events of these tasks were recorded: "),
+        (&["--not-pid", "1"], "events of these tasks were not recorded: 1"),
     ] {
         record(limit);
         env.rtrace(&["convert", "trace.dat", "-o", "converted.dat", "--force"]).exits(0);

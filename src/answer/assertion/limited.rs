@@ -4,7 +4,7 @@ use super::ast::{DurationSource, Quantity, Reducer};
 use super::plan::Need;
 use super::quantity::Valued;
 use crate::base::units::Pid;
-use crate::file::trace_dat::{Coverage, CoveredTasks};
+use crate::file::trace_dat::Coverage;
 use crate::kernel::events::EventName;
 
 impl Quantity {
@@ -38,7 +38,7 @@ impl Quantity {
         }
         let reads = |event: &EventName| self.reads(need, event);
         match self.is_of_covered_task(coverage) {
-            true => Coverage { tasks: None, ..coverage.clone() }.limits(reads),
+            true => Coverage { tasks: None, excluded: Vec::new(), ..coverage.clone() }.limits(reads),
             false => coverage.limits(reads),
         }
     }
@@ -50,8 +50,7 @@ impl Quantity {
             Quantity::Reduced(_, DurationSource::Wait(task) | DurationSource::Preempted(task)) => task,
             _ => return false,
         };
-        let covered = |pid| matches!(&coverage.tasks, Some(CoveredTasks::Only { pids, .. }) if pids.contains(&pid));
-        task.parse().is_ok_and(|pid| covered(Pid(pid)))
+        task.parse().is_ok_and(|pid| coverage.is_of_task(Pid(pid)))
     }
 
     /// The value that was found, made wide enough for what was not recorded.

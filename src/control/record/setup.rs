@@ -283,7 +283,7 @@ pub(super) fn set_up(
         cpus,
         events,
         enabled,
-        coverage: Coverage { tasks, cpus: covered, ..Coverage::default() },
+        coverage: Coverage { tasks, cpus: covered, excluded: plan.tasks.left_out.clone(), ..Coverage::default() },
         armed,
         ready_at_wake: (sub_buffers * BUFFER_PERCENT / 100).max(1),
         counted: true,

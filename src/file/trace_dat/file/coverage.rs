@@ -15,6 +15,8 @@ pub struct Coverage {
     pub tasks: Option<CoveredTasks>,
     /// The CPUs whose events were recorded (`tracing_cpumask`), ascending; `None` if that is all, or the file does not say.
     pub cpus: Option<Vec<CpuId>>,
+    /// Tasks whose events were left out (`set_event_notrace_pid`), and with [`CoveredTasks::Only`]'s `children` those that they fork.
+    pub excluded: Vec<Pid>,
     /// The recorder's own threads, if their events were left out.
     pub left_out: Vec<Pid>,
 }
@@ -22,7 +24,7 @@ pub struct Coverage {
 /// The tasks whose events were recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CoveredTasks {
-    /// All, but for [`Coverage::left_out`].
+    /// All, but for [`Coverage::excluded`] and [`Coverage::left_out`].
     All,
     /// These and, with `children`, those that they fork (`set_event_pid`, `event-fork`).
     Only {
@@ -34,8 +36,8 @@ pub enum CoveredTasks {
 }
 
 impl Coverage {
-    /// The option's text for the buffer `name`: lines `buffer NAME`, `tasks all` or `tasks PID ...`, `children`, `cpus CPU ...`,
-    /// `left-out PID ...`. The events stand in an option of their own ([`EnabledEvents`]).
+    /// The option's text for the buffer `name`: lines `buffer NAME`, `tasks all` or `tasks PID ...`, `children`, `not-of PID ...`,
+    /// `cpus CPU ...`, `left-out PID ...`. The events stand in an option of their own ([`EnabledEvents`]).
     pub fn to_text(&self, name: &str) -> String {
         let list = |key: &str, numbers: &mut dyn Iterator<Item = String>| {
             format!("{key} {}\n", numbers.collect::<Vec<_>>().join(" "))
@@ -52,8 +54,10 @@ impl Coverage {
         if let Some(cpus) = &self.cpus {
             text.push_str(&list("cpus", &mut cpus.iter().map(ToString::to_string)));
         }
-        if !self.left_out.is_empty() {
-            text.push_str(&list("left-out", &mut self.left_out.iter().map(ToString::to_string)));
+        for (key, pids) in [("not-of", &self.excluded), ("left-out", &self.left_out)] {
+            if !pids.is_empty() {
+                text.push_str(&list(key, &mut pids.iter().map(ToString::to_string)));
+            }
         }
         text
     }
@@ -77,6 +81,7 @@ impl Coverage {
                 ("cpus", value) => {
                     coverage.cpus = Some(value.split(' ').filter_map(|cpu| cpu.parse().ok().map(CpuId)).collect());
                 }
+                ("not-of", value) => coverage.excluded = pids(value),
                 ("left-out", value) => coverage.left_out = pids(value),
                 _ => {}
             }
@@ -95,7 +100,13 @@ impl Coverage {
 
     /// True if only some tasks were recorded.
     pub fn is_of_some_tasks(&self) -> bool {
-        matches!(self.tasks, Some(CoveredTasks::Only { .. }))
+        matches!(self.tasks, Some(CoveredTasks::Only { .. })) || !self.excluded.is_empty()
+    }
+
+    /// True if the events of this task were recorded, as far as the file says.
+    pub fn is_of_task(&self, pid: Pid) -> bool {
+        let among = |pids: &[Pid]| pids.contains(&pid);
+        !among(&self.excluded) && !matches!(&self.tasks, Some(CoveredTasks::Only { pids, .. }) if !among(pids))
     }
 
     /// The filter that an event was recorded with.
@@ -116,6 +127,10 @@ impl Coverage {
             let children = if *children { " and what they fork" } else { "" };
             let pids = list(&mut pids.iter().map(ToString::to_string));
             limits.push(format!("only events of these tasks were recorded: {pids}{children}"));
+        }
+        if !self.excluded.is_empty() {
+            let pids = list(&mut self.excluded.iter().map(ToString::to_string));
+            limits.push(format!("events of these tasks were not recorded: {pids}"));
         }
         if let Some(cpus) = &self.cpus {
             let cpus = list(&mut cpus.iter().map(ToString::to_string));
@@ -143,10 +158,26 @@ mod tests {
         let of_tasks = |children| CoveredTasks::Only { pids: vec![Pid(7), Pid(9)], children };
         for tasks in [None, Some(CoveredTasks::All), Some(of_tasks(false)), Some(of_tasks(true))] {
             for cpus in [None, Some(vec![]), Some(vec![CpuId(0), CpuId(3)])] {
-                let coverage = Coverage { tasks: tasks.clone(), cpus, left_out: vec![Pid(4)], events: None };
-                assert_eq!(Coverage::parse(&coverage.to_text("one")), ("one".to_owned(), coverage));
+                for excluded in [vec![], vec![Pid(1), Pid(4000)]] {
+                    let (tasks, cpus) = (tasks.clone(), cpus.clone());
+                    let coverage = Coverage { tasks, cpus, excluded, left_out: vec![Pid(4)], events: None };
+                    assert_eq!(Coverage::parse(&coverage.to_text("one")), ("one".to_owned(), coverage));
+                }
             }
         }
+    }
+
+    #[test]
+    fn tasks_that_are_left_out_limit_it() {
+        let of_all = Coverage { tasks: Some(CoveredTasks::All), ..Coverage::default() };
+        assert!(!of_all.is_of_some_tasks() && of_all.is_of_task(Pid(7)) && of_all.limits(|_| true).is_empty());
+        let without = Coverage { excluded: vec![Pid(7), Pid(9)], ..of_all };
+        assert!(without.is_of_some_tasks() && without.is_of_task(Pid(8)) && !without.is_of_task(Pid(9)));
+        assert_eq!(without.limits(|_| true), ["events of these tasks were not recorded: 7, 9"]);
+        let some = Some(CoveredTasks::Only { pids: vec![Pid(7), Pid(8)], children: false });
+        let some = Coverage { tasks: some, ..without };
+        assert_eq!([6, 7, 8].map(|pid| some.is_of_task(Pid(pid))), [false, false, true]);
+        assert_eq!(some.limits(|_| true).len(), 2);
     }
 
     #[test]
