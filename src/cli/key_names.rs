@@ -1,6 +1,6 @@
 //! Names for the keys of histograms that were not counted in the kernel.
 
-use crate::cli::machine::RecordingMachine;
+use crate::cli::machine::{RecordingMachine, function_of};
 use crate::cli::query::QueryInput;
 use rtrace::analysis::HistNames;
 use rtrace::symbols::{Comms, Kallsyms, Symbols};
@@ -21,9 +21,7 @@ impl<'a> KeyNames<'a> {
 
     /// The names of this machine, with these functions and tasks.
     pub(in crate::cli) fn of_this_machine(kallsyms: &'a Kallsyms, comms: &'a Comms) -> Self {
-        let machine =
-            nix::sys::utsname::uname().ok().and_then(|uname| RecordingMachine::of(&uname.machine().to_string_lossy()));
-        KeyNames { machine, kallsyms, comms }
+        KeyNames { machine: RecordingMachine::of_this(), kallsyms, comms }
     }
 
     /// The kernel's functions.
@@ -49,13 +47,7 @@ impl HistNames for KeyNames<'_> {
     /// The kernel names them by the functions that implement them.
     fn syscall(&self, number: u64) -> Option<String> {
         let name = self.machine?.name(i64::try_from(number).ok()?)?;
-        let function = match name {
-            "stat" | "fstat" | "lstat" | "uname" => format!("new{name}"),
-            "sendfile" => "sendfile64".to_owned(),
-            "umount2" => "umount".to_owned(),
-            name => name.to_owned(),
-        };
-        Some(format!("sys_{function}"))
+        Some(format!("sys_{}", function_of(name)))
     }
 
     fn comm(&self, pid: Pid) -> String {

@@ -54,6 +54,16 @@ impl RecordingMachine {
         (0..END).filter_map(move |number| Some((number, self.name(number)?)))
     }
 
+    /// The machine that this runs on.
+    pub(crate) fn of_this() -> Option<Self> {
+        nix::sys::utsname::uname().ok().and_then(|uname| Self::of(&uname.machine().to_string_lossy()))
+    }
+
+    /// The names of its calls, and those of the kernel's functions that implement them, which events of `syscalls` have.
+    pub(crate) fn call_names(self) -> impl Iterator<Item = String> {
+        self.calls().flat_map(|(_, name)| [name.to_owned(), function_of(name)])
+    }
+
     /// The name of the call with this number.
     pub(crate) fn name(self, number: i64) -> Option<&'static str> {
         let id = usize::try_from(number).ok()?;
@@ -67,6 +77,16 @@ impl RecordingMachine {
             RecordingMachine::S390x => s390x::Sysno::new(id).map(|call| call.name()),
             RecordingMachine::Loongarch64 => loongarch64::Sysno::new(id).map(|call| call.name()),
         }
+    }
+}
+
+/// The name of the kernel's function that implements a call.
+pub(crate) fn function_of(call: &str) -> String {
+    match call {
+        "stat" | "fstat" | "lstat" | "uname" => format!("new{call}"),
+        "sendfile" => "sendfile64".to_owned(),
+        "umount2" => "umount".to_owned(),
+        name => name.to_owned(),
     }
 }
 

@@ -65,7 +65,7 @@ fn verdicts_and_exit_codes() {
         ),
         (&["p99(wait()) < 1s"], 4, "there are 2 such intervals; 100 are needed"),
         (&["p50(wait(migration*)) < 1s"], 4, "there is 1 such interval; 2 are needed"),
-        (&["max(wait(nosuch)) < 1s"], 4, "there is no such interval"),
+        (&["max(wait(nosuch)) < 1s"], 4, "no task `nosuch` is in the recording"),
         (&["count(block:block_rq_issue) == 0"], 4, "no event matches `block:block_rq_issue`"),
         (&["max(syscall()) < 1s"], 4, "no system calls were recorded"),
         (&["max(io()) < 1s"], 4, "block:block_rq_complete was not recorded"),
@@ -83,6 +83,61 @@ fn verdicts_and_exit_codes() {
     few.exits(4).prints_with("there are 2 such intervals; 3 are needed");
     let empty = env.rtrace(&["check", &small(), "-a", "duration < 1s", "--since", "99999"]);
     empty.exits(1).prints("").complains_with("holds nothing in this window");
+}
+
+/// A name that occurs nowhere may be mistyped: nothing is known of it, unless the user means one that is absent.
+#[test]
+fn a_name_that_occurs_nowhere_passes_nothing() {
+    let env = TestEnvironment::new();
+    for (assertion, near) in [
+        ("run(rcu_premept) < 5ms", "no task `rcu_premept` is in the recording: did you mean `rcu_preempt`?"),
+        ("run(99999) < 5ms", "no task `99999` is in the recording"),
+        ("sum(wait(nosuch)) < 1ms", "no task `nosuch` is in the recording"),
+        ("sum(preempted(nosuch*)) < 1ms", "no task `nosuch*` is in the recording"),
+        ("run(nosuch) / duration < 1%", "no task `nosuch` is in the recording"),
+    ] {
+        env.rtrace(&["check", &small(), "-a", assertion]).exits(4).prints_with(near);
+        env.rtrace(&["check", &small(), "-a", assertion, "--allow-absent"]).exits(0).prints_with("1 pass");
+    }
+    std::fs::write(env.path().join("rtrace.toml"), "allow-absent = true\n[assert]\na = 'run(nosuch) < 5ms'\n").unwrap();
+    env.rtrace(&["check", &small(), "--spec", "rtrace.toml"]).exits(0);
+    // Tasks that the file names, whether or not they ran.
+    env.rtrace(&["check", &small(), "-a", "run(find) >= 0s", "-a", "run(rcu_*) < 5ms"]).exits(0);
+}
+
+/// Kinds, operations and system calls of the architecture are known: another one is an error.
+#[test]
+fn a_name_outside_of_its_vocabulary_is_refused() {
+    let env = TestEnvironment::new();
+    for (assertion, error) in [
+        (
+            "count(io(readd)) == 0",
+            "`readd` is no operation of requests\n  assert: count(io(readd)) == 0\n                   ^~~~~\n  Hint: did you mean `read`?",
+        ),
+        ("count(irq(softirqq)) == 0", "`softirqq` is no kind of handler"),
+        ("count(irq(softirq:FOO)) == 0", "`FOO` is no soft interrupt"),
+        ("count(lock(rwsem:Q)) == 0", "`rwsem:Q` is no kind of lock"),
+        ("errors(syscall(opennat)) == 0", "`opennat` is no system call of this architecture"),
+        ("count(syscall(open*x)) < 5", "`open*x` is no system call of this architecture"),
+    ] {
+        let outcome = env.rtrace(&["check", &small(), "-a", assertion, "--allow-absent"]);
+        outcome.exits(2).prints("");
+        assert!(outcome.stderr().contains(error), "{assertion}: {}", outcome.stderr());
+    }
+    for known in [
+        "count(io(r*)) == 0",
+        "count(irq(softirq:NET_*)) == 0",
+        "count(irq(softirq:vector 12)) == 0",
+        "count(lock(rwsem:*)) == 0",
+        "count(syscall(newfstat)) == 0",
+        "count(syscall(999)) == 0",
+    ] {
+        let outcome = env.rtrace(&["check", &small(), "-a", known]);
+        outcome.complains("");
+        assert!(matches!(outcome.status(), Some(0 | 4)), "{known}: {:?}", outcome.status());
+    }
+    let diff = env.rtrace(&["diff", &small(), &small(), "--metric", "mean(syscall(opennat))"]);
+    diff.exits(2).complains_with("`opennat` is no system call of this architecture");
 }
 
 /// A file of trace-cmd has the formats of whole systems: they do not say that an event was enabled.
@@ -382,7 +437,7 @@ fn histograms_are_sums_by_key() {
     let wrong =
         env.rtrace(&["check", &small(), "-a", "max(hist(sched:sched_switch, key=next_pid, val=next_comm)) < 1"]);
     wrong.exits(2).complains_with("sched:sched_switch has no number `next_comm` to be summed");
-    let missing = env.rtrace(&["check", &small(), "-a", "max(function(vfs_read)) < 1s", "-a", "faults() == 0"]);
+    let missing = env.rtrace(&["check", &small(), "-a", "max(function()) < 1s", "-a", "faults() == 0"]);
     missing.exits(4).prints_with("no such events are in the recording");
 }
 

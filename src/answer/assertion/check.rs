@@ -2,7 +2,7 @@
 
 use super::ast::{Assertion, LABEL, Operation, Quantity, QuantityExpr};
 use super::compare::Compare;
-use super::conditions::Conditions;
+use super::conditions::{Conditions, Names};
 use super::interval::Interval;
 use super::measure::{Finding, Measure};
 use super::plan::{Named, Need, Planner};
@@ -58,17 +58,18 @@ pub struct Checked {
 }
 
 impl<'a> Check<'a> {
-    /// Plans the check of a recording with these formats; `comms` has the names of its tasks.
+    /// Plans the check of a recording with these formats; `comms` has the names of its tasks, `names` all others.
     ///
     /// # Errors
-    /// A filter or a key that does not fit the fields of its events. That events are missing is a verdict, not an error.
+    /// A filter or a key that does not fit the fields of its events, a system call that its architecture does not have. That events are missing is a verdict, not an error.
     pub fn new(
         assertions: Vec<Assertion>,
         formats: &[&EventFormat],
         abi: Abi,
         comms: &'a Comms,
+        names: &dyn Names,
     ) -> Result<Self, Diagnostic> {
-        let mut planner = Planner::new(formats, abi, comms, None);
+        let mut planner = Planner::new(formats, abi, comms, None).with_names(names);
         let planned =
             assertions.into_iter().map(|assertion| Planned::new(assertion, &mut planner)).collect::<Result<_, _>>()?;
         Ok(Check { planned, measures: planner.measures })
@@ -91,7 +92,7 @@ impl Planned {
         let mut needs = HashMap::new();
         for quantity in [assertion.left.quantities(), assertion.right.quantities()].concat() {
             let of = Named { label: LABEL, text: &assertion.text };
-            needs.insert(quantity.span.start, planner.need(&quantity.value, of, limit)?);
+            needs.insert(quantity.span.start, planner.need(quantity, of, limit)?);
         }
         Ok(Planned { assertion, needs })
     }
@@ -114,9 +115,14 @@ impl Planned {
         if let Some(missing) = &need.missing {
             return Err(missing.clone());
         }
+        let finding = need.measure.and_then(|measure| findings.get(measure));
+        let absent = finding.filter(|_| !conditions.allow_absent);
+        if let Some(absent) = absent.and_then(|finding| quantity.value.absent(finding, conditions.names)) {
+            return Err(absent);
+        }
         let unseen = need.unseen(extent, conditions);
         let facts = Facts { extent, conditions, unseen: unseen.as_deref() };
-        let found = facts.value(&quantity.value, need.measure.and_then(|measure| findings.get(measure)))?;
+        let found = facts.value(&quantity.value, finding)?;
         Ok(quantity.value.limited(found, need, &conditions.coverage))
     }
 

@@ -3,11 +3,23 @@
 use crate::answer::analysis::IrqSource;
 use crate::base::units::Pid;
 use crate::file::trace_dat::Coverage;
+use crate::kernel::events::glob_matches;
 
 /// Names that recordings do not hold by themselves.
 pub trait Names {
     /// The name of a system call by its number.
     fn syscall(&self, number: i64) -> Option<String>;
+    /// The names of all system calls of the recording's architecture; none if that is not known.
+    fn syscalls(&self) -> Vec<String>;
+    /// The names of all tasks that have one.
+    fn tasks(&self) -> Vec<String>;
+    /// True if the recording names a task so (a glob), or knows its number.
+    fn is_task(&self, name: &str) -> bool {
+        let is_known = |pid: i32| self.task(Pid(pid)).is_some();
+        name.parse().is_ok_and(is_known) || self.tasks().iter().any(|task| glob_matches(name, task))
+    }
+    /// True if a function or a variable of the kernel has this name (a glob).
+    fn is_symbol(&self, name: &str) -> bool;
     /// The function of the kernel that an address lies in; the address if it has no name.
     fn function(&self, address: u64) -> String;
     /// The variable of the kernel at an address; the address if it has no name.
@@ -32,6 +44,8 @@ pub struct Conditions<'c> {
     pub in_ticks: bool,
     /// Number of durations below which a reducer says nothing.
     pub min_samples: u64,
+    /// True if a name that occurs nowhere in the recording is one of which nothing happened; else nothing is known of it.
+    pub allow_absent: bool,
     /// Names of system calls and handlers.
     pub names: &'c dyn Names,
 }

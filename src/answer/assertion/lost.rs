@@ -23,6 +23,15 @@ impl Names for Nameless {
     fn syscall(&self, _: i64) -> Option<String> {
         None
     }
+    fn syscalls(&self) -> Vec<String> {
+        Vec::new()
+    }
+    fn tasks(&self) -> Vec<String> {
+        Vec::new()
+    }
+    fn is_symbol(&self, _: &str) -> bool {
+        false
+    }
     fn function(&self, _: u64) -> String {
         String::new()
     }
@@ -117,7 +126,7 @@ fn values(events: &[ScheduleEvent], dropped: u64, quantities: &[String]) -> Vec<
     let (formats, comms) = (formats(), Comms::default());
     let formats: Vec<&EventFormat> = formats.iter().collect();
     let assertion = |quantity: &String| Assertion::parse(&format!("{quantity} >= 0ns")).unwrap();
-    let check = Check::new(quantities.iter().map(assertion).collect(), &formats, Abi::HOST, &comms).unwrap();
+    let check = Check::new(quantities.iter().map(assertion).collect(), &formats, Abi::HOST, &comms, &Nameless).unwrap();
     let (mut measures, extents) = (check.measures().0, Extents::new(formats.iter().copied(), Abi::HOST));
     let mut extent = Analysis::begin(&extents);
     for event in events {
@@ -134,6 +143,7 @@ fn values(events: &[ScheduleEvent], dropped: u64, quantities: &[String]) -> Vec<
         coverage: Coverage::default(),
         in_ticks: false,
         min_samples: 0,
+        allow_absent: false,
         names: &Nameless,
     };
     check.verdicts(&findings, &extent, &conditions).into_iter().map(|one| one.values[0]).collect()

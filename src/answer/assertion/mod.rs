@@ -23,6 +23,7 @@ mod names;
 mod pair;
 mod parse;
 mod plan;
+mod presence;
 mod quantity;
 mod series;
 mod stop;

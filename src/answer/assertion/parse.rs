@@ -311,10 +311,10 @@ impl<'a> AssertionParser<'a> {
             "wait" => self.pattern().map(DurationSource::Wait),
             "preempted" => self.pattern().map(DurationSource::Preempted),
             "syscall" => self.pattern().map(DurationSource::Syscall),
-            "irq" => self.pattern().map(DurationSource::Irq),
-            "io" => self.pattern().map(DurationSource::Io),
+            "irq" => self.member(DurationSource::Irq),
+            "io" => self.member(DurationSource::Io),
             "function" => self.pattern().map(DurationSource::Function),
-            "lock" => self.pattern().map(DurationSource::Lock),
+            "lock" => self.member(DurationSource::Lock),
             "life" => self.pattern().map(DurationSource::Life),
             "hist" => self.in_parentheses(Self::hist).map(|hist| DurationSource::Hist(Box::new(hist))),
             _ => {
@@ -393,6 +393,20 @@ impl<'a> AssertionParser<'a> {
             let text = raw.value.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(raw.value);
             Ok(text.to_owned())
         })
+    }
+
+    /// The same, of a source whose names are a closed vocabulary.
+    fn member(&mut self, source: fn(String) -> DurationSource) -> Result<DurationSource, Diagnostic> {
+        let before = self.scanner.pos();
+        let source = self.pattern().map(source)?;
+        match source.stranger() {
+            None => Ok(source),
+            Some(stranger) => {
+                let within = self.scanner.span_from(before);
+                let span = Span::new(within.start.saturating_add(1), within.end.saturating_sub(1));
+                Err(stranger.error(self.label, self.scanner.text(), span))
+            }
+        }
     }
 
     fn events(&mut self) -> Result<EventsExpr, Diagnostic> {

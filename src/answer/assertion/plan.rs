@@ -1,7 +1,7 @@
 //! The measures that quantities need.
 
 use super::ast::{DurationSource, EventsExpr, HistogramQuantity, Latency, Quantity, Reducer};
-use super::conditions::Conditions;
+use super::conditions::{Conditions, Names};
 use super::measure::Measure;
 use crate::answer::analysis::{
     CellPlan, Chosen, EntryFields, EventCount, EventEntries, Extent, Faults, FunctionTimes, Io, Irqs, KeyPart, Locks,
@@ -42,6 +42,8 @@ pub(super) struct Planner<'f, 'a> {
     comms: &'a Comms,
     /// Cells to keep everything by too.
     cells: Option<CellPlan>,
+    /// The system calls of the recording's architecture; none if that is not known.
+    syscalls: Vec<String>,
     pub(super) measures: Vec<Measure<'a>>,
     /// Measures that any number of quantities share, by name.
     shared: HashMap<&'static str, usize>,
@@ -55,11 +57,20 @@ struct Types<'f> {
 
 impl<'f, 'a> Planner<'f, 'a> {
     pub(super) fn new(formats: &'f [&'f EventFormat], abi: Abi, comms: &'a Comms, cells: Option<CellPlan>) -> Self {
-        Planner { formats, abi, comms, cells, measures: Vec::new(), shared: HashMap::new() }
+        let (syscalls, measures, shared) = (Vec::new(), Vec::new(), HashMap::new());
+        Planner { formats, abi, comms, cells, syscalls, measures, shared }
+    }
+
+    /// Refuses names that the recording's architecture does not have.
+    pub(super) fn with_names(mut self, names: &dyn Names) -> Self {
+        self.syscalls = names.syscalls();
+        self
     }
 
     /// The need of a quantity of the text `of`; what is beyond `limit` (nanoseconds or events) is noted.
-    pub(super) fn need(&mut self, quantity: &Quantity, of: Named<'_>, limit: u64) -> Result<Need, Diagnostic> {
+    pub(super) fn need(&mut self, quantity: &Spanned<Quantity>, of: Named<'_>, limit: u64) -> Result<Need, Diagnostic> {
+        let Spanned { value: quantity, span } = quantity;
+        quantity.must_be_a_call(&self.syscalls, of, *span)?;
         match quantity {
             Quantity::Lost | Quantity::Duration => Ok(Need::default()),
             Quantity::Count(events) | Quantity::Rate(events) => {

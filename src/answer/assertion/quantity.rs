@@ -459,13 +459,17 @@ pub(super) fn tasks<'f>(found: &'f SchedReport, pattern: &str) -> impl Iterator<
 }
 
 /// Places that allocate, by their function (a glob).
-fn sites<'f>(found: &'f MemoryReport, pattern: &str, names: &dyn Names) -> impl Iterator<Item = &'f MemorySite> {
+pub(super) fn sites<'f>(
+    found: &'f MemoryReport,
+    pattern: &str,
+    names: &dyn Names,
+) -> impl Iterator<Item = &'f MemorySite> {
     let is = |site: &&MemorySite| pattern.is_empty() || glob_matches(pattern, &names.function(site.site));
     found.sites.iter().filter(is)
 }
 
 /// Calls by name (a glob) or number.
-fn calls<'f>(
+pub(super) fn calls<'f>(
     found: &'f SyscallReport,
     pattern: &str,
     names: &dyn Names,
@@ -478,7 +482,7 @@ fn calls<'f>(
 }
 
 /// Handlers by kind, or kind and name; both are globs.
-fn handlers<'f>(
+pub(super) fn handlers<'f>(
     found: &'f IrqReport,
     pattern: &str,
     names: &dyn Names,

@@ -31,25 +31,26 @@ pub struct FoundSeries {
 }
 
 impl<'a> Measurements<'a> {
-    /// Of the quantities of `metrics`, in a recording with these formats; `comms` has the names of its tasks.
+    /// Of the quantities of `metrics`, in a recording with these formats; `comms` has the names of its tasks, `names` all others.
     ///
     /// # Errors
-    /// A filter or a key that does not fit the fields of its events.
+    /// A filter or a key that does not fit the fields of its events, a system call that its architecture does not have.
     pub fn new(
         metrics: &[Metric],
         formats: &[&EventFormat],
         abi: Abi,
         comms: &'a Comms,
         plan: CellPlan,
+        names: &dyn Names,
     ) -> Result<Self, Diagnostic> {
-        let mut planner = Planner::new(formats, abi, comms, Some(plan));
+        let mut planner = Planner::new(formats, abi, comms, Some(plan)).with_names(names);
         let mut quantities: Vec<(Quantity, Need)> = Vec::new();
         for metric in metrics {
-            for quantity in metric.quantities() {
-                let known = quantities.iter().any(|(one, _)| one.series() == quantity.series());
-                if quantity.series().is_some() && !known {
+            for quantity in metric.expr.quantities() {
+                let known = quantities.iter().any(|(one, _)| one.series() == quantity.value.series());
+                if quantity.value.series().is_some() && !known {
                     let need = planner.need(quantity, Named { label: LABEL, text: &metric.text }, u64::MAX)?;
-                    quantities.push((quantity.clone(), need));
+                    quantities.push((quantity.value.clone(), need));
                 }
             }
         }
@@ -73,9 +74,10 @@ impl<'a> Measurements<'a> {
                 (Some(missing), _) => Err(missing.clone()),
                 (None, Some(finding)) => {
                     let (seen, found) = found(quantity, finding, self.plan, conditions.names)?;
-                    match need.unseen(extent, conditions) {
-                        Some(why) if !seen => Err(why),
-                        _ => found,
+                    let unseen = need.unseen(extent, conditions).filter(|_| !seen);
+                    match unseen.or_else(|| quantity.absent(finding, conditions.names)) {
+                        Some(why) => Err(why),
+                        None => found,
                     }
                 }
                 (None, None) => return None,

@@ -148,7 +148,7 @@ impl<'a> StopWatch<'a> {
         }
         let mut planner = Planner::new(formats, abi, comms, None);
         let named = Named { label: LABEL, text: &condition.text };
-        let need = planner.need(&condition.quantity.value, named, condition.limit)?;
+        let need = planner.need(&condition.quantity, named, condition.limit)?;
         let missing = || {
             let why = need.missing.clone().unwrap_or_else(|| "there is no such event".to_owned());
             Diagnostic::new(LABEL, &condition.text, condition.quantity.span, why)

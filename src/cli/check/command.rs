@@ -1,6 +1,6 @@
 //! Arguments of `rtrace check`, and what it does.
 
-use super::judge::judge;
+use super::judge::{JudgeOptions, judge};
 use super::verdicts::Verdicts;
 use super::{github, json, junit, saved, spec, text};
 use crate::cli::analyze::FileArgs;
@@ -32,7 +32,7 @@ pub(crate) struct CheckArgs {
     /// Assertion that must hold; may be given several times
     #[arg(short, long, value_name = "ASSERTION", value_parser = assertion)]
     assert: Vec<Assertion>,
-    /// File of assertions: a TOML table `[assert]` of names and assertions, perhaps `min-samples`
+    /// File of assertions: a TOML table `[assert]` of names and assertions, perhaps `min-samples`, `allow-absent`
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     spec: Option<PathBuf>,
     /// Buffer to look at, if several hold events; the empty name for the top buffer
@@ -41,6 +41,11 @@ pub(crate) struct CheckArgs {
     /// Least number of durations that a mean, a quantile, a minimum or a maximum says something of
     #[arg(long, value_name = "N")]
     min_samples: Option<u64>,
+    /// Take a name that occurs nowhere in the recording (a task, a handler, a lock, a function) for one of which nothing happened
+    ///
+    /// Without it an assertion about such a name is indeterminate: it may be mistyped, or the task renamed.
+    #[arg(long)]
+    allow_absent: bool,
     /// One JSON document instead of text
     #[arg(long)]
     json: bool,
@@ -62,11 +67,12 @@ pub(in crate::cli) fn assertion(text: &str) -> Result<Assertion, String> {
 pub(in crate::cli) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     let mut named: Vec<(String, Assertion)> =
         args.assert.iter().map(|assertion| (assertion.text.clone(), assertion.clone())).collect();
-    let mut min_samples = args.min_samples;
+    let (mut min_samples, mut allow_absent) = (args.min_samples, args.allow_absent);
     if let Some(path) = &args.spec {
         let spec = spec::read(path)?;
         named.extend(spec.assertions);
         min_samples = min_samples.or(spec.min_samples);
+        allow_absent |= spec.allow_absent;
     }
     if named.is_empty() {
         let error = anyhow!("nothing is asserted");
@@ -74,14 +80,14 @@ pub(in crate::cli) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
             Failure::new(Exit::Usage, error).hint("Say what must hold: `--assert 'lost == 0'`, or `--spec FILE`.")
         );
     }
-    let min_samples = min_samples.unwrap_or(1);
+    let options = JudgeOptions { min_samples: min_samples.unwrap_or(1), allow_absent };
     let path = args.file.path();
     if let Some(summary) = saved_summary::saved(path)? {
         if !args.file.is_whole() || args.buffer.is_some() {
             let error = anyhow!("{} is a saved summary, which has no events to choose from", path.display());
             return Err(Failure::new(Exit::Usage, error).hint("`rtrace baseline save` takes a window and a buffer."));
         }
-        let verdicts = saved::judge(named, min_samples, path, &summary);
+        let verdicts = saved::judge(named, options.min_samples, path, &summary);
         let mut out = Vec::new();
         let exit = args.show(&verdicts, &Comms::default(), &mut out)?;
         print(&String::from_utf8_lossy(&out))?;
@@ -89,7 +95,7 @@ pub(in crate::cli) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     }
     args.file.answer(|events, out| {
         let (query, buffer) = one_buffer(args.buffer.as_deref(), events)?;
-        let verdicts = judge(named, min_samples, events, &query, buffer)?;
+        let verdicts = judge(named, options, events, &query, buffer)?;
         args.show(&verdicts, &events.inputs[0].symbols.comms, out)
     })
 }

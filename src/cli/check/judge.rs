@@ -6,12 +6,15 @@ use super::{context, dropped, text};
 use crate::cli::analyze::FileArgs;
 use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::machine::RecordingMachine;
 use crate::cli::query::{QueryEvents, one_buffer};
 use anyhow::anyhow;
 use rtrace::analysis::Extents;
 use rtrace::internal::assertion::{Assertion, AssertionVerdict, Check, Conditions};
 use rtrace::internal::trace_dat::Buffer;
 use rtrace::recording::Query;
+use rtrace::syntax::Diagnostic;
+use rtrace::tracefs::Tracefs;
 use std::path::Path;
 
 /// Holds `assertions` against what was just recorded to `path`; of several buffers that hold events, against the main one.
@@ -21,16 +24,39 @@ pub(in crate::cli) fn check_recorded(assertions: &[Assertion], path: &Path) -> R
     let mut said = Vec::new();
     let exit = FileArgs::of(path).answer(|events, _| {
         let (query, buffer) = one_buffer(None, events).or_else(|_| one_buffer(Some(""), events))?;
-        let verdicts = judge(named, 1, events, &query, buffer)?;
+        let verdicts = judge(named, JudgeOptions { min_samples: 1, allow_absent: false }, events, &query, buffer)?;
         text::write(&verdicts, &events.inputs[0].symbols.comms, &mut said)?;
         Ok(verdicts.exit())
     })?;
     Ok((exit, String::from_utf8_lossy(&said).into_owned()))
 }
 
+/// Refuses assertions about system calls that this machine does not have, before anything is recorded.
+pub(in crate::cli) fn refuse_unknown_calls(assertions: &[Assertion], tracefs: &Tracefs) -> Result<(), Failure> {
+    let Some(machine) = RecordingMachine::of_this().filter(|_| !assertions.is_empty()) else { return Ok(()) };
+    let events = tracefs.top().events_of("syscalls").unwrap_or_default();
+    let of_events = events.iter().filter_map(|event| event.name.strip_prefix("sys_enter_")).map(str::to_owned);
+    let known: Vec<String> = machine.call_names().chain(of_events).collect();
+    assertions.iter().try_for_each(|assertion| assertion.check_syscalls(&known)).map_err(refused)
+}
+
+fn refused(error: Diagnostic) -> Failure {
+    let hints = error.hints().to_vec();
+    hints.into_iter().fold(Failure::new(Exit::Usage, anyhow!("{error}")), Failure::hint)
+}
+
+/// Limits to what a verdict says something of.
+#[derive(Clone, Copy)]
+pub(super) struct JudgeOptions {
+    /// Least number of durations.
+    pub(super) min_samples: u64,
+    /// True if a name that occurs nowhere is one of which nothing happened.
+    pub(super) allow_absent: bool,
+}
+
 pub(super) fn judge<'e>(
     named: Vec<(String, Assertion)>,
-    min_samples: u64,
+    options: JudgeOptions,
     events: &QueryEvents<'e>,
     query: &Query<'e>,
     buffer: &'e Buffer,
@@ -38,10 +64,9 @@ pub(super) fn judge<'e>(
     let input = &events.inputs[0];
     let (names, assertions): (Vec<String>, Vec<Assertion>) = named.into_iter().unzip();
     let formats: Vec<_> = input.formats().collect();
-    let check = Check::new(assertions, &formats, input.trace.abi, &input.symbols.comms).map_err(|error| {
-        let hints = error.hints().to_vec();
-        hints.into_iter().fold(Failure::new(Exit::Usage, anyhow!("{error}")), Failure::hint)
-    })?;
+    let names_of_recording = RecordingNames::of(input);
+    let check = Check::new(assertions, &formats, input.trace.abi, &input.symbols.comms, &names_of_recording)
+        .map_err(refused)?;
     let ((extent, findings), outcome) =
         query.analyse((Extents::new(formats.iter().copied(), input.trace.abi), check.measures()))?;
     let trace = &input.trace;
@@ -49,14 +74,14 @@ pub(super) fn judge<'e>(
     let damaged =
         outcome.damage.count + outcome.unknown().len() as u64 + trace.damage.len() as u64 + u64::from(unfinished);
     let unit = ClockUnit::of(query.sources().iter().any(|source| source.in_ticks));
-    let names_of_recording = RecordingNames::of(input);
     let conditions = Conditions {
         damaged,
         unfinished,
         dropped: dropped::dropped(trace, &buffer.name),
         coverage: trace.coverage(buffer),
         in_ticks: unit == ClockUnit::Ticks,
-        min_samples,
+        min_samples: options.min_samples,
+        allow_absent: options.allow_absent,
         names: &names_of_recording,
     };
     let checked = check.verdicts(&findings, &extent, &conditions).into_iter();

@@ -17,4 +17,4 @@ mod verdicts;
 pub(crate) use command::CheckArgs;
 pub(super) use command::{assertion, run};
 pub(super) use files::write_file;
-pub(super) use judge::check_recorded;
+pub(super) use judge::{check_recorded, refuse_unknown_calls};

@@ -5,6 +5,8 @@ use crate::cli::analyze::symbol;
 use crate::cli::machine::RecordingMachine;
 use crate::cli::query::QueryInput;
 use rtrace::analysis::IrqSource;
+use rtrace::events::glob_matches;
+use rtrace::format::EventFormat;
 use rtrace::internal::assertion::Names;
 use rtrace::symbols::{Comms, Kallsyms};
 use rtrace::units::Pid;
@@ -14,6 +16,7 @@ pub(in crate::cli) struct RecordingNames<'a> {
     machine: Option<RecordingMachine>,
     kallsyms: &'a Kallsyms,
     comms: &'a Comms,
+    formats: Vec<&'a EventFormat>,
 }
 
 impl<'a> RecordingNames<'a> {
@@ -22,6 +25,7 @@ impl<'a> RecordingNames<'a> {
             machine: RecordingMachine::of_recording(&input.trace),
             kallsyms: &input.symbols.kallsyms,
             comms: &input.symbols.comms,
+            formats: input.formats().collect(),
         }
     }
 }
@@ -29,6 +33,21 @@ impl<'a> RecordingNames<'a> {
 impl Names for RecordingNames<'_> {
     fn syscall(&self, number: i64) -> Option<String> {
         self.machine?.name(number).map(str::to_owned)
+    }
+
+    fn syscalls(&self) -> Vec<String> {
+        let Some(machine) = self.machine else { return Vec::new() };
+        let events = self.formats.iter().filter(|format| format.system == "syscalls");
+        let of_events = events.filter_map(|event| event.name.strip_prefix("sys_enter_"));
+        machine.call_names().chain(of_events.map(str::to_owned)).collect()
+    }
+
+    fn tasks(&self) -> Vec<String> {
+        self.comms.pids().filter_map(|pid| self.task(pid)).collect()
+    }
+
+    fn is_symbol(&self, name: &str) -> bool {
+        self.kallsyms.iter().any(|symbol| glob_matches(name, &String::from_utf8_lossy(symbol.name)))
     }
 
     fn function(&self, address: u64) -> String {

@@ -10,6 +10,7 @@ use std::path::Path;
 /// The content of a file of assertions.
 pub(super) struct CheckSpec {
     pub(super) min_samples: Option<u64>,
+    pub(super) allow_absent: bool,
     /// Names and assertions, in the file's order.
     pub(super) assertions: Vec<(String, Assertion)>,
 }
@@ -18,6 +19,8 @@ pub(super) struct CheckSpec {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct CheckTables {
     min_samples: Option<u64>,
+    #[serde(default)]
+    allow_absent: bool,
     #[serde(default)]
     assert: toml::Table,
 }
@@ -39,5 +42,5 @@ pub(super) fn read(path: &Path) -> Result<CheckSpec, Failure> {
         })?;
         assertions.push((name, assertion));
     }
-    Ok(CheckSpec { min_samples: tables.min_samples, assertions })
+    Ok(CheckSpec { min_samples: tables.min_samples, allow_absent: tables.allow_absent, assertions })
 }

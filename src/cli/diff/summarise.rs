@@ -46,13 +46,17 @@ fn of_events(path: &Path, metrics: &[Metric], part: &PartArgs, events: &QueryEve
     let formats: Vec<_> = input.formats().collect();
     let always = ALWAYS.iter().filter_map(|text| Metric::parse(text).ok());
     let all: Vec<Metric> = metrics.iter().cloned().chain(always).collect();
-    let measurements = Measurements::new(&all, &formats, trace.abi, &input.symbols.comms, plan)
-        .map_err(|error| Failure::new(Exit::Usage, anyhow!("{}: {error}", path.display())))?;
+    let names = RecordingNames::of(input);
+    let measurements =
+        Measurements::new(&all, &formats, trace.abi, &input.symbols.comms, plan, &names).map_err(|error| {
+            let hints = error.hints().to_vec();
+            let failure = Failure::new(Exit::Usage, anyhow!("{}: {error}", path.display()));
+            hints.into_iter().fold(failure, Failure::hint)
+        })?;
     let counts = EventCells::new(formats.iter().copied(), trace.abi, plan);
     let extents = Extents::new(formats.iter().copied(), trace.abi);
     let ((extent, counts, findings), outcome) = query.analyse((extents, counts, measurements.measures()))?;
     let in_ticks = query.sources().iter().any(|source| source.in_ticks);
-    let names = RecordingNames::of(input);
     let unfinished = trace.spools.is_some();
     let conditions = Conditions {
         damaged: outcome.damage.count
@@ -64,6 +68,7 @@ fn of_events(path: &Path, metrics: &[Metric], part: &PartArgs, events: &QueryEve
         coverage: trace.coverage(buffer),
         in_ticks,
         min_samples: 1,
+        allow_absent: false,
         names: &names,
     };
     let mut run = SavedRun {

@@ -34,6 +34,10 @@ pub enum IoOperation {
 }
 
 impl IoOperation {
+    /// All.
+    pub const ALL: [IoOperation; 5] =
+        [IoOperation::Read, IoOperation::Write, IoOperation::Discard, IoOperation::Flush, IoOperation::Other];
+
     /// The operation in a word.
     pub fn name(self) -> &'static str {
         match self {

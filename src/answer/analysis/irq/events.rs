@@ -38,6 +38,10 @@ impl HandlerKind {
         HandlerKind::Work,
     ];
 
+    /// Soft interrupts in the order of their vectors (include/linux/interrupt.h).
+    pub const SOFT_IRQS: [&str; 10] =
+        ["HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"];
+
     /// The kind in a word.
     pub fn name(self) -> &'static str {
         match self {

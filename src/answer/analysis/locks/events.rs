@@ -20,6 +20,22 @@ impl LockKind {
     const PER_CPU: u32 = 0x10;
     const MUTEX: u32 = 0x20;
 
+    /// The kinds and accesses that the kernel has (kernel/locking).
+    pub const ALL: [LockKind; 12] = [
+        LockKind(Self::MUTEX),
+        LockKind(Self::SPIN),
+        LockKind(Self::SPIN | Self::READ),
+        LockKind(Self::SPIN | Self::WRITE),
+        LockKind(Self::READ),
+        LockKind(Self::WRITE),
+        LockKind(Self::RT),
+        LockKind(Self::RT | Self::READ),
+        LockKind(Self::RT | Self::WRITE),
+        LockKind(Self::PER_CPU | Self::READ),
+        LockKind(Self::PER_CPU | Self::WRITE),
+        LockKind(0),
+    ];
+
     /// `mutex`, `spinlock`, `rwsem:W`: the kind, and whether it was wanted to read (R) or to write (W).
     pub fn name(self) -> String {
         let LockKind(flags) = self;

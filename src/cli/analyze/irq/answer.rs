@@ -8,10 +8,6 @@ use rtrace::symbols::Kallsyms;
 /// One buffer's answer.
 pub(in crate::cli::analyze) type IrqAnswer<'a> = answers::AnalysisAnswer<'a, IrqReport>;
 
-/// Soft interrupts in the order of their vectors (include/linux/interrupt.h).
-const SOFT_IRQS: [&str; 10] =
-    ["HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"];
-
 impl IrqAnswer<'_> {
     /// As [`handler_name`].
     pub(super) fn name(&self, source: &IrqSource) -> String {
@@ -35,7 +31,7 @@ pub(in crate::cli) fn handler_name(source: &IrqSource, kallsyms: &Kallsyms) -> S
 
 /// `NET_RX`; `vector 12` of one that has no name here.
 pub(in crate::cli::analyze) fn softirq_name(vector: u64) -> String {
-    let known = usize::try_from(vector).ok().and_then(|vector| SOFT_IRQS.get(vector));
+    let known = usize::try_from(vector).ok().and_then(|vector| HandlerKind::SOFT_IRQS.get(vector));
     known.map_or_else(|| format!("vector {vector}"), |name| (*name).to_owned())
 }
 

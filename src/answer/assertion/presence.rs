@@ -1,0 +1,183 @@
+//! Names that quantities are limited to: members of closed vocabularies, and those that occur in a recording.
+//!
+//! Time of a task that never ran is 0, and so is that of one whose name was mistyped. A name that cannot occur is an error; one
+//! that occurs nowhere leaves the value unknown.
+
+use super::ast::{Assertion, DurationSource, LABEL, Quantity};
+use super::conditions::Names;
+use super::measure::Finding;
+use super::plan::Named;
+use super::quantity::{calls, handlers, sites, tasks};
+use crate::answer::analysis::{HandlerKind, IoOperation, LockKind};
+use crate::base::syntax::{Diagnostic, Span, did_you_mean};
+use crate::base::units::Pid;
+use crate::kernel::events::glob_matches;
+
+/// A name that is no member of a closed vocabulary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Stranger {
+    message: String,
+    /// The name that was probably meant, or all that there are.
+    hint: String,
+}
+
+impl Stranger {
+    /// `name` is none of `members`, which are `kind`.
+    fn among(name: &str, members: &[&str], kind: &str) -> Option<Self> {
+        if name.is_empty() || members.iter().any(|member| glob_matches(name, member)) {
+            return None;
+        }
+        let near = did_you_mean(name, members.iter().copied());
+        let hint = near.unwrap_or_else(|| match members.len() {
+            ..=20 => format!("There are {}.", members.join(", ")),
+            _ => "A call that is not known by name is given by its number.".to_owned(),
+        });
+        Some(Stranger { message: format!("`{name}` is no {kind}"), hint })
+    }
+
+    /// The error that it is, at `span` of the text.
+    pub(super) fn error(self, label: &'static str, text: &str, span: Span) -> Diagnostic {
+        Diagnostic::new(label, text, span, self.message).hint(self.hint)
+    }
+}
+
+impl DurationSource {
+    /// The name that no recording can hold: of a kind of handler, a soft interrupt, an operation, a kind of lock.
+    pub(super) fn stranger(&self) -> Option<Stranger> {
+        match self {
+            DurationSource::Io(operation) => {
+                Stranger::among(operation, &IoOperation::ALL.map(IoOperation::name), "operation of requests")
+            }
+            DurationSource::Irq(pattern) => {
+                let (kind, name) = pattern.split_once(':').unwrap_or((pattern, ""));
+                Stranger::among(kind, &HandlerKind::ALL.map(HandlerKind::name), "kind of handler").or_else(|| {
+                    let is_soft_irq = kind == HandlerKind::SoftIrq.name() && !name.starts_with("vector ");
+                    Stranger::among(name, &HandlerKind::SOFT_IRQS, "soft interrupt").filter(|_| is_soft_irq)
+                })
+            }
+            // No name of a variable has a colon.
+            DurationSource::Lock(pattern) if pattern.contains(':') => {
+                let kinds = LockKind::ALL.map(LockKind::name);
+                Stranger::among(pattern, &kinds.each_ref().map(String::as_str), "kind of lock")
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Quantity {
+    /// The durations that it is of.
+    pub(super) fn source(&self) -> Option<&DurationSource> {
+        match self {
+            Quantity::Reduced(_, source) | Quantity::Errors(source) => Some(source),
+            _ => None,
+        }
+    }
+
+    /// Refuses a system call that an architecture with the calls `known` does not have.
+    ///
+    /// # Errors
+    /// The name and its place, `span` of the text.
+    pub(super) fn must_be_a_call(&self, known: &[String], of: Named<'_>, span: Span) -> Result<(), Diagnostic> {
+        let Some(DurationSource::Syscall(name)) = self.source() else { return Ok(()) };
+        if known.is_empty() || name.parse::<i64>().is_ok() {
+            return Ok(());
+        }
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        match Stranger::among(name, &known, "system call of this architecture") {
+            Some(stranger) => Err(stranger.error(of.label, of.text, span)),
+            None => Ok(()),
+        }
+    }
+
+    /// The reason why its value is not known: the name that it is limited to occurs nowhere in the recording.
+    pub(super) fn absent(&self, finding: &Finding, names: &dyn Names) -> Option<String> {
+        let (kind, pattern, near) = self.stray(finding, names)?;
+        let near = did_you_mean(pattern, near.iter().map(String::as_str));
+        Some(match near {
+            Some(near) => format!("no {kind} `{pattern}` is in the recording: {near}"),
+            None => format!("no {kind} `{pattern}` is in the recording"),
+        })
+    }
+
+    /// The name that occurs nowhere, what it is of, and names that do occur.
+    fn stray(&self, finding: &Finding, names: &dyn Names) -> Option<(&'static str, &str, Vec<String>)> {
+        let pattern = self.pattern().filter(|pattern| !pattern.is_empty())?;
+        let is = |name: &String| glob_matches(pattern, name);
+        let (kind, occurs, near) = match (self, finding) {
+            (_, Finding::Sched(found)) => {
+                let mut near = names.tasks();
+                near.extend(found.tasks.iter().map(|task| String::from_utf8_lossy(&task.comm).into_owned()));
+                ("task", tasks(found, pattern).next().is_some() || names.is_task(pattern), near)
+            }
+            (Quantity::Faults(_), Finding::Faults(found)) => {
+                let pid = pattern.parse().ok().map(Pid);
+                let has_faults = found.tasks.iter().any(|(one, _)| pid == Some(*one));
+                ("task", has_faults || names.is_task(pattern), names.tasks())
+            }
+            (_, Finding::Syscalls(found)) => {
+                let known = names.syscalls();
+                let occurs = pattern.parse::<i64>().is_ok() || calls(found, pattern, names).next().is_some();
+                let near = found.calls.iter().filter_map(|call| call.name.clone()).collect();
+                ("system call", occurs || known.iter().any(is), near)
+            }
+            (_, Finding::Irqs(found)) => {
+                let (kind, name) = pattern.split_once(':')?;
+                let is = |one: HandlerKind| glob_matches(kind, one.name());
+                let function = [HandlerKind::Tasklet, HandlerKind::Timer, HandlerKind::HrTimer, HandlerKind::Work];
+                let known = name.is_empty()
+                    || is(HandlerKind::SoftIrq)
+                    || function.into_iter().any(is) && names.is_symbol(name);
+                let near = handlers(found, kind, names).map(|source| names.handler(source));
+                let near = near.map(|name| format!("{kind}:{name}")).collect();
+                ("handler", known || handlers(found, pattern, names).next().is_some(), near)
+            }
+            (_, Finding::Functions(found)) => {
+                let near: Vec<String> = found.functions.iter().map(|one| names.function(one.address)).collect();
+                ("function", near.iter().any(is) || names.is_symbol(pattern), near)
+            }
+            (_, Finding::Memory(found)) => {
+                let near = sites(found, "", names).map(|site| names.function(site.site)).collect();
+                ("function", sites(found, pattern, names).next().is_some() || names.is_symbol(pattern), near)
+            }
+            (_, Finding::Locks(found)) => {
+                let kinds = LockKind::ALL.map(LockKind::name);
+                let locks = found.locks.iter().map(|((address, _), _)| names.variable(*address));
+                let near: Vec<String> = locks.chain(kinds).collect();
+                ("lock", near.iter().any(is) || names.is_symbol(pattern), near)
+            }
+            _ => return None,
+        };
+        (!occurs).then_some((kind, pattern, near))
+    }
+
+    /// The text between its parentheses, if that is a name.
+    fn pattern(&self) -> Option<&str> {
+        match self {
+            Quantity::Run(name) | Quantity::Faults(name) | Quantity::Live(name) => Some(name),
+            quantity => match quantity.source()? {
+                DurationSource::Wait(name)
+                | DurationSource::Preempted(name)
+                | DurationSource::Syscall(name)
+                | DurationSource::Irq(name)
+                | DurationSource::Io(name)
+                | DurationSource::Function(name)
+                | DurationSource::Lock(name)
+                | DurationSource::Life(name) => Some(name),
+                DurationSource::Latency(_) | DurationSource::Hist(_) => None,
+            },
+        }
+    }
+}
+
+impl Assertion {
+    /// Refuses system calls that an architecture with the calls `known` does not have: before anything is recorded.
+    ///
+    /// # Errors
+    /// A [`Diagnostic`] labelled `assert` with the name's place.
+    pub fn check_syscalls(&self, known: &[String]) -> Result<(), Diagnostic> {
+        let of = Named { label: LABEL, text: &self.text };
+        let quantities = [self.left.quantities(), self.right.quantities()].concat();
+        quantities.into_iter().try_for_each(|quantity| quantity.value.must_be_a_call(known, of, quantity.span))
+    }
+}
