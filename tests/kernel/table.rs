@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 const COLUMNS: [Kernel; 3] = [Kernel::V6_1, Kernel::V6_12, Kernel::AllTracers];
 const HEAD: &str = "\
-# Verbs and kernels
+# Feature matrix
 
 The result of each command on each kernel that the tests boot: `yes` (status 0), `needs CONFIG_X` (the kernel was built without
 it, which the message says; status 5, of a command with CMD 125), `cannot` (the same status: the kernel is too old, or the
