@@ -1,32 +1,25 @@
 //! The longest time from a task's wakeup to its next turn on a CPU, by task. `cargo run --example latency trace.dat`
 
-use rtrace::event::{Lost, Value};
-use rtrace::recording::{Event, Recording};
+use rtrace::event::Lost;
+use rtrace::recording::Recording;
 use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
 use std::fs::File;
-
-/// A field that holds a PID.
-fn pid(event: &Event<'_>, field: &str) -> Option<i64> {
-    match event.field(field)? {
-        Value::Signed(pid) => Some(pid),
-        _ => None,
-    }
-}
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "trace.dat".to_owned());
     let recording = Recording::open(File::open(&path)?)?;
     let mut woken: HashMap<i64, u64> = HashMap::new();
     let mut longest: BTreeMap<i64, u64> = BTreeMap::new();
-    recording.query().filter("sched:sched_wak*")?.filter("sched:sched_switch")?.for_each(|event| {
+    recording.query().filters(["sched:sched_wak*", "sched:sched_switch"])?.for_each(|event| {
         let now = event.timestamp().0;
+        let pid = |field| event.field(field).and_then(|value| value.as_i64());
         if event.lost() != Lost::None {
             woken.clear(); // the switch that ended a wait may be lost
         }
         if event.name() != "sched_switch" {
-            woken.extend(pid(event, "pid").map(|pid| (pid, now)));
-        } else if let Some(next) = pid(event, "next_pid")
+            woken.extend(pid("pid").map(|pid| (pid, now)));
+        } else if let Some(next) = pid("next_pid")
             && let Some(since) = woken.remove(&next)
         {
             let most = longest.entry(next).or_default();

@@ -9,14 +9,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "trace.dat".to_owned());
     let recording = Recording::open(File::open(&path)?)?;
     let mut out = BufWriter::new(stdout().lock());
-    let mut written = Ok(());
-    let outcome = recording.query().for_each(|event| {
-        if written.is_ok() {
-            let (time, cpu, pid) = (event.timestamp().0, event.cpu(), event.pid());
-            written = writeln!(out, "{time} [{cpu:03}] {}-{pid} {}: {}", event.comm(), event.name(), event.text());
-        }
+    let outcome = recording.query().try_for_each(|event| {
+        let (time, cpu, pid) = (event.timestamp().0, event.cpu(), event.pid());
+        writeln!(out, "{time} [{cpu:03}] {}-{pid} {}: {}", event.comm(), event.name(), event.text())?;
+        Ok::<_, Box<dyn Error>>(())
     })?;
-    written?;
     out.flush()?;
     eprintln!("{} events, {} lost, {} damaged places", outcome.events, outcome.lost, outcome.damage.count);
     Ok(())

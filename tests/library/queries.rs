@@ -9,6 +9,7 @@ use rtrace::internal::trace_dat::write::Version;
 use rtrace::internal::trace_dat::{Codec, TimeOptions};
 use rtrace::recording::{Query, Recording};
 use rtrace::units::{CpuId, Pid, Timestamp};
+use std::error::Error;
 use std::fs::File;
 use std::path::PathBuf;
 
@@ -67,6 +68,25 @@ fn windows_tasks_and_filters_are_what_a_walk_selects() {
         assert_eq!(names.len(), pids.iter().filter(|(of, event)| *of == pid && *event == name).count());
         assert!(names.iter().all(|text| !text.is_empty()));
     }
+}
+
+#[test]
+fn filters_are_a_list_and_an_error_ends_the_walk() {
+    let recording = Recording::open(File::open(own().join("host/small-zlib.dat")).unwrap()).unwrap();
+    let count = |filters: &[&str]| recording.query().filters(filters).unwrap().for_each(|_| ()).unwrap().events;
+    let (switches, wakings) = (count(&["sched:sched_switch"]), count(&["sched:sched_waking"]));
+    assert!(switches > 0 && wakings > 0);
+    assert_eq!(count(&["sched:sched_switch", "sched:sched_waking"]), switches + wakings);
+    let twice = recording.query().filter("sched:sched_switch").unwrap().filter("sched:sched_waking").unwrap();
+    assert_eq!(twice.for_each(|_| ()).unwrap().events, wakings);
+
+    let mut seen = 0;
+    let ended = recording.query().try_for_each(|event| {
+        seen += 1;
+        if event.name() == "sched_switch" { Err(Box::<dyn Error>::from("a switch")) } else { Ok(()) }
+    });
+    assert_eq!(ended.unwrap_err().to_string(), "a switch");
+    assert!(seen < recording.query().try_for_each(|_| Ok::<_, Box<dyn Error>>(())).unwrap().events);
 }
 
 #[test]

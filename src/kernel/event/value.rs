@@ -41,6 +41,36 @@ pub enum Number {
     Signed(i64),
 }
 
+impl<'a> Value<'a> {
+    /// The value of a number, `bool` or address that fits; `None` of others.
+    pub fn as_i64(&self) -> Option<i64> {
+        match *self {
+            Value::Signed(number) => Some(number),
+            Value::Unsigned(number) | Value::Pointer(number) => i64::try_from(number).ok(),
+            Value::Bool(set) => Some(set.into()),
+            _ => None,
+        }
+    }
+
+    /// The value of a number, `bool` or address that is not negative; `None` of others.
+    pub fn as_u64(&self) -> Option<u64> {
+        match *self {
+            Value::Signed(number) => u64::try_from(number).ok(),
+            Value::Unsigned(number) | Value::Pointer(number) => Some(number),
+            Value::Bool(set) => Some(set.into()),
+            _ => None,
+        }
+    }
+
+    /// A text that is UTF-8; `None` of others.
+    pub fn as_str(&self) -> Option<&'a str> {
+        match self {
+            Value::Text(text) => std::str::from_utf8(text).ok(),
+            _ => None,
+        }
+    }
+}
+
 impl<'a> Numbers<'a> {
     /// The numbers of `size` bytes in `bytes`; size 0 stands for the kernel's `long`. A rest that is no whole number
     /// is left out.
@@ -152,6 +182,9 @@ mod tests {
         be.extend_from_slice(&[0xff, 0xfe, 0, 0, 0, 3, 0, 28, 0, 4, 0, 12, 0x80, 0, 0, 1, 0, 0, 0, 2]);
         be.extend_from_slice(b"hi\0\0\x01\x02\x03\x04");
         assert_eq!(text(BE, &be), "-2 hi [Unsigned(258), Unsigned(772)] [0, 31, 33]");
+        let number = event.fields[0].value(LE, &le).unwrap();
+        assert_eq!((number.as_i64(), number.as_u64(), number.as_str()), (Some(-2), None, None));
+        assert_eq!(event.fields[1].value(LE, &le).and_then(|value| value.as_str()), Some("hi"));
         // Locations beyond the record are no value, and no panic.
         le[12..14].copy_from_slice(&[0xff, 0xff]);
         assert_eq!(text(LE, &le[..22]), "-2 none none none");

@@ -5,8 +5,8 @@ use crate::base::units::{Pid, Timestamp};
 use crate::file::trace_dat::TimeOptions;
 use crate::language::filter::{CpuList, EventFilter};
 
-/// Events of one [`Recording`] or several, in the order of time. Each method narrows it; filters widen each other: an
-/// event passes if one of them lets it.
+/// Events of one [`Recording`] or several, in the order of time. Each method narrows it, but for `pid`, `tgid` and `comm`,
+/// which add to what they named before.
 #[derive(Clone)]
 #[must_use = "nothing is read before `for_each`, `run`, `export` or `analyse`"]
 pub struct Query<'r> {
@@ -55,14 +55,23 @@ impl<'r> Query<'r> {
         }
     }
 
-    /// Only events that pass `filter`: `EVENTS: EXPR` in the kernel's filter language, or EVENTS alone; globs are allowed
-    /// in EVENTS. Called again, events that pass either.
+    /// Only events that pass one of `filters`: each is `EVENTS: EXPR` in the kernel's filter language, or EVENTS alone;
+    /// globs are allowed in EVENTS. They take the place of the filters before.
+    ///
+    /// # Errors
+    /// [`QueryError::Filter`] if an expression cannot be parsed.
+    pub fn filters(mut self, filters: impl IntoIterator<Item = impl AsRef<str>>) -> Result<Self, QueryError> {
+        let parse = |filter: &str| EventFilter::parse(filter);
+        self.selection.filters = filters.into_iter().map(|filter| parse(filter.as_ref())).collect::<Result<_, _>>()?;
+        Ok(self)
+    }
+
+    /// Only events that pass `filter`, as [`Query::filters`] with this one alone.
     ///
     /// # Errors
     /// [`QueryError::Filter`] if the expression cannot be parsed.
-    pub fn filter(mut self, filter: &str) -> Result<Self, QueryError> {
-        self.selection.filters.push(EventFilter::parse(filter)?);
-        Ok(self)
+    pub fn filter(self, filter: &str) -> Result<Self, QueryError> {
+        self.filters([filter])
     }
 
     /// Only events of this task; called again, of these tasks.
@@ -157,6 +166,7 @@ impl<'r> Query<'r> {
     }
 
     /// Number of threads for [`Query::export`] and [`Query::analyse`]; results are the same for any. The default is 1.
+    /// A closure ([`Query::for_each`]) is called on one.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self

@@ -17,6 +17,25 @@ impl Query<'_> {
         })
     }
 
+    /// Calls `see` for each event until it fails, with the first error.
+    ///
+    /// # Errors
+    /// As [`Query::run`], and what `see` returns.
+    pub fn try_for_each<E: From<QueryError>>(
+        self,
+        mut see: impl FnMut(&Event<'_>) -> Result<(), E>,
+    ) -> Result<Outcome, E> {
+        let mut failed = None;
+        let outcome = self.run(|event| match see(event) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failed = Some(error);
+                ControlFlow::Break(())
+            }
+        })?;
+        failed.map_or(Ok(outcome), Err)
+    }
+
     /// Calls `see` for each event until it breaks. Damage costs the damaged page only and is counted in the outcome.
     ///
     /// # Errors
