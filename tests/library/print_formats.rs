@@ -3,7 +3,7 @@
 use crate::common::not_run::not_run;
 use rtrace::abi::Abi;
 use rtrace::format::EventFormat;
-use rtrace::print_fmt::{Semantics, compile};
+use rtrace::print_fmt::{PrintFmtError, Semantics, compile};
 use rtrace::symbols::Symbols;
 use std::path::Path;
 
@@ -30,6 +30,12 @@ fn has_handler(event: &EventFormat) -> bool {
             .contains(&event.name.as_str())
 }
 
+/// Events whose print format has a name that only the kernel's types explain, which a recording of ours has: their fields
+/// are shown.
+fn has_unknown_name(event: &EventFormat) -> bool {
+    event.name == "rdev_set_mcast_rate" && event.print_fmt.contains("[NL80211_BAND_5GHZ]")
+}
+
 fn check(what: &str, formats: &[(String, String)]) {
     let symbols = Symbols::default();
     let mut failed = Vec::new();
@@ -39,6 +45,7 @@ fn check(what: &str, formats: &[(String, String)]) {
             match compile(&event, Abi::HOST, &symbols, semantics) {
                 Ok(_) => {}
                 Err(_) if has_handler(&event) => {}
+                Err(PrintFmtError::UnknownName(_)) if has_unknown_name(&event) => {}
                 Err(e) => failed.push(format!("{system}:{}: {e} ({semantics:?})", event.name)),
             }
         }

@@ -7,26 +7,42 @@ use super::enumerations::Enumerations;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
+const PRINT_FMT: &str = "print fmt:";
+
+/// What follows a text in quotes, of which `text` is the part after the first quote.
+fn after_text(text: &str) -> Option<&str> {
+    let mut from = 0usize;
+    loop {
+        let at = from.checked_add(memchr::memchr2(b'"', b'\\', text.as_bytes().get(from..)?)?)?;
+        let escape = text.as_bytes().get(at) == Some(&b'\\');
+        from = at.checked_add(if escape { 2 } else { 1 })?;
+        if !escape {
+            return text.get(from..);
+        }
+    }
+}
+
 /// Names and what they stand for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Enumerators(BTreeMap<Box<str>, i64>);
 
 impl Enumerators {
-    /// The names in these print formats (or whole `format` files): what begins with a capital letter in the values of
-    /// `__print_symbolic()` and `__print_flags()`.
+    /// The names in these print formats (or whole `format` files): what begins with a capital letter outside of texts, as in
+    /// the values of `__print_symbolic()`, comparisons and indices of arrays.
     pub fn wanted<'a>(formats: impl IntoIterator<Item = &'a str>) -> BTreeSet<&'a str> {
         let mut wanted = BTreeSet::new();
-        let print_fmt = memchr::memmem::Finder::new("print fmt:");
+        let print_fmt = memchr::memmem::Finder::new(PRINT_FMT);
         for format in formats {
-            let from = print_fmt.find(format.as_bytes()).unwrap_or(0);
-            // The text after each `{` and before the next comma.
-            let values =
-                format.get(from..).unwrap_or_default().split('{').skip(1).filter_map(|rest| rest.split(',').next());
+            let from = print_fmt.find(format.as_bytes()).map_or(0, |at| at.saturating_add(PRINT_FMT.len()));
             let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-            for value in values.filter(|value| value.bytes().any(|b| b.is_ascii_uppercase())) {
+            let mut rest = format.get(from..).unwrap_or_default();
+            loop {
+                let (code, text) = rest.split_once('"').unwrap_or((rest, ""));
                 let words =
-                    value.split(|c| !is_name(c)).filter(|word| word.starts_with(|c: char| c.is_ascii_uppercase()));
-                wanted.extend(words);
+                    code.split(|c| !is_name(c)).filter(|word| word.starts_with(|c: char| c.is_ascii_uppercase()));
+                wanted.extend(words.filter(|word| *word != "REC"));
+                let Some(after) = after_text(text) else { break };
+                rest = after;
             }
         }
         wanted
@@ -93,11 +109,11 @@ mod tests {
     use crate::kernel::btf::{Btf, TypeKind};
 
     #[test]
-    fn names_are_found_in_values_only() {
+    fn names_are_found_outside_of_texts() {
         let format = r#"name: x
-print fmt: "{A} %s %s", __print_flags(REC->f, "|", {(unsigned long)(1 << MINE), "NOT_THIS"}, { 0x2, "TWO" }), __print_symbolic(REC->s, {  OTHER_ONE , "{y}" })"#;
+print fmt: "{A} %s %s", __print_flags(REC->f, "|", {(unsigned long)(1 << MINE), "NOT_THIS"}, { 0x2, "TWO" }), __print_symbolic(REC->s, {  OTHER_ONE , "{y\" NOT}" }), REC->rate[BAND] == READY"#;
         let wanted = Enumerators::wanted([format]);
-        assert_eq!(wanted.into_iter().collect::<Vec<_>>(), ["A", "MINE", "OTHER_ONE"]);
+        assert_eq!(wanted.into_iter().collect::<Vec<_>>(), ["BAND", "MINE", "OTHER_ONE", "READY"]);
     }
 
     /// Every enumerator of the running kernel has the value that its whole types tell.

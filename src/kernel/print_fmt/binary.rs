@@ -117,10 +117,9 @@ fn padded(out: &mut Vec<u8>, text: &[u8], left: bool, width: usize) {
 /// Addresses are stored as they are; all other extensions were rendered when the event was recorded.
 fn pointer(spec: &Spec, args: &mut Args<'_, '_>, out: &mut Vec<u8>, left: bool, width: usize) {
     let (kind, used) = Pointer::parse(&spec.extension, args.semantics);
-    let rendered = match args.semantics {
-        Semantics::TraceCmd => kind.takes_bytes(),
-        Semantics::Kernel => !matches!(spec.extension.first(), None | Some(b'S' | b's' | b'x' | b'K' | b'e')),
-    };
+    // lib/vsprintf.c, vbin_printf(); `F` and `f` are `S` and `s` of before Linux 5.5
+    let stored = matches!(spec.extension.first(), None | Some(b'S' | b's' | b'x' | b'K' | b'e' | b'F' | b'f'));
+    let rendered = !stored && spec.extension.get(..2) != Some(b"fw");
     if rendered {
         out.extend_from_slice(args.text());
     } else {

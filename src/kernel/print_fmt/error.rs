@@ -35,6 +35,12 @@ pub enum PrintFmtError {
     /// A function whose result cannot be known from a record.
     #[error("unknown function `{0}`")]
     UnknownFunction(String),
+    /// An enumerator or a kernel variable whose value neither the recording nor its types tell.
+    #[error("no value is known for `{0}`")]
+    UnknownName(String),
+    /// A type in `sizeof` that only the kernel's source has.
+    #[error("no size is known for `{0}`")]
+    UnknownType(String),
     /// A function called with arguments it does not take.
     #[error("wrong arguments for `{0}`")]
     BadArguments(String),

@@ -1,5 +1,6 @@
 //! Kernel functions that appear in print formats because their result cannot be known when the format is written.
 
+use super::escape::Escapes;
 use super::table::Part;
 use crate::base::text::nul::until_nul;
 use crate::base::text::num;
@@ -116,7 +117,7 @@ impl TextFunction {
             TextFunction::Scsi => super::scsi::cdb(out, data),
             TextFunction::Escaped => {
                 let len = usize::try_from(args[0]).unwrap_or(usize::MAX);
-                data.iter().take(len).for_each(|byte| escape(*byte, out));
+                Escapes::UNTRUSTED.write(out, data.get(..len).unwrap_or(data));
             }
             TextFunction::XenHypercall => {
                 if let Some(name) = usize::try_from(args[0]).ok().and_then(|i| XEN_HYPERCALLS.get(i)) {
@@ -161,27 +162,6 @@ const ZONE_CONDITIONS: [(u64, &str); 8] = [
     (14, "FULL"),
     (15, "OFFLINE"),
 ];
-
-/// As `string_escape_mem()` (lib/string_helpers.c) does with `ESCAPE_SPACE | ESCAPE_SPECIAL | ESCAPE_OCTAL` what is not
-/// printable ASCII or is one of ` ='"\`.
-fn escape(byte: u8, out: &mut Vec<u8>) {
-    let letter = match byte {
-        b'\n' => b'n',
-        b'\r' => b'r',
-        b'\t' => b't',
-        0x0b => b'v',
-        0x0c => b'f',
-        0x07 => b'a',
-        0x1b => b'e',
-        b'\\' | b'"' => byte,
-        b' ' | b'=' | b'\'' | ..0x20 | 0x7f.. => {
-            out.extend_from_slice(&[b'\\', b'0' | byte >> 6, b'0' | byte >> 3 & 7, b'0' | byte & 7]);
-            return;
-        }
-        _ => return out.push(byte),
-    };
-    out.extend_from_slice(&[b'\\', letter]);
-}
 
 /// include/xen/interface/xen.h, `__HYPERVISOR_*`, as arch/x86/xen/trace.c words them.
 const XEN_HYPERCALLS: [&str; 56] = [

@@ -338,9 +338,15 @@ impl PrintParser {
         if let Some(ctype) = self.type_name().filter(|t| t.is_some() || structure)
             && self.eat(")")
         {
-            let long = CType::number(self.long_size, false);
-            // `struct page` is the only structure whose size print formats take: 64 bytes on 64-bit kernels
-            return self.node(CExpr::Number(ctype.map_or(64, |t| u64::from(t.size)), long), &[]);
+            if let Some(ctype) = ctype {
+                return self.node(CExpr::Number(ctype.size.into(), CType::number(self.long_size, false)), &[]);
+            }
+            let words = self.tokens.get(start..self.pos).unwrap_or_default().iter().filter_map(|t| match &t.kind {
+                TokenKind::Word(word) => Some(word.as_str()),
+                _ => None,
+            });
+            let name = CExpr::Name(words.collect::<Vec<_>>().join(" "));
+            return self.node(CExpr::Call("sizeof".to_owned(), vec![name]), &[]);
         }
         self.pos = start;
         let (inner, depth) = self.expr()?;

@@ -1,5 +1,7 @@
 //! `%p` and its extensions (kernel: Documentation/core-api/printk-formats.rst).
 
+use super::escape::Escapes;
+use super::fourcc::FourCc;
 use super::internet::{Ipv4Order, Sockaddr, ipv4, ipv6, sockaddr};
 use super::{Context, Semantics, errno, time};
 use crate::base::text::{num, put};
@@ -40,6 +42,14 @@ pub(super) enum Pointer {
     AllocationFlags,
     /// The kernel's `%pGv`: flags of a memory area.
     VmaFlags,
+    /// `%pa`, `%pad`, `%pNF`: an unsigned number, `0x` and all its digits.
+    Wide,
+    /// `%p4cc` and its kin: a number as four characters.
+    FourCc(FourCc),
+    /// `%*pE`: bytes, escaped by these flags of `string_escape_mem()`.
+    Escaped(Escapes),
+    /// What is printed of memory that no record holds (`%pd`, `%pV`, `%pr`), or whose names are the kernel's own (`%pGp`).
+    Elsewhere,
 }
 
 impl Pointer {
@@ -51,7 +61,7 @@ impl Pointer {
             b'S' | b'F' => (Pointer::SymbolOffset, if kernel && at(1) == b'R' { 2 } else { 1 }),
             b'B' if kernel => (Pointer::Backtrace, 1),
             b'B' => (Pointer::SymbolOffset, 1),
-            b'e' if kernel => (Pointer::Error, 1),
+            b'e' => (Pointer::Error, 1),
             b's' | b'f' if at(1) != b'w' => (Pointer::Symbol, 1),
             b'x' | b'K' => (Pointer::Hex, 1),
             b'M' if at(1) == b'F' => (Pointer::Mac { separator: Some(b'-'), reversed: false }, 2),
@@ -60,11 +70,16 @@ impl Pointer {
             b'm' if at(1) == b'R' => (Pointer::Mac { separator: None, reversed: true }, 2),
             b'm' => (Pointer::Mac { separator: None, reversed: false }, 1),
             b'I' | b'i' => Self::parse_ip(extension, semantics),
-            b't' if kernel => {
-                time::Time::parse(extension).map_or((Pointer::Plain, 0), |t| (Pointer::Time(t), extension.len()))
+            b't' => {
+                let time = time::Time::parse(extension);
+                (time.map_or(Pointer::Elsewhere, Pointer::Time), extension.len())
             }
-            b'G' if kernel && at(1) == b'g' => (Pointer::AllocationFlags, 2),
-            b'G' if kernel && at(1) == b'v' => (Pointer::VmaFlags, 2),
+            b'G' if at(1) == b'g' => (Pointer::AllocationFlags, 2),
+            b'G' if at(1) == b'v' => (Pointer::VmaFlags, 2),
+            b'a' => (Pointer::Wide, extension.len()),
+            b'N' if at(1) == b'F' => (Pointer::Wide, extension.len()),
+            b'4' => (FourCc::parse(extension).map_or(Pointer::Elsewhere, Pointer::FourCc), extension.len()),
+            b'E' => (Pointer::Escaped(Escapes::parse(extension)), extension.len()),
             b'U' => match at(1) {
                 b'b' => (Pointer::Uuid { upper: false, guid: false }, 2),
                 b'B' => (Pointer::Uuid { upper: true, guid: false }, 2),
@@ -80,7 +95,8 @@ impl Pointer {
             },
             b'b' if at(1) == b'l' => (Pointer::Bitmap { list: true }, 2),
             b'b' => (Pointer::Bitmap { list: false }, 1),
-            _ => (Pointer::Plain, 0),
+            0 => (Pointer::Plain, 0),
+            _ => (Pointer::Elsewhere, extension.len()),
         }
     }
 
@@ -119,13 +135,24 @@ impl Pointer {
                 };
                 (Pointer::Sockaddr(shown), options.len().saturating_add(2))
             }
-            _ => (Pointer::Plain, 0),
+            _ => (Pointer::Elsewhere, extension.len()),
         }
     }
 
     /// True if a number after the `%` says how much to show, not how wide to make it.
     pub(super) fn counts(self) -> bool {
-        matches!(self, Pointer::Bytes { .. } | Pointer::Bitmap { .. })
+        matches!(self, Pointer::Bytes { .. } | Pointer::Bitmap { .. } | Pointer::Escaped(_))
+    }
+
+    /// True if it has a width of its own, whatever stands after the `%` (lib/vsprintf.c, `special_hex_number()`).
+    pub(super) fn has_own_width(self) -> bool {
+        self == Pointer::Wide
+    }
+
+    /// True if a number as its argument is the address of what is shown, never what is shown itself.
+    pub(super) fn takes_address(self) -> bool {
+        matches!(self, Pointer::Wide | Pointer::FourCc(_) | Pointer::Escaped(_) | Pointer::Time(_))
+            || matches!(self, Pointer::AllocationFlags | Pointer::VmaFlags)
     }
 
     /// True if it shows bytes, not an address.
@@ -138,6 +165,7 @@ impl Pointer {
                 | Pointer::Backtrace
                 | Pointer::Error
                 | Pointer::Hex
+                | Pointer::Elsewhere
         )
     }
 }
@@ -287,12 +315,19 @@ pub(super) fn bytes(
                 }
             }
         }
+        Pointer::Wide => {
+            put::all(out, b"0x");
+            num::hex_pad(out, cx.abi.uint(data, 0, data.len()).unwrap_or(0), data.len().saturating_mul(2));
+        }
+        Pointer::FourCc(shown) => shown.write(out, data, cx.abi),
+        Pointer::Escaped(by) => by.write(out, data.get(..len.unwrap_or(1)).unwrap_or(data)),
         Pointer::Plain
         | Pointer::SymbolOffset
         | Pointer::Symbol
         | Pointer::Backtrace
         | Pointer::Error
-        | Pointer::Hex => {}
+        | Pointer::Hex
+        | Pointer::Elsewhere => {}
     }
 }
 

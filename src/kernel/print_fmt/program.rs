@@ -94,8 +94,10 @@ pub(super) struct IntSpec {
 pub(super) struct AddressSpec {
     pub(super) value: Ex,
     pub(super) kind: PaddedValue,
-    pub(super) left: bool,
+    pub(super) flags: Flags,
     pub(super) width: Ex,
+    /// The longest text, in bytes; of an address the least number of digits.
+    pub(super) precision: Option<Ex>,
 }
 
 /// A value that is filled to a width.
@@ -188,23 +190,10 @@ impl PrintProgram {
             PrintOp::Int(spec) => spec.write(out, cx),
             PrintOp::Char(ex) => out.push(ex.eval(cx) as u8),
             PrintOp::Symbol(ex, kind) => pointer::address(out, cx, *kind, ex.eval(cx), self.semantics),
-            PrintOp::Address(spec) => {
-                let start = out.len();
-                match spec.kind {
-                    PaddedValue::Char => out.push(spec.value.eval(cx) as u8),
-                    // lib/vsprintf.c, pointer_string(): no zeros where a width is given
-                    PaddedValue::Pointer(Pointer::Hex | Pointer::Plain) if self.semantics == Semantics::Kernel => {
-                        num::hex(out, spec.value.eval(cx));
-                    }
-                    PaddedValue::Pointer(kind) => pointer::address(out, cx, kind, spec.value.eval(cx), self.semantics),
-                    PaddedValue::Bytes(kind, bytes) => {
-                        pointer::bytes(out, kind, bytes.get(cx), None, cx, self.semantics)
-                    }
-                }
-                pad(out, start, spec.left, spec.width.eval(cx) as i32);
-            }
+            PrintOp::Address(spec) => spec.write(out, cx, self.semantics),
             PrintOp::Bytes(of) => {
-                let len = of.2.as_ref().map(|ex| (ex.eval(cx) as u32 as usize).min(MAX_WIDTH));
+                // a width below 0 is one that fills on the right (lib/vsprintf.c, `format_decode()`)
+                let len = of.2.as_ref().map(|ex| ((ex.eval(cx) as i32).unsigned_abs() as usize).min(MAX_WIDTH));
                 pointer::bytes(out, of.0, of.1.get(cx), len, cx, self.semantics);
             }
         }
@@ -220,6 +209,35 @@ fn pad(out: &mut Vec<u8>, start: usize, left: bool, width: i32) {
     if !left && width > 0 {
         out.get_mut(start..).unwrap_or_default().rotate_right(fill);
     }
+}
+
+impl AddressSpec {
+    fn write(&self, out: &mut Vec<u8>, cx: &Context<'_>, semantics: Semantics) {
+        let start = out.len();
+        let (value, width) = (self.value.eval(cx), self.width.eval(cx) as i32);
+        let precision = self.precision.as_ref().and_then(|ex| usize::try_from(ex.eval(cx) as i32).ok());
+        match self.kind {
+            PaddedValue::Char => out.push(value as u8),
+            // lib/vsprintf.c, pointer_string(): a number, without zeros where a width is given
+            PaddedValue::Pointer(Pointer::Hex | Pointer::Plain | Pointer::Elsewhere)
+                if semantics == Semantics::Kernel =>
+            {
+                return hex(out, value, self.flags, width, precision);
+            }
+            PaddedValue::Pointer(kind) => pointer::address(out, cx, kind, value, semantics),
+            PaddedValue::Bytes(kind, bytes) => pointer::bytes(out, kind, bytes.get(cx), None, cx, semantics),
+        }
+        if let Some(most) = precision {
+            out.truncate(start.saturating_add(most).min(out.len()));
+        }
+        pad(out, start, self.flags.left, width);
+    }
+}
+
+fn hex(out: &mut Vec<u8>, value: u64, mut flags: Flags, width: i32, precision: Option<usize>) {
+    flags.left |= width < 0;
+    let width = (width.unsigned_abs() as usize).min(MAX_WIDTH);
+    printf::printf(out, value, Radix::Hex, flags, width, precision.map(|p| p.min(MAX_WIDTH)));
 }
 
 impl TextSpec {

@@ -359,3 +359,104 @@ fn sizes_of_values() {
     let fmt = r#""%d", sizeof((sizeof(struct page)) - 1) <= 4 ? 1 : 2"#;
     assert_eq!(both("u32 a:4", fmt, &[0; 4]), "2");
 }
+
+fn fails(fields: &str, print_fmt: &str) -> String {
+    let of = |semantics| compile(&event(fields, print_fmt), LE, &symbols(), semantics).unwrap_err().to_string();
+    assert_eq!(of(Semantics::Kernel), of(Semantics::TraceCmd));
+    of(Semantics::Kernel)
+}
+
+/// lib/vsprintf.c, `address_val()`, `netdev_bits()` and `fourcc_string()`, whose arguments are fields of the record.
+#[test]
+fn numbers_by_their_address() {
+    let pa = 0x8000_0000u64.to_le_bytes();
+    for letters in ["pa", "pap", "pad", "pNF", "20pa"] {
+        assert_eq!(both("phys_addr_t a:8", &format!(r#""[%{letters}]", &REC->a"#), &pa), "[0x0000000080000000]");
+    }
+    assert_eq!(both("dma_addr_t a:4", r#""%pad", &REC->a"#, &[1, 2, 0, 0]), "0x00000201");
+    assert_eq!(both("dma_addr_t a[2]:16", r#""%pad", &REC->a[1]"#, &[[0; 8], pa].concat()), "0x0000000080000000");
+    let of = |letters: &str, value: u32| both("u32 a:4", &format!(r#""%p{letters}", &REC->a"#), &value.to_le_bytes());
+    assert_eq!(of("4cc", 0x3432_5258), "XR24 little-endian (0x34325258)");
+    assert_eq!(of("4cc", 0xb432_5258), "XR24 big-endian (0xb4325258)");
+    assert_eq!(of("4ch", 0x6750_3030), "gP00 (0x67503030)");
+    assert_eq!(of("4chR", 0x6750_3030), "00Pg (0x30305067)");
+    assert_eq!(of("4cl", 0x6750_3001), "gP0. (0x67503001)");
+    assert_eq!(of("4cb", 0x6750_3030), "00Pg (0x30305067)");
+    assert_eq!(both("u8 b[4]:4", r#""%*pE %3pEhp", 4, REC->b, REC->b"#, b"a\n\x01\""), r#"a\n\001" a\x0a\x01"#);
+    // a pointer that was recorded leads to memory that was not
+    assert_eq!(text("void * a:8", r#""%pa|%pd", REC->a, REC->a"#, &pa, Semantics::TraceCmd), "0x80000000|0x80000000");
+    for letters in ["", "S", "d", "Gp", "V", "r", "4xx", "tX"] {
+        let found = fails("u64 a:8", &format!(r#""%p{letters}", &REC->a"#));
+        assert_eq!(found, "argument 1 does not fit its conversion", "%p{letters}");
+    }
+}
+
+/// lib/vsprintf.c, `hex_string()` and `pointer_string()`: widths that count and widths that fill.
+#[test]
+fn widths_precisions_and_flags_of_pointers() {
+    assert_eq!(
+        both("u8 b[4]:4", r#""%3ph|%ph|%*phN|%6phC", REC->b, REC->b, -2, REC->b, REC->b"#, b"0123"),
+        "30 31 32|30|3031|30:31:32:33"
+    );
+    assert_eq!(
+        both("u8 b[6]:6", r#""[%20pM] [%-20pM] [%.5pM]", REC->b, REC->b, REC->b"#, b"RT\0\x12\x34\xab"),
+        "[   52:54:00:12:34:ab] [52:54:00:12:34:ab   ] [52:54]"
+    );
+    let at = 0x1234u64.to_le_bytes();
+    let kernel = text("u64 a:8", r#""[%08px] [%#px] [%#10px]", REC->a, REC->a, REC->a"#, &at, Semantics::Kernel);
+    assert_eq!(kernel, "[00001234] [0x00000000001234] [    0x1234]");
+    assert_eq!(both("s64 a:8", r#""%pe|%8pe", REC->a, REC->a"#, &(-22i64).to_le_bytes()), "-EINVAL| -EINVAL");
+}
+
+#[test]
+fn names_without_a_value_are_no_zeros() {
+    let vendor = "no value is known for `VENDOR_A`";
+    for print_fmt in [
+        r#""%d", REC->a[VENDOR_A]"#,
+        r#""%s", REC->a[0] == VENDOR_A ? "a" : "b""#,
+        r#""%d", REC->a[0] + (VENDOR_A << 1)"#,
+        r#""%*ph", VENDOR_A, REC->a"#,
+    ] {
+        assert_eq!(fails("int a[2]:8", print_fmt), vendor, "{print_fmt}");
+    }
+    assert_eq!(fails("int a:4", r#""%s", names[REC->a]"#), "no value is known for `names`");
+    // a variable of the kernel's
+    assert_eq!(both("u64 page:8", r#""pfn=%lu", (unsigned long)(REC->page - mem_map)"#, &[9; 8]), "pfn=?");
+    // in a table: its value shows as a number
+    let shifted = r#""%s", __print_symbolic(REC->a, { 1 << VENDOR_A, "A" })"#;
+    assert_eq!(both("int a:4", shifted, &[1, 0, 0, 0]), "0x1");
+    let mixed = r#""%s", __print_flags(REC->a, "|", { 1, "ONE" }, { VENDOR_A, "A" })"#;
+    assert_eq!(
+        (both("int a:4", mixed, &[3, 0, 0, 0]), both("int a:4", mixed, &[0; 4])),
+        ("ONE|0x2".into(), String::new())
+    );
+    let known = Symbols { enumerators: crate::kernel::btf::Enumerators::parse("VENDOR_A 1\n"), ..symbols() };
+    for semantics in [Semantics::Kernel, Semantics::TraceCmd] {
+        let program = compile(&event("int a[2]:8", r#""%d", REC->a[VENDOR_A]"#), LE, &known, semantics).unwrap();
+        let mut out = Vec::new();
+        let data = [5, 0, 0, 0, 1, 0, 0, 0, 10, 0, 0, 0, 20, 0, 0, 0];
+        program.render(&Context { data: &data, abi: LE, symbols: &known }, &mut out);
+        assert_eq!(out, b"20");
+    }
+}
+
+#[test]
+fn sizes_are_those_of_c() {
+    let fields = "u16 s[4]:8;struct foo f:24;foo_t t:2;__data_loc u32[] d:4";
+    let fmt = r#""%lu %lu %lu %lu %lu %lu %lu %lu %lu", sizeof(REC->s), sizeof(REC->s[0]), sizeof(REC->s)/sizeof(REC->s[0]), sizeof(struct foo), sizeof(foo_t), sizeof("abc"), sizeof(unsigned long), sizeof(*(u32 *)__get_dynamic_array(d)), sizeof(REC->s[0] + 1)"#;
+    assert_eq!(both(fields, fmt, &[0; 38]), "8 2 4 24 2 4 8 4 4");
+    assert_eq!(fails("int a:4", r#""%lu", sizeof(struct bar)"#), "no size is known for `struct bar`");
+    assert_eq!(fails("int a:4", r#""%lu", sizeof(bar_t)"#), "no size is known for `bar_t`");
+}
+
+/// A number and an array of one name: the structure of the record calls the array's place `__data_loc_c`.
+#[test]
+fn two_fields_of_one_name() {
+    let fmt = r#""%s %d", __print_hex(__get_dynamic_array(c), REC->c ? 2 : 0), REC->c"#;
+    for fields in ["bool c:1;u8 x[3]:3;__data_loc u8[] c:4", "__data_loc u8[] c:4;bool c:1;u8 x[3]:3"] {
+        let number = [1u8, 0, 0, 0];
+        let place = [16u8, 0, 2, 0];
+        let parts = if fields.starts_with("bool") { [number, place] } else { [place, number] };
+        assert_eq!(both(fields, fmt, &[&parts.concat()[..], &[0xab, 0xcd]].concat()), "ab cd 1", "{fields}");
+    }
+}

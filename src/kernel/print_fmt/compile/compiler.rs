@@ -22,6 +22,8 @@ pub(super) struct PrintFmtCompiler<'a> {
     /// Tables that they have bound, innermost last.
     pub(super) tables: Vec<(String, Vec<CExpr>)>,
     pub(super) spent: usize,
+    /// True in the argument of a `%p`.
+    pub(super) in_address: bool,
 }
 
 /// Number of names bound before a statement expression.

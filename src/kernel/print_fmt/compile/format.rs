@@ -1,6 +1,7 @@
 //! A whole print format: pieces and arguments to operations.
 
 use super::PrintFmtCompiler;
+use super::names::is_enumerator;
 use crate::base::abi::Abi;
 use crate::base::text::literal::Literal;
 use crate::base::text::printf::{Flags, Radix};
@@ -27,7 +28,16 @@ pub fn compile(
     semantics: Semantics,
 ) -> Result<PrintProgram, PrintFmtError> {
     let ast = parse(&event.print_fmt, abi.long_size)?;
-    let compiler = PrintFmtCompiler { event, abi, semantics, symbols, scope: Vec::new(), tables: Vec::new(), spent: 0 };
+    let compiler = PrintFmtCompiler {
+        event,
+        abi,
+        semantics,
+        symbols,
+        scope: Vec::new(),
+        tables: Vec::new(),
+        spent: 0,
+        in_address: false,
+    };
     // libtraceevent prints `long`s with its own width, whatever the recorded machine's is
     let long_size = if semantics == Semantics::TraceCmd { 8 } else { abi.long_size };
     let pieces = pieces(&ast.format, long_size);
@@ -98,14 +108,12 @@ impl FormatCompiler<'_> {
         let has_0x = self.literal.ends_with(b"0x");
         let op = match spec.conversion {
             b's' => self.text(spec, &arg, width, precision)?,
-            b'p' => self.pointer(spec, &arg, width)?,
+            b'p' => self.pointer(spec, &arg, width, precision)?,
             b'c' if width.constant() == Some(0) => PrintOp::Char(self.number(&arg)?),
-            b'c' => PrintOp::Address(Box::new(AddressSpec {
-                value: self.number(&arg)?,
-                kind: PaddedValue::Char,
-                left: spec.flags.left,
-                width,
-            })),
+            b'c' => {
+                let (value, kind) = (self.number(&arg)?, PaddedValue::Char);
+                PrintOp::Address(Box::new(AddressSpec { value, kind, flags: spec.flags, width, precision: None }))
+            }
             _ => self.integer(spec, &arg, width, precision)?,
         };
         let index = self.program.steps.len() as u32;
@@ -141,11 +149,16 @@ impl FormatCompiler<'_> {
         width: Ex,
         precision: Option<Ex>,
     ) -> Result<PrintOp, PrintFmtError> {
-        let value = match self.compiler.number(arg)? {
-            Some((value, _)) => value,
+        let value = match self.compiler.number(arg) {
+            // counted from a variable of the kernel's (`jiffies`), which no recording has
+            Err(PrintFmtError::UnknownName(name)) if !is_enumerator(&name) => {
+                return Ok(PrintOp::Text(Box::new(TextExpr::Const(b"?".as_slice().into()))));
+            }
+            Err(error) => return Err(error),
+            Ok(Some((value, _))) => value,
             // the number of a structure or an array by value: there is none; trace-cmd reads it as 0
-            None if matches!(arg, CExpr::Field(_) | CExpr::Address(_) | CExpr::Cast(..)) => Ex::Const(0),
-            None => return Err(PrintFmtError::Unfit(self.next)),
+            Ok(None) if matches!(arg, CExpr::Field(_) | CExpr::Address(_) | CExpr::Cast(..)) => Ex::Const(0),
+            Ok(None) => return Err(PrintFmtError::Unfit(self.next)),
         };
         let radix = match spec.conversion {
             b'd' | b'i' => Radix::Signed,
@@ -186,34 +199,62 @@ impl FormatCompiler<'_> {
         })
     }
 
-    fn pointer(&mut self, spec: &Spec, arg: &CExpr, width: Ex) -> Result<PrintOp, PrintFmtError> {
+    fn pointer(
+        &mut self,
+        spec: &Spec,
+        arg: &CExpr,
+        width: Ex,
+        precision: Option<Ex>,
+    ) -> Result<PrintOp, PrintFmtError> {
+        self.compiler.in_address = true;
+        let op = self.address(spec, arg, width, precision);
+        self.compiler.in_address = false;
+        op
+    }
+
+    fn address(
+        &mut self,
+        spec: &Spec,
+        arg: &CExpr,
+        width: Ex,
+        precision: Option<Ex>,
+    ) -> Result<PrintOp, PrintFmtError> {
         let kind = Pointer::parse(&spec.extension, self.compiler.semantics).0;
-        if kind.takes_bytes()
-            && let Some(place) = self.compiler.place(arg, true)?
-        {
-            let given = matches!(spec.width, ConversionLength::Argument)
-                || self.compiler.kernel() && width.constant() != Some(0);
-            if self.compiler.kernel() && !kind.counts() && given {
-                let kind = PaddedValue::Bytes(kind, place.bytes);
-                let value = Ex::Const(0);
-                return Ok(PrintOp::Address(Box::new(AddressSpec { value, kind, left: spec.flags.left, width })));
-            }
-            return Ok(PrintOp::Bytes(Box::new((kind, place.bytes, given.then_some(width)))));
-        }
-        let value = match self.compiler.number(arg)? {
-            Some((value, _)) => value,
-            // the address of something within the record means nothing outside of the kernel
-            None => Ex::Const(0),
+        let plain =
+            width.constant() == Some(0) && matches!(spec.width, ConversionLength::Given(_)) && precision.is_none();
+        let mut flags = Flags { kernel: self.compiler.kernel(), ..spec.flags };
+        let place = match kind {
+            _ if !kind.takes_bytes() => None,
+            // a number is an address; where it leads to is not in the record
+            _ if kind.takes_address() && self.compiler.number(arg)?.is_some() => None,
+            _ => self.compiler.place(arg, true)?,
         };
-        let value = value.fitted(self.compiler.abi.long_size, false);
-        if width.constant() == Some(0) {
-            return Ok(PrintOp::Symbol(value, kind));
-        }
-        Ok(PrintOp::Address(Box::new(AddressSpec {
-            value,
-            kind: PaddedValue::Pointer(kind),
-            left: spec.flags.left,
-            width,
-        })))
+        let kind = match place {
+            Some(place) if kind.counts() => {
+                let count = (!plain).then_some(width);
+                return Ok(PrintOp::Bytes(Box::new((kind, place.bytes, count))));
+            }
+            Some(place) if plain || kind.has_own_width() => {
+                return Ok(PrintOp::Bytes(Box::new((kind, place.bytes, None))));
+            }
+            Some(place) => PaddedValue::Bytes(kind, place.bytes),
+            None => PaddedValue::Pointer(kind),
+        };
+        let value = match (kind, self.compiler.number(arg)?) {
+            (PaddedValue::Pointer(kind), Some((value, _))) => {
+                let value = value.fitted(self.compiler.abi.long_size, false);
+                if plain && !(flags.alt && flags.kernel) {
+                    return Ok(PrintOp::Symbol(value, kind));
+                }
+                value
+            }
+            // the address of something within the record, of which the record knows nothing
+            (PaddedValue::Pointer(_), None) => return Err(PrintFmtError::Unfit(self.next)),
+            _ => Ex::Const(0),
+        };
+        // lib/vsprintf.c, pointer_string(): `#` alone leaves the usual width and its zeros
+        flags.zero |= plain;
+        let width = if plain { Ex::Const(u64::from(self.compiler.abi.long_size).saturating_mul(2)) } else { width };
+        Ok(PrintOp::Address(Box::new(AddressSpec { value, kind, flags, width, precision })))
     }
 }

@@ -1,5 +1,10 @@
 //! Constants that kernels leave as names in their print formats.
 
+/// True of names that the kernel's style has for enumerators and macros, not for variables.
+pub(super) fn is_enumerator(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_uppercase())
+}
+
 /// The value of an enum constant that some kernel does not translate to its number.
 pub(super) fn constant(name: &str) -> Option<u64> {
     Some(match name {
@@ -63,6 +68,26 @@ pub(super) fn kernel_constant(name: &str) -> Option<u64> {
         "TCP_LISTEN" => 10,
         "TCP_CLOSING" => 11,
         "TCP_NEW_SYN_RECV" => 12,
+        // include/linux/nvme.h
+        "nvme_fabrics_command" => 0x7f,
+        // arch/x86/include/asm/paravirt_types.h
+        "PARAVIRT_LAZY_NONE" => 0,
+        "PARAVIRT_LAZY_MMU" => 1,
+        "PARAVIRT_LAZY_CPU" => 2,
+        // arch/x86/include/asm/xen/hypervisor.h, Linux 6.7
+        "XEN_LAZY_NONE" => 0,
+        "XEN_LAZY_MMU" => 1,
+        "XEN_LAZY_CPU" => 2,
+        // include/linux/mm.h, Linux 7.0
+        "VMA_SHARED_BIT" => 3,
+        // include/trace/events/xen.h
+        "XEN_MC_XE_OK" => 0,
+        "XEN_MC_XE_BAD_OP" => 1,
+        "XEN_MC_XE_NO_SPACE" => 2,
+        "XEN_MC_FL_NONE" => 0,
+        "XEN_MC_FL_BATCH" => 1,
+        "XEN_MC_FL_ARGS" => 2,
+        "XEN_MC_FL_CALLBACK" => 3,
         // include/scsi/scsi_cmnd.h
         "SCSI_PROT_NORMAL" => 0,
         "SCSI_PROT_READ_INSERT" => 1,

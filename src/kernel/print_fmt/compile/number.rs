@@ -2,11 +2,11 @@
 
 use super::{PrintFmtCompiler, ScopeDepth, names};
 use crate::kernel::format::{Field, Shape};
-use crate::kernel::print_fmt::PrintFmtError;
 use crate::kernel::print_fmt::ast::CExpr;
 use crate::kernel::print_fmt::ctype::{CType, of_words};
 use crate::kernel::print_fmt::expr::{Bin, Ex, Load};
 use crate::kernel::print_fmt::functions::PrintFunction;
+use crate::kernel::print_fmt::{PrintFmtError, Semantics};
 
 type Typed = (Ex, CType);
 
@@ -97,11 +97,8 @@ impl PrintFmtCompiler<'_> {
 
     /// The value of an enum constant.
     pub(super) fn named(&self, name: &str) -> Option<u64> {
-        let of_kernel = || match self.symbols.enumerators.get(name) {
-            Some(value) => Some(value as u64),
-            None => names::kernel_constant(name),
-        };
-        names::constant(name).or_else(|| if self.kernel() { of_kernel() } else { None })
+        let recorded = || self.symbols.enumerators.get(name).map(|value| value as u64);
+        names::constant(name).or_else(recorded).or_else(|| names::kernel_constant(name))
     }
 
     fn name(&mut self, name: &str) -> Result<Typed, PrintFmtError> {
@@ -113,7 +110,10 @@ impl PrintFmtCompiler<'_> {
         if let Some(value) = self.named(name) {
             return Ok((Ex::Const(value), self.seen_as(CType::INT)));
         }
-        // a kernel variable: its address is all that can be known; an unknown name counts as 0, as in libtraceevent
+        if !self.in_address || names::is_enumerator(name) {
+            return Err(PrintFmtError::UnknownName(name.to_owned()));
+        }
+        // What an address is counted from: `_stext`, or a variable (`vmemmap_base`), of which nobody knows more than its own.
         let address = self.symbols.kallsyms.address_of(name).unwrap_or(0);
         Ok((Ex::Const(address), self.seen_as(CType::number(self.abi.long_size, false))))
     }
@@ -135,7 +135,12 @@ impl PrintFmtCompiler<'_> {
     }
 
     fn element(&mut self, array: &CExpr, index: &CExpr) -> Result<Option<Typed>, PrintFmtError> {
-        let Some(place) = self.place(array, false)? else { return Ok(None) };
+        let Some(place) = self.place(array, false)? else {
+            return match array {
+                CExpr::Name(name) => Err(PrintFmtError::UnknownName(name.clone())), // an array of the kernel's
+                _ => Ok(None),
+            };
+        };
         let Some((index, _)) = self.number(index)? else { return Ok(None) };
         let size = if matches!(place.element, 1 | 2 | 4 | 8) { place.element } else { return Ok(None) };
         let signed = self.kernel() && place.signed;
@@ -237,28 +242,54 @@ impl PrintFmtCompiler<'_> {
         Ok(if compares { (ex, int) } else { (ex.fitted(ctype.size, ctype.signed), ctype) })
     }
 
+    /// `sizeof`: C's types count, also where libtraceevent, which has none, reads the rest.
+    fn size_of(&mut self, of: &CExpr) -> Result<usize, PrintFmtError> {
+        let unknown = || PrintFmtError::BadArguments("sizeof".to_owned());
+        Ok(match of {
+            CExpr::Field(name) => self.field(name)?.size,
+            CExpr::Name(name) if !self.scope.iter().any(|bound| bound.0 == *name) => self.size_of_type(name)?,
+            CExpr::Text(text) => text.len().saturating_add(1),
+            CExpr::Address(_) => self.abi.long_size.into(),
+            CExpr::Call(name, _) if super::place::is_array_getter(name) => self.abi.long_size.into(),
+            CExpr::Index(array, _) if self.place(array, false)?.is_some_and(|place| place.element > 0) => {
+                self.place(array, false)?.map_or(0, |place| place.element.into())
+            }
+            value => {
+                let semantics = std::mem::replace(&mut self.semantics, Semantics::Kernel);
+                let value = self.number(value);
+                self.semantics = semantics;
+                value?.ok_or_else(unknown)?.1.size.into()
+            }
+        })
+    }
+
+    /// The size of a type that only the kernel's source has: that of a field or of an array's element of it.
+    fn size_of_type(&self, name: &str) -> Result<usize, PrintFmtError> {
+        let of_field = |f: &Field| match f.shape {
+            Shape::Scalar => (f.type_name == name).then_some(f.size),
+            Shape::Array { elem_size } => (f.type_name == name && elem_size > 0).then_some(elem_size),
+            _ => None,
+        };
+        match (self.event.fields.iter().find_map(of_field), name) {
+            (Some(size), _) => Ok(size),
+            // the only structure whose size formats of the kernel's own source take
+            (None, "struct page") if self.abi.long_size == 8 => Ok(64),
+            _ => Err(PrintFmtError::UnknownType(name.to_owned())),
+        }
+    }
+
     fn call(&mut self, name: &str, args: &[CExpr]) -> Result<Option<Typed>, PrintFmtError> {
         let bad = || PrintFmtError::BadArguments(name.to_owned());
         let long = CType::number(self.abi.long_size, false);
         match name {
             "__get_dynamic_array_len" | "__get_rel_dynamic_array_len" => {
                 let [CExpr::Name(field)] = args else { return Err(bad()) };
-                let place = super::place::of_field(self.field(field)?);
+                let place = super::place::of_field(self.array_field(field)?);
                 return Ok(Some((Ex::Len(place.bytes), self.seen_as(CType::INT))));
             }
             "sizeof" => {
-                let size = match args {
-                    [CExpr::Field(field)] => self.field(field)?.size,
-                    // a type that only the kernel's source has: as large as another field of it
-                    [CExpr::Name(name)] => {
-                        let of_type = |f: &&Field| f.shape == Shape::Scalar && f.type_name == *name;
-                        self.event.fields.iter().find(of_type).ok_or_else(bad)?.size
-                    }
-                    // of a value: the size of its type
-                    [value] => usize::from(self.number(value)?.ok_or_else(bad)?.1.size),
-                    _ => return Err(bad()),
-                };
-                return Ok(Some((Ex::Const(size as u64), self.seen_as(long))));
+                let [of] = args else { return Err(bad()) };
+                return Ok(Some((Ex::Const(self.size_of(of)? as u64), self.seen_as(long))));
             }
             "__builtin_expect" => {
                 let [value, _] = args else { return Err(bad()) };

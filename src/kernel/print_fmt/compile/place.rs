@@ -44,7 +44,15 @@ pub(super) fn of_field(field: &Field) -> ArrayPlace {
 
 impl PrintFmtCompiler<'_> {
     pub(super) fn field(&self, name: &str) -> Result<&Field, PrintFmtError> {
-        self.event.field(name).ok_or_else(|| PrintFmtError::UnknownField(name.to_owned()))
+        let fixed = self.event.fields.iter().find(|f| f.name == name && !f.is_dynamic());
+        fixed.or_else(|| self.event.field(name)).ok_or_else(|| PrintFmtError::UnknownField(name.to_owned()))
+    }
+
+    /// The field that a helper as `__get_str(name)` means. Beside an array of that name there may be a number
+    /// (`TP_STRUCT__entry()`): the record's structure calls it `__data_loc_name`.
+    pub(super) fn array_field(&self, name: &str) -> Result<&Field, PrintFmtError> {
+        let dynamic = self.event.fields.iter().find(|f| f.name == name && f.is_dynamic());
+        dynamic.map_or_else(|| self.field(name), Ok)
     }
 
     /// The stretch that `expr` stands for; `None` if it is no array. With `scalars`, a number's own bytes count too.
@@ -56,7 +64,7 @@ impl PrintFmtCompiler<'_> {
                 Ok((scalars || !number).then(|| of_field(field)))
             }
             CExpr::Call(name, args) if is_array_getter(name) => match args.as_slice() {
-                [CExpr::Name(field)] => Ok(Some(of_field(self.field(field)?))),
+                [CExpr::Name(field)] => Ok(Some(of_field(self.array_field(field)?))),
                 _ => Err(PrintFmtError::BadArguments(name.clone())),
             },
             CExpr::Cast(ctype, inner) => {
@@ -79,7 +87,7 @@ impl PrintFmtCompiler<'_> {
     }
 }
 
-fn is_array_getter(name: &str) -> bool {
+pub(super) fn is_array_getter(name: &str) -> bool {
     matches!(
         name,
         "__get_str"

@@ -1,6 +1,6 @@
 //! Expressions with a text as their value.
 
-use super::PrintFmtCompiler;
+use super::{PrintFmtCompiler, names};
 use crate::kernel::format::Shape;
 use crate::kernel::print_fmt::PrintFmtError;
 use crate::kernel::print_fmt::ast::CExpr;
@@ -9,9 +9,6 @@ use crate::kernel::print_fmt::functions::{PrintFunction, TextFunction};
 use crate::kernel::print_fmt::table::HexDump;
 use crate::kernel::print_fmt::table::NameTable;
 use crate::kernel::print_fmt::text::TextExpr;
-
-/// A table entry whose name stands for no number that is known (libtraceevent's -1).
-const UNKNOWN: u64 = u64::MAX;
 
 pub(super) fn is_text_function(name: &str) -> bool {
     matches!(
@@ -145,7 +142,7 @@ impl PrintFmtCompiler<'_> {
     /// `name` or an expression for an array.
     fn array_argument(&self, expr: &CExpr) -> Result<Option<RecordBytes>, PrintFmtError> {
         match expr {
-            CExpr::Name(name) => Ok(Some(super::place::of_field(self.field(name)?).bytes)),
+            CExpr::Name(name) => Ok(Some(super::place::of_field(self.array_field(name)?).bytes)),
             other => Ok(self.place(other, true)?.map(|p| p.bytes)),
         }
     }
@@ -164,6 +161,7 @@ impl PrintFmtCompiler<'_> {
         Ok(TextExpr::PrintFunction(Box::new((function, numbers, bytes))))
     }
 
+    /// The names of values. Entries whose value is not known are left out: their values show as numbers.
     fn table(&mut self, function: &str, pairs: &[CExpr]) -> Result<NameTable, PrintFmtError> {
         let bad = || PrintFmtError::BadArguments(function.to_owned());
         let mut table = Vec::with_capacity(pairs.len());
@@ -184,10 +182,23 @@ impl PrintFmtCompiler<'_> {
                 continue; // `{ }`: a table that this kernel has no entries for
             }
             let [value, name] = pair.as_slice() else { return Err(bad()) };
-            let value = if self.unknown_name(value) { UNKNOWN } else { self.constant(value)?.unwrap_or(UNKNOWN) };
             if is_null(name) {
                 break; // the kernel's tables end so
             }
+            let value = match value {
+                // libtraceevent knows fewer names, and prints the numbers of the others
+                CExpr::Name(name)
+                    if !self.kernel() && names::constant(name).is_none() && self.named(name).is_some() =>
+                {
+                    continue;
+                }
+                value => match self.constant(value) {
+                    Ok(Some(value)) => value,
+                    Ok(None) => return Err(bad()),
+                    Err(PrintFmtError::UnknownName(_)) => continue,
+                    Err(error) => return Err(error),
+                },
+            };
             let name = match name {
                 CExpr::Text(text) => text.clone(),
                 CExpr::Name(name) => name.clone().into_bytes(),
@@ -196,17 +207,6 @@ impl PrintFmtCompiler<'_> {
             table.push((value, name));
         }
         Ok(NameTable::new(&table))
-    }
-
-    /// True if a constant's value depends on an enum constant that is not known.
-    fn unknown_name(&self, expr: &CExpr) -> bool {
-        match expr {
-            CExpr::Name(name) => self.named(name).is_none(),
-            // within an expression libtraceevent takes an unknown name for 0
-            CExpr::Cast(_, a) | CExpr::Unary(_, a) if self.kernel() => self.unknown_name(a),
-            CExpr::Binary(_, a, b) if self.kernel() => self.unknown_name(a) || self.unknown_name(b),
-            _ => false,
-        }
     }
 }
 
