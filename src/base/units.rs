@@ -12,6 +12,11 @@ pub struct CpuId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pid(pub i32);
 
+impl Pid {
+    /// No task: of events that tell none.
+    pub const NONE: Pid = Pid(-1);
+}
+
 /// An event's number, unique within one boot (`common_type`, the `ID:` line of a format file).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId(pub u16);

@@ -8,6 +8,16 @@ pub(crate) fn until_nul(bytes: &[u8]) -> &[u8] {
     memchr::memchr(0, bytes).and_then(|end| bytes.get(..end)).unwrap_or(bytes)
 }
 
+/// Appends a text whose line breaks must not end the line that it stands in: they become `\n`.
+pub(crate) fn one_line(out: &mut Vec<u8>, text: &[u8]) {
+    for (nth, line) in text.split(|byte| *byte == b'\n').enumerate() {
+        if nth > 0 {
+            out.extend_from_slice(b"\\n");
+        }
+        out.extend_from_slice(line);
+    }
+}
+
 /// Index of the first NUL of `bytes`; 16 if there is none.
 #[inline(always)]
 pub(crate) fn nul_in(bytes: &[u8; 16]) -> usize {

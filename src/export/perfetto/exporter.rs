@@ -7,6 +7,7 @@ use super::marker::is_atrace;
 use super::program::{Function, Origin, PerfettoProgram};
 use super::proto::{message, uint};
 use super::stacks::{InternedStacks, StackSample};
+use crate::base::units::Pid;
 use crate::export::Exporter;
 use crate::kernel::event::{Common, Consumed, Lost, PrintState, Record, TypedField, Value};
 use crate::kernel::format::EventFormat;
@@ -202,7 +203,9 @@ impl Exporter for Perfetto<'_> {
         message(bytes, 2, |out| {
             // In this order the engine reads them fastest.
             uint(out, 1, record.timestamp.0);
-            uint(out, 2, u64::from(head.pid.0 as u32));
+            if head.pid != Pid::NONE {
+                uint(out, 2, u64::from(head.pid.0 as u32));
+            }
             function = program.write(origin, record, text, out);
             // Not `common_flags`: the engine would count them as an event without a name.
         });

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 #[derive(Clone, Debug)]
 pub struct BufferCounts {
     abi: Abi,
-    pid_at: usize,
+    pid_at: Option<usize>,
     events: Vec<EventTally>,
     cpus: Vec<CpuTally>,
     tasks: Vec<(Pid, EventTally)>,
@@ -46,8 +46,8 @@ pub struct CpuTally {
 const MAX_CPUS: usize = 1 << 16;
 
 impl BufferCounts {
-    /// Counts nothing yet. `pid_at` is the offset of `common_pid`.
-    pub fn new(abi: Abi, pid_at: usize) -> Self {
+    /// Counts nothing yet. `pid_at` is the offset of `common_pid`, in bytes; `None` if events do not tell their task.
+    pub fn new(abi: Abi, pid_at: Option<usize>) -> Self {
         BufferCounts { abi, pid_at, events: Vec::new(), cpus: Vec::new(), tasks: Vec::new(), by_pid: HashMap::new() }
     }
 
@@ -95,7 +95,6 @@ impl BufferCounts {
         if self.cpus.len() <= index {
             self.new_cpus(index);
         }
-        let pid = Pid(self.abi.int(record.data, self.pid_at, 4).unwrap_or(0) as i32);
         let cpu = &mut self.cpus[index];
         cpu.events.add(record.data);
         match record.lost {
@@ -105,6 +104,8 @@ impl BufferCounts {
         }
         let first = cpu.span.map_or(record.timestamp, |span| span.0);
         cpu.span = Some((first, record.timestamp));
+        let Some(pid_at) = self.pid_at else { return };
+        let pid = Pid(self.abi.int(record.data, pid_at, 4).unwrap_or(0) as i32);
         match self.tasks.get_mut(cpu.task as usize) {
             Some((of, tally)) if *of == pid => tally.add(record.data),
             _ => self.other_task(index, pid, record.data),
@@ -183,7 +184,7 @@ mod tests {
 
     #[test]
     fn counts() {
-        let mut summary = BufferCounts::new(Abi::HOST, 4);
+        let mut summary = BufferCounts::new(Abi::HOST, Some(4));
         let mut add = |ts, cpu, id: u16, pid: i32, lost| {
             let mut data = vec![0; 12];
             data[..2].copy_from_slice(&id.to_ne_bytes());

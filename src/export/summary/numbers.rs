@@ -4,6 +4,7 @@ use super::{BufferCounts, EventTally};
 use crate::base::abi::Abi;
 use crate::base::units::Pid;
 use crate::file::trace_dat::CpuRanges;
+use crate::kernel::event::Common;
 use crate::kernel::format::EventFormat;
 use crate::kernel::symbols::Comms;
 use std::collections::HashMap;
@@ -100,9 +101,6 @@ impl<'n> SummaryCounts<'n> {
 
 /// Counts of nothing for each of the buffers.
 pub(super) fn no_counts(buffers: &[SummaryBuffer<'_>]) -> Vec<BufferCounts> {
-    let pid_at = |buffer: &SummaryBuffer<'_>| {
-        let pid = buffer.formats.first().and_then(|f| f.common.iter().find(|f| f.name == "common_pid"));
-        pid.map_or(4, |field| field.offset)
-    };
+    let pid_at = |buffer: &SummaryBuffer<'_>| Common::of_all(buffer.formats.iter().copied()).pid_offset();
     buffers.iter().map(|buffer| BufferCounts::new(buffer.abi, pid_at(buffer))).collect()
 }

@@ -82,7 +82,10 @@ impl EventTable {
         let task = |record: &Record<'_>| self.common.pid(self.abi, record.data);
         ts.extend(records.iter().map(|record| record.timestamp.0));
         cpu.extend(records.iter().map(|record| record.cpu.0.into()));
-        pid.extend(records.iter().map(|record| task(record).0 as u64));
+        match self.common.pid_offset() {
+            Some(_) => pid.extend(records.iter().map(|record| task(record).0 as u64)),
+            None => records.iter().for_each(|_| pid.null()),
+        }
         texts(comm, records.iter().map(task), |comm, task| comm.text_or_null(comms.get(task)));
         let buffers = records.iter().map(|record| record.buffer);
         texts(place, buffers, |place, buffer| place.text_or_null(instance(buffer).map(str::as_bytes)));

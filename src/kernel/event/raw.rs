@@ -1,7 +1,7 @@
 //! ` name=value` lists: the raw layout, and what stands in for an unavailable text.
 
 use crate::base::abi::Abi;
-use crate::base::text::nul::until_nul;
+use crate::base::text::nul::{self, until_nul};
 use crate::base::text::num;
 use crate::kernel::format::{EventFormat, Field, Shape};
 use crate::kernel::print_fmt::{Context, PrintProgram};
@@ -37,7 +37,7 @@ fn field(field: &Field, _abi: Abi) -> RawField {
     let kind = match field.shape {
         Shape::Scalar if field.is_pointer() => RawKind::Pointer,
         // `void data`: nothing, and read as the number 0
-        _ if field.size == 0 && !field.decl.contains('[') => RawKind::Number { signed: false, hex: false },
+        _ if field.size == 0 && field.type_name == "void" => RawKind::Number { signed: false, hex: false },
         Shape::Scalar => RawKind::Number { signed: field.is_signed(), hex: field.type_name.contains("long") },
         shape => RawKind::Array { text: field.is_string(), shape },
     };
@@ -47,11 +47,15 @@ fn field(field: &Field, _abi: Abi) -> RawField {
 
 pub(super) fn write(fields: &[RawField], program: Option<&PrintProgram>, cx: &Context<'_>, out: &mut Vec<u8>) {
     let mut next = 0;
+    let shown = &mut Vec::new();
     for field in fields {
         out.extend_from_slice(&field.label);
         match &field.kind {
             RawKind::Array { text, shape } => array(field, *text, *shape, cx, out),
-            _ if program.is_some_and(|p| p.render_field(field.offset, &mut next, cx, out)) => {}
+            _ if program.is_some_and(|p| p.render_field(field.offset, &mut next, cx, &mut *shown)) => {
+                nul::one_line(out, shown.strip_suffix(b"\n").unwrap_or(shown));
+                shown.clear();
+            }
             RawKind::Pointer => {
                 out.extend_from_slice(b"0x");
                 num::hex(out, cx.abi.uint(cx.data, field.offset, field.size).unwrap_or(0));
@@ -75,8 +79,9 @@ fn array(field: &RawField, text: bool, shape: Shape, cx: &Context<'_>, out: &mut
     let data = rest.get(..len).unwrap_or(rest);
     // libtraceevent does not look into an array that takes the rest of the record
     if text && (field.size == 0 || printable(data)) {
-        out.extend_from_slice(until_nul(data));
-        return;
+        // the newline that ends a marker ends its line here too
+        let text = until_nul(data);
+        return nul::one_line(out, if field.size == 0 { text.strip_suffix(b"\n").unwrap_or(text) } else { text });
     }
     out.extend_from_slice(b"ARRAY[");
     for (i, byte) in data.iter().enumerate() {
@@ -115,5 +120,29 @@ fn number(field: &RawField, signed: bool, hex: bool, cx: &Context<'_>, out: &mut
             num::hex(out, value);
         }
         (false, _) => num::dec(out, value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::abi::Endian;
+    use crate::kernel::symbols::Symbols;
+
+    /// `char buf` of size 0 is what kernels before Linux 5.1 call the text of a marker.
+    #[test]
+    fn texts_stay_on_their_line() {
+        for buf in ["char buf", "char buf[]"] {
+            let text = format!(
+                "name: print\nID: 5\nformat:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n\
+                 \tfield:{buf};\toffset:2;\tsize:0;\tsigned:0;\n\nprint fmt: \"%s\", REC->buf\n"
+            );
+            let format = EventFormat::parse("ftrace", &text).unwrap();
+            let abi = Abi { endian: Endian::Little, long_size: 8 };
+            let (symbols, mut out) = (Symbols::default(), Vec::new());
+            let cx = Context { data: b"\x05\0one\ntwo\n\0", abi, symbols: &symbols };
+            write(&fields(&format, abi), None, &cx, &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), " buf=one\\ntwo", "{buf}");
+        }
     }
 }

@@ -50,8 +50,7 @@ impl<'a> EventTypes<'a> {
                 *slot = Some(format);
             }
         }
-        let common = formats.iter().flatten().copied().chain(&blk).next();
-        let common = common.map(Common::of).unwrap_or_default();
+        let common = Common::of_all(formats.iter().flatten().copied().chain(&blk));
         let table = std::iter::repeat_with(OnceLock::new).take(ids).collect();
         EventTypes { table, formats, blk, common, abi, symbols, options: *options, exceptions: HashMap::new() }
     }
