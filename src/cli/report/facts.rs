@@ -52,7 +52,10 @@ pub(super) fn print(
         if wanted.printk {
             for (address, text) in input.symbols.printk.iter() {
                 write!(out, "{address:016x} ")?;
-                out.write_all(text)?;
+                for (nth, line) in text.split(|byte| *byte == b'\n').enumerate() {
+                    out.write_all(if nth > 0 { b"\\n" } else { b"" })?;
+                    out.write_all(line)?;
+                }
                 writeln!(out)?;
             }
         }

@@ -374,6 +374,12 @@ pub enum FileError {
 }
 
 impl FileError {
+    /// True if events are missing where it was met: not for sub-buffers that are there, but out of order.
+    pub(super) fn costs_events(&self) -> bool {
+        let order = |what: &PageError| matches!(what, PageError::Backwards { .. } | PageError::Repeated);
+        !matches!(self, FileError::Page { what, .. } if order(what))
+    }
+
     /// True if the file is no trace file at all, rather than a damaged one.
     pub fn is_foreign(&self) -> bool {
         matches!(self, FileError::Empty | FileError::NotTraceDat | FileError::Version(_) | FileError::Read { .. })

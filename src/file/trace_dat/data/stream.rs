@@ -165,11 +165,12 @@ impl CpuStream {
         self.batch.advance_by(count)
     }
 
-    /// The record after damage is the first after events of unknown number, whose places nothing else tells.
+    /// The record after damage is the first after events of unknown number, whose places nothing else tells. Sub-buffers
+    /// out of order are read all the same: none is missing.
     #[inline(never)]
     fn refill(&mut self, spare: &mut Vec<u8>) -> Result<Option<Head>, FileError> {
         let found = self.find(spare);
-        if found.is_err() {
+        if found.as_ref().is_err_and(FileError::costs_events) {
             self.cursor.lose();
         }
         found
