@@ -216,7 +216,6 @@ impl RecordArgs {
             proc_map: self.more.proc_map,
             tsc2nsec: self.more.tsc2nsec || traced.tsc2nsec,
             version6,
-            block_devices: self.more.devices.clone(),
             guests: self
                 .agents
                 .iter()

@@ -183,7 +183,6 @@ fn two_hundred_recordings_leave_nothing_behind() {
         tsc2nsec: false,
         version6: false,
         hooks: Vec::new(),
-        block_devices: Vec::new(),
     };
     let once = || record::record(&plan, Journal::in_memory(&tracefs), &mut Silent).unwrap();
     once();

@@ -2,7 +2,6 @@
 
 use crate::cli::damage::DamageReport;
 use crate::cli::terminal::note;
-use rtrace::event::described_ids;
 use rtrace::internal::trace_dat::{FileError, TimeOptions, Trace};
 use rtrace::recording::{Notice, UnknownEvents};
 use rtrace::units::{EventId, Timestamp, counted};
@@ -11,7 +10,7 @@ use std::path::Path;
 
 /// The contents of the file at `path`, sound or not, as a sentence; each defect goes to `damage`.
 pub(super) fn validate(trace: &Trace, path: &Path, damage: &DamageReport) -> Result<String, FileError> {
-    let known: BTreeSet<u16> = described_ids(trace.formats()).into_iter().collect();
+    let known: BTreeSet<u16> = trace.formats().map(|format| format.id.0).collect();
     let mut events = 0u64;
     let mut defects = trace.damage.len() as u64;
     let mut backwards = 0u64;

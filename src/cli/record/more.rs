@@ -68,9 +68,6 @@ pub(crate) struct RecorderArgs {
     /// The process that --daemonize starts
     #[arg(long, hide = true)]
     pub(super) daemonized: bool,
-    /// -p blk: record this block device only; all disks without it
-    #[arg(long = "device", value_name = "DEVICE")]
-    pub(super) devices: Vec<String>,
     /// Taken for trace-cmd's sake: what rtrace itself says always goes to stderr
     #[arg(long = "stderr", hide = true)]
     _stderr: bool,

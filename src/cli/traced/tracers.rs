@@ -62,6 +62,9 @@ pub(crate) struct MachineArgs {
     /// Latency tracers: no functions on the way
     #[arg(short = 'd', long = "no-function-trace")]
     no_functions: bool,
+    /// -p blk: trace this block device only; all disks without it
+    #[arg(long = "device", value_name = "DEVICE")]
+    devices: Vec<String>,
     /// No tracing of functions in the whole system (ftrace_enabled)
     #[arg(short = 'D', long = "no-ftrace")]
     no_ftrace: bool,
@@ -79,6 +82,7 @@ impl MachineArgs {
             tracers: self.tracers.settings(),
             latency_floor: self.max_latency,
             no_functions: self.no_functions,
+            block_devices: self.devices.clone(),
             ftrace: if self.no_ftrace { Some(false) } else { self.ftrace.then_some(true) },
         }
     }

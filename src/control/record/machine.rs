@@ -1,6 +1,6 @@
 //! Settings of a recording for the whole machine.
 
-use super::error::RecordError;
+use super::error::{PlanError, RecordError};
 use super::plan::BufferPlan;
 use super::tracer_settings::TracerSettings;
 use crate::control::tracefs::{FunctionList, Instance, Journal};
@@ -20,6 +20,8 @@ pub struct MachineSettings {
     pub latency_floor: Option<u64>,
     /// `-d`: latency tracers do not trace functions.
     pub no_functions: bool,
+    /// Block devices that the blk tracer shall see; all disks if empty.
+    pub block_devices: Vec<String>,
     /// `-D`: nothing traces functions (false); `--ftrace`: they may be traced (true).
     pub ftrace: Option<bool>,
 }
@@ -72,9 +74,33 @@ impl MachineSettings {
         if latencies && instance.has("tracing_max_latency") {
             journal.set_max_latency(instance, self.latency_floor.unwrap_or(0))?;
         }
+        let sees_devices = instance.current_tracer()? == "blk";
         if let Some(tracer) = tracer {
             journal.set_tracer(instance, tracer)?;
         }
+        if buffer.traces_block_devices() || (tracer.is_none() && sees_devices && !self.block_devices.is_empty()) {
+            self.set_block_devices(journal)?;
+        } else if tracer.is_some() && sees_devices {
+            journal.leave_block_devices()?;
+        }
         Ok(emptied)
+    }
+
+    /// Lets the blk tracer see the devices that are named, by their names or paths, or else every disk.
+    fn set_block_devices(&self, journal: &mut Journal) -> Result<(), RecordError> {
+        let there = journal.tracefs().block_devices()?;
+        let mut names: Vec<&str> = Vec::new();
+        for name in &self.block_devices {
+            let bare = name.strip_prefix("/dev/").unwrap_or(name);
+            if !there.iter().any(|(known, _)| known == bare) {
+                let available = there.into_iter().map(|(known, _)| known).collect();
+                return Err(PlanError::NoDevice { name: name.clone(), available }.into());
+            }
+            names.push(bare);
+        }
+        if names.is_empty() {
+            names.extend(there.iter().filter(|(_, disk)| *disk).map(|(name, _)| name.as_str()));
+        }
+        names.into_iter().try_for_each(|name| journal.trace_block_device(name)).map_err(RecordError::from)
     }
 }

@@ -68,8 +68,6 @@ pub struct Plan {
     pub version6: bool,
     /// `-H`: pairs of events, stored for a profile of the recording.
     pub hooks: Vec<String>,
-    /// Block devices that the `blk` tracer shall see; all disks if empty.
-    pub block_devices: Vec<String>,
     /// TRACEID of the file; a number that no other recording has if `None`.
     pub id: Option<u64>,
     /// Other machines that record along, each to a file of its own. With them there may be nothing to record here.
@@ -106,7 +104,6 @@ impl Plan {
             tsc2nsec: false,
             version6: false,
             hooks: Vec::new(),
-            block_devices: Vec::new(),
             id: None,
             guests: Vec::new(),
         }
@@ -141,7 +138,7 @@ impl Plan {
         if self.proc_map && self.command.is_none() && self.tasks.pids.is_empty() {
             return Err(PlanError::NoUse { option: "--proc-map", of: "the command or the processes of -P" });
         }
-        if !self.block_devices.is_empty() && !self.buffers.iter().any(BufferPlan::traces_block_devices) {
+        if !self.machine.block_devices.is_empty() && !self.buffers.iter().any(BufferPlan::traces_block_devices) {
             return Err(PlanError::NoUse { option: "--device", of: "the blk tracer (-p blk)" });
         }
         if self.version6 { self.check_version6() } else { Ok(()) }

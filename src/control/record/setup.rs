@@ -247,9 +247,6 @@ pub(super) fn set_up(
     let names: Vec<EventName> = chosen.events.keys().cloned().collect();
     journal.enable_events(&instance, &names)?;
     plan.machine.set_tracer(journal, &instance, buffer)?;
-    if buffer.traces_block_devices() {
-        set_block_devices(journal, &plan.block_devices)?;
-    }
     let no_filters = chosen.targets.is_empty()
         && chosen.events.values().all(|wish| wish.filter.is_none() && wish.triggers.is_empty());
     let filters_are_free = created && no_filters && buffer.tracer.is_none() && names.len() <= own::MOST_EVENTS;
@@ -394,24 +391,6 @@ pub(super) fn leave_out(
         journal.leave_out_functions(instance, &tasks.left_out)?;
     }
     Ok(())
-}
-
-/// Lets the blk tracer see `wanted`, as names or paths of devices, or else every disk.
-fn set_block_devices(journal: &mut Journal, wanted: &[String]) -> Result<(), RecordError> {
-    let there = journal.tracefs().block_devices()?;
-    let mut names: Vec<&str> = Vec::new();
-    for name in wanted {
-        let bare = name.strip_prefix("/dev/").unwrap_or(name);
-        if !there.iter().any(|(known, _)| known == bare) {
-            let available = there.into_iter().map(|(known, _)| known).collect();
-            return Err(PlanError::NoDevice { name: name.clone(), available }.into());
-        }
-        names.push(bare);
-    }
-    if wanted.is_empty() {
-        names.extend(there.iter().filter(|(_, disk)| *disk).map(|(name, _)| name.as_str()));
-    }
-    names.into_iter().try_for_each(|name| journal.trace_block_device(name)).map_err(RecordError::from)
 }
 
 /// Sets the filters. One that came with a pattern for several events applies to those that have its fields, as the

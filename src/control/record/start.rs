@@ -33,6 +33,11 @@ pub fn start(
         return Err(PlanError::NoParents.into());
     }
     machine.tracers.check(journal.tracefs())?;
+    let traces_devices = buffers.iter().any(BufferPlan::traces_block_devices)
+        || (mode == Mode::Set && journal.tracefs().top().current_tracer()? == "blk");
+    if !machine.block_devices.is_empty() && !traces_devices {
+        return Err(PlanError::NoUse { option: "--device", of: "the blk tracer (-p blk)" }.into());
+    }
     for buffer in buffers {
         let running = if mode == Mode::Set { running_tracer(&journal, buffer)? } else { None };
         buffer.functions.check(buffer.tracer.as_deref().or(running.as_deref()))?;
@@ -125,6 +130,9 @@ fn events(
 }
 
 fn switch_off(journal: &mut Journal, instance: &Instance, existing: &[EventName]) -> Result<(), Error> {
+    if instance.current_tracer()? == "blk" {
+        journal.leave_block_devices()?;
+    }
     journal.set(instance, "current_tracer", "nop")?;
     journal.disable_events(instance, &instance.enabled_events()?)?;
     for (list, file) in [(FunctionList::Filter, "set_ftrace_filter"), (FunctionList::NoTrace, "set_ftrace_notrace")] {

@@ -15,9 +15,10 @@ use super::plan::Plan;
 use super::session::choose_events;
 use super::setup::{SetUpBuffer, set_up_all};
 use super::stop::{Signals, Watched, wait};
+use super::view::uname;
 use crate::base::abi::Abi;
 use crate::control::tracefs::Journal;
-use crate::kernel::format::EventFormat;
+use crate::kernel::format::{EventFormat, blk_format};
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -170,6 +171,7 @@ fn facts(journal: &Journal, buffers: &[SetUpBuffer]) -> Result<LiveFacts, Record
             Err(error) => not_understood.push(error),
         }
     }
+    formats.extend(blk_format(formats.iter(), &uname()));
     Ok(LiveFacts {
         abi: header_page.abi(Abi::HOST.endian),
         header_page,

@@ -4,12 +4,13 @@
 use super::mount::lies_on_tracefs;
 use super::{Error, Instance, Tracefs};
 use nix::errno::Errno;
+use std::borrow::Cow;
 
 /// The switch of all function tracing.
 pub(super) const FTRACE_ENABLED: &str = "/proc/sys/kernel/ftrace_enabled";
 
 /// Each setting with what is written to have it as after boot.
-const KNOBS: [(&str, &str); 16] = [
+const KNOBS: [(&str, &str); 17] = [
     (FTRACE_ENABLED, "1"),
     ("/proc/sys/kernel/stack_tracer_enabled", "0"),
     ("saved_cmdlines_size", "128"),
@@ -24,6 +25,7 @@ const KNOBS: [(&str, &str); 16] = [
     ("osnoise/stop_tracing_us", "0"),
     ("osnoise/stop_tracing_total_us", "0"),
     ("osnoise/timerlat_period_us", "1000"),
+    ("osnoise/timerlat_align_us", "0"),
     ("osnoise/print_stack", "0"),
     ("osnoise/options", "DEFAULTS"),
 ];
@@ -35,7 +37,7 @@ const OSNOISE_CPUS: &str = "osnoise/cpus";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MachineKnob {
     /// Its file: below the tracing directory, or absolute.
-    pub file: &'static str,
+    pub file: Cow<'static, str>,
     /// Its present value.
     pub says: String,
     /// The value to write so that it is as after boot.
@@ -45,7 +47,7 @@ pub struct MachineKnob {
 impl MachineKnob {
     /// Its name for people: that of the file, or of the sysctl.
     pub fn name(&self) -> String {
-        self.file.strip_prefix("/proc/sys/").map_or_else(|| self.file.to_owned(), |name| name.replace('/', "."))
+        self.file.strip_prefix("/proc/sys/").map_or_else(|| self.file.to_string(), |name| name.replace('/', "."))
     }
 }
 
@@ -59,7 +61,11 @@ impl Tracefs {
         let fixed = KNOBS.iter().map(|(file, value)| (*file, (*value).to_owned()));
         let of_this_tracefs = |file: &str| !file.starts_with('/') || lies_on_tracefs(self.root());
         let knobs = fixed.chain(all_cpus).filter(|(file, _)| of_this_tracefs(file));
-        knobs.filter_map(|(file, after_boot)| MachineKnob::unless_as_after_boot(&top, file, after_boot)).collect()
+        let knobs = knobs.filter_map(|(file, after_boot)| MachineKnob::unless_as_after_boot(&top, file, after_boot));
+        let devices = if lies_on_tracefs(self.root()) { self.traced_block_devices() } else { Vec::new() };
+        let devices =
+            devices.into_iter().map(|file| MachineKnob { file: file.into(), says: "1".into(), after_boot: "0".into() });
+        knobs.chain(devices).collect()
     }
 
     /// True if tracing of functions is switched off for the whole machine (`ftrace_enabled`).
@@ -71,7 +77,7 @@ impl Tracefs {
 impl MachineKnob {
     fn unless_as_after_boot(top: &Instance, file: &'static str, after_boot: String) -> Option<Self> {
         let says = top.read(file).ok()?.trim().to_owned();
-        (!is_as_after_boot(file, &says, &after_boot)).then_some(MachineKnob { file, says, after_boot })
+        (!is_as_after_boot(file, &says, &after_boot)).then_some(MachineKnob { file: file.into(), says, after_boot })
     }
 }
 

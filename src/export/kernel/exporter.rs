@@ -125,8 +125,8 @@ impl Exporter for Kernel<'_> {
                 }
                 return Consumed::One;
             }
-            ("blk", Some(EventPrinter::Blk)) if view.options.blk_classic => {
-                blk::write(&cx, view, common, record, true, out);
+            ("blk", Some(EventPrinter::Blk(event))) if view.options.blk_classic => {
+                blk::write(event, &cx, view, common, record, true, out);
                 return Consumed::One;
             }
             _ => {}
@@ -235,7 +235,7 @@ fn text(
         EventPrinter::Fields(fields) => fields.write(cx, out),
         EventPrinter::Dump => fields::dump(cx, out),
         EventPrinter::Mmio(mmio) => mmio.write(cx, record, out),
-        EventPrinter::Blk => blk::write(cx, view, common, record, false, out),
+        EventPrinter::Blk(event) => blk::write(event, cx, view, common, record, false, out),
         EventPrinter::Event | EventPrinter::Entry(_) | EventPrinter::Exit(_) => {
             let Some(event) = event else { return };
             out.extend_from_slice(event.format.name.as_bytes());

@@ -10,6 +10,7 @@ use super::synth::Synth;
 use super::syscall::Syscall;
 use crate::base::abi::Abi;
 use crate::file::trace_dat::KernelView;
+use crate::kernel::event::BlkEvent;
 use crate::kernel::format::EventFormat;
 use crate::kernel::symbols::Symbols;
 
@@ -27,7 +28,7 @@ pub(super) enum EventPrinter {
     /// A user event of Linux before 6.4.
     Dump,
     Mmio(Mmio),
-    Blk,
+    Blk(Box<BlkEvent>),
 }
 
 impl EventPrinter {
@@ -37,7 +38,7 @@ impl EventPrinter {
 
     fn find(format: &EventFormat, view: &KernelView, abi: Abi, symbols: &Symbols) -> Option<Self> {
         Some(match (format.system.as_str(), format.name.as_str()) {
-            ("ftrace", "blktrace") => EventPrinter::Blk,
+            ("ftrace", "blktrace") => EventPrinter::Blk(BlkEvent::new(format)?.into()),
             ("ftrace", "funcgraph_entry" | "fgraph_retaddr_entry") => EventPrinter::Entry(GraphEntry::new(format)?),
             ("ftrace", "funcgraph_exit") => EventPrinter::Exit(GraphReturn::new(format)?),
             ("ftrace", "mmiotrace_rw" | "mmiotrace_map") => EventPrinter::Mmio(Mmio::new(format)?),

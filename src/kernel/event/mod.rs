@@ -6,7 +6,6 @@
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 mod arguments;
-mod blk;
 mod common;
 mod consumed;
 mod event_type;
@@ -27,12 +26,12 @@ pub(crate) use arguments::{Registers, Wording};
 pub use common::{Common, RecordHead};
 pub use consumed::Consumed;
 pub use event_type::EventType;
-pub(crate) use handlers::{NumberField, UserStack};
+pub(crate) use handlers::{BlkEvent, BlkStyle, NumberField, UserStack};
 pub use options::{DecodeOptions, FunctionOptions, GraphOptions};
 pub(crate) use prefix_cache::{FrontKey, PrefixCache};
 pub use record::Record;
 pub use state::{NameFix, PrintState};
 pub(crate) use text_cache::{CachedText, TextLookup};
 pub use typed::{FieldKind, FieldPlace, TypedEvent, TypedField};
-pub use types::{EventTypes, described_ids};
+pub use types::EventTypes;
 pub use value::{Number, Numbers, Value};

@@ -10,20 +10,12 @@ use crate::kernel::symbols::Symbols;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// The ids of the events that these formats describe, and of those without a format file that are known beside them.
-pub fn described_ids<'a>(formats: impl IntoIterator<Item = &'a EventFormat>) -> Vec<u16> {
-    let given: Vec<&EventFormat> = formats.into_iter().collect();
-    given.iter().copied().chain(&super::blk::format(given.iter().copied())).map(|format| format.id.0).collect()
-}
-
 /// Event types by id. Each is compiled when it is first asked for: a kernel has some two thousand of them, a recording
 /// rarely a hundred, and compiling all takes longer than printing a hundred thousand lines.
 pub struct EventTypes<'a> {
     table: Vec<OnceLock<Box<EventType>>>,
     /// As long as `table`.
     formats: Vec<Option<&'a EventFormat>>,
-    /// The format of the events that have no format file.
-    blk: Option<EventFormat>,
     common: Common,
     abi: Abi,
     symbols: &'a Symbols,
@@ -42,17 +34,16 @@ impl<'a> EventTypes<'a> {
         options: &DecodeOptions,
     ) -> Self {
         let given: Vec<&EventFormat> = formats.into_iter().collect();
-        let blk = super::blk::format(given.iter().copied());
-        let ids = given.iter().copied().chain(&blk).map(|f| usize::from(f.id.0).saturating_add(1)).max().unwrap_or(0);
+        let ids = given.iter().map(|f| usize::from(f.id.0).saturating_add(1)).max().unwrap_or(0);
         let mut formats = vec![None; ids];
         for format in given {
             if let Some(slot) = formats.get_mut(usize::from(format.id.0)) {
                 *slot = Some(format);
             }
         }
-        let common = Common::of_all(formats.iter().flatten().copied().chain(&blk));
+        let common = Common::of_all(formats.iter().flatten().copied());
         let table = std::iter::repeat_with(OnceLock::new).take(ids).collect();
-        EventTypes { table, formats, blk, common, abi, symbols, options: *options, exceptions: HashMap::new() }
+        EventTypes { table, formats, common, abi, symbols, options: *options, exceptions: HashMap::new() }
     }
 
     /// The same with other options for the events with this id.
@@ -95,8 +86,7 @@ impl<'a> EventTypes<'a> {
     }
 
     fn format(&self, id: u16) -> Option<&EventFormat> {
-        let given = self.formats.get(usize::from(id)).copied().flatten();
-        given.or_else(|| self.blk.as_ref().filter(|blk| blk.id.0 == id))
+        self.formats.get(usize::from(id)).copied().flatten()
     }
 
     /// The formats of all types, by rising id.

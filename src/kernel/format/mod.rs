@@ -18,11 +18,13 @@
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
+mod blk;
 mod event;
 mod field;
 mod header_page;
 mod parse;
 
+pub use blk::blk_format;
 pub use event::EventFormat;
 pub use field::{Field, Shape};
 pub use header_page::HeaderPage;

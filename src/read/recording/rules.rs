@@ -4,7 +4,7 @@ use super::{OutputDependence, QueryError, Recording, Selection};
 use crate::base::syntax::Diagnostic;
 use crate::base::units::{EventId, Pid};
 use crate::file::trace_dat::{EventIdSet, PidBloom};
-use crate::kernel::event::{Common, described_ids};
+use crate::kernel::event::Common;
 use crate::kernel::events::glob_matches;
 use crate::kernel::format::EventFormat;
 use crate::language::filter::{FilterProgram, ReportFilters, Subject};
@@ -52,7 +52,7 @@ impl<'a> Rules<'a> {
             })?),
         };
         let verdicts = verdicts(selection, recording, number)?;
-        let known = EventIdSet::new(trace.abi, described_ids(trace.formats()));
+        let known = EventIdSet::new(trace.abi, trace.formats().map(|format| format.id.0));
         let asks = |v: &Verdict| matches!(v, Verdict::Ask(programs) if programs.iter().any(FilterProgram::needs_comm));
         let needs_comm = report.as_ref().is_some_and(ReportFilters::needs_comm) || verdicts.iter().any(asks);
         let threads = threads(selection, recording, number)?;

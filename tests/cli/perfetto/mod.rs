@@ -93,8 +93,7 @@ fn counts(env: &TestEnvironment, file: &Path) -> BTreeMap<String, i64> {
     let all: Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}: {text}", file.display()));
     let mut counts = BTreeMap::new();
     for (event, count) in all["events"].as_object().expect("events") {
-        // Events of the blk tracer have no format file; only `--count` does not know them without.
-        let name = if event.starts_with('(') { "blktrace" } else { event.rsplit(':').next().unwrap_or_default() };
+        let name = event.rsplit(':').next().unwrap_or_default();
         *counts.entry(name.to_owned()).or_default() += count.as_i64().expect("a count");
     }
     counts

@@ -6,6 +6,13 @@ use crate::control::tracefs::{Error, Feature, Instance, Tracefs, WriteMode};
 
 /// One directory for each disk and each partition.
 const BLOCK_DEVICES: &str = "/sys/class/block";
+/// A directory for each disk or partition that blktrace(8) traces.
+const OF_BLKTRACE: &str = "/sys/kernel/debug/block";
+
+/// The switch of a device for the blk tracer.
+fn enable_file(device: &str) -> String {
+    format!("{BLOCK_DEVICES}/{device}/trace/enable")
+}
 
 impl Tracefs {
     /// The block devices that the blk tracer could see, sorted: disks and partitions, without those of no size (loop
@@ -18,6 +25,17 @@ impl Tracefs {
         let names = self.list(BLOCK_DEVICES)?.into_iter().map(|(name, _)| name);
         let in_use = names.filter(|name| says(name, "size").is_ok_and(|size| size.trim_ascii() != b"0"));
         Ok(in_use.map(|name| (says(&name, "partition").is_err(), name)).map(|(disk, name)| (name, disk)).collect())
+    }
+
+    /// The files of the block devices that the blk tracer can see, without those that blktrace(8) traces, whose ring buffers
+    /// are debugfs' `block/NAME/trace0`, ... None if they cannot be listed.
+    pub(in crate::control::tracefs) fn traced_block_devices(&self) -> Vec<String> {
+        let devices = self.list(BLOCK_DEVICES).unwrap_or_default();
+        let is_of_blktrace = |name: &str| {
+            self.list(&format!("{OF_BLKTRACE}/{name}")).is_ok_and(|all| all.iter().any(|(n, _)| n == "trace0"))
+        };
+        let files = devices.iter().filter(|(name, _)| !is_of_blktrace(name)).map(|(name, _)| enable_file(name));
+        files.filter(|file| self.read_bytes(file).is_ok_and(|says| says.trim_ascii() == b"1")).collect()
     }
 }
 
@@ -88,7 +106,16 @@ impl Journal {
     /// As [`Journal::set`]; `EBUSY` while blktrace(8) traces it.
     pub fn trace_block_device(&mut self, name: &str) -> Result<(), Error> {
         let top = self.tracefs().top();
-        self.set(&top, &format!("{BLOCK_DEVICES}/{name}/trace/enable"), "1").map(drop)
+        self.set(&top, &enable_file(name), "1").map(drop)
+    }
+
+    /// The blk tracer sees no device any more.
+    ///
+    /// # Errors
+    /// As [`Journal::set`].
+    pub fn leave_block_devices(&mut self) -> Result<(), Error> {
+        let tracefs = self.tracefs().clone();
+        tracefs.traced_block_devices().iter().try_for_each(|file| self.set(&tracefs.top(), file, "0").map(drop))
     }
 
     /// Sets the tracer (`current_tracer`).

@@ -83,10 +83,10 @@ impl Reset<'_> {
     fn machine(&mut self) {
         let tracefs = self.journal.tracefs().clone();
         for knob in tracefs.machine_knobs() {
-            let _ = self.journal.act(self.instance, knob.file, &knob.after_boot, WriteMode::Truncate);
+            let _ = self.journal.act(self.instance, &knob.file, &knob.after_boot, WriteMode::Truncate);
         }
         for knob in tracefs.machine_knobs() {
-            match self.journal.act(self.instance, knob.file, &knob.after_boot, WriteMode::Truncate) {
+            match self.journal.act(self.instance, &knob.file, &knob.after_boot, WriteMode::Truncate) {
                 Err(error) if is_fixed_here(&error) => self.fixed.push(error),
                 Err(error) => self.failures.push(error),
                 Ok(()) => {}

@@ -4,8 +4,8 @@ use super::prefix::MAGIC;
 use super::scan::Scan;
 use super::{v6, v7};
 use crate::base::abi::Abi;
-use crate::file::trace_dat::{FileError, FilePart, LazyBytes, Prefix, ReadAt, Trace};
-use crate::kernel::format::HeaderPage;
+use crate::file::trace_dat::{FileError, FilePart, LazyBytes, OptionId, Prefix, ReadAt, Trace};
+use crate::kernel::format::{HeaderPage, blk_format};
 use std::sync::Arc;
 
 impl Trace {
@@ -50,6 +50,7 @@ impl Trace {
             header_texts: Default::default(),
             ftrace_formats: Vec::new(),
             event_formats: Vec::new(),
+            blk_format: None,
             kallsyms: LazyBytes::default(),
             printk_formats: Vec::new(),
             saved_cmdlines: Vec::new(),
@@ -68,6 +69,8 @@ impl Trace {
             None => v6::read(&mut trace, &mut scan)?,
             Some(options) => v7::read(&mut trace, &mut scan, options, ahead)?,
         }
+        let uname = trace.option(OptionId::UNAME).map(|option| option.text()).unwrap_or_default();
+        trace.blk_format = blk_format(trace.formats(), &uname);
         trace.drop_overlaps();
         trace.clamp();
         trace.check_page_sizes();

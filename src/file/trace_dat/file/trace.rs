@@ -26,6 +26,8 @@ pub struct Trace {
     pub ftrace_formats: Vec<EventFormat>,
     /// All other formats, as stored: by system.
     pub event_formats: Vec<EventFormat>,
+    /// The format of the blk tracer's events, which no file of a kernel has.
+    pub(in crate::file::trace_dat) blk_format: Option<EventFormat>,
     /// The text of kallsyms.
     pub kallsyms: LazyBytes,
     /// The text of printk_formats.
@@ -94,9 +96,9 @@ impl Trace {
         PageLayout::new(&self.header_page, self.abi, buffer.page_size)
     }
 
-    /// All event formats, ftrace's own first.
+    /// All event formats, ftrace's own first; that of the blk tracer's events, which is not stored, is the last.
     pub fn formats(&self) -> impl Iterator<Item = &EventFormat> + Clone {
-        self.ftrace_formats.iter().chain(&self.event_formats)
+        self.ftrace_formats.iter().chain(&self.event_formats).chain(&self.blk_format)
     }
 
     /// Takes the kernel's ABI from the text of `header_page`.

@@ -1,8 +1,8 @@
 //! The handler of an event: found by its name, once per type.
 
 use super::{
-    HandlerResult, NumberField, UserStack, bprint, function, futex, graph, hrtimer, kmem, kvm, mac80211, sched, stack,
-    tlb,
+    BlkEvent, BlkStyle, HandlerResult, NumberField, UserStack, bprint, function, futex, graph, hrtimer, kmem, kvm,
+    mac80211, sched, stack, tlb,
 };
 use crate::base::abi::Abi;
 use crate::kernel::event::{Common, DecodeOptions, PrintState, Record};
@@ -33,6 +33,7 @@ pub(in crate::kernel::event) enum EventHandler {
     GraphEntry(Box<graph::Entry>),
     GraphExit(Box<graph::GraphExit>),
     Bprint(Box<bprint::Bprint>),
+    Blk(Box<BlkEvent>),
 }
 
 impl EventHandler {
@@ -59,6 +60,7 @@ impl EventHandler {
             ("ftrace", "function") => EventHandler::FunctionEntry(function::FunctionEntry::new(event, options)?),
             ("ftrace", "func_repeats") => EventHandler::FuncRepeats(function::Repeats::new(event, options)?),
             ("ftrace", "kernel_stack") => EventHandler::KernelStack(stack::KernelStack::new(event)?),
+            ("ftrace", "blktrace") => EventHandler::Blk(BlkEvent::new(event)?.into()),
             ("ftrace", "raw_data") => EventHandler::RawData(stack::RawData::new(event)?),
             ("ftrace", "funcgraph_entry" | "fgraph_entry" | "fgraph_retaddr_entry") => {
                 EventHandler::GraphEntry(graph::Entry::new(event, options)?.into())
@@ -107,7 +109,13 @@ impl EventHandler {
 
     /// True if the text depends on other records than its own.
     pub(in crate::kernel::event) fn depends_on_order(&self) -> bool {
-        matches!(self, EventHandler::FunctionEntry(_) | EventHandler::FuncRepeats(_) | EventHandler::GraphEntry(_))
+        matches!(
+            self,
+            EventHandler::FunctionEntry(_)
+                | EventHandler::FuncRepeats(_)
+                | EventHandler::GraphEntry(_)
+                | EventHandler::Blk(_)
+        )
     }
 
     /// Appends the text.
@@ -142,6 +150,14 @@ impl EventHandler {
             }
             EventHandler::GraphExit(h) => h.write(cx, out),
             EventHandler::Bprint(h) => h.write(cx, out),
+            EventHandler::Blk(h) => {
+                let pid = h.pid(cx);
+                let (name, is_final) = state.name(pid);
+                h.write(cx, name, BlkStyle::PLAIN, out);
+                if !is_final {
+                    state.depends_on_order();
+                }
+            }
         }
         HandlerResult::WHOLE
     }

@@ -1,6 +1,7 @@
 //! Events with a wording of their own, as trace-cmd's plugins give it.
 
 mod arguments;
+mod blk;
 mod bprint;
 mod done;
 mod fields;
@@ -17,6 +18,7 @@ mod stack;
 mod tlb;
 
 use arguments::{args, put_arguments};
+pub(crate) use blk::{BlkEvent, BlkStyle};
 use done::HandlerResult;
 pub(crate) use fields::NumberField;
 use fields::TextField;
