@@ -171,7 +171,7 @@ pub(crate) struct InstancesArgs {
     /// Instance to use, instead of the top level; may be given more than once
     #[arg(short = 'B', long = "instance", value_name = "NAME")]
     instances: Vec<String>,
-    /// Every instance; with -t, the top level too
+    /// Every instance
     #[arg(short, long)]
     all: bool,
     /// The top level too, beside -B or -a

@@ -262,7 +262,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Exit, Failure> {
     // A failure before or beside the command must not look like the command's own status.
     let own = |exit: Exit| if with_command && exit != Exit::Usage { Exit::Command(125) } else { exit };
     let mut screen = RecordScreen::new(args.quiet, plan.duration.or(plan.timeout), daemon);
-    let tracefs = args.traced.open().map_err(|failure| failure.with_exit(own))?;
+    let tracefs = args.traced.open(args.quiet).map_err(|failure| failure.with_exit(own))?;
     check::refuse_unknown_calls(&args.assert, &tracefs)?;
     if !profiled.is_empty() {
         let warn = |text: &str| Observer::warn(&mut screen, text);

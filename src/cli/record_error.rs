@@ -23,7 +23,8 @@ pub(crate) fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure
             | PlanError::NotTsc { .. }
             | PlanError::PerCpuSize(_)
             | PlanError::StopIf(_)
-            | PlanError::TracerSetting { .. },
+            | PlanError::TracerSetting { .. }
+            | PlanError::NoUse { .. },
         ) => Failure::new(Exit::Usage, error),
         RecordError::Plan(ref plan) if is_about_functions(plan) => Failure::new(Exit::Usage, error),
         RecordError::Plan(PlanError::Language { .. }) => setup_failure(error),
@@ -63,7 +64,9 @@ pub(crate) fn setup_failure(error: RecordError) -> Failure {
         RecordError::Command(error) => no_command(error, |exit| exit),
         RecordError::Tracefs(error) => Failure::from(error),
         RecordError::Plan(PlanError::Language { what, error }) => language::invalid(&what, *error),
-        RecordError::Plan(PlanError::NoParents | PlanError::TracerSetting { .. }) => Failure::new(Exit::Usage, error),
+        RecordError::Plan(PlanError::NoParents | PlanError::NoUse { .. } | PlanError::TracerSetting { .. }) => {
+            Failure::new(Exit::Usage, error)
+        }
         RecordError::Plan(ref plan) if is_about_functions(plan) => Failure::new(Exit::Usage, error),
         RecordError::Plan(PlanError::NoClock { ref name, ref available })
         | RecordError::Plan(PlanError::NoOption { ref name, ref available })

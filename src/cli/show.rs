@@ -8,6 +8,8 @@ use anyhow::anyhow;
 use rtrace::tracefs::{Error, EventName, EventSelection, Instance};
 use serde_json::{Map, Value, json};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 /// Print the ring buffer as text, or the value of tracefs settings
 ///
@@ -180,6 +182,10 @@ fn files(args: &ShowCommandArgs, instance: &Instance) -> Result<Vec<String>, Fai
         if outside || file.ends_with("free_buffer") {
             return Err(Failure::new(Exit::Usage, anyhow!("`{file}` is not a file to show")));
         }
+        if is_write_only(&instance.path(file)) {
+            return Err(Failure::new(Exit::Usage, anyhow!("`{file}` can be written only, not shown"))
+                .hint("what was written to trace_marker stands in the ring buffer: `rtrace show`."));
+        }
         if instance.path(file).is_dir() {
             let error = anyhow!("`{file}` is a directory");
             return Err(Failure::new(Exit::Usage, error)
@@ -199,6 +205,11 @@ fn files(args: &ShowCommandArgs, instance: &Instance) -> Result<Vec<String>, Fai
         });
     }
     Ok(files)
+}
+
+/// True if a file has no right to be read, which root could open nevertheless.
+fn is_write_only(file: &Path) -> bool {
+    std::fs::metadata(file).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o444 == 0)
 }
 
 fn one_event(instance: &Instance, text: &str) -> Result<EventName, Failure> {

@@ -118,7 +118,7 @@ fn trace(args: &StartSettings, mode: Mode) -> Result<Exit, Failure> {
             Failure::new(Exit::Usage, anyhow!("{what}")).hint("`-e EVENT` enables events, `-p TRACER` sets a tracer.")
         );
     }
-    let tracefs = traced.open()?;
+    let tracefs = traced.open(false)?;
     let mut child = args.child()?;
     let followed = child.as_ref().filter(|_| traced.follows()).map(Child::pid);
     let mut tasks = traced.tasks();

@@ -118,7 +118,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
     {
         return usage(error);
     }
-    let tracefs = args.traced.open().map_err(|failure| failure.with_exit(own))?;
+    let tracefs = args.traced.open(false).map_err(|failure| failure.with_exit(own))?;
     add_profile(&mut plan, &profiled, &tracefs, warn).map_err(|failure| failure.with_exit(own))?;
     if let Err(error) = plan.check() {
         return usage(error);

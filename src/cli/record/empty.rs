@@ -1,6 +1,6 @@
 //! The likely reason of a recording without events.
 
-use rtrace::record::{BufferPlan, Plan, RecordSummary};
+use rtrace::record::{BufferPlan, Plan, RecordSummary, TargetBuffer};
 
 /// A line for a recording that holds no event and lost none; `None` for any other.
 pub(super) fn why(plan: &Plan, summary: &RecordSummary) -> Option<String> {
@@ -28,5 +28,14 @@ pub(super) fn why(plan: &Plan, summary: &RecordSummary) -> Option<String> {
         }
         false => format!("none of the selected events happened{whose} while it recorded"),
     };
-    Some(format!("rtrace: 0 events: {why}\n"))
+    // kernel/trace/trace_events_synth.c, `synth_event_trace()`, with the event's file of the top level
+    let synthetic = |buffer: &&BufferPlan| {
+        buffer.place != TargetBuffer::Top
+            && buffer.events.iter().any(|event| event.selection.text().contains("synthetic"))
+    };
+    let top = match plan.buffers.iter().find(synthetic) {
+        Some(_) => "; synthetic events that a kernel module fires reach the top level alone, which `--top` records",
+        None => "",
+    };
+    Some(format!("rtrace: 0 events: {why}{top}\n"))
 }

@@ -94,7 +94,7 @@ pub(crate) fn run(args: &StreamArgs) -> Result<Exit, Failure> {
     refuse::<StreamArgs>(args.moot())?;
     let with_command = plan.command.is_some();
     let own = |exit: Exit| if with_command && exit != Exit::Usage { Exit::Command(125) } else { exit };
-    let tracefs = args.traced.open().map_err(|failure| failure.with_exit(own))?;
+    let tracefs = args.traced.open(args.quiet).map_err(|failure| failure.with_exit(own))?;
     let warn = |text: &str| {
         if !args.quiet {
             note!("rtrace: warning: {text}");

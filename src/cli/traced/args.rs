@@ -154,9 +154,9 @@ impl Traced {
         &self.command
     }
 
-    /// Opens the tracing directory.
-    pub(crate) fn open(&self) -> Result<Tracefs, Failure> {
-        self.tracefs.open()
+    /// Opens the tracing directory; unless `quiet`, says so if a killed rtrace left something changed.
+    pub(crate) fn open(&self, quiet: bool) -> Result<Tracefs, Failure> {
+        if quiet { self.tracefs.open_quietly() } else { self.tracefs.open() }
     }
 
     /// A journal for what this command changes.

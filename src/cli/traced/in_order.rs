@@ -68,7 +68,7 @@ impl clap::Args for TracedOptions {
             Arg::new(id).short(short).long(id).value_name(value).action(ArgAction::Append)
         };
         let command = command
-            .arg(each("event", 'e', "EVENT").help("Record events: SYSTEM:EVENT, SYSTEM, EVENT, all, globs, or A,B"))
+            .arg(each("event", 'e', "EVENT").help("Record events: SYSTEM:EVENT, SYSTEM, EVENT, all, globs, or A,B (`-e 'sched:*'`: zsh and fish want quotes)"))
             .arg(
                 Arg::new("for")
                     .long("for")
@@ -269,10 +269,12 @@ impl TracedOptions {
                 OptionKind::SubBuffer => {
                     buffer.sub_buffer = Some(ByteSize::parse_with_unit(text, 1024).map_err(|e| usage(e.to_string()))?);
                 }
-                OptionKind::Option => buffer.options.push(match text.strip_prefix("no") {
-                    Some(name) => (name.to_owned(), false),
-                    None => (text.clone(), true),
-                }),
+                OptionKind::Option => {
+                    buffer.options.extend(text.split(',').map(|text| match text.strip_prefix("no") {
+                        Some(name) => (name.to_owned(), false),
+                        None => (text.to_owned(), true),
+                    }))
+                }
                 OptionKind::Hook => {
                     let hook: Hook = text.parse().map_err(|e: HookError| usage(e.to_string()))?;
                     super::profile::want(buffer, &hook.start.to_string(), hook.stack);

@@ -31,7 +31,7 @@ pub(super) fn augment(command: clap::Command) -> clap::Command {
                 .help("The -l, -n and -g that follow mean functions of this module; alone: all of them"),
         )
         .arg(flag("func-stack").help("A stack trace with each function that -l names"))
-        .arg(each("option", "OPTION").short('O').help("Enable a trace option; `noOPTION` disables it"))
+        .arg(each("option", "OPTION").short('O').help("Enable trace options; `noOPTION` disables one: A,noB"))
         .arg(flag("stack-trace").short('T').help("A stack trace with each event (-O stacktrace)"))
         .arg(
             each("cpumask", "MASK")

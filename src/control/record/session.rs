@@ -147,9 +147,10 @@ pub fn record_beside(
         stop: beside.stop,
         since: Instant::now(),
         tracing_on: Duration::ZERO,
+        top_level_before: None,
     };
     run.warn_of_earlier_settings(&earlier);
-    run.warn_of_markers();
+    run.count_markers();
     if let Some(why) = no_functions(&run.journal, &plan.buffers, &plan.machine) {
         run.observer.warn_of_loss(why);
     }
@@ -232,6 +233,8 @@ struct SessionRun<'a> {
     stop: Option<BorrowedFd<'a>>,
     since: Instant,
     tracing_on: Duration,
+    /// Events that the top level had been given when the recording began, if its markers are not recorded.
+    top_level_before: Option<u64>,
 }
 
 /// Makes the threads end when their scope is left by an error or a panic.
@@ -489,6 +492,7 @@ impl SessionRun<'_> {
         let ThreadResults { mut drained, comms, mut failures, mut timed_out, mut threads, limit, cut_short, stopped } =
             brought;
         let mut error = None;
+        self.warn_of_markers();
         let removed = self.output.was_removed();
         for drained in drained.iter_mut().flatten() {
             drained.forget_removed(removed, &mut failures);
@@ -575,8 +579,8 @@ impl SessionRun<'_> {
                 cpus.push(CpuSummary::new(drained, ring, self.since, before, after.as_ref()));
                 failures.extend(drained.error.as_ref().map(ToString::to_string));
             }
-            let (name, kib_per_cpu) = (buffer.name.clone(), buffer.kib_per_cpu);
-            buffers.push(BufferSummary { name, kib_per_cpu, cpus, latency: None });
+            let (name, kib_per_cpu, snapshots) = (buffer.name.clone(), buffer.kib_per_cpu, buffer.snapshots);
+            buffers.push(BufferSummary { name, kib_per_cpu, cpus, latency: None, snapshots });
         }
         buffers
     }

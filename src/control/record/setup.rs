@@ -9,7 +9,7 @@ use super::plan::{BufferPlan, Plan, TargetBuffer, Tasks};
 use crate::base::units::{CpuId, Pid};
 use crate::control::tracefs::{CpuStats, Error, EventName, Feature, Instance, Journal, TraceClock, Tracefs};
 use crate::file::trace_dat::{Coverage, CoveredTasks, EnabledEvents};
-use crate::language::trigger::FunctionAction;
+use crate::language::trigger::{FunctionAction, Trigger, TriggerAction};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Fill level of a ring at which its reader is woken, in per cent. The kernel's default of 50 leaves a reader half a
@@ -169,6 +169,8 @@ pub(super) struct SetUpBuffer {
     pub(super) is_text: bool,
     /// The latency above which its latency tracer traces, in microseconds.
     latency_floor: u64,
+    /// A trigger or a command on functions may swap its ring into the snapshot.
+    pub(super) snapshots: bool,
     /// A tracer of functions runs in it.
     pub(super) traces_functions: bool,
     /// No other owner of its events' filters: few events of a new instance, without filters of the plan.
@@ -250,6 +252,9 @@ pub(super) fn set_up(
     let no_filters = chosen.targets.is_empty()
         && chosen.events.values().all(|wish| wish.filter.is_none() && wish.triggers.is_empty());
     let filters_are_free = created && no_filters && buffer.tracer.is_none() && names.len() <= own::MOST_EVENTS;
+    let is_snapshot = |text: &str| text.parse().is_ok_and(|t: Trigger| t.action == TriggerAction::Snapshot);
+    let snapshots = chosen.triggers().any(|(_, trigger)| is_snapshot(trigger))
+        || buffer.functions.commands.iter().any(|command| command.action == FunctionAction::Snapshot);
     let switched = chosen.triggers().next().is_some() || !buffer.functions.commands.is_empty();
     let filtered = chosen.events.iter().map(|(event, wish)| (event.clone(), wish.filter.clone()));
     let enabled = EnabledEvents { events: if switched { Vec::new() } else { filtered.collect() } };
@@ -287,6 +292,7 @@ pub(super) fn set_up(
         last_boot: None,
         is_text: buffer.is_of_latency_tracer(),
         latency_floor: plan.machine.latency_floor.unwrap_or(0),
+        snapshots,
         traces_functions: buffer.traces_functions(),
         filters_are_free,
         instance,
@@ -467,6 +473,7 @@ impl SetUpBuffer {
             held_before: 0,
             is_text: false,
             latency_floor: 0,
+            snapshots: false,
             traces_functions: false,
             filters_are_free: false,
             instance: instance.clone(),

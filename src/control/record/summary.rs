@@ -60,6 +60,8 @@ pub struct BufferSummary {
     pub cpus: Vec<CpuSummary>,
     /// The result of a latency tracer, which leaves a text instead of events.
     pub latency: Option<LatencyResult>,
+    /// True if a trigger or a command on functions was to swap the ring into the snapshot: a ring that was cleared is there.
+    pub snapshots: bool,
 }
 
 /// One CPU of one ring buffer.
@@ -234,7 +236,7 @@ impl RecordSummary {
     pub fn interference(&self) -> Option<String> {
         let cpus = || self.buffers.iter().flat_map(|b| &b.cpus);
         let read: u64 = cpus().map(|cpu| cpu.read_by_others).sum();
-        if cpus().any(|cpu| cpu.cleared) {
+        if self.was_cleared() {
             let events = counted(cpus().map(|cpu| cpu.cleared_events).sum(), "event");
             return Some(format!("a ring buffer was cleared while it was recorded, with {events} in it at least"));
         }
@@ -248,7 +250,7 @@ impl RecordSummary {
 
     /// True if a ring was cleared meanwhile: then the events lost are more than those counted.
     pub fn was_cleared(&self) -> bool {
-        self.buffers.iter().flat_map(|b| &b.cpus).any(|cpu| cpu.cleared)
+        self.buffers.iter().filter(|buffer| !buffer.snapshots).flat_map(|b| &b.cpus).any(|cpu| cpu.cleared)
     }
 
     /// Advice to lose less: the knob and its value, if a ring was too small.
@@ -318,7 +320,8 @@ impl RecordSummary {
                     [("overrun", cpu.overrun), ("commit overrun", cpu.commit_overrun), ("dropped", cpu.dropped)];
                 let more = [("read by another process", cpu.read_by_others), ("left in the ring", cpu.unread)];
                 let causes = causes.into_iter().chain(more).filter(|(_, n)| *n > 0);
-                let cleared = format!("cleared by another process, {} or more", grouped(cpu.cleared_events));
+                let by = if buffer.snapshots { "swapped into the snapshot" } else { "cleared by another process" };
+                let cleared = format!("{by}, {} or more", grouped(cpu.cleared_events));
                 let causes = causes.map(|(name, n)| format!("{name} {}", grouped(n)));
                 let causes: Vec<String> = causes.chain(cpu.cleared.then_some(cleared)).collect();
                 let _ = writeln!(
@@ -443,6 +446,7 @@ mod tests {
                 kib_per_cpu: Some(1408),
                 cpus: vec![cpu],
                 latency: None,
+                snapshots: false,
             }],
             offline: CpuRanges::default(),
             tracing_on: Duration::from_millis(1500),
@@ -480,6 +484,9 @@ mod tests {
         (cpu.read_by_others, cpu.cleared, cpu.cleared_events) = (0, true, 1000);
         assert!(others.text().ends_with("  cpu 1: 1,000 events lost (cleared by another process, 1,000 or more)\n"));
         assert!(others.was_cleared() && others.interference().unwrap().contains("with 1,000 events in it at least"));
+        others.buffers[0].snapshots = true;
+        assert!(others.text().ends_with("  cpu 1: 1,000 events lost (swapped into the snapshot, 1,000 or more)\n"));
+        assert!(!others.was_cleared() && others.interference().is_none());
         assert_eq!(summary(3).interference(), None);
     }
 

@@ -245,6 +245,13 @@ impl Error {
                 let near = did_you_mean(name, others.iter().map(String::as_str));
                 near.into_iter().chain([format!("instances are {}.", others.join(", "))]).collect()
             }
+            Error::NoEvent(NoEvent { pattern, .. }) if pattern.starts_with('!') => {
+                let event = pattern.trim_start_matches('!');
+                vec![format!("`-v -e {event}` leaves {event} out, or switches it off.")]
+            }
+            Error::NoEvent(NoEvent { pattern, .. }) if pattern.starts_with("ftrace:") => {
+                vec!["events of `ftrace` have no switch: tracers (`-p`) write them, and trace_marker writes `print`, which is recorded without `-e`.".to_owned()]
+            }
             Error::NoEvent(NoEvent { nearest, pattern }) if !nearest.is_empty() => {
                 let within =
                     !pattern.contains([':', '/']) && nearest.iter().any(|name| name.contains(pattern.as_str()));

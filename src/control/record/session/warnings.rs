@@ -66,12 +66,30 @@ impl SessionRun<'_> {
         }
     }
 
+    /// Counts what is written to the top level from now on, where trace_marker writes, if this kernel cannot copy that into
+    /// the buffers of the recording.
+    pub(super) fn count_markers(&mut self) {
+        let missing = self.buffers.iter().any(|buffer| buffer.markers == Markers::Missing);
+        self.top_level_before = missing.then(|| written(&self.journal.tracefs().top())).flatten();
+    }
+
+    /// What applications wrote to trace_marker is lost; if the top level traces for somebody, what was written there may be
+    /// events as well.
     pub(super) fn warn_of_markers(&mut self) {
-        if self.buffers.iter().any(|buffer| buffer.markers == Markers::Missing) {
-            self.observer.warn(
-                "what applications write to trace_marker is not recorded: this kernel cannot copy it into an instance; \
-                 --top records it",
-            );
+        let top = self.journal.tracefs().top();
+        let (Some(before), Some(after)) = (self.top_level_before, written(&top)) else { return };
+        const WHY: &str = "this kernel cannot copy them into an instance; --top records them";
+        let is_traced = top.enabled_events().is_ok_and(|events| !events.is_empty())
+            || top.current_tracer().is_ok_and(|tracer| tracer != "nop");
+        match after.checked_sub(before) {
+            Some(0) => {}
+            Some(count) if !is_traced => self.observer.warn_of_loss(&format!(
+                "{} written to trace_marker, or by trace_printk(), not recorded: {WHY}",
+                counted(count, "message")
+            )),
+            _ => self
+                .observer
+                .warn(&format!("messages that applications may have written to trace_marker are not recorded: {WHY}")),
         }
     }
 
@@ -102,6 +120,15 @@ impl SessionRun<'_> {
             ));
         }
     }
+}
+
+/// Number of events that were ever written to an instance's rings, by its counters.
+fn written(instance: &Instance) -> Option<u64> {
+    let cpus = instance.cpus().ok()?;
+    cpus.into_iter().try_fold(0_u64, |sum, cpu| {
+        let stats = instance.cpu_stats(cpu).ok()?;
+        Some([stats.entries, stats.overrun, stats.read].into_iter().fold(sum, u64::saturating_add))
+    })
 }
 
 /// The loaded modules that have a section of this name.
