@@ -8,7 +8,9 @@ use crate::cli::exit::Failure;
 use crate::cli::query::{LimitedPart, QueryArgs, QueryInput, Selected};
 use crate::cli::trace_file::{OutputFile, Overwrite, mode_like, open, threads};
 use rtrace::filter::CpuList;
-use rtrace::internal::trace_dat::write::{CopiedPart, Edit, NewFile, PartWriter, Version, convert, split_edited};
+use rtrace::internal::trace_dat::write::{
+    CopiedPart, Edit, NewFile, PartWriter, Version, convert, facts_left_out, split_edited,
+};
 use rtrace::internal::trace_dat::{Trace, WriteError};
 use rtrace::recording::{Query, Window};
 use rtrace::units::counted;
@@ -43,7 +45,7 @@ pub(super) fn rewrite_selected(
         let before = damage.places();
         let copy = RecordingCopy { version, overwrite, slice, cpus: events.cpus(), edit: Some(&mut selected) };
         let (events, size) = write_copy(&inputs[0].trace, (input, output), copy, &damage)?;
-        let left_out: Vec<String> = left_out(damage.places() - before).into_iter().collect();
+        let left_out = left_out(&inputs[0].trace, version, damage.places() - before);
         tell(output, ConvertTarget::TraceDat, (Some(events), &left_out, size), json)
     });
     damage.outcome(done)
@@ -108,9 +110,11 @@ fn write_copy(
     Ok((records, size))
 }
 
-/// The damaged places that a copy lacks.
-fn left_out(places: u64) -> Option<String> {
-    (places > 0).then(|| format!("what is damaged in {} (noted in the copy)", counted(places, "place")))
+/// What a copy of `trace` lacks, `places` that are damaged among it.
+fn left_out(trace: &Trace, version: Version, places: u64) -> Vec<String> {
+    let damaged = (places > 0).then(|| format!("what is damaged in {} (noted in the copy)", counted(places, "place")));
+    let facts = facts_left_out(trace, version).into_iter().map(str::to_owned);
+    damaged.into_iter().chain(facts).collect()
 }
 
 fn failed(error: WriteError, output: &Path) -> Failure {
@@ -139,9 +143,6 @@ fn write(
     let converted = convert(trace, file, version, threads(), &mut |found| damage.note(input, &found));
     let size = converted.map_err(|error| failed(error, output))?;
     made.keep()?;
-    let mut left_out: Vec<String> = left_out(damage.places() - before).into_iter().collect();
-    if version == Version::V6 && !(trace.btf.get().is_ok_and(<[u8]>::is_empty) && trace.modules.is_empty()) {
-        left_out.push("the kernel's BTF and its list of modules (version 6 has no room for them)".to_owned());
-    }
+    let left_out = left_out(trace, version, damage.places() - before);
     tell(output, ConvertTarget::TraceDat, (None, &left_out, size), json)
 }
