@@ -26,7 +26,10 @@ fn write(path: &Path, args: &TraceArgs, recording: &Recording, damage: &DamageRe
     let query = recording.query().threads(threads()).on_notice(&notice);
     let window = args.window.within(&query, path)?;
     let query = query.window(window);
-    let empty = |_: &BufferSource| args.account.profile(trace.formats(), trace.abi, &hooks, &stored);
+    let empty = |source: &BufferSource| {
+        let profile = args.account.profile(trace.formats(), trace.abi, &hooks, &stored)?;
+        Ok::<_, Failure>(profile.covering(trace.coverage(&trace.buffers[source.buffer])))
+    };
     let empty = query.sources().iter().map(empty).collect::<Result<Vec<_>, _>>()?;
     let (found, _) = query.analyse(Grouped::by_buffer(empty))?;
     let name = |source: &BufferSource| trace.buffers[source.buffer].name.clone();

@@ -135,7 +135,8 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
     let mut profiles = Vec::new();
     for buffer in &facts.buffers {
         let profile = args.account.profile(&facts.formats, facts.abi, &hooks, &[]);
-        profiles.push((buffer.name.clone(), profile.map_err(|failure| failure.with_exit(own))?));
+        let profile = profile.map_err(|failure| failure.with_exit(own))?;
+        profiles.push((buffer.name.clone(), profile.covering(buffer.coverage.clone())));
     }
     let mut listener = LiveProfile { events: live_merge(&facts), quiet: args.quiet, profiles, comms: Vec::new() };
     let streamed = stream.run(&mut listener).map_err(refused)?;

@@ -19,7 +19,8 @@ pub(super) fn print(run: &ReportRun<'_>, out: &mut impl Write) -> Result<(), Fai
     for source in sources {
         let input = &inputs[source.recording];
         let stored: Vec<String> = input.trace.options(OptionId::HOOK).map(|option| option.text()).collect();
-        profiles.push(wanted.account.profile(input.formats(), input.trace.abi, &wanted.hooks, &stored)?);
+        let profile = wanted.account.profile(input.formats(), input.trace.abi, &wanted.hooks, &stored)?;
+        profiles.push(profile.covering(input.trace.coverage(&input.trace.buffers[source.buffer])));
     }
     let profiles = run.analyse(Grouped::by_buffer(profiles))?;
     let by_comm = wanted.account.by_comm;

@@ -3,6 +3,7 @@
 use super::setup::SetUpBuffer;
 use crate::base::abi::Abi;
 use crate::base::units::CpuId;
+use crate::file::trace_dat::Coverage;
 use crate::kernel::btf::Enumerators;
 use crate::kernel::format::{EventFormat, FormatError, HeaderPage};
 use std::io;
@@ -39,6 +40,8 @@ pub struct LiveBuffer {
     pub sub_buffer: usize,
     /// Its CPUs.
     pub cpus: Vec<CpuId>,
+    /// The part of what happens that comes.
+    pub coverage: Coverage,
 }
 
 impl LiveBuffer {
@@ -48,6 +51,7 @@ impl LiveBuffer {
             clock: buffer.clock.current.clone(),
             sub_buffer: buffer.sub_buffer,
             cpus: buffer.cpus.iter().map(|(cpu, _)| *cpu).collect(),
+            coverage: buffer.coverage.clone(),
         }
     }
 }

@@ -9,15 +9,19 @@ use super::who::Who;
 use crate::answer::analysis::InOrder;
 use crate::base::abi::Abi;
 use crate::base::units::Pid;
+use crate::file::trace_dat::Coverage;
 use crate::kernel::event::{Lost, Record};
 use crate::kernel::format::EventFormat;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Accounts for the events of one buffer.
 #[derive(Clone)]
 pub struct Profile {
     pub(super) abi: Abi,
     pub(super) kinds: EventKinds,
+    coverage: Coverage,
+    /// Tasks that are forked by those recorded, and known by events of theirs.
+    children: HashSet<Pid>,
     books: Books,
 }
 
@@ -73,7 +77,22 @@ impl Profile {
     /// For records of a kernel with these formats; with `irqs_global` interrupts are put down to their CPU, not to the task
     /// that they interrupt.
     pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi, irqs_global: bool) -> Self {
-        Profile { abi, kinds: EventKinds::new(formats, abi, irqs_global), books: Books::default() }
+        let (kinds, coverage) = (EventKinds::new(formats, abi, irqs_global), Coverage::default());
+        Profile { abi, kinds, coverage, children: HashSet::new(), books: Books::default() }
+    }
+
+    /// For events of some tasks alone: of others there are those that name one of them, which make no account.
+    #[must_use]
+    pub fn covering(self, coverage: Coverage) -> Self {
+        Profile { coverage, ..self }
+    }
+
+    /// True if all events of the task were recorded.
+    pub(super) fn covers(&self, who: Who) -> bool {
+        match who {
+            Who::Task(pid) => self.coverage.is_of_task(pid) || self.children.contains(&pid),
+            _ => true,
+        }
     }
 
     /// Makes a pair of two events, which lose the meaning they had, if any. Before the first record.
@@ -119,6 +138,11 @@ impl InOrder for Profile {
         let head = self.kinds.common.head(self.abi, record.data);
         let Some(number) = self.kinds.number(head.id) else { return };
         let Some(kind) = self.kinds.get(number) else { return };
+        // Switches and wakeups are recorded if they name such a task, all else if it is the current one.
+        let of_current = matches!(kind.role, EventRole::Pair { .. } | EventRole::Count(_)) && kind.system != "sched";
+        if self.coverage.follows_forks() && of_current && !self.coverage.is_of_task(head.pid) {
+            self.children.insert(head.pid);
+        }
         let current = books.task(Who::Task(head.pid));
         let event = ProfileEvent { record, abi: self.abi, kind: number, current };
         match &kind.role {

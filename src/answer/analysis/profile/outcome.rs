@@ -47,7 +47,8 @@ impl Profile {
         }
         let mut all: Vec<ProfiledTask<'p>> = Vec::new();
         let mut groups: BTreeMap<&[u8], Vec<ProfiledEvent<'p>>> = BTreeMap::new();
-        let mut numbers: Vec<usize> = (0..self.seen().len()).collect();
+        let covered = |number: &usize| self.covers(self.seen()[*number].who);
+        let mut numbers: Vec<usize> = (0..self.seen().len()).filter(covered).collect();
         numbers.sort_by_key(|number| self.seen()[*number].who);
         for number in numbers {
             let task = &self.seen()[number];
