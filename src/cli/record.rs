@@ -396,6 +396,9 @@ fn verdict(summary: &RecordSummary, max_lost: Option<u64>) -> Result<Exit, Failu
             None => failure,
         });
     }
+    if let Some(changes) = summary.changes() {
+        return Err(Failure::new(Exit::Incomplete, anyhow::anyhow!("{changes}: events may be missing")));
+    }
     // --max-lost may allow events that other readers took, but the loss of a cleared ring has no known size.
     if let Some(interference) = summary.interference().filter(|_| max_lost.is_none() || summary.was_cleared()) {
         return Err(Failure::new(Exit::Incomplete, anyhow::anyhow!("{interference}")));

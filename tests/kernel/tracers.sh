@@ -300,7 +300,7 @@ grep -q no_such_event daemon.err || fail "--daemonize hides why: $(cat daemon.er
 # The output of a dry run does in a shell what the recorder does. Only whom it leaves out differs, and how often a
 # trigger has fired by then.
 plan() { rtrace record "$@" -e sched:sched_switch -f 'prev_pid > 0' -R traceoff:1000 -b 512 -C mono -O irq-info -M 3 --cmdlines-size 256 -B one -e irq -b 64 -- sh mid.sh; }
-echo "knobs | sed 's/rtrace-[0-9]*/rtrace-PID/; s/:count=[0-9]*\$//; /set_event_notrace_pid:/d; /filter:common_pid !=/d' > mid" > mid.sh
+echo "knobs | sed 's/rtrace-[0-9]*/rtrace-PID/; s/:count=[0-9]*\$//; /set_event_notrace_pid:/d; /filter:(common_pid !=/d' > mid" > mid.sh
 plan -q -o none.dat || fail "the recording to compare with"
 mv mid mid.recorded
 plan --dry-run > dry || fail "dry run: $(cat dry)"

@@ -21,6 +21,7 @@ mod agent;
 mod allocations;
 mod analyses;
 mod balance;
+mod changed;
 mod ci_jobs;
 mod clocks;
 mod command_line;

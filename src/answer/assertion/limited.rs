@@ -33,8 +33,11 @@ impl Quantity {
 
     /// The limits of the recording that leave its value open, each a sentence.
     pub(super) fn limits(&self, need: &Need, coverage: &Coverage) -> Vec<String> {
-        if matches!(self, Quantity::Lost | Quantity::Duration) {
-            return Vec::new();
+        match self {
+            Quantity::Lost => return Vec::new(),
+            // A clock may be among what was changed.
+            Quantity::Duration => return coverage.changed(|_| false),
+            _ => {}
         }
         let reads = |event: &EventName| self.reads(need, event);
         match self.is_of_covered_task(coverage) {
@@ -60,15 +63,18 @@ impl Quantity {
         }
         let events = coverage.events.iter().flat_map(|enabled| &enabled.events);
         let filtered = events.into_iter().any(|(event, filter)| filter.is_some() && self.reads(need, event));
+        let filtered = filtered || coverage.leaves_out_interrupts(|event| self.reads(need, event));
+        let is_changed = !coverage.changed(|event| self.reads(need, event)).is_empty();
         let (some_tasks, some_cpus) = (coverage.is_of_some_tasks(), coverage.cpus.is_some());
         // What was seen is there whatever else is: intervals both ends of which are recorded, and single events.
         let at_least = match self {
-            Quantity::Count(_) | Quantity::Rate(_) | Quantity::Faults(_) | Quantity::Errors(_) => true,
+            Quantity::Count(_) | Quantity::Faults(_) | Quantity::Errors(_) => true,
+            Quantity::Rate(_) => !is_changed,
             // Where all switches of a CPU are there, what ran on it is known.
-            Quantity::Run(_) => !filtered && !some_tasks,
+            Quantity::Run(_) => !filtered && !some_tasks && !is_changed,
             Quantity::Reduced(Reducer::Count | Reducer::Sum | Reducer::Max, source) => match source {
-                DurationSource::Irq(_) => !filtered,
-                DurationSource::Syscall(_) => !filtered && !some_cpus,
+                DurationSource::Irq(_) => !filtered && !is_changed,
+                DurationSource::Syscall(_) => !filtered && !some_cpus && !is_changed,
                 _ => false,
             },
             _ => false,

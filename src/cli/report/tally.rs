@@ -37,13 +37,33 @@ pub(super) fn print(run: &ReportRun<'_>, out: &mut (impl Write + Send)) -> Resul
         false if !as_json => {
             let summary = EventSummary::new(buffers, args.top_tasks.unwrap_or(20), false).with_latencies(latencies);
             run.export(&summary, out)?;
-            run.inputs.iter().try_for_each(|input| counted_by_recorder(input, out))
+            run.inputs.iter().try_for_each(|input| {
+                counted_by_recorder(input, out)?;
+                limits(input, out)
+            })
         }
         false => {
             let summary = EventSummary::new(buffers, args.top_tasks.unwrap_or(20), as_json).with_latencies(latencies);
             run.export(&summary, out).map(drop)
         }
     }
+}
+
+/// The part of what happened that was recorded, where the file says that it is one.
+fn limits(input: &QueryInput, out: &mut impl Write) -> Result<(), Failure> {
+    for buffer in &input.trace.buffers {
+        let coverage = input.trace.coverage(buffer);
+        let mut limits = coverage.limits(|_| true);
+        if !coverage.left_out.is_empty() {
+            let threads: Vec<String> = coverage.left_out.iter().map(ToString::to_string).collect();
+            limits.push(format!("rtrace's own threads were left out: {}", threads.join(", ")));
+        }
+        let of = if buffer.name.is_empty() { String::new() } else { format!(" of instance {}", buffer.name) };
+        if !limits.is_empty() {
+            writeln!(out, "\nNot everything{of} was recorded:\n  {}", limits.join("\n  "))?;
+        }
+    }
+    Ok(())
 }
 
 /// The losses that the recorder found in the kernel's counters, which know of all of them.

@@ -37,7 +37,7 @@ impl AtTheEnd {
                     options.push((OptionId::CPUSTAT, with_nul(&format!("CPU: {cpu}\n{stats}"))));
                 }
             }
-            if !buffer.coverage.left_out.is_empty() {
+            if !buffer.coverage.left_out.is_empty() || !buffer.coverage.changes.is_empty() {
                 options.push((OptionId::RTRACE_COVERAGE, with_nul(&buffer.coverage.to_text(&buffer.name))));
             }
             // A snapshot's entries are not counted. Without a view, only its looks are guessed, so no error is worth a

@@ -33,7 +33,7 @@ pub fn dry_run(plan: &Plan, mut journal: Journal, between: impl FnOnce()) -> Res
         super::date::show_writes(&mut journal, &main.clock.current)?;
     }
     if plan.leaves_itself_out() {
-        for buffer in &buffers {
+        for buffer in &mut buffers {
             buffer.leave_out(&mut journal, &[OWN_PID])?;
         }
     }

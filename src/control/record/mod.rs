@@ -49,6 +49,7 @@ mod restoring;
 mod ring_readers;
 mod sentry;
 mod session;
+mod settings;
 mod setup;
 mod sink;
 mod spool;

@@ -1,17 +1,19 @@
 //! The recorder's own threads, and filters that leave them out.
 //!
-//! `set_event_notrace_pid` does it for all events at once, but makes the kernel look up both tasks of every switch and
-//! wake-up, four times each, on the traced CPUs. A filter compares a few numbers; it must be set event by event, and the
-//! kernel writes each event twice. So it is for few events.
+//! `set_event_notrace_pid` does it for all events at once, but also leaves out what interrupts write while such a thread runs, and
+//! makes the kernel look up both tasks of every switch and wake-up, four times each, on the traced CPUs. A filter compares a few
+//! numbers and knows interrupts; it must be set event by event, and the kernel writes each event twice. Filters of others are
+//! left alone: in a buffer that was there before, `set_event_notrace_pid` does it.
 
 use crate::base::units::Pid;
 use crate::control::tracefs::EventName;
 use std::fs;
 
-/// More events than this are left to `set_event_notrace_pid`.
-pub(super) const MOST_EVENTS: usize = 64;
 /// Threads with more gaps between their ids than this make a filter that costs more than it saves.
 const MOST_RANGES: usize = 4;
+
+/// `common_flags` of what an interrupt writes: hard, soft, or not maskable (`TRACE_FLAG_*`, include/linux/trace_events.h).
+const IN_INTERRUPT: &str = "common_flags & 0x58";
 
 /// The ids of this process's threads.
 pub(super) fn own_threads() -> Vec<Pid> {
@@ -31,9 +33,16 @@ pub fn filter_of_other_tasks(field: &str) -> Option<String> {
     is_short.then(|| outside(field, &ranges))
 }
 
+/// True if all events of this kind are kept: what the recorder's threads do to CPUs is seen by other tasks, and of switches
+/// between two of those threads there are few.
+pub(super) fn keeps_all(event: &EventName) -> bool {
+    let kept = ["sched_switch", "sched_wakeup", "sched_wakeup_new", "sched_waking", "sched_migrate_task"];
+    event.system == "sched" && kept.contains(&event.name.as_str())
+}
+
 /// The filter that passes `event` unless it is about the tasks `tids` alone; `None` if that would be a long one.
 ///
-/// Events that `set_event_notrace_pid` passes: switches and wake-ups that name another task are kept, whichever task runs.
+/// Switches and wake-ups that name another task are kept, whichever task runs, and what interrupts write.
 pub(super) fn passing_others(event: &EventName, tids: &[Pid]) -> Option<String> {
     let ranges = ranges(tids);
     if ranges.is_empty() || ranges.len() > MOST_RANGES {
@@ -43,9 +52,9 @@ pub(super) fn passing_others(event: &EventName, tids: &[Pid]) -> Option<String> 
     let named = match (event.system.as_str(), event.name.as_str()) {
         ("sched", "sched_switch") => "next_pid",
         ("sched", "sched_wakeup" | "sched_wakeup_new" | "sched_waking" | "sched_migrate_task") => "pid",
-        _ => return Some(others),
+        _ => return Some(format!("({others}) || ({IN_INTERRUPT})")),
     };
-    Some(format!("({others}) || ({})", outside(named, &ranges)))
+    Some(format!("({others}) || ({}) || ({IN_INTERRUPT})", outside(named, &ranges)))
 }
 
 /// Ids that follow each other, as first and last.
@@ -82,14 +91,22 @@ mod tests {
     #[test]
     fn own_tasks_are_few_comparisons() {
         let fork = |tids| filter("sched_process_fork", tids);
-        assert_eq!(fork(&[7]).unwrap(), "common_pid != 7");
-        assert_eq!(fork(&[12, 7, 11, 10]).unwrap(), "common_pid != 7 && (common_pid > 12 || common_pid < 10)");
+        assert_eq!(fork(&[7]).unwrap(), "(common_pid != 7) || (common_flags & 0x58)");
+        let many = "(common_pid != 7 && (common_pid > 12 || common_pid < 10)) || (common_flags & 0x58)";
+        assert_eq!(fork(&[12, 7, 11, 10]).unwrap(), many);
         assert_eq!((fork(&[]), fork(&[1, 3, 5, 7, 9])), (None, None));
     }
 
     #[test]
     fn what_names_another_task_is_kept() {
-        assert_eq!(filter("sched_switch", &[7]).unwrap(), "(common_pid != 7) || (next_pid != 7)");
-        assert_eq!(filter("sched_waking", &[7]).unwrap(), "(common_pid != 7) || (pid != 7)");
+        assert_eq!(
+            filter("sched_switch", &[7]).unwrap(),
+            "(common_pid != 7) || (next_pid != 7) || (common_flags & 0x58)"
+        );
+        let waking = filter("sched_waking", &[7]).unwrap();
+        assert_eq!(waking, "(common_pid != 7) || (pid != 7) || (common_flags & 0x58)");
+        assert!(
+            keeps_all(&EventName::new("sched", "sched_waking")) && !keeps_all(&EventName::new("a", "sched_waking"))
+        );
     }
 }

@@ -22,6 +22,7 @@ use super::proc_maps::ProcMaps;
 use super::remote::Remote;
 use super::restoring::restore_beside;
 use super::sentry::{Post, Sentry, look};
+use super::settings::SettingsWatch;
 use super::setup::{ResolvedEvents, SetUpBuffer, choose, no_functions, set_up_all};
 use super::spool::Keep;
 use super::stop::{Signals, Watched, wait};
@@ -141,6 +142,7 @@ pub fn record_beside(
         time: ClockFacts { date, tsc },
         maps: Vec::new(),
         online: online_cpus(),
+        settings: None,
         output,
         observer,
         signals,
@@ -227,6 +229,7 @@ struct SessionRun<'a> {
     maps: Vec<ProcMaps>,
     /// CPUs that were online before tracing was switched on; `None` if the machine does not say.
     online: Option<CpuRanges>,
+    settings: Option<SettingsWatch>,
     output: Output,
     observer: &'a mut dyn Observer,
     signals: Signals,
@@ -324,7 +327,7 @@ impl SessionRun<'_> {
                 }
                 None => None,
             };
-            let (looking, beside) = match post {
+            let (looking, mut beside) = match post {
                 Some(Post { sentry, buffer }) => {
                     let rings = LiveRings::open([&buffer])?;
                     let thread = thread::Builder::new().name("rtrace/stop-if".to_owned());
@@ -339,10 +342,9 @@ impl SessionRun<'_> {
             };
             if self.plan.leaves_itself_out() {
                 let tids = own_threads();
-                for buffer in self.buffers.iter().chain(&beside) {
+                for buffer in self.buffers.iter_mut().chain(&mut beside) {
                     buffer.leave_out(&mut self.journal, &tids)?;
                 }
-                self.buffers.iter_mut().for_each(|buffer| buffer.coverage.left_out.clone_from(&tids));
             }
             symbols.make_way();
             self.since = Instant::now();
@@ -350,6 +352,7 @@ impl SessionRun<'_> {
             for buffer in self.buffers.iter().chain(&beside) {
                 buffer.switch_on(&mut self.journal)?;
             }
+            self.settings = Some(SettingsWatch::of(&self.buffers));
             if let Some(child) = child {
                 child.open_gate()?;
             }
@@ -361,6 +364,7 @@ impl SessionRun<'_> {
             self.observer.started(&granted);
             let timed_out = self.until_the_end(child.as_mut(), watched, &failed, &progress);
             let cut_short = is_readable(failed.as_fd());
+            self.note_changes();
             let mut failures = Vec::new();
             for buffer in self.buffers.iter().chain(&beside) {
                 if let Err(error) = buffer.switch_off(&mut self.journal) {
@@ -467,6 +471,9 @@ impl SessionRun<'_> {
             {
                 return false;
             }
+            if let Some(settings) = &mut self.settings {
+                settings.look(&self.buffers);
+            }
             let now = Instant::now();
             let reached = |deadline: Option<Instant>| deadline.is_some_and(|deadline| deadline <= now);
             if reached(timeout) {
@@ -479,11 +486,20 @@ impl SessionRun<'_> {
                 self.observer.live(&Live::of(since, &self.buffers, progress));
                 tick = self.observer.live_every().map(|every| now + every);
             }
+            let writes = self.settings.as_ref().and_then(SettingsWatch::writes);
             let deadline = [end, timeout, tick].into_iter().flatten().min();
-            let ends = [Some(failed.as_fd()), child.as_deref().and_then(Child::end), self.stop];
+            let ends = [Some(failed.as_fd()), child.as_deref().and_then(Child::end), self.stop, writes];
             let ends: Vec<_> = ends.into_iter().flatten().collect();
             wait(&self.signals, watched.as_deref(), &ends, deadline);
         }
+    }
+
+    /// Notes what was changed of the buffers' settings; tracing is still on.
+    fn note_changes(&mut self) {
+        let Some(mut settings) = self.settings.take() else { return };
+        settings.compare(&self.buffers);
+        let changes = settings.changes();
+        self.buffers.iter_mut().zip(changes).for_each(|(buffer, changes)| buffer.coverage.changes = changes);
     }
 
     /// The file and, at the same time, tracefs as it was: removing an instance takes the kernel as long as reading its
@@ -580,7 +596,8 @@ impl SessionRun<'_> {
                 failures.extend(drained.error.as_ref().map(ToString::to_string));
             }
             let (name, kib_per_cpu, snapshots) = (buffer.name.clone(), buffer.kib_per_cpu, buffer.snapshots);
-            buffers.push(BufferSummary { name, kib_per_cpu, cpus, latency: None, snapshots });
+            let changes = buffer.coverage.changes.clone();
+            buffers.push(BufferSummary { name, kib_per_cpu, cpus, latency: None, snapshots, changes });
         }
         buffers
     }

@@ -155,6 +155,10 @@ pub(super) struct SetUpBuffer {
     pub(super) events: Vec<EventName>,
     /// Of these, the ones that stay enabled from begin to end.
     pub(super) enabled: EnabledEvents,
+    /// The events of the plan.
+    pub(super) wanted: Vec<EventName>,
+    /// True if triggers or commands of the plan switch events or tracing.
+    pub(super) switches: bool,
     /// The tasks and CPUs that it is restricted to.
     pub(super) coverage: Coverage,
     /// Set when tracing starts.
@@ -173,8 +177,12 @@ pub(super) struct SetUpBuffer {
     pub(super) snapshots: bool,
     /// A tracer of functions runs in it.
     pub(super) traces_functions: bool,
-    /// No other owner of its events' filters: few events of a new instance, without filters of the plan.
+    /// No other owner of its events' filters: it is a new instance.
     filters_are_free: bool,
+    /// Some events have filters of the plan.
+    has_filters: bool,
+    /// Filters that leave out the recorder's threads, as they were set.
+    own_filters: BTreeMap<EventName, String>,
 }
 
 /// Carries out what `plan` says of the machine and of its buffers, whose events are `chosen`; `command` is the process of
@@ -249,16 +257,15 @@ pub(super) fn set_up(
     let names: Vec<EventName> = chosen.events.keys().cloned().collect();
     journal.enable_events(&instance, &names)?;
     plan.machine.set_tracer(journal, &instance, buffer)?;
-    let no_filters = chosen.targets.is_empty()
-        && chosen.events.values().all(|wish| wish.filter.is_none() && wish.triggers.is_empty());
-    let filters_are_free = created && no_filters && buffer.tracer.is_none() && names.len() <= own::MOST_EVENTS;
     let is_snapshot = |text: &str| text.parse().is_ok_and(|t: Trigger| t.action == TriggerAction::Snapshot);
     let snapshots = chosen.triggers().any(|(_, trigger)| is_snapshot(trigger))
         || buffer.functions.commands.iter().any(|command| command.action == FunctionAction::Snapshot);
-    let switched = chosen.triggers().next().is_some() || !buffer.functions.commands.is_empty();
+    let has_filters = chosen.events.values().any(|wish| wish.filter.is_some());
+    let switches = chosen.triggers().any(|(_, trigger)| trigger_switches(trigger))
+        || buffer.functions.commands.iter().any(|command| command_switches(&command.action));
     let filtered = chosen.events.iter().map(|(event, wish)| (event.clone(), wish.filter.clone()));
-    let enabled = EnabledEvents { events: if switched { Vec::new() } else { filtered.collect() } };
-    let mut events = names;
+    let enabled = EnabledEvents { events: if switches { Vec::new() } else { filtered.collect() } };
+    let mut events = names.clone();
     events.extend(chosen.targets);
     if !created {
         journal.disable_events(&instance, &chosen.left_out)?;
@@ -284,6 +291,8 @@ pub(super) fn set_up(
         kib_per_cpu,
         cpus,
         events,
+        wanted: names,
+        switches,
         enabled,
         coverage: Coverage { tasks, cpus: covered, excluded: plan.tasks.left_out.clone(), ..Coverage::default() },
         armed,
@@ -294,9 +303,28 @@ pub(super) fn set_up(
         latency_floor: plan.machine.latency_floor.unwrap_or(0),
         snapshots,
         traces_functions: buffer.traces_functions(),
-        filters_are_free,
+        filters_are_free: created,
+        has_filters,
+        own_filters: BTreeMap::new(),
         instance,
     })
+}
+
+/// True if a trigger switches events or tracing on or off.
+fn trigger_switches(trigger: &str) -> bool {
+    !trigger.parse().is_ok_and(|trigger: Trigger| {
+        use TriggerAction as Action;
+        matches!(
+            trigger.action,
+            Action::Snapshot | Action::StackTrace | Action::Hist(_) | Action::EnableHist(_) | Action::DisableHist(_)
+        )
+    })
+}
+
+/// True if a function's command does.
+fn command_switches(action: &FunctionAction) -> bool {
+    use FunctionAction as Action;
+    matches!(action, Action::TraceOn | Action::TraceOff | Action::EnableEvent(_) | Action::DisableEvent(_))
 }
 
 /// The counters of the rings now.
@@ -464,6 +492,8 @@ impl SetUpBuffer {
             kib_per_cpu: instance.buffer_size()?.kib(),
             cpus: cpus.collect::<Result<_, Error>>()?,
             events: Vec::new(),
+            wanted: Vec::new(),
+            switches: false,
             enabled: EnabledEvents::default(),
             coverage: Coverage::default(),
             armed: Armed::default(),
@@ -476,16 +506,19 @@ impl SetUpBuffer {
             snapshots: false,
             traces_functions: false,
             filters_are_free: false,
+            has_filters: false,
+            own_filters: BTreeMap::new(),
             instance: instance.clone(),
         })
     }
 
-    /// Leaves out what the tasks `tids` do.
-    pub(super) fn leave_out(&self, journal: &mut Journal, tids: &[Pid]) -> Result<(), Error> {
-        if self.filters_are_free && self.filter_out(journal, tids) {
-            return Ok(());
+    /// Leaves out what the tasks `tids` do, the recorder's threads.
+    pub(super) fn leave_out(&mut self, journal: &mut Journal, tids: &[Pid]) -> Result<(), Error> {
+        self.coverage.left_out = tids.to_vec();
+        let filtered = self.filters_are_free && self.filter_out(journal, tids);
+        if !filtered {
+            self.coverage.left_out_interrupts = journal.leave_out(&self.instance, tids)?;
         }
-        journal.leave_out(&self.instance, tids)?;
         if self.traces_functions {
             journal.leave_out_functions(&self.instance, tids)?;
         }
@@ -494,11 +527,27 @@ impl SetUpBuffer {
 
     /// Leaves out what the tasks `tids` do by filters; false if they cannot be set on every event. Those that were set
     /// then pass no less than what else leaves these tasks out.
-    fn filter_out(&self, journal: &mut Journal, tids: &[Pid]) -> bool {
-        self.events.iter().all(|event| {
-            let filter = own::passing_others(event, tids);
-            filter.is_some_and(|filter| journal.set_filter(&self.instance, event, &filter).is_ok())
-        })
+    fn filter_out(&mut self, journal: &mut Journal, tids: &[Pid]) -> bool {
+        for event in self.events.iter().filter(|event| !own::keeps_all(event)) {
+            let Some(others) = own::passing_others(event, tids) else { return false };
+            let wanted = if self.has_filters { self.instance.filter(event) } else { Ok(None) };
+            let filter = match wanted {
+                Ok(None) => others,
+                Ok(Some(wanted)) => format!("({wanted}) && ({others})"),
+                Err(_) => return false,
+            };
+            if journal.set_filter(&self.instance, event, &filter).is_err() {
+                return false;
+            }
+            self.own_filters.insert(event.clone(), filter);
+        }
+        true
+    }
+
+    /// The filter that an event of the plan has now, `none` if it has none, as far as that is known without asking the kernel.
+    pub(super) fn filter_of(&self, event: &EventName) -> Option<String> {
+        let none = || (self.filters_are_free && !self.has_filters).then(|| "none".to_owned());
+        self.own_filters.get(event).cloned().or_else(none)
     }
 
     /// Switches it on, with its triggers and counted commands.

@@ -95,7 +95,7 @@ impl<'p> LiveStream<'p> {
         let mut rings = LiveRings::open(self.buffers.iter().take(audience.buffers()))?;
         if !plan.own_threads && !plan.tasks.is_restricted() {
             let tids = own_threads();
-            for buffer in &self.buffers {
+            for buffer in &mut self.buffers {
                 buffer.leave_out(&mut self.journal, &tids)?;
             }
         }

@@ -7,7 +7,7 @@ use super::limits::Reached;
 use super::worker::Drained;
 use crate::base::units::{ByteSize, CpuId, counted, grouped, seconds};
 use crate::control::tracefs::CpuStats;
-use crate::file::trace_dat::{CpuRanges, LatencyResult};
+use crate::file::trace_dat::{CpuRanges, LatencyResult, SettingChange};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -62,6 +62,8 @@ pub struct BufferSummary {
     pub latency: Option<LatencyResult>,
     /// True if a trigger or a command on functions was to swap the ring into the snapshot: a ring that was cleared is there.
     pub snapshots: bool,
+    /// Settings that were changed while it was recorded.
+    pub changes: Vec<SettingChange>,
 }
 
 /// One CPU of one ring buffer.
@@ -243,6 +245,13 @@ impl RecordSummary {
         (read > 0).then(|| format!("another process read {} out of the ring buffers", counted(read, "event")))
     }
 
+    /// Settings that were changed while it was recorded, if there are any: a sentence without its full stop.
+    pub fn changes(&self) -> Option<String> {
+        let changed: Vec<String> =
+            self.buffers.iter().filter_map(|buffer| SettingChange::all_in_words(&buffer.changes)).collect();
+        (!changed.is_empty()).then(|| changed.join("; "))
+    }
+
     /// Results of latency tracers.
     pub fn latencies(&self) -> impl Iterator<Item = &LatencyResult> {
         self.buffers.iter().filter_map(|buffer| buffer.latency.as_ref())
@@ -333,6 +342,9 @@ impl RecordSummary {
                 );
             }
         }
+        for change in self.buffers.iter().flat_map(|buffer| &buffer.changes) {
+            let _ = writeln!(text, "  {change}");
+        }
         if !self.offline.is_empty() {
             let (s, were) = if self.offline.is_one() { ("", "was") } else { ("s", "were") };
             let _ = writeln!(text, "  cpu{s} {} {were} offline", self.offline);
@@ -368,6 +380,7 @@ impl RecordSummary {
             .map(|b| {
                 serde_json::json!({
                     "name": b.name, "buffer_size_kb": b.kib_per_cpu, "cpus": b.cpus, "latency": b.latency,
+                    "changes": b.changes.iter().map(|c| serde_json::json!({"file": c.file, "from": c.from, "to": c.to})).collect::<Vec<_>>(),
                 })
             })
             .collect();
@@ -447,6 +460,7 @@ mod tests {
                 cpus: vec![cpu],
                 latency: None,
                 snapshots: false,
+                changes: Vec::new(),
             }],
             offline: CpuRanges::default(),
             tracing_on: Duration::from_millis(1500),

@@ -30,6 +30,7 @@ mod kvm;
 mod machine_knobs;
 mod mount;
 mod root;
+mod setting;
 mod stack;
 mod stats;
 mod status;

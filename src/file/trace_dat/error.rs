@@ -329,6 +329,9 @@ pub enum FileError {
     /// Events that happened and are not in the file.
     #[error(transparent)]
     Unsaved(#[from] UnsavedEvents),
+    /// Settings that were changed while it was recorded.
+    #[error("{0}: events may be missing")]
+    Changed(String),
     /// A spool of an unfinished recording that is not there.
     #[error("spool {name} is not beside the file{}", rename_both(.renamed.as_deref()))]
     NoSpool {

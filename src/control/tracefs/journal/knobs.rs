@@ -94,7 +94,12 @@ impl Journal {
     /// # Errors
     /// As [`Journal::set`], with the kernel's caret.
     pub fn set_filter(&mut self, instance: &Instance, event: &EventName, filter: &str) -> Result<(), Error> {
-        self.set(instance, &event.file("filter"), filter).map(drop)
+        let file = event.file("filter");
+        // One of many events: nothing has to be put back there, and the kernel takes its time for each file.
+        if self.created(instance) {
+            return self.act(instance, &file, filter, WriteMode::Truncate);
+        }
+        self.set(instance, &file, filter).map(drop)
     }
 
     /// Adds a trigger to an event; undone by the same text with a `!` before it.

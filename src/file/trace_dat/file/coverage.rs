@@ -1,9 +1,10 @@
 //! The part of what happened that a recording would hold: the content of our RTRACE_COVERAGE options, one for each buffer.
 
-use super::EnabledEvents;
+use super::{EnabledEvents, SettingChange};
 use crate::base::units::{CpuId, Pid};
 use crate::file::trace_dat::{Buffer, OptionId, Trace};
 use crate::kernel::events::EventName;
+use std::collections::BTreeMap;
 
 /// The part of what happened that one buffer would hold, if nothing of it were lost. What a file does not say is not known, and
 /// limits nothing.
@@ -19,6 +20,10 @@ pub struct Coverage {
     pub excluded: Vec<Pid>,
     /// The recorder's own threads, if their events were left out.
     pub left_out: Vec<Pid>,
+    /// True if what interrupts wrote while those threads ran was left out too.
+    pub left_out_interrupts: bool,
+    /// Settings that were changed while it was recorded.
+    pub changes: Vec<SettingChange>,
 }
 
 /// The tasks whose events were recorded.
@@ -37,7 +42,7 @@ pub enum CoveredTasks {
 
 impl Coverage {
     /// The option's text for the buffer `name`: lines `buffer NAME`, `tasks all` or `tasks PID ...`, `children`, `not-of PID ...`,
-    /// `cpus CPU ...`, `left-out PID ...`. The events stand in an option of their own ([`EnabledEvents`]).
+    /// `cpus CPU ...`, `left-out PID ...`, `left-out-interrupts`, `changed FILE<TAB>FROM<TAB>TO` for each change. The events stand in an option of their own ([`EnabledEvents`]).
     pub fn to_text(&self, name: &str) -> String {
         let list = |key: &str, numbers: &mut dyn Iterator<Item = String>| {
             format!("{key} {}\n", numbers.collect::<Vec<_>>().join(" "))
@@ -59,6 +64,8 @@ impl Coverage {
                 text.push_str(&list(key, &mut pids.iter().map(ToString::to_string)));
             }
         }
+        text.push_str(if self.left_out_interrupts { "left-out-interrupts\n" } else { "" });
+        self.changes.iter().for_each(|change| text.push_str(&format!("changed {}\n", change.to_text())));
         text
     }
 
@@ -82,6 +89,8 @@ impl Coverage {
                     coverage.cpus = Some(value.split(' ').filter_map(|cpu| cpu.parse().ok().map(CpuId)).collect());
                 }
                 ("not-of", value) => coverage.excluded = pids(value),
+                ("changed", value) => coverage.changes.extend(SettingChange::parse(value)),
+                ("left-out-interrupts", _) => coverage.left_out_interrupts = true,
                 ("left-out", value) => coverage.left_out = pids(value),
                 _ => {}
             }
@@ -101,6 +110,11 @@ impl Coverage {
     /// True if only some tasks were recorded.
     pub fn is_of_some_tasks(&self) -> bool {
         matches!(self.tasks, Some(CoveredTasks::Only { .. })) || !self.excluded.is_empty()
+    }
+
+    /// True if events of tasks that the recorded ones fork were recorded too.
+    pub fn follows_forks(&self) -> bool {
+        matches!(self.tasks, Some(CoveredTasks::Only { children: true, .. }))
     }
 
     /// True if the events of this task were recorded, as far as the file says.
@@ -136,11 +150,36 @@ impl Coverage {
             let cpus = list(&mut cpus.iter().map(ToString::to_string));
             limits.push(format!("only events on these CPUs were recorded: {cpus}"));
         }
+        if self.leaves_out_interrupts(&reads) {
+            limits.push("what interrupts did while rtrace's own threads ran was not recorded".to_owned());
+        }
+        limits.extend(self.changed(reads));
         limits
+    }
+
+    /// True if events that `reads` names, and that interrupts may write, lack those of interrupts of the recorder's threads.
+    pub fn leaves_out_interrupts(&self, reads: impl Fn(&EventName) -> bool) -> bool {
+        let of_tasks = ["sched", "raw_syscalls", "syscalls", "exceptions"];
+        let mut events = self.events.iter().flat_map(|enabled| &enabled.events).map(|(event, _)| event);
+        self.left_out_interrupts && events.any(|event| !of_tasks.contains(&event.system.as_str()) && reads(event))
+    }
+
+    /// The settings that were changed meanwhile, but for those of events that `reads` does not name, each a sentence.
+    pub fn changed(&self, reads: impl Fn(&EventName) -> bool) -> Vec<String> {
+        let matters = |change: &&SettingChange| change.event().is_none_or(|event| reads(&event));
+        self.changes.iter().filter(matters).map(ToString::to_string).collect()
     }
 }
 
 impl Trace {
+    /// The changes of settings meanwhile, of each buffer that had some, in one sentence.
+    pub(super) fn changes_in_words(&self) -> Vec<String> {
+        let all = self.options(OptionId::RTRACE_COVERAGE).map(|option| Coverage::parse(&option.text()));
+        // The one that is written at the end stands for those before.
+        let of_buffers: BTreeMap<String, Coverage> = all.collect();
+        of_buffers.values().filter_map(|coverage| SettingChange::all_in_words(&coverage.changes)).collect()
+    }
+
     /// The part of what happened that `buffer` would hold.
     pub fn coverage(&self, buffer: &Buffer) -> Coverage {
         let all = self.options(OptionId::RTRACE_COVERAGE).map(|option| Coverage::parse(&option.text()));
@@ -155,12 +194,15 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
+        let change = |file: &str| SettingChange { file: file.to_owned(), from: "1".to_owned(), to: "0 0".to_owned() };
+        let changed =
+            Coverage { left_out_interrupts: true, changes: vec![change("a"), change("b")], ..Coverage::default() };
         let of_tasks = |children| CoveredTasks::Only { pids: vec![Pid(7), Pid(9)], children };
         for tasks in [None, Some(CoveredTasks::All), Some(of_tasks(false)), Some(of_tasks(true))] {
             for cpus in [None, Some(vec![]), Some(vec![CpuId(0), CpuId(3)])] {
                 for excluded in [vec![], vec![Pid(1), Pid(4000)]] {
                     let (tasks, cpus) = (tasks.clone(), cpus.clone());
-                    let coverage = Coverage { tasks, cpus, excluded, left_out: vec![Pid(4)], events: None };
+                    let coverage = Coverage { tasks, cpus, excluded, left_out: vec![Pid(4)], ..changed.clone() };
                     assert_eq!(Coverage::parse(&coverage.to_text("one")), ("one".to_owned(), coverage));
                 }
             }

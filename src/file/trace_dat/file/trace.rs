@@ -145,6 +145,7 @@ impl Trace {
         for option in self.options(OptionId::RTRACE_UNSAVED) {
             damage.push(UnsavedEvents::read(option, self.abi).map_or_else(|e| e, FileError::from));
         }
+        damage.extend(self.changes_in_words().into_iter().map(FileError::Changed));
         self.times = FileTimes::read(&self.options, self.abi, &mut damage);
         self.damage.append(&mut damage);
     }
