@@ -15,7 +15,7 @@ const MOST_EVENTS: usize = 64;
 
 /// The content of a file when tracing was switched on, and the first other one since.
 #[derive(Debug)]
-struct Setting {
+struct WatchedSetting {
     file: String,
     value: String,
     changed: Option<String>,
@@ -24,7 +24,7 @@ struct Setting {
 /// Settings of one buffer.
 #[derive(Debug)]
 struct BufferSettings {
-    settings: Vec<Setting>,
+    settings: Vec<WatchedSetting>,
     /// Events that are enabled, as far as no trigger of the plan switches them.
     enabled: Vec<EventName>,
     /// Those that were found disabled.
@@ -82,12 +82,12 @@ impl SettingsWatch {
 impl BufferSettings {
     fn of(buffer: &SetUpBuffer) -> Self {
         let instance = &buffer.instance;
-        let set = |file: String| Some(Setting { value: instance.setting(&file).ok()?, file, changed: None });
-        let mut settings: Vec<Setting> = of_instance(buffer).into_iter().filter_map(set).collect();
+        let set = |file: String| Some(WatchedSetting { value: instance.setting(&file).ok()?, file, changed: None });
+        let mut settings: Vec<WatchedSetting> = of_instance(buffer).into_iter().filter_map(set).collect();
         settings.extend(buffer.wanted.iter().filter_map(|event| {
             let file = event.file("filter");
             let value = buffer.filter_of(event).or_else(|| instance.setting(&file).ok())?;
-            Some(Setting { file, value, changed: None })
+            Some(WatchedSetting { file, value, changed: None })
         }));
         let there = if buffer.switches { Vec::new() } else { instance.enabled_events().unwrap_or_default() };
         let enabled = buffer.wanted.iter().filter(|event| there.binary_search(event).is_ok()).cloned().collect();
@@ -105,7 +105,7 @@ impl BufferSettings {
     }
 
     fn changes(self) -> Vec<SettingChange> {
-        let change = |setting: Setting| {
+        let change = |setting: WatchedSetting| {
             let (file, from, to) = (setting.file, setting.value, setting.changed?);
             Some(SettingChange { file, from, to })
         };

@@ -2,7 +2,8 @@
 
 use super::parts::{left_out, note_gap, whole_pages};
 use super::{NewFile, Version, WriteError};
-use crate::file::trace_dat::{FileError, Trace};
+use crate::file::trace_dat::file::option_checks::is_thread_groups;
+use crate::file::trace_dat::{FileError, OptionId, Trace};
 use std::fs::File;
 
 /// Writes what `from` holds to `file`, which is empty. Chunks that are compressed as the new file is are copied as they
@@ -59,4 +60,19 @@ pub fn convert(
         new.end_buffer()?;
     }
     new.finish()
+}
+
+/// What a copy of `from` in `version` lacks, whichever events it has, each as part of a sentence.
+pub fn facts_left_out(from: &Trace, version: Version) -> Vec<&'static str> {
+    let has_types = !(from.btf.get().is_ok_and(<[u8]>::is_empty) && from.modules.is_empty());
+    let is_6 = version == Version::V6;
+    let facts = [
+        (is_6 && has_types, "the kernel's BTF and its list of modules (version 6 has no room for them)"),
+        (
+            is_6 && from.option(OptionId::LAST_BOOT_INFO).is_some(),
+            "the text of last_boot_info (version 6 has no room for it)",
+        ),
+        (from.options.iter().any(is_thread_groups), "the list of thread groups (others read it as a number of CPUs)"),
+    ];
+    facts.into_iter().filter(|fact| fact.0).map(|fact| fact.1).collect()
 }

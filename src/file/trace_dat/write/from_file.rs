@@ -1,6 +1,6 @@
 //! The part of a file that is copied to another.
 
-use super::{Version, WriteError};
+use super::WriteError;
 use crate::file::trace_dat::file::option_checks::is_thread_groups;
 use crate::file::trace_dat::{LazyBytes, LossCause, OptionId, Trace, UnsavedEvents};
 use std::borrow::Cow;
@@ -25,21 +25,6 @@ pub(super) fn facts(from: &Trace) -> impl Iterator<Item = (OptionId, Cow<'_, [u8
         }
         id => (id, Cow::Borrowed(&option.data[..])),
     })
-}
-
-/// What a copy of `from` in `version` lacks, whichever events it has, each as part of a sentence.
-pub fn facts_left_out(from: &Trace, version: Version) -> Vec<&'static str> {
-    let has_types = !(from.btf.get().is_ok_and(<[u8]>::is_empty) && from.modules.is_empty());
-    let is_6 = version == Version::V6;
-    let facts = [
-        (is_6 && has_types, "the kernel's BTF and its list of modules (version 6 has no room for them)"),
-        (
-            is_6 && from.option(OptionId::LAST_BOOT_INFO).is_some(),
-            "the text of last_boot_info (version 6 has no room for it)",
-        ),
-        (from.options.iter().any(is_thread_groups), "the list of thread groups (others read it as a number of CPUs)"),
-    ];
-    facts.into_iter().filter(|fact| fact.0).map(|fact| fact.1).collect()
 }
 
 /// The options by which a copy of an unfinished recording says that it is one.

@@ -45,9 +45,8 @@ mod sums;
 
 pub use anew::{NewFile, Version};
 pub use assemble::{FinishedSpool, Written};
-pub use convert::convert;
+pub use convert::{convert, facts_left_out};
 pub use edit::{Edit, StoredRecord};
-pub use from_file::facts_left_out;
 pub use recover::{Added, Recovered, SoundSpool, Unfinished, recover, recover_with};
 pub use restore::{BareBuffer, Restored, restore};
 pub use sections::{FileLock, SectionWriter, WriteError};
