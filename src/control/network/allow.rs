@@ -16,14 +16,28 @@ enum Members {
 
 /// A text that is no network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected an address, a network such as 10.0.0.0/8, or @CID, not `{0}`")]
-pub struct NetworkError(String);
+#[non_exhaustive]
+pub enum NetworkError {
+    /// It is none in CIDR notation.
+    #[error("expected an address, a network such as 10.0.0.0/8, or @CID, not `{0}`")]
+    Text(String),
+    /// The address has bits after the prefix: it is longer than the network, and one of both is a slip.
+    #[error("`{address}/{prefix}` is the network {network}/{prefix}: write that, or {address} for this address alone")]
+    Bits {
+        /// The address as it was written.
+        address: IpAddr,
+        /// Bits of the network.
+        prefix: u32,
+        /// The first address of the network.
+        network: IpAddr,
+    },
+}
 
 impl FromStr for Network {
     type Err = NetworkError;
 
     fn from_str(text: &str) -> Result<Self, NetworkError> {
-        let wrong = || NetworkError(text.to_owned());
+        let wrong = || NetworkError::Text(text.to_owned());
         if let Some(cid) = text.strip_prefix('@') {
             return cid.parse().map(Network::of_cid).map_err(|_| wrong());
         }
@@ -34,7 +48,22 @@ impl FromStr for Network {
         let address: IpAddr = address.parse().map_err(|_| wrong())?;
         let most = if address.is_ipv4() { 32 } else { 128 };
         let prefix = prefix.map_or(Ok(most), |prefix| prefix.parse().map_err(|_| wrong()))?;
-        if prefix > most { Err(wrong()) } else { Ok(Network(Members::Ip { address, prefix })) }
+        if prefix > most {
+            return Err(wrong());
+        }
+        let network = first_of(address, prefix);
+        if network != address {
+            return Err(NetworkError::Bits { address, prefix, network });
+        }
+        Ok(Network(Members::Ip { address, prefix }))
+    }
+}
+
+/// `address` without the bits after the first `prefix`.
+fn first_of(address: IpAddr, prefix: u32) -> IpAddr {
+    match address {
+        IpAddr::V4(v4) => IpAddr::from((u32::from(v4) & !u32::MAX.checked_shr(prefix).unwrap_or(0)).to_be_bytes()),
+        IpAddr::V6(v6) => IpAddr::from((u128::from(v6) & !u128::MAX.checked_shr(prefix).unwrap_or(0)).to_be_bytes()),
     }
 }
 
@@ -99,7 +128,12 @@ mod tests {
         assert!(is_in("fd00::/8", "fd12::1") && !is_in("fd00::/8", "fe80::1") && is_in("::/0", "::1"));
         assert!("@3".parse::<Network>().unwrap().contains(&Host::Cid(3)) && !is_in("@3", "0.0.0.3"));
         for wrong in ["", "@", "@x", "localhost", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "::/129"] {
-            assert!(wrong.parse::<Network>().is_err(), "{wrong}");
+            assert!(matches!(wrong.parse::<Network>(), Err(NetworkError::Text(_))), "{wrong}");
+        }
+        for (slip, network) in [("127.0.0.1/0", "0.0.0.0/0"), ("10.1.2.3/8", "10.0.0.0/8"), ("fe80::1/10", "fe80::/10")]
+        {
+            let why = slip.parse::<Network>().unwrap_err().to_string();
+            assert!(why.contains(&format!("is the network {network}: write that")), "{why}");
         }
     }
 }

@@ -288,4 +288,16 @@ mod tests {
         recording.remove();
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     }
+
+    #[test]
+    fn a_senders_words_are_no_control_characters_of_a_file_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.dat");
+        let file = crate::control::network::incoming::new_private(&path).unwrap();
+        let rings = [RingId { buffer: "\x1b]0;a\x07/b".to_owned(), cpu: 0 }];
+        UnfinishedRecording::begin(path, file, &rings, true, None).unwrap();
+        let mut names =
+            fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        assert!(names.any(|name| name == "t.dat._]0;a__b.cpu0.spool"));
+    }
 }

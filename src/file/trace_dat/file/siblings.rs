@@ -189,7 +189,7 @@ impl Siblings {
     /// True if spools of `buffer` have the names of another recording's: beside `trace.dat` with an instance `web`
     /// there may be a recording `trace.dat.web`.
     fn is_of_another(&self, buffer: &str) -> bool {
-        let buffer = buffer.replace('/', "_");
+        let buffer = in_file_name(buffer);
         let ends = buffer.match_indices('.').map(|(at, _)| at).chain([buffer.len()]);
         !buffer.is_empty()
             && ends.filter_map(|end| buffer.get(..end)).any(|start| self.dir.has(&format!("{}.{start}", self.name)))
@@ -201,8 +201,13 @@ pub fn spool_name(trace_file: &str, buffer: &str, cpu: CpuId) -> String {
     if buffer.is_empty() {
         format!("{trace_file}.cpu{cpu}.spool")
     } else {
-        format!("{trace_file}.{}.cpu{cpu}.spool", buffer.replace('/', "_"))
+        format!("{trace_file}.{}.cpu{cpu}.spool", in_file_name(buffer))
     }
+}
+
+/// A buffer's name as part of a file's: another machine may have chosen it.
+fn in_file_name(buffer: &str) -> String {
+    buffer.replace(|c: char| c == '/' || c.is_control(), "_")
 }
 
 fn if_there(opened: io::Result<File>) -> io::Result<Option<File>> {
