@@ -9,7 +9,7 @@ use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, open, openat, readlinkat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat};
 use nix::sys::statfs::{PROC_SUPER_MAGIC, fstatfs};
-use nix::unistd::geteuid;
+use nix::unistd::{AccessFlags, faccessat, geteuid};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
@@ -52,6 +52,20 @@ pub fn create(path: &Path, mode: u32) -> io::Result<File> {
         return Ok(file);
     }
     Err(io::Error::from(Errno::EBUSY))
+}
+
+/// Asks whether [`create`] would be refused at `path`, and makes nothing.
+///
+/// # Errors
+/// As [`create`]; `EISDIR`; what faccessat(2) says of the file, or of the directory where there is none.
+pub fn check(path: &Path) -> io::Result<()> {
+    let place = TargetPath::of(path)?;
+    let name = match &place.found {
+        Some(found) if kind(found) == SFlag::S_IFDIR => return Err(Errno::EISDIR.into()),
+        Some(_) => place.name.as_os_str(),
+        None => ".".as_ref(),
+    };
+    Ok(faccessat(&place.dir, name, AccessFlags::W_OK, AtFlags::AT_EACCESS)?)
 }
 
 /// Opens a file to be read at any offset: a regular file or a block device. Pipes are not waited for.
@@ -237,6 +251,11 @@ mod tests {
         symlink("loop", at("loop")).unwrap();
         assert_eq!(put(&at("loop"), "").unwrap_err().raw_os_error(), Some(Errno::ELOOP as i32));
         assert!(put(dir.path(), "").is_err() && put(&at("no/such"), "").is_err());
+        for (path, ends) in [(at("new"), None), (at("none"), None), (at("no/such"), Some(Errno::ENOENT))] {
+            assert_eq!(check(&path).err().and_then(|e| e.raw_os_error()), ends.map(|errno| errno as i32), "{path:?}");
+        }
+        assert_eq!(check(dir.path()).unwrap_err().raw_os_error(), Some(Errno::EISDIR as i32));
+        assert!(check(&at("loop")).is_err() && !at("none").exists());
     }
 
     #[test]

@@ -271,6 +271,9 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Exit, Failure> {
     if args.more.dry_run {
         return more::show_writes(&plan, &tracefs);
     }
+    if let Some(path) = args.summary_json.as_deref().filter(|path| !piped::is_stdout(path)) {
+        safe_file::check(path).map_err(|error| unwritten(path, &error, own))?;
+    }
     let without_maps = lacks_maps(&plan);
     let comms = Comms::default();
     let mut sentry = args.stop_if.sentry(&tracefs, &comms).map_err(|failure| failure.with_exit(own))?;
@@ -289,8 +292,9 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Exit, Failure> {
     };
     let (remote, sessions) = destination.map_or((None, Vec::new()), |it| (Some(it.remote), it.sessions));
     let beside = Beside { remote, sentry: sentry.as_mut().map(|sentry| sentry as &mut dyn Sentry), stop: None };
-    let guests = match args.agents.is_empty() {
-        true => Vec::new(),
+    // The signals are put back when the recording is over.
+    let agents::ConnectedGuests { guests, signals: _signals } = match args.agents.is_empty() {
+        true => agents::ConnectedGuests::default(),
         false => agents::connect(args, &mut plan, &tracefs).map_err(|failure| failure.with_exit(own))?,
     };
     let recorded = record_along(guests, &agents::gone, || {
@@ -314,10 +318,10 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Exit, Failure> {
         let text = format!("{json:#}\n");
         let written = match piped::is_stdout(path) {
             true => stdout().write_all(text.as_bytes()),
-            false => safe_file::create(path, 0o666).and_then(|mut file| file.write_all(text.as_bytes())),
+            // It holds names of tasks.
+            false => safe_file::create(path, safe_file::PRIVATE).and_then(|mut file| file.write_all(text.as_bytes())),
         };
-        written
-            .map_err(|e| Failure::new(own(Exit::Failed), anyhow::anyhow!("failed to write {}: {e}", path.display())))?;
+        written.map_err(|error| unwritten(path, &error, own))?;
     }
     if !args.quiet {
         let mut text = summary.text();
@@ -340,6 +344,10 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Exit, Failure> {
             outgoing.map_or(Ok(()), Outgoing::send).map_err(|failure| failure.with_exit(own)).and(exit)
         }
     }
+}
+
+fn unwritten(summary: &Path, error: &std::io::Error, own: impl Fn(Exit) -> Exit) -> Failure {
+    Failure::new(own(Exit::Failed), anyhow::anyhow!("failed to write {}: {error}", summary.display()))
 }
 
 /// The exit code of a recording that made the file at `path` and would end with `exit`, after its assertions.

@@ -8,6 +8,7 @@ use rtrace::internal::trace_dat::Codec;
 use rtrace::internal::trace_dat::write::Version;
 use serde_json::Value;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 /// Writes a recording of `count` waits on each of two CPUs, of 20 us to 30 us times `factor`, by a seed of their own.
@@ -244,6 +245,8 @@ fn a_saved_summary_says_the_same() {
     for file in ["a", "b"] {
         let saved = format!("{file}.json");
         env.rtrace(&["baseline", "save", &format!("{file}.dat"), "-o", &saved]).exits(0).prints("");
+        // As the recording is: it tells of tasks.
+        assert_eq!(env.path().join(&saved).metadata().unwrap().permissions().mode() & 0o777, 0o600);
     }
     assert!(diff(&env, &["a.json"], &["b.json"], &["--json"]).stdout() == expected, "of saved summaries");
     let document: Value = serde_json::from_str(&expected).expect("JSON");

@@ -5,6 +5,7 @@ use crate::common::listening::Listening;
 use crate::host::{kernel, kills};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use std::net::TcpListener;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -160,6 +161,33 @@ fn ctrl_c_ends_both_recordings_as_it_ends_one() {
         let agents = agent.pid();
         assert_eq!(agent.end().0, Some(0));
         assert_eq!(instances_of(agents), [""; 0]);
+    }
+}
+
+/// An agent that takes the connection and says nothing: the instance by which clocks are compared is there by then.
+#[test]
+fn a_signal_while_an_agent_is_silent_leaves_nothing_behind() {
+    let Some((_, _guard)) = kernel() else { return };
+    for signal in [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT, Signal::SIGUSR1] {
+        let env = TestEnvironment::new();
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let place = format!("127.0.0.1:{}", silent.local_addr().unwrap().port());
+        let controller = start(&env, &place, "100");
+        let pid = Pid::from_raw(controller.id().cast_signed());
+        let (_held, _) = silent.accept().unwrap();
+        until("the clock's instance is there", || !instances_of(pid).is_empty());
+        kill(pid, signal).expect("it runs");
+        let begun = Instant::now();
+        let out = controller.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(125), "{signal}: {said}");
+        assert!(said.contains("interrupted"), "{signal}: {said}");
+        assert!(begun.elapsed() < Duration::from_secs(60), "{signal}: it does not wait for the agent");
+        assert_eq!(instances_of(pid), [""; 0], "{signal}");
+        let journals = std::fs::read_dir("/run/rtrace").into_iter().flatten().flatten();
+        let journals = journals.filter(|entry| entry.file_name().to_string_lossy().starts_with(&format!("{pid}-")));
+        assert_eq!(journals.count(), 0, "{signal}");
+        assert!(FILES.iter().all(|file| !env.path().join(file).exists()), "{signal}");
     }
 }
 

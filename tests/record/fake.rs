@@ -326,6 +326,8 @@ fn what_is_in_the_way_is_kept_and_no_one_elses_is_written() {
         assert!(is_private(written) && !at(&format!("{written}.old")).exists(), "{given}");
     }
     record(&["-o", "/dev/null"]).exits(125).complains_with("not a regular file");
+    record(&["--summary-json", "s.json", "-o", "s.dat"]).exits(0);
+    assert!(is_private("s.json"));
     record(&["--summary-json", "/dev/stdout", "-o", "s.dat"]).exits(0).prints_with("rtrace.record");
     record(&["--summary-json", "/dev/full", "-o", "s2.dat"]).exits(125).complains_with("No space left");
     if !nix::unistd::geteuid().is_root() {
@@ -343,6 +345,7 @@ fn what_is_in_the_way_is_kept_and_no_one_elses_is_written() {
     for name in ["tmp/link", "tmp/dangling", "tmp/file", "tmp/pipe"] {
         record(&["-o", name]).exits(125).complains_with("belongs to another user");
         record(&["-o", "own.dat", "--summary-json", name]).exits(125).complains_with("belongs to another user");
+        assert!(!at("own.dat").exists(), "refused before anything is recorded");
     }
     assert_eq!(fs::read(at("tmp/victim")).unwrap(), b"whole");
     assert!(!at("tmp/nothing").exists() && fs::read(at("tmp/file")).unwrap().is_empty());

@@ -6,7 +6,9 @@
 use crate::common::environment::TestEnvironment;
 use nix::sys::eventfd::EventFd;
 use rtrace::internal::network::agent::{Agent, AgentJob, AgentNotice};
-use rtrace::internal::network::control::{Guest, GuestError, GuestSummary, GuestTarget, HostFacts, record_along};
+use rtrace::internal::network::control::{
+    AgentConnection, Guest, GuestError, GuestSummary, GuestTarget, HostFacts, record_along,
+};
 use rtrace::internal::network::{Address, GuestFifos, Network};
 use rtrace::internal::trace_dat::Trace;
 use rtrace::tracefs::{Journal, Tracefs};
@@ -114,7 +116,10 @@ impl Machine {
             let facts = HostFacts { id: 5, path: &host, date: None, max_size: None };
             let fifos = Some(self.env.path().join("virt"));
             let target = GuestTarget { place, name: Some("vm".to_owned()), fifos, ..GuestTarget::default() };
-            let outcome = Guest::connect(&target, facts, Err("this test has no clock".to_owned())).map(|guest| {
+            let no_clock = Err("this test has no clock".to_owned());
+            let asked = AgentConnection::open(&target)
+                .and_then(|connection| Guest::connect(connection, &target, facts, no_clock, &|| false));
+            let outcome = asked.map(|guest| {
                 let notes = guest.notes().to_vec();
                 let gone = |_: &str, why: &str| panic!("the guest went away: {why}");
                 let ((), mut summaries) = record_along(vec![guest], &gone, || Ok::<(), ()>(())).unwrap();

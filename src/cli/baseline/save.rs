@@ -6,6 +6,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::terminal::note;
 use rtrace::internal::assertion::Metric;
 use rtrace::internal::comparison::SavedRuns;
+use rtrace::internal::safe_file::PRIVATE;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -64,7 +65,8 @@ pub(super) fn write(path: &Path, summary: SavedRuns) -> Result<(), Failure> {
     });
     let runs = runs.collect::<Result<Vec<_>, Failure>>()?.join(",\n");
     let (schema, version) = (Value::from(summary.schema), summary.version);
-    write_file(path, &format!("{{\"schema\":{schema},\"version\":{version},\"runs\":[\n{runs}\n]}}\n"))
+    let text = format!("{{\"schema\":{schema},\"version\":{version},\"runs\":[\n{runs}\n]}}\n");
+    write_file(path, &text, PRIVATE)
 }
 
 /// An object with a line for each member.

@@ -7,13 +7,13 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-/// Writes a file at a path that the user names.
-pub(in crate::cli) fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
+/// Writes a file at a path that the user names. A new one gets the mode `mode`, less the umask.
+pub(in crate::cli) fn write_file(path: &Path, text: &str, mode: u32) -> Result<(), Failure> {
     if is_stdout(path) {
         return print(text).map(drop);
     }
     let failed = |error| anyhow!("cannot write {}", path.display()).context(error);
-    let mut file = rtrace::internal::safe_file::create(path, 0o644).map_err(failed)?;
+    let mut file = rtrace::internal::safe_file::create(path, mode).map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(failed)?;
     Ok(())
 }

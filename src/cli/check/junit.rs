@@ -8,7 +8,7 @@ use rtrace::internal::assertion::AssertionVerdict;
 use std::path::Path;
 
 pub(super) fn write(verdicts: &Verdicts<'_>, path: &Path) -> Result<(), Failure> {
-    write_file(path, &document(verdicts))
+    write_file(path, &document(verdicts), 0o644)
 }
 
 /// A test case for each assertion: one that fails has a `failure`, one that is indeterminate an `error`.

@@ -7,6 +7,7 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Signals whose default action ends the process, read from a queue instead, for as long as this lives.
@@ -15,8 +16,31 @@ use std::time::Instant;
 /// them ended would leave its tracefs settings behind.
 #[derive(Debug)]
 pub struct Signals {
-    fd: SignalFd,
+    queue: SignalQueue,
     before: SigSet,
+}
+
+/// Their queue, which another thread may read, too.
+#[derive(Clone, Debug)]
+pub(super) struct SignalQueue(Arc<SignalFd>);
+
+impl SignalQueue {
+    fn of(set: &SigSet) -> io::Result<Self> {
+        let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
+        Ok(SignalQueue(Arc::new(SignalFd::with_flags(set, flags)?)))
+    }
+
+    /// As [`Signals::next`].
+    pub(super) fn next(&self) -> Option<Arrived> {
+        let info = self.0.read_signal().ok().flatten()?;
+        Some(Arrived { number: info.ssi_signo as i32, from_terminal: info.ssi_code == nix::libc::SI_KERNEL })
+    }
+}
+
+impl AsFd for SignalQueue {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
 }
 
 /// Signals that stay as they are: those the CPU or the program itself raises by a fault (blocking does not stop them),
@@ -53,7 +77,7 @@ const OWN: [Signal; 7] = [
 impl AsFd for Signals {
     /// Readable when one has arrived.
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
+        self.queue.as_fd()
     }
 }
 
@@ -92,8 +116,7 @@ impl Signals {
         NOT_TAKEN.iter().for_each(|signal| set.remove(*signal));
         let before = SigSet::thread_get_mask()?;
         set.thread_block()?;
-        let fd = SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
-        Ok(Signals { fd, before })
+        Ok(Signals { queue: SignalQueue::of(&set)?, before })
     }
 
     /// Takes none: somebody else in this process does.
@@ -102,14 +125,23 @@ impl Signals {
     /// If the kernel has no descriptor left.
     pub fn none() -> io::Result<Self> {
         let before = SigSet::thread_get_mask()?;
-        let fd = SignalFd::with_flags(&SigSet::empty(), SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
-        Ok(Signals { fd, before })
+        Ok(Signals { queue: SignalQueue::of(&SigSet::empty())?, before })
     }
 
     /// The next signal in the queue.
     pub fn next(&self) -> Option<Arrived> {
-        let info = self.fd.read_signal().ok().flatten()?;
-        Some(Arrived { number: info.ssi_signo as i32, from_terminal: info.ssi_code == nix::libc::SI_KERNEL })
+        self.queue.next()
+    }
+
+    /// The queue that it reads.
+    pub(super) fn queue(&self) -> &SignalQueue {
+        &self.queue
+    }
+
+    /// True if a signal has arrived that nobody took yet.
+    pub fn is_pending(&self) -> bool {
+        let mut fds = [PollFd::new(self.as_fd(), PollFlags::POLLIN)];
+        matches!(poll(&mut fds, PollTimeout::ZERO), Ok(1..))
     }
 }
 
@@ -161,7 +193,7 @@ pub fn wait(signals: &Signals, watched: Option<&Watched>, others: &[BorrowedFd<'
         let left = deadline.saturating_duration_since(Instant::now()).as_micros().div_ceil(1000);
         PollTimeout::try_from(left.min(i32::MAX as u128) as i32).unwrap_or(PollTimeout::MAX)
     });
-    let mut fds = vec![PollFd::new(signals.fd.as_fd(), PollFlags::POLLIN)];
+    let mut fds = vec![PollFd::new(signals.as_fd(), PollFlags::POLLIN)];
     fds.extend(others.iter().map(|&fd| PollFd::new(fd, PollFlags::POLLIN)));
     fds.extend(watched.iter().flat_map(|w| &w.living).map(|fd| PollFd::new(fd.as_fd(), PollFlags::POLLIN)));
     let _ = poll(&mut fds, timeout); // whatever it says, the caller looks at each of them

@@ -4,17 +4,25 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::record::{RecordArgs, clocks};
 use crate::cli::terminal::note;
 use rtrace::internal::network::FIFO_FOLDER;
-use rtrace::internal::network::control::{Guest, GuestError, GuestTarget, HostFacts};
-use rtrace::record::{self, Plan};
+use rtrace::internal::network::control::{AgentConnection, Guest, GuestError, GuestTarget, HostFacts};
+use rtrace::record::{self, Plan, Signals};
 use rtrace::tracefs::{KvmFolders, Tracefs};
 use std::path::Path;
 
-/// Asks all agents to record along.
+/// Agents that are about to record.
+#[derive(Default)]
+pub(in crate::cli::record) struct ConnectedGuests {
+    pub(in crate::cli::record) guests: Vec<Guest>,
+    /// Taken since the first of them, whose clock is compared by an instance of its own.
+    pub(in crate::cli::record) signals: Option<Signals>,
+}
+
+/// Asks all agents to record along. A signal ends that in order.
 pub(in crate::cli::record) fn connect(
     args: &RecordArgs,
     plan: &mut Plan,
     tracefs: &Tracefs,
-) -> Result<Vec<Guest>, Failure> {
+) -> Result<ConnectedGuests, Failure> {
     let file = |target: &GuestTarget| target.file(&plan.output);
     let taken =
         |(nth, target): (usize, &GuestTarget)| args.agents[..nth].iter().any(|other| file(other) == file(target));
@@ -26,6 +34,10 @@ pub(in crate::cli::record) fn connect(
     plan.id = Some(id);
     let clock = plan.buffers.first().and_then(|main| main.clock.clone());
     let mut guests: Vec<Guest> = Vec::new();
+    let mut first = args.agents.first().map(AgentConnection::open);
+    // Until here a signal leaves nothing behind.
+    let signals = Signals::block().map_err(|error| Failure::new(Exit::Failed, error))?;
+    let is_over = || signals.is_pending();
     if plan.date && args.agents.iter().any(|target| target.sync_every.is_some()) {
         plan.known_date = clocks::date(args, plan, tracefs);
     }
@@ -42,7 +54,11 @@ pub(in crate::cli::record) fn connect(
         }
         let max_size = args.max_size.map(|size| size.0);
         let host = HostFacts { id, path: &plan.output, date: plan.known_date, max_size };
-        match Guest::connect(&target, host, clocks::host_clock(args, &target, plan, tracefs)) {
+        let connection = first.take().unwrap_or_else(|| AgentConnection::open(&target));
+        let connected = connection.and_then(|connection| {
+            Guest::connect(connection, &target, host, clocks::host_clock(args, &target, plan, tracefs), &is_over)
+        });
+        match connected {
             Ok(guest) => {
                 for text in guest.notes().iter().filter(|_| !args.quiet) {
                     note!("rtrace: guest {}: {text}", target.name());
@@ -56,7 +72,7 @@ pub(in crate::cli::record) fn connect(
         }
     }
     plan.guests = guests.iter().map(|guest| guest.facts().clone()).collect();
-    Ok(guests)
+    Ok(ConnectedGuests { guests, signals: Some(signals) })
 }
 
 fn unanswered(error: GuestError, target: &GuestTarget) -> Failure {

@@ -10,7 +10,7 @@ mod outcome;
 mod target;
 
 pub(crate) use asked::plan_for_controller;
-pub(super) use connect::{connect, has_no_place};
+pub(super) use connect::{ConnectedGuests, connect, has_no_place};
 pub(crate) use gather::gathered;
 pub(super) use outcome::{gone, tell};
 pub(super) use target::TargetParser;

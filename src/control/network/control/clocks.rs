@@ -1,6 +1,7 @@
 //! Ways to compare a guest's clock with the host's, of which its agent chooses one.
 
 use super::target::GuestTarget;
+use crate::control::network::patient::Tick;
 use crate::control::network::sync::{Answerer, Comparing};
 use crate::control::network::transport::{Address, Stream};
 use crate::control::network::wire::{GUEST_PTP, KVM, PTP, TraceResponse};
@@ -56,6 +57,7 @@ impl OfferedClocks {
         response: &TraceResponse,
         peer: Address,
         connecting: Duration,
+        tick: &mut Tick<'_>,
     ) -> Result<Answerer, String> {
         let clock = self.clock?;
         let comparing = match (response.protocol.as_str(), self.kvm) {
@@ -71,7 +73,7 @@ impl OfferedClocks {
         let address = peer.host().at(response.sync_port);
         let stream = address.and_then(|address| Stream::connect(&address, connecting)).map_err(|e| e.to_string())?;
         let mut answerer = Answerer::new(stream, comparing, response.ports.len()).map_err(|e| e.to_string())?;
-        answerer.round().map_err(|e| e.to_string())?;
+        answerer.round(tick).map_err(|e| e.to_string())?;
         Ok(answerer)
     }
 }

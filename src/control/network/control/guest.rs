@@ -56,6 +56,26 @@ pub struct HostFacts<'a> {
     pub max_size: Option<u64>,
 }
 
+/// A connection to an agent that was not asked yet.
+pub struct AgentConnection {
+    stream: Stream,
+    peer: Address,
+}
+
+impl AgentConnection {
+    /// Connects to the agent at `target`.
+    ///
+    /// # Errors
+    /// [`GuestError::Address`], [`GuestError::Connect`].
+    pub fn open(target: &GuestTarget) -> Result<Self, GuestError> {
+        let place = || target.place.clone();
+        let addresses = target.addresses().map_err(|source| GuestError::Address { place: place(), source })?;
+        let connected = Stream::connect_any(&addresses, CONNECT);
+        let (stream, peer) = connected.map_err(|source| GuestError::Connect { place: place(), source })?;
+        Ok(AgentConnection { stream, peer })
+    }
+}
+
 /// The comparison of a guest's clock with the host's.
 pub(super) struct Clocks {
     /// The connection for it; else why there is none.
@@ -67,19 +87,22 @@ pub(super) struct Clocks {
 }
 
 impl Guest {
-    /// Asks the agent at `target` to record, as the guest of the recording `host`, and compares the clocks a first time.
-    /// `clock` reads that of the host's recording; else it says why that cannot be compared.
+    /// Asks the agent at the other end of `connection` to record, as the guest of the recording `host`, and compares the clocks a first
+    /// time. `clock` reads that of the host's recording; else it says why that cannot be compared. Gives up, while nothing
+    /// comes, when `is_over` says so.
     ///
     /// # Errors
     /// [`GuestError`]; nothing is left of it then.
     pub fn connect(
+        connection: AgentConnection,
         target: &GuestTarget,
         host: HostFacts<'_>,
         clock: Result<TraceClockReader, String>,
+        is_over: &dyn Fn() -> bool,
     ) -> Result<Guest, GuestError> {
         let max_size = host.max_size;
         let place = target.place.clone();
-        let (stream, peer) = connected(target)?;
+        let AgentConnection { stream, peer } = connection;
         let answered = |error: ConnectionError| match error {
             ConnectionError::Closed => GuestError::Closed(place.clone()),
             source => GuestError::Broken { place: place.clone(), source },
@@ -98,7 +121,7 @@ impl Guest {
         if request.len() > MAX_MESSAGE {
             return Err(GuestError::TooLong(place));
         }
-        let mut wait = || Ok(());
+        let mut wait = || if is_over() { Err(ConnectionError::Stopped) } else { Ok(()) };
         let refused = |why: String| GuestError::Refused { place: place.clone(), why };
         let unasked = || refused("it sent another message than the one that is due".to_owned());
         let unsaid = || refused("it does not say why".to_owned());
@@ -111,7 +134,7 @@ impl Guest {
         let agreed = offered.agreed(&response);
         let (fifos, note) = agreed.map_err(|source| GuestError::Fifos { place: place.clone(), source })?;
         let notes = note.into_iter().chain(clocks.note()).collect();
-        let mut answerer = clocks.compare(&response, peer, CONNECT);
+        let mut answerer = clocks.compare(&response, peer, CONNECT, &mut wait);
         let path = target.file(host.path);
         let mut metadata = IncomingMetadata::new(&path, max_size)
             .map_err(|source| GuestError::Spool { path: path.clone(), source })?;
@@ -215,10 +238,4 @@ fn available_cpus() -> u32 {
 
 fn date_option(micros: u64) -> RawOption {
     RawOption { id: OptionId::DATE, data: format!("{micros:#x}\0").into_bytes(), offset: 0, place: FilePart::Prefix }
-}
-
-fn connected(target: &GuestTarget) -> Result<(Stream, Address), GuestError> {
-    let place = || target.place.clone();
-    let addresses = target.addresses().map_err(|source| GuestError::Address { place: place(), source })?;
-    Stream::connect_any(&addresses, CONNECT).map_err(|source| GuestError::Connect { place: place(), source })
 }

@@ -13,6 +13,6 @@ mod target;
 
 pub use along::record_along;
 pub use error::GuestError;
-pub use guest::{Guest, HostFacts};
+pub use guest::{AgentConnection, Guest, HostFacts};
 pub use summary::GuestSummary;
 pub use target::GuestTarget;

@@ -67,11 +67,11 @@ impl Answerer {
         Ok(Answerer { control, comparing, cpus: vec![Vec::new(); cpus], rounds: 0 })
     }
 
-    /// Measures each CPU once.
-    pub(in crate::control::network) fn round(&mut self) -> Result<(), ConnectionError> {
+    /// Measures each CPU once. `tick` may end that while nothing comes.
+    pub(in crate::control::network) fn round(&mut self, tick: &mut Tick<'_>) -> Result<(), ConnectionError> {
         let mut measured = Vec::new();
         for cpu in 0..self.cpus.len() {
-            measured.push(self.measure(cpu as u16, &mut || Ok(()))?);
+            measured.push(self.measure(cpu as u16, tick)?);
         }
         self.cpus.iter_mut().zip(measured).for_each(|(cpu, measured)| cpu.push(measured));
         self.rounds += 1;
@@ -84,11 +84,11 @@ impl Answerer {
         let every = if every.is_zero() { Duration::MAX } else { every };
         let outcome = loop {
             match over.recv_timeout(every) {
-                Ok(()) => break self.round(),
+                Ok(()) => break self.round(&mut || Ok(())),
                 Err(RecvTimeoutError::Disconnected) => break Ok(()),
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            if let Err(error) = self.round() {
+            if let Err(error) = self.round(&mut || Ok(())) {
                 break Err(error);
             }
         };

@@ -66,7 +66,7 @@ fn kvm_says_the_offset_of_each_cpu() {
     let stream = Stream::connect(&address, Duration::from_secs(10)).unwrap();
     let comparing = Comparing::Kvm(folders.guest(3).unwrap(), "x86-tsc".to_owned());
     let mut answerer = Answerer::new(stream, comparing, 2).unwrap();
-    answerer.round().unwrap();
+    answerer.round(&mut || Ok(())).unwrap();
     let (closing, closed) = unbounded();
     closing.send(()).unwrap();
     let compared = answerer.run(Duration::ZERO, &closed, 77);
@@ -95,7 +95,7 @@ fn an_agent_with_more_cpus_than_kvm_knows_is_not_compared() {
     let stream = Stream::connect(&address, Duration::from_secs(10)).unwrap();
     let comparing = Comparing::Kvm(folders.guest(3).unwrap(), "x86-tsc".to_owned());
     let mut answerer = Answerer::new(stream, comparing, 2).unwrap();
-    let error = answerer.round().unwrap_err().to_string();
+    let error = answerer.round(&mut || Ok(())).unwrap_err().to_string();
     assert!(error.contains("no CPU 1 of the guest"), "{error}");
     drop(answerer);
     agent.join().unwrap();

@@ -38,7 +38,7 @@ impl Controller {
                 Ok(answerer) => answerer,
                 Err(error) => return Some(error.to_string()),
             };
-            if let Err(error) = answerer.round() {
+            if let Err(error) = answerer.round(&mut || Ok(())) {
                 return Some(error.to_string());
             }
             let compared = answerer.run(Duration::ZERO, &over, id);
