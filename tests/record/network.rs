@@ -6,8 +6,10 @@ use crate::common::listening::Listening;
 use crate::host::{SmallDisk, kernel, kills, kills_while_tracing, summary};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use rtrace::internal::network::wire::{BANNER, Frame, FrameHeader, OFFER, OURS, RingSizes};
 use std::fs;
-use std::net::TcpListener;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -274,6 +276,86 @@ fn without_a_listener_nothing_is_recorded() {
     env.rtrace(&words("1", &["-o", "x.dat"], load)).exits(2);
     assert!(!env.path().join("ran").exists());
     assert_eq!(fs::read_dir(tracefs.root().join("instances")).unwrap().count(), before);
+}
+
+/// A listener that greets, says that it has opened the recording, and leaves the rest to `then`.
+fn faulty_listener(then: impl FnOnce(&mut TcpStream) + Send + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port().to_string();
+    std::thread::spawn(move || {
+        let (mut peer, _) = listener.accept().unwrap();
+        drop(listener);
+        peer.write_all(BANNER).unwrap();
+        peer.read_exact(&mut vec![0; OFFER.len()]).unwrap();
+        peer.write_all(OURS).unwrap();
+        let Frame::Open { rings, chunked, .. } = frame(&mut peer) else { panic!("it opens a recording") };
+        let sizes = RingSizes { file: 0, rings: vec![if chunked { 4 } else { 0 }; rings.len()] };
+        peer.write_all(&Frame::Opened { name: "t.dat".to_owned(), sizes }.bytes()).unwrap();
+        then(&mut peer);
+    });
+    port
+}
+
+fn frame(peer: &mut TcpStream) -> Frame {
+    let mut header = [0; FrameHeader::SIZE];
+    peer.read_exact(&mut header).unwrap();
+    let header = FrameHeader::read(&header).unwrap();
+    let mut body = vec![0; header.body];
+    peer.read_exact(&mut body).unwrap();
+    Frame::read(header, &body).unwrap()
+}
+
+#[test]
+fn a_listener_that_has_what_it_was_not_sent_is_not_believed() {
+    let Some((_, _guard)) = kernel() else { return };
+    let stored = |peer: &mut TcpStream| {
+        let rings = vec![1 << 40; 64];
+        peer.write_all(&Frame::Stored(RingSizes { file: 0, rings }).bytes()).unwrap();
+    };
+    let done = |peer: &mut TcpStream| peer.write_all(&Frame::Done(1).bytes()).unwrap();
+    for (nth, says) in ["is complete, which has not ended", "bytes of a ring, of which"].into_iter().enumerate() {
+        let env = TestEnvironment::new();
+        let port = faulty_listener(move |peer| if nth == 0 { done(peer) } else { stored(peer) });
+        let out = env.rtrace(&words(&port, &[], &kills(PRODUCED as u32)));
+        out.complains_with(says);
+        assert_eq!(out.status(), Some(4), "{}", out.stderr());
+        let [events, discarded, lost] = counts(&env);
+        assert_eq!((events + lost, discarded), (PRODUCED, events), "all is counted, none of it is there");
+    }
+}
+
+#[test]
+fn a_signal_after_the_end_gives_a_silent_listener_up() {
+    let Some((_, _guard)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let (tell, ended) = std::sync::mpsc::channel();
+    let port = faulty_listener(move |peer| {
+        while !matches!(frame(peer), Frame::File { .. }) {}
+        // The command has ended once the chunks are asked for.
+        while !matches!(frame(peer), Frame::Alive) {}
+        tell.send(()).unwrap();
+        let _ = std::io::copy(peer, &mut std::io::sink());
+    });
+    let sender = start(&env, port.parse().unwrap(), &kills(PRODUCED as u32));
+    ended.recv_timeout(Duration::from_secs(60)).expect("it waits for the listener");
+    let begun = Instant::now();
+    let pid = Pid::from_raw(sender.id().cast_signed());
+    let gone = || !Path::new(&format!("/proc/{pid}/task")).exists() || sender_is_over(pid);
+    while !gone() {
+        let _ = kill(pid, Signal::SIGINT);
+        std::thread::sleep(Duration::from_millis(100));
+        assert!(begun.elapsed() < Duration::from_secs(25), "the listener would be waited for 30 s");
+    }
+    let out = sender.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert!(said.contains("given up at a signal"), "{said}");
+    assert_eq!(out.status.code(), Some(4), "{said}");
+}
+
+/// True of a process that has ended and was not waited for.
+fn sender_is_over(pid: Pid) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(')').next().is_none_or(|rest| rest.trim_start().starts_with('Z'))
 }
 
 /// trace-cmd's listener says nothing when it is done: it closes the connection.

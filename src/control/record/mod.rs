@@ -30,6 +30,7 @@ mod extract;
 mod feed;
 mod former;
 mod functions;
+mod give_up;
 mod header;
 mod languages;
 mod limits;

@@ -150,6 +150,11 @@ impl Output {
     }
 
     /// True if there is no file on this machine.
+    pub(super) fn other_end(&self) -> Option<Arc<dyn Remote>> {
+        self.remote.clone()
+    }
+
+    /// True if it leaves no file here.
     pub(super) fn is_remote(&self) -> bool {
         self.remote.is_some()
     }

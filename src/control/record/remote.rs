@@ -23,6 +23,9 @@ pub trait Remote: Debug + Send + Sync {
     /// If it will come to nothing.
     fn file(&self, id: u64, bytes: Vec<u8>) -> io::Result<()>;
 
+    /// Waits no longer: what is not confirmed by now is lost. Nothing if it never waits long.
+    fn give_up(&self) {}
+
     /// Waits until all is written.
     ///
     /// # Errors

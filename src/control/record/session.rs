@@ -10,6 +10,7 @@ use super::drain::{Drain, Progress};
 use super::draining::Draining;
 use super::ending::{end_of, pass_on};
 use super::error::{PlanError, RecordError, in_full};
+use super::give_up::GiveUpAtSignal;
 use super::limits::{Budget, MIN_RING_SHARE, Reached};
 use super::live_rings::LiveRings;
 use super::marks::marks;
@@ -509,6 +510,9 @@ impl SessionRun<'_> {
             brought;
         let mut error = None;
         self.warn_of_markers();
+        // Those that are there were for the recording, and its command.
+        pass_on(&self.signals, child.as_mut());
+        let watch = self.output.other_end().map(|remote| GiveUpAtSignal::start(&self.signals, remote));
         let removed = self.output.was_removed();
         for drained in drained.iter_mut().flatten() {
             drained.forget_removed(removed, &mut failures);
@@ -559,6 +563,11 @@ impl SessionRun<'_> {
             match error {
                 None => error = Some(undo.into()),
                 Some(_) => failures.push(in_full(&undo)),
+            }
+        }
+        for arrived in watch.and_then(Result::ok).map(GiveUpAtSignal::end).into_iter().flatten() {
+            if let Some(child) = child.as_mut().filter(|_| arrived.is_for_the_command()) {
+                child.send(arrived.number);
             }
         }
         let timeout = self.plan.timeout.map(|timeout| self.since + timeout);

@@ -110,10 +110,23 @@ impl Remote for ExtendedSender {
         })
     }
 
+    fn give_up(&self) {
+        let why = "given up at a signal, before the listener said that it has all".to_owned();
+        self.queue.change(|state| {
+            if state.done.is_none() {
+                state.failed.get_or_insert(why);
+            }
+        });
+    }
+
     fn finish(&self) -> io::Result<Sent> {
         self.queue.change(|state| state.ended = true);
         let result = self.queue.result();
-        self.join();
+        match result {
+            Ok(_) => self.join(),
+            // It ends by itself, as soon as it looks: that may take it as long as a connection.
+            Err(_) => drop(self.thread.lock().unwrap_or_else(PoisonError::into_inner).take()),
+        }
         result.map(|size| Sent { size: Some(size) }).map_err(io::Error::other)
     }
 }
@@ -255,12 +268,12 @@ impl SenderThread<'_> {
             }
             let goes_on = self.queue.change(|state| match frame {
                 Ok(Frame::Stored(sizes)) => {
-                    state.written(&sizes);
-                    true
+                    state.failed = state.failed.take().or(state.written(&sizes).err());
+                    state.failed.is_none()
                 }
                 Ok(Frame::Alive) => true,
                 Ok(Frame::Done(size)) => {
-                    state.done = Some(size);
+                    state.failed = state.failed.take().or(state.completed(size).err());
                     false
                 }
                 Ok(Frame::Failed(why)) => {
@@ -300,6 +313,7 @@ impl SenderThread<'_> {
                 control.write(&Frame::chunk(ring, at, &data))?;
             } else if state.ended && !end_sent {
                 let sizes = state.sizes();
+                state.end_sent = true;
                 drop(state);
                 end_sent = true;
                 control.write(&Frame::End(sizes).bytes())?;

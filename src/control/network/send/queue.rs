@@ -30,6 +30,8 @@ pub(super) struct QueueState {
     pub(super) urgent: bool,
     /// The recording is over.
     pub(super) ended: bool,
+    /// The listener was told so.
+    pub(super) end_sent: bool,
     /// The connection has ended.
     pub(super) broken: Option<String>,
     /// Size of the complete file at the listener.
@@ -140,14 +142,36 @@ impl QueueState {
     }
 
     /// Takes note of what the listener has written.
-    pub(super) fn written(&mut self, sizes: &RingSizes) {
+    ///
+    /// # Errors
+    /// It was not sent so much.
+    pub(super) fn written(&mut self, sizes: &RingSizes) -> Result<(), String> {
         for (ring, size) in self.rings.iter_mut().zip(&sizes.rings) {
+            let unsent = ring.waiting.get(ring.sent).map_or(ring.end, |next| next.at);
+            if *size > unsent {
+                return Err(format!(
+                    "the listener says that it has {size} bytes of a ring, of which {unsent} were sent"
+                ));
+            }
             while let Some(first) = ring.waiting.front().filter(|first| first.at + first.data.len() as u64 <= *size) {
                 self.queued -= first.data.len();
                 ring.waiting.pop_front();
                 ring.sent = ring.sent.saturating_sub(1);
             }
         }
+        Ok(())
+    }
+
+    /// Takes note that the listener has completed the file, which then has `size` bytes.
+    ///
+    /// # Errors
+    /// It cannot have: it was not told the end.
+    pub(super) fn completed(&mut self, size: u64) -> Result<(), String> {
+        if !self.end_sent {
+            return Err("the listener says that the recording is complete, which has not ended".to_owned());
+        }
+        self.done = Some(size);
+        Ok(())
     }
 
     /// Goes on over a new connection to a listener that has `sizes`.
@@ -155,7 +179,7 @@ impl QueueState {
     /// # Errors
     /// The listener lacks what was confirmed already.
     pub(super) fn resume(&mut self, sizes: &RingSizes) -> Result<(), String> {
-        self.written(sizes);
+        self.written(sizes)?;
         if sizes.rings.len() != self.rings.len() {
             return Err("the listener speaks of other rings".to_owned());
         }
@@ -190,6 +214,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_listener_cannot_have_more_than_it_was_sent() {
+        let queue = SendQueue::default();
+        let ring = queue.change(|state| state.add_ring(4));
+        (0..2).for_each(|_| queue.push(ring, &[0; 10], 4096).unwrap());
+        let sizes = |size| RingSizes { file: 0, rings: vec![size] };
+        queue.change(|state| {
+            assert!(state.written(&sizes(5)).is_err() && state.completed(7).is_err());
+            assert!(state.next().is_some());
+            assert_eq!(state.written(&sizes(14)), Ok(()));
+            assert!(state.written(&sizes(24)).unwrap_err().contains("24 bytes of a ring, of which 14 were sent"));
+            assert!(state.next().is_some());
+            assert_eq!(state.written(&sizes(24)), Ok(()));
+            assert!(state.written(&sizes(25)).is_err());
+            state.end_sent = true;
+            assert_eq!((state.completed(7), state.done), (Ok(()), Some(7)));
+        });
+    }
+
+    #[test]
     fn what_is_not_confirmed_is_sent_again_and_counted_if_it_is_lost() {
         let queue = SendQueue::default();
         let ring = queue.change(|state| state.add_ring(4));
@@ -200,7 +243,7 @@ mod tests {
         let sizes = |size| RingSizes { file: 0, rings: vec![size] };
         let positions = |state: &mut QueueState| std::iter::from_fn(|| state.next().map(|c| c.1)).collect::<Vec<_>>();
         assert_eq!(queue.change(positions), [4, 14, 24]);
-        queue.change(|state| state.written(&sizes(14)));
+        assert_eq!(queue.change(|state| state.written(&sizes(14))), Ok(()));
         assert_eq!(queue.change(positions), Vec::<u64>::new());
         assert_eq!(queue.change(|state| state.resume(&sizes(14))), Ok(()));
         assert_eq!(queue.change(positions), [14, 24]);
