@@ -40,6 +40,12 @@ pub(crate) struct AgentArgs {
     /// Take connections from this address or network too (10.0.0.0/8), or over vsock from this machine (@1); may be repeated
     #[arg(long, value_name = "CIDR|@CID")]
     allow: Vec<Network>,
+    /// Let controllers also set what concerns more than their recording: --top, --poll, --priority, -D, --cmdlines-size and the like
+    ///
+    /// Refused without: the top-level buffer is others' too, a poller or a real-time recorder can keep each CPU busy, and of some
+    /// settings the machine has one (--threshold, --max-graph-depth, those of hwlat, osnoise and timerlat, blk's devices).
+    #[arg(long)]
+    whole_machine: bool,
     /// Go to the background once it listens
     #[arg(short = 'D', long)]
     daemonize: bool,
@@ -103,7 +109,7 @@ impl AgentArgs {
 
     /// Records what a controller asks for.
     fn record(&self, job: AgentJob<'_>, log: &MessageLog) -> Result<String, String> {
-        let mut plan = record::plan_for_controller(job.args)?;
+        let mut plan = record::plan_for_controller(job.args, self.whole_machine)?;
         plan.guests.extend(job.guest);
         plan.output = PathBuf::from(job.remote.place());
         let tracefs = self.tracefs.open_quietly().map_err(|failure| failure.text())?;

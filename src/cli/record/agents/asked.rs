@@ -8,7 +8,7 @@ use rtrace::record::{Compression, Plan};
 
 /// Options of record that an agent takes: what is recorded and how it gets into the ring, and nothing that writes files, runs
 /// commands, or leaves something behind.
-const OF_AGENTS: [&str; 60] = [
+const OF_AGENTS: [&str; 38] = [
     "event",
     "for",
     "filter",
@@ -32,9 +32,37 @@ const OF_AGENTS: [&str; 60] = [
     "children",
     "ignore_unknown",
     "verbose",
-    "max_graph_depth",
+    "max_latency",
+    "all_formats",
+    "quiet",
+    "duration",
+    "own_threads",
+    "compression",
+    "date",
+    "ts_offset",
+    "nosplice",
+    "sleep",
+    "proc_map",
+    "tsc2nsec",
+    // The controller's own, which trace-cmd sends along.
+    "name",
+    "tsync_interval",
+    "no_fifos",
+];
+
+/// Options that concern more than the recording: the buffer that others use, CPUs kept busy, settings of which the machine has
+/// one of each. An agent takes them with `--whole-machine` only.
+const OF_THE_MACHINE: [&str; 22] = [
+    "top",
+    "priority",
+    "poll",
+    "no_functions",
+    "no_ftrace",
+    "ftrace",
     "cmdlines_size",
+    "max_graph_depth",
     "threshold",
+    "devices",
     "hwlat_width",
     "hwlat_window",
     "hwlat_mode",
@@ -47,33 +75,10 @@ const OF_AGENTS: [&str; 60] = [
     "timerlat_period",
     "timerlat_align",
     "print_stack",
-    "max_latency",
-    "no_functions",
-    "no_ftrace",
-    "ftrace",
-    "all_formats",
-    "quiet",
-    "duration",
-    "top",
-    "own_threads",
-    "priority",
-    "compression",
-    "date",
-    "ts_offset",
-    "nosplice",
-    "poll",
-    "sleep",
-    "proc_map",
-    "tsc2nsec",
-    "devices",
-    // The controller's own, which trace-cmd sends along.
-    "name",
-    "tsync_interval",
-    "no_fifos",
 ];
 
 /// The plan of what a controller asks for with `words`; else why this machine does not do it.
-pub(crate) fn plan_for_controller(words: &[String]) -> Result<Plan, String> {
+pub(crate) fn plan_for_controller(words: &[String], whole_machine: bool) -> Result<Plan, String> {
     let message = |error: clap::Error| error.to_string().trim().trim_start_matches("error: ").to_owned();
     let command = RecordArgs::augment_args(Command::new("record").no_binary_name(true));
     let matches = command.try_get_matches_from(words).map_err(message)?;
@@ -81,8 +86,15 @@ pub(crate) fn plan_for_controller(words: &[String]) -> Result<Plan, String> {
     let ids = matches.ids().map(|id| id.as_str());
     // Groups stand among the ids, without a source that could be asked for.
     let known = |id: &&str| matches.try_contains_id(id).is_ok();
-    if let Some(other) = ids.filter(known).filter(given).find(|id| !OF_AGENTS.contains(id) && !is_group(id)) {
+    let taken = |id: &&str| OF_AGENTS.contains(id) || is_group(id) || whole_machine && OF_THE_MACHINE.contains(id);
+    if let Some(other) = ids.filter(known).filter(given).find(|id| !taken(id)) {
         return Err(match other {
+            other if OF_THE_MACHINE.contains(&other) => {
+                let other = other.replace('_', "-");
+                format!(
+                    "`{other}` concerns more than a recording: this agent takes it with its option --whole-machine only"
+                )
+            }
             // An option that record does not know begins a command, too.
             "command" => match words.iter().find(|word| word.starts_with("--") && *word != "--" && is_unknown(word)) {
                 Some(option) => format!("record has no option {option}"),
@@ -117,7 +129,8 @@ mod tests {
 
     #[test]
     fn an_agent_records_and_does_nothing_else() {
-        let plan = |line: &str| plan_for_controller(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let plan = |line: &str| plan_for_controller(&words(line), false);
         let made = plan("-C mono -e sched -f pid==1 -b 512 -O nooverwrite --date --quiet -e irq").unwrap();
         assert_eq!((made.buffers[0].events.len(), made.compression, made.date), (2, Compression::None, true));
         plan("-C local --name vm --tsync-interval -1 --nofifos -e sched").unwrap();
@@ -136,5 +149,12 @@ mod tests {
             let why = plan(line).unwrap_err();
             assert!(why.contains(says), "{line}: {why}");
         }
+        for line in ["--top", "--poll", "-r 99", "-D", "--cmdlines-size 4096", "--threshold 5", "--max-graph-depth 2"] {
+            let line = format!("-e sched {line}");
+            let why = plan(&line).unwrap_err();
+            assert!(why.contains("concerns more than a recording"), "{line}: {why}");
+            plan_for_controller(&words(&line), true).unwrap();
+        }
+        assert!(plan_for_controller(&words("-e sched -k"), true).is_err());
     }
 }
