@@ -5,6 +5,7 @@ use super::exit::{Exit, Failure};
 use super::log::MessageLog;
 use super::terminal::note;
 use anyhow::{Context, anyhow};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use rtrace::internal::network::listen::{ListenNotice, ListenOptions, Listener};
 use rtrace::internal::network::{Address, Network};
 use rtrace::record::Signals;
@@ -118,6 +119,13 @@ fn facts(notice: &ListenNotice) -> Value {
     }
 }
 
+/// Raises the limit of open files to that which the administrator set: each ring of a sender is one.
+fn as_many_files_as_allowed() {
+    if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard); // with less there is room for less
+    }
+}
+
 /// Serves until a signal ends it.
 pub(crate) fn run(args: &ListenArgs) -> Result<Exit, Failure> {
     if args.allow.iter().any(|network| network.is_vsock() != args.vsock) {
@@ -146,6 +154,7 @@ pub(crate) fn run(args: &ListenArgs) -> Result<Exit, Failure> {
         true => Address::Vsock { cid: Address::ANY, port: args.port.into() },
         false => Address::Ip(SocketAddr::new(bind, args.port)),
     };
+    as_many_files_as_allowed();
     let listener = Listener::bind(address, options).with_context(|| format!("failed to listen on {address}"))?;
     let address = listener.address().context("failed to listen")?;
     let log = MessageLog::open(args.log.as_deref(), args.json)?;

@@ -266,13 +266,39 @@ fn hostile_peers_cost_their_session_only() {
     drop(held);
     (0..9).for_each(|_| drop(listening.says("refused")));
     assert_eq!(fs::read_dir(env.path()).unwrap().count(), 0, "nothing is left of them");
+    // One that wants more than half of what there is gets nothing, before anything is made for it.
+    let rings = (0..10_000).map(|cpu| rtrace::internal::network::wire::RingId { buffer: String::new(), cpu }).collect();
+    let open = Frame::Open { id: 7, chunked: true, name: String::new(), rings };
+    for bytes in [[&b"-1V3+rtrace-1\0"[..], &open.bytes()].concat(), b"4096\x004096\x000\0".to_vec()] {
+        let mut greedy = connect(port);
+        greedy.write_all(&bytes).unwrap();
+        let why = listening.says("one machine gets");
+        assert!(why.contains("it needs 1"), "{why}");
+        assert_eq!(fs::read_dir(env.path()).unwrap().count(), 0);
+        assert!(ports_of(listening.pid()) < 10);
+    }
+    // Of one that has sent nothing when it goes there is nothing left either.
+    let rings = vec![rtrace::internal::network::wire::RingId { buffer: String::new(), cpu: 0 }];
+    let open = Frame::Open { id: 7, chunked: true, name: String::new(), rings };
+    let mut early = connect(port);
+    early.write_all(&[&b"-1V3+rtrace-1\0"[..], &open.bytes()].concat()).unwrap();
+    listening.says("records to");
+    drop(early);
+    listening.says("it had sent nothing, and the file is removed");
+    assert_eq!(fs::read_dir(env.path()).unwrap().count(), 0);
     // A stranger's data connection is not the sender's; the session goes on.
     let (mut stream, ports) = v3(port, pieces.cpus.len() as u32, &["tcp"]);
     send_metadata(&mut stream, &pieces.metadata);
     send_data(&pieces, &ports);
     stream.write_all(&Message::Close.bytes()).unwrap();
     listening.says("2,324 events, complete");
-    assert_eq!(listening.end().0, Some(0));
+    assert_eq!(listening.end().0, Some(4), "one recording lacks all");
+}
+
+/// Number of sockets that a process has open.
+fn ports_of(pid: nix::unistd::Pid) -> usize {
+    let open = fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
+    open.filter(|fd| fs::read_link(fd.path()).is_ok_and(|to| to.to_string_lossy().starts_with("socket:"))).count()
 }
 
 #[test]

@@ -16,8 +16,6 @@ use std::net::UdpSocket;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// The ports that trace-cmd uses; firewalls may be open for them.
-const PORTS: std::ops::Range<u16> = 1500..6001;
 /// Data that is older than this is stored although its chunk is not full.
 const AGE: Duration = Duration::from_millis(500);
 /// After the end of the recording, the time without a datagram after which none is expected any more.
@@ -41,6 +39,9 @@ pub(in crate::control::network) enum DataSocket {
 }
 
 impl DataSocket {
+    /// The ports that trace-cmd uses; firewalls may be open for them.
+    pub(in crate::control::network) const PORTS: std::ops::Range<u16> = 1500..6001;
+
     /// Binds a socket for each of `cpus` to free ports of this machine as `local`, in the order of the CPUs. Over IP `tcp` chooses
     /// streams.
     pub(in crate::control::network) fn bind_all(
@@ -54,7 +55,8 @@ impl DataSocket {
         } else {
             SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.subsec_micros() as usize)
         };
-        let (before, after) = (PORTS.take(first % PORTS.len()), PORTS.skip(first % PORTS.len()));
+        let (before, after) =
+            (Self::PORTS.take(first % Self::PORTS.len()), Self::PORTS.skip(first % Self::PORTS.len()));
         let mut ports = after.chain(before);
         (0..cpus).map(|_| Self::bind(local, &mut ports, tcp)).collect()
     }

@@ -3,6 +3,7 @@
 use super::error::SessionError;
 use super::files;
 use super::notice::{EndedSession, ListenNotice, Protocol};
+use super::share::Share;
 use super::shared::ListenerState;
 use crate::base::abi::Abi;
 use crate::control::network::incoming::{
@@ -23,6 +24,8 @@ use std::time::Duration;
 const METADATA: Duration = Duration::from_secs(120);
 /// The most counts of rings that a session keeps: one for each CPU.
 const MOST_COUNTS: usize = 8192;
+/// Descriptors of a CPU's data: its port, its connection, its spool.
+const OF_A_CPU: usize = 3;
 /// No limit: a recording may be quiet for days.
 const NEVER: Duration = Duration::MAX;
 
@@ -43,6 +46,7 @@ pub(super) fn v3(
         Message::TraceInit(init) => init,
         _ => return Err(refuse(&control, "its first message is not TINIT")),
     };
+    let _shares = shares(shared, &peer, init.cpus).map_err(|why| refuse(&control, &why))?;
     let sockets = DataSocket::bind_all(&control.stream().local()?.host(), init.cpus, init.is_tcp())?;
     let ports: Vec<u16> = sockets.iter().map(|socket| socket.1).collect();
     shared.log(&agreed(peer, &init, &ports));
@@ -157,6 +161,7 @@ pub(super) fn v1(
         options.push(control.bytes(len, &mut tick)?);
     }
     let init = V1::init(cpus, page_size, &options).map_err(wire)?;
+    let _shares = shares(shared, &peer, init.cpus).map_err(SessionError::Refused)?;
     let sockets = DataSocket::bind_all(&control.stream().local()?.host(), init.cpus, init.is_tcp())?;
     let ports: Vec<u16> = sockets.iter().map(|socket| socket.1).collect();
     shared.log(&agreed(peer, &init, &ports));
@@ -164,7 +169,7 @@ pub(super) fn v1(
     let (path, file) = files::create(&shared.options.dir, &shared.options.name, peer).map_err(not_stored)?;
     let made = ProvisionalFile(Some(path.clone()));
     let mut metadata = IncomingMetadata::new(&path, shared.options.max_size.map(|size| size.0)).map_err(not_stored)?;
-    control.silence = NEVER;
+    control.silence = METADATA;
     let session = ListenerSession::new(shared, peer, Protocol::V1, path, &init);
     let incoming = &session.incoming;
     let (phase, progress) = (Phase::default(), incoming.progress());
@@ -178,6 +183,8 @@ pub(super) fn v1(
             match control.read(&mut piece, &mut tick) {
                 Ok(0) => break None,
                 Ok(read) => {
+                    // Its description began, which comes at once or not at all.
+                    control.silence = NEVER;
                     if let Err(error) = metadata.add(&piece[..read]) {
                         break Some(error.to_string());
                     }
@@ -215,6 +222,13 @@ pub(super) fn v1(
 fn agreed(peer: Address, init: &TraceInit, ports: &[u16]) -> ListenNotice {
     let data = Some((init.page_size, ports.to_vec()));
     ListenNotice::Agreed { peer, rings: ports.len(), data, datagrams: !init.is_tcp() }
+}
+
+/// Takes what the data of `cpus` needs, before any of it is made; else says why not.
+fn shares<'a>(shared: &'a ListenerState<'_>, peer: &Address, cpus: u32) -> Result<[Share<'a>; 2], String> {
+    let (host, cpus) = (peer.host(), cpus as usize);
+    let descriptors = shared.descriptors.take(&host, cpus.saturating_mul(OF_A_CPU))?;
+    Ok([descriptors, shared.ports.take(&host, cpus)?])
 }
 
 /// The message of a failure to a sender: trace-cmd's know one word for it.

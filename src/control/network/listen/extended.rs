@@ -33,6 +33,8 @@ pub(super) fn session(shared: &ListenerState<'_>, mut control: Patient, peer: Ad
     };
     control.silence = SILENCE;
     shared.log(&ListenNotice::Agreed { peer, rings: rings.len(), data: None, datagrams: false });
+    // Before anything is made for them.
+    let _share = shared.descriptors.take(&peer.host(), rings.len()).map_err(|why| refuse(&control, &why))?;
     let stream = || control.stream().try_clone();
     let most = shared.options.max_size.map(|size| size.0);
     if name.is_empty() {
@@ -45,7 +47,7 @@ pub(super) fn session(shared: &ListenerState<'_>, mut control: Patient, peer: Ad
             Ok(recording) => serve(shared, &control, peer, recording, false),
             Err(error) => {
                 let _ = std::fs::remove_file(path);
-                shared.release(&name, None);
+                shared.release(&name);
                 Err(match error {
                     StoreError::Refused(_) => refuse(&control, &error.to_string()),
                     _ => unable(&control, error.to_string()),
@@ -62,11 +64,11 @@ pub(super) fn session(shared: &ListenerState<'_>, mut control: Patient, peer: Ad
     match UnfinishedRecording::find(&path, id, &rings, most) {
         Ok(FoundFile::Unfinished(recording)) => serve(shared, &control, peer, recording, true),
         Ok(FoundFile::Complete(size, rings)) => {
-            shared.release(&name, None);
+            shared.release(&name);
             confirm(shared, &control, name, size, &rings)
         }
         Err(error) => {
-            shared.release(&name, None);
+            shared.release(&name);
             Err(refuse(&control, &format!("cannot go on with {name}: {error}")))
         }
     }
@@ -128,11 +130,19 @@ fn serve(
         Err(error) => ConnectionEnd::Gone(error),
     };
     let there = recording.sizes();
+    if let (ConnectionEnd::Gone(error), 0) = (&end, there.file) {
+        // Nothing to come back to.
+        recording.remove();
+        shared.release(&name);
+        let why = format!("{error}; it had sent nothing, and the file is removed");
+        ended(shared, &name, 0, Some(why));
+        return Ok(());
+    }
     let path = recording.release();
     match end {
         ConnectionEnd::Complete(sizes) if sizes == there => match recover(&path) {
             Ok(Recovered::Finished { written, .. }) => {
-                shared.release(&name, None);
+                shared.release(&name);
                 let (file, size) = (name.clone(), written.file_size);
                 let trace = std::fs::File::open(&path).ok().and_then(|file| Trace::open_lazily(file, false).ok());
                 let events = trace.and_then(|trace| trace.indexed_events());
@@ -144,7 +154,7 @@ fn serve(
                     Err(error) => full(&error),
                     Ok(_) => "its table of spools is missing".to_owned(),
                 };
-                shared.release(&name, None);
+                shared.release(&name);
                 let why = format!("failed to complete the file: {why}; `rtrace recover` completes it");
                 ended(shared, &name, size_of_file(&path), Some(why.clone()));
                 let _ = control.write(&Frame::Failed(why).bytes());
@@ -156,9 +166,11 @@ fn serve(
             finish_as_incomplete(shared, &path, &name, why);
         }
         ConnectionEnd::Gone(error) => {
-            let deadline = (!shared.is_stopped()).then(|| Instant::now() + shared.options.wait);
             shared.log(&ListenNotice::Interrupted { file: name.clone(), why: error.to_string() });
-            shared.release(&name, deadline);
+            match shared.is_stopped() {
+                true => shared.release(&name),
+                false => shared.await_sender(&name, &peer.host(), Instant::now() + shared.options.wait),
+            }
         }
         ConnectionEnd::Unable(error) => {
             let _ = control.write(&Frame::Failed(error.to_string()).bytes());
@@ -229,7 +241,7 @@ fn finish_as_incomplete(shared: &ListenerState<'_>, path: &Path, name: &str, why
             (size_of_file(path), format!("{why}; not completed, `rtrace recover` does that: {}", full(&error)))
         }
     };
-    shared.release(name, None);
+    shared.release(name);
     ended(shared, name, size, Some(why));
 }
 

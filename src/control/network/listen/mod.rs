@@ -12,6 +12,7 @@ mod listener;
 mod notice;
 mod options;
 mod recording;
+mod share;
 mod shared;
 
 pub use listener::Listener;

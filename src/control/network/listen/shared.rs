@@ -2,8 +2,10 @@
 
 use super::notice::{EndedSession, ListenNotice};
 use super::options::ListenOptions;
+use super::share::Shares;
+use crate::control::network::incoming::DataSocket;
 use crate::control::network::patient::ConnectionError;
-use crate::control::network::transport::{Address, Stream};
+use crate::control::network::transport::{Address, Host, Stream};
 use std::collections::HashMap;
 use std::net::Shutdown;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -23,6 +25,10 @@ pub(super) struct ListenerState<'a> {
     pub(super) stop: AtomicBool,
     /// Recordings that ended without all that there was.
     pub(super) incomplete: AtomicU64,
+    /// Of its process, for rings.
+    pub(super) descriptors: Shares,
+    /// For the data of trace-cmd's senders.
+    pub(super) ports: Shares,
     recordings: Mutex<HashMap<String, SessionState>>,
     changed: Condvar,
 }
@@ -32,8 +38,8 @@ pub(super) struct ListenerState<'a> {
 enum SessionState {
     /// A session has it.
     Held(Stream),
-    /// Its sender went away; it is completed at that time.
-    Waiting(Instant),
+    /// Its sender, of that machine, went away; it is completed at that time.
+    Waiting(Instant, Host),
     /// It is being completed.
     Finishing,
 }
@@ -45,6 +51,8 @@ impl<'a> ListenerState<'a> {
             log,
             stop: AtomicBool::new(false),
             incomplete: AtomicU64::new(0),
+            descriptors: Shares::of_descriptors(options.max_sessions),
+            ports: Shares::new("data ports", DataSocket::PORTS.len()),
             recordings: Mutex::default(),
             changed: Condvar::new(),
         }
@@ -90,7 +98,7 @@ impl<'a> ListenerState<'a> {
             match recordings.get(file) {
                 Some(SessionState::Held(older)) => drop(older.shutdown(Shutdown::Both)),
                 Some(SessionState::Finishing) => {}
-                Some(SessionState::Waiting(_)) | None => {
+                Some(SessionState::Waiting(..)) | None => {
                     recordings.insert(file.to_owned(), SessionState::Held(stream));
                     return true;
                 }
@@ -103,13 +111,20 @@ impl<'a> ListenerState<'a> {
         }
     }
 
-    /// Lets go of it; its sender may come back until `deadline`, if there is one.
-    pub(super) fn release(&self, file: &str, deadline: Option<Instant>) {
+    /// Lets go of it.
+    pub(super) fn release(&self, file: &str) {
+        self.recordings().remove(file);
+        self.changed.notify_all();
+    }
+
+    /// Lets go of it until `deadline`: its sender, of `host`, may come back. At once if as many of that machine wait as one may have
+    /// of the sessions.
+    pub(super) fn await_sender(&self, file: &str, host: &Host, deadline: Instant) {
         let mut recordings = self.recordings();
-        match deadline {
-            Some(deadline) => drop(recordings.insert(file.to_owned(), SessionState::Waiting(deadline))),
-            None => drop(recordings.remove(file)),
-        }
+        let waits = |state: &&SessionState| matches!(state, SessionState::Waiting(_, of) if of.is_same(host));
+        let most = self.options.max_sessions.div_ceil(2);
+        let deadline = if recordings.values().filter(waits).count() < most { deadline } else { Instant::now() };
+        recordings.insert(file.to_owned(), SessionState::Waiting(deadline, *host));
         self.changed.notify_all();
     }
 
@@ -119,7 +134,7 @@ impl<'a> ListenerState<'a> {
         let now = Instant::now();
         let mut expired = Vec::new();
         for (file, state) in self.recordings().iter_mut() {
-            if matches!(state, SessionState::Waiting(deadline) if *deadline <= now) {
+            if matches!(state, SessionState::Waiting(deadline, _) if *deadline <= now) {
                 *state = SessionState::Finishing;
                 expired.push(file.clone());
             }

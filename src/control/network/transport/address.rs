@@ -20,7 +20,7 @@ pub enum Address {
 }
 
 /// A machine, as its addresses tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::control::network) enum Host {
     /// Over IP.
     Ip(IpAddr),
