@@ -12,7 +12,7 @@ use plan::{SplitStep, plan};
 use rtrace::internal::trace_dat::Trace;
 use rtrace::internal::trace_dat::write::{CopiedPart, Edit, NewFile, PartWriter, StreamIndex, Version, split_edited};
 use rtrace::recording::Query;
-use rtrace::units::{CpuId, counted, parse_duration};
+use rtrace::units::{CpuId, counted, grouped, parse_duration};
 use serde_json::json;
 use std::fs::File;
 use std::ops::Range;
@@ -125,6 +125,8 @@ fn time(text: &str) -> Result<u64, String> {
     whole.checked_mul(1_000_000_000).and_then(|ns| ns.checked_add(part)).ok_or_else(bad)
 }
 
+/// The most parts of a recording: each is a file that describes all events, a megabyte or so, and the last number has four digits.
+const MOST_PARTS: usize = 9_999;
 /// Number of parts written in one pass over the file.
 const AT_ONCE: usize = 64;
 
@@ -180,6 +182,11 @@ fn cut(
     let mut slices = plan(trace, &streams, step, window, &mut |found| damage.note(input, &found))?;
     if !args.repeat {
         slices.truncate(1);
+    }
+    if slices.len() > MOST_PARTS {
+        let (parts, most) = (grouped(slices.len() as u64), grouped(MOST_PARTS as u64));
+        let error = anyhow!("that would make {parts} files, and {most} are the most");
+        return Err(Failure::new(Exit::Usage, error).hint("a longer step, or START and END, make fewer."));
     }
     let name = args.output.as_deref().unwrap_or(input);
     let path_of = |number: usize| {
