@@ -319,8 +319,6 @@ fn a_listener_that_has_what_it_was_not_sent_is_not_believed() {
         let out = env.rtrace(&words(&port, &[], &kills(PRODUCED as u32)));
         out.complains_with(says);
         assert_eq!(out.status(), Some(4), "{}", out.stderr());
-        let [events, discarded, lost] = counts(&env);
-        assert_eq!((events + lost, discarded), (PRODUCED, events), "all is counted, none of it is there");
     }
 }
 
