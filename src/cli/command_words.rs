@@ -4,14 +4,21 @@
 //! Their options may follow their events, so clap cannot tell where CMD begins. It begins at the first word that is neither
 //! an option, nor an option's value, nor an event or trigger.
 //!
+//! A recording as their first word, of `split` and of `analyze` is the input.
+//!
 //! `--top N` of these and of `profile` is `--limit N`, as of `analyze`: `--top` alone is the top-level buffer.
 
+use super::trace_file::is_recording;
 use clap::{Arg, ArgAction, Command};
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 /// The command line with `--` before CMD, a number of rows by one name, and no options of `diff` after `--`.
 pub(crate) fn separated(mut words: Vec<OsString>, root: fn() -> Command) -> Vec<OsString> {
     let Some(name) = words.get(1).and_then(|word| word.to_str()).map(str::to_owned) else { return words };
+    if matches!(name.as_str(), "hist" | "latency" | "profile" | "split" | "analyze") {
+        name_input(&mut words, &name);
+    }
     if !matches!(name.as_str(), "hist" | "latency" | "profile" | "diff") {
         return words;
     }
@@ -33,6 +40,14 @@ pub(crate) fn separated(mut words: Vec<OsString>, root: fn() -> Command) -> Vec<
         words.insert(at + 2, "--".into());
     }
     words
+}
+
+/// A recording as the first word after the command's name is its input, where FILE is otherwise an option's value; of
+/// `analyze`, with all its questions.
+fn name_input(words: &mut Vec<OsString>, name: &str) {
+    if words.get(2).is_some_and(|word| is_recording(Path::new(word))) {
+        words.insert(2, if name == "analyze" { "all".into() } else { "--input".into() });
+    }
 }
 
 /// Makes `--top N`, `--top=N` before CMD `--limit=N`.

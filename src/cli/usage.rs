@@ -11,6 +11,24 @@ use std::num::ParseIntError;
 /// Most values that an error names; of more, the nearest alone.
 const MOST_NAMED: usize = 24;
 
+/// Commands that change what is traced: none is ever a guess.
+const CHANGING: [&str; 6] = ["start", "set", "stop", "restart", "clear", "reset"];
+
+/// Words of other programs for `remove`.
+const REMOVE: [&str; 4] = ["delete", "del", "rm", "destroy"];
+
+/// Words of other programs for commands, with those of rtrace.
+const MEANT: [(&[&str], &str); 5] = [
+    (&["top", "watch"], "`rtrace stream` prints events as they happen, `rtrace profile` what tasks do meanwhile."),
+    (
+        &["view", "timeline", "tui", "gui"],
+        "`rtrace report FILE` prints a recording, `rtrace convert FILE OUT.pftrace` is for a viewer.",
+    ),
+    (&["script", "print", "cat"], "`rtrace report FILE` prints a recording."),
+    (&["info", "summary"], "`rtrace report --summary FILE` says what a recording holds."),
+    (&["flamegraph", "flamegraphs"], "did you mean `flame`?"),
+];
+
 /// The message for standard error, with its line feed. `root` is the command line as clap knows it.
 pub(crate) fn message(answer: &clap::Error, root: &Command) -> String {
     let rendered = answer.render().to_string();
@@ -63,7 +81,11 @@ fn worded(answer: &clap::Error, command: &Command, (name, root): (&str, &Command
             let word = one(answer, ContextKind::InvalidSubcommand)?;
             let names =
                 command.get_subcommands().filter(|c| !c.is_hide_set()).flat_map(Command::get_name_and_visible_aliases);
-            let hint = did_you_mean(&word, names);
+            let meant = MEANT.iter().find(|(words, _)| words.contains(&word.as_str()));
+            let hint = meant.map(|(_, hint)| (*hint).to_owned()).filter(|_| std::ptr::eq(command, root));
+            let removes = REMOVE.contains(&word.as_str()) && command.find_subcommand("remove").is_some();
+            let hint = hint.or_else(|| removes.then(|| "did you mean `remove`?".to_owned()));
+            let hint = hint.or_else(|| did_you_mean(&word, names.filter(|name| !CHANGING.contains(name))));
             (format!("unknown command `{word}`"), hint)
         }
         ErrorKind::InvalidValue => {

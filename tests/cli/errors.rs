@@ -5,6 +5,10 @@ use crate::common::environment::TestEnvironment;
 
 /// Arguments; exit code; what the message must say.
 const MISTAKES: &[(&str, i32, &[&str])] = &[
+    ("top", 2, &["unknown command `top`", "`rtrace stream` prints events"]),
+    ("stopp", 2, &["unknown command `stopp`", "`rtrace --help` shows all"]),
+    ("view FILE", 2, &["unknown command `view`", "OUT.pftrace"]),
+    ("instance delete x", 2, &["unknown command `delete`", "did you mean `remove`?"]),
     ("recrod", 2, &["unknown command `recrod`", "did you mean `record`?"]),
     ("--versoin", 2, &["unknown option `--versoin`", "did you mean `--version`?"]),
     ("record --durtion 3 -e sched", 2, &["unknown option `--durtion`", "did you mean `--duration`?"]),
@@ -63,6 +67,8 @@ const MISTAKES: &[(&str, i32, &[&str])] = &[
     ("hist -i nosuch.dat sched_switch -k next_pid", 1, &["failed to read nosuch.dat"]),
     ("hist -i FILE sched:sched_switch", 2, &["--key is missing", "as in `--key next_comm`"]),
     ("latency -i FILE sched_switch sched_switch --by pid", 2, &["has no field `pid`", "; `common_pid` is the task"]),
+    ("hist FILE sched:sched_switch", 2, &["--key is missing", "as in `--key next_comm`"]),
+    ("latency FILE sched_switch sched_switch --by pid", 2, &["has no field `pid`", "; `common_pid` is the task"]),
     ("latency a", 2, &["needs 2 values, and 1 was given"]),
     ("latency -i nosuch.dat a:b c:d --by e", 1, &["failed to read nosuch.dat"]),
     ("synth sql", 2, &["is missing"]),
@@ -108,6 +114,31 @@ fn every_mistake_is_named_with_what_to_type_next() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A recording as the first word is the input, as after -i.
+#[test]
+fn a_recording_is_the_input_of_each_command() {
+    let env = TestEnvironment::new();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/traces/vm-6.1/trig.dat");
+    for (given, meant) in [
+        ("hist FILE sched:sched_switch -k next_comm", "hist -i FILE sched:sched_switch -k next_comm"),
+        (
+            "latency FILE sched_switch sched_switch --by next_pid=prev_pid",
+            "latency -i FILE sched_switch sched_switch --by next_pid=prev_pid",
+        ),
+        ("profile FILE --limit 3", "profile --input FILE --limit 3"),
+        ("analyze FILE --top 3", "analyze all FILE --top 3"),
+    ] {
+        let print = |line: &str| {
+            let args: Vec<&str> = line.split(' ').map(|word| if word == "FILE" { file } else { word }).collect();
+            let printed = env.rtrace(&args);
+            (printed.status(), printed.stdout())
+        };
+        let (status, text) = print(meant);
+        assert!(status == Some(0) && text.lines().count() > 2, "{meant}: {status:?} {text}");
+        assert_eq!(print(given), (status, text), "{given}");
+    }
 }
 
 /// A query without a result says what there is.
