@@ -69,7 +69,7 @@ fn verdicts_and_exit_codes() {
         (&["count(block:block_rq_issue) == 0"], 4, "no event matches `block:block_rq_issue`"),
         (&["max(syscall()) < 1s"], 4, "no system calls were recorded"),
         (&["max(io()) < 1s"], 4, "block:block_rq_complete was not recorded"),
-        // A failure counts more than what is not known.
+        // A failure counts more than what is unknown.
         (&["max(io()) < 1s", "lost > 0"], 3, "2 assertions: 0 pass, 1 fail, 1 indeterminate"),
         (&["run(find) / duration > 97%", "run(1525) <= duration"], 0, "found 0.976, wanted > 0.97"),
         (&["count(sched:sched_switch) / duration - 1/s < 10000/s"], 0, "wanted < 10000 /s"),
@@ -271,7 +271,7 @@ fn an_interval_with_an_unknown_end_bounds_what_is_known() {
     let [least, middle, most] = value(1);
     assert!(least < middle && middle < most && most <= observed, "{least} {middle} {most}");
     let outcome = env.rtrace(&["check", "-a", &limit]);
-    outcome.exits(4).prints_with("more intervals are not known: an event is missing");
+    outcome.exits(4).prints_with("more intervals are unknown: an event is missing");
 }
 
 /// Any flipped bit that may have hidden an event is reported: nothing passes then, nor does a duration fail, which may span

@@ -137,11 +137,11 @@ fn extremes_are_those_of_runs() {
         let line: Vec<&str> = line.split(' ').collect();
         env.rtrace(&[&line[..1], &metrics, &line[1..]].concat())
     };
-    diff(&base, &same).exits(0).prints_with("2 metrics: 0 worse, 0 better, 2 same, 0 inconclusive");
-    diff(&base, &slow).exits(3).prints_with("2 metrics: 2 worse, 0 better, 0 same, 0 inconclusive");
-    diff(&slow, &base).exits(0).prints_with("2 metrics: 0 worse, 2 better, 0 same, 0 inconclusive");
+    diff(&base, &same).exits(0).prints_with("2 metrics: 0 worse, 0 better, 2 same, 0 indeterminate");
+    diff(&base, &slow).exits(3).prints_with("2 metrics: 2 worse, 0 better, 0 same, 0 indeterminate");
+    diff(&slow, &base).exits(0).prints_with("2 metrics: 0 worse, 2 better, 0 same, 0 indeterminate");
     // One new run is held against the spread of the base's.
-    diff(&base, &slow[..1]).exits(3).prints_with("2 metrics: 2 worse, 0 better, 0 same, 0 inconclusive");
+    diff(&base, &slow[..1]).exits(3).prints_with("2 metrics: 2 worse, 0 better, 0 same, 0 indeterminate");
     diff(&base[..1], &slow[..1]).exits(4).prints_with("an extreme occurs once in a run");
 }
 
@@ -154,7 +154,7 @@ fn verdicts_and_exit_codes() {
     let worse = ["--metric", "mean(wait())", "--fail-on", "worse"];
     diff(&env, &["a.dat"], &["b.dat"], &worse)
         .exits(0)
-        .prints_with("1 metric: 0 worse, 0 better, 1 same, 0 inconclusive");
+        .prints_with("1 metric: 0 worse, 0 better, 1 same, 0 indeterminate");
     diff(&env, &["a.dat"], &["slow.dat"], &worse).exits(3).prints_with("worse");
     diff(&env, &["a.dat"], &["slow.dat"], &MEAN).exits(0).prints_with("worse");
     diff(&env, &["slow.dat"], &["a.dat"], &worse).exits(0).prints_with("1 better");
@@ -166,12 +166,12 @@ fn verdicts_and_exit_codes() {
     for metric in ["mean(syscall())", "p99.9(wait())", "duration", "mean(wait(nosuch))", "p50(io())"] {
         for fail_on in ["worse", "change", "never"] {
             let options = ["--metric", metric, "--fail-on", fail_on];
-            diff(&env, &["a.dat"], &["b.dat"], &options).exits(4).prints_with("inconclusive");
+            diff(&env, &["a.dat"], &["b.dat"], &options).exits(4).prints_with("indeterminate");
         }
     }
     // By itself one run a side has no verdict.
     env.rtrace(&["diff", "a.dat", "--fail-on", "worse", "--", "slow.dat"]).exits(4).prints_with("record 5 a side");
-    // A verdict counts more than what is not known.
+    // A verdict counts more than what is indeterminate.
     let both = ["--metric", "mean(wait())", "--metric", "duration"];
     diff(&env, &["a.dat"], &["slow.dat"], &[&both[..], &["--fail-on", "worse"]].concat()).exits(3);
     diff(&env, &["a.dat"], &["b.dat"], &[&both[..], &["--fail-on", "worse"]].concat()).exits(4);
@@ -199,12 +199,12 @@ fn what_was_lost_or_damaged_is_not_the_same() {
     fs::write(env.path().join("cut.dat"), &whole[..whole.len() * 9 / 10]).expect("a file");
     diff(&env, &["a.dat"], &["cut.dat"], &options).exits(4);
     let saved = env.rtrace(&["baseline", "save", "cut.dat", "-o", "cut.json"]);
-    saved.exits(4).complains_with("cut.dat lacks events: comparisons with it are mostly inconclusive");
+    saved.exits(4).complains_with("cut.dat lacks events: comparisons with it are mostly indeterminate");
 }
 
 /// A comparison of too few runs says how many it takes, and which change it finds.
 #[test]
-fn an_inconclusive_comparison_says_what_it_takes() {
+fn an_indeterminate_comparison_says_what_it_takes() {
     let env = TestEnvironment::new();
     let names: Vec<String> = (0..10).map(|run| format!("{run}.dat")).collect();
     for (seed, name) in names.iter().enumerate() {

@@ -306,10 +306,10 @@ def enough(metric, runs):
 def verdict(change, low, high, p_holm, more_is_better, options, known):
     threshold = math.log1p(options["min_effect"])
     if not known:
-        return "inconclusive"
+        return "indeterminate"
     if p_holm <= 1 - options["confidence"] and abs(change) >= threshold:
         return "better" if (change > 0) == more_is_better else "worse"
-    return "same" if -threshold <= low and high <= threshold else "inconclusive"
+    return "same" if -threshold <= low and high <= threshold else "indeterminate"
 
 
 BASE, NEW = WORDS[:WORDS.index("--")], WORDS[WORDS.index("--") + 1:]
@@ -332,7 +332,7 @@ for one in THEIRS["metrics"]:
     name, found = one["metric"], MEASURED.get(one["metric"])
     if found is None:
         same(f"{name} measured", None, one["p"])
-        same(f"{name} verdict", "inconclusive", one["verdict"])
+        same(f"{name} verdict", "indeterminate", one["verdict"])
         continue
     values = [[value(name, [run], once([run])) for run in side] for side in SIDES]
     for side, ours, theirs in zip(("base", "new"), values, one["runs"]):

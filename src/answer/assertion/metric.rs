@@ -1,6 +1,6 @@
 //! Metrics: quantities of the language of assertions, without a comparison.
 
-use super::ast::{DurationSource, Operation, Quantity, QuantityExpr};
+use super::ast::{DurationSource, Operation, Quantity, QuantityExpr, Reducer};
 use super::interval::{Dimension, Interval};
 use super::parse::AssertionParser;
 use crate::base::syntax::{Diagnostic, Span, Spanned};
@@ -79,7 +79,19 @@ impl Metric {
 
     /// Its value if its quantities have those of `of`; `None` if one has none, or it divides by zero.
     pub fn value(&self, of: &mut dyn FnMut(&Quantity) -> Option<f64>) -> Option<f64> {
-        evaluate(&self.expr, of).map(|value| value.observed)
+        let exactly = |quantity: &Quantity| Some(Interval::exactly(of(quantity)?, quantity.dimension()));
+        evaluate(&self.expr, &mut { exactly }).map(|value| value.observed)
+    }
+
+    /// The same of quantities that are known to lie within bounds.
+    pub(crate) fn interval(&self, of: &mut dyn FnMut(&Quantity) -> Option<Interval>) -> Option<Interval> {
+        evaluate(&self.expr, of)
+    }
+
+    /// True if a recording that lasts longer has more of it: a sum, a number of events, but not what is divided by `duration`, nor the
+    /// duration itself.
+    pub(crate) fn grows_with_time(&self) -> bool {
+        power_of_time(&self.expr) != 0 && self.quantities().iter().any(|one| !matches!(one, Quantity::Duration))
     }
 
     /// A value as text, with its unit.
@@ -94,10 +106,30 @@ impl fmt::Display for Metric {
     }
 }
 
-fn evaluate(expr: &QuantityExpr, of: &mut dyn FnMut(&Quantity) -> Option<f64>) -> Option<Interval> {
+/// The power of a recording's duration by which an expression grows.
+fn power_of_time(expr: &QuantityExpr) -> i32 {
+    match expr {
+        QuantityExpr::Number(_) => 0,
+        QuantityExpr::Quantity(quantity) => match &quantity.value {
+            Quantity::Duration | Quantity::Count(_) | Quantity::Errors(_) | Quantity::Run(_) => 1,
+            Quantity::Reduced(Reducer::Count | Reducer::Sum, _) => 1,
+            _ => 0,
+        },
+        QuantityExpr::Combined(left, operation, right, _) => {
+            let (left, right) = (power_of_time(left), power_of_time(right));
+            match operation {
+                Operation::Times => left.saturating_add(right),
+                Operation::Over => left.saturating_sub(right),
+                Operation::Plus | Operation::Minus => left.max(right),
+            }
+        }
+    }
+}
+
+fn evaluate(expr: &QuantityExpr, of: &mut dyn FnMut(&Quantity) -> Option<Interval>) -> Option<Interval> {
     match expr {
         QuantityExpr::Number(number) => Some(*number),
-        QuantityExpr::Quantity(quantity) => Some(Interval::exactly(of(&quantity.value)?, quantity.value.dimension())),
+        QuantityExpr::Quantity(quantity) => of(&quantity.value),
         QuantityExpr::Combined(left, operation, right, dimension) => {
             let (left, right) = (evaluate(left, of)?, evaluate(right, of)?);
             match operation {
@@ -135,6 +167,23 @@ mod tests {
         ] {
             let metric = Metric::parse(text).unwrap();
             assert_eq!(metric.quantities()[0].series().as_deref(), Some(series), "{text}");
+        }
+    }
+
+    #[test]
+    fn sums_grow_with_time_and_shares_do_not() {
+        for (text, grows) in [
+            ("run(svc)", true),
+            ("count(a:b) + count(a:c)", true),
+            ("duration * rate(a:b)", true),
+            ("sum(wait())", true),
+            ("run(svc) / duration", false),
+            ("errors(syscall()) / count(syscall())", false),
+            ("p99(wait()) * 2", false),
+            ("rate(a:b)", false),
+            ("duration", false),
+        ] {
+            assert_eq!(Metric::parse(text).unwrap().grows_with_time(), grows, "{text}");
         }
     }
 

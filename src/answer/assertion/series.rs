@@ -6,7 +6,7 @@ use super::measure::{Finding, Measure};
 use super::metric::{LABEL, Metric};
 use super::plan::{Named, Need, Planner};
 use super::quantity::{many, tasks};
-use crate::answer::analysis::{CellPlan, Cells, Extent, Several};
+use crate::answer::analysis::{CellPlan, Cells, Extent, Missing, Several};
 use crate::base::abi::Abi;
 use crate::base::syntax::Diagnostic;
 use crate::kernel::format::EventFormat;
@@ -24,8 +24,8 @@ pub struct Measurements<'a> {
 pub struct FoundSeries {
     /// Durations, events or times by cell.
     pub cells: Cells,
-    /// Number of durations of which one end is missing although nothing was lost.
-    pub missing: u64,
+    /// Durations of which one end is missing although nothing was lost.
+    pub missing: Missing,
     /// Durations, until there, of those that go on at the window's end.
     pub going_on: Vec<u64>,
 }
@@ -108,7 +108,7 @@ fn found(
     names: &dyn Names,
 ) -> Option<(bool, Result<FoundSeries, String>)> {
     let mut cells = Cells::new(plan);
-    let (mut missing, mut going_on) = (0, Vec::new());
+    let (mut missing, mut going_on) = (Missing::default(), Vec::new());
     let seen = match (quantity, finding) {
         (Quantity::Count(_) | Quantity::Rate(_), Finding::Count(counts)) => {
             counts.cells.iter().for_each(|found| cells.merge(found));
@@ -133,7 +133,7 @@ fn found(
         (Quantity::Reduced(_, source), finding) if is_of(source, finding) => {
             let many = many(source, finding, names);
             many.durations.cells().into_iter().for_each(|found| cells.merge(found));
-            (missing, going_on) = (many.missing.count, many.going_on);
+            (missing, going_on) = (many.missing, many.going_on);
             many.seen
         }
         _ => return None,

@@ -1,5 +1,6 @@
 //! Comparability of two sides: events, clock, machine, duration and losses.
 
+use super::set_aside::DURATIONS;
 use super::summary::SavedRun;
 use crate::base::units::{counted, grouped};
 use serde::Serialize;
@@ -32,18 +33,15 @@ pub struct Aspect {
     pub new: String,
 }
 
-/// Greatest ratio of the longest to the shortest duration that still agrees.
-const DURATIONS: f64 = 1.5;
-
 impl Comparability {
     /// Of these runs.
-    pub fn of(base: &[SavedRun], new: &[SavedRun]) -> Self {
-        let events = |run: &SavedRun| run.enabled.as_ref().map_or("not known".to_owned(), |events| events.join(", "));
+    pub fn of(base: &[&SavedRun], new: &[&SavedRun]) -> Self {
+        let events = |run: &SavedRun| run.enabled.as_ref().map_or("unknown".to_owned(), |events| events.join(", "));
         let part = |run: &SavedRun| match run.buffer.is_empty() {
             true => run.options.clone(),
             false => format!("--buffer {} {}", run.buffer, run.options).trim_end().to_owned(),
         };
-        let system = |run: &SavedRun| run.system.clone().unwrap_or_else(|| "not known".to_owned());
+        let system = |run: &SavedRun| run.system.clone().unwrap_or_else(|| "unknown".to_owned());
         let mut aspects = vec![
             aspect("events", base, new, events),
             aspect("clock", base, new, |run| run.clock.clone()),
@@ -78,28 +76,28 @@ impl Comparability {
     }
 }
 
-fn texts(runs: &[SavedRun], of: impl Fn(&SavedRun) -> String) -> BTreeSet<String> {
-    runs.iter().map(of).collect()
+fn texts(runs: &[&SavedRun], of: impl Fn(&SavedRun) -> String) -> BTreeSet<String> {
+    runs.iter().copied().map(of).collect()
 }
 
 fn joined(texts: &BTreeSet<String>) -> String {
     texts.iter().cloned().collect::<Vec<_>>().join("; ")
 }
 
-fn aspect(name: &'static str, base: &[SavedRun], new: &[SavedRun], of: impl Fn(&SavedRun) -> String) -> Aspect {
+fn aspect(name: &'static str, base: &[&SavedRun], new: &[&SavedRun], of: impl Fn(&SavedRun) -> String) -> Aspect {
     let (base, new) = (texts(base, &of), texts(new, &of));
     let agrees = base.len() == 1 && base == new;
     Aspect { name, agrees, prevents: false, base: joined(&base), new: joined(&new) }
 }
 
 /// Events that were recorded with a filter, with it.
-fn filters(runs: &[SavedRun]) -> BTreeSet<&str> {
+fn filters<'r>(runs: &[&'r SavedRun]) -> BTreeSet<&'r str> {
     let events = runs.iter().filter_map(|run| run.enabled.as_ref()).flatten();
     events.filter(|event| event.contains(' ')).map(String::as_str).collect()
 }
 
-fn durations(base: &[SavedRun], new: &[SavedRun]) -> Aspect {
-    let range = |runs: &[SavedRun]| {
+fn durations(base: &[&SavedRun], new: &[&SavedRun]) -> Aspect {
+    let range = |runs: &[&SavedRun]| {
         let all = runs.iter().map(|run| run.duration);
         (all.clone().min().unwrap_or(0), all.max().unwrap_or(0))
     };
@@ -113,9 +111,9 @@ fn durations(base: &[SavedRun], new: &[SavedRun]) -> Aspect {
     Aspect { name: "duration", agrees, prevents: false, base: seconds(base), new: seconds(new) }
 }
 
-fn losses(base: &[SavedRun], new: &[SavedRun]) -> Aspect {
-    let sum = |runs: &[SavedRun], of: fn(&SavedRun) -> u64| runs.iter().map(of).fold(0, u64::saturating_add);
-    let text = |runs: &[SavedRun]| {
+fn losses(base: &[&SavedRun], new: &[&SavedRun]) -> Aspect {
+    let sum = |runs: &[&SavedRun], of: fn(&SavedRun) -> u64| runs.iter().copied().map(of).fold(0, u64::saturating_add);
+    let text = |runs: &[&SavedRun]| {
         let lost = sum(runs, |run| run.lost.saturating_add(run.gaps).max(run.dropped));
         match (sum(runs, |run| run.gaps), sum(runs, |run| run.damaged)) {
             (0, 0) => counted(lost, "event"),
@@ -123,6 +121,6 @@ fn losses(base: &[SavedRun], new: &[SavedRun]) -> Aspect {
             (_, damaged) => format!("{} or more events, {}", grouped(lost), counted(damaged, "damaged place")),
         }
     };
-    let agrees = !base.iter().chain(new).any(SavedRun::has_losses);
+    let agrees = !base.iter().chain(new).any(|run| run.has_losses());
     Aspect { name: "losses", agrees, prevents: false, base: text(base), new: text(new) }
 }

@@ -7,7 +7,7 @@
 //! ```text
 //! one to four runs a side   stationary block bootstrap of each run's cells --> standard error of ln(value)
 //! five runs or more         ln(value) of each run --> Welch's t, or of pairs
-//! both                      --> p, Holm over the metrics, interval --> better, worse, same, inconclusive
+//! both                      --> p, Holm over the metrics, interval --> better, worse, same, indeterminate
 //! ```
 
 mod adjust;
@@ -25,6 +25,7 @@ mod reach;
 mod rng;
 mod runs;
 mod series;
+mod set_aside;
 mod side;
 mod student;
 mod summary;
@@ -43,6 +44,7 @@ pub use options::CompareOptions;
 pub use reach::Reach;
 pub use rng::SplitMix64;
 pub use series::CellSeries;
+pub use set_aside::SetAside;
 pub use student::{student_quantile, student_tail};
 pub use summary::{SavedRun, SavedRuns};
 pub use verdict::{ChangeVerdict, Compared};

@@ -1,6 +1,6 @@
 //! A series over time as a summary stores it.
 
-use crate::answer::analysis::{Cells, bin};
+use crate::answer::analysis::{Cells, Missing, bin};
 use serde::{Deserialize, Serialize};
 
 /// Durations, events or times by cell of the window.
@@ -16,6 +16,9 @@ pub struct CellSeries {
     /// Number of durations of which one end is missing although nothing was lost.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub missing: u64,
+    /// The longest that one of these can be, and all together; `None` if nothing bounds them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing_most: Option<(u64, u64)>,
     /// Durations, until there, of those that go on at the window's end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub going_on: Vec<u64>,
@@ -42,11 +45,14 @@ fn coded(bins: impl IntoIterator<Item = (u16, u64)>) -> Vec<i64> {
 const MOST_BINS: u64 = 3776;
 
 impl CellSeries {
-    /// Of `cells`, with `missing` durations of which one end is missing, and those that go on at the window's end.
-    pub fn new(cells: &Cells, missing: u64, going_on: Vec<u64>) -> Self {
+    /// Of `cells`, with the durations of which one end is missing, and those that go on at the window's end.
+    pub fn new(cells: &Cells, missing: Missing, going_on: Vec<u64>) -> Self {
         let count = usize::from(cells.plan().count());
         let (sum, bins) = (vec![0; count], vec![Vec::new(); count]);
-        let mut series = CellSeries { count: vec![0; count], sum, bins, missing, going_on };
+        let is_bounded = missing.count > 0 && missing.longest < u64::MAX;
+        let missing_most = is_bounded.then_some((missing.longest, missing.total));
+        let mut series =
+            CellSeries { count: vec![0; count], sum, bins, missing: missing.count, missing_most, going_on };
         for (number, cell) in cells.cells() {
             let number = usize::from(number);
             (series.count[number], series.sum[number]) = (cell.count, cell.sum);
@@ -56,6 +62,15 @@ impl CellSeries {
             series.bins.clear();
         }
         series
+    }
+
+    /// Durations of which one end is missing.
+    pub(super) fn missing(&self) -> Missing {
+        let (longest, total) = match self.missing {
+            0 => (0, 0),
+            _ => self.missing_most.unwrap_or((u64::MAX, u64::MAX)),
+        };
+        Missing { count: self.missing, longest, total }
     }
 
     /// Number of durations or events.
@@ -128,6 +143,7 @@ impl CellSeries {
             bins,
             going_on: self.going_on.clone(),
             missing: self.missing,
+            missing_most: self.missing_most,
         }
     }
 }

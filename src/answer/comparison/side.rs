@@ -51,6 +51,12 @@ pub(super) fn values(metric: &Metric, runs: &[&SavedRun]) -> Vec<Option<f64>> {
     runs.iter().map(|run| Grid::new(metric, &[run])?.value(&Weights::once(&[run.cells.into()]))).collect()
 }
 
+/// The least and the greatest value of these runs together, whatever the durations that lack an end were; `None` if nothing bounds it.
+pub(super) fn bounds(metric: &Metric, runs: &[&SavedRun]) -> Option<(f64, f64)> {
+    let cells: Vec<usize> = runs.iter().map(|run| run.cells.into()).collect();
+    Grid::new(metric, runs)?.bounds(&Weights::once(&cells))
+}
+
 /// The value of all runs together, by the block bootstrap.
 ///
 /// # Errors

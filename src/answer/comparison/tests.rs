@@ -3,7 +3,7 @@
 use super::{
     CellSeries, ChangeVerdict, CompareOptions, SavedRun, SavedRuns, SplitMix64, Weights, block_length, compare,
 };
-use crate::answer::analysis::{CellPlan, Cells};
+use crate::answer::analysis::{CellPlan, Cells, Missing};
 use crate::answer::assertion::Metric;
 
 const SECOND: u64 = 1_000_000_000;
@@ -43,8 +43,8 @@ fn run(seed: u64, factor: f64) -> SavedRun {
         ..SavedRun::default()
     };
     run.enabled = Some(vec!["sched:sched_switch".into()]);
-    run.series.insert("wait()".into(), CellSeries::new(&waits, 0, Vec::new()));
-    run.series.insert("count(sched:sched_switch)".into(), CellSeries::new(&counts, 0, Vec::new()));
+    run.series.insert("wait()".into(), CellSeries::new(&waits, Missing::default(), Vec::new()));
+    run.series.insert("count(sched:sched_switch)".into(), CellSeries::new(&counts, Missing::default(), Vec::new()));
     run
 }
 
@@ -133,9 +133,9 @@ fn changes_are_found_and_no_others() {
     assert_eq!((pairs(1.0), pairs(1.12)), (ChangeVerdict::Same, ChangeVerdict::Worse));
     // One run says nothing of others, or as much as the options say.
     for (run_spread, expected) in [
-        (None, ChangeVerdict::Inconclusive),
+        (None, ChangeVerdict::Indeterminate),
         (Some(0.0), ChangeVerdict::Worse),
-        (Some(0.2), ChangeVerdict::Inconclusive),
+        (Some(0.2), ChangeVerdict::Indeterminate),
     ] {
         let options = CompareOptions { run_spread, ..options };
         let one = verdicts(vec![run(0, 1.0)], vec![run(1, 1.2)], &["mean(wait())"], options);
@@ -157,21 +157,77 @@ fn nothing_is_the_same_by_default() {
         change(&mut new);
         verdicts(vec![run(0, 1.0)], vec![new], &all, options)
     };
-    use ChangeVerdict::{Inconclusive, Same, Worse};
+    use ChangeVerdict::{Indeterminate, Same, Worse};
     assert_eq!(with(&|_| ()), [Same, Same]);
-    assert_eq!(with(&|run| run.clock = "mono".into()), [Inconclusive; 2]);
-    assert_eq!(with(&|run| run.in_ticks = true), [Inconclusive; 2]);
-    assert_eq!(with(&|run| run.enabled = Some(vec!["sched:sched_switch if prev_pid == 1".into()])), [Inconclusive; 2]);
-    assert_eq!(with(&|run| run.damaged = 1), [Inconclusive; 2]);
-    assert_eq!(with(&|run| run.gaps = 1), [Inconclusive; 2]);
+    assert_eq!(with(&|run| run.clock = "mono".into()), [Indeterminate; 2]);
+    assert_eq!(with(&|run| run.in_ticks = true), [Indeterminate; 2]);
+    assert_eq!(with(&|run| run.enabled = Some(vec!["sched:sched_switch if prev_pid == 1".into()])), [Indeterminate; 2]);
+    assert_eq!(with(&|run| run.damaged = 1), [Indeterminate; 2]);
+    assert_eq!(with(&|run| run.gaps = 1), [Indeterminate; 2]);
     // Losses are counted: the rate is known to a thousandth, or to a tenth.
-    assert_eq!(with(&|run| run.lost = 12), [Inconclusive, Same]);
-    assert_eq!(with(&|run| run.dropped = 1200), [Inconclusive, Inconclusive]);
-    assert_eq!(with(&|run| run.series.get_mut("wait()").unwrap().missing = 200), [Inconclusive, Same]);
-    assert_eq!(with(&|run| drop(run.series.remove("wait()"))), [Inconclusive, Same]);
+    assert_eq!(with(&|run| run.lost = 12), [Indeterminate, Same]);
+    assert_eq!(with(&|run| run.dropped = 1200), [Indeterminate, Indeterminate]);
+    assert_eq!(with(&|run| run.series.get_mut("wait()").unwrap().missing = 200), [Indeterminate, Same]);
+    assert_eq!(with(&|run| drop(run.series.remove("wait()"))), [Indeterminate, Same]);
     let half = |run: &mut SavedRun| run.duration /= 2;
+    let sum = ["sum(wait())"];
+    let mut short = run(1, 1.0);
+    half(&mut short);
+    assert_eq!(verdicts(vec![run(0, 1.0)], vec![short], &sum, options), [Indeterminate], "a run that ended halfway");
     assert_eq!(with(&half)[1], Worse, "twice the rate");
-    assert_eq!(verdicts(vec![run(0, 1.0)], vec![run(1, 1.0)], &["duration"], options), [Inconclusive]);
+    assert_eq!(verdicts(vec![run(0, 1.0)], vec![run(1, 1.0)], &["duration"], options), [Indeterminate]);
+}
+
+/// One run of many that lost events, or ended halfway, is set aside and named; if half of a side are so, they decide.
+#[test]
+fn one_run_of_many_that_lacks_events_is_set_aside() {
+    let options = CompareOptions { resamples: 200, ..CompareOptions::default() };
+    let runs = |from: u64, factor| (from..from + 7).map(|seed| run(seed, factor)).collect::<Vec<_>>();
+    let with = |changed: usize, factor: f64, paired: bool, change: &dyn Fn(&mut SavedRun)| {
+        let mut new = runs(50, factor);
+        new.iter_mut().take(changed).for_each(change);
+        let options = CompareOptions { paired, ..options };
+        let (base, new) = (SavedRuns::new(runs(0, 1.0)), SavedRuns::new(new));
+        let found = compare(&base, &new, &metrics(&["mean(wait())"]), None, &options);
+        (found.metrics[0].verdict, found.set_aside.iter().map(|one| one.reason.clone()).collect::<Vec<_>>())
+    };
+    use ChangeVerdict::{Indeterminate, Same, Worse};
+    let lossy = |run: &mut SavedRun| run.lost = 11_768;
+    let short = |run: &mut SavedRun| run.duration /= 2;
+    assert_eq!(with(1, 1.0, false, &lossy), (Same, vec!["11,768 events lost".to_owned()]));
+    assert_eq!(
+        with(1, 1.2, false, &short),
+        (Worse, vec!["it lasted 0.500 s, the median of its side 1.000 s".to_owned()])
+    );
+    let (verdict, reasons) = with(2, 1.2, true, &lossy);
+    assert_eq!((verdict, reasons.len(), reasons[0].as_str()), (Worse, 4, "the other run of its pair is set aside"));
+    assert_eq!(with(4, 1.0, false, &lossy), (Indeterminate, vec![]));
+    assert_eq!(with(7, 1.0, true, &lossy), (Indeterminate, vec![]));
+}
+
+/// Durations that lack an end are bounded: a large change is decided, whatever they were, and one that they can have made is not.
+#[test]
+fn ends_that_are_missing_leave_what_they_cannot_change() {
+    let options = CompareOptions { resamples: 200, ..CompareOptions::default() };
+    let runs = |from: u64, factor, missing: (u64, Option<(u64, u64)>)| {
+        let mut runs: Vec<SavedRun> = (from..from + 5).map(|seed| run(seed, factor)).collect();
+        for run in &mut runs {
+            let series = run.series.get_mut("wait()").unwrap();
+            (series.missing, series.missing_most) = missing;
+        }
+        runs
+    };
+    let verdict =
+        |factor, missing, metric| verdicts(runs(0, 1.0, (0, None)), runs(50, factor, missing), &[metric], options)[0];
+    use ChangeVerdict::{Indeterminate, Worse};
+    // 30 of 12,800 are more than a tenth of those beyond p99; any one of them leaves a maximum open.
+    for metric in ["p99(wait())", "p50(wait())", "trimmed(wait())"] {
+        assert_eq!(verdict(6.7, (30, None), metric), Worse, "{metric}");
+    }
+    assert_eq!(verdict(1.0, (2_000, None), "p99(wait())"), Indeterminate);
+    assert_eq!(verdict(6.7, (2_000, None), "mean(wait())"), Indeterminate);
+    assert_eq!(verdict(6.7, (2_000, Some((1_000_000, 200_000_000))), "mean(wait())"), Worse);
+    assert_eq!(verdict(6.7, (1, Some((1_000, 1_000))), "max(wait())"), Worse);
 }
 
 #[test]

@@ -15,7 +15,7 @@ pub enum ChangeVerdict {
     /// Its change is below the least effect, whatever it is.
     Same,
     /// None of these is known.
-    Inconclusive,
+    Indeterminate,
 }
 
 /// A metric of both sides.
@@ -47,6 +47,6 @@ pub struct Compared {
     pub samples: [Option<u64>; 2],
     /// The value in each run, of either side.
     pub runs: [Vec<Option<f64>>; 2],
-    /// Why it is inconclusive, or what else must be known.
+    /// Why it is indeterminate, or what else must be known.
     pub reasons: Vec<String>,
 }

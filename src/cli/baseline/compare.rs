@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// Compare recordings with a saved summary
 ///
 /// As `rtrace diff --fail-on worse BASE -- NEW`: ends with 0 if all metrics are the same or better, 3 if one is worse, 4 if
-/// none is worse and one is inconclusive.
+/// none is worse and one is indeterminate.
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:

@@ -49,7 +49,7 @@ pub(super) fn run(args: &BaselineSaveArgs) -> Result<Exit, Failure> {
         );
     }
     for file in &lacking {
-        note!("rtrace: {file} lacks events: comparisons with it are mostly inconclusive");
+        note!("rtrace: {file} lacks events: comparisons with it are mostly indeterminate");
     }
     Ok(if lacking.is_empty() { Exit::Success } else { Exit::Incomplete })
 }

@@ -13,7 +13,7 @@ use rtrace::symbols::Comms;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Hold assertions against a recording: pass, fail, or not known
+/// Hold assertions against a recording: pass, fail, or indeterminate
 ///
 /// FILE may be a saved summary of recordings (`rtrace baseline save`). An assertion passes only if it holds whatever was lost. Exit codes: 0 if all pass, 3 if one fails, 4 if none fails and one
 /// is indeterminate: its event was not recorded, there are too few samples, or events are missing. `rtrace help assertions`
@@ -46,6 +46,9 @@ pub(crate) struct CheckArgs {
     /// Without it an assertion about such a name is indeterminate: it may be mistyped, or the task renamed.
     #[arg(long)]
     allow_absent: bool,
+    /// End with 0 where no assertion fails and one is indeterminate, which else ends with 4
+    #[arg(long)]
+    allow_indeterminate: bool,
     /// One JSON document instead of text
     #[arg(long)]
     json: bool,
@@ -111,6 +114,9 @@ impl CheckArgs {
             (_, true) => github::write(verdicts, out)?,
             _ => text::write(verdicts, comms, out)?,
         }
-        Ok(verdicts.exit())
+        match verdicts.exit() {
+            Exit::Incomplete if self.allow_indeterminate => Ok(Exit::Success),
+            exit => Ok(exit),
+        }
     }
 }

@@ -41,8 +41,7 @@ pub(super) fn write(verdicts: &Verdicts<'_>, comms: &Comms, out: &mut dyn Write)
 
 /// `found 1.204 ms in 1204 intervals, wanted < 500 us`.
 pub(super) fn found(checked: &Checked) -> String {
-    let [found, wanted] =
-        checked.values.map(|value| value.map_or("nothing known".to_owned(), |value| value.to_string()));
+    let [found, wanted] = checked.values.map(|value| value.map_or("unknown".to_owned(), |value| value.to_string()));
     let of = checked.samples.map(|samples| match samples {
         1 => " in 1 interval".to_owned(),
         _ => format!(" in {samples} intervals"),

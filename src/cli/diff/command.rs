@@ -7,12 +7,12 @@ use crate::cli::exit::{Exit, Failure};
 use anyhow::anyhow;
 use std::path::PathBuf;
 
-/// Compare recordings: better, worse, the same, or not known
+/// Compare recordings: better, worse, the same, or indeterminate
 ///
 /// Each side is one or several recordings of the same load, or saved summaries (`rtrace baseline save`). Where one side has
 /// five runs or more, the runs' values are compared; else blocks of time are, and `--run-spread` must say how much runs differ:
-/// else all is inconclusive. Exit codes with `--fail-on worse`: 0 if all
-/// metrics are the same or better, 3 if one is worse, 4 if none is worse and one is inconclusive. Without: 0, or 4 if nothing
+/// else all is indeterminate. Exit codes with `--fail-on worse`: 0 if all
+/// metrics are the same or better, 3 if one is worse, 4 if none is worse and one is indeterminate. Without: 0, or 4 if nothing
 /// could be compared. `rtrace help comparisons` defines each number.
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -31,7 +31,7 @@ pub(crate) struct DiffArgs {
     new: Vec<PathBuf>,
     #[command(flatten)]
     compare: CompareArgs,
-    /// Outcome that ends with 3: a metric that is worse, or one that changed at all; what is inconclusive then ends with 4
+    /// Outcome that ends with 3: a metric that is worse, or one that changed at all; what is indeterminate then ends with 4
     #[arg(long, value_name = "OUTCOME", value_enum, default_value_t = FailOn::Never)]
     fail_on: FailOn,
 }

@@ -17,6 +17,7 @@ pub(super) fn document(report: &Report<'_>) -> Value {
         "base": side(report.base),
         "new": side(report.new),
         "comparability": report.comparison.comparability,
+        "set_aside": report.comparison.set_aside,
         "metrics": report.comparison.metrics,
         "left_out": report.left_out,
     })

@@ -6,7 +6,7 @@ use rtrace::internal::comparison::ChangeVerdict;
 use std::io::{self, Write};
 
 pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let counts = [ChangeVerdict::Worse, ChangeVerdict::Better, ChangeVerdict::Same, ChangeVerdict::Inconclusive]
+    let counts = [ChangeVerdict::Worse, ChangeVerdict::Better, ChangeVerdict::Same, ChangeVerdict::Indeterminate]
         .map(|verdict| format!("{} {}", report.count(verdict), word(verdict)));
     writeln!(out, "### rtrace diff: {}\n", counts.join(", "))?;
     writeln!(
@@ -49,9 +49,11 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
     }
     let differing = comparability.aspects.iter().filter(|aspect| !aspect.agrees);
     let notes = differing.map(|aspect| format!("{}: {} | {}", aspect.name, aspect.base, aspect.new));
+    let aside = report.comparison.set_aside.iter();
+    let aside = aside.map(|one| format!("set aside: {} ({}): {}", one.file, one.side, one.reason));
     let reasons = report.comparison.metrics.iter();
     let reasons = reasons.flat_map(|one| one.reasons.iter().map(move |reason| format!("{}: {reason}", one.metric)));
-    let notes: Vec<String> = notes.chain(reasons).collect();
+    let notes: Vec<String> = notes.chain(aside).chain(reasons).collect();
     if !notes.is_empty() {
         writeln!(out, "\n<details><summary>Notes</summary>\n")?;
         for note in notes {

@@ -27,8 +27,8 @@ pub(super) fn finds(compared: &Compared) -> String {
 
 /// The runs that it takes to tell, if there were fewer.
 pub(super) fn needs(compared: &Compared) -> String {
-    let inconclusive = compared.verdict == ChangeVerdict::Inconclusive;
-    let needed = compared.reach.filter(|_| inconclusive).and_then(|reach| reach.runs);
+    let indeterminate = compared.verdict == ChangeVerdict::Indeterminate;
+    let needed = compared.reach.filter(|_| indeterminate).and_then(|reach| reach.runs);
     let had = compared.difference.map_or(0.0, |difference| difference.runs);
     needed.filter(|needed| *needed as f64 > had).map_or("-".to_owned(), grouped)
 }
@@ -38,7 +38,7 @@ pub(super) fn word(verdict: ChangeVerdict) -> &'static str {
         ChangeVerdict::Better => "better",
         ChangeVerdict::Worse => "worse",
         ChangeVerdict::Same => "same",
-        ChangeVerdict::Inconclusive => "inconclusive",
+        ChangeVerdict::Indeterminate => "indeterminate",
     }
 }
 

@@ -32,5 +32,8 @@ pub(in crate::cli) fn print(
         _ => text::write(&report, &mut out)?,
     }
     out.flush()?;
-    Ok(report.exit())
+    match report.exit() {
+        Exit::Incomplete if args.allow_indeterminate => Ok(Exit::Success),
+        exit => Ok(exit),
+    }
 }

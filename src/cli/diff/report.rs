@@ -26,9 +26,9 @@ impl Report<'_> {
     /// The verdict on all together.
     pub(super) fn verdict(&self) -> ChangeVerdict {
         let has = |verdict| self.count(verdict) > 0;
-        match (has(ChangeVerdict::Worse), has(ChangeVerdict::Inconclusive), has(ChangeVerdict::Better)) {
+        match (has(ChangeVerdict::Worse), has(ChangeVerdict::Indeterminate), has(ChangeVerdict::Better)) {
             (true, ..) => ChangeVerdict::Worse,
-            (_, true, _) => ChangeVerdict::Inconclusive,
+            (_, true, _) => ChangeVerdict::Indeterminate,
             (_, _, true) => ChangeVerdict::Better,
             _ => ChangeVerdict::Same,
         }
@@ -39,7 +39,7 @@ impl Report<'_> {
         let (worse, better, unknown) = (
             self.count(ChangeVerdict::Worse),
             self.count(ChangeVerdict::Better),
-            self.count(ChangeVerdict::Inconclusive),
+            self.count(ChangeVerdict::Indeterminate),
         );
         match self.fail_on {
             FailOn::Worse if worse > 0 => Exit::Unmet,

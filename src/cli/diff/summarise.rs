@@ -9,7 +9,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::QueryEvents;
 use crate::cli::query::one_buffer;
 use anyhow::anyhow;
-use rtrace::analysis::{CellPlan, Cells, EventCells, Extents};
+use rtrace::analysis::{CellPlan, Cells, EventCells, Extents, Missing};
 use rtrace::events::EventName;
 use rtrace::internal::assertion::{Conditions, DurationSource, Finding, Measurements, Metric, Names};
 use rtrace::internal::comparison::{CellSeries, SavedRun, SavedRuns};
@@ -155,7 +155,9 @@ fn parts(findings: &[Finding], names: &dyn Names) -> Vec<DurationSource> {
 
 /// Numbers of the most frequent events.
 fn rates(counts: &BTreeMap<EventId, Cells>, names: &BTreeMap<EventId, EventName>) -> Vec<(String, CellSeries)> {
-    let series = counts.iter().filter_map(|(id, cells)| Some((names.get(id)?, CellSeries::new(cells, 0, Vec::new()))));
+    let series = counts
+        .iter()
+        .filter_map(|(id, cells)| Some((names.get(id)?, CellSeries::new(cells, Missing::default(), Vec::new()))));
     let mut all: Vec<(&EventName, CellSeries)> = series.filter(|(_, series)| series.total() >= LEAST_COUNT).collect();
     all.sort_by_key(|(_, series)| std::cmp::Reverse(series.total()));
     all.truncate(MOST_SERIES);

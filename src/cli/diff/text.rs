@@ -3,7 +3,7 @@
 use super::numbers::{finds, interval, needs, percent, probability, value, word};
 use super::report::Report;
 use crate::cli::analyze::table::TextTable;
-use rtrace::internal::comparison::{ChangeVerdict, SavedRuns};
+use rtrace::internal::comparison::{ChangeVerdict, SavedRuns, SetAside};
 use rtrace::units::counted;
 use std::io::{self, Write};
 
@@ -15,7 +15,10 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
     writeln!(out, "Comparability {} %{word_of}", comparability.score)?;
     for aspect in comparability.aspects.iter().filter(|aspect| !aspect.agrees) {
         let (name, base, new) = (aspect.name, clipped(&aspect.base), clipped(&aspect.new));
-        writeln!(out, "  not the same, or not known: {name}: {base} | {new}")?;
+        writeln!(out, "  not the same, or unknown: {name}: {base} | {new}")?;
+    }
+    for SetAside { side, file, reason } in &report.comparison.set_aside {
+        writeln!(out, "  set aside: {file} ({side}): {reason}")?;
     }
     writeln!(out)?;
     let mut table =
@@ -56,7 +59,7 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
         let metrics = counted(report.left_out.len() as u64, "metric");
         writeln!(out, "Left out, as both sides have less than 1000 samples: {metrics}, as {first}")?;
     }
-    let counts = [ChangeVerdict::Worse, ChangeVerdict::Better, ChangeVerdict::Same, ChangeVerdict::Inconclusive]
+    let counts = [ChangeVerdict::Worse, ChangeVerdict::Better, ChangeVerdict::Same, ChangeVerdict::Indeterminate]
         .map(|verdict| format!("{} {}", report.count(verdict), word(verdict)));
     let (all, plural) = match report.comparison.metrics.len() {
         1 => (1, ""),

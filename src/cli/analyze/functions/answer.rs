@@ -43,9 +43,8 @@ pub(super) fn notes(report: &FunctionReport) -> Vec<String> {
         notes.push(format!("{} without the call's entry", many(counts.without_entry, "return")));
     }
     if !report.has_switches {
-        notes.push(
-            "time off the CPU is not known and counts as the functions' (sched_switch is not recorded)".to_owned(),
-        );
+        notes
+            .push("time off the CPU is unknown and counts as the functions' (sched_switch is not recorded)".to_owned());
     }
     notes
 }

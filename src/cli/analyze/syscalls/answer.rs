@@ -45,7 +45,7 @@ pub(super) fn notes(report: &SyscallReport) -> Vec<String> {
         notes.push(format!("{} without an entry", many(counts.without_entry, "exit")));
     }
     if !report.has_switches {
-        notes.push("no sched_switch is recorded: the time off the CPU is not known".to_owned());
+        notes.push("no sched_switch is recorded: the time off the CPU is unknown".to_owned());
     }
     notes
 }

@@ -59,7 +59,7 @@ fn sample(
     }
     writeln!(out, "The interrupt was {} us late as it took the time.", unit.short(one.irq))?;
     if found.report.sources.is_empty() {
-        writeln!(out, "No interferences were recorded, without which its parts are not known.")?;
+        writeln!(out, "No interferences were recorded, without which its parts are unknown.")?;
     } else {
         write_parts(found, one, out)?;
     }
