@@ -23,7 +23,7 @@ const WITHOUT: &[(&str, &str, &str)] = &[
     (
         "check",
         "assertions are about all events of their time",
-        "a quantity names its events and tasks, as in `max(wait(nginx)) < 1ms`: `rtrace help assertions`.",
+        "a quantity names its events and tasks, as in `max(wait(nginx)) < 1ms`, `p99(syscall(read, task=nginx)) < 1ms`: `rtrace help assertions`.",
     ),
     (
         "diff",

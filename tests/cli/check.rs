@@ -388,6 +388,57 @@ fn functions_locks_memory_and_faults_are_those_of_their_analyses() {
     );
 }
 
+/// The numbers that `check --json` finds for some quantities, in their order.
+fn numbers(env: &TestEnvironment, file: &str, quantities: &[String]) -> Vec<Option<f64>> {
+    let assertions: Vec<String> = quantities.iter().map(|one| format!("{one} >= {}", zero(one))).collect();
+    let args: Vec<&str> = assertions.iter().flat_map(|one| ["-a", one]).collect();
+    let out = env.rtrace(&[&["check", "--json", file], &args[..]].concat()).stdout();
+    let document: Value = serde_json::from_str(&out).expect("JSON");
+    let all = document["assertions"].as_array().expect("assertions");
+    all.iter().map(|one| one["left"]["observed"].as_f64()).collect()
+}
+
+/// Calls, handlers, requests and waits of each task are those of all tasks together, and calls those that `analyze` counts for it.
+#[test]
+fn durations_of_tasks_add_up_to_those_of_all() {
+    let env = TestEnvironment::new();
+    let mut compared: BTreeMap<&str, usize> = BTreeMap::new();
+    for path in trace_files().iter().filter(|path| path.metadata().is_ok_and(|file| file.len() < 1 << 19)) {
+        let file = path.to_string_lossy().into_owned();
+        let lines = env.rtrace(&["report", "--format", "json", &file]);
+        let events: Vec<Value> = lines.stdout().lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let mut pids: Vec<i64> = events.iter().filter_map(|event| event["pid"].as_i64()).collect();
+        pids.sort_unstable();
+        pids.dedup();
+        if lines.status() != Some(0) || pids.is_empty() || pids.len() > 100 {
+            continue;
+        }
+        for source in ["syscall", "irq", "io", "lock"] {
+            let whole = numbers(&env, &file, &[format!("count({source}())"), format!("sum({source}())")]);
+            let [Some(count), Some(sum)] = whole[..] else { continue };
+            let of = |what: &str| pids.iter().map(|pid| format!("{what}({source}(task={pid}))")).collect::<Vec<_>>();
+            let add = |what: &str| numbers(&env, &file, &of(what)).into_iter().flatten().sum::<f64>();
+            if count > 0.0 {
+                assert_eq!((add("count"), add("sum")), (count, sum), "{file}: {source}");
+                *compared.entry(source).or_default() += 1;
+            }
+        }
+        let analyzed = env.rtrace(&["analyze", "syscalls", "--json", &file]).stdout();
+        let analyzed: Value = serde_json::from_str(&analyzed).unwrap_or_default();
+        let tasks = analyzed["buffers"][0]["tasks"].as_array().cloned().unwrap_or_default();
+        for task in tasks.iter().filter(|_| analyzed["buffers"].as_array().is_some_and(|all| all.len() == 1)) {
+            let of = |what: &str| format!("{what}(syscall(task={}))", task["pid"]);
+            let expected = ["calls", "errors", "time"].map(|name| task[name].as_f64());
+            let found = numbers(&env, &file, &[of("count"), of("errors"), of("sum")]);
+            assert_eq!(found, expected, "{file}: {task}");
+        }
+    }
+    assert!(
+        corpus().is_none() || ["syscall", "irq"].iter().all(|source| compared.contains_key(source)),
+        "{compared:?}"
+    );
+}
+
 /// Entries, from the events as `report` has them.
 #[test]
 fn histograms_are_sums_by_key() {

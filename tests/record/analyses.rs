@@ -4,6 +4,7 @@ use crate::common::account::agree;
 use crate::common::environment::TestEnvironment;
 use crate::common::not_run::not_run;
 use crate::host::kernel;
+use std::time::Instant;
 
 /// Tasks that fork, sleep, wait for each other and for a CPU.
 #[test]
@@ -219,6 +220,35 @@ fn a_recording_is_held_against_assertions() {
     wrong.exits(2);
     assert!(!env.path().join("ran").exists(), "nothing runs after a wrong assertion");
     record(&["count(sched:sched_switch if nosuch == 1) == 0"], &["true"]).exits(125);
+}
+
+/// By no clock of this kernel a recording is shorter than the load, nor longer than the wall's time; what counts ticks says nothing.
+#[test]
+fn a_duration_is_that_of_the_wall_by_every_clock() {
+    let Some((tracefs, _alone)) = kernel() else { return };
+    let clocks = tracefs.top().trace_clock().unwrap().available;
+    let mut of_time = 0;
+    for clock in &clocks {
+        let env = TestEnvironment::new();
+        let started = Instant::now();
+        let line = ["record", "-q", "--journal-dir", "journal", "-C", clock, "-e", "sched", "--", "sleep", "0.1"];
+        env.rtrace(&line).exits(0);
+        let wall = started.elapsed().as_nanos() as f64;
+        let short = env.rtrace(&["check", "-a", "duration < 1ms", "-a", "max(wait()) < 1us"]);
+        assert!(matches!(short.status(), Some(3 | 4)), "{clock}: {}", short.stdout());
+        assert!(!short.stdout().contains("pass           "), "{clock}: {}", short.stdout());
+        let json = env.rtrace(&["check", "--json", "-a", "duration >= 0s"]).stdout();
+        let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        match (json["assertions"][0]["left"]["observed"].as_f64(), json["unit"].as_str()) {
+            (Some(span), Some("ns")) => {
+                assert!((0.09e9..=wall * 1.01).contains(&span), "{clock}: {span} ns of {wall} ns");
+                of_time += 1;
+            }
+            (None, Some("ticks")) => {}
+            other => panic!("{clock}: {other:?}"),
+        }
+    }
+    assert!(of_time >= 4 && clocks.iter().any(|clock| clock == "uptime"), "{clocks:?}");
 }
 
 /// A kernel without hist triggers: its events are counted as they come.

@@ -36,6 +36,7 @@ mod sched;
 mod slices;
 pub(crate) mod stacks;
 mod syscalls;
+mod task_set;
 #[cfg(test)]
 pub(crate) mod test_formats;
 mod together;
@@ -86,6 +87,7 @@ pub use syscalls::{
     DescriptorCalls, DescriptorTimes, LongestSyscall, OngoingSyscall, SyscallCounts, SyscallReport, SyscallTimes,
     Syscalls, TaskSyscalls,
 };
+pub use task_set::TaskSet;
 pub use together::{Several, Together};
 pub use wakeups::{Latencies, WakeupLatencies, Wakeups};
 pub use why::{Handler, Histories, History, IntervalPart, LossSpan, PartKind, critical_path};

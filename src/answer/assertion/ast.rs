@@ -104,6 +104,8 @@ pub enum DurationSource {
     Irq(String),
     /// `io(OPERATION)`: requests, from insertion or issue to completion.
     Io(String),
+    /// `syscall(NAME, task=TASK)`, likewise irq, io and lock: those of some tasks.
+    OfTask(Box<DurationSource>, String),
     /// `function(NAME)`: calls of kernel functions, from entry to return.
     Function(String),
     /// `lock(KIND)` or `lock(NAME)`: waits for contended locks.
@@ -175,6 +177,16 @@ impl Quantity {
             Quantity::Reduced(..) => Dimension::Time,
             Quantity::Rate(_) => Dimension::Rate,
             Quantity::Lost | Quantity::Count(_) | Quantity::Errors(_) | Quantity::Busy => Dimension::Number,
+        }
+    }
+}
+
+impl DurationSource {
+    /// The source whatever tasks it is limited to, and these: a name (a glob) or a pid, of all the empty text.
+    pub(super) fn parts(&self) -> (&DurationSource, &str) {
+        match self {
+            DurationSource::OfTask(source, task) => (source, task),
+            source => (source, ""),
         }
     }
 }

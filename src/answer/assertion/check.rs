@@ -120,6 +120,9 @@ impl Planned {
         if let Some(absent) = absent.and_then(|finding| quantity.value.absent(finding, conditions.names)) {
             return Err(absent);
         }
+        if let Some(nameless) = finding.and_then(|finding| quantity.value.nameless(finding, conditions.names)) {
+            return Err(nameless);
+        }
         let unseen = need.unseen(extent, conditions);
         let facts = Facts { extent, conditions, unseen: unseen.as_deref() };
         let found = facts.value(&quantity.value, finding)?;

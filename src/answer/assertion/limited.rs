@@ -1,11 +1,12 @@
 //! Values of recordings that were restricted to some events, tasks or CPUs: intervals that hold whatever was not recorded.
 
-use super::ast::{DurationSource, Quantity, Reducer};
+use super::ast::{DurationSource, EventsExpr, Quantity, Reducer};
 use super::plan::Need;
 use super::quantity::Valued;
 use crate::base::units::Pid;
 use crate::file::trace_dat::Coverage;
-use crate::kernel::events::EventName;
+use crate::kernel::events::{EventName, EventSelection};
+use crate::language::filter::Filter;
 
 impl Quantity {
     /// True if its value depends on this event, which may be one that its analysis does without.
@@ -14,7 +15,7 @@ impl Quantity {
         need.names(event)
             || match self {
                 Quantity::Busy | Quantity::Run(_) => system == "sched" && event.name == "sched_switch",
-                Quantity::Reduced(_, source) | Quantity::Errors(source) => match source {
+                Quantity::Reduced(_, source) | Quantity::Errors(source) => match source.parts().0 {
                     DurationSource::Wait(_) | DurationSource::Preempted(_) => {
                         system == "sched" && (event.name == "sched_switch" || event.name.starts_with("sched_wak"))
                     }
@@ -23,7 +24,10 @@ impl Quantity {
                     DurationSource::Io(_) => system == "block",
                     DurationSource::Lock(_) => system == "lock",
                     DurationSource::Life(_) => system == "kmem",
-                    DurationSource::Latency(_) | DurationSource::Function(_) | DurationSource::Hist(_) => false,
+                    DurationSource::Latency(_)
+                    | DurationSource::Function(_)
+                    | DurationSource::Hist(_)
+                    | DurationSource::OfTask(..) => false,
                 },
                 Quantity::Live(_) => system == "kmem",
                 Quantity::Faults(_) => system == "exceptions",
@@ -39,11 +43,33 @@ impl Quantity {
             Quantity::Duration => return coverage.changed(|_| false),
             _ => {}
         }
-        let reads = |event: &EventName| self.reads(need, event);
+        let reads = |event: &EventName| self.reads(need, event) && !self.has_filter_of(event, coverage);
         match self.is_of_covered_task(coverage) {
             true => Coverage { tasks: None, excluded: Vec::new(), ..coverage.clone() }.limits(reads),
             false => coverage.limits(reads),
         }
+    }
+
+    /// True if it is of just those of the events that the filter of the recording lets through.
+    fn has_filter_of(&self, event: &EventName, coverage: &Coverage) -> bool {
+        if !coverage.changed(|one| one == event).is_empty() {
+            return false;
+        }
+        let Some(recorded) = coverage.filter_of(event).and_then(|filter| Filter::parse(filter).ok()) else {
+            return false;
+        };
+        let all = match self {
+            Quantity::Count(events) | Quantity::Rate(events) => vec![events],
+            Quantity::Reduced(_, DurationSource::Latency(latency)) => vec![&latency.from, &latency.to],
+            Quantity::Reduced(_, DurationSource::Hist(hist)) => vec![&hist.events],
+            _ => return false,
+        };
+        let selects = |events: &&&EventsExpr| {
+            EventSelection::new(events.names.value.clone()).select(std::slice::from_ref(event)).is_ok()
+        };
+        all.iter()
+            .filter(selects)
+            .all(|events| events.filter.as_ref().is_some_and(|filter| filter.value.text() == recorded.text()))
     }
 
     /// True if it is about one task, by its number, of which all events were recorded.
@@ -51,6 +77,13 @@ impl Quantity {
         let task = match self {
             Quantity::Run(task) | Quantity::Faults(task) => task,
             Quantity::Reduced(_, DurationSource::Wait(task) | DurationSource::Preempted(task)) => task,
+            // All events of a task's calls and waits for locks are its own.
+            Quantity::Reduced(_, DurationSource::OfTask(source, task))
+            | Quantity::Errors(DurationSource::OfTask(source, task))
+                if matches!(**source, DurationSource::Syscall(_) | DurationSource::Lock(_)) =>
+            {
+                task
+            }
             _ => return false,
         };
         task.parse().is_ok_and(|pid| coverage.is_of_task(Pid(pid)))
@@ -62,7 +95,9 @@ impl Quantity {
             return found;
         }
         let events = coverage.events.iter().flat_map(|enabled| &enabled.events);
-        let filtered = events.into_iter().any(|(event, filter)| filter.is_some() && self.reads(need, event));
+        let filtered = events
+            .into_iter()
+            .any(|(event, filter)| filter.is_some() && self.reads(need, event) && !self.has_filter_of(event, coverage));
         let filtered = filtered || coverage.leaves_out_interrupts(|event| self.reads(need, event));
         let is_changed = !coverage.changed(|event| self.reads(need, event)).is_empty();
         let (some_tasks, some_cpus) = (coverage.is_of_some_tasks(), coverage.cpus.is_some());
@@ -72,9 +107,15 @@ impl Quantity {
             Quantity::Rate(_) => !is_changed,
             // Where all switches of a CPU are there, what ran on it is known.
             Quantity::Run(_) => !filtered && !some_tasks && !is_changed,
-            Quantity::Reduced(Reducer::Count | Reducer::Sum | Reducer::Max, source) => match source {
+            Quantity::Reduced(Reducer::Count | Reducer::Sum | Reducer::Max, source) => match source.parts().0 {
                 DurationSource::Irq(_) => !filtered && !is_changed,
                 DurationSource::Syscall(_) => !filtered && !some_cpus && !is_changed,
+                // Of a task, or a CPU, whose events were recorded all of them were. Switches and wakeups are written by other tasks, too.
+                DurationSource::Latency(latency) => {
+                    let by = |key: &str| latency.keys.iter().any(|(from, to)| from.value == key && to.value == key);
+                    let by_task = by("common_pid") && need.events.iter().all(|(event, _)| event.system != "sched");
+                    !filtered && !is_changed && (!some_tasks || by_task) && (!some_cpus || by("common_cpu"))
+                }
                 _ => false,
             },
             _ => false,

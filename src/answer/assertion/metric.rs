@@ -18,6 +18,8 @@ pub struct Metric {
 /// The name of a metric in errors.
 pub(super) const LABEL: &str = "metric";
 
+const NOT_OVER_TIME: &str = "it is not kept over time, which a comparison needs: hold it with `rtrace check`";
+
 impl Metric {
     /// Parses `text`.
     ///
@@ -33,6 +35,7 @@ impl Metric {
         for quantity in metric.expr.quantities() {
             let why = match &quantity.value {
                 Quantity::Lost => "lost events decide whether recordings can be compared, and are no metric",
+                Quantity::Reduced(_, source) if matches!(source.parts().0, DurationSource::Lock(_)) => NOT_OVER_TIME,
                 Quantity::Faults(_)
                 | Quantity::Live(_)
                 | Quantity::Reduced(
@@ -41,7 +44,7 @@ impl Metric {
                     | DurationSource::Lock(_)
                     | DurationSource::Life(_)
                     | DurationSource::Hist(_),
-                ) => "it is not kept over time, which a comparison needs: hold it with `rtrace check`",
+                ) => NOT_OVER_TIME,
                 // All named, so that a new quantity is decided on.
                 Quantity::Duration
                 | Quantity::Count(_)
@@ -56,7 +59,8 @@ impl Metric {
                     | DurationSource::Preempted(_)
                     | DurationSource::Syscall(_)
                     | DurationSource::Irq(_)
-                    | DurationSource::Io(_),
+                    | DurationSource::Io(_)
+                    | DurationSource::OfTask(..),
                 ) => continue,
             };
             return Err(Diagnostic::new(LABEL, text, quantity.span, why));
@@ -164,6 +168,8 @@ mod tests {
             ("busy", "busy"),
             ("max(io(read))", "io(read)"),
             ("errors(syscall( openat )) / 1", "errors(syscall(openat))"),
+            ("p99( io( read,task=my prog ))", "io(read, task=my prog)"),
+            ("mean(syscall(task=7))", "syscall(task=7)"),
         ] {
             let metric = Metric::parse(text).unwrap();
             assert_eq!(metric.quantities()[0].series().as_deref(), Some(series), "{text}");
@@ -192,6 +198,7 @@ mod tests {
         for (text, message) in [
             ("lost", "no metric"),
             ("faults(ls)", "not kept over time"),
+            ("mean(lock(mutex, task=ls))", "not kept over time"),
             ("7", "nothing about"),
             ("mean(wait()) < 5ms", "nothing more"),
             ("mean(weit())", "one of latency()"),

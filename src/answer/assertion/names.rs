@@ -23,19 +23,11 @@ impl fmt::Display for PatternText<'_> {
     }
 }
 
-impl fmt::Display for DurationSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, pattern) = match self {
-            DurationSource::Latency(latency) => {
-                write!(f, "latency({}, {}", latency.from, latency.to)?;
-                for (from, to) in &latency.keys {
-                    match from.value == to.value {
-                        true => write!(f, ", {}", from.value)?,
-                        false => write!(f, ", {}={}", from.value, to.value)?,
-                    }
-                }
-                return f.write_str(")");
-            }
+impl DurationSource {
+    /// Its word and the name between its parentheses, if that is all that it has.
+    pub(super) fn named(&self) -> Option<(&'static str, &str)> {
+        Some(match self {
+            DurationSource::Latency(_) | DurationSource::Hist(_) | DurationSource::OfTask(..) => return None,
             DurationSource::Wait(pattern) => ("wait", pattern),
             DurationSource::Preempted(pattern) => ("preempted", pattern),
             DurationSource::Syscall(pattern) => ("syscall", pattern),
@@ -44,14 +36,39 @@ impl fmt::Display for DurationSource {
             DurationSource::Function(pattern) => ("function", pattern),
             DurationSource::Lock(pattern) => ("lock", pattern),
             DurationSource::Life(pattern) => ("life", pattern),
+        })
+    }
+}
+
+impl fmt::Display for DurationSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DurationSource::Latency(latency) => {
+                write!(f, "latency({}, {}", latency.from, latency.to)?;
+                for (from, to) in &latency.keys {
+                    match from.value == to.value {
+                        true => write!(f, ", {}", from.value)?,
+                        false => write!(f, ", {}={}", from.value, to.value)?,
+                    }
+                }
+                f.write_str(")")
+            }
+            DurationSource::OfTask(source, task) => {
+                let (name, pattern) = source.named().unwrap_or_default();
+                let comma = if pattern.is_empty() { "" } else { ", " };
+                write!(f, "{name}({}{comma}task={})", PatternText(pattern), PatternText(task))
+            }
             DurationSource::Hist(hist) => {
                 write!(f, "hist({}", hist.events)?;
                 hist.keys.iter().try_for_each(|key| write!(f, ", key={}", key.value))?;
                 hist.value.iter().try_for_each(|value| write!(f, ", val={}", value.value))?;
-                return f.write_str(")");
+                f.write_str(")")
             }
-        };
-        write!(f, "{name}({})", PatternText(pattern))
+            source => {
+                let (name, pattern) = source.named().unwrap_or_default();
+                write!(f, "{name}({})", PatternText(pattern))
+            }
+        }
     }
 }
 

@@ -254,7 +254,9 @@ impl<'a> AssertionParser<'a> {
             "errors" => {
                 let source = self.in_parentheses(Self::source)?;
                 return match source {
-                    DurationSource::Syscall(_) | DurationSource::Io(_) => Ok(Quantity::Errors(source)),
+                    _ if matches!(source.parts().0, DurationSource::Syscall(_) | DurationSource::Io(_)) => {
+                        Ok(Quantity::Errors(source))
+                    }
                     _ => Err(self.error(span, "only syscall() and io() have errors")),
                 };
             }
@@ -310,11 +312,11 @@ impl<'a> AssertionParser<'a> {
             "latency" => self.in_parentheses(Self::latency).map(|latency| DurationSource::Latency(Box::new(latency))),
             "wait" => self.pattern().map(DurationSource::Wait),
             "preempted" => self.pattern().map(DurationSource::Preempted),
-            "syscall" => self.pattern().map(DurationSource::Syscall),
-            "irq" => self.member(DurationSource::Irq),
-            "io" => self.member(DurationSource::Io),
+            "syscall" => self.of_task(DurationSource::Syscall),
+            "irq" => self.of_task(DurationSource::Irq),
+            "io" => self.of_task(DurationSource::Io),
             "function" => self.pattern().map(DurationSource::Function),
-            "lock" => self.member(DurationSource::Lock),
+            "lock" => self.of_task(DurationSource::Lock),
             "life" => self.pattern().map(DurationSource::Life),
             "hist" => self.in_parentheses(Self::hist).map(|hist| DurationSource::Hist(Box::new(hist))),
             _ => {
@@ -388,25 +390,37 @@ impl<'a> AssertionParser<'a> {
 
     /// `(PATTERN)` or `()`.
     fn pattern(&mut self) -> Result<String, Diagnostic> {
-        self.in_parentheses(|parser| {
-            let raw = parser.raw(false)?;
-            let text = raw.value.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(raw.value);
-            Ok(text.to_owned())
-        })
+        self.in_parentheses(|parser| Ok(unquoted(parser.raw(false)?.value)))
     }
 
-    /// The same, of a source whose names are a closed vocabulary.
-    fn member(&mut self, source: fn(String) -> DurationSource) -> Result<DurationSource, Diagnostic> {
-        let before = self.scanner.pos();
-        let source = self.pattern().map(source)?;
-        match source.stranger() {
-            None => Ok(source),
-            Some(stranger) => {
-                let within = self.scanner.span_from(before);
-                let span = Span::new(within.start.saturating_add(1), within.end.saturating_sub(1));
-                Err(stranger.error(self.label, self.scanner.text(), span))
+    /// `(PATTERN)`, `(PATTERN, task=TASK)` or `(task=TASK)`: a name, of events that belong to a task. A name that is none of a closed
+    /// vocabulary is refused.
+    fn of_task(&mut self, source: fn(String) -> DurationSource) -> Result<DurationSource, Diagnostic> {
+        self.in_parentheses(|parser| {
+            parser.scanner.skip_space();
+            let before = parser.scanner.clone();
+            let first = parser.raw(true)?;
+            let (name, follows) = match first.value.strip_prefix("task=") {
+                None => (first.with(first.value), parser.scanner.eat(",")),
+                Some(_) => {
+                    parser.scanner = before;
+                    (Spanned::new("", Span::new(first.span.start, first.span.start)), true)
+                }
+            };
+            let source = source(unquoted(name.value));
+            if let Some(stranger) = source.stranger() {
+                return Err(stranger.error(parser.label, parser.scanner.text(), name.span));
             }
-        }
+            if !follows {
+                return Ok(source);
+            }
+            parser.expect("task=")?;
+            let task = parser.raw(false)?;
+            match unquoted(task.value) {
+                task if task.is_empty() => Err(parser.here("a task is expected here: a name or a pid")),
+                task => Ok(DurationSource::OfTask(Box::new(source), task)),
+            }
+        })
     }
 
     fn events(&mut self) -> Result<EventsExpr, Diagnostic> {
@@ -455,6 +469,11 @@ impl<'a> AssertionParser<'a> {
     }
 }
 
+/// The text without the quotes around it.
+fn unquoted(text: &str) -> String {
+    text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text).to_owned()
+}
+
 /// `p` and a digit.
 fn is_quantile(name: &str) -> bool {
     name.strip_prefix('p').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
@@ -500,6 +519,10 @@ mod tests {
             "p99(lock(mutex)) < 1ms",
             "max(life(kmem_*)) < 1s",
             "faults(ls) + live(vfs_read) == 0",
+            "errors(syscall(openat, task=my prog)) == 0",
+            "p99(io(task=123)) < 1ms",
+            "count(irq(softirq:NET_RX, task=\"a(b\")) < 5",
+            "sum(lock(mutex, task=nginx*)) / duration < 1%",
         ] {
             assert!(Assertion::parse(good).is_ok(), "{good}: {}", Assertion::parse(good).unwrap_err());
         }
@@ -529,6 +552,10 @@ mod tests {
             ("duration * duration < 1", "cannot be combined", "*"),
             ("lost == 0 0", "nothing more", "0"),
             ("max(wait()) < 1lightyear", "no unit", "1lightyear"),
+            ("max(syscall(read, comm=x)) < 1s", "`task=` is expected", "comm"),
+            ("max(syscall(read, task=)) < 1s", "a task is expected", ")"),
+            ("max(io(readd, task=x)) < 1s", "no operation", "readd"),
+            ("errors(irq(irq, task=x)) == 0", "only syscall() and io()", "errors"),
             ("errors(wait()) == 0", "only syscall() and io()", "errors"),
             ("1 < 2", "nothing about the recording", "1 < 2"),
             ("(lost == 0", "`)` is expected", "=="),

@@ -4,13 +4,13 @@ use super::ast::{DurationSource, EventsExpr, HistogramQuantity, Latency, Quantit
 use super::conditions::{Conditions, Names};
 use super::measure::Measure;
 use crate::answer::analysis::{
-    CellPlan, Chosen, EntryFields, EventCount, EventEntries, Extent, Faults, FunctionTimes, Io, Irqs, KeyPart, Locks,
-    Memory, Pairs, Sched, Syscalls,
+    CellPlan, Chosen, EntryFields, EventCount, EventEntries, Extent, Faults, FunctionTimes, HandlerKind, Io, Irqs,
+    KeyPart, Locks, Memory, Pairs, Sched, Syscalls, TaskSet,
 };
 use crate::base::abi::Abi;
 use crate::base::syntax::{Diagnostic, Span, Spanned};
-use crate::base::units::EventId;
-use crate::kernel::events::{EventName, EventSelection};
+use crate::base::units::{EventId, Pid};
+use crate::kernel::events::{EventName, EventSelection, glob_matches};
 use crate::kernel::format::EventFormat;
 use crate::kernel::symbols::Comms;
 use crate::language::filter::FilterProgram;
@@ -33,6 +33,8 @@ pub(super) struct Need {
     pub(super) missing: Option<String>,
     /// The events it is about.
     pub(super) events: Vec<(EventName, EventId)>,
+    /// Events any one of which, of whatever task, says that such events were recorded.
+    pub(super) ends: Vec<EventId>,
 }
 
 /// Makes the measures that quantities need, each once.
@@ -46,7 +48,7 @@ pub(super) struct Planner<'f, 'a> {
     syscalls: Vec<String>,
     pub(super) measures: Vec<Measure<'a>>,
     /// Measures that any number of quantities share, by name.
-    shared: HashMap<&'static str, usize>,
+    shared: HashMap<String, usize>,
 }
 
 /// The types of some events, each with its filter.
@@ -138,7 +140,7 @@ impl<'f, 'a> Planner<'f, 'a> {
         let chosen = self.chosen(&types, |_| ());
         let count = self.celled(EventCount::new(chosen, limit), EventCount::in_cells);
         let measure = self.add(Measure::Count(Box::new(count)));
-        Ok(Need { measure, missing: None, events: types.names() })
+        Ok(Need { measure, events: types.names(), ..Need::default() })
     }
 
     pub(super) fn pairs(&mut self, latency: &Latency, of: Named<'_>, limit: u64) -> Result<Need, Diagnostic> {
@@ -164,7 +166,7 @@ impl<'f, 'a> Planner<'f, 'a> {
         let (Some(begin), Some(end)) = (sides.next(), sides.next()) else { return Ok(Need::default()) };
         let pairs = self.celled(Pairs::new(begin, end, limit), Pairs::in_cells);
         let measure = self.add(Measure::Pairs(Box::new(pairs)));
-        Ok(Need { measure, missing: None, events: [from.names(), to.names()].concat() })
+        Ok(Need { measure, events: [from.names(), to.names()].concat(), ..Need::default() })
     }
 
     fn chosen<M: Clone>(&self, types: &Types<'_>, meaning: impl Fn(&EventFormat) -> M) -> Chosen<'a, M> {
@@ -185,33 +187,83 @@ impl<'f, 'a> Planner<'f, 'a> {
     }
 
     fn analysis(&mut self, source: &DurationSource) -> Need {
-        match source {
-            DurationSource::Latency(_) | DurationSource::Hist(_) => Need::default(), // have measures of their own
+        let (source, task) = source.parts();
+        let tasks = self.tasks(task);
+        let need = match source {
+            // These have measures of their own.
+            DurationSource::Latency(_) | DurationSource::Hist(_) | DurationSource::OfTask(..) => Need::default(),
             DurationSource::Wait(_) | DurationSource::Preempted(_) => self.sched(),
-            DurationSource::Syscall(_) => self.shared("syscall", "no system calls were recorded", |planner| {
-                let syscalls = Syscalls::new(planner.formats.iter().copied(), planner.abi);
-                syscalls.has_events().then(|| Measure::Syscalls(Box::new(planner.celled(syscalls, Syscalls::in_cells))))
-            }),
-            DurationSource::Irq(_) => self.shared("irq", "no interrupts were recorded", |planner| {
-                let irqs = Irqs::new(planner.formats.iter().copied(), planner.abi);
+            DurationSource::Syscall(_) => {
+                self.shared(&format!("syscall {task}"), "no system calls were recorded", |planner| {
+                    let syscalls = Syscalls::new(planner.formats.iter().copied(), planner.abi).of(tasks);
+                    syscalls
+                        .has_events()
+                        .then(|| Measure::Syscalls(Box::new(planner.celled(syscalls, Syscalls::in_cells))))
+                })
+            }
+            DurationSource::Irq(_) => self.shared(&format!("irq {task}"), "no interrupts were recorded", |planner| {
+                let irqs = Irqs::new(planner.formats.iter().copied(), planner.abi).of(tasks);
                 irqs.has_events().then(|| Measure::Irqs(Box::new(planner.celled(irqs, Irqs::in_cells))))
             }),
-            DurationSource::Io(_) => self.shared("io", "block:block_rq_complete was not recorded", |planner| {
-                let io = Io::new(planner.formats.iter().copied(), planner.abi);
-                io.has_events().then(|| Measure::Io(Box::new(planner.celled(io, Io::in_cells))))
-            }),
+            DurationSource::Io(_) => {
+                self.shared(&format!("io {task}"), "block:block_rq_complete was not recorded", |planner| {
+                    let io = Io::new(planner.formats.iter().copied(), planner.abi).of(tasks);
+                    io.has_events().then(|| Measure::Io(Box::new(planner.celled(io, Io::in_cells))))
+                })
+            }
             DurationSource::Function(_) => {
                 self.shared("function", "no calls of function_graph were recorded", |planner| {
                     let functions = FunctionTimes::new(planner.formats.iter().copied(), planner.abi, None);
                     functions.has_events().then(|| Measure::Functions(Box::new(functions)))
                 })
             }
-            DurationSource::Lock(_) => self.shared("lock", "lock:contention_begin was not recorded", |planner| {
-                let locks = Locks::new(planner.formats.iter().copied(), planner.abi, None);
-                locks.has_events().then(|| Measure::Locks(Box::new(locks)))
-            }),
+            DurationSource::Lock(_) => {
+                self.shared(&format!("lock {task}"), "lock:contention_begin was not recorded", |planner| {
+                    let locks = Locks::new(planner.formats.iter().copied(), planner.abi, None).of(tasks);
+                    locks.has_events().then(|| Measure::Locks(Box::new(locks)))
+                })
+            }
             DurationSource::Life(_) => self.memory(),
+        };
+        // That a task has none of them is known where others have some.
+        let ends = if task.is_empty() { Vec::new() } else { self.ends(source) };
+        Need { ends, ..need }
+    }
+
+    /// The tasks that a name (a glob) or a pid stands for, and with a name those that have none: they may be among them.
+    fn tasks(&self, task: &str) -> TaskSet {
+        match (task, task.parse().ok().map(Pid)) {
+            ("", _) => TaskSet::All,
+            (_, Some(pid)) => [pid].into_iter().collect(),
+            (name, None) => {
+                let is = |pid: &Pid| glob_matches(name, &String::from_utf8_lossy(self.comms.name(*pid)));
+                let others = self.comms.pids().chain([Pid(0)]).filter(|pid| !is(pid));
+                TaskSet::Except(Arc::new(others.collect()))
+            }
         }
+    }
+
+    /// The events that end durations of a source.
+    fn ends(&self, source: &DurationSource) -> Vec<EventId> {
+        let is_end = |format: &&&EventFormat| {
+            let (system, event) = (format.system.as_str(), format.name.as_str());
+            match source {
+                DurationSource::Syscall(name) => {
+                    let of_call = |call: &str| name.is_empty() || glob_matches(name, call);
+                    system == "raw_syscalls" && event == "sys_exit"
+                        || system == "syscalls" && event.strip_prefix("sys_exit_").is_some_and(of_call)
+                }
+                DurationSource::Irq(pattern) => {
+                    let kind = pattern.split(':').next().unwrap_or_default();
+                    HandlerKind::of_exit(system, event)
+                        .is_some_and(|one| kind.is_empty() || glob_matches(kind, one.name()))
+                }
+                DurationSource::Io(_) => system == "block" && event == "block_rq_complete",
+                DurationSource::Lock(_) => system == "lock" && event == "contention_end",
+                _ => false,
+            }
+        };
+        self.formats.iter().filter(is_end).map(|format| format.id).collect()
     }
 
     fn memory(&mut self) -> Need {
@@ -238,21 +290,21 @@ impl<'f, 'a> Planner<'f, 'a> {
         }
         let chosen = self.chosen(&types, |format| parts.get(&format.id).cloned().unwrap_or_default());
         let measure = self.add(Measure::Hist(Box::new(EventEntries::new(chosen))));
-        Ok(Need { measure, missing: None, events: types.names() })
+        Ok(Need { measure, events: types.names(), ..Need::default() })
     }
 
     fn key_part(&self, format: &EventFormat, key: &Spanned<String>, of: Named<'_>) -> Result<KeyPart, Diagnostic> {
         KeyPart::of(format, &key.value).ok_or_else(|| no_field(format, &key.value, key.span, "number or text", of))
     }
 
-    fn shared(&mut self, name: &'static str, missing: &str, make: impl FnOnce(&Self) -> Option<Measure<'a>>) -> Need {
+    fn shared(&mut self, name: &str, missing: &str, make: impl FnOnce(&Self) -> Option<Measure<'a>>) -> Need {
         if let Some(known) = self.shared.get(name) {
             return Need { measure: Some(*known), ..Need::default() };
         }
         match make(self) {
             Some(measure) => {
                 let measure = self.add(measure);
-                self.shared.extend(measure.map(|at| (name, at)));
+                self.shared.extend(measure.map(|at| (name.to_owned(), at)));
                 Need { measure, ..Need::default() }
             }
             None => Need { missing: Some(missing.to_owned()), ..Need::default() },
@@ -289,6 +341,9 @@ impl Need {
                 .as_ref()
                 .is_some_and(|enabled| enabled.events.iter().any(|(one, _)| one == event))
         };
+        if self.ends.iter().any(|id| extent.has(*id)) {
+            return None;
+        }
         match self.events.iter().find(|(event, id)| !extent.has(*id) && !enabled(event)) {
             Some((event, _)) => {
                 Some(format!("{event} is not in the recording, which does not say that it was enabled"))

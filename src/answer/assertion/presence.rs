@@ -66,10 +66,10 @@ impl DurationSource {
 }
 
 impl Quantity {
-    /// The durations that it is of.
+    /// The durations that it is of, whatever tasks these are limited to.
     pub(super) fn source(&self) -> Option<&DurationSource> {
         match self {
-            Quantity::Reduced(_, source) | Quantity::Errors(source) => Some(source),
+            Quantity::Reduced(_, source) | Quantity::Errors(source) => Some(source.parts().0),
             _ => None,
         }
     }
@@ -92,7 +92,11 @@ impl Quantity {
 
     /// The reason why its value is not known: the name that it is limited to occurs nowhere in the recording.
     pub(super) fn absent(&self, finding: &Finding, names: &dyn Names) -> Option<String> {
-        let (kind, pattern, near) = self.stray(finding, names)?;
+        let stray_task = || {
+            let task = self.task().filter(|task| !names.is_task(task))?;
+            Some(("task", task, names.tasks()))
+        };
+        let (kind, pattern, near) = self.stray(finding, names).or_else(stray_task)?;
         let near = did_you_mean(pattern, near.iter().map(String::as_str));
         Some(match near {
             Some(near) => format!("no {kind} `{pattern}` is in the recording: {near}"),
@@ -155,18 +159,35 @@ impl Quantity {
     fn pattern(&self) -> Option<&str> {
         match self {
             Quantity::Run(name) | Quantity::Faults(name) | Quantity::Live(name) => Some(name),
-            quantity => match quantity.source()? {
-                DurationSource::Wait(name)
-                | DurationSource::Preempted(name)
-                | DurationSource::Syscall(name)
-                | DurationSource::Irq(name)
-                | DurationSource::Io(name)
-                | DurationSource::Function(name)
-                | DurationSource::Lock(name)
-                | DurationSource::Life(name) => Some(name),
-                DurationSource::Latency(_) | DurationSource::Hist(_) => None,
-            },
+            quantity => Some(quantity.source()?.named()?.1),
         }
+    }
+
+    /// The tasks that its durations are limited to.
+    fn task(&self) -> Option<&str> {
+        match self {
+            Quantity::Reduced(_, source) | Quantity::Errors(source) => {
+                Some(source.parts().1).filter(|task| !task.is_empty())
+            }
+            _ => None,
+        }
+    }
+
+    /// A task without a name that may be one of those that it is limited to by name, which leaves the value unknown.
+    pub(super) fn nameless(&self, finding: &Finding, names: &dyn Names) -> Option<String> {
+        self.task().filter(|task| task.parse::<i32>().is_err())?;
+        let is_nameless = |pid: &Pid| names.task(*pid).is_none();
+        let task = match finding {
+            Finding::Syscalls(found) => {
+                let going_on = found.going_on.iter().map(|call| call.pid);
+                found.tasks.iter().map(|task| task.pid).chain(going_on).find(is_nameless)
+            }
+            Finding::Irqs(found) => found.tasks.iter().copied().find(is_nameless),
+            Finding::Io(found) => found.tasks.iter().copied().find(is_nameless),
+            Finding::Locks(found) => found.tasks.iter().map(|(pid, _)| *pid).find(is_nameless),
+            _ => None,
+        }?;
+        Some(format!("task {} has no name in the recording and may be one of them", task.0))
     }
 }
 

@@ -322,7 +322,7 @@ pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names
         }
     };
     let seen;
-    match (source, finding) {
+    match (source.parts().0, finding) {
         (DurationSource::Latency(_), Finding::Pairs(found)) => {
             seen = found.times.count() > 0;
             durations = found.times.clone();

@@ -75,7 +75,9 @@ impl<'a> Measurements<'a> {
                 (None, Some(finding)) => {
                     let (seen, found) = found(quantity, finding, self.plan, conditions.names)?;
                     let unseen = need.unseen(extent, conditions).filter(|_| !seen);
-                    match unseen.or_else(|| quantity.absent(finding, conditions.names)) {
+                    let names = conditions.names;
+                    let absent = || quantity.absent(finding, names).or_else(|| quantity.nameless(finding, names));
+                    match unseen.or_else(absent) {
                         Some(why) => Err(why),
                         None => found,
                     }
@@ -143,7 +145,7 @@ fn found(
 
 fn is_of(source: &DurationSource, finding: &Finding) -> bool {
     matches!(
-        (source, finding),
+        (source.parts().0, finding),
         (DurationSource::Latency(_), Finding::Pairs(_))
             | (DurationSource::Wait(_) | DurationSource::Preempted(_), Finding::Sched(_))
             | (DurationSource::Syscall(_), Finding::Syscalls(_))

@@ -3,6 +3,7 @@
 use crate::answer::analysis::by_event::ByEvent;
 use crate::answer::analysis::fields::{RecordNumber, RecordText};
 use crate::base::abi::Abi;
+use crate::base::units::Pid;
 use crate::kernel::event::Record;
 use crate::kernel::format::EventFormat;
 use std::fmt;
@@ -80,6 +81,8 @@ pub(super) struct RequestEvent {
     pub(super) operation: IoOperation,
     /// Negative `errno` of a completion.
     pub(super) error: i64,
+    /// The task that was running.
+    pub(super) task: Pid,
 }
 
 #[derive(Clone, Debug)]
@@ -148,6 +151,7 @@ impl RequestEvents {
             sectors: kind.sectors.read(abi, data),
             operation: IoOperation::of(kind.letters.read(abi, data)),
             error: kind.error.map_or(0, |error| error.read_signed(abi, data)),
+            task: self.0.task(record),
         })
     }
 }

@@ -3,12 +3,12 @@
 use super::events::{BlockDevice, IoOperation, RequestEvent, RequestEvents, RequestStep};
 use super::report::{DeviceIo, IoCounts, IoReport, IoRequests, LongestRequest, OngoingRequest};
 use crate::answer::analysis::map::Map;
-use crate::answer::analysis::{CellPlan, Durations, InOrder};
+use crate::answer::analysis::{CellPlan, Durations, InOrder, TaskSet};
 use crate::base::abi::Abi;
-use crate::base::units::CpuId;
+use crate::base::units::{CpuId, Pid};
 use crate::kernel::event::{Lost, Record};
 use crate::kernel::format::EventFormat;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Requests to block devices; an [`Analysis`](crate::answer::analysis::Analysis).
 #[derive(Clone, Debug)]
@@ -22,6 +22,9 @@ pub struct Io {
     devices: BTreeMap<BlockDevice, QueueDepth>,
     requests: BTreeMap<(BlockDevice, IoOperation), IoRequests>,
     counts: IoCounts,
+    /// Tasks whose requests count, and those of them that were met.
+    tasks: TaskSet,
+    met: BTreeSet<Pid>,
 }
 
 /// A request on its way.
@@ -35,6 +38,8 @@ struct OpenRequest {
     sectors: u64,
     /// Sectors that are not complete.
     left: u64,
+    /// The task that inserted or issued it first.
+    task: Pid,
 }
 
 /// Number of requests at a device, over time.
@@ -71,7 +76,15 @@ impl Io {
             devices: BTreeMap::new(),
             requests: BTreeMap::new(),
             counts: IoCounts::default(),
+            tasks: TaskSet::All,
+            met: BTreeSet::new(),
         }
+    }
+
+    /// Counts requests of these tasks alone: those that inserted them or, if they were not inserted, issued them. Depth is of all.
+    pub fn of(mut self, tasks: TaskSet) -> Self {
+        self.tasks = tasks;
+        self
     }
 
     /// Keeps durations by the cell of `plan` too.
@@ -166,6 +179,12 @@ impl Io {
             self.counts.without_issue += 1;
             return;
         };
+        if !matches!(self.tasks, TaskSet::All) {
+            if !self.tasks.contains(open.task) {
+                return;
+            }
+            self.met.insert(open.task);
+        }
         let begin = open.inserted.unwrap_or(issued);
         let time = at.saturating_sub(begin);
         let operation = open.operation;
@@ -201,7 +220,15 @@ impl Io {
 impl OpenRequest {
     fn of(event: &RequestEvent, inserted: Option<u64>) -> Self {
         let (sector, sectors) = (event.sector, event.sectors);
-        OpenRequest { operation: event.operation, inserted, issued: None, sector, sectors, left: sectors }
+        OpenRequest {
+            operation: event.operation,
+            inserted,
+            issued: None,
+            sector,
+            sectors,
+            left: sectors,
+            task: event.task,
+        }
     }
 }
 
@@ -240,7 +267,7 @@ impl InOrder for Io {
         // One that was not issued may have been merged into another.
         let at_device = |((device, _), open): (&(BlockDevice, u64), &OpenRequest)| {
             let at = open.inserted.unwrap_or(open.issued?);
-            open.issued?;
+            open.issued.filter(|_| self.tasks.contains(open.task))?;
             Some(OngoingRequest { device: *device, operation: open.operation, at, time: end.saturating_sub(at) })
         };
         let mut going_on: Vec<OngoingRequest> = self.open.iter().filter_map(at_device).collect();
@@ -253,6 +280,7 @@ impl InOrder for Io {
             requests: self.requests.into_values().collect(),
             going_on,
             counts,
+            tasks: self.met.into_iter().collect(),
         }
     }
 }

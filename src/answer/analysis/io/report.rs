@@ -2,7 +2,7 @@
 
 use super::events::{BlockDevice, IoOperation};
 use crate::answer::analysis::Durations;
-use crate::base::units::CpuId;
+use crate::base::units::{CpuId, Pid};
 use std::collections::BTreeMap;
 
 /// Requests of one buffer. All times are in the clock's unit (mostly nanoseconds).
@@ -18,6 +18,8 @@ pub struct IoReport {
     pub going_on: Vec<OngoingRequest>,
     /// Events that are no part of a request, and losses.
     pub counts: IoCounts,
+    /// The tasks of the requests, ascending, if these are those of [some](super::Io::of); else none.
+    pub tasks: Vec<Pid>,
 }
 
 /// A request that is at a device at the window's end.

@@ -42,6 +42,11 @@ impl HandlerKind {
     pub const SOFT_IRQS: [&str; 10] =
         ["HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"];
 
+    /// The kind of handler whose end an event is.
+    pub(crate) fn of_exit(system: &str, event: &str) -> Option<Self> {
+        IrqKind::place(system, event).filter(|(_, step, ..)| *step == IrqStep::Exit).map(|(kind, ..)| kind)
+    }
+
     /// The kind in a word.
     pub fn name(self) -> &'static str {
         match self {
@@ -104,9 +109,10 @@ enum HandlerName {
 }
 
 impl IrqKind {
-    fn of(format: &EventFormat) -> Option<IrqKind> {
+    /// The kind of handler that an event is about, its step, and the fields that tell runs and handlers apart.
+    fn place(system: &str, event: &str) -> Option<(HandlerKind, IrqStep, &'static str, &'static str)> {
         use HandlerKind::{HrTimer, Irq, SoftIrq, Tasklet, Timer, Vector, Work};
-        let (kind, step, key, id) = match (format.system.as_str(), format.name.as_str()) {
+        Some(match (system, event) {
             ("irq", "irq_handler_entry") => (Irq, IrqStep::Entry, "irq", "irq"),
             ("irq", "irq_handler_exit") => (Irq, IrqStep::Exit, "irq", "irq"),
             ("irq", "softirq_raise") => (SoftIrq, IrqStep::Request, "vec", "vec"),
@@ -124,10 +130,14 @@ impl IrqKind {
             ("irq_vectors", name) if name.ends_with("_entry") => (Vector, IrqStep::Entry, "vector", "vector"),
             ("irq_vectors", name) if name.ends_with("_exit") => (Vector, IrqStep::Exit, "vector", "vector"),
             _ => return None,
-        };
+        })
+    }
+
+    fn of(format: &EventFormat) -> Option<IrqKind> {
+        let (kind, step, key, id) = IrqKind::place(&format.system, &format.name)?;
         let name = match kind {
-            Irq if step == IrqStep::Entry => HandlerName::Field(RecordText::of(format, "name")?),
-            Vector => HandlerName::Fixed(format.name.trim_end_matches("_entry").as_bytes().into()),
+            HandlerKind::Irq if step == IrqStep::Entry => HandlerName::Field(RecordText::of(format, "name")?),
+            HandlerKind::Vector => HandlerName::Fixed(format.name.trim_end_matches("_entry").as_bytes().into()),
             _ => HandlerName::None,
         };
         Some(IrqKind { kind, step, key: RecordNumber::of(format, key)?, id: RecordNumber::of(format, id)?, name })

@@ -3,13 +3,13 @@
 use super::events::{HandlerKind, IrqEvent, IrqEvents};
 use super::report::{CpuIrqs, HandlerSpan, IrqCounts, IrqReport, IrqSource, LongestIrq};
 use crate::answer::analysis::map::Map;
-use crate::answer::analysis::{CellPlan, Durations, InOrder};
+use crate::answer::analysis::{CellPlan, Durations, InOrder, TaskSet};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
 use crate::kernel::event::{Lost, Record};
 use crate::kernel::format::EventFormat;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Interrupts, soft interrupts, timers and work items; an [`Analysis`](crate::answer::analysis::Analysis).
 #[derive(Clone, Debug)]
@@ -23,6 +23,9 @@ pub struct Irqs {
     /// Requests of work items that have not started.
     queued: Map<u64, u64>,
     counts: IrqCounts,
+    /// Tasks whose interruptions count, and those of them that were met.
+    tasks: TaskSet,
+    met: BTreeSet<Pid>,
     /// Runs to keep: those that have a point of time in common with the first to the second.
     kept: Option<(u64, u64)>,
     spans: Vec<HandlerSpan>,
@@ -70,9 +73,17 @@ impl Irqs {
             works: Map::default(),
             queued: Map::default(),
             counts: IrqCounts::default(),
+            tasks: TaskSet::All,
+            met: BTreeSet::new(),
             kept: None,
             spans: Vec::new(),
         }
+    }
+
+    /// Counts runs that interrupted these tasks alone; of work items those by these workers.
+    pub fn of(mut self, tasks: TaskSet) -> Self {
+        self.tasks = tasks;
+        self
     }
 
     /// Keeps durations by the cell of `plan` too.
@@ -119,7 +130,9 @@ impl Irqs {
             HandlerKind::Work => self.queued.remove(&key),
             _ => cpu.raised.remove(&key).filter(|_| kind == HandlerKind::SoftIrq),
         };
-        if let (Some(requested), Some(source)) = (requested, self.sources.all.get_mut(source)) {
+        if let (Some(requested), Some(source), true) =
+            (requested, self.sources.all.get_mut(source), self.tasks.contains(place.1))
+        {
             source.delays.add_at(at, at.saturating_sub(requested));
         }
         if kind != HandlerKind::Work {
@@ -154,6 +167,12 @@ impl Irqs {
         }
         cpu.own[kind as usize] = cpu.own[kind as usize].saturating_add(own);
         cpu.runs[kind as usize] += 1;
+        if !matches!(self.tasks, TaskSet::All) {
+            if !self.tasks.contains(task) {
+                return;
+            }
+            self.met.insert(task);
+        }
         let depth = if kind == HandlerKind::Work { 0 } else { cpu.stack.len() };
         let Some(source) = self.sources.all.get_mut(open.source) else { return };
         if self.kept.is_some_and(|(from, to)| open.at <= to && at >= from) {
@@ -226,6 +245,14 @@ impl InOrder for Irqs {
         sources.sort_by(|a, b| (a.kind, Reverse(a.own), a.id, &a.name).cmp(&(b.kind, Reverse(b.own), b.id, &b.name)));
         let cpus = self.cpus.into_iter().filter(|(_, cpu)| cpu.runs.iter().any(|runs| *runs > 0));
         let cpus = cpus.map(|(number, cpu)| CpuIrqs { cpu: number, own: cpu.own, runs: cpu.runs }).collect();
-        IrqReport { window: self.window, sources, cpus, counts, has_requests, spans: self.spans }
+        IrqReport {
+            window: self.window,
+            sources,
+            cpus,
+            counts,
+            has_requests,
+            spans: self.spans,
+            tasks: self.met.into_iter().collect(),
+        }
     }
 }

@@ -19,6 +19,8 @@ pub struct IrqReport {
     pub has_requests: bool,
     /// Runs as intervals, by their ends, as far as [`Irqs::with_spans`](super::Irqs::with_spans) keeps them.
     pub spans: Vec<HandlerSpan>,
+    /// The tasks that were interrupted, ascending, if the runs are those of [some](super::Irqs::of); else none.
+    pub tasks: Vec<Pid>,
 }
 
 /// One run of a handler, in the clock's unit.

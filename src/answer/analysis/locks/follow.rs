@@ -2,23 +2,21 @@
 
 use super::events::{LockEvent, LockEvents, LockKind};
 use super::report::{LockCounts, LockReport, LockWaits, LongestLockWait, OngoingLockWait};
-use crate::answer::analysis::InOrder;
 use crate::answer::analysis::map::Map;
+use crate::answer::analysis::{InOrder, TaskSet};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
 use crate::kernel::event::{Lost, Record};
 use crate::kernel::format::EventFormat;
 use std::cmp::Reverse;
-use std::collections::HashSet;
 use std::hash::Hash;
-use std::sync::Arc;
 
 /// Waits for contended locks; an [`Analysis`](crate::answer::analysis::Analysis).
 #[derive(Clone, Debug)]
 pub struct Locks {
     events: LockEvents,
-    /// Tasks whose waits count; without any, all tasks.
-    only: Option<Arc<HashSet<Pid>>>,
+    /// Tasks whose waits count.
+    counted: TaskSet,
     window: Option<(u64, u64)>,
     /// The waits that each task, or CPU's idle task, is in: an interrupt may wait while its task does.
     open: Map<(Pid, Option<CpuId>), Vec<OpenWait>>,
@@ -43,7 +41,7 @@ impl Locks {
     pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi, only: Option<Vec<Pid>>) -> Self {
         Locks {
             events: LockEvents::new(formats, abi),
-            only: only.map(|pids| Arc::new(pids.into_iter().collect())),
+            counted: only.map_or(TaskSet::All, |pids| pids.into_iter().collect()),
             window: None,
             open: Map::default(),
             locks: Map::default(),
@@ -52,6 +50,12 @@ impl Locks {
             stacks: Map::default(),
             counts: LockCounts::default(),
         }
+    }
+
+    /// Counts waits of these tasks alone.
+    pub fn of(mut self, tasks: TaskSet) -> Self {
+        self.counted = tasks;
+        self
     }
 
     /// True if the formats have `contention_end` (since Linux 5.19), without which there is nothing to say.
@@ -122,7 +126,7 @@ impl InOrder for Locks {
         let Some(event) = self.events.event(record) else { return };
         let pid = self.events.task(record);
         let task = (pid, (pid.0 == 0).then_some(cpu));
-        let counts = self.only.as_ref().is_none_or(|only| only.contains(&pid));
+        let counts = self.counted.contains(pid);
         if !matches!(event, LockEvent::Stack(_)) {
             let begin = self.window.map_or(at, |window| window.0);
             self.window = Some((begin, at));

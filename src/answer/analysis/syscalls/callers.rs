@@ -3,17 +3,16 @@
 use super::descriptors::Owner;
 use super::report::TaskSyscalls;
 use super::role::DescriptorCalls;
+use crate::answer::analysis::TaskSet;
 use crate::answer::analysis::map::Map;
 use crate::base::units::Pid;
-use std::collections::HashSet;
 use std::collections::hash_map::Entry;
-use std::sync::Arc;
 
 /// The calls to be counted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CallSelection {
-    /// Tasks whose calls count; without any, all tasks.
-    pub(super) only: Option<Arc<HashSet<Pid>>>,
+    /// Tasks whose calls count.
+    pub(super) tasks: TaskSet,
     /// The knowledge of calls with descriptors, if those are asked for.
     pub(super) descriptors: Option<DescriptorCalls>,
 }
@@ -58,7 +57,7 @@ impl Callers {
         let at = match self.by_task.entry(task) {
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(new) => {
-                let counts = asked.only.as_ref().is_none_or(|only| only.contains(&task));
+                let counts = asked.tasks.contains(task);
                 if !counts && asked.descriptors.is_none() {
                     return None;
                 }

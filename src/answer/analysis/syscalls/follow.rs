@@ -6,14 +6,13 @@ use super::events::{CallFamily, SyscallEvent, SyscallEvents};
 use super::report::{LongestSyscall, OngoingSyscall, SyscallCounts, SyscallReport, SyscallTimes};
 use super::role::{DescriptorCalls, DescriptorChange, DescriptorRole};
 use crate::answer::analysis::map::Map;
-use crate::answer::analysis::{CellPlan, Durations, InOrder};
+use crate::answer::analysis::{CellPlan, Durations, InOrder, TaskSet};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
 use crate::kernel::event::{Lost, Record};
 use crate::kernel::format::EventFormat;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// System calls: their durations, errors and time off the CPU; an [`Analysis`](crate::answer::analysis::Analysis).
 #[derive(Clone, Debug)]
@@ -201,7 +200,13 @@ impl Syscalls {
 
     /// Counts calls of these tasks alone.
     pub fn of_tasks(mut self, tasks: impl IntoIterator<Item = Pid>) -> Self {
-        self.asked.only = Some(Arc::new(tasks.into_iter().collect()));
+        self.asked.tasks = tasks.into_iter().collect();
+        self
+    }
+
+    /// The same of a set that may be all but some.
+    pub fn of(mut self, tasks: TaskSet) -> Self {
+        self.asked.tasks = tasks;
         self
     }
 
