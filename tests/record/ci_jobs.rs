@@ -97,8 +97,11 @@ fn their_lines_run() {
     }
 }
 
-/// A baseline that was saved is the same as other runs of the same load, and not as those of another.
+/// A baseline that was saved is not worse than other runs of the same load, and what was not recorded fails the job unless that is allowed.
 fn baselines(save: &[String], compare: &[String], bin: &Path) {
+    // Fewer runs than the document has, which are as good here.
+    let few = |lines: &[String]| lines.iter().map(|line| line.replace("seq 15", "seq 5")).collect::<Vec<_>>();
+    let (save, compare) = (few(save), few(compare));
     let env = TestEnvironment::new();
     put(&env.path().join("sudo"), "#!/bin/sh\nexec \"$@\"\n", 0o755);
     let run = |lines: &[String], load: &str| {
@@ -110,16 +113,14 @@ fn baselines(save: &[String], compare: &[String], bin: &Path) {
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
     let load = "test:\n\tfor i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 0.01; done\n";
-    assert_eq!(run(save, load), (Some(0), String::new()));
-    // The machine does other things meanwhile, so that it may not be known whether they are the same.
-    let (status, said) = run(compare, load);
-    assert!(matches!(status, Some(0 | 3 | 4)) && said.is_empty(), "{status:?} {said}");
+    assert_eq!(run(&save, load), (Some(0), String::new()));
+    // The machine does other things meanwhile, so that it may be indeterminate whether they are the same, which is allowed.
+    let (status, said) = run(&compare, load);
+    assert!(matches!(status, Some(0 | 3)) && said.is_empty(), "{status:?} {said}");
     let summary = fs::read_to_string(env.path().join("summary.md")).expect("a table");
-    assert!(
-        summary.contains("| rate(sched:sched\\_switch) |") && summary.contains("Base: 5 runs, new: 5 runs"),
-        "{summary}"
-    );
-    let strict: Vec<String> =
-        compare.iter().map(|line| line.replace("rate(sched:sched_switch)", "mean(io())")).collect();
+    assert!(summary.contains("| run(make) |") && summary.contains("Base: 5 runs, new: 5 runs"), "{summary}");
+    let with = |from: &str, to: &str| compare.iter().map(|line| line.replace(from, to)).collect::<Vec<_>>();
+    let strict = with("'run(make)' --allow-indeterminate", "'mean(io())'");
     assert_eq!(run(&strict, load).0, Some(4), "what was not recorded is not the same");
+    assert_eq!(run(&with("run(make)", "mean(io())"), load).0, Some(0), "unless that is allowed");
 }

@@ -3,7 +3,7 @@
 //! One run in sixty that lost events, or whose program ended halfway, makes nothing of the other runs unknown. But a side of which
 //! half of the runs are so is that way: then they stay, and decide.
 
-use super::summary::SavedRun;
+use super::summary::{SavedRun, SavedRuns};
 use crate::base::units::{counted, seconds};
 use serde::Serialize;
 use std::time::Duration;
@@ -22,12 +22,18 @@ pub struct SetAside {
     pub reason: String,
 }
 
-/// The runs of both sides that count, and those that do not: they lack events, or are of another length than the median of their side.
+/// The runs of both sides that count, and those that do not: they lack events, or are of another length than the median of their
+/// side, of which five or more are left.
 /// Of pairs both go.
 pub(super) fn split<'r>(sides: [&'r [SavedRun]; 2], paired: bool) -> ([Vec<&'r SavedRun>; 2], Vec<SetAside>) {
     let mut reasons = sides.map(|runs| {
         let median = median(runs.iter());
-        runs.iter().map(|run| reason(run, median)).collect::<Vec<_>>()
+        let lacking: Vec<Option<String>> = runs.iter().map(lacks).collect();
+        let both = lacking.iter().zip(runs).map(|(lacking, run)| lacking.clone().or_else(|| is_odd(run, median)));
+        let both: Vec<Option<String>> = both.collect();
+        // On a busy machine lengths vary: as many runs stay as it takes to say how much they do.
+        let left = both.iter().filter(|reason| reason.is_none()).count();
+        if left >= SavedRuns::RUNS { both } else { lacking }
     });
     if paired && sides[0].len() == sides[1].len() {
         let [base, new] = &mut reasons;
@@ -39,12 +45,9 @@ pub(super) fn split<'r>(sides: [&'r [SavedRun]; 2], paired: bool) -> ([Vec<&'r S
             }
         }
     }
-    let few = |reasons: &Vec<Option<String>>| 2 * reasons.iter().flatten().count() < reasons.len();
-    if !(paired && reasons.iter().any(|side| !few(side))) {
-        reasons.iter_mut().filter(|side| !few(side)).for_each(|side| side.fill(None));
-    } else {
-        reasons.iter_mut().for_each(|side| side.fill(None));
-    }
+    let many = |side: &[Option<String>]| 2 * side.iter().flatten().count() >= side.len();
+    let both = paired && reasons.iter().any(|side| many(side));
+    reasons.iter_mut().filter(|side| both || many(side)).for_each(|side| side.fill(None));
     let mut aside = Vec::new();
     let mut kept = [Vec::new(), Vec::new()];
     for (side, word) in [(0, "base"), (1, "new")] {
@@ -58,7 +61,8 @@ pub(super) fn split<'r>(sides: [&'r [SavedRun]; 2], paired: bool) -> ([Vec<&'r S
     (kept, aside)
 }
 
-fn reason(run: &SavedRun, median: u64) -> Option<String> {
+/// The reason why events of a run are missing.
+fn lacks(run: &SavedRun) -> Option<String> {
     let lost = run.lost.saturating_add(run.gaps).max(run.dropped);
     if run.unfinished {
         return Some("it is unfinished".to_owned());
@@ -70,6 +74,11 @@ fn reason(run: &SavedRun, median: u64) -> Option<String> {
         let or_more = if run.gaps > 0 { " or more" } else { "" };
         return Some(format!("{}{or_more} lost", counted(lost, "event")));
     }
+    None
+}
+
+/// The length of a run, if it is not that of its side.
+fn is_odd(run: &SavedRun, median: u64) -> Option<String> {
     let shown = |time: u64| seconds(Duration::from_nanos(time));
     (!agree(run.duration, median))
         .then(|| format!("it lasted {}, the median of its side {}", shown(run.duration), shown(median)))
