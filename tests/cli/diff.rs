@@ -212,7 +212,9 @@ fn an_indeterminate_comparison_says_what_it_takes() {
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let said = diff(&env, &names[..5], &names[5..], &MEAN);
-    said.exits(4).prints_with("FINDS  NEEDS        VERDICT").prints_with("NEEDS: runs a side that tell 5.0 % from none");
+    said.exits(4)
+        .prints_with("FINDS  NEEDS        VERDICT")
+        .prints_with("NEEDS: runs a side that tell 5.0 % from none");
     let document = |options: &[&str]| -> Value {
         let text = diff(&env, &names[..5], &names[5..], &[&MEAN[..], &["--json"], options].concat()).stdout();
         serde_json::from_str(&text).expect("JSON")
