@@ -4,7 +4,7 @@
 //! stand as `\xNN`, as in JSON; arrays are written as JSON arrays; cells with a comma, a quote or a line break are quoted.
 
 use super::Exporter;
-use super::json::json_value;
+use super::json::{KernelName, json_value};
 use crate::base::abi::Abi;
 use crate::base::sys::Tail;
 use crate::base::text::literals::{LiteralId, Literals};
@@ -12,7 +12,7 @@ use crate::base::text::{json, num};
 use crate::base::units::Pid;
 use crate::kernel::event::{Consumed, Lost, Record, TypedEvent, TypedField, Value};
 use crate::kernel::format::EventFormat;
-use crate::kernel::symbols::Comms;
+use crate::kernel::symbols::{Comms, Kallsyms};
 use crate::read::merge::ahead::Commit;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -94,6 +94,8 @@ pub struct CsvBuffer<'t> {
     pub abi: Abi,
     /// The task names of the buffer's file.
     pub comms: &'t Comms,
+    /// The kernel's functions, whose names stand beside addresses in the column of all fields.
+    pub kallsyms: Option<&'t Kallsyms>,
     /// The value of the column `source`.
     pub source: Option<&'t str>,
     /// The value of the column `buffer`.
@@ -124,6 +126,8 @@ struct CsvType {
     title: LiteralId,
     /// Per own field: what stands before its value in the column of all fields, quotes doubled.
     keys: Vec<LiteralId>,
+    /// Functions at addresses among them.
+    names: Vec<KernelName>,
 }
 
 /// Events do not depend on each other: the state is scratch memory.
@@ -233,6 +237,8 @@ impl<'t> CsvTypes<'t> {
     fn new(what: CsvBuffer<'t>, columns: &[CsvColumn]) -> Self {
         let mut types: Vec<Option<CsvType>> = Vec::new();
         let mut pool = Literals::default();
+        let wanted = columns.contains(&CsvColumn::Fields);
+        let kallsyms = what.kallsyms.filter(|_| wanted).map(|kallsyms| Arc::new(kallsyms.clone()));
         for format in &what.formats {
             let event = TypedEvent::new(format);
             // Of fields of one name the first, and the event's own before those of all events.
@@ -261,7 +267,8 @@ impl<'t> CsvTypes<'t> {
                 pool.add(&text)
             };
             let keys = event.fields.iter().enumerate().map(key).collect();
-            types[id] = Some(CsvType { event, pid, fields, title, keys });
+            let names = kallsyms.as_ref().map_or_else(Vec::new, |kallsyms| KernelName::all(&event, kallsyms));
+            types[id] = Some(CsvType { event, pid, fields, title, keys, names });
         }
         CsvTypes { what, types, pool }
     }
@@ -283,6 +290,11 @@ impl CsvType {
                 }
                 None => out.extend_from_slice(b"null"),
             }
+        }
+        for name in &self.names {
+            cell.clear();
+            name.write(abi, data, cell);
+            doubled(out, cell);
         }
         out.extend_from_slice(b"}\"");
     }

@@ -112,6 +112,7 @@ fn machine_formats_allocate_nothing() {
             formats: formats().collect(),
             abi: trace.abi,
             comms: &comms,
+            kallsyms: None,
             source: Some("file"),
             buffer: None,
         };

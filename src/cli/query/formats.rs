@@ -110,6 +110,7 @@ pub(crate) fn csv(
             formats: all_formats(&inputs[source.recording]).collect(),
             abi: inputs[source.recording].trace.abi,
             comms: &inputs[source.recording].symbols.comms,
+            kallsyms: Some(&inputs[source.recording].symbols.kallsyms),
             source: (inputs.len() > 1).then_some(labels[source.recording].as_str()),
             buffer: instance(&inputs[source.recording].trace.buffers[source.buffer].name),
         }),

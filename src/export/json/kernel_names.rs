@@ -1,17 +1,18 @@
-//! The kernel's functions at addresses: `"function":"0xffffffff814332e0","function_symbol":"tick_nohz_handler"`.
+//! The kernel's functions at addresses: `"function":"0xffffffff814332e0","function_symbol":"tick_nohz_handler"`, and in call
+//! stacks `"caller_symbol":["schedule+0x2f",null]`.
 
 use crate::base::abi::Abi;
 use crate::base::text::json;
-use crate::kernel::event::{FieldKind, TypedEvent, TypedField, Value};
+use crate::kernel::event::{FieldKind, Number, TypedEvent, TypedField, Value};
 use crate::kernel::symbols::Kallsyms;
 use std::sync::Arc;
 
 /// Words at the end of the name of a field's symbol.
-pub(super) const SUFFIX: &str = "_symbol";
+pub(in crate::export) const SUFFIX: &str = "_symbol";
 
-/// An address that may be a function's: written as one where it lies in the kernel's code or a module's.
+/// An address that may be a function's, or a stack of them: written as one where it lies in the kernel's code or a module's.
 #[derive(Clone, Debug)]
-pub(super) struct KernelName {
+pub(in crate::export) struct KernelName {
     /// `,"function_symbol":`
     key: Vec<u8>,
     field: TypedField,
@@ -20,38 +21,72 @@ pub(super) struct KernelName {
 
 impl KernelName {
     /// The names of an event's fields.
-    pub(super) fn all(event: &TypedEvent, kallsyms: &Arc<Kallsyms>) -> Vec<KernelName> {
+    pub(in crate::export) fn all(event: &TypedEvent, kallsyms: &Arc<Kallsyms>) -> Vec<KernelName> {
         let one = |field: &TypedField| {
             let mut key = vec![b','];
             json::string(&mut key, format!("{}{SUFFIX}", field.name).as_bytes());
             key.push(b':');
             KernelName { key, field: field.clone(), kallsyms: Arc::clone(kallsyms) }
         };
-        event.fields.iter().filter(|field| is_address(field)).map(one).collect()
+        addresses(event).map(one).collect()
     }
 
     /// Appends it, if there is a function.
-    pub(super) fn write(&self, abi: Abi, data: &[u8], out: &mut Vec<u8>) {
-        let address = match self.field.value(abi, data) {
-            Some(Value::Pointer(address) | Value::Unsigned(address)) => address,
-            _ => return,
-        };
-        if address == 0 || !self.kallsyms.is_code(address) {
-            return;
+    pub(in crate::export) fn write(&self, abi: Abi, data: &[u8], out: &mut Vec<u8>) {
+        match self.field.value(abi, data) {
+            Some(Value::Pointer(address) | Value::Unsigned(address)) => {
+                if let Some(name) = self.name(address) {
+                    out.extend_from_slice(&self.key);
+                    json::string(out, &name);
+                }
+            }
+            Some(Value::Numbers(stack)) => {
+                let start = out.len();
+                out.extend_from_slice(&self.key);
+                let mut known = false;
+                for (nth, address) in stack.iter().enumerate() {
+                    out.push(if nth == 0 { b'[' } else { b',' });
+                    let name = match address {
+                        Number::Unsigned(address) => self.name(address),
+                        Number::Signed(address) => self.name(address as u64),
+                    };
+                    known |= name.is_some();
+                    match name {
+                        Some(name) => json::string(out, &name),
+                        None => out.extend_from_slice(b"null"),
+                    }
+                }
+                out.push(b']');
+                if !known {
+                    out.truncate(start);
+                }
+            }
+            _ => {}
         }
-        let Some(symbol) = self.kallsyms.lookup(address) else { return };
-        out.extend_from_slice(&self.key);
+    }
+
+    /// `NAME+0xOFFSET`
+    fn name(&self, address: u64) -> Option<Vec<u8>> {
+        let symbol = self.kallsyms.lookup(address).filter(|_| address != 0 && self.kallsyms.is_code(address))?;
         let mut name = symbol.name.to_vec();
         let offset = address.saturating_sub(symbol.address);
         if offset > 0 {
             name.extend_from_slice(format!("+{offset:#x}").as_bytes());
         }
-        json::string(out, &name);
+        Some(name)
     }
 }
 
-/// True for pointers, and for the numbers in which tracers of functions have addresses.
-pub(super) fn is_address(field: &TypedField) -> bool {
-    let named = ["ip", "parent_ip", "func", "caller"].contains(&field.name.as_str());
-    field.kind == FieldKind::Pointer || named && field.kind == FieldKind::Unsigned
+/// The fields with addresses of the kernel: pointers, and the numbers in which tracers of functions have them.
+pub(super) fn addresses(event: &TypedEvent) -> impl Iterator<Item = &TypedField> {
+    let user = (event.system.as_str(), event.name.as_str()) == ("ftrace", "user_stack");
+    event.fields.iter().filter(move |field| {
+        let named = ["ip", "parent_ip", "func", "caller"].contains(&field.name.as_str());
+        field.kind == FieldKind::Pointer || named && (field.kind == FieldKind::Unsigned || is_stack(field) && !user)
+    })
+}
+
+/// True of several addresses.
+pub(super) fn is_stack(field: &TypedField) -> bool {
+    matches!(field.kind, FieldKind::Numbers { size: 0 | 4 | 8, .. })
 }

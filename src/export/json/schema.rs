@@ -1,6 +1,6 @@
 //! The JSON Schema of the lines.
 
-use super::kernel_names::{SUFFIX, is_address};
+use super::kernel_names::{SUFFIX, addresses, is_stack};
 use super::user::UserNames;
 use super::{SCHEMA, VERSION};
 use crate::kernel::event::{FieldKind, TypedEvent, TypedField};
@@ -68,8 +68,13 @@ fn event(name: Value, fields: Value) -> Value {
 fn own_event(of: &TypedEvent) -> Value {
     let names: Vec<&str> = of.fields.iter().map(|f| f.name.as_str()).collect();
     let mut properties: Map<String, Value> = of.fields.iter().map(|f| (f.name.clone(), field(f))).collect();
-    for address in of.fields.iter().filter(|field| is_address(field)) {
-        let function = json!({"type": "string", "description": "the function there, `NAME+0xOFFSET` within it"});
+    for address in addresses(of) {
+        let function = match is_stack(address) {
+            true => {
+                json!({"type": "array", "items": {"type": ["string", "null"]}, "description": "the functions there"})
+            }
+            false => json!({"type": "string", "description": "the function there, `NAME+0xOFFSET` within it"}),
+        };
         properties.insert(format!("{}{SUFFIX}", address.name), function);
     }
     if of.system == "ftrace" && of.name == "user_stack" {

@@ -381,7 +381,11 @@ fn device(kernel: u64) -> u64 {
 
 /// `c;b;a`: the functions of a stack, innermost first, addresses where a name is not known.
 fn names(origin: Origin<'_>, data: &[u8], field: &TypedField) -> Vec<u8> {
-    let (FieldPlace::Fixed { offset, .. } | FieldPlace::Rest { offset }) = field.place else { return Vec::new() };
+    let (FieldPlace::Fixed { offset, .. } | FieldPlace::Rest { offset } | FieldPlace::Counted { offset, .. }) =
+        field.place
+    else {
+        return Vec::new();
+    };
     let mut text = Vec::new();
     for address in addresses(origin.abi, data, offset) {
         if !text.is_empty() {

@@ -58,11 +58,20 @@ impl Derived {
             }
             Derived::SchedSlice => (
                 "sched_slice",
-                &[("ts", I64), ("dur", I64), ("cpu", I32), ("utid", I64), ("end_state", I32), ("priority", I32)],
+                &[
+                    ("ts", I64),
+                    ("dur", I64),
+                    ("cpu", I32),
+                    ("utid", I64),
+                    ("end_state", I32),
+                    ("priority", I32),
+                    ("open", CellType::Bool),
+                ],
             ),
-            Derived::ThreadState => {
-                ("thread_state", &[("ts", I64), ("dur", I64), ("utid", I64), ("state", I32), ("cpu", I32)])
-            }
+            Derived::ThreadState => (
+                "thread_state",
+                &[("ts", I64), ("dur", I64), ("utid", I64), ("state", I32), ("cpu", I32), ("open", CellType::Bool)],
+            ),
             Derived::IrqSlice => {
                 ("irq_slice", &[("ts", I64), ("dur", I64), ("cpu", I32), ("irq", I32), ("name", Text), ("ret", I32)])
             }
@@ -181,13 +190,15 @@ pub(super) fn slice(rows: &mut TableRows, slice: &TimeSlice, call: &dyn Fn(i64) 
     let time = |time: u64| CellValue::Number(time as i64);
     let on = |cpu: CpuId| CellValue::Number(cpu.0.into());
     match slice {
-        TimeSlice::Sched { ts, dur, cpu, utid, end_state, priority } => {
+        TimeSlice::Sched { ts, dur, open, cpu, utid, end_state, priority } => {
             let end_state = end_state.map_or(CellValue::Null, |state| number(state.into()));
-            row(rows, &[time(*ts), time(*dur), on(*cpu), number(*utid), end_state, number((*priority).into())]);
+            let (priority, open) = (number((*priority).into()), number((*open).into()));
+            row(rows, &[time(*ts), time(*dur), on(*cpu), number(*utid), end_state, priority, open]);
         }
-        TimeSlice::State { ts, dur, utid, state, cpu } => {
+        TimeSlice::State { ts, dur, open, utid, state, cpu } => {
             let cpu = cpu.map_or(CellValue::Null, on);
-            row(rows, &[time(*ts), time(*dur), number(*utid), number((*state).into()), cpu]);
+            let open = number((*open).into());
+            row(rows, &[time(*ts), time(*dur), number(*utid), number((*state).into()), cpu, open]);
         }
         TimeSlice::Irq { ts, dur, cpu, irq, name, ret } => row(
             rows,

@@ -326,9 +326,9 @@ impl Exporter for Tables<'_> {
         self.hand_over(state);
         self.work(&state.made);
         let mut sliced = state.made.slicing.known();
-        for part in &mut sliced.slices {
+        for (buffer, part) in self.buffers.iter().zip(&mut sliced.slices) {
             if let Ordered::Known(slices) = part {
-                slices.close();
+                slices.close(state.files[buffer.what.file].span.map_or(0, |(_, last)| last));
             }
         }
         self.take_slices(&mut sliced);

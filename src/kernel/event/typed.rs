@@ -34,6 +34,15 @@ pub enum FieldPlace {
         /// From the record's start, in bytes.
         offset: usize,
     },
+    /// Elements of `size` bytes from `offset` on, as many as the four bytes at `count` say and the record has.
+    Counted {
+        /// From the record's start, in bytes.
+        offset: usize,
+        /// Offset of the number of elements, in bytes.
+        count: usize,
+        /// Of an element, in bytes.
+        size: usize,
+    },
     /// A `__data_loc` word at `offset`: low half an offset from the record's start, high half a length in bytes.
     DataLoc {
         /// Offset of the word, in bytes.
@@ -93,15 +102,16 @@ impl TypedEvent {
         let words = PrintedAs::of(format);
         let typed =
             |fields: &[Field]| fields.iter().map(|f| TypedField::printed(format, f, &words)).collect::<Vec<_>>();
-        let mut common = typed(&format.common);
-        common.retain(|f| f.name != "common_type");
-        TypedEvent {
-            id: format.id,
-            system: format.system.clone(),
-            name: format.name.clone(),
-            common,
-            fields: typed(&format.fields),
+        let (mut common, mut fields) = (typed(&format.common), typed(&format.fields));
+        // Of two fields of one name, as a number and an array, the second gets one of its own.
+        let mut taken = HashSet::new();
+        for field in &mut fields {
+            while !taken.insert(field.name.clone()) {
+                field.name.insert_str(0, "field_");
+            }
         }
+        common.retain(|f| f.name != "common_type");
+        TypedEvent { id: format.id, system: format.system.clone(), name: format.name.clone(), common, fields }
     }
 }
 
@@ -117,6 +127,9 @@ impl TypedField {
             Shape::DataLoc { .. } => FieldPlace::DataLoc { offset },
             Shape::RelLoc { .. } => FieldPlace::RelLoc { offset },
             Shape::Array { .. } if field.size == 0 => FieldPlace::Rest { offset },
+            Shape::Array { elem_size: size } if let Some(count) = counter(format, field) => {
+                FieldPlace::Counted { offset, count, size }
+            }
             Shape::Array { .. } | Shape::Scalar => FieldPlace::Fixed { offset, len: field.size },
         };
         TypedField { name: field.name.clone(), place, kind: kind(format, field, words) }
@@ -152,10 +165,22 @@ impl FieldPlace {
         match self {
             FieldPlace::Fixed { offset, len } => data.get(offset..)?.get(..len),
             FieldPlace::Rest { offset } => data.get(offset..),
+            FieldPlace::Counted { offset, count, size } => {
+                let (rest, count) = (data.get(offset..)?, abi.uint(data, count, 4)? as usize);
+                Some(rest.get(..count.saturating_mul(size)).unwrap_or(rest))
+            }
             FieldPlace::DataLoc { offset } => located(abi, data, offset, 0),
             FieldPlace::RelLoc { offset } => located(abi, data, offset, offset.checked_add(4)?),
         }
     }
+}
+
+/// The offset of the field that counts the elements of an array, whatever its declaration says: a stack is declared with 8
+/// entries (`struct stack_entry`, kernel/trace/trace_entries.h) and has as many as `size` says, since Linux 3.0.
+fn counter(format: &EventFormat, field: &Field) -> Option<usize> {
+    let names = (format.system.as_str(), format.name.as_str(), field.name.as_str());
+    let size = format.field("size").filter(|size| size.shape == Shape::Scalar && size.size == 4)?;
+    (names == ("ftrace", "kernel_stack", "caller")).then_some(size.offset)
 }
 
 #[inline]
@@ -215,5 +240,47 @@ fn kind(format: &EventFormat, field: &Field, words: &PrintedAs<'_>) -> FieldKind
         1 | 2 | 4 | 8 => FieldKind::Numbers { size: elem_size as u8, signed: signed && !field.is_dynamic() },
         _ if has("long") => FieldKind::Numbers { size: 0, signed: false },
         _ => FieldKind::Bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::abi::Endian;
+
+    const LE: Abi = Abi { endian: Endian::Little, long_size: 8 };
+
+    fn typed(name: &str, fields: &str) -> TypedEvent {
+        let common = "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n";
+        let text = format!("name: {name}\nID: 5\nformat:\n{common}\n{fields}\nprint fmt: \"\"\n");
+        TypedEvent::new(&EventFormat::parse("ftrace", &text).unwrap())
+    }
+
+    /// The declaration of a stack has 8 entries, its record as many as it says, or fewer where it was cut.
+    #[test]
+    fn a_stack_has_all_its_entries() {
+        let fields = "\tfield:int size;\toffset:8;\tsize:4;\tsigned:1;\n\
+                      \tfield:unsigned long caller[8];\toffset:16;\tsize:64;\tsigned:0;\n";
+        let entries = |event: &TypedEvent, size: u32, stored: usize| {
+            let head = [&[5u8, 0, 0, 0, 1, 0, 0, 0][..], &size.to_le_bytes(), &[0; 4]].concat();
+            let data = [head, (0..stored as u64).flat_map(u64::to_le_bytes).collect()].concat();
+            match event.fields.last()?.value(LE, &data)? {
+                Value::Numbers(numbers) => Some(numbers.len()),
+                _ => None,
+            }
+        };
+        let stack = typed("kernel_stack", fields);
+        for (size, stored, seen) in [(3, 3, 3), (27, 27, 27), (2, 3, 2), (0, 0, 0), (9, 4, 4), (u32::MAX, 2, 2)] {
+            assert_eq!(entries(&stack, size, stored), Some(seen), "{size} of {stored}");
+        }
+        let user = typed("user_stack", fields);
+        assert_eq!((entries(&user, 3, 8), entries(&user, 3, 3)), (Some(8), None));
+    }
+
+    #[test]
+    fn fields_of_one_name_get_two() {
+        let fields = "\tfield:bool a;\toffset:8;\tsize:1;\tsigned:0;\n\tfield:__data_loc u8[] a;\toffset:12;\tsize:4;\tsigned:0;\n";
+        let names: Vec<String> = typed("x", fields).fields.into_iter().map(|field| field.name).collect();
+        assert_eq!(names, ["a", "field_a"]);
     }
 }

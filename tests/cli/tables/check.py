@@ -165,7 +165,7 @@ def derived(directory, sched):
         # Each switch begins a slice, and they cover the time from the first switch to the last.
         equal(
             "sched_slice",
-            f"select cpu, count(*), sum(dur) from {table('sched_slice')} group by cpu order by cpu",
+            f"select cpu, count(*), sum(dur) filter (where not open) from {table('sched_slice')} group by cpu order by cpu",
             f"select cpu, count(*), max(ts) - min(ts) from {table('sched.sched_switch')} group by cpu order by cpu",
         )
         equal(
@@ -175,7 +175,7 @@ def derived(directory, sched):
         )
         buffers = json.load(open(sched))["buffers"]
         waits = sum(of["waits"]["total"] + of["preempted"]["total"] for of in buffers)
-        ours = ask(f"select sum(dur) from {table('thread_state')} where state = 0")[0][0]
+        ours = ask(f"select sum(dur) from {table('thread_state')} where state = 0 and not open")[0][0]
         if ours != waits:
             sys.exit(f"thread_state: tasks waited {ours} ns, and analyze says {waits}")
         compared.append("thread_state")

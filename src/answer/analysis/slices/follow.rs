@@ -10,15 +10,15 @@ use crate::kernel::format::EventFormat;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A slice of time, or what goes with one. `ts` and `dur` are in the unit of the records' time stamps; `dur` is 0 if the slice
-/// had not ended with the last event. `utid` is the task's number in [`Slices::threads`].
+/// A slice of time, or what goes with one. `ts` and `dur` are in the unit of the records' time stamps; an `open` slice had not
+/// ended with the last event, and `dur` is the time until then. `utid` is the task's number in [`Slices::threads`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields that all slices have are described above, the others with their variant")]
 pub enum TimeSlice {
     /// A task ran on a CPU. `end_state`: the bits of its state when it left; `None` if it could have gone on, or runs still.
-    Sched { ts: u64, dur: u64, cpu: CpuId, utid: i64, end_state: Option<i32>, priority: i32 },
+    Sched { ts: u64, dur: u64, open: bool, cpu: CpuId, utid: i64, end_state: Option<i32>, priority: i32 },
     /// A task did not run. `state`: its bits; 0 while it waits for a CPU: `cpu`, if that is known.
-    State { ts: u64, dur: u64, utid: i64, state: i32, cpu: Option<CpuId> },
+    State { ts: u64, dur: u64, open: bool, utid: i64, state: i32, cpu: Option<CpuId> },
     /// A handler of a device's interrupt.
     Irq { ts: u64, dur: u64, cpu: CpuId, irq: i32, name: Vec<u8>, ret: i32 },
     /// A soft interrupt.
@@ -55,6 +55,8 @@ pub struct Slices {
     states: BTreeMap<usize, TaskWait>,
     handlers: BTreeMap<CpuId, Vec<CurrentHandler>>,
     calls: Map<Pid, CurrentSyscall>,
+    /// The time of the last record that matters.
+    last: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -100,6 +102,7 @@ impl Slices {
             states: BTreeMap::new(),
             handlers: BTreeMap::new(),
             calls: Map::default(),
+            last: 0,
         }
     }
 
@@ -113,15 +116,17 @@ impl Slices {
         &self.threads
     }
 
-    /// Ends what is still open, with a duration of 0; to be called after the last record.
-    pub fn close(&mut self) {
+    /// Ends what is still open at `end`, the time of the last record; to be called after it.
+    pub fn close(&mut self, end: u64) {
         for (cpu, Running { task, since, priority }) in std::mem::take(&mut self.running) {
             let utid = self.utid(task);
-            self.found.push(TimeSlice::Sched { ts: since, dur: 0, cpu, utid, end_state: None, priority });
+            let dur = end.saturating_sub(since);
+            self.found.push(TimeSlice::Sched { ts: since, dur, open: true, cpu, utid, end_state: None, priority });
         }
         for (task, TaskWait { since, state, cpu }) in std::mem::take(&mut self.states) {
             let utid = self.utid(task);
-            self.found.push(TimeSlice::State { ts: since, dur: 0, utid, state, cpu });
+            let dur = end.saturating_sub(since);
+            self.found.push(TimeSlice::State { ts: since, dur, open: true, utid, state, cpu });
         }
     }
 
@@ -156,7 +161,8 @@ impl Slices {
     fn end_wait(&mut self, task: usize, at: u64) {
         if let Some(TaskWait { since, state, cpu }) = self.states.remove(&task) {
             let utid = self.utid(task);
-            self.found.push(TimeSlice::State { ts: since, dur: at.saturating_sub(since), utid, state, cpu });
+            let dur = at.saturating_sub(since);
+            self.found.push(TimeSlice::State { ts: since, dur, open: false, utid, state, cpu });
         }
     }
 
@@ -166,7 +172,7 @@ impl Slices {
             && running.task == prev
         {
             let (ts, dur, utid) = (running.since, at.saturating_sub(running.since), self.utid(prev));
-            self.found.push(TimeSlice::Sched { ts, dur, cpu, utid, end_state, priority: prio });
+            self.found.push(TimeSlice::Sched { ts, dur, open: false, cpu, utid, end_state, priority: prio });
         }
         let is_idle = |task: usize| self.threads.get(task).is_none_or(|thread| thread.tid.0 == 0);
         let (prev_is_idle, next_is_idle) = (is_idle(prev), is_idle(next.0));
@@ -226,6 +232,7 @@ impl InOrder for Slices {
 
     fn record(&mut self, record: &Record<'_>) {
         let (at, cpu) = (record.timestamp.0, record.cpu);
+        self.last = at;
         if record.lost != Lost::None {
             self.lose(cpu);
         }
@@ -282,7 +289,7 @@ impl InOrder for Slices {
     }
 
     fn finish(mut self) -> Self {
-        self.close();
+        self.close(self.last);
         self
     }
 }
