@@ -2,6 +2,7 @@
 
 use crate::common::account::agree;
 use crate::common::environment::TestEnvironment;
+use crate::common::long::is_left_out;
 use crate::common::not_run::not_run;
 use crate::host::kernel;
 use std::time::Instant;
@@ -198,6 +199,98 @@ fn a_part_does_not_contradict_the_whole() {
     }
     record(&[]);
     env.rtrace(&["check", "-a", "count(sched:sched_switch) < 1000000"]).exits(0);
+}
+
+/// Two recordings of this machine at once, one whole and one limited, judged over the same time: values of the limited one hold
+/// the other's.
+#[test]
+fn two_recordings_at_once_agree_as_far_as_both_know() {
+    let Some((_, _alone)) = kernel() else { return };
+    let load = "for i in 1 2 3 4; do ls -R /etc | sort | wc -l; kill -0 $$; sleep 0.01; done";
+    let events = |filtered: &str, filter: &'static str| {
+        let mut words = Vec::new();
+        for event in ["sched:sched_switch", "sched:sched_waking", "sched:sched_wakeup", "irq", "raw_syscalls"] {
+            words.extend(["-e", event]);
+            if event == filtered {
+                words.extend(["-f", filter]);
+            }
+        }
+        words
+    };
+    let limits: [(&[&str], &str, &str); 9] = [
+        (&[], "", ""),
+        (&["-M", "1"], "", ""),
+        (&["-F", "-c"], "", ""),
+        (&[], "sched:sched_switch", "next_prio < 50"),
+        (&["-F"], "", ""),
+        (&["--not-pid", "1"], "", ""),
+        (&["-b", "64"], "", ""),
+        (&["-B", "rtrace-test-part"], "", ""),
+        (&[], "irq", "common_pid != 0"),
+    ];
+    let quantities = [
+        "run(ls) >= 0ns",
+        "run(sort) >= 0ns",
+        "run() >= 0ns",
+        "busy >= 0%",
+        "max(wait()) >= 0ns",
+        "p50(wait()) >= 0ns",
+        "mean(wait()) >= 0ns",
+        "sum(wait()) >= 0ns",
+        "count(wait()) >= 0",
+        "max(wait(sort)) >= 0ns",
+        "max(preempted()) >= 0ns",
+        "count(sched:sched_switch) >= 0",
+        "count(sched:sched_waking) >= 0",
+        "count(irq()) >= 0",
+        "max(irq()) >= 0ns",
+        "count(irq(softirq:*)) >= 0",
+        "count(syscall(kill)) >= 0",
+        "sum(syscall(wait4)) >= 0ns",
+        "errors(syscall(kill)) >= 0",
+        "max(latency(sched:sched_waking, sched:sched_switch, pid=next_pid)) >= 0ns",
+    ];
+    let few = if is_left_out("analyses::two_recordings_at_once: each limit") { 2 } else { limits.len() };
+    for (limit, filtered, filter) in limits.into_iter().take(few) {
+        let env = TestEnvironment::new();
+        let program = env!("CARGO_BIN_EXE_rtrace");
+        let part =
+            [&["-q", "--journal-dir", "journal", "-o", "part.dat"], limit, &events(filtered, filter)[..]].concat();
+        let whole = ["record", "-q", "--journal-dir", "whole", "--self", "-b", "16M", "-o", "whole.dat"];
+        let line = [&whole[..], &events("", ""), &["--", program, "record"], &part, &["--", "sh", "-c", load]].concat();
+        env.rtrace(&line).exits(0);
+        // Without the ends, where one recording is on and the other is not.
+        let stamps = env.rtrace(&["report", "part.dat", "--format", "csv", "--fields", "ts"]).stdout();
+        let stamps: Vec<u64> = stamps.lines().filter_map(|line| line.parse().ok()).collect();
+        let edge = stamps.len() / 50;
+        let [since, until] = [stamps[edge], stamps[stamps.len() - 1 - edge]]
+            .map(|at| format!("{}.{:09}", at / 1_000_000_000, at % 1_000_000_000));
+        let values = |file: &str| -> Vec<serde_json::Value> {
+            let assertions: Vec<&str> = quantities.iter().flat_map(|one| ["-a", one]).collect();
+            let line = ["check", file, "--json", "--since", &since, "--until", &until];
+            let document = env.rtrace(&[&line[..], &assertions].concat()).stdout();
+            let document: serde_json::Value = serde_json::from_str(&document).expect("JSON");
+            document["assertions"].as_array().expect("an array").clone()
+        };
+        for (whole, part) in values("whole.dat").iter().zip(values("part.dat")) {
+            let (all, some) = (&whole["left"], &part["left"]);
+            if all.is_null() || some.is_null() {
+                continue; // not known
+            }
+            // The two rings have stamps of their own, taken one after the other: some events lie on the other side of an edge.
+            let slack = |value: f64| match all["unit"] == "ns" {
+                true => value * 0.05 + 50_000.0,
+                false if value > 2.0 => 4.0,
+                false => 0.02, // a share
+            };
+            let bounds = |of: &serde_json::Value| {
+                (of["least"].as_f64().unwrap_or(0.0), of["most"].as_f64().unwrap_or(f64::INFINITY))
+            };
+            let ((least, most), (from, to)) = (bounds(all), bounds(some));
+            let agree = from <= most + slack(most) && to + slack(to) >= least;
+            assert!(agree, "{limit:?} {filter}: {part:#}\nof the whole: {all:#}");
+        }
+    }
 }
 
 /// A recording is judged as soon as it is made; the command's own failure counts more.
