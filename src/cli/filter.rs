@@ -5,9 +5,12 @@ use super::keywords::{FILTERS, words};
 use super::language::{TargetArgs, format, invalid, nothing_set, report_others, select, select_or_all, warn};
 use crate::cli::terminal::stdout;
 use rtrace::filter::Filter;
+use rtrace::record::threads_of;
 use rtrace::syntax::{Diagnostic, widest};
 use rtrace::tracefs::{EventName, Instance, Journal};
+use rtrace::units::Pid;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::io::Write;
 
 /// Set, show, clear and check event filters
@@ -45,13 +48,13 @@ struct FilterSetArgs {
     /// Filter, as in 'prev_pid == 1 || next_comm ~ "k*"'
     #[arg(value_parser = words(FILTERS), hide_possible_values = true)]
     filter: Option<String>,
-    /// Trace only these processes (`set_event_pid`)
+    /// Trace only these processes, all their threads (`set_event_pid`)
     #[arg(short = 'P', long, value_name = "PID", value_delimiter = ',')]
     pid: Vec<u32>,
     /// Do not trace these processes (`set_event_notrace_pid`)
     #[arg(long, value_name = "PID", value_delimiter = ',')]
     not_pid: Vec<u32>,
-    /// Children of listed processes are listed as well (option `event-fork`)
+    /// Threads and children that listed processes start are listed as well (option `event-fork`)
     #[arg(long)]
     fork: bool,
     /// Tell in words what the filter lets pass
@@ -177,7 +180,11 @@ fn set(args: &FilterSetArgs) -> Result<Exit, Failure> {
             journal.set_filter(&instance, event, &text)?;
         }
     }
-    let list = |pids: &[u32]| pids.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+    let list = |pids: &[u32]| {
+        let threads = pids.iter().flat_map(|pid| threads_of(pid).into_iter().chain([Pid(*pid as i32)]));
+        let threads: BTreeSet<Pid> = threads.collect();
+        threads.iter().map(Pid::to_string).collect::<Vec<_>>().join(" ")
+    };
     if args.fork {
         journal.set_option(&instance, "event-fork", true)?;
     }

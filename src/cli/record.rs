@@ -382,7 +382,7 @@ fn unfinished(error: RecordError, summary: &RecordSummary, own: impl Fn(Exit) ->
 fn lacks_maps(plan: &Plan) -> bool {
     let stacks =
         |buffer: &BufferPlan| buffer.options.iter().rfind(|(name, _)| name == "userstacktrace").is_some_and(|o| o.1);
-    !plan.proc_map && (plan.command.is_some() || !plan.tasks.pids.is_empty()) && plan.buffers.iter().any(stacks)
+    !plan.proc_map && (plan.command.is_some() || plan.tasks.named().next().is_some()) && plan.buffers.iter().any(stacks)
 }
 
 /// The exit code of a recording that made a file.

@@ -120,11 +120,10 @@ fn trace(args: &StartSettings, mode: Mode) -> Result<Exit, Failure> {
     }
     let tracefs = traced.open(false)?;
     let mut child = args.child()?;
-    let followed = child.as_ref().filter(|_| traced.follows()).map(Child::pid);
-    let mut tasks = traced.tasks();
-    tasks.pids.extend(followed);
+    let command = child.as_ref().map(Child::pid);
+    let tasks = Tasks { command: traced.follows(), ..traced.tasks() };
     let journal = traced.journal(&tracefs);
-    let warnings = carry_out(journal, &buffers, &tasks, &traced.machine(), traced.ignores_unknown(), mode)
+    let warnings = carry_out(journal, &buffers, (&tasks, command), &traced.machine(), traced.ignores_unknown(), mode)
         .map_err(setup_failure)?;
     for warning in warnings {
         note!("rtrace: warning: {warning}");
@@ -175,7 +174,7 @@ impl clap::Args for Lasting {
             .mut_arg("instance", |arg| arg.help("Options after it belong to this instance (made if absent)"))
             .mut_arg("clock", |arg| arg.help("Trace clock: local, global, mono, boot, ... (rtrace list -C)"))
             .mut_arg("invert", |arg| arg.help("Disable the events of every -e that follows"))
-            .mut_arg("pids", |arg| arg.help("Only events of these processes"))
+            .mut_arg("pids", |arg| arg.help("Only events of these processes, all their threads"))
             .mut_arg("follow", |arg| arg.requires("command"))
     }
 

@@ -46,6 +46,7 @@ mod standard_output;
 mod state;
 mod stop_if;
 mod syscalls;
+mod threads;
 mod tracefs;
 mod triggers;
 mod user_stacks;

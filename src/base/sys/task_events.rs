@@ -29,14 +29,14 @@ const DATA_TAIL: usize = 1032;
 
 impl TaskEvents {
     /// Starts listening on `cpu` with a buffer of `data_len` bytes: a power of two, at least a page. Each record ends
-    /// with its `CLOCK_MONOTONIC` time. Readable for poll(2) when a quarter of the buffer is used.
+    /// with its `CLOCK_MONOTONIC` time. Readable for poll(2) when `wake_at` bytes of the buffer are used.
     ///
     /// # Errors
     /// The kernel's error of perf_event_open or mmap; [`io::ErrorKind::InvalidInput`] for another `data_len`.
-    pub(crate) fn open(cpu: u32, data_len: usize) -> io::Result<Self> {
+    pub(crate) fn open(cpu: u32, data_len: usize, wake_at: usize) -> io::Result<Self> {
         let page = page_size();
-        let quarter = u32::try_from(data_len / 4).ok().filter(|_| data_len.is_power_of_two() && data_len >= page);
-        let quarter = quarter.ok_or(io::ErrorKind::InvalidInput)?;
+        let wake_at = u32::try_from(wake_at).ok().filter(|_| data_len.is_power_of_two() && data_len >= page);
+        let wake_at = wake_at.ok_or(io::ErrorKind::InvalidInput)?;
         const SOFTWARE: u32 = 1;
         const DUMMY: u64 = 9;
         const SAMPLE_TIME: u64 = 1 << 2;
@@ -50,7 +50,7 @@ impl TaskEvents {
         attr[8..16].copy_from_slice(&DUMMY.to_ne_bytes());
         attr[24..32].copy_from_slice(&SAMPLE_TIME.to_ne_bytes());
         attr[40..48].copy_from_slice(&bits.to_ne_bytes());
-        attr[48..52].copy_from_slice(&quarter.to_ne_bytes());
+        attr[48..52].copy_from_slice(&wake_at.to_ne_bytes());
         attr[92..96].copy_from_slice(&libc::CLOCK_MONOTONIC.to_ne_bytes());
         const FD_CLOEXEC: libc::c_ulong = 8;
         // SAFETY: `attr` is a whole attribute of the size it states; the result is a descriptor without another owner.
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_perf_buffer_is_a_power_of_two_of_a_page_or_more() {
         for len in [0, 1, page_size() / 2, page_size() + 1, 3 * page_size(), usize::MAX, 1 << 40] {
-            let error = TaskEvents::open(0, len).expect_err("a length that no ring has");
+            let error = TaskEvents::open(0, len, len / 4).expect_err("a length that no ring has");
             assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{len}");
         }
     }

@@ -20,7 +20,7 @@ const fn section(heading: &'static str, common: &'static [&'static str], rare: &
 /// Options that choose what is traced: record, stream, profile, start, set.
 const TRACED: &[HelpSection] = &[
     section("Events", &["event", "for", "filter", "trigger"], &["v", "ignore-unknown"]),
-    section("Tasks", &["pid", "follow", "children"], &["not-pid", "user"]),
+    section("Tasks", &["pid", "follow", "children"], &["thread", "not-pid", "user"]),
     section(
         "Tracers",
         &["tracer", "function"],

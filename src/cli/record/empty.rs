@@ -16,10 +16,10 @@ pub(super) fn why(plan: &Plan, summary: &RecordSummary) -> Option<String> {
     }
     let filtered = plan.buffers.iter().flat_map(|b| &b.events).any(|event| event.enable && !event.filters.is_empty());
     let tasks = &plan.tasks;
-    let whose = match (tasks.command, tasks.pids.is_empty()) {
+    let whose = match (tasks.command, tasks.named().next().is_none()) {
         (true, _) if !tasks.children => " in CMD itself (`-c` follows its children, too)",
         (true, _) => " in CMD and its children",
-        (false, false) => " in the processes of `-P`",
+        (false, false) => " in the tasks of `-P` and `--thread`",
         (false, true) => "",
     };
     let why = match filtered {

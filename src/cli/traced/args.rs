@@ -21,16 +21,21 @@ pub(crate) struct Traced {
     given: Given,
     #[command(flatten)]
     in_order: TracedOptions,
-    /// Only events of these processes; end with the last of them
+    /// Only events of these processes, all their threads; end with the last of them
+    ///
+    /// Threads that come later are recorded some milliseconds after their start; with -c from their first event on.
     #[arg(short = 'P', long = "pid", value_name = "PID", value_delimiter = ',', value_parser = clap::value_parser!(i32).range(1..))]
     pids: Vec<i32>,
+    /// Only events of these threads, none of the others of their processes
+    #[arg(long = "thread", value_name = "TID", value_delimiter = ',', value_parser = clap::value_parser!(i32).range(1..))]
+    threads: Vec<i32>,
     /// Neither events nor functions of these processes
     #[arg(long = "not-pid", value_name = "PID", value_delimiter = ',', value_parser = clap::value_parser!(i32).range(1..))]
     not_pids: Vec<i32>,
-    /// Only events of CMD
+    /// Only events of CMD, all its threads
     #[arg(short = 'F', long)]
     follow: bool,
-    /// With -F or -P: events of the tasks they fork as well
+    /// With -F, -P or --thread: events of the tasks they fork as well
     #[arg(short = 'c', long)]
     children: bool,
     /// Go on without the events that this kernel does not have
@@ -123,10 +128,11 @@ impl Traced {
         self.pids.iter().map(|&pid| Pid(pid)).collect()
     }
 
-    /// `-P`, `-c` and `--not-pid`.
+    /// `-P`, `--thread`, `-c` and `--not-pid`.
     pub(crate) fn tasks(&self) -> Tasks {
         let left_out = self.not_pids.iter().map(|&pid| Pid(pid)).collect();
-        Tasks { pids: self.pids(), command: false, children: self.children, left_out }
+        let threads = self.threads.iter().map(|&tid| Pid(tid)).collect();
+        Tasks { pids: self.pids(), threads, command: false, children: self.children, left_out }
     }
 
     /// `-F`.

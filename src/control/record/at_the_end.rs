@@ -37,7 +37,9 @@ impl AtTheEnd {
                     options.push((OptionId::CPUSTAT, with_nul(&format!("CPU: {cpu}\n{stats}"))));
                 }
             }
-            if !buffer.coverage.left_out.is_empty() || !buffer.coverage.changes.is_empty() {
+            let coverage = &buffer.coverage;
+            let is_later = coverage.joined > 0 || !coverage.changes.is_empty();
+            if is_later || !(coverage.left_out.is_empty() && coverage.excluded.is_empty()) {
                 options.push((OptionId::RTRACE_COVERAGE, with_nul(&buffer.coverage.to_text(&buffer.name))));
             }
             // A snapshot's entries are not counted. Without a view, only its looks are guessed, so no error is worth a

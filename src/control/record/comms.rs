@@ -2,74 +2,33 @@
 //!
 //! The kernel keeps few names (`saved_cmdlines`: 128 before Linux 6.10) and only for tasks that were scheduled while
 //! something was recorded, so a task that lived for a millisecond is `<...>` when the file is written. Here the kernel
-//! itself reports every fork and every new name, through perf's side-band: no tracepoint, no instance, nothing in the
-//! trace. It costs one 40-byte record per fork, exec and exit.
+//! itself reports every fork and every new name ([`SideBand`]).
 //!
 //! A file has one name per pid; like trace-cmd's it is the last one the task had.
 
-use super::offline::is_offline;
-use crate::base::sys::TaskEvents;
+use super::side_band::{Comm, SideBand, TaskEvent};
 use crate::base::units::Pid;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::time::{ClockId, clock_gettime};
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 use std::time::Duration;
-
-/// A task's name: up to 15 bytes, NUL-padded as the kernel keeps it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Comm([u8; 16]);
-
-impl Comm {
-    fn new(bytes: &[u8]) -> Self {
-        let mut comm = [0; 16];
-        let len = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len()).min(15);
-        comm[..len].copy_from_slice(&bytes[..len]);
-        Comm(comm)
-    }
-
-    /// Appends a line of saved_cmdlines: `PID COMM`.
-    pub(super) fn write_line(&self, pid: Pid, out: &mut Vec<u8>) {
-        out.extend_from_slice(pid.to_string().as_bytes());
-        out.push(b' ');
-        out.extend(self.as_bytes().iter().map(|&b| if b == b'\n' { b'?' } else { b })); // a name may hold anything
-        out.push(b'\n');
-    }
-
-    /// The name without its padding.
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.0[..self.0.iter().position(|&b| b == 0).unwrap_or(16)]
-    }
-}
-
-/// Something the kernel said about a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum TaskEvent {
-    Forked { child: i32, parent: i32 },
-    Named { tid: i32, comm: Comm },
-}
 
 /// Listens to the kernel and collects names.
 #[derive(Debug)]
 pub struct CommLearner {
-    rings: Vec<TaskEvents>,
-    /// CPUs that were offline when they were last asked.
-    offline: Vec<u32>,
-    size: usize,
+    band: SideBand,
     names: HashMap<i32, Comm>,
     /// Records read that are too young to be put in order with those that other CPUs are still writing.
     pending: Vec<(u64, TaskEvent)>,
-    raw: Vec<u8>,
     /// Names that are not yet in the spool.
     lines: Vec<u8>,
 }
 
 /// Events younger than this may be overtaken by older ones of another CPU that are not readable yet.
 const SETTLE: Duration = Duration::from_millis(2);
-/// The first pid namespace's inode (kernel: `include/linux/proc_ns.h`, `PROC_PID_INIT_INO`).
-const INIT_PID_NS: &str = "pid:[4026531836]";
 
 impl CommLearner {
     /// Starts listening on `cpus` CPUs, numbered from 0.
@@ -78,34 +37,10 @@ impl CommLearner {
     /// If the kernel has no perf events, or not for us; and in a pid namespace of our own, where the numbers that we
     /// see are not those that tracing writes.
     pub fn start(cpus: impl IntoIterator<Item = u32>) -> io::Result<Self> {
-        if fs::read_link("/proc/self/ns/pid").is_ok_and(|ns| ns.as_os_str() != INIT_PID_NS) {
-            return Err(io::Error::new(io::ErrorKind::Unsupported, "not in the first pid namespace"));
-        }
         let cpus: Vec<u32> = cpus.into_iter().collect();
         let size = if cpus.len() > 16 { 64 << 10 } else { 256 << 10 };
-        let mut learner = CommLearner {
-            rings: Vec::new(),
-            offline: cpus,
-            size,
-            names: HashMap::new(),
-            pending: Vec::new(),
-            raw: Vec::new(),
-            lines: Vec::new(),
-        };
-        learner.listen()?;
-        Ok(learner)
-    }
-
-    /// Listens on the CPUs that have come on.
-    fn listen(&mut self) -> io::Result<()> {
-        for cpu in std::mem::take(&mut self.offline) {
-            match TaskEvents::open(cpu, self.size) {
-                Ok(ring) => self.rings.push(ring),
-                Err(error) if is_offline(&error) => self.offline.push(cpu),
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+        let band = SideBand::start(cpus, size, size / 4)?;
+        Ok(CommLearner { band, names: HashMap::new(), pending: Vec::new(), lines: Vec::new() })
     }
 
     /// Reads the names of the tasks that exist, then listens until `stop` is readable; gives the last name of each pid.
@@ -123,9 +58,9 @@ impl CommLearner {
             let _ = spool.write_all(&self.lines);
             self.lines.clear();
             // Of one that cannot be listened to there are the kernel's saved names.
-            let _ = self.listen();
+            let _ = self.band.listen();
             let mut fds = vec![PollFd::new(stop, PollFlags::POLLIN)];
-            fds.extend(self.rings.iter().map(|ring| PollFd::new(ring.as_fd(), PollFlags::POLLIN)));
+            fds.extend(self.band.fds().map(|ring| PollFd::new(ring, PollFlags::POLLIN)));
             if poll(&mut fds, PollTimeout::from(250u16)).is_err() || fds[0].any().unwrap_or(false) {
                 break;
             }
@@ -138,11 +73,7 @@ impl CommLearner {
     }
 
     fn drain(&mut self) {
-        self.raw.clear();
-        for ring in &mut self.rings {
-            ring.drain(&mut self.raw);
-        }
-        parse(&self.raw, &mut self.pending);
+        self.band.drain(&mut self.pending);
     }
 
     fn name(&mut self, tid: i32, comm: Comm) {
@@ -158,41 +89,15 @@ impl CommLearner {
         for (_, task) in std::mem::replace(&mut self.pending, young) {
             match task {
                 TaskEvent::Named { tid, comm } => self.name(tid, comm),
+                TaskEvent::Missed => {}
                 // A pid that is used again must not keep the name of its former owner.
-                TaskEvent::Forked { child, parent } => match self.names.get(&parent).copied() {
+                TaskEvent::Forked { child, parent, .. } => match self.names.get(&parent).copied() {
                     Some(comm) => self.name(child, comm),
                     None => {
                         self.names.remove(&child);
                     }
                 },
             }
-        }
-    }
-}
-
-/// Reads `PERF_RECORD_COMM` and `PERF_RECORD_FORK` records; others are skipped.
-fn parse(mut records: &[u8], out: &mut Vec<(u64, TaskEvent)>) {
-    const COMM: u32 = 3;
-    const FORK: u32 = 7;
-    let u32_at = |b: &[u8], at: usize| b.get(at..at + 4).map(|b| u32::from_ne_bytes([b[0], b[1], b[2], b[3]]));
-    while let Some((kind, size)) = u32_at(records, 0).zip(records.get(6..8)) {
-        let size = usize::from(u16::from_ne_bytes([size[0], size[1]]));
-        let Some(record) = records.get(..size).filter(|r| r.len() >= 24) else { return };
-        records = &records[size..];
-        let Some(time) = record[size - 8..].try_into().ok().map(u64::from_ne_bytes) else { return };
-        let field = |at| u32_at(record, at).map(|value| value as i32);
-        match kind {
-            COMM => {
-                if let Some(tid) = field(12) {
-                    out.push((time, TaskEvent::Named { tid, comm: Comm::new(&record[16..size - 8]) }));
-                }
-            }
-            FORK => {
-                if let Some((child, parent)) = field(16).zip(field(20)) {
-                    out.push((time, TaskEvent::Forked { child, parent }));
-                }
-            }
-            _ => {}
         }
     }
 }
@@ -231,32 +136,13 @@ fn living_tasks() -> impl Iterator<Item = (i32, Comm)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::side_band::parse;
+    use super::super::side_band::tests::{forked, named};
     use super::*;
-
-    fn record(kind: u32, body: &[u8], time: u64) -> Vec<u8> {
-        let size = (8 + body.len() + 8) as u16;
-        [&kind.to_ne_bytes()[..], &0u16.to_ne_bytes(), &size.to_ne_bytes(), body, &time.to_ne_bytes()].concat()
-    }
-
-    fn named(tid: i32, name: &[u8; 16], time: u64) -> Vec<u8> {
-        record(3, &[&1u32.to_ne_bytes()[..], &tid.to_ne_bytes(), name].concat(), time)
-    }
-
-    fn forked(child: i32, parent: i32, time: u64) -> Vec<u8> {
-        let fields = [child, parent, child, parent].map(i32::to_ne_bytes).concat();
-        record(7, &[&fields[..], &time.to_ne_bytes()].concat(), time)
-    }
+    use std::os::fd::AsFd;
 
     fn learner() -> CommLearner {
-        CommLearner {
-            rings: Vec::new(),
-            offline: Vec::new(),
-            size: 0,
-            names: HashMap::new(),
-            pending: Vec::new(),
-            raw: Vec::new(),
-            lines: Vec::new(),
-        }
+        CommLearner { band: SideBand::default(), names: HashMap::new(), pending: Vec::new(), lines: Vec::new() }
     }
 
     #[test]
@@ -294,16 +180,6 @@ mod tests {
         let all = with_saved(learnt, b"9 other\n7 with blank\n3 <...>\nx\n");
         let names: Vec<_> = all.iter().map(|(pid, comm)| (pid.0, comm.as_bytes())).collect();
         assert_eq!(names, [(2, &b"two"[..]), (7, b"with blank"), (9, b"nine")]);
-    }
-
-    #[test]
-    fn torn_records_are_no_records() {
-        let raw = named(1, b"aaaaaaaaaaaaaaa\0", 1);
-        for len in 0..raw.len() {
-            let mut out = Vec::new();
-            parse(&raw[..len], &mut out);
-            assert!(out.is_empty());
-        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::error::RecordError;
 use super::plan::Plan;
 use super::setup::{SetUpBuffer, choose, set_up};
+use super::task_lists::TaskLists;
 use crate::base::units::Pid;
 use crate::control::tracefs::Journal;
 
@@ -23,10 +24,11 @@ pub fn dry_run(plan: &Plan, mut journal: Journal, between: impl FnOnce()) -> Res
     let mut unknown = Vec::new();
     let mut buffers: Vec<SetUpBuffer> = Vec::new();
     plan.machine.set(&mut journal)?;
+    let mut tasks = TaskLists::of(&plan.tasks, Some(COMMAND_PID));
     for (index, buffer) in plan.buffers.iter().enumerate() {
         let chosen = choose(&top, plan.allow_unknown_events, buffer, &existing, &mut unknown)?;
         if index > 0 || buffer.traces() {
-            buffers.push(set_up(&mut journal, plan, buffer, chosen, index == 0, Some(COMMAND_PID))?);
+            buffers.push(set_up(&mut journal, plan, buffer, chosen, index == 0, &mut tasks)?);
         }
     }
     if let (true, Some(main)) = (plan.date, buffers.first()) {

@@ -52,6 +52,7 @@ mod sentry;
 mod session;
 mod settings;
 mod setup;
+mod side_band;
 mod sink;
 mod spool;
 mod start;
@@ -60,6 +61,7 @@ mod store;
 mod stream;
 mod summary;
 mod symbols;
+mod task_lists;
 mod trace_clock;
 mod tracer_settings;
 mod tsc;
@@ -98,7 +100,7 @@ pub use child::{Child, RecordedCommand};
 #[doc(hidden)]
 pub use chunk::{MAX_CHUNK, chunk_size};
 #[doc(hidden)]
-pub use comms::{Comm, CommLearner};
+pub use comms::CommLearner;
 #[doc(hidden)]
 pub use date::wall_clock_at_zero;
 #[doc(hidden)]
@@ -120,6 +122,8 @@ pub use recover::{Rings, left_unfinished, recover};
 #[doc(hidden)]
 pub use remote::{Remote, RemoteRing, Sent};
 #[doc(hidden)]
+pub use side_band::Comm;
+#[doc(hidden)]
 pub use sink::ChunkSink;
 #[doc(hidden)]
 pub use spool::{AppendError, Keep, Spool};
@@ -127,6 +131,8 @@ pub use spool::{AppendError, Keep, Spool};
 pub use start::{Mode, start};
 #[doc(hidden)]
 pub use stop::{Arrived, Signals, Watched, wait};
+#[doc(hidden)]
+pub use task_lists::threads_of;
 #[doc(hidden)]
 pub use trace_clock::{TraceClockReader, main_clock};
 #[doc(hidden)]

@@ -1,7 +1,6 @@
 //! The trace file and the spools beside it, from the first check to the finished file.
 
 use super::at_the_end::AtTheEnd;
-use super::comms::Comm;
 use super::error::RecordError;
 use super::former::{Former, lock};
 use super::metadata::{Formats, KernelMetadata, with_nul};
@@ -9,6 +8,7 @@ use super::plan::Plan;
 use super::proc_maps::ProcMaps;
 use super::remote::Remote;
 use super::setup::SetUpBuffer;
+use super::side_band::Comm;
 use super::sink::ChunkSink;
 use super::spool::{Keep, Spool};
 use super::view::uname;

@@ -5,9 +5,9 @@
 //! numbers and knows interrupts; it must be set event by event, and the kernel writes each event twice. Filters of others are
 //! left alone: in a buffer that was there before, `set_event_notrace_pid` does it.
 
+use super::task_lists::threads_of;
 use crate::base::units::Pid;
 use crate::control::tracefs::EventName;
-use std::fs;
 
 /// Threads with more gaps between their ids than this make a filter that costs more than it saves.
 const MOST_RANGES: usize = 4;
@@ -17,8 +17,7 @@ const IN_INTERRUPT: &str = "common_flags & 0x58";
 
 /// The ids of this process's threads.
 pub(super) fn own_threads() -> Vec<Pid> {
-    let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    tasks.filter_map(|task| task.file_name().to_str()?.parse().ok().map(Pid)).collect()
+    threads_of("self")
 }
 
 /// The filter that passes `event` unless it is about this process's threads alone; `None` if that would be a long one.

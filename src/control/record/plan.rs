@@ -135,7 +135,7 @@ impl Plan {
         if self.timeout.is_some() && self.command.is_none() {
             return Err(PlanError::NothingToTimeOut);
         }
-        if self.proc_map && self.command.is_none() && self.tasks.pids.is_empty() {
+        if self.proc_map && self.command.is_none() && self.tasks.named().next().is_none() {
             return Err(PlanError::NoUse { option: "--proc-map", of: "the command or the processes of -P" });
         }
         if !self.machine.block_devices.is_empty() && !self.buffers.iter().any(BufferPlan::traces_block_devices) {
@@ -219,20 +219,27 @@ pub struct EventPlan {
 /// Whose events are recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tasks {
-    /// `-P`: these processes.
+    /// `-P`: these processes, with all of their threads.
     pub pids: Vec<Pid>,
+    /// `--thread`: these threads alone.
+    pub threads: Vec<Pid>,
     /// `-F`: the command.
     pub command: bool,
     /// `-c`: and all that they fork.
     pub children: bool,
-    /// `--not-pid`: not these.
+    /// `--not-pid`: not these processes.
     pub left_out: Vec<Pid>,
 }
 
 impl Tasks {
     /// True if anything restricts whose events are recorded.
     pub fn is_restricted(&self) -> bool {
-        self.command || !self.pids.is_empty()
+        self.command || self.named().next().is_some()
+    }
+
+    /// The processes and threads that are named.
+    pub fn named(&self) -> impl Iterator<Item = Pid> {
+        self.pids.iter().chain(&self.threads).copied()
     }
 }
 

@@ -8,6 +8,7 @@ use super::error::{PlanError, RecordError, in_full};
 use super::live_rings::LiveRings;
 use super::plan::{BufferPlan, Plan, TargetBuffer};
 use super::setup::{ResolvedEvents, SetUpBuffer, set_up};
+use super::task_lists::TaskLists;
 use crate::base::units::Pid;
 use crate::control::tracefs::{EventName, Journal};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -48,7 +49,7 @@ impl<'s> Post<'s> {
         plan: &Plan,
         (main, chosen): (&SetUpBuffer, ResolvedEvents),
         sentry: &'s mut dyn Sentry,
-        command: Option<Pid>,
+        tasks: &mut TaskLists,
     ) -> Result<Self, RecordError> {
         if let Some(event) = sentry.events().iter().find(|event| !chosen.events.contains_key(event)) {
             let why = format!("{event} is not recorded: add `-e {event}`");
@@ -58,7 +59,7 @@ impl<'s> Post<'s> {
         let mut buffer = BufferPlan::new(place);
         buffer.clock = Some(main.clock.current.clone());
         buffer.cpu_mask = plan.buffers.first().and_then(|buffer| buffer.cpu_mask.clone());
-        let buffer = set_up(journal, plan, &buffer, chosen, false, command)?;
+        let buffer = set_up(journal, plan, &buffer, chosen, false, tasks)?;
         sentry.begin(&LiveBuffer::of(&buffer)).map_err(PlanError::StopIf)?;
         Ok(Post { sentry, buffer })
     }

@@ -5,7 +5,7 @@ mod warnings;
 use super::at_the_end::{AtTheEnd, mark_offline};
 use super::child::{Child, RecordedCommand};
 use super::chunk::chunk_size;
-use super::comms::{Comm, CommLearner, with_saved};
+use super::comms::{CommLearner, with_saved};
 use super::drain::{Drain, Progress};
 use super::draining::Draining;
 use super::ending::{end_of, pass_on};
@@ -25,10 +25,12 @@ use super::restoring::restore_beside;
 use super::sentry::{Post, Sentry, look};
 use super::settings::SettingsWatch;
 use super::setup::{ResolvedEvents, SetUpBuffer, choose, no_functions, set_up_all};
+use super::side_band::Comm;
 use super::spool::Keep;
 use super::stop::{Signals, Watched, wait};
 use super::summary::{BufferSummary, CpuSummary, RecordSummary};
 use super::symbols::{SymbolThread, SymbolizedFile};
+use super::task_lists::TaskLists;
 use super::tsc;
 use super::worker::{Drained, Worker, WorkerError, thread_time};
 use crate::base::sys;
@@ -103,10 +105,7 @@ pub fn record_beside(
     }
     let signals = if beside.stop.is_some() { Signals::none() } else { Signals::block() };
     let signals = signals.map_err(RecordError::Start)?;
-    let mut watched = match plan.tasks.pids.as_slice() {
-        [] => None,
-        pids => Some(Watched::open(pids).map_err(|(pid, e)| RecordError::Watch(pid, e))?),
-    };
+    let mut watched = Watched::all(plan.tasks.named())?;
     // Before this process lists its own threads as not to be traced, which children would inherit.
     let mut child = command.map(|command| command.fork_without(&output.held())).transpose()?;
     if let Some(child) = child.as_mut().filter(|_| plan.proc_map) {
@@ -120,10 +119,14 @@ pub fn record_beside(
     let earlier = SessionRun::earlier_settings(&tracefs, plan, &chosen);
     let command_pid = child.as_ref().map(Child::pid);
     let watched_events = beside.sentry.as_ref().zip(chosen.first()).map(|(sentry, main)| main.only(sentry.events()));
-    let buffers = set_up_all(&mut journal, plan, chosen, command_pid)?;
+    let mut tasks = TaskLists::of(&plan.tasks, command_pid);
+    if let Err(error) = tasks.listen(tracefs.top().cpus()?) {
+        observer.warn(&no_news(&error));
+    }
+    let buffers = set_up_all(&mut journal, plan, chosen, &mut tasks)?;
     let post = match (beside.sentry, watched_events, buffers.first()) {
         (Some(sentry), Some(events), Some(main)) => {
-            Some(Post::set_up(&mut journal, plan, (main, events), sentry, command_pid)?)
+            Some(Post::set_up(&mut journal, plan, (main, events), sentry, &mut tasks)?)
         }
         _ => None,
     };
@@ -141,6 +144,7 @@ pub fn record_beside(
         journal,
         buffers,
         time: ClockFacts { date, tsc },
+        tasks,
         maps: Vec::new(),
         online: online_cpus(),
         settings: None,
@@ -226,6 +230,7 @@ struct SessionRun<'a> {
     journal: Journal,
     buffers: Vec<SetUpBuffer>,
     time: ClockFacts,
+    tasks: TaskLists,
     /// Of the processes that were there before.
     maps: Vec<ProcMaps>,
     /// CPUs that were online before tracing was switched on; `None` if the machine does not say.
@@ -347,6 +352,7 @@ impl SessionRun<'_> {
                     buffer.leave_out(&mut self.journal, &tids)?;
                 }
             }
+            self.tasks.complete(&mut self.journal)?;
             symbols.make_way();
             self.since = Instant::now();
             // A sentry sees no event that the recording has not.
@@ -359,14 +365,14 @@ impl SessionRun<'_> {
             }
             self.output.keep_files();
             if self.plan.proc_map {
-                self.maps = self.plan.tasks.pids.iter().filter_map(|pid| ProcMaps::read(*pid)).collect();
+                self.maps = self.plan.tasks.named().filter_map(ProcMaps::read).collect();
             }
             let granted: Vec<_> = self.buffers.iter().map(|b| (b.name.clone(), b.kib_per_cpu)).collect();
             self.observer.started(&granted);
-            let timed_out = self.until_the_end(child.as_mut(), watched, &failed, &progress);
+            let mut failures = Vec::new();
+            let timed_out = self.until_the_end(child.as_mut(), watched, &failed, &progress, &mut failures);
             let cut_short = is_readable(failed.as_fd());
             self.note_changes();
-            let mut failures = Vec::new();
             for buffer in self.buffers.iter().chain(&beside) {
                 if let Err(error) = buffer.switch_off(&mut self.journal) {
                     progress.still_on.store(true, Ordering::Relaxed);
@@ -375,6 +381,10 @@ impl SessionRun<'_> {
             }
             self.tracing_on = self.since.elapsed();
             drop(stop_threads);
+            self.buffers.iter_mut().for_each(|buffer| self.tasks.note(&mut buffer.coverage));
+            if let Some(lack) = self.tasks.lack() {
+                self.observer.warn_of_loss(&lack);
+            }
 
             // A thread that panicked takes this one along, as it should.
             let every = self.observer.live_every();
@@ -456,6 +466,7 @@ impl SessionRun<'_> {
         mut watched: Option<&mut Watched>,
         failed: &EventFd,
         progress: &Progress,
+        failures: &mut Vec<String>,
     ) -> bool {
         let since = self.since;
         let end = self.plan.duration.map(|duration| since + duration);
@@ -475,6 +486,9 @@ impl SessionRun<'_> {
             if let Some(settings) = &mut self.settings {
                 settings.look(&self.buffers);
             }
+            if let Err(error) = self.tasks.follow(&mut self.journal) {
+                failures.push(in_full(&error));
+            }
             let now = Instant::now();
             let reached = |deadline: Option<Instant>| deadline.is_some_and(|deadline| deadline <= now);
             if reached(timeout) {
@@ -490,7 +504,7 @@ impl SessionRun<'_> {
             let writes = self.settings.as_ref().and_then(SettingsWatch::writes);
             let deadline = [end, timeout, tick].into_iter().flatten().min();
             let ends = [Some(failed.as_fd()), child.as_deref().and_then(Child::end), self.stop, writes];
-            let ends: Vec<_> = ends.into_iter().flatten().collect();
+            let ends: Vec<_> = ends.into_iter().flatten().chain(self.tasks.news()).collect();
             wait(&self.signals, watched.as_deref(), &ends, deadline);
         }
     }
@@ -610,6 +624,11 @@ impl SessionRun<'_> {
         }
         buffers
     }
+}
+
+/// New threads will be missed because of `error`.
+pub(super) fn no_news(error: &std::io::Error) -> String {
+    format!("threads that come later are not recorded: the kernel does not tell of them ({error}); -c records them")
 }
 
 /// Gives the calling thread the real-time priority `priority` (SCHED_FIFO, 1 to 99).

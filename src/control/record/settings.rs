@@ -118,7 +118,7 @@ impl BufferSettings {
 }
 
 fn of_instance(buffer: &SetUpBuffer) -> Vec<String> {
-    buffer.instance.settings(buffer.coverage.follows_forks(), buffer.switches)
+    buffer.instance.settings(buffer.coverage.follows_forks() || buffer.is_told_of_threads, buffer.switches)
 }
 
 /// The files to watch.

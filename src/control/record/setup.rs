@@ -5,7 +5,8 @@ use super::error::{PlanError, RecordError};
 use super::languages;
 use super::machine::MachineSettings;
 use super::own;
-use super::plan::{BufferPlan, Plan, TargetBuffer, Tasks};
+use super::plan::{BufferPlan, Plan, TargetBuffer};
+use super::task_lists::TaskLists;
 use crate::base::units::{CpuId, Pid};
 use crate::control::tracefs::{CpuStats, Error, EventName, Feature, Instance, Journal, TraceClock, Tracefs};
 use crate::file::trace_dat::{Coverage, CoveredTasks, EnabledEvents};
@@ -161,6 +162,8 @@ pub(super) struct SetUpBuffer {
     pub(super) switches: bool,
     /// The tasks and CPUs that it is restricted to.
     pub(super) coverage: Coverage,
+    /// Threads that come are added to its lists of tasks.
+    pub(super) is_told_of_threads: bool,
     /// Set when tracing starts.
     armed: Armed,
     /// Whole sub-buffers that are there when the kernel wakes a reader.
@@ -185,13 +188,12 @@ pub(super) struct SetUpBuffer {
     own_filters: BTreeMap<EventName, String>,
 }
 
-/// Carries out what `plan` says of the machine and of its buffers, whose events are `chosen`; `command` is the process of
-/// its command.
+/// Carries out what `plan` says of the machine and of its buffers, whose events are `chosen`; `tasks` are the plan's.
 pub(super) fn set_up_all(
     journal: &mut Journal,
     plan: &Plan,
     chosen: Vec<ResolvedEvents>,
-    command: Option<Pid>,
+    tasks: &mut TaskLists,
 ) -> Result<Vec<SetUpBuffer>, RecordError> {
     // A missing feature is found before anything is set for it.
     let top = journal.tracefs().top();
@@ -204,7 +206,7 @@ pub(super) fn set_up_all(
         // The main buffer may have nothing to record when there are others. With guests it is what the file holds of here.
         let alone = plan.buffers.len() == 1 && !plan.guests.is_empty();
         if index > 0 || buffer.traces() || alone {
-            buffers.push(set_up(journal, plan, buffer, chosen, index == 0, command)?);
+            buffers.push(set_up(journal, plan, buffer, chosen, index == 0, tasks)?);
         }
     }
     Ok(buffers)
@@ -217,7 +219,7 @@ pub(super) fn set_up(
     buffer: &BufferPlan,
     chosen: ResolvedEvents,
     main: bool,
-    command: Option<Pid>,
+    tasks: &mut TaskLists,
 ) -> Result<SetUpBuffer, RecordError> {
     let tracefs = journal.tracefs().clone();
     let instance = place_of_tracer(journal, &tracefs, buffer)?;
@@ -239,17 +241,8 @@ pub(super) fn set_up(
         Some(_) if main => Markers::Missing,
         _ => Markers::Direct,
     };
-    let mut tasks = CoveredTasks::All;
-    if plan.tasks.is_restricted() {
-        let command = command.filter(|_| plan.tasks.command);
-        let pids: Vec<Pid> = plan.tasks.pids.iter().copied().chain(command).collect();
-        journal.trace_only(&instance, &pids, plan.tasks.children)?;
-        if buffer.traces_functions() && instance.has("set_ftrace_pid") {
-            journal.trace_functions_only(&instance, &pids, plan.tasks.children)?;
-        }
-        tasks = CoveredTasks::Only { pids, children: plan.tasks.children };
-    }
-    leave_out(journal, &instance, &plan.tasks, buffer.traces_functions())?;
+    let is_told_of_threads = tasks.need_news();
+    let tasks = tasks.set(journal, &instance, buffer.traces_functions())?;
     // An instance that exists is on: what is enabled from here on is not from before.
     let earlier = if created { 0 } else { entries(&cpu_stats(&instance)?) };
     set_filters(journal, &instance, &chosen)?;
@@ -294,7 +287,8 @@ pub(super) fn set_up(
         wanted: names,
         switches,
         enabled,
-        coverage: Coverage { tasks, cpus: covered, excluded: plan.tasks.left_out.clone(), ..Coverage::default() },
+        coverage: Coverage { tasks, cpus: covered, ..Coverage::default() },
+        is_told_of_threads,
         armed,
         ready_at_wake: (sub_buffers * BUFFER_PERCENT / 100).max(1),
         counted: true,
@@ -407,26 +401,6 @@ pub(super) fn no_functions(
     )
 }
 
-/// Leaves out the events of the tasks of `--not-pid`, and with `functions` the functions that they run.
-pub(super) fn leave_out(
-    journal: &mut Journal,
-    instance: &Instance,
-    tasks: &Tasks,
-    functions: bool,
-) -> Result<(), Error> {
-    if tasks.left_out.is_empty() {
-        return Ok(());
-    }
-    if !journal.leave_out(instance, &tasks.left_out)? {
-        let what = "list of processes to leave out (set_event_notrace_pid)".to_owned();
-        return Err(Error::NoFeature { what, config: Some("Linux 5.7") });
-    }
-    if functions {
-        journal.leave_out_functions(instance, &tasks.left_out)?;
-    }
-    Ok(())
-}
-
 /// Sets the filters. One that came with a pattern for several events applies to those that have its fields, as the
 /// kernel does it for a whole system; it must apply to one of them at least.
 pub(super) fn set_filters(journal: &mut Journal, instance: &Instance, chosen: &ResolvedEvents) -> Result<(), Error> {
@@ -496,6 +470,7 @@ impl SetUpBuffer {
             switches: false,
             enabled: EnabledEvents::default(),
             coverage: Coverage::default(),
+            is_told_of_threads: false,
             armed: Armed::default(),
             ready_at_wake: 1,
             counted: true,

@@ -4,7 +4,9 @@ use super::armed::Armed;
 use super::error::{PlanError, RecordError};
 use super::machine::MachineSettings;
 use super::plan::{BufferPlan, TargetBuffer, Tasks};
-use super::setup::{ResolvedEvents, choose, leave_out, no_functions, place, set_buffer, set_filters};
+use super::setup::{ResolvedEvents, choose, no_functions, place, set_buffer, set_filters};
+use super::task_lists::TaskLists;
+use crate::base::units::Pid;
 use crate::control::tracefs::{Error, EventName, FunctionList, Instance, Journal, WriteMode};
 
 /// The fate of an instance's earlier settings.
@@ -16,7 +18,7 @@ pub enum Mode {
     Set,
 }
 
-/// Carries out `buffers` and leaves tracing so, or, if anything fails, as it was. Gives warnings: which of
+/// Carries out `buffers` for `tasks`, of which the command is `command`, and leaves tracing so, or, if anything fails, as it was. Gives warnings: which of
 /// the patterns named nothing, if `allow_unknown`, and which filters some of their events cannot have.
 ///
 /// # Errors
@@ -24,12 +26,12 @@ pub enum Mode {
 pub fn start(
     mut journal: Journal,
     buffers: &[BufferPlan],
-    tasks: &Tasks,
+    (tasks, command): (&Tasks, Option<Pid>),
     machine: &MachineSettings,
     allow_unknown: bool,
     mode: Mode,
 ) -> Result<Vec<String>, RecordError> {
-    if tasks.children && tasks.pids.is_empty() {
+    if tasks.children && !tasks.is_restricted() {
         return Err(PlanError::NoParents.into());
     }
     machine.tracers.check(journal.tracefs())?;
@@ -55,6 +57,10 @@ pub fn start(
         unknown.chain(chosen.iter().flat_map(|chosen| chosen.warnings.iter().cloned())).collect();
     warnings.extend(no_functions(&journal, buffers, machine).map(str::to_owned));
     machine.set(&mut journal)?;
+    let mut lists = TaskLists::of(tasks, command);
+    if lists.need_news() {
+        warnings.push("threads that come later are not traced; -c traces them, and child processes".to_owned());
+    }
     let mut cleared = Vec::new();
     let mut started: Vec<(Instance, Armed)> = Vec::new();
     for (buffer, chosen) in buffers.iter().zip(chosen) {
@@ -68,14 +74,8 @@ pub fn start(
             }
         }
         set_buffer(&mut journal, &instance, buffer)?;
-        if !tasks.pids.is_empty() {
-            journal.trace_only(&instance, &tasks.pids, tasks.children)?;
-            if buffer.traces_functions() && instance.has("set_ftrace_pid") {
-                journal.trace_functions_only(&instance, &tasks.pids, tasks.children)?;
-            }
-        }
         // The function tracer may be started later.
-        leave_out(&mut journal, &instance, tasks, mode == Mode::Set || buffer.traces_functions())?;
+        lists.set(&mut journal, &instance, mode == Mode::Set || buffer.traces_functions())?;
         let armed = Armed::new(chosen.triggers(), &buffer.functions.commands);
         for list in events(&mut journal, &instance, chosen, buffer, machine)? {
             let all = if list == FunctionList::Filter || list == FunctionList::Graph {
@@ -88,6 +88,7 @@ pub fn start(
         armed.set_uncounted(&mut journal, &instance)?;
         started.push((instance, armed));
     }
+    lists.complete(&mut journal)?;
     // Changes that cannot be undone come when all else has worked.
     for instance in &cleared {
         journal.act(instance, "trace", "", WriteMode::Truncate)?;

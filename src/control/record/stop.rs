@@ -1,5 +1,6 @@
 //! The end of a recording: signals, the command, watched processes, the clock.
 
+use super::error::RecordError;
 use crate::base::sys;
 use crate::base::units::Pid;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -169,6 +170,13 @@ impl Watched {
         Ok(Watched { living: pids.iter().map(open).collect::<Result<_, _>>()? })
     }
 
+    /// Watches those that are named; `None` if there are none.
+    pub(super) fn all(named: impl Iterator<Item = Pid>) -> Result<Option<Self>, RecordError> {
+        let named: Vec<Pid> = named.collect();
+        let watched = (!named.is_empty()).then(|| Watched::open(&named)).transpose();
+        watched.map_err(|(pid, error)| RecordError::Watch(pid, error))
+    }
+
     /// True when there is none left.
     pub fn all_gone(&mut self) -> bool {
         self.living.retain(|fd| {
@@ -180,7 +188,7 @@ impl Watched {
 }
 
 /// The process that the thread `pid` belongs to, from `Tgid:` of its status.
-fn leader(pid: Pid) -> Pid {
+pub(super) fn leader(pid: Pid) -> Pid {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let tgid = status.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok());
     tgid.map_or(pid, Pid)

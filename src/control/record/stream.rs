@@ -12,9 +12,10 @@ use super::live_rings::LiveRings;
 use super::metadata::{Formats, KernelMetadata};
 use super::own::own_threads;
 use super::plan::Plan;
-use super::session::choose_events;
+use super::session::{choose_events, no_news};
 use super::setup::{SetUpBuffer, set_up_all};
 use super::stop::{Signals, Watched, wait};
+use super::task_lists::TaskLists;
 use super::view::uname;
 use crate::base::abi::Abi;
 use crate::control::tracefs::Journal;
@@ -41,6 +42,7 @@ pub struct LiveStream<'p> {
     plan: &'p Plan,
     journal: Journal,
     buffers: Vec<SetUpBuffer>,
+    tasks: TaskLists,
     signals: Signals,
     watched: Option<Watched>,
     child: Option<Child>,
@@ -55,13 +57,13 @@ impl<'p> LiveStream<'p> {
     pub fn set_up(
         plan: &'p Plan,
         mut journal: Journal,
-        warn: impl FnMut(&str),
+        mut warn: impl FnMut(&str),
     ) -> Result<(Self, LiveFacts), RecordError> {
         plan.check()?;
         if let Some(tracer) = plan.buffers.iter().find(|b| b.is_of_latency_tracer()).and_then(|b| b.tracer.clone()) {
             return Err(PlanError::NotLive(tracer).into());
         }
-        let chosen = choose_events(plan, &journal.tracefs().clone(), warn)?;
+        let chosen = choose_events(plan, &journal.tracefs().clone(), &mut warn)?;
         let command = match &plan.command {
             Some(words) => {
                 let command = RecordedCommand::find(words, plan.search_path.as_deref())?;
@@ -73,15 +75,16 @@ impl<'p> LiveStream<'p> {
             None => None,
         };
         let signals = Signals::block().map_err(RecordError::Start)?;
-        let watched = match plan.tasks.pids.as_slice() {
-            [] => None,
-            pids => Some(Watched::open(pids).map_err(|(pid, e)| RecordError::Watch(pid, e))?),
-        };
+        let watched = Watched::all(plan.tasks.named())?;
         // Before this process lists its own threads as not to be traced, which children would inherit.
         let child = command.map(RecordedCommand::fork).transpose()?;
-        let buffers = set_up_all(&mut journal, plan, chosen, child.as_ref().map(Child::pid))?;
+        let mut tasks = TaskLists::of(&plan.tasks, child.as_ref().map(Child::pid));
+        if let Err(error) = tasks.listen(journal.tracefs().top().cpus()?) {
+            warn(&no_news(&error));
+        }
+        let buffers = set_up_all(&mut journal, plan, chosen, &mut tasks)?;
         let facts = facts(&journal, &buffers)?;
-        Ok((LiveStream { plan, journal, buffers, signals, watched, child }, facts))
+        Ok((LiveStream { plan, journal, buffers, tasks, signals, watched, child }, facts))
     }
 
     /// Traces until the command ends, the time is over, a signal comes or the output fails, and puts everything back.
@@ -99,6 +102,7 @@ impl<'p> LiveStream<'p> {
                 buffer.leave_out(&mut self.journal, &tids)?;
             }
         }
+        self.tasks.complete(&mut self.journal)?;
         let since = Instant::now();
         let after = |span: Option<Duration>| span.and_then(|span| since.checked_add(span));
         let (end, timeout) = (after(plan.duration), after(plan.timeout));
@@ -115,6 +119,7 @@ impl<'p> LiveStream<'p> {
             if timed_out {
                 break;
             }
+            self.tasks.follow(&mut self.journal)?;
             let taken = rings.read(audience)?;
             output = audience.round(&names, false);
             if output.is_err() {
@@ -128,7 +133,8 @@ impl<'p> LiveStream<'p> {
             if taken < rings.size / 4 {
                 let deadline = [Some(Instant::now() + ROUND), end, timeout].into_iter().flatten().min();
                 let child = self.child.as_ref().and_then(Child::end);
-                wait(&self.signals, self.watched.as_ref(), child.as_slice(), deadline);
+                let others: Vec<_> = child.into_iter().chain(self.tasks.news()).collect();
+                wait(&self.signals, self.watched.as_ref(), &others, deadline);
             }
         }
         for buffer in &self.buffers {

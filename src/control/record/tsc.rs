@@ -19,7 +19,7 @@ pub(super) fn conversion(cpus: impl Iterator<Item = CpuId>) -> Result<(u32, u32)
     let none = || Error::NoFeature { what: "time stamp counter that it keeps time by".to_owned(), config: None };
     let mut all = None;
     for cpu in cpus {
-        let event = match TaskEvents::open(cpu.0, page_size()) {
+        let event = match TaskEvents::open(cpu.0, page_size(), page_size() / 4) {
             Err(error) if is_offline(&error) => continue,
             opened => opened.map_err(RecordError::Start)?,
         };

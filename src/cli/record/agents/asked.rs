@@ -8,7 +8,7 @@ use rtrace::record::{Compression, Plan};
 
 /// Options of record that an agent takes: what is recorded and how it gets into the ring, and nothing that writes files, runs
 /// commands, or leaves something behind.
-const OF_AGENTS: [&str; 38] = [
+const OF_AGENTS: [&str; 39] = [
     "event",
     "for",
     "filter",
@@ -28,6 +28,7 @@ const OF_AGENTS: [&str; 38] = [
     "subbuf-size",
     "hook",
     "pids",
+    "threads",
     "not_pids",
     "children",
     "ignore_unknown",

@@ -16,6 +16,8 @@ pub struct Coverage {
     pub tasks: Option<CoveredTasks>,
     /// The CPUs whose events were recorded (`tracing_cpumask`), ascending; `None` if that is all, or the file does not say.
     pub cpus: Option<Vec<CpuId>>,
+    /// Number of threads of [`Coverage::tasks`] that came meanwhile, whose first events are missing.
+    pub joined: u64,
     /// Tasks whose events were left out (`set_event_notrace_pid`), and with [`CoveredTasks::Only`]'s `children` those that they fork.
     pub excluded: Vec<Pid>,
     /// The recorder's own threads, if their events were left out.
@@ -41,8 +43,8 @@ pub enum CoveredTasks {
 }
 
 impl Coverage {
-    /// The option's text for the buffer `name`: lines `buffer NAME`, `tasks all` or `tasks PID ...`, `children`, `not-of PID ...`,
-    /// `cpus CPU ...`, `left-out PID ...`, `left-out-interrupts`, `changed FILE<TAB>FROM<TAB>TO` for each change. The events stand in an option of their own ([`EnabledEvents`]).
+    /// The option's text for the buffer `name`: lines `buffer NAME`, `tasks all` or `tasks PID ...`, `children`, `joined COUNT`,
+    /// `not-of PID ...`, `cpus CPU ...`, `left-out PID ...`, `left-out-interrupts`, `changed FILE<TAB>FROM<TAB>TO` for each change. The events stand in an option of their own ([`EnabledEvents`]).
     pub fn to_text(&self, name: &str) -> String {
         let list = |key: &str, numbers: &mut dyn Iterator<Item = String>| {
             format!("{key} {}\n", numbers.collect::<Vec<_>>().join(" "))
@@ -58,6 +60,9 @@ impl Coverage {
         }
         if let Some(cpus) = &self.cpus {
             text.push_str(&list("cpus", &mut cpus.iter().map(ToString::to_string)));
+        }
+        if self.joined > 0 {
+            text.push_str(&format!("joined {}\n", self.joined));
         }
         for (key, pids) in [("not-of", &self.excluded), ("left-out", &self.left_out)] {
             if !pids.is_empty() {
@@ -88,6 +93,7 @@ impl Coverage {
                 ("cpus", value) => {
                     coverage.cpus = Some(value.split(' ').filter_map(|cpu| cpu.parse().ok().map(CpuId)).collect());
                 }
+                ("joined", value) => coverage.joined = value.parse().unwrap_or(0),
                 ("not-of", value) => coverage.excluded = pids(value),
                 ("changed", value) => coverage.changes.extend(SettingChange::parse(value)),
                 ("left-out-interrupts", _) => coverage.left_out_interrupts = true,
@@ -140,7 +146,11 @@ impl Coverage {
         if let Some(CoveredTasks::Only { pids, children }) = &self.tasks {
             let children = if *children { " and what they fork" } else { "" };
             let pids = list(&mut pids.iter().map(ToString::to_string));
-            limits.push(format!("only events of these tasks were recorded: {pids}{children}"));
+            let joined = match self.joined {
+                0 => String::new(),
+                joined => format!(" and, but for their first events, {joined} that came meanwhile"),
+            };
+            limits.push(format!("only events of these tasks were recorded: {pids}{children}{joined}"));
         }
         if !self.excluded.is_empty() {
             let pids = list(&mut self.excluded.iter().map(ToString::to_string));
@@ -202,7 +212,8 @@ mod tests {
             for cpus in [None, Some(vec![]), Some(vec![CpuId(0), CpuId(3)])] {
                 for excluded in [vec![], vec![Pid(1), Pid(4000)]] {
                     let (tasks, cpus) = (tasks.clone(), cpus.clone());
-                    let coverage = Coverage { tasks, cpus, excluded, left_out: vec![Pid(4)], ..changed.clone() };
+                    let coverage =
+                        Coverage { tasks, cpus, excluded, joined: 3, left_out: vec![Pid(4)], ..changed.clone() };
                     assert_eq!(Coverage::parse(&coverage.to_text("one")), ("one".to_owned(), coverage));
                 }
             }
