@@ -4,10 +4,10 @@
 //! page_fault_user: address=0x7f21a8e2d000 ip=0x7f21a8c1a2b4 error_code=0x6
 //! ```
 
-use super::InOrder;
 use super::by_event::ByEvent;
 use super::fields::RecordNumber;
 use super::map::Map;
+use super::{InOrder, Known, Needs};
 use crate::base::abi::Abi;
 use crate::base::units::Pid;
 use crate::kernel::event::{Lost, Record};
@@ -16,6 +16,24 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 use std::hash::Hash;
 use std::sync::Arc;
+
+/// The events that its numbers need, by the names of `rtrace analyze faults --json`. A task's faults are its own events.
+pub const FAULT_NEEDS: &[Needs] = &[Needs {
+    tasks: Known::Whole,
+    ..Needs::seen(
+        &[
+            "codes",
+            "tasks.user",
+            "tasks.kernel",
+            "tasks.share",
+            "places.user",
+            "places.kernel",
+            "pages.user",
+            "pages.kernel",
+        ],
+        &["exceptions:page_fault_*"],
+    )
+}];
 
 /// Page faults; an [`Analysis`](crate::answer::analysis::Analysis).
 #[derive(Clone, Debug)]

@@ -28,6 +28,7 @@ pub(crate) mod map;
 mod mem;
 mod memory;
 mod missing;
+mod needs;
 mod noise;
 mod pairs;
 mod profile;
@@ -51,9 +52,9 @@ pub use entries::{EntryFields, EntryReport, EventEntries};
 pub use event_cells::EventCells;
 pub use event_count::{EventCount, EventCounts};
 pub use extent::{Extent, Extents};
-pub use faults::{FAULT_PAGE, FaultCount, FaultReport, Faults};
+pub use faults::{FAULT_NEEDS, FAULT_PAGE, FaultCount, FaultReport, Faults};
 pub use functions::{
-    CalledFunction, FoldedFrame, FoldedTime, FunctionCounts, FunctionReport, FunctionTimes, LongestCall,
+    CalledFunction, FUNCTION_NEEDS, FoldedFrame, FoldedTime, FunctionCounts, FunctionReport, FunctionTimes, LongestCall,
 };
 pub use grouped::Grouped;
 pub use hist::{
@@ -62,15 +63,18 @@ pub use hist::{
 };
 pub use in_order::{InOrder, Ordered};
 pub use interface::Analysis;
-pub use io::{BlockDevice, DeviceIo, Io, IoCounts, IoOperation, IoReport, IoRequests, LongestRequest, OngoingRequest};
-pub use irq::{CpuIrqs, HandlerKind, HandlerSpan, IrqCounts, IrqReport, IrqSource, Irqs, LongestIrq};
-pub use locks::{LockCounts, LockKind, LockReport, LockWaits, Locks, LongestLockWait, OngoingLockWait};
+pub use io::{
+    BlockDevice, DeviceIo, IO_NEEDS, Io, IoCounts, IoOperation, IoReport, IoRequests, LongestRequest, OngoingRequest,
+};
+pub use irq::{CpuIrqs, HandlerKind, HandlerSpan, IRQ_NEEDS, IrqCounts, IrqReport, IrqSource, Irqs, LongestIrq};
+pub use locks::{LOCK_NEEDS, LockCounts, LockKind, LockReport, LockWaits, Locks, LongestLockWait, OngoingLockWait};
 pub use log::Log;
 pub use mem::{Bytes, FunctionMemory, MemoryUse};
-pub use memory::{Memory, MemoryCounts, MemoryReport, MemorySite, PageCount};
+pub use memory::{MEMORY_NEEDS, Memory, MemoryCounts, MemoryReport, MemorySite, PageCount};
 pub use missing::Missing;
+pub use needs::{Known, Needs, RowSubject};
 pub use noise::{
-    CpuNoise, CpuTimer, Noise, NoiseSample, NoiseSource, Osnoise, OsnoiseReport, Timerlat, TimerlatReport,
+    CpuNoise, CpuTimer, NOISE_NEEDS, Noise, NoiseSample, NoiseSource, Osnoise, OsnoiseReport, Timerlat, TimerlatReport,
     TimerlatSample,
 };
 pub use pairs::{KeptPair, KeyPart, PairReport, Pairs, Spot};
@@ -79,13 +83,13 @@ pub use profile::{
 };
 pub use rows::{PairCounts, RowAnalysis, RowCell, RowError, RowFindings, RowPart};
 pub use sched::{
-    CpuSched, CpuSpan, CpuStay, LongestWait, Sched, SchedCounts, SchedReport, SpanPlan, TaskSched, TaskSpan,
-    TimeHistory, TimeIn, Wake, WakeContext, Waker,
+    CpuSched, CpuSpan, CpuStay, LongestWait, SCHED_NEEDS, Sched, SchedCounts, SchedReport, SpanPlan, TaskSched,
+    TaskSpan, TimeHistory, TimeIn, Wake, WakeContext, Waker,
 };
 pub use slices::{Slices, Thread, TimeSlice};
 pub use syscalls::{
-    DescriptorCalls, DescriptorTimes, LongestSyscall, OngoingSyscall, SyscallCounts, SyscallReport, SyscallTimes,
-    Syscalls, TaskSyscalls,
+    DescriptorCalls, DescriptorTimes, LongestSyscall, OngoingSyscall, SYSCALL_NEEDS, SyscallCounts, SyscallReport,
+    SyscallTimes, Syscalls, TaskSyscalls,
 };
 pub use task_set::TaskSet;
 pub use together::{Several, Together};

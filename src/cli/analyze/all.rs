@@ -16,6 +16,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::QueryInput;
 use anyhow::anyhow;
 use rtrace::analysis::Together;
+use rtrace::internal::trace_dat::Coverage;
 use serde_json::{Map, Value, json};
 
 /// All analyses of what was recorded, in one pass
@@ -51,7 +52,11 @@ macro_rules! ask {
         let input = &$events.inputs[0];
         $(let ($question, mut $found) = ($args_of::with_top($args.top), Vec::new());)*
         let all = ($($question.analysis(input),)*);
-        let all = Together::new(input.trace.formats(), input.trace.abi, all);
+        let all = |coverage: &Coverage| {
+            let ($($question,)*) = all.clone();
+            let covering = ($($question.map(|one| $args_of::covering(one, coverage)),)*);
+            Together::new(input.trace.formats(), input.trace.abi, covering)
+        };
         for (place, findings) in answers::answers($events, all)? {
             let ($($question,)*) = findings;
             $($found.extend($question.map(|finding| (place, finding)));)*

@@ -1,14 +1,16 @@
 //! The form that all analyses share: arguments, one answer for each buffer, and its JSON, CSV and text.
 
 use super::FileArgs;
+use super::limits::AnswerLimits;
 use super::place::AnswerPlace;
 use super::tasks::TaskArgs;
 use super::words::quoted;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{QueryEvents, QueryInput};
 use anyhow::anyhow;
-use rtrace::analysis::{Analysis, Grouped};
-use rtrace::events::EventName;
+use rtrace::analysis::{Analysis, Grouped, Needs, RowSubject};
+use rtrace::internal::trace_dat::Coverage;
+use rtrace::units::CpuId;
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -72,6 +74,8 @@ pub(super) struct AnalysisAnswer<'a, R> {
     pub(super) place: AnswerPlace<'a>,
     pub(super) input: &'a QueryInput,
     pub(super) report: R,
+    /// What its buffer does not hold.
+    pub(super) limits: AnswerLimits,
 }
 
 /// A question to the events of a recording, and how its answer is shown. `top` is a number of rows; 0 for all.
@@ -83,15 +87,25 @@ pub(super) trait Question: Sized {
     const LACKING: &'static str;
     /// The columns of the main table as CSV, after `buffer`.
     const COLUMNS: &'static str;
+    /// The events that its numbers need.
+    const NEEDS: &'static [Needs];
+    /// The numbers of [`Question::COLUMNS`] by their names in JSON; empty for a name.
+    const NUMBERS: &'static [&'static str];
 
     fn shown(&self) -> &AnswerArgs;
     /// The analysis of `input`; `None` if that cannot hold the events for it.
     fn analysis(&self, input: &QueryInput) -> Option<Self::Analysis>;
+    /// The same of a buffer that holds a part of what happened.
+    fn covering(analysis: Self::Analysis, _coverage: &Coverage) -> Self::Analysis {
+        analysis
+    }
+    /// True if events were lost.
+    fn lost(report: &QuestionFinding<Self>) -> bool;
     /// False if the buffer holds no such events in the window.
     fn is_answer(report: &QuestionFinding<Self>) -> bool;
     /// Begin and end of what was looked at.
     fn window(report: &QuestionFinding<Self>) -> Option<(u64, u64)>;
-    /// The number of events, tasks and CPUs in the window, in words.
+    /// The number of events, tasks and CPUs that were found in the window, in words.
     fn extent(report: &QuestionFinding<Self>) -> Vec<String>;
     /// Sentences that the numbers need to be understood.
     fn notes(report: &QuestionFinding<Self>) -> Vec<String>;
@@ -100,6 +114,14 @@ pub(super) trait Question: Sized {
     /// The columns of the table that is asked for as CSV, after `buffer`.
     fn columns(&self) -> &'static str {
         Self::COLUMNS
+    }
+    /// The numbers of [`Question::columns`].
+    fn numbers(&self) -> &'static [&'static str] {
+        Self::NUMBERS
+    }
+    /// A task as the subject of numbers.
+    fn task(_found: &AnalysisAnswer<'_, QuestionFinding<Self>>, _pid: i32) -> RowSubject {
+        RowSubject::All
     }
     /// That table, mostly the main one, as cells of [`Question::columns`].
     fn csv(&self, found: &AnalysisAnswer<'_, QuestionFinding<Self>>, top: usize) -> Vec<Vec<String>>;
@@ -140,7 +162,7 @@ pub(super) fn run<Q: Question>(question: &Q) -> Result<Exit, Failure> {
     shown.file.print(|events, out| {
         let input = &events.inputs[0];
         let analysis = question.analysis(input).ok_or_else(|| lacking::<Q>(input))?;
-        let found = found::<Q>(input, answers(events, analysis)?);
+        let found = found::<Q>(input, answers(events, |coverage| Q::covering(analysis.clone(), coverage))?);
         if found.is_empty() {
             return Err(question.nothing(input));
         }
@@ -154,14 +176,16 @@ pub(super) fn run<Q: Question>(question: &Q) -> Result<Exit, Failure> {
     })
 }
 
-/// Findings of `analysis`, buffer by buffer.
-pub(super) fn answers<'e, A: Analysis + Clone>(
+/// Findings buffer by buffer, of the analysis of each by what it holds.
+pub(super) fn answers<'e, A: Analysis>(
     events: &QueryEvents<'e>,
-    analysis: A,
+    analysis: impl Fn(&Coverage) -> A,
 ) -> Result<Vec<(AnswerPlace<'e>, A::Finding)>, Failure> {
-    let sources = events.query.sources();
-    let found = events.analyse(Grouped::by_buffer(vec![analysis; sources.len()]))?;
-    let places = sources.iter().map(|source| AnswerPlace::of(&events.inputs[0], source));
+    let (sources, input) = (events.query.sources(), &events.inputs[0]);
+    let coverage = |buffer: usize| input.trace.buffers.get(buffer).map(|buffer| input.trace.coverage(buffer));
+    let analyses = sources.iter().map(|source| analysis(&coverage(source.buffer).unwrap_or_default()));
+    let found = events.analyse(Grouped::by_buffer(analyses.collect()))?;
+    let places = sources.iter().map(|source| AnswerPlace::of(input, source));
     Ok(places.zip(found).collect())
 }
 
@@ -171,13 +195,20 @@ pub(super) fn found<'e, Q: Question>(
     answers: Vec<(AnswerPlace<'e>, QuestionFinding<Q>)>,
 ) -> Vec<AnalysisAnswer<'e, QuestionFinding<Q>>> {
     let answers = answers.into_iter().filter(|(_, report)| Q::is_answer(report));
-    answers.map(|(place, report)| AnalysisAnswer { place, input, report }).collect()
+    let answer = |(place, report): (AnswerPlace<'e>, _)| {
+        let limits = AnswerLimits::of(input, place.buffer, Q::NEEDS, Q::lost(&report));
+        AnalysisAnswer { place, input, report, limits }
+    };
+    answers.map(answer).collect()
 }
 
 /// The error that a recording has nothing to answer from.
 pub(super) fn lacking<Q: Question>(input: &QueryInput) -> Failure {
     let error = anyhow!("{} holds no {}", input.path.display(), Q::LACKING);
-    Failure::new(Exit::Failed, error).hint(format!("`rtrace record --for {}` records what is needed.", Q::PURPOSE))
+    let buffers = input.trace.buffers.iter();
+    let limits = buffers.flat_map(|buffer| AnswerLimits::of(input, &buffer.name, Q::NEEDS, false).sentences());
+    let failure = limits.fold(Failure::new(Exit::Failed, error), Failure::hint);
+    failure.hint(format!("`rtrace record --for {}` records what is needed.", Q::PURPOSE))
 }
 
 /// All answers as one JSON document; all times in the buffer's unit.
@@ -193,9 +224,13 @@ pub(super) fn document<Q: Question>(
             "clock": place.clock,
             "unit": place.unit.name(),
             "window": Q::window(report).map(|(begin, end)| json!({"begin": begin, "end": end})),
-            "notes": (limits(question, found).into_iter().chain(Q::notes(report)).collect::<Vec<_>>()),
+            "notes": (found.limits.sentences().into_iter().chain(Q::notes(report)).collect::<Vec<_>>()),
         });
-        let answer = question.json(found, question.shown().data_rows());
+        let mut answer = question.json(found, question.shown().data_rows());
+        let at_least = found.limits.json(&mut answer, |pid| Q::task(found, pid));
+        if !at_least.is_empty() {
+            document["at_least"] = json!(at_least);
+        }
         if let (Value::Object(document), Value::Object(mut answer)) = (&mut document, answer) {
             document.append(&mut answer);
         }
@@ -209,23 +244,6 @@ pub(super) fn document<Q: Question>(
     })
 }
 
-/// The limits of the recording that make the numbers those of a part, each a sentence.
-fn limits<Q: Question>(question: &Q, found: &AnalysisAnswer<'_, QuestionFinding<Q>>) -> Vec<String> {
-    let trace = &found.input.trace;
-    let Some((number, buffer)) = trace.buffers.iter().enumerate().find(|(_, one)| one.name == found.place.buffer)
-    else {
-        return Vec::new();
-    };
-    let Some(analysis) = question.analysis(found.input) else { return Vec::new() };
-    let reads = |event: &EventName| {
-        let mut formats = found.input.formats();
-        let format = formats.find(|format| format.system == event.system && format.name == event.name);
-        format.is_some_and(|format| analysis.reads(number, format.id.0))
-    };
-    let limits = trace.coverage(buffer).limits(reads).into_iter();
-    limits.map(|limit| format!("{limit}: numbers are of that part, and times between events may be too long")).collect()
-}
-
 /// The main tables of all answers as comma-separated values.
 fn csv<Q: Question>(
     question: &Q,
@@ -236,11 +254,26 @@ fn csv<Q: Question>(
     for found in found {
         let buffer = quoted(found.place.buffer);
         for row in question.csv(found, question.shown().data_rows()) {
+            let subject = subject::<Q>(question, found, &row);
+            let row = found.limits.csv_row(subject, question.numbers(), row);
             let cells: Vec<String> = row.iter().map(|cell| quoted(cell)).collect();
             writeln!(out, "{buffer},{}", cells.join(","))?;
         }
     }
     Ok(())
+}
+
+/// The subject of a row of the table that is asked for as CSV.
+fn subject<Q: Question>(question: &Q, found: &AnalysisAnswer<'_, QuestionFinding<Q>>, row: &[String]) -> RowSubject {
+    let number = |name: &str| {
+        let column = question.columns().split(',').take(2).position(|column| column == name)?;
+        row.get(column)?.parse::<i32>().ok()
+    };
+    match (number("pid"), number("cpu")) {
+        (Some(pid), _) => Q::task(found, pid),
+        (_, Some(cpu)) => RowSubject::Cpu(CpuId(cpu.unsigned_abs())),
+        _ => RowSubject::All,
+    }
 }
 
 /// Writes each answer as text, with an empty line between two and the instance's name above.
@@ -258,8 +291,8 @@ pub(super) fn each<Q: Question>(
             if !place.buffer.is_empty() {
                 writeln!(out, "Instance: {}", place.buffer)?;
             }
-            place.window(Q::window(report), &Q::extent(report), out)?;
-            for note in limits(question, found).into_iter().chain(Q::notes(report)) {
+            place.window(Q::window(report), &found.limits.found(Q::extent(report)), out)?;
+            for note in found.limits.sentences().into_iter().chain(Q::notes(report)) {
                 writeln!(out, "Note: {note}")?;
             }
         }

@@ -21,6 +21,13 @@ pub(super) fn csv(of: &Distribution) -> [String; 6] {
     times(of).map(|time| if of.count == 0 { String::new() } else { time.to_string() })
 }
 
+/// The names in JSON of a row's numbers: those before the distribution `of`, its own as [`cells`] has them, and those after it.
+pub(super) fn names(before: &[&str], of: &str, after: &[&str]) -> Vec<String> {
+    let own = ["mean", "p50", "p90", "p99", "p99.9", "max"].map(|number| format!("{of}.{number}"));
+    let given = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    [given(before), own.to_vec(), given(after)].concat()
+}
+
 /// Of none, only their number.
 pub(super) fn json(of: &Distribution) -> Value {
     if of.count == 0 {

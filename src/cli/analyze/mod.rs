@@ -10,6 +10,7 @@ mod file;
 mod functions;
 mod io;
 pub(super) mod irq;
+mod limits;
 mod locks;
 mod memory;
 pub(super) mod noise;

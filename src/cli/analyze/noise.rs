@@ -3,11 +3,12 @@
 use super::answers::AnalysisAnswer;
 use super::distribution;
 use super::irq::answer::softirq_name;
+use super::limits::AnswerLimits;
 use super::table::TextTable;
 use super::unit::ClockUnit;
 use super::words::{cut, not_shown};
 use crate::cli::exit::Failure;
-use rtrace::analysis::{Durations, Noise, NoiseSource};
+use rtrace::analysis::{Durations, Noise, NoiseSource, RowSubject};
 use rtrace::symbols::Kallsyms;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -20,13 +21,26 @@ pub(in crate::cli) struct NoiseView<'a, R> {
     pub(in crate::cli) clock: &'a str,
     pub(in crate::cli) unit: ClockUnit,
     pub(in crate::cli) kallsyms: &'a Kallsyms,
+    /// What the recording does not hold.
+    pub(in crate::cli) limits: Option<&'a AnswerLimits>,
 }
 
 impl<'a, R> NoiseView<'a, R> {
     /// Of a recording.
     pub(super) fn of(found: &'a AnalysisAnswer<'_, R>) -> Self {
-        let AnalysisAnswer { place, input, report } = found;
-        NoiseView { report, clock: place.clock, unit: place.unit, kallsyms: &input.symbols.kallsyms }
+        let AnalysisAnswer { place, input, report, limits } = found;
+        let (clock, unit, limits) = (place.clock, place.unit, Some(limits));
+        NoiseView { report, clock, unit, kallsyms: &input.symbols.kallsyms, limits }
+    }
+}
+
+impl<R> NoiseView<'_, R> {
+    /// A row of a table, as far as its numbers are known.
+    pub(super) fn row(&self, subject: RowSubject, numbers: &[impl AsRef<str>], cells: Vec<String>) -> Vec<String> {
+        match self.limits {
+            Some(limits) => limits.row(subject, numbers, cells),
+            None => cells,
+        }
     }
 }
 
@@ -72,19 +86,30 @@ pub(super) fn signed(time: i64) -> String {
 }
 
 /// Interferences by cause.
-pub(super) fn table(sources: &[(NoiseSource, Durations)], top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn table<R>(
+    found: &NoiseView<'_, R>,
+    sources: &[(NoiseSource, Durations)],
+    top: usize,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     if sources.is_empty() {
         return Ok(());
     }
     writeln!(out, "\nInterferences by cause (total: ms; others: us)")?;
     let mut table = TextTable::new(2, ["KIND", "CAUSE", "count", "total"].into_iter().chain(distribution::TIMES));
+    let numbers = distribution::names(
+        &["", "", "interferences.times.count", "interferences.times.total"],
+        "interferences.times",
+        &[],
+    );
     let mut rows: Vec<_> = sources.iter().collect();
     let more = cut(&mut rows, top);
     for (source, durations) in rows {
         let times = durations.distribution();
         let total = ClockUnit::Nanoseconds.long(times.total);
         let row = [kind(source).to_owned(), name(source), times.count.to_string(), total];
-        table.row(row.into_iter().chain(distribution::cells(&times, ClockUnit::Nanoseconds)));
+        let row = row.into_iter().chain(distribution::cells(&times, ClockUnit::Nanoseconds)).collect();
+        table.row(found.row(RowSubject::All, &numbers, row));
     }
     table.write(out)?;
     Ok(not_shown(more, out)?)

@@ -99,7 +99,8 @@ fn watch<T: NoiseTool>(tool: &T) -> Result<Exit, Failure> {
         return Err(failure.with_exit(own));
     }
     let report = watch.analysis.finish();
-    let view = NoiseView { report: &report, clock: "local", unit: ClockUnit::Nanoseconds, kallsyms: &kallsyms };
+    let view =
+        NoiseView { report: &report, clock: "local", unit: ClockUnit::Nanoseconds, kallsyms: &kallsyms, limits: None };
     let mut text = Vec::new();
     if run.json {
         writeln!(text, "{:#}", document::<T>(&view, &watch.hits, &watch.saved))?;

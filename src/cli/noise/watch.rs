@@ -68,7 +68,13 @@ impl<T: NoiseTool> NoiseWatch<'_, T> {
         let Some(display) = &mut self.display else { return Ok(()) };
         self.next = Instant::now() + self.tool.run().interval;
         let report = self.analysis.clone().finish();
-        let view = NoiseView { report: &report, clock: "local", unit: ClockUnit::Nanoseconds, kallsyms: self.kallsyms };
+        let view = NoiseView {
+            report: &report,
+            clock: "local",
+            unit: ClockUnit::Nanoseconds,
+            kallsyms: self.kallsyms,
+            limits: None,
+        };
         let mut text = Vec::new();
         self.tool.text(&view, self.tool.run().top, &mut text)?;
         display.show(&text)

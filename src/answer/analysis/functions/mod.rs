@@ -12,4 +12,6 @@ mod report;
 mod tests;
 
 pub use follow::FunctionTimes;
-pub use report::{CalledFunction, FoldedFrame, FoldedTime, FunctionCounts, FunctionReport, LongestCall};
+pub use report::{
+    CalledFunction, FUNCTION_NEEDS, FoldedFrame, FoldedTime, FunctionCounts, FunctionReport, LongestCall,
+};

@@ -13,4 +13,4 @@ mod tests;
 
 pub use events::{BlockDevice, IoOperation};
 pub use follow::Io;
-pub use report::{DeviceIo, IoCounts, IoReport, IoRequests, LongestRequest, OngoingRequest};
+pub use report::{DeviceIo, IO_NEEDS, IoCounts, IoReport, IoRequests, LongestRequest, OngoingRequest};

@@ -1,9 +1,23 @@
 //! The answer about requests to block devices.
 
 use super::events::{BlockDevice, IoOperation};
-use crate::answer::analysis::Durations;
+use crate::answer::analysis::{Durations, Known, Needs};
 use crate::base::units::{CpuId, Pid};
 use std::collections::BTreeMap;
+
+/// The events that its numbers need, by the names of `rtrace analyze io --json`. A request's completion comes on any CPU, in the
+/// time of any task.
+pub const IO_NEEDS: &[Needs] = &[
+    Needs::between(
+        &["requests.bytes", "requests.total", "requests.queue", "requests.device_time", "requests.errors"],
+        &["block:block_rq_*", "block:block_bio_frontmerge"],
+    ),
+    Needs::between(&["requests.longest", "counts.requeued"], &["block:block_rq_*", "block:block_bio_frontmerge"]),
+    Needs {
+        lost: Known::Unknown,
+        ..Needs::between(&["devices.busy", "devices.depth"], &["block:block_rq_*", "block:block_bio_frontmerge"])
+    },
+];
 
 /// Requests of one buffer. All times are in the clock's unit (mostly nanoseconds).
 #[derive(Clone, Debug, Default)]

@@ -1,8 +1,28 @@
 //! The answer about interrupts and what the kernel runs later.
 
 use super::events::HandlerKind;
-use crate::answer::analysis::Durations;
+use crate::answer::analysis::{Durations, Known, Needs};
 use crate::base::units::{CpuId, Pid};
+
+/// The events that its numbers need, by the names of `rtrace analyze irq --json`.
+pub const IRQ_NEEDS: &[Needs] = &[
+    Needs {
+        filtered: Known::Unknown,
+        ..Needs::seen(
+            &["cpus.own", "cpus.runs", "handlers.own", "handlers.times", "handlers.longest"],
+            &["irq:*_entry", "irq:*_exit", "irq_vectors:*", "timer:*timer_expire_*", "workqueue:workqueue_execute_*"],
+        )
+    },
+    Needs::between(
+        &["handlers.delays"],
+        &[
+            "irq:softirq_raise",
+            "irq:softirq_entry",
+            "workqueue:workqueue_queue_work",
+            "workqueue:workqueue_execute_start",
+        ],
+    ),
+];
 
 /// Handlers of one buffer. All times are in the clock's unit (mostly nanoseconds).
 #[derive(Clone, Debug, Default)]

@@ -12,4 +12,4 @@ mod tests;
 
 pub use events::LockKind;
 pub use follow::Locks;
-pub use report::{LockCounts, LockReport, LockWaits, LongestLockWait, OngoingLockWait};
+pub use report::{LOCK_NEEDS, LockCounts, LockReport, LockWaits, LongestLockWait, OngoingLockWait};

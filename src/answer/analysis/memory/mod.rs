@@ -8,4 +8,4 @@ mod report;
 mod tests;
 
 pub use follow::Memory;
-pub use report::{MemoryCounts, MemoryReport, MemorySite, PageCount};
+pub use report::{MEMORY_NEEDS, MemoryCounts, MemoryReport, MemorySite, PageCount};

@@ -1,7 +1,22 @@
 //! The answer about memory.
 
-use crate::answer::analysis::Durations;
+use crate::answer::analysis::{Durations, Known, Needs};
 use crate::base::units::Pid;
+
+/// The events that its numbers need, by the names of `rtrace analyze memory --json`.
+pub const MEMORY_NEEDS: &[Needs] = &[
+    Needs::seen(&["sites.allocations", "sites.asked", "sites.taken", "counts.failed"], &["kmem:*"]),
+    Needs::seen(&["orders.allocations", "orders.pages", "tasks.allocations", "tasks.pages"], &["kmem:*page*"]),
+    // What is allocated may be freed by anybody, anywhere, and its address be given again.
+    Needs {
+        lost: Known::Unknown,
+        ..Needs::between(&["sites.freed", "sites.lives", "sites.live", "sites.live_taken", "sites.most"], &["kmem:*"])
+    },
+    Needs {
+        lost: Known::Unknown,
+        ..Needs::between(&["orders.freed", "orders.live", "tasks.freed", "tasks.live"], &["kmem:*page*"])
+    },
+];
 
 /// Memory of one buffer. Times are in the clock's unit (mostly nanoseconds).
 #[derive(Clone, Debug, Default)]

@@ -16,4 +16,5 @@ mod timerlat;
 
 pub use events::{Noise, NoiseSource};
 pub use osnoise::{CpuNoise, NoiseSample, Osnoise, OsnoiseReport};
+pub use sources::NOISE_NEEDS;
 pub use timerlat::{CpuTimer, Timerlat, TimerlatReport, TimerlatSample};

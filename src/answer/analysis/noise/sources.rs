@@ -1,10 +1,37 @@
 //! Interferences by their cause, and the latest ones of a CPU.
 
 use super::events::{Noise, NoiseSource};
-use crate::answer::analysis::Durations;
 use crate::answer::analysis::map::Map;
+use crate::answer::analysis::{Durations, Known, Needs};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
+
+/// The events that the numbers of osnoise and timerlat need, by the names of `rtrace analyze osnoise --json` and of `timerlat`'s.
+pub const NOISE_NEEDS: &[Needs] = &[
+    Needs {
+        tasks: Known::Whole,
+        ..Needs::seen(
+            &["cpus.periods", "cpus.runtime_us", "cpus.noise_us", "cpus.max_noise_us", "cpus.max_single_us"],
+            &["ftrace:osnoise", "osnoise:osnoise_sample"],
+        )
+    },
+    Needs {
+        tasks: Known::Whole,
+        ..Needs::seen(
+            &["cpus.hw", "cpus.nmi", "cpus.irq", "cpus.softirq", "cpus.thread"],
+            &["ftrace:osnoise", "osnoise:osnoise_sample"],
+        )
+    },
+    Needs {
+        tasks: Known::Whole,
+        ..Needs::between(&["cpus.available_percent"], &["ftrace:osnoise", "osnoise:osnoise_sample"])
+    },
+    Needs {
+        tasks: Known::Whole,
+        ..Needs::seen(&["cpus.contexts", "cpus.unfinished"], &["ftrace:timerlat", "osnoise:timerlat_sample"])
+    },
+    Needs { tasks: Known::Whole, ..Needs::seen(&["interferences.times"], &["osnoise:*_noise"]) },
+];
 
 /// Durations by cause.
 #[derive(Clone, Debug, Default)]

@@ -1,5 +1,6 @@
 //! Following tasks and CPUs from event to event.
 
+use super::covered::SchedCoverage;
 use super::cpu::CpuTimes;
 use super::report::{CpuSched, SchedCounts, SchedReport, TaskSched};
 use super::spans::{CpuLog, SpanPlan, TaskLog, Wake};
@@ -10,6 +11,7 @@ use crate::answer::analysis::map::Map;
 use crate::answer::analysis::{CellPlan, Durations, InOrder};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
+use crate::file::trace_dat::Coverage;
 use crate::kernel::event::{Lost, Record};
 use crate::kernel::format::EventFormat;
 use std::cmp::Reverse;
@@ -23,6 +25,7 @@ pub struct Sched {
     /// Intervals to keep.
     spans: Option<SpanPlan>,
     steps: Steps,
+    coverage: SchedCoverage,
     has_io_wait: bool,
     window: Option<(u64, u64)>,
     tasks: Vec<TaskTimes>,
@@ -48,6 +51,7 @@ impl Sched {
             spans: None,
             has_io_wait: formats.clone().into_iter().any(io_wait),
             steps: Steps::new(formats, abi),
+            coverage: SchedCoverage::default(),
             window: None,
             tasks: Vec::new(),
             living: Map::default(),
@@ -58,6 +62,12 @@ impl Sched {
             idle_while_waited: 0,
             counts: SchedCounts::default(),
         }
+    }
+
+    /// For a recording of a part of what happened: states whose events were not all recorded are unknown.
+    pub fn covering(mut self, coverage: &Coverage) -> Self {
+        self.coverage = SchedCoverage::of(coverage);
+        self
     }
 
     /// Keeps durations and times by the cell of `plan` too.
@@ -80,10 +90,11 @@ impl Sched {
     /// The living task of a pid. One that is seen for the first time was there since the window's begin.
     fn task(&mut self, pid: Pid, comm: &[u8]) -> usize {
         let begin = self.window.map_or(0, |window| window.0);
-        let (tasks, plan, spans) = (&mut self.tasks, self.plan, &self.spans);
+        let (tasks, plan, spans, coverage) = (&mut self.tasks, self.plan, &self.spans, &self.coverage);
         *self.living.entry(pid).or_insert_with(|| {
             let log = spans.as_ref().and_then(|spans| TaskLog::new(spans, pid));
-            tasks.push(TaskTimes::new(pid, comm, TimeIn::Unknown, begin, plan).logging(log));
+            let task = TaskTimes::new(pid, comm, TimeIn::Unknown, begin, plan).logging(log);
+            tasks.push(task.telling(coverage.has(pid), coverage.states(pid)));
             tasks.len() - 1
         })
     }
@@ -113,6 +124,7 @@ impl Sched {
     /// From `at` on `task` runs on `cpu`.
     fn run(&mut self, cpu: CpuId, task: Option<Pid>, at: u64) {
         let waited = self.waited;
+        let task = task.and_then(|task| self.coverage.on_cpu(task));
         let found = self.cpu(cpu);
         let was_idle = found.current == Some(Pid(0));
         found.run(task, at, waited);
@@ -214,6 +226,10 @@ impl Sched {
         match left {
             Left::Runnable => {
                 found.involuntary += 1;
+                if !found.states.has(TimeIn::Preempted) {
+                    found.enter(Some(TimeIn::Unknown));
+                    return;
+                }
                 self.begin_wait(task, TimeIn::Preempted, cpu, at);
                 return;
             }
@@ -293,6 +309,9 @@ impl Sched {
         let task = self.task(pid, comm);
         let target = target.unwrap_or(record.cpu);
         let found = &mut self.tasks[task];
+        if !found.states.has(TimeIn::Wait) {
+            return;
+        }
         match found.state {
             Some(TimeIn::Sleep | TimeIn::Blocked | TimeIn::Unknown) => {
                 let unknown = found.state == Some(TimeIn::Unknown);
@@ -341,7 +360,8 @@ impl Sched {
         }
     }
 
-    fn fork(&mut self, child: Pid, comm: &[u8], at: u64) {
+    fn fork(&mut self, parent: Pid, child: Pid, comm: &[u8], at: u64) {
+        self.coverage.fork(parent, child);
         if let Some(former) = self.living.remove(&child) {
             // It has ended without being seen to.
             self.end_wait(former, at);
@@ -351,7 +371,8 @@ impl Sched {
         }
         self.living.insert(child, self.tasks.len());
         let log = self.spans.as_ref().and_then(|spans| TaskLog::new(spans, child));
-        self.tasks.push(TaskTimes::new(child, comm, TimeIn::Sleep, at, self.plan).logging(log));
+        let task = TaskTimes::new(child, comm, TimeIn::Sleep, at, self.plan).logging(log);
+        self.tasks.push(task.telling(self.coverage.has(child), self.coverage.states(child)));
     }
 
     fn migrate(&mut self, pid: Pid, to: CpuId, at: u64) {
@@ -403,7 +424,7 @@ impl InOrder for Sched {
                 self.switch(cpu, at, (prev, prev_comm), left, (next, next_comm));
             }
             Some(SchedStep::Wake { task, comm, target }) => self.wake(record, task, comm, target),
-            Some(SchedStep::Fork { child, comm }) => self.fork(child, comm, at),
+            Some(SchedStep::Fork { child, comm }) => self.fork(current, child, comm, at),
             Some(SchedStep::Migrate { task, to }) => self.migrate(task, to, at),
             Some(SchedStep::IoWait { task, time }) => {
                 if let Some(&task) = self.living.get(&task) {

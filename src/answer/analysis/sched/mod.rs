@@ -12,8 +12,10 @@
 //! end (its last switch, or the window's end): the times in them add up to its life, exactly. The same holds of each CPU's
 //! busy, idle and unknown time and the window. Time without events that name a state is unknown, never another state's.
 
+mod covered;
 mod cpu;
 mod follow;
+mod needs;
 mod report;
 mod spans;
 mod steps;
@@ -24,6 +26,7 @@ mod time_in;
 mod timehist;
 
 pub use follow::Sched;
+pub use needs::SCHED_NEEDS;
 pub use report::{CpuSched, SchedCounts, SchedReport, TaskSched};
 pub use spans::{CpuSpan, SpanPlan, TaskSpan, Wake, WakeContext};
 pub use task::LongestWait;

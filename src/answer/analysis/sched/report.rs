@@ -56,6 +56,8 @@ pub struct TaskSched {
     pub pid: Pid,
     /// Its last name.
     pub comm: Vec<u8>,
+    /// True if all of its events were recorded, but for what filters and CPUs leave out; else its times are unknown.
+    pub covered: bool,
     /// From when to when it is known: its fork or the window's begin, its last switch or the window's end.
     pub life: (u64, u64),
     times: [u64; 6],
@@ -125,6 +127,7 @@ impl TaskSched {
     pub(super) fn of(task: TaskTimes) -> Self {
         TaskSched {
             pid: task.pid,
+            covered: task.covered,
             life: (task.begin, task.end),
             times: TimeIn::ALL.map(|state| task.time(state)),
             comm: task.comm,

@@ -1,5 +1,6 @@
 //! A task: the state it is in, and the time it spent in each.
 
+use super::covered::KnownStates;
 use super::spans::TaskLog;
 use super::time_in::{TimeIn, Waker};
 use crate::answer::analysis::{CellPlan, Cells, Durations, Missing};
@@ -23,6 +24,10 @@ pub struct LongestWait {
 pub(super) struct TaskTimes {
     pub(super) pid: Pid,
     pub(super) comm: Vec<u8>,
+    /// True if all of its events are there, but for filters and CPUs.
+    pub(super) covered: bool,
+    /// The states that its events tell.
+    pub(super) states: KnownStates,
     /// `None` when it has ended.
     pub(super) state: Option<TimeIn>,
     /// Begin of its state.
@@ -67,6 +72,8 @@ impl TaskTimes {
         TaskTimes {
             pid,
             comm: comm.to_vec(),
+            covered: true,
+            states: KnownStates::ALL,
             state: Some(state),
             since: begin,
             begin,
@@ -98,6 +105,11 @@ impl TaskTimes {
     /// Keeps its states as intervals, if there is something to keep them.
     pub(super) fn logging(self, log: Option<Box<TaskLog>>) -> Self {
         TaskTimes { log, ..self }
+    }
+
+    /// A task of which these states can be told.
+    pub(super) fn telling(self, covered: bool, states: KnownStates) -> Self {
+        TaskTimes { covered, states, state: self.state.map(|state| states.told(state)), ..self }
     }
 
     pub(super) fn name(&mut self, comm: &[u8]) {
@@ -160,6 +172,6 @@ impl TaskTimes {
     }
 
     pub(super) fn enter(&mut self, state: Option<TimeIn>) {
-        self.state = state;
+        self.state = state.map(|state| self.states.told(state));
     }
 }

@@ -14,6 +14,7 @@ mod tests;
 
 pub use follow::Syscalls;
 pub use report::{
-    DescriptorTimes, LongestSyscall, OngoingSyscall, SyscallCounts, SyscallReport, SyscallTimes, TaskSyscalls,
+    DescriptorTimes, LongestSyscall, OngoingSyscall, SYSCALL_NEEDS, SyscallCounts, SyscallReport, SyscallTimes,
+    TaskSyscalls,
 };
 pub use role::DescriptorCalls;

@@ -7,7 +7,7 @@ use crate::cli::analyze::tasks::TaskArgs;
 use crate::cli::analyze::words::{cut, many};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::QueryInput;
-use rtrace::analysis::{FaultCount, FaultReport, Faults};
+use rtrace::analysis::{FAULT_NEEDS, FaultCount, FaultReport, Faults, Needs};
 use rtrace::units::Pid;
 use serde_json::Value;
 use std::io::Write;
@@ -39,11 +39,17 @@ impl Question for AnalyzeFaultsArgs {
     const PURPOSE: &'static str = "faults";
     const LACKING: &'static str = "page faults";
     const COLUMNS: &'static str = "task,pid,user,kernel";
+    const NEEDS: &'static [Needs] = FAULT_NEEDS;
+    const NUMBERS: &'static [&'static str] = &["", "", "tasks.user", "tasks.kernel"];
 
     fn analysis(&self, input: &QueryInput) -> Option<Faults> {
         let formats = input.trace.formats().collect::<Vec<_>>();
         let faults = Faults::new(formats, input.trace.abi, self.tasks.chosen(input));
         faults.has_events().then_some(faults)
+    }
+
+    fn lost(report: &FaultReport) -> bool {
+        report.losses > 0
     }
 
     fn shown(&self) -> &AnswerArgs {

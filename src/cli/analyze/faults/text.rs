@@ -5,7 +5,7 @@ use crate::cli::analyze::table::TextTable;
 use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::analyze::words::{cut, not_shown, percent};
 use crate::cli::exit::Failure;
-use rtrace::analysis::FaultCount;
+use rtrace::analysis::{FaultCount, RowSubject};
 use std::io::Write;
 
 pub(super) fn write(found: &FaultsAnswer<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
@@ -23,13 +23,16 @@ pub(super) fn write(found: &FaultsAnswer<'_>, top: usize, out: &mut dyn Write) -
         [count.all().to_string(), percent(count.all(), all), count.user.to_string(), count.kernel.to_string()]
     };
     let columns = ["faults", "%", "user", "kernel"];
+    let numbers = ["", "tasks.user", "tasks.share", "tasks.user", "tasks.kernel", "tasks.user"];
+    let limited = |row: Vec<String>| found.limits.row(RowSubject::All, &numbers, row);
 
     writeln!(out, "\nTasks")?;
     let mut table = TextTable::new(1, ["TASK"].into_iter().chain(columns).chain(["per second"]));
     let mut rows: Vec<_> = report.tasks.iter().collect();
     let more = cut(&mut rows, top);
     for (pid, count) in rows {
-        table.row([place.task(*pid)].into_iter().chain(counts(*count)).chain([rate(count.all())]));
+        let row = [place.task(*pid)].into_iter().chain(counts(*count)).chain([rate(count.all())]);
+        table.row(limited(row.collect()));
     }
     table.write(out)?;
     not_shown(more, out)?;
@@ -40,7 +43,7 @@ pub(super) fn write(found: &FaultsAnswer<'_>, top: usize, out: &mut dyn Write) -
     let more = cut(&mut rows, top);
     for (ip, count) in rows {
         let name = found.place_name(*ip, *count).unwrap_or_else(|| format!("{ip:#x}"));
-        table.row([name].into_iter().chain(counts(*count)));
+        table.row(limited([name].into_iter().chain(counts(*count)).collect()));
     }
     table.write(out)?;
     not_shown(more, out)?;
@@ -50,14 +53,16 @@ pub(super) fn write(found: &FaultsAnswer<'_>, top: usize, out: &mut dyn Write) -
     let mut rows: Vec<_> = report.pages.iter().filter(|(_, count)| count.all() > 1).collect();
     let more = cut(&mut rows, top);
     for (page, count) in rows {
-        table.row([format!("{page:#x}")].into_iter().chain(counts(*count)));
+        table.row(limited([format!("{page:#x}")].into_iter().chain(counts(*count)).collect()));
     }
     table.write(out)?;
     not_shown(more, out)?;
 
     writeln!(out, "\nError codes of the processor")?;
     let mut table = TextTable::new(1, ["CODE"].into_iter().chain(columns));
-    report.codes.iter().for_each(|(code, count)| table.row([format!("{code:#x}")].into_iter().chain(counts(*count))));
+    for (code, count) in &report.codes {
+        table.row(limited([format!("{code:#x}")].into_iter().chain(counts(*count)).collect()));
+    }
     table.write(out)?;
     Ok(())
 }

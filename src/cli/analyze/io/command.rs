@@ -6,7 +6,7 @@ use crate::cli::analyze::answers::{self, AnswerArgs, Question};
 use crate::cli::analyze::words::many;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::QueryInput;
-use rtrace::analysis::{Io, IoReport};
+use rtrace::analysis::{IO_NEEDS, Io, IoReport, Needs};
 use serde_json::Value;
 use std::io::Write;
 
@@ -38,10 +38,44 @@ impl Question for AnalyzeIoArgs {
     const COLUMNS: &'static str = "major,minor,operation,requests,bytes,total_mean,total_p50,total_p90,total_p99,total_p999,total_max,\
          queued,queue_mean,queue_p50,queue_p90,queue_p99,queue_p999,queue_max,device_mean,device_p50,device_p90,device_p99,\
          device_p999,device_max,max_at,max_sector,errors";
+    const NEEDS: &'static [Needs] = IO_NEEDS;
+    const NUMBERS: &'static [&'static str] = &[
+        "",
+        "",
+        "",
+        "requests.total.count",
+        "requests.bytes",
+        "requests.total.mean",
+        "requests.total.p50",
+        "requests.total.p90",
+        "requests.total.p99",
+        "requests.total.p99.9",
+        "requests.total.max",
+        "requests.queue.count",
+        "requests.queue.mean",
+        "requests.queue.p50",
+        "requests.queue.p90",
+        "requests.queue.p99",
+        "requests.queue.p99.9",
+        "requests.queue.max",
+        "requests.device_time.mean",
+        "requests.device_time.p50",
+        "requests.device_time.p90",
+        "requests.device_time.p99",
+        "requests.device_time.p99.9",
+        "requests.device_time.max",
+        "requests.longest.at",
+        "requests.longest.sector",
+        "requests.errors",
+    ];
 
     fn analysis(&self, input: &QueryInput) -> Option<Io> {
         let io = Io::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
         io.has_events().then_some(io)
+    }
+
+    fn lost(report: &IoReport) -> bool {
+        report.counts.losses > 0
     }
 
     fn shown(&self) -> &AnswerArgs {

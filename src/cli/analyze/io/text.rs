@@ -6,7 +6,7 @@ use crate::cli::analyze::table::TextTable;
 use crate::cli::analyze::words::{not_shown, percent};
 use crate::cli::analyze::{distribution, errno};
 use crate::cli::exit::Failure;
-use rtrace::analysis::{Durations, IoRequests};
+use rtrace::analysis::{Durations, IoRequests, RowSubject};
 use rtrace::units::ByteSize;
 use std::io::Write;
 
@@ -29,28 +29,38 @@ pub(super) fn write(found: &IoAnswer<'_>, top: usize, out: &mut dyn Write) -> Re
     writeln!(out, "\nRequests: from insertion or issue to completion ({})", unit.short_name())?;
     let heading = ["DEVICE", "OPERATION", "requests", "failed", "size"].into_iter().chain(distribution::TIMES);
     let mut table = TextTable::new(2, heading.chain(["at", "sector"]));
+    let numbers = distribution::names(
+        &["", "", "requests.total.count", "requests.errors", "requests.bytes"],
+        "requests.total",
+        &["requests.longest.at", "requests.longest.sector"],
+    );
     for requests in &rows {
         let mut row = start(requests).to_vec();
         row.extend([failed(requests).to_string(), ByteSize(requests.bytes).to_string()]);
         row.extend(distribution::cells(&requests.total.distribution(), unit));
         row.extend(requests.longest.into_iter().flat_map(|one| [unit.point(one.at), one.sector.to_string()]));
-        table.row(row);
+        table.row(found.limits.row(RowSubject::All, &numbers, row));
     }
     table.write(out)?;
     not_shown(more, out)?;
-    let parts: [(&str, RequestPart); 2] = [("In the queue", |of| &of.queued), ("At the device", |of| &of.device_time)];
-    for (title, part) in parts {
+    let parts: [(&str, &str, RequestPart); 2] = [
+        ("In the queue", "requests.queue", |of| &of.queued),
+        ("At the device", "requests.device_time", |of| &of.device_time),
+    ];
+    for (title, name, part) in parts {
         let known: Vec<&IoRequests> = rows.iter().copied().filter(|of| part(of).count() > 0).collect();
         if known.is_empty() {
             continue;
         }
         writeln!(out, "\n{title} ({})", unit.short_name())?;
         let mut table = TextTable::new(2, ["DEVICE", "OPERATION", "requests"].into_iter().chain(distribution::TIMES));
+        let numbers = distribution::names(&["", "", &format!("{name}.count")], name, &[]);
         for requests in known {
             let times = part(requests).distribution();
             let [device, operation, _] = start(requests);
             let cells = distribution::cells(&times, unit);
-            table.row([device, operation, times.count.to_string()].into_iter().chain(cells));
+            let row = [device, operation, times.count.to_string()].into_iter().chain(cells);
+            table.row(found.limits.row(RowSubject::All, &numbers, row));
         }
         table.write(out)?;
     }
@@ -59,7 +69,8 @@ pub(super) fn write(found: &IoAnswer<'_>, top: usize, out: &mut dyn Write) -> Re
         let mut table = TextTable::new(3, ["DEVICE", "OPERATION", "errors"]);
         for requests in rows.iter().filter(|requests| failed(requests) > 0) {
             let [device, operation, _] = start(requests);
-            table.row([device, operation, errno::list(&requests.errors)]);
+            let row = [device, operation, errno::list(&requests.errors)];
+            table.row(found.limits.row(RowSubject::All, &["", "", "requests.errors"], row));
         }
         table.write(out)?;
     }

@@ -7,7 +7,7 @@ use crate::cli::analyze::answers::{self, AnswerArgs, Question};
 use crate::cli::analyze::words::many;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::QueryInput;
-use rtrace::analysis::{IrqReport, Irqs};
+use rtrace::analysis::{IRQ_NEEDS, IrqReport, Irqs, Needs};
 use serde_json::Value;
 use std::io::Write;
 
@@ -21,10 +21,38 @@ impl Question for AnalyzeIrqArgs {
     const LACKING: &'static str = "interrupts, timers or work items";
     const COLUMNS: &'static str = "kind,handler,id,runs,total,own,mean,p50,p90,p99,p999,max,max_at,max_cpu,delays,delay_mean,\
          delay_p50,delay_p90,delay_p99,delay_p999,delay_max";
+    const NEEDS: &'static [Needs] = IRQ_NEEDS;
+    const NUMBERS: &'static [&'static str] = &[
+        "",
+        "",
+        "",
+        "handlers.times.count",
+        "handlers.times.total",
+        "handlers.own",
+        "handlers.times.mean",
+        "handlers.times.p50",
+        "handlers.times.p90",
+        "handlers.times.p99",
+        "handlers.times.p99.9",
+        "handlers.times.max",
+        "handlers.longest.at",
+        "handlers.longest.cpu",
+        "handlers.delays.count",
+        "handlers.delays.mean",
+        "handlers.delays.p50",
+        "handlers.delays.p90",
+        "handlers.delays.p99",
+        "handlers.delays.p99.9",
+        "handlers.delays.max",
+    ];
 
     fn analysis(&self, input: &QueryInput) -> Option<Irqs> {
         let irqs = Irqs::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
         irqs.has_events().then_some(irqs)
+    }
+
+    fn lost(report: &IrqReport) -> bool {
+        report.counts.losses > 0
     }
 
     fn shown(&self) -> &AnswerArgs {

@@ -8,7 +8,7 @@ use crate::cli::analyze::tasks::TaskArgs;
 use crate::cli::analyze::words::many;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::QueryInput;
-use rtrace::analysis::{LockReport, Locks};
+use rtrace::analysis::{LOCK_NEEDS, LockReport, Locks, Needs};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::io::Write;
@@ -23,11 +23,33 @@ impl Question for AnalyzeLocksArgs {
     const LACKING: &'static str = "whole waits for contended locks";
     const COLUMNS: &'static str =
         "lock,address,kind,waits,failed,total,mean,p50,p90,p99,p999,max,max_at,max_pid,max_cpu";
+    const NEEDS: &'static [Needs] = LOCK_NEEDS;
+    const NUMBERS: &'static [&'static str] = &[
+        "",
+        "",
+        "",
+        "locks.waits.count",
+        "locks.failed",
+        "locks.waits.total",
+        "locks.waits.mean",
+        "locks.waits.p50",
+        "locks.waits.p90",
+        "locks.waits.p99",
+        "locks.waits.p99.9",
+        "locks.waits.max",
+        "locks.longest.at",
+        "locks.longest.pid",
+        "locks.longest.cpu",
+    ];
 
     fn analysis(&self, input: &QueryInput) -> Option<Locks> {
         let formats = input.trace.formats().collect::<Vec<_>>();
         let locks = Locks::new(formats, input.trace.abi, self.tasks.chosen(input));
         locks.has_events().then_some(locks)
+    }
+
+    fn lost(report: &LockReport) -> bool {
+        report.counts.losses > 0
     }
 
     fn shown(&self) -> &AnswerArgs {

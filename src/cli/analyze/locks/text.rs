@@ -3,18 +3,21 @@
 use super::answer::LocksAnswer;
 use super::args::AnalyzeLocksArgs;
 use crate::cli::analyze::distribution;
-use crate::cli::analyze::place::AnswerPlace;
 use crate::cli::analyze::table::TextTable;
 use crate::cli::analyze::words::{many, not_shown};
 use crate::cli::exit::Failure;
-use rtrace::analysis::LockWaits;
+use rtrace::analysis::{LockWaits, RowSubject};
 use rtrace::units::Pid;
 use std::io::Write;
 
 /// Number of waits, their total, distribution and the longest, after the row's name.
-fn cells(name: impl IntoIterator<Item = String>, waits: &LockWaits, place: &AnswerPlace<'_>) -> Vec<String> {
+fn cells(name: impl IntoIterator<Item = String>, waits: &LockWaits, found: &LocksAnswer<'_>) -> Vec<String> {
+    let place = &found.place;
     let (unit, times) = (place.unit, waits.times.distribution());
     let mut row: Vec<String> = name.into_iter().collect();
+    let before = [&vec![""; row.len()][..], &["locks.waits.count", "locks.waits.total"]].concat();
+    let longest = ["locks.longest.at", "locks.longest.cpu", "locks.longest.pid"];
+    let numbers = distribution::names(&before, "locks.waits", &longest);
     row.extend([times.count.to_string(), unit.long(times.total)]);
     row.extend(distribution::cells(&times, unit));
     row.extend(
@@ -23,7 +26,7 @@ fn cells(name: impl IntoIterator<Item = String>, waits: &LockWaits, place: &Answ
             .into_iter()
             .flat_map(|longest| [unit.point(longest.at), longest.cpu.0.to_string(), place.task(longest.pid)]),
     );
-    row
+    found.limits.row(RowSubject::All, &numbers, row)
 }
 
 fn heading<'t>(names: &[&'t str]) -> Vec<&'t str> {
@@ -41,13 +44,13 @@ pub(super) fn write(
     let (unit, rows) = (place.unit, args.rows(found, top));
     writeln!(out, "\nKinds (total: {}; others: {})", unit.long_name(), unit.short_name())?;
     let mut kinds = TextTable::new(1, heading(&["KIND"]));
-    args.sorted(&report.kinds, 0).0.iter().for_each(|(kind, waits)| kinds.row(cells([kind.name()], waits, place)));
+    args.sorted(&report.kinds, 0).0.iter().for_each(|(kind, waits)| kinds.row(cells([kind.name()], waits, found)));
     kinds.write(out)?;
 
     writeln!(out, "\nLocks")?;
     let mut locks = TextTable::new(2, heading(&["LOCK", "KIND"]));
     for ((address, kind), waits) in &rows.locks {
-        locks.row(cells([found.lock(*address), kind.name()], waits, place));
+        locks.row(cells([found.lock(*address), kind.name()], waits, found));
     }
     locks.write(out)?;
     not_shown(rows.more[0], out)?;
@@ -56,7 +59,7 @@ pub(super) fn write(
     // The last column is that of the first.
     let columns = heading(&["TASK"]).len() - 1;
     let mut tasks = TextTable::new(1, heading(&["TASK"]).into_iter().take(columns));
-    let row = |pid: Pid, waits: &LockWaits| cells([place.task(pid)], waits, place).into_iter().take(columns);
+    let row = |pid: Pid, waits: &LockWaits| cells([place.task(pid)], waits, found).into_iter().take(columns);
     rows.tasks.iter().for_each(|(pid, waits)| tasks.row(row(*pid, waits)));
     tasks.write(out)?;
     not_shown(rows.more[1], out)?;

@@ -7,7 +7,7 @@ use crate::cli::analyze::answers::{self, AnswerArgs, Question};
 use crate::cli::analyze::words::many;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::QueryInput;
-use rtrace::analysis::{Memory, MemoryReport};
+use rtrace::analysis::{MEMORY_NEEDS, Memory, MemoryReport, Needs};
 use serde_json::Value;
 use std::io::Write;
 
@@ -21,10 +21,32 @@ impl Question for AnalyzeMemoryArgs {
     const LACKING: &'static str = "allocations of memory";
     const COLUMNS: &'static str = "site,address,allocations,asked,taken,freed,live_taken,live,most,life_mean,life_p50,life_p90,life_p99,\
          life_p999,life_max";
+    const NEEDS: &'static [Needs] = MEMORY_NEEDS;
+    const NUMBERS: &'static [&'static str] = &[
+        "",
+        "",
+        "sites.allocations",
+        "sites.asked",
+        "sites.taken",
+        "sites.freed",
+        "sites.live_taken",
+        "sites.live",
+        "sites.most",
+        "sites.lives.mean",
+        "sites.lives.p50",
+        "sites.lives.p90",
+        "sites.lives.p99",
+        "sites.lives.p99.9",
+        "sites.lives.max",
+    ];
 
     fn analysis(&self, input: &QueryInput) -> Option<Memory> {
         let memory = Memory::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
         memory.has_events().then_some(memory)
+    }
+
+    fn lost(report: &MemoryReport) -> bool {
+        report.counts.losses > 0
     }
 
     fn shown(&self) -> &AnswerArgs {

@@ -1,7 +1,7 @@
 //! Arguments of `rtrace analyze osnoise`, and its question to the events.
 
 use super::answer::OsnoiseAnswer;
-use super::cpus::cells;
+use super::cpus::{NUMBERS, cells};
 use super::json;
 use super::text;
 use crate::cli::analyze::answers::{self, AnswerArgs, Question};
@@ -9,7 +9,7 @@ use crate::cli::analyze::noise::{self, NoiseView};
 use crate::cli::analyze::words::many;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::QueryInput;
-use rtrace::analysis::{Osnoise, OsnoiseReport};
+use rtrace::analysis::{NOISE_NEEDS, Needs, Osnoise, OsnoiseReport};
 use rtrace::units::parse_duration;
 use serde_json::Value;
 use std::io::Write;
@@ -45,11 +45,17 @@ impl Question for AnalyzeOsnoiseArgs {
     const LACKING: &'static str = "samples of osnoise";
     const COLUMNS: &'static str =
         "cpu,periods,runtime_us,noise_us,available_percent,max_noise_us,max_single_us,hw,nmi,irq,softirq,thread";
+    const NEEDS: &'static [Needs] = NOISE_NEEDS;
+    const NUMBERS: &'static [&'static str] = NUMBERS;
 
     fn analysis(&self, input: &QueryInput) -> Option<Osnoise> {
         let beyond = self.beyond.map(noise::nanoseconds);
         let osnoise = Osnoise::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi, beyond);
         osnoise.has_events().then_some(osnoise)
+    }
+
+    fn lost(report: &OsnoiseReport) -> bool {
+        report.losses > 0
     }
 
     fn shown(&self) -> &AnswerArgs {

@@ -2,6 +2,22 @@
 
 use rtrace::analysis::CpuNoise;
 
+/// Their names in JSON.
+pub(super) const NUMBERS: &[&str] = &[
+    "",
+    "cpus.periods",
+    "cpus.runtime_us",
+    "cpus.noise_us",
+    "cpus.available_percent",
+    "cpus.max_noise_us",
+    "cpus.max_single_us",
+    "cpus.hw",
+    "cpus.nmi",
+    "cpus.irq",
+    "cpus.softirq",
+    "cpus.thread",
+];
+
 /// All but the CPU's number, as the columns of CSV.
 pub(super) fn cells(of: &CpuNoise) -> [String; 11] {
     let available = available(of).map_or_else(|| "-".to_owned(), |share| format!("{share:.5}"));

@@ -1,13 +1,13 @@
 //! `rtrace analyze osnoise` as text.
 
-use super::cpus::cells;
+use super::cpus::{NUMBERS, cells};
 use super::json::rest;
 use crate::cli::analyze::noise::{self, KINDS, NoiseView};
 use crate::cli::analyze::table::TextTable;
 use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::analyze::words::many;
 use crate::cli::exit::Failure;
-use rtrace::analysis::{NoiseSample, OsnoiseReport};
+use rtrace::analysis::{NoiseSample, OsnoiseReport, RowSubject};
 use std::io::Write;
 use std::time::Duration;
 
@@ -22,9 +22,12 @@ pub(in crate::cli) fn write(
     writeln!(out, "\nCPUs (times in us; counts of noises by cause)")?;
     let columns = ["CPU", "periods", "runtime", "noise", "available %", "max noise", "max single", "HW"];
     let mut table = TextTable::new(0, columns.into_iter().chain(["NMI", "IRQ", "softirq", "thread"]));
-    report.cpus.iter().for_each(|(cpu, of)| table.row([cpu.0.to_string()].into_iter().chain(cells(of))));
+    for (cpu, of) in &report.cpus {
+        let row = [cpu.0.to_string()].into_iter().chain(cells(of)).collect();
+        table.row(found.row(RowSubject::Cpu(*cpu), NUMBERS, row));
+    }
     table.write(out)?;
-    noise::table(&report.sources, top, out)?;
+    noise::table(found, &report.sources, top, out)?;
     match (&report.sample, beyond) {
         (Some(one), beyond) => sample(found, one, beyond, top, out),
         (None, Some(beyond)) => {

@@ -6,7 +6,7 @@ use crate::cli::analyze::distribution;
 use crate::cli::analyze::table::TextTable;
 use crate::cli::analyze::words::{not_shown, percent};
 use crate::cli::exit::Failure;
-use rtrace::analysis::{Distribution, TaskSched, TimeIn};
+use rtrace::analysis::{Distribution, RowSubject, TaskSched, TimeIn};
 use std::io::Write;
 
 pub(super) fn write(
@@ -34,8 +34,11 @@ pub(super) fn write(
         "idle while a task waited %",
     ];
     let mut table = TextTable::new(0, heading);
+    let queue = ["cpus.queue.mean", "cpus.queue.max", "cpus.idle_while_waited"];
+    let numbers = ["", "cpus.busy", "cpus.idle", "cpus.unknown", "cpus.switches", "cpus.wakeups"];
+    let numbers: Vec<&str> = numbers.into_iter().chain(queue).collect();
     for cpu in &report.cpus {
-        table.row([
+        let cells = [
             cpu.cpu.0.to_string(),
             share(cpu.busy),
             share(cpu.idle),
@@ -45,13 +48,14 @@ pub(super) fn write(
             format!("{:.3}", cpu.mean_queue()),
             cpu.longest_queue().to_string(),
             share(cpu.idle_while_waited),
-        ]);
+        ];
+        table.row(found.limits.row(RowSubject::Cpu(cpu.cpu), &numbers, cells));
     }
     table.write(out)?;
     writeln!(
         out,
         "A CPU was idle while a task waited for one: {} {}",
-        unit.long(report.idle_while_waited),
+        found.limits.cell("idle_while_waited", RowSubject::All, unit.long(report.idle_while_waited)),
         unit.long_name()
     )?;
 
@@ -72,9 +76,12 @@ pub(super) fn write(
         "migrations",
     ];
     let mut table = TextTable::new(1, heading);
+    let times =
+        ["run", "wait", "preempted", "sleep", "blocked", "unknown", "run", "voluntary", "involuntary", "migrations"];
+    let numbers: Vec<String> = ["pid", "pid"].into_iter().chain(times).map(|time| format!("tasks.{time}")).collect();
     for task in &tasks {
         let time = |state| unit.long(task.time(state));
-        table.row([
+        let cells = [
             found.comm(task),
             task.pid.0.to_string(),
             time(TimeIn::Run),
@@ -87,7 +94,8 @@ pub(super) fn write(
             task.voluntary.to_string(),
             task.involuntary.to_string(),
             task.migrations.to_string(),
-        ]);
+        ];
+        table.row(found.limits.row(RowSubject::Task(task.covered), &numbers, cells));
     }
     table.write(out)?;
     not_shown(more, out)?;
@@ -111,7 +119,10 @@ fn waits(found: &SchedAnswer<'_>, tasks: &[&TaskSched], out: &mut dyn Write) -> 
     let all = found.report.waits.distribution();
     let mut row = vec!["(all)".to_owned(), "-".to_owned()];
     row.extend(numbers(&all));
-    table.row(row);
+    let longest = ["tasks.longest_wait.at", "tasks.longest_wait.cpu", "tasks.longest_wait.waker"];
+    let names = |of: &str| distribution::names(&["", "", &format!("{of}.count")], of, &longest);
+    table.row(found.limits.row(RowSubject::All, &names("waits"), row));
+    let names = names("tasks.waits");
     for task in tasks {
         let mut row = vec![found.comm(task), task.pid.0.to_string()];
         row.extend(numbers(&task.waits.distribution()));
@@ -119,7 +130,7 @@ fn waits(found: &SchedAnswer<'_>, tasks: &[&TaskSched], out: &mut dyn Write) -> 
             row.extend([unit.point(longest.at), longest.cpu.0.to_string()]);
             row.extend(longest.waker.map(|waker| format!("{} [{}]", found.waker(waker.pid), waker.pid.0)));
         }
-        table.row(row);
+        table.row(found.limits.row(RowSubject::Task(task.covered), &names, row));
     }
     Ok(table.write(out)?)
 }

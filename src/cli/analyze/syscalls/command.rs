@@ -9,7 +9,7 @@ use crate::cli::analyze::words::many;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::machine::RecordingMachine;
 use crate::cli::query::QueryInput;
-use rtrace::analysis::{DescriptorCalls, SyscallReport, SyscallTimes, Syscalls};
+use rtrace::analysis::{DescriptorCalls, Needs, SYSCALL_NEEDS, SyscallReport, SyscallTimes, Syscalls};
 use rtrace::export::ArgumentPositions;
 use serde_json::Value;
 use std::io::Write;
@@ -24,6 +24,25 @@ impl Question for AnalyzeSyscallsArgs {
     const LACKING: &'static str = "system calls";
     const COLUMNS: &'static str =
         "call,number,calls,failed,total,off_cpu,mean,p50,p90,p99,p999,max,max_at,max_pid,max_cpu,errors";
+    const NEEDS: &'static [Needs] = SYSCALL_NEEDS;
+    const NUMBERS: &'static [&'static str] = &[
+        "",
+        "",
+        "calls.times.count",
+        "calls.failed",
+        "calls.times.total",
+        "calls.off_cpu",
+        "calls.times.mean",
+        "calls.times.p50",
+        "calls.times.p90",
+        "calls.times.p99",
+        "calls.times.p99.9",
+        "calls.times.max",
+        "calls.longest.at",
+        "calls.longest.pid",
+        "calls.longest.cpu",
+        "calls.errors",
+    ];
 
     fn analysis(&self, input: &QueryInput) -> Option<Syscalls> {
         let syscalls = Syscalls::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
@@ -39,6 +58,18 @@ impl Question for AnalyzeSyscallsArgs {
             SyscallTable::Calls => Self::COLUMNS,
             SyscallTable::Tasks => "pid,comm,calls,failed,total,off_cpu",
             SyscallTable::Fds => "pid,is_process,comm,fd,file,calls,failed,total,off_cpu,max",
+        }
+    }
+
+    fn lost(report: &SyscallReport) -> bool {
+        report.counts.losses > 0
+    }
+
+    fn numbers(&self) -> &'static [&'static str] {
+        match self.table {
+            SyscallTable::Calls => Self::NUMBERS,
+            SyscallTable::Tasks => &["", "", "tasks.calls", "tasks.failed", "tasks.time", "tasks.off_cpu"],
+            SyscallTable::Fds => FD_NUMBERS,
         }
     }
 
@@ -89,6 +120,20 @@ impl Question for AnalyzeSyscallsArgs {
         text::write(self, found, top, out)
     }
 }
+
+/// The numbers of the table of file descriptors.
+const FD_NUMBERS: &[&str] = &[
+    "",
+    "",
+    "",
+    "",
+    "",
+    "descriptors.calls",
+    "descriptors.failed",
+    "descriptors.time",
+    "descriptors.off_cpu",
+    "descriptors.longest",
+];
 
 /// The calls of the recorded machine that take descriptors, and the processes of the recording's tasks.
 fn descriptor_calls(input: &QueryInput) -> DescriptorCalls {

@@ -6,6 +6,7 @@ use crate::cli::analyze::table::TextTable;
 use crate::cli::analyze::words::{not_shown, percent};
 use crate::cli::analyze::{distribution, errno};
 use crate::cli::exit::Failure;
+use rtrace::analysis::RowSubject;
 use std::io::Write;
 
 pub(super) fn write(
@@ -22,6 +23,11 @@ pub(super) fn write(
     writeln!(out, "\nCalls (total: {}; others: {})", unit.long_name(), unit.short_name())?;
     let heading = ["CALL", "calls", "failed", "total", "off CPU %"].into_iter().chain(distribution::TIMES);
     let mut table = TextTable::new(1, heading.chain(["at", "task"]));
+    let numbers = distribution::names(
+        &["", "calls.times.count", "calls.failed", "calls.times.total", "calls.off_cpu"],
+        "calls.times",
+        &["calls.longest.at", "calls.longest.comm"],
+    );
     for call in &calls {
         let (times, total) = (call.times.distribution(), call.times.total());
         let mut row = vec![found.name(call), times.count.to_string(), call.failed().to_string()];
@@ -30,7 +36,7 @@ pub(super) fn write(
         if let Some(longest) = call.longest {
             row.extend([unit.point(longest.at), format!("{} [{}]", found.comm(longest.pid), longest.pid.0)]);
         }
-        table.row(row);
+        table.row(found.limits.row(RowSubject::All, &numbers, row));
     }
     table.write(out)?;
     not_shown(more, out)?;
@@ -39,7 +45,8 @@ pub(super) fn write(
         writeln!(out, "\nErrors")?;
         let mut table = TextTable::new(2, ["CALL", "errors"]);
         for call in calls.iter().filter(|call| call.failed() > 0) {
-            table.row([found.name(call), errno::list(&call.errors)]);
+            let row = [found.name(call), errno::list(&call.errors)];
+            table.row(found.limits.row(RowSubject::All, &["", "calls.errors"], row));
         }
         table.write(out)?;
     }
@@ -47,15 +54,17 @@ pub(super) fn write(
     let (tasks, more) = first(&report.tasks, top);
     writeln!(out, "\nTasks (total: {})", unit.long_name())?;
     let mut table = TextTable::new(1, ["TASK", "PID", "calls", "failed", "total", "off CPU %"]);
+    let numbers = ["", "", "tasks.calls", "tasks.failed", "tasks.time", "tasks.off_cpu"];
     for task in tasks {
-        table.row([
+        let row = [
             found.comm(task.pid),
             task.pid.0.to_string(),
             task.calls.to_string(),
             task.errors.to_string(),
             unit.long(task.time),
             off(task.off_cpu, task.time),
-        ]);
+        ];
+        table.row(found.limits.row(RowSubject::All, &numbers, row));
     }
     table.write(out)?;
     not_shown(more, out)?;
@@ -67,8 +76,10 @@ pub(super) fn write(
     writeln!(out, "\nFile descriptors (total: {}; max: {})", unit.long_name(), unit.short_name())?;
     let heading = ["PROCESS", "PID", "fd", "calls", "failed", "total", "off CPU %", "max", "file"];
     let mut table = TextTable::aligned(heading.map(|column| ["PROCESS", "file"].contains(&column)).into(), heading);
+    let numbers = ["calls", "failed", "time", "off_cpu", "longest"].map(|number| format!("descriptors.{number}"));
+    let numbers = [vec![String::new(); 3], numbers.to_vec()].concat();
     for one in descriptors {
-        table.row([
+        let row = [
             found.comm(one.pid),
             one.pid.0.to_string(),
             one.fd.to_string(),
@@ -78,7 +89,8 @@ pub(super) fn write(
             off(one.off_cpu, one.time),
             unit.short(one.longest),
             found.file(one).unwrap_or_else(|| "-".to_owned()),
-        ]);
+        ];
+        table.row(found.limits.row(RowSubject::All, &numbers, row));
     }
     table.write(out)?;
     Ok(not_shown(more, out)?)

@@ -1,7 +1,7 @@
 //! Arguments of `rtrace analyze timerlat`, and its question to the events.
 
 use super::answer::TimerlatAnswer;
-use super::contexts::contexts;
+use super::contexts::{NUMBERS, contexts};
 use super::{json, text};
 use crate::cli::analyze::answers::{self, AnswerArgs, Question};
 use crate::cli::analyze::distribution;
@@ -9,7 +9,7 @@ use crate::cli::analyze::noise::{self, NoiseView};
 use crate::cli::analyze::words::many;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::QueryInput;
-use rtrace::analysis::{Durations, Timerlat, TimerlatReport};
+use rtrace::analysis::{Durations, NOISE_NEEDS, Needs, Timerlat, TimerlatReport};
 use rtrace::units::parse_duration;
 use serde_json::Value;
 use std::io::Write;
@@ -44,11 +44,17 @@ impl Question for AnalyzeTimerlatArgs {
     const PURPOSE: &'static str = "timerlat";
     const LACKING: &'static str = "samples of timerlat";
     const COLUMNS: &'static str = "cpu,context,samples,last,min,mean,p50,p90,p99,p999,max";
+    const NEEDS: &'static [Needs] = NOISE_NEEDS;
+    const NUMBERS: &'static [&'static str] = NUMBERS;
 
     fn analysis(&self, input: &QueryInput) -> Option<Timerlat> {
         let beyond = self.beyond.map(noise::nanoseconds);
         let timerlat = Timerlat::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi, beyond);
         timerlat.has_events().then_some(timerlat)
+    }
+
+    fn lost(report: &TimerlatReport) -> bool {
+        report.losses > 0
     }
 
     fn shown(&self) -> &AnswerArgs {

@@ -2,6 +2,21 @@
 
 use rtrace::analysis::{CpuTimer, Durations};
 
+/// The columns of a context by their names in JSON.
+pub(super) const NUMBERS: &[&str] = &[
+    "",
+    "",
+    "cpus.contexts.times.count",
+    "cpus.contexts.last",
+    "cpus.contexts.times.min",
+    "cpus.contexts.times.mean",
+    "cpus.contexts.times.p50",
+    "cpus.contexts.times.p90",
+    "cpus.contexts.times.p99",
+    "cpus.contexts.times.p99.9",
+    "cpus.contexts.times.max",
+];
+
 /// The contexts of timerlat's samples.
 const CONTEXTS: [&str; 3] = ["irq", "thread", "user"];
 

@@ -1,13 +1,13 @@
 //! `rtrace analyze timerlat` as text.
 
-use super::contexts::contexts;
+use super::contexts::{NUMBERS, contexts};
 use super::parts::TimerlatParts;
 use crate::cli::analyze::noise::NoiseView;
 use crate::cli::analyze::table::TextTable;
 use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::analyze::{distribution, noise, symbol};
 use crate::cli::exit::Failure;
-use rtrace::analysis::{TimerlatReport, TimerlatSample};
+use rtrace::analysis::{RowSubject, TimerlatReport, TimerlatSample};
 use std::io::Write;
 use std::time::Duration;
 
@@ -27,11 +27,12 @@ pub(in crate::cli) fn write(
             let times = times.distribution();
             let row = [cpu.0.to_string(), context.to_owned(), times.count.to_string()];
             let numbers = [last.map_or_else(|| "-".to_owned(), |last| unit.short(last)), unit.short(times.least)];
-            table.row(row.into_iter().chain(numbers).chain(distribution::cells(&times, unit)));
+            let row = row.into_iter().chain(numbers).chain(distribution::cells(&times, unit)).collect();
+            table.row(found.row(RowSubject::Cpu(*cpu), NUMBERS, row));
         }
     }
     table.write(out)?;
-    noise::table(&report.sources, top, out)?;
+    noise::table(found, &report.sources, top, out)?;
     match (&report.sample, beyond) {
         (Some(one), beyond) => sample(found, one, beyond, top, out),
         (None, Some(beyond)) => Ok(writeln!(out, "\nNo thread was later than {} us.", noise::short(beyond))?),

@@ -129,6 +129,12 @@ impl Coverage {
         !among(&self.excluded) && !matches!(&self.tasks, Some(CoveredTasks::Only { pids, .. }) if !among(pids))
     }
 
+    /// The events that were recorded with a filter, and it.
+    pub fn filtered(&self) -> impl Iterator<Item = (&EventName, &str)> {
+        let events = self.events.iter().flat_map(|enabled| &enabled.events);
+        events.filter_map(|(event, filter)| Some((event, filter.as_deref()?)))
+    }
+
     /// The filter that an event was recorded with.
     pub fn filter_of(&self, event: &EventName) -> Option<&str> {
         let events = self.events.iter().flat_map(|enabled| &enabled.events);

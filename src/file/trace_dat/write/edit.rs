@@ -30,6 +30,11 @@ pub trait Edit {
     /// True if the copy gets the record.
     fn keeps(&mut self, record: &StoredRecord<'_>) -> bool;
 
+    /// Events that the copy says were dropped before this record, whether it gets it or not. Called after [`Edit::keeps`].
+    fn loses(&mut self, _record: &StoredRecord<'_>) -> Lost {
+        Lost::None
+    }
+
     /// Records to put in after this one, with its time stamp. Called after [`Edit::keeps`].
     fn after(&mut self, _record: &StoredRecord<'_>, _put: &mut dyn FnMut(&[u8])) {}
 }
@@ -84,6 +89,7 @@ pub(super) fn edited_stream(
                 let lost = std::mem::take(&mut lost);
                 let stored = StoredRecord { stream, cpu: id, timestamp: Timestamp(*time), lost, data };
                 let keeps = edit.keeps(&stored);
+                let lost = lost.plus(edit.loses(&stored));
                 let is_in = |at: usize| of_parts.get(at).is_some_and(|range| range.contains(&(place as u64)));
                 let mut put = |data: &[u8], counts_loss: bool| {
                     for (at, (part, builder)) in parts.iter_mut().zip(&mut builders).enumerate() {

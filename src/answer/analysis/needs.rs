@@ -1,0 +1,110 @@
+//! The events that a number is made of, and how much of it is known where only a part of them was recorded.
+
+use crate::base::units::CpuId;
+use crate::file::trace_dat::{Coverage, CoveredTasks};
+use crate::kernel::events::{EventName, glob_matches};
+
+/// How much of a number is known; the greater, the less.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Known {
+    /// All of it.
+    #[default]
+    Whole,
+    /// A part: it is at least what was found.
+    AtLeast,
+    /// Nothing.
+    Unknown,
+}
+
+/// The subject of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowSubject {
+    /// All tasks and CPUs.
+    All,
+    /// One task: true if all of its events were recorded, as far as the recording's limit to tasks goes.
+    Task(bool),
+    /// One CPU.
+    Cpu(CpuId),
+}
+
+/// The events that some numbers of an answer are made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Needs {
+    /// The numbers, by their place in the answer's JSON document: `tasks.run`, or all that lie below `tasks`.
+    pub numbers: &'static [&'static str],
+    /// The events, each `SYSTEM:EVENT`; may be globs.
+    pub events: &'static [&'static str],
+    /// Known if one of the events was recorded with a filter.
+    pub filtered: Known,
+    /// Known if events of some tasks only were recorded, of subjects but those tasks.
+    pub tasks: Known,
+    /// Known if events on some CPUs only were recorded, of subjects but those CPUs.
+    pub cpus: Known,
+    /// True if the number of a CPU takes events on other CPUs too, and that of a task others' events.
+    pub of_others: bool,
+    /// Known if events were lost. Distributions are then those of what is there from its begin to its end.
+    pub lost: Known,
+}
+
+impl Needs {
+    /// Counts and sums of single events: there are at least those that were recorded.
+    pub const fn seen(numbers: &'static [&'static str], events: &'static [&'static str]) -> Self {
+        let part = Known::AtLeast;
+        Needs { numbers, events, filtered: part, tasks: part, cpus: part, of_others: false, lost: part }
+    }
+
+    /// Times between events, each of which may be another's if one is missing.
+    pub const fn between(numbers: &'static [&'static str], events: &'static [&'static str]) -> Self {
+        let part = Known::Unknown;
+        Needs { numbers, events, filtered: part, tasks: part, cpus: part, of_others: false, lost: Known::AtLeast }
+    }
+
+    /// How much is known of a number, which is of `subject`, by the `needs` of its answer.
+    pub fn known(needs: &[Needs], number: &str, coverage: &Coverage, lost: bool, subject: RowSubject) -> Known {
+        let of = || needs.iter().filter(|needs| needs.is_of(number));
+        let limited = of().map(|needs| needs.limited(coverage, subject)).max().unwrap_or_default();
+        let after_losses = of().map(|needs| if lost { needs.lost } else { Known::Whole }).max().unwrap_or_default();
+        match (limited, after_losses) {
+            // Of a part of them the mean says nothing of all.
+            (Known::AtLeast, _) if is_of_the_distribution(number) => Known::Unknown,
+            (limited, Known::AtLeast) if is_of_the_distribution(number) => limited,
+            (limited, after_losses) => limited.max(after_losses),
+        }
+    }
+
+    fn is_of(&self, number: &str) -> bool {
+        let below = |of: &str| number.strip_prefix(of).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        self.numbers.iter().any(|of| below(of))
+    }
+
+    fn limited(&self, coverage: &Coverage, subject: RowSubject) -> Known {
+        let limit = |applies: bool, known: Known| if applies { known } else { Known::Whole };
+        let reads = |event: &EventName| {
+            let name = event.to_string();
+            self.events.iter().any(|pattern| glob_matches(pattern, &name))
+        };
+        let tasks = match subject {
+            RowSubject::Task(true) if !self.of_others => Known::Whole,
+            RowSubject::Task(false) => Known::Unknown,
+            _ if matches!(coverage.tasks, Some(CoveredTasks::Only { .. })) => self.tasks,
+            // All others are there, and the switches from and to them.
+            _ => limit(coverage.is_of_some_tasks(), self.tasks.min(Known::AtLeast)),
+        };
+        let cpus = match (&coverage.cpus, subject) {
+            (None, _) => Known::Whole,
+            (Some(cpus), RowSubject::Cpu(cpu)) if cpus.contains(&cpu) && !self.of_others => Known::Whole,
+            (Some(_), RowSubject::Cpu(_)) => Known::Unknown,
+            (Some(_), _) => self.cpus,
+        };
+        let filtered = limit(coverage.filtered().any(|(event, _)| reads(event)), self.filtered);
+        filtered.max(tasks).max(cpus)
+    }
+}
+
+/// True of what describes many values or one of them, and is no count, sum or greatest of them.
+fn is_of_the_distribution(number: &str) -> bool {
+    let last = number.rsplit('.').next().unwrap_or_default();
+    let of_one = ["begin", "end", "at", "cpu", "pid", "comm", "sector"];
+    let of_all = ["mean", "min", "p50", "p90", "p99", "9", "exact", "unknown", "share"];
+    of_one.contains(&last) || of_all.contains(&last) || number.contains(".waker")
+}

@@ -1,0 +1,96 @@
+//! The states that can be told where a recording holds a part of the scheduler's events.
+
+use super::time_in::TimeIn;
+use crate::base::units::Pid;
+use crate::file::trace_dat::{Coverage, CoveredTasks};
+use std::collections::HashSet;
+
+/// The states that a task's events tell, a bit for each [`TimeIn`]. In all others it is in an unknown one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct KnownStates(u8);
+
+impl KnownStates {
+    pub(super) const ALL: Self = KnownStates(u8::MAX);
+    const NONE: Self = KnownStates(1 << TimeIn::Unknown as u8);
+
+    fn of(states: &[TimeIn]) -> Self {
+        states.iter().fold(Self::NONE, |all, state| KnownStates(all.0 | 1 << *state as u8))
+    }
+
+    pub(super) fn has(self, state: TimeIn) -> bool {
+        self.0 >> state as u8 & 1 == 1
+    }
+
+    /// The state, as far as it can be told.
+    pub(super) fn told(self, state: TimeIn) -> TimeIn {
+        if self.has(state) { state } else { TimeIn::Unknown }
+    }
+}
+
+/// The part of the scheduler's events that a recording holds.
+#[derive(Clone, Debug)]
+pub(super) struct SchedCoverage {
+    /// The states of tasks whose events are all there.
+    states: KnownStates,
+    /// True if switches that others made are missing.
+    lacks_switches: bool,
+    /// The only tasks; all without.
+    only: Option<HashSet<Pid>>,
+    children: bool,
+    left_out: HashSet<Pid>,
+}
+
+impl Default for SchedCoverage {
+    fn default() -> Self {
+        let none = HashSet::new();
+        SchedCoverage { states: KnownStates::ALL, lacks_switches: false, only: None, children: false, left_out: none }
+    }
+}
+
+impl SchedCoverage {
+    pub(super) fn of(coverage: &Coverage) -> Self {
+        let filtered = |starts: &str| {
+            let mut filtered = coverage.filtered();
+            filtered.any(|(event, _)| event.system == "sched" && event.name.starts_with(starts))
+        };
+        let (only, children) = match &coverage.tasks {
+            Some(CoveredTasks::Only { pids, children }) => (Some(pids.iter().copied().collect()), *children),
+            _ => (None, false),
+        };
+        let lacks_switches = filtered("sched_switch");
+        let states = match () {
+            () if lacks_switches => KnownStates::NONE,
+            // A task that leaves its CPU may be woken for another one, run and sleep there.
+            () if coverage.cpus.is_some() => KnownStates::of(&[TimeIn::Run]),
+            () if filtered("sched_wak") => KnownStates::of(&[TimeIn::Run, TimeIn::Preempted]),
+            () => KnownStates::ALL,
+        };
+        let left_out = coverage.left_out.iter().chain(&coverage.excluded).copied().collect();
+        SchedCoverage { states, lacks_switches, only, children, left_out }
+    }
+
+    /// True if all events of the task are there, but for filters and CPUs.
+    pub(super) fn has(&self, task: Pid) -> bool {
+        self.only.as_ref().is_none_or(|only| only.contains(&task)) && !self.left_out.contains(&task)
+    }
+
+    pub(super) fn states(&self, task: Pid) -> KnownStates {
+        if self.has(task) { self.states } else { KnownStates::NONE }
+    }
+
+    /// The task that a CPU was given to, if the switch from it to the next one is there.
+    pub(super) fn on_cpu(&self, task: Pid) -> Option<Pid> {
+        let ends = !self.lacks_switches && self.only.as_ref().is_none_or(|only| only.contains(&task));
+        ends.then_some(task)
+    }
+
+    /// `child` is recorded if `parent` is and its children are.
+    pub(super) fn fork(&mut self, parent: Pid, child: Pid) {
+        if self.children && self.left_out.contains(&parent) {
+            self.left_out.insert(child);
+        }
+        if let Some(only) = self.only.as_mut().filter(|only| self.children && only.contains(&parent)) {
+            only.insert(child);
+        }
+    }
+}
