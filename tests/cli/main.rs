@@ -44,6 +44,7 @@ mod languages;
 mod listen;
 mod machine;
 mod manual;
+mod parts;
 mod perfetto;
 mod profile;
 mod recorded_hist;
