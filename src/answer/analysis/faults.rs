@@ -7,7 +7,7 @@
 use super::by_event::ByEvent;
 use super::fields::RecordNumber;
 use super::map::Map;
-use super::{InOrder, Known, Needs};
+use super::{InOrder, KnownPart, Needs};
 use crate::base::abi::Abi;
 use crate::base::units::Pid;
 use crate::kernel::event::{Lost, Record};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// The events that its numbers need, by the names of `rtrace analyze faults --json`. A task's faults are its own events.
 pub const FAULT_NEEDS: &[Needs] = &[Needs {
-    tasks: Known::Whole,
+    tasks: KnownPart::Whole,
     ..Needs::seen(
         &[
             "codes",

@@ -72,7 +72,7 @@ pub use log::Log;
 pub use mem::{Bytes, FunctionMemory, MemoryUse};
 pub use memory::{MEMORY_NEEDS, Memory, MemoryCounts, MemoryReport, MemorySite, PageCount};
 pub use missing::Missing;
-pub use needs::{Known, Needs, RowSubject};
+pub use needs::{KnownPart, Needs, RowSubject};
 pub use noise::{
     CpuNoise, CpuTimer, NOISE_NEEDS, Noise, NoiseSample, NoiseSource, Osnoise, OsnoiseReport, Timerlat, TimerlatReport,
     TimerlatSample,

@@ -6,7 +6,7 @@ use crate::kernel::events::{EventName, glob_matches};
 
 /// How much of a number is known; the greater, the less.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Known {
+pub enum KnownPart {
     /// All of it.
     #[default]
     Whole,
@@ -35,39 +35,39 @@ pub struct Needs {
     /// The events, each `SYSTEM:EVENT`; may be globs.
     pub events: &'static [&'static str],
     /// Known if one of the events was recorded with a filter.
-    pub filtered: Known,
+    pub filtered: KnownPart,
     /// Known if events of some tasks only were recorded, of subjects but those tasks.
-    pub tasks: Known,
+    pub tasks: KnownPart,
     /// Known if events on some CPUs only were recorded, of subjects but those CPUs.
-    pub cpus: Known,
+    pub cpus: KnownPart,
     /// True if the number of a CPU takes events on other CPUs too, and that of a task others' events.
     pub of_others: bool,
     /// Known if events were lost. Distributions are then those of what is there from its begin to its end.
-    pub lost: Known,
+    pub lost: KnownPart,
 }
 
 impl Needs {
     /// Counts and sums of single events: there are at least those that were recorded.
     pub const fn seen(numbers: &'static [&'static str], events: &'static [&'static str]) -> Self {
-        let part = Known::AtLeast;
+        let part = KnownPart::AtLeast;
         Needs { numbers, events, filtered: part, tasks: part, cpus: part, of_others: false, lost: part }
     }
 
     /// Times between events, each of which may be another's if one is missing.
     pub const fn between(numbers: &'static [&'static str], events: &'static [&'static str]) -> Self {
-        let part = Known::Unknown;
-        Needs { numbers, events, filtered: part, tasks: part, cpus: part, of_others: false, lost: Known::AtLeast }
+        let part = KnownPart::Unknown;
+        Needs { numbers, events, filtered: part, tasks: part, cpus: part, of_others: false, lost: KnownPart::AtLeast }
     }
 
     /// How much is known of a number, which is of `subject`, by the `needs` of its answer.
-    pub fn known(needs: &[Needs], number: &str, coverage: &Coverage, lost: bool, subject: RowSubject) -> Known {
+    pub fn known(needs: &[Needs], number: &str, coverage: &Coverage, lost: bool, subject: RowSubject) -> KnownPart {
         let of = || needs.iter().filter(|needs| needs.is_of(number));
         let limited = of().map(|needs| needs.limited(coverage, subject)).max().unwrap_or_default();
-        let after_losses = of().map(|needs| if lost { needs.lost } else { Known::Whole }).max().unwrap_or_default();
+        let after_losses = of().map(|needs| if lost { needs.lost } else { KnownPart::Whole }).max().unwrap_or_default();
         match (limited, after_losses) {
             // Of a part of them the mean says nothing of all.
-            (Known::AtLeast, _) if is_of_the_distribution(number) => Known::Unknown,
-            (limited, Known::AtLeast) if is_of_the_distribution(number) => limited,
+            (KnownPart::AtLeast, _) if is_of_the_distribution(number) => KnownPart::Unknown,
+            (limited, KnownPart::AtLeast) if is_of_the_distribution(number) => limited,
             (limited, after_losses) => limited.max(after_losses),
         }
     }
@@ -77,23 +77,23 @@ impl Needs {
         self.numbers.iter().any(|of| below(of))
     }
 
-    fn limited(&self, coverage: &Coverage, subject: RowSubject) -> Known {
-        let limit = |applies: bool, known: Known| if applies { known } else { Known::Whole };
+    fn limited(&self, coverage: &Coverage, subject: RowSubject) -> KnownPart {
+        let limit = |applies: bool, known: KnownPart| if applies { known } else { KnownPart::Whole };
         let reads = |event: &EventName| {
             let name = event.to_string();
             self.events.iter().any(|pattern| glob_matches(pattern, &name))
         };
         let tasks = match subject {
-            RowSubject::Task(true) if !self.of_others => Known::Whole,
-            RowSubject::Task(false) => Known::Unknown,
+            RowSubject::Task(true) if !self.of_others => KnownPart::Whole,
+            RowSubject::Task(false) => KnownPart::Unknown,
             _ if matches!(coverage.tasks, Some(CoveredTasks::Only { .. })) => self.tasks,
             // All others are there, and the switches from and to them.
-            _ => limit(coverage.is_of_some_tasks(), self.tasks.min(Known::AtLeast)),
+            _ => limit(coverage.is_of_some_tasks(), self.tasks.min(KnownPart::AtLeast)),
         };
         let cpus = match (&coverage.cpus, subject) {
-            (None, _) => Known::Whole,
-            (Some(cpus), RowSubject::Cpu(cpu)) if cpus.contains(&cpu) && !self.of_others => Known::Whole,
-            (Some(_), RowSubject::Cpu(_)) => Known::Unknown,
+            (None, _) => KnownPart::Whole,
+            (Some(cpus), RowSubject::Cpu(cpu)) if cpus.contains(&cpu) && !self.of_others => KnownPart::Whole,
+            (Some(_), RowSubject::Cpu(_)) => KnownPart::Unknown,
             (Some(_), _) => self.cpus,
         };
         let filtered = limit(coverage.filtered().any(|(event, _)| reads(event)), self.filtered);

@@ -1,7 +1,7 @@
 //! Numbers of recordings that hold a part of what happened: what is known of each, in JSON, CSV and tables of text.
 
 use crate::cli::query::QueryInput;
-use rtrace::analysis::{Known, Needs, RowSubject};
+use rtrace::analysis::{KnownPart, Needs, RowSubject};
 use rtrace::events::{EventName, glob_matches};
 use rtrace::internal::trace_dat::Coverage;
 use rtrace::units::CpuId;
@@ -41,16 +41,16 @@ impl AnswerLimits {
         counts
     }
 
-    fn known(&self, number: &str, subject: RowSubject) -> Known {
+    fn known(&self, number: &str, subject: RowSubject) -> KnownPart {
         Needs::known(self.needs, number, &self.coverage, self.lost, subject)
     }
 
     /// A cell of text: `?` of what is not known, `>=` before what is at least as much.
     pub(super) fn cell(&self, number: &str, subject: RowSubject, text: String) -> String {
         match self.known(number, subject) {
-            Known::Whole => text,
-            Known::AtLeast if text.chars().any(|letter| ('1'..='9').contains(&letter)) => format!(">={text}"),
-            Known::AtLeast | Known::Unknown => "?".to_owned(),
+            KnownPart::Whole => text,
+            KnownPart::AtLeast if text.chars().any(|letter| ('1'..='9').contains(&letter)) => format!(">={text}"),
+            KnownPart::AtLeast | KnownPart::Unknown => "?".to_owned(),
         }
     }
 
@@ -105,11 +105,11 @@ impl AnswerLimits {
             }
             Value::Null => {}
             _ => match self.known(name, subject) {
-                Known::Whole => {}
-                Known::AtLeast => {
+                KnownPart::Whole => {}
+                KnownPart::AtLeast => {
                     at_least.insert(name.to_owned());
                 }
-                Known::Unknown => *value = Value::Null,
+                KnownPart::Unknown => *value = Value::Null,
             },
         }
     }

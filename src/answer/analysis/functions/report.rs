@@ -1,19 +1,19 @@
 //! The answer about functions.
 
-use crate::answer::analysis::{Durations, Known, Needs};
+use crate::answer::analysis::{Durations, KnownPart, Needs};
 use crate::base::units::{CpuId, Pid};
 
 /// The events that its numbers need, by the names of `rtrace analyze functions --json`. A task's calls are told by its own events.
 pub const FUNCTION_NEEDS: &[Needs] = &[
     Needs {
-        tasks: Known::Whole,
+        tasks: KnownPart::Whole,
         ..Needs::between(
             &["functions.own", "functions.interrupted", "functions.whole", "functions.longest"],
             &["ftrace:*graph_entry", "ftrace:fgraph_retaddr_entry", "ftrace:funcgraph_exit"],
         )
     },
     Needs {
-        tasks: Known::Whole,
+        tasks: KnownPart::Whole,
         ..Needs::between(
             &["functions.asleep", "functions.preempted", "functions.net", "functions.own"],
             &["ftrace:*graph_entry", "ftrace:fgraph_retaddr_entry", "ftrace:funcgraph_exit", "sched:sched_switch"],

@@ -1,7 +1,7 @@
 //! The answer about requests to block devices.
 
 use super::events::{BlockDevice, IoOperation};
-use crate::answer::analysis::{Durations, Known, Needs};
+use crate::answer::analysis::{Durations, KnownPart, Needs};
 use crate::base::units::{CpuId, Pid};
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub const IO_NEEDS: &[Needs] = &[
     ),
     Needs::between(&["requests.longest", "counts.requeued"], &["block:block_rq_*", "block:block_bio_frontmerge"]),
     Needs {
-        lost: Known::Unknown,
+        lost: KnownPart::Unknown,
         ..Needs::between(&["devices.busy", "devices.depth"], &["block:block_rq_*", "block:block_bio_frontmerge"])
     },
 ];

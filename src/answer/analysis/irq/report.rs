@@ -1,13 +1,13 @@
 //! The answer about interrupts and what the kernel runs later.
 
 use super::events::HandlerKind;
-use crate::answer::analysis::{Durations, Known, Needs};
+use crate::answer::analysis::{Durations, KnownPart, Needs};
 use crate::base::units::{CpuId, Pid};
 
 /// The events that its numbers need, by the names of `rtrace analyze irq --json`.
 pub const IRQ_NEEDS: &[Needs] = &[
     Needs {
-        filtered: Known::Unknown,
+        filtered: KnownPart::Unknown,
         ..Needs::seen(
             &["cpus.own", "cpus.runs", "handlers.own", "handlers.times", "handlers.longest"],
             &["irq:*_entry", "irq:*_exit", "irq_vectors:*", "timer:*timer_expire_*", "workqueue:workqueue_execute_*"],

@@ -1,25 +1,25 @@
 //! The answer about waits for locks.
 
 use super::events::LockKind;
-use crate::answer::analysis::{Durations, Known, Needs};
+use crate::answer::analysis::{Durations, KnownPart, Needs};
 use crate::base::units::{CpuId, Pid};
 
 /// The events that its numbers need, by the names of `rtrace analyze locks --json`. A task's waits are told by its own events.
 pub const LOCK_NEEDS: &[Needs] = &[
     Needs {
-        tasks: Known::Whole,
+        tasks: KnownPart::Whole,
         ..Needs::between(&["kinds.waits", "kinds.failed", "kinds.longest"], &["lock:contention_*"])
     },
     Needs {
-        tasks: Known::Whole,
+        tasks: KnownPart::Whole,
         ..Needs::between(&["locks.waits", "locks.failed", "locks.longest"], &["lock:contention_*"])
     },
     Needs {
-        tasks: Known::Whole,
+        tasks: KnownPart::Whole,
         ..Needs::between(&["tasks.waits", "tasks.failed", "tasks.longest"], &["lock:contention_*"])
     },
     Needs {
-        tasks: Known::Whole,
+        tasks: KnownPart::Whole,
         ..Needs::between(&["stacks.waits", "stacks.failed", "stacks.longest"], &["lock:contention_*"])
     },
 ];

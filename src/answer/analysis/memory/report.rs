@@ -1,6 +1,6 @@
 //! The answer about memory.
 
-use crate::answer::analysis::{Durations, Known, Needs};
+use crate::answer::analysis::{Durations, KnownPart, Needs};
 use crate::base::units::Pid;
 
 /// The events that its numbers need, by the names of `rtrace analyze memory --json`.
@@ -9,11 +9,11 @@ pub const MEMORY_NEEDS: &[Needs] = &[
     Needs::seen(&["orders.allocations", "orders.pages", "tasks.allocations", "tasks.pages"], &["kmem:*page*"]),
     // What is allocated may be freed by anybody, anywhere, and its address be given again.
     Needs {
-        lost: Known::Unknown,
+        lost: KnownPart::Unknown,
         ..Needs::between(&["sites.freed", "sites.lives", "sites.live", "sites.live_taken", "sites.most"], &["kmem:*"])
     },
     Needs {
-        lost: Known::Unknown,
+        lost: KnownPart::Unknown,
         ..Needs::between(&["orders.freed", "orders.live", "tasks.freed", "tasks.live"], &["kmem:*page*"])
     },
 ];

@@ -2,35 +2,35 @@
 
 use super::events::{Noise, NoiseSource};
 use crate::answer::analysis::map::Map;
-use crate::answer::analysis::{Durations, Known, Needs};
+use crate::answer::analysis::{Durations, KnownPart, Needs};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 /// The events that the numbers of osnoise and timerlat need, by the names of `rtrace analyze osnoise --json` and of `timerlat`'s.
 pub const NOISE_NEEDS: &[Needs] = &[
     Needs {
-        tasks: Known::Whole,
+        tasks: KnownPart::Whole,
         ..Needs::seen(
             &["cpus.periods", "cpus.runtime_us", "cpus.noise_us", "cpus.max_noise_us", "cpus.max_single_us"],
             &["ftrace:osnoise", "osnoise:osnoise_sample"],
         )
     },
     Needs {
-        tasks: Known::Whole,
+        tasks: KnownPart::Whole,
         ..Needs::seen(
             &["cpus.hw", "cpus.nmi", "cpus.irq", "cpus.softirq", "cpus.thread"],
             &["ftrace:osnoise", "osnoise:osnoise_sample"],
         )
     },
     Needs {
-        tasks: Known::Whole,
+        tasks: KnownPart::Whole,
         ..Needs::between(&["cpus.available_percent"], &["ftrace:osnoise", "osnoise:osnoise_sample"])
     },
     Needs {
-        tasks: Known::Whole,
+        tasks: KnownPart::Whole,
         ..Needs::seen(&["cpus.contexts", "cpus.unfinished"], &["ftrace:timerlat", "osnoise:timerlat_sample"])
     },
-    Needs { tasks: Known::Whole, ..Needs::seen(&["interferences.times"], &["osnoise:*_noise"]) },
+    Needs { tasks: KnownPart::Whole, ..Needs::seen(&["interferences.times"], &["osnoise:*_noise"]) },
 ];
 
 /// Durations by cause.

@@ -1,6 +1,6 @@
 //! The answer about system calls.
 
-use crate::answer::analysis::{Durations, Known, Needs};
+use crate::answer::analysis::{Durations, KnownPart, Needs};
 use crate::base::units::{CpuId, Pid};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,16 +11,16 @@ const CALLS: &[&str] = &["raw_syscalls:*", "syscalls:*"];
 /// The events that its numbers need, by the names of `rtrace analyze syscalls --json`. A task's calls are told by its own events.
 pub const SYSCALL_NEEDS: &[Needs] = &[
     Needs {
-        tasks: Known::Whole,
+        tasks: KnownPart::Whole,
         ..Needs::between(&["times", "calls.failed", "calls.errors", "calls.times", "calls.longest"], CALLS)
     },
-    Needs { tasks: Known::Whole, ..Needs::between(&["tasks.calls", "tasks.failed", "tasks.time"], CALLS) },
+    Needs { tasks: KnownPart::Whole, ..Needs::between(&["tasks.calls", "tasks.failed", "tasks.time"], CALLS) },
     Needs {
-        tasks: Known::Whole,
+        tasks: KnownPart::Whole,
         ..Needs::between(&["descriptors.calls", "descriptors.failed", "descriptors.time", "descriptors.longest"], CALLS)
     },
     Needs {
-        tasks: Known::Whole,
+        tasks: KnownPart::Whole,
         ..Needs::between(
             &["calls.off_cpu", "tasks.off_cpu", "descriptors.off_cpu"],
             &["raw_syscalls:*", "syscalls:*", "sched:sched_switch"],
