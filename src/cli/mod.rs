@@ -24,6 +24,7 @@ mod exit;
 mod extract;
 mod filter;
 mod flame;
+mod foreign;
 mod generate;
 mod given;
 mod help;

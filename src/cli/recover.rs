@@ -2,9 +2,10 @@
 
 use super::args::TracefsArgs;
 use super::exit::{Exit, Failure};
+use super::foreign::{self, cpu_of};
 use super::piped;
 use super::recovered::RecoveryOutcome;
-use super::restore::{RestoreHeader, cpu_of, make_header, open_cpus, put_together};
+use super::restore::{RestoreHeader, make_header, open_cpus, put_together};
 use super::terminal::note;
 use super::trace_file::{Overwrite, threads};
 use anyhow::anyhow;
@@ -26,6 +27,9 @@ use std::path::{Path, PathBuf};
 /// Of trace-cmd: the files of the CPUs (trace.dat.cpu0, ...) are put together, those of an instance (trace.dat.NAME.cpu0) under
 /// its name. Missing parts (formats, symbols, names of tasks) are taken from the running kernel, or from the file of -i: one
 /// that -c made, or another recording of the same kernel and the same events.
+///
+/// Raw data that was copied from `per_cpu/cpuN/trace_pipe_raw` is restored in the same way, on any machine of the same byte
+/// order: name the copies FILE.cpuN, and the machine's `events` folder with -t. The size of sub-buffers is found in the data.
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
@@ -33,7 +37,8 @@ EXAMPLES:
   rtrace recover run.dat    finishes run.dat
   rtrace restore -o run.dat trace.dat.cpu*    what a killed trace-cmd left, by this kernel's formats
   rtrace restore -c -o kernel.dat             what this kernel says of its events, for later
-  rtrace restore -i kernel.dat -o run.dat trace.dat.cpu*")]
+  rtrace restore -i kernel.dat -o run.dat trace.dat.cpu*
+  rtrace restore -t board/events -o run.dat board.cpu*    copies of a board's trace_pipe_raw, by its formats")]
 pub(crate) struct RecoverArgs {
     /// File of the recording, trace.dat without one; or the files of its CPUs
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "create")]
@@ -47,10 +52,10 @@ pub(crate) struct RecoverArgs {
     /// Write per-CPU files to OUTPUT instead of trace.dat, a header instead of trace-partial.dat; `-` is standard output
     #[arg(short, long, value_name = "OUTPUT", value_hint = clap::ValueHint::FilePath)]
     output: Option<PathBuf>,
-    /// Take the formats from this tracing directory
+    /// Take the formats from this tracing directory, or a copy of its `events`
     #[arg(short, value_name = "DIR", conflicts_with_all = ["input", "tracefs"], value_hint = clap::ValueHint::DirPath)]
     tracing: Option<PathBuf>,
-    /// Take the symbols from FILE instead of /proc/kallsyms
+    /// Take the symbols from FILE instead of /proc/kallsyms; of a copy (-t) there are none without it
     #[arg(short, long, value_name = "FILE", conflicts_with = "input", value_hint = clap::ValueHint::FilePath)]
     kallsyms: Option<PathBuf>,
     /// JSON instead of text
@@ -78,7 +83,7 @@ pub(crate) fn run(args: &RecoverArgs) -> Result<Exit, Failure> {
     }
     let header = || -> Result<_, Failure> {
         let tracefs = match &args.tracing {
-            Some(path) => rtrace::tracefs::Tracefs::at(path)?,
+            Some(path) => rtrace::tracefs::Tracefs::formats_at(path)?,
             None => args.tracefs.open()?,
         };
         Ok((tracefs, args.kallsyms.as_deref()))
@@ -96,7 +101,7 @@ pub(crate) fn run(args: &RecoverArgs) -> Result<Exit, Failure> {
         let (cpus, path) = (open_cpus(&args.files)?, output("trace.dat"));
         args.overwrite.check(path)?;
         let done = match &args.input {
-            Some(header) => put_together(&super::trace_file::open(header)?, cpus, path, args.overwrite),
+            Some(header) => put_together(&mut super::trace_file::open(header)?, cpus, path, args.overwrite),
             None => put_together(RestoreHeader::new(&header()?, path)?.facts(), cpus, path, args.overwrite),
         }?;
         return done.tell(path, args.json);
@@ -126,6 +131,9 @@ fn no_recording_here(args: &RecoverArgs) -> Failure {
 }
 
 fn finish(file: &Path, args: &RecoverArgs) -> Result<Exit, Failure> {
+    if let Some(failure) = foreign::at(file) {
+        return Err(failure);
+    }
     let recovered = recover(file, &args.tracefs.journal_dir(), || args.tracefs.find());
     let (done, rings) = recovered.map_err(|error| {
         let hint = match &error {

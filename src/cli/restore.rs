@@ -1,6 +1,8 @@
-//! The remains of a killed trace-cmd, one file of bare sub-buffers per CPU, and the header that they lack.
+//! Bare sub-buffers, one file per CPU, as a killed trace-cmd leaves them or `cat trace_pipe_raw` copies them, and the header
+//! that they lack.
 
 use super::exit::{Exit, Failure};
+use super::foreign::cpu_of;
 use super::recovered::RecoveryOutcome;
 use super::trace_file::{OutputFile, Overwrite, open};
 use anyhow::{Context, anyhow};
@@ -20,7 +22,8 @@ pub(super) type Source<'a> = (Tracefs, Option<&'a Path>);
 pub(super) fn make_header((tracefs, kallsyms): &Source<'_>, path: &Path, overwrite: Overwrite) -> Result<u64, Failure> {
     let kallsyms = match kallsyms {
         Some(path) => std::fs::read(path).with_context(|| format!("failed to read {}", path.display()))?,
-        None => tracefs.kallsyms()?,
+        None if tracefs.is_live() => tracefs.kallsyms()?,
+        None => Vec::new(),
     };
     let (made, file) = OutputFile::new(path, PRIVATE, overwrite)?;
     let size = header(tracefs, &kallsyms, file, path)?;
@@ -50,8 +53,8 @@ impl RestoreHeader {
         }
     }
 
-    pub(super) fn facts(&self) -> &Trace {
-        &self.facts
+    pub(super) fn facts(&mut self) -> &mut Trace {
+        &mut self.facts
     }
 }
 
@@ -59,12 +62,6 @@ impl Drop for RestoreHeader {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
     }
-}
-
-/// The CPU that a file's name ends in: `trace.dat.cpu3`.
-pub(super) fn cpu_of(path: &Path) -> Option<CpuId> {
-    let name = path.file_name()?.to_str()?;
-    name.rsplit_once(".cpu")?.1.parse().ok().map(CpuId)
 }
 
 /// The names of the buffers that files are of: `trace.dat.cpu3` is of the top one, and then `trace.dat.web.cpu3` of instance
@@ -120,7 +117,7 @@ pub(super) fn open_cpus(files: &[PathBuf]) -> Result<Vec<BareBuffer<File>>, Fail
 
 /// Makes a recording of them.
 pub(super) fn put_together(
-    facts: &Trace,
+    facts: &mut Trace,
     cpus: Vec<BareBuffer<File>>,
     output: &Path,
     overwrite: Overwrite,
@@ -145,7 +142,5 @@ mod tests {
         assert_eq!(buffers(&["one", "two"]).unwrap(), ["", ""]);
         assert!(buffers(&["a.cpu0", "b.cpu0"]).is_err());
         assert!(buffers(&["t.dat.cpu0", "t.datum.cpu0"]).is_err());
-        assert_eq!(cpu_of(Path::new("x/trace.dat.cpu12")), Some(CpuId(12)));
-        assert_eq!(cpu_of(Path::new("x/trace.dat.cpu0.spool")), None);
     }
 }

@@ -1,6 +1,7 @@
 //! Files to be rewritten: opened for reading, made beside their place and put there when they are complete.
 
 use super::exit::{Exit, Failure};
+use super::foreign;
 use super::piped;
 use super::unfinished::UnfinishedPath;
 use crate::cli::terminal::note;
@@ -66,7 +67,7 @@ pub(crate) fn open_recording_through<R: ReadAt + 'static>(
 fn open_as(path: &Path, read: impl FnOnce(File) -> Result<Trace, FileError>) -> Result<(File, Trace), Failure> {
     let failed = || format!("failed to read {}", path.display());
     let file = match piped::open(path)? {
-        Some(spooled) => return Ok((spooled.try_clone().with_context(failed)?, read(spooled).with_context(failed)?)),
+        Some(spooled) => Ok(spooled),
         None => open_seekable(path),
     };
     let file = match file {
@@ -78,10 +79,18 @@ fn open_as(path: &Path, read: impl FnOnce(File) -> Result<Trace, FileError>) -> 
             return Err(Failure::from(anyhow::Error::from(error).context(failed()))
                 .hint("a recording is its maker's alone: read it with sudo, or `sudo chown $USER FILE` first."));
         }
-        opened => opened.with_context(failed)?,
+        Err(error) => {
+            return Err(foreign::folder(path).unwrap_or_else(|| anyhow::Error::from(error).context(failed()).into()));
+        }
+        Ok(file) => file,
     };
-    let trace = read(file.try_clone().with_context(failed)?).with_context(failed)?;
-    Ok((file, trace))
+    match read(file.try_clone().with_context(failed)?) {
+        Ok(trace) => Ok((file, trace)),
+        Err(error) => {
+            let foreign = if error.is_foreign() { foreign::failure(path, &file) } else { None };
+            Err(foreign.unwrap_or_else(|| anyhow::Error::from(error).context(failed()).into()))
+        }
+    }
 }
 
 /// The file at `path` with its symbols; notes where they are of another boot.

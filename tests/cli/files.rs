@@ -86,6 +86,190 @@ fn restore_makes_a_recording_of_the_files_of_its_cpus() {
     assert!(!env.path().join("trace.dat").exists(), "nothing is left of a failure");
 }
 
+/// Puts the formats of a 6.12 kernel into the folder `events`, as they lie in tracefs; gives the text of its header_page.
+fn copied_events(env: &TestEnvironment) -> String {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/forms/6.12");
+    let said = |name: &str| std::fs::read_to_string(data.join(name)).expect("a captured file");
+    let put = |name: &str, text: &str| {
+        let path = env.path().join("events").join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+    };
+    let mut formats = std::collections::BTreeMap::<&str, String>::new();
+    let captured = said("formats");
+    for (name, line) in captured.lines().filter_map(|line| line.split_once(':')) {
+        *formats.entry(name).or_default() += &format!("{line}\n");
+    }
+    formats.iter().for_each(|(name, text)| put(name, text));
+    put("header_event", "");
+    put("header_page", &said("header_page"));
+    said("header_page")
+}
+
+/// A sub-buffer of 4 KiB with markers, a microsecond apart, of a 64-bit little-endian kernel.
+fn page_of_markers(lines: &[&str]) -> Vec<u8> {
+    let mut items = Vec::new();
+    for line in lines {
+        let mut record = vec![5, 0, 0, 0, 42, 0, 0, 0]; // ftrace:print of task 42
+        record.extend([0; 8]);
+        record.extend(line.as_bytes());
+        record.resize((record.len() + 1).next_multiple_of(4), 0);
+        items.extend(((record.len() / 4) as u32 | 1000 << 5).to_le_bytes());
+        items.extend(record);
+    }
+    let mut page = [1_000_000_000u64.to_le_bytes(), (items.len() as u64).to_le_bytes()].concat();
+    page.extend(items);
+    page.resize(4096, 0);
+    page
+}
+
+/// Lines as rt-app and lisa write them are events for every verb, through a copy.
+#[test]
+fn lines_of_markers_become_events() {
+    let env = TestEnvironment::new();
+    copied_events(&env);
+    let lines = [
+        "rtapp_loop: event=start thread_loop=0 phase=0",
+        "rtapp_stats: period=16000 slack=-12 load=0.5",
+        "a line of text\n",
+        "rtapp_loop: event=end thread_loop=0 phase=1\n",
+        "rtapp_loop: event=start thread_loop=1 phase=1",
+        "rtapp_stats: period=8000 slack=4 load=1",
+    ];
+    std::fs::write(env.path().join("a.cpu0"), page_of_markers(&lines)).expect("a file");
+    env.rtrace(&["restore", "-t", "events", "-o", "run.dat", "a.cpu0"]).exits(0);
+    env.rtrace(&["convert", "run.dat", "made.dat", "--marker-events"])
+        .exits(0)
+        .prints_with("made.dat: 6 events as trace.dat")
+        .complains_with("5 lines of markers as events: marker:rtapp_loop (3), marker:rtapp_stats (2)");
+    env.rtrace(&["dump", "--validate", "made.dat"]).exits(0).prints_with("no defects");
+    let text = env.rtrace(&["report", "made.dat"]).exits(0).stdout();
+    for line in [
+        "rtapp_loop:           event=start thread_loop=0 phase=0",
+        "rtapp_stats:          period=16000 slack=-12 load=0.5",
+        "a line of text",
+        "rtapp_stats:          period=8000 slack=4 load=1",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    // The same times, CPUs and tasks.
+    let places = |file: &str| {
+        let text = env.rtrace(&["report", file]).exits(0).stdout();
+        let places: Vec<String> = text.lines().filter_map(|line| Some(line.split_once(": ")?.0.to_owned())).collect();
+        places
+    };
+    assert_eq!(places("made.dat"), places("run.dat"));
+    let json = env.rtrace(&["report", "--json", "made.dat"]).exits(0).stdout();
+    assert!(json.contains(r#""slack":-12"#) && json.contains(r#""load":"0.5""#), "{json}");
+    env.rtrace(&["hist", "-i", "made.dat", "rtapp_loop", "--key", "phase", "--val", "thread_loop"])
+        .exits(0)
+        .prints_with("2 entries, 3 hits");
+    env.rtrace(&["report", "made.dat", "--filter", "rtapp_stats: period > 10000", "--count"]).exits(0).prints_with("1");
+    for (assertion, exit) in [("count(marker:rtapp_loop) == 3", 0), ("count(marker:rtapp_stats) > 2", 3)] {
+        env.rtrace(&["check", "made.dat", "--assert", assertion]).exits(exit);
+    }
+    // Some names only, and nothing to name.
+    env.rtrace(&["convert", "run.dat", "some.dat", "--marker-events=*_stats"])
+        .exits(0)
+        .complains_with("2 lines of markers as events: marker:rtapp_stats (2)");
+    env.rtrace(&["convert", "run.dat", "none.dat", "--marker-events=x"])
+        .exits(0)
+        .complains_with("no marker has the form");
+    assert_eq!(
+        env.rtrace(&["report", "none.dat"]).exits(0).stdout(),
+        env.rtrace(&["report", "run.dat"]).exits(0).stdout()
+    );
+    env.rtrace(&["convert", "run.dat", "x.csv", "--marker-events"]).exits(2).complains_with("makes a recording");
+    env.rtrace(&["convert", "run.dat", "x.dat", "--marker-events", "--cpu", "0"])
+        .exits(2)
+        .complains_with("copies all events");
+}
+
+/// Copies of `trace_pipe_raw` and of the folder `events` of a 6.12 kernel suffice, wherever they are read.
+#[test]
+fn copies_of_raw_data_and_of_formats_become_a_recording() {
+    let env = TestEnvironment::new();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/forms/6.12");
+    let declared = copied_events(&env);
+    for cpu in ["0", "1"] {
+        std::fs::copy(data.join(format!("{cpu}.raw")), env.path().join(format!("board.cpu{cpu}"))).expect("a copy");
+    }
+    // Also where the kernel's usual size is not that of the copied buffer.
+    let larger = declared.replace("size:4080", "size:16368");
+    assert_ne!(larger, declared);
+    let mut seen = Vec::new();
+    for header_page in [declared, larger] {
+        std::fs::write(env.path().join("events/header_page"), &header_page).expect("a file");
+        env.rtrace(&["restore", "-t", "events", "--force", "-o", "run.dat", "board.cpu0", "board.cpu1"])
+            .exits(0)
+            .prints_with("run.dat: restored, ");
+        env.rtrace(&["dump", "--validate", "run.dat"]).exits(0).prints_with("no defects");
+        seen.push(env.rtrace(&["report", "run.dat"]).exits(0).stdout());
+        // The host's name and symbols are not those of the copied machine.
+        let host = std::fs::read_to_string("/proc/sys/kernel/osrelease").expect("this kernel's release");
+        let uname = env.rtrace(&["report", "--uname", "run.dat"]).exits(0).stdout();
+        assert!(!uname.contains(host.trim()), "{uname}");
+    }
+    assert_eq!(seen[0], seen[1]);
+    assert!(seen[0].lines().count() > 20, "{}", seen[0]);
+    env.rtrace(&["restore", "-c", "-t", "events", "-o", "head.dat"]).exits(0).prints_with("head.dat: ");
+    env.rtrace(&["restore", "-i", "head.dat", "--force", "-o", "run.dat", "board.cpu0", "board.cpu1"]).exits(0);
+    assert_eq!(env.rtrace(&["report", "run.dat"]).exits(0).stdout(), seen[1]);
+    // A text behind a pointer is counted by its address where the kernel does that.
+    let bprint = |key: &str| env.rtrace(&["hist", "-i", "run.dat", "ftrace:bprint", "--key", key]);
+    bprint("fmt.buckets=1048576").exits(0).prints_with("18383108083783041024-18383108083784089599");
+    bprint("fmt.buckets=1048576").prints_with("4 entries, 22 hits");
+    bprint("fmt.log2").exits(0).prints_with("1 entry, 22 hits");
+    bprint("fmt").exits(2).complains_with("a pointer: the text behind it is not in the recording");
+}
+
+/// Each verb that reads a recording says what else it was given, and what reads that.
+#[test]
+fn other_files_are_named() {
+    let env = TestEnvironment::new();
+    let put = |name: &str, bytes: &[u8]| {
+        let path = env.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, bytes).expect("a file");
+    };
+    for (name, bytes, what, way) in [
+        ("t.gz", &b"\x1f\x8b\x08\0"[..], "packed (gzip)", "`zcat t.gz | rtrace report -`"),
+        ("t.xz", b"\xfd7zXZ\0\0", "packed (xz)", "`xzcat t.xz | rtrace report -`"),
+        ("t.zst", b"\x28\xb5\x2f\xfd\0", "packed (zstd)", "`zstdcat t.zst | rtrace report -`"),
+        ("t.zip", b"PK\x03\x04\0", "packed (zip)", "`unzip -p t.zip | rtrace report -`"),
+        ("perf.data", b"PERFILE2\0", "perf's data", "`perf script -i perf.data`"),
+        ("lfs", b"version https://git-lfs.github.com/spec/v1\n", "git-lfs pointer", "`git lfs pull`"),
+        ("t.pftrace", b"\x0a\x03\x10\x50\x01\x0a\0", "a Perfetto trace", "ui.perfetto.dev"),
+        ("t.html", b"<!DOCTYPE html>\n", "an HTML page", "ui.perfetto.dev"),
+        ("t.txt", b"# tracer: nop\n#\n", "the text of a trace", "grep"),
+        ("ctf/metadata", b"/* CTF 1.8 */", "Common Trace Format", "babeltrace2"),
+        ("x.cpu2", &[1; 64], "the bare data of CPU 2", "`rtrace restore -o run.dat x.cpu2`"),
+    ] {
+        put(name, bytes);
+        env.rtrace(&["report", name]).exits(1).complains_with(what).complains_with(way);
+    }
+    env.rtrace(&["report", "ctf"]).exits(1).complains_with("a folder in the Common Trace Format");
+    for line in [
+        "check --assert lost==0 t.gz",
+        "analyze sched t.gz",
+        "convert t.gz x.dat",
+        "split t.gz",
+        "dump t.gz",
+        "recover t.gz",
+        "flame t.gz",
+        "mem t.gz",
+        "diff t.gz t.gz",
+        "hist -i t.gz sched:sched_switch --key next_pid",
+    ] {
+        env.rtrace(&line.split(' ').collect::<Vec<_>>()).exits(1).complains_with("t.gz is not a trace.dat file");
+    }
+    // What is nothing of the kind is said as before.
+    put("zeros", &[0; 64]);
+    env.rtrace(&["report", "zeros"]).exits(1).complains_with("the first bytes are not");
+    let line = "p:w /bin/sh:work";
+    env.rtrace(&["probe", "add", line]).complains_with("`rtrace probe add uprobe /bin/sh:work` takes the names");
+}
+
 #[test]
 fn convert_says_what_cannot_be() {
     let env = TestEnvironment::new();

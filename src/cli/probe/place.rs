@@ -124,6 +124,11 @@ fn user_place(text: &str) -> Result<String, Failure> {
         None => {
             let all = symbols(&file).map_err(in_file)?;
             let failure = usage(format!("{path_text} has no function `{name}`"));
+            if all.is_empty() {
+                return Err(
+                    failure.hint("it is stripped of its symbols: PROGRAM:OFFSET, the offset a number, needs none")
+                );
+            }
             let near = did_you_mean(name, all.iter().map(String::as_str));
             Err(near.into_iter().fold(failure, Failure::hint))
         }

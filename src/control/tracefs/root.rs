@@ -2,7 +2,7 @@
 
 use super::copied_events::CopiedEvents;
 use super::files::{Files, RealFiles};
-use super::mount::{find_mounted, find_or_mount};
+use super::mount::{find_mounted, find_or_mount, lies_on_tracefs};
 use super::{Error, Instance};
 use crate::kernel::format::HeaderPage;
 use std::fs::File;
@@ -102,6 +102,11 @@ impl Tracefs {
     /// The directory.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// True of the running kernel's tracing directory, false of a copy.
+    pub fn is_live(&self) -> bool {
+        lies_on_tracefs(&self.root)
     }
 
     pub(super) fn files(&self) -> &dyn Files {

@@ -216,8 +216,11 @@ impl<'a> ProbeParser<'a> {
             None => (place, None),
         };
         let missing = || self.error(span, "expected PATH:OFFSET, the offset a number");
-        let (path, offset) = place.rsplit_once(':').ok_or_else(missing)?;
-        let offset = number(offset).ok_or_else(missing)?;
+        let (path, symbol) = place.rsplit_once(':').ok_or_else(missing)?;
+        let offset = number(symbol).ok_or_else(|| {
+            let kind = if returns { "uretprobe" } else { "uprobe" };
+            missing().hint(format!("`rtrace probe add {kind} {path}:{symbol}` takes the names of functions"))
+        })?;
         if path.is_empty() {
             return Err(missing());
         }

@@ -248,7 +248,12 @@ impl TriggerCompiler<'_> {
             }
             (None, "common_comm" | "COMM") => Ok(KeyColumn::Comm),
             _ => {
-                let number = self.operand(draft, key, false)?;
+                // Of a text behind a pointer, the kernel counts the address in these (`hist_field_log2()`).
+                let scaled = matches!(modifier, Some(KeyModifier::Log2 | KeyModifier::Buckets(_)));
+                let number = match field.as_ref().filter(|field| scaled && is_text_pointer(field)) {
+                    Some(field) => scalar(field),
+                    None => self.operand(draft, key, false)?,
+                };
                 Ok(match modifier {
                     Some(KeyModifier::Log2) => KeyColumn::Log2(number),
                     Some(KeyModifier::Buckets(size)) => KeyColumn::Bucket(number, *size),
@@ -512,15 +517,21 @@ fn place(format: &EventFormat, field: &Field) -> FieldPlace {
 fn number(field: &Field, span: Span) -> Result<TriggerOperand, Problem> {
     let what = match (field.shape, field.size) {
         _ if field.is_string() => "a text: a sum of texts means nothing",
-        (Shape::Scalar, _) if field.type_name.ends_with("char *") => {
-            "a pointer: the text behind it is not in the recording"
-        }
-        (Shape::Scalar, 1 | 2 | 4 | 8) => {
-            return Ok(TriggerOperand::Field { offset: field.offset, size: field.size, signed: field.is_signed() });
-        }
+        _ if is_text_pointer(field) => "a pointer: the text behind it is not in the recording",
+        (Shape::Scalar, 1 | 2 | 4 | 8) => return Ok(scalar(field)),
         _ => "no number",
     };
     Err(not_a_number(&field.name, what, span))
+}
+
+/// A pointer to a text (`FILTER_PTR_STRING`).
+fn is_text_pointer(field: &Field) -> bool {
+    field.shape == Shape::Scalar && field.type_name.ends_with("char *")
+}
+
+/// The number in a scalar field.
+fn scalar(field: &Field) -> TriggerOperand {
+    TriggerOperand::Field { offset: field.offset, size: field.size, signed: field.is_signed() }
 }
 
 fn not_a_number(field: &str, what: &'static str, span: Span) -> Problem {

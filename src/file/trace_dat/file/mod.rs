@@ -15,7 +15,7 @@ mod open;
 pub(super) mod option_checks;
 pub(super) mod options;
 pub(super) mod owned_dir;
-mod page_size;
+pub(super) mod page_size;
 pub(super) mod pieces;
 pub(super) mod prefix;
 pub(super) mod private_options;

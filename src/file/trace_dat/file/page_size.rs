@@ -9,7 +9,7 @@ use crate::file::trace_dat::read_at::read_full;
 use crate::file::trace_dat::{Buffer, Codec, CpuData, DataLayout, FileError, Trace};
 
 /// Size of the sample of a CPU's data that is walked, in bytes of sub-buffers: one block of zstd.
-const SAMPLE: usize = 128 << 10;
+pub(in crate::file::trace_dat) const SAMPLE: usize = 128 << 10;
 /// Limit of that sample's compressed size, headers included, in bytes.
 const PACKED: usize = 160 << 10;
 /// The sizes that kernels make, in bytes: from the smallest memory page to 128 of them.
@@ -34,12 +34,29 @@ impl Trace {
     fn true_page_size(&self, buffer: &Buffer) -> Option<(usize, u64)> {
         let data = buffer.cpus.iter().max_by_key(|data| data.size)?;
         let sample = self.first_pages(data)?;
-        let walk = |size| walk(&PageLayout::new(&self.header_page, self.abi, size), &sample);
-        let declared = walk(buffer.page_size);
-        let others = SIZES.into_iter().filter(|size| *size != buffer.page_size);
+        // The sample may end within a sub-buffer.
+        let cut = sample.len() >= SAMPLE;
+        Some((self.better_page_size(buffer.page_size, &sample, cut)?, data.offset))
+    }
+
+    /// The size of the sub-buffers at the start of a CPU's data, which may end within one: the declared size, unless another
+    /// fits better.
+    pub(in crate::file::trace_dat) fn bare_page_size(&self, sample: &[u8]) -> usize {
+        let declared = match self.prefix.page_size as usize {
+            0 => 4096,
+            size => size,
+        };
+        self.better_page_size(declared, sample, true).unwrap_or(declared)
+    }
+
+    /// A size at which more records of `sample` are found than at the `declared` one, without any defect. With `cut`, the
+    /// sample may end within a sub-buffer.
+    fn better_page_size(&self, declared: usize, sample: &[u8], cut: bool) -> Option<usize> {
+        let walk = |size| walk(&PageLayout::new(&self.header_page, self.abi, size), sample, cut);
+        let others = SIZES.into_iter().filter(|size| *size != declared);
         let sound = others.map(|size| (walk(size), size)).filter(|(walked, _)| walked.is_sound);
         let most = sound.max_by_key(|(walked, size)| (walked.records, std::cmp::Reverse(*size)))?;
-        (most.0.records > declared.records).then_some((most.1, data.offset))
+        (most.0.records > walk(declared).records).then_some(most.1)
     }
 
     /// The first sub-buffers of a CPU; `None` if they cannot be read.
@@ -73,10 +90,9 @@ struct Walked {
     is_sound: bool,
 }
 
-fn walk(layout: &PageLayout, sample: &[u8]) -> Walked {
+fn walk(layout: &PageLayout, sample: &[u8], cut: bool) -> Walked {
     let (mut order, mut walked) = (PageOrder::default(), Walked { records: 0, is_sound: true });
-    // The sample may end within a sub-buffer.
-    let rest = if sample.len() < SAMPLE { 0 } else { sample.chunks_exact(layout.size.max(1)).remainder().len() };
+    let rest = if cut { sample.chunks_exact(layout.size.max(1)).remainder().len() } else { 0 };
     let whole = sample.get(..sample.len().saturating_sub(rest)).unwrap_or_default();
     for (data, number) in whole.chunks(layout.size.max(1)).zip(0..) {
         let Ok(page) = layout.page(data) else {
