@@ -32,6 +32,7 @@ EXAMPLES:
   rtrace convert run.dat run.ctf                           a directory for babeltrace2 and Trace Compass
   rtrace convert run.dat run.parquet                       a directory of tables for DuckDB, Spark, polars
   rtrace convert run.dat run.csv --fields ts,cpu,next_comm --filter sched:sched_switch
+  rtrace convert run.dat --marker-events -o - | rtrace hist -i - rtapp_loop --key event,phase
   rtrace convert run.dat --to json --since -200ms -o - | jq 'select(.pid == 1)'
   rtrace convert run.dat --compression none -o - | ssh host 'cat > run.dat'")]
 pub(crate) struct ConvertArgs {
@@ -63,6 +64,10 @@ pub(crate) struct ConvertArgs {
     pub(super) split: Option<ByteSize>,
     #[command(flatten)]
     pub(super) tracks: tracks::TrackArgs,
+    /// Make events of the lines `NAME: KEY=VALUE ...` of trace_marker and trace_printk: marker:NAME [all names]
+    #[arg(long, value_name = "NAME,...", num_args = 0..=1, require_equals = true, default_missing_value = "*",
+          value_delimiter = ',', conflicts_with = "split")]
+    pub(super) marker_events: Vec<String>,
     /// Say what was written as JSON
     #[arg(long, conflicts_with = "split")]
     pub(super) json: bool,

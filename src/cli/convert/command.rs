@@ -3,7 +3,7 @@
 use super::args::ConvertArgs;
 use super::target::ConvertTarget;
 use super::trace_dat::{rewrite, rewrite_selected};
-use super::{events, target};
+use super::{events, markers, target};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::{piped, program, unfinished};
 use anyhow::anyhow;
@@ -44,6 +44,13 @@ impl ConvertArgs {
         let whole_time = self.events.window().is_everything() && !self.events.is_limited();
         let is_whole = whole_time && self.events.cpus().is_none();
         match self.events.selection() {
+            all if !self.marker_events.is_empty() => match all.is_everything() && is_whole {
+                true => markers::rewrite(inputs[0], output, how, &self.marker_events),
+                false => {
+                    let failure = Failure::new(Exit::Usage, anyhow!("--marker-events copies all events"));
+                    Err(failure.hint("`rtrace convert FILE --marker-events -o - | rtrace convert - PART.dat OPTION` selects of them."))
+                }
+            },
             all if all.is_everything() && is_whole => rewrite(inputs[0], output, how),
             _ => rewrite_selected(inputs[0], output, how, &self.events),
         }
@@ -63,6 +70,14 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Exit, Failure> {
     }
     match target.unwrap_or(ConvertTarget::TraceDat) {
         ConvertTarget::TraceDat => args.to_trace_dat(&inputs, output),
+        target if !args.marker_events.is_empty() => {
+            let failure = Failure::new(
+                Exit::Usage,
+                anyhow!("--marker-events makes a recording, and this is to be {}", target.name()),
+            );
+            Err(failure
+                .hint("`rtrace convert FILE --marker-events -o - | rtrace convert - OUT` writes them in that form."))
+        }
         target => events::convert(args, target, &inputs, output),
     }
 }

@@ -7,6 +7,7 @@ mod ctf;
 mod directory;
 mod estimate;
 mod events;
+mod markers;
 mod occurring;
 mod origin;
 mod parts;

@@ -85,7 +85,7 @@ pub(crate) fn write_edited(
 }
 
 /// The same; gives the copy's size in bytes too.
-fn write_copy(
+pub(super) fn write_copy(
     trace: &Trace,
     (input, output): (&Path, &Path),
     copy: RecordingCopy<'_>,

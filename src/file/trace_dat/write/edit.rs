@@ -35,6 +35,11 @@ pub trait Edit {
         Lost::None
     }
 
+    /// The bytes that the copy gets of a record that it keeps.
+    fn replaced<'d>(&'d mut self, record: &StoredRecord<'d>) -> &'d [u8] {
+        record.data
+    }
+
     /// Records to put in after this one, with its time stamp. Called after [`Edit::keeps`].
     fn after(&mut self, _record: &StoredRecord<'_>, _put: &mut dyn FnMut(&[u8])) {}
 }
@@ -102,7 +107,7 @@ pub(super) fn edited_stream(
                     }
                 };
                 if keeps {
-                    put(data, true);
+                    put(edit.replaced(&stored), true);
                 }
                 edit.after(&stored, &mut |data| put(data, false));
                 if !keeps {
