@@ -50,9 +50,6 @@ pub enum PrintFmtError {
     /// A statement expression that does more than name values.
     #[error("statement expression")]
     Statements,
-    /// An array of the kernel's that is no field.
-    #[error("`{0}` is an array of the kernel's, and no field of the event")]
-    KernelArray(String),
     /// An expression that has no value of the kind its conversion needs.
     #[error("argument {0} does not fit its conversion")]
     Unfit(usize),

@@ -82,19 +82,8 @@ impl FormatCompiler<'_> {
     }
 
     fn number(&mut self, expr: &CExpr) -> Result<Ex, PrintFmtError> {
-        Ok(self.compiler.number(expr)?.ok_or_else(|| self.unfit(expr))?.0)
-    }
-
-    /// The error that `arg` has no value of the kind that its conversion needs.
-    fn unfit(&self, arg: &CExpr) -> PrintFmtError {
-        match arg {
-            CExpr::Cast(_, inner) => self.unfit(inner),
-            CExpr::Index(array, _) => match &**array {
-                CExpr::Name(name) => PrintFmtError::KernelArray(name.clone()),
-                _ => PrintFmtError::Unfit(self.next),
-            },
-            _ => PrintFmtError::Unfit(self.next),
-        }
+        let unfit = PrintFmtError::Unfit(self.next);
+        Ok(self.compiler.number(expr)?.ok_or(unfit)?.0)
     }
 
     fn count(&mut self, count: ConversionLength) -> Result<Ex, PrintFmtError> {
@@ -169,7 +158,7 @@ impl FormatCompiler<'_> {
             Ok(Some((value, _))) => value,
             // the number of a structure or an array by value: there is none; trace-cmd reads it as 0
             Ok(None) if matches!(arg, CExpr::Field(_) | CExpr::Address(_) | CExpr::Cast(..)) => Ex::Const(0),
-            Ok(None) => return Err(self.unfit(arg)),
+            Ok(None) => return Err(PrintFmtError::Unfit(self.next)),
         };
         let radix = match spec.conversion {
             b'd' | b'i' => Radix::Signed,
@@ -198,7 +187,7 @@ impl FormatCompiler<'_> {
     }
 
     fn text(&mut self, spec: &Spec, arg: &CExpr, width: Ex, precision: Option<Ex>) -> Result<PrintOp, PrintFmtError> {
-        let text = self.compiler.text(arg)?.ok_or_else(|| self.unfit(arg))?;
+        let text = self.compiler.text(arg)?.ok_or(PrintFmtError::Unfit(self.next))?;
         if width.constant() != Some(0) || precision.is_some() {
             return Ok(PrintOp::TextSpec(Box::new(TextSpec { text, left: spec.flags.left, width, precision })));
         }
