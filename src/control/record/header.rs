@@ -29,7 +29,7 @@ pub fn header(tracefs: &Tracefs, kallsyms: &[u8], file: File, path: &Path) -> Re
     if !is_live {
         metadata.enumerators = Enumerators::default();
     }
-    let clock = if is_live || top.has("trace_clock") { Some(top.trace_clock()?) } else { None };
+    let clock = if is_live || top.has_trace_clock() { Some(top.trace_clock()?) } else { None };
     let sub_buffer = top.sub_buffer_size()?;
     let abi = if is_live { Abi::HOST } else { tracefs.header_page()?.1.abi(Abi::HOST.endian) };
     let cpus = if is_live || top.has("per_cpu") { Some(top.cpus()?.len()) } else { None };

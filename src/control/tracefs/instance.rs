@@ -311,6 +311,11 @@ impl Instance {
 
     // ---- knobs ----
 
+    /// True if it says which trace clock is in use; a copy of formats may not.
+    pub fn has_trace_clock(&self) -> bool {
+        self.has("trace_clock")
+    }
+
     /// The trace clock in use and those there are.
     ///
     /// # Errors
