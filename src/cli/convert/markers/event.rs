@@ -13,7 +13,7 @@ pub(super) const LONGEST: usize = 2048;
 
 /// The values of a field, as the lines seen so far have them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum MarkerKind {
+enum LineValueKind {
     Signed,
     Unsigned,
     Text,
@@ -23,7 +23,7 @@ enum MarkerKind {
 #[derive(Debug)]
 struct MarkerField {
     name: String,
-    kind: MarkerKind,
+    kind: LineValueKind,
     /// Number of lines that have it.
     count: u64,
 }
@@ -42,9 +42,9 @@ impl MarkerEvent {
         self.lines += 1;
         for (name, value) in &line.fields {
             let kind = match () {
-                () if signed(value).is_some() => MarkerKind::Signed,
-                () if unsigned(value).is_some() => MarkerKind::Unsigned,
-                () => MarkerKind::Text,
+                () if signed(value).is_some() => LineValueKind::Signed,
+                () if unsigned(value).is_some() => LineValueKind::Unsigned,
+                () => LineValueKind::Text,
             };
             match self.fields.iter_mut().find(|field| field.name == *name) {
                 None => self.fields.push(MarkerField { name: (*name).to_owned(), kind, count: 1 }),
@@ -60,7 +60,7 @@ impl MarkerEvent {
     pub(super) fn settle(&mut self, id: u16) {
         self.id = id;
         for field in self.fields.iter_mut().filter(|field| field.count < self.lines) {
-            field.kind = MarkerKind::Text;
+            field.kind = LineValueKind::Text;
         }
     }
 
@@ -70,13 +70,14 @@ impl MarkerEvent {
         let mut at = start(like);
         for MarkerField { name, kind, .. } in &self.fields {
             let (declared, size, is_signed, conversion) = match kind {
-                MarkerKind::Signed => ("s64", 8, 1, "%lld"),
-                MarkerKind::Unsigned => ("u64", 8, 0, "%llu"),
-                MarkerKind::Text => ("__data_loc char[]", 4, 0, "%s"),
+                LineValueKind::Signed => ("s64", 8, 1, "%lld"),
+                LineValueKind::Unsigned => ("u64", 8, 0, "%llu"),
+                LineValueKind::Text => ("__data_loc char[]", 4, 0, "%s"),
             };
             text += &format!("\tfield:{declared} {name};\toffset:{at};\tsize:{size};\tsigned:{is_signed};\n");
             words.push(format!("{name}={conversion}"));
-            args += &if *kind == MarkerKind::Text { format!(", __get_str({name})") } else { format!(", REC->{name}") };
+            args +=
+                &if *kind == LineValueKind::Text { format!(", __get_str({name})") } else { format!(", REC->{name}") };
             at += size;
         }
         let common: String = like.common.iter().map(|field| format!("\t{field}\n")).collect();
@@ -99,15 +100,15 @@ impl MarkerEvent {
             like.field("common_type").map_or(0, |field| field.offset),
             &u64::from(self.id).to_be_bytes()[6..],
         );
-        let sizes = self.fields.iter().map(|field| if field.kind == MarkerKind::Text { 4 } else { 8 });
+        let sizes = self.fields.iter().map(|field| if field.kind == LineValueKind::Text { 4 } else { 8 });
         let mut at = out.len();
         out.resize(at + sizes.sum::<usize>(), 0);
         for MarkerField { name, kind, .. } in &self.fields {
             let value = line.fields.iter().find(|(key, _)| key == name).map_or("", |(_, value)| *value);
             let number = match kind {
-                MarkerKind::Signed => signed(value).unwrap_or(0) as u64,
-                MarkerKind::Unsigned => unsigned(value).unwrap_or(0),
-                MarkerKind::Text => {
+                LineValueKind::Signed => signed(value).unwrap_or(0) as u64,
+                LineValueKind::Unsigned => unsigned(value).unwrap_or(0),
+                LineValueKind::Text => {
                     let place = (value.len() as u32 + 1) << 16 | out.len() as u32 & 0xffff;
                     out.extend_from_slice(value.as_bytes());
                     out.push(0);
@@ -123,14 +124,14 @@ impl MarkerEvent {
     }
 }
 
-impl MarkerKind {
+impl LineValueKind {
     /// The kind of a field of this kind that has `value`, of kind `other`, too.
     fn with(self, other: Self, value: &str) -> Self {
         match (self, other) {
             (one, other) if one == other => one,
-            (MarkerKind::Unsigned, MarkerKind::Signed) if unsigned(value).is_some() => MarkerKind::Unsigned,
+            (LineValueKind::Unsigned, LineValueKind::Signed) if unsigned(value).is_some() => LineValueKind::Unsigned,
             // What was seen before may have been below 0.
-            _ => MarkerKind::Text,
+            _ => LineValueKind::Text,
         }
     }
 }
