@@ -1,4 +1,4 @@
-//! What many events say: analyses, assertions, comparisons.
+//! Answers from many events: analyses, assertions, comparisons.
 
 pub mod analysis;
 pub mod assertion;

@@ -17,7 +17,7 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Record here what another machine's `record -A` asks for
+/// Serve recording requests from `record -A` on another machine
 ///
 /// The controller (rtrace or trace-cmd 3.x) sends options of `record`, and gets the events over the network; there is no file here.
 /// One controller at a time; what it had set in tracefs is put back when it says so, or is gone. Ctrl-C ends the agent.

@@ -13,7 +13,7 @@ use std::process::Output;
 /// Ports of a virtio-serial device beside its own.
 const PORTS: u32 = 30;
 
-/// Make FIFOs by which a guest's events get to this host without a network
+/// Create virtio-serial FIFOs for tracing a guest without a network
 ///
 /// A pair of FIFOs for each of its CPUs, which `record -A` finds by the guest's name (trace-cmd's, too). The guest gets a
 /// virtio-serial port for each: by the options of QEMU that are printed, or with -a in its configuration of libvirt.

@@ -19,8 +19,7 @@ fn paths() -> MutexGuard<'static, Vec<PathBuf>> {
 pub(crate) struct UnfinishedPath(PathBuf);
 
 impl UnfinishedPath {
-    /// Has `make` make it, which gives its path and more. A signal that ends the program finds it made and noted, or not
-    /// made.
+    /// Runs `make` and registers the path that it created: a signal that ends the program finds both done or neither.
     pub(crate) fn new<T>(make: impl FnOnce() -> io::Result<(PathBuf, T)>) -> io::Result<(Self, T)> {
         watch();
         let mut paths = paths();
@@ -29,7 +28,7 @@ impl UnfinishedPath {
         Ok((UnfinishedPath(path), more))
     }
 
-    /// Has `make` make something in it, or give it its name: not while a signal has it removed.
+    /// Runs `make`, which changes or renames it, while no signal can remove it.
     pub(crate) fn change<T>(&self, make: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         let _not_removed = paths();
         make()
@@ -46,7 +45,7 @@ impl Drop for UnfinishedPath {
     }
 }
 
-/// Has a thread wait for signals that end the program, from the first call on. Threads that are begun before do not leave
+/// Starts a thread, at the first call, that waits for signals that end the program. Threads that run already do not leave
 /// the signals to it.
 pub(crate) fn watch() {
     static BEGUN: Once = Once::new();

@@ -1,4 +1,4 @@
-//! What the kernel says of its events: formats, types, symbols, print formats.
+//! The kernel's description of its events: formats, types, symbols, print formats.
 
 pub mod btf;
 pub mod event;

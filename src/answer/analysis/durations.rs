@@ -23,7 +23,7 @@ pub struct Durations {
 pub struct Distribution {
     /// Number of durations; with none all others are 0.
     pub count: u64,
-    /// Their sum.
+    /// Sum of the durations, in clock units.
     pub total: u64,
     /// The shortest.
     pub least: u64,
@@ -103,7 +103,7 @@ impl Durations {
         self.count
     }
 
-    /// Their sum.
+    /// Sum of the durations, in clock units.
     pub fn total(&self) -> u64 {
         self.total
     }

@@ -17,7 +17,7 @@ pub struct EventCount<'a> {
 /// The number of some events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventCounts {
-    /// Their number.
+    /// Number of events.
     pub count: u64,
     /// The first one that is beyond the limit.
     pub beyond: Option<Spot>,

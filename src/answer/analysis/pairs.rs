@@ -135,9 +135,9 @@ pub struct Spot {
 /// An interval that [`Pairs::keep`] keeps. Times are in the clock's unit (mostly nanoseconds).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptPair {
-    /// Its begin.
+    /// Begin, in clock units.
     pub begin: u64,
-    /// Its end.
+    /// End, in clock units.
     pub end: u64,
     /// The parts of its key, numbers in decimal, divided by commas.
     pub key: Vec<u8>,

@@ -110,7 +110,7 @@ pub struct StopWatch<'a> {
 pub struct Stopped {
     /// Its time, or the number of events.
     pub value: Interval,
-    /// Its place.
+    /// Place of the event that decided.
     pub spot: Spot,
     /// The task that it is about: the one that the key names, else the one that was running.
     pub task: Option<Pid>,

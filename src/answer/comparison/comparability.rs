@@ -21,7 +21,7 @@ pub struct Comparability {
 /// An aspect in which runs agree or not.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Aspect {
-    /// Its name.
+    /// Name of the fact.
     pub name: &'static str,
     /// True if all runs of both sides agree.
     pub agrees: bool,

@@ -8,7 +8,7 @@ use serde::Serialize;
 pub struct Difference {
     /// ln(new / base).
     pub change: f64,
-    /// Its standard error.
+    /// Standard error of the difference.
     pub error: f64,
     /// Degrees of freedom of that.
     pub freedom: f64,

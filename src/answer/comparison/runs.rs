@@ -13,7 +13,7 @@ struct Middle {
     mean: f64,
     squared_error: f64,
     freedom: f64,
-    /// Numbers that the mean is of, by their place.
+    /// Indices of the values that survived trimming.
     kept: Vec<usize>,
 }
 

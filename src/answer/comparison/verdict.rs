@@ -23,13 +23,13 @@ pub enum ChangeVerdict {
 pub struct Compared {
     /// The metric.
     pub metric: String,
-    /// Its outcome.
+    /// Outcome of the comparison.
     pub verdict: ChangeVerdict,
     /// True if more of it is better.
     pub more_is_better: bool,
     /// Its values, in nanoseconds, per second, or as a number.
     pub base: Option<f64>,
-    /// As `base`.
+    /// Value on the new side.
     pub new: Option<f64>,
     /// The change as a share of the base: 0.1 is 10 % more.
     pub change: Option<f64>,

@@ -55,7 +55,7 @@ impl<'a> Tail<'a> {
         }
     }
 
-    /// Has something appended to the vector itself.
+    /// Appends to the vector itself.
     #[inline(always)]
     pub(crate) fn with(self, append: impl FnOnce(&mut Vec<u8>)) -> Self {
         let out = self.done();

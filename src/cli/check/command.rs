@@ -13,7 +13,7 @@ use rtrace::symbols::Comms;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Hold assertions against a recording: pass, fail, or indeterminate
+/// Check assertions against a recording: pass, fail, or indeterminate
 ///
 /// FILE may be a saved summary of recordings (`rtrace baseline save`). An assertion passes only if it holds whatever was lost. Exit codes: 0 if all pass, 3 if one fails, 4 if none fails and one
 /// is indeterminate: its event was not recorded, there are too few samples, or events are missing. `rtrace help assertions`

@@ -47,7 +47,7 @@ impl FoldedLines {
         Ok(FoldedLines { text, unit: FlameUnit::Time, subject: "time off the CPU", left_out, off_cpu: true })
     }
 
-    /// Their number.
+    /// Number of lines.
     pub(super) fn count(&self) -> u64 {
         self.text.iter().filter(|byte| **byte == b'\n').count() as u64
     }

@@ -186,7 +186,7 @@ impl HistArgs {
     }
 }
 
-/// Refuses what says how to count, where an event to be counted is not named.
+/// Rejects counting options where no event is given.
 fn check_chains(args: &HistArgs) -> Result<(), Failure> {
     if args.recorded.file().is_none() || args.run.0.start.spec.event_text().is_some() {
         return Ok(());

@@ -289,7 +289,7 @@ impl Printer<'_> {
         table.spec == spec.shown_on(&self.format)
     }
 
-    /// Has fields shown as signed though their types are not.
+    /// Shows fields as signed though their types are not.
     pub(crate) fn sign<'a>(&mut self, fields: impl Iterator<Item = &'a str>) {
         self.options.signed.extend(fields.map(str::to_owned));
     }

@@ -58,7 +58,7 @@ pub(super) fn measure_now(
     streamed.ask(setup(&plan), failure, following, |answered| show(args, &plan, answered, &live.borrow()))
 }
 
-/// Has `act` do something with the distributions, the first of which is that of all times.
+/// Calls `act` with the distributions, that of all times first.
 fn with_tables(
     args: &LatencyArgs,
     plan: &ChainPlan,

@@ -39,14 +39,14 @@ pub(super) trait NoiseTool {
     fn threshold(&self) -> Option<u64> {
         None
     }
-    /// Whether the threads are the kernel's.
+    /// True if the threads are the kernel's.
     fn in_user(&self) -> bool {
         false
     }
     /// True if the kernel is to stop at a threshold.
     fn stops(&self) -> bool;
     fn analysis(&self, formats: &[EventFormat], abi: Abi) -> Self::Analysis;
-    /// What the kernel stops at, by the same comparison.
+    /// Limit that the kernel stops at, by the same comparison.
     fn hit(&self, analysis: &Self::Analysis, record: &Record<'_>) -> Option<ThresholdHit>;
     /// Losses, samples, first and last time.
     fn window(report: &Self::Report) -> (u64, Option<(u64, u64)>);

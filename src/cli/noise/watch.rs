@@ -25,7 +25,7 @@ pub(super) struct NoiseWatch<'a, T: NoiseTool> {
     pub(super) analysis: T::Analysis,
     pub(super) merge: LiveMerge,
     pub(super) kallsyms: &'a Kallsyms,
-    /// Whatever the flight recorder is kept in.
+    /// Ring that the flight recorder is kept in.
     pub(super) flight: Option<Instance>,
     /// `None` without tables meanwhile.
     pub(super) display: Option<HistDisplay>,

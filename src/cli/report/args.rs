@@ -130,7 +130,7 @@ pub(super) struct ReportLayout {
     /// Ignore built-in plugins; use the kernel's print formats
     #[arg(short = 'N')]
     pub(super) no_plugins: bool,
-    /// Only plugins of the user: rtrace has none, so this changes nothing
+    /// Accepted for compatibility: rtrace has no plugins of the user
     #[arg(short = 'L')]
     local_plugins: bool,
     /// The time since the line before, after each time stamp

@@ -7,7 +7,7 @@ use crate::cli::profile::layout::ProfileLayout;
 use rtrace::filter::Sign;
 
 impl ReportArgs {
-    /// The first option that is moot among the others, if the outputs are `wanted`.
+    /// The first option that has no effect in this combination, if the outputs are `wanted`.
     pub(super) fn moot(&self, wanted: Outputs) -> Option<Moot<'static>> {
         let given = |id| self.given.has(id);
         let any = |ids: &[&'static str]| self.given.first_of(ids);

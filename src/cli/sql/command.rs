@@ -10,7 +10,7 @@ use crate::cli::unfinished;
 use anyhow::anyhow;
 use std::path::{Path, PathBuf};
 
-/// Ask recordings in SQL, with an installed DuckDB
+/// Query recordings with SQL (needs an installed DuckDB)
 ///
 /// Each event type is a view, SYSTEM.EVENT, beside the tables of slices and tasks (sched_slice, thread_state, meta, ...), as
 /// docs/tables.md has them. A FILE is a recording, or a directory that `convert --to parquet` made. Takes the command

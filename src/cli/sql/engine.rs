@@ -157,8 +157,8 @@ fn python_alone(mut command: Command, program: &str) -> Command {
     command
 }
 
-/// Where Python finds installed modules, without directories that others can write to; and of those that hold DuckDB, what
-/// is wrong with them.
+/// Directories where Python finds installed modules, without those that others can write to; and the reason against each of
+/// these that holds DuckDB.
 fn module_places(python: Command) -> (Vec<PathBuf>, Vec<String>) {
     let listed = python_alone(python, PLACES).stdin(Stdio::null()).output().map(|done| done.stdout).unwrap_or_default();
     let installed = listed.split(|byte| *byte == b'\n').map(|line| PathBuf::from(OsStr::from_bytes(line)));

@@ -12,7 +12,7 @@ const INTERVAL: u32 = 5;
 /// Questions without an answer after which the connection is over.
 const COUNT: u32 = 5;
 
-/// Has the kernel end a connection whose other end does not answer, within a minute instead of two hours.
+/// Lets the kernel end a connection whose peer does not answer, within a minute instead of two hours.
 pub(super) fn keep_alive(stream: &Stream) -> io::Result<()> {
     setsockopt(stream, TcpKeepIdle, &IDLE)?;
     setsockopt(stream, TcpKeepInterval, &INTERVAL)?;

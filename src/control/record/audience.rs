@@ -34,11 +34,11 @@ pub struct LiveFacts {
 pub struct LiveBuffer {
     /// The instance's name; empty for the main one.
     pub name: String,
-    /// Its trace clock.
+    /// Trace clock of the buffer.
     pub clock: String,
     /// Bytes per sub-buffer.
     pub sub_buffer: usize,
-    /// Its CPUs.
+    /// CPUs of the buffer.
     pub cpus: Vec<CpuId>,
     /// The part of what happens that comes.
     pub coverage: Coverage,

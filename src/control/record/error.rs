@@ -137,7 +137,7 @@ pub enum PlanError {
     NotTsc {
         /// The instance.
         buffer: String,
-        /// Its clock.
+        /// Clock that was asked for.
         clock: String,
     },
     /// A setting of hwlat, osnoise or timerlat that the kernel would refuse.

@@ -51,7 +51,7 @@ pub(super) struct Output {
     formats: Formats,
     /// The other end, if the file is to be on another machine: `file` is one in memory then.
     remote: Option<Arc<dyn Remote>>,
-    /// Its TRACEID.
+    /// TRACEID of the file.
     id: u64,
 }
 

@@ -170,7 +170,7 @@ impl Plan {
 /// One ring buffer of a recording: the top level, an instance of our own, or a named one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferPlan {
-    /// Its ring buffer.
+    /// Ring buffer to record in.
     pub place: TargetBuffer,
     /// Events to enable or disable in it, in order.
     pub events: Vec<EventPlan>,

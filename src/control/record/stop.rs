@@ -85,7 +85,7 @@ impl AsFd for Signals {
 /// A signal that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrived {
-    /// Its number.
+    /// Number of the signal.
     pub number: i32,
     /// True if the terminal sent it, which sends it to the command as well.
     pub from_terminal: bool,

@@ -176,7 +176,7 @@ impl CpuSummary {
         }
     }
 
-    /// Its number.
+    /// Number of the CPU.
     pub fn cpu(&self) -> CpuId {
         CpuId(self.cpu)
     }

@@ -171,7 +171,7 @@ impl TracerSettings {
     }
 }
 
-/// What a file says; the error names the configuration or the version that would bring it.
+/// Contents of a file; the error names the configuration or the version that would bring it.
 fn read(top: &Instance, file: &'static str) -> Result<String, Error> {
     if top.has(file) {
         return top.read(file);

@@ -28,7 +28,7 @@ use std::time::Duration;
 /// Result of one worker.
 #[derive(Debug)]
 pub struct Drained {
-    /// Its CPU.
+    /// CPU whose ring is drained.
     pub cpu: CpuId,
     /// Its spool, complete but for the chunk count.
     pub spool: ChunkSink,

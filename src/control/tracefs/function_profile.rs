@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunctionProfile {
-    /// Its name.
+    /// Name of the function.
     pub name: String,
     /// Number of calls.
     pub hits: u64,

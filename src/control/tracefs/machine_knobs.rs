@@ -38,7 +38,7 @@ const OSNOISE_CPUS: &str = "osnoise/cpus";
 pub struct MachineKnob {
     /// Its file: below the tracing directory, or absolute.
     pub file: Cow<'static, str>,
-    /// Its present value.
+    /// Present value of the knob.
     pub says: String,
     /// The value to write so that it is as after boot.
     pub after_boot: String,

@@ -35,7 +35,7 @@ pub(super) fn lies_on_tracefs(path: &Path) -> bool {
 pub struct MountPoint {
     /// `tracefs` or `debugfs`.
     pub kind: &'static str,
-    /// Its directory.
+    /// Directory that it is mounted on.
     pub path: PathBuf,
     /// Its options, as the kernel shows them: `rw,relatime,gid=27,mode=750`.
     pub options: String,

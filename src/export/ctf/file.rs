@@ -10,7 +10,7 @@ pub struct CtfFile<'t> {
     pub formats: Vec<&'t EventFormat>,
     /// The recorded kernel's ABI.
     pub abi: Abi,
-    /// Its task names.
+    /// Task names of the file.
     pub comms: &'t Comms,
     /// The directory of its trace, with the `/` at the end; empty for the top.
     pub directory: String,

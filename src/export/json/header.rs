@@ -31,7 +31,7 @@ pub struct JsonSource {
     /// True of an unfinished recording, which lacks the latest events.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unfinished: bool,
-    /// Its buffers.
+    /// Buffers of the file.
     pub buffers: Vec<JsonBufferInfo>,
 }
 

@@ -12,7 +12,7 @@ use crate::kernel::symbols::Symbols;
 pub struct PerfettoFile<'t> {
     /// The file.
     pub trace: &'t Trace,
-    /// Its symbols.
+    /// Symbols of the file.
     pub symbols: &'t Symbols,
     /// Its event types, for messages that only their text explains.
     pub types: &'t EventTypes<'t>,

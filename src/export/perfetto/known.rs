@@ -8,9 +8,9 @@
 /// A kernel event's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Known {
-    /// Its field in `FtraceEvent`.
+    /// Field number in Perfetto's message.
     pub(super) number: u32,
-    /// Its fields.
+    /// Fields of the message.
     pub(super) fields: Vec<KnownField>,
 }
 
@@ -19,9 +19,9 @@ pub(super) struct Known {
 pub(super) struct KnownField {
     /// The name, which is the kernel's.
     pub(super) name: &'static str,
-    /// Its number.
+    /// Field number in Perfetto's message.
     pub(super) number: u32,
-    /// Its type.
+    /// Type in Perfetto's message.
     pub(super) kind: KnownKind,
     /// True if it may stand several times.
     pub(super) repeated: bool,

@@ -30,7 +30,7 @@ pub struct EventTally {
 pub struct CpuTally {
     /// The CPU.
     pub cpu: CpuId,
-    /// Its events.
+    /// Events of the type.
     pub events: EventTally,
     /// Events that the kernel said it dropped.
     pub lost: u64,

@@ -37,12 +37,12 @@ impl Derived {
         Derived::Meta,
     ];
 
-    /// Its name.
+    /// Name of the table.
     pub(super) fn name(self) -> &'static str {
         self.layout().0
     }
 
-    /// Its columns.
+    /// Columns of the table.
     pub(super) fn columns(self) -> Vec<(String, CellType)> {
         self.layout().1.iter().map(|(name, cell)| ((*name).to_owned(), *cell)).collect()
     }

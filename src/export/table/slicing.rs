@@ -6,7 +6,7 @@ use crate::answer::analysis::{Analysis, Ordered, Slices};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-/// Segments beyond which a thread waits for the one that has the turn.
+/// Maximum of queued segments before a thread waits for the current writer.
 const MOST: usize = 16;
 
 /// Slices of all buffers.

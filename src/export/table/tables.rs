@@ -32,7 +32,7 @@ pub struct TableFile<'t> {
     pub formats: Vec<&'t EventFormat>,
     /// The recorded kernel's ABI.
     pub abi: Abi,
-    /// Its task names.
+    /// Task names of the file.
     pub comms: &'t Comms,
     /// Thread and process of its tasks, ascending.
     pub processes: &'t [(Pid, Pid)],

@@ -76,7 +76,7 @@ pub enum FileError {
     Compression {
         /// Offset of its name.
         offset: u64,
-        /// Its name.
+        /// Name that the file gives.
         name: String,
     },
     /// The data ended before what should have been there.
@@ -335,7 +335,7 @@ pub enum FileError {
     /// A spool of an unfinished recording that is not there.
     #[error("spool {name} is not beside the file{}", rename_both(.renamed.as_deref()))]
     NoSpool {
-        /// Its name.
+        /// Name that the file gives.
         name: String,
         /// The name of the recording when it was made, if it has another one now.
         renamed: Option<String>,
@@ -343,7 +343,7 @@ pub enum FileError {
     /// A file beside an unfinished recording that cannot be used.
     #[error("spool {name} is not used")]
     Spool {
-        /// Its name.
+        /// Name that the file gives.
         name: String,
         /// Why not.
         source: io::Error,

@@ -33,7 +33,7 @@ pub struct LongestLatency {
     pub cpu: u32,
     /// The name of the task that ran then, or that was woken.
     pub comm: Option<String>,
-    /// Its thread id.
+    /// Thread id of the task.
     pub pid: Option<i32>,
     /// The function that began it.
     pub started_at: Option<String>,

@@ -31,7 +31,7 @@ pub enum Error {
     /// A type that does not end within the types.
     #[error("type {id} at {offset:#x} runs past the end of the types")]
     TypeRunsOut {
-        /// Its number.
+        /// Number of the type.
         id: u32,
         /// Offset of its start, in bytes.
         offset: usize,

@@ -14,7 +14,7 @@ impl<'a> Function<'a> {
         Function { of }
     }
 
-    /// Its name.
+    /// Name of the function.
     pub fn name(self) -> &'a str {
         self.of.name()
     }

@@ -15,7 +15,7 @@ pub struct Type<'a> {
 }
 
 impl<'a> Type<'a> {
-    /// Its number.
+    /// Number of the type.
     pub fn id(self) -> u32 {
         self.id
     }
@@ -31,7 +31,7 @@ impl<'a> Type<'a> {
         self.word(0).map_or("", |offset| self.btf.name(offset))
     }
 
-    /// Its kind.
+    /// Kind of the type.
     pub fn kind(self) -> TypeKind {
         let Some(info) = self.word(1) else { return TypeKind::Void };
         let flag = info >> 31 != 0;

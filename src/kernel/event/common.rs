@@ -21,13 +21,13 @@ pub struct Common {
 /// The fields at the start of each record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordHead {
-    /// As [`Common::event_id`].
+    /// Number of the event type, as [`Common::event_id`].
     pub id: u16,
-    /// As [`Common::flags`].
+    /// Interrupt flags, as [`Common::flags`].
     pub flags: u8,
-    /// As [`Common::preempt_count`].
+    /// Depth of preemption, as [`Common::preempt_count`].
     pub preempt_count: u8,
-    /// As [`Common::pid`].
+    /// Task, as [`Common::pid`].
     pub pid: Pid,
 }
 

@@ -12,7 +12,7 @@ use crate::kernel::symbols::Symbols;
 
 /// An event type, compiled.
 pub struct EventType {
-    /// Its format file.
+    /// Format file of the event.
     pub format: EventFormat,
     /// ` name: ` and blanks up to 20 columns of name.
     pub(crate) name_column: Literal,

@@ -68,7 +68,7 @@ impl<'a> FormatLines<'a> {
 /// same, and share it in memory.
 #[derive(Clone, Debug, Default)]
 pub struct CommonBlock {
-    /// Its lines.
+    /// Lines of the block.
     text: String,
     fields: Arc<[Field]>,
 }

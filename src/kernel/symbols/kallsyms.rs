@@ -57,11 +57,11 @@ impl Recent {
 /// The symbol an address belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Symbol<'a> {
-    /// Its name.
+    /// Name of the symbol.
     pub name: &'a [u8],
     /// The module it belongs to; empty for the kernel itself.
     pub module: &'a [u8],
-    /// Its address.
+    /// Address of the symbol.
     pub address: u64,
     /// Number of bytes up to the next symbol; `None` for the last one.
     pub size: Option<u64>,

@@ -45,9 +45,9 @@ pub struct SynthDef {
 /// `u64 lat`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SynthField {
-    /// Its type.
+    /// Type of the field.
     pub ty: FieldType,
-    /// Its name.
+    /// Name of the field.
     pub name: String,
 }
 

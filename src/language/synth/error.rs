@@ -27,11 +27,11 @@ pub enum SynthError {
     Types {
         /// Field of the start event.
         start: String,
-        /// Its type.
+        /// Type of the start field.
         start_type: String,
         /// Field of the end event.
         end: String,
-        /// Its type.
+        /// Type of the end field.
         end_type: String,
         /// "matched", "subtracted" or "added".
         what: &'static str,
@@ -41,7 +41,7 @@ pub enum SynthError {
     Unsupported {
         /// The field.
         field: String,
-        /// Its type.
+        /// Type that was given.
         ty: String,
     },
     /// A filter that does not parse or does not fit its event.

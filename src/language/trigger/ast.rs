@@ -41,9 +41,9 @@ pub enum TriggerAction {
 /// The event that an action is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventRef {
-    /// Its system.
+    /// System of the event.
     pub system: String,
-    /// Its name.
+    /// Name of the event.
     pub event: String,
 }
 

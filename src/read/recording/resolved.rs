@@ -41,7 +41,7 @@ impl Current<'_> {
         self.begins_page
     }
 
-    /// Has `exporter` write the event.
+    /// Exports the current event.
     pub fn export<E: Exporter>(&mut self, exporter: &E, state: &mut E::State, out: &mut Vec<u8>) {
         let (lost, merge) = (self.lost, &mut *self.merge);
         let record = Record { lost, ..merge.record() };
@@ -79,7 +79,7 @@ impl Resolved<'_> {
         self.query.limit == Limit::None && !self.query.check_order && !self.query.pages
     }
 
-    /// Has records left out whose type says nothing to `reads`, if all others are wanted: it gets the number of their source and
+    /// Leaves out records whose type says nothing to `reads`, if all others are wanted: it gets the number of their source and
     /// their event's id.
     pub(super) fn narrow(&mut self, reads: impl Fn(usize, u16) -> bool) {
         if self.is_unlimited() && self.selector.is_everything() {

@@ -71,7 +71,7 @@ impl<'a> Rules<'a> {
         })
     }
 
-    /// Has records of the event types left out for which `reads` is false, but for those that follow a loss.
+    /// Leaves out records of event types for which `reads` is false, but for those that follow a loss.
     pub(super) fn narrow(&mut self, reads: impl Fn(u16) -> bool) {
         if self.common.id_is_first() {
             let ids = (0..=u16::MAX).filter(|id| !self.known.contains(*id) || reads(*id));

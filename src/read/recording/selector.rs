@@ -113,7 +113,7 @@ impl<'a> Selector<'a> {
         Ok(Selector { sources, rules, pids, comms: &selection.comms, contexts, everything, keeps_losses })
     }
 
-    /// Has records left out whose type says nothing to `reads`, which gets the number of their source and their event's id. Those
+    /// Leaves out records whose type says nothing to `reads`, which gets the number of their source and their event's id. Those
     /// that follow a loss stay.
     pub(super) fn narrow(&mut self, reads: impl Fn(usize, u16) -> bool) {
         for (number, rules) in self.rules.iter_mut().enumerate() {

@@ -11,7 +11,7 @@ use std::collections::btree_map::Entry;
 pub struct UnknownEvents {
     /// The recording: index into those of the query.
     pub recording: usize,
-    /// Their id.
+    /// Number of the unknown event type.
     pub id: EventId,
     /// Number of events.
     pub count: u64,

@@ -5,9 +5,9 @@ use crate::base::units::Timestamp;
 /// A part of the time, both ends included; open at an end that is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
-    /// Its first moment.
+    /// First moment of the window.
     pub since: Option<Timestamp>,
-    /// Its last moment.
+    /// Last moment of the window.
     pub until: Option<Timestamp>,
 }
 

@@ -37,7 +37,7 @@ pub(super) struct OpenFrame {
     pub(super) spent: Spent,
     /// Net time of the functions that it called.
     pub(super) callees: u64,
-    /// Its stack.
+    /// Node of its call stack.
     pub(super) node: Node,
 }
 

@@ -73,9 +73,9 @@ pub struct CalledFunction {
 pub struct LongestCall {
     /// From entry to return.
     pub time: u64,
-    /// Its entry.
+    /// Entry into the call, in clock units.
     pub at: u64,
-    /// Its task.
+    /// Task of the call.
     pub pid: Pid,
     /// The CPU on which it returned.
     pub cpu: CpuId,

@@ -54,7 +54,7 @@ impl HistState {
         }
     }
 
-    /// A synthetic event, which goes through its own triggers at once.
+    /// Fires a synthetic event and runs its triggers.
     fn fire(
         &mut self,
         plan: &TriggerPlan,

@@ -33,7 +33,7 @@ struct OpenRequest {
     operation: IoOperation,
     inserted: Option<u64>,
     issued: Option<u64>,
-    /// Its first sector.
+    /// First sector of the request.
     sector: u64,
     sectors: u64,
     /// Sectors that are not complete.

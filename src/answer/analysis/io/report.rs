@@ -67,7 +67,7 @@ pub struct IoCounts {
 /// A device.
 #[derive(Clone, Debug)]
 pub struct DeviceIo {
-    /// Its number.
+    /// Number of the device.
     pub device: BlockDevice,
     /// Time in which 0, 1, 2 … requests were issued and not complete; from the device's first event to the window's end.
     pub depth: Vec<u64>,
@@ -99,9 +99,9 @@ pub struct IoRequests {
 /// The longest request of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LongestRequest {
-    /// As `total`.
+    /// Total time of the request, in clock units.
     pub time: u64,
-    /// Its beginning.
+    /// Begin of the request, in clock units.
     pub at: u64,
     /// Its first sector, of 512 bytes.
     pub sector: u64,

@@ -46,11 +46,11 @@ pub struct IrqReport {
 /// One run of a handler, in the clock's unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HandlerSpan {
-    /// Its kind.
+    /// Kind of the handler.
     pub kind: HandlerKind,
-    /// As [`IrqSource::id`].
+    /// Number or address, as [`IrqSource::id`].
     pub id: u64,
-    /// As [`IrqSource::name`].
+    /// Name, as [`IrqSource::name`].
     pub name: Vec<u8>,
     /// The CPU of the exit.
     pub cpu: CpuId,
@@ -82,7 +82,7 @@ pub struct IrqCounts {
 /// One handler: an interrupt, a timer's function, a work item's function.
 #[derive(Clone, Debug)]
 pub struct IrqSource {
-    /// Its kind.
+    /// Kind of the handler.
     pub kind: HandlerKind,
     /// Number of the interrupt or vector, or address of the function.
     pub id: u64,
@@ -112,7 +112,7 @@ pub struct LongestIrq {
 /// A CPU's time in handlers.
 #[derive(Clone, Debug)]
 pub struct CpuIrqs {
-    /// Its number.
+    /// Number of the CPU.
     pub cpu: CpuId,
     /// Own time by [`HandlerKind`], in the order of [`HandlerKind::ALL`]. Of work items the time from start to end, by the
     /// CPU of the end.

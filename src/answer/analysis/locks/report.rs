@@ -46,7 +46,7 @@ pub struct LockReport {
 /// A wait that goes on at the window's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OngoingLockWait {
-    /// Its begin.
+    /// Begin of the wait, in clock units.
     pub at: u64,
     /// From there to the window's end.
     pub time: u64,
@@ -70,7 +70,7 @@ pub struct LockWaits {
 pub struct LongestLockWait {
     /// Duration, in the clock's unit.
     pub time: u64,
-    /// Its begin.
+    /// Begin of the wait, in clock units.
     pub at: u64,
     /// The task that waited.
     pub pid: Pid,

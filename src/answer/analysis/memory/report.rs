@@ -36,7 +36,7 @@ pub struct MemoryReport {
 /// Objects that one place allocated.
 #[derive(Clone, Debug)]
 pub struct MemorySite {
-    /// Its address.
+    /// Address of the call site.
     pub site: u64,
     /// Number of allocations.
     pub allocations: u64,

@@ -15,21 +15,21 @@ pub enum NoiseSource {
     Nmi,
     /// A hard interrupt.
     Irq {
-        /// Its number.
+        /// Number of the interrupt.
         vector: i32,
         /// `local_timer`, or the device's name.
         name: Vec<u8>,
     },
     /// A soft interrupt.
     SoftIrq {
-        /// Its vector (include/linux/interrupt.h).
+        /// Vector of the soft interrupt (include/linux/interrupt.h).
         vector: i32,
     },
     /// Another task.
     Thread {
         /// Its pid; 0 for the idle task.
         pid: Pid,
-        /// Its name.
+        /// Name of the thread.
         comm: Vec<u8>,
     },
 }
@@ -37,7 +37,7 @@ pub enum NoiseSource {
 /// An interference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Noise {
-    /// Its cause.
+    /// Cause of the noise.
     pub source: NoiseSource,
     /// Begin in nanoseconds of the kernel's `local` clock, whatever the recording's clock is.
     pub start: u64,

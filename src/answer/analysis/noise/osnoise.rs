@@ -53,7 +53,7 @@ pub struct CpuNoise {
 pub struct NoiseSample {
     /// When its event was written, in the clock's unit.
     pub at: u64,
-    /// Its CPU.
+    /// CPU of the samples.
     pub cpu: CpuId,
     /// Begin in nanoseconds of the kernel's `local` clock.
     pub start: u64,

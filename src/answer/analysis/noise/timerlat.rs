@@ -42,7 +42,7 @@ pub struct CpuTimer {
 pub struct TimerlatSample {
     /// Its number on its CPU.
     pub seq: u64,
-    /// Its CPU.
+    /// CPU of the samples.
     pub cpu: CpuId,
     /// When the interrupt's event was written, in the clock's unit.
     pub irq_at: u64,

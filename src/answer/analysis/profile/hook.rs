@@ -29,7 +29,7 @@ pub struct Hook {
 pub struct HookEvent {
     /// Its system; any if `None`.
     pub system: Option<String>,
-    /// Its name.
+    /// Name of the event.
     pub event: String,
     /// The field to match.
     pub field: String,

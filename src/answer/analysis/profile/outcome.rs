@@ -156,7 +156,7 @@ impl<'p> ProfiledEvent<'p> {
         }
     }
 
-    /// Its stack traces.
+    /// Stack traces of the event.
     pub fn stacks(&self) -> Vec<StackNode> {
         let traces = self.tally.stacks.iter().map(|(id, times)| (self.stacks.words(*id), *times));
         chain::tree(traces.collect(), self.stop)

@@ -74,7 +74,7 @@ pub(super) struct GatheredRows {
 }
 
 impl GatheredRows {
-    /// As before the first event; the memory stays.
+    /// Clears all rows and keeps the allocations.
     pub(super) fn clear(&mut self) {
         self.places.clear();
         self.groups.clear();

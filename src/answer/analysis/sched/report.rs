@@ -52,9 +52,9 @@ pub struct SchedCounts {
 /// A task's time.
 #[derive(Clone, Debug)]
 pub struct TaskSched {
-    /// Its id.
+    /// Thread id of the task.
     pub pid: Pid,
-    /// Its last name.
+    /// Last name of the task.
     pub comm: Vec<u8>,
     /// True if all of its events were recorded, but for what filters and CPUs leave out; else its times are unknown.
     pub covered: bool,
@@ -96,7 +96,7 @@ pub struct TaskSched {
 /// A CPU's time.
 #[derive(Clone, Debug)]
 pub struct CpuSched {
-    /// Its number.
+    /// Number of the CPU.
     pub cpu: CpuId,
     /// With a task other than its idle task.
     pub busy: u64,

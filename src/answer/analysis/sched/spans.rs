@@ -49,9 +49,9 @@ pub struct Wake {
 pub struct TaskSpan {
     /// The state.
     pub state: TimeIn,
-    /// Its begin.
+    /// Begin, in clock units.
     pub begin: u64,
-    /// Its end.
+    /// End, in clock units.
     pub end: u64,
     /// The CPU that it runs on or waits for, as far as is known; of a sleep the one it ran on last. A wait that is given to
     /// another CPU is cut there; if it ends on another one without an event that says since when, it is `None`.

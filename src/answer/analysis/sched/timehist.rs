@@ -19,7 +19,7 @@ pub struct CpuStay<'r> {
     pub pid: Pid,
     /// Its name in the switch from it.
     pub comm: &'r [u8],
-    /// Time off the CPU before it: from the switch from the task to the one to it.
+    /// Off-CPU time since the task was last switched out.
     pub wait: Option<u64>,
     /// The end of that time: from its first wakeup to the switch to it. `None` also if it was preempted, or is idle.
     pub delay: Option<u64>,

@@ -85,7 +85,7 @@ pub struct SyscallTimes {
 /// A call that goes on at the window's end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OngoingSyscall {
-    /// Its number.
+    /// Number of the system call.
     pub number: i64,
     /// Its name, if calls of this number have one.
     pub name: Option<String>,

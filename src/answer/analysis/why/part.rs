@@ -8,9 +8,9 @@ use crate::base::units::{CpuId, Pid};
 pub struct IntervalPart {
     /// The kind of the part.
     pub kind: PartKind,
-    /// Its begin.
+    /// Begin, in clock units.
     pub begin: u64,
-    /// Its end.
+    /// End, in clock units.
     pub end: u64,
     /// Smaller parts, each of which begins where the one before ends, from its begin to its end; or none.
     pub parts: Vec<IntervalPart>,
@@ -23,7 +23,7 @@ pub enum PartKind {
     Run {
         /// The task.
         task: Pid,
-        /// Its CPU.
+        /// CPU of the part.
         cpu: CpuId,
     },
     /// Awake, the task waited for a CPU. The parts are what that CPU ran.
@@ -39,7 +39,7 @@ pub enum PartKind {
     Preempted {
         /// The task.
         task: Pid,
-        /// As of [`PartKind::Wait`].
+        /// CPU that was waited for, as of [`PartKind::Wait`].
         cpu: Option<CpuId>,
     },
     /// The task slept. The parts are what its waker did meanwhile, if a task woke it.
@@ -57,7 +57,7 @@ pub enum PartKind {
     Interrupt {
         /// The handler.
         handler: Handler,
-        /// Its CPU.
+        /// CPU of the part.
         cpu: CpuId,
     },
     /// The CPU ran its idle task.
@@ -77,7 +77,7 @@ pub enum PartKind {
 /// The handler of an interrupt, as [`HandlerSpan`] names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Handler {
-    /// Its kind.
+    /// Kind of the handler.
     pub kind: crate::answer::analysis::HandlerKind,
     /// Number or address.
     pub id: u64,
@@ -92,7 +92,7 @@ impl Handler {
 }
 
 impl IntervalPart {
-    /// Its length.
+    /// Length, in clock units.
     pub fn time(&self) -> u64 {
         self.end.saturating_sub(self.begin)
     }

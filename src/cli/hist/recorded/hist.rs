@@ -202,7 +202,7 @@ pub(in crate::cli) fn show_table(
     show_table_after(answered, number, output, &output.live())
 }
 
-/// Has `act` do something with a table that is ready to be shown.
+/// Calls `act` with a table that is ready to be shown.
 fn with_table<T>(
     answered: &Answered<'_>,
     number: usize,

@@ -36,7 +36,7 @@ impl Agent {
         Ok(Agent { door: Door::bind(address, allow)?, ports: PORT_FOLDER.into(), proxy: false })
     }
 
-    /// Has the ports to the host's FIFOs in `folder`, not in [`PORT_FOLDER`].
+    /// Looks for the ports to the host's FIFOs in `folder`, not in [`PORT_FOLDER`].
     pub fn with_ports(self, folder: PathBuf) -> Self {
         Agent { ports: folder, ..self }
     }

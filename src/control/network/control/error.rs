@@ -33,7 +33,7 @@ pub enum GuestError {
     Refused {
         /// The address.
         place: String,
-        /// Its words.
+        /// Reason, in the agent's words.
         why: String,
     },
     /// It says nothing.

@@ -48,7 +48,7 @@ pub struct Guest {
 pub struct HostFacts<'a> {
     /// TRACEID of its file.
     pub id: u64,
-    /// Its file.
+    /// File of the guest's events.
     pub path: &'a Path,
     /// The wall clock's microseconds when its trace clock was zero, if its file has them.
     pub date: Option<u64>,

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 /// A guest's recording that is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuestSummary {
-    /// Its name.
+    /// Name of the guest.
     pub name: String,
-    /// Its file.
+    /// File of the guest's events.
     pub path: PathBuf,
     /// Size of the file, in bytes.
     pub size: u64,

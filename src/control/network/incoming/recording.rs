@@ -19,7 +19,7 @@ use std::thread;
 /// A data connection's result.
 #[derive(Debug)]
 pub(in crate::control::network) struct ConnectionResult {
-    /// Its spool.
+    /// Spool of the CPU.
     pub(in crate::control::network) fed: Fed,
     wrong: Option<String>,
     /// Events lost on the way, of which the sub-buffers that came say so.

@@ -54,7 +54,7 @@ pub enum ListenNotice {
     Began {
         /// From where.
         peer: Address,
-        /// Its protocol.
+        /// Protocol of the session.
         protocol: Protocol,
         /// The file's name.
         file: String,
@@ -72,7 +72,7 @@ pub enum ListenNotice {
     Ended(EndedSession),
 }
 
-/// A recording that is over.
+/// A finished recording.
 #[derive(Clone, Debug)]
 pub struct EndedSession {
     /// The file's name.

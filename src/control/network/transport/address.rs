@@ -79,7 +79,7 @@ impl Address {
         if found.is_empty() { Err(io::ErrorKind::NotFound.into()) } else { Ok(found) }
     }
 
-    /// Its machine.
+    /// Machine of the address.
     pub(in crate::control::network) fn host(&self) -> Host {
         match self {
             Address::Ip(address) => Host::Ip(address.ip()),
@@ -87,7 +87,7 @@ impl Address {
         }
     }
 
-    /// Its port.
+    /// Port of the address.
     pub(in crate::control::network) fn port(&self) -> u32 {
         match self {
             Address::Ip(address) => address.port().into(),

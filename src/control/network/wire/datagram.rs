@@ -30,7 +30,7 @@ impl DatagramStamp {
         Ok((stamp, take.rest()))
     }
 
-    /// Its bytes.
+    /// Bytes of the header on the wire.
     pub fn bytes(self) -> [u8; Self::SIZE] {
         ((u128::from(self.number) << 64) | u128::from(self.events)).to_be_bytes()
     }

@@ -60,7 +60,7 @@ pub struct TraceResponse {
     pub id: u64,
     /// Protocol of time synchronization; none if empty.
     pub protocol: String,
-    /// Its port.
+    /// Port for time synchronisation.
     pub sync_port: u32,
     /// Port of each CPU's data.
     pub ports: Vec<u32>,

@@ -26,7 +26,7 @@ const ROOM: usize = 2 * MAX_PROBES;
 /// A controller's stamp of a probe that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProbeStamp {
-    /// Its trace clock.
+    /// Reading of the trace clock.
     pub time: u64,
     /// The probe's number, from 1 on.
     pub number: u32,
@@ -49,13 +49,13 @@ pub struct KvmClock {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TimeSync {
-    /// A measurement for that CPU is to be made.
+    /// Requests a clock measurement for this CPU.
     Measure(u16),
     /// No more measurements.
     Stop,
     /// A series of probes begins.
     Start {
-        /// Its number.
+        /// Number of the series.
         series: u32,
         /// Bit 0: the fastest probe counts alone; bit 1: stamps are of the trace clock.
         flags: u32,
@@ -64,7 +64,7 @@ pub enum TimeSync {
     Probe(u32),
     /// The controller's stamps of a series.
     Probes {
-        /// Its number.
+        /// Number of the series.
         series: u32,
         /// The stamps.
         stamps: Vec<ProbeStamp>,

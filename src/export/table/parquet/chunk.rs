@@ -343,7 +343,7 @@ impl ColumnChunk {
 }
 
 impl ChunkInfo {
-    /// Its struct `ColumnMetaData`.
+    /// Writes the struct `ColumnMetaData` of the chunk.
     pub(super) fn describe(&self, path: &[&str], fields: &mut StructWriter<'_>) {
         let (kind, size) = self.cell.physical();
         fields.i32(1, kind);

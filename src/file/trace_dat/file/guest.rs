@@ -13,7 +13,7 @@ use crate::file::trace_dat::put::FileBytes;
 /// Another machine that was recorded at the same time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuestFacts {
-    /// Its name.
+    /// Name of the guest.
     pub name: String,
     /// TRACEID of its file.
     pub id: u64,

@@ -9,7 +9,7 @@ use crate::file::trace_dat::{Buffer, OptionId, Trace};
 pub struct KernelView {
     /// The instance's `current_tracer`.
     pub tracer: String,
-    /// Its `trace_options`.
+    /// `trace_options` of the instance.
     pub options: KernelOptions,
     /// CPUs that were online.
     pub online: u32,

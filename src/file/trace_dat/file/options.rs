@@ -6,9 +6,9 @@ use crate::file::trace_dat::{FileError, FilePart, OptionId};
 /// An option as it lies in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawOption {
-    /// Its kind.
+    /// Kind of the option.
     pub id: OptionId,
-    /// Its content.
+    /// Content, without kind and length.
     pub data: Vec<u8>,
     /// Offset in the file.
     pub offset: u64,

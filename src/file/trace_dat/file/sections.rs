@@ -12,7 +12,7 @@ use std::ops::Range;
 /// Section of a version 7 file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// Its kind.
+    /// Kind of the section.
     pub id: SectionId,
     /// Offset of its header.
     pub offset: u64,

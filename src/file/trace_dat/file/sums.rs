@@ -136,7 +136,7 @@ impl Trace {
         Some((option, Sums::read(option, self.abi)?))
     }
 
-    /// Notes if something was changed that nothing else contradicts. Other damage has been noted by then, at its place.
+    /// Reports checksum mismatches that no other damage explains. Other damage has been noted by then, at its place.
     pub(super) fn check_sums(&mut self) {
         if !self.damage.is_empty() || self.spools.is_some() {
             return;

@@ -13,7 +13,7 @@ const CHUNK: usize = 512 << 10;
 /// A record of a stream that is copied.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredRecord<'d> {
-    /// Its stream.
+    /// Stream of the CPU.
     pub stream: StreamIndex,
     /// The CPU.
     pub cpu: CpuId,

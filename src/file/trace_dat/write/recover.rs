@@ -47,7 +47,7 @@ pub struct Added {
 pub struct Unfinished<'a> {
     /// The trace file, open for reading and writing.
     pub file: &'a File,
-    /// Its contents.
+    /// Contents of the unfinished file.
     pub trace: &'a Trace,
     /// The spools that are there, each without its torn end.
     pub spools: Vec<SoundSpool>,
@@ -67,7 +67,7 @@ impl Unfinished<'_> {
 /// A spool that ends with a whole chunk or sub-buffer, or with damage.
 #[derive(Debug)]
 pub struct SoundSpool {
-    /// Its entry.
+    /// Entry in the table of spools.
     pub entry: SpoolEntry,
     /// The spool, open for writing; what is appended to it goes into the recording.
     pub file: File,

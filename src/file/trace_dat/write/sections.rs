@@ -41,7 +41,7 @@ pub enum WriteError {
     /// Spools of an unfinished recording are missing, and it had another name when it was recorded.
     #[error("its spools have other names: it was recorded as {recorded_as}, and {} is not there", .missing.join(", "))]
     Renamed {
-        /// Its name then.
+        /// Name while it was recorded.
         recorded_as: String,
         /// The names that its spools should have now.
         missing: Vec<String>,
@@ -90,7 +90,7 @@ pub struct SectionWriter {
     /// Offset of the place of the first options section's offset.
     pub(super) first_options: u64,
     pub(super) options: Vec<(OptionId, Vec<u8>)>,
-    /// Where the table of spools stands that was published last, and its size, in bytes.
+    /// Offset and size of the table of spools that was published last, in bytes.
     pub(super) table: Option<(u64, u64)>,
     /// Held while the file is unfinished, so that `recover` leaves a live recording alone.
     pub(super) _lock: FileLock,

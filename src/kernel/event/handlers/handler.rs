@@ -12,7 +12,7 @@ use crate::kernel::symbols::Symbols;
 
 /// The printer of an event's text.
 pub(in crate::kernel::event) enum EventHandler {
-    /// Its print format.
+    /// The event's print format.
     Program,
     /// None: the fields by name.
     Raw,

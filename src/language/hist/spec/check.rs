@@ -56,7 +56,7 @@ pub struct CheckContext<'a> {
 pub struct Neighbour {
     /// System of its event.
     pub system: String,
-    /// Its event.
+    /// Name of the event.
     pub event: String,
     /// The trigger.
     pub spec: HistSpec,

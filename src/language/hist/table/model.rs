@@ -43,7 +43,7 @@ pub struct HistEntry {
 pub struct HistKey {
     /// The field's name as printed.
     pub name: String,
-    /// Its value.
+    /// Value of the key.
     pub value: KeyValue,
 }
 
@@ -67,14 +67,14 @@ pub enum KeyValue {
     Execname {
         /// Name of the task at its first event.
         comm: String,
-        /// Its id.
+        /// Thread id.
         pid: u64,
     },
     /// `id: sys_read                      [  0]` (`.syscall`)
     Syscall {
         /// `sys_read`, or `unknown_syscall`.
         name: String,
-        /// Its number.
+        /// Number of the system call.
         id: u64,
     },
     /// `bytes_req: ~ 2^10` (`.log2`): 2^9 < value <= 2^10; class 0 holds 0 and 1.
@@ -102,7 +102,7 @@ pub enum KeyValue {
 pub struct ValueColumn {
     /// The field's name.
     pub name: String,
-    /// Its value.
+    /// Value of the column.
     pub value: ColumnValue,
 }
 

@@ -35,7 +35,7 @@ pub struct Order {
 pub struct Item {
     /// `event`, or `system.event`.
     pub name: Spanned<String>,
-    /// Its name in the statement.
+    /// Label after `AS`.
     pub label: Option<Spanned<String>>,
 }
 
@@ -53,7 +53,7 @@ pub struct Join {
 pub struct SelectColumn {
     /// The expression.
     pub expr: SelectExpr,
-    /// Its label.
+    /// Label after `AS`.
     pub label: Option<Spanned<String>>,
 }
 
@@ -131,7 +131,7 @@ impl Calculation {
 pub enum Aggregate {
     /// Number of values.
     Count,
-    /// Their sum.
+    /// Sum of the values.
     Sum,
     /// The least.
     Min,

@@ -46,11 +46,11 @@ pub enum RowSource {
 /// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowColumn {
-    /// Its name.
+    /// Heading of the column.
     pub label: String,
-    /// Its values.
+    /// Value of each row.
     pub value: RowValue,
-    /// Their notation.
+    /// Notation of the values.
     pub show: Show,
 }
 
@@ -68,7 +68,7 @@ pub enum RowValue {
 /// Notation of a value; all but `Plain` are of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Show {
-    /// As it is.
+    /// As a plain number.
     Plain,
     /// Hexadecimal.
     Hex,

@@ -187,7 +187,7 @@ pub(super) fn is_special(name: &str) -> bool {
     [TIMESTAMP, TIMESTAMP_USECS, "STACKTRACE", "COMM", "CPU", "common_cpu", "common_timestamp"].contains(&name)
 }
 
-/// The timestamp that a `TIMESTAMP_DELTA` is the difference of, and whether in microseconds.
+/// The timestamp field that `TIMESTAMP_DELTA` subtracts, and whether in microseconds.
 pub(super) fn delta(field: &str) -> Option<(&'static str, bool)> {
     match field {
         "TIMESTAMP_DELTA" => Some((TIMESTAMP, false)),

@@ -26,7 +26,7 @@ pub trait UnorderedWork: Sync {
     fn any(&self, state: &Self::State, wanted: &dyn Fn(usize, u16) -> bool) -> bool;
 }
 
-/// Has `work` done on all records of `streams` (each with the number of its buffer), on this many threads. Damage goes to
+/// Does `work` on all records of `streams` (each with the number of its buffer), on this many threads. Damage goes to
 /// `damage`, and work goes on after it.
 pub fn tally<T: UnorderedWork>(
     work: &T,
