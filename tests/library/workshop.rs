@@ -68,3 +68,31 @@ fn a_program_that_hangs_is_named_and_killed() {
     let said = *said.expect_err("it was killed").downcast::<String>().expect("a message");
     assert!(said.starts_with("killed after 2s: sh \"-c\" \"echo begun; sleep 1000\"\n--- stdout\nbegun\n"), "{said}");
 }
+
+/// A changelog is read in a terminal, by people who look for a word.
+#[test]
+fn lines_of_the_changelog_are_short() {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("CHANGELOG.md")).expect("CHANGELOG.md");
+    let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > 160).collect();
+    assert!(long.is_empty(), "more than 160 characters: {long:#?}");
+}
+
+/// An item's comment is read alone too: in an index, in an editor's hint.
+#[test]
+fn comments_of_items_name_their_thing() {
+    let (src, mut files) = (Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), BTreeSet::new());
+    all(&src, &mut files);
+    let mut found = Vec::new();
+    for file in &files {
+        let text = std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        for (at, line) in text.lines().enumerate() {
+            let Some(comment) = line.trim_start().strip_prefix("/// ") else { continue };
+            let mut words = comment.split(' ');
+            let pronoun = words.next().is_some_and(|word| ["Its", "Their"].contains(&word));
+            if pronoun && comment.ends_with('.') && words.count() <= 2 {
+                found.push(format!("{}:{}: {comment}", file.display(), at + 1));
+            }
+        }
+    }
+    assert!(files.len() > 100 && found.is_empty(), "a noun in place of the pronoun: {found:#?}");
+}
