@@ -25,7 +25,7 @@ pub struct SetAside {
 /// The runs of both sides that count, and those that do not: they lack events, or are of another length than the median of their
 /// side, of which five or more are left.
 /// Of pairs both go.
-pub(super) fn split<'r>(sides: [&'r [SavedRun]; 2], paired: bool) -> ([Vec<&'r SavedRun>; 2], Vec<SetAside>) {
+pub(super) fn split(sides: [&[SavedRun]; 2], paired: bool) -> ([Vec<&SavedRun>; 2], Vec<SetAside>) {
     let mut reasons = sides.map(|runs| {
         let median = median(runs.iter());
         let lacking: Vec<Option<String>> = runs.iter().map(lacks).collect();

@@ -92,7 +92,7 @@ impl TaskLists {
 
     /// True if the kernel does not list threads that come later by itself.
     pub(super) fn need_news(&self) -> bool {
-        !self.children && !(self.only.processes.is_empty() && self.left_out.processes.is_empty())
+        !(self.children || self.only.processes.is_empty() && self.left_out.processes.is_empty())
     }
 
     /// Listens for threads that come later, where nothing else lists them.

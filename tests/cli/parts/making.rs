@@ -290,7 +290,7 @@ impl Edit for PartEdit<'_> {
             Keeps::All => true,
             Keeps::Filtered { id, of, salt } => {
                 let mixed = Chance(record.timestamp.0 ^ *salt).next(usize::MAX) as u64;
-                fields.common.event_id(fields.abi, record.data) != *id || mixed % *of != 0
+                fields.common.event_id(fields.abi, record.data) != *id || !mixed.is_multiple_of(*of)
             }
             Keeps::Tasks(all) => {
                 // Tracers write entries of their own for all tasks.
