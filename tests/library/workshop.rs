@@ -72,7 +72,8 @@ fn a_program_that_hangs_is_named_and_killed() {
 /// A changelog is read in a terminal, by people who look for a word.
 #[test]
 fn lines_of_the_changelog_are_short() {
-    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("CHANGELOG.md")).expect("CHANGELOG.md");
+    let text =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("CHANGELOG.md")).expect("CHANGELOG.md");
     let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > 160).collect();
     assert!(long.is_empty(), "more than 160 characters: {long:#?}");
 }
