@@ -110,7 +110,7 @@ const READ: &[HelpSection] = &[
     section(
         "Files",
         &["input", "output", "to", "force"],
-        &["split", "pair", "counter", "hist", "file-version", "compression"],
+        &["split", "pair", "counter", "hist", "marker-events", "file-version", "compression"],
     ),
     section(
         "Events",

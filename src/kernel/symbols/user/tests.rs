@@ -57,11 +57,11 @@ fn addresses_have_names() {
     let symbols = UserSymbols::new(&[own_map()], &Comms::default(), Box::new(MachineFiles::default()));
     let at = own_function as fn() -> u32 as usize as u64;
     let found = symbols.find(PID, at + 3, false).unwrap();
-    assert_eq!((found.name, found.offset), (Some("rtrace::symbols::user::tests::own_function"), 3));
+    assert_eq!((found.name, found.offset), (Some("rtrace::kernel::symbols::user::tests::own_function"), 3));
     assert_eq!(found.path, own_path());
     // a call that does not return may be the last thing in the function before
     let found = symbols.find(PID, at, true);
-    assert_ne!(found.and_then(|f| f.name), Some("rtrace::symbols::user::tests::own_function"));
+    assert_ne!(found.and_then(|f| f.name), Some("rtrace::kernel::symbols::user::tests::own_function"));
     assert_eq!(symbols.find(Pid(1), at, false), None);
     assert_eq!(symbols.find(PID, 1, false), None);
     let unnamed = symbols.unnamed();
@@ -117,7 +117,7 @@ fn a_file_may_be_mapped_twice() {
     map.mappings.push(Mapping { start: 0x1000, end: 0x3000, path: own.clone() });
     let symbols = UserSymbols::new(&[map], &Comms::default(), Box::new(MachineFiles::default()));
     let found = symbols.find(PID, at, false).unwrap();
-    assert_eq!(found.name, Some("rtrace::symbols::user::tests::own_function"));
+    assert_eq!(found.name, Some("rtrace::kernel::symbols::user::tests::own_function"));
     assert_eq!(symbols.find(PID, 0x1234, false).unwrap().name, None);
 }
 
