@@ -43,9 +43,10 @@ pub(crate) fn separated(mut words: Vec<OsString>, root: fn() -> Command) -> Vec<
 }
 
 /// A recording as the first word after the command's name is its input, where FILE is otherwise an option's value; of
-/// `analyze`, with all its questions.
+/// `analyze`, with all its questions. A number is a time to `split`.
 fn name_input(words: &mut Vec<OsString>, name: &str) {
-    if words.get(2).is_some_and(|word| is_recording(Path::new(word))) {
+    let is_time = |word: &OsString| name == "split" && word.to_str().is_some_and(|word| word.parse::<f64>().is_ok());
+    if words.get(2).is_some_and(|word| !is_time(word) && is_recording(Path::new(word))) {
         words.insert(2, if name == "analyze" { "all".into() } else { "--input".into() });
     }
 }

@@ -149,7 +149,7 @@ fn a_loss_before_an_event_that_is_not_selected_is_told_before_the_next_that_is()
         |query| query,
         |query| query.filter("sched:sched_switch").unwrap(),
         |query| query.filter("sched:sched_wakeup_new: pid == 7").unwrap(),
-        |query| query.filter("sched:sched_sw*").unwrap().filter("sched:sched_wakeup").unwrap(),
+        |query| query.filters(["sched:sched_sw*", "sched:sched_wakeup"]).unwrap(),
         |query| query.pid(Pid(5)),
         |query| query.comm("sh"),
         |query| query.filter("sched:sched_switch: next_pid == 9999").unwrap(),

@@ -14,7 +14,8 @@ fn where_time_went_is_what_the_definitions_say() {
     let env = TestEnvironment::new();
     let load = "for i in 1 2 3 4; do (while :; do :; done) & done; for i in 1 2 3 4 5 6 7 8 9; do ls -R /etc | sort | \
                 wc -l; sleep 0.01; done; kill $(jobs -p)";
-    let record = ["record", "-q", "--journal-dir", "journal", "--for", "sched", "--", "bash", "-c", load];
+    // With the recorder's own threads, so that the account has each task whole.
+    let record = ["record", "-q", "--self", "--journal-dir", "journal", "--for", "sched", "--", "bash", "-c", load];
     env.rtrace(&record).exits(0);
     let Some(events) = agree(&env, "sched", "trace.dat", &[]) else { return };
     assert!(events > 200, "{events}");

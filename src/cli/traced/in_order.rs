@@ -68,7 +68,7 @@ impl clap::Args for TracedOptions {
             Arg::new(id).short(short).long(id).value_name(value).action(ArgAction::Append)
         };
         let command = command
-            .arg(each("event", 'e', "EVENT").help("Record events: SYSTEM:EVENT, SYSTEM, EVENT, all, globs, or A,B (`-e 'sched:*'`: zsh and fish want quotes)"))
+            .arg(each("event", 'e', "EVENT").help("Record events: SYSTEM:EVENT, SYSTEM, EVENT, all, 'GLOB' (quoted), A,B"))
             .arg(
                 Arg::new("for")
                     .long("for")

@@ -74,7 +74,7 @@ impl MachineSettings {
         if latencies && instance.has("tracing_max_latency") {
             journal.set_max_latency(instance, self.latency_floor.unwrap_or(0))?;
         }
-        let sees_devices = instance.current_tracer()? == "blk";
+        let sees_devices = instance.current_tracer().is_ok_and(|running| running == "blk");
         if let Some(tracer) = tracer {
             journal.set_tracer(instance, tracer)?;
         }

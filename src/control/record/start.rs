@@ -74,8 +74,9 @@ pub fn start(
             }
         }
         set_buffer(&mut journal, &instance, buffer)?;
-        // The function tracer may be started later.
-        lists.set(&mut journal, &instance, mode == Mode::Set || buffer.traces_functions())?;
+        // The function tracer may be started later, where the kernel lets anybody touch its list.
+        let later = mode == Mode::Set && instance.read("set_ftrace_pid").is_ok();
+        lists.set(&mut journal, &instance, later || buffer.traces_functions())?;
         let armed = Armed::new(chosen.triggers(), &buffer.functions.commands);
         for list in events(&mut journal, &instance, chosen, buffer, machine)? {
             let all = if list == FunctionList::Filter || list == FunctionList::Graph {

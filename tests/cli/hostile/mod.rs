@@ -213,7 +213,7 @@ fn a_living_task_cannot_command_the_terminal() {
         (&["profile", "--layout", "trace-cmd", "-F", "-c"], true),
         (&["profile", "--limit", "0", "-F", "-c"], false), // text: bytes that are none are replaced
         (&["profile", "--stderr", "-F", "-c"], false),
-        (&["record", "-o", "live.dat", "-e", "sched:sched_switch", "-F", "-c"], false),
+        (&["record", "-o", "live.dat", "-e", "sched:sched_switch", "-e", "raw_syscalls", "-F", "-c"], false),
     ] {
         let command = || {
             let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));

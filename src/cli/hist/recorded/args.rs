@@ -133,6 +133,5 @@ impl RecordedArgs {
 /// Only these events, and all losses, whatever event came after them.
 pub(crate) fn of_events<'q>(query: Query<'q>, events: &[(&str, &str)]) -> Result<Query<'q>, QueryError> {
     let names = events.iter().map(|(system, event)| format!("{system}:{event}"));
-    let query = query.surroundings(OutputDependence::Losses);
-    names.collect::<Vec<_>>().iter().try_fold(query, |query, name| query.filter(name))
+    query.surroundings(OutputDependence::Losses).filters(names)
 }
