@@ -370,6 +370,9 @@ fn functions_locks_memory_and_faults_are_those_of_their_analyses() {
                 let mut one = json!({});
                 one[what] = json!({"buffers": [analyses[what]["buffers"][place]]});
                 let asked = of_analyses(&one, 0);
+                if asked.is_empty() {
+                    continue;
+                }
                 let found = observed(&env, &file, buffer["buffer"].as_str().unwrap(), &asked);
                 for ((assertion, number), found) in asked.iter().zip(&found) {
                     assert_eq!(

@@ -277,12 +277,20 @@ fn start_and_set_leave_what_they_set_or_nothing() {
     assert_eq!(says("events/sched/sched_process_fork/enable"), "1\n");
     assert_eq!((says("events/sched/sched_waking/enable"), says("tracing_on")), ("0\n".into(), "1\n".into()));
     assert!(says("trace_clock").contains("[mono]"));
+    let set = std::time::SystemTime::now();
     rtrace("set", &["-e", "irq", "-v", "-e", "sched:sched_switch", "-O", "nooverwrite", "-P", "1", "-c"])
         .exits(0)
         .complains("");
     assert_eq!((says("events/irq/enable"), says("events/sched/sched_switch/enable")), ("1\n".into(), "0\n".into()));
     assert_eq!((says("options/overwrite"), says("options/event-fork")), ("0\n".into(), "1\n".into()));
-    assert_eq!(says("set_event_pid"), "1\n");
+    // A process is its threads.
+    let listed = says("set_event_pid");
+    let listed: Vec<&str> = listed.lines().collect();
+    assert_eq!(listed.first(), Some(&"1"));
+    assert!(fs::read_dir("/proc/1/task").expect("threads").flatten().all(|thread| {
+        let began = thread.metadata().and_then(|of| of.modified()).expect("a time");
+        began > set || listed.iter().any(|pid| thread.file_name() == *pid)
+    }));
 
     // A refused command leaves all as it was, what a `start` would have cleared first included.
     let before = crate::common::knobs::Knobs::read(&own.0);

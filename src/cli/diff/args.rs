@@ -45,10 +45,10 @@ pub(in crate::cli) struct CompareArgs {
     /// Runs are pairs, recorded one after the other: the first of each side, the second of each, and so on
     #[arg(long)]
     paired: bool,
-    /// End with 0 where nothing is worse and a metric is indeterminate, which else ends with 4
+    /// End with 0 where a metric is indeterminate and none is worse
     #[arg(long)]
     pub(super) allow_indeterminate: bool,
-    /// Seed of the resampling: the same seed gives the same numbers
+    /// Seed of the resampling
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Number of resamples
