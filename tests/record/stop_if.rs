@@ -26,9 +26,10 @@ fn a_recording_ends_with_the_interval_that_is_too_long() {
         record(&env, &args).exits(3).complains_with(&format!("; stopped: {condition}: "));
         assert!(env.path().join("done").exists(), "the command goes on");
         let why = summary(&env)["stopped"].as_str().unwrap().to_owned();
-        // Of -F a latency is not decided: events of other tasks may be missing between. The spot is that of the interval.
+        // Of -F the events of these tasks are whole, so that a latency between two of one task may fail; that all are short is not
+        // known. The spot is that of the interval.
         // The recording holds the interval, however long it was on a busy machine, and nothing of the two seconds after it.
-        let out = env.rtrace(&["check", "--json", "--assert", &format!("max({SLEPT}) <= 300ms")]).exits(4).stdout();
+        let out = env.rtrace(&["check", "--json", "--assert", &format!("max({SLEPT}) <= 300ms")]).exits(3).stdout();
         let checked: Value = serde_json::from_str(&out).unwrap();
         let end = checked["assertions"][0]["spot"]["end"].as_u64().unwrap() as f64 / 1e9;
         let said = why.split(" to ").nth(1).and_then(|rest| rest.split(' ').next()).and_then(|at| at.parse().ok());

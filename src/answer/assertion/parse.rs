@@ -553,7 +553,7 @@ mod tests {
             ("lost == 0 0", "nothing more", "0"),
             ("max(wait()) < 1lightyear", "no unit", "1lightyear"),
             ("max(syscall(read, comm=x)) < 1s", "`task=` is expected", "comm=x))"),
-            ("max(syscall(read, task=)) < 1s", "a task is expected", ")"),
+            ("max(syscall(read, task=)) < 1s", "a task is expected", "))"),
             ("max(io(readd, task=x)) < 1s", "no operation", "readd"),
             ("errors(irq(irq, task=x)) == 0", "only syscall() and io()", "errors"),
             ("errors(wait()) == 0", "only syscall() and io()", "errors"),

@@ -28,7 +28,9 @@ fn ticks_are_reported_in_nanoseconds() {
             for layout in [&["report"][..], &["report", "-t"], &["report", "--raw-ts"], &["report", "--ts-diff"]] {
                 let ours = env.rtrace(layout);
                 let ours = ours.exits(0).complains("").stdout();
-                same_lines(&without_flags(&env.run(&trace_cmd, layout).stdout()), &without_flags(&ours));
+                // A name without a value, which trace-cmd takes for 0.
+                let known = |text: &str| without_flags(text).replace("I_DIRTY_SYNC", "");
+                same_lines(&known(&env.run(&trace_cmd, layout).stdout()), &known(&ours));
                 all.push(ours);
             }
         }
