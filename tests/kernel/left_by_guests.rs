@@ -43,7 +43,9 @@ pub(crate) fn all_read_the_same(dir: &Path) -> BTreeMap<String, usize> {
         let Some(name) = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".dat")) else { continue };
         // Debian's 3.1 is built without zlib.
         let older = older.as_deref().filter(|_| name != "zlib");
-        let seen = printed(env!("CARGO_BIN_EXE_rtrace"), &["report"], &path).and_then(|ours| {
+        // trace-cmd's text of the blk tracer, which is the pid alone, is that of -N.
+        let layout: &[&str] = if name == "blk" { &["report", "-N"] } else { &["report"] };
+        let seen = printed(env!("CARGO_BIN_EXE_rtrace"), layout, &path).and_then(|ours| {
             if let Some(program) = &newer {
                 let differ = different_lines(&nameless(&printed(program, &["report", "-i"], &path)?), &nameless(&ours));
                 if !differ.is_empty() {
