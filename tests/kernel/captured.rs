@@ -235,7 +235,7 @@ pub(crate) fn unknowable_left_out(event: &str, text: &str) -> String {
     let mut text = text.to_owned();
     for (_, words) in UNKNOWABLE.iter().filter(|(name, _)| *name == event) {
         for word in *words {
-            let value = Regex::new(&format!(r"\b{word}[0-9a-zA-Z_|]+")).expect("a pattern");
+            let value = Regex::new(&format!(r"\b{word}[0-9a-zA-Z_|?]+")).expect("a pattern");
             text = value.replace_all(&text, *word).into_owned();
         }
     }
