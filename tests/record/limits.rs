@@ -64,6 +64,30 @@ fn each_cpu_keeps_its_newest_events() {
     assert!(lines.last().is_some_and(|line| line.contains("sig: 0x00000000")), "{:?}", lines.last());
 }
 
+/// A CPU that is busy keeps a shorter time than one that is not: numbers of the time before are at least so, also of a copy.
+#[test]
+fn a_time_that_one_cpu_gave_up_is_not_known() {
+    let Some(_kernel) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let load =
+        "taskset -c 1 true; taskset -c 0 dd if=/dev/zero of=/dev/null bs=1 count=100000 status=none; taskset -c 1 true";
+    if env.run("taskset", &["-c", "1", "true"]).status() != Some(0) {
+        return crate::common::not_run::not_run("this machine has one CPU");
+    }
+    record(&env, &["-e", "raw_syscalls", "--ring", "512K", "--", "sh", "-c", load]).exits(0);
+    env.rtrace(&["convert", "trace.dat", "copy.dat"]);
+    for file in ["trace.dat", "copy.dat"] {
+        let few = ["-a", "count(raw_syscalls:sys_enter) < 1000000", file];
+        let reason = "a flight recorder gave up older events of some CPUs: CPU 0 begins ";
+        env.rtrace(&[&["check"], &few[..]].concat())
+            .exits(4)
+            .prints_with(" or more, wanted < 1000000")
+            .prints_with(reason);
+        // In the last moments all CPUs are there.
+        env.rtrace(&[&["check", "--since", "-100us"], &few[..]].concat()).exits(0);
+    }
+}
+
 #[test]
 fn free_space_is_left_to_others() {
     let Some((tracefs, _guard)) = kernel() else { return };

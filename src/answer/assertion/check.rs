@@ -126,6 +126,7 @@ impl Planned {
         let unseen = need.unseen(extent, conditions);
         let facts = Facts { extent, conditions, unseen: unseen.as_deref() };
         let found = facts.value(&quantity.value, finding)?;
+        let found = quantity.value.begun_late(found, &conditions.late);
         Ok(quantity.value.limited(found, need, &conditions.coverage))
     }
 
@@ -135,6 +136,9 @@ impl Planned {
         checked.explain_losses(extent.lost, extent.gaps, conditions.dropped, damaged);
         if conditions.unfinished && checked.values.iter().flatten().any(|value| !value.is_exact()) {
             checked.reasons.push("the recording is unfinished: it lacks the latest events".to_owned());
+        }
+        if checked.values.iter().flatten().any(|value| !value.is_exact()) {
+            checked.reasons.extend(conditions.late_in_words());
         }
         for quantity in [self.assertion.left.quantities(), self.assertion.right.quantities()].concat() {
             let Some(need) = self.needs.get(&quantity.span.start) else { continue };

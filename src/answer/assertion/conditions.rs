@@ -1,7 +1,7 @@
 //! Knowledge of a recording beside its events.
 
 use crate::answer::analysis::IrqSource;
-use crate::base::units::Pid;
+use crate::base::units::{CpuId, Pid};
 use crate::file::trace_dat::Coverage;
 use crate::kernel::events::glob_matches;
 
@@ -40,6 +40,9 @@ pub struct Conditions<'c> {
     pub dropped: u64,
     /// The part of what happened that was recorded, as far as the file says.
     pub coverage: Coverage,
+    /// CPUs whose first events come after the begin of the window because a flight recorder gave up older ones, each with the
+    /// time in between, in clock units.
+    pub late: Vec<(CpuId, u64)>,
     /// True if the clock counts something else than time.
     pub in_ticks: bool,
     /// Number of durations below which a reducer says nothing.

@@ -1,9 +1,11 @@
 //! Values of recordings that were restricted to some events, tasks or CPUs: intervals that hold whatever was not recorded.
 
 use super::ast::{DurationSource, EventsExpr, Quantity, Reducer};
+use super::conditions::Conditions;
+use super::interval::{Dimension, Interval};
 use super::plan::Need;
 use super::quantity::Valued;
-use crate::base::units::Pid;
+use crate::base::units::{CpuId, Pid};
 use crate::file::trace_dat::Coverage;
 use crate::kernel::events::{EventName, EventSelection};
 use crate::language::filter::Filter;
@@ -122,5 +124,68 @@ impl Quantity {
         };
         let value = found.value.or_more();
         Valued { value: if at_least { value } else { value.or_less() }, ..found }
+    }
+
+    /// The value that was found where CPUs begin `late`: what happened on them before that is missing.
+    pub(super) fn begun_late(&self, found: Valued, late: &[(CpuId, u64)]) -> Valued {
+        let Some(longest) = late.iter().map(|(_, time)| *time as f64).reduce(f64::max) else { return found };
+        let total: f64 = late.iter().map(|(_, time)| *time as f64).sum();
+        let Interval { least, most, .. } = found.value;
+        let value = match self {
+            Quantity::Lost | Quantity::Duration | Quantity::Busy => found.value,
+            // Tasks may have run there, and intervals may lie there as a whole.
+            Quantity::Run(_) => Interval { most: most + total, ..found.value },
+            Quantity::Reduced(Reducer::Max, source) if !matches!(source, DurationSource::Hist(_)) => {
+                Interval { most: most.max(longest), ..found.value }
+            }
+            Quantity::Reduced(Reducer::Min, source) if !matches!(source, DurationSource::Hist(_)) => {
+                Interval { least: least.min(0.0), ..found.value }
+            }
+            Quantity::Count(_) | Quantity::Rate(_) | Quantity::Errors(_) | Quantity::Faults(_) | Quantity::Live(_) => {
+                found.value.or_more()
+            }
+            Quantity::Reduced(Reducer::Sum | Reducer::Count, _) => found.value.or_more(),
+            Quantity::Reduced(..) => found.value.or_more().or_less(),
+        };
+        Valued { value, ..found }
+    }
+}
+
+impl Conditions<'_> {
+    /// The CPUs that begin late, in one sentence, if there are any.
+    pub(super) fn late_in_words(&self) -> Option<String> {
+        let (cpu, most) = self.late.iter().max_by_key(|(_, time)| *time)?;
+        let dimension = if self.in_ticks { Dimension::Number } else { Dimension::Time };
+        let time = Interval::exactly(*most as f64, dimension);
+        Some(format!(
+            "a flight recorder gave up older events of some CPUs: CPU {cpu} begins {time} after the first one"
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::assertion::Assertion;
+    use crate::answer::assertion::ast::QuantityExpr;
+
+    #[test]
+    fn what_a_cpu_that_begins_late_may_have_done_is_in_the_value() {
+        for (text, dimension, expected) in [
+            ("count(a:b) == 5", Dimension::Number, (5.0, f64::INFINITY)),
+            ("run(x) < 5ns", Dimension::Time, (5.0, 35.0)),
+            ("max(wait()) < 5ns", Dimension::Time, (5.0, 20.0)),
+            ("min(wait()) < 5ns", Dimension::Time, (0.0, 5.0)),
+            ("p99(wait()) < 5ns", Dimension::Time, (0.0, f64::INFINITY)),
+            ("sum(syscall(read)) < 5ns", Dimension::Time, (5.0, f64::INFINITY)),
+            ("duration < 5ns", Dimension::Time, (5.0, 5.0)),
+        ] {
+            let parsed = Assertion::parse(text).unwrap();
+            let QuantityExpr::Quantity(quantity) = &parsed.left else { panic!("{text}") };
+            let found = || Valued::plain(Interval::exactly(5.0, dimension));
+            assert_eq!(quantity.value.begun_late(found(), &[]).value, found().value, "{text}");
+            let late = quantity.value.begun_late(found(), &[(CpuId(0), 10), (CpuId(2), 20)]).value;
+            assert_eq!((late.least, late.most), expected, "{text}");
+        }
     }
 }

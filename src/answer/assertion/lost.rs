@@ -141,6 +141,7 @@ fn values(events: &[ScheduleEvent], dropped: u64, quantities: &[String]) -> Vec<
         unfinished: false,
         dropped,
         coverage: Coverage::default(),
+        late: Vec::new(),
         in_ticks: false,
         min_samples: 0,
         allow_absent: false,

@@ -79,6 +79,7 @@ pub(super) fn judge<'e>(
         unfinished,
         dropped: dropped::dropped(trace, &buffer.name),
         coverage: trace.coverage(buffer),
+        late: query.late_begins()?,
         in_ticks: unit == ClockUnit::Ticks,
         min_samples: options.min_samples,
         allow_absent: options.allow_absent,

@@ -66,6 +66,7 @@ fn of_events(path: &Path, metrics: &[Metric], part: &PartArgs, events: &QueryEve
         unfinished,
         dropped: dropped(trace, &buffer.name),
         coverage: trace.coverage(buffer),
+        late: Vec::new(), // both sides are compared as far as they go
         in_ticks,
         min_samples: 1,
         allow_absent: false,

@@ -38,7 +38,7 @@ impl AtTheEnd {
                 }
             }
             let coverage = &buffer.coverage;
-            let is_later = coverage.joined > 0 || !coverage.changes.is_empty();
+            let is_later = coverage.joined > 0 || !coverage.changes.is_empty() || !coverage.shortened.is_empty();
             if is_later || !(coverage.left_out.is_empty() && coverage.excluded.is_empty()) {
                 options.push((OptionId::RTRACE_COVERAGE, with_nul(&buffer.coverage.to_text(&buffer.name))));
             }

@@ -540,6 +540,10 @@ impl SessionRun<'_> {
             .flat_map(|(buffer, drained)| buffer.cpus.iter().zip(drained).map(|found| (&buffer.name, found)))
             .flat_map(|(buffer, (cpu, drained))| marks(buffer, drained, cpu.unread, is_cut))
             .collect();
+        for (buffer, drained) in self.buffers.iter_mut().zip(&drained) {
+            let shortened = drained.iter().filter(|drained| drained.spool.dropped().bytes > 0);
+            buffer.coverage.shortened = shortened.map(|drained| drained.cpu).collect();
+        }
         let spools: Vec<Vec<_>> = drained.into_iter().map(|cpus| cpus.into_iter().map(|d| d.spool).collect()).collect();
         let end = AtTheEnd::read(self.journal.tracefs(), &self.buffers, &offline);
         let texts = self.buffers.iter().zip(&mut buffers).filter(|(buffer, _)| buffer.is_text).zip(&end.texts);

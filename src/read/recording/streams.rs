@@ -2,7 +2,7 @@
 
 use super::selector::Selector;
 use super::{BufferSource, Notice, Query, Window};
-use crate::base::units::Timestamp;
+use crate::base::units::{CpuId, Timestamp};
 use crate::file::trace_dat::{CpuStream, FileError};
 use crate::read::merge::Merge;
 
@@ -83,6 +83,27 @@ impl Query<'_> {
             (begin, until.map_or(last, |until| until.min(last)))
         };
         Ok(self.span()?.map(within).filter(|(begin, end)| begin <= end))
+    }
+
+    /// The CPUs whose oldest events a flight recorder gave up ([`Coverage::shortened`](crate::file::trace_dat::Coverage)) and that
+    /// begin after the query's window does, each with the time in between, in clock units.
+    ///
+    /// # Errors
+    /// As [`Query::span`].
+    pub fn late_begins(&self) -> Result<Vec<(CpuId, u64)>, FileError> {
+        let mut late = Vec::new();
+        for (source, cpu) in self.cpus_of_sources() {
+            let trace = &self.recordings[source.recording].trace;
+            let buffer = &trace.buffers[source.buffer];
+            let number = buffer.cpus[cpu].cpu;
+            if !trace.coverage(buffer).shortened.contains(&number) {
+                continue;
+            }
+            let Some((begin, end)) = self.span_in_window()? else { return Ok(late) };
+            let first = trace.span(buffer, cpu, &source.time, &mut |_| {})?.map_or(end, |(first, _)| first.min(end));
+            late.extend(Some((number, first.0.saturating_sub(begin.0))).filter(|(_, time)| *time > 0));
+        }
+        Ok(late)
     }
 
     /// A time from which on no CPU has more than about `bytes` of stored data; `None` if that is all there is.

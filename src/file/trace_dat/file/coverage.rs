@@ -24,6 +24,8 @@ pub struct Coverage {
     pub left_out: Vec<Pid>,
     /// True if what interrupts wrote while those threads ran was left out too.
     pub left_out_interrupts: bool,
+    /// CPUs whose oldest events a flight recorder gave up: the others' may begin earlier.
+    pub shortened: Vec<CpuId>,
     /// Settings that were changed while it was recorded.
     pub changes: Vec<SettingChange>,
 }
@@ -44,7 +46,7 @@ pub enum CoveredTasks {
 
 impl Coverage {
     /// The option's text for the buffer `name`: lines `buffer NAME`, `tasks all` or `tasks PID ...`, `children`, `joined COUNT`,
-    /// `not-of PID ...`, `cpus CPU ...`, `left-out PID ...`, `left-out-interrupts`, `changed FILE<TAB>FROM<TAB>TO` for each change. The events stand in an option of their own ([`EnabledEvents`]).
+    /// `not-of PID ...`, `cpus CPU ...`, `left-out PID ...`, `left-out-interrupts`, `shortened CPU ...`, `changed FILE<TAB>FROM<TAB>TO` for each change. The events stand in an option of their own ([`EnabledEvents`]).
     pub fn to_text(&self, name: &str) -> String {
         let list = |key: &str, numbers: &mut dyn Iterator<Item = String>| {
             format!("{key} {}\n", numbers.collect::<Vec<_>>().join(" "))
@@ -70,6 +72,9 @@ impl Coverage {
             }
         }
         text.push_str(if self.left_out_interrupts { "left-out-interrupts\n" } else { "" });
+        if !self.shortened.is_empty() {
+            text.push_str(&list("shortened", &mut self.shortened.iter().map(ToString::to_string)));
+        }
         self.changes.iter().for_each(|change| text.push_str(&format!("changed {}\n", change.to_text())));
         text
     }
@@ -78,6 +83,7 @@ impl Coverage {
     fn parse(text: &str) -> (String, Self) {
         let (mut name, mut coverage) = (String::new(), Coverage::default());
         let pids = |value: &str| value.split(' ').filter_map(|pid| pid.parse().ok().map(Pid)).collect::<Vec<_>>();
+        let cpus = |value: &str| value.split(' ').filter_map(|cpu| cpu.parse().ok().map(CpuId)).collect::<Vec<_>>();
         for line in text.lines() {
             match line.split_once(' ').unwrap_or((line, "")) {
                 ("buffer", value) => value.clone_into(&mut name),
@@ -90,9 +96,8 @@ impl Coverage {
                         *children = true;
                     }
                 }
-                ("cpus", value) => {
-                    coverage.cpus = Some(value.split(' ').filter_map(|cpu| cpu.parse().ok().map(CpuId)).collect());
-                }
+                ("cpus", value) => coverage.cpus = Some(cpus(value)),
+                ("shortened", value) => coverage.shortened = cpus(value),
                 ("joined", value) => coverage.joined = value.parse().unwrap_or(0),
                 ("not-of", value) => coverage.excluded = pids(value),
                 ("changed", value) => coverage.changes.extend(SettingChange::parse(value)),
@@ -211,8 +216,12 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let change = |file: &str| SettingChange { file: file.to_owned(), from: "1".to_owned(), to: "0 0".to_owned() };
-        let changed =
-            Coverage { left_out_interrupts: true, changes: vec![change("a"), change("b")], ..Coverage::default() };
+        let changed = Coverage {
+            left_out_interrupts: true,
+            shortened: vec![CpuId(1), CpuId(12)],
+            changes: vec![change("a"), change("b")],
+            ..Coverage::default()
+        };
         let of_tasks = |children| CoveredTasks::Only { pids: vec![Pid(7), Pid(9)], children };
         for tasks in [None, Some(CoveredTasks::All), Some(of_tasks(false)), Some(of_tasks(true))] {
             for cpus in [None, Some(vec![]), Some(vec![CpuId(0), CpuId(3)])] {

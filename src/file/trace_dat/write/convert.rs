@@ -62,7 +62,7 @@ pub fn convert(
     new.finish()
 }
 
-/// What a copy of `from` in `version` lacks, whichever events it has, each as part of a sentence.
+/// Facts of `from` that a copy in `version` has no room for, whichever events it has, each as part of a sentence.
 pub fn facts_left_out(from: &Trace, version: Version) -> Vec<&'static str> {
     let has_types = !(from.btf.get().is_ok_and(<[u8]>::is_empty) && from.modules.is_empty());
     let is_6 = version == Version::V6;
