@@ -4,7 +4,7 @@ use crate::base::units::CpuId;
 use crate::file::trace_dat::{Coverage, CoveredTasks};
 use crate::kernel::events::{EventName, glob_matches};
 
-/// How much of a number is known; the greater, the less.
+/// Degree to which a number is known; the greater, the less.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KnownPart {
     /// All of it.
@@ -59,7 +59,7 @@ impl Needs {
         Needs { numbers, events, filtered: part, tasks: part, cpus: part, of_others: false, lost: KnownPart::AtLeast }
     }
 
-    /// How much is known of a number, which is of `subject`, by the `needs` of its answer.
+    /// Degree to which a number of `subject` is known, by the `needs` of its answer.
     pub fn known(needs: &[Needs], number: &str, coverage: &Coverage, lost: bool, subject: RowSubject) -> KnownPart {
         let of = || needs.iter().filter(|needs| needs.is_of(number));
         let limited = of().map(|needs| needs.limited(coverage, subject)).max().unwrap_or_default();

@@ -31,7 +31,7 @@ struct MetricDifference {
     slack: Slack,
 }
 
-/// How much less and more a difference may be than it was found, in logarithms.
+/// Bounds of a difference below and above the one that was found, in logarithms.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Slack {
     less: f64,

@@ -16,7 +16,7 @@ pub(super) const DURATIONS: f64 = 1.5;
 pub struct SetAside {
     /// Its side: `base` or `new`.
     pub side: &'static str,
-    /// Its file.
+    /// File of the run.
     pub file: String,
     /// Why.
     pub reason: String,

@@ -74,7 +74,7 @@ pub(super) struct AnalysisAnswer<'a, R> {
     pub(super) place: AnswerPlace<'a>,
     pub(super) input: &'a QueryInput,
     pub(super) report: R,
-    /// What its buffer does not hold.
+    /// Limits of its buffer.
     pub(super) limits: AnswerLimits,
 }
 

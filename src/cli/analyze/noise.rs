@@ -21,7 +21,7 @@ pub(in crate::cli) struct NoiseView<'a, R> {
     pub(in crate::cli) clock: &'a str,
     pub(in crate::cli) unit: ClockUnit,
     pub(in crate::cli) kallsyms: &'a Kallsyms,
-    /// What the recording does not hold.
+    /// Limits of the recording.
     pub(in crate::cli) limits: Option<&'a AnswerLimits>,
 }
 

@@ -110,7 +110,7 @@ pub(super) fn write_copy(
     Ok((records, size))
 }
 
-/// What a copy of `trace` lacks, `places` that are damaged among it.
+/// Losses of a copy of `trace`: facts without room, and `places` that are damaged.
 fn left_out(trace: &Trace, version: Version, places: u64) -> Vec<String> {
     let damaged = (places > 0).then(|| format!("what is damaged in {} (noted in the copy)", counted(places, "place")));
     let facts = facts_left_out(trace, version).into_iter().map(str::to_owned);

@@ -85,7 +85,7 @@ impl SideBand {
     /// Listens on the CPUs that have come on.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The system call's error.
     pub(super) fn listen(&mut self) -> io::Result<()> {
         for cpu in std::mem::take(&mut self.offline) {
             match TaskEvents::open(cpu, self.size, self.wake_at) {

@@ -228,7 +228,7 @@ impl TaskLists {
         coverage.excluded = self.left_out.listed.iter().copied().collect();
     }
 
-    /// What a recording lacks of threads that came late, if any did.
+    /// Sentence about threads that came late, whose first events are missing; `None` if none did.
     pub(super) fn lack(&self) -> Option<String> {
         let late = (self.late > 0).then(|| {
             let (threads, time) = (counted(self.late, "thread"), self.slowest.as_millis() + 1);

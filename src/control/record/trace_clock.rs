@@ -84,7 +84,7 @@ impl TraceClockReader {
     /// Reads the clock; [`TraceClockReader::readings`] has the result, under `number`.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The system call's error.
     pub fn read(&mut self, number: u32) -> io::Result<()> {
         let mut marker = [0; SIZE];
         let (id, rest) = marker.split_at_mut(SIZE / 2);
@@ -96,7 +96,7 @@ impl TraceClockReader {
     /// The readings since the last call: number and time, in no order.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The system call's error.
     pub fn readings(&mut self) -> io::Result<Vec<(u32, u64)>> {
         let mut found = Vec::new();
         let mut page = vec![0; self.layout.size];

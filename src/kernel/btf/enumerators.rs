@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 const PRINT_FMT: &str = "print fmt:";
 
-/// What follows a text in quotes, of which `text` is the part after the first quote.
+/// Rest of `text` after its closing quote; `text` begins after the opening one.
 fn after_text(text: &str) -> Option<&str> {
     let mut from = 0usize;
     loop {

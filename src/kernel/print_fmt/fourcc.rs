@@ -3,7 +3,7 @@
 use crate::base::abi::{Abi, Endian};
 use crate::base::text::num;
 
-/// How a number is shown as four characters.
+/// Spelling of a number as four characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FourCc {
     /// Of a pixel format: the lowest byte first, bit 31 says that it is big endian.

@@ -48,7 +48,7 @@ pub(super) enum Pointer {
     FourCc(FourCc),
     /// `%*pE`: bytes, escaped by these flags of `string_escape_mem()`.
     Escaped(Escapes),
-    /// What is printed of memory that no record holds (`%pd`, `%pV`, `%pr`), or whose names are the kernel's own (`%pGp`).
+    /// Text for memory that no record holds (`%pd`, `%pV`, `%pr`), or whose names are the kernel's own (`%pGp`).
     Elsewhere,
 }
 

@@ -49,7 +49,7 @@ impl Agent {
     /// Its address, with the port that the kernel chose if it was 0.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The system call's error.
     pub fn address(&self) -> io::Result<Address> {
         self.door.address()
     }

@@ -34,7 +34,7 @@ impl Listener {
     /// Its address, with the port that the kernel chose if it was 0.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The system call's error.
     pub fn address(&self) -> io::Result<Address> {
         self.door.address()
     }

@@ -73,7 +73,7 @@ impl SessionRun<'_> {
         self.top_level_before = missing.then(|| written(&self.journal.tracefs().top())).flatten();
     }
 
-    /// What applications wrote to trace_marker is lost; if the top level traces for somebody, what was written there may be
+    /// Messages of applications to trace_marker are lost; if the top level traces for somebody, what was written there may be
     /// events as well.
     pub(super) fn warn_of_markers(&mut self) {
         let top = self.journal.tracefs().top();
