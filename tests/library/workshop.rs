@@ -97,3 +97,14 @@ fn comments_of_items_name_their_thing() {
     }
     assert!(files.len() > 100 && found.is_empty(), "a noun in place of the pronoun: {found:#?}");
 }
+
+#[test]
+fn the_map_names_files_that_are_there() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let map = std::fs::read_to_string(top.join("docs/architecture.md")).expect("the map");
+    let named: BTreeSet<&str> = map.split('`').filter(|word| word.contains('/') && word.ends_with(".rs")).collect();
+    let is_missing =
+        |path: &&&str| !path.contains("NAME") && !top.join(path).exists() && !top.join("src").join(path).exists();
+    let missing: Vec<_> = named.iter().filter(is_missing).collect();
+    assert!(named.len() > 50 && missing.is_empty(), "{} files named, not there: {missing:?}", named.len());
+}
