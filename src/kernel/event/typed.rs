@@ -127,10 +127,11 @@ impl TypedField {
             Shape::DataLoc { .. } => FieldPlace::DataLoc { offset },
             Shape::RelLoc { .. } => FieldPlace::RelLoc { offset },
             Shape::Array { .. } if field.size == 0 => FieldPlace::Rest { offset },
-            Shape::Array { elem_size: size } if let Some(count) = counter(format, field) => {
-                FieldPlace::Counted { offset, count, size }
-            }
-            Shape::Array { .. } | Shape::Scalar => FieldPlace::Fixed { offset, len: field.size },
+            Shape::Array { elem_size: size } => match counter(format, field) {
+                Some(count) => FieldPlace::Counted { offset, count, size },
+                None => FieldPlace::Fixed { offset, len: field.size },
+            },
+            Shape::Scalar => FieldPlace::Fixed { offset, len: field.size },
         };
         TypedField { name: field.name.clone(), place, kind: kind(format, field, words) }
     }
