@@ -137,6 +137,10 @@ fn on_purpose(expected: &str, ours: &str) -> bool {
         || (is(": btrfs_ordered_extent_") && but(" flags=", " "))
         || expected.replacen("I_DIRTY_SYNC", "", 1) == ours
         || (ours.contains(" age=? ") && but(" age=", " "))
+        // the block tracer's text, of which trace-cmd shows the first field
+        || (is(": blktrace:") && expected.rsplit_once(' ').is_some_and(|(event, pid)| {
+            pid.bytes().all(|b| b.is_ascii_digit()) && ours.strip_prefix(event).is_some_and(|text| text.contains(','))
+        }))
         // `a < (b ? c : d)` is read as `(a < b) ? c : d`
         || (is(": mm_page_alloc_extfrag:") && but(" fragmenting=", " "))
 }
