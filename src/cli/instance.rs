@@ -2,7 +2,7 @@
 
 use super::args::{ListArgs, WriteArgs};
 use super::exit::{Exit, Failure};
-use super::holders::holders;
+use super::holders::{held_by, unremoved};
 use super::language::select;
 use super::piped;
 use super::stored::{Say, StoredRings};
@@ -381,33 +381,5 @@ fn remove_one(tracefs: &Tracefs, journal: &mut Journal, name: &str, force: bool)
                 .hint(format!("`rtrace trigger clear -B {name}` removes them")));
         }
     }
-    journal.remove_instance(name).map_err(|e| {
-        let busy = e.errno() == Some(nix::errno::Errno::EBUSY);
-        let failure = Failure::from(e);
-        let holders = if busy { held_by(&instance) } else { Vec::new() };
-        let failure = match made_at_boot(name).filter(|_| busy) {
-            Some(parameter) => {
-                failure.hint(format!("it was made at boot by `{parameter}`, and the kernel keeps such an instance"))
-            }
-            None => failure,
-        };
-        holders.into_iter().fold(failure, |failure, holder| failure.hint(format!("held by {holder}")))
-    })
-}
-
-/// The kernel parameter that made the instance, if one did.
-fn made_at_boot(name: &str) -> Option<String> {
-    let parameters = std::fs::read_to_string("/proc/cmdline").ok()?;
-    let of_instance = |word: &&str| {
-        let value = word.strip_prefix("trace_instance=");
-        value.is_some_and(|value| value.split(['^', '@', ',']).next() == Some(name))
-    };
-    parameters.split_whitespace().find(of_instance).map(str::to_owned)
-}
-
-/// Processes with files of the instance open: `process 1234 (cat): per_cpu/cpu0/trace_pipe_raw`.
-fn held_by(instance: &Instance) -> Vec<String> {
-    let root = instance.path("");
-    let holders = holders(|file| file.starts_with(&root)).into_iter();
-    holders.map(|(who, file)| format!("{who}: {}", file.strip_prefix(&root).unwrap_or(&file).display())).collect()
+    journal.remove_instance(name).map_err(|error| unremoved(error, &instance))
 }

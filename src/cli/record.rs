@@ -331,6 +331,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Exit, Failure> {
         }
         text.push_str(&sentry.as_ref().map_or_else(String::new, StopIf::notes));
         text.push_str(&empty::why(&plan, &summary).unwrap_or_default());
+        text.push_str(&empty::unheard(&plan, &tracefs).unwrap_or_default());
         say(format_args!("{text}"));
     }
     let along = agents::tell(&guests, args.quiet);

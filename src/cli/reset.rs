@@ -4,12 +4,13 @@ mod targets;
 
 use super::args::{TracefsArgs, called, to_stderr};
 use super::exit::{Exit, Failure};
+use super::holders::{kept_since_boot, unremoved};
 use crate::cli::terminal::stdout;
 use crate::cli::terminal::{note, remark};
 use anyhow::Context;
 use clap::ValueEnum;
 use rtrace::record::left_unfinished;
-use rtrace::tracefs::{Instance, Journal, ResetPlan, find_orphans_within};
+use rtrace::tracefs::{Error, Instance, Journal, ResetPlan, find_orphans_within};
 use serde_json::json;
 use std::io::Write;
 use std::time::Duration;
@@ -102,20 +103,30 @@ pub(crate) fn run(args: &ResetArgs) -> Result<Exit, Failure> {
 }
 
 fn one(journal: &mut Journal, instance: &Instance, reset: InstanceReset, keep: &[char]) -> Result<(), Failure> {
-    match instance.name() {
-        Some(name) if reset.delete => Ok(journal.remove_instance(name)?),
-        _ => {
-            let plan = ResetPlan { buffer_kib: reset.buffer_kib, keep: keep.to_vec() };
-            for refused in journal.reset(instance, &plan).with_context(|| called(instance))? {
-                note!("rtrace: warning: {refused}; it stays as it is");
-            }
-            let stays = instance
-                .name()
-                .map_or(String::new(), |name| format!("; it stays: `rtrace reset -B {name} -d` removes it"));
-            remark(&format!("{} is as after boot{stays}", called(instance)));
-            Ok(())
+    if let Some(name) = instance.name().filter(|_| reset.delete) {
+        match journal.remove_instance(name) {
+            Ok(()) => return Ok(()),
+            Err(error) => match kept_since_boot(&error, instance).filter(|_| !reset.is_named) {
+                // One of all: nobody can remove it, so it is as little in use as it can be.
+                Some(parameter) => {
+                    note!("rtrace: {} stays: the kernel keeps what `{parameter}` made; it is reset", called(instance));
+                }
+                None => return Err(unremoved(error, instance)),
+            },
         }
     }
+    let plan = ResetPlan { buffer_kib: reset.buffer_kib, keep: keep.to_vec() };
+    let refused = journal.reset(instance, &plan).with_context(|| called(instance))?;
+    for refused in refused {
+        if reset.is_named && matches!(refused, Error::FixedBuffer { .. }) {
+            return Err(refused.into());
+        }
+        note!("rtrace: warning: {refused}; it stays as it is");
+    }
+    let removable = instance.name().filter(|_| !reset.delete);
+    let stays = removable.map_or(String::new(), |name| format!("; it stays: `rtrace reset -B {name} -d` removes it"));
+    remark(&format!("{} is as after boot{stays}", called(instance)));
+    Ok(())
 }
 
 /// Undoes every orphan, the newest first; each that fails is reported, and the others are still undone.

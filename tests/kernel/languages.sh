@@ -223,8 +223,30 @@ grep -q 'its variables are used by sched:sched_switch' refused || fail "who uses
 echo '!hist:keys=next_pid:late=common_timestamp.usecs-$__first_start_lat' >> $S/sched_switch/trigger
 rtrace synth remove first || fail 'synth remove'
 rtrace synth create q $C && rtrace synth show q | grep -q '\.q(' || fail 'a name of one letter'
+rtrace hist synthetic:q --key lat --duration 1ms > table 2> said; grep -q 'no trigger fires' said && fail "what a trigger fires: $(cat said)"
 rtrace synth remove q || fail 'synth remove q'
 [ -e $T/instances/rtrace-synth ] && fail 'the instance of synthetic events is left'
+
+# Events of kernel code reach the top level alone: where they are looked for elsewhere, that is said.
+rtrace synth define quiet 'u64 a' > /dev/null
+unfired='no trigger fires synthetic:quiet, and what kernel code fires reaches the top level alone'
+rtrace hist synthetic:quiet --key a --duration 1ms > table 2> said && grep -q "$unfired.*--top. counts it" said || fail "hist of an event that nothing fires: $(cat said)"
+rtrace hist start synthetic:quiet --key a > table && rtrace hist show 2> said > table && grep -q "$unfired.*not instance rtrace-hist" said || fail "hist show: $(cat said)"
+rtrace hist stop || fail 'hist stop'
+rtrace hist synthetic:quiet --top --key a --duration 1ms > table 2> said; grep -q 'no trigger fires' said && fail 'a hint to what was done'
+rtrace hist ftrace:print --key common_pid --duration 1ms > table 2> said && grep -q 'written to trace_marker reaches the top level alone.*--top' said || fail "hist of markers: $(cat said)"
+for event in synthetic:quiet quiet 'synthetic -e sched:sched_switch'; do
+  rtrace record -o q.dat -e $event -- true 2> said && grep -q "$unfired.*--top. records" said || fail "record -e $event: $(cat said)"
+done
+rtrace record --top -o q.dat -e synthetic:quiet -- true 2> said; grep -q 'no trigger fires' said && fail 'record --top'
+rtrace record -o q.dat -e ftrace:print -- true 2> said; [ $? = 2 ] && grep -q 'recorded without .-e' said || fail "record -e ftrace:print: $(cat said)"
+rm -f q.dat*
+# An event that is held is kept, and the holder named.
+rtrace probe add 'e:eprobes/onquiet synthetic.quiet b=$a' > /dev/null || fail 'an event probe'
+for force in '' --force; do
+  rtrace synth remove quiet $force 2> refused; [ $? = 1 ] && grep -q 'event probe eprobes:onquiet is on synthetic:quiet' refused || fail "synth remove $force: $(cat refused)"
+done
+rtrace probe remove eprobes:onquiet && rtrace synth remove quiet || fail 'synth remove after its event probe'
 
 # The output of --dry-run does the same in a shell.
 same_in_shell() { # FILES REMOVE COMMAND...

@@ -30,6 +30,11 @@ grep -v '^#' $OTHER/trace > survived_other
 rtrace extract -a -o all.dat 2> said || { cat said; exit 6; }
 rtrace report all.dat > report_other || exit 7
 rtrace dump --options all.dat > options || exit 8
+for line in 'reset -a -t' 'reset -B boot_map' 'reset -a -t -d' 'reset -a -t -b 64' 'reset -B boot_map -b 64' 'set -B boot_map -b 64' \
+  'record -B boot_map -b 64 -e sched:sched_switch -o x.dat' 'reset -B boot_map -d'; do
+  rtrace $line > said 2>&1; echo "$? $line: $(cat said)"
+done > changed
+cat $T/buffer_size_kb /sys/kernel/tracing/buffer_size_kb > sizes
 grep -v '^#' $OTHER/trace > after_other
 exit 0
 "#;
@@ -61,4 +66,23 @@ on_kernels!(long what_the_last_boot_wrote_is_saved: V6_12, AllTracers => |kernel
     assert!(guest.text("report_other").lines().skip(1).all(|line| line.contains("other:")), "{}", guest.text("report_other"));
     assert_eq!(stamps("after_other"), Vec::<String>::new(), "extracting moves");
     assert_eq!(stamps("after"), Vec::<String>::new(), "saving moves");
+    // What nobody can change is no failure, unless it is just that which was asked for.
+    let changed = guest.text("changed");
+    let keeps = "`buffer_size_kb` in instance boot_map: the ring buffer lies in memory that was reserved at boot, and keeps its size";
+    for wanted in [
+        "0 reset -a -t: \n",
+        "0 reset -B boot_map: \n",
+        "0 reset -a -t -b 64: ",
+        &format!("rtrace: warning: failed to set {keeps}; it stays as it is\n"),
+        &format!("5 reset -B boot_map -b 64: rtrace: failed to set {keeps}\n"),
+        &format!("5 set -B boot_map -b 64: rtrace: failed to set {keeps}\n"),
+        &format!("5 record -B boot_map -b 64 -e sched:sched_switch -o x.dat: rtrace: failed to set {keeps}\n"),
+        "0 reset -a -t -d: rtrace: instance",
+        "boot_map stays: the kernel keeps what `trace_instance=boot_map@trace` made; it is reset\n",
+        "1 reset -B boot_map -d: rtrace: failed to remove `instances/boot_map`: Device or resource busy\n  Hint: it was made at boot by",
+    ] {
+        assert!(changed.contains(wanted), "{wanted}: {changed}");
+    }
+    let sizes: Vec<u64> = guest.text("sizes").lines().map(|line| line.parse().expect("KiB")).collect();
+    assert!(sizes[0] > 3000 && sizes[1] < 100, "{sizes:?}");
 });

@@ -66,7 +66,8 @@ on_kernels!(long the_rows_of_the_kernels_documents_work: AllTracers => |kernel| 
     // busybox has none, and wakeup* see tasks of a higher priority only.
     let chrt = Path::new("/usr/bin/chrt");
     let files: Vec<&Path> = [rows.as_path()].into_iter().chain(chrt.exists().then_some(chrt)).collect();
-    let Some(guest) = Guest::run(kernel, include_str!("walk.sh"), &files) else { return };
+    let at_boot = ["-a", "trace_event=sched:sched_process_exec"];
+    let Some(guest) = Guest::run_with(&at_boot, kernel, include_str!("walk.sh"), &files) else { return };
     let results = guest.text("results");
     let asked = include_str!("walk.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#')).count();
     let count = |letter: &str| results.lines().filter(|line| line.starts_with(letter)).count();

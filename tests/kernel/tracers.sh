@@ -63,6 +63,15 @@ if has function; then
   rtrace set -l vfs_read:traceoff:5 -l vfs_open:stacktrace && rtrace set -l '!vfs_read:traceoff:0' -l '!vfs_open:stacktrace' || fail "-l '!f:COMMAND'"
   [ -z "$(filter)" ] || fail "commands stay: $(filter)"
   rtrace record -q -o none.dat -p function -l '!vfs_read' -- true 2> out.err; [ $? = 2 ] || fail "nothing to take it out of: $(cat out.err)"
+  # Of a module, where one is loaded that has functions.
+  listed() { grep -vc '^#' $T/set_ftrace_filter; }
+  modular=$(sed -n 's/ \[virtio_blk\]$//p' $T/available_filter_functions | head -n 1)
+  if [ -n "$modular" ]; then
+    rtrace set -l '*:mod:virtio_blk' && n=$(listed) && [ $n -gt 5 ] || fail "-l '*:mod:virtio_blk': $(listed)"
+    rtrace set -l "!$modular:mod:virtio_blk" && [ $(listed) = $((n - 1)) ] || fail "-l '!f:mod:virtio_blk': $(listed) of $n are left"
+    grep -qw "$modular" $T/set_ftrace_filter && fail "$modular stays"
+    rtrace set -l '' || fail "-l '' after a module"
+  fi
   rtrace trigger add --function vfs_open stacktrace && rtrace trigger remove --function vfs_open '!stacktrace' || fail "--function '!stacktrace'"
   rtrace set --not-pid 1 && [ "$(cat $T/set_event_notrace_pid $T/set_ftrace_notrace_pid | tr '\n' ' ')" = '1 1 ' ] || fail --not-pid
   if has function_graph; then

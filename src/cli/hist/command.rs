@@ -9,6 +9,7 @@ use super::place::{
 use super::recorded::{self, CountArgs, HistStream, RecordedArgs, TriggerArgs, WhereArgs};
 use super::session::{HistSession, UntilArgs};
 use super::spec::SpecArgs;
+use super::unheard::unheard;
 use crate::cli::args::{TracefsArgs, WriteArgs, called};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::given::{Given, Moot, refuse};
@@ -245,8 +246,10 @@ fn count(args: &RunArgs) -> Result<Exit, Failure> {
     }
     let tables = printer.read(Some(&spec))?;
     let fired = chain_losses(&tracefs, &event)?;
+    let unheard = unheard(&instance, &event, &tables);
     journal.undo()?;
     printer.print(&tables, &live)?;
+    unheard.iter().for_each(|note| note!("{note}"));
     let unfired: u64 = fired.iter().map(|loss| loss.since(&before)).sum();
     args.output.verdict_of_chain(&tables, unfired, session.status())
 }
@@ -305,6 +308,7 @@ fn show(args: &HistShowArgs) -> Result<Exit, Failure> {
                 crate::cli::exit::print(&format!("{event}\n"))?;
             }
             printer.print(&tables, &args.output.live())?;
+            unheard(&instance, event, &tables).iter().for_each(|note| note!("{note}"));
             all.extend(tables);
         }
         return args.output.verdict(&all, None);

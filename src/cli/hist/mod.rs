@@ -10,6 +10,7 @@ mod recorded;
 mod return_addresses;
 mod session;
 mod spec;
+mod unheard;
 
 pub(super) use chain::{definitions, instances, losses_of, triggers_of};
 pub(super) use command::{HistArgs, run};
@@ -25,3 +26,4 @@ pub(super) use recorded::{
 };
 pub(super) use session::{HistSession, UntilArgs};
 pub(super) use spec::{clock, named, read_format};
+pub(super) use unheard::unfired;

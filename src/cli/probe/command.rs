@@ -4,7 +4,8 @@ use super::remove::{self, Doomed};
 use super::{place, second};
 use crate::cli::args::{ListArgs, WriteArgs};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::holders::remove_event;
+use crate::cli::holders::{event_probes, remove_event};
+use crate::cli::synth::{instances, users_of};
 use crate::cli::keywords::{PROBES, words};
 use crate::cli::language::invalid;
 use crate::cli::synth::define;
@@ -248,7 +249,11 @@ fn remove(args: &ProbeRemoveArgs) -> Result<Exit, Failure> {
     doomed.dedup();
     let mut journal = args.write.changes(&tracefs);
     for Doomed { event, kind, removal, .. } in &doomed {
-        let users = || crate::cli::synth::users_of(&crate::cli::synth::instances(&tracefs).unwrap_or_default(), event);
+        let users = || {
+            let mut users = event_probes(&tracefs, event);
+            users.extend(users_of(&instances(&tracefs).unwrap_or_default(), event));
+            users
+        };
         let file = file(&tracefs, kind);
         remove_event(event, users, || journal.act(&tracefs.top(), file, removal, WriteMode::Append))?;
     }

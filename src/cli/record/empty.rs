@@ -1,6 +1,8 @@
-//! The likely reason of a recording without events.
+//! The likely reason of a recording without events, or without some that were asked for.
 
+use crate::cli::hist::unfired;
 use rtrace::record::{BufferPlan, Plan, RecordSummary, TargetBuffer};
+use rtrace::tracefs::Tracefs;
 
 /// A line for a recording that holds no event and lost none; `None` for any other.
 pub(super) fn why(plan: &Plan, summary: &RecordSummary) -> Option<String> {
@@ -28,14 +30,21 @@ pub(super) fn why(plan: &Plan, summary: &RecordSummary) -> Option<String> {
         }
         false => format!("none of the selected events happened{whose} while it recorded"),
     };
-    // kernel/trace/trace_events_synth.c, `synth_event_trace()`, with the event's file of the top level
-    let synthetic = |buffer: &&BufferPlan| {
-        buffer.place != TargetBuffer::Top
-            && buffer.events.iter().any(|event| event.selection.text().contains("synthetic"))
-    };
-    let top = match plan.buffers.iter().find(synthetic) {
-        Some(_) => "; synthetic events that a kernel module fires reach the top level alone, which `--top` records",
-        None => "",
-    };
-    Some(format!("rtrace: 0 events: {why}{top}\n"))
+    Some(format!("rtrace: 0 events: {why}\n"))
+}
+
+/// A line for synthetic events that no trigger fires, in a recording of instances: what kernel code fires reaches the top
+/// level alone (`synth_event_trace` in `kernel/trace/trace_events_synth.c`), so that the recording has none of them.
+pub(super) fn unheard(plan: &Plan, tracefs: &Tracefs) -> Option<String> {
+    let of_instances = plan.buffers.iter().filter(|buffer| buffer.place != TargetBuffer::Top);
+    let selections: Vec<_> = of_instances.flat_map(|b| &b.events).filter(|event| event.enable).collect();
+    if selections.is_empty() {
+        return None;
+    }
+    let unfired = unfired(tracefs, |event| selections.iter().any(|selected| selected.selection.selects(event)));
+    let (first, others) = unfired.split_first()?;
+    let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+    Some(format!(
+        "rtrace: no trigger fires {first}{more}, and what kernel code fires reaches the top level alone, which `--top` records\n"
+    ))
 }

@@ -31,11 +31,17 @@ pub(super) struct InstanceReset {
     pub(super) delete: bool,
     /// Size of its ring buffer, in KiB per CPU; the size after boot if `None`.
     pub(super) buffer_kib: Option<u64>,
+    /// It is named, not one of all.
+    pub(super) is_named: bool,
 }
 
 impl InstanceReset {
     fn or(self, other: InstanceReset) -> InstanceReset {
-        InstanceReset { delete: self.delete || other.delete, buffer_kib: self.buffer_kib.or(other.buffer_kib) }
+        InstanceReset {
+            delete: self.delete || other.delete,
+            buffer_kib: self.buffer_kib.or(other.buffer_kib),
+            is_named: self.is_named || other.is_named,
+        }
     }
 }
 
@@ -140,7 +146,10 @@ impl FromArgMatches for Targets {
         let mut targets = Targets { about_all: InstanceReset::default(), groups: Vec::new() };
         for (_, id, value) in words {
             match id {
-                "instances" => targets.groups.push((ResetGroup::Named(value.to_owned()), InstanceReset::default())),
+                "instances" => {
+                    let named = InstanceReset { is_named: true, ..InstanceReset::default() };
+                    targets.groups.push((ResetGroup::Named(value.to_owned()), named));
+                }
                 "all" => targets.groups.push((ResetGroup::All, InstanceReset::default())),
                 "top" => targets.groups.push((ResetGroup::Top, InstanceReset::default())),
                 "delete" => match targets.groups.as_mut_slice() {

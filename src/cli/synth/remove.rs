@@ -5,7 +5,7 @@ use super::plan::LONG_LIVED;
 use crate::cli::args::{WriteArgs, called};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{definitions, events_with_hists, hist_triggers, instances, remove_all, triggers_of};
-use crate::cli::holders::remove_event;
+use crate::cli::holders::{event_probes, remove_event};
 use anyhow::anyhow;
 use rtrace::hist::spec::{Echo, HistSpec};
 use rtrace::syntax::did_you_mean;
@@ -44,6 +44,13 @@ pub(super) fn run(args: &SynthRemoveArgs) -> Result<Exit, Failure> {
             own.extend(triggers_of(instance, &def)?.into_iter().map(|(event, spec)| (instance, event, spec)));
         }
         chains.push((def, own));
+    }
+    for (def, _) in &chains {
+        // Before anything of it is changed, since these stay even with `--force`.
+        let probes = event_probes(&tracefs, &EventName::new("synthetic", &def.name));
+        if !probes.is_empty() {
+            return Err(probes.into_iter().fold(in_use(&def.name), Failure::hint));
+        }
     }
     if !args.force {
         for (def, _) in &chains {
@@ -95,9 +102,11 @@ fn unused(instances: &[Instance], name: &str, doomed: &[Chain<'_>]) -> Result<()
     if users.is_empty() {
         return Ok(());
     }
-    let failure = Failure::from(anyhow!("failed to remove `{name}`: it is in use"));
-    let failure = users.into_iter().fold(failure, Failure::hint);
-    Err(failure.hint("`--force` ends that, too"))
+    Err(users.into_iter().fold(in_use(name), Failure::hint).hint("`--force` ends that, too"))
+}
+
+fn in_use(name: &str) -> Failure {
+    anyhow!("failed to remove `{name}`: it is in use").into()
 }
 
 fn remove_one(journal: &mut Journal, instances: &[Instance], def: &SynthDef) -> Result<(), Failure> {

@@ -87,6 +87,12 @@ pub enum Error {
         /// The kernel's own words about it.
         kernel: Option<Box<LogEntry>>,
     },
+    /// The size of a ring buffer that lies in memory which was reserved at boot: nobody can change it.
+    #[error("failed to set {}: the ring buffer lies in memory that was reserved at boot, and keeps its size", subject(file))]
+    FixedBuffer {
+        /// Path below the tracing directory.
+        file: String,
+    },
     /// A file does not say what the kernel is known to write there.
     #[error("failed to understand {}: `{text}`", subject(file))]
     Content {
@@ -185,7 +191,8 @@ impl Error {
             | Error::Unsupported { .. }
             | Error::NoFeature { .. }
             | Error::NoTracer { .. }
-            | Error::TopTracer { .. } => true,
+            | Error::TopTracer { .. }
+            | Error::FixedBuffer { .. } => true,
             Error::File { kernel: Some(_), .. } => false,
             Error::File { cause, .. } | Error::Journal { cause, .. } => {
                 matches!(cause.raw_os_error(), Some(code) if [Errno::EPERM, Errno::EACCES, Errno::EROFS].iter().any(|errno| *errno as i32 == code))
@@ -240,6 +247,9 @@ impl Error {
                 .into_iter()
                 .chain([format!("tracers of this kernel are {}.", available.join(", "))])
                 .collect(),
+            Error::FixedBuffer { .. } => {
+                vec!["leave the size out; the kernel parameters `reserve_mem=` and `trace_instance=` decide it.".to_owned()]
+            }
             Error::TopTracer { name } => vec![format!("leave out -B, or let -p {name} stand before it.")],
             Error::NoInstance { name, others } if !others.is_empty() => {
                 let near = did_you_mean(name, others.iter().map(String::as_str));

@@ -25,7 +25,8 @@ impl Journal {
     /// Puts `instance` into the state after boot and clears it: no tracer, events, filters, triggers, pid or function
     /// lists, all CPUs, clock, options and buffer sizes as after boot; for the top level also without dynamic events, and
     /// with the machine's settings as after boot. Tracing is on afterwards. Only what differs is written. Gives the refusals
-    /// to change the machine's settings of those that this machine's root may not change.
+    /// of what nobody can change: settings of the machine that its root may not, and the size of a ring buffer in memory that
+    /// was reserved at boot.
     ///
     /// # Errors
     /// [`UndoError`] with each step that failed; the others were done.
@@ -62,8 +63,10 @@ struct Reset<'a> {
 
 impl Reset<'_> {
     fn write(&mut self, file: &str, text: &str, mode: WriteMode) {
-        if let Err(error) = self.journal.act(self.instance, file, text, mode) {
-            self.failures.push(error);
+        match self.journal.act(self.instance, file, text, mode) {
+            Err(error @ Error::FixedBuffer { .. }) => self.fixed.push(error),
+            Err(error) => self.failures.push(error),
+            Ok(()) => {}
         }
     }
 

@@ -3,6 +3,7 @@
 use super::shell::{quoted, write_line};
 use crate::control::tracefs::error_log::LogEntry;
 use crate::control::tracefs::{Error, Tracefs, WriteMode};
+use nix::errno::Errno;
 use std::fmt;
 use std::path::Path;
 
@@ -34,9 +35,21 @@ impl JournalWriter {
             };
             // The kernel's own complaint comes first: ENOENT may mean a field, and EPERM a probe.
             match self.complaint(file, text) {
+                None if cause.raw_os_error() == Some(Errno::EBUSY as i32) && self.is_size_of_fixed_buffer(file) => {
+                    Error::FixedBuffer { file: file.to_owned() }
+                }
                 Some(entry) => Error::refused(action, file, text, cause, entry),
                 None => Error::file(action, file, Some(text), cause),
             }
+        })
+    }
+
+    /// True of a persistent instance's ring buffer (`ring_buffer_resize` in `kernel/trace/ring_buffer.c`).
+    fn is_size_of_fixed_buffer(&self, file: &str) -> bool {
+        let instance = file.strip_prefix("instances/").and_then(|file| file.split_once('/'));
+        instance.is_some_and(|(name, knob)| {
+            let is_size = knob.ends_with("buffer_size_kb") || knob == "buffer_subbuf_size_kb";
+            is_size && self.tracefs.instance(name).is_ok_and(|instance| instance.has("last_boot_info"))
         })
     }
 
