@@ -48,9 +48,7 @@ fn of_event(event: &EventName) -> Vec<String> {
 pub(crate) fn event_probes(tracefs: &Tracefs, event: &EventName) -> Vec<String> {
     let text = tracefs.top().read("dynamic_events").unwrap_or_default();
     let probes = text.lines().filter_map(|line| line.parse::<Probe>().ok());
-    let is_on = |probe: &Probe| {
-        matches!(&probe.kind, ProbeKind::Event { system, event: on } if *system == event.system && *on == event.name)
-    };
+    let is_on = |probe: &Probe| matches!(&probe.kind, ProbeKind::Event { system, event: on } if *system == event.system && *on == event.name);
     let told = |probe: Probe| {
         let name = probe.full_name();
         format!("the event probe {name} is on {event}; `rtrace probe remove {name}` removes it")

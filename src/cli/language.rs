@@ -53,6 +53,19 @@ pub(crate) fn select_or_all(instance: &Instance, text: Option<&str>) -> Result<V
     text.map_or_else(|| Ok(instance.events()?), |text| select(instance, text))
 }
 
+/// Rejects an event of a tracer: of the system `ftrace` the kernel gives triggers to `print` alone.
+pub(crate) fn require_triggers(instance: &Instance, event: &EventName) -> Result<(), Failure> {
+    if event.system != "ftrace" || instance.has(&event.file("trigger")) {
+        return Ok(());
+    }
+    let error = anyhow::anyhow!("{event} has no triggers: of the events of ftrace only `print` has");
+    let failure = Failure::new(Exit::Unable, error);
+    Err(match event.name.starts_with("func") {
+        true => failure.hint("`rtrace trigger add --function FUNC TRIGGER` sets one on a function"),
+        false => failure.hint("`rtrace hist -i FILE` counts its events in a recording"),
+    })
+}
+
 /// The format of an event.
 pub(crate) fn format(instance: &Instance, event: &EventName) -> Result<EventFormat, Failure> {
     let text = instance.event_format(event)?;

@@ -7,7 +7,7 @@ use super::exit::{Exit, Failure};
 use super::hist::{clock, clock_note, named, neighbours};
 use super::keywords::{FILTERS, TRIGGERS, words as offer};
 use super::language::{
-    TargetArgs, feature_of, format, invalid, nothing_set, report_others, select, select_or_all, warn,
+    TargetArgs, feature_of, format, invalid, nothing_set, report_others, require_triggers, select, select_or_all, warn,
 };
 use crate::cli::terminal::note;
 use crate::cli::terminal::stdout;
@@ -174,6 +174,7 @@ fn add(args: &TriggerAddArgs) -> Result<Exit, Failure> {
     // `pause`, `cont` and `clear` are about a histogram that is there.
     let new = !matches!(&trigger.action, TriggerAction::Hist(spec) if spec.control.is_some());
     let events = select(&instance, on)?;
+    events.iter().try_for_each(|event| require_triggers(&instance, event))?;
     let known: Vec<String> = instance.events()?.iter().map(EventName::to_string).collect();
     // A trigger that somebody else has set and that we do not understand says nothing about this one.
     let hists = if text.contains('$') { neighbours(&instance).ok() } else { None };

@@ -318,7 +318,9 @@ chained() {
 }
 chained; run wllost 0 synth show wl; run wlinuse 1 synth remove wl; run chained 0 synth remove wl wlx
 chained; run chainedall 0 synth remove --all; same chainedall
-rtrace hist sched:sched_switch --key next_comm --follow=200ms --csv --duration 700ms > stamped.out || echo "stamped: $?"
+rtrace hist sched:sched_switch --key next_comm --follow=200ms --csv > stamped.out 2> stamped.err & stamped=$!
+tries=3000; until grep -q '^[^,]*,2,' stamped.out || [ $((tries -= 1)) = 0 ]; do usleep 100000; done
+kill -INT $stamped; wait $stamped || echo "stamped: $?"
 run create 0 synth create wk --start sched:sched_waking --end sched:sched_switch --match pid=next_pid:pid --field start.prio,end.next_comm=comm --delta usecs:lat
 run createagain 1 synth create wk --start sched:sched_waking --end sched:sched_switch --match pid=next_pid --delta usecs:lat
 run list 0 synth list; run shows 0 synth show wk
@@ -366,7 +368,10 @@ on_kernels!(long commands_do_their_work_and_leave_nothing: V6_1, V6_12, AllTrace
     let hist = json("hist.out");
     let entries = hist["tables"][0]["entries"].as_array().unwrap();
     let sum: u64 = entries.iter().map(|e| e["hitcount"].as_u64().unwrap()).sum();
-    assert_eq!(sum, hist["tables"][0]["hits"].as_u64().unwrap(), "a paused table is read at rest");
+    let hits = hist["tables"][0]["hits"].as_u64().unwrap();
+    // The other CPU may stand between the table's count and the entry's when the table is paused (`__tracing_map_insert`,
+    // `hist_trigger_elt_update`), and a guest's CPU stands still for long.
+    assert!(sum == hits || sum + 1 == hits, "a paused table is read at rest: {sum} of {hits}");
     // The guest's shell may run its applets without an exec.
     assert!(entries.iter().any(|e| e["keys"]["next_comm"] == "ls" || e["keys"]["next_comm"] == "sh"), "{hist}");
     assert!(guest.text("bucket.out").starts_with("ret_low,ret_high,hitcount\r\n"));

@@ -172,6 +172,10 @@ if [ -e $T/set_ftrace_filter ]; then
   rtrace record -e sched:sched_switch -l do_sys_openat2:stacktrace:2 -o two.dat -- sh -c 'for i in 1 2 3; do cat /proc/uptime > /dev/null; done' 2> said
   [ "$(rtrace report two.dat | grep -c kernel_stack)" = 2 ] || fail "two stacks: $(cat said; rtrace report two.dat)"
 fi
+if grep -qw function $T/available_tracers; then
+  rtrace trigger add ftrace:function stacktrace 2> refused; [ $? = 5 ] && grep -q 'ftrace:function has no triggers' refused && grep -q -- --function refused || fail "trigger of ftrace:function: $(cat refused)"
+  rtrace hist ftrace:function --key ip --duration 1ms 2> refused; [ $? = 5 ] && grep -q 'has no triggers' refused || fail "hist of ftrace:function: $(cat refused)"
+fi
 rtrace filter set ftrace:print 'ip == 1' 2> refused; [ $? = 5 ] && grep -q 'no filters' refused || fail "filter of ftrace:print: $(cat refused)"
 
 probe uprobes:malloc uprobe libc:malloc 'size=%di:u64'

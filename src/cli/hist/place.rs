@@ -2,7 +2,7 @@
 
 use crate::cli::args::{WriteArgs, called};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::language::select;
+use crate::cli::language::{require_triggers, select};
 use rtrace::hist::spec::{Do, Echo, HistSpec, Neighbour};
 use rtrace::record::TargetBuffer;
 use rtrace::syntax::Diagnostic;
@@ -134,7 +134,8 @@ pub(crate) fn event(instance: &Instance, text: &str) -> Result<EventName, Failur
         let error = anyhow::anyhow!("failed to choose an event: `{text}` means {} events", events.len());
         return Err(Failure::new(Exit::Usage, error).hint(format!("name one: {}...", names.join(", "))));
     }
-    events.pop().ok_or_else(|| anyhow::anyhow!("no event `{text}`").into())
+    let event = events.pop().ok_or_else(|| anyhow::anyhow!("no event `{text}`"))?;
+    require_triggers(instance, &event).map(|()| event)
 }
 
 /// The hist triggers of an event, as the kernel shows them.

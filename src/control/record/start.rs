@@ -59,7 +59,11 @@ pub fn start(
     machine.set(&mut journal)?;
     let mut lists = TaskLists::of(tasks, command);
     if lists.need_news() {
-        warnings.push("threads that come later are not traced; -c traces them, and child processes".to_owned());
+        let later = match lists.only_leave_out() {
+            true => "threads that come later are not left out, nor are child processes",
+            false => "threads that come later are not traced; -c traces them, and child processes",
+        };
+        warnings.push(later.to_owned());
     }
     let mut cleared = Vec::new();
     let mut started: Vec<(Instance, Armed)> = Vec::new();

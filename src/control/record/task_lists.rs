@@ -95,6 +95,11 @@ impl TaskLists {
         !(self.children || self.only.processes.is_empty() && self.left_out.processes.is_empty())
     }
 
+    /// True if processes are left out and none is asked for.
+    pub(super) fn only_leave_out(&self) -> bool {
+        self.only.processes.is_empty()
+    }
+
     /// Listens for threads that come later, where nothing else lists them.
     ///
     /// # Errors

@@ -88,7 +88,10 @@ pub enum Error {
         kernel: Option<Box<LogEntry>>,
     },
     /// The size of a ring buffer that lies in memory which was reserved at boot: nobody can change it.
-    #[error("failed to set {}: the ring buffer lies in memory that was reserved at boot, and keeps its size", subject(file))]
+    #[error(
+        "failed to set {}: the ring buffer lies in memory that was reserved at boot, and keeps its size",
+        subject(file)
+    )]
     FixedBuffer {
         /// Path below the tracing directory.
         file: String,
