@@ -7,8 +7,10 @@ use std::path::Path;
 on_kernels!(long recorded_reported_and_put_back: V6_1, AllTracers; suites V6_12 => |kernel| {
     // busybox has none, and wakeup* see tasks of a higher priority only.
     let chrt = Path::new("/usr/bin/chrt");
-    let files = if chrt.exists() { &[chrt][..] } else { &[] };
-    let Some(guest) = Guest::run(kernel, include_str!("tracers.sh"), files) else { return };
+    let helper = crate::load::program("helper");
+    let helper = helper.iter().map(|helper| helper.path.as_path());
+    let files: Vec<&Path> = chrt.exists().then_some(chrt).into_iter().chain(helper).collect();
+    let Some(guest) = Guest::run(kernel, include_str!("tracers.sh"), &files) else { return };
     let lines = left_by_guests::all_read_the_same(&guest.file(""));
     let mut wanted = vec!["function", "expression", "index", "funcstack", "graph", "graphall", "blk", "options"];
     wanted.extend(["instances", "offset", "version6", "user", "poll", "procmap", "percpu", "zlib", "daemon", "profile"]);

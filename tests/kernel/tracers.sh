@@ -232,6 +232,15 @@ if has hwlat && has timerlat; then
     done
     of_tracers | diff tracers.before - > tracers.diff || fail "timerlat changes: $(cat tracers.diff)"
   fi
+  # On a terminal a table takes the place of the one before, and Ctrl-C ends it with the whole.
+  if [ -e /case/helper ]; then
+    mkdir -p /dev/pts; mount -t devpts devpts /dev/pts
+    for tool in 'timerlat --period 10ms' 'osnoise --period 300ms --runtime 200ms'; do
+      /case/helper pty 3 rtrace $tool --interval 300ms > live.terminal || fail "$tool on a terminal: $(cat live.terminal)"
+      [ $(tr '\033' '^' < live.terminal | grep -c '\^\[H') -ge 3 ] && grep -q '^Window: ' live.terminal || fail "$tool has no live table: $(cat live.terminal)"
+    done
+    of_tracers | diff tracers.before - > tracers.diff || fail "live tables change: $(cat tracers.diff)"
+  fi
   for wrong in '--hwlat-width 2s' '--timerlat-period 50us' '--osnoise-cpus 77' '--osnoise-option NONE' '--osnoise-runtime 2s'; do
     rtrace set $wrong 2> wrong.err; [ $? = 2 ] && grep -q 'invalid value for' wrong.err || fail "$wrong: $(cat wrong.err)"
   done
