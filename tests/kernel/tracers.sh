@@ -237,7 +237,7 @@ if has hwlat && has timerlat; then
     mkdir -p /dev/pts; mount -t devpts devpts /dev/pts
     for tool in 'timerlat --period 10ms' 'osnoise --period 300ms --runtime 200ms'; do
       /case/helper pty 3 rtrace $tool --interval 300ms > live.terminal || fail "$tool on a terminal: $(cat live.terminal)"
-      [ $(tr '\033' '^' < live.terminal | grep -c '\^\[H') -ge 3 ] && grep -q '^Window: ' live.terminal || fail "$tool has no live table: $(cat live.terminal)"
+      [ $(tr '\033' '^' < live.terminal | grep -c '\^\[H') -ge 3 ] && grep -q 'Window: ' live.terminal || fail "$tool has no live table: $(cat live.terminal)"
     done
     of_tracers | diff tracers.before - > tracers.diff || fail "live tables change: $(cat tracers.diff)"
   fi
