@@ -12,7 +12,8 @@ import sys
 import account_events as account
 from account_events import ARGUMENTS, FILE, distribution, rtrace, same
 
-STEPS = {"block_rq_insert": "insert", "block_rq_issue": "issue", "block_rq_requeue": "requeue", "block_rq_complete": "complete"}
+STEPS = {"block_rq_insert": "insert", "block_rq_issue": "issue", "block_rq_requeue": "requeue", "block_rq_complete": "complete",
+         "block_bio_frontmerge": "front", "block_rq_merge": "merge"}
 
 
 def is_used(system, name):
@@ -28,19 +29,25 @@ def operation(letters):
     return {"R": "read", "W": "write", "D": "discard", "F": "flush"}.get(rest[:1], "other")
 
 
+def waits(request):
+    return not request.stays or request.stays[-1][1] is not None
+
+
 class Request:
     def __init__(self, op, sector, sectors):
         self.op, self.sector, self.sectors, self.left = op, sector, sectors, sectors
         self.inserted = self.issued = self.end = self.cpu = None
         self.error = 0
+        self.ended = None  # of them those with an end that was seen, if not all
         self.stays = []  # intervals at the device, the last one without an end while it goes on
 
     def begin(self):
         return self.issued if self.inserted is None else self.inserted
 
-    def leave(self, at):
+    def leave(self, at, seen=True):
         if self.stays and self.stays[-1][1] is None:
             self.stays[-1][1] = at
+            self.ended = self.ended if seen else self.stays[:-1]
 
 
 def follow(events):
@@ -52,7 +59,7 @@ def follow(events):
             for way in ways.values():
                 counts["censored"] += len(way)
                 for request in way.values():
-                    request.leave(seen)
+                    request.leave(seen, False)
                 way.clear()
         if name is None:
             continue
@@ -61,6 +68,15 @@ def follow(events):
         sector, sectors, op = whole(fields["sector"]), whole(fields["nr_sector"]), operation(fields["rwbs"])
         way = ways.setdefault(device, {})
         request = way.get(sector)
+        if step in ("front", "merge"):
+            behind = way.get(sector + sectors)
+            if step == "merge" and request is not None and waits(request):
+                del way[sector]
+            elif step == "front" and request is None and behind is not None and waits(behind) and behind.op == op:
+                del way[sector + sectors]
+                behind.sector, behind.sectors, behind.left = sector, behind.sectors + sectors, behind.sectors + sectors
+                way[sector] = behind
+            continue
         if request is not None or step != "requeue":
             first.setdefault(device, at)
         if step == "insert":
@@ -68,14 +84,14 @@ def follow(events):
                 continue
             if request is not None:
                 counts["unfinished"] += 1
-                request.leave(at)
+                request.leave(at, False)
             way[sector] = Request(op, sector, sectors)
             way[sector].inserted = at
         elif step == "issue":
             if request is None or request.issued is not None or request.op != op:
                 if request is not None:
                     counts["unfinished"] += 1
-                    request.leave(at)
+                    request.leave(at, False)
                 way[sector] = request = Request(op, sector, sectors)
             request.issued, request.sectors, request.left = at, sectors, sectors
             request.stays.append([at, None])
@@ -114,6 +130,17 @@ def depths(stays, begin, end):
     return {depth: time for depth, time in times.items() if time}
 
 
+def numbers(times):
+    total = sum(times.values())
+    mean = sum(depth * time for depth, time in times.items()) / total if total else 0
+    return {"busy": total - times.get(0, 0), "mean": round(mean, 6), "max": max(times, default=0)}
+
+
+def between(value):
+    least, most = (value["least"], value["most"]) if isinstance(value, dict) else (value, value)
+    return tuple(round(one, 6) if isinstance(one, float) else one for one in (least, most))
+
+
 def check(name, events, theirs):
     done, every, first, counts = follow(events)
     used = [event[0] for event in events if event[5]]
@@ -137,12 +164,21 @@ def check(name, events, theirs):
         same(f"{what} longest", right, one["longest"])
     ours = {}
     for device, since in first.items():
-        stays = {id(request): request.stays for on, request in every if on == device}
-        ours[f"{device >> 20},{device & 0xfffff}"] = depths([stay for some in stays.values() for stay in some], since, used[-1])
+        requests = {id(request): request for on, request in every if on == device}.values()
+        stays = [stay for request in requests for stay in request.stays]
+        ended = [stay for request in requests for stay in (request.stays if request.ended is None else request.ended)]
+        ended = [stay for stay in ended if stay[1] is not None]
+        ours[f"{device >> 20},{device & 0xfffff}"] = [depths(some, since, used[-1]) for some in (ended, stays)]
     same(f"{name} devices", sorted(ours), sorted(one["device"] for one in theirs["devices"]))
     for one in theirs["devices"]:
-        times = {depth: time for depth, time in enumerate(one["depth"]["time"]) if time}
-        same(f"{name} {one['device']} depth", ours.get(one["device"]), times)
+        ended, stays = ours.get(one["device"], ({}, {}))
+        what, depth = f"{name} {one['device']}", one["depth"]
+        if ended == stays:
+            times = {depth: time for depth, time in enumerate(depth["time"] or []) if time}
+            same(f"{what} depth", stays, times)
+        least, most = numbers(ended), numbers(stays)
+        for number, value in {"busy": one["busy"], "mean": depth["mean"], "max": depth["max"]}.items():
+            same(f"{what} {number}", (least[number], most[number]), between(value))
     return len(done)
 
 

@@ -64,7 +64,8 @@ pub use hist::{
 pub use in_order::{InOrder, Ordered};
 pub use interface::Analysis;
 pub use io::{
-    BlockDevice, DeviceIo, IO_NEEDS, Io, IoCounts, IoOperation, IoReport, IoRequests, LongestRequest, OngoingRequest,
+    BlockDevice, DepthTimes, DeviceIo, IO_NEEDS, Io, IoCounts, IoOperation, IoReport, IoRequests, LongestRequest,
+    OngoingRequest,
 };
 pub use irq::{CpuIrqs, HandlerKind, HandlerSpan, IRQ_NEEDS, IrqCounts, IrqReport, IrqSource, Irqs, LongestIrq};
 pub use locks::{LOCK_NEEDS, LockCounts, LockKind, LockReport, LockWaits, Locks, LongestLockWait, OngoingLockWait};

@@ -20,7 +20,16 @@ const PURPOSES: [(&str, &[&str]); 12] = [
             "sched:sched_process_exit",
         ],
     ),
-    ("io", &["block:block_rq_insert", "block:block_rq_issue", "block:block_rq_requeue", "block:block_rq_complete"]),
+    (
+        "io",
+        &[
+            "block:block_rq_insert",
+            "block:block_rq_issue",
+            "block:block_rq_requeue",
+            "block:block_rq_complete",
+            "block:block_bio_frontmerge",
+        ],
+    ),
     (
         "irq",
         &[

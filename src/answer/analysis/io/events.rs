@@ -68,6 +68,10 @@ pub(super) enum RequestStep {
     Issue,
     Requeue,
     Complete,
+    /// Sectors were put before those of the request that begins where they end.
+    MergeInFront,
+    /// The request became a part of another.
+    Merge,
 }
 
 /// The event of a record.
@@ -102,6 +106,8 @@ impl RequestKind {
             ("block", "block_rq_issue") => RequestStep::Issue,
             ("block", "block_rq_requeue") => RequestStep::Requeue,
             ("block", "block_rq_complete") => RequestStep::Complete,
+            ("block", "block_bio_frontmerge") => RequestStep::MergeInFront,
+            ("block", "block_rq_merge") => RequestStep::Merge,
             _ => return None,
         };
         let number = |field| RecordNumber::of(format, field);

@@ -1,5 +1,6 @@
 //! Following requests from insertion to completion.
 
+use super::depth::{AtDevice, QueueDepth};
 use super::events::{BlockDevice, IoOperation, RequestEvent, RequestEvents, RequestStep};
 use super::report::{DeviceIo, IoCounts, IoReport, IoRequests, LongestRequest, OngoingRequest};
 use crate::answer::analysis::map::Map;
@@ -32,7 +33,8 @@ pub struct Io {
 struct OpenRequest {
     operation: IoOperation,
     inserted: Option<u64>,
-    issued: Option<u64>,
+    /// Since its issue.
+    at_device: Option<AtDevice>,
     /// First sector of the request.
     sector: u64,
     sectors: u64,
@@ -40,26 +42,6 @@ struct OpenRequest {
     left: u64,
     /// The task that inserted or issued it first.
     task: Pid,
-}
-
-/// Number of requests at a device, over time.
-#[derive(Clone, Debug)]
-struct QueueDepth {
-    now: usize,
-    since: u64,
-    times: Vec<u64>,
-}
-
-impl QueueDepth {
-    fn change(&mut self, now: usize, at: u64) {
-        if self.times.len() <= self.now {
-            self.times.resize(self.now + 1, 0);
-        }
-        if let Some(time) = self.times.get_mut(self.now) {
-            *time = time.saturating_add(at.saturating_sub(self.since));
-        }
-        (self.now, self.since) = (now, at);
-    }
 }
 
 /// Bytes of a sector, whatever the device's blocks are (include/linux/blk_types.h).
@@ -103,60 +85,98 @@ impl Io {
         let at = self.window.map_or(0, |window| window.1);
         self.counts.losses += 1;
         self.counts.censored += self.open.len() as u64;
-        self.open.clear();
-        self.devices.values_mut().for_each(|depth| depth.change(0, at));
+        self.give_up_all(at);
     }
 
-    /// A request is at the device (1) or no longer (-1).
-    fn deeper(&mut self, device: BlockDevice, by: isize, at: u64) {
-        let depth = self.devices.entry(device).or_insert(QueueDepth { now: 0, since: at, times: Vec::new() });
-        depth.change(depth.now.saturating_add_signed(by), at);
+    fn depth(&mut self, device: BlockDevice, at: u64) -> &mut QueueDepth {
+        self.devices.entry(device).or_insert_with(|| QueueDepth::new(at))
     }
 
-    /// Takes a request away, from the device too if it is there.
+    /// Nothing more is heard of any request.
+    fn give_up_all(&mut self, at: u64) {
+        for ((device, _), open) in std::mem::take(&mut self.open) {
+            if let Some(there) = open.at_device {
+                self.depth(device, at).give_up(there, at);
+            }
+        }
+    }
+
+    /// Takes a request away that leaves the device, if it is there.
     fn take(&mut self, key: (BlockDevice, u64), at: u64) -> Option<OpenRequest> {
         let open = self.open.remove(&key)?;
-        self.deeper(key.0, if open.issued.is_some() { -1 } else { 0 }, at);
+        if let Some(there) = open.at_device {
+            self.depth(key.0, at).leave(there, at);
+        }
         Some(open)
+    }
+
+    /// Takes a request away whose place another one takes.
+    fn replace(&mut self, key: (BlockDevice, u64), at: u64) {
+        let Some(open) = self.open.remove(&key) else { return };
+        self.counts.unfinished += 1;
+        if let Some(there) = open.at_device {
+            self.depth(key.0, at).give_up(there, at);
+        }
     }
 
     fn insert(&mut self, event: &RequestEvent, at: u64) {
         let key = (event.device, event.sector);
         // One that was given back is inserted again.
         if let Some(open) = self.open.get(&key)
-            && open.issued.is_none()
+            && open.at_device.is_none()
             && open.operation == event.operation
             && open.inserted.is_some()
         {
             return;
         }
-        self.counts.unfinished += u64::from(self.take(key, at).is_some());
-        self.deeper(event.device, 0, at);
+        self.replace(key, at);
+        self.depth(event.device, at);
         self.open.insert(key, OpenRequest::of(event, Some(at)));
     }
 
     fn issue(&mut self, event: &RequestEvent, at: u64) {
         let key = (event.device, event.sector);
-        let open = match self.take(key, at) {
+        let waiting = self.open.get(&key).copied();
+        let open = match waiting.filter(|open| open.at_device.is_none() && open.operation == event.operation) {
             // Merging makes a request that waits longer.
-            Some(open) if open.issued.is_none() && open.operation == event.operation => {
-                OpenRequest { sectors: event.sectors, left: event.sectors, ..open }
-            }
-            open => {
-                self.counts.unfinished += u64::from(open.is_some());
+            Some(open) => OpenRequest { sectors: event.sectors, left: event.sectors, ..open },
+            None => {
+                self.replace(key, at);
                 OpenRequest::of(event, None)
             }
         };
-        self.open.insert(key, OpenRequest { issued: Some(at), ..open });
-        self.deeper(event.device, 1, at);
+        let at_device = Some(self.depth(event.device, at).issue(at));
+        self.open.insert(key, OpenRequest { at_device, ..open });
+    }
+
+    /// A request that waits for its issue begins earlier, with what was merged into it.
+    fn merge_in_front(&mut self, event: &RequestEvent) {
+        let (device, sector) = (event.device, event.sector);
+        let behind = (device, sector.wrapping_add(event.sectors));
+        let waits = |open: &OpenRequest| open.at_device.is_none() && open.operation == event.operation;
+        if self.open.contains_key(&(device, sector)) || !self.open.get(&behind).is_some_and(waits) {
+            return;
+        }
+        if let Some(open) = self.open.remove(&behind) {
+            let sectors = open.sectors.saturating_add(event.sectors);
+            self.open.insert((device, sector), OpenRequest { sector, sectors, left: sectors, ..open });
+        }
+    }
+
+    /// A request that waits for its issue becomes a part of another.
+    fn merge(&mut self, event: &RequestEvent) {
+        let key = (event.device, event.sector);
+        if self.open.get(&key).is_some_and(|open| open.at_device.is_none()) {
+            self.open.remove(&key);
+        }
     }
 
     fn requeue(&mut self, event: &RequestEvent, at: u64) {
         let key = (event.device, event.sector);
         if let Some(open) = self.take(key, at) {
             self.counts.requeued += 1;
-            let inserted = open.inserted.or(open.issued);
-            self.open.insert(key, OpenRequest { inserted, issued: None, ..open });
+            let inserted = open.inserted.or(open.at_device.map(|there| there.since));
+            self.open.insert(key, OpenRequest { inserted, at_device: None, ..open });
         }
     }
 
@@ -174,8 +194,8 @@ impl Io {
             self.open.insert(next, open);
             return;
         }
-        let Some((open, issued)) = self.take(key, at).and_then(|open| Some((open, open.issued?))) else {
-            self.deeper(event.device, 0, at);
+        let Some((open, issued)) = self.take(key, at).and_then(|open| Some((open, open.at_device?.since))) else {
+            self.depth(event.device, at);
             self.counts.without_issue += 1;
             return;
         };
@@ -223,7 +243,7 @@ impl OpenRequest {
         OpenRequest {
             operation: event.operation,
             inserted,
-            issued: None,
+            at_device: None,
             sector,
             sectors,
             left: sectors,
@@ -257,6 +277,8 @@ impl InOrder for Io {
             RequestStep::Issue => self.issue(&event, at),
             RequestStep::Requeue => self.requeue(&event, at),
             RequestStep::Complete => self.complete(&event, at, cpu),
+            RequestStep::MergeInFront => self.merge_in_front(&event),
+            RequestStep::Merge => self.merge(&event),
         }
     }
 
@@ -266,14 +288,17 @@ impl InOrder for Io {
         let end = self.window.map_or(0, |window| window.1);
         // One that was not issued may have been merged into another.
         let at_device = |((device, _), open): (&(BlockDevice, u64), &OpenRequest)| {
-            let at = open.inserted.unwrap_or(open.issued?);
-            open.issued.filter(|_| self.tasks.contains(open.task))?;
+            let at = open.inserted.unwrap_or(open.at_device?.since);
+            open.at_device.filter(|_| self.tasks.contains(open.task))?;
             Some(OngoingRequest { device: *device, operation: open.operation, at, time: end.saturating_sub(at) })
         };
         let mut going_on: Vec<OngoingRequest> = self.open.iter().filter_map(at_device).collect();
         going_on.sort_unstable_by_key(|request| (request.at, request.device));
-        self.devices.values_mut().for_each(|depth| depth.change(0, end));
-        let devices = self.devices.into_iter().map(|(device, depth)| DeviceIo { device, depth: depth.times });
+        self.give_up_all(end);
+        let devices = self.devices.into_iter().map(|(device, depth)| {
+            let (ended, all) = depth.until(end);
+            DeviceIo { device, ended, all }
+        });
         IoReport {
             window: self.window,
             devices: devices.collect(),

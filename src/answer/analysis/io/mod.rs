@@ -5,6 +5,7 @@
 //!   `---------------------------- total -------------------------------'
 //! ```
 
+mod depth;
 mod events;
 mod follow;
 mod report;
@@ -13,4 +14,4 @@ mod tests;
 
 pub use events::{BlockDevice, IoOperation};
 pub use follow::Io;
-pub use report::{DeviceIo, IO_NEEDS, IoCounts, IoReport, IoRequests, LongestRequest, OngoingRequest};
+pub use report::{DepthTimes, DeviceIo, IO_NEEDS, IoCounts, IoReport, IoRequests, LongestRequest, OngoingRequest};

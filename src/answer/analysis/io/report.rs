@@ -69,9 +69,15 @@ pub struct IoCounts {
 pub struct DeviceIo {
     /// Number of the device.
     pub device: BlockDevice,
-    /// Time in which 0, 1, 2 … requests were issued and not complete; from the device's first event to the window's end.
-    pub depth: Vec<u64>,
+    /// Requests that were issued and not complete, without those of which the end is missing.
+    pub ended: DepthTimes,
+    /// The same with those, each until the window's end or until another one took its place. Depth lies between the two.
+    pub all: DepthTimes,
 }
+
+/// Numbers of requests at a device, over time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DepthTimes(Vec<u64>);
 
 /// Requests of one operation to one device.
 #[derive(Clone, Debug)]
@@ -109,21 +115,35 @@ pub struct LongestRequest {
     pub cpu: CpuId,
 }
 
-impl DeviceIo {
+impl DepthTimes {
+    pub(super) fn new(times: Vec<u64>) -> Self {
+        DepthTimes(times)
+    }
+
+    /// Time in which 0, 1, 2 … requests were at the device, from its first event to the window's end; in the clock's unit.
+    pub fn times(&self) -> &[u64] {
+        &self.0
+    }
+
+    /// All that time.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
     /// Number of requests at the device, averaged over time.
-    pub fn mean_depth(&self) -> f64 {
-        let time: u64 = self.depth.iter().sum();
-        let sum: f64 = self.depth.iter().enumerate().map(|(depth, time)| depth as f64 * *time as f64).sum();
+    pub fn mean(&self) -> f64 {
+        let time = self.total();
+        let sum: f64 = self.0.iter().enumerate().map(|(depth, time)| depth as f64 * *time as f64).sum();
         if time == 0 { 0.0 } else { sum / time as f64 }
     }
 
     /// Time in which the device had at least one request.
     pub fn busy(&self) -> u64 {
-        self.depth.iter().skip(1).sum()
+        self.0.iter().skip(1).sum()
     }
 
     /// The most requests at a time, however short.
-    pub fn greatest_depth(&self) -> usize {
-        self.depth.iter().rposition(|time| *time > 0).unwrap_or(0)
+    pub fn greatest(&self) -> usize {
+        self.0.iter().rposition(|time| *time > 0).unwrap_or(0)
     }
 }

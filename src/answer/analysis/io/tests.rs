@@ -10,6 +10,8 @@ const INSERT: u16 = 1;
 const ISSUE: u16 = 2;
 const REQUEUE: u16 = 3;
 const COMPLETE: u16 = 4;
+const FRONT: u16 = 5;
+const MERGE: u16 = 6;
 
 const DISK: i64 = 8 << 20;
 
@@ -24,6 +26,8 @@ fn formats() -> Vec<EventFormat> {
         one("block_rq_issue", ISSUE),
         one("block_rq_requeue", REQUEUE),
         one("block_rq_complete", COMPLETE),
+        one("block_bio_frontmerge", FRONT),
+        one("block_rq_merge", MERGE),
     ]
 }
 
@@ -66,8 +70,8 @@ fn a_request_waits_and_is_served() {
     assert_eq!((flush.operation, flush.total.total(), flush.bytes), (IoOperation::Flush, 5, 0));
     let [device] = &report.devices[..] else { panic!("{:?}", report.devices) };
     // 100 to 110 and 160 to 170 none; 110 to 120, 150 to 160 and 170 to 175 one; 120 to 150 two.
-    assert_eq!((device.device, device.depth.as_slice()), (BlockDevice(DISK as u32), [20, 25, 30].as_slice()));
-    assert_eq!((device.busy(), device.greatest_depth()), (55, 2));
+    assert_eq!((device.device, device.all.times()), (BlockDevice(DISK as u32), [20, 25, 30].as_slice()));
+    assert_eq!((device.all.busy(), device.all.greatest(), &device.ended), (55, 2, &device.all));
 }
 
 #[test]
@@ -85,7 +89,7 @@ fn a_request_that_is_given_back_waits_again() {
     let [read] = &report.requests[..] else { panic!("{:?}", report.requests) };
     assert_eq!((read.total.total(), read.queued.total(), read.device_time.total()), (35, 20, 15));
     assert_eq!((report.counts.requeued, report.counts.unfinished), (1, 0));
-    assert_eq!(report.devices[0].depth, [10, 25]);
+    assert_eq!(report.devices[0].all.times(), [10, 25]);
 }
 
 #[test]
@@ -104,4 +108,45 @@ fn nothing_spans_lost_events_and_what_does_not_fit_is_counted() {
     assert!(report.requests.is_empty(), "{:?}", report.requests);
     let counts = report.counts;
     assert_eq!((counts.losses, counts.censored, counts.without_issue, counts.unfinished), (1, 1, 3, 1));
+}
+
+#[test]
+fn a_completion_that_is_missing_leaves_depth_between_two_bounds() {
+    let report = follow(
+        &[
+            (10, ISSUE, 64, 8, "R"), // never complete
+            (20, ISSUE, 800, 8, "R"),
+            (30, COMPLETE, 800, 8, "R"),
+            (40, ISSUE, 800, 8, "R"),
+            (60, COMPLETE, 800, 8, "R"),
+            (70, ISSUE, 64, 8, "R"), // another at its place
+            (75, COMPLETE, 64, 8, "R"),
+            (110, INSERT, 7, 8, "W"),
+        ],
+        None,
+    );
+    let device = &report.devices[0];
+    assert_eq!((device.ended.busy(), device.ended.greatest(), device.ended.total()), (35, 1, 100));
+    assert_eq!((device.all.busy(), device.all.greatest(), device.all.total()), (65, 2, 100));
+    assert_eq!(report.counts.unfinished, 2);
+}
+
+#[test]
+fn a_request_that_grows_at_its_front_waits_since_its_insertion() {
+    let report = follow(
+        &[
+            (10, INSERT, 64, 8, "W"),
+            (20, FRONT, 56, 8, "W"),
+            (25, FRONT, 48, 8, "W"),
+            (30, INSERT, 72, 8, "W"),
+            (35, MERGE, 72, 8, "W"), // into the first
+            (40, ISSUE, 48, 32, "W"),
+            (70, COMPLETE, 48, 32, "W"),
+        ],
+        None,
+    );
+    let [write] = &report.requests[..] else { panic!("{:?}", report.requests) };
+    assert_eq!((write.queued.total(), write.total.total(), write.bytes), (30, 60, 32 * 512));
+    assert_eq!(write.longest.unwrap().sector, 48);
+    assert_eq!(report.counts.unfinished, 0);
 }

@@ -16,7 +16,9 @@ pub(super) fn notes(report: &IoReport) -> Vec<String> {
         notes.push(format!("events were lost at {places}: {requests} that went on there are not counted"));
     }
     if counts.unfinished > 0 {
-        notes.push(format!("{} without a completion", many(counts.unfinished, "request")));
+        let at_device = report.devices.iter().any(|device| device.ended != device.all);
+        let depth = if at_device { ": what is at the device lies between that without and with them" } else { "" };
+        notes.push(format!("{} without a completion{depth}", many(counts.unfinished, "request")));
     }
     if counts.without_issue > 0 {
         notes.push(format!("{} without an issue", many(counts.without_issue, "completion")));

@@ -12,7 +12,8 @@ use std::io::Write;
 
 /// Requests to block devices: how long they waited in the queue and were at the device, how many at once
 ///
-/// From block:block_rq_issue and block_rq_complete; as far as they are recorded, block_rq_insert and block_rq_requeue.
+/// From block:block_rq_issue and block_rq_complete; as far as they are recorded, block_rq_insert, block_rq_requeue,
+/// block_rq_merge and block_bio_frontmerge.
 /// `rtrace help analyses` defines each number.
 #[derive(clap::Args, Default)]
 pub(in crate::cli::analyze) struct AnalyzeIoArgs {

@@ -23,11 +23,22 @@ pub(super) fn answer(found: &IoAnswer<'_>, rows: &[&IoRequests]) -> Value {
 }
 
 fn device(device: &DeviceIo) -> Value {
+    let DeviceIo { ended, all, .. } = device;
+    let times = if ended == all { json!(all.times()) } else { Value::Null };
     json!({
         "device": device.device.to_string(),
-        "busy": device.busy(),
-        "depth": {"mean": device.mean_depth(), "max": device.greatest_depth(), "time": device.depth},
+        "busy": between(json!(ended.busy()), json!(all.busy())),
+        "depth": {
+            "mean": between(json!(ended.mean()), json!(all.mean())),
+            "max": between(json!(ended.greatest()), json!(all.greatest())),
+            "time": times,
+        },
     })
+}
+
+/// A number, or the least and the most that it can be.
+fn between(least: Value, most: Value) -> Value {
+    if least == most { most } else { json!({"least": least, "most": most}) }
 }
 
 fn requests(of: &IoRequests) -> Value {

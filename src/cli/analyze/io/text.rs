@@ -6,7 +6,7 @@ use crate::cli::analyze::table::TextTable;
 use crate::cli::analyze::words::{not_shown, percent};
 use crate::cli::analyze::{distribution, errno};
 use crate::cli::exit::Failure;
-use rtrace::analysis::{Durations, IoRequests, RowSubject};
+use rtrace::analysis::{DepthTimes, DeviceIo, Durations, IoRequests, RowSubject};
 use rtrace::units::ByteSize;
 use std::io::Write;
 
@@ -19,9 +19,9 @@ pub(super) fn write(found: &IoAnswer<'_>, top: usize, out: &mut dyn Write) -> Re
     for device in &report.devices {
         table.row([
             device.device.to_string(),
-            percent(device.busy(), device.depth.iter().sum()),
-            format!("{:.3}", device.mean_depth()),
-            device.greatest_depth().to_string(),
+            between(device, |depth| percent(depth.busy(), depth.total())),
+            between(device, |depth| format!("{:.3}", depth.mean())),
+            between(device, |depth| depth.greatest().to_string()),
         ]);
     }
     table.write(out)?;
@@ -75,6 +75,12 @@ pub(super) fn write(found: &IoAnswer<'_>, top: usize, out: &mut dyn Write) -> Re
         table.write(out)?;
     }
     Ok(())
+}
+
+/// A number of the requests at a device, or `LEAST to MOST`.
+fn between(device: &DeviceIo, number: impl Fn(&DepthTimes) -> String) -> String {
+    let (least, most) = (number(&device.ended), number(&device.all));
+    if least == most { most } else { format!("{least} to {most}") }
 }
 
 /// A part of the way of requests.
