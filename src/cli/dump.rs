@@ -3,6 +3,7 @@
 mod layout;
 mod validate;
 
+use super::coverage;
 use super::damage::DamageReport;
 use super::exit::{Exit, Failure};
 use super::given::{Given, Moot, refuse};
@@ -15,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// Inspect or validate a trace.dat file
 ///
-/// Prints what trace-cmd dump prints. Without an option: version, byte order, compression, buffers and how much of each part
+/// Prints what trace-cmd dump prints and, of recordings that say so, what they hold of what happened. Without an option: version, byte order, compression, buffers and how much of each part
 /// there is. With --validate every byte is read; each defect is named with its place, and the exit code is 4 if there is one.
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -190,7 +191,11 @@ fn write(
     } else {
         check_sizes(trace, &mut |found| damage.note(path, found));
         let _ = trace.btf.get(); // of no size that is printed, but damage in it is
-        let unread = layout::print(&args.parts.or_summary(args.all), path, trace, out)?;
+        let parts = args.parts.or_summary(args.all);
+        let unread = layout::print(&parts, path, trace, out)?;
+        if parts.summary && coverage::is_stored(trace) {
+            write!(out, "{}", coverage::text(trace, false))?;
+        }
         unread.iter().for_each(|error| damage.note(path, error));
         [&trace.kallsyms, &trace.btf].iter().filter_map(|lazy| lazy.error()).for_each(|error| damage.note(path, error));
     }
@@ -234,5 +239,6 @@ fn to_json(trace: &Trace, damaged: &[String]) -> Value {
         "options": trace.options.iter().map(option).collect::<Vec<_>>(),
         "buffers": trace.buffers.iter().map(buffer).collect::<Vec<_>>(),
         "damage": damaged,
+        "coverage": coverage::json(trace, false),
     })
 }

@@ -13,6 +13,7 @@ mod command;
 mod command_words;
 mod completions;
 mod convert;
+mod coverage;
 mod damage;
 mod deferred;
 mod diff;

@@ -9,8 +9,8 @@ use super::query::{QueryInput, SelectArgs, Selected};
 use super::trace_file::{OutputFile, Overwrite, mode_like, threads};
 use anyhow::{Context, anyhow};
 use plan::{SplitStep, plan};
-use rtrace::internal::trace_dat::Trace;
 use rtrace::internal::trace_dat::write::{CopiedPart, Edit, NewFile, PartWriter, StreamIndex, Version, split_edited};
+use rtrace::internal::trace_dat::{Coverage, Trace};
 use rtrace::recording::Query;
 use rtrace::units::{CpuId, counted, grouped, parse_duration};
 use serde_json::json;
@@ -172,13 +172,18 @@ fn cut(
     let (input, trace) = (inputs[0].path.as_path(), &inputs[0].trace);
     let selection = args.select.selection();
     let is_everything = selection.is_everything();
-    let query = Query::of([&inputs[0].recording]).select(selection);
+    let query = Query::of([&inputs[0].recording]).select(selection.clone());
     let mut selected = if is_everything { None } else { Some(Selected::of(&query, inputs)?) };
     let buffers = buffers(args, trace)?;
     let streams = streams(args, trace, &buffers);
     if streams.is_empty() {
         return Err(Failure::new(Exit::Failed, anyhow!("{} holds nothing of what is asked for", input.display())));
     }
+    let on = |cpu: CpuId| args.cpu.is_none_or(|wanted| CpuId(wanted) == cpu);
+    let of_copy = |(index, _): &(usize, String)| selection.coverage_of_copy(trace, &trace.buffers[*index], on);
+    let is_other =
+        !is_everything || args.cpu.is_some() || buffers.iter().any(|(at, name)| trace.buffers[*at].name != *name);
+    let coverages: Vec<Coverage> = if is_other { buffers.iter().map(of_copy).collect() } else { Vec::new() };
     let mut slices = plan(trace, &streams, step, window, &mut |found| damage.note(input, &found))?;
     if !args.repeat {
         slices.truncate(1);
@@ -211,7 +216,7 @@ fn cut(
         for slice in batch {
             number += 1;
             let (made_file, file) = OutputFile::new(&path_of(number), mode, args.overwrite)?;
-            parts.push(part(made_file.path(), file, trace, &buffers, slice.clone())?);
+            parts.push(part(made_file.path(), file, trace, (&buffers, &coverages), slice.clone())?);
             made.push(made_file);
         }
         let edit = selected.as_mut().map(|selected| selected as &mut dyn Edit);
@@ -253,7 +258,7 @@ fn part(
     path: &Path,
     file: File,
     trace: &Trace,
-    buffers: &[(usize, String)],
+    (buffers, coverages): (&[(usize, String)], &[Coverage]),
     slice: CopiedPart,
 ) -> Result<PartWriter, Failure> {
     let version = match trace.prefix.version {
@@ -261,8 +266,8 @@ fn part(
         _ => Version::V7(trace.prefix.codec),
     };
     let names: Vec<&str> = buffers.iter().map(|(_, name)| name.as_str()).collect();
-    let file =
-        NewFile::create(file, trace, version, &names).with_context(|| format!("failed to write {}", path.display()))?;
+    let file = NewFile::create_covering(file, trace, version, &names, coverages);
+    let file = file.with_context(|| format!("failed to write {}", path.display()))?;
     Ok(PartWriter::new(slice, file))
 }
 

@@ -25,6 +25,7 @@ mod analyze;
 mod attach;
 mod check;
 mod completions;
+mod contracts;
 mod convert;
 mod ctf;
 mod damaged;

@@ -218,13 +218,14 @@ fn two_recordings_at_once_agree_as_far_as_both_know() {
         }
         words
     };
-    let limits: [(&[&str], &str, &str); 9] = [
+    let limits: [(&[&str], &str, &str); 10] = [
         (&[], "", ""),
         (&["-M", "1"], "", ""),
         (&["-F", "-c"], "", ""),
         (&[], "sched:sched_switch", "next_prio < 50"),
         (&["-F"], "", ""),
         (&["--not-pid", "1"], "", ""),
+        (&["-P", "1"], "", ""),
         (&["-b", "64"], "", ""),
         (&["-B", "rtrace-test-part"], "", ""),
         (&[], "irq", "common_pid != 0"),
@@ -290,6 +291,28 @@ fn two_recordings_at_once_agree_as_far_as_both_know() {
             let ((least, most), (from, to)) = (bounds(all), bounds(some));
             let agree = from <= most + slack(most) && to + slack(to) >= least;
             assert!(agree, "{limit:?} {filter}: {part:#}\nof the whole: {all:#}");
+        }
+        // What tasks ran for is the same, at least so much, or unknown.
+        let analyzed = |file: &str| -> serde_json::Value {
+            let line = ["analyze", "sched", file, "--json", "--since", &since, "--until", &until];
+            serde_json::from_str(&env.rtrace(&line).stdout()).unwrap_or_default()
+        };
+        let (all, some) = (analyzed("whole.dat"), analyzed("part.dat"));
+        let (all, some) = (&all["buffers"][0], &some["buffers"][0]);
+        let is_least = some["at_least"].as_array().is_some_and(|names| names.contains(&"tasks.run".into()));
+        for task in some["tasks"].as_array().into_iter().flatten() {
+            let same = |other: &&serde_json::Value| other["pid"] == task["pid"] && other["life"] == task["life"];
+            let (Some(ran), Some(other)) =
+                (task["run"].as_f64(), all["tasks"].as_array().into_iter().flatten().find(same))
+            else {
+                continue;
+            };
+            let truth = other["run"].as_f64().expect("a time");
+            let slack = truth * 0.05 + 200_000.0;
+            assert!(
+                ran <= truth + slack && (is_least || ran + slack >= truth),
+                "{limit:?} {filter}: {task:#} {other:#}"
+            );
         }
     }
 }

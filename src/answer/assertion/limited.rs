@@ -96,10 +96,8 @@ impl Quantity {
         if self.limits(need, coverage).is_empty() {
             return found;
         }
-        let events = coverage.events.iter().flat_map(|enabled| &enabled.events);
-        let filtered = events
-            .into_iter()
-            .any(|(event, filter)| filter.is_some() && self.reads(need, event) && !self.has_filter_of(event, coverage));
+        let filtered =
+            coverage.filtered().any(|(event, _)| self.reads(need, event) && !self.has_filter_of(event, coverage));
         let filtered = filtered || coverage.leaves_out_interrupts(|event| self.reads(need, event));
         let is_changed = !coverage.changed(|event| self.reads(need, event)).is_empty();
         let (some_tasks, some_cpus) = (coverage.is_of_some_tasks(), coverage.cpus.is_some());

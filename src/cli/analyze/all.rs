@@ -59,7 +59,7 @@ macro_rules! ask {
         };
         for (place, findings) in answers::answers($events, all)? {
             let ($($question,)*) = findings;
-            $($found.extend($question.map(|finding| (place, finding)));)*
+            $($found.extend($question.map(|finding| (place.clone(), finding)));)*
         }
         vec![$($args.answer(&$question, input, answers::found::<$args_of>(input, $found))?),*]
     }};

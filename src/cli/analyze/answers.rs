@@ -1,7 +1,7 @@
 //! The form that all analyses share: arguments, one answer for each buffer, and its JSON, CSV and text.
 
 use super::FileArgs;
-use super::limits::AnswerLimits;
+use super::limits::{AnswerLimits, needed};
 use super::place::AnswerPlace;
 use super::tasks::TaskArgs;
 use super::words::quoted;
@@ -182,11 +182,11 @@ pub(super) fn answers<'e, A: Analysis>(
     analysis: impl Fn(&Coverage) -> A,
 ) -> Result<Vec<(AnswerPlace<'e>, A::Finding)>, Failure> {
     let (sources, input) = (events.query.sources(), &events.inputs[0]);
-    let coverage = |buffer: usize| input.trace.buffers.get(buffer).map(|buffer| input.trace.coverage(buffer));
-    let analyses = sources.iter().map(|source| analysis(&coverage(source.buffer).unwrap_or_default()));
-    let found = events.analyse(Grouped::by_buffer(analyses.collect()))?;
-    let places = sources.iter().map(|source| AnswerPlace::of(input, source));
-    Ok(places.zip(found).collect())
+    let place = |source| AnswerPlace::of(&events.query, input, source);
+    let places = sources.iter().map(place).collect::<Result<Vec<_>, _>>()?;
+    let analyses = places.iter().map(|place| analysis(&place.limits.coverage)).collect();
+    let found = events.analyse(Grouped::by_buffer(analyses))?;
+    Ok(places.into_iter().zip(found).collect())
 }
 
 /// The answers of the buffers that have one.
@@ -196,7 +196,7 @@ pub(super) fn found<'e, Q: Question>(
 ) -> Vec<AnalysisAnswer<'e, QuestionFinding<Q>>> {
     let answers = answers.into_iter().filter(|(_, report)| Q::is_answer(report));
     let answer = |(place, report): (AnswerPlace<'e>, _)| {
-        let limits = AnswerLimits::of(input, place.buffer, Q::NEEDS, Q::lost(&report));
+        let limits = AnswerLimits::of(place.limits.clone(), Q::NEEDS, Q::lost(&report));
         AnalysisAnswer { place, input, report, limits }
     };
     answers.map(answer).collect()
@@ -205,8 +205,7 @@ pub(super) fn found<'e, Q: Question>(
 /// The error that a recording has nothing to answer from.
 pub(super) fn lacking<Q: Question>(input: &QueryInput) -> Failure {
     let error = anyhow!("{} holds no {}", input.path.display(), Q::LACKING);
-    let buffers = input.trace.buffers.iter();
-    let limits = buffers.flat_map(|buffer| AnswerLimits::of(input, &buffer.name, Q::NEEDS, false).sentences());
+    let limits = input.trace.buffers.iter().flat_map(|buffer| input.trace.coverage(buffer).limits(needed(Q::NEEDS)));
     let failure = limits.fold(Failure::new(Exit::Failed, error), Failure::hint);
     failure.hint(format!("`rtrace record --for {}` records what is needed.", Q::PURPOSE))
 }

@@ -1,36 +1,83 @@
 //! Numbers of recordings that hold a part of what happened: what is known of each, in JSON, CSV and tables of text.
 
+use super::unit::ClockUnit;
 use crate::cli::query::QueryInput;
 use rtrace::analysis::{KnownPart, Needs, RowSubject};
 use rtrace::events::{EventName, glob_matches};
-use rtrace::internal::trace_dat::Coverage;
+use rtrace::internal::trace_dat::{Coverage, FileError};
+use rtrace::recording::{BufferSource, PartialCpu, Query};
 use rtrace::units::CpuId;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// The part of what happened that a buffer holds in the window that was asked for.
+#[derive(Debug, Default)]
+pub(in crate::cli) struct BufferLimits {
+    /// As the file says.
+    stored: Coverage,
+    /// As of those CPUs alone of which nothing is missing at unknown places.
+    pub(in crate::cli) coverage: Coverage,
+    partial: Vec<PartialCpu>,
+    /// True if something is damaged, or not there yet.
+    is_open: bool,
+    unit: Option<ClockUnit>,
+}
+
+impl BufferLimits {
+    /// Of a source of `query`, which is about `input`.
+    ///
+    /// # Errors
+    /// [`FileError`] if the ends of the CPUs' data cannot be read.
+    pub(in crate::cli) fn of(query: &Query<'_>, input: &QueryInput, source: &BufferSource) -> Result<Self, FileError> {
+        let (coverage, partial) = query.coverage(source)?;
+        let trace = &input.trace;
+        let is_damage = |found: &FileError| !matches!(found, FileError::Changed(_) | FileError::Unsaved(_));
+        let is_open =
+            trace.spools.is_some() || trace.damage.iter().any(is_damage) || partial.iter().any(PartialCpu::is_told);
+        let stored = trace.coverage(&trace.buffers[source.buffer]);
+        Ok(BufferLimits { stored, coverage, partial, is_open, unit: Some(ClockUnit::of(source.in_ticks)) })
+    }
+
+    /// The limits that matter to whoever reads events that `reads` names, each a sentence.
+    pub(in crate::cli) fn sentences(&self, reads: impl Fn(&EventName) -> bool) -> Vec<String> {
+        let mut limits = self.stored.limits(reads);
+        let late = self.partial.iter().filter_map(|one| match one {
+            PartialCpu::Late(cpu, time) => Some((cpu, *time)),
+            PartialCpu::Unsaved(_) => None,
+        });
+        if let Some((cpu, time)) = late.max_by_key(|(_, time)| *time) {
+            let unit = self.unit.unwrap_or(ClockUnit::Ticks);
+            let (time, unit) = (unit.long(time), unit.long_name());
+            limits.push(format!(
+                "a flight recorder gave up older events of some CPUs: CPU {cpu} begins {time} {unit} after the first one"
+            ));
+        }
+        limits.extend(self.partial.iter().filter_map(|one| match one {
+            PartialCpu::Unsaved(unsaved) => Some(unsaved.to_string()),
+            PartialCpu::Late(..) => None,
+        }));
+        limits
+    }
+}
 
 /// The part of what happened that a buffer holds, and the needs of an answer from it.
 pub(in crate::cli) struct AnswerLimits {
-    coverage: Coverage,
+    of: Rc<BufferLimits>,
     needs: &'static [Needs],
     /// True if events were lost.
     lost: bool,
 }
 
 impl AnswerLimits {
-    /// Of the answer from the buffer of this name.
-    pub(super) fn of(input: &QueryInput, buffer: &str, needs: &'static [Needs], lost: bool) -> Self {
-        let found = input.trace.buffers.iter().find(|one| one.name == buffer);
-        let coverage = found.map(|buffer| input.trace.coverage(buffer)).unwrap_or_default();
-        AnswerLimits { coverage, needs, lost }
+    /// Of the answer from a buffer.
+    pub(super) fn of(of: Rc<BufferLimits>, needs: &'static [Needs], lost: bool) -> Self {
+        AnswerLimits { lost: lost || of.is_open, of, needs }
     }
 
     /// The limits of the recording, each a sentence.
     pub(super) fn sentences(&self) -> Vec<String> {
-        let needed = |event: &EventName| {
-            let name = event.to_string();
-            self.needs.iter().flat_map(|needs| needs.events).any(|pattern| glob_matches(pattern, &name))
-        };
-        self.coverage.limits(needed)
+        self.of.sentences(needed(self.needs))
     }
 
     /// Counts of what was found, which may not be all that there was.
@@ -42,7 +89,7 @@ impl AnswerLimits {
     }
 
     fn known(&self, number: &str, subject: RowSubject) -> KnownPart {
-        Needs::known(self.needs, number, &self.coverage, self.lost, subject)
+        Needs::known(self.needs, number, &self.of.coverage, self.lost, subject)
     }
 
     /// A cell of text: `?` of what is not known, `>=` before what is at least as much.
@@ -112,5 +159,13 @@ impl AnswerLimits {
                 KnownPart::Unknown => *value = Value::Null,
             },
         }
+    }
+}
+
+/// True of events that some numbers need.
+pub(super) fn needed(needs: &'static [Needs]) -> impl Fn(&EventName) -> bool {
+    move |event| {
+        let name = event.to_string();
+        needs.iter().flat_map(|needs| needs.events).any(|pattern| glob_matches(pattern, &name))
     }
 }

@@ -27,3 +27,4 @@ pub(super) mod words;
 
 pub(crate) use command::{AnalyzeArgs, run};
 pub(super) use file::FileArgs;
+pub(super) use limits::BufferLimits;

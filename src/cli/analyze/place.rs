@@ -1,27 +1,36 @@
 //! One buffer of a recording: the place that an answer is about.
 
+use super::limits::BufferLimits;
 use super::unit::ClockUnit;
 use crate::cli::query::QueryInput;
-use rtrace::recording::BufferSource;
+use rtrace::internal::trace_dat::FileError;
+use rtrace::recording::{BufferSource, Query};
 use rtrace::symbols::Comms;
 use rtrace::units::Pid;
 use std::io::{self, Write};
+use std::rc::Rc;
 
 /// A buffer, and what its answer needs to be read.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct AnswerPlace<'a> {
     /// Its name; of the top buffer empty.
     pub(super) buffer: &'a str,
     pub(super) clock: &'a str,
     pub(super) unit: ClockUnit,
     comms: &'a Comms,
+    pub(super) limits: Rc<BufferLimits>,
 }
 
 impl<'a> AnswerPlace<'a> {
-    pub(super) fn of(input: &'a QueryInput, source: &BufferSource) -> Self {
+    /// Of a source of `query`, which is about `input`.
+    ///
+    /// # Errors
+    /// As [`BufferLimits::of`].
+    pub(super) fn of(query: &Query<'_>, input: &'a QueryInput, source: &BufferSource) -> Result<Self, FileError> {
         let buffer = &input.trace.buffers[source.buffer];
         let unit = ClockUnit::of(source.in_ticks);
-        AnswerPlace { buffer: &buffer.name, clock: &buffer.clock, unit, comms: &input.symbols.comms }
+        let limits = Rc::new(BufferLimits::of(query, input, source)?);
+        Ok(AnswerPlace { buffer: &buffer.name, clock: &buffer.clock, unit, comms: &input.symbols.comms, limits })
     }
 
     /// The name of a task, which the recording keeps one of for each pid.

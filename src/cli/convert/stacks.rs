@@ -6,6 +6,8 @@ use crate::cli::analyze::words;
 use crate::cli::exit::Failure;
 use crate::cli::query::{QueryEvents, QueryInput, stack_buffers};
 use rtrace::export::{Chrome, Firefox, Folded, Speedscope, Unfolded};
+use rtrace::recording::Outcome;
+use rtrace::units::counted;
 use std::io::Write;
 
 /// Why most events are in no call stack.
@@ -14,14 +16,14 @@ const OTHERS: &str = "that say nothing of call stacks";
 /// Writes the call stacks as folded lines.
 pub(super) fn folded(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<ConvertOutcome, Failure> {
     let (state, outcome) = events.export(&Folded::new(stack_buffers(events)), out)?;
-    Ok(ConvertOutcome { events: outcome.events, left_out: list(&state.unfolded(), OTHERS) })
+    Ok(ConvertOutcome { events: outcome.events, left_out: list(&state.unfolded(), OTHERS, marks(&outcome)) })
 }
 
 /// Writes the call stacks as a profile of speedscope.
 pub(super) fn speedscope(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<ConvertOutcome, Failure> {
     let name: Vec<String> = events.inputs.iter().map(QueryInput::label).collect();
     let (state, outcome) = events.export(&Speedscope::new(stack_buffers(events), &name.join(", ")), out)?;
-    Ok(ConvertOutcome { events: outcome.events, left_out: list(&state.unfolded(), OTHERS) })
+    Ok(ConvertOutcome { events: outcome.events, left_out: list(&state.unfolded(), OTHERS, marks(&outcome)) })
 }
 
 /// Writes the call stacks and events as a profile of Firefox.
@@ -29,19 +31,34 @@ pub(super) fn firefox(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -
     let name: Vec<String> = events.inputs.iter().map(QueryInput::label).collect();
     let real = RecordingOrigin::of(events, 0)?.real_offset;
     let (state, outcome) = events.export(&Firefox::new(stack_buffers(events), &name.join(", "), real), out)?;
-    Ok(ConvertOutcome { events: outcome.events, left_out: list(&state.unfolded(), "that no format describes") })
+    Ok(ConvertOutcome {
+        events: outcome.events,
+        left_out: list(&state.unfolded(), "that no format describes", marks(&outcome)),
+    })
 }
 
 /// Writes the events as Chrome's trace events.
 pub(super) fn chrome(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<ConvertOutcome, Failure> {
     let (state, outcome) = events.export(&Chrome::new(stack_buffers(events)), out)?;
-    Ok(ConvertOutcome { events: outcome.events, left_out: list(&state.unfolded(), "that no format describes") })
+    Ok(ConvertOutcome { events: outcome.events, left_out: list(&state.unfolded(), "that no format describes", None) })
 }
 
-fn list(unfolded: &Unfolded, others: &str) -> Vec<String> {
-    words::left_out(&[
+/// The losses for which the format has no place.
+fn marks(outcome: &Outcome) -> Option<String> {
+    let Outcome { lost, gaps, .. } = *outcome;
+    match (lost, gaps) {
+        (0, 0) => None,
+        (lost, 0) => Some(format!("the marks of {}", counted(lost, "lost event"))),
+        (lost, _) => Some(format!("the marks of {} or more", counted(lost, "lost event"))),
+    }
+}
+
+fn list(unfolded: &Unfolded, others: &str, marks: Option<String>) -> Vec<String> {
+    let mut list = words::left_out(&[
         (unfolded.others, "event", others),
         (unfolded.stacks, "stack trace", "beside function_graph's times"),
         (unfolded.returns, "return", "from functions that were entered before"),
-    ])
+    ]);
+    list.extend(marks);
+    list
 }

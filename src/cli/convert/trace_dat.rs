@@ -12,8 +12,8 @@ use rtrace::internal::trace_dat::write::{
     CopiedPart, Edit, NewFile, PartWriter, Version, convert, facts_left_out, split_edited,
 };
 use rtrace::internal::trace_dat::{Trace, WriteError};
-use rtrace::recording::{Query, Window};
-use rtrace::units::counted;
+use rtrace::recording::{Query, Selection, Window};
+use rtrace::units::{CpuId, counted};
 use std::path::Path;
 
 /// The version and compression of a copy, whether it may overwrite a file, and whether JSON says what was written.
@@ -29,7 +29,8 @@ pub(super) fn rewrite_selected(
     let inputs = [QueryInput::open(input, None, false)?];
     overwrite.check(output)?;
     let damage = DamageReport::of(input, &inputs[0].trace);
-    let query = Query::of([&inputs[0].recording]).select(events.selection());
+    let selection = events.selection();
+    let query = Query::of([&inputs[0].recording]).select(selection.clone());
     let window = events.window().within(&query, input)?;
     let Window { since, until } = window;
     let end = until.map_or(u64::MAX, |until| until.0.saturating_add(1));
@@ -43,7 +44,8 @@ pub(super) fn rewrite_selected(
             None => selected,
         };
         let before = damage.places();
-        let copy = RecordingCopy { version, overwrite, slice, cpus: events.cpus(), edit: Some(&mut selected) };
+        let (cpus, selection) = (events.cpus(), Some(&selection));
+        let copy = RecordingCopy { version, overwrite, slice, cpus, selection, edit: Some(&mut selected) };
         let (events, size) = write_copy(&inputs[0].trace, (input, output), copy, &damage)?;
         let left_out = left_out(&inputs[0].trace, version, damage.places() - before);
         tell(output, ConvertTarget::TraceDat, (Some(events), &left_out, size), json)
@@ -61,6 +63,8 @@ pub(crate) struct RecordingCopy<'e> {
     pub(crate) slice: CopiedPart,
     /// The CPUs; all without a list.
     pub(crate) cpus: Option<&'e CpuList>,
+    /// The events that `edit` keeps, if it keeps some.
+    pub(crate) selection: Option<&'e Selection>,
     pub(crate) edit: Option<&'e mut dyn Edit>,
 }
 
@@ -91,7 +95,7 @@ pub(super) fn write_copy(
     copy: RecordingCopy<'_>,
     damage: &DamageReport,
 ) -> Result<(u64, u64), Failure> {
-    let RecordingCopy { version, overwrite, slice, cpus: wanted, edit } = copy;
+    let RecordingCopy { version, overwrite, slice, cpus: wanted, selection, edit } = copy;
     let (made, file) = OutputFile::new(output, mode_like(input), overwrite)?;
     let buffers: Vec<_> = trace.buffers.iter().map(|buffer| buffer.name.clone()).enumerate().collect();
     let names: Vec<&str> = buffers.iter().map(|(_, name)| name.as_str()).collect();
@@ -100,7 +104,15 @@ pub(super) fn write_copy(
         cpus.flat_map(|(at, buffer)| buffer.cpus.iter().enumerate().map(move |(cpu, data)| (at, cpu, data.cpu)));
     let streams = streams.filter(|(.., cpu)| wanted.is_none_or(|wanted| wanted.contains(cpu.0)));
     let streams: Vec<_> = streams.map(|(at, cpu, _)| (at, cpu)).collect();
-    let part = NewFile::create(file, trace, version, &names).map(|file| PartWriter::new(slice, file));
+    let on = |cpu: CpuId| wanted.is_none_or(|wanted| wanted.contains(cpu.0));
+    let of_copy = |selection: &Selection| {
+        let buffers = trace.buffers.iter();
+        buffers.map(|buffer| selection.coverage_of_copy(trace, buffer, on)).collect::<Vec<_>>()
+    };
+    let is_whole = wanted.is_none() && selection.is_none_or(Selection::is_everything);
+    let coverages = if is_whole { Vec::new() } else { of_copy(selection.unwrap_or(&Selection::default())) };
+    let part = NewFile::create_covering(file, trace, version, &names, &coverages);
+    let part = part.map(|file| PartWriter::new(slice, file));
     let mut parts = [part.map_err(|error| failed(error, output))?];
     let reading: (_, &mut dyn FnMut(_)) = (threads(), &mut |found| damage.note(input, &found));
     split_edited(trace, &buffers, &streams, &mut parts, edit, reading).map_err(|error| failed(error, output))?;

@@ -14,8 +14,8 @@ use rtrace::events::EventName;
 use rtrace::internal::assertion::{Conditions, DurationSource, Finding, Measurements, Metric, Names};
 use rtrace::internal::comparison::{CellSeries, SavedRun, SavedRuns};
 use rtrace::internal::trace_dat::OptionId;
-use rtrace::units::EventId;
-use std::collections::{BTreeMap, BTreeSet};
+use rtrace::units::{EventId, Timestamp};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
 /// Quantities whose series every summary has if their events were recorded.
@@ -41,6 +41,13 @@ fn of_events(path: &Path, metrics: &[Metric], part: &PartArgs, events: &QueryEve
     let (query, buffer) = one_buffer(part.buffer.as_deref(), events)?;
     let input = &events.inputs[0];
     let trace = &input.trace;
+    // What a flight recorder has of all CPUs.
+    let late = query.late_begins()?.into_iter().map(|(_, time)| time).max();
+    let (begin, _) = query.span_in_window()?.unwrap_or_default();
+    let query = match late {
+        Some(late) => query.since(Timestamp(begin.0.saturating_add(late))),
+        None => query,
+    };
     let (begin, end) = query.span_in_window()?.unwrap_or_default();
     let plan = CellPlan::new(begin.0, end.0, SavedRuns::CELLS);
     let formats: Vec<_> = input.formats().collect();
@@ -66,12 +73,13 @@ fn of_events(path: &Path, metrics: &[Metric], part: &PartArgs, events: &QueryEve
         unfinished,
         dropped: dropped(trace, &buffer.name),
         coverage: trace.coverage(buffer),
-        late: Vec::new(), // both sides are compared as far as they go
+        late: Vec::new(), // left out above
         in_ticks,
         min_samples: 1,
         allow_absent: false,
         names: &names,
     };
+    let copied: HashSet<&EventName> = conditions.coverage.copied.iter().map(|(event, _)| event).collect();
     let mut run = SavedRun {
         file: path.to_string_lossy().into_owned(),
         sha256: String::new(),
@@ -80,7 +88,7 @@ fn of_events(path: &Path, metrics: &[Metric], part: &PartArgs, events: &QueryEve
         clock: buffer.clock.clone(),
         in_ticks,
         cpus: trace.cpu_count,
-        limits: conditions.coverage.limits(|_| false),
+        limits: conditions.coverage.limits(|event| copied.contains(event)),
         enabled: conditions.coverage.events.as_ref().map(|enabled| {
             let text = |(event, filter): &(EventName, Option<String>)| match filter {
                 Some(filter) => format!("{event} if {filter}"),

@@ -28,7 +28,7 @@ fn write(path: &Path, args: &TraceArgs, recording: &Recording, damage: &DamageRe
     let query = query.window(window);
     let empty = |source: &BufferSource| {
         let profile = args.account.profile(trace.formats(), trace.abi, &hooks, &stored)?;
-        Ok::<_, Failure>(profile.covering(trace.coverage(&trace.buffers[source.buffer])))
+        Ok::<_, Failure>(profile.covering(query.coverage(source)?.0))
     };
     let empty = query.sources().iter().map(empty).collect::<Result<Vec<_>, _>>()?;
     let (found, _) = query.analyse(Grouped::by_buffer(empty))?;

@@ -14,7 +14,7 @@ pub(crate) fn buffer(file: Option<&str>, name: &str, profile: &Profile, symbols:
     let tasks = profile.tasks(symbols, by_comm);
     let tasks: Vec<Value> = tasks.iter().map(|one| task(one, symbols)).collect();
     let name = (!name.is_empty()).then_some(name);
-    json!({"file": file, "buffer": name, "tasks": tasks})
+    json!({"file": file, "buffer": name, "limits": profile.limits(), "tasks": tasks})
 }
 
 fn task(task: &ProfiledTask<'_>, symbols: &Symbols) -> Value {

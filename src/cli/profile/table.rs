@@ -53,6 +53,9 @@ pub(crate) fn write(
             timed(unit.micros(times.max_at)),
         ]);
     }
+    for limit in profile.limits() {
+        writeln!(out, "Note: {limit}")?;
+    }
     table.write(out)?;
     if shown < rows.len() {
         let (left, all) = (grouped((rows.len() - shown) as u64), rows.len());

@@ -20,7 +20,7 @@ pub(super) fn print(run: &ReportRun<'_>, out: &mut impl Write) -> Result<(), Fai
         let input = &inputs[source.recording];
         let stored: Vec<String> = input.trace.options(OptionId::HOOK).map(|option| option.text()).collect();
         let profile = wanted.account.profile(input.formats(), input.trace.abi, &wanted.hooks, &stored)?;
-        profiles.push(profile.covering(input.trace.coverage(&input.trace.buffers[source.buffer])));
+        profiles.push(profile.covering(run.query.coverage(source)?.0));
     }
     let profiles = run.analyse(Grouped::by_buffer(profiles))?;
     let by_comm = wanted.account.by_comm;

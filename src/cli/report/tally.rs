@@ -2,12 +2,14 @@
 
 use super::args::ReportFormat;
 use super::run::ReportRun;
+use crate::cli::coverage;
 use crate::cli::exit::Failure;
 use crate::cli::query::QueryInput;
 use rtrace::export::{Count, EventSummary, SummaryBuffer};
 use rtrace::internal::trace_dat::{LatencyResult, OptionId};
 use rtrace::recording::BufferSource;
 use rtrace::units::{counted, grouped};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Write;
 
@@ -39,31 +41,21 @@ pub(super) fn print(run: &ReportRun<'_>, out: &mut (impl Write + Send)) -> Resul
             run.export(&summary, out)?;
             run.inputs.iter().try_for_each(|input| {
                 counted_by_recorder(input, out)?;
-                limits(input, out)
+                let of = if inputs.len() > 1 { format!("{}\n", input.path.display()) } else { String::new() };
+                Ok(write!(out, "\n{of}{}", coverage::text(&input.trace, true))?)
             })
         }
         false => {
-            let summary = EventSummary::new(buffers, args.top_tasks.unwrap_or(20), as_json).with_latencies(latencies);
+            let of_input = |input: &QueryInput| {
+                let source = (inputs.len() > 1).then(|| input.label());
+                json!({"source": source, "buffers": coverage::json(&input.trace, true)})
+            };
+            let coverages = inputs.iter().map(of_input).collect();
+            let summary = EventSummary::new(buffers, args.top_tasks.unwrap_or(20), as_json);
+            let summary = summary.with_latencies(latencies).with_coverages(coverages);
             run.export(&summary, out).map(drop)
         }
     }
-}
-
-/// The part of what happened that was recorded, where the file says that it is one.
-fn limits(input: &QueryInput, out: &mut impl Write) -> Result<(), Failure> {
-    for buffer in &input.trace.buffers {
-        let coverage = input.trace.coverage(buffer);
-        let mut limits = coverage.limits(|_| true);
-        if !coverage.left_out.is_empty() {
-            let threads: Vec<String> = coverage.left_out.iter().map(ToString::to_string).collect();
-            limits.push(format!("rtrace's own threads were left out: {}", threads.join(", ")));
-        }
-        let of = if buffer.name.is_empty() { String::new() } else { format!(" of instance {}", buffer.name) };
-        if !limits.is_empty() {
-            writeln!(out, "\nNot everything{of} was recorded:\n  {}", limits.join("\n  "))?;
-        }
-    }
-    Ok(())
 }
 
 /// The losses that the recorder found in the kernel's counters, which know of all of them.

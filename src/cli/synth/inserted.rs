@@ -48,6 +48,7 @@ impl Inserted {
             overwrite,
             slice: ALL,
             cpus: None,
+            selection: None,
             edit: Some(&mut self),
         };
         let done = write_edited(&trace, paths, copy, &damage).and_then(|events| {

@@ -133,6 +133,7 @@ fn write(args: &TriggerSimulateArgs, paths: (&Path, &Path), mut edit: HeldOnly, 
         overwrite: args.overwrite,
         slice: ALL,
         cpus: None,
+        selection: None,
         edit: Some(&mut edit),
     };
     let damage = DamageReport::of(paths.0, &trace);

@@ -1,8 +1,9 @@
 //! `rtrace why`: the interval that its arguments ask for, taken apart.
 
 use super::args::WhyArgs;
-use super::found::{LateInterval, WhyInterval};
+use super::found::{LateInterval, WhyInterval, is_of_tasks};
 use super::{interval, json, text};
+use crate::cli::analyze::BufferLimits;
 use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{QueryEvents, one_buffer};
@@ -19,8 +20,12 @@ pub(crate) fn run(args: &WhyArgs) -> Result<Exit, Failure> {
     let args = &args;
     args.file.answer(|events, out| {
         let (query, buffer) = one_buffer(args.buffer.as_deref(), events)?;
-        let interval = interval::find(args, events, &query)?;
-        let found = explain(args, events, &query, buffer, interval)?;
+        let source = query.sources().iter().next();
+        let limits = source.map(|source| BufferLimits::of(&query, &events.inputs[0], source)).transpose()?;
+        let limits = limits.unwrap_or_default();
+        let named = |failure| limits.sentences(is_of_tasks).into_iter().fold(failure, Failure::hint);
+        let interval = interval::find(args, events, &query, &limits.coverage).map_err(named)?;
+        let found = explain(args, events, (&query, limits), buffer, interval)?;
         match args.json {
             true => writeln!(out, "{:#}", json::document(&found))?,
             false => text::write(&found, args.top, out)?,
@@ -32,15 +37,15 @@ pub(crate) fn run(args: &WhyArgs) -> Result<Exit, Failure> {
 fn explain<'e>(
     args: &WhyArgs,
     events: &'e QueryEvents<'_>,
-    query: &Query<'_>,
+    (query, limits): (&Query<'_>, BufferLimits),
     buffer: &'e Buffer,
     interval: WhyInterval,
 ) -> Result<LateInterval<'e>, Failure> {
     let input = &events.inputs[0];
     let formats: Vec<_> = input.formats().collect();
     let ends = (interval.begin, interval.end);
-    let (history, _) = query.analyse(Histories::new(formats, input.trace.abi, ends))?;
+    let (history, _) = query.analyse(Histories::new(formats, input.trace.abi, ends).covering(&limits.coverage))?;
     let parts = critical_path(&history, interval.pid, ends, args.depth.min(DEEPEST));
     let unit = ClockUnit::of(query.sources().iter().any(|source| source.in_ticks));
-    Ok(LateInterval { input, buffer, unit, interval, history, parts, depth: args.depth.min(DEEPEST) })
+    Ok(LateInterval { input, buffer, unit, interval, history, parts, depth: args.depth.min(DEEPEST), limits })
 }

@@ -1,9 +1,11 @@
 //! The answer of `rtrace why`, whatever it is printed as.
 
+use crate::cli::analyze::BufferLimits;
 use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::check::names::RecordingNames;
 use crate::cli::query::QueryInput;
 use rtrace::analysis::{Handler, History, IntervalPart};
+use rtrace::events::EventName;
 use rtrace::internal::assertion::Names;
 use rtrace::internal::trace_dat::Buffer;
 use rtrace::units::Pid;
@@ -40,6 +42,12 @@ pub(super) struct LateInterval<'e> {
     pub(super) history: History,
     pub(super) parts: Vec<IntervalPart>,
     pub(super) depth: usize,
+    pub(super) limits: BufferLimits,
+}
+
+/// True of events that tell what tasks and CPUs do.
+pub(super) fn is_of_tasks(event: &EventName) -> bool {
+    ["sched", "irq", "irq_vectors", "timer"].contains(&event.system.as_str())
 }
 
 impl LateInterval<'_> {
@@ -107,7 +115,14 @@ impl LateInterval<'_> {
 
     /// Sentences that the numbers need to be understood.
     pub(super) fn notes(&self) -> Vec<String> {
-        let mut notes: Vec<String> = self.interval.note.iter().cloned().collect();
+        let of_kind: &[&str] = match self.interval.kind {
+            LateKind::Syscall(_) => &["raw_syscalls", "syscalls"],
+            _ => &[],
+        };
+        let is_pair = matches!(self.interval.kind, LateKind::Pair(_));
+        let reads = |event: &EventName| is_pair || is_of_tasks(event) || of_kind.contains(&event.system.as_str());
+        let mut notes = self.limits.sentences(reads);
+        notes.extend(self.interval.note.iter().cloned());
         if !self.history.losses.is_empty() {
             notes.push(
                 "events were lost within: what is not known of that time is unknown, and so are wakeups".to_owned(),

@@ -12,16 +12,22 @@ use rtrace::analysis::{Sched, SchedReport, SpanPlan, Syscalls, TaskSched, TaskSp
 use rtrace::events::glob_matches;
 use rtrace::format::EventFormat;
 use rtrace::internal::assertion::{Names, Pair};
+use rtrace::internal::trace_dat::Coverage;
 use rtrace::recording::Query;
 use rtrace::units::Pid;
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-pub(super) fn find(args: &WhyArgs, events: &QueryEvents<'_>, query: &Query<'_>) -> Result<WhyInterval, Failure> {
+pub(super) fn find(
+    args: &WhyArgs,
+    events: &QueryEvents<'_>,
+    query: &Query<'_>,
+    coverage: &Coverage,
+) -> Result<WhyInterval, Failure> {
     let input = &events.inputs[0];
     let formats: Vec<&EventFormat> = input.formats().collect();
-    let sched = Sched::new(formats.iter().copied(), input.trace.abi);
+    let sched = Sched::new(formats.iter().copied(), input.trace.abi).covering(coverage);
     if !sched.has_events() {
         return Err(lacking(input, "holds no sched_switch", "sched,irq"));
     }

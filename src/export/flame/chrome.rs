@@ -8,7 +8,7 @@ use crate::answer::analysis::stacks::{StackChange, StackFrame, StackWalk, TaskSt
 use crate::base::text::{json, num};
 use crate::export::Exporter;
 use crate::export::json::json_value;
-use crate::kernel::event::{Consumed, Record, TypedEvent};
+use crate::kernel::event::{Consumed, Lost, Record, TypedEvent};
 use crate::read::merge::ahead::Commit;
 use std::collections::BTreeSet;
 
@@ -89,6 +89,18 @@ impl<'t> Chrome<'t> {
             StackChange::Close(_) | StackChange::Ended(_) => self.open(state, "E", task, time, out),
         }
         out.push(b'}');
+    }
+
+    /// Appends the mark of events that were lost before `record`.
+    fn loss(&self, state: &mut ChromeLines<'_>, task: TaskStack, record: &Record<'_>, out: &mut Vec<u8>) {
+        self.open(state, "i", task, record.timestamp.0, out);
+        out.extend_from_slice(b",\"s\":\"g\",\"cat\":\"loss\",\"name\":\"lost events\",\"args\":{\"common_cpu\":");
+        num::dec(out, record.cpu.0.into());
+        if let Lost::Count(count) = record.lost {
+            out.extend_from_slice(b",\"lost\":");
+            num::dec(out, count);
+        }
+        out.extend_from_slice(b"}}");
     }
 
     fn instant(
@@ -174,6 +186,9 @@ impl Exporter for Chrome<'_> {
         let (task, rest) = walk.record(&self.buffers[record.buffer].events, record, |task, change, time| {
             self.change(&mut lines, task, change, time, out);
         });
+        if record.lost != Lost::None {
+            self.loss(&mut lines, task, record, out);
+        }
         let written = match &rest {
             WalkedRecord::Nothing if self.buffers[record.buffer].events.is_call(record) => true,
             WalkedRecord::Nothing | WalkedRecord::Other => self.instant(&mut lines, task, record, None, out),

@@ -20,6 +20,8 @@ pub(super) struct Bundle<K> {
     functions: BTreeSet<u64>,
     /// True if events were lost before the first.
     lost: bool,
+    /// True if events were lost before any, written or not.
+    ever_lost: bool,
 }
 
 impl<K: Ord + Copy> Bundle<K> {
@@ -34,7 +36,12 @@ impl<K: Ord + Copy> Bundle<K> {
 
     /// Notes that events were lost before the next; there must be no other before it.
     pub(super) fn lost(&mut self) {
-        self.lost = true;
+        (self.lost, self.ever_lost) = (true, true);
+    }
+
+    /// True if events of the CPU were lost.
+    pub(super) fn has_lost(&self) -> bool {
+        self.ever_lost
     }
 
     /// Appends it as a packet, which holds all that its events need, and empties it.

@@ -7,6 +7,7 @@ use super::marker::is_atrace;
 use super::program::{Function, Origin, PerfettoProgram};
 use super::proto::{message, uint};
 use super::stacks::{InternedStacks, StackSample};
+use super::tracks::perfetto_loss;
 use crate::base::units::Pid;
 use crate::export::Exporter;
 use crate::kernel::event::{Common, Consumed, Lost, PrintState, Record, TypedField, Value};
@@ -69,7 +70,8 @@ struct PacketPiece {
     cpu: u32,
     described: Option<Key>,
     function: Function,
-    lost: bool,
+    lost: Lost,
+    time: u64,
     /// A sample with its return addresses.
     sample: Option<(StackSample, Box<[u64]>)>,
 }
@@ -146,8 +148,9 @@ impl<'t> Perfetto<'t> {
             cpus.resize_with(cpu + 1, Bundle::default);
         }
         let bundle = &mut cpus[cpu];
-        if piece.lost {
+        if piece.lost != Lost::None {
             bundle.write(piece.cpu, machine, symbols, |key| self.descriptor(key), out);
+            perfetto_loss(out, file, (piece.cpu, piece.time), piece.lost, !bundle.has_lost());
             bundle.lost();
         }
         if bundle.add(event, piece.described, piece.function) {
@@ -222,7 +225,8 @@ impl Exporter for Perfetto<'_> {
             cpu: record.cpu.0,
             described: program.descriptor.is_some().then_some((record.buffer as u32, head.id, other)),
             function,
-            lost: record.lost != Lost::None,
+            lost: record.lost,
+            time: record.timestamp.0,
             sample,
         };
         if state.ahead {

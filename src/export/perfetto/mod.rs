@@ -8,7 +8,7 @@
 //! | recording | trace |
 //! |---|---|
 //! | event | a row of `ftrace_event` of the same name, its fields as arguments |
-//! | lost events | `lost_events` of the bundle they were lost before |
+//! | lost events | `lost_events` of the bundle they were lost before, and an instant on a track of their CPU |
 //! | the CPUs' counters at the end | `FtraceStats` |
 //! | tasks' names, their processes | `ProcessTree` |
 //! | function_graph | slices, with the functions' names |

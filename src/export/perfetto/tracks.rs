@@ -5,8 +5,9 @@ use super::packet::{CLEARED, NEEDS, SEQUENCE_FLAGS, TIMESTAMP, packet};
 use super::proto::{message, text, uint};
 use crate::answer::analysis::KeptPair;
 use crate::base::abi::Abi;
+use crate::base::units::counted;
 use crate::export::Exporter;
-use crate::kernel::event::{Common, Consumed, Record, TypedField, Value};
+use crate::kernel::event::{Common, Consumed, Lost, Record, TypedField, Value};
 use crate::kernel::format::EventFormat;
 use crate::read::merge::ahead::Commit;
 use std::collections::HashMap;
@@ -19,6 +20,7 @@ const TRACK_DESCRIPTOR: u32 = 60;
 // `TrackEvent.Type`.
 const SLICE_BEGIN: u64 = 1;
 const SLICE_END: u64 = 2;
+const INSTANT: u64 = 3;
 const COUNTER: u64 = 4;
 
 /// A field whose values are a counter.
@@ -76,6 +78,20 @@ impl PerfettoCounters {
         let mut all = self.buffers.iter().flat_map(|buffer| buffer.events.values().flatten());
         all.any(|(of, _)| Some(*of) == number)
     }
+}
+
+/// Appends the mark of events that were lost on `cpu` before `time`; `is_first`: the CPU's first one.
+pub(super) fn perfetto_loss(out: &mut Vec<u8>, machine: usize, (cpu, time): (u32, u64), lost: Lost, is_first: bool) {
+    // No other kind has it.
+    let track = uuid(machine, 0, cpu as usize);
+    if is_first {
+        describe(out, machine, track, &format!("Lost events on CPU {cpu}"), false);
+    }
+    let name = match lost {
+        Lost::Count(count) => format!("{} lost", counted(count, "event")),
+        _ => "events lost".to_owned(),
+    };
+    event(out, machine, (time, INSTANT, track), |out| text(out, 23, name.as_bytes()));
 }
 
 /// The number of a track: `kind` apart from all others of this trace.

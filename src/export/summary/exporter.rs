@@ -7,6 +7,7 @@ use crate::export::Exporter;
 use crate::file::trace_dat::LatencyResult;
 use crate::kernel::event::{Consumed, Record};
 use crate::read::merge::ahead::Commit;
+use serde_json::Value;
 
 /// Counts events by type, CPU and task, and writes the numbers at the end.
 #[derive(Clone, Debug)]
@@ -15,18 +16,24 @@ pub struct EventSummary<'a> {
     top_tasks: usize,
     json: bool,
     latencies: Vec<LatencyResult>,
+    coverages: Vec<Value>,
 }
 
 impl<'a> EventSummary<'a> {
     /// For records whose [`Record::buffer`] is an index into `buffers`. The numbers are tables of text, or one JSON
     /// object; of the tasks, the `top_tasks` busiest are written.
     pub fn new(buffers: Vec<SummaryBuffer<'a>>, top_tasks: usize, json: bool) -> Self {
-        EventSummary { buffers, top_tasks, json, latencies: Vec::new() }
+        EventSummary { buffers, top_tasks, json, latencies: Vec::new(), coverages: Vec::new() }
     }
 
     /// With results of latency tracers, which are no events.
     pub fn with_latencies(self, latencies: Vec<LatencyResult>) -> Self {
         EventSummary { latencies, ..self }
+    }
+
+    /// With what each recording holds of what happened, for the member `coverage` of JSON.
+    pub fn with_coverages(self, coverages: Vec<Value>) -> Self {
+        EventSummary { coverages, ..self }
     }
 }
 
@@ -52,7 +59,7 @@ impl Exporter for EventSummary<'_> {
     fn end(&self, counts: &mut Vec<BufferCounts>, out: &mut Vec<u8>) {
         let numbers = SummaryCounts { buffers: &self.buffers, counts };
         match self.json {
-            true => json::write(&numbers, self.top_tasks, &self.latencies, out),
+            true => json::write(&numbers, self.top_tasks, (&self.latencies, &self.coverages), out),
             false => {
                 text::write(&numbers, self.top_tasks, out);
                 self.latencies.iter().for_each(|latency| out.extend_from_slice(format!("\n{latency}\n").as_bytes()));

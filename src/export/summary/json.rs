@@ -5,7 +5,12 @@ use crate::file::trace_dat::LatencyResult;
 use serde_json::{Value, json};
 
 /// Appends the object, of the tasks the `top` busiest.
-pub(super) fn write(numbers: &SummaryCounts<'_>, top: usize, latencies: &[LatencyResult], out: &mut Vec<u8>) {
+pub(super) fn write(
+    numbers: &SummaryCounts<'_>,
+    top: usize,
+    (latencies, coverages): (&[LatencyResult], &[Value]),
+    out: &mut Vec<u8>,
+) {
     let seconds = numbers.seconds();
     let events: Vec<Value> = numbers
         .events()
@@ -50,6 +55,9 @@ pub(super) fn write(numbers: &SummaryCounts<'_>, top: usize, latencies: &[Latenc
     });
     if !latencies.is_empty() {
         summary["latencies"] = json!(latencies);
+    }
+    if !coverages.is_empty() {
+        summary["coverage"] = json!(coverages);
     }
     out.extend_from_slice(format!("{summary}\n").as_bytes());
 }

@@ -6,9 +6,11 @@
 
 mod analyse;
 mod carried;
+mod covered;
 mod event;
 mod export;
 mod exporter;
+mod narrowed;
 mod open;
 mod outcome;
 mod outflow;
@@ -25,6 +27,7 @@ mod window;
 
 pub use crate::file::ring_buffer::PageLayout;
 pub use crate::read::merge::live::LiveMerge;
+pub use covered::PartialCpu;
 pub use event::{Decoder, Event};
 pub use export::ExportError;
 pub use exporter::Exporter;

@@ -103,6 +103,16 @@ impl Query<'_> {
             let first = trace.span(buffer, cpu, &source.time, &mut |_| {})?.map_or(end, |(first, _)| first.min(end));
             late.extend(Some((number, first.0.saturating_sub(begin.0))).filter(|(_, time)| *time > 0));
         }
+        // One that nothing is left of is not in the file.
+        for source in &self.sources {
+            let trace = &self.recordings[source.recording].trace;
+            let buffer = &trace.buffers[source.buffer];
+            let is_there = |cpu: &CpuId| buffer.cpus.iter().any(|data| data.cpu == *cpu);
+            let gone: Vec<CpuId> = trace.coverage(buffer).shortened.into_iter().filter(|cpu| !is_there(cpu)).collect();
+            if let (false, Some((begin, end))) = (gone.is_empty(), self.span_in_window()?) {
+                late.extend(gone.into_iter().map(|cpu| (cpu, end.0.saturating_sub(begin.0))));
+            }
+        }
         Ok(late)
     }
 

@@ -57,6 +57,16 @@ struct Counts {
     unknown: u64,
 }
 
+/// Comparisons of one answer.
+#[derive(Debug, Default)]
+pub(super) struct Compared {
+    pub(super) equal: u64,
+    pub(super) at_least: u64,
+    pub(super) between: u64,
+    pub(super) unknown: u64,
+    pub(super) wrong: Vec<String>,
+}
+
 /// What was compared.
 #[derive(Default)]
 pub(super) struct Tally {
@@ -92,6 +102,16 @@ impl Tally {
             ));
         }
         lines.join("\n")
+    }
+
+    /// Counts the comparisons of a part of this kind.
+    pub(super) fn add(&mut self, kind: PartKind, compared: Compared) {
+        let sum = self.by_kind.entry(kind).or_default();
+        sum.equal += compared.equal;
+        sum.at_least += compared.at_least;
+        sum.between += compared.between;
+        sum.unknown += compared.unknown;
+        self.contradictions.extend(compared.wrong);
     }
 
     /// Compares all analyses of `part` with those of `whole`.
@@ -152,7 +172,7 @@ impl Pair<'_> {
             if (name.is_empty() && skipped.contains(&key.as_str())) || OF_WHAT_WAS_SEEN.contains(&key.as_str()) {
                 continue;
             }
-            if self.kind == PartKind::Losses && BETWEEN_LOSSES.contains(&key.as_str()) {
+            if matches!(self.kind, PartKind::Losses) && BETWEEN_LOSSES.contains(&key.as_str()) {
                 continue;
             }
             let name = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };

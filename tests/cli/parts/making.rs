@@ -6,7 +6,9 @@ use rtrace::event::Common;
 use rtrace::events::EventName;
 use rtrace::format::EventFormat;
 use rtrace::internal::trace_dat::write::{CopiedPart, Edit, NewFile, PartWriter, StoredRecord, Version, split_edited};
-use rtrace::internal::trace_dat::{Codec, Coverage, CoveredTasks, EnabledEvents, FilePart, OptionId, RawOption, Trace};
+use rtrace::internal::trace_dat::{
+    Codec, Coverage, CoveredTasks, EnabledEvents, FilePart, LossCause, OptionId, RawOption, Trace, UnsavedEvents,
+};
 use rtrace::units::{CpuId, Lost, Pid};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -18,6 +20,8 @@ pub(super) struct PartLimit {
     pub(super) text: String,
     /// The only tasks, if it is one to tasks.
     pub(super) pids: Option<String>,
+    /// Some tasks of the whole.
+    pub(super) tasks: Vec<String>,
 }
 
 /// A way to hold less than the whole.
@@ -37,10 +41,16 @@ pub(super) enum PartKind {
     Window,
     /// Runs of events were dropped.
     Losses,
+    /// A flight recorder gave up the oldest events of some CPUs.
+    Ring,
+    /// A recorder was killed, and the newest events of some CPUs are not in the file.
+    Killed,
+    /// A copy that rtrace makes of some events.
+    Copy,
 }
 
 impl PartKind {
-    pub(super) const ALL: [PartKind; 7] = [
+    pub(super) const ALL: [PartKind; 10] = [
         PartKind::All,
         PartKind::Filter,
         PartKind::Tasks,
@@ -48,6 +58,9 @@ impl PartKind {
         PartKind::Cpus,
         PartKind::Window,
         PartKind::Losses,
+        PartKind::Ring,
+        PartKind::Killed,
+        PartKind::Copy,
     ];
 }
 
@@ -56,10 +69,10 @@ const READ: [&str; 9] =
     ["sched", "irq", "irq_vectors", "timer", "workqueue", "raw_syscalls", "kmem", "lock", "exceptions"];
 
 /// Numbers by chance, the same in each run (splitmix64).
-struct Chance(u64);
+pub(super) struct Chance(u64);
 
 impl Chance {
-    fn next(&mut self, below: usize) -> usize {
+    pub(super) fn next(&mut self, below: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -118,9 +131,9 @@ impl TaskFields {
 
 /// Makes parts of one recording.
 pub(super) struct PartMaker<'t> {
-    trace: &'t Trace,
-    path: &'t Path,
-    chance: Chance,
+    pub(super) trace: &'t Trace,
+    pub(super) path: &'t Path,
+    pub(super) chance: Chance,
 }
 
 impl<'t> PartMaker<'t> {
@@ -130,13 +143,17 @@ impl<'t> PartMaker<'t> {
 
     /// Writes a part; gives its limit, `None` if there is none of this kind.
     pub(super) fn make(&mut self, kind: PartKind, to: &Path) -> Option<PartLimit> {
+        if kind == PartKind::Copy {
+            return self.copy(to);
+        }
         let fields = TaskFields::of(self.trace);
         let seen = Seen::of(self.path, &fields);
         let mut coverage = Coverage { tasks: Some(CoveredTasks::All), ..Coverage::default() };
         let mut keeps = Keeps::All;
         let mut time = 0..u64::MAX;
+        let mut unsaved = Vec::new();
         match kind {
-            PartKind::All => {}
+            PartKind::All | PartKind::Copy => {}
             PartKind::Filter => {
                 let there = self.trace.formats().filter(|format| seen.events.contains_key(&format.id.0));
                 let read: Vec<&EventFormat> = there.filter(|format| READ.contains(&format.system.as_str())).collect();
@@ -173,9 +190,21 @@ impl<'t> PartMaker<'t> {
                 let begin = seen.time.0 + self.chance.next(length / 2) as u64;
                 time = begin..begin + (length / 4 + self.chance.next(length / 2)) as u64;
             }
+            PartKind::Ring | PartKind::Killed => {}
             PartKind::Losses => {
                 let (every, run) = (100 + self.chance.next(900), 1 + self.chance.next(50));
                 keeps = Keeps::Losing { every, run, counts: seen.counts.clone(), stream: None, at: 0 };
+            }
+        }
+        if matches!(kind, PartKind::Ring | PartKind::Killed) {
+            let at = seen.time.0 + self.chance.next((seen.time.1 - seen.time.0) as usize) as u64;
+            let cpus: Vec<CpuId> = seen.cpus.iter().copied().filter(|_| self.chance.next(2) == 0).collect();
+            if kind == PartKind::Ring {
+                coverage.shortened.clone_from(&cpus);
+                keeps = Keeps::Within(cpus, at..u64::MAX);
+            } else {
+                unsaved.clone_from(&cpus);
+                keeps = Keeps::Within(cpus, 0..at);
             }
         }
         let text = format!("{kind:?} {coverage:?} {keeps:?} {time:?}").chars().take(400).collect();
@@ -183,13 +212,27 @@ impl<'t> PartMaker<'t> {
             Keeps::Tasks(all) => Some(all.keys().map(ToString::to_string).collect::<Vec<_>>().join(",")),
             _ => None,
         };
-        self.write(&coverage, time, PartEdit { fields: &fields, keeps }, to);
-        Some(PartLimit { text, pids })
+        self.write(&coverage, &unsaved, time, PartEdit { fields: &fields, keeps }, to);
+        let tasks = seen.tasks.iter().filter(|pid| pid.0 > 0).map(ToString::to_string).collect();
+        Some(PartLimit { text, pids, tasks })
     }
 
-    fn write(&self, coverage: &Coverage, time: std::ops::Range<u64>, mut edit: PartEdit<'_>, to: &Path) {
+    fn write(
+        &self,
+        coverage: &Coverage,
+        unsaved: &[CpuId],
+        time: std::ops::Range<u64>,
+        mut edit: PartEdit<'_>,
+        to: &Path,
+    ) {
         let mut from = Trace::open(File::open(self.path).expect("the whole")).expect("the whole");
         for buffer in self.trace.buffers.iter().map(|buffer| buffer.name.as_str()) {
+            for cpu in unsaved {
+                let mark =
+                    UnsavedEvents { buffer: buffer.to_owned(), cpu: *cpu, events: None, cause: LossCause::KILLED };
+                let (id, data) = (OptionId::RTRACE_UNSAVED, mark.write(from.abi));
+                from.options.push(RawOption { id, data, offset: 0, place: FilePart::Prefix });
+            }
             let texts = [
                 (OptionId::RTRACE_COVERAGE, Some(coverage.to_text(buffer))),
                 (OptionId::RTRACE_EVENTS, coverage.events.as_ref().map(|events| events.to_text(buffer))),
@@ -268,6 +311,8 @@ enum Keeps {
     /// Tasks, from when on.
     Tasks(BTreeMap<Pid, u64>),
     Cpus(Vec<CpuId>),
+    /// Of these CPUs what happened in this time.
+    Within(Vec<CpuId>, std::ops::Range<u64>),
     /// After so many records of a stream a run of them is dropped.
     Losing {
         every: usize,
@@ -303,6 +348,7 @@ impl Edit for PartEdit<'_> {
                 tasks.iter().any(has)
             }
             Keeps::Cpus(cpus) => cpus.contains(&record.cpu),
+            Keeps::Within(cpus, time) => !cpus.contains(&record.cpu) || time.contains(&record.timestamp.0),
             Keeps::Losing { every, run, counts, stream, at } => {
                 *at = if Some(record.stream) == *stream { *at + 1 } else { 0 };
                 *stream = Some(record.stream);

@@ -1,7 +1,10 @@
 //! No answer from a part of what happened contradicts the whole: parts of whole recordings are made by every limit and by chance.
 
 mod answers;
+mod assertions;
+mod copying;
 mod making;
+mod rows;
 
 use crate::common::corpus::{corpus, own};
 use crate::common::environment::TestEnvironment;
@@ -49,6 +52,13 @@ fn no_answer_of_a_part_contradicts_the_whole() {
                 let part = env.path().join("part.dat");
                 let Some(limit) = PartMaker::new(&trace, whole, seed).make(kind, &part) else { continue };
                 tally.compare(&env, whole, &part, kind, &limit);
+                let pids: Vec<String> = limit.tasks.iter().take(3).cloned().collect();
+                let (compared, window) = assertions::compare(&env, whole, &part, &pids);
+                tally.add(kind, compared);
+                if let Some(window) = window {
+                    tally.add(kind, rows::compare_stays(&env, whole, &part, (kind, &window)));
+                }
+                tally.add(kind, rows::compare_profiles(&env, whole, &part, kind));
             }
         }
     }

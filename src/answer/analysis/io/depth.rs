@@ -9,10 +9,10 @@ const MOST_CHANGES: usize = 1 << 16;
 /// Number of requests at a device, over time: of all, and of those alone that were seen to leave it.
 #[derive(Clone, Debug)]
 pub(super) struct QueueDepth {
-    all: Timeline,
-    ended: Timeline,
+    all: DepthLine,
+    ended: DepthLine,
     /// What happened since the issue of the oldest request that is at the device.
-    changes: VecDeque<Change>,
+    changes: VecDeque<DepthChange>,
     /// Number of changes that were taken from the front.
     taken: u64,
     /// Requests that were not seen to leave, but for the oldest of too many.
@@ -21,20 +21,20 @@ pub(super) struct QueueDepth {
 
 /// Time with each number of requests.
 #[derive(Clone, Debug)]
-struct Timeline {
+struct DepthLine {
     now: usize,
     since: u64,
     times: Vec<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Change {
+struct DepthChange {
     at: u64,
-    kind: ChangeKind,
+    kind: DepthStep,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ChangeKind {
+enum DepthStep {
     /// A request was issued; it is at the device.
     Issued,
     /// One was issued that has left meanwhile.
@@ -54,7 +54,7 @@ pub(super) struct AtDevice {
     change: u64,
 }
 
-impl Timeline {
+impl DepthLine {
     fn change(&mut self, by: isize, at: u64) {
         if self.times.len() <= self.now {
             self.times.resize(self.now + 1, 0);
@@ -69,7 +69,7 @@ impl Timeline {
 impl QueueDepth {
     /// Of a device whose first event is `at` this time.
     pub(super) fn new(at: u64) -> Self {
-        let none = Timeline { now: 0, since: at, times: Vec::new() };
+        let none = DepthLine { now: 0, since: at, times: Vec::new() };
         QueueDepth { all: none.clone(), ended: none, changes: VecDeque::new(), taken: 0, endless: 0 }
     }
 
@@ -77,9 +77,9 @@ impl QueueDepth {
     pub(super) fn issue(&mut self, at: u64) -> AtDevice {
         self.all.change(1, at);
         let change = self.taken + self.changes.len() as u64;
-        self.changes.push_back(Change { at, kind: ChangeKind::Issued });
+        self.changes.push_back(DepthChange { at, kind: DepthStep::Issued });
         if self.changes.len() > MOST_CHANGES {
-            self.decide(self.taken, ChangeKind::Endless);
+            self.decide(self.taken, DepthStep::Endless);
         }
         AtDevice { since: at, change }
     }
@@ -88,8 +88,8 @@ impl QueueDepth {
     pub(super) fn leave(&mut self, request: AtDevice, at: u64) {
         self.all.change(-1, at);
         if request.change >= self.taken {
-            self.changes.push_back(Change { at, kind: ChangeKind::Left });
-            self.decide(request.change, ChangeKind::Came);
+            self.changes.push_back(DepthChange { at, kind: DepthStep::Left });
+            self.decide(request.change, DepthStep::Came);
         }
     }
 
@@ -98,20 +98,21 @@ impl QueueDepth {
         self.all.change(-1, at);
         self.endless += 1;
         if request.change >= self.taken {
-            self.decide(request.change, ChangeKind::Endless);
+            self.decide(request.change, DepthStep::Endless);
         }
     }
 
-    fn decide(&mut self, change: u64, kind: ChangeKind) {
+    fn decide(&mut self, change: u64, kind: DepthStep) {
         if let Some(change) = self.changes.get_mut((change - self.taken) as usize) {
             change.kind = kind;
         }
-        while let Some(Change { at, kind }) = self.changes.front().copied().filter(|one| one.kind != ChangeKind::Issued)
+        while let Some(DepthChange { at, kind }) =
+            self.changes.front().copied().filter(|one| one.kind != DepthStep::Issued)
         {
             match kind {
-                ChangeKind::Came => self.ended.change(1, at),
-                ChangeKind::Left => self.ended.change(-1, at),
-                ChangeKind::Issued | ChangeKind::Endless => {}
+                DepthStep::Came => self.ended.change(1, at),
+                DepthStep::Left => self.ended.change(-1, at),
+                DepthStep::Issued | DepthStep::Endless => {}
             }
             self.changes.pop_front();
             self.taken += 1;

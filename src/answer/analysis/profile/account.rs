@@ -1,7 +1,7 @@
 //! The events, one after the other.
 
 use super::hook::{Hook, HookProblem};
-use super::kind::{EventKinds, EventRole, PairEnd, Start, SwitchFields, WakeupFields};
+use super::kind::{EventKinds, EventMeaning, EventRole, PairEnd, Start, SwitchFields, WakeupFields};
 use super::open::{BeginningRef, IntervalKey, OpenInterval};
 use super::stacks::{StackTimes, StackTraces};
 use super::times::Times;
@@ -11,6 +11,7 @@ use crate::base::abi::Abi;
 use crate::base::units::Pid;
 use crate::file::trace_dat::Coverage;
 use crate::kernel::event::{Lost, Record};
+use crate::kernel::events::EventName;
 use crate::kernel::format::EventFormat;
 use std::collections::{HashMap, HashSet};
 
@@ -90,9 +91,24 @@ impl Profile {
     /// True if all events of the task were recorded.
     pub(super) fn covers(&self, who: Who) -> bool {
         match who {
+            Who::Task(pid) if self.coverage.left_out.contains(&pid) => false,
             Who::Task(pid) => self.coverage.is_of_task(pid) || self.children.contains(&pid),
             _ => true,
         }
+    }
+
+    /// True if all events were recorded that begin and end times of this kind.
+    pub(super) fn has_ends(&self, kind: &EventMeaning, end: Option<&EventMeaning>) -> bool {
+        let systems = [Some(kind), end].map(|one| one.map(|one| one.system.as_str()));
+        let is_of_cpu = || systems.iter().flatten().all(|system| ["irq", "irq_vectors"].contains(system));
+        let lacks = |event: &EventName| systems.contains(&Some(event.system.as_str()));
+        matches!(kind.role, EventRole::Count(_))
+            || !self.coverage.filtered().any(|(event, _)| lacks(event)) && (self.coverage.cpus.is_none() || is_of_cpu())
+    }
+
+    /// What was not recorded, each a sentence.
+    pub fn limits(&self) -> Vec<String> {
+        self.coverage.limits(|_| true)
     }
 
     /// Makes a pair of two events, which lose the meaning they had, if any. Before the first record.

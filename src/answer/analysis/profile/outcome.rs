@@ -81,7 +81,7 @@ impl Profile {
     }
 
     fn event<'p>(&'p self, pair: usize, value: u64, tally: Cow<'p, TaskEventTally>) -> Option<ProfiledEvent<'p>> {
-        let (kind, end) = self.kinds.of_pair(pair)?;
+        let (kind, end) = self.kinds.of_pair(pair).filter(|(kind, end)| self.has_ends(kind, *end))?;
         let rank = match () {
             () if matches!(kind.role, EventRole::Switch(_)) => (0, value),
             () if self.kinds.wakeup == Some(pair) => (1, 0),

@@ -1,7 +1,7 @@
 //! The states that can be told where a recording holds a part of the scheduler's events.
 
 use super::time_in::TimeIn;
-use crate::base::units::Pid;
+use crate::base::units::{CpuId, Pid};
 use crate::file::trace_dat::{Coverage, CoveredTasks};
 use std::collections::HashSet;
 
@@ -38,12 +38,24 @@ pub(super) struct SchedCoverage {
     only: Option<HashSet<Pid>>,
     children: bool,
     left_out: HashSet<Pid>,
+    /// CPUs of which events are missing at their end.
+    cut: Vec<CpuId>,
+    /// Of those, the ones of which events may be missing anywhere.
+    doubtful: Vec<CpuId>,
 }
 
 impl Default for SchedCoverage {
     fn default() -> Self {
         let none = HashSet::new();
-        SchedCoverage { states: KnownStates::ALL, lacks_switches: false, only: None, children: false, left_out: none }
+        SchedCoverage {
+            states: KnownStates::ALL,
+            lacks_switches: false,
+            only: None,
+            children: false,
+            left_out: none,
+            cut: Vec::new(),
+            doubtful: Vec::new(),
+        }
     }
 }
 
@@ -66,7 +78,19 @@ impl SchedCoverage {
             () => KnownStates::ALL,
         };
         let left_out = coverage.left_out.iter().chain(&coverage.excluded).copied().collect();
-        SchedCoverage { states, lacks_switches, only, children, left_out }
+        let is_covered = |cpu: &CpuId| coverage.cpus.as_ref().is_none_or(|cpus| cpus.contains(cpu));
+        let doubtful = coverage.cut.iter().copied().filter(|cpu| !is_covered(cpu)).collect();
+        SchedCoverage { states, lacks_switches, only, children, left_out, cut: coverage.cut.clone(), doubtful }
+    }
+
+    /// The CPUs of which the last events are missing.
+    pub(super) fn cut(&self) -> Vec<CpuId> {
+        self.cut.clone()
+    }
+
+    /// True if what runs on the CPU is known from one of its events to the next.
+    pub(super) fn tells_of(&self, cpu: CpuId) -> bool {
+        !self.doubtful.contains(&cpu)
     }
 
     /// True if all events of the task are there, but for filters and CPUs.

@@ -124,7 +124,7 @@ impl Sched {
     /// From `at` on `task` runs on `cpu`.
     fn run(&mut self, cpu: CpuId, task: Option<Pid>, at: u64) {
         let waited = self.waited;
-        let task = task.and_then(|task| self.coverage.on_cpu(task));
+        let task = task.and_then(|task| self.coverage.on_cpu(task)).filter(|_| self.coverage.tells_of(cpu));
         let found = self.cpu(cpu);
         let was_idle = found.current == Some(Pid(0));
         found.run(task, at, waited);
@@ -153,7 +153,6 @@ impl Sched {
     /// The kernel dropped events of `cpu` between the last one seen of it and `at`: nothing is known any more but what runs on
     /// the other CPUs, whose switches are in their own buffers.
     fn lose(&mut self, cpu: CpuId, at: u64) {
-        self.counts.losses += 1;
         let known_until = self.cpu(cpu).seen;
         for task in 0..self.tasks.len() {
             let found = &self.tasks[task];
@@ -276,11 +275,12 @@ impl Sched {
 
     /// It runs on `cpu` from now on.
     fn arrive(&mut self, task: usize, cpu: CpuId) {
+        let tells = self.coverage.tells_of(cpu);
         let found = &mut self.tasks[task];
         if let Some(log) = &mut found.log {
             log.arrive(cpu);
         }
-        found.enter(Some(TimeIn::Run));
+        found.enter(Some(if tells { TimeIn::Run } else { TimeIn::Unknown }));
         found.migrations += u64::from(found.ran_on.is_some_and(|last| last != cpu));
         (found.cpu, found.ran_on) = (Some(cpu), Some(cpu));
     }
@@ -400,6 +400,7 @@ impl InOrder for Sched {
         let (cpu, at) = (record.cpu, record.timestamp.0);
         self.pass(at);
         if record.lost != Lost::None {
+            self.counts.losses += 1;
             self.lose(cpu, at);
         }
         let current = self.steps.current(record);
@@ -439,6 +440,9 @@ impl InOrder for Sched {
         let Some((_, end)) = self.window else {
             return SchedReport { has_wakeups: self.steps.have_wakeups(), ..SchedReport::default() };
         };
+        for cpu in self.coverage.cut() {
+            self.lose(cpu, end);
+        }
         let waited = self.waited;
         for cpu in self.cpus.values_mut() {
             cpu.run(None, end, waited);

@@ -1,9 +1,12 @@
 //! Stays of tasks on CPUs, each as it ends: the scheduler's history, in memory for the living tasks only.
 
+use super::covered::SchedCoverage;
 use super::steps::{Left, SchedStep, Steps};
+use super::time_in::TimeIn;
 use crate::answer::analysis::map::Map;
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
+use crate::file::trace_dat::Coverage;
 use crate::kernel::event::{Lost, Record};
 use crate::kernel::format::EventFormat;
 use std::collections::BTreeMap;
@@ -33,6 +36,7 @@ pub struct CpuStay<'r> {
 #[derive(Clone, Debug)]
 pub struct TimeHistory {
     steps: Steps,
+    coverage: SchedCoverage,
     running: BTreeMap<CpuId, Stay>,
     /// Tasks that do not run.
     off: Map<Pid, Off>,
@@ -61,10 +65,16 @@ impl TimeHistory {
     pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
         TimeHistory {
             steps: Steps::new(formats, abi),
+            coverage: SchedCoverage::default(),
             running: BTreeMap::new(),
             off: Map::default(),
             idle: BTreeMap::new(),
         }
+    }
+
+    /// For a recording of a part of what happened: times whose events were not all recorded are unknown.
+    pub fn covering(self, coverage: &Coverage) -> Self {
+        TimeHistory { coverage: SchedCoverage::of(coverage), ..self }
     }
 
     /// True if the formats have `sched_switch`, without which there is nothing to say.
@@ -90,8 +100,13 @@ impl TimeHistory {
                 self.leave(cpu, prev, left, at);
                 self.begin(cpu, next, Some(at));
                 let stay = ended.unwrap_or(Stay { pid: prev, since: None, wait: None, delay: None, preempted: None });
+                let states = self.coverage.states(prev);
+                let told = prev.0 == 0 && self.coverage.on_cpu(prev).is_some();
                 let run = stay.since.and_then(|since| at.checked_sub(since));
-                let Stay { wait, delay, preempted, .. } = stay;
+                let run = run.filter(|_| (told || states.has(TimeIn::Run)) && self.coverage.tells_of(cpu));
+                let is_known = told || (states.has(TimeIn::Wait) && states.has(TimeIn::Sleep));
+                let of = if is_known { stay } else { Stay { wait: None, delay: None, preempted: None, ..stay } };
+                let Stay { wait, delay, preempted, .. } = of;
                 Some(CpuStay { at, cpu, pid: prev, comm: prev_comm, wait, delay, run, preempted })
             }
             SchedStep::Wake { task, .. } => {
@@ -99,6 +114,7 @@ impl TimeHistory {
                 None
             }
             SchedStep::Fork { child, .. } => {
+                self.coverage.fork(self.steps.current(record), child);
                 self.off.insert(child, Off { preempted: Some(false), ..Off::default() });
                 None
             }
@@ -120,7 +136,7 @@ impl TimeHistory {
             self.off.remove(&task);
         } else {
             let preempted = Some(left == Left::Runnable);
-            self.off.insert(task, Off { since: Some(at), preempted, woken: None });
+            self.off.insert(task, Off { since: Some(at), preempted, ..Off::default() });
         }
     }
 

@@ -6,6 +6,7 @@ use crate::answer::analysis::{
 };
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
+use crate::file::trace_dat::Coverage;
 use crate::kernel::event::{Lost, Record};
 use crate::kernel::format::EventFormat;
 use std::collections::BTreeMap;
@@ -69,6 +70,11 @@ impl Histories {
             seen: BTreeMap::new(),
             losses: Vec::new(),
         }
+    }
+
+    /// For a recording of a part of what happened: states whose events were not all recorded are unknown.
+    pub fn covering(self, coverage: &Coverage) -> Self {
+        Histories { sched: self.sched.covering(coverage), ..self }
     }
 }
 

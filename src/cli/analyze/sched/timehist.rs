@@ -25,8 +25,8 @@ pub(super) fn run(args: &AnalyzeSchedArgs) -> Result<Exit, Failure> {
         let mut lines = TimehistLines { rows: &args.rows, form, input, written: 0, of_buffer: 0 };
         let mut stays = 0u64;
         for source in sources {
-            let place = AnswerPlace::of(input, source);
-            let mut history = history.clone();
+            let place = AnswerPlace::of(&events.query, input, source)?;
+            let mut history = history.clone().covering(&place.limits.coverage);
             let query = events.query.clone().of_sources(vec![source.clone()]);
             lines.of_buffer = 0;
             let mut resolved = query.resolve().map_err(|error| Failure::from(anyhow::Error::new(error)))?;
@@ -125,6 +125,9 @@ impl TimehistLines<'_> {
         }
         if !place.buffer.is_empty() {
             writeln!(out, "Instance: {}", place.buffer)?;
+        }
+        for limit in place.limits.sentences(|event| event.system == "sched") {
+            writeln!(out, "Note: {limit}")?;
         }
         let unit = place.unit.long_name();
         let [wait, delay, run] = ["wait", "sch delay", "run"].map(|name| format!("{name} {unit}"));

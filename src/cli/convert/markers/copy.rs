@@ -56,7 +56,7 @@ pub(in crate::cli::convert) fn rewrite(
     let decoder = Decoder::new(&read.recording, &DecodeOptions::default());
     let state = RefCell::new(read.recording.state());
     let mut edit = MarkerEdit { decoder, state, ids, like, events, bytes: Vec::new(), made: BTreeMap::new() };
-    let copy = RecordingCopy { version, overwrite, slice: ALL, cpus: None, edit: Some(&mut edit) };
+    let copy = RecordingCopy { version, overwrite, slice: ALL, cpus: None, selection: None, edit: Some(&mut edit) };
     let done = write_copy(&trace, (input, output), copy, &damage)
         .and_then(|(count, size)| tell(output, ConvertTarget::TraceDat, (Some(count), &[], size), json));
     let of_each: Vec<String> =

@@ -32,6 +32,8 @@ pub(crate) struct HistLosses<'a> {
     pub(super) lost: u64,
     /// Losses of which the kernel does not know the number.
     pub(super) gaps: u64,
+    /// What was not recorded of the events, each a sentence.
+    pub(super) limits: &'a [String],
 }
 
 impl Answered<'_> {
@@ -72,7 +74,7 @@ impl Answered<'_> {
 impl<'a> HistLosses<'a> {
     /// Losses and gaps of a recording that was read whole.
     pub(crate) fn of(input: &'a QueryInput, outcome: &Outcome) -> Self {
-        HistLosses { file: Some(input.path.as_path()), lost: outcome.lost, gaps: outcome.gaps }
+        HistLosses { file: Some(input.path.as_path()), lost: outcome.lost, gaps: outcome.gaps, limits: &[] }
     }
 
     /// Says that events were lost, if some were.
@@ -80,7 +82,8 @@ impl<'a> HistLosses<'a> {
     /// # Errors
     /// More than are `allowed`, or an unknown number.
     pub(crate) fn note(&self, allowed: Option<u64>) -> Result<(), Failure> {
-        let HistLosses { file, lost, gaps } = *self;
+        let HistLosses { file, lost, gaps, limits } = *self;
+        limits.iter().for_each(|limit| note!("rtrace: {limit}: the numbers are of what was recorded"));
         if lost == 0 && gaps == 0 {
             return Ok(());
         }
@@ -116,6 +119,6 @@ impl<'a> HistLosses<'a> {
     /// The recording and its losses, for programs.
     pub(crate) fn json(&self) -> Value {
         let file = self.file.map(|path| path.to_string_lossy());
-        json!({"file": file, "lost": self.lost, "gaps": self.gaps})
+        json!({"file": file, "lost": self.lost, "gaps": self.gaps, "limits": self.limits})
     }
 }

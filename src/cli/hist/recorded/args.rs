@@ -1,14 +1,17 @@
 //! The recording that is asked, and what its events make of triggers.
 
 use super::answered::{Answered, HistLosses};
+use crate::cli::coverage;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::key_names::KeyNames;
 use crate::cli::query::{QueryInput, WindowArgs, answer, one_buffer};
 use crate::cli::trace_file::threads;
 use anyhow::anyhow;
 use rtrace::analysis::{HistSetup, Histograms, SetupError};
+use rtrace::events::EventName;
 use rtrace::internal::trace_dat::Buffer;
 use rtrace::recording::{OutputDependence, Query, QueryError};
+use std::collections::HashSet;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
@@ -118,9 +121,12 @@ impl RecordedArgs {
         let formats: Vec<_> = input.formats().collect();
         let analysis = Histograms::new(&setup, &formats, input.trace.abi, &input.symbols);
         let analysis = analysis.map_err(failure)?;
+        let read: HashSet<_> =
+            analysis.events().iter().map(|(system, event)| EventName::new(*system, *event)).collect();
         let query = if analysis.needs_all_events() { query } else { of_events(query, &analysis.events())? };
         let (findings, outcome) = query.analyse(analysis)?;
-        let missed = HistLosses::of(input, &outcome);
+        let limits = coverage::limits(&input.trace, &buffer.name, |event| read.contains(event));
+        let missed = HistLosses { limits: &limits, ..HistLosses::of(input, &outcome) };
         show(&Answered { names: KeyNames::of(input), findings, missed, of: Some((input, buffer)) })
     }
 

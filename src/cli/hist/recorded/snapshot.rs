@@ -54,7 +54,7 @@ impl SnapshotArgs {
             let window = span.map_or(0, |span| time.saturating_sub(span))..time.saturating_add(1);
             let (version, overwrite) = (RecordingCopy::version_of(&trace), Overwrite::default());
             let (path, slice) = (dir.join(name), CopiedPart::Time(window));
-            let copy = RecordingCopy { version, overwrite, slice, cpus: None, edit: None };
+            let copy = RecordingCopy { version, overwrite, slice, cpus: None, selection: None, edit: None };
             let events = write_edited(&trace, (input, &path), copy, &damage)?;
             print(&format!("{}: {}\n", path.display(), counted(events, "event"))).map(drop)
         });

@@ -122,7 +122,7 @@ impl HistStream<'_> {
         }
         let findings = analysis.finish(part);
         let comms = Comms::parse(&comms);
-        let missed = HistLosses { file: None, lost, gaps };
+        let missed = HistLosses { file: None, lost, gaps, limits: &[] };
         let names = KeyNames::of_this_machine(&symbols.kallsyms, &comms);
         let answered = Answered { names, findings, missed, of: None };
         show(&answered).map_err(|failure| failure.with_exit(own))?;
@@ -211,7 +211,7 @@ impl HistCounter<'_, '_, '_> {
         let answered = Answered {
             names: KeyNames::of_this_machine(self.kallsyms, &comms),
             findings: self.analysis.so_far(&self.part),
-            missed: HistLosses { file: None, lost: self.lost, gaps: self.gaps },
+            missed: HistLosses { file: None, lost: self.lost, gaps: self.gaps, limits: &[] },
             of: None,
         };
         (following.show)(&answered).map_err(|failure| {

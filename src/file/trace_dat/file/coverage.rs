@@ -28,7 +28,16 @@ pub struct Coverage {
     pub shortened: Vec<CpuId>,
     /// Settings that were changed while it was recorded.
     pub changes: Vec<SettingChange>,
+    /// Events of which a copy has but those that a filter lets through, or none (`None`).
+    pub copied: Vec<(EventName, Option<String>)>,
+    /// CPUs of which events are missing in the file, at their end or anywhere. No option has this; marks of lost events say it.
+    pub cut: Vec<CpuId>,
 }
+
+/// In place of the filter of events that a copy has none of.
+const NONE_COPIED: &str = "0";
+/// The most events that a sentence names.
+const MOST_NAMES: usize = 6;
 
 /// The tasks whose events were recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +55,9 @@ pub enum CoveredTasks {
 
 impl Coverage {
     /// The option's text for the buffer `name`: lines `buffer NAME`, `tasks all` or `tasks PID ...`, `children`, `joined COUNT`,
-    /// `not-of PID ...`, `cpus CPU ...`, `left-out PID ...`, `left-out-interrupts`, `shortened CPU ...`, `changed FILE<TAB>FROM<TAB>TO` for each change. The events stand in an option of their own ([`EnabledEvents`]).
+    /// `not-of PID ...`, `cpus CPU ...`, `left-out PID ...`, `left-out-interrupts`, `shortened CPU ...`, `changed FILE<TAB>FROM<TAB>TO`
+    /// for each change, `copied SYSTEM:EVENT FILTER` or `not-copied SYSTEM:EVENT`. The events stand in an option of their own
+    /// ([`EnabledEvents`]).
     pub fn to_text(&self, name: &str) -> String {
         let list = |key: &str, numbers: &mut dyn Iterator<Item = String>| {
             format!("{key} {}\n", numbers.collect::<Vec<_>>().join(" "))
@@ -76,6 +87,12 @@ impl Coverage {
             text.push_str(&list("shortened", &mut self.shortened.iter().map(ToString::to_string)));
         }
         self.changes.iter().for_each(|change| text.push_str(&format!("changed {}\n", change.to_text())));
+        for (event, filter) in &self.copied {
+            text.push_str(&match filter {
+                Some(filter) => format!("copied {event} {}\n", filter.replace('\n', " ")),
+                None => format!("not-copied {event}\n"),
+            });
+        }
         text
     }
 
@@ -101,6 +118,12 @@ impl Coverage {
                 ("joined", value) => coverage.joined = value.parse().unwrap_or(0),
                 ("not-of", value) => coverage.excluded = pids(value),
                 ("changed", value) => coverage.changes.extend(SettingChange::parse(value)),
+                ("copied", value) => {
+                    let event =
+                        value.split_once(' ').and_then(|(event, filter)| Some((EventName::parse(event)?, filter)));
+                    coverage.copied.extend(event.map(|(event, filter)| (event, Some(filter.to_owned()))));
+                }
+                ("not-copied", value) => coverage.copied.extend(EventName::parse(value).map(|event| (event, None))),
                 ("left-out-interrupts", _) => coverage.left_out_interrupts = true,
                 ("left-out", value) => coverage.left_out = pids(value),
                 _ => {}
@@ -134,25 +157,47 @@ impl Coverage {
         !among(&self.excluded) && !matches!(&self.tasks, Some(CoveredTasks::Only { pids, .. }) if !among(pids))
     }
 
-    /// The events that were recorded with a filter, and it.
+    /// The events that were recorded or copied with a filter, and it.
     pub fn filtered(&self) -> impl Iterator<Item = (&EventName, &str)> {
         let events = self.events.iter().flat_map(|enabled| &enabled.events);
-        events.filter_map(|(event, filter)| Some((event, filter.as_deref()?)))
+        let recorded = events.filter_map(|(event, filter)| Some((event, filter.as_deref()?)));
+        recorded.chain(self.copied.iter().map(|(event, filter)| (event, filter.as_deref().unwrap_or(NONE_COPIED))))
     }
 
-    /// The filter that an event was recorded with.
+    /// The filter of an event, if it has just one.
     pub fn filter_of(&self, event: &EventName) -> Option<&str> {
-        let events = self.events.iter().flat_map(|enabled| &enabled.events);
-        events.filter(|(one, _)| one == event).find_map(|(_, filter)| filter.as_deref())
+        let mut filters = self.filtered().filter(|(one, _)| *one == event).map(|(_, filter)| filter);
+        let filter = filters.next()?;
+        filters.next().is_none().then_some(filter)
+    }
+
+    /// The events that a copy lacks or has some of, each kind in a sentence.
+    fn copied_in_words(&self, reads: impl Fn(&EventName) -> bool) -> Vec<String> {
+        let mut kinds: BTreeMap<Option<&str>, Vec<String>> = BTreeMap::new();
+        for (event, filter) in self.copied.iter().filter(|(event, _)| reads(event)) {
+            kinds.entry(filter.as_deref()).or_default().push(event.to_string());
+        }
+        let sentence = |(filter, events): (Option<&str>, Vec<String>)| {
+            let more = events.len().saturating_sub(MOST_NAMES);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let names = events.iter().take(MOST_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
+            match filter {
+                Some(filter) => format!("this is a copy of some events ({filter}): {names}{more}"),
+                None => format!("this is a copy without events: {names}{more}"),
+            }
+        };
+        kinds.into_iter().map(sentence).collect()
     }
 
     /// The limits that matter to whoever reads events that `reads` names, each a sentence.
     pub fn limits(&self, reads: impl Fn(&EventName) -> bool) -> Vec<String> {
+        let reads = &reads;
         let filtered = self.events.iter().flat_map(|enabled| &enabled.events).filter(|(event, _)| reads(event));
         let filter = |(event, filter): &(EventName, Option<String>)| {
             filter.as_ref().map(|filter| format!("{event} was recorded with the filter {filter}"))
         };
         let mut limits: Vec<String> = filtered.filter_map(filter).collect();
+        limits.extend(self.copied_in_words(&reads));
         let list = |numbers: &mut dyn Iterator<Item = String>| numbers.collect::<Vec<_>>().join(", ");
         if let Some(CoveredTasks::Only { pids, children }) = &self.tasks {
             let children = if *children { " and what they fork" } else { "" };
@@ -171,7 +216,7 @@ impl Coverage {
             let cpus = list(&mut cpus.iter().map(ToString::to_string));
             limits.push(format!("only events on these CPUs were recorded: {cpus}"));
         }
-        if self.leaves_out_interrupts(&reads) {
+        if self.leaves_out_interrupts(reads) {
             limits.push("what interrupts did while rtrace's own threads ran was not recorded".to_owned());
         }
         limits.extend(self.changed(reads));
@@ -220,6 +265,7 @@ mod tests {
             left_out_interrupts: true,
             shortened: vec![CpuId(1), CpuId(12)],
             changes: vec![change("a"), change("b")],
+            copied: vec![(EventName::new("a", "b"), Some("x == 1".to_owned())), (EventName::new("a", "c"), None)],
             ..Coverage::default()
         };
         let of_tasks = |children| CoveredTasks::Only { pids: vec![Pid(7), Pid(9)], children };
@@ -246,6 +292,22 @@ mod tests {
         let some = Coverage { tasks: some, ..without };
         assert_eq!([6, 7, 8].map(|pid| some.is_of_task(Pid(pid))), [false, false, true]);
         assert_eq!(some.limits(|_| true).len(), 2);
+    }
+
+    #[test]
+    fn what_a_copy_lacks_is_a_filter() {
+        let (one, other) = (EventName::new("a", "b"), EventName::new("a", "c"));
+        let copied = vec![(one.clone(), Some("x == 1".to_owned())), (other.clone(), None)];
+        let events = Some(EnabledEvents { events: vec![(one.clone(), None), (other.clone(), None)] });
+        let mut coverage = Coverage { copied, events, ..Coverage::default() };
+        assert_eq!(coverage.filter_of(&one), Some("x == 1"));
+        assert_eq!(coverage.filtered().count(), 2);
+        let limits = coverage.limits(|_| true);
+        assert_eq!(limits, ["this is a copy without events: a:c", "this is a copy of some events (x == 1): a:b"]);
+        assert_eq!(coverage.limits(|event| *event == other).len(), 1);
+        // Recorded with another filter.
+        coverage.events = Some(EnabledEvents { events: vec![(one.clone(), Some("y == 2".to_owned()))] });
+        assert_eq!(coverage.filter_of(&one), None);
     }
 
     #[test]

@@ -4,9 +4,10 @@
 
 use super::anew6::Version6;
 use super::anew7::Version7;
+use super::from_file::covered;
 use super::{SectionWriter, WriteError};
 use crate::base::units::CpuId;
-use crate::file::trace_dat::{Codec, Trace, UnsavedEvents};
+use crate::file::trace_dat::{Codec, Coverage, Trace, UnsavedEvents};
 use std::fs::File;
 
 /// A file's version, and how it is compressed.
@@ -36,9 +37,24 @@ impl NewFile {
     /// # Errors
     /// [`WriteError::Write`]; [`WriteError::Version6`] for what such a file has no room for.
     pub fn create(file: File, from: &Trace, version: Version, names: &[&str]) -> Result<Self, WriteError> {
+        Self::create_covering(file, from, version, names, &[])
+    }
+
+    /// The same of a copy whose buffers have another coverage, in the order of their `names`.
+    ///
+    /// # Errors
+    /// As [`NewFile::create`].
+    pub fn create_covering(
+        file: File,
+        from: &Trace,
+        version: Version,
+        names: &[&str],
+        coverages: &[Coverage],
+    ) -> Result<Self, WriteError> {
+        let covered = covered(names, coverages);
         let out = match version {
-            Version::V6 => Out::V6(Version6::create(file, from, names)?),
-            Version::V7(codec) => Out::V7(Version7::create(file, from, codec)?),
+            Version::V6 => Out::V6(Version6::create(file, from, names, covered)?),
+            Version::V7(codec) => Out::V7(Version7::create(file, from, codec, covered)?),
         };
         Ok(NewFile { out })
     }

@@ -38,7 +38,12 @@ const MAX_CPUS: u32 = 1 << 16;
 const ENTRY: usize = 16;
 
 impl Version6 {
-    pub(super) fn create(file: File, from: &Trace, names: &[&str]) -> Result<Self, WriteError> {
+    pub(super) fn create(
+        file: File,
+        from: &Trace,
+        names: &[&str],
+        covered: Vec<(OptionId, Vec<u8>)>,
+    ) -> Result<Self, WriteError> {
         let abi = from.prefix.abi;
         let cpus = from
             .buffers
@@ -64,7 +69,7 @@ impl Version6 {
             out.u32(len).raw(text);
         }
         out.u64(from.saved_cmdlines.len() as u64).raw(&from.saved_cmdlines).u32(cpus).raw(b"options  \0");
-        let marks = unfinished_marks(from).map(|(id, data)| (id, Cow::Owned(data)));
+        let marks = unfinished_marks(from).chain(covered).map(|(id, data)| (id, Cow::Owned(data)));
         let facts = facts(from).filter(|(id, _)| *id != OptionId::LAST_BOOT_INFO).chain(marks);
         private_options::put(&mut out, abi, &facts.collect::<Vec<_>>());
         let mut instances = Vec::new();

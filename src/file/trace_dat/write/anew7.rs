@@ -31,9 +31,14 @@ struct WrittenCpu {
 }
 
 impl Version7 {
-    pub(super) fn create(file: File, from: &Trace, codec: Codec) -> Result<Self, WriteError> {
+    pub(super) fn create(
+        file: File,
+        from: &Trace,
+        codec: Codec,
+        covered: Vec<(OptionId, Vec<u8>)>,
+    ) -> Result<Self, WriteError> {
         let mut writer = SectionWriter::copy_facts(file, from, codec)?;
-        unfinished_marks(from).for_each(|(id, data)| writer.option(id, data));
+        unfinished_marks(from).chain(covered).for_each(|(id, data)| writer.option(id, data));
         Self::after(writer)
     }
 

@@ -2,7 +2,7 @@
 
 use super::WriteError;
 use crate::file::trace_dat::file::option_checks::is_thread_groups;
-use crate::file::trace_dat::{LazyBytes, LossCause, OptionId, Trace, UnsavedEvents};
+use crate::file::trace_dat::{Coverage, LazyBytes, LossCause, OptionId, Trace, UnsavedEvents};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -25,6 +25,16 @@ pub(super) fn facts(from: &Trace) -> impl Iterator<Item = (OptionId, Cow<'_, [u8
         }
         id => (id, Cow::Borrowed(&option.data[..])),
     })
+}
+
+/// The options that say what the buffers of these names hold of what happened; they stand for the copied ones before.
+pub(super) fn covered(names: &[&str], coverages: &[Coverage]) -> Vec<(OptionId, Vec<u8>)> {
+    let text = |text: String| [text.as_bytes(), b"\0"].concat();
+    let both = names.iter().zip(coverages).flat_map(|(name, coverage)| {
+        let events = coverage.events.as_ref().map(|events| (OptionId::RTRACE_EVENTS, text(events.to_text(name))));
+        events.into_iter().chain([(OptionId::RTRACE_COVERAGE, text(coverage.to_text(name)))])
+    });
+    both.collect()
 }
 
 /// The options by which a copy of an unfinished recording says that it is one.

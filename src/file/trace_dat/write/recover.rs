@@ -4,11 +4,12 @@ use super::assemble::{finish_move, move_into};
 use super::sections::FileLock;
 use super::segments::join_segments_in;
 use super::{FinishedSpool, SectionWriter, WriteError, Written};
+use crate::base::units::CpuId;
 use crate::file::trace_dat::file::prefix::MAGIC;
 use crate::file::trace_dat::file::siblings::COUNT;
 use crate::file::trace_dat::{
-    Chunk, ChunkIndex, Codec, DataLayout, FileError, LossCause, OptionId, RawOption, Siblings, SpoolEntry, SpoolTable,
-    Trace, UnsavedEvents,
+    Chunk, ChunkIndex, Codec, Coverage, DataLayout, FileError, LossCause, OptionId, RawOption, Siblings, SpoolEntry,
+    SpoolTable, Trace, UnsavedEvents,
 };
 use std::fs::File;
 use std::io;
@@ -173,6 +174,7 @@ pub fn recover_with(path: &Path, add: impl FnOnce(Unfinished<'_>) -> Added) -> R
     buffers.sort_by_key(|b| !b.0.is_empty());
     marks.retain(|mark| mark.events != Some(0));
     writer.put_marks(&marks);
+    writer.put_shortened(&trace, &lacking_oldest);
     writer.saved_cmdlines(&names)?;
     let written = writer.finish_in(&beside.dir, &buffers, &spools)?;
     beside.remove_comms();
@@ -376,6 +378,20 @@ impl SectionWriter {
         for mark in marks {
             let data = mark.write(self.abi);
             self.option(OptionId::RTRACE_UNSAVED, data);
+        }
+    }
+
+    /// Notes the CPUs whose oldest events a flight recorder gave up.
+    fn put_shortened(&mut self, trace: &Trace, entries: &[SpoolEntry]) {
+        for buffer in &trace.buffers {
+            let mut shortened: Vec<CpuId> =
+                entries.iter().filter(|entry| entry.buffer == buffer.name).map(|entry| entry.cpu).collect();
+            if !shortened.is_empty() {
+                shortened.sort_unstable();
+                let coverage = Coverage { shortened, ..trace.coverage(buffer) };
+                let text = [coverage.to_text(&buffer.name).as_bytes(), b"\0"].concat();
+                self.option(OptionId::RTRACE_COVERAGE, text);
+            }
         }
     }
 
