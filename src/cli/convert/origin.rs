@@ -3,7 +3,9 @@
 use crate::cli::exit::Failure;
 use crate::cli::query::{QueryEvents, QueryInput};
 use rtrace::internal::trace_dat::OptionId;
+use rtrace::internal::trace_dat::TimeOptions;
 use rtrace::units::Timestamp;
+use sha2::{Digest, Sha256};
 use std::ops::ControlFlow;
 
 /// A recording's own facts; texts are empty where it has none.
@@ -49,6 +51,26 @@ impl RecordingOrigin {
             start,
         })
     }
+}
+
+/// The id of a recording: the same at each conversion, whatever part of it is chosen. TRACEID alone does not tell apart the
+/// parts that `split` made of one recording, nor is it in each file, so that the machine and the first event have a part in it.
+pub(super) fn id_of(input: &QueryInput) -> Result<u64, Failure> {
+    let mut first = None;
+    let raw = TimeOptions { raw: true, ..TimeOptions::default() };
+    input.recording.query().time(&raw).first(1).resolve()?.walk(|current| {
+        let record = current.record();
+        first = Some((record.timestamp.0, record.cpu.0));
+        Ok::<_, Failure>(ControlFlow::Break(()))
+    })?;
+    let (time, cpu) = first.unwrap_or_default();
+    let mut hash = Sha256::new();
+    for number in [input.trace.id().unwrap_or_default(), time, cpu.into()] {
+        hash.update(number.to_le_bytes());
+    }
+    hash.update(uname(input));
+    let hash = hash.finalize();
+    Ok(hash.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes)))
 }
 
 /// The option UNAME: `sysname nodename release machine`.

@@ -78,7 +78,7 @@ impl KernelName {
 }
 
 /// The fields with addresses of the kernel: pointers, and the numbers in which tracers of functions have them.
-pub(super) fn addresses(event: &TypedEvent) -> impl Iterator<Item = &TypedField> {
+pub(in crate::export) fn addresses(event: &TypedEvent) -> impl Iterator<Item = &TypedField> {
     let user = (event.system.as_str(), event.name.as_str()) == ("ftrace", "user_stack");
     event.fields.iter().filter(move |field| {
         let named = ["ip", "parent_ip", "func", "caller"].contains(&field.name.as_str());

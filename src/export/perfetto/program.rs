@@ -159,10 +159,10 @@ impl PerfettoProgram {
     pub(super) fn unknown(number: Option<u32>) -> PerfettoProgram {
         let mut program = PerfettoProgram::new(number.unwrap_or(GENERIC));
         let place = FieldPlace::Fixed { offset: 0, len: 2 };
-        let id = TypedField { name: "id".to_owned(), place, kind: FieldKind::Unsigned };
+        let id = TypedField { name: "id".to_owned(), place, kind: FieldKind::Unsigned, is_long: false };
         program.add("id", FieldEncoding::Unsigned, PerfettoSource::Field(id, How::Number));
         let place = FieldPlace::Rest { offset: 0 };
-        let data = TypedField { name: "data".to_owned(), place, kind: FieldKind::Bytes };
+        let data = TypedField { name: "data".to_owned(), place, kind: FieldKind::Bytes, is_long: false };
         program.add("data", FieldEncoding::Text, PerfettoSource::Field(data, How::Json));
         match number {
             Some(number) => program.descriptor = Some(describe(number, "unknown", "", &program.steps)),

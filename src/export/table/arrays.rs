@@ -5,9 +5,10 @@ use super::rows::{Columns, TableRows};
 use arrow_array::types::{Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_array::{
     ArrayRef, ArrowPrimitiveType, BinaryArray, BooleanArray, ListArray, PrimitiveArray, RecordBatch, StringArray,
+    TimestampMicrosecondArray,
 };
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_schema::{ArrowError, DataType, Field, Schema, TimeUnit};
 use std::sync::Arc;
 
 /// The schema of a table.
@@ -29,6 +30,7 @@ fn data_type(cell: CellType) -> DataType {
         CellType::Bool => DataType::Boolean,
         CellType::Text => DataType::Utf8,
         CellType::Bytes => DataType::Binary,
+        CellType::Time => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
         CellType::List { size, signed } => DataType::List(item(size, signed)),
     }
 }
@@ -64,6 +66,10 @@ fn array(column: &Column, rows: usize) -> ArrayRef {
         CellType::Bool => {
             let values: Vec<bool> = values.iter().map(|number| *number != 0).collect();
             Arc::new(BooleanArray::new(values.into(), nulls))
+        }
+        CellType::Time => {
+            let times: Vec<i64> = values.iter().map(|time| *time as i64).collect();
+            Arc::new(TimestampMicrosecondArray::new(times.into(), nulls).with_timezone("UTC"))
         }
         CellType::Bytes => Arc::new(BinaryArray::new(offsets(), Buffer::from_vec(bytes.to_vec()), nulls)),
         // Only UTF-8 was put in.

@@ -15,6 +15,8 @@ pub(super) enum CellType {
     Bytes,
     /// Numbers of `size` bytes.
     List { size: u8, signed: bool },
+    /// Microseconds since 1970, UTC: Spark reads no file that has a column of nanoseconds.
+    Time,
 }
 
 impl CellType {
@@ -54,7 +56,7 @@ impl Column {
     /// Number of cells.
     fn len(&self) -> usize {
         match self.cell {
-            CellType::Number { .. } | CellType::Bool => self.numbers.len(),
+            CellType::Number { .. } | CellType::Bool | CellType::Time => self.numbers.len(),
             CellType::Text | CellType::Bytes | CellType::List { .. } => self.ends.len(),
         }
     }
@@ -63,7 +65,7 @@ impl Column {
         self.valid.resize(self.len(), true);
         self.valid.push(false);
         match self.cell {
-            CellType::Number { .. } | CellType::Bool => self.numbers.push(0),
+            CellType::Number { .. } | CellType::Bool | CellType::Time => self.numbers.push(0),
             CellType::Text | CellType::Bytes => self.ends.push(self.bytes.len() as i32),
             CellType::List { .. } => self.ends.push(self.numbers.len() as i32),
         }
@@ -137,7 +139,7 @@ impl Column {
         };
         let valid = &self.valid[..rows.min(self.valid.len())];
         match self.cell {
-            CellType::Number { .. } | CellType::Bool => {
+            CellType::Number { .. } | CellType::Bool | CellType::Time => {
                 ColumnFront { rows, valid, numbers: &self.numbers[..rows], ends: &[], bytes: &[] }
             }
             CellType::List { .. } => {

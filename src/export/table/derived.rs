@@ -6,7 +6,7 @@ use super::rows::TableRows;
 use crate::answer::analysis::{Thread, TimeSlice};
 use crate::base::units::{CpuId, Pid};
 use crate::kernel::event::{Lost, Record};
-use crate::kernel::symbols::Comms;
+use crate::kernel::symbols::{Comms, Symbol};
 
 /// A derived table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,12 +19,13 @@ pub(super) enum Derived {
     Syscall,
     Thread,
     Process,
+    Symbol,
     Unknown,
     Meta,
 }
 
 impl Derived {
-    pub(super) const ALL: [Derived; 10] = [
+    pub(super) const ALL: [Derived; 11] = [
         Derived::Lost,
         Derived::SchedSlice,
         Derived::ThreadState,
@@ -33,6 +34,7 @@ impl Derived {
         Derived::Syscall,
         Derived::Thread,
         Derived::Process,
+        Derived::Symbol,
         Derived::Unknown,
         Derived::Meta,
     ];
@@ -91,6 +93,9 @@ impl Derived {
             ),
             Derived::Thread => ("thread", &[("utid", I64), ("tid", I32), ("name", Text), ("upid", I64)]),
             Derived::Process => ("process", &[("upid", I64), ("pid", I32), ("name", Text)]),
+            Derived::Symbol => {
+                ("symbol", &[("address", CellType::U64), ("name", Text), ("offset", I64), ("module", Text)])
+            }
             Derived::Unknown => (
                 "unknown",
                 &[("ts", I64), ("cpu", I32), ("pid", I32), ("instance", Text), ("id", I32), ("data", Bytes)],
@@ -217,16 +222,23 @@ pub(super) fn slice(rows: &mut TableRows, slice: &TimeSlice, call: &dyn Fn(i64) 
     }
 }
 
-/// Adds a task; `process` is its process, if that is known.
-pub(super) fn thread(rows: &mut TableRows, thread: &Thread, process: Option<Pid>, comms: &Comms) {
+/// Adds the function at an address.
+pub(super) fn symbol(rows: &mut TableRows, address: u64, symbol: &Symbol<'_>) {
+    let offset = CellValue::Number(address.wrapping_sub(symbol.address) as i64);
+    let module = if symbol.module.is_empty() { CellValue::Null } else { CellValue::Text(symbol.module) };
+    row(rows, &[CellValue::Number(address as i64), CellValue::Text(symbol.name), offset, module]);
+}
+
+/// Adds a task; `upid` is its process, if that is known.
+pub(super) fn thread(rows: &mut TableRows, thread: &Thread, upid: Option<i64>, comms: &Comms) {
     let name = if thread.name.is_empty() { comms.get(thread.tid).unwrap_or_default() } else { &thread.name };
     let name = if name.is_empty() { CellValue::Null } else { CellValue::Text(name) };
-    let upid = process.map_or(CellValue::Null, |process| CellValue::Number(process.0.into()));
+    let upid = upid.map_or(CellValue::Null, CellValue::Number);
     row(rows, &[CellValue::Number(thread.utid), CellValue::Number(thread.tid.0.into()), name, upid]);
 }
 
 /// Adds a process.
-pub(super) fn process(rows: &mut TableRows, process: Pid, comms: &Comms) {
+pub(super) fn process(rows: &mut TableRows, upid: i64, process: Pid, comms: &Comms) {
     let name = comms.get(process).map_or(CellValue::Null, CellValue::Text);
-    row(rows, &[CellValue::Number(process.0.into()), CellValue::Number(process.0.into()), name]);
+    row(rows, &[CellValue::Number(upid), CellValue::Number(process.0.into()), name]);
 }

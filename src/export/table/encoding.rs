@@ -4,7 +4,7 @@
 //! after the other, by one thread at a time; different tables by several threads. So the bytes of a file depend neither on
 //! the pieces nor on the threads.
 
-use super::column::CellType;
+use super::file::{TableDescription, TableNote};
 use super::parquet::{PageCodec, ParquetWriter};
 use super::piece::{AddedRows, Piece};
 use super::rows::TableRows;
@@ -24,8 +24,8 @@ const MOST: usize = 16 * PAGE;
 pub(super) trait Tabled {
     type Key: Ord + Copy + Send + Sync;
 
-    /// The name of a table's file, and its columns.
-    fn file(&self, table: Self::Key) -> (String, Vec<(String, CellType)>);
+    /// The file of a table.
+    fn file(&self, table: Self::Key) -> TableDescription;
 
     /// The rows of a table of records.
     fn rows(&self, table: Self::Key, records: &[Record<'_>]) -> TableRows;
@@ -88,8 +88,7 @@ impl<K: Ord + Copy + Send + Sync> Encoding<K> {
             return;
         }
         let open = || {
-            let (name, columns) = of.file(key);
-            let file = OpenFile { writer: ParquetWriter::new(name, &columns), gathered: rows.emptied() };
+            let file = OpenFile { writer: ParquetWriter::new(of.file(key)), gathered: rows.emptied() };
             Arc::new(OpenTable { key, waiting: Mutex::default(), file: Mutex::new(file) })
         };
         let table = Arc::clone(locked(&self.tables).entry(key).or_insert_with(open));
@@ -181,8 +180,13 @@ impl<K: Ord + Copy + Send + Sync> Encoding<K> {
     }
 
     /// Encodes the rows that are left of some tables, and ends their files, on as many threads as encoded before; false: there
-    /// are no more. No rows may come after it.
-    pub(super) fn finish_some(&self, of: &(impl Tabled<Key = K> + Sync), out: &mut Vec<u8>) -> bool {
+    /// are no more. Those files get no more rows. `notes` gives the metadata of a table's file.
+    pub(super) fn finish_some(
+        &self,
+        of: &(impl Tabled<Key = K> + Sync),
+        notes: &(impl Fn(K) -> Vec<TableNote> + Sync),
+        out: &mut Vec<u8>,
+    ) -> bool {
         self.work(of);
         let threads = locked(&self.codecs).len().max(1);
         let some: Vec<_> = {
@@ -194,7 +198,7 @@ impl<K: Ord + Copy + Send + Sync> Encoding<K> {
         let finish = || {
             let mut codec = self.codec();
             while let Some(table) = { locked(&next).next() } {
-                self.finish(of, table, &mut codec);
+                self.finish(of, table, notes, &mut codec);
             }
             locked(&self.codecs).extend(codec.ok());
         };
@@ -208,7 +212,13 @@ impl<K: Ord + Copy + Send + Sync> Encoding<K> {
     }
 
     /// Encodes the rows that are left of a table, and ends its file.
-    fn finish(&self, of: &impl Tabled<Key = K>, table: Arc<OpenTable<K>>, codec: &mut io::Result<PageCodec>) {
+    fn finish(
+        &self,
+        of: &impl Tabled<Key = K>,
+        table: Arc<OpenTable<K>>,
+        notes: &impl Fn(K) -> Vec<TableNote>,
+        codec: &mut io::Result<PageCodec>,
+    ) {
         let Some(OpenTable { key, waiting, file }) = Arc::into_inner(table) else { return };
         let mut file = file.into_inner().unwrap_or_else(PoisonError::into_inner);
         let waiting = waiting.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -220,7 +230,7 @@ impl<K: Ord + Copy + Send + Sync> Encoding<K> {
         }
         let name = file.writer.name.clone();
         if let Ok(codec) = codec {
-            match file.writer.finish(codec) {
+            match file.writer.finish(&notes(key), codec) {
                 Ok(piece) => frame(&mut locked(&self.made), &name, &piece),
                 Err(error) => self.fail(&name, &error),
             }

@@ -1,9 +1,11 @@
 //! The table of one event type.
 
 use super::column::{CellType, Column};
+use super::file::{RECORDING, TIME};
 use super::rows::TableRows;
 use crate::base::abi::Abi;
 use crate::base::text::nul::until_nul;
+use crate::export::json::kernel_addresses;
 use crate::kernel::event::{Common, FieldKind, FieldPlace, Number, Record, TypedEvent, TypedField, Value};
 use crate::kernel::format::EventFormat;
 use crate::kernel::print_fmt::Labels;
@@ -24,9 +26,11 @@ pub(super) const FIXED: [(&str, CellType); 5] = [
 pub(super) struct EventTable {
     /// All columns, the fixed ones first.
     pub(super) columns: Vec<(String, CellType)>,
+    /// Those of its fields that may be addresses of the kernel's functions.
+    pub(super) addresses: Vec<TypedField>,
     fields: Vec<(TypedField, Option<Labels>)>,
     common: Common,
-    abi: Abi,
+    pub(super) abi: Abi,
 }
 
 impl EventTable {
@@ -37,7 +41,8 @@ impl EventTable {
         let mut labels: HashMap<String, Labels> = labels.map(|labels| (labels.field.clone(), labels)).collect();
         let mut columns: Vec<(String, CellType)> =
             FIXED.iter().map(|(name, cell)| ((*name).to_owned(), *cell)).collect();
-        let mut taken: HashSet<String> = columns.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
+        let names = columns.iter().map(|(name, _)| name.as_str()).chain([RECORDING, TIME]);
+        let mut taken: HashSet<String> = names.map(str::to_ascii_lowercase).collect();
         let mut fields = Vec::new();
         let common = event.common.iter().filter(|field| field.name != "common_pid");
         for field in common.chain(&event.fields) {
@@ -46,14 +51,15 @@ impl EventTable {
             let name = free(&mut taken, &field.name);
             if labels.is_some() {
                 let label = free(&mut taken, &format!("{name}_name"));
-                columns.push((name, cell(field, abi)));
+                columns.push((name, cell(field)));
                 columns.push((label, CellType::Text));
             } else {
-                columns.push((name, cell(field, abi)));
+                columns.push((name, cell(field)));
             }
             fields.push((field.clone(), labels));
         }
-        EventTable { columns, fields, common: Common::of(format), abi }
+        let addresses = kernel_addresses(&event).cloned().collect();
+        EventTable { columns, addresses, fields, common: Common::of(format), abi }
     }
 
     /// The rows of `records`, whose buffers belong to these instances.
@@ -150,8 +156,10 @@ fn free(taken: &mut HashSet<String>, name: &str) -> String {
     name
 }
 
-fn cell(field: &TypedField, abi: Abi) -> CellType {
+/// The type of a field's column, which is the same of kernels with 32 and 64 bits: queries read tables of both as one.
+fn cell(field: &TypedField) -> CellType {
     let size = match field.place {
+        _ if field.is_long => 8,
         FieldPlace::Fixed { len, .. } if matches!(len, 1 | 2 | 4) => len as u8,
         _ => 8,
     };
@@ -161,7 +169,8 @@ fn cell(field: &TypedField, abi: Abi) -> CellType {
         FieldKind::Bool => CellType::Bool,
         FieldKind::Pointer => CellType::U64,
         FieldKind::Text => CellType::Text,
-        FieldKind::Numbers { size: 0, signed } => CellType::List { size: abi.long_size, signed },
+        FieldKind::Numbers { signed, .. } if field.is_long => CellType::List { size: 8, signed },
+        FieldKind::Numbers { size: 0, signed } => CellType::List { size: 8, signed },
         FieldKind::Numbers { size, signed } => CellType::List { size, signed },
         FieldKind::Bits => CellType::List { size: 4, signed: false },
         FieldKind::Bytes => CellType::Bytes,
@@ -173,7 +182,9 @@ fn put(column: &mut Column, field: &TypedField, abi: Abi, records: &[Record<'_>]
     if let FieldPlace::Fixed { offset, len } = field.place {
         let end = offset.saturating_add(len);
         let is_number = matches!(field.kind, FieldKind::Unsigned | FieldKind::Signed | FieldKind::Pointer);
-        if is_number && records.iter().all(|record| record.data.len() >= end) {
+        // Numbers that the column widens need their sign.
+        let is_narrow = field.is_long && field.kind == FieldKind::Signed && len < 8;
+        if is_number && !is_narrow && records.iter().all(|record| record.data.len() >= end) {
             return match len {
                 1 => numbers::<1>(column, abi, offset, records),
                 2 => numbers::<2>(column, abi, offset, records),

@@ -1,4 +1,4 @@
-//! The names of a table's files: `host=H/date=2026-11-24/event=sched.sched_switch/STEM.parquet`, which engines read as columns.
+//! The names of a table's files: `host=H/date=2026-11-24/event=sched.sched_switch/STEM-ID.parquet`, which engines read as columns.
 
 /// Hive's name for a value that is not known, which engines read as null.
 const UNKNOWN: &str = "__HIVE_DEFAULT_PARTITION__";
@@ -8,6 +8,11 @@ pub(super) fn file(host: &str, date: Option<&str>, event: &str, stem: &str) -> S
     let part = |value: &str| if value.is_empty() { UNKNOWN.to_owned() } else { escaped(value) };
     let (host, date, stem) = (part(host), part(date.unwrap_or_default()), escaped(stem));
     format!("host={host}/date={date}/event={}/{stem}.parquet", escaped(event))
+}
+
+/// A recording's id as text.
+pub(super) fn id(recording: u64) -> String {
+    format!("{recording:016x}")
 }
 
 /// With everything but letters, digits, `_`, `-` and dots between them as `%XX`: the recording chooses names.

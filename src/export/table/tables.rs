@@ -1,9 +1,11 @@
 //! The exporter of one table per event type.
 
-use super::column::CellType;
 use super::derived::{self, CellValue, Derived, DerivedRows};
 use super::encoding::{Encoding, Tabled};
 use super::event_table::EventTable;
+use super::file::{TableDescription, TableNote};
+use super::functions::CalledFunctions;
+use super::keys::TableKeys;
 use super::layout;
 use super::pending::PendingRows;
 use super::piece::AddedRows;
@@ -15,7 +17,7 @@ use crate::base::units::Pid;
 use crate::export::{Exporter, Outflow};
 use crate::kernel::event::{Common, Consumed, Lost, Record};
 use crate::kernel::format::EventFormat;
-use crate::kernel::symbols::Comms;
+use crate::kernel::symbols::{Comms, Kallsyms};
 use crate::read::merge::ahead::Commit;
 use std::collections::BTreeSet;
 use std::io;
@@ -34,6 +36,10 @@ pub struct TableFile<'t> {
     pub abi: Abi,
     /// Task names of the file.
     pub comms: &'t Comms,
+    /// The kernel's functions.
+    pub kallsyms: &'t Kallsyms,
+    /// Its id, the same at each conversion and no other recording's.
+    pub recording: u64,
     /// Thread and process of its tasks, ascending.
     pub processes: &'t [(Pid, Pid)],
     /// The recorded machine's name: the partition `host`. Empty if it is not known.
@@ -42,7 +48,7 @@ pub struct TableFile<'t> {
     pub date: Option<String>,
     /// Its path, as given.
     pub path: String,
-    /// The name of its files, without their ending; of recordings of one host and day, each needs one of its own.
+    /// The beginning of its files' names, which the id follows.
     pub stem: String,
     /// The kernel's release.
     pub kernel: String,
@@ -80,6 +86,8 @@ struct TableFileState<'t> {
     common: Common,
     /// By event id.
     types: Vec<TableSlot<'t>>,
+    keys: TableKeys,
+    functions: CalledFunctions,
 }
 
 #[derive(Default)]
@@ -136,12 +144,12 @@ impl<'t> Tables<'t> {
     /// An exporter for records of these buffers: [`Record::buffer`] is an index into them.
     pub fn new(files: Vec<TableFile<'t>>, buffers: Vec<TableBuffer<'t>>) -> Self {
         let files: Vec<TableFileState<'t>> = files.into_iter().map(TableFileState::new).collect();
-        let slices = |(number, what): (usize, TableBuffer<'t>)| {
-            let file = &files[what.file].what;
-            let base = (number as i64) << 32;
+        let slices = |what: TableBuffer<'t>| {
+            let TableFileState { what: file, keys, .. } = &files[what.file];
+            let base = keys.tasks(what.instance);
             TableTypes { what, slices: Slices::new(file.formats.iter().copied(), file.abi, base) }
         };
-        let buffers = buffers.into_iter().enumerate().map(slices).collect();
+        let buffers = buffers.into_iter().map(slices).collect();
         Tables { files, buffers }
     }
 
@@ -211,7 +219,36 @@ impl<'t> TableFileState<'t> {
             types[id].format = Some(*format);
         }
         let common = what.formats.first().map(|format| Common::of(format)).unwrap_or_default();
-        TableFileState { what, common, types }
+        let keys = TableKeys::of(what.recording);
+        TableFileState { what, common, types, keys, functions: CalledFunctions::default() }
+    }
+
+    /// The metadata of each of its files.
+    fn notes(&self, pending: &PendingRows) -> Vec<TableNote> {
+        let what = &self.what;
+        let time = |time: Option<u64>| time.map(|time| (time as i64).to_string()).unwrap_or_default();
+        vec![
+            ("rtrace.recording", layout::id(what.recording)),
+            ("rtrace.host", what.host.clone()),
+            ("rtrace.kernel", what.kernel.clone()),
+            ("rtrace.machine", what.machine.clone()),
+            ("rtrace.clock", what.clock.clone()),
+            ("rtrace.first_ts", time(pending.span.map(|span| span.0))),
+            ("rtrace.last_ts", time(pending.span.map(|span| span.1))),
+            ("rtrace.real_offset", what.real_offset.map(|offset| offset.to_string()).unwrap_or_default()),
+            ("rtrace.events_lost", pending.lost.to_string()),
+        ]
+    }
+
+    /// Rows of the functions whose addresses the events have.
+    fn symbols(&self) -> DerivedRows {
+        let mut rows = DerivedRows::new();
+        for address in self.functions.take() {
+            if let Some(symbol) = self.what.kallsyms.lookup(address) {
+                derived::symbol(rows.of(Derived::Symbol), address, &symbol);
+            }
+        }
+        rows
     }
 
     /// True if a format describes the events of this type.
@@ -248,7 +285,7 @@ impl<'t> TableFileState<'t> {
 impl Tabled for Tables<'_> {
     type Key = TableKey;
 
-    fn file(&self, table: TableKey) -> (String, Vec<(String, CellType)>) {
+    fn file(&self, table: TableKey) -> TableDescription {
         let (file, name, columns) = match table {
             TableKey::Derived(file, table) => {
                 let table = Derived::ALL.get(table);
@@ -262,14 +299,21 @@ impl Tabled for Tables<'_> {
             }
         };
         let what = &self.files[file].what;
-        let path = layout::file(&what.host, what.date.as_deref(), &name.unwrap_or_default(), &what.stem);
-        (path, columns.unwrap_or_default())
+        let recording = layout::id(what.recording);
+        let stem = format!("{}-{recording}", what.stem);
+        TableDescription {
+            name: layout::file(&what.host, what.date.as_deref(), &name.unwrap_or_default(), &stem),
+            columns: columns.unwrap_or_default(),
+            recording: Some(recording),
+            offset: what.real_offset.filter(|_| what.unit == "ns"),
+        }
     }
 
     fn rows(&self, table: TableKey, records: &[Record<'_>]) -> TableRows {
         let TableKey::Event(file, id) = table else { return TableRows::new(&[]) };
         let file = &self.files[file];
         let Some(table) = file.event_table(id) else { return TableRows::new(&[]) };
+        file.functions.add(table, file.what.kallsyms, records);
         table.rows(records, file.what.comms, |buffer| self.buffers.get(buffer)?.what.instance)
     }
 }
@@ -334,17 +378,20 @@ impl Exporter for Tables<'_> {
         self.take_slices(&mut sliced);
         let Sliced { slices, rows } = &mut *sliced;
         for (buffer, part) in self.buffers.iter().zip(slices) {
-            let (Ordered::Known(slices), what) = (part, &self.files[buffer.what.file].what) else { continue };
+            let Ordered::Known(slices) = part else { continue };
+            let TableFileState { what, keys, .. } = &self.files[buffer.what.file];
             for thread in slices.threads() {
                 let process = what.processes.binary_search_by_key(&thread.tid, |(thread, _)| *thread);
                 let process = process.ok().and_then(|at| what.processes.get(at)).map(|(_, process)| *process);
-                derived::thread(rows[buffer.what.file].of(Derived::Thread), thread, process, what.comms);
+                let upid = process.map(|process| keys.process(process));
+                derived::thread(rows[buffer.what.file].of(Derived::Thread), thread, upid, what.comms);
             }
         }
         for (number, ((file, pending), rows)) in self.files.iter().zip(&state.files).zip(rows).enumerate() {
             let processes: BTreeSet<Pid> = file.what.processes.iter().map(|(_, process)| *process).collect();
             for process in processes {
-                derived::process(rows.of(Derived::Process), process, file.what.comms);
+                let upid = file.keys.process(process);
+                derived::process(rows.of(Derived::Process), upid, process, file.what.comms);
             }
             file.meta(pending, rows);
             self.encode(number, rows, 1, &state.made);
@@ -352,7 +399,18 @@ impl Exporter for Tables<'_> {
     }
 
     fn rest(&self, state: &mut TablesState, out: &mut Outflow<'_>) -> io::Result<()> {
-        while state.made.encoding.finish_some(self, &mut out.bytes) {
+        let TablesState { files, made, .. } = state;
+        let notes = |(TableKey::Event(file, _) | TableKey::Derived(file, _)): TableKey| {
+            self.files.get(file).zip(files.get(file)).map(|(of, pending)| of.notes(pending)).unwrap_or_default()
+        };
+        while made.encoding.finish_some(self, &notes, &mut out.bytes) {
+            out.relieve()?;
+        }
+        // Known when all rows of events are made.
+        for (number, file) in self.files.iter().enumerate() {
+            self.encode(number, &mut file.symbols(), 1, made);
+        }
+        while made.encoding.finish_some(self, &notes, &mut out.bytes) {
             out.relieve()?;
         }
         Ok(())

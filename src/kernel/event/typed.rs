@@ -17,6 +17,8 @@ pub struct TypedField {
     pub place: FieldPlace,
     /// The meaning of its bytes.
     pub kind: FieldKind,
+    /// True if its C type is as wide as the kernel's `long`: 4 bytes on some kernels, 8 on others.
+    pub is_long: bool,
 }
 
 /// The place of a field's bytes in a record.
@@ -133,7 +135,8 @@ impl TypedField {
             },
             Shape::Scalar => FieldPlace::Fixed { offset, len: field.size },
         };
-        TypedField { name: field.name.clone(), place, kind: kind(format, field, words) }
+        let (kind, is_long) = (kind(format, field, words), is_long(format, field));
+        TypedField { name: field.name.clone(), place, kind, is_long }
     }
 
     /// The field's bytes; `None` if the record is too short for them.
@@ -205,6 +208,30 @@ impl<'f> PrintedAs<'f> {
         };
         PrintedAs { strings: arguments("__get_str("), bitmasks: arguments("__get_bitmask(") }
     }
+}
+
+/// True of `long` and of the kernel's names for it, not of `long long`; and of arguments of system calls, each of which has
+/// the place of a `long` whatever its type is (`struct syscall_trace_enter`, kernel/trace/trace.h).
+fn is_long(format: &EventFormat, field: &Field) -> bool {
+    // Numbers, then pointers.
+    const OF_LONG: [&str; 11] = [
+        "ulong",
+        "size_t",
+        "ssize_t",
+        "pgoff_t",
+        "ptrdiff_t",
+        "uintptr_t",
+        "intptr_t",
+        "ino_t",
+        "fl_owner_t",
+        "initcall_t",
+        "xen_mc_callback_fn_t",
+    ];
+    if format.system == "syscalls" && field.shape == Shape::Scalar && !field.name.starts_with("common_") {
+        return field.name != "__syscall_nr";
+    }
+    let words = || field.type_name.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    words().filter(|word| *word == "long").count() == 1 || words().any(|word| OF_LONG.contains(&word))
 }
 
 fn kind(format: &EventFormat, field: &Field, words: &PrintedAs<'_>) -> FieldKind {

@@ -14,17 +14,22 @@ import sys
 
 
 def expected(path):
-    """By event, its lines; and the lines about lost events."""
-    events, lost = {}, []
+    """By event, its lines; the lines about lost events; and the kernel's functions by address."""
+    events, lost, functions = {}, [], {}
     for line in open(path):
         line = json.loads(line)
         if line["type"] == "event":
-            # Names of functions, which tables have not.
+            # Names of functions, which have a table of their own.
+            for name, value in line["fields"].items():
+                if name.endswith("_symbol"):
+                    addresses = line["fields"][name.removesuffix("_symbol")]
+                    pairs = zip(addresses, value) if isinstance(value, list) else [(addresses, value)]
+                    functions.update({number(address): symbol for address, symbol in pairs if symbol})
             line["fields"] = {name: value for name, value in line["fields"].items() if not name.endswith("_symbol")}
             events.setdefault(line["event"], []).append(line)
         elif line["type"] == "lost":
             lost.append(line)
-    return events, lost
+    return events, lost, functions
 
 
 def number(value):
@@ -88,7 +93,7 @@ def parquet(directory, path):
     import pandas
     import polars
 
-    events, lost = expected(path)
+    events, lost, functions = expected(path)
     tables = sorted(glob.glob(f"{directory}/host=*/date=*/event=*/*.parquet"))
     named = {t.split("/event=")[1].split("/")[0].replace(".", ":", 1): t for t in tables}
     if missing := sorted(set(events) - set(named)):
@@ -123,7 +128,13 @@ def parquet(directory, path):
         ours = sorted(duckdb.sql(query).fetchall(), key=str)
     if ours != sorted(((line["ts"], line["cpu"], line["count"]) for line in lost), key=str):
         sys.exit("the lost events are not those of JSON")
-    print(f"{compared} rows of {len(events)} tables, {len(ours)} losses")
+    ours_of = {}
+    if "symbol" in named:
+        query = f"""select address, name || case "offset" when 0 then '' else '+0x' || lower(to_hex("offset")) end from '{named["symbol"]}'"""
+        ours_of = dict(duckdb.sql(query).fetchall())
+    if ours_of != functions:
+        sys.exit(f"{len(ours_of)} functions, and JSON names {len(functions)}")
+    print(f"{compared} rows of {len(events)} tables, {len(ours)} losses, {len(ours_of)} functions")
 
 
 def arrow(stream, path):
@@ -131,7 +142,7 @@ def arrow(stream, path):
     import polars
     import pyarrow
 
-    events, _ = expected(path)
+    events, _, _ = expected(path)
     lines = [line for of in events.values() for line in of]
     frame = polars.read_ipc_stream(stream)
     if len(frame) != len(lines):

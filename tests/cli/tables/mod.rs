@@ -201,8 +201,18 @@ fn the_pages_programs_run() {
     let programs: Vec<&str> =
         page.split("```python\n").skip(1).map(|rest| rest.split("```").next().unwrap_or_default()).collect();
     assert!(programs.len() >= 3);
+    let stacks = TestEnvironment::new();
+    let stack = corpus().map(|corpus| corpus.join("host/stack.dat"));
+    if let Some(stack) = &stack {
+        stacks.rtrace(&["convert", &stack.to_string_lossy(), "run.parquet"]).exits(0);
+    }
     for program in programs.into_iter().filter(|program| cfg!(feature = "arrow") || !program.contains("arrow")) {
-        let said = python(&env, &readers, &["-c", program]);
+        let env = match program.contains("kernel_stack") {
+            true if stack.is_none() => continue,
+            true => &stacks,
+            false => &env,
+        };
+        let said = python(env, &readers, &["-c", program]);
         assert!(!said.trim().is_empty(), "{program}");
     }
 }

@@ -1,7 +1,7 @@
 //! `--to parquet`.
 
 use super::date::day;
-use crate::cli::convert::origin::RecordingOrigin;
+use crate::cli::convert::origin::{RecordingOrigin, id_of};
 use crate::cli::convert::written::ConvertOutcome;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::machine::RecordingMachine;
@@ -25,10 +25,12 @@ pub(in crate::cli::convert) fn write(
             formats: input.trace.formats().collect(),
             abi: input.trace.abi,
             comms: &input.symbols.comms,
+            kallsyms: &input.symbols.kallsyms,
+            recording: id_of(&events.inputs[number])?,
             processes: input.processes(),
             date: time.map(|(start, offset)| day((start.0 as i64).saturating_add(offset))),
             path: events.inputs[number].path.to_string_lossy().into_owned(),
-            stem: stem(events.inputs, number),
+            stem: events.inputs[number].path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             host: origin.host,
             kernel: origin.kernel,
             machine: origin.machine,
@@ -51,15 +53,6 @@ pub(in crate::cli::convert) fn write(
         Some(error) => Err(Failure::new(Exit::Failed, anyhow!("failed to write a table: {error}"))),
         None => Ok(ConvertOutcome { events: outcome.events, left_out: Vec::new() }),
     }
-}
-
-/// The recording's name without its ending; with its number where an earlier one has the same.
-fn stem(inputs: &[QueryInput], number: usize) -> String {
-    let of = |input: &QueryInput| input.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let stem = of(&inputs[number]);
-    let taken = inputs[..number].iter().any(|input| of(input) == stem);
-    // `%` is written as `%25`, so no other recording can be called so.
-    if taken { format!("{stem}%{number}") } else { stem }
 }
 
 fn names_of_calls(input: &QueryInput) -> impl Fn(i64) -> Option<&'static str> + Sync + use<> {

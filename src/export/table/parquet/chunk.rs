@@ -160,6 +160,18 @@ struct DataPage {
     range: Option<Range>,
 }
 
+/// A page that is encoded, but not compressed.
+struct PageContent {
+    rows: usize,
+    /// Entries, nulls included; of lists, elements.
+    entries: usize,
+    nulls: usize,
+    encoding: i32,
+    range: Option<Range>,
+    /// True if it holds no value.
+    empty: bool,
+}
+
 /// A column of a row group that is being made.
 pub(super) struct ColumnChunk {
     cell: CellType,
@@ -197,7 +209,7 @@ impl ColumnChunk {
             _ if delta => Dictionary::None,
             CellType::Number { .. } | CellType::List { .. } => Dictionary::Numbers(NumberDictionary::new()),
             CellType::Text | CellType::Bytes => Dictionary::Texts(Texts::new()),
-            CellType::Bool => Dictionary::None,
+            CellType::Bool | CellType::Time => Dictionary::None,
         };
         ColumnChunk {
             cell,
@@ -231,6 +243,10 @@ impl ColumnChunk {
                 let range = codec.take(front, nulls, size, signed);
                 (self.numbers(codec), range.filter(|_| !is_list), codec.present.is_empty())
             }
+            CellType::Time => {
+                let range = codec.take(front, nulls, 8, true);
+                (self.numbers(codec), range, codec.present.is_empty())
+            }
             CellType::Text | CellType::Bytes => {
                 let range = range_of_texts(front);
                 (self.texts(front, codec), range, nulls == rows)
@@ -241,6 +257,35 @@ impl ColumnChunk {
             (self.dictionary, self.is_open) = (Dictionary::None, false);
             return self.page(front, codec);
         }
+        let page = PageContent { rows, entries, nulls, encoding, range, empty };
+        self.add(page, codec)?;
+        // It stays for the pages that name its values.
+        self.is_open &= !self.dictionary.is_full();
+        Ok(())
+    }
+
+    /// Adds a page of `rows` with the same text, or with no value.
+    pub(super) fn constant_page(&mut self, text: Option<&[u8]>, rows: usize, codec: &mut PageCodec) -> io::Result<()> {
+        codec.body.clear();
+        with_length(&mut codec.body, |out| run(out, text.is_some().into(), rows, 1));
+        let encoding = match (&mut self.dictionary, text) {
+            (Dictionary::Texts(dictionary), Some(text)) => {
+                let index = dictionary.index(text);
+                let width = width(index);
+                codec.body.push(width);
+                run(&mut codec.body, index, rows, width);
+                RLE_DICTIONARY
+            }
+            _ => PLAIN,
+        };
+        let (nulls, empty) = (if text.is_some() { 0 } else { rows }, text.is_none());
+        let range = text.map(|text| Range::Bytes(text.to_vec(), text.to_vec()));
+        self.add(PageContent { rows, entries: rows, nulls, encoding, range, empty }, codec)
+    }
+
+    /// Adds the page whose content is in `codec.body`.
+    fn add(&mut self, page: PageContent, codec: &mut PageCodec) -> io::Result<()> {
+        let PageContent { rows, entries, nulls, encoding, range, empty } = page;
         if !self.encodings.contains(&encoding) {
             self.encodings.push(encoding);
         }
@@ -256,8 +301,6 @@ impl ColumnChunk {
         self.rows += rows;
         self.entries += entries;
         self.uncompressed += uncompressed;
-        // It stays for the pages that name its values.
-        self.is_open &= !self.dictionary.is_full();
         Ok(())
     }
 
@@ -413,7 +456,7 @@ impl CellType {
     pub(super) fn physical(self) -> (i32, usize) {
         match self {
             CellType::Bool => (BOOLEAN, 1),
-            CellType::Number { size: 8, .. } | CellType::List { size: 8, .. } => (INT64, 8),
+            CellType::Number { size: 8, .. } | CellType::List { size: 8, .. } | CellType::Time => (INT64, 8),
             CellType::Number { .. } | CellType::List { .. } => (INT32, 4),
             CellType::Text | CellType::Bytes => (BYTE_ARRAY, 0),
         }

@@ -2,7 +2,8 @@
 
 use super::chunk::{BYTE_ARRAY, ChunkInfo, ColumnChunk, INT32, INT64, PageCodec};
 use super::thrift::{StructWriter, structure};
-use crate::export::table::column::CellType;
+use crate::export::table::column::{CellType, Column};
+use crate::export::table::file::{RECORDING, TIME, TableDescription, TableNote, has_times};
 use crate::export::table::rows::{Columns, TableRows};
 use std::io;
 
@@ -16,7 +17,13 @@ const MAGIC: &[u8] = b"PAR1";
 /// A file that is being made.
 pub(in crate::export::table) struct ParquetWriter {
     pub(in crate::export::table) name: String,
+    /// All columns: those of the rows, then the `recording`, then the `time`.
     columns: Vec<(String, CellType)>,
+    /// The value of the column `recording`, if rows have none of their own.
+    recording: Option<String>,
+    /// The column `time`, if rows have none of their own; and nanoseconds from `ts` to 1970, if that is known.
+    time: Option<(Column, Option<i64>)>,
+    order: RowOrder,
     open: Vec<ColumnChunk>,
     rows: usize,
     done: Vec<RowGroup>,
@@ -28,6 +35,26 @@ pub(in crate::export::table) struct ParquetWriter {
 struct RowGroup {
     columns: Vec<ChunkInfo>,
     rows: usize,
+    /// True if it begins with the column `ts`, in whose order rows are.
+    sorted: bool,
+}
+
+/// The order of a row group's rows so far.
+struct RowOrder {
+    sorted: bool,
+    last: i64,
+}
+
+impl RowOrder {
+    const NEW: RowOrder = RowOrder { sorted: true, last: i64::MIN };
+
+    /// Goes on with these times.
+    fn add(&mut self, times: &[u64]) {
+        for time in times {
+            self.sorted &= self.last <= *time as i64;
+            self.last = *time as i64;
+        }
+    }
 }
 
 /// Places of a chunk's indices: offset and size.
@@ -39,9 +66,14 @@ struct IndexPlaces {
 
 impl ParquetWriter {
     /// An empty table.
-    pub(in crate::export::table) fn new(name: String, columns: &Columns) -> Self {
-        let columns = columns.to_vec();
-        ParquetWriter { name, open: Vec::new(), columns, rows: 0, done: Vec::new(), out: MAGIC.to_vec(), taken: 0 }
+    pub(in crate::export::table) fn new(description: TableDescription) -> Self {
+        let TableDescription { name, mut columns, recording, offset } = description;
+        let time = has_times(&columns) && recording.is_some();
+        columns.extend(recording.is_some().then(|| (RECORDING.to_owned(), CellType::Text)));
+        columns.extend(time.then(|| (TIME.to_owned(), CellType::Time)));
+        let (time, order) = (time.then(|| (Column::new(CellType::Time), offset)), RowOrder::NEW);
+        let (open, done) = (Vec::new(), Vec::new());
+        ParquetWriter { name, columns, recording, time, order, open, rows: 0, done, out: MAGIC.to_vec(), taken: 0 }
     }
 
     /// Adds the first `count` of these rows as a page of each column.
@@ -53,11 +85,31 @@ impl ParquetWriter {
     ) -> io::Result<()> {
         if self.open.is_empty() {
             // Times rise by little; other numbers and all texts repeat.
-            let is_time = |name: &str, cell: CellType| matches!(name, "ts" | "dur") && cell == CellType::I64;
+            let is_time = |name: &str, cell: CellType| {
+                matches!(name, "ts" | "dur") && cell == CellType::I64 || cell == CellType::Time
+            };
             self.open = self.columns.iter().map(|(name, cell)| ColumnChunk::new(*cell, is_time(name, *cell))).collect();
         }
         for (chunk, column) in self.open.iter_mut().zip(&rows.columns) {
             chunk.page(&column.front(count), codec)?;
+        }
+        if let Some(times) = rows.columns.first().filter(|_| has_times(&self.columns)).map(|column| column.front(count))
+        {
+            self.order.add(times.numbers);
+            if let (Some((column, offset)), Some(chunk)) = (&mut self.time, self.open.last_mut()) {
+                match offset {
+                    None => chunk.constant_page(None, count, codec)?,
+                    Some(offset) => {
+                        column.extend(times.numbers.iter().map(|ts| micros(*ts, *offset)));
+                        chunk.page(&column.front(count), codec)?;
+                        column.remove(count);
+                    }
+                }
+            }
+        }
+        let place = rows.columns.len();
+        if let (Some(recording), Some(chunk)) = (&self.recording, self.open.get_mut(place)) {
+            chunk.constant_page(Some(recording.as_bytes()), count, codec)?;
         }
         self.rows += count;
         if self.rows + count > ROWS || self.open.iter().map(ColumnChunk::size).sum::<usize>() >= BYTES {
@@ -72,7 +124,9 @@ impl ParquetWriter {
         for chunk in std::mem::take(&mut self.open) {
             columns.push(chunk.finish(self.taken + self.out.len() as u64, codec, &mut self.out)?);
         }
-        self.done.push(RowGroup { columns, rows: std::mem::take(&mut self.rows) });
+        let order = std::mem::replace(&mut self.order, RowOrder::NEW);
+        let sorted = order.sorted && has_times(&self.columns);
+        self.done.push(RowGroup { columns, rows: std::mem::take(&mut self.rows), sorted });
         Ok(())
     }
 
@@ -82,8 +136,12 @@ impl ParquetWriter {
         std::mem::take(&mut self.out)
     }
 
-    /// The file's last bytes.
-    pub(in crate::export::table) fn finish(mut self, codec: &mut PageCodec) -> io::Result<Vec<u8>> {
+    /// The file's last bytes, with `notes` among its metadata.
+    pub(in crate::export::table) fn finish(
+        mut self,
+        notes: &[TableNote],
+        codec: &mut PageCodec,
+    ) -> io::Result<Vec<u8>> {
         if self.rows > 0 {
             self.close(codec)?;
         }
@@ -102,7 +160,7 @@ impl ParquetWriter {
         }
         let at = self.out.len();
         let mut footer = Vec::new();
-        structure(&mut footer, |fields| self.footer(&places, fields));
+        structure(&mut footer, |fields| self.footer(&places, notes, fields));
         self.out.append(&mut footer);
         let length = (self.out.len() - at) as u32;
         self.out.extend_from_slice(&length.to_le_bytes());
@@ -111,7 +169,7 @@ impl ParquetWriter {
     }
 
     /// The struct `FileMetaData`.
-    fn footer(&self, places: &[IndexPlaces], fields: &mut StructWriter<'_>) {
+    fn footer(&self, places: &[IndexPlaces], notes: &[TableNote], fields: &mut StructWriter<'_>) {
         fields.i32(1, 1);
         let schema: Vec<Element<'_>> = elements(&self.columns);
         fields.structures(2, &schema, |element, fields| element.write(fields));
@@ -135,13 +193,33 @@ impl ParquetWriter {
             let sum = |of: fn(&ChunkInfo) -> usize| group.columns.iter().map(of).sum::<usize>() as i64;
             fields.i64(2, sum(|chunk| chunk.uncompressed));
             fields.i64(3, group.rows as i64);
+            let sorted: &[()] = if group.sorted { &[()] } else { &[] };
+            if !sorted.is_empty() {
+                // Column 0, ascending; it has no nulls.
+                fields.structures(4, sorted, |_, fields| {
+                    fields.i32(1, 0);
+                    fields.bool(2, false);
+                    fields.bool(3, false);
+                });
+            }
             fields.i64(5, group.columns.first().map_or(0, |chunk| chunk.start) as i64);
             fields.i64(6, sum(|chunk| chunk.compressed));
         });
+        if !notes.is_empty() {
+            fields.structures(5, notes, |(key, value), fields| {
+                fields.binary(1, key.as_bytes());
+                fields.binary(2, value.as_bytes());
+            });
+        }
         fields.binary(6, concat!("rtrace ", env!("CARGO_PKG_VERSION")).as_bytes());
         // The order of values is that of their types.
         fields.structures(7, &self.columns, |_, fields| fields.structure(1, |_| ()));
     }
+}
+
+/// Microseconds since 1970 of a time with this offset in nanoseconds.
+fn micros(ts: u64, offset: i64) -> u64 {
+    (ts as i64).wrapping_add(offset).div_euclid(1000) as u64
 }
 
 /// A node of the schema's tree, in the order of a walk.
@@ -161,6 +239,7 @@ enum LogicalType {
     Text,
     List,
     Number { bits: u8, signed: bool },
+    Micros,
 }
 
 const REQUIRED: i32 = 0;
@@ -189,6 +268,15 @@ impl Element<'_> {
                 fields.i32(6, 3);
                 fields.structure(10, |fields| fields.structure(3, |_| ()));
             }
+            LogicalType::Micros => {
+                fields.i32(6, 10);
+                fields.structure(10, |fields| {
+                    fields.structure(8, |fields| {
+                        fields.bool(1, true);
+                        fields.structure(2, |fields| fields.structure(2, |_| ()));
+                    });
+                });
+            }
             LogicalType::Number { bits, signed } => {
                 let size = bits.trailing_zeros() as i32 - 3;
                 fields.i32(6, if signed { 15 } else { 11 } + size);
@@ -216,6 +304,7 @@ fn elements(columns: &Columns) -> Vec<Element<'_>> {
         let leaf = |kind, meaning| Element { name, kind: Some(kind), repetition: Some(OPTIONAL), children: 0, meaning };
         match *cell {
             CellType::Bool => elements.push(leaf(cell.physical().0, LogicalType::Nothing)),
+            CellType::Time => elements.push(leaf(cell.physical().0, LogicalType::Micros)),
             CellType::Text => elements.push(leaf(BYTE_ARRAY, LogicalType::Text)),
             CellType::Bytes => elements.push(leaf(BYTE_ARRAY, LogicalType::Nothing)),
             CellType::Number { size, signed } => {
