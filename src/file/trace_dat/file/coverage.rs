@@ -197,7 +197,7 @@ impl Coverage {
             filter.as_ref().map(|filter| format!("{event} was recorded with the filter {filter}"))
         };
         let mut limits: Vec<String> = filtered.filter_map(filter).collect();
-        limits.extend(self.copied_in_words(&reads));
+        limits.extend(self.copied_in_words(reads));
         let list = |numbers: &mut dyn Iterator<Item = String>| numbers.collect::<Vec<_>>().join(", ");
         if let Some(CoveredTasks::Only { pids, children }) = &self.tasks {
             let children = if *children { " and what they fork" } else { "" };
