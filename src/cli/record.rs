@@ -389,7 +389,8 @@ fn lacks_maps(plan: &Plan) -> bool {
 /// The exit code of a recording that made a file.
 fn verdict(summary: &RecordSummary, max_lost: Option<u64>) -> Result<Exit, Failure> {
     if let Some(failure) = summary.failures.first() {
-        return Err(Failure::new(Exit::Incomplete, anyhow::anyhow!("{failure}; the file holds everything before")));
+        let held = if summary.is_rest { "the file holds the rest" } else { "the file holds everything before" };
+        return Err(Failure::new(Exit::Incomplete, anyhow::anyhow!("{failure}; {held}")));
     }
     if let Some(limit @ Reached::MinFree) = summary.limit {
         return Err(Failure::new(Exit::Incomplete, anyhow::anyhow!("{limit}; the file holds everything before")));

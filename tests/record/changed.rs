@@ -56,6 +56,16 @@ fn settings_that_others_change_are_told_by_the_recording_and_by_its_file() {
             judged.exits(4).prints_with("0 pass, 0 fail, 4 indeterminate");
         }
     }
+    // A list that grows by itself, or by the recorder, and loses those that end, does not lose one that runs.
+    for mode in [&["-F"][..], &["-F", "-c"]] {
+        let env = TestEnvironment::new();
+        let with = |line: &str| {
+            let line = format!("cd {}; sh -c 'sh -c :; :'; {line}", place("rtrace-$PPID"));
+            record(&env, &[mode, &events[..], &["--", "sh", "-c", &line]].concat())
+        };
+        with("echo 1 > set_event_pid; sleep 0.05; :").exits(4).complains_with("set_event_pid was changed from ");
+        with("echo 1 >> set_event_pid").exits(0);
+    }
     // Nothing changed, although everything was written.
     let env = TestEnvironment::new();
     let line =

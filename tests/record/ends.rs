@@ -128,6 +128,33 @@ fn a_file_that_is_removed_meanwhile_is_missed() {
 }
 
 #[test]
+fn a_file_that_is_renamed_meanwhile_is_finished_where_it_is() {
+    let Some(_kernel) = kernel() else { return };
+    for version in ["7", "6"] {
+        let env = TestEnvironment::new();
+        let args = [
+            "--file-version",
+            version,
+            "-e",
+            "sched:sched_process_exec",
+            "--",
+            "sh",
+            "-c",
+            "mv trace.dat other.dat; true",
+        ];
+        let out = record(&env, &args);
+        out.exits(0)
+            .complains_with("trace.dat was renamed while it was recorded to: it is ")
+            .complains_with("other.dat: ");
+        assert!(summary(&env)["file"].as_str().unwrap().ends_with("/other.dat"), "{}", summary(&env)["file"]);
+        assert!(!env.path().join("trace.dat").exists());
+        env.rtrace(&["report", "other.dat"]).exits(0).prints_with("sched_process_exec:");
+        let dumped = env.rtrace(&["dump", "--json", "other.dat"]).exits(0).stdout();
+        assert!(dumped.contains(&format!("\"version\": {version}")), "{dumped}");
+    }
+}
+
+#[test]
 fn a_tracefs_that_is_unmounted_meanwhile_is_put_back_when_it_returns() {
     let Some((tracefs, _guard)) = kernel() else { return };
     let before = Knobs::read(tracefs.root());

@@ -211,3 +211,27 @@ fn threads_get_the_priority_asked_for() {
     }
     record(&env, &["-r", "100", "-e", "sched", "--", "true"]).exits(2);
 }
+
+#[test]
+fn a_flight_recorder_drops_the_names_of_tasks_that_it_has_dropped() {
+    let Some(_kernel) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let cpus = std::thread::available_parallelism().unwrap().get() as u64;
+    let size = (256 * cpus) << 10;
+    let look =
+        "stat -c %s trace.dat.*spool* | awk '{sum += $1} END {print sum}' > beside; cp trace.dat.comms.spool names";
+    let load = format!("for i in $(seq 30000); do (:); done; {look}");
+    let args = ["--ring", &size.to_string(), "--compression", "none", "-e", "sched:sched_process_fork"];
+    record(&env, &[&args[..], &["-e", "sched:sched_process_exit", "--", "bash", "-c", &load]].concat()).exits(0);
+    let beside: u64 = fs::read_to_string(env.path().join("beside")).unwrap().trim().parse().unwrap();
+    assert!(beside <= size, "{beside} bytes in spools of events and names");
+    let text = env.rtrace(&["report", "-F", "sched_process_exit"]).exits(0).stdout();
+    let exits: Vec<&str> = text.lines().filter(|line| line.contains("sched_process_exit")).collect();
+    let nameless = exits.iter().filter(|line| line.trim_start().starts_with("<...>")).count();
+    assert!(exits.len() > 1000 && nameless == 0, "{nameless} of {} are of tasks without a name", exits.len());
+    // Those that live beside it, and those it was recording a moment before, are there too.
+    let in_file = env.rtrace(&["dump", "--cmd-lines"]).exits(0).stdout().lines().count();
+    assert!(in_file > exits.len() / 2 && in_file < exits.len() + 2000, "{in_file} names, {} tasks", exits.len());
+    let in_spool = fs::read_to_string(env.path().join("names")).unwrap();
+    assert!(in_spool.lines().count() > exits.len() / 2, "a killed one has them as well");
+}

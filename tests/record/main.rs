@@ -38,6 +38,7 @@ mod names;
 mod network;
 mod often;
 mod orphan_rings;
+mod overlap;
 mod profiles;
 mod readme;
 mod recipes;

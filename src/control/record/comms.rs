@@ -6,26 +6,48 @@
 //!
 //! A file has one name per pid; like trace-cmd's it is the last one the task had.
 
+use super::kept_tasks::KeptTasks;
 use super::side_band::{Comm, SideBand, TaskEvent};
 use crate::base::units::Pid;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::time::{ClockId, clock_gettime};
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::BorrowedFd;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Listens to the kernel and collects names.
 #[derive(Debug)]
 pub struct CommLearner {
     band: SideBand,
-    names: HashMap<i32, Comm>,
+    names: HashMap<i32, KnownName>,
+    /// Number of names so far.
+    count: u64,
+    kept: Option<Arc<KeptTasks>>,
     /// Records read that are too young to be put in order with those that other CPUs are still writing.
     pending: Vec<(u64, TaskEvent)>,
     /// Names that are not yet in the spool.
     lines: Vec<u8>,
 }
+
+/// A task's name.
+#[derive(Clone, Copy, Debug)]
+struct KnownName {
+    comm: Comm,
+    /// How many names came before it.
+    number: u64,
+    is_in_spool: bool,
+    /// When it was found that the task is gone and no event of it is kept.
+    gone: Option<Instant>,
+}
+
+/// Events of a task that is gone reach the spools within this time.
+const ON_THEIR_WAY: Duration = Duration::from_secs(10);
+/// A flight recorder looks for names that it needs no longer where it has more than this.
+const FEW: usize = 1 << 13;
 
 /// Events younger than this may be overtaken by older ones of another CPU that are not readable yet.
 const SETTLE: Duration = Duration::from_millis(2);
@@ -40,12 +62,20 @@ impl CommLearner {
         let cpus: Vec<u32> = cpus.into_iter().collect();
         let size = if cpus.len() > 16 { 64 << 10 } else { 256 << 10 };
         let band = SideBand::start(cpus, size, size / 4)?;
-        Ok(CommLearner { band, names: HashMap::new(), pending: Vec::new(), lines: Vec::new() })
+        Ok(CommLearner { band, names: HashMap::new(), count: 0, kept: None, pending: Vec::new(), lines: Vec::new() })
+    }
+
+    /// Keeps the names of tasks that live or have events in a flight recorder's pieces.
+    pub(super) fn keep(mut self, kept: Option<Arc<KeptTasks>>) -> Self {
+        self.kept = kept;
+        self
     }
 
     /// Reads the names of the tasks that exist, then listens until `stop` is readable; gives the last name of each pid.
     /// Every name is appended to `spool` at once, as a line of saved_cmdlines, for the case that we are killed.
-    pub fn run(mut self, stop: BorrowedFd<'_>, mut spool: File) -> Vec<(Pid, Comm)> {
+    pub fn run(mut self, stop: BorrowedFd<'_>, spool: File) -> Vec<(Pid, Comm)> {
+        let mut spool = CommSpool::new(spool, self.kept.as_ref().map(|kept| kept.room()));
+        let mut looked = Instant::now();
         self.drain();
         for (tid, comm) in living_tasks() {
             self.name(tid, comm);
@@ -54,9 +84,11 @@ impl CommLearner {
             let now = clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(Duration::ZERO, Duration::from);
             self.drain();
             self.settle(now.saturating_sub(SETTLE).as_nanos() as u64);
-            // A disk that is full takes no more names; the recording's end will still have them.
-            let _ = spool.write_all(&self.lines);
-            self.lines.clear();
+            self.store(&mut spool);
+            if self.kept.is_some() && looked.elapsed() > ON_THEIR_WAY {
+                looked = Instant::now();
+                self.forget_gone();
+            }
             // Of one that cannot be listened to there are the kernel's saved names.
             let _ = self.band.listen();
             let mut fds = vec![PollFd::new(stop, PollFlags::POLLIN)];
@@ -67,7 +99,7 @@ impl CommLearner {
         }
         self.drain();
         self.settle(u64::MAX);
-        let mut names: Vec<_> = self.names.into_iter().map(|(tid, comm)| (Pid(tid), comm)).collect();
+        let mut names: Vec<_> = self.names.into_iter().map(|(tid, name)| (Pid(tid), name.comm)).collect();
         names.sort_unstable_by_key(|&(pid, _)| pid);
         names
     }
@@ -77,8 +109,42 @@ impl CommLearner {
     }
 
     fn name(&mut self, tid: i32, comm: Comm) {
-        self.names.insert(tid, comm);
+        self.count = self.count.saturating_add(1);
+        self.names.insert(tid, KnownName { comm, number: self.count, is_in_spool: true, gone: None });
         comm.write_line(Pid(tid), &mut self.lines);
+    }
+
+    /// Writes the new names to the spool; a flight recorder's, once it is as large as it may be, is made anew.
+    fn store(&mut self, spool: &mut CommSpool) {
+        for tid in self.kept.as_ref().map(|kept| kept.take_new()).unwrap_or_default() {
+            if let Some(name) = self.names.get_mut(&tid).filter(|name| !name.is_in_spool) {
+                name.is_in_spool = true;
+                name.comm.write_line(Pid(tid), &mut self.lines);
+            }
+        }
+        match &self.kept {
+            Some(kept) if !spool.has_room(self.lines.len()) => {
+                let all = needed(&mut self.names, &kept.all(), kept.room() / 2);
+                // Half of the room is left for new names, and a quarter more than there is now for those that are kept.
+                let most = kept.room() + all.kept + all.kept / 4;
+                kept.reserve(most);
+                spool.replace(&all.lines, most);
+            }
+            _ => spool.append(&self.lines),
+        }
+        self.lines.clear();
+    }
+
+    /// Forgets the names of tasks that are gone, and of which no event is kept, if there are many.
+    fn forget_gone(&mut self) {
+        let Some(kept) = self.kept.as_ref().filter(|_| self.names.len() > FEW) else { return };
+        let (kept, living) = (kept.all(), living_tasks().map(|(tid, _)| tid).collect::<HashSet<i32>>());
+        let now = Instant::now();
+        self.names.retain(|tid, name| {
+            let is_needed = kept.contains(tid) || living.contains(tid);
+            name.gone = if is_needed { None } else { name.gone.or(Some(now)) };
+            name.gone.is_none_or(|since| now.saturating_duration_since(since) < ON_THEIR_WAY)
+        });
     }
 
     /// Applies what is older than `until`, in the order of time.
@@ -92,12 +158,80 @@ impl CommLearner {
                 TaskEvent::Missed => {}
                 // A pid that is used again must not keep the name of its former owner.
                 TaskEvent::Forked { child, parent, .. } => match self.names.get(&parent).copied() {
-                    Some(comm) => self.name(child, comm),
+                    Some(parent) => self.name(child, parent.comm),
                     None => {
                         self.names.remove(&child);
                     }
                 },
             }
+        }
+    }
+}
+
+/// The lines of a flight recorder's spool of names.
+struct NeededNames {
+    lines: Vec<u8>,
+    /// Bytes of those of tasks that have events in the pieces.
+    kept: u64,
+}
+
+/// The names of the tasks in `kept`, and of the others the newest in `room` bytes: events of these may be on their way.
+fn needed(names: &mut HashMap<i32, KnownName>, kept: &HashSet<i32>, room: u64) -> NeededNames {
+    let mut lines = Vec::new();
+    let mut others: Vec<(i32, &mut KnownName)> = Vec::new();
+    for (tid, name) in names {
+        name.is_in_spool = kept.contains(tid);
+        if name.is_in_spool {
+            name.comm.write_line(Pid(*tid), &mut lines);
+        } else {
+            others.push((*tid, name));
+        }
+    }
+    let of_kept = lines.len() as u64;
+    others.sort_unstable_by_key(|(_, name)| Reverse(name.number));
+    for (tid, name) in others {
+        let before = lines.len();
+        name.comm.write_line(Pid(tid), &mut lines);
+        if lines.len() as u64 > of_kept + room {
+            lines.truncate(before);
+            break;
+        }
+        name.is_in_spool = true;
+    }
+    NeededNames { lines, kept: of_kept }
+}
+
+/// The file of names while recording.
+struct CommSpool {
+    file: File,
+    len: u64,
+    /// Bytes that it may have, if they are bounded.
+    most: Option<u64>,
+}
+
+impl CommSpool {
+    fn new(file: File, most: Option<u64>) -> Self {
+        CommSpool { file, len: 0, most }
+    }
+
+    fn has_room(&self, bytes: usize) -> bool {
+        self.most.is_none_or(|most| self.len + bytes as u64 <= most)
+    }
+
+    fn append(&mut self, lines: &[u8]) {
+        // A disk that is full takes no more names; the recording's end will still have them.
+        if self.file.write_all(lines).is_ok() {
+            self.len += lines.len() as u64;
+        }
+    }
+
+    /// Puts `lines` in place of all that is there; it may have `most` bytes from now on.
+    fn replace(&mut self, lines: &[u8], most: u64) {
+        self.most = Some(most);
+        // Emptied first: a process that is killed in between leaves no half of a line to be read as another task's.
+        if self.file.set_len(0).is_ok() {
+            self.len = 0;
+            self.append(lines);
         }
     }
 }
@@ -121,7 +255,7 @@ pub(super) fn with_saved(mut learnt: Vec<(Pid, Comm)>, saved_cmdlines: &[u8]) ->
 }
 
 /// Every thread that `/proc` shows, with its name.
-fn living_tasks() -> impl Iterator<Item = (i32, Comm)> {
+pub(super) fn living_tasks() -> impl Iterator<Item = (i32, Comm)> {
     let numbered = |dir: &str| {
         let entries = fs::read_dir(dir).into_iter().flatten().flatten();
         entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()).collect::<Vec<_>>()
@@ -142,7 +276,8 @@ mod tests {
     use std::os::fd::AsFd;
 
     fn learner() -> CommLearner {
-        CommLearner { band: SideBand::default(), names: HashMap::new(), pending: Vec::new(), lines: Vec::new() }
+        let band = SideBand::default();
+        CommLearner { band, names: HashMap::new(), count: 0, kept: None, pending: Vec::new(), lines: Vec::new() }
     }
 
     #[test]
@@ -158,20 +293,59 @@ mod tests {
         ];
         parse(&raw.concat(), &mut learner.pending);
         learner.settle(22);
-        assert_eq!(learner.names[&11].as_bytes(), b"sh");
+        assert_eq!(learner.names[&11].comm.as_bytes(), b"sh");
         assert_eq!(learner.pending.len(), 3);
         learner.settle(u64::MAX);
-        assert_eq!(learner.names[&10].as_bytes(), b"later");
-        assert_eq!(learner.names[&12].as_bytes(), b"exactly-fifteen");
+        assert_eq!(learner.names[&10].comm.as_bytes(), b"later");
+        assert_eq!(learner.names[&12].comm.as_bytes(), b"exactly-fifteen");
     }
 
     #[test]
     fn a_reused_pid_loses_its_former_name() {
         let mut learner = learner();
-        learner.names.insert(5, Comm::new(b"old"));
+        learner.name(5, Comm::new(b"old"));
         parse(&forked(5, 99, 1), &mut learner.pending);
         learner.settle(u64::MAX);
         assert!(learner.names.is_empty());
+    }
+
+    #[test]
+    fn a_flight_recorder_keeps_the_names_of_what_it_keeps() {
+        let kept = Arc::new(KeptTasks::new(2, Some(64 << 10)));
+        let mut learner = learner().keep(Some(kept.clone()));
+        // As the recorder opens it: what is written goes to the end, wherever that is by then.
+        let named = tempfile::NamedTempFile::new().unwrap();
+        let file = File::options().read(true).append(true).open(named.path()).unwrap();
+        let mut spool = CommSpool::new(file.try_clone().unwrap(), Some(kept.room()));
+        let text = || {
+            let mut bytes = vec![0; file.metadata().unwrap().len() as usize];
+            std::os::unix::fs::FileExt::read_exact_at(&file, &mut bytes, 0).unwrap();
+            String::from_utf8(bytes).unwrap()
+        };
+        let has = |text: &str, tid: i32| text.lines().filter(|line| *line == format!("{tid} task")).count();
+        for tid in 1..=20_000 {
+            learner.name(tid, Comm::new(b"task"));
+            // Of every hundredth an event is kept, a while after it was named.
+            if tid % 100 == 50 && tid > 5000 {
+                kept.add([tid - 5000]);
+            }
+            learner.store(&mut spool);
+        }
+        let now = text();
+        for tid in (50..15_000).step_by(100) {
+            assert_eq!(has(&now, tid), 1, "{tid}");
+        }
+        assert_eq!((has(&now, 20_000), has(&now, 51)), (1, 0), "the newest, and an old one of which nothing is kept");
+        let of_kept: u64 = (50..15_000).step_by(100).map(|tid| format!("{tid} task\n").len() as u64).sum();
+        let most = kept.reserved_of_each() * 2;
+        assert!(now.len() as u64 <= most && most <= kept.room() + of_kept * 5 / 4 + 2, "{} {most}", now.len());
+        // The pieces go: so do the names, and what is reserved for them.
+        kept.remove((50..15_000).step_by(100));
+        for tid in 30_000..40_000 {
+            learner.name(tid, Comm::new(b"task"));
+            learner.store(&mut spool);
+        }
+        assert_eq!((has(&text(), 50), kept.reserved_of_each() * 2), (0, kept.room()));
     }
 
     #[test]

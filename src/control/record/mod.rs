@@ -32,6 +32,7 @@ mod former;
 mod functions;
 mod give_up;
 mod header;
+mod kept_tasks;
 mod languages;
 mod limits;
 mod live_rings;

@@ -3,6 +3,7 @@
 use super::at_the_end::AtTheEnd;
 use super::error::RecordError;
 use super::former::{Former, lock};
+use super::kept_tasks::KeptTasks;
 use super::metadata::{Formats, KernelMetadata, with_nul};
 use super::plan::Plan;
 use super::proc_maps::ProcMaps;
@@ -26,7 +27,7 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::unistd::geteuid;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -191,7 +192,7 @@ impl Output {
         buffer: &SetUpBuffer,
         cpu: CpuId,
         compression: Compression,
-        keep: Option<Keep>,
+        keep: Option<(Keep, Arc<KeptTasks>)>,
     ) -> Result<ChunkSink, RecordError> {
         let file = spool_name(&self.name(), &buffer.name, cpu);
         let path = self.path.with_file_name(&file);
@@ -216,7 +217,7 @@ impl Output {
         self.made.push(path);
         self.table.entries.push(entry);
         Ok(ChunkSink::Spool(match keep {
-            Some(keep) => spool.keep(keep),
+            Some((keep, kept)) => spool.keep(keep, Some(kept)),
             None => spool,
         }))
     }
@@ -367,6 +368,24 @@ impl Output {
         !self.is_remote() && self.file.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
     }
 
+    /// The path of the file now, if somebody gave it another one meanwhile.
+    pub(super) fn renamed(&self) -> Option<PathBuf> {
+        let file = self.file.metadata().ok().filter(|_| !self.is_remote())?;
+        let is_it = |path: &Path| {
+            let there = path.symlink_metadata();
+            there.is_ok_and(|there| (there.dev(), there.ino()) == (file.dev(), file.ino()))
+        };
+        if is_it(&self.path) {
+            return None;
+        }
+        fs::read_link(format!("/proc/self/fd/{}", self.file.as_raw_fd())).ok().filter(|path| is_it(path))
+    }
+
+    /// The path of the file.
+    fn place(&self) -> PathBuf {
+        self.renamed().unwrap_or_else(|| self.path.clone())
+    }
+
     /// Removes the spools of a file that was removed: they are unreadable without it.
     pub(super) fn give_up(mut self, spools: impl IntoIterator<Item = ChunkSink>) {
         self.writer = None;
@@ -396,7 +415,7 @@ impl Output {
             entry.set_account(lost.iter().filter(|lost| (lost.cpu, &lost.buffer) == (cpu, &buffer)));
         }
         // At its place, while nothing needs space: all that follows may fail, and `recover` reads it.
-        let path = &self.path;
+        let path = self.place();
         let failed = |source| RecordError::NotFinished { path: path.clone(), source: Box::new(source) };
         writer.update_table(&self.table).map_err(failed)?;
         for lost in lost {
@@ -466,20 +485,21 @@ impl Output {
     /// # Errors
     /// [`RecordError::Version6`]; the file stays as it was.
     pub(super) fn rewrite_as_version6(&self) -> Result<u64, RecordError> {
-        let path = self.path.with_file_name(format!("{}.{}.tmp", self.name(), std::process::id()));
-        let written = self.write_version6(&path).and_then(|size| {
-            fs::rename(&path, &self.path).map_err(|source| WriteError::Write { what: "the file", source })?;
+        let place = self.place();
+        let path = place.with_file_name(format!("{}.{}.tmp", self.name(), std::process::id()));
+        let written = self.write_version6(&place, &path).and_then(|size| {
+            fs::rename(&path, &place).map_err(|source| WriteError::Write { what: "the file", source })?;
             Ok(size)
         });
         written.map_err(|source| {
             let _ = fs::remove_file(&path);
-            RecordError::Version6 { path: self.path.clone(), source: Box::new(source) }
+            RecordError::Version6 { path: place.clone(), source: Box::new(source) }
         })
     }
 
-    fn write_version6(&self, path: &Path) -> Result<u64, WriteError> {
+    fn write_version6(&self, from: &Path, path: &Path) -> Result<u64, WriteError> {
         let failed = |source| WriteError::Write { what: "the file", source };
-        let trace = Trace::open(File::open(&self.path).map_err(failed)?)?;
+        let trace = Trace::open(File::open(from).map_err(failed)?)?;
         let new =
             OpenOptions::new().read(true).write(true).create_new(true).mode(PRIVATE).open(path).map_err(failed)?;
         let mut damaged = None;

@@ -11,6 +11,7 @@ use super::draining::Draining;
 use super::ending::{end_of, pass_on};
 use super::error::{PlanError, RecordError, in_full};
 use super::give_up::GiveUpAtSignal;
+use super::kept_tasks::KeptTasks;
 use super::limits::{Budget, MIN_RING_SHARE, Reached};
 use super::live_rings::LiveRings;
 use super::marks::marks;
@@ -162,6 +163,7 @@ pub fn record_beside(
         run.observer.warn_of_loss(why);
     }
     run.warn_of_printk();
+    run.warn_of_other_users();
     run.warn_of_earlier_events();
     let brought = run.record(&mut child, watched.as_mut(), &mut symbols, post)?;
     Ok(run.finish(child, brought, symbols))
@@ -259,6 +261,7 @@ impl Drop for StopOnDrop<'_> {
 struct ThreadResults {
     drained: Vec<Vec<Drained>>,
     comms: Vec<(Pid, Comm)>,
+    kept: Option<Arc<KeptTasks>>,
     /// Failures beside the rings.
     failures: Vec<String>,
     timed_out: bool,
@@ -295,11 +298,12 @@ impl SessionRun<'_> {
         };
         let budget = Budget::new(None, min_free, Some(Arc::clone(&failed)));
         let progress = Progress { budget, ..Progress::default() };
-        let workers = self.workers(&progress)?;
+        let kept = self.kept_tasks();
+        let workers = self.workers(&progress, kept.as_ref())?;
         let rings: Vec<usize> = workers.iter().map(Vec::len).collect();
         let workers: Vec<Worker<'_>> = workers.into_iter().flatten().collect();
         let learner = match CommLearner::start(self.buffers[0].cpus.iter().map(|(cpu, _)| cpu.0)) {
-            Ok(learner) => Some((learner, self.output.comm_spool()?)),
+            Ok(learner) => Some((learner.keep(kept.clone()), self.output.comm_spool()?)),
             // Then there is saved_cmdlines alone, as for every other recorder.
             Err(_) => None,
         };
@@ -374,6 +378,10 @@ impl SessionRun<'_> {
             let cut_short = is_readable(failed.as_fd());
             self.note_changes();
             for buffer in self.buffers.iter().chain(&beside) {
+                if !self.journal.users_of(&buffer.instance).is_empty() {
+                    progress.still_on.store(true, Ordering::Relaxed);
+                    continue; // others go on
+                }
                 if let Err(error) = buffer.switch_off(&mut self.journal) {
                     progress.still_on.store(true, Ordering::Relaxed);
                     failures.push(in_full(&error));
@@ -404,6 +412,7 @@ impl SessionRun<'_> {
             Ok(ThreadResults {
                 drained,
                 comms,
+                kept,
                 failures,
                 timed_out,
                 threads,
@@ -414,7 +423,19 @@ impl SessionRun<'_> {
         })
     }
 
-    fn workers<'p>(&mut self, progress: &'p Progress) -> Result<Vec<Vec<Worker<'p>>>, RecordError> {
+    /// The tasks whose events a flight recorder keeps.
+    fn kept_tasks(&self) -> Option<Arc<KeptTasks>> {
+        let (limits, rings) = (&self.plan.limits, self.buffers.iter().map(|b| b.cpus.len()).sum::<usize>());
+        let each = limits.ring_per_cpu.map(|size| size.0.saturating_mul(rings as u64));
+        let size = limits.ring_size.map(|size| size.0).or(each);
+        limits.is_ring().then(|| Arc::new(KeptTasks::new(rings, size)))
+    }
+
+    fn workers<'p>(
+        &mut self,
+        progress: &'p Progress,
+        kept: Option<&Arc<KeptTasks>>,
+    ) -> Result<Vec<Vec<Worker<'p>>>, RecordError> {
         let rings: usize = self.buffers.iter().map(|b| b.cpus.len()).sum();
         let limits = &self.plan.limits;
         let share = limits.ring_size.map(|size| size.0 / rings.max(1) as u64);
@@ -447,7 +468,7 @@ impl SessionRun<'_> {
                 let cpu = *cpu;
                 let ring =
                     fs::File::open(buffer.instance.trace_pipe_raw(cpu)).map_err(|e| WorkerError::Ring(cpu, e))?;
-                let spool = self.output.spool(buffer, cpu, self.plan.compression, keep)?;
+                let spool = self.output.spool(buffer, cpu, self.plan.compression, keep.zip(kept.cloned()))?;
                 let worker = Worker::new(cpu, ring, spool, drain, progress)?;
                 of_buffer.push(match fs::File::open(buffer.instance.stats_file(cpu)) {
                     Ok(stats) => worker.watch(stats, before),
@@ -520,8 +541,17 @@ impl SessionRun<'_> {
     /// The file and, at the same time, tracefs as it was: removing an instance takes the kernel as long as reading its
     /// symbols. Then the command's end. An error does not keep the rest from being done and counted.
     fn finish(mut self, mut child: Option<Child>, brought: ThreadResults, symbols: SymbolThread) -> RecordSummary {
-        let ThreadResults { mut drained, comms, mut failures, mut timed_out, mut threads, limit, cut_short, stopped } =
-            brought;
+        let ThreadResults {
+            mut drained,
+            comms,
+            kept,
+            mut failures,
+            mut timed_out,
+            mut threads,
+            limit,
+            cut_short,
+            stopped,
+        } = brought;
         let mut error = None;
         self.warn_of_markers();
         // Those that are there were for the recording, and its command.
@@ -544,15 +574,24 @@ impl SessionRun<'_> {
             let shortened = drained.iter().filter(|drained| drained.spool.dropped().bytes > 0);
             buffer.coverage.shortened = shortened.map(|drained| drained.cpu).collect();
         }
+        let is_rest = drained.iter().flatten().any(|drained| drained.gone.bytes > 0);
         let spools: Vec<Vec<_>> = drained.into_iter().map(|cpus| cpus.into_iter().map(|d| d.spool).collect()).collect();
         let end = AtTheEnd::read(self.journal.tracefs(), &self.buffers, &offline);
         let texts = self.buffers.iter().zip(&mut buffers).filter(|(buffer, _)| buffer.is_text).zip(&end.texts);
         for ((_, summary), text) in texts {
             summary.latency = text.as_ref().ok().and_then(|text| LatencyResult::parse(text));
         }
-        let comms = with_saved(comms, &self.journal.tracefs().saved_cmdlines().unwrap_or_default());
+        let mut comms = with_saved(comms, &self.journal.tracefs().saved_cmdlines().unwrap_or_default());
+        if let Some(kept) = kept {
+            kept.retain(&mut comms);
+        }
         self.maps.iter_mut().for_each(ProcMaps::update);
         let maps: Vec<&ProcMaps> = self.maps.iter().chain(child.as_mut().and_then(Child::maps)).collect();
+        let renamed = self.output.renamed();
+        if let Some(now) = &renamed {
+            let then = self.plan.output.display();
+            self.observer.warn(&format!("{then} was renamed while it was recorded to: it is {} now", now.display()));
+        }
         let (former, mut file_size) = (self.output.former().map(Path::to_owned), 0);
         let (undone, restored) = restore_beside(self.journal, self.plan.keep, || {
             let written = symbols.written();
@@ -593,7 +632,8 @@ impl SessionRun<'_> {
         threads.insert(0, ("main", thread_time()));
         let untraced = cut_short.then(|| self.since.elapsed().saturating_sub(self.tracing_on));
         RecordSummary {
-            output: self.plan.output.clone(),
+            output: renamed.unwrap_or_else(|| self.plan.output.clone()),
+            is_rest,
             former,
             file_size,
             buffers,

@@ -8,6 +8,7 @@ use crate::control::tracefs::{EventName, Instance};
 use crate::file::trace_dat::SettingChange;
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use std::collections::BTreeSet;
+use std::fs;
 use std::os::fd::{AsFd, BorrowedFd};
 
 /// Of more events than this only the files of whole systems are watched: a watch holds an inode.
@@ -19,6 +20,28 @@ struct WatchedSetting {
     file: String,
     value: String,
     changed: Option<String>,
+    /// A list of tasks that the kernel or the recorder itself adds tasks to, and that loses those that end.
+    follows: bool,
+}
+
+impl WatchedSetting {
+    fn is_as_before(&self, now: &str) -> bool {
+        if !self.follows {
+            return self.value == now;
+        }
+        let listed: BTreeSet<&str> = now.split(' ').collect();
+        self.value.split(' ').all(|task| listed.contains(task) || !runs(task))
+    }
+}
+
+/// True if the task with this id has not begun to end. The kernel takes it off its lists after that, and before it is gone.
+fn runs(task: &str) -> bool {
+    const PF_EXITING: u32 = 4; // include/linux/sched.h
+    let flags = || {
+        let stat = fs::read_to_string(format!("/proc/{task}/stat")).ok()?;
+        stat.rsplit_once(") ")?.1.split(' ').nth(6)?.parse::<u32>().ok()
+    };
+    !task.is_empty() && flags().is_some_and(|flags| flags & PF_EXITING == 0)
 }
 
 /// Settings of one buffer.
@@ -82,12 +105,17 @@ impl SettingsWatch {
 impl BufferSettings {
     fn of(buffer: &SetUpBuffer) -> Self {
         let instance = &buffer.instance;
-        let set = |file: String| Some(WatchedSetting { value: instance.setting(&file).ok()?, file, changed: None });
-        let mut settings: Vec<WatchedSetting> = of_instance(buffer).into_iter().filter_map(set).collect();
+        let set = |file: String, follows: bool| {
+            Some(WatchedSetting { value: instance.setting(&file).ok()?, file, changed: None, follows })
+        };
+        let follows = buffer.coverage.follows_forks() || buffer.is_told_of_threads;
+        let lists = instance.task_lists().into_iter().filter_map(|file| set(file, follows));
+        let others = instance.settings(buffer.switches).into_iter().filter_map(|file| set(file, false));
+        let mut settings: Vec<WatchedSetting> = others.chain(lists).collect();
         settings.extend(buffer.wanted.iter().filter_map(|event| {
             let file = event.file("filter");
             let value = buffer.filter_of(event).or_else(|| instance.setting(&file).ok())?;
-            Some(WatchedSetting { file, value, changed: None })
+            Some(WatchedSetting { file, value, changed: None, follows: false })
         }));
         let there = if buffer.switches { Vec::new() } else { instance.enabled_events().unwrap_or_default() };
         let enabled = buffer.wanted.iter().filter(|event| there.binary_search(event).is_ok()).cloned().collect();
@@ -96,7 +124,7 @@ impl BufferSettings {
 
     fn compare(&mut self, instance: &Instance) {
         for setting in self.settings.iter_mut().filter(|setting| setting.changed.is_none()) {
-            setting.changed = instance.setting(&setting.file).ok().filter(|now| *now != setting.value);
+            setting.changed = instance.setting(&setting.file).ok().filter(|now| !setting.is_as_before(now));
         }
         if let (false, Ok(now)) = (self.enabled.is_empty(), instance.enabled_events()) {
             let gone = self.enabled.iter().filter(|event| now.binary_search(event).is_err());
@@ -118,7 +146,7 @@ impl BufferSettings {
 }
 
 fn of_instance(buffer: &SetUpBuffer) -> Vec<String> {
-    buffer.instance.settings(buffer.coverage.follows_forks() || buffer.is_told_of_threads, buffer.switches)
+    [buffer.instance.settings(buffer.switches), buffer.instance.task_lists()].concat()
 }
 
 /// The files to watch.

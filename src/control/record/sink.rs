@@ -43,6 +43,18 @@ impl ChunkSink {
         }
     }
 
+    /// As [`Spool::wants_tasks`].
+    pub(super) fn wants_tasks(&self) -> bool {
+        matches!(self, ChunkSink::Spool(spool) if spool.wants_tasks())
+    }
+
+    /// As [`Spool::note_tasks`].
+    pub(super) fn note_tasks(&mut self, tasks: impl IntoIterator<Item = i32>) {
+        if let ChunkSink::Spool(spool) = self {
+            spool.note_tasks(tasks);
+        }
+    }
+
     /// As [`Spool::drop_old`].
     ///
     /// # Errors

@@ -7,12 +7,14 @@
 //! A flight recorder's spool is a few files: when the one that grows is an eighth of what may be kept, a new one is begun,
 //! and before anything is written the oldest are removed until there is room for it.
 
+use super::kept_tasks::KeptTasks;
 use crate::file::trace_dat::{ChunkFacts, ChunkIndex, join_segments, segment_path};
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// One CPU's growing file.
@@ -29,7 +31,9 @@ pub struct Spool {
     /// Events that [`Spool::note`] reported.
     events: u64,
     index: ChunkIndex,
-    ring: Option<SpoolRing>,
+    /// Those whose events are in the file, if anybody wants to know.
+    tasks: HashSet<i32>,
+    ring: Option<Box<SpoolRing>>,
 }
 
 /// Data that a flight recorder's spool no longer holds.
@@ -62,6 +66,7 @@ pub struct Keep {
 #[derive(Debug)]
 struct SpoolRing {
     keep: Keep,
+    kept: Option<Arc<KeptTasks>>,
     older: VecDeque<SpoolPiece>,
     /// The number of the next piece.
     next: u64,
@@ -79,6 +84,7 @@ struct SpoolPiece {
     events: u64,
     chunks: u32,
     index: ChunkIndex,
+    tasks: HashSet<i32>,
     until: Instant,
 }
 
@@ -106,6 +112,7 @@ impl Spool {
             raw: 0,
             events: 0,
             index: if chunked { ChunkIndex::with_room() } else { ChunkIndex::default() },
+            tasks: HashSet::new(),
             ring: None,
         })
     }
@@ -115,13 +122,26 @@ impl Spool {
     pub fn resume(file: File, path: PathBuf, chunked: bool, end: u64) -> Self {
         let index = ChunkIndex::default();
         let end = end.max(if chunked { COUNT } else { 0 });
-        Spool { file, path, chunked, chunks: 0, end, raw: 0, events: 0, index, ring: None }
+        Spool { file, path, chunked, chunks: 0, end, raw: 0, events: 0, index, tasks: HashSet::new(), ring: None }
     }
 
-    /// Makes it keep the newest only.
-    pub fn keep(mut self, keep: Keep) -> Self {
-        self.ring = Some(SpoolRing { keep, older: VecDeque::new(), next: 0, since: None, dropped: Dropped::default() });
+    /// Makes it keep the newest only; `kept` is told of their tasks, and takes a part of the room for names.
+    pub fn keep(mut self, keep: Keep, kept: Option<Arc<KeptTasks>>) -> Self {
+        let (older, dropped) = (VecDeque::new(), Dropped::default());
+        self.ring = Some(Box::new(SpoolRing { keep, kept, older, next: 0, since: None, dropped }));
         self
+    }
+
+    /// True if [`Spool::note_tasks`] is of use.
+    pub(super) fn wants_tasks(&self) -> bool {
+        self.ring.as_ref().is_some_and(|ring| ring.kept.is_some())
+    }
+
+    /// Notes whose events the chunk that was appended last holds.
+    pub(super) fn note_tasks(&mut self, tasks: impl IntoIterator<Item = i32>) {
+        let Some(kept) = self.ring.as_ref().and_then(|ring| ring.kept.as_ref()) else { return };
+        let new: Vec<i32> = tasks.into_iter().filter(|task| self.tasks.insert(*task)).collect();
+        kept.add(new);
     }
 
     #[cfg(test)]
@@ -183,6 +203,7 @@ impl Spool {
                 events: self.events,
                 chunks: self.chunks,
                 index: std::mem::take(&mut self.index),
+                tasks: std::mem::take(&mut self.tasks),
                 until: now,
             };
             ring.older.push_back(piece);
@@ -195,9 +216,11 @@ impl Spool {
         if len > 0 {
             ring.since.get_or_insert(now);
         }
+        let names = ring.kept.as_ref().map_or(0, |kept| kept.reserved_of_each());
+        let most = ring.keep.size.map(|size| size.saturating_sub(names));
         let mut held = self.end + len + ring.older.iter().map(|piece| piece.size).sum::<u64>();
         while let Some(oldest) = ring.older.front() {
-            let too_large = ring.keep.size.is_some_and(|size| held > size);
+            let too_large = most.is_some_and(|size| held > size);
             let too_old = ring.keep.time.is_some_and(|time| now - oldest.until > time);
             if !too_large && !too_old {
                 break;
@@ -209,7 +232,10 @@ impl Spool {
             held -= oldest.size;
             ring.dropped.bytes += oldest.raw;
             ring.dropped.events += oldest.events;
-            ring.older.pop_front();
+            let gone = ring.older.pop_front().map(|oldest| oldest.tasks);
+            if let Some(kept) = &ring.kept {
+                kept.remove(gone.into_iter().flatten());
+            }
         }
         Ok(())
     }
@@ -315,7 +341,7 @@ mod tests {
     fn a_ring_holds_the_newest_and_never_more_than_it_may() {
         let dir = tempfile::tempdir().unwrap();
         let keep = Keep { size: Some(800), time: None };
-        let mut spool = Spool::create(&dir.path().join("s"), true).unwrap().keep(keep);
+        let mut spool = Spool::create(&dir.path().join("s"), true).unwrap().keep(keep, None);
         for n in 0..1000u32 {
             spool.append(&n.to_ne_bytes().repeat(5), 4096).unwrap();
             let (stored, first, tasks) = (20, 0, PidBloom::default());
@@ -338,7 +364,7 @@ mod tests {
     fn what_is_too_old_goes_also_when_nothing_comes() {
         let dir = tempfile::tempdir().unwrap();
         let keep = Keep { size: None, time: Some(Duration::from_millis(8)) };
-        let mut spool = Spool::create(&dir.path().join("s"), false).unwrap().keep(keep);
+        let mut spool = Spool::create(&dir.path().join("s"), false).unwrap().keep(keep, None);
         spool.append(b"old!", 4).unwrap();
         std::thread::sleep(Duration::from_millis(2));
         spool.drop_old().unwrap(); // begins a new piece
@@ -356,7 +382,7 @@ mod tests {
         let path = dir.path().join("s");
         let tasks = PidBloom::default();
         let facts = ChunkFacts { stored: 20, first: 0, events: Some(3), lost: 0, tasks };
-        let mut spool = Spool::create(&path, true).unwrap().keep(Keep { size: Some(800), time: None });
+        let mut spool = Spool::create(&path, true).unwrap().keep(Keep { size: Some(800), time: None }, None);
         for n in 0..25u32 {
             spool.append(&n.to_ne_bytes().repeat(5), 4096).unwrap();
             spool.note(Some(facts));

@@ -4,6 +4,7 @@
 use super::chunk::ChunkWriter;
 use super::drain::{Drain, Progress};
 use super::effort::{Efforts, PackingEffort};
+use super::kept_tasks::tasks_in;
 use super::limits::Reached;
 use super::sink::ChunkSink;
 use super::spool::{AppendError, Dropped};
@@ -164,6 +165,10 @@ impl<'a> Store<'a> {
                         let facts = self.facts(0..len, packed);
                         self.tally.count(facts);
                         self.spool.note(facts);
+                        if let (true, Some(scan)) = (self.spool.wants_tasks(), &self.scan) {
+                            let stored = self.chunk.filled().get(..len).unwrap_or_default();
+                            self.spool.note_tasks(tasks_in(scan.layout(), stored));
+                        }
                         self.progress.written.fetch_add(packed, Ordering::Relaxed);
                         return len;
                     }

@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 pub struct RecordSummary {
     /// The file; `-` if it went to standard output.
     pub output: PathBuf,
+    /// Data of before was removed by somebody else, so that the file holds the rest.
+    pub is_rest: bool,
     /// The name that the file has now which stood there before, if one did.
     pub former: Option<PathBuf>,
     /// Its size in bytes.
@@ -452,6 +454,7 @@ mod tests {
         };
         RecordSummary {
             output: PathBuf::from("trace.dat"),
+            is_rest: false,
             former: None,
             file_size: 1 << 20,
             buffers: vec![BufferSummary {

@@ -9,12 +9,16 @@ const SETTINGS: [&str; 6] =
 const TASK_LISTS: [&str; 2] = ["set_event_pid", "set_event_notrace_pid"];
 
 impl Instance {
-    /// The files of its settings, as far as the kernel itself does not change them: with `follows_forks` it does so with the lists
-    /// of tasks, with `switches` (triggers that do) with `tracing_on`.
-    pub fn settings(&self, follows_forks: bool, switches: bool) -> Vec<String> {
-        let lists = TASK_LISTS.iter().filter(|_| !follows_forks);
+    /// The files of its settings, as far as the kernel itself does not change them: with `switches` (triggers that do) it does
+    /// so with `tracing_on`. Lists of tasks are not among them.
+    pub fn settings(&self, switches: bool) -> Vec<String> {
         let files = SETTINGS.iter().filter(|file| !(switches && **file == "tracing_on"));
-        files.chain(lists).map(|file| (*file).to_owned()).collect()
+        files.map(|file| (*file).to_owned()).collect()
+    }
+
+    /// The files of its lists of tasks.
+    pub fn task_lists(&self) -> Vec<String> {
+        TASK_LISTS.map(str::to_owned).into()
     }
 
     /// Files through which the settings of many of `events` are written.

@@ -19,8 +19,12 @@ pub(super) struct EarlierSettings {
     triggers: u64,
 }
 
+fn place_of(instance: &Instance) -> String {
+    instance.name().map_or("the top level".to_owned(), |name| format!("instance {name}"))
+}
+
 fn settings_of(instance: &Instance, chosen: &ResolvedEvents) -> Option<EarlierSettings> {
-    let place = instance.name().map_or("the top level".to_owned(), |name| format!("instance {name}"));
+    let place = place_of(instance);
     let mut found = EarlierSettings { place, filter: None, filters: 0, trigger: None, triggers: 0 };
     for (event, wish) in &chosen.events {
         if let (None, Ok(Some(filter))) = (&wish.filter, instance.filter(event)) {
@@ -103,6 +107,19 @@ impl SessionRun<'_> {
                 callers.join(", ")
             );
             self.observer.warn_of_loss(&text);
+        }
+    }
+
+    /// What one process reads out of a ring no other finds there, and the settings are those of whoever set them last.
+    pub(super) fn warn_of_other_users(&mut self) {
+        for buffer in &self.buffers {
+            for (pid, command) in self.journal.users_of(&buffer.instance) {
+                let place = place_of(&buffer.instance);
+                self.observer.warn_of_loss(&format!(
+                    "{place} is in use by `{command}` (process {pid}) too: each event goes to one of the two, and filters and \
+                     tasks of the later one count for both; without -B and --top each has a buffer of its own"
+                ));
+            }
         }
     }
 

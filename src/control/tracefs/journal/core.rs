@@ -2,7 +2,8 @@
 
 use super::disk::Disk;
 use super::recorded::JournalledRecording;
-use super::undo::{Undo, UndoError, remove_instance, undo_all};
+use super::shared::{Others, SettingsLock, undo_shared};
+use super::undo::{Note, Undo, UndoError, remove_instance, undo_all};
 use super::writer::{JournalWriter, WriteLog};
 use crate::control::tracefs::{Error, Instance, Tracefs, WriteMode};
 use nix::errno::Errno;
@@ -14,7 +15,7 @@ use std::path::PathBuf;
 #[derive(Debug)]
 pub struct Journal {
     pub(super) writer: JournalWriter,
-    undo: Vec<Undo>,
+    undo: Vec<Note>,
     created: Vec<String>,
     disk: DiskState,
 }
@@ -151,15 +152,43 @@ impl Journal {
         if let DiskState::Wanted { dir, command } = &self.disk {
             self.disk = DiskState::Open(Disk::create(dir, self.writer.tracefs.root(), command)?);
         }
-        self.append_to_disk(|| undo.clone())?;
-        self.undo.push(undo);
+        let note = Note::now(undo);
+        if let DiskState::Open(disk) = &mut self.disk {
+            disk.append(&note)?;
+        }
+        self.undo.push(note);
         Ok(())
+    }
+
+    /// Keeps other rtraces from putting settings back, from the moment at which a value is read to that at which it is noted.
+    /// Never to be called by who holds it.
+    pub(super) fn hold(&self) -> Option<SettingsLock> {
+        match &self.disk {
+            DiskState::None => None,
+            DiskState::Wanted { dir, .. } => SettingsLock::wait(dir),
+            DiskState::Open(disk) => SettingsLock::wait(&disk.place().0.path_of("")),
+        }
+    }
+
+    /// What other rtraces have noted in this tracing directory.
+    pub(super) fn others(&self) -> Others {
+        let root = self.writer.tracefs.root();
+        match &self.disk {
+            DiskState::None => Others::default(),
+            DiskState::Wanted { dir, .. } => Others::in_dir(dir, root),
+            DiskState::Open(disk) => Others::beside(disk.place(), root),
+        }
+    }
+
+    /// Process ids and command lines of running rtraces that record from `instance` or have made it.
+    pub fn users_of(&self, instance: &Instance) -> Vec<(u32, String)> {
+        self.others().users_of(instance)
     }
 
     /// Appends a line to the file, if there is one.
     fn append_to_disk(&mut self, line: impl FnOnce() -> Undo) -> Result<(), Error> {
         match &mut self.disk {
-            DiskState::Open(disk) => disk.append(&line()),
+            DiskState::Open(disk) => disk.append(&Note::now(line())),
             DiskState::None | DiskState::Wanted { .. } => Ok(()),
         }
     }
@@ -175,11 +204,11 @@ impl Journal {
     fn undo_now(&mut self) -> Result<(), UndoError> {
         let entries = std::mem::take(&mut self.undo);
         self.created.clear();
-        let outcome = undo_all(&mut self.writer, &entries);
-        let disk = std::mem::replace(&mut self.disk, DiskState::None);
-        match (&outcome, disk) {
-            (Ok(()), DiskState::Open(disk)) => disk.remove().map_err(|e| UndoError { failures: vec![e] }),
-            _ => outcome,
+        match std::mem::replace(&mut self.disk, DiskState::None) {
+            DiskState::Open(disk) => {
+                undo_shared(&mut self.writer, disk.place(), || disk.read().map_or(entries, |content| content.entries))
+            }
+            DiskState::None | DiskState::Wanted { .. } => undo_all(&mut self.writer, &entries),
         }
     }
 

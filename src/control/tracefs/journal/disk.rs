@@ -2,14 +2,14 @@
 
 use super::private_dir::PrivateDir;
 use super::recorded::JournalledRecording;
-use super::undo::Undo;
+use super::undo::{Note, Undo};
 use crate::control::tracefs::Error;
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use nix::sys::signal::kill;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -80,8 +80,18 @@ impl Disk {
         Err(failed(dir.to_owned())(io::ErrorKind::AlreadyExists.into()))
     }
 
-    pub(super) fn append(&mut self, undo: &Undo) -> Result<(), Error> {
-        self.line(undo)
+    pub(super) fn append(&mut self, note: &Note) -> Result<(), Error> {
+        self.line(note)
+    }
+
+    /// What is in it, with what others have added.
+    pub(super) fn read(&self) -> Result<Content, Error> {
+        Content::read(&self.file, &self.path())
+    }
+
+    /// The directory and its name there.
+    pub(super) fn place(&self) -> (&PrivateDir, &str) {
+        (&self.dir, &self.name)
     }
 
     fn line(&mut self, value: &impl Serialize) -> Result<(), Error> {
@@ -103,10 +113,58 @@ impl Disk {
 /// An abandoned journal, locked by this process now.
 #[derive(Debug)]
 pub(super) struct Abandoned {
-    pub(super) header: JournalHeader,
-    pub(super) entries: Vec<Undo>,
-    pub(super) recording: Option<JournalledRecording>,
+    pub(super) content: Content,
     pub(super) lock: Flock<File>,
+}
+
+/// The lines of a journal.
+#[derive(Debug)]
+pub(super) struct Content {
+    pub(super) header: JournalHeader,
+    /// In the order in which they were noted, regardless of who noted them first.
+    pub(super) entries: Vec<Note>,
+    pub(super) recording: Option<JournalledRecording>,
+}
+
+impl Content {
+    /// Reads `file`, whose path is `path`.
+    pub(super) fn read(file: &File, path: &Path) -> Result<Self, Error> {
+        let failed = |cause| Error::Journal { action: "read", path: path.to_owned(), cause };
+        let len = file.metadata().map_err(failed)?.len();
+        if len > MOST {
+            return Err(failed(io::Error::other("it is larger than any journal")));
+        }
+        let mut bytes = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
+        file.read_exact_at(&mut bytes, 0).map_err(failed)?;
+        let text = String::from_utf8(bytes).map_err(|e| failed(io::Error::other(e)))?;
+        let bad = |line: usize| Error::JournalContent { path: path.to_owned(), line };
+        // A line without its end was being written when its process died: the write it announces was not done.
+        let mut lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        let header: JournalHeader = lines.next().and_then(|l| serde_json::from_str(l).ok()).ok_or_else(|| bad(1))?;
+        if header.rtrace_journal != VERSION {
+            return Err(bad(1));
+        }
+        let mut entries: Vec<Note> = Vec::new();
+        let mut recording = None;
+        for (number, line) in (2..).zip(lines) {
+            let note: Option<Note> = serde_json::from_str(line).ok();
+            let note = note.filter(|note| note.undo.stays_inside()).ok_or_else(|| bad(number))?;
+            match note.undo {
+                Undo::NotMade { name } => {
+                    entries.retain(|noted| noted.undo != Undo::Instance { name: name.clone() });
+                }
+                Undo::Recording(noted) => recording = Some(noted),
+                _ => entries.push(note),
+            }
+        }
+        entries.sort_by_key(|note| note.at);
+        Ok(Content { header, entries, recording })
+    }
+
+    /// True if it is from before a reboot, so that there is nothing to undo.
+    pub(super) fn is_outlived(&self) -> bool {
+        self.header.boot != boot_id()
+    }
 }
 
 /// Takes the lock of a journal; waits for at most `patience` if its writer is gone: then another command looks at it.
@@ -147,33 +205,12 @@ pub(super) fn read_abandoned(dir: &PrivateDir, name: &str, patience: Duration) -
     if metadata.nlink() == 0 {
         return Ok(None); // its owner finished between our open and our lock
     }
-    if metadata.len() > MOST {
-        return Err(failed(io::Error::other("it is larger than any journal")));
-    }
-    let mut text = String::new();
-    (&*file).take(MOST).read_to_string(&mut text).map_err(failed)?;
-    let bad = |line: usize| Error::JournalContent { path: path.clone(), line };
-    // A line without its end was being written when its process died: the write it announces was not done.
-    let mut lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
-    let header: JournalHeader = lines.next().and_then(|l| serde_json::from_str(l).ok()).ok_or_else(|| bad(1))?;
-    if header.rtrace_journal != VERSION {
-        return Err(bad(1));
-    }
-    if header.boot != boot_id() {
+    let content = Content::read(&file, &path)?;
+    if content.is_outlived() {
         remove(dir, name)?;
         return Ok(None);
     }
-    let mut entries: Vec<Undo> = Vec::new();
-    let mut recording = None;
-    for (number, line) in (2..).zip(lines) {
-        let undo = serde_json::from_str(line).ok().filter(Undo::stays_inside).ok_or_else(|| bad(number))?;
-        match undo {
-            Undo::NotMade { name } => entries.retain(|noted| *noted != Undo::Instance { name: name.clone() }),
-            Undo::Recording(noted) => recording = Some(noted),
-            undo => entries.push(undo),
-        }
-    }
-    Ok(Some(Abandoned { header, entries, recording, lock: file }))
+    Ok(Some(Abandoned { content, lock: file }))
 }
 
 /// The names of the journals in `dir`, regardless of their owner, sorted.

@@ -22,6 +22,7 @@ impl Journal {
     }
 
     fn switch_events(&mut self, instance: &Instance, events: &[EventName], on: bool) -> Result<(), Error> {
+        let held = if self.created(instance) { None } else { self.hold() };
         let mut enabled = instance.enabled_events()?; // in order
         enabled.retain(|event| !is_held_ready(instance, event));
         let is_enabled = |event: &EventName| enabled.binary_search(event).is_ok();
@@ -80,7 +81,16 @@ impl Journal {
                     write: was.to_owned(),
                 })?;
             }
+            // Those that another rtrace has switched are to stay so when that one ends.
+            let others = self.others();
+            for event in events.iter().filter(|event| is_enabled(event) == on) {
+                let file = instance.relative(&event.file("enable"));
+                if others.hold(instance, &file) {
+                    self.note(Undo::Restore { file, said: format!("{bit}\n"), write: bit.to_owned() })?;
+                }
+            }
         }
+        drop(held);
         let _awake = (!writes.is_empty()).then(|| self.tracefs().files().keep_cpus_awake());
         writes.iter().try_for_each(|file| self.writer.write(&instance.relative(file), bit, WriteMode::Truncate))
     }

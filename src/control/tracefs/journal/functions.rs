@@ -29,6 +29,7 @@ impl Journal {
         let instance = if list.is_of_top_level() { &top } else { instance };
         let path = instance.relative(list.file());
         if !self.created(instance) {
+            let _held = self.hold();
             let said = instance.read(list.file())?;
             let content = || Error::Content { file: path.clone(), text: said.trim_end().to_owned() };
             let write = value_to_write(list.file(), &said).ok_or_else(content)?;

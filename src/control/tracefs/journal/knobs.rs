@@ -18,6 +18,8 @@ impl Journal {
     pub fn set(&mut self, instance: &Instance, file: &str, value: &str) -> Result<String, Error> {
         let path = instance.relative(file);
         let created = self.created(instance);
+        let is_noted = !created || is_of_tracer(file);
+        let held = if is_noted { self.hold() } else { None };
         let said = match instance.read_bytes(file) {
             Ok(bytes) => String::from_utf8(bytes).map_err(|e| Error::Content {
                 file: path.clone(),
@@ -32,14 +34,17 @@ impl Journal {
         };
         let old = value_to_write(file, &said);
         let is_so = old.as_deref() == Some(value) && !said.contains("(expanded");
-        if is_so && !was_refused(file, &said) && !may_hide_a_list(file, &said) {
-            return Ok(said.trim().to_owned());
-        }
-        if !created || is_of_tracer(file) {
+        let is_so = is_so && !was_refused(file, &said) && !may_hide_a_list(file, &said);
+        // One that another rtrace has set is to stay when that one ends.
+        if is_noted && (!is_so || self.others().hold(instance, &path)) {
             let content = || Error::Content { file: path.clone(), text: said.trim_end().to_owned() };
             let write = old.ok_or_else(content)?;
             self.note(Undo::Restore { file: path.clone(), said: said.clone(), write })?;
         }
+        if is_so {
+            return Ok(said.trim().to_owned());
+        }
+        drop(held);
         self.writer.write(&path, value, WriteMode::Truncate)?;
         Ok(instance.read(file).map_or_else(|_| value.to_owned(), |text| text.trim().to_owned()))
     }
@@ -66,6 +71,7 @@ impl Journal {
     /// As [`Journal::set`]; `ENOMEM` if it is too much.
     pub fn set_buffer_size(&mut self, instance: &Instance, kib_per_cpu: u64) -> Result<BufferSize, Error> {
         if instance.buffer_size()? == BufferSize::PerCpu && !self.created(instance) {
+            let held = self.hold();
             for cpu in instance.cpus()? {
                 let file = Instance::cpu_file(cpu, "buffer_size_kb");
                 let said = instance.read(&file)?;
@@ -73,6 +79,7 @@ impl Journal {
                     self.note(Undo::Restore { file: instance.relative(&file), said, write })?;
                 }
             }
+            drop(held);
             self.writer.write(&instance.relative("buffer_size_kb"), &kib_per_cpu.to_string(), WriteMode::Truncate)?;
         } else {
             self.set(instance, "buffer_size_kb", &kib_per_cpu.to_string())?;
@@ -121,6 +128,7 @@ impl Journal {
         if self.created(instance) {
             return Ok(());
         }
+        let _held = self.hold();
         // Of an event that is not there the kernel will say so, when it is given the trigger.
         let Ok(said) = instance.read(&file) else { return Ok(()) };
         let Some(write) = value_to_write(&file, &said) else { return Ok(()) };
@@ -134,6 +142,7 @@ impl Journal {
     pub fn append_to_list(&mut self, instance: &Instance, file: &str, text: &str) -> Result<(), Error> {
         let path = instance.relative(file);
         if !self.created(instance) {
+            let _held = self.hold();
             let said = instance.read(file)?;
             let content = || Error::Content { file: path.clone(), text: said.trim_end().to_owned() };
             let write = value_to_write(file, &said).ok_or_else(content)?;

@@ -75,6 +75,7 @@ impl Journal {
     pub fn set_max_latency(&mut self, instance: &Instance, micros: u64) -> Result<(), Error> {
         let file = instance.relative("tracing_max_latency");
         if !self.created(instance) {
+            let _held = self.hold();
             let said = instance.read("tracing_max_latency")?;
             let write = said.trim().to_owned();
             self.note(Undo::Restore { file: file.clone(), said, write })?;

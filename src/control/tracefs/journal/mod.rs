@@ -25,11 +25,14 @@ mod functions;
 mod knobs;
 mod machine;
 mod orphan;
+#[cfg(test)]
+mod overlap_tests;
 mod private_dir;
 mod recorded;
 mod recording;
 mod reset;
 mod restore;
+mod shared;
 mod shell;
 #[cfg(test)]
 mod tests;

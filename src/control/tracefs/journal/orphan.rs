@@ -1,9 +1,10 @@
 //! The remains of a killed process.
 
-use super::disk::{self, Abandoned, JournalHeader};
+use super::disk::{self, Abandoned, Content};
 use super::private_dir::PrivateDir;
 use super::recorded::JournalledRecording;
-use super::undo::{Undo, UndoError, undo_all};
+use super::shared::undo_shared;
+use super::undo::{Undo, UndoError};
 use super::writer::{JournalWriter, WriteLog};
 use crate::control::tracefs::mount::lies_on_tracefs;
 use crate::control::tracefs::{Error, Tracefs};
@@ -20,10 +21,8 @@ use std::time::Duration;
 pub struct Orphan {
     dir: PrivateDir,
     name: String,
-    header: JournalHeader,
-    entries: Vec<Undo>,
-    recording: Option<JournalledRecording>,
-    _lock: Flock<File>,
+    content: Content,
+    lock: Flock<File>,
 }
 
 /// The contents of a directory of journals.
@@ -67,40 +66,39 @@ pub fn find_orphans_within(dir: &Path, patience: Duration) -> Orphans {
 }
 
 fn abandoned(dir: &PrivateDir, name: String, patience: Duration) -> Result<Option<Orphan>, Error> {
-    let Some(Abandoned { header, entries, recording, lock }) = disk::read_abandoned(dir, &name, patience)? else {
-        return Ok(None);
-    };
+    let Some(Abandoned { content, lock }) = disk::read_abandoned(dir, &name, patience)? else { return Ok(None) };
     let path = dir.path_of(&name);
     let dir = dir.try_clone().map_err(|cause| Error::Journal { action: "read", path, cause })?;
-    Ok(Some(Orphan { dir, name, header, entries, recording, _lock: lock }))
+    Ok(Some(Orphan { dir, name, content, lock }))
 }
 
 impl Orphan {
     /// The process that wrote it.
     pub fn pid(&self) -> u32 {
-        self.header.pid
+        self.content.header.pid
     }
 
     /// The command line of that process.
     pub fn command(&self) -> &str {
-        &self.header.command
+        &self.content.header.command
     }
 
     /// The tracing directory it worked in.
     pub fn tracefs(&self) -> &Path {
-        &self.header.tracefs
+        &self.content.header.tracefs
     }
 
     /// The recording whose events are in its rings, if it was one.
     pub fn recording(&self) -> Option<&JournalledRecording> {
-        self.recording.as_ref()
+        self.content.recording.as_ref()
     }
 
     /// The instances it had created.
     pub fn instances(&self) -> Vec<&str> {
-        self.entries
+        self.content
+            .entries
             .iter()
-            .filter_map(|entry| match entry {
+            .filter_map(|entry| match &entry.undo {
                 Undo::Instance { name } => Some(name.as_str()),
                 _ => None,
             })
@@ -109,12 +107,12 @@ impl Orphan {
 
     /// Number of writes to undo.
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.content.entries.len()
     }
 
     /// True if there is nothing to undo.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.content.entries.is_empty()
     }
 
     /// Puts everything back, newest first, and removes the journal if all of it worked. The tracing directory that the
@@ -132,7 +130,7 @@ impl Orphan {
     /// # Errors
     /// [`Error::NotOnTracefs`]; those of [`Tracefs::at`].
     pub fn open_tracefs(&self, known: &Tracefs) -> Result<Tracefs, Error> {
-        let root = &self.header.tracefs;
+        let root = &self.content.header.tracefs;
         if known.root() == root {
             return Ok(known.clone());
         }
@@ -144,9 +142,11 @@ impl Orphan {
 
     /// The same, in a tracing directory that is open already.
     pub(super) fn undo_in(self, tracefs: &Tracefs, sink: Option<WriteLog>) -> Result<(), UndoError> {
-        let one = |error| UndoError { failures: vec![error] };
         let mut writer = JournalWriter::new(tracefs, sink);
-        undo_all(&mut writer, &self.entries)?;
-        disk::remove(&self.dir, &self.name).map_err(one)
+        undo_shared(&mut writer, (&self.dir, &self.name), || {
+            // Others may have added to it since it was found.
+            let now = Content::read(&self.lock, &self.dir.path_of(&self.name));
+            now.unwrap_or(self.content).entries
+        })
     }
 }

@@ -4,13 +4,15 @@
 //! opened below the directory's descriptor, never through a link and never waiting.
 
 use crate::base::safe_file;
-use nix::fcntl::{AtFlags, OFlag, open, openat};
+use nix::fcntl::{AtFlags, Flock, FlockArg, OFlag, open, openat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat};
 use nix::unistd::{LinkatFlags, UnlinkatFlags, geteuid, linkat, unlinkat};
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 #[derive(Debug)]
 pub(super) struct PrivateDir {
@@ -52,13 +54,39 @@ impl PrivateDir {
         Ok(file.into())
     }
 
-    /// Makes a file, for writing.
+    /// Opens a file for reading, and for writing at its end.
+    ///
+    /// # Errors
+    /// As [`PrivateDir::open_file`].
+    pub(super) fn open_to_append(&self, name: &str) -> io::Result<File> {
+        is_private_file(&fstatat(&self.fd, name, AtFlags::AT_SYMLINK_NOFOLLOW)?)?;
+        let flags = OFlag::O_RDWR | OFlag::O_APPEND | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
+        let file = openat(&self.fd, name, flags | OFlag::O_CLOEXEC, Mode::empty())?;
+        is_private_file(&fstat(&file)?)?;
+        Ok(file.into())
+    }
+
+    /// Locks the directory, waiting for at most `patience`; `None` if another process holds it for longer.
+    pub(super) fn lock(path: &Path, patience: Duration) -> Option<Flock<OwnedFd>> {
+        let mut fd = PrivateDir::open(path).ok()?.fd;
+        let begun = Instant::now();
+        loop {
+            match Flock::lock(fd, FlockArg::LockExclusiveNonblock) {
+                Ok(locked) => return Some(locked),
+                Err((unlocked, _)) if begun.elapsed() < patience => fd = unlocked,
+                Err(_) => return None,
+            }
+            sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Makes a file, for writing at its end: others may add lines to a journal.
     ///
     /// # Errors
     /// The error of openat(2): [`io::ErrorKind::AlreadyExists`] whatever has that name.
     pub(super) fn create(&self, name: &str) -> io::Result<File> {
-        let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-        Ok(openat(&self.fd, name, flags, Mode::S_IRUSR | Mode::S_IWUSR)?.into())
+        let flags = OFlag::O_RDWR | OFlag::O_APPEND | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW;
+        Ok(openat(&self.fd, name, flags | OFlag::O_CLOEXEC, Mode::S_IRUSR | Mode::S_IWUSR)?.into())
     }
 
     /// Gives `unborn` the name `name`, or, if that is taken, removes it.

@@ -32,6 +32,7 @@ impl Journal {
         if self.created(instance) {
             return Ok(());
         }
+        let _held = self.hold();
         let said = instance.read("tracing_on")?;
         let write = said.trim().to_owned();
         self.note(Undo::Restore { file: instance.relative("tracing_on"), said, write })

@@ -7,11 +7,30 @@ use crate::control::tracefs::instance::trigger_lines;
 use crate::control::tracefs::{Error, EventName, Instance, WriteMode};
 use crate::language::hist::spec::Echo;
 use nix::errno::Errno;
+use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Component, Path};
 use std::thread::sleep;
 use std::time::Duration;
+
+/// A line of a journal: one undo, and when it was noted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Note {
+    /// Time since boot, in nanoseconds: the order in which processes changed one setting.
+    #[serde(default)]
+    pub(super) at: u64,
+    #[serde(flatten)]
+    pub(super) undo: Undo,
+}
+
+impl Note {
+    /// `undo`, noted now.
+    pub(super) fn now(undo: Undo) -> Self {
+        let now = clock_gettime(ClockId::CLOCK_BOOTTIME).map_or(Duration::ZERO, Duration::from);
+        Note { at: u64::try_from(now.as_nanos()).unwrap_or(u64::MAX), undo }
+    }
+}
 
 /// The undo of one write. Each may be done twice, and done although the write never happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -162,14 +181,14 @@ impl fmt::Display for UndoError {
 impl std::error::Error for UndoError {}
 
 /// Takes back `entries`, the last first. Entries of an instance that goes as a whole are left alone.
-pub(super) fn undo_all(writer: &mut JournalWriter, entries: &[Undo]) -> Result<(), UndoError> {
+pub(super) fn undo_all(writer: &mut JournalWriter, entries: &[Note]) -> Result<(), UndoError> {
     if !entries.is_empty() {
         // In a tracefs that was unmounted every file is missing, which says nothing of what is to be put back.
         writer.tracefs.check().map_err(|error| UndoError { failures: vec![error] })?;
     }
     // An instance's events are switched off when it is removed.
     let _awake = (!entries.is_empty()).then(|| writer.tracefs.files().keep_cpus_awake());
-    let failures: Vec<Error> = entries.iter().rev().filter_map(|entry| entry.perform(writer).err()).collect();
+    let failures: Vec<Error> = entries.iter().rev().filter_map(|entry| entry.undo.perform(writer).err()).collect();
     if failures.is_empty() { Ok(()) } else { Err(UndoError { failures }) }
 }
 
