@@ -11,6 +11,16 @@ pub enum Endian {
     Big,
 }
 
+impl Endian {
+    /// The other one.
+    pub fn swapped(self) -> Self {
+        match self {
+            Endian::Little => Endian::Big,
+            Endian::Big => Endian::Little,
+        }
+    }
+}
+
 /// Byte order and word size: all that is needed to read a number that another kernel wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abi {

@@ -28,8 +28,8 @@ use std::path::{Path, PathBuf};
 /// its name. Missing parts (formats, symbols, names of tasks) are taken from the running kernel, or from the file of -i: one
 /// that -c made, or another recording of the same kernel and the same events.
 ///
-/// Raw data that was copied from `per_cpu/cpuN/trace_pipe_raw` is restored in the same way, on any machine of the same byte
-/// order: name the copies FILE.cpuN, and the machine's `events` folder with -t. The size of sub-buffers is found in the data.
+/// Raw data that was copied from `per_cpu/cpuN/trace_pipe_raw` is restored in the same way, on any machine: name the copies
+/// FILE.cpuN, and the machine's `events` folder with -t. Byte order and size of sub-buffers are found in the data.
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
@@ -102,7 +102,10 @@ pub(crate) fn run(args: &RecoverArgs) -> Result<Exit, Failure> {
         args.overwrite.check(path)?;
         let done = match &args.input {
             Some(header) => put_together(&mut super::trace_file::open(header)?, cpus, path, args.overwrite),
-            None => put_together(RestoreHeader::new(&header()?, path)?.facts(), cpus, path, args.overwrite),
+            None => {
+                let mut header = RestoreHeader::new(&header()?, path, &cpus)?;
+                put_together(header.facts(), cpus, path, args.overwrite)
+            }
         }?;
         return done.tell(path, args.json);
     }

@@ -6,6 +6,7 @@ use super::foreign::cpu_of;
 use super::recovered::RecoveryOutcome;
 use super::trace_file::{OutputFile, Overwrite, open};
 use anyhow::{Context, anyhow};
+use rtrace::abi::{Abi, Endian};
 use rtrace::internal::safe_file::{PRIVATE, open_seekable};
 use rtrace::internal::trace_dat::write::{BareBuffer, Version, restore};
 use rtrace::internal::trace_dat::{Codec, Trace};
@@ -13,20 +14,30 @@ use rtrace::record::header;
 use rtrace::tracefs::Tracefs;
 use rtrace::units::CpuId;
 use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// The kernel that says what a header says, and a file of symbols instead of its own.
 pub(super) type Source<'a> = (Tracefs, Option<&'a Path>);
 
-/// Makes a header at `path`; gives its size in bytes.
-pub(super) fn make_header((tracefs, kallsyms): &Source<'_>, path: &Path, overwrite: Overwrite) -> Result<u64, Failure> {
+/// Makes a header at `path`, of a machine of this one's byte order; gives its size in bytes.
+pub(super) fn make_header(source: &Source<'_>, path: &Path, overwrite: Overwrite) -> Result<u64, Failure> {
+    make_header_of(source, Abi::HOST.endian, path, overwrite)
+}
+
+fn make_header_of(
+    (tracefs, kallsyms): &Source<'_>,
+    endian: Endian,
+    path: &Path,
+    overwrite: Overwrite,
+) -> Result<u64, Failure> {
     let kallsyms = match kallsyms {
         Some(path) => std::fs::read(path).with_context(|| format!("failed to read {}", path.display()))?,
         None if tracefs.is_live() => tracefs.kallsyms()?,
         None => Vec::new(),
     };
     let (made, file) = OutputFile::new(path, PRIVATE, overwrite)?;
-    let size = header(tracefs, &kallsyms, file, path)?;
+    let size = header(tracefs, &kallsyms, endian, file, path)?;
     made.keep()?;
     Ok(size)
 }
@@ -38,12 +49,21 @@ pub(super) struct RestoreHeader {
 }
 
 impl RestoreHeader {
-    /// Makes it beside `output`.
-    pub(super) fn new(source: &Source<'_>, output: &Path) -> Result<Self, Failure> {
+    /// Makes it beside `output`, in the byte order of the data of `cpus`.
+    pub(super) fn new(source: &Source<'_>, output: &Path, cpus: &[BareBuffer<File>]) -> Result<Self, Failure> {
+        let made = Self::of(source, Abi::HOST.endian, output)?;
+        if source.0.is_live() || !are_in_other_order(&made.facts, cpus) {
+            return Ok(made);
+        }
+        drop(made);
+        Self::of(source, Abi::HOST.endian.swapped(), output)
+    }
+
+    fn of(source: &Source<'_>, endian: Endian, output: &Path) -> Result<Self, Failure> {
         let mut name = output.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.header.tmp", std::process::id()));
         let path = output.with_file_name(name);
-        make_header(source, &path, Overwrite::default())?;
+        make_header_of(source, endian, &path, Overwrite::default())?;
         match open(&path) {
             Ok(facts) => Ok(RestoreHeader { facts, path }),
             Err(failure) => {
@@ -62,6 +82,17 @@ impl Drop for RestoreHeader {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
     }
+}
+
+/// True if the data of `cpus` is sound in another byte order than that of `header`, and not in that.
+fn are_in_other_order(header: &Trace, cpus: &[BareBuffer<File>]) -> bool {
+    const SAMPLE: usize = 128 << 10;
+    let is_other = |file: &File| {
+        let mut start = vec![0; SAMPLE];
+        let len = file.read_at(&mut start, 0).unwrap_or(0);
+        header.is_in_other_order(start.get(..len).unwrap_or_default())
+    };
+    cpus.iter().flat_map(|(_, cpus)| cpus).any(|(_, file)| is_other(file))
 }
 
 /// The names of the buffers that files are of: `trace.dat.cpu3` is of the top one, and then `trace.dat.web.cpu3` of instance
@@ -122,6 +153,12 @@ pub(super) fn put_together(
     output: &Path,
     overwrite: Overwrite,
 ) -> Result<RecoveryOutcome, Failure> {
+    if are_in_other_order(facts, &cpus) {
+        let failure = anyhow!("the files of the CPUs are of a machine of another byte order than what describes them");
+        return Err(Failure::new(Exit::Failed, failure).hint(
+            "`rtrace restore -t EVENTS -o FILE ...` with that machine's folder of formats finds the byte order itself.",
+        ));
+    }
     let (made, file) = OutputFile::new(output, PRIVATE, overwrite)?;
     let done = restore(facts, cpus, file, Version::V7(Codec::Zstd))
         .with_context(|| format!("failed to write {}", output.display()))?;

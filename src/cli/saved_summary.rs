@@ -1,6 +1,7 @@
 //! Saved summaries of recordings (`rtrace baseline save`).
 
 use super::exit::{Exit, Failure};
+use super::foreign;
 use anyhow::{Context, anyhow};
 use rtrace::internal::comparison::SavedRuns;
 use rtrace::internal::safe_file::open_seekable;
@@ -13,7 +14,9 @@ const MOST_BYTES: u64 = 256 << 20;
 /// The summary that a file holds; `None` of a recording.
 pub(super) fn saved(path: &Path) -> Result<Option<SavedRuns>, Failure> {
     let failed = || format!("failed to read {}", path.display());
-    let mut file = open_seekable(path).with_context(failed)?;
+    let mut file = open_seekable(path).map_err(|error| {
+        foreign::folder(path).unwrap_or_else(|| anyhow::Error::from(error).context(failed()).into())
+    })?;
     let mut first = [0; 1];
     if file.read(&mut first).with_context(failed)? == 0 || first != *b"{" {
         return Ok(None);

@@ -18,6 +18,41 @@ fn report(env: &TestEnvironment, file: &str) -> Vec<String> {
     text.lines().filter(of_event).map(str::to_owned).collect()
 }
 
+/// Of a machine whose bytes come in the other order as well; a header says an order, and is not believed against the data.
+#[test]
+fn the_byte_order_of_raw_data_is_found_in_it() {
+    let env = TestEnvironment::new();
+    let big = env!("CARGO_MANIFEST_DIR").to_owned() + "/tests/data/traces/s390x/inst.dat";
+    env.rtrace(&["convert", "--file-version", "6", &big, "big.dat"]).exits(0);
+    // The block of its instance lies at the end; its table has an offset and a size for each CPU.
+    let bytes = std::fs::read(env.path().join("big.dat")).expect("a copy");
+    let mark = b"flyrecord\0";
+    let table = bytes.windows(mark.len()).rposition(|at| at == mark).expect("a block") + mark.len();
+    let number = |at: usize| u64::from_be_bytes(bytes[at..at + 8].try_into().expect("eight bytes")) as usize;
+    for cpu in 0..2 {
+        let (offset, size) = (number(table + 16 * cpu), number(table + 16 * cpu + 8));
+        std::fs::write(env.path().join(format!("b.cpu{cpu}")), &bytes[offset..offset + size]).expect("a file");
+    }
+    let _declared = copied_events(&env);
+    env.rtrace(&["restore", "-t", "events", "-o", "run.dat", "b.cpu0", "b.cpu1"]).exits(0);
+    env.rtrace(&["dump", "--json", "run.dat"]).exits(0).prints_with("\"big_endian\": true");
+    env.rtrace(&["dump", "--validate", "run.dat"]).prints_with(" events in 1 buffer");
+    let times = |file: &str| {
+        let text = env.rtrace(&["report", file]).stdout();
+        // `one:` may stand first, the name of a buffer.
+        let time =
+            |line: &str| line.split(' ').find(|word| word.ends_with(':') && word.contains('.')).map(str::to_owned);
+        text.lines().filter(|line| line.contains('[')).filter_map(time).collect::<Vec<_>>()
+    };
+    let found = times("run.dat");
+    let all = times("big.dat");
+    assert!(found.len() > 100 && found.iter().all(|time| all.contains(time)), "{} of {}", found.len(), all.len());
+    env.rtrace(&["restore", "-c", "-t", "events", "-o", "head.dat"]).exits(0);
+    env.rtrace(&["restore", "-i", "head.dat", "--force", "-o", "run.dat", "b.cpu0", "b.cpu1"])
+        .exits(1)
+        .complains_with("of another byte order than what describes them");
+}
+
 #[test]
 fn convert_keeps_every_event_and_option() {
     let env = TestEnvironment::new();
@@ -248,7 +283,10 @@ fn other_files_are_named() {
         put(name, bytes);
         env.rtrace(&["report", name]).exits(1).complains_with(what).complains_with(way);
     }
-    env.rtrace(&["report", "ctf"]).exits(1).complains_with("a folder in the Common Trace Format");
+    for line in ["report ctf", "check --assert lost==0 ctf", "diff ctf ctf", "baseline save ctf -o b.json"] {
+        let said = env.rtrace(&line.split(' ').collect::<Vec<_>>());
+        said.exits(1).complains_with("a folder in the Common Trace Format");
+    }
     for line in [
         "check --assert lost==0 t.gz",
         "analyze sched t.gz",

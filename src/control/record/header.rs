@@ -6,7 +6,7 @@ use super::error::RecordError;
 use super::metadata::{Formats, KernelMetadata, with_nul};
 use super::output::{clocks, trace_id};
 use super::view::uname;
-use crate::base::abi::Abi;
+use crate::base::abi::{Abi, Endian};
 use crate::control::tracefs::Tracefs;
 use crate::file::trace_dat::write::NewFile;
 use crate::file::trace_dat::{Codec, OptionId, SectionWriter, WriteError};
@@ -18,11 +18,11 @@ use std::path::Path;
 /// kernel now, and of the tasks it saw last; `kallsyms` are its symbols. Gives the file's size in bytes.
 ///
 /// Of a copy of another machine's tracing directory, `events/` suffices. Clock, tasks and CPUs are noted if the copy has them;
-/// the running kernel's name and types are not.
+/// the running kernel's name and types are not, and it is taken for one of byte order `endian`.
 ///
 /// # Errors
 /// [`RecordError::Tracefs`], [`RecordError::TraceFile`].
-pub fn header(tracefs: &Tracefs, kallsyms: &[u8], file: File, path: &Path) -> Result<u64, RecordError> {
+pub fn header(tracefs: &Tracefs, kallsyms: &[u8], endian: Endian, file: File, path: &Path) -> Result<u64, RecordError> {
     let top = tracefs.top();
     let is_live = tracefs.is_live();
     let mut metadata = KernelMetadata::read(tracefs, None, Formats::default())?;
@@ -31,7 +31,7 @@ pub fn header(tracefs: &Tracefs, kallsyms: &[u8], file: File, path: &Path) -> Re
     }
     let clock = if is_live || top.has_trace_clock() { Some(top.trace_clock()?) } else { None };
     let sub_buffer = top.sub_buffer_size()?;
-    let abi = if is_live { Abi::HOST } else { tracefs.header_page()?.1.abi(Abi::HOST.endian) };
+    let abi = if is_live { Abi::HOST } else { tracefs.header_page()?.1.abi(endian) };
     let cpus = if is_live || top.has("per_cpu") { Some(top.cpus()?.len()) } else { None };
     let mut names = Vec::new();
     for (pid, comm) in with_saved(Vec::new(), &tracefs.saved_cmdlines()?) {

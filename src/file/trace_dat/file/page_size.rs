@@ -3,6 +3,7 @@
 //! Nothing but the data itself contradicts a wrong size where chunks are compressed: at twice the size every other
 //! sub-buffer would be passed over unseen. So the first ones are walked at each size that there may be.
 
+use crate::base::abi::Abi;
 use crate::file::ring_buffer::{PageLayout, PageOrder, Walker};
 use crate::file::trace_dat::codec::unpack_start;
 use crate::file::trace_dat::read_at::read_full;
@@ -47,6 +48,17 @@ impl Trace {
             size => size,
         };
         self.better_page_size(declared, sample, true).unwrap_or(declared)
+    }
+
+    /// True if `sample`, the start of a CPU's data, is sound in the other byte order only.
+    pub fn is_in_other_order(&self, sample: &[u8]) -> bool {
+        let most = |endian| {
+            let abi = Abi { endian, ..self.abi };
+            let walked =
+                SIZES.into_iter().map(|size| walk(&PageLayout::new(&self.header_page, abi, size), sample, true));
+            walked.filter(|walked| walked.is_sound).map(|walked| walked.records).max()
+        };
+        most(self.abi.endian.swapped()) > most(self.abi.endian)
     }
 
     /// A size at which more records of `sample` are found than at the `declared` one, without any defect. With `cut`, the
