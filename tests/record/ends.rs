@@ -150,7 +150,7 @@ fn a_file_that_is_renamed_meanwhile_is_finished_where_it_is() {
         assert!(!env.path().join("trace.dat").exists());
         env.rtrace(&["report", "other.dat"]).exits(0).prints_with("sched_process_exec:");
         let dumped = env.rtrace(&["dump", "--json", "other.dat"]).exits(0).stdout();
-        assert!(dumped.contains(&format!("\"version\": {version}")), "{dumped}");
+        assert!(dumped.contains(&format!("\"file_version\": {version}")), "{dumped}");
     }
 }
 
