@@ -7,13 +7,14 @@
 //! A file has one name per pid; like trace-cmd's it is the last one the task had.
 
 use super::kept_tasks::KeptTasks;
+use super::living::living_tasks;
 use super::side_band::{Comm, SideBand, TaskEvent};
 use crate::base::units::Pid;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::time::{ClockId, clock_gettime};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
@@ -254,20 +255,6 @@ pub(super) fn with_saved(mut learnt: Vec<(Pid, Comm)>, saved_cmdlines: &[u8]) ->
     learnt
 }
 
-/// Every thread that `/proc` shows, with its name.
-pub(super) fn living_tasks() -> impl Iterator<Item = (i32, Comm)> {
-    let numbered = |dir: &str| {
-        let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-        entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()).collect::<Vec<_>>()
-    };
-    numbered("/proc").into_iter().flat_map(move |pid| {
-        numbered(&format!("/proc/{pid}/task")).into_iter().filter_map(move |tid| {
-            let comm = fs::read(format!("/proc/{pid}/task/{tid}/comm")).ok()?;
-            Some((tid, Comm::new(comm.strip_suffix(b"\n").unwrap_or(&comm))))
-        })
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::side_band::parse;
@@ -354,14 +341,6 @@ mod tests {
         let all = with_saved(learnt, b"9 other\n7 with blank\n3 <...>\nx\n");
         let names: Vec<_> = all.iter().map(|(pid, comm)| (pid.0, comm.as_bytes())).collect();
         assert_eq!(names, [(2, &b"two"[..]), (7, b"with blank"), (9, b"nine")]);
-    }
-
-    #[test]
-    fn living_tasks_include_this_thread() {
-        let tid = nix::unistd::gettid().as_raw();
-        let own = fs::read(format!("/proc/self/task/{tid}/comm")).unwrap();
-        let found = living_tasks().find(|&(t, _)| t == tid).unwrap().1;
-        assert_eq!(found.as_bytes(), own.strip_suffix(b"\n").unwrap());
     }
 
     #[test]

@@ -36,6 +36,7 @@ mod kept_tasks;
 mod languages;
 mod limits;
 mod live_rings;
+mod living;
 mod machine;
 mod marks;
 mod metadata;

@@ -1,0 +1,31 @@
+//! The tasks that exist now.
+
+use super::side_band::Comm;
+use std::fs;
+
+/// Every thread that `/proc` shows, with its name.
+pub(super) fn living_tasks() -> impl Iterator<Item = (i32, Comm)> {
+    let numbered = |dir: &str| {
+        let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()).collect::<Vec<_>>()
+    };
+    numbered("/proc").into_iter().flat_map(move |pid| {
+        numbered(&format!("/proc/{pid}/task")).into_iter().filter_map(move |tid| {
+            let comm = fs::read(format!("/proc/{pid}/task/{tid}/comm")).ok()?;
+            Some((tid, Comm::new(comm.strip_suffix(b"\n").unwrap_or(&comm))))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn living_tasks_include_this_thread() {
+        let tid = nix::unistd::gettid().as_raw();
+        let own = fs::read(format!("/proc/self/task/{tid}/comm")).unwrap();
+        let found = living_tasks().find(|&(t, _)| t == tid).unwrap().1;
+        assert_eq!(found.as_bytes(), own.strip_suffix(b"\n").unwrap());
+    }
+}
