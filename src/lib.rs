@@ -77,7 +77,7 @@ pub use recording::{Event, Outcome, Query, Recording};
 #[doc(hidden)]
 pub mod internal {
     pub use crate::answer::{assertion, comparison};
-    pub use crate::base::safe_file;
+    pub use crate::base::{safe_file, wall_time};
     pub use crate::control::network;
     pub use crate::file::{ring_buffer, trace_dat};
     pub use crate::kernel::btf;

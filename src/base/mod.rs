@@ -7,3 +7,4 @@ pub mod syntax;
 pub(crate) mod sys;
 pub(crate) mod text;
 pub mod units;
+pub mod wall_time;

@@ -1,6 +1,6 @@
 //! What the buffers of a recording hold of what happened: in a few lines, and as JSON.
 
-use crate::cli::analyze::unit::ClockUnit;
+use crate::cli::query::ClockUnit;
 use rtrace::events::EventName;
 use rtrace::internal::trace_dat::{Buffer, Coverage, CoveredTasks, FileError, OptionId, TimeOptions, Trace};
 use rtrace::units::{ClockTick, CpuId, RecordedClock, Timestamp, counted, grouped};

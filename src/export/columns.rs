@@ -2,6 +2,7 @@
 
 use crate::base::abi::Abi;
 use crate::base::text::{digits, num, put};
+use crate::base::wall_time::local_second;
 use crate::kernel::event::{Common, Lost, PrefixCache, Record, RecordHead};
 
 /// `CPU:3 [12 EVENTS DROPPED]`: how many are missing, if that is known, between two words.
@@ -137,6 +138,26 @@ fn new_second(out: &mut Vec<u8>, nanos: u64, recent: &mut PrefixCache) -> u32 {
     let rest = nanos % 1_000_000_000;
     recent.keep_second(nanos - rest, &out[column..]);
     rest as u32
+}
+
+/// ` 2026-11-26T12:03:05.250123:`, local time; the microsecond is the one that the time lies in, or all nine digits stand.
+pub(super) fn wall(out: &mut Vec<u8>, wall: i64, nanoseconds: bool, recent: &mut PrefixCache) {
+    // Years before 1970 have no second to remember.
+    let since = u64::try_from(wall).unwrap_or_default();
+    let rest = recent.put_second(since, out).unwrap_or_else(|| {
+        let column = out.len();
+        let (second, rest) = local_second(wall);
+        out.push(b' ');
+        out.extend_from_slice(second.as_bytes());
+        out.push(b'.');
+        recent.keep_second(since.saturating_sub(rest.into()), &out[column..]);
+        rest
+    });
+    out.extend_from_slice(&digits::six(rest / 1000)[..6]);
+    if nanoseconds {
+        out.extend_from_slice(&digits::six(rest % 1000)[3..6]);
+    }
+    out.push(b':');
 }
 
 /// `%12u:` for clocks that count anything but nanoseconds.

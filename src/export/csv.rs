@@ -10,6 +10,8 @@ use crate::base::sys::Tail;
 use crate::base::text::literals::{LiteralId, Literals};
 use crate::base::text::{json, num};
 use crate::base::units::Pid;
+use crate::base::wall_time::with_zone;
+use crate::file::trace_dat::WallClock;
 use crate::kernel::event::{Consumed, Lost, Record, TypedEvent, TypedField, Value};
 use crate::kernel::format::EventFormat;
 use crate::kernel::symbols::{Comms, Kallsyms};
@@ -42,14 +44,17 @@ pub enum CsvColumn {
     Lost,
     /// `fields`: all of the event's own fields, as a JSON object.
     Fields,
+    /// `wall`: local time with its zone; empty if nobody knows it.
+    Wall,
     /// A field of the event, by its name.
     Field(String),
 }
 
 impl CsvColumn {
     /// The columns that are not fields, in their usual order.
-    pub const FIXED: [(&'static str, CsvColumn); 11] = [
+    pub const FIXED: [(&'static str, CsvColumn); 12] = [
         ("ts", CsvColumn::Timestamp),
+        ("wall", CsvColumn::Wall),
         ("cpu", CsvColumn::Cpu),
         ("pid", CsvColumn::Pid),
         ("comm", CsvColumn::Comm),
@@ -63,8 +68,9 @@ impl CsvColumn {
     ];
 
     /// The names of fields that are called as fixed columns are, in the same order.
-    const DOTTED: [&'static str; 11] =
-        [".ts", ".cpu", ".pid", ".comm", ".event", ".system", ".name", ".source", ".buffer", ".lost", ".fields"];
+    const DOTTED: [&'static str; 12] = [
+        ".ts", ".wall", ".cpu", ".pid", ".comm", ".event", ".system", ".name", ".source", ".buffer", ".lost", ".fields",
+    ];
 
     /// The column of that name. An event's field of the name of a fixed column is written with a leading dot.
     pub fn named(name: &str) -> CsvColumn {
@@ -96,6 +102,8 @@ pub struct CsvBuffer<'t> {
     pub comms: &'t Comms,
     /// The kernel's functions, whose names stand beside addresses in the column of all fields.
     pub kallsyms: Option<&'t Kallsyms>,
+    /// The clock of the column `wall`.
+    pub wall: Option<WallClock>,
     /// The value of the column `source`.
     pub source: Option<&'t str>,
     /// The value of the column `buffer`.
@@ -202,6 +210,10 @@ impl<'t> Csv<'t> {
             }
             match column {
                 CsvColumn::Timestamp => num::dec(out, record.timestamp.0),
+                CsvColumn::Wall => {
+                    let wall = what.wall.map(|clock| with_zone(clock.wall(record.timestamp.0)));
+                    out.extend_from_slice(wall.unwrap_or_default().as_bytes());
+                }
                 CsvColumn::Cpu => num::dec(out, record.cpu.0.into()),
                 CsvColumn::Lost => match record.lost {
                     Lost::None => {}

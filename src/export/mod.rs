@@ -24,7 +24,8 @@ pub use flame::{
 };
 pub use frames::Frames;
 pub use json::{
-    Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonTypes, SCHEMA, Style, VERSION, original_bytes, schema,
+    Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonTypes, JsonWall, SCHEMA, Style, VERSION,
+    original_bytes, schema,
 };
 pub use kernel::{Kernel, KernelState};
 pub use perfetto::{

@@ -8,6 +8,7 @@ use super::columns;
 use crate::base::sys::Tail;
 use crate::base::text::{digits, num, put};
 use crate::base::units::Pid;
+use crate::file::trace_dat::WallClock;
 use crate::kernel::event::{
     CachedText, Consumed, EventTypes, FrontKey, Lost, NameFix, PrintState, Record, RecordHead, TextLookup,
 };
@@ -24,6 +25,13 @@ pub enum TimeColumn {
     Nanos,
     /// The number as the clock gave it, for clocks that do not count nanoseconds.
     Ticks,
+    /// Local time.
+    Wall {
+        /// The clock that gives it.
+        clock: WallClock,
+        /// True for nine digits of the second, false for six.
+        nanoseconds: bool,
+    },
 }
 
 /// The layout of lines.
@@ -277,6 +285,9 @@ impl<'a> Text<'a> {
             TimeColumn::Micros => columns::micros(out, now, &mut state.recent),
             TimeColumn::Nanos => columns::nanos(out, now, &mut state.recent),
             TimeColumn::Ticks => columns::ticks(out, now),
+            TimeColumn::Wall { clock, nanoseconds } => {
+                columns::wall(out, clock.wall(now), nanoseconds, &mut state.recent);
+            }
         }
         if self.options.time_diff {
             self.time_diff(now, state, out);

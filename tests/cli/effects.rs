@@ -54,6 +54,7 @@ const OPTIONS: &[(&str, &str, &[&str])] = &[
     ("--last 2", "", &["vm-6.1/trig.dat"]),
     ("--raw-ts", "", &["~host/tsoffset.dat"]),
     ("--nodate", "", &["~host/date.dat"]),
+    ("--wall", "", &["~host/date.dat"]),
     ("--ts-offset 1000", "", &["vm-6.1/trig.dat"]),
     ("--ts2secs 1000", "", &["vm-6.1/trig.dat"]),
     ("--align end", "", &["vm-6.1/trig.dat host/small-zlib.dat"]),

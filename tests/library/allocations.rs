@@ -113,6 +113,7 @@ fn machine_formats_allocate_nothing() {
             abi: trace.abi,
             comms: &comms,
             kallsyms: None,
+            wall: None,
             source: Some("file"),
             buffer: None,
         };

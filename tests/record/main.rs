@@ -51,3 +51,4 @@ mod threads;
 mod tracefs;
 mod triggers;
 mod user_stacks;
+mod wall_clock;

@@ -181,8 +181,8 @@ pub(super) fn answers<'e, A: Analysis>(
     events: &QueryEvents<'e>,
     analysis: impl Fn(&Coverage) -> A,
 ) -> Result<Vec<(AnswerPlace<'e>, A::Finding)>, Failure> {
-    let (sources, input) = (events.query.sources(), &events.inputs[0]);
-    let place = |source| AnswerPlace::of(&events.query, input, source);
+    let sources = events.query.sources();
+    let place = |source| AnswerPlace::of(events, source);
     let places = sources.iter().map(place).collect::<Result<Vec<_>, _>>()?;
     let analyses = places.iter().map(|place| analysis(&place.limits.coverage)).collect();
     let found = events.analyse(Grouped::by_buffer(analyses))?;

@@ -1,6 +1,6 @@
 //! Distributions of durations in tables, CSV and JSON.
 
-use super::unit::ClockUnit;
+use crate::cli::query::ClockUnit;
 use rtrace::analysis::Distribution;
 use serde_json::{Value, json};
 

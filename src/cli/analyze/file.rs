@@ -1,7 +1,7 @@
 //! The recording that an analysis reads, and the part of it.
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::{self, QueryEvents, WindowArgs};
+use crate::cli::query::{self, QueryEvents, WallArgs, WindowArgs};
 use std::io::Write;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -17,6 +17,8 @@ pub(in crate::cli) struct FileArgs {
     input: Option<PathBuf>,
     #[command(flatten)]
     window: WindowArgs,
+    #[command(flatten)]
+    wall: WallArgs,
     /// Number of threads; the output is the same for any number [default: one per CPU]
     #[arg(long, value_name = "N")]
     threads: Option<NonZero<usize>>,
@@ -30,7 +32,7 @@ impl FileArgs {
 
     /// Some events of the recording at `path`.
     pub(in crate::cli) fn of_part(path: &Path, window: &WindowArgs, threads: Option<NonZero<usize>>) -> Self {
-        FileArgs { file: Some(path.to_owned()), input: None, window: window.clone(), threads }
+        FileArgs { file: Some(path.to_owned()), window: window.clone(), threads, ..FileArgs::default() }
     }
 
     /// The recording, if one is named.
@@ -66,6 +68,8 @@ impl FileArgs {
         &self,
         answer: impl FnOnce(&QueryEvents<'_>, &mut dyn Write) -> Result<Exit, Failure>,
     ) -> Result<Exit, Failure> {
-        query::answer(self.path(), &self.window, self.threads, answer)
+        query::answer(self.path(), &self.window, self.threads, |events, out| {
+            answer(&events.clone().by_wall_clock(self.wall)?, out)
+        })
     }
 }

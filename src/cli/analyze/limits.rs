@@ -1,6 +1,6 @@
 //! Numbers of recordings that hold a part of what happened: what is known of each, in JSON, CSV and tables of text.
 
-use super::unit::ClockUnit;
+use crate::cli::query::ClockUnit;
 use crate::cli::query::QueryInput;
 use rtrace::analysis::{KnownPart, Needs, RowSubject};
 use rtrace::events::{EventName, glob_matches};

@@ -22,7 +22,6 @@ mod syscalls;
 pub(super) mod table;
 mod tasks;
 pub(super) mod timerlat;
-pub(super) mod unit;
 pub(super) mod words;
 
 pub(crate) use command::{AnalyzeArgs, run};

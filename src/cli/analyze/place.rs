@@ -1,10 +1,9 @@
 //! One buffer of a recording: the place that an answer is about.
 
 use super::limits::BufferLimits;
-use super::unit::ClockUnit;
-use crate::cli::query::QueryInput;
+use crate::cli::query::{ClockUnit, QueryEvents};
 use rtrace::internal::trace_dat::FileError;
-use rtrace::recording::{BufferSource, Query};
+use rtrace::recording::BufferSource;
 use rtrace::symbols::Comms;
 use rtrace::units::Pid;
 use std::io::{self, Write};
@@ -22,14 +21,15 @@ pub(super) struct AnswerPlace<'a> {
 }
 
 impl<'a> AnswerPlace<'a> {
-    /// Of a source of `query`, which is about `input`.
+    /// Of a source of `events`.
     ///
     /// # Errors
     /// As [`BufferLimits::of`].
-    pub(super) fn of(query: &Query<'_>, input: &'a QueryInput, source: &BufferSource) -> Result<Self, FileError> {
+    pub(super) fn of(events: &QueryEvents<'a>, source: &BufferSource) -> Result<Self, FileError> {
+        let input = &events.inputs[source.recording];
         let buffer = &input.trace.buffers[source.buffer];
-        let unit = ClockUnit::of(source.in_ticks);
-        let limits = Rc::new(BufferLimits::of(query, input, source)?);
+        let unit = events.unit(source);
+        let limits = Rc::new(BufferLimits::of(&events.query, input, source)?);
         Ok(AnswerPlace { buffer: &buffer.name, clock: &buffer.clock, unit, comms: &input.symbols.comms, limits })
     }
 

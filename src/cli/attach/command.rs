@@ -99,8 +99,14 @@ pub(crate) fn run(args: &AttachArgs) -> Result<Exit, Failure> {
     let shift = TimeShift { peer: host_id, interpolate: false, cpus: samples };
     let same_order = host.prefix.abi.endian == guest.prefix.abi.endian;
     // Its times become the host's.
-    let of_times =
-        [OptionId::DATE, OptionId::OFFSET, OptionId::TIME_SHIFT, OptionId::TSC2NSEC, OptionId::RTRACE_CLOCKS];
+    let of_times = [
+        OptionId::DATE,
+        OptionId::OFFSET,
+        OptionId::TIME_SHIFT,
+        OptionId::TSC2NSEC,
+        OptionId::RTRACE_CLOCKS,
+        OptionId::RTRACE_WALL_CLOCK,
+    ];
     guest.options.retain(|option| !of_times.contains(&option.id));
     let shift = shift.write(guest.prefix.abi);
     put(&mut guest, OptionId::TIME_SHIFT, shift);

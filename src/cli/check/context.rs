@@ -1,7 +1,7 @@
 //! The events around the place that a verdict is about.
 
-use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::exit::Failure;
+use crate::cli::query::ClockUnit;
 use rtrace::analysis::Spot;
 use rtrace::recording::{Event, Query};
 use rtrace::units::Timestamp;

@@ -4,9 +4,9 @@ use super::names::RecordingNames;
 use super::verdicts::{Judged, Verdicts};
 use super::{context, dropped, text};
 use crate::cli::analyze::FileArgs;
-use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::machine::RecordingMachine;
+use crate::cli::query::ClockUnit;
 use crate::cli::query::{QueryEvents, one_buffer};
 use anyhow::anyhow;
 use rtrace::analysis::Extents;
@@ -73,7 +73,7 @@ pub(super) fn judge<'e>(
     let unfinished = trace.spools.is_some();
     let damaged =
         outcome.damage.count + outcome.unknown().len() as u64 + trace.damage.len() as u64 + u64::from(unfinished);
-    let unit = ClockUnit::of(query.sources().iter().any(|source| source.in_ticks));
+    let unit = events.unit_of(query);
     let conditions = Conditions {
         damaged,
         unfinished,

@@ -1,7 +1,7 @@
 //! Assertions held against a saved summary.
 
 use super::verdicts::{Judged, Verdicts};
-use crate::cli::analyze::unit::ClockUnit;
+use crate::cli::query::ClockUnit;
 use rtrace::analysis::Extent;
 use rtrace::internal::assertion::Assertion;
 use rtrace::internal::comparison::SavedRuns;

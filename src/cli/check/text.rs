@@ -1,8 +1,8 @@
 //! Verdicts as text.
 
 use super::verdicts::{Verdicts, word};
-use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::exit::Failure;
+use crate::cli::query::ClockUnit;
 use rtrace::analysis::Spot;
 use rtrace::internal::assertion::{AssertionVerdict, Checked};
 use rtrace::symbols::Comms;

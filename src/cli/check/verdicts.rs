@@ -1,7 +1,7 @@
 //! The verdicts about a recording.
 
-use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::exit::Exit;
+use crate::cli::query::ClockUnit;
 use rtrace::analysis::Extent;
 use rtrace::internal::assertion::{AssertionVerdict, Checked};
 use std::path::Path;

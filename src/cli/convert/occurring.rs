@@ -17,6 +17,7 @@ pub(super) fn occurring(events: &QueryEvents<'_>) -> Result<Vec<BTreeSet<u16>>, 
         source: None,
         buffer: None,
         in_ticks: source.in_ticks,
+        wall: None,
         offline: None,
     };
     let summary = EventSummary::new(events.query.sources().iter().map(buffer).collect(), 0, false);

@@ -2,8 +2,7 @@
 
 use crate::cli::exit::Failure;
 use crate::cli::query::{QueryEvents, QueryInput};
-use rtrace::internal::trace_dat::OptionId;
-use rtrace::internal::trace_dat::TimeOptions;
+use rtrace::internal::trace_dat::{OptionId, TimeOptions, WallClock};
 use rtrace::units::Timestamp;
 use sha2::{Digest, Sha256};
 use std::ops::ControlFlow;
@@ -37,7 +36,11 @@ impl RecordingOrigin {
                 Ok::<_, Failure>(ControlFlow::Break(()))
             })?;
         }
-        let dated = source.is_some_and(|source| source.time.date);
+        let wall = source.and_then(|source| source.wall_clock(events.query.recordings()));
+        let real_offset = |clock: WallClock| {
+            let at = start.unwrap_or_default().0;
+            clock.wall(at).saturating_sub_unsigned(at)
+        };
         let (uname, clock) = (uname(input), source.map(|source| &input.trace.buffers[source.buffer].clock));
         let words: Vec<&str> = uname.split_whitespace().collect();
         let word = |at: usize| words.get(at).copied().unwrap_or_default().to_owned();
@@ -47,7 +50,7 @@ impl RecordingOrigin {
             machine: words.last().filter(|_| words.len() > 3).copied().unwrap_or_default().to_owned(),
             clock: clock.cloned().unwrap_or_default(),
             in_ticks: source.is_some_and(|source| source.in_ticks),
-            real_offset: input.trace.date().map(|date| if dated { 0 } else { date }),
+            real_offset: wall.map(real_offset),
             start,
         })
     }

@@ -22,19 +22,15 @@ pub(super) fn write(
     let types: Vec<EventTypes<'_>> = events.inputs.iter().map(|input| input.types(&DecodeOptions::default())).collect();
     let start = start(events)?;
     let file = |number: usize| {
-        let input = &events.inputs[number];
         let source = sources.iter().find(|source| source.recording == number);
-        let date = input.trace.date();
+        let wall = source.and_then(|source| source.wall_clock(events.query.recordings()));
         PerfettoFile {
             trace: &events.inputs[number].trace,
             symbols: &events.inputs[number].symbols,
             types: &types[number],
             processes: events.inputs[number].processes(),
             start,
-            real: date.map(|date| match source {
-                Some(source) if source.time.date => start.0 as i64,
-                _ => (start.0 as i64).saturating_add(date),
-            }),
+            real: wall.map(|clock| clock.wall(start.0)),
             clock: source.map_or("", |source| &events.inputs[number].trace.buffers[source.buffer].clock),
             in_ticks: source.is_some_and(|source| source.in_ticks),
         }

@@ -119,7 +119,7 @@ const READ: &[HelpSection] = &[
     ),
     section(
         "Time",
-        &["since", "until", "around", "t"],
+        &["since", "until", "around", "wall", "t"],
         &["ts-diff", "align", "align-ts", "ts-offset", "raw-ts", "nodate", "ts2secs"],
     ),
     section(
@@ -149,8 +149,9 @@ const READ: &[HelpSection] = &[
     ),
     section(
         "Facts of the file",
-        &["stat", "uname", "event-names"],
+        &["stat", "event-names"],
         &[
+            "uname",
             "version",
             "cpus",
             "events",

@@ -2,10 +2,10 @@
 
 use super::tool::{NoiseTool, ThresholdHit};
 use crate::cli::analyze::noise::NoiseView;
-use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::exit::Failure;
 use crate::cli::hist::HistDisplay;
 use crate::cli::live::warn_of_damage;
+use crate::cli::query::ClockUnit;
 use rtrace::analysis::InOrder;
 use rtrace::event::Consumed;
 use rtrace::record::Audience;

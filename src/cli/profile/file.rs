@@ -1,9 +1,9 @@
 //! The profile of a file.
 
 use super::live::TraceArgs;
-use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::query::ClockUnit;
 use crate::cli::trace_file::{open_recording, threads};
 use rtrace::analysis::Grouped;
 use rtrace::internal::trace_dat::OptionId;

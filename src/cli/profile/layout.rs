@@ -1,8 +1,8 @@
 //! The layout of a profile's text.
 
 use super::{table, text};
-use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::program;
+use crate::cli::query::ClockUnit;
 use rtrace::analysis::Profile;
 use rtrace::symbols::Symbols;
 use std::io::{self, Write};

@@ -2,10 +2,10 @@
 
 use super::pairs::AccountArgs;
 use super::report::ProfileOutputArgs;
-use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::given::{Moot, refuse};
 use crate::cli::live::{live_merge, warn_of_damage};
+use crate::cli::query::ClockUnit;
 use crate::cli::query::WindowArgs;
 use crate::cli::record_error::{explain, failure};
 use crate::cli::terminal::note;

@@ -2,8 +2,8 @@
 
 use super::json;
 use super::layout::{LayoutArgs, ProfileLayout};
-use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::exit::Failure;
+use crate::cli::query::ClockUnit;
 use crate::cli::terminal::{Guard, stderr, stdout};
 use anyhow::Context;
 use rtrace::analysis::Profile;

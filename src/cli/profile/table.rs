@@ -1,7 +1,7 @@
 //! A profile as a table: the longest times of all tasks first.
 
 use crate::cli::analyze::table::TextTable;
-use crate::cli::analyze::unit::ClockUnit;
+use crate::cli::query::ClockUnit;
 use rtrace::analysis::{Profile, ProfiledTask, Times, Who};
 use rtrace::symbols::Symbols;
 use rtrace::units::grouped;

@@ -9,7 +9,7 @@ use anyhow::anyhow;
 use rtrace::event::TypedEvent;
 use rtrace::export::{
     Count, Csv, CsvBuffer, CsvColumn, Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonSyscalls,
-    JsonTypes, Style, SummaryBuffer, schema,
+    JsonTypes, JsonWall, Style, SummaryBuffer, schema,
 };
 use rtrace::format::EventFormat;
 use rtrace::internal::trace_dat::OptionId;
@@ -77,6 +77,11 @@ fn header(events: &QueryEvents<'_>) -> JsonHeader {
                     name: instance(&buffer.name).map(str::to_owned),
                     clock: instance(&buffer.clock).map(str::to_owned),
                     unit: if s.in_ticks { "ticks" } else { "ns" },
+                    wall: s.wall_clock(events.query.recordings()).map(|clock| JsonWall {
+                        ts: clock.begin().trace,
+                        unix_ns: clock.begin().wall,
+                        error_ns: clock.error(),
+                    }),
                     cpus: s.cpus.iter().map(|&cpu| buffer.cpus[cpu].cpu.0).collect(),
                 }
             })
@@ -111,6 +116,7 @@ pub(crate) fn csv(
             abi: inputs[source.recording].trace.abi,
             comms: &inputs[source.recording].symbols.comms,
             kallsyms: Some(&inputs[source.recording].symbols.kallsyms),
+            wall: source.wall_clock(events.query.recordings()),
             source: (inputs.len() > 1).then_some(labels[source.recording].as_str()),
             buffer: instance(&inputs[source.recording].trace.buffers[source.buffer].name),
         }),
@@ -149,6 +155,7 @@ fn columns(fields: &[String], events: &QueryEvents<'_>) -> Result<Vec<CsvColumn>
         CsvColumn::Buffer => instances,
         CsvColumn::System | CsvColumn::Name => false,
         CsvColumn::Fields => as_json,
+        CsvColumn::Wall => events.wall,
         _ => true,
     };
     let fixed = CsvColumn::FIXED.into_iter().map(|(_, column)| column).filter(wanted);
@@ -180,6 +187,7 @@ fn summarised<'e>(events: &QueryEvents<'e>, source: &BufferSource) -> SummaryBuf
         source: None,
         buffer: None,
         in_ticks: source.in_ticks,
+        wall: None,
         offline: None,
     }
 }

@@ -12,6 +12,8 @@ mod nothing;
 mod select;
 mod selected;
 mod stack_buffers;
+mod unit;
+mod wall;
 mod window;
 
 pub(crate) use answer::{answer, one_buffer};
@@ -21,4 +23,6 @@ pub(crate) use input::QueryInput;
 pub(crate) use select::SelectArgs;
 pub(crate) use selected::{LimitedPart, Selected};
 pub(crate) use stack_buffers::stack_buffers;
+pub(crate) use unit::ClockUnit;
+pub(crate) use wall::WallArgs;
 pub(crate) use window::{QueryMoment, WindowArgs};

@@ -1,7 +1,10 @@
 //! The time window: `--since`, `--until`, `--around`.
 
+use super::wall::unknown_wall_clock;
 use crate::cli::exit::{Exit, Failure};
 use anyhow::anyhow;
+use rtrace::internal::trace_dat::WallClock;
+use rtrace::internal::wall_time::{WallPoint, local_second};
 use rtrace::recording::{Query, Window};
 use rtrace::units::{Timestamp, parse_duration};
 use std::path::Path;
@@ -9,9 +12,10 @@ use std::path::Path;
 /// The part of the recording to show.
 #[derive(clap::Args, Clone, Default, PartialEq, Eq)]
 pub(crate) struct WindowArgs {
-    /// Only from this time on (as printed; +TIME, -TIME: of start, end)
+    /// Only from this time on: as printed, +TIME, -TIME, 12:03
     ///
-    /// Seconds as they are printed, +TIME from the start, -TIME from the end.
+    /// Seconds as they are printed, +TIME from the start, -TIME from the end. Or local time: 12:03, 12:03:05.25, 2026-11-26
+    /// 12:03, `today`; Z or +01:00 at its end says another zone. A time without a day is of the day of the recording.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = time_spec)]
     since: Option<TimeSpec>,
     /// Only up to this time
@@ -34,6 +38,8 @@ pub(super) enum TimeSpec {
     FromStart(u64),
     /// This many nanoseconds before the last event.
     FromEnd(u64),
+    /// By the wall clock.
+    Wall(WallPoint),
 }
 
 impl TimeSpec {
@@ -42,6 +48,7 @@ impl TimeSpec {
             TimeSpec::At { nanos, .. } => format!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000),
             TimeSpec::FromStart(nanos) => format!("+{nanos}ns"),
             TimeSpec::FromEnd(nanos) => format!("-{nanos}ns"),
+            TimeSpec::Wall(point) => point.to_string(),
         }
     }
 }
@@ -58,7 +65,7 @@ impl QueryMoment {
 
     /// The point in these files' time.
     pub(crate) fn resolve(self, query: &Query<'_>) -> Result<u64, Failure> {
-        Ok(Clock::of(query, [self.0])?.point(self.0)?)
+        Clock::of(query, [self.0])?.point(self.0)
     }
 }
 
@@ -67,6 +74,7 @@ struct Clock {
     start: u64,
     end: u64,
     in_ticks: bool,
+    wall: Option<WallClock>,
 }
 
 impl Clock {
@@ -75,19 +83,41 @@ impl Clock {
         let relative = specs.into_iter().any(|spec| !matches!(spec, TimeSpec::At { .. }));
         let span = if relative { query.span()? } else { None };
         let (start, end) = span.map_or((0, 0), |(start, end)| (start.0, end.0));
-        Ok(Clock { start, end, in_ticks: query.sources().iter().any(|source| source.shown_in_ticks) })
+        let in_ticks = query.sources().iter().any(|source| source.shown_in_ticks);
+        Ok(Clock { start, end, in_ticks, wall: wall_clock(query) })
     }
 
-    fn point(&self, spec: TimeSpec) -> anyhow::Result<u64> {
+    /// The point where a window begins.
+    fn point(&self, spec: TimeSpec) -> Result<u64, Failure> {
+        self.converted(spec, WallClock::first_time)
+    }
+
+    /// The point where a window ends.
+    fn last_point(&self, spec: TimeSpec) -> Result<u64, Failure> {
+        self.converted(spec, WallClock::last_time)
+    }
+
+    fn converted(&self, spec: TimeSpec, by_wall: impl Fn(&WallClock, i64) -> u64) -> Result<u64, Failure> {
         match spec {
             TimeSpec::At { ticks, .. } if self.in_ticks => {
-                ticks.ok_or_else(|| anyhow!("the trace clock counts ticks: a time must be a whole number of them"))
+                Ok(ticks
+                    .ok_or_else(|| anyhow!("the trace clock counts ticks: a time must be a whole number of them"))?)
             }
             TimeSpec::At { nanos, .. } => Ok(nanos),
             TimeSpec::FromStart(span) => Ok(self.start.saturating_add(span)),
             TimeSpec::FromEnd(span) => Ok(self.end.saturating_sub(span)),
+            TimeSpec::Wall(point) => {
+                let wall = self.wall.ok_or_else(|| unknown_wall_clock("the recording"))?;
+                let time = point.nanoseconds(wall.wall(self.start), wall.wall(self.end)).map(|at| by_wall(&wall, at));
+                Ok(time.ok_or_else(|| anyhow!("{point} is out of the range of times"))?)
+            }
         }
     }
+}
+
+/// The wall clock by the times of a query: that of the first source that has one.
+pub(crate) fn wall_clock(query: &Query<'_>) -> Option<WallClock> {
+    query.sources().iter().find_map(|source| source.wall_clock(query.recordings()))
 }
 
 fn nanos(text: &str) -> Result<u64, String> {
@@ -101,6 +131,9 @@ pub(super) fn time_spec(text: &str) -> Result<TimeSpec, String> {
     }
     if let Some(rest) = text.strip_prefix('-') {
         return nanos(rest).map(TimeSpec::FromEnd);
+    }
+    if let Some(point) = WallPoint::parse(text) {
+        return point.map(TimeSpec::Wall);
     }
     let ticks = text.parse().ok();
     match nanos(text) {
@@ -165,7 +198,12 @@ impl WindowArgs {
             true => time.to_string(),
             false => format!("{}.{:06}", time / 1_000_000_000, time % 1_000_000_000 / 1000),
         };
-        Ok(Some(format!("the events lie between {} and {}", shown(start.0), shown(end.0))))
+        let by_day = wall_clock(query).filter(|_| !in_ticks).map(|clock| {
+            let day = |time: Timestamp| local_second(clock.wall(time.0)).0;
+            format!(" ({} to {})", day(start), day(end))
+        });
+        let by_day = by_day.unwrap_or_default();
+        Ok(Some(format!("the events lie between {} and {}{by_day}", shown(start.0), shown(end.0))))
     }
 
     /// The window in these files' time.
@@ -179,7 +217,7 @@ impl WindowArgs {
             return Ok(Window { since: Some(Timestamp(since)), until: Some(Timestamp(until)) });
         }
         let since = self.since.map(point).transpose()?.map(Timestamp);
-        let until = self.until.map(point).transpose()?.map(Timestamp);
+        let until = self.until.map(|spec| clock.last_point(spec)).transpose()?.map(Timestamp);
         Ok(Window { since, until })
     }
 }

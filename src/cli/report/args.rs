@@ -7,7 +7,7 @@ use super::tally_args::TallyArgs;
 use super::user::NamesArgs;
 use super::wording::WordingArgs;
 use crate::cli::given::Given;
-use crate::cli::query::QueryArgs;
+use crate::cli::query::{QueryArgs, WallArgs};
 use std::path::PathBuf;
 
 /// Print a recording as text
@@ -45,6 +45,8 @@ pub(crate) struct ReportArgs {
     pub(super) input: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) events: QueryArgs,
+    #[command(flatten)]
+    pub(super) wall: WallArgs,
     #[command(flatten)]
     pub(super) layout: ReportLayout,
     /// Say where the time stamps of a CPU go backwards

@@ -34,6 +34,7 @@ const EFFECTS: &[Effect] = &[
     effect(&["align", "align_ts"], "changes the time stamps of events", Outputs::READ),
     effect(&["ts_check"], "looks at the time stamps of events", Outputs::READ),
     effect(&["threads"], "says how many threads read the events", Outputs::READ),
+    effect(&["wall"], "shows local time", Outputs::TEXT.or(Outputs::CSV)),
     effect(&["nanoseconds"], "changes how time stamps are printed", Outputs::TEXT.or(Outputs::ENDS)),
     effect(&["latency", "raw", "ts_diff", "wakeups", "boundary"], "changes lines of text", Outputs::TEXT),
     effect(&["raw_events", "no_handler"], "changes the texts of events", Outputs::TEXT),

@@ -29,8 +29,7 @@ pub(super) fn print(run: &ReportRun<'_>, out: &mut (impl Write + Send)) -> Resul
             out.write_all(text)?;
             continue;
         }
-        let one =
-            QueryEvents { query: run.query.clone().of_sources(vec![source.clone()]), inputs, shown: run.shown.clone() };
+        let one = QueryEvents { query: run.query.clone().of_sources(vec![source.clone()]), ..run.events.clone() };
         let types = &types[source.recording];
         let view = match input.trace.kernel_view(buffer) {
             Some(view) => KernelView { in_ns: !source.in_ticks, ..view },

@@ -3,10 +3,10 @@
 use super::args::ReportFormat;
 use super::run::ReportRun;
 use super::text;
-use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::exit::Failure;
 use crate::cli::profile::json;
 use crate::cli::profile::layout::LayoutArgs;
+use crate::cli::query::ClockUnit;
 use rtrace::analysis::{Grouped, Profile};
 use rtrace::internal::trace_dat::OptionId;
 use rtrace::recording::BufferSource;

@@ -29,6 +29,7 @@ pub(super) fn print(run: &ReportRun<'_>, out: &mut (impl Write + Send)) -> Resul
             source: (inputs.len() > 1).then_some(labels[source.recording].as_str()),
             buffer: (!name.is_empty()).then_some(name),
             in_ticks: source.in_ticks,
+            wall: source.wall_clock(run.query.recordings()),
             offline: input.trace.offline_cpus(),
         }
     };

@@ -25,10 +25,11 @@ pub(super) fn print(run: &ReportRun<'_>, out: &mut StandardOutput<Stdout>) -> Re
     let labels = labels(inputs, sources);
     let text = |source: &BufferSource| {
         let options = TextOptions {
-            time: match () {
-                () if source.shown_in_ticks => TimeColumn::Ticks,
-                () if args.layout.nanoseconds => TimeColumn::Nanos,
-                () => TimeColumn::Micros,
+            time: match run.wall_clock(source) {
+                Some(clock) => TimeColumn::Wall { clock, nanoseconds: args.layout.nanoseconds },
+                None if source.shown_in_ticks => TimeColumn::Ticks,
+                None if args.layout.nanoseconds => TimeColumn::Nanos,
+                None => TimeColumn::Micros,
             },
             latency: args.layout.latency,
             raw: args.layout.raw,

@@ -145,6 +145,7 @@ fn header(facts: &LiveFacts) -> JsonHeader {
         name: (!buffer.name.is_empty()).then(|| buffer.name.clone()),
         clock: Some(buffer.clock.clone()),
         unit: if RecordedClock::of(&buffer.clock).counts_nanoseconds() { "ns" } else { "ticks" },
+        wall: None,
         cpus: buffer.cpus.iter().map(|cpu| cpu.0).collect(),
     };
     let cpus = facts.buffers.iter().map(|b| b.cpus.len() as u32).max().unwrap_or(0);

@@ -4,7 +4,6 @@ use super::args::WhyArgs;
 use super::found::{LateInterval, WhyInterval, is_of_tasks};
 use super::{interval, json, text};
 use crate::cli::analyze::BufferLimits;
-use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{QueryEvents, one_buffer};
 use rtrace::analysis::{Histories, critical_path};
@@ -46,6 +45,6 @@ fn explain<'e>(
     let ends = (interval.begin, interval.end);
     let (history, _) = query.analyse(Histories::new(formats, input.trace.abi, ends).covering(&limits.coverage))?;
     let parts = critical_path(&history, interval.pid, ends, args.depth.min(DEEPEST));
-    let unit = ClockUnit::of(query.sources().iter().any(|source| source.in_ticks));
+    let unit = events.unit_of(query);
     Ok(LateInterval { input, buffer, unit, interval, history, parts, depth: args.depth.min(DEEPEST), limits })
 }

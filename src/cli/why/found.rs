@@ -1,8 +1,8 @@
 //! The answer of `rtrace why`, whatever it is printed as.
 
 use crate::cli::analyze::BufferLimits;
-use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::check::names::RecordingNames;
+use crate::cli::query::ClockUnit;
 use crate::cli::query::QueryInput;
 use rtrace::analysis::{Handler, History, IntervalPart};
 use rtrace::events::EventName;

@@ -4,6 +4,7 @@ use super::metadata::with_nul;
 use super::offline::online_cpus;
 use super::setup::SetUpBuffer;
 use super::view::view;
+use super::wall_clock;
 use super::worker::Drained;
 use crate::base::units::CpuId;
 use crate::control::tracefs::{self, Tracefs};
@@ -23,6 +24,9 @@ impl AtTheEnd {
         let mut options = Vec::new();
         if !offline.is_empty() {
             options.push((OptionId::RTRACE_OFFLINE, with_nul(&offline.to_string())));
+        }
+        if let Some(reading) = buffers.first().and_then(wall_clock::read) {
+            options.push((OptionId::RTRACE_WALL_CLOCK, with_nul(&reading.to_string())));
         }
         for buffer in buffers {
             if !buffer.name.is_empty() {

@@ -1,8 +1,8 @@
 //! The wall-clock time of the trace clock's zero: `--date`.
 
 use super::error::RecordError;
+use super::wall_clock::now;
 use crate::control::tracefs::{Instance, Journal, WriteMode};
-use nix::time::{ClockId, clock_gettime};
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 
@@ -43,16 +43,11 @@ fn stamp(instance: &Instance) -> io::Result<Vec<(u64, u64)>> {
     let mut marker = OpenOptions::new().write(true).open(instance.path("trace_marker"))?;
     let mut brackets = Vec::with_capacity(ROUNDS);
     for _ in 0..ROUNDS {
-        let before = wall_clock()?;
+        let before = now()?.unsigned_abs();
         marker.write_all(STAMP.as_bytes())?;
-        brackets.push((before, wall_clock()?));
+        brackets.push((before, now()?.unsigned_abs()));
     }
     Ok(brackets)
-}
-
-fn wall_clock() -> io::Result<u64> {
-    let now = clock_gettime(ClockId::CLOCK_REALTIME)?;
-    Ok(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
 }
 
 /// The time stamp of a line of `trace`: `sh-12 [001] ..... 5835.033094: tracing_mark_write: rtrace date`. A clock that

@@ -69,6 +69,7 @@ mod tracer_settings;
 mod tsc;
 mod user;
 mod view;
+mod wall_clock;
 mod watch;
 mod worker;
 

@@ -326,6 +326,9 @@ impl Output {
             // Numbers of CPUs may have gaps.
             let highest = main.cpus.iter().map(|(cpu, _)| cpu.0).max();
             writer.option_u32(OptionId::CPUCOUNT, highest.map_or(0, |cpu| cpu.saturating_add(1)));
+            if let Some(reading) = super::wall_clock::read(main) {
+                writer.option(OptionId::RTRACE_WALL_CLOCK, with_nul(&reading.to_string()));
+            }
             for buffer in buffers.iter().filter(|buffer| !buffer.enabled.events.is_empty()) {
                 writer.option(OptionId::RTRACE_EVENTS, with_nul(&buffer.enabled.to_text(&buffer.name)));
             }

@@ -44,8 +44,22 @@ pub struct JsonBufferInfo {
     pub clock: Option<String>,
     /// The unit of `ts`: `ns`, or `ticks` with the clocks `counter`, `x86-tsc` and the like.
     pub unit: &'static str,
+    /// A point of `ts` and of the wall clock, which is known to within an error; not there if nobody knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall: Option<JsonWall>,
     /// The CPUs that have data.
     pub cpus: Vec<u32>,
+}
+
+/// One point of time by both clocks.
+#[derive(Clone, Debug, Serialize)]
+pub struct JsonWall {
+    /// As in the lines.
+    pub ts: u64,
+    /// Nanoseconds since 1970 (UTC).
+    pub unix_ns: i64,
+    /// Nanoseconds by which it may be wrong.
+    pub error_ns: u64,
 }
 
 impl JsonHeader {

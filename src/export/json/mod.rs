@@ -36,7 +36,7 @@ mod user;
 
 pub use crate::base::text::json::original_bytes;
 pub use exporter::{Json, JsonBuffer};
-pub use header::{JsonBufferInfo, JsonHeader, JsonSource, SCHEMA, VERSION};
+pub use header::{JsonBufferInfo, JsonHeader, JsonSource, JsonWall, SCHEMA, VERSION};
 pub(super) use kernel_names::{KernelName, addresses as kernel_addresses};
 pub(super) use program::value as json_value;
 pub use schema::schema;

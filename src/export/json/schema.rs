@@ -26,6 +26,14 @@ fn header() -> Value {
             "name": {"type": ["string", "null"], "description": "the instance; null is the top buffer"},
             "clock": {"type": ["string", "null"]},
             "unit": {"enum": ["ns", "ticks"], "description": "what `ts` counts"},
+            "wall": object(
+                json!({
+                    "ts": {"type": "integer", "minimum": 0},
+                    "unix_ns": {"type": "integer", "description": "the wall clock at `ts`, in ns since 1970 (UTC)"},
+                    "error_ns": {"type": "integer", "minimum": 0, "description": "by which `unix_ns` may be wrong"},
+                }),
+                &["ts", "unix_ns", "error_ns"],
+            ),
             "cpus": {"type": "array", "items": {"type": "integer", "minimum": 0}},
         }),
         &["name", "clock", "unit", "cpus"],

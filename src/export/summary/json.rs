@@ -1,6 +1,7 @@
 //! The summary as a JSON object.
 
 use super::numbers::SummaryCounts;
+use crate::base::wall_time::with_zone;
 use crate::file::trace_dat::LatencyResult;
 use serde_json::{Value, json};
 
@@ -53,6 +54,9 @@ pub(super) fn write(
         "total": {"events": total.count, "bytes": total.bytes, "seconds": seconds},
         "events": events, "cpus": cpus, "offline": offline, "tasks": tasks, "task_count": all_tasks,
     });
+    if let Some((begin, end, step)) = numbers.day() {
+        summary["wall"] = json!({"begin": with_zone(begin), "end": with_zone(end), "set_by_ns": step});
+    }
     if !latencies.is_empty() {
         summary["latencies"] = json!(latencies);
     }

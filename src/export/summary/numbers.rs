@@ -3,7 +3,7 @@
 use super::{BufferCounts, EventTally};
 use crate::base::abi::Abi;
 use crate::base::units::Pid;
-use crate::file::trace_dat::CpuRanges;
+use crate::file::trace_dat::{CpuRanges, WallClock};
 use crate::kernel::event::Common;
 use crate::kernel::format::EventFormat;
 use crate::kernel::symbols::Comms;
@@ -26,6 +26,8 @@ pub struct SummaryBuffer<'a> {
     pub buffer: Option<&'a str>,
     /// True if time stamps count something other than nanoseconds.
     pub in_ticks: bool,
+    /// The wall clock by its times, if it is known.
+    pub wall: Option<WallClock>,
     /// CPUs of the recording that were offline.
     pub offline: Option<CpuRanges>,
 }
@@ -88,6 +90,16 @@ impl<'n> SummaryCounts<'n> {
         let mut total = EventTally::default();
         self.counts.iter().for_each(|counts| total += counts.total());
         total
+    }
+
+    /// The wall clock of the first event and of the last, in nanoseconds since 1970, of the buffers where it is known; and by
+    /// how much it was set meanwhile.
+    pub(super) fn day(&self) -> Option<(i64, i64, i64)> {
+        let known = self.each().filter_map(|(buffer, counts)| {
+            let (clock, span) = (buffer.wall?, counts.span()?);
+            Some((clock.wall(span.0.0), clock.wall(span.1.0), clock.step()))
+        });
+        known.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1), if a.2 == 0 { b.2 } else { a.2 }))
     }
 
     /// The time from the first to the last event, in seconds; `None` in ticks, or if it is no time at all.

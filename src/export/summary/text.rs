@@ -3,6 +3,7 @@
 use super::numbers::{SummaryBuffer, SummaryCounts};
 use crate::base::syntax::widest;
 use crate::base::units::{ByteSize, counted, grouped};
+use crate::base::wall_time::local_second;
 
 macro_rules! line {
     ($out:expr, $($words:tt)*) => { $out.extend_from_slice(format!($($words)*).as_bytes()) };
@@ -15,6 +16,15 @@ pub(super) fn write(numbers: &SummaryCounts<'_>, top: usize, out: &mut Vec<u8>) 
     match numbers.seconds() {
         Some(seconds) => line!(out, ", {seconds:.6} s\n"),
         None => line!(out, "\n"),
+    }
+    if let Some((begin, end, step)) = numbers.day() {
+        let [(begin, _), (end, _)] = [begin, end].map(local_second);
+        line!(out, "{begin} to {end} local time\n");
+        if step != 0 {
+            let (sign, by) = (if step < 0 { '-' } else { '+' }, step.unsigned_abs() / 1_000_000);
+            line!(out, "the wall clock was set by {sign}{}.{:03} s meanwhile: ", by / 1000, by % 1000);
+            line!(out, "local time here is by the clock as it was at the begin\n");
+        }
     }
     let events = numbers.events();
     let width = widest(events.iter().map(|e| e.0.len())).max(5);

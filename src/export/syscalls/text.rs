@@ -129,8 +129,8 @@ fn duration(time: u64, column: TimeColumn, out: &mut Vec<u8>) {
     out.extend_from_slice(b" <");
     let (number, digits) = match column {
         TimeColumn::Ticks => (time, 0),
-        TimeColumn::Nanos => (time, 9),
-        TimeColumn::Micros => (time.saturating_add(500) / 1000 * 1000, 6),
+        TimeColumn::Nanos | TimeColumn::Wall { nanoseconds: true, .. } => (time, 9),
+        TimeColumn::Micros | TimeColumn::Wall { nanoseconds: false, .. } => (time.saturating_add(500) / 1000 * 1000, 6),
     };
     if digits == 0 {
         num::dec(out, number);

@@ -115,6 +115,8 @@ ids! {
         RTRACE_OFFLINE = 0x727d, "rtrace_offline";
         /// Ours: the tasks and CPUs that a buffer was recorded of ([`super::Coverage`]).
         RTRACE_COVERAGE = 0x727e, "rtrace_coverage";
+        /// Ours: the wall clock beside the trace clock, at the begin and at the end ([`super::ClockReading`]).
+        RTRACE_WALL_CLOCK = 0x727f, "rtrace_wall_clock";
     }
 }
 

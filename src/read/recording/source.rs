@@ -2,7 +2,7 @@
 
 use super::Recording;
 use crate::base::units::RecordedClock;
-use crate::file::trace_dat::{OptionId, TimeOptions};
+use crate::file::trace_dat::{OptionId, TimeOptions, TimeShift, WallClock};
 
 /// One buffer of one recording. [`Record::buffer`](crate::kernel::event::Record::buffer) of a query's records is an index into
 /// [`Query::sources`](super::Query::sources).
@@ -43,6 +43,14 @@ impl BufferSource {
         }
         sources.sort_by_key(|s| (!recordings[s.recording].trace.buffers[s.buffer].name.is_empty(), s.recording));
         sources
+    }
+
+    /// The wall clock by its times; `None` if nobody knows it.
+    pub fn wall_clock(&self, recordings: &[&Recording]) -> Option<WallClock> {
+        let trace = &recordings.get(self.recording)?.trace;
+        let peer = trace.option(OptionId::TIME_SHIFT).and_then(|option| TimeShift::read(option, trace.prefix.abi).ok());
+        let host = peer.and_then(|shift| recordings.iter().find(|other| other.trace.id() == Some(shift.peer)));
+        trace.wall_clock(&self.time, host.map(|host| &host.trace)).filter(|_| !self.in_ticks)
     }
 
     /// Corrects its time stamps as `time` says.

@@ -2,9 +2,9 @@
 
 use super::answer::FaultsAnswer;
 use crate::cli::analyze::table::TextTable;
-use crate::cli::analyze::unit::ClockUnit;
 use crate::cli::analyze::words::{cut, not_shown, percent};
 use crate::cli::exit::Failure;
+use crate::cli::query::ClockUnit;
 use rtrace::analysis::{FaultCount, RowSubject};
 use std::io::Write;
 
@@ -14,7 +14,7 @@ pub(super) fn write(found: &FaultsAnswer<'_>, top: usize, out: &mut dyn Write) -
     let all: u64 = report.codes.values().map(|count| count.all()).sum();
     // One fault has no rate, nor has anything on a clock of unknown ticks.
     let rate = |count: u64| match end.saturating_sub(begin) {
-        length if length > 0 && place.unit == ClockUnit::Nanoseconds => {
+        length if length > 0 && place.unit != ClockUnit::Ticks => {
             format!("{:.1}", count as f64 * 1e9 / length as f64)
         }
         _ => "-".to_owned(),

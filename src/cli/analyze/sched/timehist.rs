@@ -25,7 +25,7 @@ pub(super) fn run(args: &AnalyzeSchedArgs) -> Result<Exit, Failure> {
         let mut lines = TimehistLines { rows: &args.rows, form, input, written: 0, of_buffer: 0 };
         let mut stays = 0u64;
         for source in sources {
-            let place = AnswerPlace::of(&events.query, input, source)?;
+            let place = AnswerPlace::of(events, source)?;
             let mut history = history.clone().covering(&place.limits.coverage);
             let query = events.query.clone().of_sources(vec![source.clone()]);
             lines.of_buffer = 0;

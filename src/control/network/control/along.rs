@@ -240,6 +240,7 @@ fn add_rest(
                 | OptionId::LAST_BOOT_INFO
                 | OptionId::RTRACE_VIEW
                 | OptionId::RTRACE_OFFLINE
+                | OptionId::RTRACE_WALL_CLOCK
                 | OptionId::PROCMAPS
         );
         let lacked = lacks_all

@@ -161,7 +161,9 @@ impl Guest {
         }
         if answerer.is_ok() {
             // Its times become the host's.
-            trace.options.retain(|option| !matches!(option.id, OptionId::DATE | OptionId::TIME_SHIFT));
+            trace.options.retain(|option| {
+                !matches!(option.id, OptionId::DATE | OptionId::TIME_SHIFT | OptionId::RTRACE_WALL_CLOCK)
+            });
             trace.options.extend(host.date.map(date_option));
         }
         let through_fifos = !fifos.is_empty();

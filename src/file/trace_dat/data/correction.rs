@@ -2,7 +2,7 @@
 
 use crate::base::units::CpuId;
 use crate::file::ring_buffer::RecordPlace;
-use crate::file::trace_dat::{ClockSample, Trace};
+use crate::file::trace_dat::{ClockReading, ClockSample, OptionId, Trace, WallClock};
 use std::num::NonZero;
 use std::sync::Arc;
 
@@ -107,5 +107,29 @@ impl Trace {
         };
         to.any = to.shift.is_some() || to.tsc.is_some() || to.frequency.is_some() || to.offset != 0;
         to
+    }
+}
+
+impl Trace {
+    /// The wall clock by times as `options` correct them, if the recorder read it (or stored the date) and the times are
+    /// nanoseconds. That of a guest's times is its host's: it takes `host`, the recording of the host, if that is at hand.
+    pub fn wall_clock(&self, options: &TimeOptions, host: Option<&Trace>) -> Option<WallClock> {
+        if options.raw || options.frequency.is_some() || self.times.tsc.is_some() {
+            return None;
+        }
+        let offset = options.offset.wrapping_add(self.times.offset);
+        let clock = match self.date() {
+            Some(date) => WallClock::of_offset(if options.date { 0 } else { date }),
+            None if self.times.shifts.is_empty() => self.read_clock()?,
+            None => host?.read_clock()?,
+        };
+        Some(clock.shifted(offset))
+    }
+
+    /// The wall clock by times without any correction.
+    fn read_clock(&self) -> Option<WallClock> {
+        let mut readings = self.options(OptionId::RTRACE_WALL_CLOCK).map(|option| ClockReading::parse(&option.text()));
+        let begin = readings.next()??;
+        Some(WallClock::of_readings(begin, readings.last().flatten()))
     }
 }

@@ -33,6 +33,7 @@ mod trace;
 mod unsaved;
 mod v6;
 mod v7;
+mod wall_clock;
 
 pub use buffer::{Buffer, BufferOption, CpuData, DataLayout};
 pub use clock_comparison::ClockComparison;
@@ -50,3 +51,4 @@ pub use siblings::{Siblings, spool_name};
 pub use spool_table::{SpoolEntry, SpoolTable};
 pub use time_shift::{ClockSample, TimeShift};
 pub use trace::Trace;
+pub use wall_clock::{ClockReading, WallClock};

@@ -5,6 +5,7 @@ use super::clock_comparison::ClockComparison;
 use super::guest::GuestFacts;
 use super::offline_cpus::CpuRanges;
 use super::options::chosen_clock;
+use super::wall_clock::ClockReading;
 use super::{proc_maps, times};
 use crate::base::abi::Abi;
 use crate::file::trace_dat::{FileError, OptionId, RawOption};
@@ -128,6 +129,7 @@ fn defect(option: &RawOption, abi: Abi) -> Option<&'static str> {
         OptionId::RTRACE_ENUMERATORS => text(option).is_some_and(|text| text.lines().all(is_enumerator)),
         OptionId::RTRACE_CLOCKS => ClockComparison::read(option).is_some(),
         OptionId::RTRACE_OFFLINE => line(option).is_some_and(|text| CpuRanges::parse(text).is_some()),
+        OptionId::RTRACE_WALL_CLOCK => line(option).is_some_and(|text| ClockReading::parse(text).is_some()),
         OptionId::RTRACE_SUMS => option.data.len() % 16 == 8,
         // a section's name in the same numbers
         OptionId::STRINGS => false,

@@ -1,70 +1,83 @@
 //! Times in the units that tables show them in.
 
+use rtrace::internal::trace_dat::WallClock;
+use rtrace::internal::wall_time::local_second;
+
 /// The unit of a trace clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cli) enum ClockUnit {
+pub(crate) enum ClockUnit {
     Nanoseconds,
     /// Of a clock that does not say how long they are.
     Ticks,
+    /// Nanoseconds whose points are shown as local time.
+    Wall(WallClock),
 }
 
 impl ClockUnit {
-    pub(in crate::cli) fn of(in_ticks: bool) -> Self {
+    pub(crate) fn of(in_ticks: bool) -> Self {
         if in_ticks { ClockUnit::Ticks } else { ClockUnit::Nanoseconds }
     }
 
     /// As JSON has it.
-    pub(in crate::cli) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
-            ClockUnit::Nanoseconds => "ns",
+            ClockUnit::Nanoseconds | ClockUnit::Wall(_) => "ns",
             ClockUnit::Ticks => "ticks",
         }
     }
 
     /// The unit of [`ClockUnit::long`].
-    pub(in crate::cli) fn long_name(self) -> &'static str {
+    pub(crate) fn long_name(self) -> &'static str {
         match self {
-            ClockUnit::Nanoseconds => "ms",
+            ClockUnit::Nanoseconds | ClockUnit::Wall(_) => "ms",
             ClockUnit::Ticks => "ticks",
         }
     }
 
     /// The unit of [`ClockUnit::short`].
-    pub(in crate::cli) fn short_name(self) -> &'static str {
+    pub(crate) fn short_name(self) -> &'static str {
         match self {
-            ClockUnit::Nanoseconds => "us",
+            ClockUnit::Nanoseconds | ClockUnit::Wall(_) => "us",
             ClockUnit::Ticks => "ticks",
         }
     }
 
     /// A sum of times, in milliseconds.
-    pub(in crate::cli) fn long(self, time: u64) -> String {
+    pub(crate) fn long(self, time: u64) -> String {
         match self {
-            ClockUnit::Nanoseconds => decimals(time, 1_000_000),
+            ClockUnit::Nanoseconds | ClockUnit::Wall(_) => decimals(time, 1_000_000),
             ClockUnit::Ticks => time.to_string(),
         }
     }
 
     /// A single time, in microseconds.
-    pub(in crate::cli) fn short(self, time: u64) -> String {
+    pub(crate) fn short(self, time: u64) -> String {
         match self {
-            ClockUnit::Nanoseconds => decimals(time, 1_000),
+            ClockUnit::Nanoseconds | ClockUnit::Wall(_) => decimals(time, 1_000),
             ClockUnit::Ticks => time.to_string(),
         }
     }
 
     /// A point of time, in seconds with six decimals, as reports have it.
-    pub(in crate::cli) fn micros(self, at: u64) -> String {
+    pub(crate) fn micros(self, at: u64) -> String {
         match self {
             ClockUnit::Nanoseconds => format!("{}.{:06}", at / 1_000_000_000, at % 1_000_000_000 / 1000),
+            ClockUnit::Wall(clock) => {
+                let (second, rest) = local_second(clock.wall(at));
+                format!("{second}.{:06}", rest / 1000)
+            }
             ClockUnit::Ticks => at.to_string(),
         }
     }
 
     /// A point of time, in seconds with all nine decimals.
-    pub(in crate::cli) fn point(self, at: u64) -> String {
+    pub(crate) fn point(self, at: u64) -> String {
         match self {
             ClockUnit::Nanoseconds => format!("{}.{:09}", at / 1_000_000_000, at % 1_000_000_000),
+            ClockUnit::Wall(clock) => {
+                let (second, rest) = local_second(clock.wall(at));
+                format!("{second}.{rest:09}")
+            }
             ClockUnit::Ticks => at.to_string(),
         }
     }

@@ -1,0 +1,182 @@
+//! The wall clock of a recording: the content of our RTRACE_WALL_CLOCK options, one of the begin and one of the end.
+
+use std::fmt;
+
+/// One comparison of the trace clock with the wall clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockReading {
+    /// The trace clock, in nanoseconds.
+    pub trace: u64,
+    /// The wall clock at that time, in nanoseconds since 1970 (UTC).
+    pub wall: i64,
+    /// Half the time that the comparison took, in nanoseconds: the wall clock is known to within that.
+    pub error: u64,
+}
+
+impl ClockReading {
+    /// Reads `TRACE WALL ERROR`; `None` if the text is something else.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut words = text.split_ascii_whitespace();
+        let (trace, wall, error) = (words.next()?, words.next()?, words.next()?);
+        let reading = ClockReading { trace: trace.parse().ok()?, wall: wall.parse().ok()?, error: error.parse().ok()? };
+        words.next().is_none().then_some(reading)
+    }
+}
+
+impl fmt::Display for ClockReading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.trace, self.wall, self.error)
+    }
+}
+
+/// The way from times as they are shown to the wall clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WallClock {
+    begin: ClockReading,
+    /// The last reading, unless the wall clock was set meanwhile.
+    end: Option<ClockReading>,
+    /// Nanoseconds by which the wall clock was set while the recording was made.
+    step: i64,
+}
+
+/// Parts in a million by which the two clocks may run apart before the wall clock counts as set: adjtimex(2) slews by at most
+/// 500, and the counters of CPUs are off by less than that.
+const SLEW: u64 = 1_000;
+
+impl WallClock {
+    /// The clock of times that are nanoseconds since 1970 themselves, once `offset` is added to them.
+    pub fn of_offset(offset: i64) -> Self {
+        WallClock { begin: ClockReading { trace: 0, wall: offset, error: 1_000 }, end: None, step: 0 }
+    }
+
+    /// The clock that was read at the begin of a recording, and at its end if it has one.
+    pub fn of_readings(begin: ClockReading, end: Option<ClockReading>) -> Self {
+        let Some(end) = end.filter(|end| end.trace > begin.trace) else {
+            return WallClock { begin, end: None, step: 0 };
+        };
+        let span = end.trace - begin.trace;
+        let step = end.wall.saturating_sub(begin.wall).saturating_sub_unsigned(span);
+        let allowed = (span / 1_000_000).saturating_mul(SLEW).saturating_add(begin.error).saturating_add(end.error);
+        match step.unsigned_abs() > allowed.saturating_add(1_000_000) {
+            true => WallClock { begin, end: None, step },
+            false => WallClock { begin, end: Some(end), step: 0 },
+        }
+    }
+
+    /// Nanoseconds by which the wall clock was set while the recording was made; 0 if it was not. Times are by the clock
+    /// as it was at the begin.
+    pub fn step(&self) -> i64 {
+        self.step
+    }
+
+    /// The first reading, by times as they are shown.
+    pub fn begin(&self) -> ClockReading {
+        self.begin
+    }
+
+    /// The wall clock is known to within this, in nanoseconds.
+    pub fn error(&self) -> u64 {
+        self.begin.error.max(self.end.map_or(0, |end| end.error))
+    }
+
+    /// The same clock for times that are shown `by` nanoseconds later.
+    #[must_use]
+    pub fn shifted(mut self, by: i64) -> Self {
+        for reading in std::iter::once(&mut self.begin).chain(&mut self.end) {
+            reading.trace = reading.trace.wrapping_add_signed(by);
+        }
+        self
+    }
+
+    /// The wall clock at `time`, in nanoseconds since 1970.
+    pub fn wall(&self, time: u64) -> i64 {
+        let since = i128::from(time) - i128::from(self.begin.trace);
+        let elapsed = match self.rate() {
+            Some((trace, wall)) => (since * wall).div_euclid(trace),
+            None => since,
+        };
+        i64::try_from(i128::from(self.begin.wall) + elapsed).unwrap_or(if elapsed < 0 { i64::MIN } else { i64::MAX })
+    }
+
+    /// The first time at which the wall clock showed `wall` nanoseconds since 1970 or more; 0 if that was before time 0.
+    pub fn first_time(&self, wall: i64) -> u64 {
+        let since = i128::from(wall) - i128::from(self.begin.wall);
+        self.after_begin(match self.rate() {
+            Some((trace, wall)) => -(-since * trace).div_euclid(wall),
+            None => since,
+        })
+    }
+
+    /// The last time at which the wall clock showed `wall` nanoseconds since 1970 or less; 0 if that was before time 0.
+    pub fn last_time(&self, wall: i64) -> u64 {
+        let since = i128::from(wall) - i128::from(self.begin.wall);
+        self.after_begin(match self.rate() {
+            Some((trace, wall)) => ((since + 1) * trace - 1).div_euclid(wall),
+            None => since,
+        })
+    }
+
+    fn after_begin(&self, elapsed: i128) -> u64 {
+        (i128::from(self.begin.trace) + elapsed).clamp(0, u64::MAX.into()) as u64
+    }
+
+    /// Nanoseconds of the trace clock between both readings, and of the wall clock.
+    fn rate(&self) -> Option<(i128, i128)> {
+        let end = self.end?;
+        let trace = i128::from(end.trace) - i128::from(self.begin.trace);
+        let wall = i128::from(end.wall) - i128::from(self.begin.wall);
+        (trace > 0 && wall > 0).then_some((trace, wall))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: i64 = 1_000_000_000;
+
+    fn reading(trace: u64, wall: i64) -> ClockReading {
+        ClockReading { trace, wall, error: 700 }
+    }
+
+    #[test]
+    fn readings_are_read_as_they_are_written() {
+        let one = reading(5_000, 1_764_000_000 * SECOND);
+        assert_eq!(ClockReading::parse(&one.to_string()), Some(one));
+        assert!(["", "1 2", "1 2 3 4", "-1 2 3", "a b c"].iter().all(|text| ClockReading::parse(text).is_none()));
+    }
+
+    #[test]
+    fn clocks_that_run_apart_agree_at_both_ends() {
+        let (begin, end) = (reading(100, 7 * SECOND), reading(1_000_000_000_100, 1_007 * SECOND + 40_000));
+        let clock = WallClock::of_readings(begin, Some(end));
+        assert_eq!((clock.step(), clock.error()), (0, 700));
+        assert_eq!((clock.wall(100), clock.wall(end.trace)), (begin.wall, end.wall));
+        assert_eq!((clock.first_time(begin.wall), clock.last_time(end.wall)), (100, end.trace));
+        assert_eq!(clock.wall(500_000_000_100), 507 * SECOND + 20_000);
+        assert_eq!(clock.first_time(6 * SECOND), 0, "before the trace clock began");
+        assert_eq!(clock.shifted(-100).wall(0), begin.wall);
+    }
+
+    #[test]
+    fn a_time_is_found_by_what_the_wall_clock_showed_then() {
+        for drift in [-900_007, -1, 0, 1, 900_007] {
+            let end = reading(1_000_000_000_100, 1_007 * SECOND + drift);
+            let clock = WallClock::of_readings(reading(100, 7 * SECOND), Some(end));
+            for time in [0, 99, 100, 101, 123_456_789_012, 999_999_999_999, 1_000_000_000_100, 2_000_000_000_001] {
+                let wall = clock.wall(time);
+                assert!((clock.first_time(wall)..=clock.last_time(wall)).contains(&time), "{time} {drift}");
+                assert!(clock.last_time(wall) - clock.first_time(wall) < 2, "{time} {drift}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_clock_that_was_set_is_the_one_of_the_begin() {
+        let (begin, end) = (reading(0, 7 * SECOND), reading(SECOND as u64, 3_608 * SECOND));
+        let clock = WallClock::of_readings(begin, Some(end));
+        assert_eq!((clock.step(), clock.wall(SECOND as u64)), (3_600 * SECOND, 8 * SECOND));
+        let back = WallClock::of_readings(begin, Some(reading(SECOND as u64, 5 * SECOND)));
+        assert_eq!((back.step(), back.last_time(8 * SECOND)), (-3 * SECOND, SECOND as u64));
+    }
+}
