@@ -51,10 +51,10 @@ impl WallClock {
 
     /// The clock that was read at the begin of a recording, and at its end if it has one.
     pub fn of_readings(begin: ClockReading, end: Option<ClockReading>) -> Self {
-        let Some(end) = end.filter(|end| end.trace > begin.trace) else {
+        let span = |end: &ClockReading| end.trace.checked_sub(begin.trace).filter(|span| *span > 0);
+        let Some((end, span)) = end.and_then(|end| Some((end, span(&end)?))) else {
             return WallClock { begin, end: None, step: 0 };
         };
-        let span = end.trace - begin.trace;
         let step = end.wall.saturating_sub(begin.wall).saturating_sub_unsigned(span);
         let allowed = (span / 1_000_000).saturating_mul(SLEW).saturating_add(begin.error).saturating_add(end.error);
         match step.unsigned_abs() > allowed.saturating_add(1_000_000) {
@@ -90,41 +90,48 @@ impl WallClock {
 
     /// The wall clock at `time`, in nanoseconds since 1970.
     pub fn wall(&self, time: u64) -> i64 {
-        let since = i128::from(time) - i128::from(self.begin.trace);
+        let since = i128::from(time).saturating_sub(self.begin.trace.into());
         let elapsed = match self.rate() {
-            Some((trace, wall)) => (since * wall).div_euclid(trace),
+            Some((trace, wall)) => since.saturating_mul(wall).checked_div_euclid(trace).unwrap_or(since),
             None => since,
         };
-        i64::try_from(i128::from(self.begin.wall) + elapsed).unwrap_or(if elapsed < 0 { i64::MIN } else { i64::MAX })
+        i128::from(self.begin.wall).saturating_add(elapsed).clamp(i64::MIN.into(), i64::MAX.into()) as i64
     }
 
     /// The first time at which the wall clock showed `wall` nanoseconds since 1970 or more; 0 if that was before time 0.
     pub fn first_time(&self, wall: i64) -> u64 {
-        let since = i128::from(wall) - i128::from(self.begin.wall);
+        let since = i128::from(wall).saturating_sub(self.begin.wall.into());
         self.after_begin(match self.rate() {
-            Some((trace, wall)) => -(-since * trace).div_euclid(wall),
+            // The least time that is not before it: rounded up.
+            Some((trace, wall)) => {
+                let before = since.saturating_neg().saturating_mul(trace).checked_div_euclid(wall);
+                before.map_or(since, i128::saturating_neg)
+            }
             None => since,
         })
     }
 
     /// The last time at which the wall clock showed `wall` nanoseconds since 1970 or less; 0 if that was before time 0.
     pub fn last_time(&self, wall: i64) -> u64 {
-        let since = i128::from(wall) - i128::from(self.begin.wall);
+        let since = i128::from(wall).saturating_sub(self.begin.wall.into());
         self.after_begin(match self.rate() {
-            Some((trace, wall)) => ((since + 1) * trace - 1).div_euclid(wall),
+            Some((trace, wall)) => {
+                let next = since.saturating_add(1).saturating_mul(trace);
+                next.saturating_sub(1).checked_div_euclid(wall).unwrap_or(since)
+            }
             None => since,
         })
     }
 
     fn after_begin(&self, elapsed: i128) -> u64 {
-        (i128::from(self.begin.trace) + elapsed).clamp(0, u64::MAX.into()) as u64
+        i128::from(self.begin.trace).saturating_add(elapsed).clamp(0, u64::MAX.into()) as u64
     }
 
     /// Nanoseconds of the trace clock between both readings, and of the wall clock.
     fn rate(&self) -> Option<(i128, i128)> {
         let end = self.end?;
-        let trace = i128::from(end.trace) - i128::from(self.begin.trace);
-        let wall = i128::from(end.wall) - i128::from(self.begin.wall);
+        let trace = i128::from(end.trace).saturating_sub(self.begin.trace.into());
+        let wall = i128::from(end.wall).saturating_sub(self.begin.wall.into());
         (trace > 0 && wall > 0).then_some((trace, wall))
     }
 }
