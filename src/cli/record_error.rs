@@ -73,6 +73,8 @@ pub(crate) fn setup_failure(error: RecordError) -> Failure {
         | RecordError::Plan(PlanError::NoDevice { ref name, ref available }) => {
             let near = |name: &str| did_you_mean(name, available.iter().map(String::as_str));
             let hint = near(name).or_else(|| near(name.strip_prefix("no")?));
+            let is_option = matches!(error, RecordError::Plan(PlanError::NoOption { .. }));
+            let hint = hint.or_else(|| is_option.then(|| "`rtrace list -o` shows all.".to_owned()));
             let failure = Failure::new(Exit::Usage, error);
             match hint {
                 Some(hint) => failure.hint(hint),

@@ -29,6 +29,18 @@ const MEANT: [(&[&str], &str); 5] = [
     (&["flamegraph", "flamegraphs"], "did you mean `flame`?"),
 ];
 
+/// The same below `rtrace analyze`.
+const MEANT_BY_ANALYSIS: [(&[&str], &str); 2] = [
+    (
+        &["offcpu", "off-cpu", "wakeup", "wakeups"],
+        "`rtrace analyze sched` says how long tasks were off a CPU and waited for one, `rtrace flame --off-cpu` where.",
+    ),
+    (&["wait", "waits", "latency", "late"], "`rtrace analyze sched` has waits for a CPU, `rtrace why` takes one apart."),
+];
+
+/// Options by names that others have for them.
+const OTHER_NAMES: [(&str, &str); 3] = [("task", "comm"), ("name", "comm"), ("process", "pid")];
+
 /// The message for standard error, with its line feed. `root` is the command line as clap knows it.
 pub(crate) fn message(answer: &clap::Error, root: &Command) -> String {
     let rendered = answer.render().to_string();
@@ -82,7 +94,11 @@ fn worded(answer: &clap::Error, command: &Command, (name, root): (&str, &Command
             let names =
                 command.get_subcommands().filter(|c| !c.is_hide_set()).flat_map(Command::get_name_and_visible_aliases);
             let meant = MEANT.iter().find(|(words, _)| words.contains(&word.as_str()));
-            let hint = meant.map(|(_, hint)| (*hint).to_owned()).filter(|_| std::ptr::eq(command, root));
+            let meant = match name {
+                "analyze" => MEANT_BY_ANALYSIS.iter().find(|(words, _)| words.contains(&word.as_str())),
+                _ => meant.filter(|_| std::ptr::eq(command, root)),
+            };
+            let hint = meant.map(|(_, hint)| (*hint).to_owned());
             let removes = REMOVE.contains(&word.as_str()) && command.find_subcommand("remove").is_some();
             let hint = hint.or_else(|| removes.then(|| "did you mean `remove`?".to_owned()));
             let hint = hint.or_else(|| did_you_mean(&word, names.filter(|name| !CHANGING.contains(name))));
@@ -100,7 +116,8 @@ fn worded(answer: &clap::Error, command: &Command, (name, root): (&str, &Command
             } else {
                 format!(": expected {}", either(&valid))
             };
-            (what + &known, did_you_mean(&word, valid.iter().map(String::as_str)))
+            let near = did_you_mean(&word, valid.iter().map(String::as_str));
+            (what + &known, near.or_else(|| (command.get_name() == "help").then(|| "`rtrace help` lists the commands and topics.".to_owned())))
         }
         ErrorKind::ValueValidation => {
             let (word, name) = (one(answer, ContextKind::InvalidValue)?, name_of(&arg()?));
@@ -164,7 +181,12 @@ fn as_rendered(answer: &clap::Error, rendered: &str) -> String {
 
 /// Options of the command near to `word`, which is a long one.
 fn near_option(word: &str, command: &Command) -> Option<String> {
-    let name = word.strip_prefix("--")?;
+    let name = word.split('=').next()?.strip_prefix("--")?;
+    let mut other = OTHER_NAMES.iter().filter(|(other, _)| *other == name).map(|(_, own)| *own);
+    let has = |own: &&str| command.get_arguments().any(|arg| arg.get_long() == Some(*own));
+    if let Some(own) = other.find(has) {
+        return Some(format!("did you mean `--{own}`?"));
+    }
     let options = command.get_arguments().filter(|arg| !arg.is_hide_set()).filter_map(Arg::get_long);
     did_you_mean(name, options.chain(["help", "version"]))
         .map(|hint| hint.replacen(" `", " `--", 1).replace(", `", ", `--").replace("or `", "or `--"))

@@ -3,7 +3,7 @@
 use super::pattern::{self, TextPattern};
 use super::target::{self, NamedTarget, TargetKind};
 use super::{CompareOp, FieldModifier, Filter, FilterValue, Predicate};
-use crate::base::syntax::{Diagnostic, Span, did_you_mean};
+use crate::base::syntax::{Diagnostic, Span, did_you_mean, parse_int};
 use crate::kernel::format::EventFormat;
 
 /// Errors stop; warnings are returned.
@@ -50,8 +50,10 @@ pub(super) fn resolve(filter: &Filter, p: &Predicate, format: &EventFormat) -> R
             return Err(error(p.op.span, "a function is compared with == or != only".to_owned()));
         }
         FilterValue::Function(_) => {}
-        FilterValue::Text(_) if !target.kind.is_text() => {
-            return Err(error(p.value.span, format!("`{name}` is a number, its value cannot be text")));
+        FilterValue::Text(text) if !target.kind.is_text() => {
+            let number = number_called(format, name, text).map(|number| format!("`{text}` is {number} there"));
+            let wrong = error(p.value.span, format!("`{name}` is a number, its value cannot be text"));
+            return Err(wrong.hint_opt(number));
         }
         FilterValue::Text(text) => {
             if !matches!(op, CompareOp::Equal | CompareOp::NotEqual | CompareOp::Glob) {
@@ -86,6 +88,17 @@ pub(super) fn resolve(filter: &Filter, p: &Predicate, format: &EventFormat) -> R
         FilterValue::Cpus(_) => {}
     }
     Ok(target)
+}
+
+/// The number that the event's print format shows as `word`, in a table of its own for the field: `{ 0x0002, "D" }`.
+fn number_called(format: &EventFormat, field: &str, word: &str) -> Option<i128> {
+    let of_field = format!("REC->{field}");
+    let tables = format.print_fmt.split("__print_").skip(1);
+    let table = tables.filter(|table| table.split('{').next().is_some_and(|value| value.contains(&of_field)));
+    let entries = table.flat_map(|table| table.split('{').skip(1).filter_map(|entry| entry.split('}').next()));
+    let named = entries.filter_map(|entry| entry.split_once(','));
+    let quoted = format!("\"{word}\"");
+    named.filter(|(_, text)| text.trim() == quoted).find_map(|(number, _)| parse_int(number.trim()).ok())
 }
 
 /// Filters that the kernel takes although they cannot mean what they say.
