@@ -164,6 +164,26 @@ pub fn local_second(wall: i64) -> (String, u32) {
     (text.unwrap_or_else(|| format!("@{seconds}")), rest)
 }
 
+/// `2026-11-26`: the day in UTC of a wall clock's nanoseconds since 1970.
+pub fn utc_day(wall: i64) -> String {
+    utc_second(wall).split('T').next().unwrap_or_default().to_owned()
+}
+
+/// `2026-11-26T12:03:05`: the same in UTC, without the nanoseconds.
+pub fn utc_second(wall: i64) -> String {
+    let (seconds, days) = (wall.div_euclid(SECOND), wall.div_euclid(SECOND * DAY));
+    // As in `days_since_1970`, the other way.
+    let (era, day) = ((days + 719_468).div_euclid(146_097), (days + 719_468).rem_euclid(146_097));
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let of_year = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let of_month = of_year - (153 * month + 2) / 5 + 1;
+    let (year, month) = if month < 10 { (year, month + 3) } else { (year + 1, month - 9) };
+    let of_day = seconds.rem_euclid(DAY);
+    let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
+    format!("{:04}-{month:02}-{of_month:02}T{hour:02}:{minute:02}:{second:02}", year + era * 400)
+}
+
 /// `2026-11-26T12:03:05.250123000+01:00`: the same with the zone, for programs.
 pub fn with_zone(wall: i64) -> String {
     let ahead = LocalTime::of(wall.div_euclid(SECOND)).map_or(0, |at| at.utc_offset);
@@ -211,6 +231,16 @@ mod tests {
         assert_eq!(on("23:55"), "2026-11-26T23:55:00");
         assert_eq!(on("0:10"), "2026-11-27T00:10:00", "after midnight, and within the recording");
         assert_eq!(on("12:00"), "2026-11-26T12:00:00", "outside: of the day that it began on");
+    }
+
+    #[test]
+    fn seconds_in_utc() {
+        let of = |seconds: i64| utc_second(seconds * SECOND);
+        assert_eq!([of(0), of(86_399), of(-1)], ["1970-01-01T00:00:00", "1970-01-01T23:59:59", "1969-12-31T23:59:59"]);
+        // date -u -d 2024-02-29 +%s, and the like
+        let days = [1_709_164_800, 1_709_251_200, 951_782_400, 4_102_444_800, 1_798_761_599].map(of);
+        let days = days.each_ref().map(|day| &day[..10]);
+        assert_eq!(days, ["2024-02-29", "2024-03-01", "2000-02-29", "2100-01-01", "2026-12-31"]);
     }
 
     #[test]

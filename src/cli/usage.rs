@@ -35,7 +35,10 @@ const MEANT_BY_ANALYSIS: [(&[&str], &str); 2] = [
         &["offcpu", "off-cpu", "wakeup", "wakeups"],
         "`rtrace analyze sched` says how long tasks were off a CPU and waited for one, `rtrace flame --off-cpu` where.",
     ),
-    (&["wait", "waits", "latency", "late"], "`rtrace analyze sched` has waits for a CPU, `rtrace why` takes one apart."),
+    (
+        &["wait", "waits", "latency", "late"],
+        "`rtrace analyze sched` has waits for a CPU, `rtrace why` takes one apart.",
+    ),
 ];
 
 /// Options by names that others have for them.
@@ -117,7 +120,12 @@ fn worded(answer: &clap::Error, command: &Command, (name, root): (&str, &Command
                 format!(": expected {}", either(&valid))
             };
             let near = did_you_mean(&word, valid.iter().map(String::as_str));
-            (what + &known, near.or_else(|| (command.get_name() == "help").then(|| "`rtrace help` lists the commands and topics.".to_owned())))
+            (
+                what + &known,
+                near.or_else(|| {
+                    (command.get_name() == "help").then(|| "`rtrace help` lists the commands and topics.".to_owned())
+                }),
+            )
         }
         ErrorKind::ValueValidation => {
             let (word, name) = (one(answer, ContextKind::InvalidValue)?, name_of(&arg()?));

@@ -12,7 +12,11 @@ const MISTAKES: &[(&str, i32, &[&str])] = &[
     ("help nosuch", 2, &["`nosuch`", "`rtrace help` lists the commands and topics"]),
     ("analyze offcpu FILE", 2, &["unknown command `offcpu`", "`rtrace flame --off-cpu` where"]),
     ("report --task python3 FILE", 2, &["unknown option `--task`", "did you mean `--comm`?"]),
-    ("check FILE --assert p99(wait)<1ms", 2, &["`(` is expected here", "`wait()` is of all tasks, `wait(TASK)` of one"]),
+    (
+        "check FILE --assert p99(wait)<1ms",
+        2,
+        &["`(` is expected here", "`wait()` is of all tasks, `wait(TASK)` of one"],
+    ),
     ("report --filter sched:sched_switch:prev_state==D FILE", 2, &["its value cannot be text", "`D` is 2 there"]),
     ("recrod", 2, &["unknown command `recrod`", "did you mean `record`?"]),
     ("--versoin", 2, &["unknown option `--versoin`", "did you mean `--version`?"]),

@@ -310,9 +310,9 @@ impl<'a> AssertionParser<'a> {
         let name = self.scanner.identifier();
         match name {
             "latency" => self.in_parentheses(Self::latency).map(|latency| DurationSource::Latency(Box::new(latency))),
-            "wait" | "preempted" | "life" if !self.scanner.rest().trim_start().starts_with("(") => {
-                Err(self.here("`(` is expected here").hint(format!("`{name}()` is of all tasks, `{name}(TASK)` of one")))
-            }
+            "wait" | "preempted" | "life" if !self.scanner.rest().trim_start().starts_with("(") => Err(self
+                .here("`(` is expected here")
+                .hint(format!("`{name}()` is of all tasks, `{name}(TASK)` of one"))),
             "wait" => self.pattern().map(DurationSource::Wait),
             "preempted" => self.pattern().map(DurationSource::Preempted),
             "syscall" => self.of_task(DurationSource::Syscall),

@@ -6,12 +6,11 @@ use super::{context, dropped, text};
 use crate::cli::analyze::FileArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::machine::RecordingMachine;
-use crate::cli::query::ClockUnit;
-use crate::cli::query::{QueryEvents, one_buffer};
+use crate::cli::query::{ClockUnit, QueryEvents, one_buffer};
 use anyhow::anyhow;
 use rtrace::analysis::Extents;
 use rtrace::internal::assertion::{Assertion, AssertionVerdict, Check, Conditions};
-use rtrace::internal::trace_dat::Buffer;
+use rtrace::internal::trace_dat::{Buffer, OptionId};
 use rtrace::recording::Query;
 use rtrace::syntax::Diagnostic;
 use rtrace::tracefs::Tracefs;
@@ -94,5 +93,10 @@ pub(super) fn judge<'e>(
             Ok(Judged { name, checked, context })
         })
         .collect::<Result<_, Failure>>()?;
-    Ok(Verdicts { path: &input.path, buffer: &buffer.name, clock: &buffer.clock, unit, unfinished, extent, results })
+    let uname = trace.option(OptionId::UNAME).map(|option| option.text()).unwrap_or_default();
+    let host = uname.split_whitespace().nth(1).map(str::to_owned);
+    let clock = query.sources().first().and_then(|source| source.wall_clock(query.recordings()));
+    let began = clock.zip(extent.window).map(|(clock, (first, _))| clock.wall(first.0));
+    let (path, (buffer, clock)) = (&input.path, (&buffer.name, &buffer.clock));
+    Ok(Verdicts { path, buffer, clock, unit, unfinished, extent, host, began, results })
 }

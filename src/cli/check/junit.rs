@@ -4,7 +4,9 @@ use super::files::write_file;
 use super::text::found;
 use super::verdicts::{Verdicts, word};
 use crate::cli::exit::Failure;
+use crate::cli::query::ClockUnit;
 use rtrace::internal::assertion::AssertionVerdict;
+use rtrace::internal::wall_time::utc_second;
 use std::path::Path;
 
 pub(super) fn write(verdicts: &Verdicts<'_>, path: &Path) -> Result<(), Failure> {
@@ -16,9 +18,10 @@ fn document(verdicts: &Verdicts<'_>) -> String {
     let suite = escaped(&format!("rtrace check {}", verdicts.path.display()));
     let (tests, failures) = (verdicts.results.len(), verdicts.count(AssertionVerdict::Fail));
     let errors = verdicts.count(AssertionVerdict::Indeterminate);
+    let about = recorded(verdicts);
     let mut text = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n\
-         <testsuite name=\"{suite}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"0\">\n"
+         <testsuite name=\"{suite}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"0\"{about}>\n"
     );
     for result in &verdicts.results {
         let checked = &result.checked;
@@ -39,6 +42,19 @@ fn document(verdicts: &Verdicts<'_>) -> String {
         text += &format!(">\n<{element} message=\"{message}\" type=\"{kind}\">{lines}</{element}>\n</testcase>\n");
     }
     text + "</testsuite>\n</testsuites>\n"
+}
+
+/// The attributes about the recording: the time from its first event to its last in seconds, when that first one was (UTC), and
+/// the machine; those that are known.
+fn recorded(verdicts: &Verdicts<'_>) -> String {
+    let window = verdicts.extent.window.filter(|_| verdicts.unit != ClockUnit::Ticks);
+    let time = window.map(|(first, last)| {
+        let micros = last.0.saturating_sub(first.0) / 1_000;
+        format!(" time=\"{}.{:06}\"", micros / 1_000_000, micros % 1_000_000)
+    });
+    let timestamp = verdicts.began.map(|wall| format!(" timestamp=\"{}\"", utc_second(wall)));
+    let hostname = verdicts.host.as_ref().map(|host| format!(" hostname=\"{}\"", escaped(host)));
+    [time, timestamp, hostname].into_iter().flatten().collect()
 }
 
 /// Text of an XML document, which has no place for control characters.

@@ -31,5 +31,5 @@ pub(super) fn judge<'a>(
     let (buffer, clock) = runs.first().map_or(("", ""), |run| (&run.buffer, &run.clock));
     let unit = ClockUnit::of(runs.iter().any(|run| run.in_ticks));
     let unfinished = runs.iter().any(|run| run.unfinished);
-    Verdicts { path, buffer, clock, unit, unfinished, extent, results }
+    Verdicts { path, buffer, clock, unit, unfinished, extent, host: None, began: None, results }
 }

@@ -22,6 +22,10 @@ pub(super) struct Verdicts<'a> {
     /// True if the recording is unfinished.
     pub(super) unfinished: bool,
     pub(super) extent: Extent,
+    /// The recorded machine's name, if the file has it.
+    pub(super) host: Option<String>,
+    /// The wall clock of the first event, in nanoseconds since 1970, if it is known.
+    pub(super) began: Option<i64>,
     pub(super) results: Vec<Judged>,
 }
 

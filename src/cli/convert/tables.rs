@@ -2,7 +2,6 @@
 
 #[cfg(feature = "arrow")]
 mod arrow;
-mod date;
 mod parquet;
 
 #[cfg(feature = "arrow")]

@@ -1,6 +1,5 @@
 //! `--to parquet`.
 
-use super::date::day;
 use crate::cli::convert::origin::{RecordingOrigin, id_of};
 use crate::cli::convert::written::ConvertOutcome;
 use crate::cli::exit::{Exit, Failure};
@@ -8,6 +7,7 @@ use crate::cli::machine::RecordingMachine;
 use crate::cli::query::{QueryEvents, QueryInput};
 use anyhow::anyhow;
 use rtrace::export::{TableBuffer, TableFile, Tables};
+use rtrace::internal::wall_time::utc_day;
 use rtrace::recording::BufferSource;
 use std::io::Write;
 
@@ -28,7 +28,7 @@ pub(in crate::cli::convert) fn write(
             kallsyms: &input.symbols.kallsyms,
             recording: id_of(&events.inputs[number])?,
             processes: input.processes(),
-            date: time.map(|(start, offset)| day((start.0 as i64).saturating_add(offset))),
+            date: time.map(|(start, offset)| utc_day((start.0 as i64).saturating_add(offset))),
             path: events.inputs[number].path.to_string_lossy().into_owned(),
             stem: events.inputs[number].path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             host: origin.host,
