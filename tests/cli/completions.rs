@@ -48,6 +48,45 @@ fn is_here(shell: &str) -> bool {
     found
 }
 
+/// Command lines over the recording `small.dat`, with a completion each; of none the shell completes files.
+const RECORDED: [(&str, Option<&str>); 12] = [
+    ("rtrace why ", Some("small.dat")),
+    ("rtrace why rcu", Some("rcu_preempt")),
+    ("rtrace report small.dat --comm rcu", Some("rcu_preempt")),
+    ("rtrace report small.dat --pid ", Some("1")),
+    ("rtrace report small.dat --format csv --fields ts,next_p", Some("ts,next_pid")),
+    ("rtrace check small.dat --assert p9", Some("p99(")),
+    ("rtrace check small.dat --assert 'p99(wa", Some("p99(wait(")),
+    ("rtrace check small.dat --assert 'max(wait(rcu", Some("max(wait(rcu_preempt")),
+    ("rtrace diff --metric tri", Some("trimmed(")),
+    ("rtrace diff ", None),
+    ("rtrace attach ", None),
+    ("rtrace sql ", None),
+];
+
+#[test]
+fn recordings_and_processes_are_completed() {
+    let env = TestEnvironment::new();
+    for name in ["small.dat", "trace.dat"] {
+        std::fs::copy(crate::common::corpus::own().join("host/small-zlib.dat"), env.path().join(name)).expect("a copy");
+    }
+    for (line, wanted) in RECORDED {
+        let answer = env.rtrace(&["complete", "bash", line]).exits(0).stdout();
+        let mut lines = answer.lines();
+        let kind = lines.next().expect("a kind");
+        let words: Vec<&str> = lines.filter_map(|line| line.split('\t').next()).collect();
+        match wanted {
+            Some(word) => {
+                assert!(kind == "words" && words.iter().any(|found| word.ends_with(found)), "{line}: {answer}")
+            }
+            None => assert_eq!(kind, "files", "{line}"),
+        }
+    }
+    let own = std::process::id().to_string();
+    let answer = env.rtrace(&["complete", "bash", &format!("rtrace record -P {own}")]).exits(0).stdout();
+    assert!(answer.lines().any(|line| line.split('\t').next() == Some(&own)), "{answer}");
+}
+
 #[test]
 fn the_command_prints_the_committed_scripts() {
     let env = TestEnvironment::new();

@@ -38,6 +38,7 @@ pub use interval::{Dimension, Interval};
 pub use measure::{Finding, Measure};
 pub use metric::Metric;
 pub use pair::Pair;
+pub use parse::{DURATIONS, QUANTITIES};
 pub(crate) use quantity::Valued;
 pub use series::{FoundSeries, Measurements};
 pub use stop::{Missed, StopCondition, StopWatch, Stopped};

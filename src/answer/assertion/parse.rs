@@ -14,9 +14,11 @@ const DEEPEST: usize = 50;
 /// Numbers and quantities of one assertion: its tree is as deep.
 const MOST_OPERANDS: usize = 200;
 
-const SOURCES: [&str; 10] =
+/// Functions of durations: what happened many times.
+pub const DURATIONS: [&str; 10] =
     ["latency", "wait", "preempted", "syscall", "irq", "io", "function", "lock", "life", "hist"];
-const NAMES: [&str; 22] = [
+/// Functions of quantities, and those of durations that are taken for one.
+pub const QUANTITIES: [&str; 22] = [
     "lost", "duration", "count", "rate", "min", "max", "mean", "trimmed", "sum", "p50", "p90", "p99", "p99.9",
     "errors", "busy", "run", "latency", "wait", "syscall", "faults", "live", "hist",
 ];
@@ -214,7 +216,7 @@ impl<'a> AssertionParser<'a> {
     pub(super) fn one_of_many(&mut self) -> Result<Spanned<Quantity>, Diagnostic> {
         self.scanner.skip_space();
         let start = self.scanner.pos();
-        let quantity = match SOURCES.contains(&self.scanner.clone().identifier()) {
+        let quantity = match DURATIONS.contains(&self.scanner.clone().identifier()) {
             true => Quantity::Reduced(Reducer::Max, self.source()?),
             false => self.quantity()?,
         };
@@ -274,13 +276,15 @@ impl<'a> AssertionParser<'a> {
                     None => return Err(self.error(span, "a quantile is between p0 and p100, as p50, p99.9")),
                 }
             }
-            source if SOURCES.contains(&source) => {
+            source if DURATIONS.contains(&source) => {
                 let error = self.error(span, format!("{source}() is many times: which of them is compared?"));
                 return Err(error.hint(format!("As in max({source}(…)), p99({source}(…)), count({source}(…)).")));
             }
             _ => {
                 let error = self.error(span, "no such quantity");
-                return Err(error.hint_opt(did_you_mean(name, NAMES)).hint("`rtrace help assertions` lists them."));
+                return Err(error
+                    .hint_opt(did_you_mean(name, QUANTITIES))
+                    .hint("`rtrace help assertions` lists them."));
             }
         };
         Ok(Quantity::Reduced(reducer, self.in_parentheses(Self::source)?))
@@ -294,7 +298,7 @@ impl<'a> AssertionParser<'a> {
         ahead.skip_space();
         let name = ahead.identifier();
         ahead.skip_space();
-        SOURCES.contains(&name) && ahead.eat("(")
+        DURATIONS.contains(&name) && ahead.eat("(")
     }
 
     fn in_parentheses<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, Diagnostic>) -> Result<T, Diagnostic> {
@@ -325,9 +329,9 @@ impl<'a> AssertionParser<'a> {
             _ => {
                 let error = self.error(
                     self.scanner.span_from(start),
-                    format!("one of {}() is expected here", SOURCES.join("(), ")),
+                    format!("one of {}() is expected here", DURATIONS.join("(), ")),
                 );
-                Err(error.hint_opt(did_you_mean(name, SOURCES)))
+                Err(error.hint_opt(did_you_mean(name, DURATIONS)))
             }
         }
     }

@@ -9,12 +9,14 @@
 //! - [`place`]: what the last word is to the command line: a command, an option, a value, a word of CMD;
 //! - [`values`]: the values for such a place;
 //! - [`candidate`]: such a value;
-//! - [`live`]: those that the kernel knows.
+//! - [`live`]: those that the kernel knows;
+//! - [`recorded`]: those that a recording knows, and the processes that run.
 
 mod candidate;
 mod command;
 mod live;
 mod place;
+mod recorded;
 mod values;
 mod words;
 

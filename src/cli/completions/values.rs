@@ -3,6 +3,7 @@
 use super::candidate::Candidate;
 use super::live::CompletionTracefs;
 use super::place::{CompletionContext, CompletionPlace};
+use super::recorded::{self, RecordedNames};
 use crate::cli::traced::purposes;
 use clap::{Arg, Command};
 
@@ -138,7 +139,23 @@ fn live_value(root: &Command, context: &CompletionContext<'_>, arg: &Arg, curren
             let commands = root.get_subcommands().filter(|sub| !sub.is_hide_set());
             Some(commands.map(|sub| Candidate::new(sub.get_name(), about(sub))).chain(topics).collect())
         }
-        "FILE" | "FILE|START|END" | "OUT" | "OUTPUT" | "DIR" => None,
+        "TASK" => {
+            // A recording may stand in its place.
+            let tasks = RecordedNames::of(context).map(|names| names.tasks()).unwrap_or_default();
+            Some(recorded::recordings().into_iter().chain(tasks).collect())
+        }
+        "NAME" if arg.get_long() == Some("comm") => Some(RecordedNames::of(context)?.tasks()),
+        "PID" => Some(recorded::running(false)),
+        "TID" => Some(recorded::running(true)),
+        "PID,..." | "NAME,..." if value_name == "PID,..." || arg.get_long() == Some("fields") => {
+            let (head, names) = (&current[..current.rfind(',').map_or(0, |at| at + 1)], RecordedNames::of(context)?);
+            let mut found = if value_name == "PID,..." { names.pids() } else { names.columns() };
+            found.iter_mut().for_each(|candidate| candidate.word.insert_str(0, head));
+            Some(found)
+        }
+        "ASSERTION" | "QUANTITY" => Some(recorded::quantities(context, current)),
+        "FILE" | "FILE|START|END" | "FILE | QUERY" | "OUT" | "OUTPUT" | "DIR" => None,
+        "BASE" | "NEW" | "HOST.dat" | "GUEST.dat" => None,
         _ => Some(Vec::new()),
     }
 }
