@@ -202,6 +202,24 @@ fn a_part_does_not_contradict_the_whole() {
     env.rtrace(&["check", "-a", "count(sched:sched_switch) < 1000000"]).exits(0);
 }
 
+/// A process that runs and sleeps by turns until this goes.
+struct Busy(std::process::Child);
+
+impl Busy {
+    fn start() -> Self {
+        let mut shell = std::process::Command::new("bash");
+        shell.args(["-c", "while :; do i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done; read -t 0.01 x; done"]);
+        Busy(shell.stdin(std::process::Stdio::piped()).spawn().expect("bash starts"))
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// Two recordings of this machine at once, one whole and one limited, judged over the same time: values of the limited one hold
 /// the other's.
 #[test]
@@ -218,6 +236,8 @@ fn two_recordings_at_once_agree_as_far_as_both_know() {
         }
         words
     };
+    let busy = Busy::start();
+    let pid = busy.0.id().to_string();
     let limits: [(&[&str], &str, &str); 10] = [
         (&[], "", ""),
         (&["-M", "1"], "", ""),
@@ -225,7 +245,7 @@ fn two_recordings_at_once_agree_as_far_as_both_know() {
         (&[], "sched:sched_switch", "next_prio < 50"),
         (&["-F"], "", ""),
         (&["--not-pid", "1"], "", ""),
-        (&["-P", "1"], "", ""),
+        (&["-P", &pid], "", ""),
         (&["-b", "64"], "", ""),
         (&["-B", "rtrace-test-part"], "", ""),
         (&[], "irq", "common_pid != 0"),

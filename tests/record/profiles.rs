@@ -17,9 +17,10 @@ fn a_recordings_profile_is_trace_cmds() {
     };
     let trace_cmd = trace_cmd.display().to_string();
     let env = TestEnvironment::new();
-    let record =
-        ["record", "-q", "--journal-dir", "journal", "--profile", "-p", "nop", "-e", "timer", "-o", "ours.dat", "--"];
-    env.rtrace(&[&record[..], &["sh", "-c", "ls -lR /etc/apt; sleep 0.1"]].concat()).exits(0);
+    // trace-cmd makes times of the switches of threads that were left out, too.
+    let record = ["record", "-q", "--self", "--journal-dir", "journal", "--profile", "-p", "nop", "-e", "timer"];
+    env.rtrace(&[&record[..], &["-o", "ours.dat", "--"], &["sh", "-c", "ls -lR /etc/apt; sleep 0.1"]].concat())
+        .exits(0);
     for options in
         [&["report", "--profile"][..], &["report", "--profile", "-G"], &["report", "--profile", "--cpu", "0"]]
     {
