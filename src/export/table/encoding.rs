@@ -4,10 +4,10 @@
 //! after the other, by one thread at a time; different tables by several threads. So the bytes of a file depend neither on
 //! the pieces nor on the threads.
 
-use super::file::{TableDescription, TableNote};
 use super::parquet::{PageCodec, ParquetWriter};
 use super::piece::{AddedRows, Piece};
 use super::rows::TableRows;
+use super::rows::{TableDescription, TableNote};
 use crate::export::frames::frame;
 use crate::kernel::event::Record;
 use std::collections::{BTreeMap, VecDeque};

@@ -1,8 +1,8 @@
 //! The table of one event type.
 
 use super::column::{CellType, Column};
-use super::file::{RECORDING, TIME};
 use super::rows::TableRows;
+use super::rows::{RECORDING, TIME};
 use crate::base::abi::Abi;
 use crate::base::text::nul::until_nul;
 use crate::export::json::kernel_addresses;

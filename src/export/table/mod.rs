@@ -18,7 +18,6 @@ mod column;
 mod derived;
 mod encoding;
 mod event_table;
-mod file;
 mod functions;
 mod keys;
 mod layout;

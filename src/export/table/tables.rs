@@ -3,13 +3,13 @@
 use super::derived::{self, CellValue, Derived, DerivedRows};
 use super::encoding::{Encoding, Tabled};
 use super::event_table::EventTable;
-use super::file::{TableDescription, TableNote};
 use super::functions::CalledFunctions;
 use super::keys::TableKeys;
 use super::layout;
 use super::pending::PendingRows;
 use super::piece::AddedRows;
 use super::rows::TableRows;
+use super::rows::{TableDescription, TableNote};
 use super::slicing::{Sliced, Slicing};
 use crate::answer::analysis::{Analysis, Ordered, Slices};
 use crate::base::abi::Abi;

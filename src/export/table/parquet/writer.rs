@@ -3,8 +3,8 @@
 use super::chunk::{BYTE_ARRAY, ChunkInfo, ColumnChunk, INT32, INT64, PageCodec};
 use super::thrift::{StructWriter, structure};
 use crate::export::table::column::{CellType, Column};
-use crate::export::table::file::{RECORDING, TIME, TableDescription, TableNote, has_times};
 use crate::export::table::rows::{Columns, TableRows};
+use crate::export::table::rows::{RECORDING, TIME, TableDescription, TableNote, has_times};
 use std::io;
 
 /// Largest row group, in rows.
