@@ -12,7 +12,7 @@ pub enum Endian {
 }
 
 impl Endian {
-    /// The other one.
+    /// The opposite byte order.
     pub fn swapped(self) -> Self {
         match self {
             Endian::Little => Endian::Big,

@@ -1,4 +1,4 @@
-//! What the buffers of a recording hold of what happened: in a few lines, and as JSON.
+//! The coverage of a recording's buffers: in a few lines, and as JSON.
 
 use crate::cli::query::ClockUnit;
 use rtrace::events::EventName;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// The most events, tasks or CPUs that a line names.
 const MOST: usize = 8;
 
-/// What a buffer holds of what happened.
+/// The coverage of one buffer.
 struct BufferCoverage<'t> {
     trace: &'t Trace,
     buffer: &'t Buffer,

@@ -1,4 +1,4 @@
-//! What a query's window of a buffer holds of what happened.
+//! The coverage of a buffer in a query's window.
 
 use super::{BufferSource, Query};
 use crate::base::units::CpuId;
@@ -14,7 +14,7 @@ pub enum PartialCpu {
 }
 
 impl PartialCpu {
-    /// The CPU.
+    /// The CPU of which something is missing.
     pub fn cpu(&self) -> CpuId {
         match self {
             PartialCpu::Late(cpu, _) => *cpu,
