@@ -7,7 +7,7 @@
 use crate::common::environment::TestEnvironment;
 use crate::common::listening::Listening;
 use crate::common::not_run::not_run;
-use crate::guest_machine::{Guest, Kernel};
+use crate::guest_machine::{Guest, Kernel, on_kernels};
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
 use rtrace::internal::network::FIFO_FOLDER;
@@ -276,3 +276,19 @@ fn trace_cmd_takes_part() {
     assert!(found.len() >= 2 && found.iter().all(|offset| offset.abs() <= error), "{found:?}, {error}");
     println!("offsets {found:?}, within {error}");
 }
+
+on_kernels!(a_wall_clock_that_is_set_meanwhile_is_named: V6_1, AllTracers => |kernel| {
+    let script = "rtrace record -q -o s.dat -e sched:sched_switch -- \
+                  sh -c 'sleep 0.2; date -s \"2031-01-01 12:00:00\" > set; sleep 0.2' || exit\n\
+                  rtrace report --summary s.dat > summary || exit\n\
+                  rtrace report --wall s.dat > /dev/null 2> wall || exit\n\
+                  rtrace report s.dat --since 12:00 --count > /dev/null 2> since";
+    let Some(guest) = Guest::run(kernel, script, &[]) else { return };
+    let named = "the wall clock was set by +";
+    for file in ["summary", "wall", "since"] {
+        assert!(guest.text(file).contains(named), "{file}: {}", guest.text(file));
+    }
+    // Said once, and not of a second that begins before the clock was set.
+    assert_eq!(guest.text("wall").matches(named).count(), 1);
+    assert!(!guest.text("summary").contains("2031"), "{}", guest.text("summary"));
+});

@@ -1,7 +1,7 @@
 //! The events of a query, and what can be done with them.
 
 use super::select::{export_failure, failure};
-use super::wall::unknown_wall_clock;
+use super::wall::{tell_of_step, unknown_wall_clock};
 use super::{ClockUnit, QueryInput, WallArgs};
 use crate::cli::exit::Failure;
 use rtrace::analysis::Analysis;
@@ -37,6 +37,10 @@ impl<'a> QueryEvents<'a> {
     pub(crate) fn by_wall_clock(mut self, args: WallArgs) -> Result<Self, Failure> {
         self.wall = args.is_wanted();
         let unknown = |source: &&BufferSource| source.wall_clock(self.query.recordings()).is_none();
+        if self.wall {
+            let known = self.query.sources().iter().filter_map(|source| self.wall_clock(source));
+            known.for_each(|clock| tell_of_step(&clock));
+        }
         match self.query.sources().iter().find(unknown).filter(|_| self.wall) {
             Some(source) => Err(unknown_wall_clock(&self.inputs[source.recording].path.to_string_lossy())),
             None => Ok(self),

@@ -1,6 +1,6 @@
 //! The time window: `--since`, `--until`, `--around`.
 
-use super::wall::unknown_wall_clock;
+use super::wall::{tell_of_step, unknown_wall_clock, wall_clock};
 use crate::cli::exit::{Exit, Failure};
 use anyhow::anyhow;
 use rtrace::internal::trace_dat::WallClock;
@@ -108,16 +108,12 @@ impl Clock {
             TimeSpec::FromEnd(span) => Ok(self.end.saturating_sub(span)),
             TimeSpec::Wall(point) => {
                 let wall = self.wall.ok_or_else(|| unknown_wall_clock("the recording"))?;
+                tell_of_step(&wall);
                 let time = point.nanoseconds(wall.wall(self.start), wall.wall(self.end)).map(|at| by_wall(&wall, at));
                 Ok(time.ok_or_else(|| anyhow!("{point} is out of the range of times"))?)
             }
         }
     }
-}
-
-/// The wall clock by the times of a query: that of the first source that has one.
-pub(crate) fn wall_clock(query: &Query<'_>) -> Option<WallClock> {
-    query.sources().iter().find_map(|source| source.wall_clock(query.recordings()))
 }
 
 fn nanos(text: &str) -> Result<u64, String> {
