@@ -47,6 +47,16 @@ pub struct EventRef {
     pub event: String,
 }
 
+impl EventRef {
+    /// The event of two words of a trigger; None where a word is missing or no name (the kernel's hold no blanks, and
+    /// it compares them whole).
+    pub(super) fn of(system: Option<&str>, event: Option<&str>) -> Option<EventRef> {
+        let named = |name: &&str| !name.is_empty() && !name.contains(char::is_whitespace);
+        let (system, event) = (system.filter(named)?, event.filter(named)?);
+        Some(EventRef { system: system.to_owned(), event: event.to_owned() })
+    }
+}
+
 impl fmt::Display for EventRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.system, self.event)

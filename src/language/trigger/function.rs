@@ -109,12 +109,8 @@ impl FromStr for FunctionTrigger {
         let (at, name) = parts.next().unwrap_or((text.len(), ""));
         let mut target = || {
             let (system, event) = (parts.next().map(|p| p.1), parts.next().map(|p| p.1));
-            match (system, event) {
-                (Some(system), Some(event)) if !system.is_empty() && !event.is_empty() => {
-                    Ok(EventRef { system: system.to_owned(), event: event.to_owned() })
-                }
-                _ => Err(error(at, name.len(), format!("`{name}` needs an event: `{name}:SYSTEM:EVENT`"))),
-            }
+            EventRef::of(system, event)
+                .ok_or_else(|| error(at, name.len(), format!("`{name}` needs an event: `{name}:SYSTEM:EVENT`")))
         };
         let action = match name {
             "traceon" => FunctionAction::TraceOn,
@@ -178,6 +174,7 @@ mod tests {
             ("vfs_read", ""),
             (":traceoff", ""),
             ("f:enable_event:sched", "enable_event"),
+            ("f:enable_event:s:e\u{b}:3", "enable_event"),
             ("f:dump:1:2", "2"),
             ("f\0:traceoff", "\0"),
         ] {

@@ -78,15 +78,9 @@ fn split_filter(text: &str) -> Result<(&str, Option<Filter>), Diagnostic> {
 
 fn action(text: &str, name: &str, span: Span, words: &mut Words<'_>) -> Result<TriggerAction, Diagnostic> {
     let target = |words: &mut Words<'_>| {
-        let missing = |words: &Words<'_>| {
-            error(text, Span::at(words.end), format!("`{name}` needs an event: `{name}:SYSTEM:EVENT`"))
-        };
-        let (system, _) = words.next().ok_or_else(|| missing(words))?;
-        let (event, _) = words.next().ok_or_else(|| missing(words))?;
-        if system.is_empty() || event.is_empty() {
-            return Err(missing(words));
-        }
-        Ok(EventRef { system: system.to_owned(), event: event.to_owned() })
+        let (system, event) = (words.next(), words.next());
+        EventRef::of(system.map(|(word, _)| word), event.map(|(word, _)| word))
+            .ok_or_else(|| error(text, Span::at(words.end), format!("`{name}` needs an event: `{name}:SYSTEM:EVENT`")))
     };
     Ok(match name {
         "traceon" => TriggerAction::TraceOn,
@@ -163,6 +157,7 @@ mod tests {
             ("traceon:abc", "abc", "the count is not a number"),
             ("stacktrace:-1", "-1", "the count is not a number"),
             ("traceoff:1 if", "if", "`if` without a filter"),
+            ("enable_event:s:e\u{b}:3", "", "`enable_event` needs an event: `enable_event:SYSTEM:EVENT`"),
             ("enable_event:sched", "", "`enable_event` needs an event: `enable_event:SYSTEM:EVENT`"),
             ("traceoff:1:2", "2", "expected ` if FILTER` or the end of the trigger"),
             ("stacktrace if pid = 1", "=", "invalid operator"),
