@@ -9,7 +9,7 @@ use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, open, openat, readlinkat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat};
 use nix::sys::statfs::{PROC_SUPER_MAGIC, fstatfs};
-use nix::unistd::{AccessFlags, faccessat, geteuid};
+use nix::unistd::{AccessFlags, faccessat, fchown, geteuid};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
@@ -82,6 +82,32 @@ pub fn open_seekable(path: &Path) -> io::Result<File> {
         _ => "it is neither a file nor a block device",
     };
     Err(io::Error::new(io::ErrorKind::InvalidInput, what))
+}
+
+/// The user that root makes a file for: the caller of sudo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileOwner {
+    /// User id.
+    pub uid: u32,
+    /// Group id.
+    pub gid: u32,
+}
+
+/// Gives `file`, which this process has written at `path`, to `owner`. Returns false and changes nothing unless the file is the
+/// effective user's own, its one name is `path`, and the directory is `owner`'s: nothing else becomes somebody's whom links and
+/// directories that changed meanwhile lead there.
+///
+/// # Errors
+/// The error of open(2), fstat(2) or fchown(2).
+pub fn give(file: &File, path: &Path, owner: FileOwner) -> io::Result<bool> {
+    let (stat, place) = (fstat(file)?, TargetPath::at(path.to_owned())?);
+    let is_it = place.found.is_some_and(|found| (found.st_dev, found.st_ino) == (stat.st_dev, stat.st_ino));
+    let is_ours = is_regular(&stat) && stat.st_nlink == 1 && stat.st_uid == geteuid().as_raw();
+    let gives = is_it && is_ours && fstat(&place.dir)?.st_uid == owner.uid;
+    if gives {
+        fchown(file, Some(owner.uid.into()), Some(owner.gid.into()))?;
+    }
+    Ok(gives)
 }
 
 /// The target of a path: its last component's links are followed, those before it are the kernel's matter.
@@ -314,5 +340,32 @@ mod tests {
         // In a directory of his own root writes what it is asked to.
         fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
         put(&at("file"), "x").unwrap();
+    }
+
+    #[test]
+    fn a_file_is_given_where_its_new_owner_is_at_home() {
+        if !geteuid().is_root() {
+            return;
+        }
+        let owner = FileOwner { uid: 65534, gid: 65534 };
+        let (his, roots) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        give_away(his.path());
+        let make = |path: &Path| create(path, PRIVATE).unwrap();
+        let uid = |path: &Path| fs::symlink_metadata(path).unwrap().uid();
+        let (file, path) = (make(&his.path().join("t")), his.path().join("t"));
+        assert!(give(&file, &path, owner).unwrap());
+        assert_eq!((uid(&path), fs::metadata(&path).unwrap().mode() & 0o777), (owner.uid, PRIVATE));
+        assert!(!give(&file, &path, owner).unwrap(), "it is his already");
+
+        // A directory that he put in the place of the one that was written to, and a second name.
+        let kept = roots.path().join("t");
+        let file = make(&kept);
+        assert!(!give(&file, &kept, owner).unwrap() && !give(&file, &path, owner).unwrap());
+        symlink(&kept, his.path().join("link")).unwrap();
+        assert!(!give(&file, &his.path().join("link"), owner).unwrap());
+        fs::hard_link(&kept, his.path().join("hard")).unwrap();
+        assert!(!give(&file, &his.path().join("hard"), owner).unwrap());
+        assert_eq!(uid(&kept), 0);
+        assert_eq!(give(&file, &roots.path().join("no/t"), owner).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 }

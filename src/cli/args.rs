@@ -3,7 +3,7 @@
 use super::exit::Failure;
 use crate::cli::terminal::note;
 use nix::unistd::geteuid;
-use rtrace::record::left_unfinished;
+use rtrace::record::{FileOwner, left_unfinished};
 use rtrace::tracefs::{Instance, JOURNAL_DIR, Journal, Tracefs, WriteLog, find_orphans};
 use std::path::PathBuf;
 
@@ -91,6 +91,13 @@ impl TracefsArgs {
         let journal = Journal::on_disk(tracefs, self.journal_dir(), command.join(" "));
         if verbose { journal.verbose(to_stderr()) } else { journal }
     }
+}
+
+/// The caller of sudo, to whom root's recordings are given: SUDO_UID and SUDO_GID.
+pub(crate) fn sudo_caller() -> Option<FileOwner> {
+    let number = |name: &str| std::env::var(name).ok()?.parse().ok();
+    let (uid, gid) = (number("SUDO_UID")?, number("SUDO_GID")?);
+    (geteuid().is_root() && uid != 0).then_some(FileOwner { uid, gid })
 }
 
 /// A command that changes tracefs.

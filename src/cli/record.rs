@@ -11,6 +11,7 @@ mod remote;
 mod stop;
 mod stop_if;
 
+use super::args::sudo_caller;
 use super::check;
 use super::exit::{Exit, Failure};
 use super::given::refuse;
@@ -198,6 +199,7 @@ impl RecordArgs {
         let traced = self.session.add_to(self.traced.plan(main)?);
         Ok(Plan {
             output: self.output.clone(),
+            owner: sudo_caller(),
             compression,
             all_formats: self.all_formats,
             date: self.date,

@@ -1,6 +1,6 @@
 //! `rtrace recover`, also called `restore`.
 
-use super::args::TracefsArgs;
+use super::args::{TracefsArgs, sudo_caller};
 use super::exit::{Exit, Failure};
 use super::foreign::{self, cpu_of};
 use super::piped;
@@ -137,7 +137,7 @@ fn finish(file: &Path, args: &RecoverArgs) -> Result<Exit, Failure> {
     if let Some(failure) = foreign::at(file) {
         return Err(failure);
     }
-    let recovered = recover(file, &args.tracefs.journal_dir(), || args.tracefs.find());
+    let recovered = recover(file, &args.tracefs.journal_dir(), sudo_caller(), || args.tracefs.find());
     let (done, rings) = recovered.map_err(|error| {
         let hint = match &error {
             WriteError::Renamed { recorded_as, .. } => Some(format!(

@@ -1,5 +1,6 @@
 //! The contents of ring buffers that become a recording: `extract`, `snapshot save`, `instance save`.
 
+use super::args::sudo_caller;
 use super::exit::{Exit, Failure};
 use super::piped::{self, Outgoing};
 use super::record_error::setup_failure;
@@ -47,8 +48,8 @@ impl StoredRings<'_> {
         let outgoing = Outgoing::new(output)?;
         let path = outgoing.as_ref().map_or(output.to_owned(), Outgoing::path);
         let cpus = (!self.cpus.is_empty()).then_some(self.cpus);
-        let stored =
-            extract(self.instances, self.ring, cpus, &path, self.compression, self.date).map_err(setup_failure)?;
+        let stored = extract(self.instances, self.ring, cpus, &path, self.compression, self.date, sudo_caller())
+            .map_err(setup_failure)?;
         outgoing.map_or(Ok(()), Outgoing::send)?;
         match say {
             Say::Nothing => {}

@@ -61,7 +61,7 @@ fn their_lines_run() {
     let [spec] = &blocks(&text, "toml")[..] else { panic!("one file of assertions") };
     let mut jobs: Vec<Vec<String>> = blocks(&text, "yaml").iter().map(|job| shell_lines(job)).collect();
     jobs.extend(blocks(&text, "sh").iter().map(|lines| lines.lines().map(str::to_owned).collect()));
-    assert_eq!(jobs.iter().map(Vec::len).collect::<Vec<_>>(), [4, 3, 3, 5, 1], "{jobs:?}");
+    assert_eq!(jobs.iter().map(Vec::len).collect::<Vec<_>>(), [3, 2, 2, 4, 1], "{jobs:?}");
     let save = jobs.remove(3);
     let compare = jobs.remove(2);
     let bin = Path::new(env!("CARGO_BIN_EXE_rtrace")).parent().expect("a folder");

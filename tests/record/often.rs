@@ -157,6 +157,7 @@ fn two_hundred_recordings_leave_nothing_behind() {
     let plan = Plan {
         guests: Vec::new(),
         id: None,
+        owner: None,
         output: env.path().join("trace.dat"),
         compression: Compression::default(),
         buffers: vec![buffer],

@@ -6,7 +6,7 @@ use crate::common::knobs::Knobs;
 use crate::common::not_run::not_run;
 use crate::host::kernel;
 use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 /// The user and group `nobody` of most systems.
 const USER: &str = "65534";
@@ -62,6 +62,41 @@ fn the_owner_of_tracefs_records_and_recovers() {
     let left = |name: &str| name.ends_with(".journal") || name.starts_with("rtrace-") && !others.contains(&name.into());
     assert!(!rest.lines().any(left), "left behind: {rest}");
     before.assert_unchanged(&Knobs::read(tracefs.root()));
+}
+
+#[test]
+fn a_recording_under_sudo_is_its_callers_where_the_directory_is_theirs() {
+    let Some((_, _guard)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let owned = |dir: &str, user: Option<u32>| {
+        fs::create_dir(env.path().join(dir)).expect("a folder");
+        std::os::unix::fs::chown(env.path().join(dir), user, user).expect("its owner");
+    };
+    owned("his", USER.parse().ok());
+    owned("roots", Some(0));
+    std::os::unix::fs::symlink(env.path().join("roots"), env.path().join("his/link")).expect("a link");
+    let program = env!("CARGO_BIN_EXE_rtrace");
+    let record = |options: &str, file: &str| {
+        let line = format!("'{program}' record -q -e sched:sched_process_exit {options} -o {file} -- true");
+        let sudo = format!("env SUDO_UID={USER} SUDO_GID={USER} {line}");
+        env.run("sh", &["-c", &sudo]).exits(0);
+        let metadata = fs::symlink_metadata(env.path().join(file)).expect("a recording");
+        (metadata.uid().to_string(), metadata.gid().to_string(), metadata.mode() & 0o777)
+    };
+    let (his, roots) = ((USER.to_owned(), USER.to_owned(), 0o600), ("0".to_owned(), "0".to_owned(), 0o600));
+    assert_eq!(record("", "his/new.dat"), his);
+    assert_eq!(record("", "his/new.dat"), his, "also where one of his is in the way");
+    assert_eq!(record("--file-version 6", "his/six.dat"), his);
+    assert_eq!(record("", "roots/new.dat"), roots, "a directory that he cannot write to");
+    assert_eq!(record("", "his/link/linked.dat"), roots);
+    // One that was killed is his when it is recovered.
+    let killed = format!(
+        "export SUDO_UID={USER} SUDO_GID={USER}; cd his
+         '{program}' record -q -e sched -o k.dat -- sh -c 'sleep 0.2; kill -9 $PPID'; stat -c %u k.dat
+         '{program}' recover k.dat >/dev/null; stat -c %u k.dat; ls"
+    );
+    let outcome = env.run("bash", &["-c", &killed]);
+    assert_eq!(outcome.exits(0).stdout(), format!("0\n{USER}\nk.dat\nlink\nnew.dat\nnew.dat.old\nsix.dat\n"));
 }
 
 #[test]

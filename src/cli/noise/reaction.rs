@@ -1,5 +1,6 @@
 //! The reaction to a threshold that was hit.
 
+use crate::cli::args::sudo_caller;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::given::{Given, Moot};
 use crate::cli::record_error::failure;
@@ -43,7 +44,15 @@ impl ReactionArgs {
         let mut saved = None;
         if let (Some(file), Some(flight)) = (&self.save, flight) {
             let path = numbered(file, number);
-            let stored = extract(std::slice::from_ref(flight), Ring::Live, None, &path, Compression::default(), None);
+            let stored = extract(
+                std::slice::from_ref(flight),
+                Ring::Live,
+                None,
+                &path,
+                Compression::default(),
+                None,
+                sudo_caller(),
+            );
             let stored = stored.map_err(|error| failure(error, |exit| exit))?;
             if let Some(failed) = stored.failures.first() {
                 return Err(Failure::new(Exit::Incomplete, anyhow!("{}: {failed}", path.display())));

@@ -12,6 +12,7 @@ use super::output::{ClockFacts, Output};
 use super::plan::Plan;
 use super::setup::SetUpBuffer;
 use super::worker::{Drained, Worker, WorkerError};
+use crate::base::safe_file::FileOwner;
 use crate::base::units::CpuId;
 use crate::control::tracefs::Instance;
 use crate::file::trace_dat::ChunkScan;
@@ -44,7 +45,7 @@ pub struct Extracted {
 /// Moves what is in the rings of `instances` (or of some of their CPUs) to a new trace.dat at `output`. One alone is its top
 /// buffer; several keep their names, and the top level, if it is among them, comes first. Reading consumes: the rings are
 /// empty afterwards. A live ring must be off, or this may never end. `date` is the wall clock's microseconds when the trace
-/// clock was zero ([`wall_clock_at_zero`](super::wall_clock_at_zero())).
+/// clock was zero ([`wall_clock_at_zero`](super::wall_clock_at_zero())). The file is given to `owner`, if its directory is theirs.
 ///
 /// # Errors
 /// [`RecordError`]. Then there is no file; what was read by then is lost.
@@ -55,6 +56,7 @@ pub fn extract(
     output: &Path,
     compression: Compression,
     date: Option<u64>,
+    owner: Option<FileOwner>,
 ) -> Result<Extracted, RecordError> {
     let mut buffers = Vec::new();
     for instance in instances {
@@ -110,6 +112,7 @@ pub fn extract(
     let end = AtTheEnd::read(tracefs, &buffers, &mark_offline(&mut drained, online.as_ref()));
     let spools = vec![drained.into_iter().flatten().map(|d| d.spool).collect()];
     let file_size = output_file.finish(&buffers, end, (spools, &lost), (&comms, &[]))?;
+    owner.map_or(Ok(()), |owner| output_file.give(owner))?;
     Ok(Extracted { file_size, raw, failures })
 }
 

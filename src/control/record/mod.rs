@@ -73,6 +73,7 @@ mod wall_clock;
 mod watch;
 mod worker;
 
+pub use crate::base::safe_file::FileOwner;
 pub use crate::file::trace_dat::Compression;
 pub use audience::{Audience, LiveBuffer, LiveFacts};
 pub use child::{CommandError, Ended};

@@ -14,7 +14,7 @@ use super::sink::ChunkSink;
 use super::spool::{Keep, Spool};
 use super::view::uname;
 use crate::base::abi::Abi;
-use crate::base::safe_file::{PRIVATE, TargetPath};
+use crate::base::safe_file::{FileOwner, PRIVATE, TargetPath, give};
 use crate::base::units::{CpuId, Pid};
 use crate::control::tracefs::{self, EventName, JournalledRecording, RecordedBuffer, TraceClock, Tracefs};
 use crate::file::trace_dat::write::{Version, convert};
@@ -483,34 +483,50 @@ impl Output {
 }
 
 impl Output {
+    /// Gives the finished file to `owner`, as far as [`safe_file::give`](give()) does.
+    ///
+    /// # Errors
+    /// [`RecordError::Output`].
+    pub(super) fn give(&self, owner: FileOwner) -> Result<(), RecordError> {
+        if self.is_remote() {
+            return Ok(());
+        }
+        give(&self.file, &self.place(), owner).map(drop).map_err(self.error("give away"))
+    }
+
     /// Makes a file of version 6 of the finished one, beside it and then in its place. Gives its size in bytes.
     ///
     /// # Errors
     /// [`RecordError::Version6`]; the file stays as it was.
-    pub(super) fn rewrite_as_version6(&self) -> Result<u64, RecordError> {
+    pub(super) fn rewrite_as_version6(&mut self) -> Result<u64, RecordError> {
         let place = self.place();
         let path = place.with_file_name(format!("{}.{}.tmp", self.name(), std::process::id()));
-        let written = self.write_version6(&place, &path).and_then(|size| {
+        let written = self.write_version6(&place, &path).and_then(|written| {
             fs::rename(&path, &place).map_err(|source| WriteError::Write { what: "the file", source })?;
-            Ok(size)
+            Ok(written)
         });
-        written.map_err(|source| {
+        let renamed = written.map(|(file, size)| {
+            self.file = file;
+            size
+        });
+        renamed.map_err(|source| {
             let _ = fs::remove_file(&path);
             RecordError::Version6 { path: place.clone(), source: Box::new(source) }
         })
     }
 
-    fn write_version6(&self, from: &Path, path: &Path) -> Result<u64, WriteError> {
+    fn write_version6(&self, from: &Path, path: &Path) -> Result<(File, u64), WriteError> {
         let failed = |source| WriteError::Write { what: "the file", source };
         let trace = Trace::open(File::open(from).map_err(failed)?)?;
         let new =
             OpenOptions::new().read(true).write(true).create_new(true).mode(PRIVATE).open(path).map_err(failed)?;
         let mut damaged = None;
+        let file = new.try_clone().map_err(failed)?;
         let size = convert(&trace, new, Version::V6, 1, &mut |error| {
             damaged.get_or_insert(error);
         })?;
         match damaged {
-            None => Ok(size),
+            None => Ok((file, size)),
             Some(error) => Err(error.into()),
         }
     }

@@ -5,6 +5,7 @@ use super::limits::Limits;
 use super::machine::MachineSettings;
 use super::user::User;
 use super::{PlanError, machine};
+use crate::base::safe_file::FileOwner;
 use crate::base::units::{ByteSize, CpuId, Pid};
 use crate::control::tracefs::EventSelection;
 use crate::file::trace_dat::Compression;
@@ -18,6 +19,8 @@ use std::time::Duration;
 pub struct Plan {
     /// The trace.dat to make.
     pub output: PathBuf,
+    /// The user that the finished file is given to, if its directory is theirs; it stays the recorder's if `None`.
+    pub owner: Option<FileOwner>,
     /// Compression of its data.
     pub compression: Compression,
     /// The ring buffers to record: the main one first, then further instances.
@@ -79,6 +82,7 @@ impl Plan {
     pub fn empty(output: &std::path::Path, compression: Compression) -> Self {
         Plan {
             output: output.to_owned(),
+            owner: None,
             compression,
             buffers: Vec::new(),
             allow_unknown_events: false,

@@ -10,6 +10,7 @@ use super::error::in_full;
 use super::ring_readers::{RingReader, reader_of};
 use super::spool::Spool;
 use super::worker::Worker;
+use crate::base::safe_file::{FileOwner, give};
 use crate::base::units::CpuId;
 use crate::control::tracefs::{
     Error, Instance, Journal, JournalledRecording, Orphan, RecordedBuffer, Tracefs, find_orphans_within,
@@ -49,17 +50,19 @@ pub struct Rings {
 }
 
 /// Finishes the recording at `path` with what is in its spools and in its ring buffers, then puts tracing back. The ring
-/// buffers are found by the journals in `journals`; `None` if no journal of a killed process is about this file.
+/// buffers are found by the journals in `journals`; `None` if no journal of a killed process is about this file. The file is
+/// given to `owner`, if its directory is theirs.
 ///
 /// # Errors
 /// As [`recover_with`].
 pub fn recover(
     path: &Path,
     journals: &Path,
+    owner: Option<FileOwner>,
     known: impl FnOnce() -> Result<Tracefs, Error>,
 ) -> Result<(Recovered, Option<Rings>), WriteError> {
     let Some((orphan, others)) = orphans_of(path, journals) else {
-        return recover_with(path, without_rings).map(|recovered| (recovered, None));
+        return recover_for(path, owner, without_rings).map(|recovered| (recovered, None));
     };
     let mut rings = Rings { events: Some(0), missing: Some(0), overrun: Some(0), ..Rings::default() };
     let made: Vec<String> = orphan.instances().iter().map(|name| (*name).to_owned()).collect();
@@ -67,10 +70,10 @@ pub fn recover(
         Ok(tracefs) => tracefs,
         Err(error) => {
             rings.failures.push(in_full(&error));
-            return recover_with(path, without_rings).map(|recovered| (recovered, Some(rings)));
+            return recover_for(path, owner, without_rings).map(|recovered| (recovered, Some(rings)));
         }
     };
-    let recovered = recover_with(path, |unfinished| match orphan.recording() {
+    let recovered = recover_for(path, owner, |unfinished| match orphan.recording() {
         Some(recording) if unfinished.file.metadata().is_ok_and(|file| recording.is_of(&file)) => {
             drain_all(&tracefs, (recording, &made), unfinished, &mut rings)
         }
@@ -82,6 +85,23 @@ pub fn recover(
         rings.put_back = rings.failures.is_empty();
     }
     Ok((recovered, Some(rings)))
+}
+
+/// [`recover_with`], and the finished file given to `owner`.
+fn recover_for(
+    path: &Path,
+    owner: Option<FileOwner>,
+    add: impl FnOnce(Unfinished<'_>) -> Added,
+) -> Result<Recovered, WriteError> {
+    let mut finished = None;
+    let recovered = recover_with(path, |unfinished| {
+        finished = unfinished.file.try_clone().ok();
+        add(unfinished)
+    })?;
+    if let (Some(owner), Some(file)) = (owner, finished) {
+        give(&file, path, owner).map_err(|source| WriteError::Write { what: "the recording's owner", source })?;
+    }
+    Ok(recovered)
 }
 
 /// Nothing is known of its ring buffers, unless its recorder noted what it lacks.

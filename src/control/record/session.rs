@@ -614,6 +614,11 @@ impl SessionRun<'_> {
                 error = Some(failed);
                 self.output.size()
             });
+            if error.is_none()
+                && let Some(owner) = self.plan.owner
+            {
+                failures.extend(self.output.give(owner).err().map(|error| in_full(&error)));
+            }
         });
         threads.push(("restore", restored));
         if let Err(undo) = undone {
