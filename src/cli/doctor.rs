@@ -14,6 +14,7 @@ mod users;
 
 use super::args::TracefsArgs;
 use super::exit::{Exit, Failure};
+use super::program::VERSION;
 use crate::cli::terminal::stdout;
 use finding::{Findings, Severity};
 use machine::ExaminedMachine;
@@ -81,6 +82,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Exit, Failure> {
         let document = json!({
             "schema": "rtrace.doctor",
             "version": 1,
+            "rtrace": VERSION,
             "works": works,
             "errors": findings.count(Severity::Error),
             "warnings": findings.count(Severity::Warning),

@@ -111,9 +111,11 @@ fn wrong_names_are_usage_errors_that_name_the_nearest() {
         .exits(2)
         .prints("")
         .complains_with("failed to find help on `exit-codes`: `rtrace help` has no such subcommand");
-    let version = concat!("rtrace ", env!("CARGO_PKG_VERSION"), "\n");
-    env.rtrace(&["--version"]).exits(0).complains("").prints(version);
-    env.rtrace(&["version"]).exits(0).complains("").prints(version);
+    let features = if cfg!(feature = "arrow") { "cli arrow" } else { "cli" };
+    let commit = option_env!("RTRACE_COMMIT").unwrap_or("unknown");
+    let version = format!("rtrace {} (commit {commit}, features {features})\n", env!("CARGO_PKG_VERSION"));
+    env.rtrace(&["--version"]).exits(0).complains("").prints(&version);
+    env.rtrace(&["version"]).exits(0).complains("").prints(&version);
     env.rtrace(&["--versoin"]).exits(2).prints("").complains_with("did you mean `--version`?");
 }
 
