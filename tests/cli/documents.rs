@@ -7,10 +7,10 @@ fn top() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// README.md and everything below docs/.
+/// README.md and everything below docs/ and .github/.
 fn documents() -> Vec<PathBuf> {
     let mut found = vec![top().join("README.md")];
-    let mut folders = vec![top().join("docs")];
+    let mut folders = vec![top().join("docs"), top().join(".github")];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).expect("docs can be listed") {
             let path = entry.expect("a directory entry").path();

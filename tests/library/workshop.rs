@@ -76,6 +76,10 @@ fn lines_of_the_changelog_are_short() {
         std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("CHANGELOG.md")).expect("CHANGELOG.md");
     let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > 160).collect();
     assert!(long.is_empty(), "more than 160 characters: {long:#?}");
+    // Branches are merged line by line.
+    let (mut seen, lines) = (BTreeSet::new(), text.lines().filter(|line| line.starts_with("- ")));
+    let twice: Vec<&str> = lines.filter(|line| !seen.insert(*line)).collect();
+    assert!(twice.is_empty(), "said twice: {twice:#?}");
 }
 
 /// An item's comment is read alone too: in an index, in an editor's hint.
