@@ -50,6 +50,42 @@ fn answer_their_questions() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
+/// `rtrace help skill`: each line in order, in one folder.
+#[test]
+fn the_skill_runs_line_by_line() {
+    let Some((_, _alone)) = kernel() else { return };
+    let page = include_str!("../../docs/reference/skill.md");
+    assert!(page.lines().count() <= 300);
+    let env = TestEnvironment::new();
+    let commands = commands(page);
+    assert!(commands.len() > 30, "{commands:?}");
+    let mut wrong = String::new();
+    for command in commands {
+        let load = "-- sh -c 'ls -R /etc | sort >/dev/null; cat /nosuch; sleep 0.05; sync; ls /'";
+        let line = command
+            .replace("rtrace ", concat!(env!("CARGO_BIN_EXE_rtrace"), " "))
+            .replace("--duration 10s", "--duration 200ms")
+            .replace("-- make", load)
+            .replace("run(make)", "run(ls)")
+            .replace("wait(make)", "wait(ls)")
+            .replace("--comm make", "--comm ls");
+        let outcome = env.run("sh", &["-c", &line]);
+        // A machine whose files lie in memory has no requests to devices.
+        if command.contains("io.dat") && outcome.stderr().contains("holds no whole requests") {
+            continue;
+        }
+        let answers =
+            command.starts_with("rtrace record") || !outcome.stdout().is_empty() || command.contains("convert");
+        // The page itself says that a verdict may be 3 or 4: a busy machine is late.
+        let verdict = ["check", "diff", "baseline"].iter().any(|verb| command.starts_with(&format!("rtrace {verb}")));
+        let ended = outcome.status();
+        if !(ended == Some(0) || verdict && matches!(ended, Some(3 | 4))) || !answers {
+            wrong.push_str(&format!("{line}\n{ended:?}: {}\n", outcome.stderr()));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
 /// `rtrace help questions`: one recording of a small load, and each question to it.
 #[test]
 fn ten_questions_to_one_recording_are_answered() {

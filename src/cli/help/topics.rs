@@ -27,6 +27,11 @@ pub(crate) const TOPICS: &[Topic] = &[
         text: include_str!("../../../docs/reference/questions.md"),
     },
     Topic {
+        name: "skill",
+        about: "For programs that drive rtrace: what to ask in which order, and how to read the answers",
+        text: include_str!("../../../docs/reference/skill.md"),
+    },
+    Topic {
         name: "exit-codes",
         about: "Meanings of the exit codes",
         text: include_str!("../../../docs/reference/exit-codes.md"),
