@@ -8,6 +8,7 @@ mod frames;
 mod json;
 mod kernel;
 mod perfetto;
+mod redacted;
 mod summary;
 mod syscalls;
 mod table;
@@ -32,6 +33,7 @@ pub use perfetto::{
     CounterField, LeftOut, Perfetto, PerfettoBuffer, PerfettoCounters, PerfettoFile, PerfettoState, perfetto_counter,
     perfetto_slices,
 };
+pub use redacted::{Pseudonyms, Redacted, RedactedState};
 pub use summary::{BufferCounts, Count, CpuTally, EventSummary, EventTally, SummaryBuffer};
 pub use syscalls::{
     ArgumentPositions, Dialect, JsonSyscalls, JsonSyscallsState, SyscallDecoder, SyscallLines, SyscallLinesState,

@@ -73,6 +73,7 @@ const OPTIONS: &[(&str, &str, &[&str])] = &[
     ("--kallsyms no-symbols", "", &["i386/kprobe.dat", "~host/stack.dat", "~arm64/function.dat"]),
     ("--symbols user", "", &["vm-6.1/trig.dat"]),
     ("--fields ts", "", &["vm-6.1/trig.dat"]),
+    ("--redact", "", &["vm-6.1/trig.dat"]),
     ("--syscalls", "", &["host/small-zlib.dat", "i386/events-v6.dat"]),
     ("--top-tasks 1", "--summary", &["vm-6.1/trig.dat"]),
     ("--global-irqs", "", &["host/small-zlib.dat", "s390x/inst.dat", "~host/allevents.dat"]),

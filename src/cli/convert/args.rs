@@ -59,6 +59,12 @@ pub(crate) struct ConvertArgs {
     /// Columns of csv, as of `report --fields`
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub(super) fields: Vec<String>,
+    /// Replace names by pseudonyms in json and csv: of tasks, files, machines, and all other texts
+    ///
+    /// A name has one pseudonym throughout the output, and another in the next. Structures and arrays of bytes become zeros. Numbers,
+    /// times, kernel functions and names of events stay.
+    #[arg(long)]
+    pub(super) redact: bool,
     /// Write several files, OUT.1.ENDING and so on, each with a part of the time and at most SIZE, as in 200M
     #[arg(long, value_name = "SIZE")]
     pub(super) split: Option<ByteSize>,

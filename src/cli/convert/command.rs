@@ -43,6 +43,13 @@ impl ConvertArgs {
         let how = (version, self.overwrite, self.json);
         let whole_time = self.events.window().is_everything() && !self.events.is_limited();
         let is_whole = whole_time && self.events.cpus().is_none();
+        if self.redact {
+            let failure = Failure::new(
+                Exit::Usage,
+                anyhow!("--redact replaces names in json and csv, and this is to be trace.dat"),
+            );
+            return Err(failure.hint("`--to json` and `--to csv` name the format."));
+        }
         match self.events.selection() {
             all if !self.marker_events.is_empty() => match all.is_everything() && is_whole {
                 true => markers::rewrite(inputs[0], output, how, &self.marker_events),

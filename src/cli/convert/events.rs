@@ -74,6 +74,9 @@ fn check(args: &ConvertArgs, target: ConvertTarget, output: &Path) -> Result<(),
     if !args.fields.is_empty() && target != ConvertTarget::Csv {
         return usage(anyhow!("--fields names the columns of csv, and this is to be {name}"));
     }
+    if args.redact && !matches!(target, ConvertTarget::Json | ConvertTarget::Csv) {
+        return usage(anyhow!("--redact replaces names in json and csv, and this is to be {name}"));
+    }
     if target != ConvertTarget::Perfetto && !args.tracks.is_empty() {
         return usage(anyhow!("--pair, --counter and --hist are for perfetto, and this is to be {name}"));
     }
@@ -117,7 +120,8 @@ fn write(
 ) -> Result<(), Failure> {
     let notice = |notice: Notice<'_>| damage.notice(|recording| &inputs[recording].path, &notice);
     let query = args.events.query(inputs, OutputDependence::Needless, &notice)?;
-    let events = QueryEvents::new(inputs, query)?;
+    let mut events = QueryEvents::new(inputs, query)?;
+    events.redact = args.redact;
     let stored =
         |input: &QueryInput| input.trace.buffers.iter().flat_map(|of| &of.cpus).map(|cpu| cpu.size).sum::<u64>();
     let total = inputs.iter().map(stored).sum();

@@ -139,6 +139,7 @@ const READ: &[HelpSection] = &[
             "symfs",
             "kallsyms",
             "boundary",
+            "redact",
             "json-schema",
         ],
     ),

@@ -21,13 +21,15 @@ pub(crate) struct QueryEvents<'a> {
     pub(crate) shown: Arc<AtomicU64>,
     /// True if times are to be shown by the wall clock.
     pub(crate) wall: bool,
+    /// True if names and texts are to be replaced by pseudonyms.
+    pub(crate) redact: bool,
 }
 
 impl<'a> QueryEvents<'a> {
     /// The events of `query` on `inputs`. A mistake in a filter is an error here, before anything is written.
     pub(crate) fn new(inputs: &'a [QueryInput], query: Query<'a>) -> Result<Self, Failure> {
         query.resolve().map_err(|error| failure(error, inputs))?;
-        Ok(QueryEvents { inputs, query, shown: Arc::default(), wall: false })
+        Ok(QueryEvents { inputs, query, shown: Arc::default(), wall: false, redact: false })
     }
 
     /// Shows times as `args` say.

@@ -9,13 +9,16 @@ use anyhow::anyhow;
 use rtrace::event::TypedEvent;
 use rtrace::export::{
     Count, Csv, CsvBuffer, CsvColumn, Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonSyscalls,
-    JsonTypes, JsonWall, Style, SummaryBuffer, schema,
+    JsonTypes, JsonWall, Pseudonyms, Redacted, Style, SummaryBuffer, schema,
 };
 use rtrace::format::EventFormat;
 use rtrace::internal::trace_dat::OptionId;
 use rtrace::recording::{BufferSource, Outcome};
+use rtrace::symbols::Comms;
 use rtrace::syntax::did_you_mean;
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::hash::RandomState;
 use std::io::Write;
 
 fn all_formats(input: &QueryInput) -> impl Iterator<Item = &EventFormat> {
@@ -24,46 +27,109 @@ fn all_formats(input: &QueryInput) -> impl Iterator<Item = &EventFormat> {
 
 /// The events as JSON lines or, with [`Style::Raw`], as `name=value` lines.
 pub(crate) fn json(events: &QueryEvents<'_>, style: Style, out: &mut (impl Write + Send)) -> Result<Outcome, Failure> {
-    with_json(events, style, |exporter| events.export(&exporter, out).map(|done| done.1))
+    let names = ShownNames::of(events);
+    let types = json_types(events, style);
+    let exporter = names.shown(events, json_exporter(events, &names, &types, style));
+    events.export(&exporter, out).map(|done| done.1)
 }
 
 /// The events as JSON lines, system calls as one line each.
 pub(crate) fn json_syscalls(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<Outcome, Failure> {
+    let names = ShownNames::of(events);
+    let types = json_types(events, Style::Json);
     let recordings = events.query.sources().iter().map(|source| source.recording).collect();
     let decoders = decoders(events.inputs.iter().map(|input| &input.trace))?;
-    with_json(events, Style::Json, |json| {
-        events.export(&JsonSyscalls::new(json, decoders, recordings), out).map(|done| done.1)
-    })
+    let json = json_exporter(events, &names, &types, Style::Json);
+    let exporter = names.shown(events, JsonSyscalls::new(json, decoders, recordings));
+    events.export(&exporter, out).map(|done| done.1)
 }
 
-fn with_json<T>(events: &QueryEvents<'_>, style: Style, then: impl FnOnce(Json<'_>) -> T) -> T {
-    let (inputs, sources) = (events.inputs, events.query.sources());
-    let types: Vec<JsonTypes> = inputs
-        .iter()
-        .map(|input| JsonTypes::with_names(all_formats(input), input.trace.abi, style, Some(&input.symbols)))
-        .collect();
-    let labels: Vec<String> = inputs.iter().map(QueryInput::label).collect();
-    let mut exporter = Json::new(sources.iter().map(|source| JsonBuffer {
+fn json_types(events: &QueryEvents<'_>, style: Style) -> Vec<JsonTypes> {
+    let of =
+        |input: &QueryInput| JsonTypes::with_names(all_formats(input), input.trace.abi, style, Some(&input.symbols));
+    events.inputs.iter().map(of).collect()
+}
+
+fn json_exporter<'t>(
+    events: &QueryEvents<'t>,
+    names: &'t ShownNames<'_>,
+    types: &'t [JsonTypes],
+    style: Style,
+) -> Json<'t> {
+    let exporter = Json::new(events.query.sources().iter().map(|source| JsonBuffer {
         types: &types[source.recording],
-        comms: &inputs[source.recording].symbols.comms,
-        source: (inputs.len() > 1).then_some(labels[source.recording].as_str()),
-        buffer: instance(&inputs[source.recording].trace.buffers[source.buffer].name),
+        comms: &names.comms[source.recording],
+        source: names.label(source.recording),
+        buffer: instance(&events.inputs[source.recording].trace.buffers[source.buffer].name),
     }));
-    if style == Style::Json {
-        exporter = exporter.with_header(header(events));
+    if style == Style::Json { exporter.with_header(header(events, names)) } else { exporter }
+}
+
+/// Names of tasks, files and machines as an export shows them: their own, or pseudonyms (`--redact`).
+struct ShownNames<'e> {
+    pseudonyms: Option<Pseudonyms>,
+    /// By recording.
+    comms: Vec<Cow<'e, Comms>>,
+    /// By recording, if there are several.
+    labels: Vec<String>,
+}
+
+impl<'e> ShownNames<'e> {
+    fn of(events: &QueryEvents<'e>) -> Self {
+        let pseudonyms = events.redact.then(|| Pseudonyms::new(RandomState::new()));
+        let comms = |input: &'e QueryInput| match &pseudonyms {
+            Some(pseudonyms) => Cow::Owned(pseudonyms.comms(&input.symbols.comms)),
+            None => Cow::Borrowed(&input.symbols.comms),
+        };
+        let label = |input: &QueryInput| match &pseudonyms {
+            Some(pseudonyms) => pseudonyms.path(input.label().as_bytes()),
+            None => input.label(),
+        };
+        let several = if events.inputs.len() > 1 { events.inputs } else { &[] };
+        let (comms, labels) = (events.inputs.iter().map(comms).collect(), several.iter().map(label).collect());
+        ShownNames { comms, labels, pseudonyms }
     }
-    then(exporter)
+
+    /// The value of `source` in lines of a recording.
+    fn label(&self, recording: usize) -> Option<&str> {
+        self.labels.get(recording).map(String::as_str)
+    }
+
+    /// `exporter`, whose records are shown so, too.
+    fn shown<E>(&self, events: &QueryEvents<'_>, exporter: E) -> Redacted<'_, E> {
+        let Some(pseudonyms) = &self.pseudonyms else { return Redacted::plain(exporter) };
+        let buffers = events.query.sources().iter().map(|source| {
+            let input = &events.inputs[source.recording];
+            (input.trace.abi, all_formats(input))
+        });
+        Redacted::new(exporter, pseudonyms, buffers)
+    }
+
+    fn file(&self, input: &QueryInput) -> String {
+        let path = input.path.to_string_lossy();
+        match &self.pseudonyms {
+            Some(names) => names.path(path.as_bytes()),
+            None => path.into_owned(),
+        }
+    }
+
+    /// `sysname nodename release machine`, of which the second is the machine's name.
+    fn uname(&self, text: String) -> String {
+        let Some(names) = &self.pseudonyms else { return text };
+        let word = |(at, word): (usize, &str)| if at == 1 { names.host(word.as_bytes()) } else { word.to_owned() };
+        text.split(' ').enumerate().map(word).collect::<Vec<_>>().join(" ")
+    }
 }
 
 fn instance(name: &str) -> Option<&str> {
     (!name.is_empty()).then_some(name)
 }
 
-fn header(events: &QueryEvents<'_>) -> JsonHeader {
+fn header(events: &QueryEvents<'_>, names: &ShownNames<'_>) -> JsonHeader {
     let source = |(file, input): (usize, &QueryInput)| JsonSource {
-        file: input.path.to_string_lossy().into_owned(),
-        label: (events.inputs.len() > 1).then(|| input.label()),
-        uname: input.trace.option(OptionId::UNAME).map(|o| o.text()),
+        file: names.file(input),
+        label: names.label(file).map(str::to_owned),
+        uname: input.trace.option(OptionId::UNAME).map(|o| names.uname(o.text())),
         cpus: input.trace.cpu_count,
         unfinished: input.trace.spools.is_some(),
         buffers: events
@@ -108,16 +174,16 @@ pub(crate) fn csv(
 ) -> Result<Outcome, Failure> {
     let (inputs, sources) = (events.inputs, events.query.sources());
     let columns = columns(fields, events)?;
-    let labels: Vec<String> = inputs.iter().map(QueryInput::label).collect();
+    let names = ShownNames::of(events);
     let exporter = Csv::new(
         columns.clone(),
         sources.iter().map(|source| CsvBuffer {
             formats: all_formats(&inputs[source.recording]).collect(),
             abi: inputs[source.recording].trace.abi,
-            comms: &inputs[source.recording].symbols.comms,
+            comms: &names.comms[source.recording],
             kallsyms: Some(&inputs[source.recording].symbols.kallsyms),
             wall: source.wall_clock(events.query.recordings()),
-            source: (inputs.len() > 1).then_some(labels[source.recording].as_str()),
+            source: names.label(source.recording),
             buffer: instance(&inputs[source.recording].trace.buffers[source.buffer].name),
         }),
     );
@@ -128,6 +194,7 @@ pub(crate) fn csv(
             return Err(unknown_field(name, inputs));
         }
     }
+    let exporter = names.shown(events, exporter);
     events.export(&exporter, out).map(|done| done.1)
 }
 

@@ -64,6 +64,12 @@ pub(crate) struct ReportArgs {
     /// ts, cpu, pid, comm, event, system, name, source, buffer, lost, fields, or fields of events.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub(super) fields: Vec<String>,
+    /// Replace names by pseudonyms in json, csv and raw: of tasks, files, machines, and all other texts
+    ///
+    /// A name has one pseudonym throughout the output, and another in the next. Structures and arrays of bytes become zeros. Numbers,
+    /// times, kernel functions and names of events stay.
+    #[arg(long, conflicts_with = "symbols")]
+    pub(super) redact: bool,
     /// System calls as strace prints them: a line per call, with names of flags and errors
     ///
     /// The line stands where the call ended; the time since its entry follows, in seconds. `<unfinished ...>`: it has no exit

@@ -45,6 +45,7 @@ const EFFECTS: &[Effect] = &[
         Outputs::TEXT.or(Outputs::KERNEL).or(Outputs::JSON).or(Outputs::PROFILE).or(Outputs::FUNCTIONS),
     ),
     effect(&["symbols", "symfs"], "names functions of user space", Outputs::TEXT.or(Outputs::KERNEL).or(Outputs::JSON)),
+    effect(&["redact"], "replaces names", Outputs::JSON.or(Outputs::CSV).or(Outputs::RAW)),
     effect(&["fields"], "names the columns of `--format csv`", Outputs::CSV),
     effect(
         &["syscalls"],

@@ -5,5 +5,6 @@ mod files;
 mod formats;
 mod parts;
 mod readers;
+mod redacted;
 mod schema;
 mod tallies;
