@@ -36,6 +36,7 @@ mod rows;
 mod sched;
 mod slices;
 pub(crate) mod stacks;
+mod strips;
 mod syscalls;
 mod task_set;
 #[cfg(test)]
@@ -88,6 +89,7 @@ pub use sched::{
     TaskSpan, TimeHistory, TimeIn, Wake, WakeContext, Waker,
 };
 pub use slices::{Slices, Thread, TimeSlice};
+pub use strips::{Strip, StripCell, StripPart, StripScale, Strips};
 pub use syscalls::{
     DescriptorCalls, DescriptorTimes, LongestSyscall, OngoingSyscall, SYSCALL_NEEDS, SyscallCounts, SyscallReport,
     SyscallTimes, Syscalls, TaskSyscalls,
