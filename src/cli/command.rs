@@ -2,6 +2,8 @@
 
 use super::deferred::Deferred;
 use super::exit::{Exit, Failure};
+#[cfg(feature = "view")]
+use super::view;
 use super::{
     agent, analyze, attach, baseline, check, check_events, clear, completions, convert, diff, doctor, dump, exit,
     extract, filter, flame, generate, help, hist, instance, latency, list, listen, mem, noise, plugin_options, probe,
@@ -32,6 +34,8 @@ pub(super) enum Command {
     Recover(Deferred<recover::RecoverArgs>),
     Convert(Deferred<convert::ConvertArgs>),
     Flame(Deferred<flame::FlameArgs>),
+    #[cfg(feature = "view")]
+    View(Deferred<view::ViewArgs>),
     Sql(Deferred<sql::SqlArgs>),
     Dump(Deferred<dump::DumpArgs>),
     Extract(Deferred<extract::ExtractArgs>),
@@ -94,6 +98,8 @@ pub(super) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Recover(args) => recover::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Flame(args) => flame::run(&args),
+        #[cfg(feature = "view")]
+        Command::View(args) => view::run(&args),
         Command::Sql(args) => sql::run(&args),
         Command::Dump(args) => dump::run(&args),
         Command::Extract(args) => extract::run(&args),

@@ -77,6 +77,8 @@ mod traced;
 mod trigger;
 mod unfinished;
 mod usage;
+#[cfg(feature = "view")]
+mod view;
 mod why;
 
 pub(crate) use entry::main;

@@ -56,5 +56,7 @@ mod tables;
 mod threads;
 mod trace_cmd;
 mod verbs;
+#[cfg(feature = "view")]
+mod view;
 mod walk;
 mod why;

@@ -49,6 +49,7 @@ pub(super) const GROUPS: &[HelpGroup] = &[
         title: "Read",
         commands: &[
             HelpEntry("report", FILES, NOTHING),
+            HelpEntry("view", FILES, NOTHING),
             HelpEntry("convert", FILES, "OUT"),
             HelpEntry("split", FILES, "the parts; the recording as it was"),
             HelpEntry("attach", "recordings of a host and its guest", "both files, written anew: they belong together"),

@@ -76,7 +76,8 @@ fn characters(mut text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(text.as_bytes());
 }
 
-fn is_escaped(c: char) -> bool {
+/// True of characters that are shown as bytes.
+pub(super) fn is_escaped(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
         ' '..='~' => false,

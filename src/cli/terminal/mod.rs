@@ -19,6 +19,8 @@ mod guard;
 mod line;
 mod pager;
 mod release;
+#[cfg(feature = "view")]
+mod screen;
 mod stderr;
 mod stdout;
 mod styled;
@@ -30,6 +32,12 @@ pub(crate) use guard::Guard;
 pub(crate) use line::TerminalLine;
 pub(crate) use pager::Pager;
 pub(crate) use release::release;
+#[cfg(all(feature = "view", test))]
+pub(crate) use screen::harmless;
+#[cfg(feature = "view")]
+pub(crate) use screen::{NoScreen, Screen};
+#[cfg(feature = "view")]
+pub(crate) use stderr::held_messages;
 pub(crate) use stderr::{is_for_person, note, remark, say, stderr};
 pub(crate) use stdout::{StandardOutput, placed, stdout, stdout_is_terminal};
 pub(crate) use styled::{Sequence, Styled};

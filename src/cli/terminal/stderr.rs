@@ -5,6 +5,10 @@ use super::styled::Styled;
 use crate::cli::program;
 use std::fmt;
 use std::io::{self, IsTerminal, Stderr, Write};
+use std::sync::{Mutex, PoisonError};
+
+/// Messages that wait until the screen is given back; `None` while there is none.
+static HELD: Mutex<Option<Vec<Styled>>> = Mutex::new(None);
 
 /// Standard error, for the commands whose answer goes there.
 pub(crate) fn stderr() -> Guard<Stderr> {
@@ -26,7 +30,31 @@ pub(crate) fn say(text: fmt::Arguments<'_>) {
     if text.starts_with("rtrace: ") {
         text.replace_range(.."rtrace".len(), program::name());
     }
-    draw(Styled::default().text(text.as_bytes()));
+    let mut message = Styled::default();
+    message.text(text.as_bytes());
+    match &mut *HELD.lock().unwrap_or_else(PoisonError::into_inner) {
+        Some(held) => held.push(message),
+        None => draw(&message),
+    }
+}
+
+/// Keeps messages back from now on: they would be written into a screen.
+#[cfg(feature = "view")]
+pub(super) fn hold() {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default();
+}
+
+/// Writes the messages that were kept back.
+#[cfg(feature = "view")]
+pub(super) fn let_go() {
+    let held = HELD.lock().unwrap_or_else(PoisonError::into_inner).take();
+    held.into_iter().flatten().for_each(|message| draw(&message));
+}
+
+/// Number of messages that are kept back.
+#[cfg(feature = "view")]
+pub(crate) fn held_messages() -> usize {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map_or(0, Vec::len)
 }
 
 /// Writes a line for a person on stderr, where that is a terminal: beside what a command does without a word. Called as

@@ -57,7 +57,7 @@ pub(super) fn attack(number: usize, len: usize) -> Vec<u8> {
 }
 
 /// Recordings made hostile, under names that are: they are read by every command that reads files. Gives their names.
-pub(super) fn recordings(env: &TestEnvironment) -> Vec<String> {
+pub(crate) fn recordings(env: &TestEnvironment) -> Vec<String> {
     let mut names = Vec::new();
     for (at, (file, words)) in WORDS.iter().enumerate() {
         let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/traces").join(file);

@@ -175,6 +175,7 @@ pub(super) const OF_FILES: &Lines = &[
     ("convert", "?convert FILE -o ATTACK.parquet"),
     ("convert", "?convert --force FILES -o out.arrows"),
     ("convert", "?convert CUT -o - --to csv"),
+    ("view", "view FILE"),
     ("flame", "?flame --force FILES -o out.svg --title ATTACK"),
     ("flame", "?flame --force --off-cpu FILES -o out.folded"),
     ("flame", "?flame CUT --off-cpu -o ATTACK.svg"),

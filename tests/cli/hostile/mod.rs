@@ -1,6 +1,6 @@
 //! Every command on terminals, over recordings and a tracing directory in which every string attacks.
 
-mod attack;
+pub(crate) mod attack;
 mod lines;
 
 use crate::common::environment::TestEnvironment;

@@ -1,0 +1,192 @@
+//! The screen: an [`App`] in the cells of a buffer.
+
+use super::app::{App, Focus};
+use super::glyphs::{self, Look};
+use super::model::{Model, ModelStrip};
+use super::parts::{BELOW, ScreenParts};
+use super::pen::Pen;
+use super::ruler;
+use super::source::shown;
+use crate::cli::terminal::held_messages;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use rtrace::units::{ByteSize, Lost, counted, grouped};
+
+/// The keys of the last row.
+const KEYS: &str = "←→ move  +- zoom  Tab list  / filter  p pin  g go  y command  ? keys  q quit";
+
+/// Draws all of it.
+pub(super) fn draw(app: &mut App<'_>, look: Look, area: Rect, buffer: &mut Buffer) {
+    let parts = ScreenParts::of(app, area.width, area.height);
+    let mut pen = Pen::new(buffer, area, look);
+    header(app, &mut pen);
+    ruler::position(app, &mut pen);
+    ruler::ruler(app, parts, &mut pen);
+    if let Some(model) = app.model() {
+        let first = (app.cpu + 1).saturating_sub(parts.cpus.into());
+        let shown = app.source.cpus.iter().zip(&model.strips).enumerate().skip(first).take(parts.cpus.into());
+        for (number, (cpu, strip)) in shown {
+            let is_selected = number == app.cpu && app.focus == Focus::Strips;
+            pen.label(&cpu.label, parts, is_selected);
+            strip_cells(app, model, strip, parts, &mut pen);
+            pen.after(parts, &strip_words(app, model, strip));
+            pen.next_row();
+        }
+        if let (Some(typed), Some(strip)) = (&app.filter, &model.matches) {
+            pen.label("match", parts, false);
+            let highest = strip.cells.iter().map(|cell| cell.events).max().unwrap_or(0);
+            let glyphs = strip.cells.iter().map(|cell| (glyphs::level(cell.events, highest), look.plain()));
+            pen.columns(parts, glyphs, None);
+            pen.after(parts, &format!(" {}  {}", grouped(strip.sum().events), typed.text));
+            pen.next_row();
+        } else if let Some(typed) = &app.filter {
+            pen.label("match", parts, false);
+            pen.text(parts.label, &format!("zoom in to see where  {}", typed.text), look.dim());
+            pen.next_row();
+        }
+        for pid in app.pins.iter().take(4) {
+            pen.label(&format!("{}-{}", app.source.comm(*pid), pid.0), parts, false);
+            match model.pins.iter().find(|pin| pin.pid == *pid) {
+                Some(pin) => {
+                    let cells = pin.states.iter().map(|state| (glyphs::state(*state), look.plain()));
+                    pen.columns(parts, cells, Some(app.scale().column(app.cursor)));
+                    pen.after(parts, &format!(" {}", glyphs::LEGEND));
+                }
+                None => pen.text(parts.label, "zoom in to see its states", look.dim()),
+            }
+            pen.next_row();
+        }
+    }
+    lower(app, parts, &mut pen);
+    bottom(app, &mut pen);
+}
+
+fn header(app: &App<'_>, pen: &mut Pen<'_>) {
+    let look = pen.look();
+    let source = app.source;
+    let size = std::fs::metadata(&source.input.path).map(|file| format!("  {}", ByteSize(file.len())));
+    let mut text = format!("rtrace view  {}{}", shown(&source.input.label()), size.unwrap_or_default());
+    text.push_str(&format!("  {}", counted(source.cpus.len() as u64, "CPU")));
+    let (lost, style) = match app.totals {
+        Some((events, lost)) => {
+            text.push_str(&format!("  {}", counted(events, "event")));
+            (format!("lost {}", grouped(lost)), if lost > 0 { look.lost() } else { look.plain() })
+        }
+        None => ("lost ?".to_owned(), look.plain()),
+    };
+    let messages = held_messages();
+    if messages > 0 {
+        text.push_str(&format!("  {} at the end", counted(messages as u64, "message")));
+    }
+    pen.text(0, &text, look.strong());
+    pen.right(&format!(" {lost}"), style);
+    pen.next_row();
+}
+
+fn strip_cells(app: &App<'_>, model: &Model, strip: &ModelStrip, parts: ScreenParts, pen: &mut Pen<'_>) {
+    let look = pen.look();
+    let by_density = app.density || !strip.has_tasks;
+    let highest = model.strips.iter().flat_map(|strip| &strip.cells).map(|cell| cell.events).max().unwrap_or(0);
+    let cells = strip.cells.iter().map(|cell| match () {
+        () if cell.has_losses() => (glyphs::LOST, look.lost()),
+        () if by_density => (glyphs::level(cell.events, highest), look.dense()),
+        () if cell.known == 0 => (glyphs::UNKNOWN, look.dim()),
+        () => (glyphs::level(cell.busy, cell.known), look.busy()),
+    });
+    pen.columns(parts, cells, Some(app.scale().column(app.cursor)));
+}
+
+/// How busy a CPU was, and its longest task.
+fn strip_words(app: &App<'_>, model: &Model, strip: &ModelStrip) -> String {
+    let sum = strip.sum();
+    if !model.is_exact {
+        return format!(" ~{} ev", grouped(sum.events));
+    }
+    if app.density || !strip.has_tasks || sum.known == 0 {
+        return format!(" {}", counted(sum.events, "event"));
+    }
+    let share = (u128::from(sum.busy) * 100 / u128::from(sum.known)) as u64;
+    let task = strip.top.map_or_else(|| "idle".to_owned(), |(pid, _)| format!("{}-{}", app.source.comm(pid), pid.0));
+    format!(" {share:>3}% {task}")
+}
+
+fn lower(app: &mut App<'_>, parts: ScreenParts, pen: &mut Pen<'_>) {
+    let look = pen.look();
+    let is_selected = app.focus == Focus::Lower;
+    let title = match &app.pane {
+        Some(pane) => pane.title.clone(),
+        None => format!("events {}", app.source.unit.point(app.cursor)),
+    };
+    let line = "─".repeat(pen.width().into());
+    pen.text(0, &line, look.dim());
+    pen.text(2, &format!(" {title} "), if is_selected { look.selected() } else { look.strong() });
+    if app.pane.is_none()
+        && let Some(count) = count_in_view(app)
+    {
+        pen.right(&format!(" {count} "), look.plain());
+    }
+    pen.next_row();
+    let height = usize::from(parts.lower);
+    if let Some(pane) = &app.pane {
+        let top = pane.top(height);
+        for (number, line) in pane.lines.iter().enumerate().skip(top).take(height) {
+            pen.text(1, &line.text, look.plain());
+            if number == pane.selected {
+                pen.text(0, ">", look.selected());
+            }
+            pen.next_row();
+        }
+        pen.skip(height.saturating_sub(pane.lines.len().saturating_sub(top)));
+        return;
+    }
+    let unit = app.source.unit;
+    let (source, list) = (app.source, &mut app.list);
+    let (rows, selected) = list.shown(height);
+    for (number, row) in rows.iter().enumerate() {
+        let lost = match row.lost {
+            Lost::None => String::new(),
+            Lost::Count(count) => format!("{} lost  ", grouped(count)),
+            Lost::Unknown => "some lost  ".to_owned(),
+        };
+        let cpu = source.place(row.source, row.cpu).map_or("", |place| &source.cpus[place].label);
+        let cpu = cpu.strip_prefix("cpu").unwrap_or(cpu);
+        let task: String = format!("{}-{}", row.comm, row.pid.0).chars().take(22).collect();
+        let text = format!(" {} [{cpu}] {task:<20} ", unit.point(row.at));
+        let style = if number == selected && is_selected { look.selected() } else { look.plain() };
+        pen.text(0, &text, style);
+        let column = text.chars().count() as u16;
+        pen.text(column, &lost, look.lost());
+        let column = column + lost.chars().count() as u16;
+        pen.text(column, &format!("{}: {}", row.name, row.text), style);
+        if number == selected {
+            pen.text(0, ">", look.selected());
+        }
+        pen.next_row();
+    }
+    let missing = height.saturating_sub(rows.len());
+    if rows.is_empty() && height > 0 {
+        pen.text(1, "no event here", look.dim());
+    }
+    pen.skip(missing);
+}
+
+fn count_in_view(app: &App<'_>) -> Option<String> {
+    let model = app.model()?;
+    let sum = model.sum().events;
+    Some(match (model.is_exact, &model.matches) {
+        (true, Some(matches)) => format!("{} of {} in view", grouped(matches.sum().events), grouped(sum)),
+        (true, None) => format!("{} in view", grouped(sum)),
+        (false, _) => format!("about {} in view: + shows tasks", grouped(sum)),
+    })
+}
+
+fn bottom(app: &App<'_>, pen: &mut Pen<'_>) {
+    let look = pen.look();
+    pen.from_below(BELOW);
+    match &app.prompt {
+        Some(prompt) => pen.text(0, &format!("{}{}_", prompt.kind.label(), shown(&prompt.text)), look.strong()),
+        None => pen.text(0, &shown(&app.status), look.plain()),
+    }
+    pen.next_row();
+    pen.text(0, KEYS, look.dim());
+}

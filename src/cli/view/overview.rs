@@ -1,0 +1,168 @@
+//! Density and losses of each CPU from the file's index, without unpacking any event.
+
+use crate::cli::query::QueryInput;
+use rtrace::analysis::{Extents, StripCell, StripScale};
+use rtrace::internal::trace_dat::ChunkFacts;
+use rtrace::recording::{Query, QueryError};
+use rtrace::units::{CpuId, Timestamp};
+
+/// The index of all CPUs. Without an index, or of one that lacks numbers, the stored bytes stand for events.
+pub(super) struct Overview {
+    cpus: Vec<CpuIndex>,
+    /// True if each CPU with data has an index with all numbers.
+    is_complete: bool,
+    begin: u64,
+    end: u64,
+}
+
+/// The chunks of one CPU.
+struct CpuIndex {
+    source: usize,
+    cpu: CpuId,
+    /// First moment, events and losses of each, in the order of time; empty without an index.
+    chunks: Vec<IndexedChunk>,
+    /// Size of the stored data, in bytes.
+    stored: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct IndexedChunk {
+    first: u64,
+    events: u64,
+    lost: u64,
+}
+
+/// Stored bytes of an event, about: of compressed scheduler events.
+const BYTES_OF_EVENT: u64 = 6;
+
+impl Overview {
+    /// Of the recording's part that `query` reads; `None` if it has no event.
+    pub(super) fn of(query: &Query<'_>, input: &QueryInput) -> Result<Option<Self>, QueryError> {
+        let trace = &input.trace;
+        let mut overview = Overview { cpus: Vec::new(), is_complete: true, begin: 0, end: 0 };
+        for (number, source) in query.sources().iter().enumerate() {
+            let buffer = &trace.buffers[source.buffer];
+            for place in &source.cpus {
+                let data = buffer.cpus[*place];
+                let correction = trace.correction(data.cpu, &source.time);
+                let index = trace.index(buffer, *place);
+                let entries = index.as_ref().map_or(&[][..], |index| index.entries());
+                let chunk = |chunk: &ChunkFacts| {
+                    let first = correction.apply(chunk.first);
+                    Some(IndexedChunk { first, events: chunk.events?, lost: chunk.lost })
+                };
+                let chunks: Option<Vec<IndexedChunk>> = entries.iter().map(chunk).collect();
+                let chunks = chunks.filter(|chunks| chunks.is_sorted_by_key(|chunk| chunk.first)).unwrap_or_default();
+                overview.is_complete &= !chunks.is_empty() || data.size <= 4;
+                overview.cpus.push(CpuIndex { source: number, cpu: data.cpu, chunks, stored: data.size });
+            }
+        }
+        let span = overview.find_span(query)?;
+        Ok(span.map(|(begin, end)| Overview { begin, end, ..overview }))
+    }
+
+    /// Number of events and losses of the whole file; `None` if the index does not say. Where the kernel did not count them, a
+    /// place of losses counts as one.
+    pub(super) fn totals(&self) -> Option<(u64, u64)> {
+        let chunks = || self.cpus.iter().flat_map(|cpu| &cpu.chunks);
+        let sums = || (chunks().map(|chunk| chunk.events).sum(), chunks().map(|chunk| chunk.lost).sum());
+        self.is_complete.then(sums)
+    }
+
+    /// True if the index says that no event of the CPU was lost.
+    pub(super) fn is_lossless(&self, source: usize, cpu: CpuId) -> bool {
+        let found = self.cpus.iter().find(|one| one.source == source && one.cpu == cpu);
+        found.is_some_and(|one| !one.chunks.is_empty() && one.chunks.iter().all(|chunk| chunk.lost == 0))
+    }
+
+    /// The first and the last moment within the query's window: of files with an index the first and the last chunk of each
+    /// CPU is read.
+    fn find_span(&self, query: &Query<'_>) -> Result<Option<(u64, u64)>, QueryError> {
+        if !self.is_complete || !query.chosen_window().is_whole() {
+            return Ok(query.span_in_window()?.map(|(begin, end)| (begin.0, end.0)));
+        }
+        let mut span: Option<(u64, u64)> = None;
+        for index in &self.cpus {
+            let (Some(first), Some(last)) = (index.chunks.first(), index.chunks.last()) else { continue };
+            let of_cpu = of_cpu(query, index.source, index.cpu);
+            for part in [of_cpu.clone().since(Timestamp(first.first)).first(1), of_cpu.since(Timestamp(last.first))] {
+                let trace = &query.recordings()[0].trace;
+                let (extent, _) = part.analyse(Extents::new(trace.formats(), trace.abi))?;
+                let Some((first, last)) = extent.window else { continue };
+                let (begin, end) = span.unwrap_or((first.0, last.0));
+                span = Some((begin.min(first.0), end.max(last.0)));
+            }
+        }
+        Ok(span)
+    }
+
+    /// The first and the last moment.
+    pub(super) fn span(&self) -> (u64, u64) {
+        (self.begin, self.end)
+    }
+
+    /// Number of events from `from` to `to`, about.
+    pub(super) fn estimate(&self, from: u64, to: u64) -> u64 {
+        let all = StripScale::new(from, to, 1);
+        self.cpus.iter().fold(0u64, |sum, cpu| sum.saturating_add(self.cells(cpu, &all)[0].events))
+    }
+
+    /// The time before `before` in which about `events` happened.
+    pub(super) fn time_of_events(&self, before: u64, events: u64) -> u64 {
+        let mut time = self.end.saturating_sub(self.begin).max(1);
+        while time > 1 && self.estimate(before.saturating_sub(time), before) > events.saturating_mul(4) {
+            time /= 4;
+        }
+        time
+    }
+
+    /// The columns of a CPU: its chunks' events spread evenly over their time.
+    pub(super) fn strip(&self, source: usize, cpu: CpuId, scale: &StripScale) -> Vec<StripCell> {
+        let found = self.cpus.iter().find(|one| one.source == source && one.cpu == cpu);
+        found.map_or_else(|| vec![StripCell::default(); scale.columns()], |found| self.cells(found, scale))
+    }
+
+    fn cells(&self, cpu: &CpuIndex, scale: &StripScale) -> Vec<StripCell> {
+        let mut cells = vec![StripCell::default(); scale.columns()];
+        if cpu.chunks.is_empty() {
+            spread(&mut cells, scale, (self.begin, self.end), cpu.stored / BYTES_OF_EVENT);
+            return cells;
+        }
+        let from = cpu.chunks.partition_point(|chunk| chunk.first <= scale.from()).saturating_sub(1);
+        for (number, chunk) in cpu.chunks.iter().enumerate().skip(from) {
+            if chunk.first > scale.to() {
+                break;
+            }
+            let next = cpu.chunks.get(number + 1).map_or(self.end, |next| next.first);
+            spread(&mut cells, scale, (chunk.first, next.max(chunk.first)), chunk.events);
+            let place = scale.column(chunk.first.max(scale.from()));
+            cells[place].lost = cells[place].lost.saturating_add(chunk.lost);
+        }
+        cells
+    }
+}
+
+/// Spreads `events` evenly over the time from `begin` to `end`, and adds those within the columns.
+fn spread(cells: &mut [StripCell], scale: &StripScale, (begin, end): (u64, u64), events: u64) {
+    let (from, to) = (begin.max(scale.from()), end.min(scale.to()));
+    if from > to || events == 0 {
+        return;
+    }
+    let length = u128::from(end - begin) + 1;
+    let until = |at: u64| u128::from(events) * u128::from(at.clamp(begin, end.saturating_add(1)) - begin) / length;
+    for column in scale.column(from)..=scale.column(to) {
+        let (first, next) = (scale.edge(column).max(from), scale.edge(column + 1).min(to.saturating_add(1)));
+        let part = until(next).saturating_sub(until(first)) as u64;
+        cells[column].events = cells[column].events.saturating_add(part);
+    }
+}
+
+/// The events of one CPU of a query.
+pub(super) fn of_cpu<'q>(query: &Query<'q>, source: usize, cpu: CpuId) -> Query<'q> {
+    let mut sources = query.sources().to_vec();
+    for (number, of) in sources.iter_mut().enumerate() {
+        let data = &query.recordings()[of.recording].trace.buffers[of.buffer].cpus;
+        of.cpus.retain(|place| number == source && data[*place].cpu == cpu);
+    }
+    query.clone().of_sources(sources)
+}

@@ -1,0 +1,214 @@
+use super::app::App;
+use super::draw;
+use super::glyphs::Look;
+use super::parts::ScreenParts;
+use super::source::ViewSource;
+use crate::cli::query::{QueryEvents, QueryInput};
+use crate::cli::terminal::harmless;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use rtrace::recording::Query;
+use std::path::{Path, PathBuf};
+
+fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
+}
+
+/// Opens a recording of `tests/data/traces` and has `look` at it.
+fn looking_at<T>(name: &str, look: impl FnOnce(&mut App<'_>) -> T) -> T {
+    let inputs = [QueryInput::open(&file("traces").join(name), None, false).expect("a recording")];
+    let events = QueryEvents::new(&inputs, Query::of([&inputs[0].recording])).expect("its events");
+    let source = ViewSource::new(&events).expect("to be read").expect("events");
+    look(&mut App::new(&source))
+}
+
+/// The screen of this size.
+fn screen(app: &mut App<'_>, width: u16, height: u16, has_colors: bool) -> Buffer {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal");
+    let drawn = terminal.draw(|frame| {
+        let area = frame.area();
+        app.set_columns(ScreenParts::of(app, area.width, area.height).columns.into());
+        app.refresh();
+        draw::draw(app, Look { has_colors }, area, frame.buffer_mut());
+        harmless(frame.buffer_mut());
+    });
+    drawn.expect("to draw").buffer.clone()
+}
+
+fn text(buffer: &Buffer) -> String {
+    let row = |row: &[ratatui::buffer::Cell]| row.iter().map(|cell| cell.symbol()).collect::<String>();
+    let rows = buffer.content.chunks(buffer.area.width.into()).map(row);
+    rows.map(|row| format!("{}\n", row.trim_end())).collect()
+}
+
+/// Keys as a text: `<...>` is one with a name.
+fn press(app: &mut App<'_>, keys: &str) {
+    let mut rest = keys;
+    while let Some(first) = rest.chars().next() {
+        let (code, length) = match rest
+            .split_once('>')
+            .filter(|(name, _)| name.len() > 2 && name[1..].chars().all(char::is_alphabetic) && first == '<')
+        {
+            Some((name, _)) => (named(&name[1..]), name.len() + 1),
+            None => (KeyCode::Char(first), first.len_utf8()),
+        };
+        app.key(KeyEvent::new(code, KeyModifiers::NONE));
+        rest = &rest[length..];
+        app.refresh();
+    }
+}
+
+fn named(name: &str) -> KeyCode {
+    match name {
+        "Enter" => KeyCode::Enter,
+        "Esc" => KeyCode::Esc,
+        "Tab" => KeyCode::Tab,
+        "Left" => KeyCode::Left,
+        "Right" => KeyCode::Right,
+        "Up" => KeyCode::Up,
+        "Down" => KeyCode::Down,
+        "PageUp" => KeyCode::PageUp,
+        "PageDown" => KeyCode::PageDown,
+        "Home" => KeyCode::Home,
+        "End" => KeyCode::End,
+        "Backspace" => KeyCode::Backspace,
+        _ => panic!("no key {name}"),
+    }
+}
+
+/// Compares a screen with the file of its name in `tests/data/view`; with `RTRACE_BLESS` set, writes it.
+fn is_as(name: &str, shown: &str) {
+    let path = file("view").join(format!("{name}.txt"));
+    if std::env::var_os("RTRACE_BLESS").is_some() {
+        std::fs::create_dir_all(file("view")).expect("the folder");
+        std::fs::write(&path, shown).expect("to write");
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(shown == expected, "{name} is not as {}:\n{shown}", path.display());
+}
+
+const SIZES: [(u16, u16); 3] = [(80, 24), (120, 36), (200, 60)];
+
+#[test]
+fn screens_are_as_they_were() {
+    let cases = [
+        ("first", ""),
+        ("list", "<Tab><Down><Down><Down>"),
+        ("zoomed", "<Tab><Down><Down><Down><Tab>++++"),
+        ("filtered", "/sched_switch<Enter>n"),
+        ("pinned", "<Tab><Down><Down><Down>pm<Tab><Right><Right>"),
+        ("keys", "?"),
+    ];
+    for (name, keys) in cases {
+        for (width, height) in SIZES {
+            let shown = looking_at("host/small-zlib.dat", |app| {
+                let _ = screen(app, width, height, true);
+                press(app, keys);
+                text(&screen(app, width, height, true))
+            });
+            is_as(&format!("{name}-{width}x{height}"), &shown);
+        }
+    }
+}
+
+#[test]
+fn any_keys_leave_a_picture() {
+    let keys = "<Left><Right><Up><Down><PageUp><PageDown><Home><End><Tab><Enter><Esc><Backspace>[]+-0nNpsm'yg/:?w=";
+    let mut all = Vec::new();
+    let mut rest = keys;
+    while let Some(first) = rest.chars().next() {
+        let length = if first == '<' { rest.find('>').unwrap_or(0) + 1 } else { first.len_utf8() };
+        all.push(&rest[..length]);
+        rest = &rest[length..];
+    }
+    let mut seed = 0x9e37_79b9_7f4a_7c15u64;
+    let mut random = |below: usize| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        (seed % below as u64) as usize
+    };
+    for name in ["host/small-zlib.dat", "vm-6.1/trig.dat", "s390x/inst.dat"] {
+        looking_at(name, |app| {
+            for round in 0..150 {
+                let (width, height) = (random(130) as u16 + 1, random(50) as u16 + 1);
+                press(app, all[random(all.len())]);
+                if round % 30 == 0 {
+                    press(app, ["/sched<Enter>", "g+1ms<Enter>", "/x ==<Enter>", "g-0<Enter>", "/<Enter>"][round / 30]);
+                }
+                let shown = text(&screen(app, width, height, round % 2 == 0));
+                assert_eq!(shown.lines().count(), usize::from(height));
+                assert!(app.from <= app.cursor && app.cursor <= app.to, "{} {} {}", app.from, app.cursor, app.to);
+                assert!(app.source.begin <= app.from && app.to <= app.source.end);
+            }
+        });
+    }
+}
+
+#[test]
+fn without_colour_the_screen_says_the_same() {
+    let (plain, coloured) = looking_at("host/small-zlib.dat", |app| {
+        press(app, "<Tab><Down>p");
+        (screen(app, 80, 24, false), screen(app, 80, 24, true))
+    });
+    assert_eq!(text(&plain), text(&coloured));
+    assert!(plain.content.iter().all(|cell| cell.fg == ratatui::style::Color::Reset), "no colour");
+    assert!(coloured.content.iter().any(|cell| cell.fg != ratatui::style::Color::Reset));
+}
+
+#[test]
+fn what_a_terminal_obeys_is_not_in_the_cells() {
+    let mut buffer = Buffer::empty(ratatui::layout::Rect::new(0, 0, 6, 1));
+    let symbols = ["\u{1b}[2J", "a", "\u{9b}", "\n", "\u{202e}", "\u{e4}"];
+    buffer.content.iter_mut().zip(symbols).for_each(|(cell, symbol)| {
+        cell.set_symbol(symbol);
+    });
+    harmless(&mut buffer);
+    assert_eq!(text(&buffer), "?a???\u{e4}\n");
+}
+
+#[test]
+fn the_list_goes_through_all_events() {
+    for name in ["host/small-zlib.dat", "i386/events-v6.dat"] {
+        looking_at(name, |app| {
+            let _ = screen(app, 80, 24, true);
+            let (mut down, mut seen) = (vec![app.list.selected().cloned()], 0);
+            app.focus = super::app::Focus::Lower;
+            while seen < down.len() {
+                seen = down.len();
+                press(app, "<Down>");
+                let next = app.list.selected().cloned();
+                if down.last() != Some(&next) {
+                    down.push(next);
+                }
+            }
+            let (count, mut up) =
+                (app.source.events.query.clone().for_each(|_| {}).expect("events").events, Vec::new());
+            assert_eq!(down.len() as u64, count, "{name}");
+            while up.len() < down.len() {
+                up.push(app.list.selected().cloned());
+                press(app, "<Up>");
+            }
+            up.reverse();
+            assert!(up == down, "{name}: the way up is the way down");
+        });
+    }
+}
+
+#[test]
+fn y_is_the_command_of_the_window() {
+    looking_at("host/small-zlib.dat", |app| {
+        let _ = screen(app, 80, 24, true);
+        press(app, "/sched_switch: prev_prio < 100<Enter>g2128.9929<Enter>+++y");
+        let command = app.commands.first().cloned().unwrap_or_default();
+        assert!(
+            command.starts_with("rtrace report -i ") && command.ends_with("--filter 'sched_switch: prev_prio < 100'"),
+            "{command}"
+        );
+        assert!(command.contains(" --since 2128.99") && command.contains(" --until 2128.99"), "{command}");
+        press(app, "/nosuch<Enter>");
+        assert!(app.status.contains("nosuch"), "{}", app.status);
+    });
+}
