@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes docs/picture/terminal.svg: what a terminal shows of real runs.
+"""Makes docs/picture/terminal.svg: what a terminal shows of the recordings in tests/data/readme.
 
-    docs/picture/make.py [RTRACE]         as root; default: target/release/rtrace
+    docs/picture/make.py [--check] [RTRACE]         default: target/release/rtrace
 
-Each command runs in a terminal of its own, 108 columns wide, and what stands there at its end is drawn; of a recording the
-line that it shows while it runs is kept as well. Times and numbers are those of the machine that draws.
+Each command runs in a terminal of its own, 116 columns wide, and what stands there at its end is drawn. With --check nothing is written:
+the picture must be the same, byte for byte.
 """
 
 import fcntl
@@ -16,20 +16,19 @@ import select
 import struct
 import subprocess
 import sys
-import tempfile
 import termios
 import time
 
-COLUMNS, ROWS = 108, 60
+COLUMNS, ROWS = 116, 60
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# What is typed, and the lines to keep of what it prints: (start, end), None for all.
+# What is typed.
 COMMANDS = [
-    ("rtrace record -e sched -e raw_syscalls -- sh -c 'ls -R /usr/share > list; sleep 1'", None),
-    ("rtrace report --comm ls -F sched_switch --first 3", None),
-    ("rtrace report --syscalls --comm ls -F raw_syscalls --first 19", None),
-    ("rtrace latency -i trace.dat sched:sched_waking sched:sched_switch --by pid=next_pid", (0, 13)),
-    ("rtrace report --filter 'sched:sched_switch: nxt_pid == 1'", None),
+    "rtrace report late.dat --comm server -F sched_switch --first 3",
+    "rtrace why server late.dat",
+    "rtrace diff before.json -- after.json --metric 'mean(wait(server))'",
+    "rtrace check late.dat --assert 'max(wait(server)) < 1ms'",
+    "rtrace report late.dat --filter 'sched:sched_switch: nxt_pid == 1'",
 ]
 
 PALETTE = {31: "#ff7b72", 32: "#7ee787", 33: "#e3b341", 34: "#79c0ff", 35: "#d2a8ff", 36: "#56d4dd"}
@@ -41,7 +40,6 @@ class Screen:
     def __init__(self):
         self.lines, self.row, self.column = [[]], 0, 0
         self.style = (None, False, False)  # colour, bold, dim
-        self.erased = None  # the last line that was taken away as a whole
 
     def put(self, letter):
         line = self.lines[self.row]
@@ -69,8 +67,6 @@ class Screen:
         first = int(arguments or 0) if arguments.isdigit() or not arguments else 0
         if letter == "K":
             line = self.lines[self.row]
-            if line and self.column == 0:
-                self.erased = list(line)
             if first == 2:
                 line.clear()
             else:
@@ -95,10 +91,10 @@ class Screen:
 
 
 def run(command, rtrace, directory):
-    """The lines at the command's end, and the last line that it showed meanwhile and took away again."""
+    """The lines at the command's end."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-    environment = {"PATH": os.path.dirname(rtrace) + ":" + os.environ["PATH"], "TERM": "xterm-256color", "HOME": directory}
+    environment = {"PATH": os.path.dirname(rtrace) + ":" + os.environ["PATH"], "TERM": "xterm-256color", "RTRACE_PAGER": "cat"}
     child = subprocess.Popen(["sh", "-c", command], stdin=slave, stdout=slave, stderr=slave, cwd=directory, env=environment)
     os.close(slave)
     screen = Screen()
@@ -116,11 +112,9 @@ def run(command, rtrace, directory):
             break
     child.wait(timeout=10)
     os.close(master)
-    lines = [line for line in screen.lines]
+    lines = screen.lines
     while lines and not "".join(cell[0] for cell in lines[-1]).strip():
         lines.pop()
-    if screen.erased and screen.erased not in lines:
-        lines.insert(0, screen.erased)
     return lines
 
 
@@ -135,7 +129,7 @@ def draw(lines):
     total = (int(COLUMNS * width) + 2 * left, top + len(lines) * height + 16)
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{total[0]}" height="{total[1]}" viewBox="0 0 {total[0]} {total[1]}">',
-        "<title>rtrace records, reports, shows system calls and latencies, and points at a mistake</title>",
+        "<title>rtrace reports, says why a task was late and what got worse, holds an assertion, and points at a mistake</title>",
         f'<rect width="{total[0]}" height="{total[1]}" rx="8" fill="#0d1117"/>',
         '<circle cx="20" cy="18" r="6" fill="#ff5f56"/><circle cx="40" cy="18" r="6" fill="#ffbd2e"/>'
         '<circle cx="60" cy="18" r="6" fill="#27c93f"/>',
@@ -167,19 +161,24 @@ def draw(lines):
 
 def main():
     root = os.path.dirname(os.path.dirname(HERE))
-    rtrace = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else os.path.join(root, "target/release/rtrace"))
+    check = "--check" in sys.argv
+    named = [argument for argument in sys.argv[1:] if argument != "--check"]
+    rtrace = os.path.abspath(named[0] if named else os.path.join(root, "target/release/rtrace"))
     picture = []
-    with tempfile.TemporaryDirectory() as directory:
-        for command, keep in COMMANDS:
-            lines = run(command, rtrace, directory)
-            if not lines:
-                sys.exit(f"{command}: printed nothing")
-            if keep:
-                lines = lines[keep[0]:keep[1]]
-            picture += [typed(command)] + lines + [[]]
+    for command in COMMANDS:
+        lines = run(command, rtrace, os.path.join(root, "tests/data/readme"))
+        if not lines:
+            sys.exit(f"{command}: printed nothing")
+        picture += [typed(command)] + lines + [[]]
     picture = [line[:COLUMNS - 1] + [("…", line[COLUMNS - 1][1])] if len(line) > COLUMNS else line for line in picture]
-    with open(os.path.join(HERE, "terminal.svg"), "w", encoding="utf-8") as out:
-        out.write(draw(picture[:-1]))
+    path, drawn = os.path.join(HERE, "terminal.svg"), draw(picture[:-1])
+    if check:
+        with open(path, encoding="utf-8") as there:
+            if there.read() != drawn:
+                sys.exit("docs/picture/terminal.svg is another: docs/picture/make.py draws it again")
+        return
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(drawn)
     for line in picture:
         print("".join(cell[0] for cell in line))
 

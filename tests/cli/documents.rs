@@ -1,6 +1,7 @@
 //! The documents are true: their console blocks are run, their links lead somewhere.
 
 use crate::common::environment::TestEnvironment;
+use crate::common::not_run::not_run;
 use std::path::{Path, PathBuf};
 
 fn top() -> &'static Path {
@@ -51,6 +52,10 @@ fn console_blocks_say_what_happens() {
         let text = std::fs::read_to_string(&document).expect("a document");
         for (command, output) in console_blocks(&text) {
             let env = TestEnvironment::new();
+            for file in std::fs::read_dir(top().join("tests/data/readme")).expect("recordings") {
+                let from = file.expect("an entry").path();
+                std::fs::copy(&from, env.path().join(from.file_name().expect("a name"))).expect("a copy");
+            }
             let bin = Path::new(env!("CARGO_BIN_EXE_rtrace")).parent().expect("a folder").display();
             let data = top().join("tests/data");
             let line = format!("PATH={bin}:$PATH; DATA='{}'; {command}", data.display());
@@ -59,6 +64,17 @@ fn console_blocks_say_what_happens() {
         }
     }
     assert!(run > 0, "no console block was found");
+}
+
+#[test]
+fn the_picture_is_of_this_program() {
+    let env = TestEnvironment::new();
+    if env.command("python3").arg("--version").output().is_err() {
+        return not_run("no python3 is installed");
+    }
+    let script = top().join("docs/picture/make.py");
+    let words = [script.to_str().expect("a path"), "--check", env!("CARGO_BIN_EXE_rtrace")];
+    env.run("python3", &words).exits(0).complains("").prints("");
 }
 
 #[test]
