@@ -24,6 +24,7 @@
             installShellCompletion --bash --name rtrace completions/rtrace.bash
             installShellCompletion --zsh completions/_rtrace
             installShellCompletion --fish completions/rtrace.fish
+            install -D -m 644 docs/reference/skill.md $out/share/doc/rtrace/SKILL.md
           '';
           meta = {
             description = manifest.description;

@@ -51,6 +51,6 @@ for page in man/*; do put 644 "$page" "share/man/man${page##*.}/${page##*/}"; do
 put 644 completions/rtrace.bash share/bash-completion/completions/rtrace
 put 644 completions/_rtrace share/zsh/site-functions/_rtrace
 put 644 completions/rtrace.fish share/fish/vendor_completions.d/rtrace.fish
-for document in README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE; do put 644 "$document" "share/doc/rtrace/$document"; done
+for document in README.md SKILL.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE; do put 644 "$document" "share/doc/rtrace/$document"; done
 "$prefix/bin/rtrace" --version
 echo "installed below $prefix"
