@@ -6,9 +6,9 @@ use super::exit::{Exit, Failure};
 use super::view;
 use super::{
     agent, analyze, attach, baseline, check, check_events, clear, completions, convert, diff, doctor, dump, exit,
-    extract, filter, flame, generate, help, hist, instance, latency, list, listen, mem, noise, plugin_options, probe,
-    profile, program, record, recover, report, reset, setup_guest, show, snapshot, split, sql, stack, start, stat,
-    stop, stream, synth, trigger, why,
+    extract, filter, flame, generate, help, helper_programs, hist, instance, latency, list, listen, mem, noise,
+    plugin_options, probe, profile, record, recover, report, reset, setup_guest, show, snapshot, split, sql, stack,
+    start, stat, stop, stream, synth, trigger, why,
 };
 use clap::{CommandFactory, Parser, Subcommand};
 
@@ -17,7 +17,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 #[command(
     name = "rtrace",
     bin_name = "rtrace", // not the first argument, which may be anything
-    version = program::VERSION,
+    version = helper_programs::VERSION,
     subcommand_value_name = "COMMAND",
     max_term_width = 100,
     disable_help_subcommand = true

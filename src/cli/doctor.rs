@@ -1,20 +1,14 @@
 //! `rtrace doctor`.
 
-mod access;
-mod activity;
-mod clock;
-mod config;
 mod finding;
 mod kernel;
 mod machine;
-mod memory;
 mod stale;
-mod timing;
 mod users;
 
 use super::args::TracefsArgs;
 use super::exit::{Exit, Failure};
-use super::program::VERSION;
+use super::helper_programs::VERSION;
 use crate::cli::terminal::stdout;
 use finding::{Findings, Severity};
 use machine::ExaminedMachine;
@@ -54,27 +48,27 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Exit, Failure> {
     let machine = ExaminedMachine::new(&args.machine);
     let mut findings = Findings::default();
     // Before it is opened, which mounts it.
-    access::mounts(&machine, &mut findings);
-    let tracefs = access::open(&args.tracefs, &mut findings);
-    access::lockdown(&machine, &mut findings);
+    users::mounts(&machine, &mut findings);
+    let tracefs = users::open(&args.tracefs, &mut findings);
+    users::lockdown(&machine, &mut findings);
     if let Some(tracefs) = &tracefs {
-        access::rights(tracefs, &mut findings);
+        users::rights(tracefs, &mut findings);
         kernel::features(tracefs, &machine, &mut findings);
         kernel::symbols(&machine, &mut findings);
-        activity::instances(tracefs, &machine, &mut findings);
+        users::instances(tracefs, &machine, &mut findings);
         users::processes(tracefs, &machine, &mut findings);
-        memory::rings(tracefs, &machine, &mut findings);
+        machine::rings(tracefs, &machine, &mut findings);
     }
-    memory::disk(&machine, &mut findings);
+    machine::disk(&machine, &mut findings);
     stale::journals(&args.tracefs.journal_dir(), &mut findings);
     if let Some(tracefs) = &tracefs {
         stale::instances(tracefs, &args.tracefs.journal_dir(), &machine, &mut findings);
-        clock::trace_clock(tracefs, &mut findings);
+        kernel::trace_clock(tracefs, &mut findings);
     }
-    clock::source(&machine, &mut findings);
+    kernel::source(&machine, &mut findings);
     kernel::offline_cpus(&machine, &mut findings);
-    timing::frequency(&machine, &mut findings);
-    timing::virtualisation(&machine, &mut findings);
+    machine::frequency(&machine, &mut findings);
+    machine::virtualisation(&machine, &mut findings);
 
     let works = findings.count(Severity::Error) == 0;
     let mut out = io::BufWriter::new(stdout().lock());

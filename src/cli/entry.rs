@@ -1,7 +1,7 @@
 //! The program: a command line parsed, its command run, an exit code.
 
 use super::command::{Command, RootCommand, bare_command_line, command_line, run};
-use super::{command_words, exit, help, program, record};
+use super::{command_words, exit, help, helper_programs, record};
 use clap::builder::Styles;
 use clap::{CommandFactory, FromArgMatches, Subcommand};
 use nix::sys::signal::{SigSet, Signal};
@@ -22,7 +22,7 @@ pub(crate) fn main() -> ExitCode {
         matches.subcommand_name().map(|_| Command::from_arg_matches(&matches)).transpose()
     };
     let whole = || {
-        let command_line = || command_line().bin_name(program::name());
+        let command_line = || command_line().bin_name(helper_programs::name());
         match parse(command_line().styles(Styles::plain())) {
             // The help holds nothing but words of ours, so it may have colours. Errors quote arguments.
             Err(answer) if !answer.use_stderr() => parse(command_line()),

@@ -1,7 +1,7 @@
 //! The options that stand on the command line, whatever their values: to refuse those that cannot have an effect.
 
 use super::exit::{Exit, Failure};
-use super::program;
+use super::helper_programs;
 use anyhow::anyhow;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
@@ -54,7 +54,7 @@ impl Moot<'_> {
 /// Refuses the option, if there is one. Scripts that call a link named `trace-cmd` may be used to it.
 pub(crate) fn refuse<A: Args>(moot: Option<Moot<'_>>) -> Result<(), Failure> {
     match moot {
-        Some(moot) if program::name() != "trace-cmd" => Err(moot.failure::<A>()),
+        Some(moot) if helper_programs::name() != "trace-cmd" => Err(moot.failure::<A>()),
         _ => Ok(()),
     }
 }

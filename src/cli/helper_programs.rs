@@ -2,14 +2,16 @@
 //!
 //! A directory of `PATH` is searched only if nobody but root and the user can put something into it. A command that the
 //! user typed (`rtrace record CMD`) is the user's choice, and not looked up here.
+//!
+//! The program's version, and the name that it was called by.
 
 use nix::unistd::{Gid, Group, geteuid};
 use std::ffi::OsString;
-use std::fs::{self, Metadata};
-use std::io;
+use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
+use std::{fs, io};
 
 /// The directories of `PATH` that are searched for helper programs, in its order.
 #[derive(Debug)]
@@ -101,6 +103,18 @@ fn is_private_group(gid: u32) -> bool {
         let is_member = number(3) == Some(gid) || group.mem.iter().any(|member| member.as_bytes() == name);
         !is_member || number(2).is_some_and(|uid| uid == 0 || uid == user)
     })
+}
+
+/// Version, commit and features, as `--version` prints them.
+pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("RTRACE_BUILD"), ")");
+
+/// The name that messages begin with, so that a script that calls a link named `trace-cmd` shows what it called.
+///
+/// Called by any other name the program is `rtrace`: the first argument may be anything.
+pub(crate) fn name() -> &'static str {
+    let called = std::env::args_os().next();
+    let file = called.as_deref().and_then(|path| Path::new(path).file_name());
+    if file.is_some_and(|file| file == "trace-cmd") { "trace-cmd" } else { "rtrace" }
 }
 
 #[cfg(test)]

@@ -48,7 +48,6 @@ mod piped;
 mod plugin_options;
 mod probe;
 mod profile;
-mod program;
 mod query;
 mod record;
 mod record_error;

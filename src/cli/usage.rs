@@ -1,7 +1,7 @@
 //! clap's refusals of a command line in the program's own words: one prefix, names in backquotes, a hint, and the command
 //! that explains more.
 
-use super::{elsewhere, program};
+use super::{elsewhere, helper_programs};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 use rtrace::syntax::did_you_mean;
@@ -47,7 +47,7 @@ const OTHER_NAMES: [(&str, &str); 3] = [("task", "comm"), ("name", "comm"), ("pr
 /// The message for standard error, with its line feed. `root` is the command line as clap knows it.
 pub(crate) fn message(answer: &clap::Error, root: &Command) -> String {
     let rendered = answer.render().to_string();
-    let (mut command, mut words) = (root, vec![program::name()]);
+    let (mut command, mut words) = (root, vec![helper_programs::name()]);
     for word in std::env::args().skip(1) {
         let Some(next) = command.find_subcommand(&word) else { break };
         words.push(next.get_name());

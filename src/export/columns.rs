@@ -1,7 +1,7 @@
 //! The columns in front of an event's text.
 
 use crate::base::abi::Abi;
-use crate::base::text::{digits, num, put};
+use crate::base::text::{num, plain};
 use crate::base::wall_time::local_second;
 use crate::kernel::event::{Common, Lost, PrefixCache, Record, RecordHead};
 
@@ -78,7 +78,7 @@ pub(super) fn flags(out: &mut Vec<u8>, head: &RecordHead, common: &Common, abi: 
     let [irqs, resched, context] = FLAGS[usize::from(head.flags)];
     let (preempt, migrate) = (head.preempt_count & 15, head.preempt_count >> 4);
     let text = [irqs, resched, context, DEPTHS[usize::from(preempt)], DEPTHS[usize::from(migrate)], 0, 0, 0];
-    put::piece(out, &text, 5);
+    plain::piece(out, &text, 5);
     if common.has_more() {
         more_flags(out, common, abi, data);
     }
@@ -104,20 +104,20 @@ pub(super) fn micros(out: &mut Vec<u8>, nanos: u64, recent: &mut PrefixCache) {
         Some(nanos) => seconds(out, nanos, recent) / 1000,
         None => (seconds(out, nanos, recent) + 500) / 1000, // the last 500 ns of all time: no second ends in them
     };
-    let mut text = digits::six(micros);
+    let mut text = num::six(micros);
     text[6] = b':';
-    put::piece(out, &text, 7);
+    plain::piece(out, &text, 7);
 }
 
 /// ` 12345.678901234:`
 #[inline(always)]
 pub(super) fn nanos(out: &mut Vec<u8>, nanos: u64, recent: &mut PrefixCache) {
     let rest = seconds(out, nanos, recent);
-    put::piece(out, &digits::six(rest / 1000), 6);
-    let mut text = digits::six(rest % 1000);
+    plain::piece(out, &num::six(rest / 1000), 6);
+    let mut text = num::six(rest % 1000);
     text.copy_within(3..6, 0);
     text[3] = b':';
-    put::piece(out, &text, 4);
+    plain::piece(out, &text, 4);
 }
 
 /// ` 12345.`, and gives the nanoseconds that remain.
@@ -153,9 +153,9 @@ pub(super) fn wall(out: &mut Vec<u8>, wall: i64, nanoseconds: bool, recent: &mut
         recent.keep_second(since.saturating_sub(rest.into()), &out[column..]);
         rest
     });
-    out.extend_from_slice(&digits::six(rest / 1000)[..6]);
+    out.extend_from_slice(&num::six(rest / 1000)[..6]);
     if nanoseconds {
-        out.extend_from_slice(&digits::six(rest % 1000)[3..6]);
+        out.extend_from_slice(&num::six(rest % 1000)[3..6]);
     }
     out.push(b':');
 }

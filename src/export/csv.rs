@@ -7,7 +7,7 @@ use super::Exporter;
 use super::json::{KernelName, json_value};
 use crate::base::abi::Abi;
 use crate::base::sys::Tail;
-use crate::base::text::literals::{LiteralId, Literals};
+use crate::base::text::literal::{LiteralId, Literals};
 use crate::base::text::{json, num};
 use crate::base::units::Pid;
 use crate::base::wall_time::with_zone;

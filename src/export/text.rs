@@ -6,7 +6,7 @@
 
 use super::columns;
 use crate::base::sys::Tail;
-use crate::base::text::{digits, num, put};
+use crate::base::text::{num, plain};
 use crate::base::units::Pid;
 use crate::file::trace_dat::WallClock;
 use crate::kernel::event::{
@@ -122,7 +122,7 @@ impl<'a> Text<'a> {
             event.text(&cx, record, next.as_ref(), state, out)
         };
         if out.len() == text || out.last() != Some(&b'\n') {
-            put::all(out, b"\n");
+            plain::all(out, b"\n");
         }
         if let Some(at) = new
             && event.repeats
@@ -170,7 +170,7 @@ impl<'a> Text<'a> {
         // The last 500 ns of all time are rounded elsewhere.
         let micros = record.timestamp.0.checked_add(500).map(|nanos| nanos / 1000);
         match micros.and_then(|micros| state.recent.milli(micros)) {
-            Some((text, len, rest)) => tail.piece(text, len).all(&digits::THREE[rest]),
+            Some((text, len, rest)) => tail.piece(text, len).all(&num::THREE[rest]),
             None => tail.with(|out| {
                 let start = out.len();
                 columns::micros(out, record.timestamp.0, &mut state.recent);

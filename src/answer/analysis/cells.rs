@@ -7,7 +7,14 @@
 //!   bin 64 .. 127    64 .. 127, exactly
 //!   bin 128 ..       from 2^e on 64 bins of 2^(e - 6) each
 //! ```
+//!
+//! The number of events of each type, by the part of the window.
 
+use super::Analysis;
+use crate::base::abi::Abi;
+use crate::base::units::EventId;
+use crate::kernel::event::{Common, Record};
+use crate::kernel::format::EventFormat;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -167,6 +174,55 @@ pub fn durations_of(bin: u16) -> Range<u64> {
     let shift = (bin / BINS).saturating_sub(1).min(u64::from(u64::BITS - 1 - BITS));
     let least = (bin - shift * BINS) << shift;
     least..least.saturating_add(1 << shift)
+}
+
+/// Counts the events of each type by cell; an [`Analysis`].
+#[derive(Clone, Copy, Debug)]
+pub struct EventCells {
+    abi: Abi,
+    common: Common,
+    plan: CellPlan,
+}
+
+impl EventCells {
+    /// For records of a file with these formats.
+    pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi, plan: CellPlan) -> Self {
+        EventCells { abi, common: formats.into_iter().next().map_or_else(Common::default, Common::of), plan }
+    }
+}
+
+impl Analysis for EventCells {
+    type Part = BTreeMap<EventId, Cells>;
+    type Finding = BTreeMap<EventId, Cells>;
+
+    fn begin(&self) -> Self::Part {
+        BTreeMap::new()
+    }
+
+    fn fork(&self, _: Option<Self::Part>) -> Self::Part {
+        BTreeMap::new()
+    }
+
+    #[inline]
+    fn record<'n>(&self, record: &Record<'_>, _: impl FnOnce() -> Option<Record<'n>>, part: &mut Self::Part) {
+        let id = EventId(self.common.event_id(self.abi, record.data));
+        part.entry(id).or_insert_with(|| Cells::new(self.plan)).count(record.timestamp.0);
+    }
+
+    fn merge(&self, known: &mut Self::Part, later: &mut Self::Part) {
+        for (id, cells) in std::mem::take(later) {
+            match known.get_mut(&id) {
+                Some(ours) => ours.merge(&cells),
+                None => {
+                    known.insert(id, cells);
+                }
+            }
+        }
+    }
+
+    fn finish(self, known: Self::Part) -> Self::Finding {
+        known
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 
 use super::InOrder;
 use crate::base::abi::Abi;
-use crate::base::text::nul::until_nul;
+use crate::base::text::plain::until_nul;
 use crate::base::units::Pid;
 use crate::kernel::event::{Common, Lost, NumberField, Record};
 use crate::kernel::format::EventFormat;

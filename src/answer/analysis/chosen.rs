@@ -1,4 +1,5 @@
 //! Events chosen by name and filter.
+//! Some tasks, of whose events an analysis is.
 
 use super::by_event::ByEvent;
 use crate::base::abi::Abi;
@@ -7,6 +8,7 @@ use crate::kernel::event::Record;
 use crate::kernel::format::EventFormat;
 use crate::kernel::symbols::Comms;
 use crate::language::filter::{FilterProgram, Subject};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Some events of a recording: those of some types, each of which may have a filter, and a meaning `M` to the caller.
@@ -56,5 +58,35 @@ impl<'a, M: Clone> Chosen<'a, M> {
     /// Byte order and word size of the records.
     pub fn abi(&self) -> Abi {
         self.events.abi
+    }
+}
+
+/// Some tasks.
+#[derive(Clone, Debug, Default)]
+pub enum TaskSet {
+    /// All tasks.
+    #[default]
+    All,
+    /// These.
+    Only(Arc<HashSet<Pid>>),
+    /// All but these: also those of which nothing else is known.
+    Except(Arc<HashSet<Pid>>),
+}
+
+impl TaskSet {
+    /// True if the task is among them.
+    #[inline]
+    pub fn contains(&self, task: Pid) -> bool {
+        match self {
+            TaskSet::All => true,
+            TaskSet::Only(tasks) => tasks.contains(&task),
+            TaskSet::Except(tasks) => !tasks.contains(&task),
+        }
+    }
+}
+
+impl FromIterator<Pid> for TaskSet {
+    fn from_iter<I: IntoIterator<Item = Pid>>(tasks: I) -> Self {
+        TaskSet::Only(Arc::new(tasks.into_iter().collect()))
     }
 }

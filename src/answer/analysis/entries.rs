@@ -1,8 +1,8 @@
 //! Sums by key, as a hist trigger of the kernel makes them.
 
 use super::InOrder;
+use super::by_event::RecordNumber;
 use super::chosen::Chosen;
-use super::fields::RecordNumber;
 use super::map::Map;
 use super::pairs::{KeyPart, write_key};
 use crate::kernel::event::Record;

@@ -4,8 +4,7 @@
 //! page_fault_user: address=0x7f21a8e2d000 ip=0x7f21a8c1a2b4 error_code=0x6
 //! ```
 
-use super::by_event::ByEvent;
-use super::fields::RecordNumber;
+use super::by_event::{ByEvent, RecordNumber};
 use super::map::Map;
 use super::{InOrder, KnownPart, Needs};
 use crate::base::abi::Abi;

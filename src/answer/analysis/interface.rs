@@ -1,6 +1,11 @@
 //! The interface of analyses.
+//! The events that a number is made of, and how much of it is known where only a part of them was recorded.
+//! Intervals of which one end was not seen.
 
+use crate::base::units::CpuId;
+use crate::file::trace_dat::{Coverage, CoveredTasks};
 use crate::kernel::event::Record;
+use crate::kernel::events::{EventName, glob_matches};
 
 /// A question to many events. [`Query::analyse`](crate::read::recording::Query::analyse) drives it, with windows, selection and
 /// threads.
@@ -83,4 +88,134 @@ pub trait Analysis: Sync {
 
     /// The answer, of what is known of all events.
     fn finish(self, known: Self::Part) -> Self::Finding;
+}
+
+/// Degree to which a number is known; the greater, the less.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum KnownPart {
+    /// All of it.
+    #[default]
+    Whole,
+    /// A part: it is at least what was found.
+    AtLeast,
+    /// Nothing.
+    Unknown,
+}
+
+/// The subject of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowSubject {
+    /// All tasks and CPUs.
+    All,
+    /// One task: true if all of its events were recorded, as far as the recording's limit to tasks goes.
+    Task(bool),
+    /// One CPU.
+    Cpu(CpuId),
+}
+
+/// The events that some numbers of an answer are made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Needs {
+    /// The numbers, by their place in the answer's JSON document: `tasks.run`, or all that lie below `tasks`.
+    pub numbers: &'static [&'static str],
+    /// The events, each `SYSTEM:EVENT`; may be globs.
+    pub events: &'static [&'static str],
+    /// Known if one of the events was recorded with a filter.
+    pub filtered: KnownPart,
+    /// Known if events of some tasks only were recorded, of subjects but those tasks.
+    pub tasks: KnownPart,
+    /// Known if events on some CPUs only were recorded, of subjects but those CPUs.
+    pub cpus: KnownPart,
+    /// True if the number of a CPU takes events on other CPUs too, and that of a task others' events.
+    pub of_others: bool,
+    /// Known if events were lost. Distributions are then those of what is there from its begin to its end.
+    pub lost: KnownPart,
+}
+
+impl Needs {
+    /// Counts and sums of single events: there are at least those that were recorded.
+    pub const fn seen(numbers: &'static [&'static str], events: &'static [&'static str]) -> Self {
+        let part = KnownPart::AtLeast;
+        Needs { numbers, events, filtered: part, tasks: part, cpus: part, of_others: false, lost: part }
+    }
+
+    /// Times between events, each of which may be another's if one is missing.
+    pub const fn between(numbers: &'static [&'static str], events: &'static [&'static str]) -> Self {
+        let part = KnownPart::Unknown;
+        Needs { numbers, events, filtered: part, tasks: part, cpus: part, of_others: false, lost: KnownPart::AtLeast }
+    }
+
+    /// Degree to which a number of `subject` is known, by the `needs` of its answer.
+    pub fn known(needs: &[Needs], number: &str, coverage: &Coverage, lost: bool, subject: RowSubject) -> KnownPart {
+        let of = || needs.iter().filter(|needs| needs.is_of(number));
+        let limited = of().map(|needs| needs.limited(coverage, subject)).max().unwrap_or_default();
+        let after_losses = of().map(|needs| if lost { needs.lost } else { KnownPart::Whole }).max().unwrap_or_default();
+        match (limited, after_losses) {
+            // Of a part of them the mean says nothing of all.
+            (KnownPart::AtLeast, _) if is_of_the_distribution(number) => KnownPart::Unknown,
+            (limited, KnownPart::AtLeast) if is_of_the_distribution(number) => limited,
+            (limited, after_losses) => limited.max(after_losses),
+        }
+    }
+
+    fn is_of(&self, number: &str) -> bool {
+        let below = |of: &str| number.strip_prefix(of).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        self.numbers.iter().any(|of| below(of))
+    }
+
+    fn limited(&self, coverage: &Coverage, subject: RowSubject) -> KnownPart {
+        let limit = |applies: bool, known: KnownPart| if applies { known } else { KnownPart::Whole };
+        let reads = |event: &EventName| {
+            let name = event.to_string();
+            self.events.iter().any(|pattern| glob_matches(pattern, &name))
+        };
+        let tasks = match subject {
+            RowSubject::Task(true) if !self.of_others => KnownPart::Whole,
+            RowSubject::Task(false) => KnownPart::Unknown,
+            _ if matches!(coverage.tasks, Some(CoveredTasks::Only { .. })) => self.tasks,
+            // All others are there, and the switches from and to them.
+            _ => limit(coverage.is_of_some_tasks(), self.tasks.min(KnownPart::AtLeast)),
+        };
+        let cpus = match (&coverage.cpus, subject) {
+            (None, _) => KnownPart::Whole,
+            (Some(cpus), RowSubject::Cpu(cpu)) if cpus.contains(&cpu) && !self.of_others => KnownPart::Whole,
+            (Some(_), RowSubject::Cpu(_)) => KnownPart::Unknown,
+            (Some(_), _) => self.cpus,
+        };
+        let filtered = limit(coverage.filtered().any(|(event, _)| reads(event)), self.filtered);
+        filtered.max(tasks).max(cpus)
+    }
+}
+
+/// True of what describes many values or one of them, and is no count, sum or greatest of them.
+fn is_of_the_distribution(number: &str) -> bool {
+    let last = number.rsplit('.').next().unwrap_or_default();
+    let of_one = ["begin", "end", "at", "cpu", "pid", "comm", "sector"];
+    let of_all = ["mean", "min", "p50", "p90", "p99", "9", "exact", "unknown", "share"];
+    of_one.contains(&last) || of_all.contains(&last) || number.contains(".waker")
+}
+
+/// Intervals that are none of the durations, as an event at one end is missing. All times are in the unit of the clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Missing {
+    /// Number of those that were noticed.
+    pub count: u64,
+    /// The longest time in which one was on, or must have been.
+    pub longest: u64,
+    /// All those times together.
+    pub total: u64,
+}
+
+impl Missing {
+    /// Adds one that lay within a time.
+    pub fn add(&mut self, within: u64) {
+        self.merge(&Missing { count: 1, longest: within, total: within });
+    }
+
+    /// Adds others.
+    pub fn merge(&mut self, other: &Missing) {
+        self.count = self.count.saturating_add(other.count);
+        self.longest = self.longest.max(other.longest);
+        self.total = self.total.saturating_add(other.total);
+    }
 }

@@ -10,25 +10,18 @@ mod chains;
 mod chosen;
 mod durations;
 mod entries;
-mod event_cells;
-mod event_count;
 mod extent;
 mod faults;
-pub(crate) mod fields;
 mod functions;
-mod grouped;
 mod hist;
 mod in_order;
 mod interface;
 mod io;
 mod irq;
 mod locks;
-mod log;
 pub(crate) mod map;
 mod mem;
 mod memory;
-mod missing;
-mod needs;
 mod noise;
 mod pairs;
 mod profile;
@@ -38,43 +31,36 @@ mod slices;
 pub(crate) mod stacks;
 mod strips;
 mod syscalls;
-mod task_set;
 #[cfg(test)]
 pub(crate) mod test_formats;
 mod together;
 mod wakeups;
 mod why;
 
-pub use cells::{Cell, CellPlan, Cells, bin, durations_of};
+pub use cells::{Cell, CellPlan, Cells, EventCells, bin, durations_of};
 pub use chains::{CallChain, CallChains, ChainName};
-pub use chosen::Chosen;
+pub use chosen::{Chosen, TaskSet};
 pub use durations::{Distribution, Durations};
 pub use entries::{EntryFields, EntryReport, EventEntries};
-pub use event_cells::EventCells;
-pub use event_count::{EventCount, EventCounts};
-pub use extent::{Extent, Extents};
+pub use extent::{EventCount, EventCounts, Extent, Extents};
 pub use faults::{FAULT_NEEDS, FAULT_PAGE, FaultCount, FaultReport, Faults};
 pub use functions::{
     CalledFunction, FUNCTION_NEEDS, FoldedFrame, FoldedTime, FunctionCounts, FunctionReport, FunctionTimes, LongestCall,
 };
-pub use grouped::Grouped;
 pub use hist::{
     EventTrigger, Firing, Firings, Held, HistCounts, HistFindings, HistNames, HistPart, HistSetup, HistTrigger,
     Histograms, SetupError, SnapshotMoment, SyntheticEvent,
 };
-pub use in_order::{InOrder, Ordered};
-pub use interface::Analysis;
+pub use in_order::{InOrder, Log, Ordered};
+pub use interface::{Analysis, KnownPart, Missing, Needs, RowSubject};
 pub use io::{
     BlockDevice, DepthTimes, DeviceIo, IO_NEEDS, Io, IoCounts, IoOperation, IoReport, IoRequests, LongestRequest,
     OngoingRequest,
 };
 pub use irq::{CpuIrqs, HandlerKind, HandlerSpan, IRQ_NEEDS, IrqCounts, IrqReport, IrqSource, Irqs, LongestIrq};
 pub use locks::{LOCK_NEEDS, LockCounts, LockKind, LockReport, LockWaits, Locks, LongestLockWait, OngoingLockWait};
-pub use log::Log;
 pub use mem::{Bytes, FunctionMemory, MemoryUse};
 pub use memory::{MEMORY_NEEDS, Memory, MemoryCounts, MemoryReport, MemorySite, PageCount};
-pub use missing::Missing;
-pub use needs::{KnownPart, Needs, RowSubject};
 pub use noise::{
     CpuNoise, CpuTimer, NOISE_NEEDS, Noise, NoiseSample, NoiseSource, Osnoise, OsnoiseReport, Timerlat, TimerlatReport,
     TimerlatSample,
@@ -94,7 +80,6 @@ pub use syscalls::{
     DescriptorCalls, DescriptorTimes, LongestSyscall, OngoingSyscall, SYSCALL_NEEDS, SyscallCounts, SyscallReport,
     SyscallTimes, Syscalls, TaskSyscalls,
 };
-pub use task_set::TaskSet;
-pub use together::{Several, Together};
+pub use together::{Grouped, Several, Together};
 pub use wakeups::{Latencies, WakeupLatencies, Wakeups};
 pub use why::{Handler, Histories, History, IntervalPart, LossSpan, PartKind, critical_path};

@@ -1,8 +1,8 @@
 //! Time between two events that belong together, as the kernel's histogram triggers measure it.
 
+use super::by_event::{RecordNumber, RecordText};
 use super::cells::CellPlan;
 use super::chosen::Chosen;
-use super::fields::{RecordNumber, RecordText};
 use super::map::Map;
 use super::{Durations, InOrder};
 use crate::base::units::{CpuId, Pid};

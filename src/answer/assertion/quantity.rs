@@ -52,7 +52,7 @@ pub(super) struct Many {
     /// The longest of those: its begin and task.
     longest_going_on: Option<(u64, Option<Pid>)>,
     /// Number of those that were on where events were lost.
-    pub(super) cut: u64,
+    cut: u64,
     /// Of the durations, the ones that failed.
     pub(super) failures: Durations,
     /// True if events of that kind were seen at all.

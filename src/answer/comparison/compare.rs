@@ -1,16 +1,13 @@
 //! Two summaries compared by metrics.
 
 use super::adjust::{Adjusted, adjusted};
-use super::comparability::Comparability;
+use super::comparability::{Comparability, Reach, SetAside, agree, median, split};
 use super::difference::{Difference, Method};
-use super::holm::holm;
-use super::options::CompareOptions;
-use super::reach::Reach;
+use super::judged::{ChangeVerdict, Compared};
 use super::runs::{by_pairs, by_runs};
-use super::set_aside::{SetAside, agree, median, split};
-use super::side::{bootstrap, bounds, least_samples, samples, values};
+use super::side::{CompareOptions, bootstrap, bounds, least_samples, samples, values};
+use super::statistics::holm;
 use super::summary::{SavedRun, SavedRuns};
-use super::verdict::{ChangeVerdict, Compared};
 use crate::answer::assertion::{Dimension, Interval, Metric, Quantity, Reducer};
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! The difference of two sides in logarithms, and what it is worth.
 
-use super::student::{student_quantile, student_tail};
+use super::statistics::{student_quantile, student_tail};
 use serde::Serialize;
 
 /// ln(new) - ln(base), with its standard error.

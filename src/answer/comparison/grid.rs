@@ -1,7 +1,7 @@
 //! A metric's value of cells, each counted any number of times.
 
-use super::bootstrap::Weights;
 use super::series::CellSeries;
+use super::statistics::Weights;
 use super::summary::SavedRun;
 use crate::answer::analysis::{Missing, durations_of};
 use crate::answer::assertion::{Interval, Metric, Quantity, Reducer};

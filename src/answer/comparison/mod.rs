@@ -11,40 +11,26 @@
 //! ```
 
 mod adjust;
-mod block;
-mod bootstrap;
 mod comparability;
 mod compare;
 mod difference;
 mod error;
 mod grid;
-mod holm;
 mod judged;
-mod options;
-mod reach;
-mod rng;
 mod runs;
 mod series;
-mod set_aside;
 mod side;
-mod student;
+mod statistics;
 mod summary;
 #[cfg(test)]
 mod tests;
-mod verdict;
 
-pub use block::block_length;
-pub use bootstrap::Weights;
-pub use comparability::{Aspect, Comparability};
+pub use comparability::{Aspect, Comparability, Reach, SetAside};
 pub use compare::{Comparison, compare};
 pub use difference::{Difference, Method};
 pub use error::SummaryError;
-pub use holm::holm;
-pub use options::CompareOptions;
-pub use reach::Reach;
-pub use rng::SplitMix64;
-pub use series::CellSeries;
-pub use set_aside::SetAside;
-pub use student::{student_quantile, student_tail};
+pub use judged::{ChangeVerdict, Compared};
+pub use series::{CellSeries, block_length};
+pub use side::CompareOptions;
+pub use statistics::{SplitMix64, Weights, holm, student_quantile, student_tail};
 pub use summary::{SavedRun, SavedRuns};
-pub use verdict::{ChangeVerdict, Compared};

@@ -65,7 +65,7 @@ pub struct SavedRun {
 }
 
 /// Cells of a window: blocks of them are resampled.
-pub(super) const MOST_CELLS: u16 = 1024;
+const MOST_CELLS: u16 = 1024;
 
 impl SavedRuns {
     /// The name of the layout.

@@ -1,8 +1,9 @@
 //! An error in a text, with its place.
+//! A range of a text.
+//! Widths that come from data: std pads to 65,535 columns at most and panics beyond, and a terminal shows fewer.
 
-use super::Span;
-use super::columns::clip;
 use std::fmt;
+use std::ops::Deref;
 
 /// An error in a text of one of the little languages. `Display` gives the message, then the text with a caret.
 ///
@@ -106,6 +107,112 @@ fn floor(text: &str, at: usize) -> usize {
     at
 }
 
+/// A range of bytes of the text being parsed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// First byte, counted from the start of the text.
+    pub start: usize,
+    /// One past the last byte; equal to `start` for a place between two bytes (the end of the text, say).
+    pub end: usize,
+}
+
+impl Span {
+    /// The bytes from `start` up to but not including `end`.
+    pub fn new(start: usize, end: usize) -> Self {
+        Span { start, end: end.max(start) }
+    }
+
+    /// The place before byte `at`.
+    pub fn at(at: usize) -> Self {
+        Span { start: at, end: at }
+    }
+
+    /// The smallest span that holds both.
+    pub fn to(self, other: Span) -> Self {
+        Span { start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+
+    /// The text of the span; empty if `text` is not the text the span is of.
+    pub fn of(self, text: &str) -> &str {
+        text.get(self.start..self.end).unwrap_or("")
+    }
+}
+
+/// A value and where it stood. Two are equal if their values are: a printed and re-parsed tree equals the first one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spanned<T> {
+    /// The value.
+    pub value: T,
+    /// Its place in the text.
+    pub span: Span,
+}
+
+impl<T> Spanned<T> {
+    /// `value`, which stood at `span`.
+    pub fn new(value: T, span: Span) -> Self {
+        Spanned { value, span }
+    }
+
+    /// Another value at the same place.
+    pub fn with<U>(&self, value: U) -> Spanned<U> {
+        Spanned { value, span: self.span }
+    }
+}
+
+impl<T> Deref for Spanned<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for Spanned<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
+    }
+}
+
+impl<T> From<T> for Spanned<T> {
+    /// A value that no text said: built by a program.
+    fn from(value: T) -> Self {
+        Spanned { value, span: Span::default() }
+    }
+}
+
+impl<T: PartialEq> PartialEq for Spanned<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl<T: Eq> Eq for Spanned<T> {}
+
+/// The widest of some cells, in characters, for a column of that width; at most 1,000, which no name of a kernel has.
+/// A wider cell of a made-up file stands out of its column.
+pub fn widest(cells: impl IntoIterator<Item = usize>) -> usize {
+    const MOST: usize = 1_000;
+    cells.into_iter().max().unwrap_or(0).min(MOST)
+}
+
+/// The part of a line that is shown of it: all, or of a long line some hundred characters around the place `start..end`,
+/// with `...` for what is left out. Returns the text, and the place in it. In characters.
+fn clip(line: &str, start: usize, end: usize) -> (String, usize, usize) {
+    const LONG: usize = 1_000;
+    const AROUND: usize = 200;
+    const LEFT_OUT: &str = "...";
+    let length = line.chars().count();
+    if length <= LONG {
+        return (line.to_owned(), start, end);
+    }
+    let (from, to) = (start.saturating_sub(AROUND), start.saturating_add(AROUND).min(length));
+    let before = if from > 0 { LEFT_OUT } else { "" };
+    let after = if to < length { LEFT_OUT } else { "" };
+    let part: String = line.chars().skip(from).take(to - from).collect();
+    let place = |at: usize| at.min(to) - from + before.len();
+    (format!("{before}{part}{after}"), place(start), place(end))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,5 +246,26 @@ mod tests {
             error.to_string(),
             "invalid operator\n  trigger: stacktrace if pid = 1\n                             ^"
         );
+    }
+
+    #[test]
+    fn columns_of_made_up_names_are_bounded() {
+        assert_eq!([widest([]), widest([3, 64, 5]), widest([5, 70_000])], [0, 64, 1_000]);
+        let cell = "x".repeat(70_000);
+        assert_eq!(format!("{:1$}", "", widest([cell.len()])).len(), 1_000);
+    }
+
+    #[test]
+    fn long_lines_are_clipped_around_the_place() {
+        let line = format!("{}here{}", "a".repeat(70_000), "b".repeat(70_000));
+        let (shown, start, end) = clip(&line, 70_000, 70_004);
+        assert_eq!((&shown[start..end], shown.len()), ("here", 406));
+        assert!(shown.starts_with("...aaa") && shown.ends_with("bbb..."));
+        let (shown, start, end) = clip(&line, 70_000, 140_004);
+        assert_eq!((start, end, shown.len()), (203, 403, 406), "the place itself is cut");
+        let (shown, start, _) = clip(&line, 140_004, 140_004);
+        assert_eq!((start, shown.len()), (203, 203), "at the end");
+        let short = "a".repeat(1_000);
+        assert_eq!(clip(&short, 999, 1_000), (short.clone(), 999, 1_000));
     }
 }

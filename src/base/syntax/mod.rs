@@ -10,16 +10,10 @@
 //!           ^~~~~~~
 //! ```
 
-mod columns;
 mod diagnostic;
 mod nearest;
-mod number;
 mod scanner;
-mod span;
 
-pub use columns::widest;
-pub use diagnostic::{Diagnostic, caret, one_line};
+pub use diagnostic::{Diagnostic, Span, Spanned, caret, one_line, widest};
 pub use nearest::{did_you_mean, nearest};
-pub use number::{NumberError, parse_int};
-pub use scanner::Scanner;
-pub use span::{Span, Spanned};
+pub use scanner::{NumberError, Scanner, parse_int};

@@ -5,8 +5,8 @@
 //! part of valid UTF-8 becomes the four characters `\xNN`; and where the text itself holds four such characters, their
 //! backslash becomes `\x5c`. So replacing each `\xNN` by its byte gives the original bytes back.
 
-use super::nul::until_nul;
 use super::num::hex_byte;
+use super::plain::until_nul;
 use crate::base::sys::Tail;
 
 /// Appends `text` as a JSON string, quotes included.

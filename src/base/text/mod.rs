@@ -4,13 +4,9 @@
 //! buffer in a register from piece to piece. Both store blocks of constant size and cut off the surplus, because a copy
 //! of unknown length is a call of `memcpy`, which costs more than the few bytes it moves.
 
-pub(crate) mod digits;
 pub(crate) mod json;
 pub(crate) mod literal;
-pub(crate) mod literals;
-pub(crate) mod nul;
 pub(crate) mod num;
-mod plain;
+pub(crate) mod plain;
 pub(crate) mod printf;
-pub(crate) mod put;
 mod tail;

@@ -1,8 +1,8 @@
 //! Numbers and short texts, one after the other, without a look at the vector in between.
 
 use super::literal::Literal;
-use super::nul::nul_in;
-use super::{digits, num};
+use super::num;
+use super::plain::nul_in;
 use crate::base::sys::Tail;
 
 impl Tail<'_> {
@@ -27,7 +27,7 @@ impl Tail<'_> {
         if value < 1000 {
             self.up_to_three(value)
         } else if value < 1_000_000 {
-            self.up_to_three(value / 1000).piece(&digits::THREE[(value % 1000) as usize], 3)
+            self.up_to_three(value / 1000).piece(&num::THREE[(value % 1000) as usize], 3)
         } else {
             self.with(|out| num::dec(out, value))
         }
@@ -38,11 +38,10 @@ impl Tail<'_> {
     pub(crate) fn wide(self, value: u64) -> Self {
         if value < 1000 {
             self.up_to_three(value)
-        } else if value < digits::SHORT {
+        } else if value < num::SHORT {
             self.up_to_eight(value)
-        } else if value < digits::SHORT * digits::SHORT {
-            self.up_to_eight(value / digits::SHORT)
-                .all(&(digits::eight(value % digits::SHORT) | digits::ZEROS).to_le_bytes())
+        } else if value < num::SHORT * num::SHORT {
+            self.up_to_eight(value / num::SHORT).all(&(num::eight(value % num::SHORT) | num::ZEROS).to_le_bytes())
         } else {
             self.with(|out| num::dec(out, value))
         }
@@ -50,14 +49,14 @@ impl Tail<'_> {
 
     #[inline(always)]
     fn up_to_eight(self, value: u64) -> Self {
-        let eight = digits::eight(value);
-        let skip = digits::leading(eight);
-        self.piece(&((eight | digits::ZEROS) >> (8 * skip)).to_le_bytes(), 8 - skip as usize)
+        let eight = num::eight(value);
+        let skip = num::leading(eight);
+        self.piece(&((eight | num::ZEROS) >> (8 * skip)).to_le_bytes(), 8 - skip as usize)
     }
 
     #[inline(always)]
     fn up_to_three(self, value: u64) -> Self {
-        let text = &digits::UP_TO_THREE[value as usize];
+        let text = &num::UP_TO_THREE[value as usize];
         self.piece(text, usize::from(text[3]))
     }
 
@@ -71,17 +70,17 @@ impl Tail<'_> {
     /// Appends `value` in hexadecimal, lower case, without a prefix.
     #[inline(always)]
     pub(crate) fn hex(self, value: u64) -> Self {
-        self.hex_digits(value, digits::hex_len(value))
+        self.hex_digits(value, num::hex_len(value))
     }
 
     /// Appends the last `len` of the sixteen digits of `value`; 1 to 16.
     #[inline(always)]
     pub(crate) fn hex_digits(self, value: u64, len: usize) -> Self {
-        let low = digits::eight_hex(value as u32);
+        let low = num::eight_hex(value as u32);
         if len <= 8 {
             self.piece(&(low >> (64 - 8 * len)).to_le_bytes(), len)
         } else {
-            let high = digits::eight_hex((value >> 32) as u32);
+            let high = num::eight_hex((value >> 32) as u32);
             self.piece(&(high >> (128 - 8 * len)).to_le_bytes(), len - 8).all(&low.to_le_bytes())
         }
     }

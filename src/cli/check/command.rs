@@ -1,17 +1,23 @@
 //! Arguments of `rtrace check`, and what it does.
+//! Assertions held against a saved summary.
+//! A file of assertions.
 
+use super::files::read_file;
 use super::judge::{JudgeOptions, judge};
-use super::verdicts::Verdicts;
-use super::{github, json, junit, saved, spec, text};
+use super::verdicts::{Judged, Verdicts};
+use super::{github, json, junit, text};
 use crate::cli::analyze::FileArgs;
 use crate::cli::exit::{Exit, Failure, print};
-use crate::cli::query::one_buffer;
+use crate::cli::query::{ClockUnit, one_buffer};
 use crate::cli::saved_summary;
 use anyhow::anyhow;
+use rtrace::analysis::Extent;
 use rtrace::internal::assertion::Assertion;
+use rtrace::internal::comparison::SavedRuns;
 use rtrace::symbols::Comms;
+use serde::Deserialize;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Check assertions against a recording: pass, fail, or indeterminate
 ///
@@ -72,7 +78,7 @@ pub(in crate::cli) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
         args.assert.iter().map(|assertion| (assertion.text.clone(), assertion.clone())).collect();
     let (mut min_samples, mut allow_absent) = (args.min_samples, args.allow_absent);
     if let Some(path) = &args.spec {
-        let spec = spec::read(path)?;
+        let spec = read(path)?;
         named.extend(spec.assertions);
         min_samples = min_samples.or(spec.min_samples);
         allow_absent |= spec.allow_absent;
@@ -90,7 +96,7 @@ pub(in crate::cli) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
             let error = anyhow!("{} is a saved summary, which has no events to choose from", path.display());
             return Err(Failure::new(Exit::Usage, error).hint("`rtrace baseline save` takes a window and a buffer."));
         }
-        let verdicts = saved::judge(named, options.min_samples, path, &summary);
+        let verdicts = judge_saved(named, options.min_samples, path, &summary);
         let mut out = Vec::new();
         let exit = args.show(&verdicts, &Comms::default(), &mut out)?;
         print(&String::from_utf8_lossy(&out))?;
@@ -119,4 +125,69 @@ impl CheckArgs {
             exit => Ok(exit),
         }
     }
+}
+
+/// The verdicts about each run of the summary at `path`; of several runs each is named.
+fn judge_saved<'a>(
+    named: Vec<(String, Assertion)>,
+    min_samples: u64,
+    path: &'a Path,
+    summary: &'a SavedRuns,
+) -> Verdicts<'a> {
+    let runs = &summary.runs;
+    let mut results = Vec::new();
+    for (name, assertion) in named {
+        for (number, run) in runs.iter().enumerate() {
+            let name = match runs.len() {
+                1 => name.clone(),
+                count => format!("{name} (run {} of {count}, {})", number + 1, run.file),
+            };
+            results.push(Judged { name, checked: run.judge(&assertion, min_samples), context: Vec::new() });
+        }
+    }
+    let sum = |of: fn(&rtrace::internal::comparison::SavedRun) -> u64| runs.iter().map(of).fold(0, u64::saturating_add);
+    let mut extent = Extent::default();
+    (extent.events, extent.lost, extent.gaps) = (sum(|run| run.events), sum(|run| run.lost), sum(|run| run.gaps));
+    let (buffer, clock) = runs.first().map_or(("", ""), |run| (&run.buffer, &run.clock));
+    let unit = ClockUnit::of(runs.iter().any(|run| run.in_ticks));
+    let unfinished = runs.iter().any(|run| run.unfinished);
+    Verdicts { path, buffer, clock, unit, unfinished, extent, host: None, began: None, results }
+}
+
+/// The content of a file of assertions.
+pub(super) struct CheckSpec {
+    pub(super) min_samples: Option<u64>,
+    pub(super) allow_absent: bool,
+    /// Names and assertions, in the file's order.
+    pub(super) assertions: Vec<(String, Assertion)>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct CheckTables {
+    min_samples: Option<u64>,
+    #[serde(default)]
+    allow_absent: bool,
+    #[serde(default)]
+    assert: toml::Table,
+}
+
+/// Reads the file at `path`.
+pub(super) fn read(path: &Path) -> Result<CheckSpec, Failure> {
+    let text = read_file(path)?;
+    let usage = |error: anyhow::Error| Failure::new(Exit::Usage, error.context(format!("{}", path.display())));
+    let tables: CheckTables =
+        toml::from_str(&text).map_err(|error| usage(anyhow!("{}", error.to_string().trim_end())))?;
+    let mut assertions = Vec::new();
+    for (name, value) in tables.assert {
+        let toml::Value::String(text) = value else {
+            return Err(usage(anyhow!("`{name}` must be an assertion in quotes")));
+        };
+        let assertion = Assertion::parse(&text).map_err(|error| {
+            let hints = error.hints().to_vec();
+            hints.into_iter().fold(usage(anyhow!("{name}: {error}")), Failure::hint)
+        })?;
+        assertions.push((name, assertion));
+    }
+    Ok(CheckSpec { min_samples: tables.min_samples, allow_absent: tables.allow_absent, assertions })
 }

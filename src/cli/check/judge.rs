@@ -1,8 +1,7 @@
 //! Assertions held against the events of a recording.
 
-use super::names::RecordingNames;
-use super::verdicts::{Judged, Verdicts};
-use super::{context, dropped, text};
+use super::verdicts::{Judged, RecordingNames, Verdicts};
+use super::{context, text, verdicts};
 use crate::cli::analyze::FileArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::machine::RecordingMachine;
@@ -76,7 +75,7 @@ pub(super) fn judge<'e>(
     let conditions = Conditions {
         damaged,
         unfinished,
-        dropped: dropped::dropped(trace, &buffer.name),
+        dropped: verdicts::dropped(trace, &buffer.name),
         coverage: trace.coverage(buffer),
         late: query.late_begins()?,
         in_ticks: unit == ClockUnit::Ticks,

@@ -2,17 +2,13 @@
 
 mod command;
 mod context;
-pub(in crate::cli) mod dropped;
 mod files;
 mod github;
 mod json;
 mod judge;
 mod junit;
-pub(in crate::cli) mod names;
-mod saved;
-mod spec;
 mod text;
-mod verdicts;
+pub(in crate::cli) mod verdicts;
 
 pub(crate) use command::CheckArgs;
 pub(super) use command::{assertion, run};

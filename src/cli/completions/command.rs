@@ -1,9 +1,7 @@
 //! `rtrace completions SHELL` and the hidden `rtrace complete`.
 
-use super::candidate::Candidate;
-use super::place::{CompletionPlace, place};
 use super::values::values;
-use super::words::CompletionLine;
+use super::words::{Candidate, CompletionLine, CompletionPlace, place};
 use crate::cli::exit::{Exit, Failure, print};
 
 /// The scripts, by the names of their files in `completions/`.

@@ -1,7 +1,7 @@
 //! Words that the running kernel knows. A tracefs that is not mounted, or closed to this user, has none; it is not
 //! mounted for a completion.
 
-use super::candidate::Candidate;
+use super::words::Candidate;
 use rtrace::events::EventName;
 use rtrace::format::EventFormat;
 use rtrace::tracefs::{Instance, Tracefs};

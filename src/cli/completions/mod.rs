@@ -12,10 +12,8 @@
 //! - [`live`]: those that the kernel knows;
 //! - [`recorded`]: those that a recording knows, and the processes that run.
 
-mod candidate;
 mod command;
 mod live;
-mod place;
 mod recorded;
 mod values;
 mod words;

@@ -1,7 +1,6 @@
 //! Words that a recording knows: its tasks and fields. Nothing is said of one that cannot be read.
 
-use super::candidate::Candidate;
-use super::place::CompletionContext;
+use super::words::{Candidate, CompletionContext};
 use rtrace::export::CsvColumn;
 use rtrace::internal::safe_file::open_seekable;
 use rtrace::recording::Recording;

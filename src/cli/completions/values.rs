@@ -1,9 +1,8 @@
 //! The words that fit a place. Hidden options and commands are none.
 
-use super::candidate::Candidate;
 use super::live::CompletionTracefs;
-use super::place::{CompletionContext, CompletionPlace};
 use super::recorded::{self, RecordedNames};
+use super::words::{Candidate, CompletionContext, CompletionPlace};
 use crate::cli::traced::purposes;
 use clap::{Arg, Command};
 

@@ -5,7 +5,7 @@ use super::target::ConvertTarget;
 use super::trace_dat::{rewrite, rewrite_selected};
 use super::{events, markers, target};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::{piped, program, unfinished};
+use crate::cli::{helper_programs, piped, unfinished};
 use anyhow::anyhow;
 use std::path::Path;
 
@@ -68,7 +68,9 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Exit, Failure> {
     unfinished::watch();
     let (inputs, output) = args.files()?;
     let target = args.to.or_else(|| ConvertTarget::of_ending(output));
-    if let (None, Some(ending), false) = (target, target::strange_ending(output), program::name() == "trace-cmd") {
+    if let (None, Some(ending), false) =
+        (target, target::strange_ending(output), helper_programs::name() == "trace-cmd")
+    {
         let error = anyhow!("{} ends in `{ending}`, which stands for no format", output.display());
         let failure = Failure::new(Exit::Usage, error);
         return Err(

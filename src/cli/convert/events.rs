@@ -1,9 +1,8 @@
 //! To a format of events: a query through an exporter.
 
 use super::args::ConvertArgs;
-use super::estimate::Course;
 use super::parts::ConvertParts;
-use super::progress::{CountedFile, ProgressOutput};
+use super::progress::{CountedFile, Course, ProgressOutput};
 use super::target::ConvertTarget;
 use super::written::ConvertOutcome;
 use super::{archive, ctf, directory, perfetto, stacks, tables, tracks};

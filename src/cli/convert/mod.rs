@@ -5,7 +5,6 @@ mod args;
 mod command;
 mod ctf;
 mod directory;
-mod estimate;
 mod events;
 mod markers;
 mod occurring;

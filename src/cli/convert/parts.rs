@@ -1,7 +1,6 @@
 //! `--split SIZE`: the events as several files, none larger than SIZE, each with a part of the time.
 
-use super::estimate::Course;
-use super::progress::ProgressOutput;
+use super::progress::{Course, ProgressOutput};
 use super::target::ConvertTarget;
 use super::written::ConvertOutcome;
 use crate::cli::exit::Failure;

@@ -1,6 +1,6 @@
 //! `--pair`, `--counter` and `--hist` of `--to perfetto`.
 
-use super::estimate::Course;
+use super::progress::Course;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::key_names::KeyNames;
 use crate::cli::query::{QueryEvents, QueryInput};

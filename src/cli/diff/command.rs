@@ -1,11 +1,24 @@
 //! Arguments of `rtrace diff`, and what it does.
+//! Recordings and saved summaries as the sides of a comparison.
+//! A recording's summary.
 
-use super::args::{CompareArgs, FailOn};
-use super::input::summaries;
+use super::args::{CompareArgs, FailOn, PartArgs};
+use super::digest::sha256;
 use super::print::print;
+use crate::cli::analyze::FileArgs;
+use crate::cli::check::verdicts::{RecordingNames, dropped};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::query::{QueryEvents, one_buffer};
+use crate::cli::saved_summary::saved;
 use anyhow::anyhow;
-use std::path::PathBuf;
+use rtrace::analysis::{CellPlan, Cells, EventCells, Extents, Missing};
+use rtrace::events::EventName;
+use rtrace::internal::assertion::{Conditions, DurationSource, Finding, Measurements, Metric, Names};
+use rtrace::internal::comparison::{CellSeries, SavedRun, SavedRuns};
+use rtrace::internal::trace_dat::OptionId;
+use rtrace::units::{EventId, Timestamp};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
 
 /// Compare recordings: better, worse, the same, or indeterminate
 ///
@@ -50,4 +63,185 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Exit, Failure> {
     };
     let (base, new) = summaries(base, new, &args.compare)?;
     print(&base, &new, &args.compare, args.fail_on)
+}
+
+/// Both sides.
+pub(in crate::cli) fn summaries(
+    base: &[PathBuf],
+    new: &[PathBuf],
+    args: &CompareArgs,
+) -> Result<(SavedRuns, SavedRuns), Failure> {
+    let metrics = args.metrics().into_iter().map(|(metric, _)| metric);
+    let metrics: Vec<Metric> = metrics.chain(args.adjust_for().cloned()).collect();
+    let side = |paths: &[PathBuf]| -> Result<SavedRuns, Failure> {
+        let mut runs = Vec::new();
+        for path in paths {
+            runs.extend(runs_of(path, &metrics, &args.part)?);
+        }
+        Ok(SavedRuns::new(runs))
+    };
+    Ok((side(base)?, side(new)?))
+}
+
+/// The runs of a file: those it saved, or itself.
+pub(in crate::cli) fn runs_of(path: &Path, metrics: &[Metric], part: &PartArgs) -> Result<Vec<SavedRun>, Failure> {
+    match saved(path)? {
+        Some(summary) => Ok(summary.runs),
+        None => Ok(vec![summarise(path, metrics, part)?]),
+    }
+}
+
+/// Quantities whose series every summary has if their events were recorded.
+const ALWAYS: [&str; 6] = ["mean(wait())", "mean(preempted())", "mean(syscall())", "mean(irq())", "mean(io())", "busy"];
+/// Calls, handlers and events that are rarer have no series of their own.
+const LEAST_COUNT: u64 = 256;
+/// Series of one kind at most, those with the greatest sum or number first.
+const MOST_SERIES: usize = 12;
+
+/// The summary of the recording at `path`, with the series that `metrics` need beside those that all have.
+fn summarise(path: &Path, metrics: &[Metric], part: &PartArgs) -> Result<SavedRun, Failure> {
+    let mut run = None;
+    FileArgs::of_part(path, &part.window, part.threads).answer(|events, _| {
+        run = Some(of_events(path, metrics, part, events)?);
+        Ok(Exit::Success)
+    })?;
+    let mut run = run.ok_or_else(|| anyhow!("{}: nothing was read", path.display()))?;
+    run.sha256 = sha256(path)?;
+    Ok(run)
+}
+
+fn of_events(path: &Path, metrics: &[Metric], part: &PartArgs, events: &QueryEvents<'_>) -> Result<SavedRun, Failure> {
+    let (query, buffer) = one_buffer(part.buffer.as_deref(), events)?;
+    let input = &events.inputs[0];
+    let trace = &input.trace;
+    // What a flight recorder has of all CPUs.
+    let late = query.late_begins()?.into_iter().map(|(_, time)| time).max();
+    let (begin, _) = query.span_in_window()?.unwrap_or_default();
+    let query = match late {
+        Some(late) => query.since(Timestamp(begin.0.saturating_add(late))),
+        None => query,
+    };
+    let (begin, end) = query.span_in_window()?.unwrap_or_default();
+    let plan = CellPlan::new(begin.0, end.0, SavedRuns::CELLS);
+    let formats: Vec<_> = input.formats().collect();
+    let always = ALWAYS.iter().filter_map(|text| Metric::parse(text).ok());
+    let all: Vec<Metric> = metrics.iter().cloned().chain(always).collect();
+    let names = RecordingNames::of(input);
+    let measurements =
+        Measurements::new(&all, &formats, trace.abi, &input.symbols.comms, plan, &names).map_err(|error| {
+            let hints = error.hints().to_vec();
+            let failure = Failure::new(Exit::Usage, anyhow!("{}: {error}", path.display()));
+            hints.into_iter().fold(failure, Failure::hint)
+        })?;
+    let counts = EventCells::new(formats.iter().copied(), trace.abi, plan);
+    let extents = Extents::new(formats.iter().copied(), trace.abi);
+    let ((extent, counts, findings), outcome) = query.analyse((extents, counts, measurements.measures()))?;
+    let in_ticks = query.sources().iter().any(|source| source.in_ticks);
+    let unfinished = trace.spools.is_some();
+    let conditions = Conditions {
+        damaged: outcome.damage.count
+            + outcome.unknown().len() as u64
+            + trace.damage.len() as u64
+            + u64::from(unfinished),
+        unfinished,
+        dropped: dropped(trace, &buffer.name),
+        coverage: trace.coverage(buffer),
+        late: Vec::new(), // left out above
+        in_ticks,
+        min_samples: 1,
+        allow_absent: false,
+        names: &names,
+    };
+    let copied: HashSet<&EventName> = conditions.coverage.copied.iter().map(|(event, _)| event).collect();
+    let mut run = SavedRun {
+        file: path.to_string_lossy().into_owned(),
+        sha256: String::new(),
+        system: trace.option(OptionId::UNAME).map(|uname| system(&uname.text())),
+        buffer: buffer.name.clone(),
+        clock: buffer.clock.clone(),
+        in_ticks,
+        cpus: trace.cpu_count,
+        limits: conditions.coverage.limits(|event| copied.contains(event)),
+        enabled: conditions.coverage.events.as_ref().map(|enabled| {
+            let text = |(event, filter): &(EventName, Option<String>)| match filter {
+                Some(filter) => format!("{event} if {filter}"),
+                None => event.to_string(),
+            };
+            let mut events: Vec<String> = enabled.events.iter().map(text).collect();
+            events.sort_unstable();
+            events
+        }),
+        options: part.window.to_text(),
+        duration: plan.length(),
+        events: extent.events,
+        lost: extent.lost,
+        gaps: extent.gaps,
+        dropped: conditions.dropped,
+        damaged: conditions.damaged,
+        unfinished,
+        cells: plan.count(),
+        series: BTreeMap::new(),
+        missing: BTreeMap::new(),
+    };
+    for (name, found) in measurements.series(&findings, &extent, &conditions) {
+        match found {
+            Ok(found) => {
+                let series = CellSeries::new(&found.cells, found.missing, found.going_on);
+                // A wait() without waits is no news, but a metric that was asked for is.
+                run.series.insert(name, series);
+            }
+            Err(why) => {
+                run.missing.insert(name, why);
+            }
+        }
+    }
+    for source in parts(&findings, &names) {
+        if let Some((name, found)) = measurements.another(source, &findings, &names) {
+            run.series.entry(name).or_insert_with(|| CellSeries::new(&found.cells, found.missing, found.going_on));
+        }
+    }
+    run.series.extend(rates(&counts, &formats.iter().map(|f| (f.id, EventName::new(&f.system, &f.name))).collect()));
+    Ok(run)
+}
+
+/// uname(1)'s words without the machine's name: `Linux 6.18.44 x86_64`.
+fn system(uname: &str) -> String {
+    let words: Vec<&str> = uname.split_whitespace().collect();
+    let kept = words.iter().enumerate().filter(|(at, _)| *at != 1).map(|(_, word)| *word);
+    kept.collect::<Vec<_>>().join(" ")
+}
+
+/// The calls that took longest together, kinds of interrupts, and operations of requests.
+fn parts(findings: &[Finding], names: &dyn Names) -> Vec<DurationSource> {
+    let mut sources = Vec::new();
+    for finding in findings {
+        match finding {
+            Finding::Syscalls(report) => {
+                let often = report.calls.iter().filter(|call| call.times.count() >= LEAST_COUNT);
+                let named = often.filter_map(|call| call.name.clone().or_else(|| names.syscall(call.number)));
+                sources.extend(named.take(MOST_SERIES).map(DurationSource::Syscall));
+            }
+            Finding::Irqs(report) => {
+                let kinds: BTreeSet<&str> = report.sources.iter().map(|source| source.kind.name()).collect();
+                sources.extend(kinds.into_iter().map(|kind| DurationSource::Irq(kind.to_owned())));
+            }
+            Finding::Io(report) => {
+                let operations: BTreeSet<&str> = report.requests.iter().map(|one| one.operation.name()).collect();
+                sources.extend(operations.into_iter().map(|operation| DurationSource::Io(operation.to_owned())));
+            }
+            _ => {}
+        }
+    }
+    sources
+}
+
+/// Numbers of the most frequent events.
+fn rates(counts: &BTreeMap<EventId, Cells>, names: &BTreeMap<EventId, EventName>) -> Vec<(String, CellSeries)> {
+    let series = counts
+        .iter()
+        .filter_map(|(id, cells)| Some((names.get(id)?, CellSeries::new(cells, Missing::default(), Vec::new()))));
+    let mut all: Vec<(&EventName, CellSeries)> = series.filter(|(_, series)| series.total() >= LEAST_COUNT).collect();
+    all.sort_by_key(|(_, series)| std::cmp::Reverse(series.total()));
+    all.truncate(MOST_SERIES);
+    all.into_iter().map(|(name, series)| (format!("count({name})"), series)).collect()
 }

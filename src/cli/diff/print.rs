@@ -2,7 +2,7 @@
 
 use super::args::{CompareArgs, FailOn};
 use super::report::Report;
-use super::{json, markdown, metrics, text};
+use super::{args, json, markdown, text};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::terminal::stdout;
 use anyhow::anyhow;
@@ -16,7 +16,7 @@ pub(in crate::cli) fn print(
     args: &CompareArgs,
     fail_on: FailOn,
 ) -> Result<Exit, Failure> {
-    let (metrics, left_out) = metrics::chosen(&args.metrics(), base, new)?;
+    let (metrics, left_out) = args::chosen(&args.metrics(), base, new)?;
     if metrics.is_empty() {
         let error = anyhow!("there is nothing to compare: neither side has enough of any event");
         return Err(Failure::new(Exit::Incomplete, error).hint("Name a metric: `--metric 'mean(wait())'`."));

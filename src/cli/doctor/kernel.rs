@@ -1,12 +1,16 @@
 //! The kernel: what it has for each command, and whether its functions have names.
+//! The kernel's configuration, where it can be read.
+//! Clocks: whether readings of several CPUs can be compared.
 
-use super::config::Config;
 use super::finding::{Area, Findings, Severity};
 use super::machine::ExaminedMachine;
+use flate2::read::GzDecoder;
 use rtrace::internal::trace_dat::CpuRanges;
-use rtrace::tracefs::{Feature, Tracefs};
+use rtrace::tracefs::{Feature, Tracefs, boot_clock};
 use rtrace::units::counted;
 use serde_json::json;
+use std::collections::HashMap;
+use std::io::Read;
 
 /// The commands that need each feature.
 fn needs() -> Vec<(&'static str, Feature)> {
@@ -160,5 +164,123 @@ pub(super) fn symbols(machine: &ExaminedMachine, findings: &mut Findings) {
                 "kernel.traceoff_on_warning is 1: a kernel warning ends tracing",
             )
             .advise("`sysctl kernel.traceoff_on_warning=0` if that is not wanted");
+    }
+}
+
+/// More than the configuration of any kernel has, in bytes.
+const LIMIT: u64 = 4 << 20;
+
+/// The settings of `proc/config.gz`, or of `boot/config-RELEASE`.
+#[derive(Debug, Default)]
+struct Config {
+    /// File that it was read from.
+    pub(super) file: Option<String>,
+    settings: HashMap<String, String>,
+}
+
+impl Config {
+    /// Reads it; empty where no file can be read.
+    pub(super) fn read(machine: &ExaminedMachine) -> Self {
+        let gzip = machine.bytes("proc/config.gz").and_then(|packed| {
+            let mut text = String::new();
+            GzDecoder::new(&packed[..]).take(LIMIT).read_to_string(&mut text).ok()?;
+            Some(("/proc/config.gz".to_owned(), text))
+        });
+        let release = machine.text("proc/sys/kernel/osrelease").unwrap_or_default();
+        let found = gzip.or_else(|| {
+            let file = format!("boot/config-{release}");
+            Some((format!("/{file}"), machine.text(&file)?))
+        });
+        found.map_or_else(Config::default, |(file, text)| Config { file: Some(file), settings: parse(&text) })
+    }
+
+    /// The value of `CONFIG_NAME`: `y`, `m`, `n`; `None` if it is not known.
+    pub(super) fn value(&self, name: &str) -> Option<&str> {
+        self.file.as_ref()?;
+        Some(self.settings.get(name).map_or("n", String::as_str))
+    }
+}
+
+/// Options that are not set have no line, or a comment.
+fn parse(text: &str) -> HashMap<String, String> {
+    let lines = text.lines().filter(|line| line.starts_with("CONFIG_"));
+    lines.filter_map(|line| line.split_once('=')).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+/// Clock sources that a hypervisor offers, and that are as good as the TSC.
+const OF_HYPERVISORS: [&str; 4] = ["kvm-clock", "hyperv_clocksource_tsc_page", "hyperv_clocksource_msr", "xen"];
+
+/// The trace clock in use, and the one after boot, which says whether the kernel trusts its own.
+pub(super) fn trace_clock(tracefs: &Tracefs, findings: &mut Findings) {
+    let top = tracefs.top();
+    let Ok(clock) = top.trace_clock() else { return };
+    let chosen = boot_clock(&top);
+    let facts = json!({"current": clock.current, "after_boot": chosen, "available": clock.available});
+    if chosen == "global" {
+        findings
+            .add(
+                Area::Clock,
+                "trace_clock",
+                Severity::Warning,
+                "the kernel found its local clock unstable: CPUs' times drift apart",
+            )
+            .advise("record with `-C mono` or `-C global`")
+            .facts(facts);
+    } else {
+        findings.add(Area::Clock, "trace_clock", Severity::Ok, format!("trace clock {}", clock.current)).facts(facts);
+    }
+}
+
+/// The machine's clock source, and on x86 its time stamp counter.
+pub(super) fn source(machine: &ExaminedMachine, findings: &mut Findings) {
+    let of = |file: &str| machine.text(&format!("sys/devices/system/clocksource/clocksource0/{file}"));
+    let current = of("current_clocksource");
+    let available = of("available_clocksource").unwrap_or_default();
+    let flags = machine.value("proc/cpuinfo", "flags").unwrap_or_default();
+    let has = |flag: &str| flags.split(' ').any(|word| word == flag);
+    let tsc = has("tsc").then(|| (has("constant_tsc"), has("nonstop_tsc")));
+    let facts = json!({
+        "clocksource": current,
+        "available": available.split_whitespace().collect::<Vec<_>>(),
+        "tsc": tsc.map(|(constant, nonstop)| json!({"constant": constant, "nonstop": nonstop})),
+    });
+    let name = current.as_deref().unwrap_or_default();
+    let (severity, text, advice) = match tsc {
+        _ if name.is_empty() => (Severity::Note, "the clock source cannot be read here: no sysfs".to_owned(), None),
+        None => (Severity::Ok, format!("clock source {name}"), None),
+        Some((true, true)) if name == "tsc" => {
+            (Severity::Ok, "clock source tsc, constant and never stopping".to_owned(), None)
+        }
+        Some((constant, _)) if name == "tsc" => {
+            let how = if constant { "stops in deep sleep" } else { "changes with the CPU's frequency" };
+            let text = format!("clock source tsc, which {how}: CPUs' times may drift apart");
+            (Severity::Warning, text, Some("record with `-C mono`, or with `-C global`"))
+        }
+        Some(_) if OF_HYPERVISORS.contains(&name) => {
+            (Severity::Ok, format!("clock source {name}, the hypervisor's"), None)
+        }
+        Some(_) => (
+            Severity::Warning,
+            format!("clock source {name} though the CPU has a TSC: the kernel does not trust it"),
+            Some("`dmesg | grep -i tsc` says why; record with `-C mono`, whose readings cost a microsecond or so here"),
+        ),
+    };
+    let finding = findings.add(Area::Clock, "clocksource", severity, text).facts(facts);
+    if let Some(advice) = advice {
+        finding.advise(advice);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn set_and_not_set() {
+        let text = "# a comment\nCONFIG_KPROBES=y\nCONFIG_BLK=m\n# CONFIG_HIST_TRIGGERS is not set\n";
+        let config = Config { file: Some("/proc/config.gz".into()), settings: parse(text) };
+        let values = ["CONFIG_KPROBES", "CONFIG_BLK", "CONFIG_HIST_TRIGGERS"].map(|name| config.value(name));
+        assert_eq!(values, [Some("y"), Some("m"), Some("n")]);
+        assert_eq!(Config::default().value("CONFIG_KPROBES"), None);
     }
 }

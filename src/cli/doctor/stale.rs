@@ -1,8 +1,8 @@
 //! State that killed recordings left behind.
 
-use super::activity::owner;
 use super::finding::{Area, Findings, Severity};
 use super::machine::ExaminedMachine;
+use super::users::owner;
 use rtrace::record::left_unfinished;
 use rtrace::tracefs::{Tracefs, find_orphans};
 use serde_json::json;

@@ -1,8 +1,12 @@
 //! Users of the kernel's tracing, as far as their open files show them.
+//! Access: where tracefs is mounted, whether this user may record, lockdown.
+//! Activity: what traces in each buffer.
 
 use super::finding::{Area, Findings, Severity};
 use super::machine::ExaminedMachine;
-use rtrace::tracefs::{Tracefs, consumes, mount_points};
+use crate::cli::args::{TracefsArgs, called};
+use rtrace::tracefs::{Instance, Status, Tracefs, consumes, mount_points};
+use rtrace::units::counted;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -118,9 +122,174 @@ fn tell(process: &str, pid: u32, held: &HeldFiles, findings: &mut Findings) {
     }
 }
 
+/// The mount points of tracefs and debugfs.
+pub(super) fn mounts(machine: &ExaminedMachine, findings: &mut Findings) {
+    let mounts = mount_points(&machine.text("proc/mounts").unwrap_or_default());
+    for mount in &mounts {
+        let text = format!("{} is mounted at {} ({})", mount.kind, mount.path.display(), mount.options);
+        findings
+            .add(Area::Access, "mount", Severity::Ok, text)
+            .facts(json!({"kind": mount.kind, "path": mount.path, "options": mount.options}));
+    }
+    if mounts.is_empty() {
+        findings
+            .add(Area::Access, "mount", Severity::Note, "neither tracefs nor debugfs was mounted")
+            .advise("rtrace mounts tracefs by itself when root runs it");
+    }
+}
+
+/// Opens the tracing directory.
+pub(super) fn open(args: &TracefsArgs, findings: &mut Findings) -> Option<Tracefs> {
+    match args.find() {
+        Ok(tracefs) => {
+            let text = format!("{} is a tracing directory", tracefs.root().display());
+            findings.add(Area::Access, "tracefs", Severity::Ok, text).facts(json!({"path": tracefs.root()}));
+            Some(tracefs)
+        }
+        Err(error) => {
+            let finding = findings.add(Area::Access, "tracefs", Severity::Error, error.to_string());
+            for hint in error.hints() {
+                finding.advise(hint);
+            }
+            None
+        }
+    }
+}
+
+/// This user's right to write what a recording writes, and to read ring buffers.
+pub(super) fn rights(tracefs: &Tracefs, findings: &mut Findings) {
+    let refusals = tracefs.recording_refusals();
+    let uid = nix::unistd::geteuid();
+    for (file, cause) in &refusals {
+        let words = cause.to_string();
+        let words = words.split(" (os error").next().unwrap_or_default();
+        let finding = findings
+            .add(Area::Access, "rights", Severity::Error, format!("user {uid} may not use `{file}`: {words}"))
+            .facts(json!({"file": file, "error": words, "uid": uid.as_raw()}));
+        if uid.is_root() {
+            finding.advise("root is refused by lockdown, by a security module, or in a container: see there");
+        } else {
+            let root = tracefs.root().display();
+            finding.advise(format!(
+                "run it as root, or let root hand it to a user: `mount -o remount,uid=USER {root}` (a group, `gid=`, may only read)"
+            ));
+        }
+    }
+    if refusals.is_empty() {
+        findings
+            .add(Area::Access, "rights", Severity::Ok, format!("user {uid} may make instances, set events, read rings"))
+            .facts(json!({"uid": uid.as_raw()}));
+    }
+}
+
+/// Kernel lockdown, which closes tracefs at the level `confidentiality`.
+pub(super) fn lockdown(machine: &ExaminedMachine, findings: &mut Findings) {
+    let file = machine.text("sys/kernel/security/lockdown");
+    let level = file.as_deref().and_then(|text| {
+        text.split_whitespace().find_map(|word| word.strip_prefix('[')?.strip_suffix(']').map(str::to_owned))
+    });
+    let parameters = machine.text("proc/cmdline").unwrap_or_default();
+    let asked = parameters.split_whitespace().filter_map(|word| word.strip_prefix("lockdown=")).next_back();
+    let facts = json!({"level": level, "parameter": asked});
+    let (severity, text) = match (level.as_deref(), asked) {
+        (Some("confidentiality"), _) => {
+            (Severity::Error, "the kernel is locked down (confidentiality): it refuses tracefs even to root".to_owned())
+        }
+        (Some("none"), _) => (Severity::Ok, "the kernel is not locked down".to_owned()),
+        (Some(level), _) => (Severity::Ok, format!("lockdown ({level}) leaves tracefs open")),
+        (None, Some(level)) => {
+            (Severity::Note, format!("the kernel was booted with lockdown={level}; whether it is cannot be read here"))
+        }
+        (None, None) if machine.names("sys/kernel/security").is_empty() => {
+            (Severity::Note, "whether the kernel is locked down cannot be read here: no securityfs".to_owned())
+        }
+        (None, None) => (Severity::Ok, "no lockdown is to be seen".to_owned()),
+    };
+    let finding = findings.add(Area::Access, "lockdown", severity, text).facts(facts);
+    if severity == Severity::Error {
+        finding.advise("boot without lockdown=confidentiality, or without Secure Boot where that asks for it");
+    }
+}
+
+/// The top level and each instance: tracer, events, filters, triggers.
+pub(super) fn instances(tracefs: &Tracefs, machine: &ExaminedMachine, findings: &mut Findings) {
+    let names = tracefs.instances().unwrap_or_default();
+    let named = names.iter().filter_map(|name| tracefs.instance(name).ok());
+    for instance in std::iter::once(tracefs.top()).chain(named) {
+        match Status::read(&instance) {
+            Ok(status) => buffer(&instance, &status, machine, findings),
+            Err(error) => {
+                findings.add(Area::Activity, "buffer", Severity::Note, format!("{}: {error}", called(&instance)));
+            }
+        }
+    }
+    // Functions that anything is attached to: tracers, probes, BPF programs, live patches.
+    let attached = tracefs.top().read("enabled_functions").map_or(0, |text| text.lines().count());
+    if attached > 0 {
+        findings
+            .add(
+                Area::Activity,
+                "functions",
+                Severity::Note,
+                format!("{attached} kernel functions are traced, by tracers, probes, BPF or live patches"),
+            )
+            .advise("`rtrace show enabled_functions` lists them")
+            .facts(json!({"functions": attached}));
+    }
+}
+
+fn buffer(instance: &Instance, status: &Status, machine: &ExaminedMachine, findings: &mut Findings) {
+    let events = instance.enabled_events().map_or(0, |events| events.len());
+    let owner = instance.name().and_then(owner).and_then(|pid| machine.process(pid));
+    let mut parts = Vec::new();
+    parts.extend(status.tracer.as_ref().map(|tracer| format!("tracer {tracer}")));
+    let mut count = |n: usize, one: &str| {
+        if n > 0 {
+            parts.push(counted(n as u64, one));
+        }
+    };
+    count(events, "event");
+    count(status.filters.len(), "filter");
+    count(status.triggers.len(), "trigger");
+    count(status.dynamic_events.len(), "dynamic event");
+    let idle = parts.is_empty();
+    let off = if status.on { "" } else { ", tracing is off" };
+    let by = owner.as_ref().map_or_else(String::new, |owner| format!(", made by {owner}"));
+    let what = if idle { "nothing set".to_owned() } else { parts.join(", ") };
+    // A tracer at the top level slows down the whole machine, and so do enabled events a little.
+    let severity = match (&status.tracer, idle && status.on) {
+        (Some(_), _) if status.on && owner.is_none() => Severity::Warning,
+        (_, true) => Severity::Ok,
+        _ => Severity::Note,
+    };
+    let name = called(instance);
+    let finding = findings.add(Area::Activity, "buffer", severity, format!("{name}: {what}{off}{by}")).facts(json!({
+        "instance": instance.name(),
+        "on": status.on,
+        "tracer": status.tracer,
+        "events": events,
+        "filters": status.filters.len(),
+        "triggers": status.triggers.len(),
+        "dynamic_events": status.dynamic_events.len(),
+        "owner": owner,
+    }));
+    let of = instance.name().map_or_else(String::new, |name| format!(" -B {name}"));
+    if owner.is_none() && !idle {
+        finding.advise(format!("`rtrace stat{of}` shows what is set, `rtrace reset{of}` puts it back"));
+    }
+    if !status.on {
+        finding.advise(format!("`rtrace restart{of}` turns it on; `record` without -B has a buffer of its own"));
+    }
+}
+
+/// The process that made an instance for a recording of rtrace: `rtrace-1234`.
+pub(super) fn owner(instance: &str) -> Option<u32> {
+    instance.strip_prefix("rtrace-")?.split('-').next()?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::attachment;
+    use super::{attachment, owner};
 
     #[test]
     fn links_of_tracing() {
@@ -128,5 +297,10 @@ mod tests {
         assert_eq!(attachment(info).as_deref(), Some("raw_tracepoint sched_switch"));
         assert_eq!(attachment("link_type:\tkprobe_multi\n").as_deref(), Some("kprobe_multi"));
         assert_eq!(attachment("link_type:\tcgroup\n"), None);
+    }
+
+    #[test]
+    fn instances_of_recordings() {
+        assert_eq!(["rtrace-12", "rtrace-12-date", "web", "rtrace-x"].map(owner), [Some(12), Some(12), None, None]);
     }
 }

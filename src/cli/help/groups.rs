@@ -7,7 +7,7 @@ use clap::builder::Styles;
 
 /// A task, and the commands for it.
 pub(super) struct HelpGroup {
-    pub(super) title: &'static str,
+    title: &'static str,
     pub(super) commands: &'static [HelpEntry],
 }
 

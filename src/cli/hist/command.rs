@@ -7,9 +7,8 @@ use super::place::{
     HistSetArgs, LONG_LIVED, PlaceArgs, add_trigger, clock_note, event, events_with_hists, hist_triggers, remove_all,
 };
 use super::recorded::{self, CountArgs, HistStream, RecordedArgs, TriggerArgs, WhereArgs};
-use super::session::{HistSession, UntilArgs};
+use super::session::{HistSession, UntilArgs, unheard};
 use super::spec::SpecArgs;
-use super::unheard::unheard;
 use crate::cli::args::{TracefsArgs, WriteArgs, called};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::given::{Given, Moot, refuse};

@@ -10,7 +10,6 @@ mod recorded;
 mod return_addresses;
 mod session;
 mod spec;
-mod unheard;
 
 pub(super) use chain::{definitions, instances, losses_of, triggers_of};
 pub(super) use command::{HistArgs, run};
@@ -24,6 +23,5 @@ pub(super) use recorded::{
     Answered, HistLosses, HistRefresh, HistStream, RecordedArgs, TriggerArgs, Triggers, WhereArgs, find_format,
     of_events, show_table,
 };
-pub(super) use session::{HistSession, UntilArgs};
+pub(super) use session::{HistSession, UntilArgs, unfired};
 pub(super) use spec::{clock, named, read_format};
-pub(super) use unheard::unfired;

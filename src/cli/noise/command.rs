@@ -1,9 +1,8 @@
 //! `rtrace osnoise` and `rtrace timerlat`: set up, watch, say what came of it.
 
 use super::args::{OsnoiseArgs, TimerlatArgs};
-use super::readers::TimerlatReaders;
 use super::tool::{NoiseTool, ThresholdHit};
-use super::watch::NoiseWatch;
+use super::watch::{NoiseWatch, TimerlatReaders};
 use crate::cli::analyze::noise::NoiseView;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::given::refuse;

@@ -7,10 +7,9 @@
 mod args;
 mod command;
 mod reaction;
-mod readers;
 mod tool;
 mod watch;
 
 pub(super) use args::{OsnoiseArgs, ReaderArgs, TimerlatArgs};
 pub(super) use command::{osnoise, timerlat};
-pub(super) use readers::read;
+pub(super) use watch::read;

@@ -3,6 +3,5 @@
 mod command;
 mod place;
 mod remove;
-mod second;
 
 pub(super) use command::{ProbeArgs, run};

@@ -1,7 +1,7 @@
 //! The layout of a profile's text.
 
 use super::{table, text};
-use crate::cli::program;
+use crate::cli::helper_programs;
 use crate::cli::query::ClockUnit;
 use rtrace::analysis::Profile;
 use rtrace::symbols::Symbols;
@@ -30,7 +30,7 @@ pub(crate) struct LayoutArgs {
 impl LayoutArgs {
     /// The layout; a script that calls `trace-cmd profile` gets what it expects.
     pub(crate) fn layout(self) -> ProfileLayout {
-        let usual = if program::name() == "trace-cmd" { ProfileLayout::TraceCmd } else { ProfileLayout::Table };
+        let usual = if helper_programs::name() == "trace-cmd" { ProfileLayout::TraceCmd } else { ProfileLayout::Table };
         self.layout.unwrap_or(usual)
     }
 

@@ -1,11 +1,15 @@
 //! The arguments that choose events, and the query that they make.
+//! `-F` and `-v`: a `-v` turns round all filters after it.
 
-use super::align::{self, Align, shifted};
-use super::filters::Filters;
+use super::align;
+use super::align::{Align, shifted};
 use super::input::QueryInput;
 use super::select::SelectArgs;
 use super::window::WindowArgs;
 use crate::cli::exit::Failure;
+use crate::cli::helper_programs;
+use crate::cli::language::invalid;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use rtrace::filter::{CpuList, ReportFilter, Sign};
 use rtrace::internal::trace_dat::TimeOptions;
 use rtrace::recording::{Notice, OutputDependence, Query, Selection};
@@ -151,5 +155,71 @@ impl QueryArgs {
     /// The events that are selected.
     pub(crate) fn selection(&self) -> Selection {
         Selection { report_filters: self.filters.list.clone(), ..self.select.selection() }
+    }
+}
+
+/// The filters in the order of the command line.
+#[derive(Clone, Default)]
+pub(crate) struct Filters {
+    pub(super) list: Vec<(ReportFilter, Sign)>,
+}
+
+impl Filters {
+    /// Refuses a field that no event has: the answer would be nothing, or everything. Called as trace-cmd, such comparisons
+    /// are false, as there.
+    fn check(&self, inputs: &[QueryInput]) -> Result<(), Failure> {
+        if helper_programs::name() == "trace-cmd" {
+            return Ok(());
+        }
+        let formats = || inputs.iter().flat_map(|input| input.trace.formats());
+        match self.list.iter().find_map(|(filter, _)| filter.unknown_field(formats())) {
+            Some(error) => Err(invalid("filter", error)),
+            None => Ok(()),
+        }
+    }
+}
+
+const FILTER: &str = "report_filter";
+const INVERT: &str = "invert";
+
+impl Args for Filters {
+    fn augment_args(command: Command) -> Command {
+        command
+            .arg(
+                Arg::new(FILTER)
+                    .short('F')
+                    .long("select")
+                    .value_name("EVENTS[: EXPR]")
+                    .action(ArgAction::Append)
+                    .value_parser(|text: &str| ReportFilter::parse(text).map_err(|e| format!("\n{e}")))
+                    .help("Only the events that match, as in `sched_switch: next_pid == 1`"),
+            )
+            .arg(
+                Arg::new(INVERT)
+                    .short('v')
+                    .long("invert")
+                    .action(ArgAction::Count)
+                    .help("Hide the events that match the filters after this"),
+            )
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Filters {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = matches.get_count(INVERT) > 0;
+        let invert = matches.index_of(INVERT).filter(|_| given).unwrap_or(usize::MAX);
+        let filters = matches.get_many::<ReportFilter>(FILTER).into_iter().flatten();
+        let places = matches.indices_of(FILTER).into_iter().flatten();
+        let sign = |at| if at > invert { Sign::Remove } else { Sign::Keep };
+        Ok(Filters { list: filters.zip(places).map(|(filter, at)| (filter.clone(), sign(at))).collect() })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! The events of a query, and what can be done with them.
 
 use super::select::{export_failure, failure};
-use super::wall::{tell_of_step, unknown_wall_clock};
+use super::window::{tell_of_step, unknown_wall_clock};
 use super::{ClockUnit, QueryInput, WallArgs};
 use crate::cli::exit::Failure;
 use rtrace::analysis::Analysis;

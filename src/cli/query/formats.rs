@@ -1,4 +1,5 @@
 //! Events for programs: JSON lines, `name=value` lines, CSV.
+//! The buffers of a query, as call stacks are read of them.
 
 use super::select::export_failure;
 use super::{QueryEvents, QueryInput};
@@ -8,8 +9,8 @@ use crate::cli::terminal::note;
 use anyhow::anyhow;
 use rtrace::event::TypedEvent;
 use rtrace::export::{
-    Count, Csv, CsvBuffer, CsvColumn, Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonSyscalls,
-    JsonTypes, JsonWall, Pseudonyms, Redacted, Style, SummaryBuffer, schema,
+    Count, Csv, CsvBuffer, CsvColumn, FlameBuffer, Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource,
+    JsonSyscalls, JsonTypes, JsonWall, Pseudonyms, Redacted, Style, SummaryBuffer, schema,
 };
 use rtrace::format::EventFormat;
 use rtrace::internal::trace_dat::OptionId;
@@ -270,4 +271,24 @@ fn unknown_field(name: &str, inputs: &[QueryInput]) -> Failure {
         Some(hint) => failure.hint(hint),
         None => failure,
     }
+}
+
+/// The buffers, each with a label where there are several files or instances.
+pub(crate) fn stack_buffers<'a>(events: &QueryEvents<'a>) -> Vec<FlameBuffer<'a>> {
+    let inputs: &'a [QueryInput] = events.inputs;
+    let buffer = |source: &BufferSource| {
+        let input = &inputs[source.recording];
+        let instance = &input.trace.buffers[source.buffer].name;
+        let parts = [if inputs.len() > 1 { input.label() } else { String::new() }, instance.clone()];
+        let label: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        FlameBuffer {
+            formats: input.formats().collect(),
+            abi: input.trace.abi,
+            symbols: &input.symbols,
+            file: source.recording,
+            processes: input.processes(),
+            label: (!label.is_empty()).then(|| label.join(" ")),
+        }
+    };
+    events.query.sources().iter().map(buffer).collect()
 }

@@ -2,10 +2,10 @@
 
 use super::args::{ReportArgs, ReportFormat};
 use super::color::Color;
-use super::outputs::{ASKING, Outputs};
+use super::command::{ASKING, Outputs};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::given::{option_name, refuse};
-use crate::cli::program;
+use crate::cli::helper_programs;
 use anyhow::anyhow;
 
 /// Options that do one thing to some outputs.
@@ -85,7 +85,7 @@ impl ReportArgs {
 
     /// Refuses options that cannot have an effect. Scripts that call a link named `trace-cmd` may be used to them.
     pub(super) fn check_effects(&self) -> Result<(), Failure> {
-        if program::name() == "trace-cmd" {
+        if helper_programs::name() == "trace-cmd" {
             return Ok(());
         }
         let asked = self.asked();

@@ -1,15 +1,18 @@
 //! Events as text, in trace-cmd's layout.
+//! The heading of text on a terminal: what each column is, and what the letters of the flags mean.
+//! Additions of `-w` and `--boundary` to the lines.
 
 use super::run::ReportRun;
-use super::wakeups::Extras;
-use super::{color, header, undecoded};
+use super::{color, undecoded};
 use crate::cli::exit::Failure;
 use crate::cli::query::QueryInput;
 use crate::cli::syscalls::decoders;
-use crate::cli::terminal::{self, StandardOutput, Styled};
-use rtrace::event::EventTypes;
+use crate::cli::terminal;
+use crate::cli::terminal::{StandardOutput, Styled};
+use rtrace::analysis::{Analysis, WakeupLatencies, Wakeups};
+use rtrace::event::{EventTypes, Lost};
 use rtrace::export::{Exporter, SyscallLines, Text, TextLines, TextOptions, TimeColumn};
-use rtrace::recording::BufferSource;
+use rtrace::recording::{BufferSource, Current};
 use rtrace::syntax::widest;
 use std::io::{Stdout, Write};
 use std::ops::ControlFlow;
@@ -42,7 +45,7 @@ pub(super) fn print(run: &ReportRun<'_>, out: &mut StandardOutput<Stdout>) -> Re
     let mut heading = head(inputs);
     if terminal::stdout_is_terminal() {
         let label = labels.first().map_or(0, Vec::len);
-        heading.extend_from_slice(header::header(widest([label]), args.layout.latency, sources).as_bytes());
+        heading.extend_from_slice(header(widest([label]), args.layout.latency, sources).as_bytes());
     }
     let comms = inputs.iter().map(|input| &input.symbols.comms).collect();
     let lines = TextLines::new(heading, sources.iter().map(text).collect(), comms);
@@ -146,4 +149,91 @@ pub(super) fn head(inputs: &[QueryInput]) -> Vec<u8> {
         text.push(b'\n');
     }
     text
+}
+
+/// Lines for the columns of events with labels of `label` columns before them.
+fn header(label: usize, latency: bool, sources: &[BufferSource]) -> String {
+    let ticks = sources.iter().any(|source| source.shown_in_ticks);
+    let time = if ticks { "TICKS" } else { "SECONDS" };
+    let columns = match latency {
+        true => format!("#{:label$}   TASK-PID   CPUflags {time:>12}: EVENT:               FIELDS", ""),
+        false => format!("#{:label$}           TASK-PID   [CPU] FLAGS {time:>12}: EVENT:               FIELDS", ""),
+    };
+    format!(
+        "{columns}\n\
+         # FLAGS: d: interrupts off; N, L: to be rescheduled (L: lazily); h, s: in a\n\
+         #        hard or soft interrupt, H: in a hard one within a soft one; then the\n\
+         #        depths of disabled preemption and migration; `.`: none of it\n"
+    )
+}
+
+/// Looks at each event that is shown, and adds to its lines.
+struct Extras<'a> {
+    /// By file, if `-w` was given.
+    wakeups: Vec<(Wakeups<'a>, WakeupLatencies)>,
+    file_of: Vec<usize>,
+    labels: Vec<usize>,
+    /// Of the event that was seen last.
+    latency: Option<u64>,
+    boundary: Option<Boundary>,
+}
+
+/// Place of the line for a sub-buffer that begins.
+struct Boundary {
+    cpu: u32,
+    after_lost: bool,
+    label: usize,
+}
+
+impl<'a> Extras<'a> {
+    pub(super) fn new(run: &ReportRun<'a>, labels: &[Vec<u8>]) -> Self {
+        let layout = run.args.layout;
+        let wakeups = |_| {
+            let one = |input: &'a QueryInput| {
+                let wakeups = Wakeups::new(input.formats(), input.trace.abi, &input.symbols);
+                let none = wakeups.begin();
+                (wakeups, none)
+            };
+            run.inputs.iter().map(one).collect()
+        };
+        Extras {
+            wakeups: layout.wakeups.then_some(()).map(wakeups).unwrap_or_default(),
+            file_of: run.query.sources().iter().map(|source| source.recording).collect(),
+            labels: labels.iter().map(Vec::len).collect(),
+            latency: None,
+            boundary: None,
+        }
+    }
+
+    /// Looks at the event whose lines come next.
+    fn see(&mut self, current: &Current<'_>) {
+        let record = &current.record();
+        if let Some((wakeups, latencies)) = self.file_of.get(record.buffer).and_then(|file| self.wakeups.get_mut(*file))
+        {
+            self.latency = wakeups.step(record, latencies);
+        }
+        self.boundary = current.begins_page().then(|| Boundary {
+            cpu: record.cpu.0,
+            after_lost: record.lost != Lost::None,
+            label: self.labels.get(record.buffer).copied().unwrap_or(0),
+        });
+    }
+
+    /// Completes its lines, which start at `start`.
+    pub(super) fn add(&mut self, start: usize, lines: &mut Vec<u8>) {
+        if let Some(latency) = self.latency.take() {
+            lines.pop();
+            lines.extend_from_slice(format!(" Latency: {}.{:03} usecs\n", latency / 1000, latency % 1000).as_bytes());
+        }
+        let Some(Boundary { cpu, after_lost, label }) = self.boundary.take() else { return };
+        let new = lines.get(start..).unwrap_or_default();
+        let lost = memchr::memchr(b'\n', new).filter(|_| after_lost);
+        let at = start + lost.map_or(label, |end| end + 1);
+        lines.splice(at..at, format!("CPU:{cpu} [SUBBUFFER START]\n").into_bytes());
+    }
+
+    /// The text after all events.
+    pub(super) fn text(&self) -> String {
+        self.wakeups.iter().map(|(_, latencies)| latencies.text()).collect()
+    }
 }

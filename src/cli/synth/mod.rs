@@ -12,7 +12,6 @@ mod remove;
 mod rows;
 mod show;
 mod sql;
-mod statement;
 
 pub(super) use super::hist::instances;
 pub(super) use argument::SynthArgument;

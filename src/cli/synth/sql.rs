@@ -1,18 +1,18 @@
 //! `rtrace synth sql` and `rtrace sqlhist`.
+//! The meaning of an SQL statement.
 
 use super::argument::builder_failure;
 use super::create::TrackingArgs;
 use super::kernel::able;
 use super::plan::{create_plan, print_plan};
 use super::recorded::{SynthRecordedArgs, answer, find};
-use super::statement;
 use crate::cli::args::TracefsArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{HistSetArgs, LONG_LIVED as HISTS, PlaceArgs, add_trigger, event, read_format, syntax_failure};
 use crate::cli::keywords::{SQL, words};
 use anyhow::Context;
-use rtrace::hist::spec::Features;
-use rtrace::synth::sql::{Lowered, within_kernel};
+use rtrace::hist::spec::{CheckContext, Features, HistSpec};
+use rtrace::synth::sql::{Find, Lowered, lower, lower_recorded, within_kernel};
 use rtrace::tracefs::{EventName, Journal, Tracefs};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -93,7 +93,7 @@ pub(super) fn run(args: &SynthSqlArgs) -> Result<Exit, Failure> {
         return answer(&args.ask, args.csv, |input| {
             let find = |system: Option<&str>, event: &str| find(input, system, event).cloned();
             // Events have a line each, or are rows of CSV.
-            statement::meaning_of_recorded(&text, args.name.as_deref(), args.csv, &args.tracking, &find)
+            meaning_of_recorded(&text, args.name.as_deref(), args.csv, &args.tracking, &find)
         });
     }
     // Before the kernel is asked for features: those of this one do not matter to a statement beyond all.
@@ -160,7 +160,7 @@ fn understand(tracefs: &Tracefs, text: &str, name: Option<&str>, tracking: &Trac
         let event = event(&top, &found.to_string()).ok()?;
         read_format(&top, &event).ok()
     };
-    statement::meaning(text, name, tracking, features, &find)
+    meaning(text, name, tracking, features, &find)
 }
 
 /// Rows are the meaning of a statement to a recording alone.
@@ -195,4 +195,59 @@ fn execute(mut journal: Journal, place: &PlaceArgs, lowered: &Lowered) -> Result
         }
     }
     Ok(Exit::Success)
+}
+
+/// The meaning of the statement to a kernel, of events that `find` finds.
+pub(super) fn meaning(
+    text: &str,
+    name: Option<&str>,
+    tracking: &TrackingArgs,
+    features: Features,
+    find: Find<'_>,
+) -> Result<Lowered, Failure> {
+    let lowered = lower(text, name, find).map_err(|e| syntax_failure("statement", &e))?;
+    checked(lowered, tracking, features, find)
+}
+
+/// The meaning of the statement to a recording.
+fn meaning_of_recorded(
+    text: &str,
+    name: Option<&str>,
+    only_rows: bool,
+    tracking: &TrackingArgs,
+    find: Find<'_>,
+) -> Result<Lowered, Failure> {
+    let lowered = lower_recorded(text, name, only_rows, find).map_err(|e| syntax_failure("statement", &e))?;
+    checked(lowered, tracking, Features::ALL, find)
+}
+
+/// The same, with what the options ask for beyond it.
+fn checked(
+    mut lowered: Lowered,
+    tracking: &TrackingArgs,
+    features: Features,
+    find: Find<'_>,
+) -> Result<Lowered, Failure> {
+    match &mut lowered {
+        Lowered::Synth(builder) => {
+            tracking.apply(builder)?;
+            builder.plan().map_err(builder_failure)?;
+        }
+        Lowered::Hist(..) | Lowered::Rows(_) if tracking.any() => {
+            let error =
+                anyhow::anyhow!("only a statement with JOIN makes an event that can be fired, saved or compared");
+            return Err(Failure::new(Exit::Usage, error).hint("this one makes a table, which has no actions"));
+        }
+        Lowered::Rows(_) => {}
+        Lowered::Hist((system, event), spec) => {
+            let Some(format) = find(Some(system), event) else { return Ok(lowered) };
+            let text = spec.to_string();
+            let around = CheckContext { event: &format, features, neighbours: None, lookup: None };
+            let checked = HistSpec::parse(&text).map_err(|wrong| vec![wrong]).and_then(|spec| spec.check(&around));
+            if let Some(wrong) = checked.err().and_then(|errors| errors.into_iter().next()) {
+                return Err(syntax_failure("histogram that the statement means", &wrong.diagnostic(&text)));
+            }
+        }
+    }
+    Ok(lowered)
 }

@@ -1,8 +1,13 @@
 //! The writer that stands between text and a terminal.
+//! Standard output and standard error, let go of by what goes on in the background.
+//! Standard output for one thing only: a recording on its way through a pipe.
 
 use super::escape::Escaper;
 use super::styled::Styled;
-use std::io::{self, IsTerminal, Write};
+use std::fs::File;
+use std::io;
+use std::io::{IsTerminal, Write};
+use std::os::fd::{AsFd, OwnedFd};
 
 /// Writes text: escaped where a terminal may obey it, byte for byte elsewhere.
 #[derive(Debug)]
@@ -72,6 +77,31 @@ impl<W: Write> Drop for Guard<W> {
     fn drop(&mut self) {
         let _ = self.end(); // as of a BufWriter: who wants to know calls flush
     }
+}
+
+/// Turns standard output and standard error to /dev/null, but for files, in which somebody wants to read later how the
+/// recording went.
+pub(crate) fn release() {
+    let Ok(nothing) = File::options().write(true).open("/dev/null") else { return };
+    let is_file = |fd: io::Result<OwnedFd>| fd.and_then(|fd| File::from(fd).metadata()).is_ok_and(|of| of.is_file());
+    // Where this fails, the caller's stays in use, as it was.
+    if !is_file(io::stdout().as_fd().try_clone_to_owned()) {
+        let _ = nix::unistd::dup2_stdout(&nothing);
+    }
+    if !is_file(io::stderr().as_fd().try_clone_to_owned()) {
+        let _ = nix::unistd::dup2_stderr(&nothing);
+    }
+}
+
+/// Standard output as it is now. From here on what is printed there, by this process or its children, goes to standard
+/// error.
+///
+/// # Errors
+/// If one of the two is closed.
+pub(crate) fn take_stdout() -> io::Result<File> {
+    let taken = io::stdout().as_fd().try_clone_to_owned()?;
+    nix::unistd::dup2_stdout(io::stderr())?;
+    Ok(taken.into())
 }
 
 #[cfg(test)]

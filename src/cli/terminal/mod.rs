@@ -18,20 +18,17 @@ mod escape;
 mod guard;
 mod line;
 mod pager;
-mod release;
 #[cfg(feature = "view")]
 mod screen;
 mod stderr;
 mod stdout;
 mod styled;
-mod taken;
 
 pub(crate) use capabilities::{colors_are_wanted, size};
 pub(crate) use escape::escaped;
-pub(crate) use guard::Guard;
+pub(crate) use guard::{Guard, release, take_stdout};
 pub(crate) use line::TerminalLine;
 pub(crate) use pager::Pager;
-pub(crate) use release::release;
 #[cfg(all(feature = "view", test))]
 pub(crate) use screen::harmless;
 #[cfg(feature = "view")]
@@ -41,4 +38,3 @@ pub(crate) use stderr::held_messages;
 pub(crate) use stderr::{is_for_person, note, remark, say, stderr};
 pub(crate) use stdout::{StandardOutput, placed, stdout, stdout_is_terminal};
 pub(crate) use styled::{Sequence, Styled};
-pub(crate) use taken::take_stdout;

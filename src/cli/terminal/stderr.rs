@@ -2,7 +2,7 @@
 
 use super::guard::Guard;
 use super::styled::Styled;
-use crate::cli::program;
+use crate::cli::helper_programs as program;
 use std::fmt;
 use std::io::{self, IsTerminal, Stderr, Write};
 use std::sync::{Mutex, PoisonError};

@@ -5,10 +5,9 @@ mod in_order;
 mod moot;
 mod profile;
 mod purpose;
-mod tracer_times;
 mod tracers;
 
 pub(crate) use args::{SessionArgs, Traced};
 pub(crate) use profile::{TracedProfileArgs, WhatArgs, add as add_profile, parse_hook};
 pub(crate) use purpose::{add as add_purpose, purposes};
-pub(crate) use tracer_times::micros;
+pub(crate) use tracers::micros;

@@ -1,7 +1,7 @@
 //! Options about the events and tracers that need another one.
 
 use super::in_order::TracedOptions;
-use super::tracer_times::OF_TRACERS;
+use super::tracers::OF_TRACERS;
 use crate::cli::given::{Given, Moot};
 use rtrace::record::{BufferPlan, TargetBuffer};
 

@@ -1,9 +1,8 @@
 //! The answer of `rtrace why`, whatever it is printed as.
 
 use crate::cli::analyze::BufferLimits;
-use crate::cli::check::names::RecordingNames;
-use crate::cli::query::ClockUnit;
-use crate::cli::query::QueryInput;
+use crate::cli::check::verdicts::RecordingNames;
+use crate::cli::query::{ClockUnit, QueryInput};
 use rtrace::analysis::{Handler, History, IntervalPart};
 use rtrace::events::EventName;
 use rtrace::internal::assertion::Names;

@@ -12,10 +12,8 @@
 pub mod agent;
 mod allow;
 pub mod control;
-mod door;
 mod fifos;
 mod incoming;
-mod keep_alive;
 pub mod listen;
 mod patient;
 pub mod send;

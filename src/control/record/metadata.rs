@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub(super) struct KernelMetadata {
     pub(super) header_page: String,
-    pub(super) header_event: String,
+    header_event: String,
     /// Formats of the `ftrace` system: markers, function entries and the like need no enabling.
     pub(super) ftrace_formats: Vec<String>,
     /// Formats by system.

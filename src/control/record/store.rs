@@ -122,7 +122,7 @@ impl<'a> Store<'a> {
     }
 
     /// Stores what is filled. From the first limit or failure on it is counted and dropped.
-    pub(super) fn flush(&mut self, waited: usize) {
+    fn flush(&mut self, waited: usize) {
         let len = self.chunk.len();
         if len == 0 {
             return;

@@ -13,19 +13,16 @@ mod boot_clock;
 mod buffer;
 mod clock;
 mod config_names;
-mod copied_events;
 mod defaults;
 mod dry;
 mod error;
 mod error_log;
-mod event_file;
 mod feature;
 mod files;
 mod function_profile;
 mod functions;
 mod instance;
 mod journal;
-mod kernel_types;
 mod kvm;
 mod machine_knobs;
 mod mount;
@@ -44,7 +41,7 @@ pub use config_names::missing_config;
 pub use dry::DryRun;
 pub use error::Error;
 pub use error_log::LogEntry;
-pub use feature::Feature;
+pub use feature::{Feature, KernelTypes};
 pub use files::{Files, RealFiles, WriteMode};
 pub use function_profile::FunctionProfile;
 pub use functions::FunctionList;
@@ -53,7 +50,6 @@ pub use journal::{
     JOURNAL_DIR, Journal, JournalledRecording, Orphan, Orphans, RecordedBuffer, ResetPlan, UndoError, WriteLog,
     find_orphans, find_orphans_within,
 };
-pub use kernel_types::KernelTypes;
 pub use kvm::{KvmFolders, KvmGuest};
 pub use machine_knobs::MachineKnob;
 pub use mount::{MountPoint, mount_points};

@@ -1,6 +1,6 @@
 //! A tracing directory.
 
-use super::copied_events::CopiedEvents;
+use super::buffer::CopiedEvents;
 use super::files::{Files, RealFiles};
 use super::mount::{find_mounted, find_or_mount, lies_on_tracefs};
 use super::{Error, Instance};

@@ -1,8 +1,7 @@
 //! Records to the packets of streams.
 
-use super::file::CtfFile;
 use super::metadata;
-use super::packet::Packets;
+use super::metadata::{CtfFile, Packets};
 use super::program::CtfProgram;
 use crate::export::Exporter;
 use crate::export::frames::frame;

@@ -11,11 +11,9 @@
 //! ([`names`]), so that viewers made for its traces know them. The files are written as [`Frames`](super::Frames).
 
 mod exporter;
-mod file;
 mod metadata;
 mod names;
-mod packet;
 mod program;
 
 pub use exporter::{Ctf, CtfBuffer, CtfLeftOut, CtfState};
-pub use file::CtfFile;
+pub use metadata::CtfFile;

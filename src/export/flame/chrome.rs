@@ -1,9 +1,8 @@
 //! Chrome's trace event format, as JSON: calls of function_graph as slices of their tasks, all other events as instants
 //! with their fields.
 
-use super::Unfolded;
-use super::names;
-use super::reader::{FlameBuffer, Reader};
+use super::names::{FlameBuffer, Reader};
+use super::{Unfolded, names};
 use crate::answer::analysis::stacks::{StackChange, StackFrame, StackWalk, TaskStack, WalkedRecord};
 use crate::base::text::{json, num};
 use crate::export::Exporter;

@@ -2,10 +2,9 @@
 //! function_graph as samples whose weight is their time, else stack traces as samples; all other events as markers with
 //! their fields.
 
-use super::Unfolded;
-use super::names;
-use super::reader::{FlameBuffer, Reader};
+use super::names::{FlameBuffer, Reader};
 use super::thread::{ColumnWriters, FlameThread, MarkerKind, SampleKind, milliseconds};
+use super::{Unfolded, names};
 use crate::answer::analysis::stacks::{StackChange, StackFrame, StackWalk, TaskStack, WalkedRecord};
 use crate::base::text::{json, num};
 use crate::export::json::json_value;

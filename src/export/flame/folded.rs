@@ -1,8 +1,7 @@
 //! Folded stacks: `task;outer;inner NUMBER`, a line for each stack, as flame graph programs read them.
+//! Events that are in no call stack.
 
-use super::Unfolded;
-use super::lines::{FlameRoot, root, write_lines};
-use super::reader::{FlameBuffer, Reader};
+use super::names::{FlameBuffer, FlameRoot, Reader, root, write_lines};
 use crate::answer::analysis::stacks::{Node, StackChange, StackFrame, StackTree, StackWalk, TaskStack, WalkedRecord};
 use crate::export::Exporter;
 use crate::kernel::event::{Consumed, Record};
@@ -137,6 +136,18 @@ impl Exporter for Folded<'_> {
     fn is_serial(&self) -> bool {
         true
     }
+}
+
+/// Events that are in no call stack.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unfolded {
+    /// Events that are neither function_graph's, nor stack traces, nor switches between tasks while
+    /// functions are open.
+    pub others: u64,
+    /// Stack traces of a recording with function_graph, which gives times.
+    pub stacks: u64,
+    /// Returns from functions whose entry is not in the recording.
+    pub returns: u64,
 }
 
 #[cfg(test)]

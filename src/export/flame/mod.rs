@@ -13,21 +13,17 @@
 mod chrome;
 mod firefox;
 mod folded;
-mod lines;
 mod names;
 mod off_cpu;
-mod reader;
 mod speedscope;
 mod svg;
 mod thread;
 mod tower;
-mod unfolded;
 
 pub use chrome::{Chrome, ChromeState};
 pub use firefox::{Firefox, FirefoxState};
-pub use folded::{Folded, FoldedState};
+pub use folded::{Folded, FoldedState, Unfolded};
+pub use names::FlameBuffer;
 pub use off_cpu::{OffCpu, OffCpuState, Uncounted};
-pub use reader::FlameBuffer;
 pub use speedscope::{Speedscope, SpeedscopeState};
 pub use svg::{Drawn, FlameGraph, FlameUnit};
-pub use unfolded::Unfolded;

@@ -6,8 +6,7 @@
 //!   trigger `stacktrace` of the event, or the option `stacktrace`, does so. Without one it is `[unknown]`.
 //! - A time that spans lost events of its buffer, or the end of the recording, is in no line: it is counted.
 
-use super::lines::{FlameRoot, root, write_lines};
-use super::reader::{FlameBuffer, Reader};
+use super::names::{FlameBuffer, FlameRoot, Reader, root, write_lines};
 use crate::answer::analysis::stacks::{StackFrame, StackStep, StackTree, TaskStack};
 use crate::base::units::CpuId;
 use crate::export::Exporter;

@@ -1,9 +1,8 @@
 //! speedscope's file format: <https://www.speedscope.app/file-format-schema.json>. A profile for each task: calls in the
 //! order of time from function_graph, else stack traces.
 
-use super::Unfolded;
-use super::names;
-use super::reader::{FlameBuffer, Reader};
+use super::names::{FlameBuffer, Reader};
+use super::{Unfolded, names};
 use crate::answer::analysis::stacks::{StackChange, StackFrame, StackWalk, TaskStack, WalkedRecord};
 use crate::base::text::{json, num};
 use crate::export::Exporter;

@@ -1,9 +1,9 @@
 //! Records to JSON lines.
 
-use super::tasks::TaskPieces;
+use super::header::TaskPieces;
 use super::{JsonHeader, JsonTypes, Style};
 use crate::base::sys::Tail;
-use crate::base::text::literals::{LiteralId, Literals};
+use crate::base::text::literal::{LiteralId, Literals};
 use crate::base::text::{json, num};
 use crate::base::units::{CpuId, Pid};
 use crate::export::Exporter;

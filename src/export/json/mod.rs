@@ -29,16 +29,11 @@ mod header;
 mod kernel_names;
 mod program;
 mod schema;
-mod style;
-mod tasks;
-mod types;
-mod user;
 
 pub use crate::base::text::json::original_bytes;
 pub use exporter::{Json, JsonBuffer};
 pub use header::{JsonBufferInfo, JsonHeader, JsonSource, JsonWall, SCHEMA, VERSION};
 pub(super) use kernel_names::{KernelName, addresses as kernel_addresses};
 pub(super) use program::value as json_value;
+pub use program::{JsonTypes, Style};
 pub use schema::schema;
-pub use style::Style;
-pub use types::JsonTypes;

@@ -1,15 +1,15 @@
 //! An event type compiled to the pieces of its JSON line.
+//! The two layouts that share one program: JSON, and plain `name=value` lists.
+//! All event types of a file, compiled.
 
-use super::Style;
-use super::kernel_names::KernelName;
-use super::user::UserNames;
+use super::kernel_names::{KernelName, UserNames};
 use crate::base::abi::Abi;
 use crate::base::sys::Tail;
-use crate::base::text::literals::{LiteralId, Literals};
+use crate::base::text::literal::{LiteralId, Literals};
 use crate::base::text::{json, num};
 use crate::kernel::event::{FieldKind, FieldPlace, Number, TypedEvent, TypedField, Value};
 use crate::kernel::format::EventFormat;
-use crate::kernel::symbols::{Kallsyms, UserSymbols};
+use crate::kernel::symbols::{Kallsyms, Symbols, UserSymbols};
 use std::sync::Arc;
 
 /// An event type's line, as pieces to be written one after the other.
@@ -56,7 +56,7 @@ pub(super) enum Read {
 }
 
 impl JsonProgram {
-    pub(super) fn compile(event: &TypedEvent, style: Style, pool: &mut Literals) -> JsonProgram {
+    fn compile(event: &TypedEvent, style: Style, pool: &mut Literals) -> JsonProgram {
         let pid = event.common.iter().find(|f| f.name == "common_pid").map(Read::new);
         let mut common = Vec::new();
         for field in event.common.iter().filter(|f| f.name != "common_pid") {
@@ -72,18 +72,12 @@ impl JsonProgram {
     }
 
     /// Adds the functions at the event's addresses.
-    pub(super) fn name_functions(&mut self, event: &TypedEvent, kallsyms: &Arc<Kallsyms>) {
+    fn name_functions(&mut self, event: &TypedEvent, kallsyms: &Arc<Kallsyms>) {
         self.names = KernelName::all(event, kallsyms);
     }
 
     /// Adds names to a stack of user space.
-    pub(super) fn name_user_stack(
-        &mut self,
-        format: &EventFormat,
-        style: Style,
-        user: &Arc<UserSymbols>,
-        pool: &mut Literals,
-    ) {
+    fn name_user_stack(&mut self, format: &EventFormat, style: Style, user: &Arc<UserSymbols>, pool: &mut Literals) {
         if let Some(names) = UserNames::new(format, user) {
             let literal = pool.add(&style.key(UserNames::FIELD, self.fields.is_empty()));
             self.fields.push(JsonStep { literal, read: Read::UserNames(Box::new(names)) });
@@ -228,4 +222,130 @@ fn list<T>(out: &mut Vec<u8>, items: impl Iterator<Item = T>, mut one: impl FnMu
         one(out, item);
     }
     out.push(b']');
+}
+
+/// The layout of lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Style {
+    /// `{"type":"event","ts":1,...,"fields":{"a":1}}`
+    #[default]
+    Json,
+    /// `1 cpu=0 pid=12 comm="sh" flags=0 preempt_count=0 event=sys:name a=1`: the same values, less around them.
+    Raw,
+}
+
+impl Style {
+    /// The text before the time stamp of an event, or of lost events.
+    pub(super) fn start(self, kind: &str) -> Vec<u8> {
+        match self {
+            Style::Json => format!("{{\"type\":\"{kind}\",\"ts\":").into_bytes(),
+            Style::Raw => Vec::new(),
+        }
+    }
+
+    /// A name, up to its value. `first` is the first of a list.
+    pub(super) fn key(self, name: &str, first: bool) -> Vec<u8> {
+        let mut key = Vec::new();
+        match self {
+            Style::Json => {
+                if !first {
+                    key.push(b',');
+                }
+                json::string(&mut key, name.as_bytes());
+                key.push(b':');
+            }
+            Style::Raw => key.extend_from_slice(format!(" {name}=").as_bytes()),
+        }
+        key
+    }
+
+    /// The event's name, up to its first field.
+    pub(super) fn event(self, system: &str, name: &str) -> Vec<u8> {
+        let full = format!("{system}:{name}");
+        let mut piece = self.key("event", false);
+        match self {
+            Style::Json => {
+                json::string(&mut piece, full.as_bytes());
+                piece.extend_from_slice(b",\"fields\":{");
+            }
+            Style::Raw => piece.extend_from_slice(full.as_bytes()),
+        }
+        piece
+    }
+
+    /// The end of an event's line.
+    fn close(self) -> &'static [u8] {
+        match self {
+            Style::Json => b"}}\n",
+            Style::Raw => b"\n",
+        }
+    }
+
+    /// The end of any other line.
+    pub(super) fn end(self) -> &'static [u8] {
+        match self {
+            Style::Json => b"}\n",
+            Style::Raw => b"\n",
+        }
+    }
+}
+
+/// The event types of one file, compiled for [`Json`](super::Json). Immutable: any number of exporters may share it.
+#[derive(Clone, Debug)]
+pub struct JsonTypes {
+    pub(super) abi: Abi,
+    pub(super) style: Style,
+    pub(super) pool: Literals,
+    programs: Vec<JsonProgram>,
+    /// Index into `programs` plus 1, by event id.
+    by_id: Vec<u32>,
+}
+
+impl JsonTypes {
+    /// Compiles `formats`. Of two with the same id the later one counts.
+    pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi, style: Style) -> Self {
+        Self::with_names(formats, abi, style, None)
+    }
+
+    /// The same; addresses of functions have their names, and with the symbols' [`user`](Symbols::user) the stacks of user
+    /// space.
+    pub fn with_names<'f>(
+        formats: impl IntoIterator<Item = &'f EventFormat>,
+        abi: Abi,
+        style: Style,
+        symbols: Option<&Symbols>,
+    ) -> Self {
+        let user = symbols.and_then(|symbols| symbols.user.as_ref()).filter(|_| style == Style::Json);
+        let kallsyms = symbols.filter(|_| style == Style::Json).map(|symbols| Arc::new(symbols.kallsyms.clone()));
+        let mut types = JsonTypes { abi, style, pool: Literals::default(), programs: Vec::new(), by_id: Vec::new() };
+        for format in formats {
+            let id = usize::from(format.id.0);
+            if types.by_id.len() <= id {
+                types.by_id.resize(id + 1, 0);
+            }
+            let event = TypedEvent::new(format);
+            let mut program = JsonProgram::compile(&event, style, &mut types.pool);
+            if let Some(kallsyms) = &kallsyms {
+                program.name_functions(&event, kallsyms);
+            }
+            if let Some(user) = user {
+                program.name_user_stack(format, style, user, &mut types.pool);
+            }
+            types.programs.push(program);
+            types.by_id[id] = types.programs.len() as u32;
+        }
+        types
+    }
+
+    #[inline]
+    pub(super) fn program(&self, data: &[u8]) -> Option<&JsonProgram> {
+        let id = self.abi.u16(*data.first_chunk()?);
+        let index = *self.by_id.get(usize::from(id))?;
+        self.programs.get((index as usize).checked_sub(1)?)
+    }
+
+    /// Any type: all share the common fields.
+    pub(super) fn any(&self) -> Option<&JsonProgram> {
+        self.programs.first()
+    }
 }

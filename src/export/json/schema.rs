@@ -1,7 +1,6 @@
 //! The JSON Schema of the lines.
 
-use super::kernel_names::{SUFFIX, addresses, is_stack};
-use super::user::UserNames;
+use super::kernel_names::{SUFFIX, UserNames, addresses, is_stack};
 use super::{SCHEMA, VERSION};
 use crate::kernel::event::{FieldKind, TypedEvent, TypedField};
 use serde_json::{Map, Value, json};

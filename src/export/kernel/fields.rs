@@ -3,8 +3,8 @@
 
 use super::put;
 use crate::base::abi::Abi;
-use crate::base::text::nul::until_nul;
 use crate::base::text::num;
+use crate::base::text::plain::until_nul;
 use crate::file::trace_dat::KernelView;
 use crate::kernel::format::{EventFormat, Field, Shape};
 use crate::kernel::print_fmt::Context;

@@ -22,11 +22,8 @@ mod fields;
 mod graph;
 mod header;
 mod kind;
-mod mmio;
-mod open;
 mod probe;
 mod put;
-mod synth;
 mod syscall;
 
 pub use exporter::{Kernel, KernelState};

@@ -1,6 +1,6 @@
 //! System calls, which the kernel prints without print formats (kernel/trace/trace_syscalls.c).
 
-use super::open::OpenFunction;
+use super::context::OpenFunction;
 use crate::base::abi::Abi;
 use crate::base::text::num;
 use crate::file::trace_dat::KernelView;

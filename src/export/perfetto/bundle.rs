@@ -1,8 +1,9 @@
 //! Events of one CPU, gathered to a packet.
 
-use super::packet::{CLEARED, EVENTS_SEQUENCE, FTRACE_EVENTS, INTERNED_DATA, SEQUENCE_FLAGS, packet};
 use super::program::name_number;
-use super::proto::{bytes, message, uint};
+use super::proto::{
+    CLEARED, EVENTS_SEQUENCE, FTRACE_EVENTS, INTERNED_DATA, SEQUENCE_FLAGS, bytes, message, packet, uint,
+};
 use crate::kernel::symbols::Symbols;
 use std::collections::BTreeSet;
 

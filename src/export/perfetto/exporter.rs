@@ -3,7 +3,7 @@
 use super::bundle::Bundle;
 use super::file::PerfettoFile;
 use super::header;
-use super::marker::is_atrace;
+use super::known::is_atrace;
 use super::program::{Function, Origin, PerfettoProgram};
 use super::proto::{message, uint};
 use super::stacks::{InternedStacks, StackSample};

@@ -1,10 +1,10 @@
 //! Packets before and after the events: clocks, the machine, its tasks, its CPUs' counters.
 
 use super::file::PerfettoFile;
-use super::packet::{
-    CLOCK_SNAPSHOT, EVENTS_SEQUENCE, FTRACE_STATS, PROCESS_TREE, SYSTEM_INFO, TASK_RENAME, TIMESTAMP, packet,
+use super::proto::{
+    CLOCK_SNAPSHOT, EVENTS_SEQUENCE, FTRACE_STATS, PROCESS_TREE, SYSTEM_INFO, TASK_RENAME, TIMESTAMP, double, message,
+    packet, text, uint,
 };
-use super::proto::{double, message, text, uint};
 use crate::base::units::Pid;
 use crate::file::trace_dat::OptionId;
 use std::collections::{BTreeMap, BTreeSet};

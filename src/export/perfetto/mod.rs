@@ -22,8 +22,6 @@ mod exporter;
 mod file;
 mod header;
 mod known;
-mod marker;
-mod packet;
 mod program;
 mod proto;
 mod stacks;

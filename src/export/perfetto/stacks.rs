@@ -1,7 +1,9 @@
 //! Kernel stacks as samples with a call stack, which the engine makes flame graphs of.
 
-use super::packet::{CLEARED, INTERNED_DATA, NEEDS, PERF_SAMPLE, SEQUENCE_FLAGS, STACKS_SEQUENCE, TIMESTAMP, packet};
-use super::proto::{bytes, message, uint};
+use super::proto::{
+    CLEARED, INTERNED_DATA, NEEDS, PERF_SAMPLE, SEQUENCE_FLAGS, STACKS_SEQUENCE, TIMESTAMP, bytes, message, packet,
+    uint,
+};
 use crate::kernel::symbols::Symbols;
 use std::collections::HashMap;
 

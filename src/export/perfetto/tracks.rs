@@ -1,8 +1,7 @@
 //! Tracks of a user's own beside the events: intervals as slices, fields as counters. Packets are sorted by the engine, so
 //! these may stand after all others.
 
-use super::packet::{CLEARED, NEEDS, SEQUENCE_FLAGS, TIMESTAMP, packet};
-use super::proto::{message, text, uint};
+use super::proto::{CLEARED, NEEDS, SEQUENCE_FLAGS, TIMESTAMP, message, packet, text, uint};
 use crate::answer::analysis::KeptPair;
 use crate::base::abi::Abi;
 use crate::base::units::counted;

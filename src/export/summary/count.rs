@@ -1,7 +1,7 @@
 //! Number of events of each type.
 
 use super::counts::BufferCounts;
-use super::numbers::{SummaryBuffer, SummaryCounts, no_counts};
+use super::text::{SummaryBuffer, SummaryCounts, no_counts};
 use crate::export::Exporter;
 use crate::file::ring_buffer::RecordPlace;
 use crate::kernel::event::{Consumed, Record};

@@ -1,7 +1,7 @@
 //! Number of events of each type, by CPU and by task.
 
 use super::counts::BufferCounts;
-use super::numbers::{SummaryBuffer, SummaryCounts, no_counts};
+use super::text::{SummaryBuffer, SummaryCounts, no_counts};
 use super::{json, text};
 use crate::export::Exporter;
 use crate::file::trace_dat::LatencyResult;

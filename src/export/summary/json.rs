@@ -1,6 +1,6 @@
 //! The summary as a JSON object.
 
-use super::numbers::SummaryCounts;
+use super::text::SummaryCounts;
 use crate::base::wall_time::with_zone;
 use crate::file::trace_dat::LatencyResult;
 use serde_json::{Value, json};

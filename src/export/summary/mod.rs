@@ -4,10 +4,9 @@ mod count;
 mod counts;
 mod exporter;
 mod json;
-mod numbers;
 mod text;
 
 pub use count::Count;
 pub use counts::{BufferCounts, CpuTally, EventTally};
 pub use exporter::EventSummary;
-pub use numbers::SummaryBuffer;
+pub use text::SummaryBuffer;

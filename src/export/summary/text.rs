@@ -1,9 +1,16 @@
 //! The summary as tables of text.
+//! Counts of all buffers, added up.
 
-use super::numbers::{SummaryBuffer, SummaryCounts};
+use super::{BufferCounts, EventTally};
+use crate::base::abi::Abi;
 use crate::base::syntax::widest;
-use crate::base::units::{ByteSize, counted, grouped};
+use crate::base::units::{ByteSize, Pid, counted, grouped};
 use crate::base::wall_time::local_second;
+use crate::file::trace_dat::{CpuRanges, WallClock};
+use crate::kernel::event::Common;
+use crate::kernel::format::EventFormat;
+use crate::kernel::symbols::Comms;
+use std::collections::HashMap;
 
 macro_rules! line {
     ($out:expr, $($words:tt)*) => { $out.extend_from_slice(format!($($words)*).as_bytes()) };
@@ -84,4 +91,112 @@ fn place(of: &SummaryBuffer<'_>) -> String {
 
 fn time(time: u64, in_ticks: bool) -> String {
     if in_ticks { time.to_string() } else { format!("{}.{:09}", time / 1_000_000_000, time % 1_000_000_000) }
+}
+
+/// One of the buffers whose records come.
+#[derive(Clone, Debug)]
+pub struct SummaryBuffer<'a> {
+    /// The number of the buffer's recording: buffers of one recording have formats and tasks in common.
+    pub recording: usize,
+    /// The recorded kernel's ABI.
+    pub abi: Abi,
+    /// The formats of the recording.
+    pub formats: Vec<&'a EventFormat>,
+    /// The task names of the recording.
+    pub comms: &'a Comms,
+    /// The name of the recording, if there are several.
+    pub source: Option<&'a str>,
+    /// The instance's name; `None` for the top buffer.
+    pub buffer: Option<&'a str>,
+    /// True if time stamps count something other than nanoseconds.
+    pub in_ticks: bool,
+    /// The wall clock by its times, if it is known.
+    pub wall: Option<WallClock>,
+    /// CPUs of the recording that were offline.
+    pub offline: Option<CpuRanges>,
+}
+
+/// Counts of all buffers.
+pub(super) struct SummaryCounts<'n> {
+    pub(super) buffers: &'n [SummaryBuffer<'n>],
+    /// As long as `buffers`.
+    pub(super) counts: &'n [BufferCounts],
+}
+
+impl<'n> SummaryCounts<'n> {
+    /// Each buffer with its counts.
+    pub(super) fn each(&self) -> impl Iterator<Item = (&'n SummaryBuffer<'n>, &'n BufferCounts)> + use<'n> {
+        self.buffers.iter().zip(self.counts)
+    }
+
+    /// The CPUs that were offline, with a buffer of each recording that names some.
+    pub(super) fn offline(&self) -> Vec<(&'n SummaryBuffer<'n>, &'n CpuRanges)> {
+        let mut all: Vec<_> = self.buffers.iter().filter_map(|b| Some((b, b.offline.as_ref()?))).collect();
+        all.dedup_by_key(|(buffer, _)| buffer.recording);
+        all
+    }
+
+    /// All events by name, the most frequent first.
+    pub(super) fn events(&self) -> Vec<(String, EventTally)> {
+        let mut by_name: HashMap<String, EventTally> = HashMap::new();
+        let mut names: HashMap<usize, HashMap<u16, String>> = HashMap::new();
+        for (buffer, counts) in self.each() {
+            let names = names.entry(buffer.recording).or_insert_with(|| {
+                buffer.formats.iter().map(|f| (f.id.0, format!("{}:{}", f.system, f.name))).collect()
+            });
+            for (id, tally) in counts.events() {
+                let name = names.get(&id).cloned().unwrap_or_else(|| format!("(unknown event {id})"));
+                *by_name.entry(name).or_default() += tally;
+            }
+        }
+        let mut events: Vec<_> = by_name.into_iter().collect();
+        events.sort_by(|a, b| b.1.count.cmp(&a.1.count).then_with(|| a.0.cmp(&b.0)));
+        events
+    }
+
+    /// All tasks, the busiest first, at most `top`, each with a buffer of its recording; and how many there are.
+    pub(super) fn tasks(&self, top: usize) -> (Vec<(&'n SummaryBuffer<'n>, Pid, EventTally)>, usize) {
+        let mut by_task: HashMap<(usize, Pid), (&SummaryBuffer<'_>, EventTally)> = HashMap::new();
+        for (buffer, counts) in self.each() {
+            for &(pid, tally) in counts.tasks() {
+                by_task.entry((buffer.recording, pid)).or_insert((buffer, EventTally::default())).1 += tally;
+            }
+        }
+        let mut tasks: Vec<_> = by_task.into_iter().map(|((_, pid), (of, tally))| (of, pid, tally)).collect();
+        tasks.sort_by_key(|&(of, pid, tally)| (std::cmp::Reverse(tally.count), of.recording, pid));
+        let all = tasks.len();
+        tasks.truncate(top);
+        (tasks, all)
+    }
+
+    /// Everything counted.
+    pub(super) fn total(&self) -> EventTally {
+        let mut total = EventTally::default();
+        self.counts.iter().for_each(|counts| total += counts.total());
+        total
+    }
+
+    /// The wall clock of the first event and of the last, in nanoseconds since 1970, of the buffers where it is known; and by
+    /// how much it was set meanwhile.
+    pub(super) fn day(&self) -> Option<(i64, i64, i64)> {
+        let known = self.each().filter_map(|(buffer, counts)| {
+            let (clock, span) = (buffer.wall?, counts.span()?);
+            Some((clock.wall(span.0.0), clock.wall(span.1.0), clock.step()))
+        });
+        known.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1), if a.2 == 0 { b.2 } else { a.2 }))
+    }
+
+    /// The time from the first to the last event, in seconds; `None` in ticks, or if it is no time at all.
+    pub(super) fn seconds(&self) -> Option<f64> {
+        let spans = || self.counts.iter().filter_map(BufferCounts::span);
+        let (first, last) = (spans().map(|s| s.0.0).min()?, spans().map(|s| s.1.0).max()?);
+        let in_ticks = self.buffers.iter().any(|buffer| buffer.in_ticks);
+        (!in_ticks && last > first).then(|| (last - first) as f64 / 1e9)
+    }
+}
+
+/// Counts of nothing for each of the buffers.
+pub(super) fn no_counts(buffers: &[SummaryBuffer<'_>]) -> Vec<BufferCounts> {
+    let pid_at = |buffer: &SummaryBuffer<'_>| Common::of_all(buffer.formats.iter().copied()).pid_offset();
+    buffers.iter().map(|buffer| BufferCounts::new(buffer.abi, pid_at(buffer))).collect()
 }

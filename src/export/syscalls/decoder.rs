@@ -1,13 +1,12 @@
 //! The calls of one recording in words.
 
-use super::arguments::MOST;
 use super::calls::{CallEvent, CallsByEvent};
 use super::kind::ValueKind;
 use super::machine::Dialect;
 use super::result::{self, ResultKind};
 use super::set::hex;
 use super::shown::shown;
-use super::signature::Signatures;
+use super::signature::{MOST, Signatures};
 use crate::base::abi::Abi;
 use crate::base::text::json;
 use crate::base::units::Pid;

@@ -1,8 +1,7 @@
 //! Calls as JSON lines among those of events.
 
-use super::calls::CallEvent;
+use super::calls::{CallEvent, CallPairing, Entered, Exited};
 use super::decoder::{SyscallDecoder, never_returns};
-use super::pairing::{CallPairing, Entered, Exited};
 use super::result;
 use super::text::is_sigreturn;
 use crate::base::text::{json, num};

@@ -9,7 +9,6 @@
 //! are those of the recorded architecture (include/uapi); BTF has no names of macros.
 
 mod argument;
-mod arguments;
 mod calls;
 mod constants;
 mod decoder;
@@ -17,8 +16,6 @@ mod ioctl;
 mod json;
 mod kind;
 mod machine;
-mod pairing;
-mod position;
 mod result;
 mod set;
 mod shown;
@@ -27,8 +24,8 @@ mod signature;
 mod tests;
 mod text;
 
+pub use calls::ArgumentPositions;
 pub use decoder::{SyscallDecoder, SyscallNames};
 pub use json::{JsonSyscalls, JsonSyscallsState};
 pub use machine::Dialect;
-pub use position::ArgumentPositions;
 pub use text::{SyscallLines, SyscallLinesState};

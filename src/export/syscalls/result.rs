@@ -23,7 +23,7 @@ pub(super) fn error(result: i64) -> Option<&'static str> {
 }
 
 /// True for the errors that programs never see: the call is begun again, or ends with another one (include/linux/errno.h).
-pub(super) fn is_restart(result: i64) -> bool {
+fn is_restart(result: i64) -> bool {
     (-516..=-512).contains(&result)
 }
 

@@ -1,8 +1,7 @@
 //! Calls as lines among the others of trace-cmd's layout.
 
-use super::calls::CallEvent;
+use super::calls::{CallEvent, CallPairing, Entered, Exited, OpenCall};
 use super::decoder::{SyscallDecoder, never_returns};
-use super::pairing::{CallPairing, Entered, Exited, OpenCall};
 use crate::base::text::num;
 use crate::export::{Exporter, TextLines, TimeColumn};
 use crate::kernel::event::{Consumed, Lost, PrintState, Record};

@@ -5,15 +5,12 @@
 //! the pieces nor on the threads.
 
 use super::parquet::{PageCodec, ParquetWriter};
-use super::piece::{AddedRows, Piece};
-use super::rows::TableRows;
-use super::rows::{TableDescription, TableNote};
+use super::rows::{AddedRows, Piece, TableDescription, TableNote, TableRows};
 use crate::export::frames::frame;
 use crate::kernel::event::Record;
 use std::collections::{BTreeMap, VecDeque};
-use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
-use std::thread;
+use std::{io, thread};
 
 /// Rows of a page: those of each table are kept until there are that many.
 const PAGE: usize = 2048;

@@ -1,10 +1,9 @@
 //! The table of one event type.
 
 use super::column::{CellType, Column};
-use super::rows::TableRows;
-use super::rows::{RECORDING, TIME};
+use super::rows::{RECORDING, TIME, TableRows};
 use crate::base::abi::Abi;
-use crate::base::text::nul::until_nul;
+use crate::base::text::plain::until_nul;
 use crate::export::json::kernel_addresses;
 use crate::kernel::event::{Common, FieldKind, FieldPlace, Number, Record, TypedEvent, TypedField, Value};
 use crate::kernel::format::EventFormat;

@@ -1,7 +1,7 @@
 //! Rows of one recording that were not given to be encoded yet.
 
 use super::derived::DerivedRows;
-use super::records::Records;
+use super::rows::Records;
 use std::collections::BTreeSet;
 
 /// Records by their type, rows of derived tables, and counts.

@@ -4,12 +4,10 @@ use super::derived::{self, CellValue, Derived, DerivedRows};
 use super::encoding::{Encoding, Tabled};
 use super::event_table::EventTable;
 use super::functions::CalledFunctions;
+use super::keys;
 use super::keys::TableKeys;
-use super::layout;
 use super::pending::PendingRows;
-use super::piece::AddedRows;
-use super::rows::TableRows;
-use super::rows::{TableDescription, TableNote};
+use super::rows::{AddedRows, TableDescription, TableNote, TableRows};
 use super::slicing::{Sliced, Slicing};
 use crate::answer::analysis::{Analysis, Ordered, Slices};
 use crate::base::abi::Abi;
@@ -228,7 +226,7 @@ impl<'t> TableFileState<'t> {
         let what = &self.what;
         let time = |time: Option<u64>| time.map(|time| (time as i64).to_string()).unwrap_or_default();
         vec![
-            ("rtrace.recording", layout::id(what.recording)),
+            ("rtrace.recording", keys::id(what.recording)),
             ("rtrace.host", what.host.clone()),
             ("rtrace.kernel", what.kernel.clone()),
             ("rtrace.machine", what.machine.clone()),
@@ -299,10 +297,10 @@ impl Tabled for Tables<'_> {
             }
         };
         let what = &self.files[file].what;
-        let recording = layout::id(what.recording);
+        let recording = keys::id(what.recording);
         let stem = format!("{}-{recording}", what.stem);
         TableDescription {
-            name: layout::file(&what.host, what.date.as_deref(), &name.unwrap_or_default(), &stem),
+            name: keys::file(&what.host, what.date.as_deref(), &name.unwrap_or_default(), &stem),
             columns: columns.unwrap_or_default(),
             recording: Some(recording),
             offset: what.real_offset.filter(|_| what.unit == "ns"),

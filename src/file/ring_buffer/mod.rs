@@ -28,7 +28,6 @@
 mod add_lost;
 mod build;
 mod cut;
-mod error;
 mod order;
 mod page;
 mod scan_pids;
@@ -36,9 +35,8 @@ mod walker;
 
 pub use crate::base::units::Lost;
 pub use build::PageBuilder;
-pub use error::PageError;
 pub use order::{PageMark, PageOrder};
-pub use page::{Page, PageLayout};
+pub use page::{Page, PageError, PageLayout};
 pub use scan_pids::scan_pids;
 pub use walker::{RecordPlace, Walker};
 

@@ -27,7 +27,6 @@ mod file;
 mod ids;
 mod latency_text;
 mod packer;
-mod put;
 mod read_at;
 mod unsaved;
 pub mod write;

@@ -10,22 +10,18 @@
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 mod declare;
-mod enumerations;
 mod enumerators;
 mod error;
-mod functions;
 mod kind;
-mod members;
 mod parse;
 mod types;
-mod walk;
 
 #[cfg(test)]
 mod tests;
 
+pub use declare::{Function, Parameter};
 pub use enumerators::Enumerators;
 pub use error::Error;
-pub use functions::{Function, Parameter};
 pub use kind::{Int, TypeKind};
 pub use parse::Btf;
 pub use types::Type;

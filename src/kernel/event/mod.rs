@@ -5,33 +5,25 @@
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
-mod arguments;
 mod common;
-mod consumed;
 mod event_type;
 mod handlers;
-mod options;
 mod prefix_cache;
 mod raw;
-mod record;
 mod slots;
 mod state;
 mod text_cache;
 mod typed;
-mod types;
 mod value;
 
 pub use crate::base::units::Lost;
-pub(crate) use arguments::{Registers, Wording};
 pub use common::{Common, RecordHead};
-pub use consumed::Consumed;
-pub use event_type::EventType;
+pub use event_type::{EventType, EventTypes};
 pub(crate) use handlers::{BlkEvent, BlkStyle, NumberField, UserStack};
-pub use options::{DecodeOptions, FunctionOptions, GraphOptions};
 pub(crate) use prefix_cache::{FrontKey, PrefixCache};
-pub use record::Record;
-pub use state::{NameFix, PrintState};
+pub use raw::{Consumed, Record};
+pub use state::{DecodeOptions, FunctionOptions, GraphOptions, NameFix, PrintState};
 pub(crate) use text_cache::{CachedText, TextLookup};
 pub use typed::{FieldKind, FieldPlace, TypedEvent, TypedField};
-pub use types::EventTypes;
 pub use value::{Number, Numbers, Value};
+pub(crate) use value::{Registers, Wording};

@@ -3,7 +3,7 @@
 use super::RecordHead;
 use super::slots::Slots;
 use super::text_cache::TextCache;
-use crate::base::text::put;
+use crate::base::text::plain;
 
 /// The columns of recent tasks, of the current second and of the current millisecond. All of it can be formatted again:
 /// clones begin empty.
@@ -159,7 +159,7 @@ impl PrefixCache {
     pub(crate) fn put_task(&self, pid: i32, cpu: u32, layout: u8, out: &mut Vec<u8>) -> Option<usize> {
         match self.tasks.get(cpu, pid as usize) {
             Some(task) if task.pid == pid && task.cpu == cpu && task.layout == layout && task.len > 0 => {
-                put::piece(out, &task.text, usize::from(task.len));
+                plain::piece(out, &task.text, usize::from(task.len));
                 Some(task.provisional.into())
             }
             _ => None,
@@ -184,7 +184,7 @@ impl PrefixCache {
         if rest >= 1_000_000_000 || self.second.len == 0 {
             return None;
         }
-        put::piece(out, &self.second.text, usize::from(self.second.len));
+        plain::piece(out, &self.second.text, usize::from(self.second.len));
         Some(rest as u32)
     }
 

@@ -1,8 +1,11 @@
 //! ` name=value` lists: the raw layout, and what stands in for an unavailable text.
+//! The one thing that travels through the decode column.
+//! Number of records that one event's output covers.
 
 use crate::base::abi::Abi;
-use crate::base::text::nul::{self, until_nul};
-use crate::base::text::num;
+use crate::base::text::plain::until_nul;
+use crate::base::text::{num, plain};
+use crate::base::units::{CpuId, Lost, Timestamp};
 use crate::kernel::format::{EventFormat, Field, Shape};
 use crate::kernel::print_fmt::{Context, PrintProgram};
 
@@ -53,7 +56,7 @@ pub(super) fn write(fields: &[RawField], program: Option<&PrintProgram>, cx: &Co
         match &field.kind {
             RawKind::Array { text, shape } => array(field, *text, *shape, cx, out),
             _ if program.is_some_and(|p| p.render_field(field.offset, &mut next, cx, &mut *shown)) => {
-                nul::one_line(out, shown.strip_suffix(b"\n").unwrap_or(shown));
+                plain::one_line(out, shown.strip_suffix(b"\n").unwrap_or(shown));
                 shown.clear();
             }
             RawKind::Pointer => {
@@ -81,7 +84,7 @@ fn array(field: &RawField, text: bool, shape: Shape, cx: &Context<'_>, out: &mut
     if text && (field.size == 0 || printable(data)) {
         // the newline that ends a marker ends its line here too
         let text = until_nul(data);
-        return nul::one_line(out, if field.size == 0 { text.strip_suffix(b"\n").unwrap_or(text) } else { text });
+        return plain::one_line(out, if field.size == 0 { text.strip_suffix(b"\n").unwrap_or(text) } else { text });
     }
     out.extend_from_slice(b"ARRAY[");
     for (i, byte) in data.iter().enumerate() {
@@ -121,6 +124,32 @@ fn number(field: &RawField, signed: bool, hex: bool, cx: &Context<'_>, out: &mut
         }
         (false, _) => num::dec(out, value),
     }
+}
+
+/// One event as it lies in the ring buffer, lent by the stage that holds its page.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'a> {
+    /// The trace clock's reading after all the file's corrections.
+    pub timestamp: Timestamp,
+    /// The CPU whose ring buffer held it.
+    pub cpu: CpuId,
+    /// The buffer of the file: 0 is the top one, the others are instances in file order.
+    pub buffer: usize,
+    /// Events of this CPU that the kernel dropped just before this one.
+    pub lost: Lost,
+    /// The record: `common_type` first, up to 3 bytes of padding at the end.
+    pub data: &'a [u8],
+}
+
+/// Number of records that one event's output covers. A function_graph entry and its exit are one line if nothing was
+/// called in between.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Consumed {
+    /// The record alone.
+    #[default]
+    One,
+    /// The following record too: it gets no output of its own.
+    Two,
 }
 
 #[cfg(test)]

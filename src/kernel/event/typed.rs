@@ -3,7 +3,7 @@
 
 use super::value::{Numbers, Value};
 use crate::base::abi::Abi;
-use crate::base::text::nul::until_nul;
+use crate::base::text::plain::until_nul;
 use crate::base::units::EventId;
 use crate::kernel::format::{EventFormat, Field, Shape};
 use std::collections::HashSet;

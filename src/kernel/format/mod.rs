@@ -20,12 +20,8 @@
 
 mod blk;
 mod event;
-mod field;
-mod header_page;
 mod parse;
 
 pub use blk::blk_format;
-pub use event::EventFormat;
-pub use field::{Field, Shape};
-pub use header_page::HeaderPage;
+pub use event::{EventFormat, Field, HeaderPage, Shape};
 pub use parse::{CommonBlock, FormatError};

@@ -1,9 +1,9 @@
 //! Kernel functions that appear in print formats because their result cannot be known when the format is written.
 
-use super::escape::Escapes;
-use super::table::Part;
-use crate::base::text::nul::until_nul;
+use super::flags::Part;
+use super::lex::Escapes;
 use crate::base::text::num;
+use crate::base::text::plain::until_nul;
 
 /// A function with a text as its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Addresses of the internet: `%pI4`, `%pI6`, `%pIS` and their like.
 
 use super::{Context, Semantics};
-use crate::base::text::{num, put};
+use crate::base::text::{num, plain};
 
 /// In which order the bytes of an IPv4 address lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ pub(super) fn ipv6(out: &mut Vec<u8>, ip: &[u8; 16], colons: bool, compressed: b
     for (i, group) in shown.iter().enumerate() {
         if best.contains(&i) {
             if i == best.start {
-                put::all(out, b"::");
+                plain::all(out, b"::");
             }
             colon = false;
             continue;
@@ -136,7 +136,7 @@ pub(super) fn sockaddr(out: &mut Vec<u8>, data: &[u8], shown: Sockaddr, cx: &Con
             }
         }
         // lib/vsprintf.c, ip_addr_string()
-        _ if semantics == Semantics::Kernel => put::all(out, b"(einval)"),
+        _ if semantics == Semantics::Kernel => plain::all(out, b"(einval)"),
         _ => {}
     }
 }

@@ -13,44 +13,34 @@
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
-mod allocation;
 mod ast;
-mod binary;
 mod bytes;
 mod compile;
 mod context;
-mod ctype;
 mod errno;
-mod error;
-mod escape;
 mod expr;
 mod flags;
 mod fourcc;
 mod functions;
 mod internet;
-mod labels;
 mod lex;
 mod parse;
 mod pointer;
 mod program;
 mod scsi;
-mod semantics;
 mod spec;
-mod table;
 mod text;
 mod time;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use allocation::{offered as offers_allocation_flags, wanted as wants_allocation_flags};
-pub use binary::BinaryFormat;
+pub use ast::{PrintFmtError, Semantics};
 pub use compile::compile;
 pub use context::Context;
 pub(crate) use errno::error_name;
-pub use error::PrintFmtError;
-pub use flags::flags_of;
 pub(crate) use flags::state_letters;
-pub use labels::Labels;
+pub use flags::{Labels, flags_of};
 pub use program::PrintProgram;
-pub use semantics::Semantics;
+pub(crate) use program::{offered as offers_allocation_flags, wanted as wants_allocation_flags};
+pub use text::BinaryFormat;

@@ -1,9 +1,8 @@
 //! Tokens to syntax tree: C's expression grammar, without assignments.
 
-use super::PrintFmtError;
-use super::ast::{Ast, CExpr};
-use super::ctype::{self, CType, of_words};
+use super::ast::{Ast, CExpr, CType, of_words};
 use super::lex::{PrintFmtToken, TokenKind, tokens};
+use super::{PrintFmtError, ast};
 
 /// Limit of nested expressions (the deepest seen in a kernel is about 30).
 const MAX_DEPTH: usize = 160;
@@ -183,7 +182,7 @@ impl PrintParser {
         let start = self.pos;
         self.skip(1);
         let ctype = self.type_name();
-        let sure = matches!(self.tokens.get(start.saturating_add(1)).map(|t| &t.kind), Some(TokenKind::Word(w)) if ctype::starts_type(w));
+        let sure = matches!(self.tokens.get(start.saturating_add(1)).map(|t| &t.kind), Some(TokenKind::Word(w)) if ast::starts_type(w));
         if let Some(ctype) = ctype
             && self.eat(")")
         {

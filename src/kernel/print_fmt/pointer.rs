@@ -1,10 +1,10 @@
 //! `%p` and its extensions (kernel: Documentation/core-api/printk-formats.rst).
 
-use super::escape::Escapes;
 use super::fourcc::FourCc;
 use super::internet::{Ipv4Order, Sockaddr, ipv4, ipv6, sockaddr};
+use super::lex::Escapes;
 use super::{Context, Semantics, errno, time};
-use crate::base::text::{num, put};
+use crate::base::text::{num, plain};
 use crate::kernel::symbols::Symbol;
 
 /// The text that a `%p` conversion makes of an address or of the bytes it points to.
@@ -180,9 +180,9 @@ pub(super) fn address(out: &mut Vec<u8>, cx: &Context<'_>, kind: Pointer, value:
         Pointer::Hex if semantics == Semantics::TraceCmd => num::hex(out, value),
         // lib/vsprintf.c, pointer_string(): as wide as the kernel's words
         _ if semantics == Semantics::Kernel => num::hex_pad(out, value, 2 * usize::from(cx.abi.long_size)),
-        _ if value == 0 => put::all(out, b"(nil)"),
+        _ if value == 0 => plain::all(out, b"(nil)"),
         _ => {
-            put::all(out, b"0x");
+            plain::all(out, b"0x");
             num::hex(out, value);
         }
     }
@@ -222,7 +222,7 @@ fn symbol(out: &mut Vec<u8>, cx: &Context<'_>, value: u64, offset: bool, semanti
     };
     match found {
         None => {
-            put::all(out, b"0x");
+            plain::all(out, b"0x");
             num::hex(out, value);
         }
         Some(found) if semantics == Semantics::Kernel => {
@@ -231,7 +231,7 @@ fn symbol(out: &mut Vec<u8>, cx: &Context<'_>, value: u64, offset: bool, semanti
         Some(found) => {
             found.put_name(out);
             if offset {
-                put::all(out, b"+0x");
+                plain::all(out, b"+0x");
                 num::hex(out, value.saturating_sub(found.address));
             }
         }
@@ -242,15 +242,15 @@ fn symbol(out: &mut Vec<u8>, cx: &Context<'_>, value: u64, offset: bool, semanti
 fn kernel_symbol(out: &mut Vec<u8>, symbol: &Symbol<'_>, offset: Option<u64>) {
     symbol.put_name(out);
     if let Some(offset) = offset {
-        put::all(out, b"+0x");
+        plain::all(out, b"+0x");
         num::hex(out, offset);
         if let Some(size) = symbol.size {
-            put::all(out, b"/0x");
+            plain::all(out, b"/0x");
             num::hex(out, size);
         }
     }
     if !symbol.module.is_empty() {
-        put::all(out, b" [");
+        plain::all(out, b" [");
         out.extend_from_slice(symbol.module);
         out.push(b']');
     }
@@ -274,21 +274,21 @@ pub(super) fn bytes(
                 }
                 separated(out, &mac, separator);
             }
-            None => put::all(out, b"INVALIDMAC"),
+            None => plain::all(out, b"INVALIDMAC"),
         },
         Pointer::Ipv4 { padded, order } => match data.first_chunk::<4>() {
             Some(ip) => ipv4(out, *ip, padded, order.is_reversed(cx)),
-            None => put::all(out, b"INVALIDIPv4"),
+            None => plain::all(out, b"INVALIDIPv4"),
         },
         Pointer::Ipv6 { colons, compressed } => match data.first_chunk::<16>() {
             Some(ip) => ipv6(out, ip, colons, compressed),
-            None => put::all(out, b"INVALIDIPv6"),
+            None => plain::all(out, b"INVALIDIPv6"),
         },
         Pointer::Sockaddr(shown) => sockaddr(out, data, shown, cx, semantics),
         Pointer::AllocationFlags => {
             let flags = cx.abi.uint(data, 0, 4).unwrap_or(0);
             if flags != 0 {
-                put::all(out, b"0x");
+                plain::all(out, b"0x");
                 num::hex(out, flags);
             }
         }
@@ -296,7 +296,7 @@ pub(super) fn bytes(
         Pointer::VmaFlags => vma_flags(out, cx.abi.uint(data, 0, usize::from(cx.abi.long_size)).unwrap_or(0)),
         Pointer::Uuid { upper, guid } => match data.first_chunk::<16>() {
             Some(id) => uuid(out, id, upper, guid),
-            None => put::all(out, b"INVALIDUUID"),
+            None => plain::all(out, b"INVALIDUUID"),
         },
         Pointer::Bytes { separator } => {
             let most = if semantics == Semantics::Kernel { 64 } else { usize::MAX };
@@ -316,7 +316,7 @@ pub(super) fn bytes(
             }
         }
         Pointer::Wide => {
-            put::all(out, b"0x");
+            plain::all(out, b"0x");
             num::hex_pad(out, cx.abi.uint(data, 0, data.len()).unwrap_or(0), data.len().saturating_mul(2));
         }
         Pointer::FourCc(shown) => shown.write(out, data, cx.abi),

@@ -1,17 +1,20 @@
 //! A compiled print format: a flat list of operations that write into the output buffer.
+//!
+//! The names of allocation flags, which `%pGg` prints from a table within the kernel (`gfpflag_names`, mm/debug.c). Their
+//! bits differ from kernel to kernel, but the events of `kmem` and `vmscan` carry the same table in their print formats.
 
 use super::bytes::RecordBytes;
 use super::expr::{Ex, Load, fit};
-use super::pointer::{self, Pointer};
+use super::flags::NameTable;
+use super::pointer::Pointer;
 use super::spec::MAX_WIDTH;
-use super::table::{self, NameTable};
 use super::text::TextExpr;
-use super::{Context, Semantics};
+use super::{Context, Semantics, flags, pointer};
 use crate::base::sys::Tail;
 use crate::base::text::literal::Literal;
-use crate::base::text::nul::{self, until_nul};
-use crate::base::text::printf::{self, Flags, Radix};
-use crate::base::text::{digits, num, put};
+use crate::base::text::plain::until_nul;
+use crate::base::text::printf::{Flags, Radix};
+use crate::base::text::{num, plain, printf};
 
 /// The compiled print format of one event.
 #[derive(Clone, Debug)]
@@ -126,7 +129,7 @@ impl PrintProgram {
                 PrintOp::Hex(Ex::Load(load)) => tail.hex(load.get(cx)),
                 PrintOp::HexPad { value, width: width @ ..=16 } => {
                     let value = value.get(cx);
-                    tail.hex_digits(value, digits::hex_len(value).max(usize::from(*width)))
+                    tail.hex_digits(value, num::hex_len(value).max(usize::from(*width)))
                 }
                 PrintOp::Comm(offset) => match cx.data.get(*offset as usize..).and_then(|d| d.first_chunk()) {
                     Some(field) => tail.text16(field),
@@ -151,7 +154,7 @@ impl PrintProgram {
         let Some(PrintStep { op, .. }) = self.steps.get(field.op as usize) else { return false };
         *next = (field.op as usize).saturating_add(1);
         if field.has_0x {
-            put::all(out, b"0x");
+            plain::all(out, b"0x");
         }
         let PrintOp::Symbol(ex, Pointer::Symbol | Pointer::SymbolOffset) = op else {
             self.run(op, cx, out);
@@ -161,7 +164,7 @@ impl PrintProgram {
         if cx.symbols.kallsyms.lookup(address).is_some() {
             self.run(op, cx, out);
         }
-        put::all(out, b" (0x");
+        plain::all(out, b" (0x");
         num::hex(out, address);
         out.push(b')');
         true
@@ -180,11 +183,11 @@ impl PrintProgram {
             PrintOp::DecSigned(ex) => num::signed(out, ex.eval(cx) as i64),
             PrintOp::Hex(ex) => num::hex(out, ex.eval(cx)),
             PrintOp::Comm(offset) => match cx.data.get(*offset as usize..).and_then(|d| d.first_chunk()) {
-                Some(field) => nul::text16(out, field),
+                Some(field) => plain::text16(out, field),
                 None => out.extend_from_slice(until_nul(cx.data.get(*offset as usize..).unwrap_or(b""))),
             },
             PrintOp::Str(bytes) => out.extend_from_slice(until_nul(bytes.get(cx))),
-            PrintOp::Symbolic(of) => table::symbolic(out, &of.1, of.0.eval(cx), None),
+            PrintOp::Symbolic(of) => flags::symbolic(out, &of.1, of.0.eval(cx), None),
             PrintOp::Text(text) => text.write(out, cx, self.semantics, None),
             PrintOp::TextSpec(spec) => spec.write(out, cx, self.semantics),
             PrintOp::Int(spec) => spec.write(out, cx),
@@ -274,5 +277,46 @@ impl IntSpec {
         let width = (width.unsigned_abs() as usize).min(MAX_WIDTH);
         let precision = precision.and_then(|p| usize::try_from(p).ok()).map(|p| p.min(MAX_WIDTH));
         printf::printf(out, value, self.radix, flags, width, precision);
+    }
+}
+
+/// True if a print format has `%pGg`.
+pub(crate) fn wanted(print_fmt: &str) -> bool {
+    print_fmt.contains("%pGg")
+}
+
+/// True if a print format has the table.
+pub(crate) fn offered(print_fmt: &str) -> bool {
+    print_fmt.contains("\"GFP_KERNEL\"")
+}
+
+impl PrintProgram {
+    /// Lets `%pGg` have the names in `other`'s table.
+    pub(crate) fn name_allocation_flags(&mut self, other: &PrintProgram) {
+        let Some(table) = other.steps.iter().find_map(|step| table_of(&step.op)) else { return };
+        for step in &mut self.steps {
+            if let PrintOp::Bytes(of) = &step.op
+                && let (Pointer::AllocationFlags, bytes, _) = **of
+                && let Some(offset) = bytes.fixed_offset()
+            {
+                let flags = Ex::Load(Load { offset, size: 4, signed: false });
+                step.op = PrintOp::Text(Box::new(TextExpr::Flags(Box::new((flags, table.clone(), b"|".to_vec())))));
+            }
+        }
+    }
+}
+
+fn table_of(op: &PrintOp) -> Option<&NameTable> {
+    match op {
+        PrintOp::Text(text) => in_text(text),
+        _ => None,
+    }
+}
+
+fn in_text(text: &TextExpr) -> Option<&NameTable> {
+    match text {
+        TextExpr::Flags(of) if of.1.has_name(b"GFP_KERNEL") => Some(&of.1),
+        TextExpr::Choice(of) => in_text(&of.1).or_else(|| in_text(&of.2)),
+        _ => None,
     }
 }

@@ -1,7 +1,19 @@
 //! Kernel symbols for filters: `.function` of the kernel's language, names of pointers in trace-cmd's.
+//! Parameters of the recorded kernel's functions, out of its BTF.
+//! All names of a recording.
+//! The parameters of functions, with what is needed to show their values.
 
-use super::{Kallsyms, Symbol};
+use super::Symbol;
+use super::comms::Comms;
+use super::kallsyms::Kallsyms;
+use super::printk::PrintkFormats;
+use super::user::UserSymbols;
+use crate::base::lazy::LazyBytes;
+use crate::kernel::btf::{Btf, Enumerators, Error, Function, Int, TypeKind};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::Range;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 /// Addresses of the kernel's functions.
 pub trait FunctionAddresses {
@@ -52,6 +64,130 @@ impl FunctionAddresses for Kallsyms {
 impl AddressNames for Kallsyms {
     fn function(&self, address: u64) -> Option<&str> {
         std::str::from_utf8(self.lookup(address)?.name).ok()
+    }
+}
+
+/// The kernel's functions by name. The BTF is parsed when the first function is asked for.
+#[derive(Debug, Default)]
+pub struct KernelFunctions {
+    btf: LazyBytes,
+    parsed: OnceLock<Result<Btf, Error>>,
+    /// Results of lookups so far, by the function's address and whether copies of the compiler's were to be found.
+    known: RwLock<HashMap<(u64, bool), Option<FunctionArguments>>>,
+}
+
+impl Clone for KernelFunctions {
+    fn clone(&self) -> Self {
+        KernelFunctions::new(self.btf.clone())
+    }
+}
+
+impl KernelFunctions {
+    /// The functions of a kernel's BTF; empty without one.
+    pub fn new(btf: impl Into<LazyBytes>) -> Self {
+        KernelFunctions { btf: btf.into(), ..KernelFunctions::default() }
+    }
+
+    /// The error in the BTF, if a function was asked for and it could not be understood.
+    pub fn error(&self) -> Option<Error> {
+        let error = self.parsed.get()?.as_ref().err().copied();
+        error.filter(|_| self.btf.get().is_ok_and(|bytes| !bytes.is_empty()))
+    }
+
+    /// Gives `show` the arguments of the function at `address` called `name`; `None` if nothing is known of it. With
+    /// `copies`, a compiler's copy (`vfs_read.isra.0`) is taken for the function that it is of.
+    pub(crate) fn arguments<R>(
+        &self,
+        (address, name): (u64, &[u8]),
+        copies: bool,
+        show: impl FnOnce(Option<&FunctionArguments>) -> R,
+    ) -> R {
+        let key = (address, copies);
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known.get(&key) {
+            return show(found.as_ref());
+        }
+        drop(known);
+        let found = self.find(name, copies);
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let found = match known.entry(key) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert(found),
+        };
+        show(found.as_ref())
+    }
+
+    #[cold]
+    fn find(&self, name: &[u8], copies: bool) -> Option<FunctionArguments> {
+        let btf = self.parsed.get_or_init(|| Btf::parse(self.btf.get().unwrap_or_default().to_vec())).as_ref().ok()?;
+        let name = std::str::from_utf8(name).ok()?;
+        let function = if copies { btf.function(name) } else { btf.function_named(name) };
+        function.map(FunctionArguments::of)
+    }
+}
+
+/// Everything a recording says of names outside of its format files. Immutable once read; what is learnt while printing
+/// lies in [`event::PrintState`](crate::kernel::event::PrintState).
+#[derive(Clone, Debug, Default)]
+pub struct Symbols {
+    /// `/proc/kallsyms` of the recorded kernel.
+    pub kallsyms: Kallsyms,
+    /// `printk_formats`: the addresses of constant strings.
+    pub printk: PrintkFormats,
+    /// `saved_cmdlines`: what the tasks were called.
+    pub comms: Comms,
+    /// Names for addresses of user space, if they are wanted.
+    pub user: Option<Arc<UserSymbols>>,
+    /// The kernel's BTF: what functions take.
+    pub functions: KernelFunctions,
+    /// Values of the names that the kernel left in its print formats.
+    pub enumerators: Enumerators,
+}
+
+/// The layout of a function's arguments.
+#[derive(Clone, Debug)]
+pub(crate) struct FunctionArguments {
+    pub(crate) list: Vec<FunctionArgument>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct FunctionArgument {
+    pub(crate) name: Box<str>,
+    pub(crate) is: Passed,
+}
+
+/// The way an argument is passed, as far as it shows.
+#[derive(Clone, Debug)]
+pub(crate) enum Passed {
+    Pointer,
+    Int(Int),
+    /// With the names of its values.
+    Enum(Box<[(i32, Box<str>)]>),
+    /// The type of `...`: none.
+    Rest,
+    /// A type that is not known.
+    Unknown,
+    /// Anything else: what it is called, and its size in bytes.
+    Other(&'static str, u32),
+}
+
+impl FunctionArguments {
+    pub(super) fn of(function: Function<'_>) -> Self {
+        let argument = |p: crate::kernel::btf::Parameter<'_>| {
+            let resolved = p.of().resolved();
+            let is = match resolved.kind() {
+                TypeKind::Void if p.of().id() == 0 => Passed::Rest,
+                TypeKind::Void => Passed::Unknown,
+                TypeKind::Pointer => Passed::Pointer,
+                TypeKind::Int(int) => Passed::Int(int),
+                TypeKind::Enum { .. } => {
+                    Passed::Enum(resolved.enumerators().map(|(name, value)| (value as i32, name.into())).collect())
+                }
+                kind => Passed::Other(kind.word(), resolved.size().unwrap_or(0)),
+            };
+            FunctionArgument { name: p.name().into(), is }
+        };
+        FunctionArguments { list: function.parameters().map(argument).collect() }
     }
 }
 

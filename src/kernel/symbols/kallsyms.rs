@@ -1,8 +1,8 @@
 //! `/proc/kallsyms`: `ffffffff81000000 T startup_64` or `ffffffffc0201000 t ext4_map_blocks\t[ext4]`.
 
 use crate::base::lazy::LazyBytes;
-use crate::base::text::digits::eight_hex;
-use crate::base::text::put;
+use crate::base::text::num::eight_hex;
+use crate::base::text::plain;
 use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -73,7 +73,7 @@ impl Symbol<'_> {
     /// Appends its name.
     #[inline(always)]
     pub(crate) fn put_name(&self, out: &mut Vec<u8>) {
-        put::prefix(out, self.from_name, self.name.len());
+        plain::prefix(out, self.from_name, self.name.len());
     }
 }
 

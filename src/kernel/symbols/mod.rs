@@ -4,22 +4,17 @@
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 mod addresses;
-mod arguments;
 mod comms;
-mod functions;
 mod kallsyms;
 mod last_boot;
 mod printk;
-mod recorded;
 mod user;
 
-pub use addresses::{AddressNames, FunctionAddresses};
-pub(crate) use arguments::{FunctionArguments, Passed};
+pub use addresses::{AddressNames, FunctionAddresses, KernelFunctions, Symbols};
+pub(crate) use addresses::{FunctionArguments, Passed};
 pub use comms::Comms;
 pub(crate) use comms::{CommName, UNKNOWN};
-pub use functions::KernelFunctions;
 pub use kallsyms::{Kallsyms, Symbol};
 pub use last_boot::{AsOfLastBoot, LastBoot};
 pub use printk::PrintkFormats;
-pub use recorded::Symbols;
 pub use user::{Mapping, ObjectFiles, ProcessMap, Unnamed, UserSymbol, UserSymbols};

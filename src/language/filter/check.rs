@@ -1,10 +1,11 @@
 //! A filter held against an event's format: what the kernel would say, and what it would not say but should.
+//! A filter in words.
+//! The meaning of a field name to the kernel's filter.
 
-use super::pattern::{self, TextPattern};
-use super::target::{self, NamedTarget, TargetKind};
-use super::{CompareOp, FieldModifier, Filter, FilterValue, Predicate};
+use super::pattern::TextPattern;
+use super::{CompareOp, FieldModifier, Filter, FilterExpr, FilterValue, Predicate, pattern};
 use crate::base::syntax::{Diagnostic, Span, did_you_mean, parse_int};
-use crate::kernel::format::EventFormat;
+use crate::kernel::format::{EventFormat, Field, Shape};
 
 /// Errors stop; warnings are returned.
 pub(super) fn check(filter: &Filter, format: &EventFormat) -> Result<Vec<Diagnostic>, Diagnostic> {
@@ -20,8 +21,8 @@ pub(super) fn check(filter: &Filter, format: &EventFormat) -> Result<Vec<Diagnos
 pub(super) fn resolve(filter: &Filter, p: &Predicate, format: &EventFormat) -> Result<NamedTarget, Diagnostic> {
     let error = |span: Span, message: String| Diagnostic::new("filter", filter.text(), span, message);
     let name = &p.field.value;
-    let Some(target) = target::find(format, name) else {
-        let near = did_you_mean(name, target::names(format)).unwrap_or_else(|| {
+    let Some(target) = find(format, name) else {
+        let near = did_you_mean(name, names(format)).unwrap_or_else(|| {
             let own: Vec<&str> = format.fields.iter().map(|field| field.name.as_str()).collect();
             format!("fields of {}:{} are {}", format.system, format.name, own.join(", "))
         });
@@ -166,4 +167,133 @@ fn cut(value: i128, target: NamedTarget) -> i128 {
     }
     let rest = value.rem_euclid(span);
     if target.signed && rest >= span / 2 { rest - span } else { rest }
+}
+
+pub(super) fn explain(expr: &FilterExpr) -> String {
+    match expr {
+        FilterExpr::And(parts) => join(parts, " and "),
+        FilterExpr::Or(parts) => join(parts, " or "),
+        FilterExpr::Not(inner) => match &**inner {
+            FilterExpr::Predicate(p) => format!("not: {}", predicate(p)),
+            _ => format!("none of this holds: ({})", explain(inner)),
+        },
+        FilterExpr::Predicate(p) => predicate(p),
+    }
+}
+
+fn join(parts: &[FilterExpr], between: &str) -> String {
+    let words = parts.iter().map(|part| match part {
+        FilterExpr::And(_) | FilterExpr::Or(_) => format!("({})", explain(part)),
+        _ => explain(part),
+    });
+    words.collect::<Vec<_>>().join(between)
+}
+
+fn predicate(p: &Predicate) -> String {
+    let what = match (p.field.value.as_str(), p.modifier.as_ref().map(|m| m.value)) {
+        ("CPU" | "cpu", None) => "the CPU".to_owned(),
+        ("COMM" | "comm", None) => "the task's name".to_owned(),
+        (field, None) => field.to_owned(),
+        (field, Some(FieldModifier::UserString)) => format!("the user-space text at {field}"),
+        (field, Some(FieldModifier::Function)) => format!("the address {field}"),
+    };
+    let value = &p.value.value;
+    match (p.op.value, value) {
+        (CompareOp::Equal, FilterValue::Function(name)) => format!("{what} lies in function {name}"),
+        (CompareOp::NotEqual, FilterValue::Function(name)) => format!("{what} lies outside function {name}"),
+        (CompareOp::BitAnd, FilterValue::Cpus(list)) => format!("{what} is, or holds, one of the CPUs {list}"),
+        (CompareOp::Equal, FilterValue::Cpus(list)) => format!("{what} is exactly the CPUs {list}"),
+        (CompareOp::NotEqual, FilterValue::Cpus(list)) => format!("{what} is not exactly the CPUs {list}"),
+        (CompareOp::Glob, FilterValue::Text(text)) => match text.strip_prefix('!') {
+            Some(rest) => format!("{what} does not match the glob \"{rest}\""),
+            None => format!("{what} matches the glob \"{text}\""),
+        },
+        (CompareOp::Equal, _) => format!("{what} is {value}"),
+        (CompareOp::NotEqual, _) => format!("{what} is not {value}"),
+        (CompareOp::Less, _) => format!("{what} is below {value}"),
+        (CompareOp::LessEqual, _) => format!("{what} is at most {value}"),
+        (CompareOp::Greater, _) => format!("{what} is above {value}"),
+        (CompareOp::GreaterEqual, _) => format!("{what} is at least {value}"),
+        (CompareOp::BitAnd, _) => format!("{what} has a bit of {value} set"),
+        (CompareOp::Glob, _) => format!("{what} matches {value}"),
+    }
+}
+
+/// A field as `filter_assign_type` and `trace_find_event_field` (kernel) see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NamedTarget {
+    pub(super) kind: TargetKind,
+    pub(super) offset: usize,
+    pub(super) size: usize,
+    pub(super) signed: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TargetKind {
+    /// `char name[16]`
+    FixedText,
+    /// `__data_loc char[] name`
+    DataLocText,
+    /// `__rel_loc char[] name`
+    RelLocText,
+    /// `char *` or `const char *`: the record holds only the address.
+    PointerText,
+    /// `__data_loc cpumask_t name`
+    CpuMask,
+    /// The CPU the event happened on.
+    Cpu,
+    /// The name of the task it happened in.
+    Comm,
+    /// A number, if its size is 1, 2, 4 or 8 bytes; else nothing the kernel can compare.
+    Number,
+}
+
+impl TargetKind {
+    pub(super) fn is_text(self) -> bool {
+        matches!(
+            self,
+            TargetKind::FixedText
+                | TargetKind::DataLocText
+                | TargetKind::RelLocText
+                | TargetKind::PointerText
+                | TargetKind::Comm
+        )
+    }
+}
+
+/// The event's own fields go first, then the words every event understands, then the common fields.
+pub(super) fn find(format: &EventFormat, name: &str) -> Option<NamedTarget> {
+    let of = |field: &Field| NamedTarget {
+        kind: kind(field),
+        offset: field.offset,
+        size: field.size,
+        signed: field.is_signed(),
+    };
+    if let Some(field) = format.fields.iter().find(|field| field.name == name) {
+        return Some(of(field));
+    }
+    match name {
+        "CPU" | "cpu" => Some(NamedTarget { kind: TargetKind::Cpu, offset: 0, size: 4, signed: true }),
+        "COMM" | "comm" => Some(NamedTarget { kind: TargetKind::Comm, offset: 0, size: 16, signed: false }),
+        _ => format.common.iter().find(|field| field.name == name).map(of),
+    }
+}
+
+fn kind(field: &Field) -> TargetKind {
+    let ty = field.type_name.as_str();
+    let text = ty.contains("char");
+    match field.shape {
+        _ if ty.contains("cpumask_t") && field.is_dynamic() => TargetKind::CpuMask,
+        Shape::DataLoc { .. } if text => TargetKind::DataLocText,
+        Shape::RelLoc { .. } if text => TargetKind::RelLocText,
+        Shape::Array { .. } if text => TargetKind::FixedText,
+        Shape::Scalar if ty == "char *" || ty == "const char *" => TargetKind::PointerText,
+        _ => TargetKind::Number,
+    }
+}
+
+/// Every name a filter of this event may use.
+pub(super) fn names(format: &EventFormat) -> impl Iterator<Item = &str> {
+    let own = format.fields.iter().chain(format.common.iter()).map(|field| field.name.as_str());
+    own.chain(["CPU", "COMM"])
 }

@@ -1,11 +1,8 @@
 //! A filter of the kernel's language to a program over recorded events.
 
-use super::check::resolve;
+use super::check::{NamedTarget, TargetKind, resolve};
 use super::pattern::TextPattern;
-use super::program::ProgramTree;
-use super::source::{NumberAt, TextAt};
-use super::target::{NamedTarget, TargetKind};
-use super::test::ProgramTest;
+use super::test::{NumberAt, ProgramTest, ProgramTree, TextAt};
 use super::{CompareOp, Filter, FilterExpr, FilterProgram, FilterValue, Predicate};
 use crate::base::abi::Abi;
 use crate::base::syntax::{Diagnostic, parse_int};

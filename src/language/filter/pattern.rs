@@ -2,7 +2,7 @@
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
-use crate::base::text::nul::until_nul;
+use crate::base::text::plain::until_nul;
 use memchr::memmem;
 
 /// The right side of `==`, `!=` and `~` with a text field.

@@ -1,12 +1,15 @@
 //! The leaves of a program: one comparison each.
+//! A boolean expression over tests, compiled to jumps.
+//! Sources of a test's operand, and the data that the tests look at.
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use super::pattern::TextPattern;
-use super::source::{NumberAt, Subject, TextAt};
 use super::{CompareOp, CpuList};
 use crate::base::abi::Abi;
-use crate::base::text::nul::until_nul;
+use crate::base::text::plain::until_nul;
+use crate::base::units::CpuId;
+use crate::kernel::symbols::AddressNames;
 use regex::bytes::Regex;
 use std::io::Write;
 use std::ops::Range;
@@ -213,5 +216,192 @@ impl WordsAt {
                 test(hex.get(..digits).unwrap_or_default())
             }),
         }
+    }
+}
+
+/// A compiled filter: decides over one event without allocating or looking anything up by name.
+#[derive(Debug)]
+pub struct FilterProgram {
+    abi: Abi,
+    entry: JumpTarget,
+    steps: Vec<FilterStep>,
+}
+
+#[derive(Debug)]
+struct FilterStep {
+    test: ProgramTest,
+    yes: JumpTarget,
+    no: JumpTarget,
+}
+
+/// The next step, or an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum JumpTarget {
+    Step(u32),
+    Match,
+    Drop,
+}
+
+/// A boolean expression over tests.
+#[derive(Debug)]
+pub(super) enum ProgramTree {
+    And(Vec<ProgramTree>),
+    Or(Vec<ProgramTree>),
+    Not(Box<ProgramTree>),
+    Test(ProgramTest),
+    Const(bool),
+}
+
+impl FilterProgram {
+    pub(super) fn new(tree: ProgramTree, abi: Abi) -> Self {
+        let mut steps = Vec::new();
+        let entry = emit(tree, JumpTarget::Match, JumpTarget::Drop, &mut steps);
+        FilterProgram { abi, entry, steps }
+    }
+
+    /// True if the event passes. A field beyond the end of its record compares as false.
+    #[inline]
+    pub fn matches(&self, subject: &Subject<'_>) -> bool {
+        let mut at = self.entry;
+        loop {
+            match at {
+                JumpTarget::Match => return true,
+                JumpTarget::Drop => return false,
+                // Every target was made from a step's place in `steps`, and a step leads only to earlier ones.
+                JumpTarget::Step(i) => {
+                    let Some(step) = self.steps.get(i as usize) else { return false };
+                    at = if step.test.holds(subject, self.abi) { step.yes } else { step.no };
+                }
+            }
+        }
+    }
+
+    /// True if it looks at [`Subject::comm`].
+    pub fn needs_comm(&self) -> bool {
+        self.steps.iter().any(|step| step.test.needs_comm())
+    }
+}
+
+/// Emits `tree` from the back: each part is given where to go when it holds and when it does not.
+fn emit(tree: ProgramTree, yes: JumpTarget, no: JumpTarget, steps: &mut Vec<FilterStep>) -> JumpTarget {
+    match tree {
+        ProgramTree::Const(true) => yes,
+        ProgramTree::Const(false) => no,
+        ProgramTree::Not(inner) => emit(*inner, no, yes, steps),
+        ProgramTree::And(parts) => parts.into_iter().rev().fold(yes, |next, part| emit(part, next, no, steps)),
+        ProgramTree::Or(parts) => parts.into_iter().rev().fold(no, |next, part| emit(part, yes, next, steps)),
+        ProgramTree::Test(_) if yes == no => yes,
+        ProgramTree::Test(test) => {
+            let place = steps.len() as u32;
+            steps.push(FilterStep { test, yes, no });
+            JumpTarget::Step(place)
+        }
+    }
+}
+
+/// One event, as the filters see it.
+#[derive(Clone, Copy)]
+pub struct Subject<'a> {
+    /// The record, `common_type` first.
+    pub data: &'a [u8],
+    /// The CPU it happened on.
+    pub cpu: CpuId,
+    /// The name of the task it happened in, without NUL.
+    pub comm: &'a [u8],
+    /// Names of kernel addresses, for text comparisons with pointers in trace-cmd's language.
+    pub names: &'a dyn AddressNames,
+}
+
+/// A number in the record's fixed part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NumberAt {
+    pub(super) offset: usize,
+    pub(super) size: usize,
+    pub(super) signed: bool,
+}
+
+impl NumberAt {
+    /// The number, sign-extended to 64 bits if it is signed; `None` outside the record or of no number's size.
+    #[inline]
+    fn load(self, data: &[u8], abi: Abi) -> Option<u64> {
+        match self.signed {
+            true => abi.int(data, self.offset, self.size).map(|v| v as u64),
+            false => abi.uint(data, self.offset, self.size),
+        }
+    }
+
+    /// `value` as it would come out of [`NumberAt::load`] after being stored: cut to the field's size.
+    pub(super) fn cut(self, value: u64) -> u64 {
+        let Some(shift) = u32::try_from(self.size).ok().and_then(|size| 64u32.checked_sub(size.checked_mul(8)?)) else {
+            return value;
+        };
+        match (shift, self.signed) {
+            (64, _) => 0,
+            (_, true) => (((value << shift) as i64) >> shift) as u64,
+            (_, false) => value << shift >> shift,
+        }
+    }
+}
+
+/// Text in the record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TextAt {
+    /// These bytes of the fixed part.
+    Fixed { offset: usize, size: usize },
+    /// A `__data_loc` word is there.
+    DataLoc { offset: usize },
+    /// A `__rel_loc` word is there.
+    RelLoc { offset: usize },
+}
+
+impl TextAt {
+    /// All bytes of the text field, NUL and what follows included; `None` if they are not in the record.
+    #[inline]
+    fn load(self, data: &[u8], abi: Abi) -> Option<&[u8]> {
+        let (start, len) = match self {
+            TextAt::Fixed { offset, size: 0 } => (offset, data.len().checked_sub(offset)?),
+            TextAt::Fixed { offset, size } => (offset, size),
+            TextAt::DataLoc { offset } => location(data, abi, offset, 0)?,
+            TextAt::RelLoc { offset } => location(data, abi, offset, offset.checked_add(4)?)?,
+        };
+        data.get(start..start.checked_add(len)?)
+    }
+}
+
+/// Offset (from `base`) in the low, length in the high half of the word at `offset`.
+fn location(data: &[u8], abi: Abi, offset: usize, base: usize) -> Option<(usize, usize)> {
+    let word = abi.uint(data, offset, 4)? as usize;
+    Some((base.checked_add(word & 0xffff)?, word >> 16))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::abi::Endian;
+
+    const LE: Abi = Abi { endian: Endian::Little, long_size: 8 };
+
+    #[test]
+    fn numbers_are_cut_as_the_kernel_does() {
+        let at = |size, signed| NumberAt { offset: 0, size, signed };
+        assert_eq!(at(4, true).cut(4_294_967_416), 120);
+        assert_eq!(at(4, true).cut(u64::MAX), u64::MAX);
+        assert_eq!(at(4, false).cut(u64::MAX), u64::from(u32::MAX));
+        assert_eq!(at(8, false).cut(u64::MAX), u64::MAX);
+        assert_eq!(at(1, true).cut(0x80), (-128i64) as u64);
+        assert_eq!(at(48, true).cut(5), 5);
+        assert_eq!(at(2, true).load(&[0xff, 0xff], LE), Some(u64::MAX));
+        assert_eq!(at(2, true).load(&[0xff], LE), None);
+    }
+
+    #[test]
+    fn texts() {
+        let data = [0, 0, 0, 0, 12, 0, 3, 0, 4, 0, 2, 0, b'h', b'i', 0, 0];
+        assert_eq!(TextAt::DataLoc { offset: 4 }.load(&data, LE), Some(&b"hi\0"[..]));
+        assert_eq!(TextAt::RelLoc { offset: 8 }.load(&data, LE), None, "runs past the end");
+        assert_eq!(TextAt::RelLoc { offset: 4 }.load(&data[..], LE), None);
+        assert_eq!(TextAt::Fixed { offset: 12, size: 4 }.load(&data, LE), Some(&b"hi\0\0"[..]));
+        assert_eq!(TextAt::Fixed { offset: 12, size: 0 }.load(&data, LE), Some(&b"hi\0\0"[..]));
+        assert_eq!(TextAt::Fixed { offset: 12, size: 5 }.load(&data, LE), None);
     }
 }

@@ -82,7 +82,7 @@ const MAX_VALUE: usize = 63;
 const MAX_STEPS: usize = 15;
 
 /// The types of arguments, without arrays and bit fields.
-pub(super) const TYPES: [&str; 20] = [
+const TYPES: [&str; 20] = [
     "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "x8", "x16", "x32", "x64", "char", "string", "ustring",
     "symbol", "symstr", "%pd", "%pD", "unsigned",
 ];

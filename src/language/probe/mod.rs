@@ -8,7 +8,6 @@ mod arg;
 mod ast;
 mod elf;
 mod parse;
-mod print;
 mod types;
 mod user;
 

@@ -1,7 +1,7 @@
 //! A synthetic event from its parts, by libtracefs' rules.
 
 use super::def::{start_variable, valid_name, variable};
-use super::fields::{differ, find, is_cpu, matching, same_type, taken, time, type_of};
+use super::plan::{differ, find, is_cpu, matching, same_type, taken, time, type_of};
 use super::{FieldType, SynthDef, SynthError, SynthField, SyntheticPlan};
 use crate::kernel::format::EventFormat;
 use crate::language::filter::Filter;
@@ -148,8 +148,8 @@ impl Builder {
         Ok(self)
     }
 
-    /// A field `name` that is calculated of one field of each event; [`TIMESTAMP`](super::fields::TIMESTAMP) and
-    /// [`TIMESTAMP_USECS`](super::fields::TIMESTAMP_USECS) are times.
+    /// A field `name` that is calculated of one field of each event; [`TIMESTAMP`](super::plan::TIMESTAMP) and
+    /// [`TIMESTAMP_USECS`](super::plan::TIMESTAMP_USECS) are times.
     ///
     /// # Errors
     /// [`SynthError`] if a field is missing, is no number, or the types or units differ.

@@ -2,7 +2,7 @@
 
 use super::builder::join_filters;
 use super::def::valid_name;
-use super::fields::{TIMESTAMP, TIMESTAMP_USECS, matching, taken, time};
+use super::plan::{TIMESTAMP, TIMESTAMP_USECS, matching, taken, time};
 use super::{FieldType, SynthDef, SynthError, SynthField, shell_line};
 use crate::kernel::format::EventFormat;
 use crate::language::hist::spec::{

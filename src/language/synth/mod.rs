@@ -11,17 +11,13 @@
 mod builder;
 mod chain;
 mod def;
-mod error;
-mod fields;
 mod plan;
 pub mod sql;
 
 pub use builder::{Arithmetic, Builder, TrackAction, Tracking};
 pub use chain::{ChainPlan, EventChain, Leg, Stage, Unit};
-pub use def::{DefError, FieldType, SynthDef, SynthField};
-pub use error::SynthError;
-pub use fields::{TIMESTAMP, TIMESTAMP_USECS};
-pub use plan::{PlanStep, SyntheticPlan, Write, shell_line};
+pub use def::{DefError, FieldType, SynthDef, SynthError, SynthField};
+pub use plan::{PlanStep, SyntheticPlan, TIMESTAMP, TIMESTAMP_USECS, Write, shell_line};
 
 #[cfg(test)]
 mod tests;

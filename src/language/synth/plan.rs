@@ -1,7 +1,10 @@
 //! The writes for a synthetic event, and their undo.
+//! Fields that synthetic events are made of: an event's own, and the special names that stand for one.
 
-use super::SynthDef;
-use crate::language::hist::spec::HistSpec;
+use super::{FieldType, SynthDef, SynthError};
+use crate::base::syntax::did_you_mean;
+use crate::kernel::format::{EventFormat, Field};
+use crate::language::hist::spec::{HistExpr, HistSpec, KeyModifier};
 
 /// A synthetic event: three writes, in this order, and their opposites backwards.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,4 +73,123 @@ impl SyntheticPlan {
 /// `echo 'TEXT' >> FILE`
 pub fn shell_line(text: &str, file: &str) -> String {
     format!("echo '{}' >> {file}", text.replace('\'', "'\\''"))
+}
+
+/// Stands for a field: the event's time in nanoseconds.
+pub const TIMESTAMP: &str = "TIMESTAMP";
+/// Stands for a field: the event's time in microseconds.
+pub const TIMESTAMP_USECS: &str = "TIMESTAMP_USECS";
+const STACKTRACE: &str = "STACKTRACE";
+
+/// The expression of a time.
+pub(super) fn time(field: &str) -> Option<HistExpr> {
+    match field {
+        TIMESTAMP => Some(HistExpr::field("common_timestamp")),
+        TIMESTAMP_USECS => Some(HistExpr::with("common_timestamp", KeyModifier::Usecs)),
+        _ => None,
+    }
+}
+
+/// True if `field` stands for the number of the CPU, which is 32 bits wide.
+pub(super) fn is_cpu(event: &EventFormat, field: &str) -> bool {
+    event.field(field).is_none() && matches!(field, "common_cpu" | "CPU" | "cpu")
+}
+
+/// A field of an event's own.
+pub(super) fn find<'a>(event: &'a EventFormat, field: &str) -> Result<&'a Field, SynthError> {
+    event.field(field).ok_or_else(|| {
+        let names = || event.fields.iter().map(|f| f.name.as_str());
+        let event_name = format!("{}:{}", event.system, event.name);
+        let hint = did_you_mean(field, names())
+            .unwrap_or_else(|| format!("fields of {event_name} are {}", names().collect::<Vec<_>>().join(", ")));
+        let task = if field.contains("pid") { "; `common_pid` is the task in which it happens" } else { "" };
+        SynthError::NoField { event: event_name, field: field.to_owned(), hint: hint + task }
+    })
+}
+
+/// The keys of two events that are to be equal.
+pub(super) fn matching(
+    start: &EventFormat,
+    start_field: &str,
+    end: &EventFormat,
+    end_field: &str,
+) -> Result<(HistExpr, HistExpr), SynthError> {
+    let key = |event: &EventFormat, field: &str| match is_cpu(event, field) {
+        true => Ok((HistExpr::field("common_cpu"), None)),
+        false => find(event, field).map(|found| (HistExpr::field(field), Some(found.clone()))),
+    };
+    let (start_key, start_found) = key(start, start_field)?;
+    let (end_key, end_found) = key(end, end_field)?;
+    let is_cpu_wide = |field: &Field| !field.is_string() && !field.is_dynamic() && field.size == 4;
+    let (same, start_type, end_type) = match (&start_found, &end_found) {
+        (None, None) => (true, "", ""),
+        (Some(start), Some(end)) => (same_type(start, end), start.type_name.as_str(), end.type_name.as_str()),
+        (Some(start), None) => (is_cpu_wide(start), start.type_name.as_str(), "u32"),
+        (None, Some(end)) => (is_cpu_wide(end), "u32", end.type_name.as_str()),
+    };
+    if same {
+        return Ok((start_key, end_key));
+    }
+    Err(SynthError::Types {
+        start: start_field.to_owned(),
+        start_type: start_type.to_owned(),
+        end: end_field.to_owned(),
+        end_type: end_type.to_owned(),
+        what: "matched",
+    })
+}
+
+/// True for two texts, or two numbers of the same size.
+pub(super) fn same_type(start: &Field, end: &Field) -> bool {
+    match (start.is_string(), end.is_string()) {
+        (true, true) => start.is_dynamic() == end.is_dynamic(),
+        (false, false) => start.size == end.size && start.is_dynamic() == end.is_dynamic(),
+        _ => false,
+    }
+}
+
+pub(super) fn differ(start: &Field, end: &Field, what: &'static str) -> SynthError {
+    SynthError::Types {
+        start: start.name.clone(),
+        start_type: start.type_name.clone(),
+        end: end.name.clone(),
+        end_type: end.type_name.clone(),
+        what,
+    }
+}
+
+/// The type of a synthetic event's field that takes over `field`.
+pub(super) fn type_of(field: &Field) -> Result<FieldType, SynthError> {
+    FieldType::of(field)
+        .ok_or_else(|| SynthError::Unsupported { field: field.name.clone(), ty: field.type_name.clone() })
+}
+
+/// The expression and type of a field of `event`, or of a special name; `old_stack` says that this kernel calls a stack
+/// `stacktrace` (before Linux 6.3).
+pub(super) fn taken(event: &EventFormat, field: &str, old_stack: bool) -> Result<(HistExpr, FieldType), SynthError> {
+    if let Some(expr) = time(field) {
+        return Ok((expr, FieldType::Number("u64".to_owned())));
+    }
+    if is_cpu(event, field) {
+        return Ok((HistExpr::field("common_cpu"), FieldType::Number("u32".to_owned())));
+    }
+    if event.field(field).is_none() {
+        match field {
+            STACKTRACE | "stacktrace" | "common_stacktrace" => {
+                let name = if old_stack { "stacktrace" } else { "common_stacktrace" };
+                return Ok((HistExpr::field(name), FieldType::Stack { signed: false }));
+            }
+            "COMM" | "comm" => {
+                let comm = HistExpr::with("common_pid", KeyModifier::Execname);
+                return Ok((comm, FieldType::Text(None)));
+            }
+            _ => {}
+        }
+    }
+    let found = find(event, field)?;
+    let expr = match FieldType::of(found) {
+        Some(FieldType::Stack { .. }) => HistExpr::with(field, KeyModifier::Stacktrace),
+        _ => HistExpr::field(field),
+    };
+    Ok((expr, type_of(found)?))
 }

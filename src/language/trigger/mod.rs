@@ -6,7 +6,6 @@
 //! 121`); [`FunctionTrigger`] is the same for a function (`set_ftrace_filter`).
 
 mod ast;
-mod check;
 mod function;
 mod parse;
 

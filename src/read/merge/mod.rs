@@ -10,9 +10,7 @@
 pub mod ahead;
 pub mod live;
 mod order;
-mod source;
 mod stream;
-mod tournament;
 
-pub use source::RecordSource;
+pub use order::RecordSource;
 pub use stream::{Merge, MergeError, StreamRun};

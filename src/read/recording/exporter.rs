@@ -1,6 +1,6 @@
 //! The interface of output formats.
 
-use super::outflow::Outflow;
+use super::outcome::Outflow;
 use crate::kernel::event::{Consumed, Record};
 use crate::kernel::symbols::Comms;
 use crate::read::merge::ahead::{Commit, Following, UnorderedWork};

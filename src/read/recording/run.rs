@@ -1,8 +1,17 @@
 //! A query's events for a closure.
+//! A query's events through an analysis, on any number of threads.
+//! The streams of a query's sources, and their times.
 
-use super::{Decoder, Event, Outcome, Query, QueryError};
-use crate::kernel::event::{DecodeOptions, Record};
+use super::selector::Selector;
+use super::{BufferSource, Decoder, Event, ExportError, Exporter, Notice, Outcome, Query, QueryError, Window};
+use crate::answer::analysis::Analysis;
+use crate::base::units::{CpuId, Timestamp};
+use crate::file::trace_dat::{CpuStream, FileError};
+use crate::kernel::event::{Consumed, DecodeOptions, Record};
+use crate::read::merge::Merge;
+use crate::read::merge::ahead::{Commit, Following};
 use std::cell::RefCell;
+use std::io;
 use std::ops::ControlFlow;
 
 impl Query<'_> {
@@ -55,5 +64,195 @@ impl Query<'_> {
         outcome.undecoded =
             states.iter().flat_map(|s| s.borrow().undecoded().map(|(_, n)| n).collect::<Vec<_>>()).sum();
         Ok(outcome)
+    }
+}
+
+impl Query<'_> {
+    /// Feeds the events to `analysis`, on as many threads as [`Query::threads`] says. Gives what it found.
+    ///
+    /// # Errors
+    /// [`QueryError`], as [`Query::resolve`], and a file that cannot be read.
+    pub fn analyse<A: Analysis>(&self, analysis: A) -> Result<(A::Finding, Outcome), QueryError> {
+        let (part, outcome) = self.analyse_on(&analysis, analysis.begin())?;
+        Ok((analysis.finish(part), outcome))
+    }
+
+    /// One query of several whose events are analysed one after the other: goes on with `part`.
+    ///
+    /// # Errors
+    /// As [`Query::analyse`].
+    pub fn analyse_on<A: Analysis>(&self, analysis: &A, part: A::Part) -> Result<(A::Part, Outcome), QueryError> {
+        let mut resolved = self.resolve()?;
+        resolved.narrow(|source, id| analysis.reads(source, id));
+        let exporter = Analysed(analysis);
+        if resolved.is_unlimited() {
+            return match resolved.on_threads(&exporter, part, &mut io::sink()) {
+                Err(ExportError::Query(error)) => Err(error),
+                Err(ExportError::Write(error)) => panic!("a thread panicked: {error}"),
+                Ok(done) => Ok(done),
+            };
+        }
+        let mut part = part;
+        let outcome = resolved.walk(|current| {
+            current.export(&exporter, &mut part, &mut Vec::new());
+            Ok::<_, QueryError>(std::ops::ControlFlow::Continue(()))
+        })?;
+        Ok((part, outcome))
+    }
+}
+
+/// An analysis as an exporter that writes nothing.
+struct Analysed<'a, A>(&'a A);
+
+impl<A: Analysis> Exporter for Analysed<'_, A> {
+    type State = A::Part;
+
+    const FOLLOWING: Following = Following::OnCpu;
+
+    fn state(&self) -> A::Part {
+        self.0.begin()
+    }
+
+    #[inline]
+    fn event<'n>(
+        &self,
+        record: &Record<'_>,
+        next: impl FnOnce() -> Option<Record<'n>>,
+        part: &mut A::Part,
+        _: &mut Vec<u8>,
+    ) -> Consumed {
+        self.0.record(record, next, part);
+        Consumed::One
+    }
+
+    fn fork(&self, _: &A::Part, used: Option<A::Part>) -> A::Part {
+        self.0.fork(used)
+    }
+
+    fn commit(&self, known: &mut A::Part, done: &mut A::Part, _: &mut Vec<u8>) -> Commit {
+        self.0.merge(known, done);
+        Commit::Accept
+    }
+}
+
+impl Query<'_> {
+    /// The streams to merge, each with the number of its source: of the chunks only that `window` needs.
+    ///
+    /// # Errors
+    /// [`FileError`] if a stream's start cannot be read.
+    pub(super) fn streams(
+        &self,
+        window: &Window,
+        selector: &Selector<'_>,
+    ) -> Result<Vec<(CpuStream, usize)>, FileError> {
+        let mut streams = Vec::new();
+        for (number, source) in self.sources.iter().enumerate() {
+            let trace = &self.recordings[source.recording].trace;
+            let buffer = &trace.buffers[source.buffer];
+            for &cpu in &source.cpus {
+                let mut stream = if window.is_whole() {
+                    trace.stream(buffer, cpu, &source.time)?
+                } else {
+                    let range = trace.seek(buffer, cpu, &source.time)?.range(window.since, window.until);
+                    trace.stream_of_chunks(buffer, cpu, &source.time, range)?
+                };
+                if let Some(tasks) = selector.tasks(source.recording) {
+                    stream.skip_over(trace.without_tasks(buffer, cpu, &tasks));
+                }
+                stream.sift(selector.sieve(source.recording));
+                streams.push((stream, number));
+            }
+        }
+        Ok(streams)
+    }
+
+    /// The records of all sources; those that the selector drops by their type alone may be missing.
+    pub(super) fn merge(&self, window: &Window, selector: &Selector<'_>) -> Result<Merge, FileError> {
+        let mut merge = Merge::default();
+        for (stream, source) in self.streams(window, selector)? {
+            merge.add(stream, source);
+        }
+        Ok(merge)
+    }
+
+    /// Each source with its CPUs' numbers.
+    fn cpus_of_sources(&self) -> impl Iterator<Item = (&BufferSource, usize)> {
+        self.sources.iter().flat_map(|source| source.cpus.iter().map(move |cpu| (source, *cpu)))
+    }
+
+    /// The times of the first and the last event of all sources, selected or not; `None` if there are none.
+    ///
+    /// # Errors
+    /// [`FileError`] if they cannot be read.
+    pub fn span(&self) -> Result<Option<(Timestamp, Timestamp)>, FileError> {
+        let mut whole: Option<(Timestamp, Timestamp)> = None;
+        for (source, cpu) in self.cpus_of_sources() {
+            let trace = &self.recordings[source.recording].trace;
+            let mut damaged = |error: FileError| {
+                if let Some(notice) = self.notice {
+                    notice(Notice::Damage { recording: source.recording, error: &error });
+                }
+            };
+            if let Some((first, last)) = trace.span(&trace.buffers[source.buffer], cpu, &source.time, &mut damaged)? {
+                let (start, end) = whole.unwrap_or((first, last));
+                whole = Some((start.min(first), end.max(last)));
+            }
+        }
+        Ok(whole)
+    }
+
+    /// The part of [`Query::span`] that lies in the query's window.
+    ///
+    /// # Errors
+    /// As [`Query::span`].
+    pub fn span_in_window(&self) -> Result<Option<(Timestamp, Timestamp)>, FileError> {
+        let Window { since, until } = self.window;
+        let within = |(first, last): (Timestamp, Timestamp)| {
+            let begin = since.map_or(first, |since| since.max(first));
+            (begin, until.map_or(last, |until| until.min(last)))
+        };
+        Ok(self.span()?.map(within).filter(|(begin, end)| begin <= end))
+    }
+
+    /// The CPUs whose oldest events a flight recorder gave up ([`Coverage::shortened`](crate::file::trace_dat::Coverage)) and that
+    /// begin after the query's window does, each with the time in between, in clock units.
+    ///
+    /// # Errors
+    /// As [`Query::span`].
+    pub fn late_begins(&self) -> Result<Vec<(CpuId, u64)>, FileError> {
+        let mut late = Vec::new();
+        for (source, cpu) in self.cpus_of_sources() {
+            let trace = &self.recordings[source.recording].trace;
+            let buffer = &trace.buffers[source.buffer];
+            let number = buffer.cpus[cpu].cpu;
+            if !trace.coverage(buffer).shortened.contains(&number) {
+                continue;
+            }
+            let Some((begin, end)) = self.span_in_window()? else { return Ok(late) };
+            let first = trace.span(buffer, cpu, &source.time, &mut |_| {})?.map_or(end, |(first, _)| first.min(end));
+            late.extend(Some((number, first.0.saturating_sub(begin.0))).filter(|(_, time)| *time > 0));
+        }
+        // One that nothing is left of is not in the file.
+        for source in &self.sources {
+            let trace = &self.recordings[source.recording].trace;
+            let buffer = &trace.buffers[source.buffer];
+            let is_there = |cpu: &CpuId| buffer.cpus.iter().any(|data| data.cpu == *cpu);
+            let gone: Vec<CpuId> = trace.coverage(buffer).shortened.into_iter().filter(|cpu| !is_there(cpu)).collect();
+            if let (false, Some((begin, end))) = (gone.is_empty(), self.span_in_window()?) {
+                late.extend(gone.into_iter().map(|cpu| (cpu, end.0.saturating_sub(begin.0))));
+            }
+        }
+        Ok(late)
+    }
+
+    /// A time from which on no CPU has more than about `bytes` of stored data; `None` if that is all there is.
+    pub(super) fn time_near_end(&self, bytes: u64) -> Result<Option<Timestamp>, FileError> {
+        let mut latest = None;
+        for (source, cpu) in self.cpus_of_sources() {
+            let trace = &self.recordings[source.recording].trace;
+            let seek = trace.seek(&trace.buffers[source.buffer], cpu, &source.time)?;
+            latest = latest.max(seek.time_near_end(bytes));
+        }
+        Ok(latest)
     }
 }

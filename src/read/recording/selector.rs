@@ -1,11 +1,12 @@
 //! A selection resolved for the recordings of a query: the decision about one record.
+//! A part of the time.
 
 use super::carried::CarriedLosses;
+use super::outcome::UnknownIds;
 use super::rules::Rules;
-use super::unknown::UnknownIds;
 use super::{BufferSource, OutputDependence, Recording, Selection};
 use crate::base::syntax::nearest;
-use crate::base::units::{EventId, Pid};
+use crate::base::units::{EventId, Pid, Timestamp};
 use crate::file::ring_buffer::Lost;
 use crate::file::trace_dat::{EventIdSet, PidBloom};
 use crate::kernel::event::{Record, RecordHead};
@@ -208,5 +209,33 @@ impl<'a> Selector<'a> {
             let name = String::from_utf8_lossy(recording.symbols.comms.name(pid));
             self.comms.iter().any(|glob| glob_matches(glob, &name))
         })
+    }
+}
+
+/// A part of the time, both ends included; open at an end that is `None`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    /// First moment of the window.
+    pub since: Option<Timestamp>,
+    /// Last moment of the window.
+    pub until: Option<Timestamp>,
+}
+
+impl Window {
+    /// True if `time` is earlier than the window.
+    #[inline]
+    pub fn is_before(&self, time: Timestamp) -> bool {
+        self.since.is_some_and(|since| time < since)
+    }
+
+    /// True if `time` is later than the window.
+    #[inline]
+    pub fn is_over(&self, time: Timestamp) -> bool {
+        self.until.is_some_and(|until| time > until)
+    }
+
+    /// True if it is all the time there is.
+    pub fn is_whole(&self) -> bool {
+        *self == Window::default()
     }
 }

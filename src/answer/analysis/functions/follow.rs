@@ -1,9 +1,9 @@
 //! Following calls from entry to return.
+//! Calls that go on, each within the one before.
 
-use super::open::{CallContext, OpenFrame, Spent};
 use super::report::{CalledFunction, FoldedFrame, FoldedTime, FunctionCounts, FunctionReport, LongestCall};
 use crate::answer::analysis::map::Map;
-use crate::answer::analysis::stacks::{StackChange, StackEvents, StackFrame, StackTree, StackWalk, TaskStack};
+use crate::answer::analysis::stacks::{Node, StackChange, StackEvents, StackFrame, StackTree, StackWalk, TaskStack};
 use crate::answer::analysis::{Durations, InOrder};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
@@ -207,5 +207,94 @@ impl InOrder for FunctionTimes {
         let mut functions: Vec<CalledFunction> = self.calls.functions.into_values().collect();
         functions.sort_by_key(|function| (Reverse(function.own), function.address));
         FunctionReport { window: self.window, functions, folded, counts, has_switches: self.has_switches }
+    }
+}
+
+/// The context of a call, from the flags of its entry (include/linux/trace_events.h, `enum trace_flag_type`). A call in
+/// a higher one than its caller interrupted it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum CallContext {
+    Task,
+    SoftIrq,
+    HardIrq,
+    Nmi,
+}
+
+impl CallContext {
+    pub(super) fn of(flags: u8) -> Self {
+        const HARD_IRQ: u8 = 0x08;
+        const SOFT_IRQ: u8 = 0x10;
+        const NMI: u8 = 0x40;
+        match flags {
+            _ if flags & NMI != 0 => CallContext::Nmi,
+            _ if flags & HARD_IRQ != 0 => CallContext::HardIrq,
+            _ if flags & SOFT_IRQ != 0 => CallContext::SoftIrq,
+            _ => CallContext::Task,
+        }
+    }
+}
+
+/// A call that goes on, or time off the CPU.
+#[derive(Clone, Copy, Debug)]
+struct OpenFrame {
+    pub(super) frame: StackFrame,
+    context: CallContext,
+    /// True if it interrupted what is below it.
+    pub(super) interrupts: bool,
+    pub(super) at: u64,
+    spent: Spent,
+    /// Net time of the functions that it called.
+    callees: u64,
+    /// Node of its call stack.
+    node: Node,
+}
+
+/// Time within a call that is not its function's.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spent {
+    pub(super) asleep: u64,
+    pub(super) preempted: u64,
+    pub(super) interrupted: u64,
+}
+
+/// A call that has ended, up to `end`.
+#[derive(Clone, Copy, Debug)]
+struct EndedCall {
+    pub(super) whole: u64,
+    pub(super) net: u64,
+    pub(super) own: u64,
+}
+
+impl Spent {
+    fn add(&mut self, other: Spent) {
+        self.asleep = self.asleep.saturating_add(other.asleep);
+        self.preempted = self.preempted.saturating_add(other.preempted);
+        self.interrupted = self.interrupted.saturating_add(other.interrupted);
+    }
+
+    fn sum(self) -> u64 {
+        self.asleep.saturating_add(self.preempted).saturating_add(self.interrupted)
+    }
+}
+
+impl OpenFrame {
+    /// Duration of the call up to `end`.
+    fn ended(&self, end: u64) -> EndedCall {
+        let whole = end.saturating_sub(self.at);
+        let net = whole.saturating_sub(self.spent.sum());
+        EndedCall { whole, net, own: net.saturating_sub(self.callees) }
+    }
+
+    /// Takes what ended within it.
+    fn take(&mut self, inner: &OpenFrame, ended: EndedCall) {
+        match inner.frame {
+            StackFrame::OffCpu => self.spent.asleep = self.spent.asleep.saturating_add(ended.whole),
+            StackFrame::Preempted => self.spent.preempted = self.spent.preempted.saturating_add(ended.whole),
+            StackFrame::Function(_) | StackFrame::Unknown => {
+                self.spent.add(inner.spent);
+                let net = if inner.interrupts { &mut self.spent.interrupted } else { &mut self.callees };
+                *net = net.saturating_add(ended.net);
+            }
+        }
     }
 }

@@ -6,7 +6,6 @@
 //! ```
 
 mod follow;
-mod open;
 mod report;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! Handlers and their actions.
 
-use super::moment::TriggerEvent;
+use super::key::TriggerEvent;
 use super::plan::{CompiledTrigger, TriggerEffect, TriggerPlan, When};
 use super::state::{HistState, Scratch};
 use super::table::{Taken, VariableValue};

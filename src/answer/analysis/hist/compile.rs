@@ -1,8 +1,7 @@
 //! Triggers to a plan: names resolved, filters compiled.
 
 use super::gates::Gates;
-use super::key::KeyColumn;
-use super::operand::TriggerOperand;
+use super::key::{KeyColumn, TriggerOperand};
 use super::plan::{Assigned, CompiledTrigger, Reference, TriggerEffect, TriggerHandler, TriggerPlan, When};
 use super::setup::{HistSetup, HistTrigger, Problem, SetupError};
 use super::synthetic::SyntheticEvent;

@@ -1,13 +1,13 @@
 //! The triggers' tables and counts.
 
-use super::counts::HistCounts;
 use super::gates::Firings;
-use super::held::Held;
-use super::names::HistNames;
+use super::key::Held;
 use super::plan::TriggerPlan;
+use super::setup::HistNames;
 use super::shown;
 use super::state::HistState;
 use super::synthetic::SyntheticEvent;
+use super::table::HistCounts;
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid, Timestamp};
 use crate::kernel::event::Record;

@@ -6,7 +6,7 @@
 //! trace is the last one in it; else they run before anything is reserved, and an event that starts it is the first one.
 //! Histograms count on while tracing is off.
 
-use super::moment::TriggerEvent;
+use super::key::TriggerEvent;
 use super::setup::{EventTrigger, HistSetup, Problem};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid, Timestamp};

@@ -1,17 +1,17 @@
 //! The analysis.
 
 use super::super::by_event::ByEvent;
-use super::super::log::Log;
 use super::compile::Around;
 use super::findings::HistFindings;
 use super::gates::OnEvent;
-use super::moment::TriggerEvent;
+use super::key::TriggerEvent;
 use super::plan::{CompiledTrigger, TriggerPlan};
 use super::setup::{HistSetup, SetupError};
 use super::stacked::{StackedLog, WaitingEvent};
 use super::state::HistState;
 use super::synthetic::SyntheticEvent;
 use crate::answer::analysis::Analysis;
+use crate::answer::analysis::in_order::Log;
 use crate::base::abi::Abi;
 use crate::base::units::EventId;
 use crate::file::ring_buffer::Lost;

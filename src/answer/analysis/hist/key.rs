@@ -1,9 +1,16 @@
 //! Keys of entries: their parts, and their bytes.
+//! The events that the ring buffer would have held.
+//! Numbers of an event, and what is calculated of them.
+//! One event on which triggers fire.
 
-use super::moment::{TriggerEvent, put_stack};
-use super::operand::TriggerOperand;
-use crate::base::text::nul::until_nul;
+use super::table::VariableValue;
+use crate::answer::analysis::map::Map;
+use crate::base::abi::Abi;
+use crate::base::text::plain::until_nul;
+use crate::base::units::{CpuId, Pid, Timestamp};
 use crate::kernel::event::FieldPlace;
+use crate::kernel::symbols::Comms;
+use crate::language::hist::spec::BinaryOp;
 
 /// A part of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,6 +118,157 @@ fn take_counted<'k>(key: &mut &'k [u8]) -> &'k [u8] {
 /// `ilog2(roundup_pow_of_two(value))`; beyond 2^63 that is 64, as on 6.12 (6.1 has 0).
 fn log2(value: u64) -> u64 {
     value.checked_next_power_of_two().map_or(64, |power| u64::from(power.trailing_zeros()))
+}
+
+/// The events that triggers would have let into the ring buffer.
+#[derive(Clone, Debug, Default)]
+pub struct Held {
+    /// By event id: the events seen, and those of them let in.
+    events: Map<u16, (u64, u64)>,
+    /// By CPU: its events in their order, a bit each.
+    bits: Map<CpuId, Bits>,
+    /// Times while which the ring buffer took events: begin and end.
+    spans: Vec<(Timestamp, Timestamp)>,
+    is_open: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Bits {
+    words: Vec<u64>,
+    count: u64,
+}
+
+impl Held {
+    pub(super) fn note(&mut self, id: u16, cpu: CpuId, time: Timestamp, is_held: bool, is_on: bool) {
+        let counts = self.events.entry(id).or_default();
+        counts.0 = counts.0.saturating_add(1);
+        counts.1 = counts.1.saturating_add(is_held.into());
+        let bits = self.bits.entry(cpu).or_default();
+        let at = bits.count % 64;
+        if at == 0 {
+            bits.words.push(0);
+        }
+        if let Some(word) = bits.words.last_mut() {
+            *word |= u64::from(is_held) << at;
+        }
+        bits.count = bits.count.saturating_add(1);
+        let was_open = std::mem::replace(&mut self.is_open, is_on);
+        match self.spans.last_mut() {
+            Some(last) if was_open => last.1 = time,
+            _ if is_on || is_held => self.spans.push((time, time)),
+            _ => {}
+        }
+    }
+
+    /// Event ids with the number of events seen, and of those let in; ascending.
+    pub fn counts(&self) -> Vec<(u16, u64, u64)> {
+        let mut counts: Vec<_> = self.events.iter().map(|(id, (seen, held))| (*id, *seen, *held)).collect();
+        counts.sort_unstable();
+        counts
+    }
+
+    /// True if the event with this number of a CPU, from 0, was let in.
+    pub fn contains(&self, cpu: CpuId, number: u64) -> bool {
+        let word = self.bits.get(&cpu).and_then(|bits| bits.words.get(usize::try_from(number / 64).ok()?));
+        word.is_some_and(|word| word >> (number % 64) & 1 == 1)
+    }
+
+    /// The times at which tracing was on, from the first event there to the last one.
+    pub fn spans(&self) -> &[(Timestamp, Timestamp)] {
+        &self.spans
+    }
+}
+
+/// A number, as the kernel calculates it: unsigned, of 64 bits, wrapping.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum TriggerOperand {
+    Constant(u64),
+    /// A field of 1, 2, 4 or 8 bytes, extended by its sign.
+    Field {
+        offset: usize,
+        size: usize,
+        signed: bool,
+    },
+    Cpu,
+    /// The event's time, perhaps in microseconds (`ns2usecs()` rounds).
+    Time {
+        usecs: bool,
+    },
+    /// The value that a variable had: index into the trigger's references.
+    Variable(usize),
+    Negative(Box<TriggerOperand>),
+    Binary(BinaryOp, Box<(TriggerOperand, TriggerOperand)>),
+}
+
+impl TriggerOperand {
+    /// The number. `variables` are the values of the trigger's references.
+    #[inline]
+    pub(super) fn value(&self, moment: &TriggerEvent<'_>, variables: &[VariableValue]) -> u64 {
+        match self {
+            TriggerOperand::Constant(number) => *number,
+            TriggerOperand::Field { offset, size, signed: true } => {
+                moment.abi.int(moment.data, *offset, *size).unwrap_or(0) as u64
+            }
+            TriggerOperand::Field { offset, size, signed: false } => {
+                moment.abi.uint(moment.data, *offset, *size).unwrap_or(0)
+            }
+            TriggerOperand::Cpu => moment.cpu.0.into(),
+            TriggerOperand::Time { usecs: false } => moment.time,
+            TriggerOperand::Time { usecs: true } => moment.time.wrapping_add(500) / 1000,
+            TriggerOperand::Variable(at) => variables.get(*at).map_or(0, VariableValue::number),
+            TriggerOperand::Negative(of) => of.value(moment, variables).wrapping_neg(),
+            TriggerOperand::Binary(op, both) => {
+                let (left, right) = (both.0.value(moment, variables), both.1.value(moment, variables));
+                match op {
+                    BinaryOp::Add => left.wrapping_add(right),
+                    BinaryOp::Sub => left.wrapping_sub(right),
+                    BinaryOp::Mul => left.wrapping_mul(right),
+                    BinaryOp::Div => left.checked_div(right).unwrap_or(u64::MAX),
+                }
+            }
+        }
+    }
+}
+
+/// Frames of a stack in a key or a variable (`HIST_STACKTRACE_DEPTH`).
+const STACK_DEPTH: usize = 16;
+
+/// An event of the recording, or a synthetic one that a trigger fired.
+#[derive(Clone, Copy)]
+pub(super) struct TriggerEvent<'e> {
+    /// Byte order and word size of its data.
+    pub(super) abi: Abi,
+    pub(super) data: &'e [u8],
+    /// In the clock's unit.
+    pub(super) time: u64,
+    pub(super) cpu: CpuId,
+    /// The task that was running.
+    pub(super) task: Pid,
+    /// Return addresses recorded with the event, as the record holds them; empty if there are none.
+    pub(super) stack: &'e [u8],
+    pub(super) comms: &'e Comms,
+}
+
+impl TriggerEvent<'_> {
+    /// The name of the task; empty if it is not known.
+    pub(super) fn comm(&self) -> &[u8] {
+        if self.task.0 == 0 { b"swapper" } else { self.comms.get(self.task).unwrap_or_default() }
+    }
+
+    /// Appends the recorded return addresses, as [`put_stack`] has them.
+    pub(super) fn put_stack(&self, out: &mut Vec<u8>) {
+        put_stack(self.abi, self.stack, out);
+    }
+}
+
+/// Appends return addresses as numbers of 8 bytes, least significant first; ends where a kernel's stack ends.
+pub(super) fn put_stack(abi: Abi, words: &[u8], out: &mut Vec<u8>) {
+    let size = usize::from(abi.long_size).max(1);
+    let end = u64::MAX >> 64u32.saturating_sub(u32::from(abi.long_size).saturating_mul(8)).min(63);
+    let addresses = words.chunks_exact(size).map(|word| abi.uint(word, 0, size).unwrap_or(0));
+    for address in addresses.take_while(|address| *address != 0 && *address != end).take(STACK_DEPTH) {
+        out.extend_from_slice(&address.to_le_bytes());
+    }
 }
 
 #[cfg(test)]

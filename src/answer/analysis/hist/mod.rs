@@ -17,15 +17,10 @@
 
 mod action;
 mod compile;
-mod counts;
 mod findings;
 mod gates;
-mod held;
 mod histograms;
 mod key;
-mod moment;
-mod names;
-mod operand;
 mod plan;
 mod setup;
 mod shown;
@@ -36,11 +31,10 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use counts::HistCounts;
 pub use findings::{HistFindings, SnapshotMoment};
 pub use gates::{Firing, Firings};
-pub use held::Held;
 pub use histograms::{HistPart, Histograms};
-pub use names::HistNames;
-pub use setup::{EventTrigger, HistSetup, HistTrigger, SetupError};
+pub use key::Held;
+pub use setup::{EventTrigger, HistNames, HistSetup, HistTrigger, SetupError};
 pub use synthetic::SyntheticEvent;
+pub use table::HistCounts;

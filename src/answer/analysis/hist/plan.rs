@@ -1,14 +1,12 @@
 //! Triggers, compiled for one recording.
 
 use super::gates::{Gates, OnEvent};
-use super::key::KeyColumn;
-use super::moment::TriggerEvent;
-use super::operand::TriggerOperand;
+use super::key::{KeyColumn, TriggerEvent, TriggerOperand};
 use super::setup::HistTrigger;
 use super::synthetic::SyntheticEvent;
 use super::table::{VariableValue, Widths};
 use crate::base::abi::Abi;
-use crate::base::text::nul::until_nul;
+use crate::base::text::plain::until_nul;
 use crate::kernel::event::{Common, FieldPlace};
 use crate::kernel::format::EventFormat;
 use crate::language::filter::{FilterProgram, Subject};
@@ -136,7 +134,7 @@ impl Assigned {
             Assigned::StackField(place) => {
                 let words = place.bytes(moment.abi, moment.data).unwrap_or_default();
                 let words = super::key::without_count(moment, words);
-                stack(&|out| super::moment::put_stack(moment.abi, words, out))
+                stack(&|out| super::key::put_stack(moment.abi, words, out))
             }
             Assigned::Copy(at) => values.get(*at).cloned().unwrap_or(VariableValue::Number(0)),
         }

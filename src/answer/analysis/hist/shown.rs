@@ -1,8 +1,8 @@
 //! A table as the kernel shows it.
 
 use super::key::{KeyColumn, KeyPartValue};
-use super::names::HistNames;
 use super::plan::{Assigned, CompiledTrigger, TriggerEffect, TriggerPlan, When};
+use super::setup::HistNames;
 use super::table::{TableEntry, Taken, TriggerTable, VariableValue};
 use crate::base::units::Pid;
 use crate::language::hist::spec::{ActionArg, Do, HistExpr, HistSpec, KeyModifier, TriggerState};

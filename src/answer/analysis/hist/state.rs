@@ -1,12 +1,10 @@
 //! State of hist triggers between events (variables, stages that wait, tables), and its update by the next event.
 
-use super::super::log::Log;
-use super::counts::HistCounts;
 use super::gates::{GateState, OnEvent};
-use super::held::Held;
-use super::moment::TriggerEvent;
+use super::key::{Held, TriggerEvent};
 use super::plan::{CompiledTrigger, TriggerPlan};
-use super::table::{Taken, TriggerTable, VariableValue, Widths};
+use super::table::{HistCounts, Taken, TriggerTable, VariableValue, Widths};
+use crate::answer::analysis::in_order::Log;
 
 /// Synthetic events that fire each other: deeper than this none does. The kernel has no such limit, and no sensible setup
 /// comes near it.

@@ -1,6 +1,6 @@
 //! Synthetic events made of recorded ones.
 
-use super::moment::TriggerEvent;
+use super::key::TriggerEvent;
 use super::table::VariableValue;
 use crate::base::abi::{Abi, Endian};
 use crate::base::units::EventId;

@@ -1,4 +1,5 @@
 //! Entries of a table.
+//! Counts of a trigger's events, besides its entries.
 
 use super::super::map::Map;
 use crate::base::units::{CpuId, Pid};
@@ -8,7 +9,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum VariableValue {
     Number(u64),
-    /// A text, or a stack as [`put_stack`](super::moment::put_stack) has it.
+    /// A text, or a stack as [`put_stack`](super::key::put_stack) has it.
     Bytes(Arc<[u8]>),
 }
 
@@ -143,7 +144,7 @@ impl TriggerTable {
     /// The entry of `key`, which counts the event. A new one takes room; without any left the event is dropped
     /// (`__tracing_map_insert()`).
     #[inline]
-    pub(super) fn hit(&mut self, key: &[u8]) -> Option<&mut TableEntry> {
+    fn hit(&mut self, key: &[u8]) -> Option<&mut TableEntry> {
         match self.map.get(key) {
             Some(&at) => {
                 self.hits = self.hits.wrapping_add(1);
@@ -240,5 +241,30 @@ impl TriggerTable {
     pub(super) fn waiting(&self, slots: &[usize]) -> u64 {
         let has = |row: &&TableEntry| slots.iter().any(|slot| row.variables.get(*slot).is_some_and(Option::is_some));
         self.rows.iter().filter(has).count() as u64
+    }
+}
+
+/// Counts of a trigger's events, by their fate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HistCounts {
+    /// Events that passed its filter.
+    pub seen: u64,
+    /// Of them, those for which a variable of another trigger had no value: they make no entry.
+    pub unmatched: u64,
+    /// Times that a variable that another trigger reads was set again before it was read.
+    pub begun_again: u64,
+    /// Entries whose variable waited for another event at the end.
+    pub waiting: u64,
+    /// Entries whose variable was forgotten, as the kernel dropped events while it waited.
+    pub censored: u64,
+}
+
+impl HistCounts {
+    pub(super) fn add(&mut self, more: HistCounts) {
+        self.seen = self.seen.wrapping_add(more.seen);
+        self.unmatched = self.unmatched.wrapping_add(more.unmatched);
+        self.begun_again = self.begun_again.wrapping_add(more.begun_again);
+        self.waiting = self.waiting.wrapping_add(more.waiting);
+        self.censored = self.censored.wrapping_add(more.censored);
     }
 }

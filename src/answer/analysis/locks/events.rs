@@ -1,7 +1,6 @@
 //! Begin and end of waits, and the stacks of those that wait, out of records.
 
-use crate::answer::analysis::by_event::ByEvent;
-use crate::answer::analysis::fields::RecordNumber;
+use crate::answer::analysis::by_event::{ByEvent, RecordNumber};
 use crate::answer::analysis::stacks::addresses;
 use crate::base::abi::Abi;
 use crate::base::units::Pid;

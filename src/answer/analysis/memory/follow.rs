@@ -1,7 +1,6 @@
 //! Following objects and pages from allocation to free.
 
-use super::events::{Events, MemoryEvent};
-use super::packed::{NumberedKinds, PackedNumber, Places};
+use super::events::{Events, MemoryEvent, NumberedKinds, PackedNumber, Places};
 use super::report::{MemoryCounts, MemoryReport, MemorySite, PageCount};
 use crate::answer::analysis::map::Map;
 use crate::answer::analysis::{Durations, InOrder};

@@ -2,7 +2,6 @@
 
 pub(super) mod events;
 mod follow;
-mod packed;
 mod report;
 #[cfg(test)]
 mod tests;

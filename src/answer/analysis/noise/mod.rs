@@ -9,12 +9,10 @@
 
 mod events;
 mod osnoise;
-mod sources;
 #[cfg(test)]
 mod tests;
 mod timerlat;
 
-pub use events::{Noise, NoiseSource};
+pub use events::{NOISE_NEEDS, Noise, NoiseSource};
 pub use osnoise::{CpuNoise, NoiseSample, Osnoise, OsnoiseReport};
-pub use sources::NOISE_NEEDS;
 pub use timerlat::{CpuTimer, Timerlat, TimerlatReport, TimerlatSample};

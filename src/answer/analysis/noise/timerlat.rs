@@ -1,7 +1,6 @@
 //! Latencies of timerlat's timer and threads, and the parts of one of them.
 
-use super::events::{Noise, NoiseEvent, NoiseEvents, NoiseSource, Twice};
-use super::sources::{Since, SourceDurations};
+use super::events::{Noise, NoiseEvent, NoiseEvents, NoiseSource, Since, SourceDurations, Twice};
 use crate::answer::analysis::{Durations, InOrder};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};

@@ -1,11 +1,9 @@
 //! The events, one after the other.
 
+use super::chain::{BeginningRef, IntervalKey, OpenInterval, StackTimes, StackTraces, Who};
 use super::hook::{Hook, HookProblem};
 use super::kind::{EventKinds, EventMeaning, EventRole, PairEnd, Start, SwitchFields, WakeupFields};
-use super::open::{BeginningRef, IntervalKey, OpenInterval};
-use super::stacks::{StackTimes, StackTraces};
 use super::times::Times;
-use super::who::Who;
 use crate::answer::analysis::InOrder;
 use crate::base::abi::Abi;
 use crate::base::units::Pid;

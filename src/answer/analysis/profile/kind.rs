@@ -1,7 +1,7 @@
 //! The meaning of each event to the profile.
 
 use super::hook::{Hook, HookEvent, HookProblem};
-use crate::answer::analysis::fields::{RecordNumber, RecordText};
+use crate::answer::analysis::by_event::{RecordNumber, RecordText};
 use crate::base::abi::Abi;
 use crate::kernel::event::Common;
 use crate::kernel::format::EventFormat;

@@ -13,17 +13,13 @@ mod account;
 mod chain;
 mod hook;
 mod kind;
-mod open;
 mod outcome;
-mod stacks;
 #[cfg(test)]
 mod tests;
 mod times;
-mod who;
 
 pub use account::Profile;
-pub use chain::StackNode;
+pub use chain::{StackNode, Who};
 pub use hook::{Hook, HookError, HookEvent, HookProblem};
 pub use outcome::{ProfiledEvent, ProfiledTask};
 pub use times::Times;
-pub use who::Who;

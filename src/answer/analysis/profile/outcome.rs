@@ -2,10 +2,9 @@
 
 use super::account::{Profile, TaskEventTally};
 use super::chain::{self, StackNode};
+use super::chain::{StackTraces, Who};
 use super::kind::{EventMeaning, EventRole, Label};
-use super::stacks::StackTraces;
 use super::times::Times;
-use super::who::Who;
 use crate::kernel::symbols::Symbols;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};

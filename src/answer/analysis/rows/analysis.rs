@@ -3,8 +3,7 @@
 use super::super::by_event::ByEvent;
 use super::super::hist::{HistPart, HistSetup, HistTrigger, Histograms, SetupError};
 use super::super::interface::Analysis;
-use super::findings::{PairCounts, RowFindings};
-use super::gathered::{GatheredRows, Program};
+use super::gathered::{GatheredRows, PairCounts, Program, RowFindings};
 use super::value::{ResolvedRowExpr, RowInput};
 use crate::base::abi::Abi;
 use crate::base::syntax::Diagnostic;

@@ -1,9 +1,10 @@
 //! Rows of the events so far.
+//! The rows, and what became of the events that they are made of.
 
 use super::super::map::Map;
-use super::cell::RowCell;
 use super::tally::ArgumentTally;
-use super::value::{Found, ResolvedRowExpr, RowInput};
+use super::value::{Found, ResolvedRowExpr, RowCell, RowInput};
+use crate::answer::analysis::hist::{HistCounts, HistFindings};
 use crate::language::synth::sql::{Aggregate, RowColumn, RowValue, Rows};
 use std::cmp::Ordering;
 
@@ -13,10 +14,10 @@ pub(super) struct Program {
     pub(super) arguments: Vec<ResolvedRowExpr>,
     /// By argument: true if a percentile of it is asked for.
     pub(super) spread: Vec<bool>,
-    pub(super) columns: Vec<RowColumn>,
-    pub(super) is_grouped: bool,
+    columns: Vec<RowColumn>,
+    is_grouped: bool,
     pub(super) order: Vec<(usize, bool)>,
-    pub(super) limit: Option<usize>,
+    limit: Option<usize>,
 }
 
 impl Program {
@@ -39,7 +40,7 @@ impl Program {
     }
 
     /// The order of two rows: as ORDER BY has it, then by all cells of groups; of others it is that of time.
-    pub(super) fn compare(&self, left: &[RowCell], right: &[RowCell]) -> Ordering {
+    fn compare(&self, left: &[RowCell], right: &[RowCell]) -> Ordering {
         for (at, descending) in &self.order {
             let order = left.get(*at).cmp(&right.get(*at));
             let order = if *descending { order.reverse() } else { order };
@@ -183,5 +184,48 @@ impl Group {
             RowValue::Count => RowCell::Number(self.count.into()),
             RowValue::Of(aggregate, at) => self.tallies.get(at).map_or(RowCell::Null, |tally| tally.value(aggregate)),
         }
+    }
+}
+
+/// The rows of a statement.
+#[derive(Debug)]
+pub struct RowFindings {
+    /// The rows in their order, each with all columns, also those that are not shown.
+    pub rows: Vec<Vec<RowCell>>,
+    /// Number of rows before LIMIT.
+    pub all: u64,
+    /// Events, or pairs, that the rows are made of.
+    pub events: u64,
+    /// Calculations without a result, which are no value: beyond 2^64, or divided by 0.
+    pub undefined: u64,
+    /// False if percentiles come from a histogram, and may be up to 0.1 % too large.
+    pub is_exact: bool,
+    /// With JOIN: what became of its events.
+    pub pairs: Option<PairCounts>,
+}
+
+/// The events of a JOIN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PairCounts {
+    /// Of the start event.
+    pub start: HistCounts,
+    /// Of the end event.
+    pub end: HistCounts,
+    /// Start and end events that found no room in a table, where the kernel's limits are asked for.
+    pub dropped: [u64; 2],
+}
+
+impl PairCounts {
+    pub(super) fn of(findings: &HistFindings) -> Option<PairCounts> {
+        let dropped = [0, 1].map(|trigger| findings.dropped(trigger).unwrap_or(0));
+        Some(PairCounts { start: findings.counts(0)?, end: findings.counts(1)?, dropped })
+    }
+}
+
+impl RowFindings {
+    pub(super) fn new(program: &Program, gathered: GatheredRows, pairs: Option<PairCounts>) -> Self {
+        let (events, undefined) = (gathered.events, gathered.undefined);
+        let (rows, all, is_exact) = gathered.finish(program);
+        RowFindings { rows, all, events, undefined, is_exact, pairs }
     }
 }

@@ -10,12 +10,10 @@
 //! Events of one kind are counted on all threads and merged; pairs in the order of time.
 
 mod analysis;
-mod cell;
-mod findings;
 mod gathered;
 mod tally;
 mod value;
 
 pub use analysis::{RowAnalysis, RowError, RowPart};
-pub use cell::RowCell;
-pub use findings::{PairCounts, RowFindings};
+pub use gathered::{PairCounts, RowFindings};
+pub use value::RowCell;

@@ -1,7 +1,7 @@
 //! All numbers of one argument in one group.
 
 use super::super::durations::Durations;
-use super::cell::RowCell;
+use super::value::RowCell;
 use crate::language::synth::sql::Aggregate;
 
 /// Numbers: how many, their sum, the least and the greatest, all exact; with `spread` also how they are distributed, as

@@ -1,13 +1,14 @@
 //! Values of one event.
+//! The value in one place of a row.
 
-use super::cell::RowCell;
 use crate::base::abi::Abi;
-use crate::base::text::nul::until_nul;
+use crate::base::text::plain::until_nul;
 use crate::base::units::{CpuId, Pid};
 use crate::kernel::event::{FieldKind, FieldPlace, TypedField};
 use crate::kernel::format::EventFormat;
 use crate::kernel::symbols::Comms;
 use crate::language::synth::sql::{Calculation, RowExpr};
+use std::sync::Arc;
 
 /// An event whose values are taken.
 #[derive(Clone, Copy)]
@@ -172,4 +173,19 @@ impl Found<'_> {
             }
         }
     }
+}
+
+/// The value in one place of a row. No value comes before all others, and numbers before texts.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RowCell {
+    /// No value.
+    Null,
+    /// A whole number.
+    Number(i128),
+    /// A mean in thousandths, rounded to the nearest one, halves away from 0.
+    Thousandths(i128),
+    /// A text without its NUL.
+    Text(Arc<[u8]>),
+    /// Return addresses, the innermost first.
+    Stack(Arc<[u64]>),
 }

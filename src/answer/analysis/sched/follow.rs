@@ -1,11 +1,10 @@
 //! Following tasks and CPUs from event to event.
 
 use super::covered::SchedCoverage;
-use super::cpu::CpuTimes;
 use super::report::{CpuSched, SchedCounts, SchedReport, TaskSched};
 use super::spans::{CpuLog, SpanPlan, TaskLog, Wake};
 use super::steps::{Left, SchedStep, Steps};
-use super::task::{LongestWait, TaskTimes};
+use super::task::{CpuTimes, LongestWait, TaskTimes};
 use super::time_in::{TimeIn, Waker};
 use crate::answer::analysis::map::Map;
 use crate::answer::analysis::{CellPlan, Durations, InOrder};

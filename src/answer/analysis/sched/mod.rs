@@ -13,9 +13,7 @@
 //! busy, idle and unknown time and the window. Time without events that name a state is unknown, never another state's.
 
 mod covered;
-mod cpu;
 mod follow;
-mod needs;
 mod report;
 mod spans;
 mod steps;
@@ -25,8 +23,8 @@ mod tests;
 mod time_in;
 mod timehist;
 
+pub use covered::SCHED_NEEDS;
 pub use follow::Sched;
-pub use needs::SCHED_NEEDS;
 pub use report::{CpuSched, SchedCounts, SchedReport, TaskSched};
 pub use spans::{CpuSpan, SpanPlan, TaskSpan, Wake, WakeContext};
 pub use task::LongestWait;

@@ -3,11 +3,9 @@
 mod addresses;
 mod calls;
 mod events;
-mod tree;
 mod walk;
 
 pub(crate) use addresses::addresses;
 pub(crate) use calls::{StackChange, StackFrame, TaskStack};
 pub(crate) use events::{StackEvents, StackStep};
-pub(crate) use tree::{Node, StackTree};
-pub(crate) use walk::{StackWalk, WalkedRecord};
+pub(crate) use walk::{Node, StackTree, StackWalk, WalkedRecord};

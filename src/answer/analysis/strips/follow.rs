@@ -3,7 +3,7 @@
 use super::cells::{CellRun, Strip, StripScale};
 use crate::answer::analysis::Analysis;
 use crate::answer::analysis::by_event::ByEvent;
-use crate::answer::analysis::fields::RecordNumber;
+use crate::answer::analysis::by_event::RecordNumber;
 use crate::answer::analysis::map::Map;
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Lost, Pid};

@@ -1,10 +1,10 @@
 //! Following each task's call from entry to exit.
 
-use super::callers::{CallSelection, Callers, OpenSyscall};
-use super::descriptors::Descriptors;
+use super::callers::{
+    CallSelection, Callers, DescriptorCalls, DescriptorChange, DescriptorRole, Descriptors, OpenSyscall,
+};
 use super::events::{CallFamily, SyscallEvent, SyscallEvents};
 use super::report::{LongestSyscall, OngoingSyscall, SyscallCounts, SyscallReport, SyscallTimes};
-use super::role::{DescriptorCalls, DescriptorChange, DescriptorRole};
 use crate::answer::analysis::map::Map;
 use crate::answer::analysis::{CellPlan, Durations, InOrder, TaskSet};
 use crate::base::abi::Abi;

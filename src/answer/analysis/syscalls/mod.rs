@@ -4,17 +4,15 @@
 //! of `syscalls` are followed apart: where both are recorded, they tell of the same calls.
 
 mod callers;
-mod descriptors;
 mod events;
 mod follow;
 mod report;
-mod role;
 #[cfg(test)]
 mod tests;
 
+pub use callers::DescriptorCalls;
 pub use follow::Syscalls;
 pub use report::{
     DescriptorTimes, LongestSyscall, OngoingSyscall, SYSCALL_NEEDS, SyscallCounts, SyscallReport, SyscallTimes,
     TaskSyscalls,
 };
-pub use role::DescriptorCalls;

@@ -13,12 +13,10 @@
 //! interval exactly. Time without events is a part too: it is unknown.
 
 mod history;
-mod part;
 mod path;
 
 #[cfg(test)]
 mod tests;
 
 pub use history::{Histories, History, LossSpan};
-pub use part::{Handler, IntervalPart, PartKind};
-pub use path::critical_path;
+pub use path::{Handler, IntervalPart, PartKind, critical_path};

@@ -1,4 +1,4 @@
-use super::part::{IntervalPart, PartKind};
+use super::path::{IntervalPart, PartKind};
 use super::{Histories, History, critical_path};
 use crate::answer::analysis::test_formats::{comm, format, number, record};
 use crate::answer::analysis::{InOrder, WakeContext};

@@ -6,7 +6,7 @@ use rtrace::analysis::{DescriptorTimes, SyscallTimes, TaskSyscalls};
 use serde_json::{Value, json};
 
 /// The calls, tasks and descriptors of a buffer that are shown.
-pub(super) type SyscallRows<'f> = (Vec<&'f SyscallTimes>, Vec<&'f TaskSyscalls>, Vec<&'f DescriptorTimes>);
+type SyscallRows<'f> = (Vec<&'f SyscallTimes>, Vec<&'f TaskSyscalls>, Vec<&'f DescriptorTimes>);
 
 /// The answer as an object.
 pub(super) fn answer(found: &SyscallsAnswer<'_>, (calls, tasks, descriptors): &SyscallRows<'_>) -> Value {

@@ -4,12 +4,6 @@
 //! until the controller says CLOSE or is gone. A controller of trace-cmd's hears of a failure by NOT_SUPP, one of ours why.
 
 mod controller;
-mod job;
-mod notice;
 mod serving;
-mod session;
-mod turn;
 
-pub use job::{AgentJob, AgentRecorder};
-pub use notice::AgentNotice;
-pub use serving::{AGENT_PORT, Agent};
+pub use serving::{AGENT_PORT, Agent, AgentJob, AgentNotice, AgentRecorder};

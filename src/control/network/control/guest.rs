@@ -1,8 +1,7 @@
 //! A guest: an agent that was asked, answered, and is about to record.
 
-use super::clocks::OfferedClocks;
-use super::error::GuestError;
 use super::fifos::OfferedFifos;
+use super::summary::{GuestError, OfferedClocks};
 use super::target::GuestTarget;
 use crate::base::units::CpuId;
 use crate::control::network::incoming::{DataSocket, Incoming, IncomingMetadata, full};
@@ -40,7 +39,7 @@ pub struct Guest {
     pub(super) clocks: Clocks,
     /// The data comes through FIFOs.
     pub(super) through_fifos: bool,
-    pub(super) notes: Vec<String>,
+    notes: Vec<String>,
 }
 
 /// The host's recording, to its guests.

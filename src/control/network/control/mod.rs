@@ -4,15 +4,12 @@
 //! ([`record_along`]).
 
 mod along;
-mod clocks;
-mod error;
 mod fifos;
 mod guest;
 mod summary;
 mod target;
 
 pub use along::record_along;
-pub use error::GuestError;
 pub use guest::{AgentConnection, Guest, HostFacts};
-pub use summary::GuestSummary;
+pub use summary::{GuestError, GuestSummary};
 pub use target::GuestTarget;

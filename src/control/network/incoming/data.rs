@@ -1,19 +1,22 @@
 //! Data connections of trace-cmd's kind: one per CPU, bare sub-buffers without framing.
+//! Data of a guest's CPU that comes through a FIFO, which has no end.
+//! Progress of a session, for the threads that take its data.
 
-use super::fifo::drain_fifo;
-use super::phase::Phase;
 use crate::control::network::fifos::FifoReader;
 use crate::control::network::patient::TICK;
 use crate::control::network::transport::{Address, Host, ListenSocket, Stream};
-use crate::control::network::wire::DatagramStamp;
+use crate::control::network::wire::{DatagramStamp, RingCount};
 use crate::control::record::Feed;
 use crate::file::ring_buffer::{Lost, PageLayout};
 use crate::file::trace_dat::ChunkScan;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{setsockopt, sockopt};
-use std::io::{self, Read};
+use std::io;
+use std::io::Read;
 use std::net::UdpSocket;
 use std::os::fd::AsFd;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Data that is older than this is stored although its chunk is not full.
@@ -245,5 +248,88 @@ fn drain_datagrams(
     match wrong {
         0 => Ok(noted),
         wrong => Err(io::Error::other(format!("{wrong} datagrams were not of one sub-buffer and were left out"))),
+    }
+}
+
+/// Data that is older than this is stored although its chunk is not full.
+const FIFO_AGE: Duration = Duration::from_millis(500);
+/// After the end, the time without data after which none is expected any more, of an agent that does not count.
+const FIFO_QUIET: Duration = Duration::from_secs(1);
+/// The same if some that was counted is missing.
+const FIFO_LAST: Duration = Duration::from_secs(10);
+
+/// Takes all that comes for `cpu`: until what was counted is there, or until nothing comes any more after the end.
+fn drain_fifo(mut fifo: FifoReader, cpu: u32, sub_buffer: usize, feed: &mut Feed<'_>, phase: &Phase) -> io::Result<()> {
+    let (mut came, mut last, mut ended) = (0u64, Instant::now(), None);
+    // Where what the file cannot take goes: the guest's agent would wait for the FIFO to have room.
+    let mut dropped = vec![0; 64 << 10];
+    loop {
+        // Before looking: what came by the end is found by the look after it.
+        let over = phase.is_over();
+        let failed = feed.has_failed();
+        if let Some(read) = fifo.read(if failed { &mut dropped } else { feed.room() })? {
+            if !failed {
+                feed.filled(read);
+            }
+            came += read as u64;
+            last = Instant::now();
+            continue;
+        }
+        feed.rest(FIFO_AGE);
+        if phase.is_aborted() {
+            return Err(io::Error::other("the FIFO was still in use"));
+        }
+        if over {
+            let quiet = last.max(*ended.get_or_insert_with(Instant::now)).elapsed();
+            match phase.sent(cpu) {
+                Some(sent) if came >= sent.saturating_mul(sub_buffer as u64) => return Ok(()),
+                Some(sent) if quiet > FIFO_LAST => {
+                    let lost = sent.saturating_sub(came / (sub_buffer as u64).max(1));
+                    return Err(io::Error::other(format!("{lost} of {sent} sub-buffers did not come out of the FIFO")));
+                }
+                None if quiet > FIFO_QUIET => return Ok(()),
+                _ => {}
+            }
+        }
+        fifo.wait();
+    }
+}
+
+/// Progress of a session, as its data connections see it.
+#[derive(Debug, Default)]
+pub(in crate::control::network) struct Phase {
+    state: AtomicU8,
+    sent: OnceLock<Vec<RingCount>>,
+}
+
+impl Phase {
+    /// The sender has said that it has sent everything, or is gone.
+    pub(in crate::control::network) fn end(&self) {
+        self.state.fetch_max(1, Ordering::Relaxed);
+    }
+
+    /// Nothing more is to be taken.
+    pub(in crate::control::network) fn abort(&self) {
+        self.state.fetch_max(2, Ordering::Relaxed);
+    }
+
+    /// The sender has said how much it has sent of each ring. Called before the end.
+    pub(in crate::control::network) fn count(&self, sent: Vec<RingCount>) {
+        let _ = self.sent.set(sent);
+    }
+
+    /// Sub-buffers of `cpu` that were sent, if the sender has said so.
+    pub(super) fn sent(&self, cpu: u32) -> Option<u64> {
+        let sent = self.sent.get()?.iter().find(|count| count.cpu == cpu);
+        Some(sent.map_or(0, |count| count.sub_buffers))
+    }
+
+    fn is_over(&self) -> bool {
+        self.state.load(Ordering::Relaxed) >= 1
+    }
+
+    /// True if nothing more is to be taken.
+    pub(in crate::control::network) fn is_aborted(&self) -> bool {
+        self.state.load(Ordering::Relaxed) >= 2
     }
 }

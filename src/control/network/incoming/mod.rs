@@ -5,12 +5,9 @@
 //! compressed here.
 
 mod data;
-mod fifo;
 mod metadata;
-mod phase;
 mod recording;
 
-pub(super) use data::DataSocket;
+pub(super) use data::{DataSocket, Phase};
 pub(super) use metadata::{IncomingMetadata, new_private};
-pub(super) use phase::Phase;
 pub(super) use recording::{ConnectionResult, Finished, Incoming, collect, full};

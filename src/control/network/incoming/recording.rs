@@ -1,7 +1,6 @@
 //! The file and the spools of a recording that arrives, from its description to the finished file.
 
-use super::data::DataSocket;
-use super::phase::Phase;
+use super::data::{DataSocket, Phase};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, counted, grouped};
 use crate::control::network::transport::Host;
@@ -12,9 +11,8 @@ use crate::file::trace_dat::{
     WriteError, spool_name,
 };
 use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
-use std::thread;
+use std::{io, thread};
 
 /// A data connection's result.
 #[derive(Debug)]

@@ -1,10 +1,9 @@
 //! Sessions of trace-cmd's senders.
 
 use super::error::SessionError;
-use super::files;
 use super::notice::{EndedSession, ListenNotice, Protocol};
-use super::share::Share;
-use super::shared::ListenerState;
+use super::recording;
+use super::share::{ListenerState, Share};
 use crate::base::abi::Abi;
 use crate::control::network::incoming::{
     ConnectionResult, DataSocket, Finished, Incoming, IncomingMetadata, Phase, collect, full,
@@ -14,11 +13,9 @@ use crate::control::network::transport::Address;
 use crate::control::network::wire::{MAGIC, Message, OK, RingCount, TraceInit, V1, WireError};
 use crate::control::record::Spool;
 use crate::file::trace_dat::{Trace, WriteError};
-use std::fs;
-use std::io;
 use std::path::PathBuf;
-use std::thread;
 use std::time::Duration;
+use std::{fs, io, thread};
 
 /// Time that a sender may take between two messages of its description: it collects symbols meanwhile.
 const METADATA: Duration = Duration::from_secs(120);
@@ -51,7 +48,7 @@ pub(super) fn v3(
     let ports: Vec<u16> = sockets.iter().map(|socket| socket.1).collect();
     shared.log(&agreed(peer, &init, &ports));
     control.write(&Message::Ports(ports).bytes())?;
-    let (path, file) = files::create(&shared.options.dir, &shared.options.name, peer).map_err(not_stored)?;
+    let (path, file) = recording::create(&shared.options.dir, &shared.options.name, peer).map_err(not_stored)?;
     let made = ProvisionalFile(Some(path.clone()));
     let mut metadata = IncomingMetadata::new(&path, shared.options.max_size.map(|size| size.0)).map_err(not_stored)?;
     loop {
@@ -166,7 +163,7 @@ pub(super) fn v1(
     let ports: Vec<u16> = sockets.iter().map(|socket| socket.1).collect();
     shared.log(&agreed(peer, &init, &ports));
     control.write(&V1::print(&ports))?;
-    let (path, file) = files::create(&shared.options.dir, &shared.options.name, peer).map_err(not_stored)?;
+    let (path, file) = recording::create(&shared.options.dir, &shared.options.name, peer).map_err(not_stored)?;
     let made = ProvisionalFile(Some(path.clone()));
     let mut metadata = IncomingMetadata::new(&path, shared.options.max_size.map(|size| size.0)).map_err(not_stored)?;
     control.silence = METADATA;

@@ -5,10 +5,10 @@
 //! sender has said so and every position is as it says.
 
 use super::error::SessionError;
-use super::files;
 use super::notice::{EndedSession, ListenNotice, Protocol};
+use super::recording;
 use super::recording::{FoundFile, StoreError, UnfinishedRecording, path_of};
-use super::shared::{GREETING, ListenerState};
+use super::share::{GREETING, ListenerState};
 use crate::base::units::seconds;
 use crate::control::network::patient::{ConnectionError, Patient};
 use crate::control::network::transport::Address;
@@ -38,7 +38,7 @@ pub(super) fn session(shared: &ListenerState<'_>, mut control: Patient, peer: Ad
     let stream = || control.stream().try_clone();
     let most = shared.options.max_size.map(|size| size.0);
     if name.is_empty() {
-        let made = files::create(&shared.options.dir, &shared.options.name, peer);
+        let made = recording::create(&shared.options.dir, &shared.options.name, peer);
         let (path, file) = made.map_err(|error| unable(&control, format!("failed to make a file: {error}")))?;
         let name = name_of(&path);
         shared.take(&name, stream()?);

@@ -3,17 +3,16 @@
 use super::error::SessionError;
 use super::notice::ListenNotice;
 use super::options::ListenOptions;
-use super::shared::{GREETING, ListenerState};
+use super::share::{GREETING, ListenerState};
 use super::{classic, extended};
-use crate::control::network::door::{Door, Visit};
+use crate::control::network::allow::{Door, Visit};
 use crate::control::network::patient::{ConnectionError, Patient};
 use crate::control::network::transport::{Address, Stream};
 use crate::control::network::wire::{BANNER, COUNTED, Greeting, OURS, V3};
-use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 use std::time::Instant;
+use std::{io, thread};
 
 /// A listener that is bound to its address.
 #[derive(Debug)]

@@ -7,13 +7,11 @@
 mod classic;
 mod error;
 mod extended;
-mod files;
 mod listener;
 mod notice;
 mod options;
 mod recording;
 mod share;
-mod shared;
 
 pub use listener::Listener;
 pub use notice::{EndedSession, ListenNotice, Protocol};

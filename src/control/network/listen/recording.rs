@@ -1,15 +1,17 @@
 //! A recording of a sender of ours, as it grows: the trace file and the spools, byte for byte what the sender makes.
+//! Names of the files that a listener writes: `NAME.HOST:PORT.dat` after the peer, as trace-cmd names them.
 
-use super::files;
 use crate::base::abi::Abi;
 use crate::base::units::CpuId;
+use crate::control::network::incoming::new_private;
+use crate::control::network::transport::{Address, Host};
 use crate::control::network::wire::{RingId, RingSizes};
 use crate::control::record::Spool;
 use crate::file::trace_dat::{Codec, FileLock, OptionId, Siblings, Trace, WriteError, spool_name};
-use std::fs::{self, File};
-use std::io;
+use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// Size of the chunk count at the start of a spool of chunks, in bytes.
 const COUNT: u64 = 4;
@@ -245,7 +247,41 @@ fn whole_end(spool: &File, abi: Abi, chunked: bool, page_size: u32) -> io::Resul
 
 /// The path of the recording `name` that a sender asks for; `None` if no listener gave such a name.
 pub(super) fn path_of(dir: &Path, name: &str) -> Option<PathBuf> {
-    files::is_ours(name).then(|| dir.join(name))
+    is_ours(name).then(|| dir.join(name))
+}
+
+/// Names that one peer's address and port can have had before.
+const TRIES: u32 = 1000;
+
+/// Creates the file of a session, readable by its owner alone. A name that is taken gets a number: an address and port
+/// repeat.
+pub(super) fn create(dir: &Path, name: &str, peer: Address) -> io::Result<(PathBuf, File)> {
+    for nth in 1..=TRIES {
+        let path = dir.join(file_name(name, peer, nth));
+        match new_private(&path) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|file| (path, file)),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+fn file_name(name: &str, peer: Address, nth: u32) -> String {
+    // No name server is asked, which can take seconds.
+    let host = match peer.host().canonical() {
+        Host::Ip(address) if address.is_loopback() => "localhost".to_owned(),
+        Host::Ip(address) => address.to_string(),
+        Host::Cid(cid) => format!("V{cid}"),
+    };
+    match nth {
+        1 => format!("{name}.{host}:{}.dat", peer.port()),
+        nth => format!("{name}.{host}:{}-{nth}.dat", peer.port()),
+    }
+}
+
+/// True if `name` can be one that [`create`] gave: of a file in the listener's directory.
+fn is_ours(name: &str) -> bool {
+    name.ends_with(".dat") && !name.starts_with('.') && !name.contains(['/', '\0'])
 }
 
 #[cfg(test)]
@@ -299,5 +335,22 @@ mod tests {
         let mut names =
             fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
         assert!(names.any(|name| name == "t.dat._]0;a__b.cpu0.spool"));
+    }
+
+    #[test]
+    fn names_are_trace_cmds_and_new() {
+        let dir = tempfile::tempdir().unwrap();
+        let name = |peer: &str| {
+            let (path, _) = create(dir.path(), "trace", Address::resolve(peer, None).unwrap()[0]).unwrap();
+            path.file_name().unwrap().to_str().unwrap().to_owned()
+        };
+        assert_eq!(name("127.0.0.1:4242"), "trace.localhost:4242.dat");
+        assert_eq!(name("127.0.0.1:4242"), "trace.localhost:4242-2.dat");
+        assert_eq!(name("[::ffff:10.1.2.3]:7"), "trace.10.1.2.3:7.dat");
+        assert_eq!(name("@3:1027"), "trace.V3:1027.dat");
+        assert!(is_ours("trace.localhost:4242.dat"));
+        for other in ["../trace.dat", "a/b.dat", ".dat", "trace.dat.cpu0.spool", "", "a\0.dat"] {
+            assert!(!is_ours(other), "{other}");
+        }
     }
 }

@@ -5,22 +5,18 @@
 //! for the end. It never answers what it stored; that it closes the control connection after CLOSE says that its file is made.
 //! A listener of ours is sent to so only over UDP; it gets the number sent of each ring, and answers how much it stored.
 
-use super::connect::GREETING;
+use super::connect::{GREETING, Transport, description, opened};
 use super::datagrams::{Datagrams, StoredCounts};
-use super::description::{description, opened};
-use super::of_buffer::narrow_to;
-use super::streams::{DataStreams, DataWay};
-use super::transport::Transport;
+use super::streams::{DataStreams, DataWay, narrow_to};
 use crate::base::units::CpuId;
 use crate::control::network::patient::{ConnectionError, Patient, TICK};
 use crate::control::network::transport::{Address, Stream};
 use crate::control::network::wire::{MAGIC, Message, OK, RingCount, TraceInit, V3};
 use crate::control::record::{Remote, RemoteRing, Sent};
 use crate::file::trace_dat::write::Version;
-use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
 /// Time that the listener gets to make its file after the end: trace-cmd's sleeps two seconds and compresses what came.
 const LAST: Duration = Duration::from_secs(120);

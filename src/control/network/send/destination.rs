@@ -2,9 +2,8 @@
 
 use super::apart::Apart;
 use super::classic::ClassicSender;
-use super::connect::{ConnectError, Greeted, greet, resolve};
+use super::connect::{ConnectError, Greeted, Transport, greet, resolve};
 use super::extended;
-use super::transport::Transport;
 use crate::control::network::wire::{COUNTED_OFFER, OFFER};
 use crate::control::record::Remote;
 use crate::file::trace_dat::Codec;

@@ -9,16 +9,12 @@ mod apart;
 mod classic;
 mod connect;
 mod datagrams;
-mod description;
 mod destination;
 mod extended;
-mod of_buffer;
 mod queue;
 mod streams;
-mod transport;
 
-pub use connect::ConnectError;
-pub(super) use description::{description, opened};
+pub use connect::{ConnectError, Transport};
+pub(super) use connect::{description, opened};
 pub use destination::{BufferSession, Destination, ListenerKind, connect};
 pub(super) use streams::{DataStreams, DataWay};
-pub use transport::Transport;

@@ -1,8 +1,8 @@
 //! The controller's side: asks for measurements, stamps probes and sends them back, or says what KVM knows.
 
 use super::fastest::{ClockMeasurement, bound};
-use super::kvm::answer;
 use super::messages::{next, unexpected};
+use super::probing::answer;
 use crate::control::network::patient::{ConnectionError, Patient, Tick};
 use crate::control::network::transport::Stream;
 use crate::control::network::wire::{MAX_PROBES, Message, ProbeStamp, TimeSync};

@@ -2,7 +2,7 @@
 //! losses are known where they happened, and the counts of a whole ring at the end.
 
 use super::WireError;
-use super::take::{Take, padded};
+use super::frame::{Take, padded};
 
 /// The most bytes that one datagram carries over IPv4.
 pub const MAX_DATAGRAM: usize = 65_507;

@@ -3,9 +3,12 @@
 //! A header of 16 bytes, big-endian: u32 kind, u32 bytes of the body, u64 xxh64 of the body. The sender's trace file and the
 //! spools of its rings are made byte for byte at the listener: FILE frames write to the one, CHUNK frames append to the others.
 //! Positions in both say where a sender goes on after a break.
+//!
+//! Reading integers and texts off the front of a body, and the two layouts that are not plain integers.
+//!
+//! Numbers as text, and the limits of those that size memory.
 
 use super::WireError;
-use super::take::Take;
 use crate::file::trace_dat::{MAX_CHUNK, xxh64};
 
 /// The largest body, in bytes: a chunk of the largest size that does not become smaller when packed, and what names it.
@@ -240,4 +243,88 @@ fn framed(kind: u32, parts: &[&[u8]]) -> Vec<u8> {
         place.copy_from_slice(&sum.to_be_bytes());
     }
     out
+}
+
+/// The rest of a body, whose name errors carry.
+pub(super) struct Take<'a> {
+    rest: &'a [u8],
+    what: &'static str,
+}
+
+impl<'a> Take<'a> {
+    pub(super) fn new(what: &'static str, rest: &'a [u8]) -> Self {
+        Take { rest, what }
+    }
+
+    pub(super) fn bytes(&mut self, len: usize) -> Result<&'a [u8], WireError> {
+        let (front, rest) = self.rest.split_at_checked(len).ok_or(WireError::Cut(self.what))?;
+        self.rest = rest;
+        Ok(front)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], WireError> {
+        let (front, rest) = self.rest.split_first_chunk::<N>().ok_or(WireError::Cut(self.what))?;
+        self.rest = rest;
+        Ok(*front)
+    }
+
+    pub(super) fn u32(&mut self) -> Result<u32, WireError> {
+        Ok(u32::from_be_bytes(self.array()?))
+    }
+
+    pub(super) fn u64(&mut self) -> Result<u64, WireError> {
+        Ok(u64::from_be_bytes(self.array()?))
+    }
+
+    /// A text up to its NUL, which is taken too.
+    pub(super) fn text(&mut self) -> Result<String, WireError> {
+        let len = self.rest.iter().position(|byte| *byte == 0).ok_or(WireError::Text(self.what))?;
+        let text = self.bytes(len)?;
+        self.bytes(1)?;
+        String::from_utf8(text.to_vec()).map_err(|_| WireError::value(self.what, text))
+    }
+
+    /// All that is left.
+    pub(super) fn rest(&mut self) -> &'a [u8] {
+        std::mem::take(&mut self.rest)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+}
+
+/// The first `N` bytes of a fixed part, filled up with zeros.
+pub(super) fn padded<const N: usize>(fixed: &[u8]) -> [u8; N] {
+    let mut known = [0; N];
+    known.iter_mut().zip(fixed).for_each(|(to, from)| *to = *from);
+    known
+}
+
+pub(super) fn with_nul(text: &str) -> Vec<u8> {
+    text.bytes().chain([0]).collect()
+}
+
+/// More CPUs than any kernel is built for.
+pub(super) const MAX_CPUS: u32 = 8192;
+
+/// Larger than any sub-buffer (Linux allows 16 MiB and less).
+pub(super) const MAX_PAGE: u32 = 32 << 20;
+
+/// The number of a port, 1 to 65535.
+pub(super) fn port(text: &str) -> Result<u16, WireError> {
+    let number = decimal("a port", text.as_bytes())?;
+    let port = u16::try_from(number).ok().filter(|port| *port > 0);
+    port.ok_or_else(|| WireError::value("a port", text.as_bytes()))
+}
+
+/// A decimal number of at most 19 digits and nothing else.
+///
+/// # Errors
+/// [`WireError::Value`].
+pub fn decimal(what: &'static str, text: &[u8]) -> Result<u64, WireError> {
+    let digits = str::from_utf8(text)
+        .ok()
+        .filter(|text| !text.is_empty() && text.len() < 20 && text.bytes().all(|byte| byte.is_ascii_digit()));
+    digits.and_then(|text| text.parse().ok()).ok_or_else(|| WireError::value(what, text))
 }

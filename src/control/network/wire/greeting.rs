@@ -15,7 +15,7 @@
 //! V3's magic follows.
 
 use super::error::shown;
-use super::numbers::{MAX_CPUS, MAX_PAGE, decimal, port};
+use super::frame::{MAX_CPUS, MAX_PAGE, decimal, port};
 use super::{TraceInit, WireError};
 
 /// The first bytes of every listener.

@@ -3,14 +3,20 @@
 //! A header of three big-endian u32: bytes of the whole message, command, bytes of the fixed part. The fixed part follows,
 //! then the variable part. A receiver reads what it knows of the fixed part and skips the rest; a shorter one than it knows
 //! is filled up with zeros.
+//!
+//! FIFOs between a guest's agent of ours and its host's controller of ours: a mark where the data of a session begins.
+//!
+//! TRACE_PROXY: a guest asks its host's agent to record along, as if the host were the guest.
+//!
+//! ```text
+//! TRACE_PROXY  TRACE_REQ's fixed part, then u32 CPUs of the guest, u32 siblings (0); values as in TRACE_REQ
+//! ```
 
 use super::WireError;
 use super::datagram::RingCount;
-use super::numbers::{MAX_CPUS, MAX_PAGE, port};
-use super::proxy::TraceProxy;
+use super::frame::{MAX_CPUS, MAX_PAGE, Take, padded, port, with_nul};
 use super::request::{TraceRequest, TraceResponse};
 use super::sync::TimeSync;
-use super::take::{Take, padded, with_nul};
 
 /// Size of a message's header, in bytes.
 pub const HEADER: usize = 12;
@@ -243,4 +249,62 @@ fn print_parts(command: WireCommand, (fixed, variable): (Vec<u8>, Vec<u8>)) -> V
     out.extend_from_slice(&fixed);
     out.extend_from_slice(&variable);
     out
+}
+
+/// The first bytes of an agent's data in a FIFO. Bytes before them are an earlier session's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FifoMark(u64);
+
+impl FifoMark {
+    /// Size, in bytes.
+    pub const SIZE: usize = 16;
+
+    /// The mark of the recording whose TRACEID is `id`.
+    pub fn new(id: u64) -> Self {
+        FifoMark(id)
+    }
+
+    /// Its bytes: a name, and the TRACEID, big-endian.
+    pub fn bytes(self) -> [u8; Self::SIZE] {
+        ((u128::from(u64::from_be_bytes(*b"rt\x00fifo\n")) << 64) | u128::from(self.0)).to_be_bytes()
+    }
+
+    /// Offset of the first one in `bytes`.
+    pub fn find(self, bytes: &[u8]) -> Option<usize> {
+        let mark = self.bytes();
+        bytes.windows(Self::SIZE).position(|window| window == mark)
+    }
+}
+
+/// The protocol of probes ([`PTP`](super::PTP)) between a guest and an agent of ours, with the roles that they have without a proxy: the agent probes.
+pub const GUEST_PTP: &str = "rtrace-ptp";
+
+/// TRACE_PROXY: a guest's request to record.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TraceProxy {
+    /// The request, as a controller makes it.
+    pub request: TraceRequest,
+    /// Number of the guest's CPUs.
+    pub cpus: u32,
+    /// Number of the guest's siblings; trace-cmd sends 0.
+    pub siblings: u32,
+}
+
+impl TraceProxy {
+    pub(super) fn read(fixed: &[u8], variable: &[u8]) -> Result<Self, WireError> {
+        let request = TraceRequest::read(fixed, variable)?;
+        let fixed = padded::<24>(fixed);
+        let mut take = Take::new("TRACE_PROXY", &fixed);
+        take.bytes(16)?;
+        let (cpus, siblings) = (take.u32()?, take.u32()?);
+        if cpus > MAX_CPUS {
+            return Err(WireError::Value { what: "the number of CPUs", value: cpus.to_string() });
+        }
+        Ok(TraceProxy { request, cpus, siblings })
+    }
+
+    pub(super) fn parts(&self) -> (Vec<u8>, Vec<u8>) {
+        let (fixed, variable) = self.request.parts();
+        ([&fixed[..], &self.cpus.to_be_bytes(), &self.siblings.to_be_bytes()].concat(), variable)
+    }
 }

@@ -13,27 +13,22 @@
 
 mod datagram;
 mod error;
-mod fifo;
 mod frame;
 mod greeting;
 mod message;
-mod numbers;
-mod proxy;
 mod request;
 mod sync;
-mod take;
 #[cfg(test)]
 mod tests;
 
 pub use datagram::{DatagramStamp, MAX_DATAGRAM, RingCount};
 pub use error::WireError;
-pub use fifo::FifoMark;
-pub use frame::{Frame, FrameHeader, MAX_FRAME, RingId, RingSizes};
+pub use frame::{Frame, FrameHeader, MAX_FRAME, RingId, RingSizes, decimal};
 pub use greeting::{
     BANNER, COUNTED, COUNTED_OFFER, Greeting, MAGIC, MAX_TEXT, OFFER, OK, OURS, V1, V3, VersionAnswer, version_answer,
 };
-pub use message::{HEADER, MAX_DATA, MAX_MESSAGE, Message, MessageHeader, TraceInit, WireCommand};
-pub use numbers::decimal;
-pub use proxy::{GUEST_PTP, TraceProxy};
+pub use message::{
+    FifoMark, GUEST_PTP, HEADER, MAX_DATA, MAX_MESSAGE, Message, MessageHeader, TraceInit, TraceProxy, WireCommand,
+};
 pub use request::{FLAG_FIFOS, FLAG_MARKED, TraceRequest, TraceResponse};
 pub use sync::{KVM, KvmClock, MAX_PROBES, PTP, ProbeStamp, TimeSync};

@@ -13,8 +13,7 @@
 //! All numbers are big-endian. Values of unknown ids are skipped, by trace-cmd 3.4 too.
 
 use super::WireError;
-use super::numbers::{MAX_CPUS, MAX_PAGE, decimal};
-use super::take::{Take, padded, with_nul};
+use super::frame::{MAX_CPUS, MAX_PAGE, Take, decimal, padded, with_nul};
 
 /// A value that only ours send; trace-cmd skips it.
 const OURS_ID: u32 = u32::from_be_bytes(*b"rtra");

@@ -15,8 +15,8 @@
 //! Numbers are big-endian but for PROBE's CPU and all of kvm's, which are in the sender's order. Seen: trace-cmd 3.4; not seen: kvm.
 
 use super::WireError;
+use super::frame::{Take, padded};
 use super::request::{NAME, name, name_bytes};
-use super::take::{Take, padded};
 
 /// The most probes of a series: their stamps fill a message.
 pub const MAX_PROBES: usize = 339;

@@ -37,7 +37,7 @@ pub(super) struct Fake {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct FakeFiles(pub(super) Arc<Mutex<Fake>>);
+struct FakeFiles(pub(super) Arc<Mutex<Fake>>);
 
 impl FakeState {
     fn new() -> Self {

@@ -33,7 +33,6 @@ mod recording;
 mod reset;
 mod restore;
 mod shared;
-mod shell;
 #[cfg(test)]
 mod tests;
 mod undo;

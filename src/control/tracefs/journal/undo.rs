@@ -49,7 +49,7 @@ pub(super) enum Undo {
 }
 
 impl Undo {
-    pub(super) fn perform(&self, to: &mut JournalWriter) -> Result<(), Error> {
+    fn perform(&self, to: &mut JournalWriter) -> Result<(), Error> {
         match self {
             Undo::Restore { file, said, write } => {
                 let tolerate = |error: &Error| {

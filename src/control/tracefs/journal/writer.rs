@@ -1,6 +1,6 @@
 //! Writes to tracefs, logged as shell lines.
 
-use super::shell::{quoted, write_line};
+use super::restore::{quoted, write_line};
 use crate::control::tracefs::error_log::LogEntry;
 use crate::control::tracefs::{Error, Tracefs, WriteMode};
 use nix::errno::Errno;

@@ -2,10 +2,9 @@
 
 mod files;
 mod kernel;
-mod lookup;
 mod memory;
 mod sockets;
 mod tasks;
 
-pub(super) use lookup::{fcntl_argument, set};
+pub(super) use kernel::{fcntl_argument, set};
 pub(super) use sockets::socket_option;

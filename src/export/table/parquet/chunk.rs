@@ -12,7 +12,7 @@ use crate::file::trace_dat::{Checksum, ZstdPacker};
 use std::io;
 
 // Numbers of Parquet's enumerations.
-pub(super) const BOOLEAN: i32 = 0;
+const BOOLEAN: i32 = 0;
 pub(super) const INT32: i32 = 1;
 pub(super) const INT64: i32 = 2;
 pub(super) const BYTE_ARRAY: i32 = 6;
@@ -112,7 +112,7 @@ impl Dictionary {
 
 /// The least and the largest value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Range {
+enum Range {
     /// Of signed numbers.
     Signed(i64, i64),
     Unsigned(u64, u64),

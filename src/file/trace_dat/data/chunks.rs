@@ -1,9 +1,6 @@
 //! A CPU's stored data, chunk by chunk, into a buffer that is used again and again.
 
-mod limits;
 mod list;
-mod packed;
-mod resync;
 
 use super::read_ahead::ReadWindow;
 use crate::file::trace_dat::codec::{Unpacker, unpack_start};
@@ -95,8 +92,8 @@ impl ChunkReader {
             unpacker: Unpacker::new(codec),
             endian: abi,
             page_size: page_size as u64,
-            unit: limits::READ_UNIT.next_multiple_of(page_size as u64),
-            most: limits::MAX_CHUNK,
+            unit: list::READ_UNIT.next_multiple_of(page_size as u64),
+            most: list::MAX_CHUNK,
             pos: data.offset,
             end,
             number: 0,
@@ -105,15 +102,15 @@ impl ChunkReader {
             skips: Arc::default(),
             window: ReadWindow::default(),
             torn: None,
-            search_budget: resync::budget(data.size),
+            search_budget: list::budget(data.size),
         }
     }
 
     /// Takes less uncompressed data for one chunk, and no very large chunks, if there are many readers, whose chunks are all
     /// in memory together.
     pub(super) fn among(mut self, readers: usize) -> Self {
-        self.unit = limits::unit(readers, self.page_size);
-        self.most = limits::most_of_chunk(readers, self.page_size);
+        self.unit = list::unit(readers, self.page_size);
+        self.most = list::most_of_chunk(readers, self.page_size);
         self
     }
 

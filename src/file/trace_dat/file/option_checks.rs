@@ -1,12 +1,12 @@
 //! Checks of options' contents against their ids. An option has no checksum in trace-cmd's files, so plausibility is all
 //! there is: a time stamp's offset that became an unknown option would go unnoticed.
 
-use super::clock_comparison::ClockComparison;
-use super::guest::GuestFacts;
+use super::buffer::GuestFacts;
 use super::offline_cpus::CpuRanges;
 use super::options::chosen_clock;
+use super::time_shift::ClockComparison;
 use super::wall_clock::ClockReading;
-use super::{proc_maps, times};
+use super::{proc_maps, wall_clock};
 use crate::base::abi::Abi;
 use crate::file::trace_dat::{FileError, OptionId, RawOption};
 use crate::kernel::events::EventName;
@@ -87,7 +87,7 @@ fn is_newer(id: OptionId) -> bool {
 fn holds(option: &RawOption, id: OptionId, abi: Abi) -> bool {
     let as_kind = RawOption { id, ..option.clone() };
     match id {
-        OptionId::DATE => times::date(&as_kind).is_ok(),
+        OptionId::DATE => wall_clock::date(&as_kind).is_ok(),
         OptionId::OFFSET => as_kind.text().trim().parse::<i64>().is_ok(),
         _ => defect(&as_kind, abi).is_none(),
     }

@@ -10,7 +10,7 @@
 
 use super::scan::Scan;
 use crate::base::abi::Abi;
-use crate::file::trace_dat::put::FileBytes;
+use crate::file::trace_dat::read_at::FileBytes;
 use crate::file::trace_dat::{FileError, OptionId, RawOption};
 
 /// Says that options follow.

@@ -2,7 +2,7 @@
 
 use crate::base::abi::Abi;
 use crate::base::units::CpuId;
-use crate::file::trace_dat::put::FileBytes;
+use crate::file::trace_dat::read_at::FileBytes;
 use crate::file::trace_dat::{FileError, LossCause, RawOption, UnsavedEvents};
 
 /// All spools of an unfinished recording.

@@ -11,7 +11,7 @@ use super::scan::Scan;
 use super::sections::walk;
 use super::{RawOption, Trace, private_options};
 use crate::base::abi::Abi;
-use crate::file::trace_dat::put::FileBytes;
+use crate::file::trace_dat::read_at::FileBytes;
 use crate::file::trace_dat::{FileError, FilePart, OptionId, SectionId, xxh64};
 
 /// Sections of megabytes, which are read when they are needed.

@@ -1,7 +1,7 @@
 //! A trace file, opened: everything but the events.
 
 use super::option_checks;
-use super::times::FileTimes;
+use super::wall_clock::FileTimes;
 use crate::base::abi::Abi;
 use crate::file::ring_buffer::PageLayout;
 use crate::file::trace_dat::{

@@ -3,7 +3,7 @@
 use super::extents::misfit;
 use super::options::chosen_clock;
 use super::scan::Scan;
-use super::{meta, private_options};
+use super::{options, private_options};
 use crate::base::units::CpuId;
 use crate::file::trace_dat::{Buffer, CpuData, DataLayout, FileError, FilePart, OptionId, RawOption, Trace};
 use std::ops::Range;
@@ -13,18 +13,18 @@ const MOST_CPUS: u32 = 65536;
 /// Reads all that follows the prefix.
 pub(in crate::file::trace_dat) fn read(trace: &mut Trace, scan: &mut Scan<'_>) -> Result<(), FileError> {
     part(scan, "header_page");
-    let (page, event) = meta::header_info(scan, &mut trace.damage)?;
+    let (page, event) = options::header_info(scan, &mut trace.damage)?;
     trace.set_header_page(scan.place(), page, event);
     part(scan, "ftrace formats");
-    meta::formats(scan, "ftrace", &mut trace.ftrace_formats, &mut trace.damage)?;
+    options::formats(scan, "ftrace", &mut trace.ftrace_formats, &mut trace.damage)?;
     part(scan, "event formats");
-    meta::systems(scan, &mut trace.event_formats, &mut trace.damage)?;
+    options::systems(scan, &mut trace.event_formats, &mut trace.damage)?;
     part(scan, "kallsyms");
-    trace.kallsyms = meta::sized32(scan, &mut trace.damage)?.into();
+    trace.kallsyms = options::sized32(scan, &mut trace.damage)?.into();
     part(scan, "printk formats");
-    trace.printk_formats = meta::sized32(scan, &mut trace.damage)?;
+    trace.printk_formats = options::sized32(scan, &mut trace.damage)?;
     part(scan, "saved cmdlines");
-    trace.saved_cmdlines = meta::sized64(scan, &mut trace.damage)?;
+    trace.saved_cmdlines = options::sized64(scan, &mut trace.damage)?;
     part(scan, "cpu count");
     let at = scan.pos();
     let cpus = scan.u32()?;
@@ -103,7 +103,7 @@ fn flyrecord(trace: &mut Trace, scan: &mut Scan<'_>, cpus: u32, name: String) ->
         }
     }
     if trace.option(OptionId::TRACECLOCK).is_some() {
-        buffer.clock = chosen_clock(&String::from_utf8_lossy(&meta::sized64(scan, &mut trace.damage)?));
+        buffer.clock = chosen_clock(&String::from_utf8_lossy(&options::sized64(scan, &mut trace.damage)?));
     }
     Ok(buffer)
 }

@@ -6,7 +6,7 @@ use super::options::SectionHeader;
 use super::scan::{MAX_ITEM, Scan};
 use super::sections::{SectionWalk, read_header, unpack, walk};
 use super::sums::LAZY;
-use super::{Buffer, CpuData, DataLayout, Prefix, RawOption, Trace, meta, private_options, salvage};
+use super::{Buffer, CpuData, DataLayout, Prefix, RawOption, Trace, options, private_options, salvage};
 use crate::file::trace_dat::codec::Unpacker;
 use crate::file::trace_dat::{Codec, FileError, FilePart, LazyBytes, OptionId, SectionId};
 use std::collections::HashSet;
@@ -220,11 +220,11 @@ fn fetch(scan: &mut Scan<'_>, prefix: &Prefix, id: SectionId, at: u64) -> Result
 /// The text in `data`, which a u32 length stands before. Megabytes: not to be copied.
 fn sized(prefix: &Prefix, header: SectionHeader, mut data: Vec<u8>) -> Result<Vec<u8>, FileError> {
     let mut scan = Scan::unpacked(&data, prefix.abi, header.place());
-    let text = meta::span32(&mut scan)?;
+    let text = options::span32(&mut scan)?;
     left_over(&scan)?;
     data.truncate(text.end);
     data.drain(..text.start);
-    match meta::zeros(&data, header.place(), text.start as u64, true) {
+    match options::zeros(&data, header.place(), text.start as u64, true) {
         Some(damaged) => Err(damaged),
         None => Ok(data),
     }
@@ -235,17 +235,17 @@ fn take_meta(trace: &mut Trace, header: SectionHeader, data: Vec<u8>) -> Result<
     let mut inner = Scan::unpacked(&data, trace.prefix.abi, header.place());
     match header.id {
         SectionId::HEADER_INFO => {
-            let (page, event) = meta::header_info(&mut inner, &mut trace.damage)?;
+            let (page, event) = options::header_info(&mut inner, &mut trace.damage)?;
             trace.set_header_page(header.place(), page, event);
         }
         SectionId::FTRACE_EVENTS => {
-            meta::formats(&mut inner, "ftrace", &mut trace.ftrace_formats, &mut trace.damage)?;
+            options::formats(&mut inner, "ftrace", &mut trace.ftrace_formats, &mut trace.damage)?;
         }
-        SectionId::EVENT_FORMATS => meta::systems(&mut inner, &mut trace.event_formats, &mut trace.damage)?,
-        SectionId::PRINTK => trace.printk_formats = meta::sized32(&mut inner, &mut trace.damage)?,
-        SectionId::CMDLINES => trace.saved_cmdlines = meta::sized64(&mut inner, &mut trace.damage)?,
+        SectionId::EVENT_FORMATS => options::systems(&mut inner, &mut trace.event_formats, &mut trace.damage)?,
+        SectionId::PRINTK => trace.printk_formats = options::sized32(&mut inner, &mut trace.damage)?,
+        SectionId::CMDLINES => trace.saved_cmdlines = options::sized64(&mut inner, &mut trace.damage)?,
         _ => {
-            trace.damage.extend(meta::zeros(&data, header.place(), 0, true));
+            trace.damage.extend(options::zeros(&data, header.place(), 0, true));
             trace.modules = data;
             return Ok(());
         }

@@ -8,7 +8,7 @@ use crate::base::units::CpuId;
 use crate::file::ring_buffer::PageLayout;
 use crate::file::trace_dat::file::prefix::MAGIC;
 use crate::file::trace_dat::file::private_options;
-use crate::file::trace_dat::put::FileBytes;
+use crate::file::trace_dat::read_at::FileBytes;
 use crate::file::trace_dat::{OptionId, Trace};
 use std::borrow::Cow;
 use std::fs::File;

@@ -4,7 +4,7 @@ use super::from_file::unfinished_marks;
 use super::parts::page_start;
 use super::{SectionWriter, WriteError};
 use crate::base::units::CpuId;
-use crate::file::trace_dat::put::FileBytes;
+use crate::file::trace_dat::read_at::FileBytes;
 use crate::file::trace_dat::{BufferOption, Codec, OptionId, SectionId, Trace, UnsavedEvents};
 use std::fs::File;
 use std::os::unix::fs::FileExt;

@@ -131,7 +131,7 @@ impl SectionWriter {
     fn seal(&self, spool: &FinishedSpool, file: &File) -> io::Result<()> {
         file.set_len(spool.size)?;
         if self.codec != Codec::None {
-            let mut count = crate::file::trace_dat::put::FileBytes::new(self.abi);
+            let mut count = crate::file::trace_dat::read_at::FileBytes::new(self.abi);
             count.u32(spool.chunks);
             file.write_all_at(&count.bytes, 0)?;
         }

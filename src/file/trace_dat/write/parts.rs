@@ -2,7 +2,7 @@
 
 use crate::base::units::CpuId;
 use crate::file::ring_buffer::{Lost, PageLayout};
-use crate::file::trace_dat::put::FileBytes;
+use crate::file::trace_dat::read_at::FileBytes;
 use crate::file::trace_dat::{Buffer, LossCause, UnsavedEvents};
 
 /// The first place from `pos` on where a sub-buffer of a CPU may start: they lie at multiples of their size.

@@ -2,7 +2,7 @@
 
 use super::assemble::{finish_move, move_into};
 use super::sections::FileLock;
-use super::segments::join_segments_in;
+use super::split::join_segments_in;
 use super::{FinishedSpool, SectionWriter, WriteError, Written};
 use crate::base::units::CpuId;
 use crate::file::trace_dat::file::prefix::MAGIC;

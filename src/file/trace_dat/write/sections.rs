@@ -5,7 +5,7 @@ use crate::base::abi::{Abi, Endian};
 use crate::file::trace_dat::file::options::SectionHeader;
 use crate::file::trace_dat::file::prefix::MAGIC;
 use crate::file::trace_dat::file::private_options;
-use crate::file::trace_dat::put::FileBytes;
+use crate::file::trace_dat::read_at::FileBytes;
 use crate::file::trace_dat::{Codec, OptionId, SectionId, SpoolTable};
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};

@@ -1,6 +1,10 @@
 //! Fields of a record, read by place and size.
+//! Arguments of functions, from registers that a function tracer stored.
+//! The part of an event's text that a handler wrote.
 
-use crate::base::text::nul::{self, until_nul};
+use crate::base::text::plain;
+use crate::base::text::plain::until_nul;
+use crate::kernel::event::{Consumed, Registers, Wording};
 use crate::kernel::format::{EventFormat, Field, Shape};
 use crate::kernel::print_fmt::Context;
 
@@ -67,7 +71,7 @@ impl TextField {
     #[inline]
     pub(in crate::kernel::event) fn put(self, cx: &Context<'_>, out: &mut Vec<u8>) {
         match cx.data.get(self.offset..).and_then(|d| d.first_chunk()) {
-            Some(field) if !self.dynamic && self.size == 16 => nul::text16(out, field),
+            Some(field) if !self.dynamic && self.size == 16 => plain::text16(out, field),
             _ => out.extend_from_slice(self.get(cx)),
         }
     }
@@ -84,4 +88,32 @@ impl TextField {
         let rest = cx.data.get(start..).unwrap_or_default();
         until_nul(rest.get(..len).unwrap_or(rest))
     }
+}
+
+/// Offset of the registers in a function tracer's entry, if the kernel can store them (since Linux 6.15).
+pub(super) fn args(event: &EventFormat) -> Option<usize> {
+    event.fields.iter().find(|f| f.name == "args").map(|f| f.offset)
+}
+
+/// Appends the arguments of the function `name` at `address`, by its types or, without any, as bare numbers; nothing if
+/// no registers were stored.
+pub(super) fn put_arguments(cx: &Context<'_>, func: (u64, &[u8]), at: Option<usize>, out: &mut Vec<u8>) {
+    let Some(registers) = at.map(|at| Registers { cx, at }).filter(|registers| registers.count() > 0) else { return };
+    cx.symbols.functions.arguments(func, true, |arguments| match arguments {
+        Some(arguments) => arguments.write(registers, Wording::TraceCmd, out),
+        None => registers.put_all(out),
+    });
+}
+
+/// The result of a handler.
+#[derive(Clone, Copy)]
+pub(in crate::kernel::event) struct HandlerResult {
+    /// True if the text is whole; else the print format's text follows.
+    pub(in crate::kernel::event) complete: bool,
+    pub(in crate::kernel::event) consumed: Consumed,
+}
+
+impl HandlerResult {
+    pub(super) const WHOLE: HandlerResult = HandlerResult { complete: true, consumed: Consumed::One };
+    pub(super) const PREFIX: HandlerResult = HandlerResult { complete: false, consumed: Consumed::One };
 }

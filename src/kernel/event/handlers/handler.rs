@@ -1,9 +1,6 @@
 //! The handler of an event: found by its name, once per type.
 
-use super::{
-    BlkEvent, BlkStyle, HandlerResult, NumberField, UserStack, bprint, function, futex, graph, hrtimer, kmem, kvm,
-    mac80211, sched, stack, tlb,
-};
+use super::{BlkEvent, BlkStyle, HandlerResult, NumberField, UserStack, core, graph, kvm, mac80211, tracers};
 use crate::base::abi::Abi;
 use crate::kernel::event::{Common, DecodeOptions, PrintState, Record};
 use crate::kernel::format::EventFormat;
@@ -16,23 +13,23 @@ pub(in crate::kernel::event) enum EventHandler {
     Program,
     /// None: the fields by name.
     Raw,
-    FunctionEntry(function::FunctionEntry),
-    FuncRepeats(function::Repeats),
-    KernelStack(stack::KernelStack),
+    FunctionEntry(tracers::FunctionEntry),
+    FuncRepeats(tracers::Repeats),
+    KernelStack(tracers::KernelStack),
     /// With names, if they are wanted; else its print format is taken.
-    UserStack(stack::UserStack),
-    RawData(stack::RawData),
-    SchedSwitch(Box<sched::SchedSwitch>),
-    SchedWakeup(Box<sched::SchedWakeup>),
-    Futex(Box<futex::Futex>),
-    Hrtimer(hrtimer::Hrtimer),
+    UserStack(tracers::UserStack),
+    RawData(tracers::RawData),
+    SchedSwitch(Box<core::SchedSwitch>),
+    SchedWakeup(Box<core::SchedWakeup>),
+    Futex(Box<core::Futex>),
+    Hrtimer(core::Hrtimer),
     Kmem(NumberField),
     Kvm(Box<kvm::Kvm>),
-    Tlb(tlb::Tlb),
+    Tlb(core::Tlb),
     BssInfo(Box<mac80211::BssInfo>),
     GraphEntry(Box<graph::Entry>),
     GraphExit(Box<graph::GraphExit>),
-    Bprint(Box<bprint::Bprint>),
+    Bprint(Box<tracers::Bprint>),
     Blk(Box<BlkEvent>),
 }
 
@@ -48,7 +45,7 @@ impl EventHandler {
         }
         let name = (event.system.as_str(), event.name.as_str());
         match name {
-            ("ftrace", "bprint") => return bprint::Bprint::new(event, abi).map(|b| EventHandler::Bprint(b.into())),
+            ("ftrace", "bprint") => return tracers::Bprint::new(event, abi).map(|b| EventHandler::Bprint(b.into())),
             // statements in a print format: what they write is known, in every layout
             ("kvmmmu", _) if event.print_fmt.contains("trace_seq_printf(") => {
                 return kvm::Kvm::page(event).map(|k| EventHandler::Kvm(k.into()));
@@ -57,29 +54,29 @@ impl EventHandler {
             _ => {}
         }
         Some(match name {
-            ("ftrace", "function") => EventHandler::FunctionEntry(function::FunctionEntry::new(event, options)?),
-            ("ftrace", "func_repeats") => EventHandler::FuncRepeats(function::Repeats::new(event, options)?),
-            ("ftrace", "kernel_stack") => EventHandler::KernelStack(stack::KernelStack::new(event)?),
+            ("ftrace", "function") => EventHandler::FunctionEntry(tracers::FunctionEntry::new(event, options)?),
+            ("ftrace", "func_repeats") => EventHandler::FuncRepeats(tracers::Repeats::new(event, options)?),
+            ("ftrace", "kernel_stack") => EventHandler::KernelStack(tracers::KernelStack::new(event)?),
             ("ftrace", "blktrace") => EventHandler::Blk(BlkEvent::new(event)?.into()),
-            ("ftrace", "raw_data") => EventHandler::RawData(stack::RawData::new(event)?),
+            ("ftrace", "raw_data") => EventHandler::RawData(tracers::RawData::new(event)?),
             ("ftrace", "funcgraph_entry" | "fgraph_entry" | "fgraph_retaddr_entry") => {
                 EventHandler::GraphEntry(graph::Entry::new(event, options)?.into())
             }
             ("ftrace", "funcgraph_exit") => EventHandler::GraphExit(graph::GraphExit::new(event, options)?.into()),
-            ("sched", "sched_switch") => EventHandler::SchedSwitch(sched::SchedSwitch::new(event, abi)?.into()),
+            ("sched", "sched_switch") => EventHandler::SchedSwitch(core::SchedSwitch::new(event, abi)?.into()),
             ("sched", "sched_wakeup" | "sched_wakeup_new") => {
-                EventHandler::SchedWakeup(sched::SchedWakeup::new(event)?.into())
+                EventHandler::SchedWakeup(core::SchedWakeup::new(event)?.into())
             }
-            ("syscalls", "sys_enter_futex") => EventHandler::Futex(futex::Futex::new(event)?.into()),
-            ("timer", "hrtimer_expire_entry") => EventHandler::Hrtimer(hrtimer::Hrtimer::expire(event)?),
-            ("timer", "hrtimer_start") => EventHandler::Hrtimer(hrtimer::Hrtimer::start(event)?),
+            ("syscalls", "sys_enter_futex") => EventHandler::Futex(core::Futex::new(event)?.into()),
+            ("timer", "hrtimer_expire_entry") => EventHandler::Hrtimer(core::Hrtimer::expire(event)?),
+            ("timer", "hrtimer_start") => EventHandler::Hrtimer(core::Hrtimer::start(event)?),
             (
                 "kmem",
                 "kfree" | "kmalloc" | "kmalloc_node" | "kmem_cache_alloc" | "kmem_cache_alloc_node" | "kmem_cache_free",
             ) => EventHandler::Kmem(NumberField::field(event, "call_site")?),
             ("kvm", _) => EventHandler::Kvm(kvm::Kvm::new(event)?.into()),
             ("mac80211", "drv_bss_info_changed") => EventHandler::BssInfo(mac80211::BssInfo::new(event)?.into()),
-            ("tlb", "tlb_flush") => EventHandler::Tlb(tlb::Tlb::new(event)?),
+            ("tlb", "tlb_flush") => EventHandler::Tlb(core::Tlb::new(event)?),
             _ => return None,
         })
     }
@@ -139,7 +136,7 @@ impl EventHandler {
             EventHandler::Futex(h) => return h.write(cx, out),
             EventHandler::Hrtimer(h) => h.write(cx, out),
             EventHandler::Kmem(call_site) => {
-                kmem::call_site(call_site, cx, out);
+                core::call_site(call_site, cx, out);
                 return HandlerResult::PREFIX;
             }
             EventHandler::Kvm(h) => return h.write(cx, out),

@@ -1,7 +1,7 @@
 //! A whole print format: pieces and arguments to operations.
 
 use super::PrintFmtCompiler;
-use super::names::is_enumerator;
+use super::compiler::is_enumerator;
 use crate::base::abi::Abi;
 use crate::base::text::literal::Literal;
 use crate::base::text::printf::{Flags, Radix};

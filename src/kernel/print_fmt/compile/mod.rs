@@ -2,7 +2,6 @@
 
 mod compiler;
 mod format;
-mod names;
 mod number;
 mod place;
 mod strings;

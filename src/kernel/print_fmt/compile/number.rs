@@ -1,9 +1,8 @@
 //! Expressions with a number as their value.
 
-use super::{PrintFmtCompiler, ScopeDepth, names};
+use super::{PrintFmtCompiler, ScopeDepth, compiler};
 use crate::kernel::format::{Field, Shape};
-use crate::kernel::print_fmt::ast::CExpr;
-use crate::kernel::print_fmt::ctype::{CType, of_words};
+use crate::kernel::print_fmt::ast::{CExpr, CType, of_words};
 use crate::kernel::print_fmt::expr::{Bin, Ex, Load};
 use crate::kernel::print_fmt::functions::PrintFunction;
 use crate::kernel::print_fmt::{PrintFmtError, Semantics};
@@ -98,7 +97,7 @@ impl PrintFmtCompiler<'_> {
     /// The value of an enum constant.
     pub(super) fn named(&self, name: &str) -> Option<u64> {
         let recorded = || self.symbols.enumerators.get(name).map(|value| value as u64);
-        names::constant(name).or_else(recorded).or_else(|| names::kernel_constant(name))
+        compiler::constant(name).or_else(recorded).or_else(|| compiler::kernel_constant(name))
     }
 
     fn name(&mut self, name: &str) -> Result<Typed, PrintFmtError> {
@@ -110,7 +109,7 @@ impl PrintFmtCompiler<'_> {
         if let Some(value) = self.named(name) {
             return Ok((Ex::Const(value), self.seen_as(CType::INT)));
         }
-        if !self.in_address || names::is_enumerator(name) {
+        if !self.in_address || compiler::is_enumerator(name) {
             return Err(PrintFmtError::UnknownName(name.to_owned()));
         }
         // What an address is counted from: `_stext`, or a variable (`vmemmap_base`), of which nobody knows more than its own.

@@ -1,13 +1,12 @@
 //! Expressions with a text as their value.
 
-use super::{PrintFmtCompiler, names};
+use super::{PrintFmtCompiler, compiler};
 use crate::kernel::format::Shape;
 use crate::kernel::print_fmt::PrintFmtError;
 use crate::kernel::print_fmt::ast::CExpr;
 use crate::kernel::print_fmt::bytes::RecordBytes;
+use crate::kernel::print_fmt::flags::{HexDump, NameTable};
 use crate::kernel::print_fmt::functions::{PrintFunction, TextFunction};
-use crate::kernel::print_fmt::table::HexDump;
-use crate::kernel::print_fmt::table::NameTable;
 use crate::kernel::print_fmt::text::TextExpr;
 
 pub(super) fn is_text_function(name: &str) -> bool {
@@ -188,7 +187,7 @@ impl PrintFmtCompiler<'_> {
             let value = match value {
                 // libtraceevent knows fewer names, and prints the numbers of the others
                 CExpr::Name(name)
-                    if !self.kernel() && names::constant(name).is_none() && self.named(name).is_some() =>
+                    if !self.kernel() && compiler::constant(name).is_none() && self.named(name).is_some() =>
                 {
                     continue;
                 }

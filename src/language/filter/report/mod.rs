@@ -12,11 +12,9 @@
 //!
 //! More than libtraceevent takes: arithmetic on both sides of a comparison without parentheses around the rest.
 
-mod ast;
 mod parse;
 mod posix;
 mod resolve;
-mod set;
 
-pub use ast::ReportFilter;
-pub use set::{ReportFilters, Sign};
+pub use parse::ReportFilter;
+pub use resolve::{ReportFilters, Sign};

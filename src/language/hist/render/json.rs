@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 /// Name of the layout.
 pub const SCHEMA: &str = "rtrace.hist";
 /// Its version, which grows when a reader of the old one would be wrong.
-pub(super) const VERSION: u32 = 2;
+const VERSION: u32 = 2;
 
 /// `{"schema": ..., "version": ..., "event": ..., "tables": [...]}`, with `time_ms` and `interval` of a [`super::Stamp`].
 /// Numbers beyond 2^53 are strings.

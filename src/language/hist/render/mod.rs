@@ -5,17 +5,15 @@
 
 mod cells;
 mod diff;
-mod folded;
 mod json;
 mod percentile;
 mod text;
 
 pub use cells::{Stamp, TableLayout, Weight, csv, csv_row, integer};
 pub use diff::{Change, Diff, diff, diff_by_name, since};
-pub use folded::{FoldError, folded};
 pub use json::{SCHEMA, json, keys};
 pub use percentile::{Percentiles, ValueGroup, ValueSummary, groups, percentiles, sort_classes, summary};
-pub use text::text;
+pub use text::{FoldError, folded, text};
 
 #[cfg(test)]
 mod tests;

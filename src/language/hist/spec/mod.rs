@@ -12,19 +12,17 @@ mod check;
 mod echo;
 mod error;
 mod expr;
-mod features;
-mod named;
 mod parse;
 mod piece;
 mod print;
 
 pub use ast::{
-    ActionArg, Assign, BinaryOp, Control, Do, HandlerAction, HistExpr, HistSpec, KeyModifier, Reaction, SortKey, VarRef,
+    ActionArg, Assign, BinaryOp, Control, Do, Features, HandlerAction, HistExpr, HistSpec, KeyModifier, Reaction,
+    SortKey, VarRef,
 };
 pub use check::{CheckContext, Lookup, Neighbour};
 pub use echo::{Echo, TriggerState};
 pub use error::{SpecError, SpecErrorKind};
-pub use features::Features;
 
 #[cfg(test)]
 mod tests;

@@ -57,7 +57,7 @@ impl<'a> TextCursor<'a> {
         Some(taken)
     }
 
-    pub(super) fn skip_blanks(&mut self) {
+    fn skip_blanks(&mut self) {
         let blanks = self.rest().iter().take_while(|&&b| b == b' ').count();
         self.advance(blanks);
     }

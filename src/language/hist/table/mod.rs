@@ -23,7 +23,6 @@
 mod cursor;
 mod entry;
 mod error;
-mod kernel_text;
 mod model;
 mod parse;
 

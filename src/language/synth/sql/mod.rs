@@ -9,7 +9,6 @@ mod ast;
 mod lex;
 mod lower;
 mod parse;
-mod print;
 mod rows;
 mod source;
 

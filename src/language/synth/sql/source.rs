@@ -47,7 +47,7 @@ impl Statement<'_> {
     }
 
     /// The error in the filter that a condition became, at the condition.
-    pub(super) fn filter_error(&self, place: &Spanned<impl Sized>, wrong: &Diagnostic) -> Diagnostic {
+    fn filter_error(&self, place: &Spanned<impl Sized>, wrong: &Diagnostic) -> Diagnostic {
         self.error(place, wrong.message.clone()).hint_opt(wrong.hints().first().cloned())
     }
 
@@ -156,7 +156,7 @@ impl Statement<'_> {
     }
 
     /// The one event that a condition is about.
-    pub(super) fn side_of(&self, sources: &[StatementEvent; 2], condition: &Spanned<Condition>) -> Result<Side> {
+    fn side_of(&self, sources: &[StatementEvent; 2], condition: &Spanned<Condition>) -> Result<Side> {
         match &condition.value {
             Condition::Test(test) => self.side(sources, &test.field).map(|(side, _)| side),
             Condition::Not(inner) => self.side_of(sources, inner),
@@ -183,7 +183,7 @@ pub(super) fn stripped<'b>(source: &StatementEvent, field: &'b str) -> Option<&'
     source.names.iter().find_map(|name| field.strip_prefix(name.as_str())?.strip_prefix('.'))
 }
 
-pub(super) fn is_special(name: &str) -> bool {
+fn is_special(name: &str) -> bool {
     [TIMESTAMP, TIMESTAMP_USECS, "STACKTRACE", "COMM", "CPU", "common_cpu", "common_timestamp"].contains(&name)
 }
 
@@ -197,7 +197,7 @@ pub(super) fn delta(field: &str) -> Option<(&'static str, bool)> {
 }
 
 /// A condition in the kernel's filter language; inside of `&&` an `||` needs parentheses.
-pub(super) fn filter_text(
+fn filter_text(
     condition: &Spanned<Condition>,
     inner: bool,
     strip: &dyn Fn(&Spanned<String>) -> Result<String>,

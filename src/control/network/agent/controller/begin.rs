@@ -1,15 +1,13 @@
 //! The answer to a controller, the description of the recording, and its end.
 
-use super::data::DataWays;
-use super::remote::{Controller, io_error};
-use super::state::ControllerState;
+use super::remote::{Controller, ControllerState, io_error};
+use super::watching::DataWays;
 use crate::control::network::send::{description, opened};
 use crate::control::network::wire::{Message, TraceResponse};
 use crate::file::trace_dat::write::Version;
 use crossbeam_channel::unbounded;
-use std::io;
 use std::sync::atomic::Ordering;
-use std::thread;
+use std::{io, thread};
 
 impl Controller {
     /// Answers, sends the description and connects the data.

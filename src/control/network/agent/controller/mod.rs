@@ -4,11 +4,7 @@
 //! CPU's port then, or reads the FIFOs; tracing starts after that.
 
 mod begin;
-mod comparing;
-mod data;
-mod proxy;
 mod remote;
-mod state;
 mod watching;
 
 pub(super) use remote::Controller;

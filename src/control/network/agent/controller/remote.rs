@@ -1,19 +1,22 @@
 //! A recording on its way to a controller.
+//! State of a session that its threads share.
 
-use super::state::{ControllerState, SharedControllerState};
 use crate::base::units::CpuId;
+use crate::control::network::incoming::Phase;
 use crate::control::network::patient::{ConnectionError, Patient};
+use crate::control::network::send::DataStreams;
+use crate::control::network::sync::SyncResult;
 use crate::control::network::transport::Address;
 use crate::control::network::wire::{Message, TraceRequest};
 use crate::control::record::{Remote, RemoteRing, Sent};
 use crate::control::tracefs::Journal;
 use nix::sys::eventfd::EventFd;
-use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::JoinHandle;
 use std::time::Duration;
+use std::{io, thread};
 
 /// No limit: a recording may be quiet for days.
 const NEVER: Duration = Duration::MAX;
@@ -164,4 +167,34 @@ pub(super) fn io_error(error: ConnectionError) -> io::Error {
         ConnectionError::Io(error) => error,
         other => io::Error::other(other.to_string()),
     }
+}
+
+/// State that the threads of a session share.
+#[derive(Debug, Default)]
+pub(super) struct SharedControllerState {
+    pub(super) phase: Phase,
+    /// All data connections are there.
+    pub(super) connected: AtomicBool,
+    /// The controller said CLOSE.
+    pub(super) closed: AtomicBool,
+    /// The session is over.
+    pub(super) left: AtomicBool,
+    /// The clock of a guest of trace-cmd's, compared to the end.
+    pub(super) compared: Mutex<Option<SyncResult>>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct ControllerState {
+    begun: bool,
+    pub(super) failed: Option<String>,
+    pub(super) streams: DataStreams,
+    /// Size of a sub-buffer, in bytes, if the data goes through FIFOs.
+    pub(super) through_fifos: Option<u32>,
+    /// The description that went out, as options.
+    pub(super) last: Option<Vec<u8>>,
+    pub(super) watch: Option<JoinHandle<()>>,
+    /// Compares the clocks; gives why that failed.
+    pub(super) sync: Option<JoinHandle<Option<String>>>,
+    /// Sentences about it for the agent's log.
+    pub(super) remarks: Vec<String>,
 }

@@ -1,0 +1,234 @@
+//! `rtrace flame`.
+
+use super::analyze::words;
+use super::damage::DamageReport;
+use super::exit::{Exit, Failure, print};
+use super::query::{QueryArgs, QueryEvents, QueryInput, stack_buffers};
+use super::terminal::{note, stdout, stdout_is_terminal};
+use super::trace_file::{OutputFile, Overwrite, mode_like};
+use anyhow::{Context, anyhow};
+use rtrace::export::{FlameGraph, FlameUnit, Folded, OffCpu};
+use rtrace::recording::{Notice, OutputDependence};
+use rtrace::units::counted;
+use serde_json::{Value, json};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Draw a flame graph of call stacks: time in functions, samples, or time off the CPU
+///
+/// A picture (SVG) that browsers open: a click on a frame zooms in, "search" marks names. With function_graph each frame is
+/// as wide as its time; without, as the number of its stack traces. `rtrace help convert` says what its lines are.
+#[derive(clap::Args)]
+#[command(after_help = "\
+EXAMPLES:
+  rtrace record -p function_graph -e sched:sched_switch --duration 2; rtrace flame
+  rtrace record -e sched:sched_switch -R stacktrace --duration 2; rtrace flame --off-cpu
+  rtrace flame run.dat -o make.svg --comm make --since -1s
+  rtrace flame run.dat -o run.folded                       the lines, for other programs")]
+pub(crate) struct FlameArgs {
+    /// Recordings; several are merged by time [default: trace.dat]
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    files: Vec<PathBuf>,
+    /// Picture to write, or folded lines if it ends in .folded; `-` is standard output [default: FILE's name with .svg]
+    #[arg(short, long, value_name = "OUT", value_hint = clap::ValueHint::FilePath)]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    overwrite: Overwrite,
+    /// Time off the CPU, from sched:sched_switch and the stacks right after it
+    #[arg(long)]
+    off_cpu: bool,
+    /// Words above the picture [default: of what and which file it is]
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    /// Say what was drawn as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    events: QueryArgs,
+}
+
+impl FlameArgs {
+    /// The file to write.
+    fn output(&self, first: &Path) -> PathBuf {
+        match &self.output {
+            Some(output) => output.clone(),
+            // Where it is, the directory may be one that nothing is to be put into.
+            None => PathBuf::from(first.with_extension("svg").file_name().unwrap_or_default()),
+        }
+    }
+
+    fn draw(&self, events: &QueryEvents<'_>, output: &Path) -> Result<Picture, Failure> {
+        let lines = if self.off_cpu { FoldedLines::off_cpu(events)? } else { FoldedLines::folded(events)? };
+        if lines.are_of_nothing()
+            && let Some(reason) = self.events.nothing(events.inputs)?
+        {
+            return Err(Failure::new(Exit::Failed, anyhow!(reason)));
+        }
+        if lines.text.is_empty() {
+            return Err(lines.nothing());
+        }
+        if self.off_cpu && !lines.text.contains(&b';') {
+            note!("rtrace: no stack follows a switch: one bar per task; `rtrace record --for offcpu` records stacks");
+        }
+        if output.extension().is_some_and(|ending| ending == "folded") {
+            let (stacks, words) = (lines.count(), format!("{} lines", lines.count()));
+            return Ok(Picture { bytes: lines.text, subject: lines.subject, stacks, words, left_out: lines.left_out });
+        }
+        let names: Vec<String> = events.inputs.iter().map(QueryInput::label).collect();
+        let title = self.title.clone().unwrap_or_else(|| format!("{} of {}", lines.subject, names.join(", ")));
+        let (mut svg, mut left_out) = (String::new(), lines.left_out.clone());
+        let drawn = FlameGraph { title, unit: lines.unit }.draw(&lines.text, &mut svg);
+        if drawn.narrow > 0 {
+            left_out.push(format!("{} narrower than a tenth of a pixel", counted(drawn.narrow, "frame")));
+        }
+        let words = format!("{} of {}", lines.subject, counted(lines.count(), "stack"));
+        Ok(Picture { bytes: svg.into_bytes(), subject: lines.subject, stacks: lines.count(), words, left_out })
+    }
+}
+
+pub(crate) fn run(args: &FlameArgs) -> Result<Exit, Failure> {
+    let default = [PathBuf::from("trace.dat")];
+    let paths = if args.files.is_empty() { &default[..] } else { &args.files };
+    let output = args.output(&paths[0]);
+    let to_stdout = output == Path::new("-");
+    if to_stdout && args.json {
+        let failure = Failure::new(Exit::Usage, anyhow!("the picture and `--json` cannot both go to standard output"));
+        return Err(failure.hint("`-o FILE` names a file."));
+    }
+    if !to_stdout {
+        args.overwrite.check(&output)?;
+    } else if stdout_is_terminal() {
+        let failure = Failure::new(Exit::Usage, anyhow!("a picture is not written to a terminal"));
+        return Err(failure.hint("`-o FILE` names a file."));
+    }
+    let inputs = paths.iter().map(|path| QueryInput::open(path, None, false)).collect::<Result<Vec<_>, _>>()?;
+    let damage = DamageReport::default();
+    for input in &inputs {
+        damage.opened(&input.path, &input.trace);
+    }
+    let done = write(args, &inputs, &output, to_stdout, &damage);
+    for input in &inputs {
+        damage.late(&input.path, &input.recording);
+    }
+    damage.outcome(done)
+}
+
+fn write(
+    args: &FlameArgs,
+    inputs: &[QueryInput],
+    output: &Path,
+    to_stdout: bool,
+    damage: &DamageReport,
+) -> Result<(), Failure> {
+    let notice = |notice: Notice<'_>| damage.notice(|recording| &inputs[recording].path, &notice);
+    let events = QueryEvents::new(inputs, args.events.query(inputs, OutputDependence::Needless, &notice)?)?;
+    let picture = args.draw(&events, output)?;
+    if to_stdout {
+        let mut out = stdout();
+        out.write_all(&picture.bytes)?;
+        out.flush()?;
+        note!("rtrace: {}", picture.summary("standard output"));
+        return Ok(());
+    }
+    let mode = inputs.iter().map(|input| mode_like(&input.path)).fold(0o666, |mode, of| mode & of);
+    let (made, mut file) = OutputFile::new(output, mode, args.overwrite)?;
+    file.write_all(&picture.bytes).with_context(|| format!("failed to write {}", output.display()))?;
+    made.keep()?;
+    if args.json {
+        return print(&format!("{:#}\n", picture.json(output))).map(drop);
+    }
+    print(&format!("{}\n", picture.summary(&output.display().to_string()))).map(drop)
+}
+
+/// Folded lines.
+struct FoldedLines {
+    text: Vec<u8>,
+    unit: FlameUnit,
+    /// The subject of their numbers, as `time`.
+    subject: &'static str,
+    left_out: Vec<String>,
+    off_cpu: bool,
+}
+
+impl FoldedLines {
+    /// The time of functions; without function_graph, the number of stack traces.
+    fn folded(events: &QueryEvents<'_>) -> Result<Self, Failure> {
+        let mut text = Vec::new();
+        let (state, _) = events.export(&Folded::new(stack_buffers(events)), &mut text)?;
+        let unfolded = state.unfolded();
+        let left_out = words::left_out(&[
+            (unfolded.others, "event", "that say nothing of call stacks"),
+            (unfolded.stacks, "stack trace", "beside function_graph's times"),
+            (unfolded.returns, "return", "from functions that were entered before"),
+        ]);
+        let (unit, subject) = match state.is_time() {
+            true => (FlameUnit::Time, "time in functions"),
+            false => (FlameUnit::Count("stacks"), "stack traces"),
+        };
+        Ok(FoldedLines { text, unit, subject, left_out, off_cpu: false })
+    }
+
+    /// The time off the CPU.
+    fn off_cpu(events: &QueryEvents<'_>) -> Result<Self, Failure> {
+        let mut text = Vec::new();
+        let (state, _) = events.export(&OffCpu::new(stack_buffers(events)), &mut text)?;
+        let uncounted = state.uncounted();
+        let left_out = words::left_out(&[
+            (uncounted.others, "event", "that are neither switches nor their stacks"),
+            (uncounted.across_losses, "time", "off the CPU across lost events"),
+            (uncounted.unended, "time", "off the CPU that had not ended"),
+        ]);
+        Ok(FoldedLines { text, unit: FlameUnit::Time, subject: "time off the CPU", left_out, off_cpu: true })
+    }
+
+    /// Number of lines.
+    fn count(&self) -> u64 {
+        self.text.iter().filter(|byte| **byte == b'\n').count() as u64
+    }
+
+    /// True if no event was selected at all.
+    fn are_of_nothing(&self) -> bool {
+        self.text.is_empty() && self.left_out.is_empty()
+    }
+
+    /// The failure if there are none.
+    fn nothing(&self) -> Failure {
+        if self.off_cpu {
+            let failure = Failure::new(Exit::Failed, anyhow!("no task leaves its CPU and comes back in these events"));
+            return failure
+                .hint("`rtrace record -e sched:sched_switch -R stacktrace` records switches with their stacks.");
+        }
+        Failure::new(Exit::Failed, anyhow!("these events hold no call stacks"))
+            .hint(
+                "`rtrace record --for offcpu`, then `rtrace flame --off-cpu`, shows where tasks wait, on every kernel.",
+            )
+            .hint("`rtrace record -p function_graph` records the time of functions.")
+            .hint("`rtrace record -e EVENT -R stacktrace` records a stack at each EVENT.")
+    }
+}
+
+/// The bytes to write, and what is said of them.
+struct Picture {
+    bytes: Vec<u8>,
+    /// The quantity that the frames are as wide as.
+    subject: &'static str,
+    /// Number of different stacks.
+    stacks: u64,
+    words: String,
+    left_out: Vec<String>,
+}
+
+impl Picture {
+    fn summary(&self, name: &str) -> String {
+        let left_out = if self.left_out.is_empty() { "nothing".to_owned() } else { self.left_out.join(", ") };
+        format!("{name}: {}; left out: {left_out}", self.words)
+    }
+
+    /// Schema `rtrace.flame`, version 1.
+    fn json(&self, output: &Path) -> Value {
+        json!({
+            "schema": "rtrace.flame", "version": 1, "output": output.to_string_lossy(), "subject": self.subject,
+            "stacks": self.stacks, "bytes": self.bytes.len(), "left_out": self.left_out,
+        })
+    }
+}

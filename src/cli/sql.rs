@@ -1,0 +1,361 @@
+//! `rtrace sql`.
+
+use super::convert::write_tables;
+use super::exit::{Exit, Failure};
+use super::helper_programs::{HelperPath, check_owned};
+use super::query::QueryArgs;
+use super::terminal::stdout;
+use super::unfinished;
+use super::unfinished::UnfinishedPath;
+use anyhow::{Context, anyhow};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::read_dir;
+use std::io;
+use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Query recordings with SQL (needs an installed DuckDB)
+///
+/// Each event type is a view, SYSTEM.EVENT, beside the tables of slices and tasks (sched_slice, thread_state, meta, ...), as
+/// docs/tables.md has them. A FILE is a recording, or a directory that `convert --to parquet` made. Takes the command
+/// `duckdb`, or python3 with the module duckdb.
+#[derive(clap::Args)]
+#[command(after_help = "\
+EXAMPLES:
+  rtrace sql run.dat 'select comm, count(*) n from sched.sched_waking group by comm order by n desc limit 5'
+  rtrace sql run.dat 'select t.name, max(dur) from thread_state join thread t using (utid) where state = 0 group by 1'
+  rtrace sql web1.parquet web2.parquet 'select host, count(*) from events_lost group by host'
+  rtrace sql --json run.dat 'from meta'
+  rtrace sql run.dat 'show all tables'")]
+pub(crate) struct SqlArgs {
+    /// Recordings or directories of tables [default: trace.dat], and last the query
+    #[arg(value_name = "FILE | QUERY", required = true, value_hint = clap::ValueHint::FilePath)]
+    words: Vec<String>,
+    /// Rows as one JSON array
+    #[arg(long, conflicts_with = "csv")]
+    json: bool,
+    /// Rows as comma-separated values, after a line with the columns' names
+    #[arg(long)]
+    csv: bool,
+    #[command(flatten)]
+    events: QueryArgs,
+}
+
+impl SqlArgs {
+    /// The files to ask, and the query.
+    fn parts(&self) -> Result<(Vec<&Path>, &str), Failure> {
+        let Some((query, files)) = self.words.split_last() else { return Err(no_query("it")) };
+        // A query is no file's name, unless it was forgotten.
+        if Path::new(query).exists() {
+            return Err(no_query(query));
+        }
+        let files = files.iter().map(Path::new).collect::<Vec<_>>();
+        Ok((if files.is_empty() { vec![Path::new("trace.dat")] } else { files }, query))
+    }
+
+    fn layout(&self) -> SqlLayout {
+        match (self.json, self.csv) {
+            (true, _) => SqlLayout::Json,
+            (_, true) => SqlLayout::Csv,
+            _ => SqlLayout::Box,
+        }
+    }
+}
+
+fn no_query(last: &str) -> Failure {
+    let failure = Failure::new(Exit::Usage, anyhow!("no query is given; {last} is a file"));
+    failure.hint(format!("`rtrace sql {last} 'select ...'` asks it; `show all tables` lists what there is."))
+}
+
+pub(crate) fn run(args: &SqlArgs) -> Result<Exit, Failure> {
+    unfinished::watch();
+    let (files, query) = args.parts()?;
+    // Before the recordings are read.
+    let engine = Engine::find()?;
+    let (tables, recordings): (Vec<&Path>, Vec<&Path>) = files.into_iter().partition(|file| file.is_dir());
+    let mut folders: Vec<PathBuf> = tables.into_iter().map(Path::to_owned).collect();
+    let folder = Folder::new()?;
+    let mut exit = Exit::Success;
+    if !recordings.is_empty() {
+        let written = folder.path().join("tables");
+        exit = write_tables(&recordings, &args.events, &written)?;
+        folders.push(written);
+    }
+    let views = of(&folders)?;
+    engine.ask(&views, query, args.layout())?;
+    Ok(exit)
+}
+
+/// An installed DuckDB: the beginning of its command line.
+#[derive(Debug)]
+enum Engine {
+    /// The command `duckdb`.
+    Command(PathBuf),
+    /// The module of `python3`, and where Python finds modules.
+    Module(PathBuf, Vec<PathBuf>),
+}
+
+/// The layout of a query's rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SqlLayout {
+    Box,
+    Csv,
+    Json,
+}
+
+impl SqlLayout {
+    fn name(self) -> &'static str {
+        match self {
+            SqlLayout::Box => "box",
+            SqlLayout::Csv => "csv",
+            SqlLayout::Json => "json",
+        }
+    }
+}
+
+impl Engine {
+    /// The one that is installed; an error that says what to install if none is. What others could have put where DuckDB
+    /// is looked for is not run.
+    fn find() -> Result<Self, Failure> {
+        let helpers = HelperPath::of_environment();
+        let duckdb = helpers.find("duckdb").map(Engine::Command);
+        if let Some(engine) = duckdb.filter(|engine| engine.works(&helpers, "-version")) {
+            return Ok(engine);
+        }
+        let mut failure = Failure::new(
+            Exit::Unable,
+            anyhow!("DuckDB is not installed: there is neither a command `duckdb` nor a module of python3"),
+        );
+        if let Some(python) = helpers.find("python3") {
+            let (places, refused) = module_places(helpers.command(&python));
+            let engine = Engine::Module(python, places);
+            if engine.works(&helpers, PROBE) {
+                return Ok(engine);
+            }
+            failure = refused.into_iter().fold(failure, Failure::hint);
+        }
+        Err(failure
+            .hint("`pip install duckdb` installs the module, https://duckdb.org/docs/installation has the command.")
+            .hint("`rtrace convert FILE --to parquet -o DIRECTORY` writes the tables for other engines."))
+    }
+
+    /// True if it starts, with `word` for the layout, and ends with 0.
+    fn works(&self, helpers: &HelperPath, word: &str) -> bool {
+        let mut command = self.command(helpers, word);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    }
+
+    fn command(&self, helpers: &HelperPath, word: &str) -> Command {
+        match self {
+            Engine::Command(file) => {
+                let mut command = helpers.command(file);
+                command.arg(word);
+                command
+            }
+            Engine::Module(python, places) => {
+                let mut command = python_alone(helpers.command(python), PROGRAM);
+                command.arg(word).arg(std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"))).args(places);
+                command
+            }
+        }
+    }
+
+    /// Makes the views and prints the rows of the query.
+    fn ask(&self, views: &str, query: &str, layout: SqlLayout) -> Result<(), Failure> {
+        let helpers = HelperPath::of_environment();
+        let mut command = match self {
+            // Without the user's own settings.
+            Engine::Command(_) => {
+                let mut command = self.command(&helpers, &format!("-{}", layout.name()));
+                command.args(["-batch", "-bail", "-init", "/dev/null"]);
+                command
+            }
+            Engine::Module(..) => self.command(&helpers, layout.name()),
+        };
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .context("failed to start DuckDB")?;
+        let (stdin, rows, complaint) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let said = std::thread::scope(|scope| {
+            let script = scope.spawn(move || stdin.map(|mut stdin| write!(stdin, "{views}{SEPARATOR}{query}\n;\n")));
+            let said = scope.spawn(move || {
+                let mut said = Vec::new();
+                complaint.map(|mut complaint| complaint.read_to_end(&mut said));
+                said
+            });
+            let copied = rows.map_or(Ok(0), |mut rows| {
+                let mut out = stdout();
+                let copied = io::copy(&mut rows, &mut out);
+                copied.and_then(|count| out.flush().map(|()| count))
+            });
+            let _ = script.join(); // it stops reading at an error, of which it says more
+            (copied, said.join().unwrap_or_default())
+        });
+        let status = child.wait().context("failed to wait for DuckDB")?;
+        let (copied, said) = said;
+        copied?;
+        if status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&said);
+        Err(Failure::new(Exit::Usage, anyhow!("DuckDB refuses the query: {}", said.trim()))
+            .hint("`rtrace sql FILE 'show all tables'` lists the tables, `describe TABLE` the columns of one."))
+    }
+}
+
+/// Stands between the views and the query: a comment of SQL.
+const SEPARATOR: &str = "-- query\n";
+
+/// The same for Python: SQL on standard input; the layout, the current directory and places of modules as arguments.
+const PROGRAM: &str = include_str!("sql/engine.py");
+
+/// Stands for the layout if the program is only to import what it needs.
+const PROBE: &str = "probe";
+
+/// Prints the directories of installed modules, those of a virtual environment and of the user included, and runs nothing
+/// of them.
+const PLACES: &str = "\
+import sys
+sys.path[:] = filter(None, sys.path)
+import site
+site.addsitedir = lambda place, known=None: print(place) or known
+site.main()
+";
+
+/// Python that runs `program` with the modules of its own library, and none of the current directory, of the environment
+/// or installed ones. It runs in `/`, as starters of Python look for settings in the current directory.
+fn python_alone(mut command: Command, program: &str) -> Command {
+    command.args(["-E", "-S", "-c", program]).current_dir("/");
+    command
+}
+
+/// Directories where Python finds installed modules, without those that others can write to; and the reason against each of
+/// these that holds DuckDB.
+fn module_places(python: Command) -> (Vec<PathBuf>, Vec<String>) {
+    let listed = python_alone(python, PLACES).stdin(Stdio::null()).output().map(|done| done.stdout).unwrap_or_default();
+    let installed = listed.split(|byte| *byte == b'\n').map(|line| PathBuf::from(OsStr::from_bytes(line)));
+    let named = std::env::var_os("PYTHONPATH").unwrap_or_default();
+    let (mut places, mut refused) = (Vec::new(), Vec::new());
+    for place in std::env::split_paths(&named).chain(installed) {
+        match check_owned(&place) {
+            Ok(()) => places.push(place),
+            Err(error) if place.join("duckdb").exists() || place.join("duckdb.py").exists() => {
+                refused.push(format!("the module in `{}` is not used: {error}.", place.display()));
+            }
+            Err(_) => {}
+        }
+    }
+    refused.dedup();
+    (places, refused)
+}
+
+/// A folder below that of temporary files, which only its owner can enter; it is removed with all it holds when this is
+/// dropped or a signal ends the program.
+struct Folder(UnfinishedPath);
+
+impl Folder {
+    /// Makes an empty one.
+    fn new() -> Result<Self, Failure> {
+        let template = std::env::temp_dir().join("rtrace-sql-XXXXXX");
+        let made = UnfinishedPath::new(|| Ok((nix::unistd::mkdtemp(&template)?, ())));
+        let (folder, ()) = made.with_context(|| format!("failed to create {}", template.display()))?;
+        Ok(Folder(folder))
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(self.path());
+    }
+}
+
+/// SQL that makes a view of each table below `folders`: of several hosts, days and directories one.
+fn of(folders: &[PathBuf]) -> Result<String, Failure> {
+    let mut tables: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for folder in folders {
+        let before = tables.len();
+        for host in below(folder, "host=")? {
+            for date in below(&host, "date=")? {
+                for event in below(&date, "event=")? {
+                    let (Some(path), Some(name)) = (event.to_str(), event.file_name()) else { continue };
+                    let name = name.to_string_lossy()["event=".len()..].to_owned();
+                    tables.entry(name).or_default().push(format!("{}/*.parquet", plain(path)));
+                }
+            }
+        }
+        if tables.len() == before
+            && !tables.values().flatten().any(|of| of.starts_with(&plain(&folder.to_string_lossy())))
+        {
+            let error = anyhow!("{} holds no tables", folder.display());
+            return Err(
+                Failure::new(Exit::Failed, error).hint("`rtrace convert FILE --to parquet -o DIRECTORY` makes them.")
+            );
+        }
+    }
+    let mut sql = String::new();
+    for (name, files) in &tables {
+        let view = match name.split_once('.') {
+            Some((system, event)) => {
+                sql.push_str(&format!("create schema if not exists {};\n", identifier(system)));
+                format!("{}.{}", identifier(system), identifier(event))
+            }
+            None => identifier(name),
+        };
+        let files: Vec<String> = files.iter().map(|file| literal(file)).collect();
+        sql.push_str(&format!(
+            "create view {view} as select * exclude (event) from read_parquet([{}], hive_partitioning = true, \
+             hive_types = {{'host': varchar, 'date': varchar, 'event': varchar}}, union_by_name = true);\n",
+            files.join(", ")
+        ));
+    }
+    Ok(sql)
+}
+
+/// The directories below `folder` whose names begin so, in the order of their names.
+fn below(folder: &Path, with: &str) -> Result<Vec<PathBuf>, Failure> {
+    let entries = read_dir(folder).with_context(|| format!("failed to read {}", folder.display()))?;
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry.with_context(|| format!("failed to read {}", folder.display()))?;
+        if entry.file_name().to_string_lossy().starts_with(with) {
+            found.push(entry.path());
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// A path as a pattern that matches it alone.
+fn plain(path: &str) -> String {
+    path.chars().map(|c| if "*?[".contains(c) { format!("[{c}]") } else { c.to_string() }).collect()
+}
+
+fn identifier(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_end_no_statement() {
+        assert_eq!(identifier("a\"; drop"), "\"a\"\"; drop\"");
+        assert_eq!(literal(&plain("it's/[x]*")), "'it''s/[[]x][*]'");
+    }
+}
