@@ -16,7 +16,7 @@ fn main() {
     }
     let set = env::var("RTRACE_COMMIT").ok().filter(|commit| !commit.is_empty());
     let commit = set.or_else(packaged).unwrap_or_else(|| "unknown".to_owned());
-    let features: Vec<&str> = ["cli", "arrow"]
+    let features: Vec<&str> = ["cli", "view", "arrow"]
         .into_iter()
         .filter(|name| env::var_os(format!("CARGO_FEATURE_{}", name.to_uppercase())).is_some())
         .collect();

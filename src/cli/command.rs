@@ -7,8 +7,8 @@ use super::view;
 use super::{
     agent, analyze, attach, baseline, check, check_events, clear, completions, convert, diff, doctor, dump, exit,
     extract, filter, flame, generate, help, helper_programs, hist, instance, latency, list, listen, mem, noise,
-    plugin_options, probe, profile, record, recover, report, reset, setup_guest, show, snapshot, split, sql, stack,
-    start, stat, stop, stream, synth, trigger, why,
+    plugin_options, probe, profile, record, recover, report, reset, schema, setup_guest, show, snapshot, split, sql,
+    stack, start, stat, stop, stream, synth, trigger, why,
 };
 use clap::{CommandFactory, Parser, Subcommand};
 
@@ -79,6 +79,7 @@ pub(super) enum Command {
     Synth(Deferred<synth::SynthArgs>),
     #[command(hide = true)]
     Sqlhist(Deferred<synth::SqlhistArgs>),
+    Schema(Deferred<schema::SchemaArgs>),
     Completions(Deferred<completions::CompletionsArgs>),
     /// Asked by the scripts of `completions`
     #[command(hide = true)]
@@ -140,6 +141,7 @@ pub(super) fn run(command: Command) -> Result<Exit, Failure> {
         Command::TimerlatReader(args) => noise::read(&args),
         Command::Synth(args) => synth::run(&args),
         Command::Sqlhist(args) => synth::run_sqlhist(&args),
+        Command::Schema(args) => schema::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Complete(args) => completions::ask(&args, command_line()),
         Command::Help(args) => help::run(&args, command_line()),

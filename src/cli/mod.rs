@@ -57,6 +57,7 @@ mod report;
 mod reset;
 mod restore;
 mod saved_summary;
+mod schema;
 mod setup_guest;
 mod show;
 mod snapshot;

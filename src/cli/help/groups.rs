@@ -137,6 +137,7 @@ pub(super) const GROUPS: &[HelpGroup] = &[
             ),
             HelpEntry("list", "no buffer: what the kernel offers", NOTHING),
             HelpEntry("check-events", "no buffer: the formats of this kernel's events", NOTHING),
+            HelpEntry("schema", "no buffer", NOTHING),
             HelpEntry("completions", "no buffer", NOTHING),
             HelpEntry("help", "no buffer", NOTHING),
         ],

@@ -53,6 +53,7 @@ pub(super) const OF_FILES: &Lines = &[
     ("report", "!report --symbols user FILE"),
     ("report", "report --fields ATTACK --format csv FILE"),
     ("report", "report noATTACK ATTACKno"),
+    ("schema", "schema ATTACK"),
     ("completions", "completions bash"),
     ("completions", "complete zsh rtrace report ATTACK"),
     ("dump", "?dump FILES"),

@@ -1,6 +1,7 @@
 //! Every JSON line keeps to the schema that `--json-schema` prints.
 
 use super::files;
+use crate::common::environment::TestEnvironment;
 use serde_json::Value;
 
 /// Holds `value` against a JSON Schema: the keywords that ours uses, and a panic at any other.
@@ -8,7 +9,13 @@ fn check(schema: &Value, value: &Value) -> Result<(), String> {
     let keywords = schema.as_object().expect("a schema is an object");
     for (keyword, wanted) in keywords {
         let holds = match keyword.as_str() {
-            "$schema" | "title" | "description" | "properties" => true,
+            "$schema" | "title" | "description" => true,
+            "properties" => {
+                for (name, inner) in value.as_object().into_iter().flatten() {
+                    wanted.get(name).map_or(Ok(()), |own| check(own, inner)).map_err(|e| format!("{name}: {e}"))?;
+                }
+                true
+            }
             "const" => value == wanted,
             "enum" => wanted.as_array().unwrap().contains(value),
             "type" => {
@@ -39,7 +46,7 @@ fn check(schema: &Value, value: &Value) -> Result<(), String> {
             "additionalProperties" => {
                 for (name, inner) in value.as_object().into_iter().flatten() {
                     match keywords.get("properties").and_then(|p| p.get(name)) {
-                        Some(own) => check(own, inner).map_err(|e| format!("{name}: {e}"))?,
+                        Some(_) => {}
                         None if wanted == &Value::Bool(false) => return Err(format!("{name} is too much")),
                         None => check(wanted, inner).map_err(|e| format!("{name}: {e}"))?,
                     }
@@ -109,4 +116,33 @@ fn the_check_can_fail() {
     {
         assert!(line(&good.replace(from, to)).is_err(), "{to}");
     }
+}
+
+#[test]
+fn documents_keep_to_the_schema_of_their_name() {
+    let env = TestEnvironment::new();
+    let listed = env.rtrace(&["schema"]).exits(0).stdout();
+    let names: Vec<&str> = listed.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert!(names.len() > 40 && names.iter().all(|name| name.starts_with("rtrace.")), "{listed}");
+    let schema_named = |name: &str| schema_of(&env.rtrace(&["schema", name]).exits(0).stdout());
+    for name in &names {
+        let schema = schema_named(name);
+        let named = &schema["properties"]["schema"]["const"];
+        assert!(*name == "rtrace.events" || named == name, "{name}: {named}");
+    }
+    let whole = schema_of(&env.rtrace(&["report", "--json-schema"]).stdout());
+    assert!(schema_named("events") == whole && schema_named("rtrace.events") == whole);
+    let recording = crate::files::recording("host/small-zlib.dat");
+    let file = recording.to_str().expect("a path");
+    for words in ["analyze sched", "analyze irq", "analyze all", "report --count", "report --summary", "dump", "why *"]
+    {
+        let words: Vec<&str> = words.split(' ').chain([file, "--json"]).collect();
+        let document = schema_of(&env.rtrace(&words).exits(0).stdout());
+        let schema = schema_named(document["schema"].as_str().expect("a name"));
+        check(&schema, &document).unwrap_or_else(|e| panic!("{words:?}: {e}"));
+        let mut other = document.clone();
+        other["schema"] = "rtrace.other".into();
+        assert!(check(&schema, &other).is_err(), "{words:?}");
+    }
+    env.rtrace(&["schema", "rtrace.analyse.sched"]).exits(2).complains_with("did you mean `rtrace.analyze.sched`");
 }
