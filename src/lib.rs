@@ -76,9 +76,10 @@ pub use recording::{Event, Outcome, Query, Recording};
 /// Public for the program `rtrace`, its tests and benchmarks, and changed without notice.
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::answer::{assertion, comparison};
+    pub use crate::answer::{assertion, comparison, table};
     pub use crate::base::{safe_file, wall_time};
     pub use crate::control::network;
+    pub use crate::export::answers;
     pub use crate::file::{ring_buffer, trace_dat};
     pub use crate::kernel::btf;
     pub use crate::read::merge;

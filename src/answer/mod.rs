@@ -3,3 +3,4 @@
 pub mod analysis;
 pub mod assertion;
 pub mod comparison;
+pub mod table;

@@ -1,5 +1,7 @@
 //! Output formats: each is an [`Exporter`], which a query drives.
 
+#[doc(hidden)]
+pub mod answers;
 mod columns;
 mod csv;
 mod ctf;

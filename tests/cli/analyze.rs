@@ -171,18 +171,18 @@ fn all_at_once_is_what_each_says() {
     let is_small = |path: &&PathBuf| path.metadata().is_ok_and(|file| file.len() < 1 << 20);
     for (number, path) in trace_files().iter().filter(is_small).enumerate() {
         let file = path.to_string_lossy();
-        let (status, all) = json(&["analyze", "all", "--json", &file]);
+        let (status, all) = json(&["analyze", "all", "--json", "--top", "0", &file]);
         for what in ["sched", "irq", "syscalls", "io", "functions", "locks", "memory", "faults", "osnoise", "timerlat"]
         {
             // That one says nothing either is asked of a few.
             if all["analyses"][what].is_null() && number % 8 != 0 {
                 continue;
             }
-            let (alone, document) = json(&["analyze", what, "--json", &file]);
+            let (alone, document) = json(&["analyze", what, "--json", "--top", "0", &file]);
             assert_eq!(all["analyses"][what], document, "{what} of {file}");
             compared += usize::from(alone == Some(0) && status == Some(0));
         }
-        let threads = json(&["analyze", "all", "--json", "--threads", "1", &file]);
+        let threads = json(&["analyze", "all", "--json", "--top", "0", "--threads", "1", &file]);
         assert_eq!((status, &all), (threads.0, &threads.1), "{file}");
     }
     assert!(!has_all("all analyses at once") || compared > 10, "{compared} answers");
@@ -281,4 +281,41 @@ fn a_recording_without_switches_is_no_answer() {
 fn a_table_without_rows_says_so() {
     let env = TestEnvironment::new();
     env.rtrace(&["analyze", "sched", &small(), "--comm", "nosuch"]).exits(0).prints_with("migrations\n(none)\n");
+}
+
+/// The default document of any recording is small, and says what it lacks and how to have it; with all rows it is whole.
+#[test]
+fn documents_are_small_and_say_what_they_leave_out() {
+    let env = TestEnvironment::new();
+    let json = |args: &[&str]| -> (usize, Value) {
+        let text = env.rtrace(args).exits(0).stdout();
+        (text.len(), serde_json::from_str(&text).unwrap_or_else(|error| panic!("{args:?}: {error}")))
+    };
+    let mut truncated = 0;
+    for path in [own().join("../fleet/web1.dat"), own().join("host/small-zlib.dat"), PathBuf::from(noise("timerlat"))] {
+        let file = path.to_string_lossy();
+        let (size, all) = json(&["analyze", "all", "--json", &file]);
+        assert!(size <= 24_000, "{file}: {size} bytes");
+        let (_, whole) = json(&["analyze", "all", "--json", "--top", "0", &file]);
+        assert_eq!((&whole["truncated"], &whole["more"]), (&false.into(), &Value::Null), "{file}");
+        let is_cut = all["truncated"] == true;
+        assert_eq!(all["more"], if is_cut { "--top 0".into() } else { Value::Null }, "{file}");
+        truncated += usize::from(is_cut);
+        for (name, one) in all["analyses"].as_object().expect("analyses").iter().filter(|(_, one)| !one.is_null()) {
+            for (number, buffer) in one["buffers"].as_array().expect("buffers").iter().enumerate() {
+                let full = &whole["analyses"][name]["buffers"][number];
+                assert_eq!(full["total"], Value::Null, "{file} {name}");
+                for (table, total) in buffer["total"].as_object().into_iter().flatten() {
+                    let rows = |of: &Value| of[table].as_array().map_or(0, Vec::len);
+                    assert!(rows(buffer) < rows(full), "{file} {name}.{table}");
+                    assert_eq!(total, &rows(full), "{file} {name}.{table}");
+                    assert_eq!(buffer[table][0], full[table][0], "{file} {name}.{table}: the first rows");
+                }
+            }
+        }
+    }
+    assert!(truncated >= 1);
+    let (_, three) = json(&["analyze", "sched", "--json", "--limit", "3", &small()]);
+    assert_eq!(three["buffers"][0]["tasks"].as_array().map(Vec::len), Some(3));
+    assert_eq!((&three["truncated"], &three["buffers"][0]["total"]["tasks"]), (&true.into(), &4.into()), "{three:#}");
 }

@@ -361,7 +361,7 @@ fn functions_locks_memory_and_faults_are_those_of_their_analyses() {
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
     for path in trace_files().iter().filter(|path| path.metadata().is_ok_and(|file| file.len() < 1 << 20)) {
         let file = path.to_string_lossy().into_owned();
-        let all = env.rtrace(&["analyze", "all", "--json", &file]);
+        let all = env.rtrace(&["analyze", "all", "--json", "--top", "0", &file]);
         if all.status() != Some(0) {
             continue;
         }
@@ -432,7 +432,7 @@ fn durations_of_tasks_add_up_to_those_of_all() {
                 *compared.entry(source).or_default() += 1;
             }
         }
-        let analyzed = env.rtrace(&["analyze", "syscalls", "--json", &file]).stdout();
+        let analyzed = env.rtrace(&["analyze", "syscalls", "--json", "--top", "0", &file]).stdout();
         let analyzed: Value = serde_json::from_str(&analyzed).unwrap_or_default();
         let tasks = analyzed["buffers"][0]["tasks"].as_array().cloned().unwrap_or_default();
         for task in tasks.iter().filter(|_| analyzed["buffers"].as_array().is_some_and(|all| all.len() == 1)) {

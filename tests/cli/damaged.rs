@@ -88,7 +88,7 @@ fn no_interval_spans_a_damaged_place() {
         env.rtrace(&["check", "-a", LONGEST]).exits(4).prints_with("indeterminate");
         env.rtrace(&["report", "--format", "json"]).exits(4).prints_with("\"type\":\"lost\"");
         for layout in [
-            &["analyze", "all", "--json"][..],
+            &["analyze", "all", "--json", "--top", "0"][..],
             &latency,
             &["report"],
             &["report", "--format", "kernel"],

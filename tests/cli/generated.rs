@@ -1,4 +1,4 @@
-//! `man/` and `completions/` are what the program says of itself; `cargo run -- generate .` brings them up to date.
+//! `man/`, `completions/` and the columns of analyses are what the program says of itself; `cargo run -- generate .` brings them up to date.
 
 use crate::common::environment::TestEnvironment;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ fn files(dir: &Path) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn man_pages_and_completions_are_up_to_date() {
+fn man_pages_completions_and_columns_are_up_to_date() {
     let env = TestEnvironment::new();
     env.rtrace(&["generate", "."]).exits(0).complains("").prints("");
     for folder in ["man", "completions"] {
@@ -27,4 +27,8 @@ fn man_pages_and_completions_are_up_to_date() {
             fresh.keys().chain(committed.keys()).filter(|name| fresh.get(*name) != committed.get(*name)).collect();
         assert!(stale.is_empty(), "{folder}: {stale:?} differ from the program; run `cargo run -- generate .`");
     }
+    let page = "docs/reference/analyses.md";
+    let read = |dir: &Path| std::fs::read_to_string(dir.join(page)).unwrap_or_else(|e| panic!("{page}: {e}"));
+    let fresh = read(env.path());
+    assert!(fresh.contains("  tasks.run ") && fresh == read(Path::new(env!("CARGO_MANIFEST_DIR"))), "{page} is stale");
 }

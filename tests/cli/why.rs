@@ -69,7 +69,7 @@ fn intervals_are_those_of_the_analyses() {
         let outcome = env.rtrace(args);
         serde_json::from_str(&outcome.stdout()).unwrap_or_else(|_| panic!("{args:?}: {}", outcome.stderr()))
     };
-    let sched = json(&["analyze", "sched", "--json", "--sort", "max-wait"]);
+    let sched = json(&["analyze", "sched", "--json", "--top", "0", "--sort", "max-wait"]);
     let tasks = sched["buffers"][0]["tasks"].as_array().expect("tasks");
     let worst = tasks.iter().filter_map(|task| task["longest_wait"]["time"].as_u64()).max();
     let found = json(&["why", "*", "--worst", "wakeup", "--json"]);

@@ -177,7 +177,7 @@ def has_calls(events):
 
 
 EVENTS = {name: events for name, events in account.buffers(is_used).items() if has_calls(events)}
-FOUND = json.loads(rtrace("analyze", "functions", "--json", *ARGUMENTS, FILE))
+FOUND = json.loads(rtrace("analyze", "functions", "--json", "--top", "0", *ARGUMENTS, FILE))
 FOUND = {buffer["buffer"]: buffer for buffer in FOUND["buffers"]}
 same("buffers", sorted(EVENTS), sorted(FOUND))
 OWN = sum(check(name or "top", EVENTS[name], FOUND[name]) for name in sorted(EVENTS.keys() & FOUND.keys()))

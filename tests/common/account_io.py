@@ -183,7 +183,7 @@ def check(name, events, theirs):
 
 
 EVENTS = {name: events for name, events in account.buffers(is_used).items() if follow(events)[0]}
-FOUND = json.loads(rtrace("analyze", "io", "--json", *ARGUMENTS, FILE))
+FOUND = json.loads(rtrace("analyze", "io", "--json", "--top", "0", *ARGUMENTS, FILE))
 FOUND = {buffer["buffer"]: buffer for buffer in FOUND["buffers"]}
 same("buffers", sorted(EVENTS), sorted(FOUND))
 REQUESTS = sum(check(name or "top", EVENTS[name], FOUND[name]) for name in sorted(EVENTS.keys() & FOUND.keys()))

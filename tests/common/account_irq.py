@@ -147,7 +147,7 @@ def check(name, events, theirs):
 
 
 EVENTS = {name: events for name, events in account.buffers(is_used).items() if runs_of(events)[0]}
-FOUND = json.loads(rtrace("analyze", "irq", "--json", *ARGUMENTS, FILE))
+FOUND = json.loads(rtrace("analyze", "irq", "--json", "--top", "0", *ARGUMENTS, FILE))
 FOUND = {buffer["buffer"]: buffer for buffer in FOUND["buffers"]}
 same("buffers", sorted(EVENTS), sorted(FOUND))
 RUNS = sum(check(name or "top", EVENTS[name], FOUND[name]) for name in sorted(EVENTS.keys() & FOUND.keys()))

@@ -116,7 +116,7 @@ def has_allocations(events):
 
 
 EVENTS = {name: events for name, events in account.buffers(is_used).items() if has_allocations(events)}
-FOUND = json.loads(rtrace("analyze", "memory", "--json", *ARGUMENTS, FILE))
+FOUND = json.loads(rtrace("analyze", "memory", "--json", "--top", "0", *ARGUMENTS, FILE))
 FOUND = {buffer["buffer"]: buffer for buffer in FOUND["buffers"]}
 same("buffers", sorted(EVENTS), sorted(FOUND))
 LIVES = sum(check(name or "top", EVENTS[name], FOUND[name]) for name in sorted(EVENTS.keys() & FOUND.keys()))

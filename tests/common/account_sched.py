@@ -321,7 +321,7 @@ def check(name, events, theirs):
 
 
 EVENTS = {name: events for name, events in buffers().items() if any(event[4] == "sched_switch" for event in events)}
-FOUND = json.loads(rtrace("analyze", "sched", "--json", *ARGUMENTS, FILE))
+FOUND = json.loads(rtrace("analyze", "sched", "--json", "--top", "0", *ARGUMENTS, FILE))
 FOUND = {buffer["buffer"]: buffer for buffer in FOUND["buffers"]}
 same("buffers", sorted(EVENTS), sorted(FOUND))
 TASKS = sum(check(name or "top", EVENTS[name], FOUND[name]) for name in sorted(EVENTS.keys() & FOUND.keys()))

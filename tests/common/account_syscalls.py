@@ -203,7 +203,7 @@ def processes():
 
 PROCESSES = processes()
 EVENTS = {name: events for name, events in account.buffers(is_used).items() if has_calls(events)}
-FOUND = json.loads(rtrace("analyze", "syscalls", "--json", *ARGUMENTS, FILE))
+FOUND = json.loads(rtrace("analyze", "syscalls", "--json", "--top", "0", *ARGUMENTS, FILE))
 FOUND = {buffer["buffer"]: buffer for buffer in FOUND["buffers"]}
 same("buffers", sorted(EVENTS), sorted(FOUND))
 CALLS = sum(check(name or "top", EVENTS[name], FOUND[name]) for name in sorted(EVENTS.keys() & FOUND.keys()))

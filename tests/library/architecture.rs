@@ -13,7 +13,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("kernel", &["btf", "format", "events", "symbols", "print_fmt", "event"]),
     ("language", &["filter", "hist", "trigger", "synth", "probe"]),
     ("file", &["ring_buffer", "trace_dat"]),
-    ("answer", &["analysis", "assertion", "comparison"]),
+    ("answer", &["analysis", "assertion", "comparison", "table"]),
     ("read", &["merge", "recording"]),
     ("export", &[]),
     ("control", &["tracefs", "record", "network"]),

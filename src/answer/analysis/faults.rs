@@ -27,8 +27,10 @@ pub const FAULT_NEEDS: &[Needs] = &[Needs {
             "tasks.share",
             "places.user",
             "places.kernel",
+            "places.share",
             "pages.user",
             "pages.kernel",
+            "pages.share",
         ],
         &["exceptions:page_fault_*"],
     )

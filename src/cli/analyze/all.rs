@@ -1,8 +1,8 @@
 //! `rtrace analyze all`.
 
-use super::FileArgs;
-use super::answers::{self, AnalysisAnswer, Question, QuestionFinding};
+use super::answers::{self, AnalysisDocument, AnswerArgs, DocumentSize, Found, Question};
 use super::faults::AnalyzeFaultsArgs;
+use super::file::FileArgs;
 use super::functions::AnalyzeFunctionsArgs;
 use super::io::AnalyzeIoArgs;
 use super::irq::AnalyzeIrqArgs;
@@ -16,6 +16,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::QueryInput;
 use anyhow::anyhow;
 use rtrace::analysis::Together;
+use rtrace::internal::table::ColumnDefinition;
 use rtrace::internal::trace_dat::Coverage;
 use serde_json::{Map, Value, json};
 
@@ -26,12 +27,15 @@ use serde_json::{Map, Value, json};
 pub(super) struct AnalyzeAllArgs {
     #[command(flatten)]
     file: FileArgs,
-    /// Number of rows in a table; 0 for all [default: 20; all with --json]
+    /// Number of rows in a table; 0 for all [default: 20; with --json as many as 24 KB hold]
     #[arg(long, alias = "limit", value_name = "N")]
     top: Option<usize>,
     /// One JSON document instead of text
     #[arg(long)]
     json: bool,
+    /// All columns, also where the terminal is too narrow for them
+    #[arg(long, conflicts_with = "json")]
+    wide: bool,
 }
 
 /// The answer of one analysis, ready to be written.
@@ -43,14 +47,15 @@ struct AnalysisSection {
 
 enum AnalysisSectionContent {
     Text(Vec<u8>),
-    Json(Value),
+    Json(AnalysisDocument),
 }
 
 /// Asks all questions in one pass: for each of them its arguments, a name for it, and one for its findings.
 macro_rules! ask {
     ($args:ident, $events:ident: $($args_of:ident $question:ident $found:ident),*) => {{
         let input = &$events.inputs[0];
-        $(let ($question, mut $found) = ($args_of::with_top($args.top), Vec::new());)*
+        $(let (mut $question, mut $found) = ($args_of::default(), Vec::new());
+        $question.shown = AnswerArgs::with_top($args.top, $args.wide);)*
         let all = ($($question.analysis(input),)*);
         let all = |coverage: &Coverage| {
             let ($($question,)*) = all.clone();
@@ -63,6 +68,25 @@ macro_rules! ask {
         }
         vec![$($args.answer(&$question, input, answers::found::<$args_of>(input, $found))?),*]
     }};
+}
+
+/// The columns of each analysis, by the name of the analysis.
+pub(crate) fn definitions() -> Vec<(&'static str, Vec<ColumnDefinition>)> {
+    fn of<Q: Question>() -> (&'static str, Vec<ColumnDefinition>) {
+        (Q::PURPOSE, Q::definitions())
+    }
+    vec![
+        of::<AnalyzeSchedArgs>(),
+        of::<AnalyzeIrqArgs>(),
+        of::<AnalyzeSyscallsArgs>(),
+        of::<AnalyzeIoArgs>(),
+        of::<AnalyzeFunctionsArgs>(),
+        of::<AnalyzeLocksArgs>(),
+        of::<AnalyzeMemoryArgs>(),
+        of::<AnalyzeFaultsArgs>(),
+        of::<AnalyzeOsnoiseArgs>(),
+        of::<AnalyzeTimerlatArgs>(),
+    ]
 }
 
 pub(super) fn run(args: &AnalyzeAllArgs) -> Result<Exit, Failure> {
@@ -87,7 +111,8 @@ pub(super) fn run(args: &AnalyzeAllArgs) -> Result<Exit, Failure> {
             return Err(Failure::new(Exit::Failed, error).hint(hint));
         }
         if args.json {
-            return Ok(writeln!(out, "{:#}", document(input, answers))?);
+            let text = answers::bounded(args.top, |size| document(input, &answers, size));
+            return Ok(out.write_all(text.as_bytes())?);
         }
         for (number, answer) in answers.into_iter().enumerate() {
             if number > 0 {
@@ -111,14 +136,14 @@ impl AnalyzeAllArgs {
         &self,
         question: &Q,
         input: &QueryInput,
-        found: Vec<AnalysisAnswer<'_, QuestionFinding<Q>>>,
+        found: Found<'_, Q>,
     ) -> Result<AnalysisSection, Failure> {
         let content = match (found.as_slice(), self.json) {
             ([], _) => None,
-            (found, true) => Some(AnalysisSectionContent::Json(answers::document(question, input, found))),
+            (found, true) => Some(AnalysisSectionContent::Json(AnalysisDocument::of(question, input, found, self.top))),
             (found, false) => {
                 let mut text = Vec::new();
-                answers::each(question, found, &mut text)?;
+                answers::text(question, found, &mut text)?;
                 Some(AnalysisSectionContent::Text(text))
             }
         };
@@ -127,15 +152,22 @@ impl AnalyzeAllArgs {
 }
 
 /// The documents of the analyses by name; null for what was not recorded.
-fn document(input: &QueryInput, answers: Vec<AnalysisSection>) -> Value {
-    let document = |answer: AnalysisSection| match answer.content {
-        Some(AnalysisSectionContent::Json(document)) => (answer.name.to_owned(), document),
+fn document(input: &QueryInput, answers: &[AnalysisSection], size: DocumentSize) -> Value {
+    let document = |answer: &AnalysisSection| match &answer.content {
+        Some(AnalysisSectionContent::Json(document)) => (answer.name.to_owned(), document.json(size)),
         _ => (answer.name.to_owned(), Value::Null),
     };
-    json!({
+    let analyses: Map<String, Value> = answers.iter().map(document).collect();
+    let truncated = analyses.values().any(|one| one["truncated"] == true);
+    let mut document = json!({
         "schema": "rtrace.analyze.all",
         "version": 1,
         "file": input.path.to_string_lossy(),
-        "analyses": answers.into_iter().map(document).collect::<Map<_, _>>(),
-    })
+        "analyses": analyses,
+        "truncated": truncated,
+    });
+    if truncated {
+        document["more"] = json!("--top 0");
+    }
+    document
 }

@@ -1,25 +1,28 @@
-//! The form that all analyses share: arguments, one answer for each buffer, and its JSON, CSV and text.
+//! The form that all analyses share: arguments, one answer for each buffer, and how it is shown.
 
-use super::FileArgs;
-use super::limits::{AnswerLimits, needed};
-use super::place::AnswerPlace;
-use super::tasks::TaskArgs;
-use super::words::quoted;
+use super::file::{FileArgs, TaskArgs};
+use super::limits::{AnswerLimits, BufferLimits, needed};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::{QueryEvents, QueryInput};
+use crate::cli::query::{ClockUnit, QueryEvents, QueryInput};
+use crate::cli::terminal;
 use anyhow::anyhow;
-use rtrace::analysis::{Analysis, Grouped, Needs, RowSubject};
-use rtrace::internal::trace_dat::Coverage;
-use rtrace::units::CpuId;
+use rtrace::analysis::{Analysis, Grouped, KnownPart, Needs, RowSubject};
+use rtrace::internal::answers::{AnswerStyle, answer_json, answer_text, csv_heading, csv_rows, json_text};
+use rtrace::internal::table::{Answer, ColumnDefinition};
+use rtrace::internal::trace_dat::{Coverage, FileError};
+use rtrace::recording::BufferSource;
+use rtrace::symbols::{Comms, Kallsyms};
+use rtrace::units::Pid;
 use serde_json::{Value, json};
 use std::io::Write;
+use std::rc::Rc;
 
 /// The arguments of every analysis.
 #[derive(clap::Args, Default)]
 pub(super) struct AnswerArgs {
     #[command(flatten)]
-    file: FileArgs,
-    /// Number of rows in a table; 0 for all [default: 20; all with --json and --csv]
+    pub(super) file: FileArgs,
+    /// Number of rows in a table; 0 for all [default: 20; with --json as many as 24 KB hold; all with --csv]
     #[arg(long, alias = "limit", value_name = "N")]
     top: Option<usize>,
     /// One JSON document instead of text
@@ -28,15 +31,18 @@ pub(super) struct AnswerArgs {
     /// The main table as comma-separated values instead of text; times in the clock's unit
     #[arg(long, conflicts_with = "json")]
     csv: bool,
+    /// All columns, also where the terminal is too narrow for them
+    #[arg(long, conflicts_with_all = ["json", "csv"])]
+    wide: bool,
 }
 
 impl AnswerArgs {
     /// All of it, `top` rows to a table.
-    pub(super) fn with_top(top: Option<usize>) -> Self {
-        AnswerArgs { top, ..AnswerArgs::default() }
+    pub(super) fn with_top(top: Option<usize>, wide: bool) -> Self {
+        AnswerArgs { top, wide, ..AnswerArgs::default() }
     }
 
-    /// The form of an answer that is written while the events are read.
+    /// The form of the answer.
     pub(super) fn form(&self) -> Form {
         match (self.json, self.csv) {
             (true, _) => Form::Json,
@@ -45,19 +51,9 @@ impl AnswerArgs {
         }
     }
 
-    /// The recording.
-    pub(super) fn file(&self) -> &FileArgs {
-        &self.file
-    }
-
-    /// Rows in a table of text; 0 for all.
-    fn text_rows(&self) -> usize {
-        self.top.unwrap_or(20)
-    }
-
-    /// Rows in JSON and CSV; 0 for all.
-    fn data_rows(&self) -> usize {
-        self.top.unwrap_or(0)
+    fn style(&self, unit: ClockUnit) -> AnswerStyle {
+        let is_to_fit = !self.wide && terminal::stdout_is_terminal();
+        AnswerStyle { unit, width: terminal::size().filter(|_| is_to_fit).map(|(columns, _)| columns) }
     }
 }
 
@@ -69,28 +65,107 @@ pub(super) enum Form {
     Csv,
 }
 
+/// Rows in a table of text or JSON, unless the user says otherwise.
+const ROWS: usize = 20;
+
+/// A buffer, and what its answer needs to be read.
+#[derive(Clone)]
+pub(super) struct AnswerPlace<'a> {
+    /// Its name; of the top buffer empty.
+    pub(super) buffer: &'a str,
+    pub(super) clock: &'a str,
+    pub(super) unit: ClockUnit,
+    comms: &'a Comms,
+    pub(super) limits: Rc<BufferLimits>,
+}
+
+impl<'a> AnswerPlace<'a> {
+    /// Of a source of `events`.
+    ///
+    /// # Errors
+    /// As [`BufferLimits::of`].
+    pub(super) fn of(events: &QueryEvents<'a>, source: &BufferSource) -> Result<Self, FileError> {
+        let input = &events.inputs[source.recording];
+        let buffer = &input.trace.buffers[source.buffer];
+        let unit = events.unit(source);
+        let limits = Rc::new(BufferLimits::of(&events.query, input, source)?);
+        Ok(AnswerPlace { buffer: &buffer.name, clock: &buffer.clock, unit, comms: &input.symbols.comms, limits })
+    }
+
+    /// The name of a task, which the recording keeps one of for each pid.
+    pub(super) fn comm(&self, pid: Pid) -> Option<String> {
+        self.comms.get(pid).map(|comm| String::from_utf8_lossy(comm).into_owned())
+    }
+
+    /// `sh [7]`; of a task without a name only its number.
+    pub(super) fn task(&self, pid: Pid) -> String {
+        self.comm(pid).map_or_else(|| format!("[{pid}]"), |comm| format!("{comm} [{pid}]"))
+    }
+}
+
+/// The line and the notes above an answer.
+#[derive(Default)]
+pub(super) struct Outline {
+    /// Begin and end of what was looked at.
+    pub(super) window: Option<(u64, u64)>,
+    /// The number of events, tasks and CPUs that were found in the window, in words.
+    pub(super) extent: Vec<String>,
+    /// True if events were lost.
+    pub(super) lost: bool,
+    /// Sentences that the numbers need to be understood.
+    pub(super) notes: Vec<String>,
+}
+
 /// One buffer's answer.
 pub(super) struct AnalysisAnswer<'a, R> {
     pub(super) place: AnswerPlace<'a>,
     pub(super) input: &'a QueryInput,
     pub(super) report: R,
+    outline: Outline,
     /// Limits of its buffer.
     pub(super) limits: AnswerLimits,
 }
 
-/// A question to the events of a recording, and how its answer is shown. `top` is a number of rows; 0 for all.
+impl<R> AnalysisAnswer<'_, R> {
+    /// The names of the kernel's addresses.
+    pub(super) fn kallsyms(&self) -> &Kallsyms {
+        &self.input.symbols.kallsyms
+    }
+
+    /// Degrees to which numbers are known.
+    pub(super) fn known(&self) -> impl Fn(&str, RowSubject) -> KnownPart + '_ {
+        |number, subject| self.limits.known(number, subject)
+    }
+
+    /// The time between begin and end of the window.
+    pub(super) fn length(&self) -> u64 {
+        self.outline.window.map_or(0, |(begin, end)| end.saturating_sub(begin))
+    }
+}
+
+/// A row of a table, and the answer that it belongs to.
+pub(super) struct Row<'a, R, T> {
+    pub(super) found: &'a AnalysisAnswer<'a, R>,
+    pub(super) of: T,
+}
+
+/// Rows of an answer.
+pub(super) fn rows<'a, R, T: 'a>(
+    found: &'a AnalysisAnswer<'a, R>,
+    of: impl IntoIterator<Item = T> + 'a,
+) -> impl Iterator<Item = Row<'a, R, T>> {
+    of.into_iter().map(move |of| Row { found, of })
+}
+
+/// A question to the events of a recording, and its answer.
 pub(super) trait Question: Sized {
     type Analysis: Analysis + Clone;
     /// The word of `record --for` for the events that it needs, and of `analyze` for itself.
     const PURPOSE: &'static str;
     /// Name of the events that a recording without an answer lacks.
     const LACKING: &'static str;
-    /// The columns of the main table as CSV, after `buffer`.
-    const COLUMNS: &'static str;
     /// The events that its numbers need.
     const NEEDS: &'static [Needs];
-    /// The numbers of [`Question::COLUMNS`] by their names in JSON; empty for a name.
-    const NUMBERS: &'static [&'static str];
 
     fn shown(&self) -> &AnswerArgs;
     /// The analysis of `input`; `None` if that cannot hold the events for it.
@@ -99,39 +174,12 @@ pub(super) trait Question: Sized {
     fn covering(analysis: Self::Analysis, _coverage: &Coverage) -> Self::Analysis {
         analysis
     }
-    /// True if events were lost.
-    fn lost(report: &QuestionFinding<Self>) -> bool;
-    /// False if the buffer holds no such events in the window.
-    fn is_answer(report: &QuestionFinding<Self>) -> bool;
-    /// Begin and end of what was looked at.
-    fn window(report: &QuestionFinding<Self>) -> Option<(u64, u64)>;
-    /// The number of events, tasks and CPUs that were found in the window, in words.
-    fn extent(report: &QuestionFinding<Self>) -> Vec<String>;
-    /// Sentences that the numbers need to be understood.
-    fn notes(report: &QuestionFinding<Self>) -> Vec<String>;
-    /// The answer as an object, but for the buffer, its clock, the window and the notes.
-    fn json(&self, found: &AnalysisAnswer<'_, QuestionFinding<Self>>, top: usize) -> Value;
-    /// The columns of the table that is asked for as CSV, after `buffer`.
-    fn columns(&self) -> &'static str {
-        Self::COLUMNS
-    }
-    /// The numbers of [`Question::columns`].
-    fn numbers(&self) -> &'static [&'static str] {
-        Self::NUMBERS
-    }
-    /// A task as the subject of numbers.
-    fn task(_found: &AnalysisAnswer<'_, QuestionFinding<Self>>, _pid: i32) -> RowSubject {
-        RowSubject::All
-    }
-    /// That table, mostly the main one, as cells of [`Question::columns`].
-    fn csv(&self, found: &AnalysisAnswer<'_, QuestionFinding<Self>>, top: usize) -> Vec<Vec<String>>;
-    /// The answer as text, but for the window and the notes.
-    fn text(
-        &self,
-        found: &AnalysisAnswer<'_, QuestionFinding<Self>>,
-        top: usize,
-        out: &mut dyn Write,
-    ) -> Result<(), Failure>;
+    /// What stands above the answer; `None` if the buffer holds no such events in the window.
+    fn outline(report: &QuestionFinding<Self>) -> Option<Outline>;
+    /// Tables of `top` rows; 0 for all.
+    fn answer(&self, found: &AnalysisAnswer<'_, QuestionFinding<Self>>, top: usize) -> Answer;
+    /// What documents say of the columns.
+    fn definitions() -> Vec<ColumnDefinition>;
     /// The tasks that count.
     fn tasks(&self) -> Option<&TaskArgs> {
         None
@@ -156,6 +204,9 @@ pub(super) trait Question: Sized {
 /// Findings of a question's analysis.
 pub(super) type QuestionFinding<Q> = <<Q as Question>::Analysis as Analysis>::Finding;
 
+/// The answers of a question, a buffer each.
+pub(super) type Found<'e, Q> = Vec<AnalysisAnswer<'e, QuestionFinding<Q>>>;
+
 /// Asks the question and shows the answer.
 pub(super) fn run<Q: Question>(question: &Q) -> Result<Exit, Failure> {
     let shown = question.shown();
@@ -166,13 +217,14 @@ pub(super) fn run<Q: Question>(question: &Q) -> Result<Exit, Failure> {
         if found.is_empty() {
             return Err(question.nothing(input));
         }
-        if shown.json {
-            return Ok(writeln!(out, "{:#}", document(question, input, &found))?);
+        match shown.form() {
+            Form::Json => {
+                let document = AnalysisDocument::of(question, input, &found, shown.top);
+                Ok(out.write_all(bounded(shown.top, |size| document.json(size)).as_bytes())?)
+            }
+            Form::Csv => csv(question, &found, out),
+            Form::Text => text(question, &found, out),
         }
-        if shown.csv {
-            return csv(question, &found, out);
-        }
-        each(question, &found, out)
     })
 }
 
@@ -193,13 +245,13 @@ pub(super) fn answers<'e, A: Analysis>(
 pub(super) fn found<'e, Q: Question>(
     input: &'e QueryInput,
     answers: Vec<(AnswerPlace<'e>, QuestionFinding<Q>)>,
-) -> Vec<AnalysisAnswer<'e, QuestionFinding<Q>>> {
-    let answers = answers.into_iter().filter(|(_, report)| Q::is_answer(report));
+) -> Found<'e, Q> {
     let answer = |(place, report): (AnswerPlace<'e>, _)| {
-        let limits = AnswerLimits::of(place.limits.clone(), Q::NEEDS, Q::lost(&report));
-        AnalysisAnswer { place, input, report, limits }
+        let outline = Q::outline(&report)?;
+        let limits = AnswerLimits::of(place.limits.clone(), Q::NEEDS, outline.lost);
+        Some(AnalysisAnswer { place, input, report, outline, limits })
     };
-    answers.map(answer).collect()
+    answers.into_iter().filter_map(answer).collect()
 }
 
 /// The error that a recording has nothing to answer from.
@@ -210,37 +262,99 @@ pub(super) fn lacking<Q: Question>(input: &QueryInput) -> Failure {
     failure.hint(format!("`rtrace record --for {}` records what is needed.", Q::PURPOSE))
 }
 
-/// All answers as one JSON document; all times in the buffer's unit.
-pub(super) fn document<Q: Question>(
-    question: &Q,
-    input: &QueryInput,
-    found: &[AnalysisAnswer<'_, QuestionFinding<Q>>],
-) -> Value {
-    let buffer = |found: &AnalysisAnswer<'_, QuestionFinding<Q>>| {
-        let (place, report) = (&found.place, &found.report);
+/// The answers of a question, ready to be a JSON document.
+pub(super) struct AnalysisDocument {
+    purpose: &'static str,
+    file: String,
+    /// By buffer: what is known of it, and its answer.
+    buffers: Vec<(Value, Answer)>,
+}
+
+/// The size of a document: rows of each table, and buffers.
+pub(super) type DocumentSize = (usize, usize);
+
+impl AnalysisDocument {
+    pub(super) fn of<Q: Question>(
+        question: &Q,
+        input: &QueryInput,
+        found: &[AnalysisAnswer<'_, QuestionFinding<Q>>],
+        top: Option<usize>,
+    ) -> Self {
+        let buffer = |found: &AnalysisAnswer<'_, QuestionFinding<Q>>| {
+            let AnalysisAnswer { place, outline, .. } = found;
+            let known = json!({
+                "buffer": place.buffer,
+                "clock": place.clock,
+                "unit": place.unit.name(),
+                "window": outline.window.map(|(begin, end)| json!({"begin": begin, "end": end})),
+            });
+            (known, answer(question, found, top.unwrap_or(ROWS)))
+        };
+        let buffers = found.iter().map(buffer).collect();
+        AnalysisDocument { purpose: Q::PURPOSE, file: input.path.to_string_lossy().into_owned(), buffers }
+    }
+
+    /// The document; all times in the buffer's unit.
+    pub(super) fn json(&self, (rows, buffers): DocumentSize) -> Value {
+        let mut truncated = buffers < self.buffers.len();
+        let buffer = |(known, answer): &(Value, Answer)| {
+            let mut members = answer_json(answer, rows);
+            truncated |= members.contains_key("total");
+            let known = known.as_object().cloned().unwrap_or_default();
+            members.extend(known);
+            Value::Object(members)
+        };
+        let shown: Vec<Value> = self.buffers.iter().take(buffers).map(buffer).collect();
         let mut document = json!({
-            "buffer": place.buffer,
-            "clock": place.clock,
-            "unit": place.unit.name(),
-            "window": Q::window(report).map(|(begin, end)| json!({"begin": begin, "end": end})),
-            "notes": (found.limits.sentences().into_iter().chain(Q::notes(report)).collect::<Vec<_>>()),
+            "schema": format!("rtrace.analyze.{}", self.purpose),
+            "version": 1,
+            "file": self.file,
+            "buffers": shown,
+            "truncated": truncated,
         });
-        let mut answer = question.json(found, question.shown().data_rows());
-        let at_least = found.limits.json(&mut answer, |pid| Q::task(found, pid));
-        if !at_least.is_empty() {
-            document["at_least"] = json!(at_least);
+        if truncated {
+            document["more"] = json!("--top 0");
         }
-        if let (Value::Object(document), Value::Object(mut answer)) = (&mut document, answer) {
-            document.append(&mut answer);
+        if buffers < self.buffers.len() {
+            document["total"] = json!({"buffers": self.buffers.len()});
         }
         document
-    };
-    json!({
-        "schema": format!("rtrace.analyze.{}", Q::PURPOSE),
-        "version": 1,
-        "file": input.path.to_string_lossy(),
-        "buffers": found.iter().map(buffer).collect::<Vec<_>>(),
-    })
+    }
+}
+
+/// The text of a document: with `top` rows, or as many as a small document holds.
+pub(super) fn bounded(top: Option<usize>, document: impl Fn(DocumentSize) -> Value) -> String {
+    /// Bytes of a document that nobody has asked to be longer.
+    const BYTES: usize = 24_000;
+    const SIZES: [DocumentSize; 9] = [
+        (10, usize::MAX),
+        (7, usize::MAX),
+        (5, usize::MAX),
+        (3, usize::MAX),
+        (2, usize::MAX),
+        (1, usize::MAX),
+        (0, 16),
+        (0, 4),
+        (0, 1),
+    ];
+    let mut text = json_text(&document((usize::MAX, usize::MAX)));
+    if top.is_none() {
+        for size in SIZES {
+            if text.len() <= BYTES {
+                break;
+            }
+            text = json_text(&document(size));
+        }
+    }
+    text
+}
+
+/// The tables of an answer, with the notes on what its numbers are of.
+fn answer<Q: Question>(question: &Q, found: &AnalysisAnswer<'_, QuestionFinding<Q>>, top: usize) -> Answer {
+    let mut answer = question.answer(found, top);
+    let notes = found.limits.sentences().into_iter().chain(found.outline.notes.iter().cloned());
+    answer.notes.extend(notes);
+    answer
 }
 
 /// The main tables of all answers as comma-separated values.
@@ -249,53 +363,40 @@ fn csv<Q: Question>(
     found: &[AnalysisAnswer<'_, QuestionFinding<Q>>],
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    writeln!(out, "buffer,{}", question.columns())?;
-    for found in found {
-        let buffer = quoted(found.place.buffer);
-        for row in question.csv(found, question.shown().data_rows()) {
-            let subject = subject::<Q>(question, found, &row);
-            let row = found.limits.csv_row(subject, question.numbers(), row);
-            let cells: Vec<String> = row.iter().map(|cell| quoted(cell)).collect();
-            writeln!(out, "{buffer},{}", cells.join(","))?;
+    for (number, found) in found.iter().enumerate() {
+        let answer = question.answer(found, question.shown().top.unwrap_or(0));
+        let Some(grid) = answer.csv() else { continue };
+        if number == 0 {
+            csv_heading(grid, "buffer", out)?;
         }
+        csv_rows(grid, found.place.buffer, out)?;
     }
     Ok(())
 }
 
-/// The subject of a row of the table that is asked for as CSV.
-fn subject<Q: Question>(question: &Q, found: &AnalysisAnswer<'_, QuestionFinding<Q>>, row: &[String]) -> RowSubject {
-    let number = |name: &str| {
-        let column = question.columns().split(',').take(2).position(|column| column == name)?;
-        row.get(column)?.parse::<i32>().ok()
-    };
-    match (number("pid"), number("cpu")) {
-        (Some(pid), _) => Q::task(found, pid),
-        (_, Some(cpu)) => RowSubject::Cpu(CpuId(cpu.unsigned_abs())),
-        _ => RowSubject::All,
-    }
-}
-
 /// Writes each answer as text, with an empty line between two and the instance's name above.
-pub(super) fn each<Q: Question>(
+pub(super) fn text<Q: Question>(
     question: &Q,
     found: &[AnalysisAnswer<'_, QuestionFinding<Q>>],
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     for (number, found) in found.iter().enumerate() {
+        let (AnswerPlace { buffer, unit, .. }, shown) = (&found.place, question.shown());
+        let answer = answer(question, found, shown.top.unwrap_or(ROWS));
         if !question.is_bare() {
             if number > 0 {
                 writeln!(out)?;
             }
-            let (place, report) = (&found.place, &found.report);
-            if !place.buffer.is_empty() {
-                writeln!(out, "Instance: {}", place.buffer)?;
+            if !buffer.is_empty() {
+                writeln!(out, "Instance: {buffer}")?;
             }
-            place.window(Q::window(report), &found.limits.found(Q::extent(report)), out)?;
-            for note in found.limits.sentences().into_iter().chain(Q::notes(report)) {
-                writeln!(out, "Note: {note}")?;
-            }
+            let (begin, end) = found.outline.window.unwrap_or_default();
+            let (length, name) = (unit.long(end.saturating_sub(begin)), unit.long_name());
+            let parts = found.limits.found(found.outline.extent.clone()).join("; ");
+            writeln!(out, "Window: {} to {}, {length} {name}; {parts}", unit.point(begin), unit.point(end))?;
+            answer.notes.iter().try_for_each(|note| writeln!(out, "Note: {note}"))?;
         }
-        question.text(found, question.shown().text_rows(), out)?;
+        answer_text(&answer, shown.style(*unit), out)?;
     }
     Ok(())
 }

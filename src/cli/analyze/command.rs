@@ -1,6 +1,6 @@
 //! Arguments of `rtrace analyze`, and which analysis it is.
 
-use super::{all, faults, functions, io, irq, locks, memory, osnoise, sched, syscalls, timerlat};
+use super::{all, answers, faults, functions, io, irq, locks, memory, osnoise, sched, syscalls, timehist, timerlat};
 use crate::cli::exit::{Exit, Failure};
 
 /// Say where time went in a recording
@@ -43,15 +43,16 @@ enum AnalyzeCommand {
 pub(crate) fn run(args: &AnalyzeArgs) -> Result<Exit, Failure> {
     match &args.what {
         AnalyzeCommand::All(args) => all::run(args),
-        AnalyzeCommand::Faults(args) => faults::run(args),
-        AnalyzeCommand::Functions(args) => functions::run(args),
-        AnalyzeCommand::Io(args) => io::run(args),
-        AnalyzeCommand::Irq(args) => irq::run(args),
-        AnalyzeCommand::Locks(args) => locks::run(args),
-        AnalyzeCommand::Memory(args) => memory::run(args),
-        AnalyzeCommand::Osnoise(args) => osnoise::run(args),
-        AnalyzeCommand::Sched(args) => sched::run(args),
-        AnalyzeCommand::Syscalls(args) => syscalls::run(args),
-        AnalyzeCommand::Timerlat(args) => timerlat::run(args),
+        AnalyzeCommand::Faults(args) => answers::run(args),
+        AnalyzeCommand::Functions(args) => answers::run(args),
+        AnalyzeCommand::Io(args) => answers::run(args),
+        AnalyzeCommand::Irq(args) => answers::run(args),
+        AnalyzeCommand::Locks(args) => answers::run(args),
+        AnalyzeCommand::Memory(args) => answers::run(args),
+        AnalyzeCommand::Osnoise(args) => answers::run(args),
+        AnalyzeCommand::Sched(args) if args.rows.timehist => timehist::run(args),
+        AnalyzeCommand::Sched(args) => answers::run(args),
+        AnalyzeCommand::Syscalls(args) => answers::run(args),
+        AnalyzeCommand::Timerlat(args) => answers::run(args),
     }
 }

@@ -1,7 +1,9 @@
-//! The recording that an analysis reads, and the part of it.
+//! The recording that an analysis reads, the part of it, and the tasks that count.
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::{self, QueryEvents, WallArgs, WindowArgs};
+use crate::cli::query::{self, QueryEvents, QueryInput, WallArgs, WindowArgs};
+use rtrace::events::glob_matches;
+use rtrace::units::Pid;
 use std::io::Write;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -71,5 +73,38 @@ impl FileArgs {
         query::answer(self.path(), &self.window, self.threads, |events, out| {
             answer(&events.clone().by_wall_clock(self.wall)?, out)
         })
+    }
+}
+
+/// The tasks whose events count in an analysis.
+#[derive(clap::Args, Default)]
+pub(super) struct TaskArgs {
+    /// Only these tasks
+    #[arg(long, value_name = "PID,...", value_delimiter = ',')]
+    pid: Vec<i32>,
+    /// Only tasks of this name; may be a glob and be given several times
+    #[arg(long, value_name = "NAME")]
+    comm: Vec<String>,
+}
+
+impl TaskArgs {
+    /// True if all tasks count.
+    pub(super) fn is_empty(&self) -> bool {
+        self.pid.is_empty() && self.comm.is_empty()
+    }
+
+    /// The tasks; `None` for all.
+    pub(super) fn chosen(&self, input: &QueryInput) -> Option<Vec<Pid>> {
+        if self.is_empty() {
+            return None;
+        }
+        let comms = &input.symbols.comms;
+        let name = |pid: Pid| String::from_utf8_lossy(comms.get(pid).unwrap_or_default()).into_owned();
+        let named = |pid: Pid| self.comm.iter().any(|pattern| glob_matches(pattern, &name(pid)));
+        if self.comm.is_empty() {
+            return Some(self.pid.iter().map(|pid| Pid(*pid)).collect());
+        }
+        let chosen = |pid: &Pid| self.pid.is_empty() || self.pid.contains(&pid.0);
+        Some(comms.pids().filter(chosen).filter(|pid| named(*pid)).collect())
     }
 }

@@ -1,16 +1,17 @@
 //! Interferences as `analyze osnoise` and `analyze timerlat` show them.
 
 use super::answers::AnalysisAnswer;
-use super::distribution;
-use super::irq::answer::softirq_name;
-use super::limits::AnswerLimits;
-use super::table::TextTable;
-use super::words::{cut, not_shown};
+use super::irq::softirq_name;
+use super::words::many;
 use crate::cli::exit::Failure;
 use crate::cli::query::ClockUnit;
-use rtrace::analysis::{Durations, Noise, NoiseSource, RowSubject};
+use rtrace::analysis::{Durations, KnownPart, Noise, NoiseSource, RowSubject};
+use rtrace::internal::answers::{AnswerStyle, TextTable, answer_json, answer_text, not_shown};
+use rtrace::internal::table::{
+    Answer, AnswerCell as Cell, AnswerColumn as Column, AnswerTable as Table, ColumnKind as Kind,
+};
 use rtrace::symbols::Kallsyms;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::io::Write;
 use std::time::Duration;
 
@@ -21,27 +22,32 @@ pub(in crate::cli) struct NoiseView<'a, R> {
     pub(in crate::cli) clock: &'a str,
     pub(in crate::cli) unit: ClockUnit,
     pub(in crate::cli) kallsyms: &'a Kallsyms,
-    /// Limits of the recording.
-    pub(in crate::cli) limits: Option<&'a AnswerLimits>,
+    /// Degrees to which numbers of the recording are known.
+    pub(super) known: &'a dyn Fn(&str, RowSubject) -> KnownPart,
 }
 
 impl<'a, R> NoiseView<'a, R> {
     /// Of a recording.
-    pub(super) fn of(found: &'a AnalysisAnswer<'_, R>) -> Self {
-        let AnalysisAnswer { place, input, report, limits } = found;
-        let (clock, unit, limits) = (place.clock, place.unit, Some(limits));
-        NoiseView { report, clock, unit, kallsyms: &input.symbols.kallsyms, limits }
+    pub(super) fn of(found: &'a AnalysisAnswer<'_, R>, known: &'a dyn Fn(&str, RowSubject) -> KnownPart) -> Self {
+        let AnalysisAnswer { place, report, .. } = found;
+        NoiseView { report, clock: place.clock, unit: place.unit, kallsyms: found.kallsyms(), known }
+    }
+
+    /// Of what happens now, of which all is known.
+    pub(in crate::cli) fn live(report: &'a R, kallsyms: &'a Kallsyms) -> Self {
+        let known = &|_: &str, _| KnownPart::Whole;
+        NoiseView { report, clock: "local", unit: ClockUnit::Nanoseconds, kallsyms, known }
     }
 }
 
-impl<R> NoiseView<'_, R> {
-    /// A row of a table, as far as its numbers are known.
-    pub(super) fn row(&self, subject: RowSubject, numbers: &[impl AsRef<str>], cells: Vec<String>) -> Vec<String> {
-        match self.limits {
-            Some(limits) => limits.row(subject, numbers, cells),
-            None => cells,
-        }
-    }
+/// Writes an answer of what happens now. The kernel's measures are in nanoseconds, whatever the clock is.
+pub(in crate::cli) fn write(answer: &Answer, out: &mut dyn Write) -> Result<(), Failure> {
+    Ok(answer_text(answer, AnswerStyle { unit: ClockUnit::Nanoseconds, width: None }, out)?)
+}
+
+/// The same as JSON.
+pub(in crate::cli) fn json(answer: &Answer) -> Value {
+    Value::Object(answer_json(answer, usize::MAX))
 }
 
 /// Kinds of interferences, in the order of their priority.
@@ -86,64 +92,54 @@ pub(super) fn signed(time: i64) -> String {
 }
 
 /// Interferences by cause.
-pub(super) fn table<R>(
-    found: &NoiseView<'_, R>,
-    sources: &[(NoiseSource, Durations)],
-    top: usize,
-    out: &mut dyn Write,
-) -> Result<(), Failure> {
-    if sources.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "\nInterferences by cause (total: ms; others: us)")?;
-    let mut table = TextTable::new(2, ["KIND", "CAUSE", "count", "total"].into_iter().chain(distribution::TIMES));
-    let numbers = distribution::names(
-        &["", "", "interferences.times.count", "interferences.times.total"],
-        "interferences.times",
-        &[],
-    );
-    let mut rows: Vec<_> = sources.iter().collect();
-    let more = cut(&mut rows, top);
-    for (source, durations) in rows {
-        let times = durations.distribution();
-        let total = ClockUnit::Nanoseconds.long(times.total);
-        let row = [kind(source).to_owned(), name(source), times.count.to_string(), total];
-        let row = row.into_iter().chain(distribution::cells(&times, ClockUnit::Nanoseconds)).collect();
-        table.row(found.row(RowSubject::All, &numbers, row));
-    }
-    table.write(out)?;
-    Ok(not_shown(more, out)?)
+pub(super) fn interferences<'a>() -> Table<&'a (NoiseSource, Durations)> {
+    type Of<'a> = &'a (NoiseSource, Durations);
+    Table::new(
+        "interferences",
+        vec![
+            Column::new("kind", Kind::Text, "Kind: nmi, irq, softirq or thread.", |of: &Of<'a>| kind(&of.0).into())
+                .text("KIND"),
+            Column::new("cause", Kind::Text, "Name and number of the cause.", |of: &Of<'a>| name(&of.0).into())
+                .text("CAUSE"),
+            Column::new("times.count", Kind::Count, "Interferences.", |of: &Of<'a>| of.1.count().into())
+                .text("count")
+                .no_json(),
+            Column::new("times.total", Kind::Sum, "Nanoseconds of all of them.", |of: &Of<'a>| {
+                Cell::Time(of.1.total())
+            })
+            .text("total")
+            .no_json(),
+            Column::new("times", Kind::Distribution, "Nanoseconds of each.", |of: &Of<'a>| (&of.1).into()).text(""),
+        ],
+    )
 }
+
+/// The title of the table of [`interferences`].
+pub(super) const TITLE: &str = "Interferences by cause (total: ms; others: us)";
 
 /// The causes of one sample, in the order in which they ended.
-pub(super) fn causes(causes: &[Noise], top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn causes(causes: &[Noise], top: usize) -> Vec<String> {
     if causes.is_empty() {
-        return Ok(());
+        return Vec::new();
     }
     let mut table = TextTable::aligned(vec![true, true], ["KIND", "CAUSE", "us", "begin (local clock)"]);
-    let mut rows: Vec<_> = causes.iter().collect();
-    let more = cut(&mut rows, top);
-    for noise in rows {
+    let shown = if top == 0 { causes.len() } else { top.min(causes.len()) };
+    for noise in causes.iter().take(shown) {
         let unit = ClockUnit::Nanoseconds;
-        let row = [kind(&noise.source).to_owned(), name(&noise.source), unit.short(noise.duration)];
-        table.row(row.into_iter().chain([unit.point(noise.start)]));
+        let names = [kind(&noise.source).to_owned(), name(&noise.source)];
+        table.row(names.into_iter().chain([unit.short(noise.duration), unit.point(noise.start)]));
     }
-    table.write(out)?;
-    Ok(not_shown(more, out)?)
+    table.lines().into_iter().chain(not_shown(causes.len() - shown)).collect()
 }
 
-/// Interferences by cause as JSON; times in nanoseconds.
-pub(super) fn sources_json(sources: &[(NoiseSource, Durations)], top: usize) -> Value {
-    let mut rows: Vec<_> = sources.iter().collect();
-    cut(&mut rows, top);
-    let row = |(source, durations): &(NoiseSource, Durations)| json!({"kind": kind(source), "cause": name(source), "times": distribution::json(&durations.distribution())});
-    rows.into_iter().map(row).collect()
-}
-
-/// The causes of one sample as JSON.
-pub(super) fn causes_json(causes: &[Noise]) -> Value {
-    let row = |noise: &Noise| json!({"kind": kind(&noise.source), "cause": name(&noise.source), "start": noise.start, "duration": noise.duration});
-    causes.iter().map(row).collect()
+/// The causes of one sample as data.
+pub(super) fn cause_cells(causes: &[Noise], top: usize) -> Cell {
+    let cell = |noise: &Noise| {
+        let names = [("kind", kind(&noise.source).into()), ("cause", name(&noise.source).into())];
+        let times = [("start", Cell::Point(noise.start)), ("duration", Cell::Time(noise.duration))];
+        Cell::record(names.into_iter().chain(times))
+    };
+    Cell::List(causes.iter().take(if top == 0 { usize::MAX } else { top }).map(cell).collect())
 }
 
 /// Nanoseconds of the causes of one kind.
@@ -154,7 +150,7 @@ pub(super) fn sum<'n>(causes: impl IntoIterator<Item = &'n Noise>, of: &str) -> 
 
 /// The sentence on lost events.
 pub(super) fn losses(losses: u64) -> Option<String> {
-    let places = super::words::many(losses, "place");
+    let places = many(losses, "place");
     (losses > 0).then(|| format!("events were lost at {places}: there were more samples or interferences"))
 }
 

@@ -2,8 +2,8 @@
 //! Names of system calls and handlers.
 //! Events that the file says it lacks, beside those that the records tell of.
 
-use crate::cli::analyze::irq::answer::handler_name;
-use crate::cli::analyze::symbol;
+use crate::cli::analyze::irq::handler_name;
+use crate::cli::analyze::words;
 use crate::cli::exit::Exit;
 use crate::cli::machine::RecordingMachine;
 use crate::cli::query::{ClockUnit, QueryInput};
@@ -112,11 +112,11 @@ impl Names for RecordingNames<'_> {
     }
 
     fn function(&self, address: u64) -> String {
-        symbol::function(self.kallsyms, address)
+        words::function(self.kallsyms, address)
     }
 
     fn variable(&self, address: u64) -> String {
-        symbol::variable(self.kallsyms, address)
+        words::variable(self.kallsyms, address)
     }
 
     fn task(&self, pid: Pid) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use super::numbers::{finds, interval, needs, percent, probability, value, word};
 use super::report::Report;
-use crate::cli::analyze::table::TextTable;
+use rtrace::internal::answers::TextTable;
 use rtrace::internal::comparison::{ChangeVerdict, SavedRuns, SetAside};
 use rtrace::units::counted;
 use std::io::{self, Write};

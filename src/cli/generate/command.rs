@@ -1,7 +1,7 @@
 //! Arguments of `rtrace generate`, and what it does.
 
 use super::pages::PAGES;
-use super::{command_page, topic_page};
+use super::{columns, command_page, topic_page};
 use crate::cli::completions::SCRIPTS;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::help::TOPICS;
@@ -9,14 +9,14 @@ use anyhow::Context;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Write the man pages and the shell completions
+/// Write the man pages, the shell completions and the columns of analyses
 #[derive(clap::Args)]
 pub(crate) struct GenerateArgs {
-    /// Folder that gets `man/` and `completions/`; what is in these two is replaced
+    /// Folder that gets `man/` and `completions/`, whose files are replaced, and `docs/reference/analyses.md`
     dir: PathBuf,
 }
 
-/// Writes both folders.
+/// Writes the files.
 pub(crate) fn run(args: &GenerateArgs, root: clap::Command) -> Result<Exit, Failure> {
     let man = emptied(&args.dir.join("man"))?;
     command_pages(&root, &man)?;
@@ -28,6 +28,10 @@ pub(crate) fn run(args: &GenerateArgs, root: clap::Command) -> Result<Exit, Fail
     for (_, name, script) in SCRIPTS {
         write(&completions.join(name), script)?;
     }
+    let page = args.dir.join(columns::PAGE);
+    fs::create_dir_all(page.parent().unwrap_or(&page))
+        .with_context(|| format!("failed to create {}", page.display()))?;
+    write(&page, columns::page()?)?;
     Ok(Exit::Success)
 }
 

@@ -3,12 +3,11 @@
 use super::args::{OsnoiseArgs, TimerlatArgs};
 use super::tool::{NoiseTool, ThresholdHit};
 use super::watch::{NoiseWatch, TimerlatReaders};
-use crate::cli::analyze::noise::NoiseView;
+use crate::cli::analyze::noise::{self, NoiseView};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::given::refuse;
 use crate::cli::hist::HistDisplay;
 use crate::cli::live::live_merge;
-use crate::cli::query::ClockUnit;
 use crate::cli::record_error::{explain, failure};
 use crate::cli::terminal::{note, stdout};
 use crate::cli::traced::add_purpose;
@@ -98,14 +97,13 @@ fn watch<T: NoiseTool>(tool: &T) -> Result<Exit, Failure> {
         return Err(failure.with_exit(own));
     }
     let report = watch.analysis.finish();
-    let view =
-        NoiseView { report: &report, clock: "local", unit: ClockUnit::Nanoseconds, kallsyms: &kallsyms, limits: None };
+    let view = NoiseView::live(&report, &kallsyms);
     let mut text = Vec::new();
     if run.json {
-        writeln!(text, "{:#}", document::<T>(&view, &watch.hits, &watch.saved))?;
+        writeln!(text, "{:#}", document(tool, &view, &watch.hits, &watch.saved))?;
     } else {
         summary::<T>(&view, &watch.hits, &watch.saved, &mut text)?;
-        tool.text(&view, run.top, &mut text)?;
+        noise::write(&tool.answer(&view, run.top), &mut text)?;
     }
     stdout().write_all(&text)?;
     Ok(match streamed.command {
@@ -137,6 +135,7 @@ fn summary<T: NoiseTool>(
 }
 
 fn document<T: NoiseTool>(
+    tool: &T,
     view: &NoiseView<'_, T::Report>,
     hits: &[ThresholdHit],
     saved: &[std::path::PathBuf],
@@ -151,7 +150,7 @@ fn document<T: NoiseTool>(
         "hits": hits.iter().map(hit).collect::<Vec<_>>(),
         "saved": saved.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>(),
     });
-    if let (Value::Object(document), Value::Object(mut answer)) = (&mut document, T::json(view)) {
+    if let (Value::Object(document), Value::Object(mut answer)) = (&mut document, noise::json(&tool.answer(view, 0))) {
         document.append(&mut answer);
     }
     document

@@ -2,17 +2,15 @@
 
 use super::args::{NoiseRunArgs, OsnoiseArgs, TimerlatArgs};
 use crate::cli::analyze::noise::NoiseView;
-use crate::cli::analyze::osnoise::{osnoise_json, osnoise_text};
-use crate::cli::analyze::timerlat::{timerlat_json, timerlat_text};
-use crate::cli::exit::Failure;
+use crate::cli::analyze::osnoise::osnoise_answer;
+use crate::cli::analyze::timerlat::timerlat_answer;
 use rtrace::abi::Abi;
 use rtrace::analysis::{InOrder, Osnoise, OsnoiseReport, Timerlat, TimerlatReport};
 use rtrace::event::Record;
 use rtrace::format::EventFormat;
+use rtrace::internal::table::Answer;
 use rtrace::record::{TracerSettings, TracerTime};
 use rtrace::units::{CpuId, grouped};
-use serde_json::Value;
-use std::io::Write;
 use std::time::Duration;
 
 /// A threshold that was hit.
@@ -50,8 +48,8 @@ pub(super) trait NoiseTool {
     fn hit(&self, analysis: &Self::Analysis, record: &Record<'_>) -> Option<ThresholdHit>;
     /// Losses, samples, first and last time.
     fn window(report: &Self::Report) -> (u64, Option<(u64, u64)>);
-    fn text(&self, view: &NoiseView<'_, Self::Report>, top: usize, out: &mut dyn Write) -> Result<(), Failure>;
-    fn json(view: &NoiseView<'_, Self::Report>) -> Value;
+    /// Tables of `top` rows, 0 for all, and what the kernel stopped at.
+    fn answer(&self, view: &NoiseView<'_, Self::Report>, top: usize) -> Answer;
 }
 
 impl ThresholdHit {
@@ -121,12 +119,8 @@ impl NoiseTool for TimerlatArgs {
         (report.losses, report.window)
     }
 
-    fn text(&self, view: &NoiseView<'_, TimerlatReport>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
-        timerlat_text(view, self.stop.filter(|stop| *stop > 0).map(Duration::from_micros), top, out)
-    }
-
-    fn json(view: &NoiseView<'_, TimerlatReport>) -> Value {
-        timerlat_json(view, 0)
+    fn answer(&self, view: &NoiseView<'_, TimerlatReport>, top: usize) -> Answer {
+        timerlat_answer(view, self.stop.filter(|stop| *stop > 0).map(Duration::from_micros), top)
     }
 }
 
@@ -176,11 +170,7 @@ impl NoiseTool for OsnoiseArgs {
         (report.losses, report.window)
     }
 
-    fn text(&self, view: &NoiseView<'_, OsnoiseReport>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
-        osnoise_text(view, self.stop.filter(|stop| *stop > 0).map(Duration::from_micros), top, out)
-    }
-
-    fn json(view: &NoiseView<'_, OsnoiseReport>) -> Value {
-        osnoise_json(view, 0)
+    fn answer(&self, view: &NoiseView<'_, OsnoiseReport>, top: usize) -> Answer {
+        osnoise_answer(view, self.stop.filter(|stop| *stop > 0).map(Duration::from_micros), top)
     }
 }

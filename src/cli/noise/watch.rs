@@ -6,11 +6,10 @@
 
 use super::args::ReaderArgs;
 use super::tool::{NoiseTool, ThresholdHit};
-use crate::cli::analyze::noise::NoiseView;
+use crate::cli::analyze::noise::{self, NoiseView};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::HistDisplay;
 use crate::cli::live::warn_of_damage;
-use crate::cli::query::ClockUnit;
 use crate::cli::terminal::note;
 use anyhow::Context;
 use nix::sched::{CpuSet, sched_setaffinity};
@@ -81,15 +80,9 @@ impl<T: NoiseTool> NoiseWatch<'_, T> {
         let Some(display) = &mut self.display else { return Ok(()) };
         self.next = Instant::now() + self.tool.run().interval;
         let report = self.analysis.clone().finish();
-        let view = NoiseView {
-            report: &report,
-            clock: "local",
-            unit: ClockUnit::Nanoseconds,
-            kallsyms: self.kallsyms,
-            limits: None,
-        };
+        let view = NoiseView::live(&report, self.kallsyms);
         let mut text = Vec::new();
-        self.tool.text(&view, self.tool.run().top, &mut text)?;
+        noise::write(&self.tool.answer(&view, self.tool.run().top), &mut text)?;
         display.show(&text)
     }
 }

@@ -1,8 +1,8 @@
 //! A profile as a table: the longest times of all tasks first.
 
-use crate::cli::analyze::table::TextTable;
 use crate::cli::query::ClockUnit;
 use rtrace::analysis::{Profile, ProfiledTask, Times, Who};
+use rtrace::internal::answers::TextTable;
 use rtrace::symbols::Symbols;
 use rtrace::units::grouped;
 use std::io::{self, Write};

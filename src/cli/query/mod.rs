@@ -9,7 +9,6 @@ pub(crate) mod formats;
 mod input;
 mod nothing;
 mod select;
-mod unit;
 mod window;
 
 pub(crate) use answer::{answer, one_buffer};
@@ -17,6 +16,6 @@ pub(crate) use args::QueryArgs;
 pub(crate) use events::QueryEvents;
 pub(crate) use formats::stack_buffers;
 pub(crate) use input::QueryInput;
+pub(crate) use rtrace::internal::answers::ClockUnit;
 pub(crate) use select::{LimitedPart, SelectArgs, Selected};
-pub(crate) use unit::ClockUnit;
 pub(crate) use window::{QueryMoment, WallArgs, WindowArgs};

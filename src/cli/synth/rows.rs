@@ -1,6 +1,5 @@
 //! `rtrace synth sql -i FILE` with functions, groups, an order or a limit: rows of a recording.
 
-use crate::cli::analyze::table::TextTable;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{HistLosses, HistOutputArgs, RecordedArgs, of_events};
 use crate::cli::key_names::KeyNames;
@@ -10,6 +9,7 @@ use anyhow::anyhow;
 use rtrace::analysis::{HistNames, PairCounts, RowAnalysis, RowCell, RowError, RowFindings};
 use rtrace::hist::render::{TableLayout, csv_row, integer, keys};
 use rtrace::hist::table::{HistKey, KeyValue};
+use rtrace::internal::answers::TextTable;
 use rtrace::recording::Query;
 use rtrace::synth::sql::{RowSource, Rows, Show};
 use rtrace::units::Pid;

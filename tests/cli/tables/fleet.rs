@@ -79,7 +79,7 @@ fn one_query_finds_the_machine_the_minute_and_the_culprit() {
 
 /// Waits of the service, as `analyze` has them of one recording: their time, without those of which it has no number.
 fn waited(env: &TestEnvironment, recording: &str) -> i64 {
-    let said = env.rtrace(&["analyze", "sched", "--json", recording]).exits(0).stdout();
+    let said = env.rtrace(&["analyze", "sched", "--json", "--top", "0", recording]).exits(0).stdout();
     let said: Value = serde_json::from_str(&said).expect("JSON");
     let tasks = said["buffers"].as_array().expect("buffers").iter().filter_map(|buffer| buffer["tasks"].as_array());
     let services = tasks.flatten().filter(|task| task["comm"] == "service");

@@ -125,7 +125,7 @@ fn slices_are_what_the_events_say() {
     ] {
         let (env, name) = (TestEnvironment::new(), name.to_string_lossy().into_owned());
         env.rtrace(&["convert", &name, "run.parquet"]).exits(0);
-        let sched = env.rtrace(&["analyze", "sched", "--json", &name]).exits(0).stdout();
+        let sched = env.rtrace(&["analyze", "sched", "--json", "--top", "0", &name]).exits(0).stdout();
         std::fs::write(env.path().join("sched.json"), sched).expect("a file");
         assert_eq!(check(&env, &readers, &["derived", "run.parquet", "sched.json"]).trim_end(), tables, "{name}");
     }

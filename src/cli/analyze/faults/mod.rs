@@ -1,8 +1,0 @@
-//! `rtrace analyze faults`.
-
-mod answer;
-mod command;
-mod json;
-mod text;
-
-pub(super) use command::{AnalyzeFaultsArgs, run};

@@ -1,0 +1,151 @@
+//! `rtrace analyze sched --timehist`: rows are written while the events are read.
+
+use super::answers::{AnswerPlace, Form, Question, lacking};
+use super::sched::{AnalyzeSchedArgs, SchedRowArgs};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::query::QueryInput;
+use rtrace::analysis::{CpuStay, TimeHistory};
+use rtrace::internal::answers::quoted;
+use serde_json::json;
+use std::io::Write;
+use std::ops::ControlFlow;
+
+const COLUMNS: &str = "buffer,time,cpu,comm,tid,pid,wait,delay,run,preempted";
+
+pub(super) fn run(args: &AnalyzeSchedArgs) -> Result<Exit, Failure> {
+    let form = args.shown().form();
+    args.shown().file.print(|events, out| {
+        let input = &events.inputs[0];
+        let history = TimeHistory::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
+        if !history.has_events() {
+            return Err(lacking::<AnalyzeSchedArgs>(input));
+        }
+        let sources = events.query.sources();
+        let mut lines = TimehistLines { rows: &args.rows, form, input, written: 0, of_buffer: 0 };
+        let mut stays = 0u64;
+        for source in sources {
+            let place = AnswerPlace::of(events, source)?;
+            let mut history = history.clone().covering(&place.limits.coverage);
+            let query = events.query.clone().of_sources(vec![source.clone()]);
+            lines.of_buffer = 0;
+            let mut resolved = query.resolve().map_err(|error| Failure::from(anyhow::Error::new(error)))?;
+            resolved.walk(|current| {
+                if let Some(stay) = history.record(&current.record()) {
+                    stays += 1;
+                    lines.row(&place, &stay, out)?;
+                }
+                Ok::<_, Failure>(ControlFlow::Continue(()))
+            })?;
+            if form == Form::Json && lines.of_buffer > 0 {
+                write!(out, "]}}")?;
+            }
+        }
+        if stays == 0 {
+            return Err(args.nothing(input));
+        }
+        lines.end(&input.path.to_string_lossy(), out)
+    })
+}
+
+/// The rows that are written.
+struct TimehistLines<'a> {
+    rows: &'a SchedRowArgs,
+    input: &'a QueryInput,
+    form: Form,
+    /// Number of rows, in all and of this buffer.
+    written: u64,
+    of_buffer: u64,
+}
+
+impl TimehistLines<'_> {
+    fn row(&mut self, place: &AnswerPlace<'_>, stay: &CpuStay<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+        let comm = match (stay.pid.0, stay.comm) {
+            (0, _) => "<idle>".to_owned(),
+            (_, []) => place.comm(stay.pid).unwrap_or_default(),
+            (_, comm) => String::from_utf8_lossy(comm).into_owned(),
+        };
+        if !self.rows.chooses(stay.pid, || comm.clone()) {
+            return Ok(());
+        }
+        let process = self.input.recording.tgid(stay.pid);
+        let CpuStay { at, cpu, pid, wait, delay, run, preempted, .. } = *stay;
+        match self.form {
+            Form::Text => {
+                if self.of_buffer == 0 {
+                    self.heading(place, out)?;
+                }
+                let time = |time: Option<u64>| time.map_or_else(|| "-".to_owned(), |time| place.unit.long(time));
+                let process =
+                    process.filter(|process| *process != pid).map_or_else(String::new, |pid| format!("/{pid}"));
+                let task = if pid.0 == 0 { comm } else { format!("{comm}[{pid}{process}]") };
+                let (wait, delay, run) = (time(wait), time(delay), time(run));
+                let at = place.unit.point(at);
+                writeln!(out, "{at:>19}  {:>3}  {task:<24}  {wait:>11}  {delay:>11}  {run:>11}", cpu.0)?;
+            }
+            Form::Csv => {
+                if self.written == 0 {
+                    writeln!(out, "{COLUMNS}")?;
+                }
+                let time = |time: Option<u64>| time.map_or_else(String::new, |time| time.to_string());
+                let preempted = preempted.map_or("", |preempted| if preempted { "true" } else { "false" });
+                let (buffer, comm) = (quoted(place.buffer), quoted(&comm));
+                let process = process.map_or_else(String::new, |process| process.to_string());
+                let (wait, delay, run) = (time(wait), time(delay), time(run));
+                writeln!(out, "{buffer},{at},{},{comm},{pid},{process},{wait},{delay},{run},{preempted}", cpu.0)?;
+            }
+            Form::Json => {
+                if self.of_buffer == 0 {
+                    let before = if self.written == 0 { OPENING } else { ",\n" };
+                    let [buffer, clock, unit] = [place.buffer, place.clock, place.unit.name()].map(|text| json!(text));
+                    write!(out, "{before}{{\"buffer\": {buffer}, \"clock\": {clock}, \"unit\": {unit}, \"rows\": [")?;
+                }
+                let row = json!({
+                    "time": at,
+                    "cpu": cpu.0,
+                    "comm": comm,
+                    "tid": pid.0,
+                    "pid": process.map(|process| process.0),
+                    "wait": wait,
+                    "delay": delay,
+                    "run": run,
+                    "preempted": preempted,
+                });
+                write!(out, "{}\n{row}", if self.of_buffer == 0 { "" } else { "," })?;
+            }
+        }
+        self.written += 1;
+        self.of_buffer += 1;
+        Ok(())
+    }
+
+    fn heading(&self, place: &AnswerPlace<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+        if self.written > 0 {
+            writeln!(out)?;
+        }
+        if !place.buffer.is_empty() {
+            writeln!(out, "Instance: {}", place.buffer)?;
+        }
+        for limit in place.limits.sentences(|event| event.system == "sched") {
+            writeln!(out, "Note: {limit}")?;
+        }
+        let unit = place.unit.long_name();
+        let [wait, delay, run] = ["wait", "sch delay", "run"].map(|name| format!("{name} {unit}"));
+        let row = format!("{:>19}  {:>3}  {:<24}  {wait:>11}  {delay:>11}  {run:>11}", "TIME", "CPU", "TASK[tid/pid]");
+        Ok(writeln!(out, "{}", row.trim_end())?)
+    }
+
+    /// Ends the document; without rows it is one all the same.
+    fn end(&self, path: &str, out: &mut dyn Write) -> Result<(), Failure> {
+        match self.form {
+            Form::Json => {
+                let opening = if self.written == 0 { OPENING } else { "" };
+                writeln!(out, "{opening}\n], \"file\": {}}}", json!(path))?;
+            }
+            Form::Csv if self.written == 0 => writeln!(out, "{COLUMNS}")?,
+            Form::Csv | Form::Text => {}
+        }
+        Ok(())
+    }
+}
+
+const OPENING: &str = "{\"schema\": \"rtrace.analyze.timehist\", \"version\": 1, \"buffers\": [\n";
