@@ -65,6 +65,11 @@ impl QueryMoment {
         time_spec(text).map(QueryMoment)
     }
 
+    /// A point that is known, in the clock's unit.
+    pub(crate) fn at(time: u64) -> Self {
+        QueryMoment(TimeSpec::At { nanos: time, ticks: Some(time) })
+    }
+
     /// The point in these files' time.
     pub(crate) fn resolve(self, query: &Query<'_>) -> Result<u64, Failure> {
         Clock::of(query, [self.0])?.point(self.0)

@@ -1,11 +1,14 @@
 //! The viewer's state, and what keys do to it: no terminal, no drawing.
 
+use super::asked::Outlier;
 use super::keys::{Action, action};
 use super::list::EventList;
-use super::model::{AT_ONCE, Model};
+use super::model::{Model, Quality};
 use super::panes::TextPane;
 use super::prompt::{Prompt, PromptKind};
-use super::source::ViewSource;
+use super::pyramid::Pyramid;
+use super::scan::{Scan, WantedWindow};
+use super::source::{AT_ONCE, ViewSource};
 use super::time_words::{command, length};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::QueryMoment;
@@ -14,7 +17,8 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use rtrace::analysis::StripScale;
 use rtrace::filter::EventFilter;
 use rtrace::recording::QueryError;
-use rtrace::units::{Pid, counted};
+use rtrace::units::{CpuId, Pid, counted, grouped};
+use std::sync::Arc;
 
 /// The pane that arrow keys act on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,6 +73,12 @@ pub(super) struct App<'a> {
     pub(super) wants_to_suspend: bool,
     /// Events and losses of the whole recording, once they are known; places of uncounted losses count as one.
     pub(super) totals: Option<(u64, u64)>,
+    /// Work in the background, if there is any.
+    scan: Option<&'a Scan>,
+    scanned: u64,
+    /// Where the filter's matches are in the whole recording.
+    pub(super) found: Option<Arc<Pyramid>>,
+    outliers: Vec<Outlier>,
     columns: usize,
     model: Option<Model>,
     /// The moment that the list was made for.
@@ -77,7 +87,8 @@ pub(super) struct App<'a> {
 }
 
 impl<'a> App<'a> {
-    pub(super) fn new(source: &'a ViewSource<'a>) -> Self {
+    /// Without `scan`, windows of very many events show the file's index alone.
+    pub(super) fn new(source: &'a ViewSource<'a>, scan: Option<&'a Scan>) -> Self {
         App {
             source,
             from: source.begin,
@@ -97,6 +108,10 @@ impl<'a> App<'a> {
             is_over: false,
             wants_to_suspend: false,
             totals: source.overview.totals(),
+            scan,
+            scanned: 0,
+            found: None,
+            outliers: Vec::new(),
             columns: 1,
             model: None,
             listed: None,
@@ -129,30 +144,69 @@ impl<'a> App<'a> {
     }
 
     fn refreshed(&mut self) -> Result<(), QueryError> {
-        let filter = self.filter.as_ref().map(|typed| &typed.filter);
-        if self.model.is_none() {
-            let scale = self.scale();
-            let mut model = match self.source.overview.estimate(self.from, self.to) {
-                ..=AT_ONCE => Model::exact(self.source, scale)?,
-                _ => Model::estimate(self.source, scale),
-            };
-            if model.is_exact {
-                if let Some(filter) = filter {
-                    model.add_matches(self.source, filter)?;
-                }
-                model.add_pins(self.source, &self.pins)?;
-                if (self.from, self.to) == (self.source.begin, self.source.end) {
-                    let sum = model.sum();
-                    self.totals = Some((sum.events, sum.lost.saturating_add(sum.gaps)));
-                }
+        if let Some(scan) = self.scan {
+            let version = scan.version();
+            if version != self.scanned && self.model().is_none_or(|model| model.quality != Quality::Exact) {
+                self.model = None;
             }
-            self.model = Some(model);
+            self.scanned = version;
+            if let Some(error) = scan.error() {
+                self.status = error;
+            }
+        }
+        if self.model.is_none() {
+            self.model = Some(self.picture()?);
         }
         if self.listed.is_none() && self.pane.is_none() {
+            let filter = self.filter.as_ref().map(|typed| &typed.filter);
             self.listed = Some(self.cursor);
             self.list = EventList::at(self.source, self.cursor, filter)?;
         }
         Ok(())
+    }
+
+    fn picture(&mut self) -> Result<Model, QueryError> {
+        let (source, scale) = (self.source, self.scale());
+        let filter = self.filter.as_ref().map(|typed| &typed.filter);
+        if source.overview.estimate(self.from, self.to) <= AT_ONCE {
+            let mut model = Model::exact(source, scale)?;
+            model.add_all(source, filter, &self.pins)?;
+            self.learn_totals(&model);
+            return Ok(model);
+        }
+        let Some(scan) = self.scan else { return Ok(Model::estimate(source, scale)) };
+        scan.look_at(self.from.midpoint(self.to));
+        let mut model = if scan.whole.serves(&scale) {
+            Model::of_pyramid(source, scale, &scan.whole)
+        } else {
+            let filter = self.filter.as_ref().map(|typed| (typed.text.clone(), typed.filter.clone()));
+            let wanted = WantedWindow { scale, filter, pins: self.pins.clone() };
+            match scan.window(&wanted) {
+                Some(model) => return Ok(model),
+                None => Model::estimate(source, scale),
+            }
+        };
+        if let Some(found) = &self.found {
+            model.add_found(source, found);
+        }
+        self.learn_totals(&model);
+        Ok(model)
+    }
+
+    fn learn_totals(&mut self, model: &Model) {
+        if model.quality == Quality::Exact && (self.from, self.to) == (self.source.begin, self.source.end) {
+            let sum = model.sum();
+            self.totals = Some((sum.events, sum.lost.saturating_add(sum.gaps)));
+        }
+    }
+
+    /// The filter's matches in the whole recording, in words.
+    pub(super) fn matches_in_file(&self) -> Option<String> {
+        let found = self.found.as_ref()?;
+        Some(match found.totals() {
+            (events, _, true) => format!("{} in file", grouped(events)),
+            (events, _, false) => format!("{} in file (scanned {} %)", grouped(events), found.percent()),
+        })
     }
 
     /// An error in words of one line.
@@ -199,6 +253,10 @@ impl<'a> App<'a> {
             Action::Mark => self.mark(),
             Action::ToMark => self.to_mark(),
             Action::Pin => self.pin(),
+            Action::Why => self.ask_why(),
+            Action::Waits => self.show_outliers(Self::waits),
+            Action::NextOutlier => self.to_outlier(true),
+            Action::PreviousOutlier => self.to_outlier(false),
             Action::Command => self.yank(),
             Action::Back => self.back(),
             Action::Help => self.pane = Some(TextPane::help()),
@@ -206,10 +264,9 @@ impl<'a> App<'a> {
     }
 
     fn close(&mut self) {
-        if self.pane.take().is_none() && self.filter.take().is_some() {
-            self.forget();
+        if self.pane.take().is_none() && self.filter.is_some() {
+            self.filter_by(None);
         }
-        self.listed = self.listed.filter(|_| self.filter.is_none());
         self.focus = Focus::Strips;
     }
 
@@ -307,7 +364,7 @@ impl<'a> App<'a> {
                 if let Some((at, cpu)) = pane.target() {
                     self.remember();
                     self.go_to(at);
-                    self.cpu = self.source.cpus.iter().position(|one| one.cpu == cpu).unwrap_or(self.cpu);
+                    self.to_cpu(cpu);
                     self.status = "Backspace goes back".to_owned();
                 }
             }
@@ -355,6 +412,60 @@ impl<'a> App<'a> {
         }
         let Some(cpu) = self.source.cpus.get(self.cpu) else { return Ok(None) };
         self.source.running(cpu.source, cpu.cpu, self.cursor)
+    }
+
+    fn ask_why(&mut self) {
+        let at = self.cursor;
+        let tree = match self.task() {
+            Ok(Some(Pid(0))) => Err("the idle task waits for nothing: select another CPU, or an event".to_owned()),
+            Ok(Some(pid)) => self.why(pid, at).map_err(|failure| self.words(failure)),
+            Ok(None) => Err("which task runs here is not known".to_owned()),
+            Err(error) => Err(self.words(error)),
+        };
+        self.open(tree);
+    }
+
+    /// Shows a text, or why there is none.
+    fn open(&mut self, pane: Result<TextPane, String>) {
+        match pane {
+            Ok(pane) => (self.pane, self.focus) = (Some(pane), Focus::Lower),
+            Err(words) => self.status = words,
+        }
+    }
+
+    fn show_outliers(&mut self, find: impl FnOnce(&Self) -> Result<(TextPane, Vec<Outlier>), Failure>) {
+        let found = find(self).map_err(|failure| self.words(failure));
+        let pane = found.map(|(pane, mut outliers)| {
+            outliers.sort_by_key(|one| one.at);
+            self.outliers = outliers;
+            pane
+        });
+        self.open(pane);
+    }
+
+    /// Goes to the next of the longest waits, or of the times that were asked for last.
+    fn to_outlier(&mut self, forward: bool) {
+        if self.outliers.is_empty() {
+            self.show_outliers(Self::waits);
+            self.pane = None;
+        }
+        let next = match forward {
+            true => self.outliers.iter().find(|one| one.at > self.cursor),
+            false => self.outliers.iter().rfind(|one| one.at < self.cursor),
+        };
+        let Some(next) = next.cloned() else {
+            self.status = "no further one: `W` and `l` search the window".to_owned();
+            return;
+        };
+        self.remember();
+        self.go_to(next.at);
+        self.to_cpu(next.cpu);
+        self.status = format!("{} {}", length(self.source.unit, next.time), next.words);
+    }
+
+    fn to_cpu(&mut self, cpu: Option<CpuId>) {
+        let place = self.source.cpus.iter().position(|one| Some(one.cpu) == cpu);
+        self.cpu = place.unwrap_or(self.cpu);
     }
 
     fn pin(&mut self) {
@@ -424,6 +535,11 @@ impl<'a> App<'a> {
         match prompt.kind {
             _ if text.is_empty() && prompt.kind != PromptKind::Filter => {}
             PromptKind::Filter => self.set_filter(text),
+            PromptKind::Hist => {
+                let table = self.hist(text).map_err(|failure| self.words(failure));
+                self.open(table);
+            }
+            PromptKind::Latency => self.show_outliers(|app| app.latency(text)),
             PromptKind::Time => {
                 let moment = QueryMoment::parse(text).map_err(|error| Failure::new(Exit::Usage, anyhow!(error)));
                 match moment.and_then(|moment| moment.resolve(&self.source.events.query)) {
@@ -438,10 +554,25 @@ impl<'a> App<'a> {
         }
     }
 
+    fn filter_by(&mut self, filter: Option<TypedFilter>) {
+        self.found = filter.as_ref().map(|typed| Arc::new(Pyramid::new(self.source, Some(typed.filter.clone()))));
+        self.filter = filter;
+        self.forget();
+        if let Some(scan) = self.scan.filter(|_| self.source.is_large()) {
+            scan.search(self.found.clone());
+        } else if let Some(found) = self.found.clone() {
+            while found.percent() < 100 {
+                if let Err(error) = found.work(self.source, self.source.begin) {
+                    self.status = self.words(error);
+                    return;
+                }
+            }
+        }
+    }
+
     fn set_filter(&mut self, text: &str) {
         if text.is_empty() {
-            self.filter = None;
-            self.forget();
+            self.filter_by(None);
             return;
         }
         let is_bare = !text.contains(": ") && text.contains(['=', '<', '>', '~', '&']);
@@ -451,9 +582,8 @@ impl<'a> App<'a> {
             Ok(filter) => {
                 let refusal = self.source.refusal(&filter).map(|error| self.words(error));
                 if refusal.is_none() {
-                    self.filter = Some(TypedFilter { text, filter });
+                    self.filter_by(Some(TypedFilter { text, filter }));
                     self.pane = None;
-                    self.forget();
                 }
                 refusal
             }

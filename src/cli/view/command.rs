@@ -4,12 +4,14 @@ use super::app::App;
 use super::draw;
 use super::glyphs::Look;
 use super::parts::ScreenParts;
+use super::scan::Scan;
 use super::source::ViewSource;
 use crate::cli::analyze::FileArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::terminal::{NoScreen, Screen};
 use anyhow::anyhow;
 use ratatui::crossterm::event::Event;
+use std::thread;
 use std::time::Duration;
 
 /// Look at a recording of any size in the terminal: CPUs over time, and the events at a cursor
@@ -36,9 +38,17 @@ pub(crate) fn run(args: &ViewArgs) -> Result<Exit, Failure> {
             let path = args.file.path().display();
             return Err(Failure::new(Exit::Failed, anyhow!("{path} holds no event to look at")));
         };
-        let mut app = App::new(&source);
+        let scan = Scan::new(&source);
+        let mut app = App::new(&source, Some(&scan));
         let mut screen = Screen::open(false).map_err(no_screen)?;
-        let shown = show(&mut app, &mut screen);
+        let shown = thread::scope(|threads| {
+            if source.is_large() {
+                threads.spawn(|| scan.run(&source));
+            }
+            let shown = show(&mut app, &mut screen);
+            scan.end();
+            shown
+        });
         screen.close();
         shown?;
         for command in &app.commands {

@@ -2,7 +2,7 @@
 
 use super::app::{App, Focus};
 use super::glyphs::{self, Look};
-use super::model::{Model, ModelStrip};
+use super::model::{Model, ModelStrip, Quality};
 use super::parts::{BELOW, ScreenParts};
 use super::pen::Pen;
 use super::ruler;
@@ -99,15 +99,13 @@ fn strip_cells(app: &App<'_>, model: &Model, strip: &ModelStrip, parts: ScreenPa
 /// How busy a CPU was, and its longest task.
 fn strip_words(app: &App<'_>, model: &Model, strip: &ModelStrip) -> String {
     let sum = strip.sum();
-    if !model.is_exact {
-        return format!(" ~{} ev", grouped(sum.events));
-    }
+    let about = if model.quality == Quality::Exact { "" } else { "~" };
     if app.density || !strip.has_tasks || sum.known == 0 {
-        return format!(" {}", counted(sum.events, "event"));
+        return format!(" {about}{}", counted(sum.events, "event"));
     }
     let share = (u128::from(sum.busy) * 100 / u128::from(sum.known)) as u64;
     let task = strip.top.map_or_else(|| "idle".to_owned(), |(pid, _)| format!("{}-{}", app.source.comm(pid), pid.0));
-    format!(" {share:>3}% {task}")
+    format!(" {about}{share:>3}% {task}")
 }
 
 fn lower(app: &mut App<'_>, parts: ScreenParts, pen: &mut Pen<'_>) {
@@ -173,11 +171,14 @@ fn lower(app: &mut App<'_>, parts: ScreenParts, pen: &mut Pen<'_>) {
 fn count_in_view(app: &App<'_>) -> Option<String> {
     let model = app.model()?;
     let sum = model.sum().events;
-    Some(match (model.is_exact, &model.matches) {
-        (true, Some(matches)) => format!("{} of {} in view", grouped(matches.sum().events), grouped(sum)),
-        (true, None) => format!("{} in view", grouped(sum)),
-        (false, _) => format!("about {} in view: + shows tasks", grouped(sum)),
-    })
+    let matches = model.matches.as_ref().map(|matches| grouped(matches.sum().events));
+    let all = match (model.quality, &matches) {
+        (Quality::Exact, Some(matches)) => format!("{matches} of {} in view", grouped(sum)),
+        (Quality::Exact, None) => format!("{} in view", grouped(sum)),
+        (Quality::Decoded(percent @ ..100), _) => format!("about {} in view, {percent} % decoded", grouped(sum)),
+        _ => format!("about {} in view", grouped(sum)),
+    };
+    Some(app.matches_in_file().map_or_else(|| all.clone(), |in_file| format!("{all}, {in_file}")))
 }
 
 fn bottom(app: &App<'_>, pen: &mut Pen<'_>) {

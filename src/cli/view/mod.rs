@@ -4,6 +4,7 @@
 //! [`command`] knows the terminal.
 
 mod app;
+mod asked;
 mod command;
 mod draw;
 mod glyphs;
@@ -15,7 +16,9 @@ mod panes;
 mod parts;
 mod pen;
 mod prompt;
+mod pyramid;
 mod ruler;
+mod scan;
 mod source;
 #[cfg(test)]
 mod tests;

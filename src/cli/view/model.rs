@@ -1,15 +1,13 @@
 //! The picture of a window: pure data, nothing of a terminal.
 
-use super::source::ViewSource;
+use super::pyramid::{Pyramid, PyramidView};
+use super::source::{AT_ONCE, ViewSource};
 use rtrace::analysis::{Sched, SpanPlan, StripCell, StripScale, TaskSpan, TimeIn};
 use rtrace::filter::EventFilter;
 use rtrace::recording::QueryError;
 use rtrace::units::Pid;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
-
-/// The most events, as estimated, of a window that is decoded while the user waits.
-pub(super) const AT_ONCE: u64 = 400_000;
 
 /// The picture of a window.
 pub(super) struct Model {
@@ -19,8 +17,19 @@ pub(super) struct Model {
     /// The events that pass the filter, if there is one.
     pub(super) matches: Option<ModelStrip>,
     pub(super) pins: Vec<PinStrip>,
-    /// False if the numbers are estimates of the file's index.
-    pub(super) is_exact: bool,
+    pub(super) quality: Quality,
+}
+
+/// How far a picture is of the events themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Quality {
+    /// All numbers are exact.
+    Exact,
+    /// So many hundredths of the columns are decoded, the others are the index's; the window's ends are rounded to columns of
+    /// the whole recording.
+    Decoded(usize),
+    /// Numbers are estimates of the file's index.
+    Index,
 }
 
 /// The columns of a CPU.
@@ -64,19 +73,54 @@ impl Model {
             let Some(strip) = place.map(|place| found.swap_remove(place)) else {
                 return ModelStrip { cells: vec![StripCell::default(); scale.columns()], top: None, has_tasks: false };
             };
-            let busy = strip.tasks.iter().filter(|(pid, _)| pid.0 != 0);
-            let top =
-                busy.max_by_key(|(pid, time)| (**time, std::cmp::Reverse(pid.0))).map(|(pid, time)| (*pid, *time));
+            let top = longest(&strip.tasks);
             ModelStrip { top, has_tasks: cpu.tells_tasks && strip.switches > 0, cells: strip.cells }
         });
-        Ok(Model { scale, strips: strips.collect(), matches: None, pins: Vec::new(), is_exact: true })
+        Ok(Model { scale, strips: strips.collect(), matches: None, pins: Vec::new(), quality: Quality::Exact })
     }
 
     /// The picture that the file's index gives.
     pub(super) fn estimate(source: &ViewSource<'_>, scale: StripScale) -> Self {
         let strip = |cells| ModelStrip { cells, top: None, has_tasks: false };
         let strips = source.cpus.iter().map(|cpu| strip(source.overview.strip(cpu.source, cpu.cpu, &scale)));
-        Model { scale, strips: strips.collect(), matches: None, pins: Vec::new(), is_exact: false }
+        Model { scale, strips: strips.collect(), matches: None, pins: Vec::new(), quality: Quality::Index }
+    }
+
+    /// The picture of what is decoded so far, and where nothing is, of the index.
+    pub(super) fn of_pyramid(source: &ViewSource<'_>, scale: StripScale, pyramid: &Pyramid) -> Self {
+        let PyramidView { mut strips, decoded } = pyramid.view(source, &scale);
+        for (cpu, strip) in source.cpus.iter().zip(&mut strips) {
+            let index = source.overview.strip(cpu.source, cpu.cpu, &scale);
+            for (number, cell) in strip.cells.iter_mut().enumerate().filter(|(number, _)| !decoded[*number]) {
+                *cell = StripCell { known: 0, busy: 0, ..index[number] };
+            }
+        }
+        let percent = decoded.iter().filter(|decoded| **decoded).count() * 100 / decoded.len();
+        let is_whole = (scale.from(), scale.to()) == (source.begin, source.end);
+        let quality = if is_whole && percent == 100 { Quality::Exact } else { Quality::Decoded(percent) };
+        Model { scale, strips, matches: None, pins: Vec::new(), quality }
+    }
+
+    /// Adds matches and states.
+    pub(super) fn add_all(
+        &mut self,
+        source: &ViewSource<'_>,
+        filter: Option<&EventFilter>,
+        pins: &[Pid],
+    ) -> Result<(), QueryError> {
+        if let Some(filter) = filter {
+            self.add_matches(source, filter)?;
+        }
+        self.add_pins(source, pins)
+    }
+
+    /// Adds where the events are that pass the filter, as far as they are found.
+    pub(super) fn add_found(&mut self, source: &ViewSource<'_>, matches: &Pyramid) {
+        let mut cells = vec![StripCell::default(); self.scale.columns()];
+        for strip in matches.view(source, &self.scale).strips {
+            cells.iter_mut().zip(&strip.cells).for_each(|(sum, cell)| sum.add(cell));
+        }
+        self.matches = Some(ModelStrip { cells, top: None, has_tasks: false });
     }
 
     /// Adds where the events are that pass the filter.
@@ -113,6 +157,12 @@ impl Model {
             .collect();
         Ok(())
     }
+}
+
+/// The task that ran longest, but for the idle task, and its time.
+pub(super) fn longest(tasks: &BTreeMap<Pid, u64>) -> Option<(Pid, u64)> {
+    let tasks = tasks.iter().filter(|(pid, _)| pid.0 != 0);
+    tasks.max_by_key(|(pid, time)| (**time, std::cmp::Reverse(pid.0))).map(|(pid, time)| (*pid, *time))
 }
 
 /// The state that takes most of each column; unknown where no state is known.

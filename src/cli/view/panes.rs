@@ -13,7 +13,7 @@ pub(super) struct TextPane {
 /// A line, and the moment that it is about.
 pub(super) struct PaneLine {
     pub(super) text: String,
-    pub(super) target: Option<(u64, CpuId)>,
+    pub(super) target: Option<(u64, Option<CpuId>)>,
 }
 
 impl TextPane {
@@ -33,7 +33,7 @@ impl TextPane {
     }
 
     /// The moment and the CPU of the selected line.
-    pub(super) fn target(&self) -> Option<(u64, CpuId)> {
+    pub(super) fn target(&self) -> Option<(u64, Option<CpuId>)> {
         self.lines.get(self.selected)?.target
     }
 

@@ -7,6 +7,8 @@ use ratatui::crossterm::event::KeyCode;
 pub(super) enum PromptKind {
     Filter,
     Time,
+    Hist,
+    Latency,
 }
 
 impl PromptKind {
@@ -15,6 +17,8 @@ impl PromptKind {
         match self {
             PromptKind::Filter => "filter: ",
             PromptKind::Time => "time: ",
+            PromptKind::Hist => "histogram: ",
+            PromptKind::Latency => "latency of FROM, TO, KEY: ",
         }
     }
 }

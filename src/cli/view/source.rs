@@ -52,6 +52,8 @@ pub(super) struct EventRow {
     pub(super) lost: Lost,
 }
 
+/// The most events, as estimated, of a window that is decoded while the user waits.
+pub(super) const AT_ONCE: u64 = 400_000;
 /// The most events, as estimated, that one search reads before it gives the turn back.
 pub(super) const SEARCH: u64 = 2_000_000;
 
@@ -98,6 +100,11 @@ impl<'a> ViewSource<'a> {
                 ..rtrace::recording::Selection::default()
             }),
         }
+    }
+
+    /// True if there is more than can be decoded while the user waits.
+    pub(super) fn is_large(&self) -> bool {
+        self.overview.estimate(self.begin, self.end) > AT_ONCE
     }
 
     /// Why a filter does not fit the recording's events.

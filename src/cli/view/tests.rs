@@ -1,7 +1,10 @@
 use super::app::App;
 use super::draw;
 use super::glyphs::Look;
+use super::model::{Model, Quality};
 use super::parts::ScreenParts;
+use super::pyramid::Pyramid;
+use super::scan::Scan;
 use super::source::ViewSource;
 use crate::cli::query::{QueryEvents, QueryInput};
 use crate::cli::terminal::harmless;
@@ -9,6 +12,8 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use rtrace::analysis::StripScale;
+use rtrace::filter::EventFilter;
 use rtrace::recording::Query;
 use std::path::{Path, PathBuf};
 
@@ -21,7 +26,7 @@ fn looking_at<T>(name: &str, look: impl FnOnce(&mut App<'_>) -> T) -> T {
     let inputs = [QueryInput::open(&file("traces").join(name), None, false).expect("a recording")];
     let events = QueryEvents::new(&inputs, Query::of([&inputs[0].recording])).expect("its events");
     let source = ViewSource::new(&events).expect("to be read").expect("events");
-    look(&mut App::new(&source))
+    look(&mut App::new(&source, None))
 }
 
 /// The screen of this size.
@@ -100,6 +105,10 @@ fn screens_are_as_they_were() {
         ("filtered", "/sched_switch<Enter>n"),
         ("pinned", "<Tab><Down><Down><Down>pm<Tab><Right><Right>"),
         ("keys", "?"),
+        ("why", "<Tab><Down><Down><Down><Down><Down>w"),
+        ("waits", "W"),
+        ("hist", "hsched_switch hist:keys=next_comm:sort=hitcount<Enter>"),
+        ("latency", "lsched_wakeup, sched_switch, pid=next_pid<Enter>"),
     ];
     for (name, keys) in cases {
         for (width, height) in SIZES {
@@ -115,7 +124,8 @@ fn screens_are_as_they_were() {
 
 #[test]
 fn any_keys_leave_a_picture() {
-    let keys = "<Left><Right><Up><Down><PageUp><PageDown><Home><End><Tab><Enter><Esc><Backspace>[]+-0nNpsm'yg/:?w=";
+    let keys =
+        "<Left><Right><Up><Down><PageUp><PageDown><Home><End><Tab><Enter><Esc><Backspace>[]+-0nNpsm'yg/:?wWoOhl=";
     let mut all = Vec::new();
     let mut rest = keys;
     while let Some(first) = rest.chars().next() {
@@ -136,7 +146,10 @@ fn any_keys_leave_a_picture() {
                 let (width, height) = (random(130) as u16 + 1, random(50) as u16 + 1);
                 press(app, all[random(all.len())]);
                 if round % 30 == 0 {
-                    press(app, ["/sched<Enter>", "g+1ms<Enter>", "/x ==<Enter>", "g-0<Enter>", "/<Enter>"][round / 30]);
+                    press(
+                        app,
+                        ["/sched<Enter>", "g+1ms<Enter>", "/x ==<Enter>", "g-0<Enter>", "lx, y, z<Enter>"][round / 30],
+                    );
                 }
                 let shown = text(&screen(app, width, height, round % 2 == 0));
                 assert_eq!(shown.lines().count(), usize::from(height));
@@ -210,5 +223,49 @@ fn y_is_the_command_of_the_window() {
         assert!(command.contains(" --since 2128.99") && command.contains(" --until 2128.99"), "{command}");
         press(app, "/nosuch<Enter>");
         assert!(app.status.contains("nosuch"), "{}", app.status);
+    });
+}
+
+#[test]
+fn the_whole_in_pieces_is_the_whole() {
+    for name in ["host/small-zlib.dat", "vm-6.1/trig.dat", "s390x/inst.dat"] {
+        looking_at(name, |app| {
+            let source = app.source;
+            let filter = EventFilter::parse("sched:*").expect("a filter");
+            let scan = Scan::new(source);
+            let found = std::sync::Arc::new(Pyramid::new(source, Some(filter.clone())));
+            scan.search(Some(found.clone()));
+            while scan.work(source).expect("to be read") {}
+            for columns in [1, 7, 50, 300] {
+                let scale = StripScale::new(source.begin, source.end, columns);
+                assert!(scan.whole.serves(&scale));
+                let mut exact = Model::exact(source, scale).expect("a picture");
+                let whole = Model::of_pyramid(source, scale, &scan.whole);
+                assert_eq!(whole.quality, Quality::Exact);
+                assert_eq!(whole.sum().events, exact.sum().events, "{name}");
+                assert_eq!((whole.sum().lost, whole.sum().gaps), (exact.sum().lost, exact.sum().gaps));
+                let busy = |model: &Model| model.strips.iter().map(|strip| strip.sum().busy).collect::<Vec<_>>();
+                let close = busy(&whole).iter().zip(busy(&exact)).all(|(a, b)| a.abs_diff(b) <= 8192);
+                assert!(close, "{name}: {:?} {:?}", busy(&whole), busy(&exact));
+                exact.add_matches(source, &filter).expect("matches");
+                let matches = exact.matches.map(|strip| strip.sum().events);
+                assert_eq!(matches, Some(found.totals().0), "{name}");
+            }
+        });
+    }
+}
+
+#[test]
+fn a_waker_is_followed_and_left_again() {
+    looking_at("host/small-zlib.dat", |app| {
+        let _ = screen(app, 120, 36, true);
+        press(app, "<Tab><Down><Down><Down><Down><Down>w");
+        let pane = app.pane.as_ref().expect("a tree");
+        assert!(pane.title.contains("migration/1 [21]"), "{}", pane.title);
+        let (before, target) = (app.cursor, pane.target().expect("a moment"));
+        press(app, "<Enter>");
+        assert_eq!(app.cursor, target.0);
+        press(app, "<Esc><Backspace>");
+        assert_eq!(app.cursor, before);
     });
 }

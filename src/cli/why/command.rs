@@ -18,19 +18,24 @@ pub(crate) fn run(args: &WhyArgs) -> Result<Exit, Failure> {
     args.complete()?;
     let args = &args;
     args.file.answer(|events, out| {
-        let (query, buffer) = one_buffer(args.buffer.as_deref(), events)?;
-        let source = query.sources().iter().next();
-        let limits = source.map(|source| BufferLimits::of(&query, &events.inputs[0], source)).transpose()?;
-        let limits = limits.unwrap_or_default();
-        let named = |failure| limits.sentences(is_of_tasks).into_iter().fold(failure, Failure::hint);
-        let interval = interval::find(args, events, &query, &limits.coverage).map_err(named)?;
-        let found = explain(args, events, (&query, limits), buffer, interval)?;
+        let found = take_apart(args, events)?;
         match args.json {
             true => writeln!(out, "{:#}", json::document(&found))?,
             false => text::write(&found, args.top, out)?,
         }
         Ok(if found.is_certain() { Exit::Success } else { Exit::Incomplete })
     })
+}
+
+/// Finds the interval that the arguments ask for, and takes it apart.
+pub(super) fn take_apart<'e>(args: &WhyArgs, events: &'e QueryEvents<'_>) -> Result<LateInterval<'e>, Failure> {
+    let (query, buffer) = one_buffer(args.buffer.as_deref(), events)?;
+    let source = query.sources().iter().next();
+    let limits = source.map(|source| BufferLimits::of(&query, &events.inputs[0], source)).transpose()?;
+    let limits = limits.unwrap_or_default();
+    let named = |failure| limits.sentences(is_of_tasks).into_iter().fold(failure, Failure::hint);
+    let interval = interval::find(args, events, &query, &limits.coverage).map_err(named)?;
+    explain(args, events, (&query, limits), buffer, interval)
 }
 
 fn explain<'e>(

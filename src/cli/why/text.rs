@@ -4,6 +4,7 @@ use super::found::LateInterval;
 use crate::cli::analyze::words::{many, percent};
 use crate::cli::exit::Failure;
 use rtrace::analysis::{IntervalPart, PartKind};
+use rtrace::units::CpuId;
 use std::cmp::Reverse;
 use std::io::Write;
 
@@ -13,6 +14,8 @@ struct WhyRow {
     offset: Option<u64>,
     time: u64,
     text: String,
+    /// The moment and the CPU that it leads to: of a sleep those of its waker.
+    target: Option<(u64, CpuId)>,
 }
 
 pub(super) fn write(found: &LateInterval<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
@@ -20,21 +23,9 @@ pub(super) fn write(found: &LateInterval<'_>, top: usize, out: &mut dyn Write) -
     for note in found.notes() {
         writeln!(out, "Note: {note}")?;
     }
-    let mut rows = Vec::new();
-    add(found, None, &found.parts, top, "", &mut rows);
-    let (unit, whole) = (found.unit, found.time());
-    let cells = rows.into_iter().map(|row| {
-        let offset = row.offset.map_or_else(|| "...".to_owned(), |offset| format!("+{}", unit.short(offset)));
-        [offset, unit.short(row.time), percent(row.time, whole), row.text]
-    });
-    let heading = [format!("at {}", unit.short_name()), unit.short_name().to_owned(), "%".to_owned(), String::new()];
-    let cells: Vec<[String; 4]> = std::iter::once(heading).chain(cells).collect();
-    let width = |column: usize| cells.iter().map(|row| row[column].len()).max().unwrap_or(0);
-    let (first, second, third) = (width(0), width(1), width(2));
     writeln!(out)?;
-    for [offset, time, share, text] in &cells {
-        let line = format!("{offset:>first$}  {time:>second$}  {share:>third$}  {text}");
-        writeln!(out, "{}", line.trim_end())?;
+    for (line, _) in table(found, top) {
+        writeln!(out, "{line}")?;
     }
     writeln!(out, "\nThe events")?;
     writeln!(out, "  {}", found.report(found.interval.begin, found.interval.end))?;
@@ -42,6 +33,37 @@ pub(super) fn write(found: &LateInterval<'_>, top: usize, out: &mut dyn Write) -
         writeln!(out, "  {}", found.around(at))?;
     }
     Ok(())
+}
+
+/// The lines of the tree, its heading first, each with the moment and the CPU that it leads to.
+pub(super) fn table(found: &LateInterval<'_>, top: usize) -> Vec<(String, Option<(u64, CpuId)>)> {
+    let mut rows = Vec::new();
+    add(found, None, &found.parts, top, "", &mut rows);
+    let (unit, whole) = (found.unit, found.time());
+    let cells = rows.into_iter().map(|row| {
+        let offset = row.offset.map_or_else(|| "...".to_owned(), |offset| format!("+{}", unit.short(offset)));
+        ([offset, unit.short(row.time), percent(row.time, whole), row.text], row.target)
+    });
+    let heading = [format!("at {}", unit.short_name()), unit.short_name().to_owned(), "%".to_owned(), String::new()];
+    let cells: Vec<_> = std::iter::once((heading, None)).chain(cells).collect();
+    let width = |column: usize| cells.iter().map(|(row, _)| row[column].len()).max().unwrap_or(0);
+    let (first, second, third) = (width(0), width(1), width(2));
+    let line = |[offset, time, share, text]: &[String; 4]| {
+        format!("{offset:>first$}  {time:>second$}  {share:>third$}  {text}")
+    };
+    cells.iter().map(|(cells, target)| (line(cells).trim_end().to_owned(), *target)).collect()
+}
+
+/// The moment and the CPU that a part leads to.
+fn target(part: &IntervalPart) -> Option<(u64, CpuId)> {
+    match &part.kind {
+        PartKind::Sleep { wake, .. } => wake.as_ref().map(|wake| (wake.at, wake.by.cpu)),
+        PartKind::Run { cpu, .. } | PartKind::Interrupt { cpu, .. } | PartKind::Idle { cpu } => {
+            Some((part.begin, *cpu))
+        }
+        PartKind::Wait { cpu, .. } | PartKind::Preempted { cpu, .. } => cpu.map(|cpu| (part.begin, cpu)),
+        _ => None,
+    }
 }
 
 /// The wakeup that ended the longest sleep.
@@ -83,7 +105,7 @@ fn add(
             text.push_str(&format!(", {} times", group.count));
         }
         let offset = (group.count == 1).then(|| part.begin - found.interval.begin);
-        rows.push(WhyRow { offset, time: group.time, text });
+        rows.push(WhyRow { offset, time: group.time, text, target: target(part) });
         if group.count == 1 {
             add(found, Some(part), &part.parts, top, &format!("{indent}{below}"), rows);
         }
@@ -93,7 +115,7 @@ fn add(
         let (branch, _) = branches(outer.is_none(), true);
         let time = hidden.iter().map(|group| group.time).sum();
         let text = format!("{indent}{branch}{} (`--top 0` shows all)", many(parts as u64, "shorter part"));
-        rows.push(WhyRow { offset: None, time, text });
+        rows.push(WhyRow { offset: None, time, text, target: None });
     }
 }
 

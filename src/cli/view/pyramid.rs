@@ -1,0 +1,129 @@
+//! The whole recording decoded into columns fine enough for any large window, piece by piece, nearest first.
+
+use super::model::ModelStrip;
+use super::source::ViewSource;
+use rtrace::analysis::{Strip, StripCell, StripScale};
+use rtrace::filter::EventFilter;
+use rtrace::recording::QueryError;
+use rtrace::units::Pid;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Columns of the whole recording.
+const COLUMNS: usize = 8192;
+/// Events of a piece, as estimated.
+const PIECE: u64 = 1_000_000;
+
+/// Columns of the whole recording, of the events that pass a filter.
+pub(super) struct Pyramid {
+    scale: StripScale,
+    filter: Option<EventFilter>,
+    pieces: Vec<Range<usize>>,
+    /// The pieces that are done, by their number.
+    done: Mutex<BTreeMap<usize, Vec<Strip>>>,
+}
+
+/// A window out of a pyramid.
+pub(super) struct PyramidView {
+    /// One of each CPU of the source.
+    pub(super) strips: Vec<ModelStrip>,
+    /// By column: true if all of it is decoded.
+    pub(super) decoded: Vec<bool>,
+}
+
+impl Pyramid {
+    pub(super) fn new(source: &ViewSource<'_>, filter: Option<EventFilter>) -> Self {
+        let scale = StripScale::new(source.begin, source.end, COLUMNS);
+        let mut events = vec![0u64; scale.columns()];
+        for cpu in &source.cpus {
+            let cells = source.overview.strip(cpu.source, cpu.cpu, &scale);
+            events.iter_mut().zip(&cells).for_each(|(sum, cell)| *sum += cell.events);
+        }
+        let (mut pieces, mut first, mut sum) = (Vec::new(), 0, 0);
+        for (column, events) in events.iter().enumerate() {
+            sum += events;
+            if sum >= PIECE || column + 1 == scale.columns() {
+                pieces.push(first..column + 1);
+                (first, sum) = (column + 1, 0);
+            }
+        }
+        Pyramid { scale, filter, pieces, done: Mutex::default() }
+    }
+
+    /// Decodes the piece nearest to a moment; false if all are done.
+    pub(super) fn work(&self, source: &ViewSource<'_>, near: u64) -> Result<bool, QueryError> {
+        let column = self.scale.column(near);
+        let distance =
+            |piece: &Range<usize>| piece.start.saturating_sub(column).max((column + 1).saturating_sub(piece.end));
+        let next = {
+            let done = self.done();
+            let open = self.pieces.iter().enumerate().filter(|(number, _)| !done.contains_key(number));
+            open.min_by_key(|(_, piece)| distance(piece)).map(|(number, piece)| (number, piece.clone()))
+        };
+        let Some((number, piece)) = next else { return Ok(false) };
+        let (from, to) = (self.scale.edge(piece.start), self.scale.edge(piece.end).saturating_sub(1));
+        let strips = source.strips(StripScale::new(from, to, piece.len()), self.filter.as_ref())?;
+        self.done().insert(number, strips);
+        Ok(true)
+    }
+
+    fn done(&self) -> MutexGuard<'_, BTreeMap<usize, Vec<Strip>>> {
+        self.done.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// True if it is fine enough for columns of `scale`.
+    pub(super) fn serves(&self, scale: &StripScale) -> bool {
+        scale.span() / scale.columns() as u128 >= self.scale.span() / self.scale.columns() as u128
+    }
+
+    /// Hundredths that are done.
+    pub(super) fn percent(&self) -> usize {
+        self.done().len() * 100 / self.pieces.len().max(1)
+    }
+
+    /// Events and losses of all pieces so far, and true if that is all of them.
+    pub(super) fn totals(&self) -> (u64, u64, bool) {
+        let done = self.done();
+        let mut sum = StripCell::default();
+        done.values().flatten().for_each(|strip| sum.add(&strip.sum()));
+        (sum.events, sum.lost.saturating_add(sum.gaps), done.len() == self.pieces.len())
+    }
+
+    /// The columns of `scale`, as far as they are decoded.
+    pub(super) fn view(&self, source: &ViewSource<'_>, scale: &StripScale) -> PyramidView {
+        let done = self.done();
+        let mut decoded = vec![true; scale.columns()];
+        let empty = || ModelStrip { cells: vec![StripCell::default(); scale.columns()], top: None, has_tasks: false };
+        let mut strips: Vec<ModelStrip> = source.cpus.iter().map(|_| empty()).collect();
+        let mut tasks: Vec<BTreeMap<Pid, u64>> = vec![BTreeMap::new(); strips.len()];
+        for (number, piece) in self.pieces.iter().enumerate() {
+            let (from, to) = (self.scale.edge(piece.start), self.scale.edge(piece.end).saturating_sub(1));
+            if to < scale.from() || from > scale.to() {
+                continue;
+            }
+            let Some(found) = done.get(&number) else {
+                decoded[scale.column(from)..=scale.column(to)].fill(false);
+                continue;
+            };
+            for strip in found {
+                let Some(place) = source.place(strip.source, strip.cpu) else { continue };
+                let whole = &mut strips[place];
+                whole.has_tasks |= source.cpus[place].tells_tasks && strip.switches > 0;
+                for (cell, column) in strip.cells.iter().zip(piece.clone()) {
+                    let middle = self.scale.edge(column).midpoint(self.scale.edge(column + 1));
+                    if (scale.from()..=scale.to()).contains(&middle) {
+                        whole.cells[scale.column(middle)].add(cell);
+                    }
+                }
+                if from >= scale.from() && to <= scale.to() {
+                    strip.tasks.iter().for_each(|(pid, time)| *tasks[place].entry(*pid).or_default() += time);
+                }
+            }
+        }
+        for (strip, tasks) in strips.iter_mut().zip(&tasks) {
+            strip.top = super::model::longest(tasks);
+        }
+        PyramidView { strips, decoded }
+    }
+}
