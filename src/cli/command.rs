@@ -2,14 +2,14 @@
 
 use super::deferred::Deferred;
 use super::exit::{Exit, Failure};
-#[cfg(feature = "view")]
-use super::view;
 use super::{
     agent, analyze, attach, baseline, check, check_events, clear, completions, convert, diff, doctor, dump, exit,
     extract, filter, flame, generate, help, helper_programs, hist, instance, latency, list, listen, mem, noise,
     plugin_options, probe, profile, record, recover, report, reset, schema, setup_guest, show, snapshot, split, sql,
     stack, start, stat, stop, stream, synth, trigger, why,
 };
+#[cfg(feature = "view")]
+use super::{top, view};
 use clap::{CommandFactory, Parser, Subcommand};
 
 /// Record, decode and steer Linux kernel tracing
@@ -36,6 +36,8 @@ pub(super) enum Command {
     Flame(Deferred<flame::FlameArgs>),
     #[cfg(feature = "view")]
     View(Deferred<view::ViewArgs>),
+    #[cfg(feature = "view")]
+    Top(Deferred<top::TopArgs>),
     Sql(Deferred<sql::SqlArgs>),
     Dump(Deferred<dump::DumpArgs>),
     Extract(Deferred<extract::ExtractArgs>),
@@ -101,6 +103,8 @@ pub(super) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Flame(args) => flame::run(&args),
         #[cfg(feature = "view")]
         Command::View(args) => view::run(&args),
+        #[cfg(feature = "view")]
+        Command::Top(args) => top::run(&args),
         Command::Sql(args) => sql::run(&args),
         Command::Dump(args) => dump::run(&args),
         Command::Extract(args) => extract::run(&args),

@@ -72,6 +72,8 @@ mod stream;
 mod synth;
 mod syscalls;
 mod terminal;
+#[cfg(feature = "view")]
+mod top;
 mod trace_file;
 mod traced;
 mod trigger;

@@ -15,6 +15,8 @@ mod common {
     pub(crate) mod listening;
     pub(crate) mod long;
     pub(crate) mod not_run;
+    #[cfg(feature = "view")]
+    pub(crate) mod on_screen;
     pub(crate) mod profiles;
     pub(crate) mod pty;
     pub(crate) mod synthetic;

@@ -13,6 +13,9 @@ mod common {
     pub(crate) mod listening;
     pub(crate) mod long;
     pub(crate) mod not_run;
+    #[cfg(feature = "view")]
+    #[expect(dead_code, reason = "tests of `view` use more of it")]
+    pub(crate) mod on_screen;
     pub(crate) mod profiles;
     pub(crate) mod pty;
 }
@@ -48,6 +51,8 @@ mod state;
 mod stop_if;
 mod syscalls;
 mod threads;
+#[cfg(feature = "view")]
+mod top;
 mod tracefs;
 mod triggers;
 mod user_stacks;

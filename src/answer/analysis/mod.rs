@@ -18,6 +18,7 @@ mod in_order;
 mod interface;
 mod io;
 mod irq;
+mod load;
 mod locks;
 pub(crate) mod map;
 mod mem;
@@ -58,6 +59,7 @@ pub use io::{
     OngoingRequest,
 };
 pub use irq::{CpuIrqs, HandlerKind, HandlerSpan, IRQ_NEEDS, IrqCounts, IrqReport, IrqSource, Irqs, LongestIrq};
+pub use load::{CpuLoad, LoadPeriod, Loads, TaskLoad};
 pub use locks::{LOCK_NEEDS, LockCounts, LockKind, LockReport, LockWaits, Locks, LongestLockWait, OngoingLockWait};
 pub use mem::{Bytes, FunctionMemory, MemoryUse};
 pub use memory::{MEMORY_NEEDS, Memory, MemoryCounts, MemoryReport, MemorySite, PageCount};

@@ -33,6 +33,7 @@ pub(super) const GROUPS: &[HelpGroup] = &[
             HelpEntry("setup-guest", "no buffer: a guest of this host", "FIFOs for the guest's data"),
             HelpEntry("listen", "no buffer: recordings of other machines", "a FILE per sender"),
             HelpEntry("stream", OWN, "nothing: all settings are put back"),
+            HelpEntry("top", "an instance of its own", "nothing: all settings are put back"),
             HelpEntry(
                 "extract",
                 "the top level; -B, -a: instances; -s: the snapshot",

@@ -226,6 +226,7 @@ pub(super) const OF_TRACEFS: &Lines = &[
     ("agent", "agent -p 0 -N 127.0.0.1 --tracefs ATTACK"),
     ("agent", "agent -p 0 -P 3 --tracefs ATTACK"),
     ("stream", "stream --journal-dir j -e ATTACK"),
+    ("top", "top --journal-dir j -e ATTACK"),
     ("record", "record --journal-dir j -e ATTACK"),
     ("record", "record --journal-dir j -e sched:sched_switch --proxy ATTACK -e sched:sched_switch"),
     ("record", "record --journal-dir j -N ATTACK --udp -e sched:sched_switch"),
