@@ -19,10 +19,13 @@ const REMOVE: [&str; 4] = ["delete", "del", "rm", "destroy"];
 
 /// Words of other programs for commands, with those of rtrace.
 const MEANT: [(&[&str], &str); 5] = [
-    (&["top", "watch"], "`rtrace stream` prints events as they happen, `rtrace profile` what tasks do meanwhile."),
+    (
+        &["top", "watch"],
+        "`rtrace stream` prints events as they happen, `rtrace top` and `profile` what tasks do meanwhile.",
+    ),
     (
         &["view", "timeline", "tui", "gui"],
-        "`rtrace report FILE` prints a recording, `rtrace convert FILE OUT.pftrace` is for a viewer.",
+        "`rtrace view FILE` shows a recording in the terminal, `rtrace convert FILE OUT.pftrace` is for a browser.",
     ),
     (&["script", "print", "cat"], "`rtrace report FILE` prints a recording."),
     (&["info", "summary"], "`rtrace report --summary FILE` says what a recording holds."),

@@ -5,9 +5,9 @@ use crate::common::environment::TestEnvironment;
 
 /// Arguments; exit code; what the message must say.
 const MISTAKES: &[(&str, i32, &[&str])] = &[
-    ("top", 2, &["unknown command `top`", "`rtrace stream` prints events"]),
+    ("watch", 2, &["unknown command `watch`", "`rtrace stream` prints events"]),
     ("stopp", 2, &["unknown command `stopp`", "`rtrace --help` shows all"]),
-    ("view FILE", 2, &["unknown command `view`", "OUT.pftrace"]),
+    ("timeline FILE", 2, &["unknown command `timeline`", "`rtrace view FILE`", "OUT.pftrace"]),
     ("instance delete x", 2, &["unknown command `delete`", "did you mean `remove`?"]),
     ("help nosuch", 2, &["`nosuch`", "`rtrace help` lists the commands and topics"]),
     ("analyze offcpu FILE", 2, &["unknown command `offcpu`", "`rtrace flame --off-cpu` where"]),

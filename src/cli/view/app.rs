@@ -1,13 +1,13 @@
 //! The viewer's state, and what keys do to it: no terminal, no drawing.
 
-use super::asked::Outlier;
+use super::asked::{Asked, Outlier};
 use super::keys::{Action, action};
 use super::list::EventList;
 use super::model::{Model, Quality};
 use super::panes::TextPane;
 use super::prompt::{Prompt, PromptKind};
 use super::pyramid::Pyramid;
-use super::scan::{Scan, WantedWindow};
+use super::scan::{ViewScan, WantedWindow};
 use super::source::{AT_ONCE, ViewSource};
 use super::time_words::{command, length};
 use crate::cli::exit::{Exit, Failure};
@@ -74,7 +74,7 @@ pub(super) struct App<'a> {
     /// Events and losses of the whole recording, once they are known; places of uncounted losses count as one.
     pub(super) totals: Option<(u64, u64)>,
     /// Work in the background, if there is any.
-    scan: Option<&'a Scan>,
+    scan: Option<&'a ViewScan>,
     scanned: u64,
     /// Where the filter's matches are in the whole recording.
     pub(super) found: Option<Arc<Pyramid>>,
@@ -88,7 +88,7 @@ pub(super) struct App<'a> {
 
 impl<'a> App<'a> {
     /// Without `scan`, windows of very many events show the file's index alone.
-    pub(super) fn new(source: &'a ViewSource<'a>, scan: Option<&'a Scan>) -> Self {
+    pub(super) fn new(source: &'a ViewSource<'a>, scan: Option<&'a ViewScan>) -> Self {
         App {
             source,
             from: source.begin,
@@ -160,7 +160,9 @@ impl<'a> App<'a> {
         if self.listed.is_none() && self.pane.is_none() {
             let filter = self.filter.as_ref().map(|typed| &typed.filter);
             self.listed = Some(self.cursor);
-            self.list = EventList::at(self.source, self.cursor, filter)?;
+            if !self.list.seek(self.cursor) {
+                self.list = EventList::at(self.source, self.cursor, filter)?;
+            }
         }
         Ok(())
     }
@@ -254,7 +256,7 @@ impl<'a> App<'a> {
             Action::ToMark => self.to_mark(),
             Action::Pin => self.pin(),
             Action::Why => self.ask_why(),
-            Action::Waits => self.show_outliers(Self::waits),
+            Action::Waits => self.show_outliers(|asked| asked.waits()),
             Action::NextOutlier => self.to_outlier(true),
             Action::PreviousOutlier => self.to_outlier(false),
             Action::Command => self.yank(),
@@ -272,7 +274,7 @@ impl<'a> App<'a> {
 
     /// Everything is read anew.
     fn forget(&mut self) {
-        (self.model, self.listed) = (None, None);
+        (self.model, self.listed, self.list) = (None, None, EventList::default());
     }
 
     /// Shows another window; the cursor stays in it.
@@ -414,11 +416,15 @@ impl<'a> App<'a> {
         self.source.running(cpu.source, cpu.cpu, self.cursor)
     }
 
+    fn asked(&self) -> Asked<'a, 'a> {
+        Asked { source: self.source, from: self.from, to: self.to }
+    }
+
     fn ask_why(&mut self) {
         let at = self.cursor;
         let tree = match self.task() {
             Ok(Some(Pid(0))) => Err("the idle task waits for nothing: select another CPU, or an event".to_owned()),
-            Ok(Some(pid)) => self.why(pid, at).map_err(|failure| self.words(failure)),
+            Ok(Some(pid)) => self.asked().why(pid, at).map_err(|failure| self.words(failure)),
             Ok(None) => Err("which task runs here is not known".to_owned()),
             Err(error) => Err(self.words(error)),
         };
@@ -433,8 +439,8 @@ impl<'a> App<'a> {
         }
     }
 
-    fn show_outliers(&mut self, find: impl FnOnce(&Self) -> Result<(TextPane, Vec<Outlier>), Failure>) {
-        let found = find(self).map_err(|failure| self.words(failure));
+    fn show_outliers(&mut self, find: impl FnOnce(&Asked<'_, '_>) -> Result<(TextPane, Vec<Outlier>), Failure>) {
+        let found = find(&self.asked()).map_err(|failure| self.words(failure));
         let pane = found.map(|(pane, mut outliers)| {
             outliers.sort_by_key(|one| one.at);
             self.outliers = outliers;
@@ -446,7 +452,7 @@ impl<'a> App<'a> {
     /// Goes to the next of the longest waits, or of the times that were asked for last.
     fn to_outlier(&mut self, forward: bool) {
         if self.outliers.is_empty() {
-            self.show_outliers(Self::waits);
+            self.show_outliers(|asked| asked.waits());
             self.pane = None;
         }
         let next = match forward {
@@ -536,10 +542,10 @@ impl<'a> App<'a> {
             _ if text.is_empty() && prompt.kind != PromptKind::Filter => {}
             PromptKind::Filter => self.set_filter(text),
             PromptKind::Hist => {
-                let table = self.hist(text).map_err(|failure| self.words(failure));
+                let table = self.asked().hist(text).map_err(|failure| self.words(failure));
                 self.open(table);
             }
-            PromptKind::Latency => self.show_outliers(|app| app.latency(text)),
+            PromptKind::Latency => self.show_outliers(|asked| asked.latency(text)),
             PromptKind::Time => {
                 let moment = QueryMoment::parse(text).map_err(|error| Failure::new(Exit::Usage, anyhow!(error)));
                 match moment.and_then(|moment| moment.resolve(&self.source.events.query)) {

@@ -1,8 +1,7 @@
 //! Questions about the task, the window or its events: texts in place of the events.
 
-use super::app::App;
 use super::panes::{PaneLine, TextPane};
-use super::source::{SEARCH, shown};
+use super::source::{SEARCH, ViewSource, shown};
 use super::time_words::length;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::find_format;
@@ -13,6 +12,7 @@ use rtrace::analysis::{HistSetup, HistTrigger, Histograms, KeptPair, Sched, Span
 use rtrace::hist::render::{TableLayout, text};
 use rtrace::hist::spec::HistSpec;
 use rtrace::internal::assertion::Pair;
+use rtrace::recording::Query;
 use rtrace::units::{CpuId, Pid, counted};
 use std::cmp::Reverse;
 
@@ -24,14 +24,22 @@ const OUTLIERS: usize = 50;
 /// An interval that is longer than most.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Outlier {
-    /// Its end.
+    /// End of the interval.
     pub(super) at: u64,
     pub(super) time: u64,
     pub(super) words: String,
     pub(super) cpu: Option<CpuId>,
 }
 
-impl App<'_> {
+/// The window that questions are about.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'s, 'a> {
+    pub(super) source: &'s ViewSource<'a>,
+    pub(super) from: u64,
+    pub(super) to: u64,
+}
+
+impl Asked<'_, '_> {
     /// The tree of the interval that a task is in.
     pub(super) fn why(&self, pid: Pid, at: u64) -> Result<TextPane, Failure> {
         let around = self.source.overview.time_of_events(at, AROUND);
@@ -46,7 +54,7 @@ impl App<'_> {
     }
 
     /// The window, if its events can be looked at while the user waits.
-    fn small_window(&self) -> Result<rtrace::recording::Query<'_>, Failure> {
+    fn small_window(&self) -> Result<Query<'_>, Failure> {
         let estimate = self.source.overview.estimate(self.from, self.to);
         if estimate > SEARCH {
             let error = anyhow!("the window has about {}: zoom in to less than {SEARCH}", counted(estimate, "event"));

@@ -4,7 +4,7 @@ use super::app::App;
 use super::draw;
 use super::glyphs::Look;
 use super::parts::ScreenParts;
-use super::scan::Scan;
+use super::scan::ViewScan;
 use super::source::ViewSource;
 use crate::cli::analyze::FileArgs;
 use crate::cli::exit::{Exit, Failure};
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &ViewArgs) -> Result<Exit, Failure> {
             let path = args.file.path().display();
             return Err(Failure::new(Exit::Failed, anyhow!("{path} holds no event to look at")));
         };
-        let scan = Scan::new(&source);
+        let scan = ViewScan::new(&source);
         let mut app = App::new(&source, Some(&scan));
         let mut screen = Screen::open(false).map_err(no_screen)?;
         let shown = thread::scope(|threads| {

@@ -2,7 +2,8 @@
 
 use super::app::{App, Focus};
 use super::glyphs::{self, Look};
-use super::model::{Model, ModelStrip, Quality};
+use super::model::{Model, Quality};
+use super::model_strip::ModelStrip;
 use super::parts::{BELOW, ScreenParts};
 use super::pen::Pen;
 use super::ruler;

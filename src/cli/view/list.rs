@@ -29,6 +29,17 @@ impl EventList {
         Ok(list)
     }
 
+    /// Selects the first event from `at` on, if it is among those that are read; false if it is not.
+    pub(super) fn seek(&mut self, at: u64) -> bool {
+        let place = self.rows.partition_point(|row| row.at < at);
+        // Before the first row there may be others of its time.
+        let is_there = place < self.rows.len() && (place > 0 || !self.more.0);
+        if is_there {
+            self.selected = place;
+        }
+        is_there
+    }
+
     /// The selected event.
     pub(super) fn selected(&self) -> Option<&EventRow> {
         self.rows.get(self.selected)

@@ -11,6 +11,7 @@ mod glyphs;
 mod keys;
 mod list;
 mod model;
+mod model_strip;
 mod overview;
 mod panes;
 mod parts;

@@ -1,12 +1,13 @@
 //! The picture of a window: pure data, nothing of a terminal.
 
+use super::model_strip::{ModelStrip, longest};
 use super::pyramid::{Pyramid, PyramidView};
 use super::source::{AT_ONCE, ViewSource};
 use rtrace::analysis::{Sched, SpanPlan, StripCell, StripScale, TaskSpan, TimeIn};
 use rtrace::filter::EventFilter;
 use rtrace::recording::QueryError;
 use rtrace::units::Pid;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The picture of a window.
@@ -32,29 +33,11 @@ pub(super) enum Quality {
     Index,
 }
 
-/// The columns of a CPU.
-pub(super) struct ModelStrip {
-    pub(super) cells: Vec<StripCell>,
-    /// The task that ran longest there, but for the idle task, and its time.
-    pub(super) top: Option<(Pid, u64)>,
-    /// True if the running task is known wherever [`StripCell::known`] says so.
-    pub(super) has_tasks: bool,
-}
-
 /// The states of a task.
 pub(super) struct PinStrip {
     pub(super) pid: Pid,
     /// In the columns: the state that takes most of it.
     pub(super) states: Vec<TimeIn>,
-}
-
-impl ModelStrip {
-    /// All columns together.
-    pub(super) fn sum(&self) -> StripCell {
-        let mut sum = StripCell::default();
-        self.cells.iter().for_each(|cell| sum.add(cell));
-        sum
-    }
 }
 
 impl Model {
@@ -157,12 +140,6 @@ impl Model {
             .collect();
         Ok(())
     }
-}
-
-/// The task that ran longest, but for the idle task, and its time.
-pub(super) fn longest(tasks: &BTreeMap<Pid, u64>) -> Option<(Pid, u64)> {
-    let tasks = tasks.iter().filter(|(pid, _)| pid.0 != 0);
-    tasks.max_by_key(|(pid, time)| (**time, std::cmp::Reverse(pid.0))).map(|(pid, time)| (*pid, *time))
 }
 
 /// The state that takes most of each column; unknown where no state is known.

@@ -1,6 +1,6 @@
 //! The whole recording decoded into columns fine enough for any large window, piece by piece, nearest first.
 
-use super::model::ModelStrip;
+use super::model_strip::{ModelStrip, longest};
 use super::source::ViewSource;
 use rtrace::analysis::{Strip, StripCell, StripScale};
 use rtrace::filter::EventFilter;
@@ -122,7 +122,7 @@ impl Pyramid {
             }
         }
         for (strip, tasks) in strips.iter_mut().zip(&tasks) {
-            strip.top = super::model::longest(tasks);
+            strip.top = longest(tasks);
         }
         PyramidView { strips, decoded }
     }

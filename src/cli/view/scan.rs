@@ -28,7 +28,7 @@ impl PartialEq for WantedWindow {
 }
 
 /// Work that a thread does while the user looks, and what came of it.
-pub(super) struct Scan {
+pub(super) struct ViewScan {
     pub(super) whole: Pyramid,
     matches: Mutex<Option<Arc<Pyramid>>>,
     wanted: Mutex<Option<WantedWindow>>,
@@ -40,9 +40,9 @@ pub(super) struct Scan {
     error: Mutex<Option<String>>,
 }
 
-impl Scan {
+impl ViewScan {
     pub(super) fn new(source: &ViewSource<'_>) -> Self {
-        Scan {
+        ViewScan {
             whole: Pyramid::new(source, None),
             matches: Mutex::default(),
             wanted: Mutex::default(),
@@ -54,7 +54,7 @@ impl Scan {
         }
     }
 
-    /// Works until [`Scan::end`], or an error.
+    /// Works until [`ViewScan::end`], or an error.
     pub(super) fn run(&self, source: &ViewSource<'_>) {
         while !self.is_over.load(Ordering::Relaxed) {
             match self.work(source) {

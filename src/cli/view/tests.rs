@@ -4,7 +4,7 @@ use super::glyphs::Look;
 use super::model::{Model, Quality};
 use super::parts::ScreenParts;
 use super::pyramid::Pyramid;
-use super::scan::Scan;
+use super::scan::ViewScan;
 use super::source::ViewSource;
 use crate::cli::query::{QueryEvents, QueryInput};
 use crate::cli::terminal::harmless;
@@ -232,7 +232,7 @@ fn the_whole_in_pieces_is_the_whole() {
         looking_at(name, |app| {
             let source = app.source;
             let filter = EventFilter::parse("sched:*").expect("a filter");
-            let scan = Scan::new(source);
+            let scan = ViewScan::new(source);
             let found = std::sync::Arc::new(Pyramid::new(source, Some(filter.clone())));
             scan.search(Some(found.clone()));
             while scan.work(source).expect("to be read") {}

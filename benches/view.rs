@@ -1,0 +1,126 @@
+//! `rtrace view` on a terminal that a program reads: CPU time to the first picture, and from each key to its picture.
+//!
+//! `RTRACE_VIEW_FILE` names the recording (default: a synthetic one of 16 CPUs, without an index); `RTRACE` the program
+//! (default: this build's), `RTRACE_BENCH_EVENTS` the events of the synthetic one.
+
+use nix::pty::{Winsize, openpty};
+use rtrace::internal::trace_dat::Codec;
+use rtrace::internal::trace_dat::write::Version;
+use rtrace::record::chunk_size;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+#[path = "../tests/common/synthetic.rs"]
+#[expect(dead_code, reason = "tests write smaller chunks")]
+mod synthetic;
+
+/// Keys, and what they do, each pressed `TIMES` times.
+const KEYS: [(&str, &str); 7] = [
+    ("zoom in", "+"),
+    ("move", "\x1b[C"),
+    ("pan", "]"),
+    ("pan back", "["),
+    ("mark", "m"),
+    ("pin", "p"),
+    ("zoom out", "-"),
+];
+const TIMES: usize = 12;
+/// A picture is complete if nothing was drawn for so long.
+const QUIET: Duration = Duration::from_millis(60);
+
+/// What the terminal got, and when the last of it.
+struct Drawn {
+    bytes: u64,
+    last: Instant,
+}
+
+/// Waits for the next picture; gives the time to its last byte.
+fn picture(drawn: &Mutex<Drawn>, before: u64, since: Instant) -> Duration {
+    loop {
+        let (bytes, last) = {
+            let drawn = drawn.lock().expect("the bytes");
+            (drawn.bytes, drawn.last)
+        };
+        let is_complete = bytes > before && last.elapsed() > QUIET;
+        if is_complete || since.elapsed() > Duration::from_secs(120) {
+            return last.saturating_duration_since(since);
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// CPU seconds and resident MiB of a process.
+fn used(pid: u32) -> (f64, f64) {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let fields: Vec<f64> = stat
+        .rsplit(')')
+        .next()
+        .unwrap_or("")
+        .split_whitespace()
+        .skip(1)
+        .map(|word| word.parse().unwrap_or(0.0))
+        .collect();
+    let ticks = fields.get(10).zip(fields.get(11)).map_or(0.0, |(user, system)| user + system);
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let peak =
+        status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse::<f64>().ok());
+    (ticks / 100.0, peak.unwrap_or(0.0) / 1024.0)
+}
+
+fn main() {
+    let number = |name: &str, default| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default);
+    let rtrace = std::env::var("RTRACE").unwrap_or_else(|_| env!("CARGO_BIN_EXE_rtrace").to_owned());
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = std::env::var("RTRACE_VIEW_FILE").unwrap_or_else(|_| {
+        let path = dir.path().join("synthetic.dat");
+        let storm = synthetic::fork_storm(16, number("RTRACE_BENCH_EVENTS", 2_000_000), 400, 1);
+        storm.write_in_chunks(&path, Version::V7(Codec::Zstd), chunk_size(4096, 16, None));
+        path.to_string_lossy().into_owned()
+    });
+    let size = Winsize { ws_row: 36, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0 };
+    let pty = openpty(Some(&size), None).expect("a pty");
+    let (mut master, slave) = (File::from(pty.master), File::from(pty.slave));
+    let drawn = Arc::new(Mutex::new(Drawn { bytes: 0, last: Instant::now() }));
+    let (mut keys, all) = (master.try_clone().expect("its keys"), Arc::clone(&drawn));
+    thread::spawn(move || {
+        let mut some = [0; 1 << 16];
+        while let Ok(count @ 1..) = master.read(&mut some) {
+            let mut all = all.lock().expect("the bytes");
+            (all.bytes, all.last) = (all.bytes + count as u64, Instant::now());
+        }
+    });
+    let end = || Stdio::from(slave.try_clone().expect("the terminal"));
+    let begin = Instant::now();
+    let mut command = Command::new(&rtrace);
+    let mut child = command
+        .args(["view", &file])
+        .env("TERM", "xterm")
+        .stdin(end())
+        .stdout(end())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program starts");
+    let bytes = |drawn: &Mutex<Drawn>| drawn.lock().expect("the bytes").bytes;
+    let first = picture(&drawn, 1000, begin);
+    let (cpu, peak) = used(child.id());
+    println!("first picture after {first:?}, {cpu:.2} s of CPU time, {peak:.0} MiB");
+    println!("| key | median | slowest |\n|---|---|---|");
+    for (name, key) in KEYS {
+        let mut times = Vec::new();
+        for _ in 0..TIMES {
+            let (before, since) = (bytes(&drawn), Instant::now());
+            keys.write_all(key.as_bytes()).expect("to press a key");
+            times.push(picture(&drawn, before, since));
+        }
+        times.sort();
+        println!("| {name} | {:?} | {:?} |", times[TIMES / 2], times[TIMES - 1]);
+    }
+    let (cpu, peak) = used(child.id());
+    println!("in all {cpu:.2} s of CPU time, {peak:.0} MiB");
+    keys.write_all(b"q").expect("to press a key");
+    let _ = child.wait();
+}
