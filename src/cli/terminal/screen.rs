@@ -3,6 +3,7 @@
 use super::capabilities::{colors_are_wanted, is_dumb};
 use super::escape::is_escaped;
 use super::stderr::{hold, let_go};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, raise};
 use ratatui::backend::CrosstermBackend;
 use ratatui::buffer::Buffer;
@@ -10,8 +11,9 @@ use ratatui::crossterm::event::{self, DisableMouseCapture, EnableMouseCapture, E
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use ratatui::{Frame, Terminal};
-use signal_hook::consts::{SIGHUP, SIGTERM};
+use signal_hook::consts::SIGTERM;
 use std::io::{self, IsTerminal, Stdout, Write};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -57,9 +59,8 @@ impl Screen {
     pub(crate) fn open(mouse: bool) -> Result<Screen, NoScreen> {
         Screen::check()?;
         let signal = Arc::new(AtomicUsize::new(0));
-        for number in [SIGTERM, SIGHUP] {
-            signal_hook::flag::register_usize(number, Arc::clone(&signal), number as usize)?;
-        }
+        // SIGHUP ends the program as ever: there is no terminal to be given back.
+        signal_hook::flag::register_usize(SIGTERM, Arc::clone(&signal), SIGTERM as usize)?;
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         let mut screen = Screen { terminal, mouse, signal };
         screen.enter()?;
@@ -104,7 +105,15 @@ impl Screen {
     }
 
     /// The next input within this time.
+    ///
+    /// # Errors
+    /// Also where the terminal has hung up: crossterm 0.29 would read its end again and again, and never return.
     pub(crate) fn input(&mut self, wait: Duration) -> io::Result<Option<Event>> {
+        let stdin = io::stdin();
+        let mut terminal = [PollFd::new(stdin.as_fd(), PollFlags::empty())];
+        if matches!(poll(&mut terminal, PollTimeout::ZERO), Ok(1..)) {
+            return Err(io::Error::new(io::ErrorKind::BrokenPipe, "the terminal has hung up"));
+        }
         match event::poll(wait) {
             Ok(true) => event::read().map(Some),
             Ok(false) => Ok(None),
