@@ -5,7 +5,7 @@ use super::exit::{Exit, Failure};
 use super::{
     agent, analyze, attach, baseline, check, check_events, clear, completions, convert, diff, doctor, dump, exit,
     extract, filter, flame, generate, help, helper_programs, hist, instance, latency, list, listen, mem, noise,
-    plugin_options, probe, profile, record, recover, report, reset, schema, setup_guest, show, snapshot, split, sql,
+    plugin_options, probe, profile, record, recover, report, reset, save, schema, setup_guest, show, snapshot, split, sql,
     stack, start, stat, stop, stream, synth, trigger, why,
 };
 #[cfg(feature = "view")]
@@ -41,6 +41,7 @@ pub(super) enum Command {
     Sql(Deferred<sql::SqlArgs>),
     Dump(Deferred<dump::DumpArgs>),
     Extract(Deferred<extract::ExtractArgs>),
+    Save(Deferred<save::SaveArgs>),
     Profile(Deferred<profile::ProfileArgs>),
     Stack(Deferred<stack::StackArgs>),
     Split(Deferred<split::SplitArgs>),
@@ -108,6 +109,7 @@ pub(super) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Sql(args) => sql::run(&args),
         Command::Dump(args) => dump::run(&args),
         Command::Extract(args) => extract::run(&args),
+        Command::Save(args) => save::run(&args),
         Command::Profile(args) => profile::run(&args),
         Command::Stack(args) => stack::run(&args),
         Command::Split(args) => split::run(&args),

@@ -56,6 +56,7 @@ mod recovered;
 mod report;
 mod reset;
 mod restore;
+mod save;
 mod saved_summary;
 mod schema;
 mod setup_guest;

@@ -35,6 +35,7 @@ use rtrace::units::{ByteSize, counted, grouped, parse_duration};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+pub(super) use stop::recorder;
 use stop_if::StopIf;
 
 /// Record events into a trace.dat file
@@ -211,6 +212,7 @@ impl RecordArgs {
                 ring_time: self.ring_time,
             },
             priority: self.priority,
+            saves: self.stop_if.saves(),
             ts_offset: self.more.ts_offset,
             keep: self.more.keeps(),
             no_splice: self.more.nosplice,

@@ -20,7 +20,7 @@ fn every_signal_that_ends_a_process_ends_the_recording() {
     let before = Knobs::read(tracefs.root());
     // Those about the recorder alone do not reach the command.
     let own = [libc::SIGALRM, libc::SIGPROF, libc::SIGXCPU, libc::SIGXFSZ];
-    for number in [libc::SIGUSR1, libc::SIGUSR2, libc::SIGPWR, libc::SIGRTMIN() + 2].into_iter().chain(own) {
+    for number in [libc::SIGUSR1, libc::SIGPWR, libc::SIGRTMIN() + 2].into_iter().chain(own) {
         let env = TestEnvironment::new();
         let (mut child, command) = start(&env, &["-e", "sched:sched_process_exit"]);
         send(&env, child.pid(), number);

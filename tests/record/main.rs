@@ -46,6 +46,7 @@ mod profiles;
 mod readme;
 mod recipes;
 mod rights;
+mod saves;
 mod standard_output;
 mod state;
 mod stop_if;

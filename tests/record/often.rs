@@ -7,7 +7,8 @@ use crate::host::{kernel, summary};
 use crate::state::{Running, start_doing};
 use nix::sys::signal::{Signal, kill};
 use rtrace::record::{
-    self, BufferPlan, Compression, EventPlan, Limits, Live, MachineSettings, Observer, Plan, TargetBuffer, Tasks,
+    self, BufferPlan, Compression, EventPlan, Limits, Live, MachineSettings, Observer, Plan, SavePlan, TargetBuffer,
+    Tasks,
 };
 use rtrace::tracefs::{EventSelection, Journal};
 use std::fs;
@@ -184,6 +185,7 @@ fn two_hundred_recordings_leave_nothing_behind() {
         tsc2nsec: false,
         version6: false,
         hooks: Vec::new(),
+        saves: SavePlan::default(),
     };
     let once = || record::record(&plan, Journal::in_memory(&tracefs), &mut Silent).unwrap();
     once();

@@ -140,6 +140,11 @@ impl<'a> EventCount<'a> {
         &self.found
     }
 
+    /// Counts from 0 again, and forgets the one beyond the limit.
+    pub fn go_on(&mut self) {
+        (self.found.count, self.found.beyond) = (0, None);
+    }
+
     /// Counts them by the cell of `plan` too.
     pub fn in_cells(mut self, plan: CellPlan) -> Self {
         self.found.cells = Some(Cells::new(plan));

@@ -200,6 +200,11 @@ impl<'a> Pairs<'a> {
         self.left_out = tasks.to_vec();
     }
 
+    /// Forgets the interval beyond the limit, so that the next one is noted.
+    pub fn go_on(&mut self) {
+        (self.found.beyond, self.found.beyond_task) = (None, None);
+    }
+
     /// The intervals until now.
     pub fn so_far(&self) -> &PairReport {
         &self.found

@@ -188,6 +188,15 @@ impl<'a> StopWatch<'a> {
         Some(Stopped { value: Interval::exactly(value as f64, self.dimension), spot, task })
     }
 
+    /// Forgets what was beyond the limit: looks for the next, events counted from here.
+    pub fn go_on(&mut self) {
+        match &mut self.measure {
+            Measure::Pairs(pairs) => pairs.go_on(),
+            Measure::Count(count) => count.go_on(),
+            _ => {}
+        }
+    }
+
     /// Things that it could not see so far.
     pub fn missed(&self) -> Missed {
         self.missed

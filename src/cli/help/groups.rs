@@ -39,6 +39,7 @@ pub(super) const GROUPS: &[HelpGroup] = &[
                 "the top level; -B, -a: instances; -s: the snapshot",
                 "FILE; tracing off, the events taken out",
             ),
+            HelpEntry("save", "that of a recorder, which goes on", "OUT; the recording as it was"),
             HelpEntry(
                 "recover",
                 "an unfinished FILE and its recorder's instance",

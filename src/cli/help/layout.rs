@@ -89,6 +89,10 @@ const TRACED: &[HelpSection] = &[
         &[
             "max-lost",
             "snapshot",
+            "keep-going",
+            "after",
+            "last",
+            "keep-saves",
             "timeout",
             "stop",
             "summary-json",

@@ -2,7 +2,7 @@
 
 use super::daemon::Daemon;
 use crate::cli::terminal::{TerminalLine, note};
-use rtrace::record::{Live, Observer};
+use rtrace::record::{Live, Observer, Save};
 use rtrace::units::{ByteSize, counted, grouped};
 use std::time::Duration;
 
@@ -52,6 +52,12 @@ impl Observer for RecordScreen {
 
     fn warn_of_loss(&mut self, text: &str) {
         self.say(&format!("rtrace: warning: {text}"));
+    }
+
+    fn saved(&mut self, save: &Save) {
+        if !self.quiet || save.error.is_some() {
+            self.say(&format!("rtrace: {}", save.text()));
+        }
     }
 
     fn preparing(&mut self, events: usize) {

@@ -25,8 +25,8 @@ pub(super) fn stop(target: &str) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-/// The process that `target` means, which is a recorder.
-fn recorder(target: &str) -> Result<i32, Failure> {
+/// The process that `target` means, which is a recorder: by its number, a file that has it, or the file that it records to.
+pub(crate) fn recorder(target: &str) -> Result<i32, Failure> {
     let usage = |text: String| Failure::new(Exit::Usage, anyhow!(text));
     if let Ok(pid) = target.parse::<i32>() {
         return match is_recorder(pid) {

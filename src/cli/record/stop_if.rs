@@ -7,12 +7,13 @@ use rtrace::events::EventSelection;
 use rtrace::format::{EventFormat, HeaderPage};
 use rtrace::internal::assertion::{StopCondition, StopWatch};
 use rtrace::internal::ring_buffer::PageLayout;
-use rtrace::record::{Audience, LiveBuffer, Sentry};
+use rtrace::record::{Audience, LiveBuffer, SavePlan, Sentry};
 use rtrace::recording::LiveMerge;
 use rtrace::symbols::Comms;
 use rtrace::tracefs::{EventName, Feature, Journal, Tracefs, WriteMode};
-use rtrace::units::{Pid, RecordedClock};
+use rtrace::units::{Pid, RecordedClock, parse_duration};
 use std::io;
+use std::time::Duration;
 
 /// The end of a recording by what it records.
 #[derive(clap::Args)]
@@ -27,6 +28,22 @@ pub(super) struct StopIfArgs {
     /// With --stop-if: freeze the top buffer's events at that moment in its snapshot, which `rtrace snapshot save` stores
     #[arg(long, requires = "stop_if")]
     snapshot: bool,
+    /// With --stop-if: save the newest events to a file at each hit, and go on recording
+    ///
+    /// The file lies beside FILE and is named after the time (UTC): trace-20261126T120305.250Z.dat. SIGUSR2 to the recorder
+    /// makes one, too, with or without --stop-if, and `rtrace save` one wherever it is to be. Hits that come before a save is
+    /// made belong to it.
+    #[arg(long, requires = "stop_if")]
+    keep_going: bool,
+    /// With --keep-going: save this long after the hit
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "keep_going", default_value = "2s")]
+    after: Duration,
+    /// Save only the last TIME, in place of all that is kept
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    last: Option<Duration>,
+    /// Keep N saves of FILE: the oldest beyond that are removed, also those of earlier recordings
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    keep_saves: Option<u32>,
 }
 
 fn condition(text: &str) -> Result<Box<StopCondition>, String> {
@@ -37,6 +54,12 @@ fn condition(text: &str) -> Result<Box<StopCondition>, String> {
 }
 
 impl StopIfArgs {
+    /// The saves while it records.
+    pub(super) fn saves(&self) -> SavePlan {
+        let keep = self.keep_saves.map(|keep| keep as usize);
+        SavePlan { keep_going: self.keep_going, after: self.after, last: self.last, keep }
+    }
+
     /// Looks for what ends the recording.
     pub(super) fn sentry<'a>(&self, tracefs: &Tracefs, comms: &'a Comms) -> Result<Option<StopIf<'a>>, Failure> {
         let Some(condition) = &self.stop_if else { return Ok(None) };
@@ -74,6 +97,8 @@ impl StopIfArgs {
             snapshot,
             damaged: 0,
             found: None,
+            keep_going: self.keep_going,
+            more: 0,
         }))
     }
 }
@@ -91,6 +116,10 @@ pub(super) struct StopIf<'a> {
     /// Damaged sub-buffers.
     damaged: u64,
     found: Option<String>,
+    /// It goes on after that.
+    keep_going: bool,
+    /// Number of further ones in the same round.
+    more: u64,
 }
 
 impl StopIf<'_> {
@@ -140,10 +169,16 @@ impl Audience for StopIf<'_> {
     fn round(&mut self, _: &dyn Fn() -> Vec<u8>, last: bool) -> io::Result<()> {
         let Some(merge) = &mut self.merge else { return Ok(()) };
         merge.end_round(last);
-        let (watch, mut stopped) = (&mut self.watch, None);
+        let (watch, mut stopped, more) = (&mut self.watch, None, &mut self.more);
         merge.each(|record| {
-            if stopped.is_none() {
-                stopped = watch.record(record);
+            if stopped.is_some() && !self.keep_going {
+                return;
+            }
+            let Some(now) = watch.record(record) else { return };
+            watch.go_on();
+            match stopped {
+                None => stopped = Some(now),
+                Some(_) => *more += 1,
             }
         });
         if let (Some(stopped), None) = (stopped, &self.found) {
@@ -181,6 +216,11 @@ impl Sentry for StopIf<'_> {
 
     fn found(&self) -> Option<String> {
         self.found.clone()
+    }
+
+    fn go_on(&mut self) -> u64 {
+        self.found = None;
+        std::mem::take(&mut self.more)
     }
 }
 

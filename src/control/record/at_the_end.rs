@@ -18,6 +18,20 @@ pub(super) struct AtTheEnd {
     pub(super) texts: Vec<Result<Vec<u8>, tracefs::Error>>,
 }
 
+/// Options about a recording that goes on, all but its coverage.
+pub(super) fn options_so_far(tracefs: &Tracefs, buffers: &[SetUpBuffer]) -> Vec<(OptionId, Vec<u8>)> {
+    let mut options = Vec::new();
+    if let Some(reading) = buffers.first().and_then(wall_clock::read) {
+        options.push((OptionId::RTRACE_WALL_CLOCK, with_nul(&reading.to_string())));
+    }
+    for buffer in buffers.iter().filter(|buffer| buffer.counted) {
+        if let Ok(view) = view(tracefs, buffer) {
+            options.push((OptionId::RTRACE_VIEW, with_nul(&view.to_text(&buffer.name))));
+        }
+    }
+    options
+}
+
 impl AtTheEnd {
     /// Reads them; `offline` are the CPUs that had no events for that.
     pub(super) fn read(tracefs: &Tracefs, buffers: &[SetUpBuffer], offline: &CpuRanges) -> Self {

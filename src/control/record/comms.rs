@@ -6,6 +6,7 @@
 //!
 //! A file has one name per pid; like trace-cmd's it is the last one the task had.
 
+use super::asked::Asked;
 use super::kept_tasks::KeptTasks;
 use super::living::living_tasks;
 use super::side_band::{Comm, SideBand, TaskEvent};
@@ -16,7 +17,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -28,6 +29,7 @@ pub struct CommLearner {
     /// Number of names so far.
     count: u64,
     kept: Option<Arc<KeptTasks>>,
+    asked: Option<Asked<Vec<(Pid, Comm)>>>,
     /// Records read that are too young to be put in order with those that other CPUs are still writing.
     pending: Vec<(u64, TaskEvent)>,
     /// Names that are not yet in the spool.
@@ -63,12 +65,26 @@ impl CommLearner {
         let cpus: Vec<u32> = cpus.into_iter().collect();
         let size = if cpus.len() > 16 { 64 << 10 } else { 256 << 10 };
         let band = SideBand::start(cpus, size, size / 4)?;
-        Ok(CommLearner { band, names: HashMap::new(), count: 0, kept: None, pending: Vec::new(), lines: Vec::new() })
+        Ok(CommLearner {
+            band,
+            names: HashMap::new(),
+            count: 0,
+            kept: None,
+            asked: None,
+            pending: Vec::new(),
+            lines: Vec::new(),
+        })
     }
 
     /// Keeps the names of tasks that live or have events in a flight recorder's pieces.
     pub(super) fn keep(mut self, kept: Option<Arc<KeptTasks>>) -> Self {
         self.kept = kept;
+        self
+    }
+
+    /// Tells the names when it is asked to.
+    pub(super) fn answer(mut self, asked: Option<Asked<Vec<(Pid, Comm)>>>) -> Self {
+        self.asked = asked;
         self
     }
 
@@ -93,14 +109,28 @@ impl CommLearner {
             // Of one that cannot be listened to there are the kernel's saved names.
             let _ = self.band.listen();
             let mut fds = vec![PollFd::new(stop, PollFlags::POLLIN)];
+            fds.extend(self.asked.as_ref().map(|asked| PollFd::new(asked.as_fd(), PollFlags::POLLIN)));
             fds.extend(self.band.fds().map(|ring| PollFd::new(ring, PollFlags::POLLIN)));
             if poll(&mut fds, PollTimeout::from(250u16)).is_err() || fds[0].any().unwrap_or(false) {
                 break;
             }
+            if self.asked.as_ref().is_some_and(Asked::take) {
+                self.drain();
+                self.settle(u64::MAX);
+                let kept = self.kept.as_ref().map(|kept| kept.all());
+                let names = self.known(|tid| kept.as_ref().is_none_or(|kept| kept.contains(&tid)));
+                self.asked.iter().for_each(|asked| asked.answer(names.clone()));
+            }
         }
         self.drain();
         self.settle(u64::MAX);
-        let mut names: Vec<_> = self.names.into_iter().map(|(tid, name)| (Pid(tid), name.comm)).collect();
+        self.known(|_| true)
+    }
+
+    /// The names of the tasks that are `wanted`, in their order.
+    fn known(&self, wanted: impl Fn(i32) -> bool) -> Vec<(Pid, Comm)> {
+        let names = self.names.iter().filter(|(tid, _)| wanted(**tid));
+        let mut names: Vec<_> = names.map(|(tid, name)| (Pid(*tid), name.comm)).collect();
         names.sort_unstable_by_key(|&(pid, _)| pid);
         names
     }
@@ -260,11 +290,18 @@ mod tests {
     use super::super::side_band::parse;
     use super::super::side_band::tests::{forked, named};
     use super::*;
-    use std::os::fd::AsFd;
 
     fn learner() -> CommLearner {
         let band = SideBand::default();
-        CommLearner { band, names: HashMap::new(), count: 0, kept: None, pending: Vec::new(), lines: Vec::new() }
+        CommLearner {
+            band,
+            names: HashMap::new(),
+            count: 0,
+            kept: None,
+            asked: None,
+            pending: Vec::new(),
+            lines: Vec::new(),
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! has to end.
 
 use super::child::{Child, Ended};
-use super::stop::{Signals, wait};
+use super::stop::{Arrived, Signals, wait};
 use nix::sys::signal::Signal;
 use std::time::{Duration, Instant};
 
@@ -38,15 +38,22 @@ pub(super) fn end_of(
             Some(terminated) => Some(terminated + GRACE),
         };
         wait(signals, None, child.end().as_slice(), deadline);
-        pass_on(signals, Some(child));
+        pass_on(signals, Some(child), |_| false);
     }
 }
 
-/// Takes the signals that arrived; true if one of them is to end the recording. Passes on to the command what it did not
-/// get from the terminal already.
-pub(super) fn pass_on(signals: &Signals, mut child: Option<&mut Child>) -> bool {
+/// Takes the signals that arrived; true if one of them is to end the recording: one that is not `taken`. Passes on to the
+/// command what it did not get from the terminal already.
+pub(super) fn pass_on(
+    signals: &Signals,
+    mut child: Option<&mut Child>,
+    mut taken: impl FnMut(&Arrived) -> bool,
+) -> bool {
     let mut ends = false;
     while let Some(arrived) = signals.next() {
+        if taken(&arrived) {
+            continue;
+        }
         ends |= arrived.ends();
         if let Some(child) = child.as_deref_mut().filter(|_| arrived.is_for_the_command()) {
             child.send(arrived.number);

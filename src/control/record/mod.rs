@@ -5,7 +5,7 @@
 //!   lets the command go, waits for the end, completes the file, and takes everything back;
 //! - [`Spool`] is what a worker writes: the bytes of the finished file's section but for the chunk count;
 //! - [`Remote`] takes a recording that leaves no file on this machine; a [`ChunkSink`] is either, for a worker;
-//! - a [`Sentry`] looks at some events while they are recorded, and can end the recording;
+//! - a [`Sentry`] looks at some events while they are recorded, and can end the recording, or have the newest of it saved ([`Save`]);
 //! - [`LiveStream`] hands sub-buffers out while they are filled, without a file;
 //! - [`extract()`] stores what is in the rings already: stopped buffers, snapshots, the last boot's;
 //! - [`recover()`] finishes the file of a killed recorder, with what is in its rings still;
@@ -14,6 +14,7 @@
 
 mod arguments;
 mod armed;
+mod asked;
 mod at_the_end;
 mod audience;
 mod child;
@@ -31,6 +32,7 @@ mod feed;
 mod former;
 mod functions;
 mod give_up;
+mod handed_over;
 mod header;
 mod kept_tasks;
 mod languages;
@@ -50,6 +52,10 @@ mod recover;
 mod remote;
 mod restoring;
 mod ring_readers;
+mod save_door;
+mod save_place;
+mod saver;
+mod saves;
 mod sentry;
 mod session;
 mod settings;
@@ -84,7 +90,8 @@ pub use functions::FunctionFilters;
 pub use limits::{Limits, Reached};
 pub use machine::MachineSettings;
 pub use observer::{Live, Observer};
-pub use plan::{BufferPlan, EventPlan, Plan, TargetBuffer, Tasks};
+pub use plan::{BufferPlan, EventPlan, Plan, SavePlan, TargetBuffer, Tasks};
+pub use saver::Save;
 pub use sentry::Sentry;
 pub use session::{Beside, become_real_time, record, record_beside};
 pub use spool::Dropped;
@@ -125,6 +132,8 @@ pub use own::{filter_of_other_tasks, filter_of_others};
 pub use recover::{Rings, left_unfinished, recover};
 #[doc(hidden)]
 pub use remote::{Remote, RemoteRing, Sent};
+#[doc(hidden)]
+pub use save_door::ask_to_save;
 #[doc(hidden)]
 pub use side_band::Comm;
 #[doc(hidden)]

@@ -1,6 +1,7 @@
 //! The view of a running recording from outside: warnings and progress.
 
 use super::drain::Progress;
+use super::saver::Save;
 use super::setup::SetUpBuffer;
 use super::summary::larger;
 use crate::control::tracefs::CpuStats;
@@ -28,6 +29,9 @@ pub trait Observer {
 
     /// Reports progress.
     fn live(&mut self, live: &Live);
+
+    /// A part was saved while recording goes on, or could not be.
+    fn saved(&mut self, _save: &Save) {}
 }
 
 /// Progress of a recording.

@@ -8,6 +8,7 @@ use super::metadata::{Formats, KernelMetadata, with_nul};
 use super::plan::Plan;
 use super::proc_maps::ProcMaps;
 use super::remote::Remote;
+use super::save_place::SavePlace;
 use super::setup::SetUpBuffer;
 use super::side_band::Comm;
 use super::sink::ChunkSink;
@@ -225,6 +226,11 @@ impl Output {
     /// The descriptors that keep the file locked.
     pub(super) fn held(&self) -> Vec<BorrowedFd<'_>> {
         self.lock.iter().flat_map(FileLock::held).chain([self.file.as_fd()]).collect()
+    }
+
+    /// The directory and the names of what is saved while it goes on.
+    pub(super) fn save_place(&self) -> SavePlace {
+        SavePlace::of(&self.path)
     }
 
     /// A descriptor of the file system it lies on.

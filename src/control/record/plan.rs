@@ -71,6 +71,8 @@ pub struct Plan {
     pub version6: bool,
     /// `-H`: pairs of events, stored for a profile of the recording.
     pub hooks: Vec<String>,
+    /// Saves while it goes on.
+    pub saves: SavePlan,
     /// TRACEID of the file; a number that no other recording has if `None`.
     pub id: Option<u64>,
     /// Other machines that record along, each to a file of its own. With them there may be nothing to record here.
@@ -108,6 +110,7 @@ impl Plan {
             tsc2nsec: false,
             version6: false,
             hooks: Vec::new(),
+            saves: SavePlan::default(),
             id: None,
             guests: Vec::new(),
         }
@@ -169,6 +172,19 @@ impl Plan {
         };
         Err(PlanError::Version6(what))
     }
+}
+
+/// Files that a recording saves its newest events to while it goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SavePlan {
+    /// `--keep-going`: a find of a sentry is saved, and does not end the recording.
+    pub keep_going: bool,
+    /// `--after`: time from a find to its save.
+    pub after: Duration,
+    /// `--last`: the newest of this length is saved; all that is kept if `None`.
+    pub last: Option<Duration>,
+    /// `--keep`: the oldest beyond this number are removed.
+    pub keep: Option<usize>,
 }
 
 /// One ring buffer of a recording: the top level, an instance of our own, or a named one.

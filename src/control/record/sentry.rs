@@ -7,6 +7,7 @@ use super::audience::{Audience, LiveBuffer};
 use super::error::{PlanError, RecordError, in_full};
 use super::live_rings::LiveRings;
 use super::plan::{BufferPlan, Plan, TargetBuffer};
+use super::saves::Finds;
 use super::setup::{ResolvedEvents, SetUpBuffer, set_up};
 use super::task_lists::TaskLists;
 use crate::base::units::Pid;
@@ -34,6 +35,9 @@ pub trait Sentry: Audience + Send {
 
     /// Why the recording is to end, once it is.
     fn found(&self) -> Option<String>;
+
+    /// Forgets that and looks for the next; gives how many there were beside it.
+    fn go_on(&mut self) -> u64;
 }
 
 /// The buffer of a sentry.
@@ -66,13 +70,13 @@ impl<'s> Post<'s> {
 }
 
 /// Lets `sentry` look until `stop` is readable and the rings are empty, or it has found something, which makes `found`
-/// readable. Gives why the recording ended, or why it could not look.
+/// readable; with `finds` it goes on. Gives why the recording ended, or why it could not look.
 pub(super) fn look(
     sentry: &mut dyn Sentry,
     mut rings: LiveRings,
     own: &[Pid],
-    stop: &EventFd,
-    found: &EventFd,
+    (stop, found): (&EventFd, &EventFd),
+    finds: Option<&Finds>,
 ) -> Result<Option<String>, String> {
     let failed = |error: &dyn std::error::Error| {
         let _ = found.write(1);
@@ -85,7 +89,9 @@ pub(super) fn look(
         let taken = rings.read(sentry).map_err(|error| failed(&error))?;
         let last = stopped && taken == 0;
         sentry.round(&Vec::new, last).map_err(|error| failed(&error))?;
-        if let Some(why) = sentry.found() {
+        if let (Some(find), Some(finds)) = (sentry.found(), finds) {
+            finds.tell(find, sentry.go_on());
+        } else if let Some(why) = sentry.found() {
             let _ = found.write(1);
             return Ok(Some(why));
         }

@@ -2,7 +2,8 @@
 
 mod warnings;
 
-use super::at_the_end::{AtTheEnd, mark_offline};
+use super::asked::{Asked, asking};
+use super::at_the_end::{AtTheEnd, mark_offline, options_so_far};
 use super::child::{Child, RecordedCommand};
 use super::chunk::chunk_size;
 use super::comms::{CommLearner, with_saved};
@@ -11,6 +12,7 @@ use super::draining::Draining;
 use super::ending::{end_of, pass_on};
 use super::error::{PlanError, RecordError, in_full};
 use super::give_up::GiveUpAtSignal;
+use super::handed_over::HandedOver;
 use super::kept_tasks::KeptTasks;
 use super::limits::{Budget, MIN_RING_SHARE, Reached};
 use super::live_rings::LiveRings;
@@ -23,22 +25,27 @@ use super::plan::Plan;
 use super::proc_maps::ProcMaps;
 use super::remote::Remote;
 use super::restoring::restore_beside;
+use super::saver::{BufferNow, Save, SavedRing, Saver};
+use super::saves::{RecordingNow, Saves};
 use super::sentry::{Post, Sentry, look};
 use super::settings::SettingsWatch;
 use super::setup::{ResolvedEvents, SetUpBuffer, choose, no_functions, set_up_all};
 use super::side_band::Comm;
 use super::spool::Keep;
-use super::stop::{Signals, Watched, wait};
+use super::stop::{Arrived, Signals, Watched, wait};
 use super::summary::{BufferSummary, CpuSummary, RecordSummary};
 use super::symbols::{SymbolThread, SymbolizedFile};
 use super::task_lists::TaskLists;
 use super::tsc;
+use super::wall_clock;
 use super::worker::{Drained, Worker, WorkerError, thread_time};
+use crate::base::abi::Abi;
 use crate::base::sys;
 use crate::base::units::{ByteSize, Pid};
 use crate::control::tracefs::{EventName, Instance, Journal, Tracefs};
-use crate::file::ring_buffer::Lost;
-use crate::file::trace_dat::{ChunkScan, CpuRanges, LatencyResult, UnsavedEvents};
+use crate::file::ring_buffer::{Lost, PageLayout};
+use crate::file::trace_dat::write::SavedBuffer;
+use crate::file::trace_dat::{ChunkScan, Coverage, CpuRanges, LatencyResult, OptionId, UnsavedEvents};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::EventFd;
 use std::fs;
@@ -257,6 +264,13 @@ impl Drop for StopOnDrop<'_> {
     }
 }
 
+/// What makes saves, and the sides of those that it asks.
+struct NewSaver {
+    saver: Saver,
+    drains: Vec<Asked<HandedOver>>,
+    learner: Option<Asked<Vec<(Pid, Comm)>>>,
+}
+
 /// Results of the threads.
 struct ThreadResults {
     drained: Vec<Vec<Drained>>,
@@ -272,6 +286,7 @@ struct ThreadResults {
     cut_short: bool,
     /// Why a sentry ended it.
     stopped: Option<String>,
+    saves: Vec<Save>,
 }
 
 /// Room in a file bounded to `max_size` for what is written at the end: names of tasks, some four bytes each when packed,
@@ -299,11 +314,15 @@ impl SessionRun<'_> {
         let budget = Budget::new(None, min_free, Some(Arc::clone(&failed)));
         let progress = Progress { budget, ..Progress::default() };
         let kept = self.kept_tasks();
-        let workers = self.workers(&progress, kept.as_ref())?;
+        let (saver, drains, learns) = match self.saver()? {
+            Some(NewSaver { saver, drains, learner }) => (Some(saver), drains, learner),
+            None => (None, Vec::new(), None),
+        };
+        let workers = self.workers(&progress, kept.as_ref(), drains)?;
         let rings: Vec<usize> = workers.iter().map(Vec::len).collect();
         let workers: Vec<Worker<'_>> = workers.into_iter().flatten().collect();
         let learner = match CommLearner::start(self.buffers[0].cpus.iter().map(|(cpu, _)| cpu.0)) {
-            Ok(learner) => Some((learner.keep(kept.clone()), self.output.comm_spool()?)),
+            Ok(learner) => Some((learner.keep(kept.clone()).answer(learns), self.output.comm_spool()?)),
             // Then there is saved_cmdlines alone, as for every other recorder.
             Err(_) => None,
         };
@@ -337,6 +356,15 @@ impl SessionRun<'_> {
                 }
                 None => None,
             };
+            // The file is the recording's own by now.
+            let saver = saver.map(|saver| {
+                let names = saver.names.filter(|_| learning.is_some());
+                Ok::<_, RecordError>(Saver { head: self.output.any_file()?, names, ..saver })
+            });
+            let saver = saver.transpose()?;
+            let mut saves =
+                saver.map(|saver| Saves::start(scope, saver, self.plan.saves)).transpose().map_err(spawn_failed)?;
+            let finds = saves.as_ref().and_then(Saves::finds);
             let (looking, mut beside) = match post {
                 Some(Post { sentry, buffer }) => {
                     let rings = LiveRings::open([&buffer])?;
@@ -345,7 +373,7 @@ impl SessionRun<'_> {
                     // All others run already.
                     let own = |all: bool| if all { Vec::new() } else { own_threads() };
                     let all = self.plan.own_threads;
-                    let look = move || timed(|| look(sentry, rings, &own(all), stop, failed));
+                    let look = move || timed(|| look(sentry, rings, &own(all), (stop, failed), finds.as_ref()));
                     (Some(thread.spawn_scoped(scope, look).map_err(spawn_failed)?), Some(buffer))
                 }
                 None => (None, None),
@@ -374,8 +402,15 @@ impl SessionRun<'_> {
             let granted: Vec<_> = self.buffers.iter().map(|b| (b.name.clone(), b.kib_per_cpu)).collect();
             self.observer.started(&granted);
             let mut failures = Vec::new();
-            let timed_out = self.until_the_end(child.as_mut(), watched, &failed, &progress, &mut failures);
+            let timed_out = self.until_the_end(
+                child.as_mut(),
+                watched,
+                (&failed, symbols),
+                &progress,
+                (&mut failures, saves.as_mut()),
+            );
             let cut_short = is_readable(failed.as_fd());
+            let (saves, saving) = saves.map(|saves| self.finish_saves(saves, symbols)).unzip();
             self.note_changes();
             for buffer in self.buffers.iter().chain(&beside) {
                 if !self.journal.users_of(&buffer.instance).is_empty() {
@@ -401,6 +436,7 @@ impl SessionRun<'_> {
             let drained = rings.into_iter().map(|rings| drained.drain(..rings).collect()).collect();
             let (comms, learning) = learning.map(joined).unwrap_or_default();
             let mut threads = vec![("comms", learning)];
+            threads.extend(saving.map(|time| ("save", time)));
             let looked = looking.map(joined).map(|(looked, time)| {
                 threads.push(("stop-if", time));
                 looked
@@ -419,8 +455,72 @@ impl SessionRun<'_> {
                 limit: progress.budget.reached(),
                 cut_short,
                 stopped: stopped.flatten(),
+                saves: saves.unwrap_or_default(),
             })
         })
+    }
+
+    /// What makes saves, and the sides of the threads that it asks; `None` without a file here.
+    fn saver(&self) -> Result<Option<NewSaver>, RecordError> {
+        if self.output.is_remote() {
+            return Ok(None);
+        }
+        let buffers = || self.buffers.iter().filter(|buffer| !buffer.is_text);
+        let (_, header) = self.journal.tracefs().header_page()?;
+        let ring = |buffer: &SetUpBuffer, cpu| SavedRing {
+            buffer: buffer.name.clone(),
+            cpu,
+            layout: PageLayout::new(&header, header.abi(Abi::HOST.endian), buffer.sub_buffer),
+        };
+        let rings: Vec<SavedRing> =
+            buffers().flat_map(|buffer| buffer.cpus.iter().map(|(cpu, _)| ring(buffer, *cpu))).collect();
+        let saved = |buffer: &SetUpBuffer| SavedBuffer {
+            name: buffer.name.clone(),
+            clock: buffer.clock.current.clone(),
+            page_size: buffer.sub_buffer,
+        };
+        let (draining, drains) = asking(rings.len()).map_err(RecordError::Start)?;
+        let (names, mut learner) = asking(1).map_err(RecordError::Start)?;
+        let saver = Saver {
+            place: self.output.save_place(),
+            keep: self.plan.saves.keep,
+            head: self.output.any_file()?,
+            codec: self.plan.compression.codec(),
+            buffers: buffers().map(saved).collect(),
+            rings,
+            draining,
+            names: Some(names),
+            tracefs: self.journal.tracefs().clone(),
+            min_free: self.plan.limits.min_free.map_or(0, |size| size.0),
+        };
+        Ok(Some(NewSaver { saver, drains, learner: learner.pop() }))
+    }
+
+    /// The recording at this moment, for a save.
+    fn now(&self, symbols: &mut SymbolThread) -> RecordingNow {
+        symbols.file_size(); // waits for them
+        let mut options = options_so_far(self.journal.tracefs(), &self.buffers);
+        let maps = self.maps.iter().cloned().map(|mut maps| {
+            maps.update();
+            (OptionId::PROCMAPS, maps.option())
+        });
+        options.extend(maps);
+        let changes = self.settings.as_ref().map(SettingsWatch::changes).unwrap_or_default();
+        let buffers =
+            self.buffers.iter().zip(changes).filter(|(buffer, _)| !buffer.is_text).map(|(buffer, changes)| {
+                let mut coverage = Coverage { changes, ..buffer.coverage.clone() };
+                self.tasks.note(&mut coverage);
+                BufferNow { coverage, time: wall_clock::read(buffer).map(|reading| reading.trace) }
+            });
+        RecordingNow { options, buffers: buffers.collect() }
+    }
+
+    /// Makes the saves that are due, while the rings are still filled.
+    fn finish_saves(&mut self, saves: Saves<'_>, symbols: &mut SymbolThread) -> (Vec<Save>, Duration) {
+        let mut made = Vec::new();
+        let finished = saves.finish(|| self.now(symbols), |save| made.push(save.clone()));
+        made.iter().for_each(|save| self.observer.saved(save));
+        finished
     }
 
     /// The tasks whose events a flight recorder keeps.
@@ -435,7 +535,9 @@ impl SessionRun<'_> {
         &mut self,
         progress: &'p Progress,
         kept: Option<&Arc<KeptTasks>>,
+        drains: Vec<Asked<HandedOver>>,
     ) -> Result<Vec<Vec<Worker<'p>>>, RecordError> {
+        let mut drains = drains.into_iter();
         let rings: usize = self.buffers.iter().map(|b| b.cpus.len()).sum();
         let limits = &self.plan.limits;
         let share = limits.ring_size.map(|size| size.0 / rings.max(1) as u64);
@@ -470,6 +572,10 @@ impl SessionRun<'_> {
                     fs::File::open(buffer.instance.trace_pipe_raw(cpu)).map_err(|e| WorkerError::Ring(cpu, e))?;
                 let spool = self.output.spool(buffer, cpu, self.plan.compression, keep.zip(kept.cloned()))?;
                 let worker = Worker::new(cpu, ring, spool, drain, progress)?;
+                let worker = match drains.next() {
+                    Some(asked) => worker.answer(asked),
+                    None => worker,
+                };
                 of_buffer.push(match fs::File::open(buffer.instance.stats_file(cpu)) {
                     Ok(stats) => worker.watch(stats, before),
                     Err(_) => worker,
@@ -485,9 +591,9 @@ impl SessionRun<'_> {
         &mut self,
         mut child: Option<&mut Child>,
         mut watched: Option<&mut Watched>,
-        failed: &EventFd,
+        (failed, symbols): (&EventFd, &mut SymbolThread),
         progress: &Progress,
-        failures: &mut Vec<String>,
+        (failures, mut saves): (&mut Vec<String>, Option<&mut Saves<'_>>),
     ) -> bool {
         let since = self.since;
         let end = self.plan.duration.map(|duration| since + duration);
@@ -495,7 +601,8 @@ impl SessionRun<'_> {
         let mut tick = self.observer.live_every().map(|every| since + every);
         loop {
             let stopped = self.stop.is_some_and(is_readable);
-            if stopped || pass_on(&self.signals, child.as_deref_mut()) || is_readable(failed.as_fd()) {
+            let save = |arrived: &Arrived| saves.as_mut().is_some_and(|saves| saves.takes(arrived));
+            if stopped || pass_on(&self.signals, child.as_deref_mut(), save) || is_readable(failed.as_fd()) {
                 return false;
             }
             if child.as_deref_mut().is_some_and(|child| child.try_wait().is_some())
@@ -510,6 +617,11 @@ impl SessionRun<'_> {
             if let Err(error) = self.tasks.follow(&mut self.journal) {
                 failures.push(in_full(&error));
             }
+            if let Some(saves) = saves.as_deref_mut() {
+                let mut made = Vec::new();
+                saves.look(|| self.now(symbols), |save| made.push(save.clone()));
+                made.iter().for_each(|save| self.observer.saved(save));
+            }
             let now = Instant::now();
             let reached = |deadline: Option<Instant>| deadline.is_some_and(|deadline| deadline <= now);
             if reached(timeout) {
@@ -523,9 +635,11 @@ impl SessionRun<'_> {
                 tick = self.observer.live_every().map(|every| now + every);
             }
             let writes = self.settings.as_ref().and_then(SettingsWatch::writes);
-            let deadline = [end, timeout, tick].into_iter().flatten().min();
+            let save = saves.as_deref().and_then(Saves::deadline);
+            let deadline = [end, timeout, tick, save].into_iter().flatten().min();
             let ends = [Some(failed.as_fd()), child.as_deref().and_then(Child::end), self.stop, writes];
-            let ends: Vec<_> = ends.into_iter().flatten().chain(self.tasks.news()).collect();
+            let asking = saves.as_deref().into_iter().flat_map(Saves::fds);
+            let ends: Vec<_> = ends.into_iter().flatten().chain(self.tasks.news()).chain(asking).collect();
             wait(&self.signals, watched.as_deref(), &ends, deadline);
         }
     }
@@ -551,11 +665,12 @@ impl SessionRun<'_> {
             limit,
             cut_short,
             stopped,
+            saves,
         } = brought;
         let mut error = None;
         self.warn_of_markers();
         // Those that are there were for the recording, and its command.
-        pass_on(&self.signals, child.as_mut());
+        pass_on(&self.signals, child.as_mut(), |_| false);
         let watch = self.output.other_end().map(|remote| GiveUpAtSignal::start(&self.signals, remote));
         let removed = self.output.was_removed();
         for drained in drained.iter_mut().flatten() {
@@ -650,6 +765,7 @@ impl SessionRun<'_> {
             limit,
             stopped,
             kept_newest: self.plan.limits.is_ring(),
+            saves,
             threads,
             failures,
             error,

@@ -97,8 +97,8 @@ impl SettingsWatch {
     }
 
     /// The changes of each buffer.
-    pub(super) fn changes(self) -> Vec<Vec<SettingChange>> {
-        self.buffers.into_iter().map(BufferSettings::changes).collect()
+    pub(super) fn changes(&self) -> Vec<Vec<SettingChange>> {
+        self.buffers.iter().map(BufferSettings::changes).collect()
     }
 }
 
@@ -132,16 +132,16 @@ impl BufferSettings {
         }
     }
 
-    fn changes(self) -> Vec<SettingChange> {
-        let change = |setting: WatchedSetting| {
-            let (file, from, to) = (setting.file, setting.value, setting.changed?);
+    fn changes(&self) -> Vec<SettingChange> {
+        let change = |setting: &WatchedSetting| {
+            let (file, from, to) = (setting.file.clone(), setting.value.clone(), setting.changed.clone()?);
             Some(SettingChange { file, from, to })
         };
-        let disabled = |event: EventName| {
+        let disabled = |event: &EventName| {
             let [from, to] = ["1", "0"].map(str::to_owned);
             SettingChange { file: event.file("enable"), from, to }
         };
-        self.settings.into_iter().filter_map(change).chain(self.disabled.into_iter().map(disabled)).collect()
+        self.settings.iter().filter_map(change).chain(self.disabled.iter().map(disabled)).collect()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::remote::RemoteRing;
 use super::spool::{AppendError, Dropped, Spool};
+use crate::file::trace_dat::write::SavedPiece;
 use crate::file::trace_dat::{ChunkFacts, ChunkIndex};
 use std::io;
 
@@ -63,6 +64,14 @@ impl ChunkSink {
         match self {
             ChunkSink::Spool(spool) => spool.drop_old(),
             ChunkSink::Remote(..) => Ok(()),
+        }
+    }
+
+    /// As [`Spool::pieces`]; of another machine there are none.
+    pub(super) fn pieces(&self) -> io::Result<Vec<SavedPiece>> {
+        match self {
+            ChunkSink::Spool(spool) => spool.pieces(),
+            ChunkSink::Remote(..) => Ok(Vec::new()),
         }
     }
 

@@ -8,6 +8,7 @@
 //! and before anything is written the oldest are removed until there is room for it.
 
 use super::kept_tasks::KeptTasks;
+use crate::file::trace_dat::write::SavedPiece;
 use crate::file::trace_dat::{ChunkFacts, ChunkIndex, join_segments, segment_path};
 use std::collections::{HashSet, VecDeque};
 use std::fs::{self, File, OpenOptions};
@@ -238,6 +239,19 @@ impl Spool {
             }
         }
         Ok(())
+    }
+
+    /// Its files as they are now, open for reading, the oldest first: later appends and removals do not change them.
+    ///
+    /// # Errors
+    /// The file system's; `NotFound` if somebody removed one.
+    pub(super) fn pieces(&self) -> io::Result<Vec<SavedPiece>> {
+        let older = self.ring.iter().flat_map(|ring| &ring.older);
+        let older = older.map(|piece| {
+            Ok(SavedPiece { file: File::open(&piece.path)?, size: piece.size, index: piece.index.clone() })
+        });
+        let growing = self.file.try_clone().map(|file| SavedPiece { file, size: self.end, index: self.index.clone() });
+        older.chain([growing]).collect()
     }
 
     /// Notes what the chunk that was appended last holds.

@@ -227,10 +227,16 @@ impl<'a> Store<'a> {
         torn
     }
 
-    /// Pads the last sub-buffer and stores what there is.
-    pub(super) fn done(mut self, waited: usize) -> StoreContents {
+    /// Pads the last sub-buffer and stores what there is; gives the spool.
+    pub(super) fn settle(&mut self, waited: usize) -> &ChunkSink {
         self.chunk.pad(self.sub_buffer);
         self.flush(waited);
+        &self.spool
+    }
+
+    /// Stores what there is, for the last time.
+    pub(super) fn done(mut self, waited: usize) -> StoreContents {
+        self.settle(waited);
         self.tally.lose(self.spool.dropped());
         StoreContents { spool: self.spool, efforts: self.efforts, tally: self.tally, failure: self.failure }
     }

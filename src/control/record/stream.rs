@@ -158,7 +158,7 @@ impl<'p> LiveStream<'p> {
         self.child.as_mut().is_some_and(|child| child.try_wait().is_some())
             || self.watched.as_mut().is_some_and(Watched::all_gone)
             || end.is_some_and(|end| end <= Instant::now())
-            || pass_on(&self.signals, self.child.as_mut())
+            || pass_on(&self.signals, self.child.as_mut(), |_| false)
     }
 }
 

@@ -4,6 +4,7 @@ use super::child::Ended;
 use super::effort::PackingEffort;
 use super::error::{RecordError, in_full};
 use super::limits::Reached;
+use super::saver::Save;
 use super::worker::Drained;
 use crate::base::units::{ByteSize, CpuId, counted, grouped, seconds};
 use crate::control::tracefs::CpuStats;
@@ -43,6 +44,8 @@ pub struct RecordSummary {
     pub stopped: Option<String>,
     /// True if only the newest was kept (`--ring`, `--ring-time`).
     pub kept_newest: bool,
+    /// The saves that were made meanwhile, the latest thousand.
+    pub saves: Vec<Save>,
     /// User and system time of the threads that drain no ring, by name.
     pub threads: Vec<(&'static str, Duration)>,
     /// Why a CPU's data ends early, if one's does: a full disk, for one.
@@ -320,6 +323,11 @@ impl RecordSummary {
                 let _ = write!(text, ", {} before CMD ended", seconds(untraced));
             }
         }
+        if !self.saves.is_empty() {
+            let failed = self.saves.iter().filter(|save| save.error.is_some()).count();
+            let failed = if failed == 0 { String::new() } else { format!(", {failed} of which failed") };
+            let _ = write!(text, "; {}{failed}", counted(self.saves.len() as u64, "save"));
+        }
         if let Some(former) = &self.former {
             let _ = write!(text, "; the file before it is {} now", former.display());
         }
@@ -411,6 +419,7 @@ impl RecordSummary {
             "kept_newest": self.kept_newest,
             "cpu_seconds": self.totals().cpu_time.as_secs_f64(),
             "threads": threads,
+            "saves": self.saves,
             "hint": self.hint(),
             "interference": self.interference(),
             "failures": self.failures,
@@ -473,6 +482,7 @@ mod tests {
             limit: None,
             stopped: None,
             kept_newest: false,
+            saves: Vec::new(),
             threads: vec![("main", Duration::from_millis(250))],
             failures: Vec::new(),
             error: None,

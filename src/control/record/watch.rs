@@ -58,6 +58,12 @@ impl Watch {
         }
     }
 
+    /// What was found so far; `taken` events were taken until now.
+    pub(super) fn so_far(&mut self, taken: Option<u64>) -> Interference {
+        self.look_now(taken);
+        self.found
+    }
+
     /// Reads them for the last time. Nothing is known if they cannot be read.
     pub(super) fn done(mut self, taken: Option<u64>) -> Interference {
         self.look_now(taken);

@@ -4,8 +4,10 @@
 //! when the ring is `buffer_percent` full, so a quiet CPU costs nothing and a loud one a few system calls per chunk.
 //! splice leaves the sub-buffer that is still being written; it is read(2) once tracing is off.
 
+use super::asked::Asked;
 use super::drain::{Drain, Progress};
 use super::effort::Efforts;
+use super::handed_over::HandedOver;
 use super::offline::is_offline;
 use super::sink::ChunkSink;
 use super::spool::Dropped;
@@ -112,6 +114,7 @@ pub struct Worker<'a> {
     drain: Drain,
     store: Store<'a>,
     watch: Option<Watch>,
+    asked: Option<Asked<HandedOver>>,
     progress: &'a Progress,
     pipe: (OwnedFd, OwnedFd),
     taken: u64,
@@ -150,6 +153,7 @@ impl<'a> Worker<'a> {
             drain,
             store,
             watch: None,
+            asked: None,
             progress,
             pipe,
             taken: 0,
@@ -164,6 +168,12 @@ impl<'a> Worker<'a> {
     /// Compares what is taken with the ring's counters in `stats`, which were `before` when nothing had been taken.
     pub fn watch(mut self, stats: File, before: &CpuStats) -> Self {
         self.watch = Some(Watch::new(stats, before));
+        self
+    }
+
+    /// Hands over what it has when it is asked to.
+    pub(super) fn answer(mut self, asked: Asked<HandedOver>) -> Self {
+        self.asked = Some(asked);
         self
     }
 
@@ -207,6 +217,9 @@ impl<'a> Worker<'a> {
         let mut empty_wakes = 0u32;
         loop {
             let (ready, stopped) = self.wait(stop, empty_wakes)?;
+            if self.asked.as_ref().is_some_and(Asked::take) {
+                self.hand_over()?;
+            }
             if stopped {
                 break;
             }
@@ -236,16 +249,39 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
+    /// Stores all that the ring holds by now, and tells of the spool. What the CPU writes meanwhile may come along.
+    fn hand_over(&mut self) -> Result<(), WorkerError> {
+        self.waited = 0;
+        if !self.by_read {
+            self.splice_all()?;
+        }
+        // splice(2) leaves the sub-buffer that is being written.
+        let sub_buffers = if self.by_read { self.drain.ring / self.drain.sub_buffer.max(1) } else { 0 };
+        for _ in 0..=sub_buffers {
+            if self.read_one()? == 0 {
+                break;
+            }
+        }
+        let taken = self.store.events();
+        let interference = self.watch.as_mut().map(|watch| watch.so_far(taken)).unwrap_or_default();
+        let spool = self.store.settle(self.waited);
+        let answer = HandedOver { pieces: spool.pieces(), dropped: spool.dropped(), interference };
+        if let Some(asked) = &self.asked {
+            asked.answer(answer);
+        }
+        Ok(())
+    }
+
     /// Notes how full the ring was. Events written while it is emptied come on top, hence the bound.
     fn found(&mut self, moved: usize) {
         let held = if self.drain.ring > 0 { moved.min(self.drain.ring) } else { moved };
         self.peak = self.peak.max(held);
     }
 
-    /// Sleeps until the ring is full enough, or [`QUIET`]; says whether the ring reported data, and whether to stop.
+    /// Sleeps until the ring is full enough, [`QUIET`] or a question; says whether the ring reported data, and whether to stop.
     fn wait(&self, stop: BorrowedFd<'_>, empty_wakes: u32) -> Result<(bool, bool), WorkerError> {
         if let Some(every) = self.drain.poll_every.filter(|_| !self.by_read) {
-            let mut fds = [PollFd::new(stop, PollFlags::POLLIN)];
+            let mut fds = self.others(stop);
             return match ppoll(&mut fds, Some(every.into()), None) {
                 Ok(_) | Err(Errno::EINTR) => Ok((false, fds[0].any().unwrap_or(false))),
                 Err(errno) => Err(WorkerError::Ring(self.cpu, errno.into())),
@@ -253,22 +289,33 @@ impl<'a> Worker<'a> {
         }
         let resting = empty_wakes > 2;
         let timeout = PollTimeout::try_from(if resting { QUIET / 10 } else { QUIET }).unwrap_or(PollTimeout::MAX);
-        let mut fds = [PollFd::new(stop, PollFlags::POLLIN), PollFd::new(self.ring.as_fd(), PollFlags::POLLIN)];
-        let polled = if resting { &mut fds[..1] } else { &mut fds[..] };
-        match poll(polled, timeout) {
+        let mut fds = self.others(stop);
+        if !resting {
+            fds.push(PollFd::new(self.ring.as_fd(), PollFlags::POLLIN));
+        }
+        match poll(&mut fds, timeout) {
             Ok(_) | Err(Errno::EINTR) => {}
             Err(errno) => return Err(WorkerError::Ring(self.cpu, errno.into())),
         }
-        if polled.get(1).and_then(PollFd::revents).is_some_and(|events| events.contains(PollFlags::POLLERR)) {
+        let ring = fds.last().filter(|_| !resting);
+        if ring.and_then(PollFd::revents).is_some_and(|events| events.contains(PollFlags::POLLERR)) {
             return self.wait_for_ring(stop);
         }
         let any = |fd: &PollFd<'_>| fd.any().unwrap_or(false);
-        Ok((!resting && any(&fds[1]), any(&fds[0])))
+        Ok((ring.is_some_and(any), any(&fds[0])))
+    }
+
+    /// All that wakes it but the ring; `stop` comes first.
+    fn others<'f>(&'f self, stop: BorrowedFd<'f>) -> Vec<PollFd<'f>> {
+        let fds = [Some(stop), self.asked.as_ref().map(AsFd::as_fd)].into_iter().flatten();
+        let mut fds: Vec<_> = fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
+        fds.reserve(1);
+        fds
     }
 
     /// Sleeps for [`OFFLINE`], since a ring that does not exist wakes nobody when it is made; as [`Worker::wait`].
     fn wait_for_ring(&self, stop: BorrowedFd<'_>) -> Result<(bool, bool), WorkerError> {
-        let mut fds = [PollFd::new(stop, PollFlags::POLLIN)];
+        let mut fds = self.others(stop);
         match poll(&mut fds, PollTimeout::try_from(OFFLINE).unwrap_or(PollTimeout::MAX)) {
             Ok(_) | Err(Errno::EINTR) => Ok((false, fds[0].any().unwrap_or(false))),
             Err(errno) => Err(WorkerError::Ring(self.cpu, errno.into())),

@@ -233,6 +233,7 @@ pub(super) const OF_TRACEFS: &Lines = &[
     ("record", "?record --dry-run -B ATTACK -e sched:sched_switch -- ATTACK"),
     ("extract", "extract -B ATTACK"),
     ("extract", "?extract -a -o ATTACK"),
+    ("save", "save ATTACK -o ATTACK"),
     ("profile", "profile --journal-dir j -e ATTACK"),
     ("profile-functions", "?profile functions"),
     ("snapshot", "?snapshot -s"),

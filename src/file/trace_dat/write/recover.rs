@@ -351,7 +351,7 @@ fn resume_finishing(
 
 impl SectionWriter {
     /// Goes on with an unfinished file: new sections go after the table of spools, which is the last thing that counts.
-    fn resume(file: File, lock: FileLock, trace: &Trace) -> Result<SectionWriter, WriteError> {
+    pub(super) fn resume(file: File, lock: FileLock, trace: &Trace) -> Result<SectionWriter, WriteError> {
         const TABLE_TO_END: u64 = 6 + 6 + 8; // its header, and the DONE option that ends the section
         let table = trace.option(OptionId::RTRACE_SPOOLS);
         let pos = table.map_or(0, |o| o.offset.saturating_add(o.data.len() as u64).saturating_add(TABLE_TO_END));

@@ -1,0 +1,194 @@
+//! Saves while a recording goes on: who asks for them, and when they are made.
+//!
+//! SIGUSR2 asks for one at once, another process at the recorder's [door](SaveDoor), and a find of a sentry (`--stop-if` with
+//! `--keep-going`) for one a while later. Finds that come until then belong to that save, so that there is one at a time.
+
+use super::plan::SavePlan;
+use super::save_door::SaveDoor;
+use super::saver::{BufferNow, Save, SaveJob, SaveTo, Saver};
+use super::stop::Arrived;
+use crate::file::trace_dat::OptionId;
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::sys::signal::Signal;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+use std::thread::{Builder, Scope, ScopedJoinHandle};
+use std::time::{Duration, Instant};
+
+/// The saves that a summary lists; their number goes on.
+const LISTED: usize = 1024;
+
+/// All that asks for saves, and the thread that makes them.
+pub(super) struct Saves<'scope> {
+    plan: SavePlan,
+    jobs: Option<Sender<SaveJob>>,
+    done: Receiver<Save>,
+    finds: Receiver<Find>,
+    to_find: Sender<Find>,
+    /// Readable when a save is done or a sentry has found something.
+    news: Arc<EventFd>,
+    door: Option<SaveDoor>,
+    /// Causes of the next save, and when it is to be made.
+    due: Option<DueSave>,
+    signalled: bool,
+    /// Saves of finds that are being made.
+    running: usize,
+    thread: Option<ScopedJoinHandle<'scope, Duration>>,
+    made: Vec<Save>,
+}
+
+/// What a sentry found, in words, and how many more there were with it.
+type Find = (String, u64);
+
+struct DueSave {
+    at: Instant,
+    cause: String,
+    more: u64,
+}
+
+/// The recording at the moment when a save is asked for.
+pub(super) struct RecordingNow {
+    /// Options about it.
+    pub(super) options: Vec<(OptionId, Vec<u8>)>,
+    /// Its buffers.
+    pub(super) buffers: Vec<BufferNow>,
+}
+
+/// The end of a sentry that goes on.
+#[derive(Clone)]
+pub(super) struct Finds {
+    to: Sender<Find>,
+    news: Arc<EventFd>,
+}
+
+impl Finds {
+    /// Tells of one, and how many came with it.
+    pub(super) fn tell(&self, find: String, more: u64) {
+        let _ = self.to.send((find, more));
+        let _ = self.news.write(1);
+    }
+}
+
+impl<'scope> Saves<'scope> {
+    /// Starts the thread. Without a door nobody but signals and sentries can ask.
+    ///
+    /// # Errors
+    /// If the kernel has no descriptor or thread left.
+    pub(super) fn start<'env>(scope: &'scope Scope<'scope, 'env>, saver: Saver, plan: SavePlan) -> io::Result<Self> {
+        let (jobs, to_make) = unbounded::<SaveJob>();
+        let (made, done) = unbounded();
+        let (to_find, finds) = unbounded();
+        let news = Arc::new(EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?);
+        let tell = Arc::clone(&news);
+        let thread = Builder::new().name("rtrace/save".to_owned());
+        let thread = thread.spawn_scoped(scope, move || {
+            saver.run(to_make, |save| {
+                let _ = made.send(save);
+                let _ = tell.write(1);
+            })
+        })?;
+        Ok(Saves {
+            plan,
+            jobs: Some(jobs),
+            done,
+            finds,
+            to_find,
+            news,
+            door: SaveDoor::open().ok(),
+            due: None,
+            signalled: false,
+            running: 0,
+            thread: Some(thread),
+            made: Vec::new(),
+        })
+    }
+
+    /// For a sentry that is to go on; `None` if its first find ends the recording.
+    pub(super) fn finds(&self) -> Option<Finds> {
+        self.plan.keep_going.then(|| Finds { to: self.to_find.clone(), news: Arc::clone(&self.news) })
+    }
+
+    /// True if the signal asks for a save.
+    pub(super) fn takes(&mut self, arrived: &Arrived) -> bool {
+        let is_ours = arrived.number == Signal::SIGUSR2 as i32;
+        self.signalled |= is_ours;
+        is_ours
+    }
+
+    /// Readable when there is something to [look](Saves::look) at.
+    pub(super) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        [Some(self.news.as_fd()), self.door.as_ref().map(AsFd::as_fd)].into_iter().flatten()
+    }
+
+    /// When the next save is to be made.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.due.as_ref().filter(|_| self.running == 0).map(|due| due.at)
+    }
+
+    /// Begins the saves that are asked for; `now` gives the recording. Hands those that are done to `done`.
+    pub(super) fn look(&mut self, mut now: impl FnMut() -> RecordingNow, done: impl FnMut(&Save)) {
+        let _ = self.news.read();
+        self.take_done(done);
+        while let Ok((find, more)) = self.finds.try_recv() {
+            match &mut self.due {
+                Some(due) => due.more += 1 + more,
+                None => self.due = Some(DueSave { at: Instant::now() + self.plan.after, cause: find, more }),
+            }
+        }
+        if std::mem::take(&mut self.signalled) {
+            self.begin(SaveTo::Beside, (self.plan.last, "SIGUSR2".to_owned(), 0), now());
+        }
+        while let Some(request) = self.door.as_ref().and_then(SaveDoor::request) {
+            let cause = format!("process {}", request.pid);
+            self.begin(SaveTo::Open(request.file, request.answer), (request.last, cause, 0), now());
+        }
+        if self.deadline().is_some_and(|at| at <= Instant::now()) {
+            self.begin_due(now());
+        }
+    }
+
+    fn begin_due(&mut self, now: RecordingNow) {
+        if let Some(DueSave { cause, more, .. }) = self.due.take() {
+            self.running += 1;
+            self.begin(SaveTo::Beside, (self.plan.last, cause, more), now);
+        }
+    }
+
+    fn begin(&self, to: SaveTo, (last, cause, more): (Option<Duration>, String, u64), now: RecordingNow) {
+        let RecordingNow { options, buffers } = now;
+        if let Some(jobs) = &self.jobs {
+            let _ = jobs.send(SaveJob { to, last, cause, more, options, buffers });
+        }
+    }
+
+    fn take_done(&mut self, mut done: impl FnMut(&Save)) {
+        while let Ok(save) = self.done.try_recv() {
+            self.running = self.running.saturating_sub(1);
+            done(&save);
+            if self.made.len() == LISTED {
+                self.made.remove(0);
+            }
+            self.made.push(save);
+        }
+    }
+
+    /// Makes what is due or asked for, and waits for it: the last things while the draining threads can be asked. Gives the
+    /// latest saves and the thread's CPU time.
+    pub(super) fn finish(
+        mut self,
+        mut now: impl FnMut() -> RecordingNow,
+        mut done: impl FnMut(&Save),
+    ) -> (Vec<Save>, Duration) {
+        self.look(&mut now, &mut done);
+        if self.due.is_some() {
+            self.begin_due(now());
+        }
+        self.jobs = None;
+        let time =
+            self.thread.take().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        self.take_done(done);
+        (self.made, time.unwrap_or_default())
+    }
+}

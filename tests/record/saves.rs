@@ -1,0 +1,180 @@
+//! `rtrace save`, SIGUSR2 and `--keep-going`: the newest events as a file, while recording goes on.
+
+use crate::common::environment::TestEnvironment;
+use crate::common::knobs::Knobs;
+use crate::host::{kernel, record, summary};
+use crate::state::{PATIENCE, Running};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use rtrace::tracefs::Tracefs;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{scope, sleep};
+use std::time::{Duration, Instant};
+
+/// No process has such a number: each `kill(2)` is an event that can be told from all others.
+const FIRST: i32 = 500_000_000;
+
+/// Two tasks that call `kill(2)` with rising numbers until `over`, and not so fast that a ring would overflow.
+fn count_up(task: i32, over: &AtomicBool) {
+    for number in 0.. {
+        let _ = kill(Pid::from_raw((task + 1) * FIRST + number), None);
+        if number % 50 == 0 {
+            sleep(Duration::from_micros(500));
+        }
+        if over.load(Ordering::Relaxed) {
+            return;
+        }
+    }
+}
+
+/// Starts a recorder of these calls and returns when it traces.
+fn start(env: &TestEnvironment, tracefs: &Tracefs, more: &[&str]) -> Running {
+    let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
+    command.args(["record", "--journal-dir", "journal", "-b", "8M", "-e", "syscalls:sys_enter_kill"]);
+    command.args(["-f", &format!("sig == 0 && pid >= {FIRST} && pid <= {}", i32::MAX)]).args(more);
+    let recorder = Running::start(command);
+    let on = tracefs.root().join(format!("instances/rtrace-{}/tracing_on", recorder.pid()));
+    let since = Instant::now();
+    while fs::read_to_string(&on).unwrap_or_default().trim() != "1" {
+        assert!(since.elapsed() < PATIENCE, "no tracing in {}", on.display());
+        sleep(Duration::from_millis(5));
+    }
+    recorder
+}
+
+/// The numbers of each task's calls in a recording, in its order. It is whole.
+fn numbers(env: &TestEnvironment, file: &str) -> BTreeMap<i32, Vec<i32>> {
+    let out = env.rtrace(&["report", file]);
+    out.exits(0).complains("");
+    let mut of_tasks: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
+    for line in out.stdout().lines() {
+        assert!(!line.contains("EVENTS DROPPED"), "{line}");
+        let Some((_, rest)) = line.split_once("pid: 0x") else { continue };
+        let number = i32::from_str_radix(rest.split(',').next().unwrap().trim(), 16).unwrap();
+        of_tasks.entry(number / FIRST).or_default().push(number % FIRST);
+    }
+    of_tasks
+}
+
+/// The saves beside a recording, by name, which is by time.
+fn saves_of(env: &TestEnvironment, recording: &str) -> Vec<PathBuf> {
+    let start = format!("{}-", recording.strip_suffix(".dat").unwrap());
+    let files = fs::read_dir(env.path()).unwrap().flatten().map(|file| file.path());
+    let mut saves: Vec<_> =
+        files.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(&start)).collect();
+    saves.sort();
+    saves
+}
+
+#[test]
+fn saves_are_the_same_events_as_those_of_a_whole_recording_and_leave_no_gap() {
+    let Some((tracefs, _guard)) = kernel() else { return };
+    let before = Knobs::read(tracefs.root());
+    for how in [&["--ring", "8M"][..], &["--ring", "64M", "--compression", "none"], &["--nosplice"]] {
+        let env = TestEnvironment::new();
+        let mut whole = start(&env, &tracefs, &["-o", "whole.dat"]);
+        let mut flight = start(&env, &tracefs, &[&["-o", "flight.dat"], how].concat());
+        let (over, mut saved) = (AtomicBool::new(false), Vec::new());
+        scope(|scope| {
+            let over = &over;
+            (0..2).for_each(|task| drop(scope.spawn(move || count_up(task, over))));
+            for number in 0..4 {
+                sleep(Duration::from_millis(if number == 0 { 1200 } else { 400 }));
+                let file = format!("save{number}.dat");
+                let said = env.rtrace(&["save", "flight.dat", "-o", &file, "--last", "900ms", "--json"]);
+                let said: serde_json::Value = serde_json::from_str(&said.exits(0).stdout()).unwrap();
+                saved.push((file, said));
+                kill(flight.pid(), Signal::SIGUSR2).unwrap();
+            }
+            sleep(Duration::from_millis(300));
+            over.store(true, Ordering::Relaxed);
+        });
+        for recorder in [&mut whole, &mut flight] {
+            kill(recorder.pid(), Signal::SIGINT).unwrap();
+            assert_eq!(recorder.wait().code(), Some(0));
+        }
+        let whole = numbers(&env, "whole.dat");
+        let by_signal = saves_of(&env, "flight.dat");
+        assert_eq!(by_signal.len(), 4, "{by_signal:?}");
+        let by_signal = by_signal.iter().map(|path| (path.to_str().unwrap().to_owned(), false));
+        let mut ends: BTreeMap<i32, i32> = BTreeMap::new();
+        for (file, is_asked) in saved.iter().map(|(file, _)| (file.clone(), true)).chain(by_signal) {
+            env.rtrace(&["dump", "--validate", &file]).exits(0);
+            let save = numbers(&env, &file);
+            assert_eq!(save.len(), 2, "{how:?}: {file} has events of both tasks");
+            for (task, numbers) in &save {
+                let (first, last) = (numbers[0], *numbers.last().unwrap());
+                assert!(numbers.iter().copied().eq(first..=last), "{how:?}: {file} lacks events of task {task}");
+                let of_whole = whole[task].iter().filter(|number| (first..=last).contains(number));
+                assert!(of_whole.eq(numbers), "{how:?}: {file} and the whole recording differ");
+                if is_asked {
+                    let end = ends.insert(*task, last).unwrap_or(i32::MAX);
+                    assert!(first <= end.saturating_add(1), "{how:?}: a gap before {file}: {end} to {first}");
+                }
+            }
+        }
+        for (file, said) in &saved {
+            let window = said["until_ns"].as_u64().unwrap() - said["from_ns"].as_u64().unwrap();
+            let events: usize = numbers(&env, file).values().map(Vec::len).sum();
+            assert_eq!((window, said["events"].as_u64().unwrap()), (900_000_000, events as u64), "{how:?}: {said}");
+        }
+        // What was saved is in the recording all the same.
+        let rest = numbers(&env, "flight.dat");
+        for (task, numbers) in rest {
+            assert!(numbers.iter().copied().eq(numbers[0]..=*whole[&task].last().unwrap()), "{how:?}");
+        }
+    }
+    before.assert_unchanged(&Knobs::read(tracefs.root()));
+}
+
+#[test]
+fn each_hit_is_saved_and_the_oldest_saves_go() {
+    let Some(_kernel) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let condition = "count(syscalls:sys_enter_kill if pid == 1 && sig == 0) >= 1";
+    // Two hits that belong together, and three more, each by itself.
+    let load = "kill -0 1; kill -0 1; sleep 1; for i in 1 2 3; do kill -0 1; sleep 1; done";
+    let args = ["-F", "--ring", "4M", "-e", "syscalls:sys_enter_kill", "--stop-if", condition, "--keep-going"];
+    let args = [&args[..], &["--after", "300ms", "--keep-saves", "2", "--", "bash", "-c", load]].concat();
+    // The file that stands there is moved aside, and is not the one that is saved.
+    record(&env, &["-e", "sched:sched_process_exit", "--", "true"]).exits(0);
+    let out = record(&env, &args);
+    out.exits(0).complains_with("; 4 saves").complains_with("rtrace: saved ");
+    let saves = summary(&env)["saves"].as_array().unwrap().clone();
+    let more: Vec<_> = saves.iter().map(|save| save["more_causes"].as_u64().unwrap()).collect();
+    assert_eq!(more, [1, 0, 0, 0], "{saves:?}");
+    assert!(saves.iter().all(|save| save["cause"].as_str().unwrap().starts_with(condition)), "{saves:?}");
+    assert!(saves.iter().all(|save| save["error"].is_null()), "{saves:?}");
+    let there = saves_of(&env, "trace.dat");
+    let said: Vec<_> = saves[2..].iter().map(|save| env.path().join(save["file"].as_str().unwrap())).collect();
+    assert_eq!(there, said, "the two latest");
+    // Each holds its own hit and those before.
+    for (save, hits) in there.iter().zip([4, 5]) {
+        let text = env.rtrace(&["report", save.to_str().unwrap()]).exits(0).stdout();
+        assert_eq!(text.lines().filter(|line| line.contains("pid: 0x00000001")).count(), hits, "{text}");
+    }
+}
+
+#[test]
+fn saves_that_cannot_be_made_are_said_and_recording_goes_on() {
+    let Some((tracefs, _guard)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    env.rtrace(&["save", "-o", "x.dat"]).exits(1).complains_with("failed to look for the recorder of trace.dat");
+    let mut recorder = start(&env, &tracefs, &["-C", "counter"]);
+    fs::write(env.path().join("there"), "precious").unwrap();
+    env.rtrace(&["save", "-o", "there"]).exits(2).complains_with("there exists already");
+    assert_eq!(fs::read_to_string(env.path().join("there")).unwrap(), "precious");
+    // A clock that counts no time has no last second: all is saved.
+    let _ = kill(Pid::from_raw(FIRST + 7), None);
+    env.rtrace(&["save", "-o", "all.dat"]).exits(0);
+    assert_eq!(numbers(&env, "all.dat")[&1], [7]);
+    env.rtrace(&["save", "-o", "last.dat", "--last", "1s"]).exits(1).complains_with("counts no time");
+    assert!(!env.path().join("last.dat").exists());
+    let _ = kill(Pid::from_raw(FIRST + 8), None);
+    kill(recorder.pid(), Signal::SIGINT).unwrap();
+    assert_eq!(recorder.wait().code(), Some(0));
+    assert_eq!(numbers(&env, "trace.dat")[&1], [7, 8]);
+}
