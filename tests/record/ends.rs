@@ -121,10 +121,16 @@ fn a_file_that_is_removed_meanwhile_is_missed() {
     }
     let (env, (status, stderr)) = removed("d/trace.dat.cpu*.spool");
     assert_eq!(status, Some(4), "{stderr}");
-    assert!(stderr.contains("the spool of cpu ") && stderr.contains(" was removed while"), "{stderr}");
+    assert!(stderr.contains("the spool of cpu ") && stderr.contains(" was removed or cut off while"), "{stderr}");
     assert_eq!(summary(&env)["totals"]["events"], 0);
     let said = env.rtrace(&["report", "d/trace.dat"]);
     said.exits(4).complains_with("was removed or emptied").complains_with("rtrace: d/trace.dat: no events\n");
+    // One that is cut off, with all that it held.
+    let wait = "until [ -n \"$(find d -name 'trace.dat.cpu*' -size +100c)\" ]; do sleep 0.1; done; sleep 1";
+    let (env, (status, stderr)) = removed(&format!("nothing; {wait}; truncate -s 0 d/trace.dat.cpu*.spool; true"));
+    assert_eq!(status, Some(4), "{stderr}");
+    assert!(stderr.contains(" was removed or cut off while"), "{stderr}");
+    env.rtrace(&["report", "d/trace.dat"]).exits(4).complains_with("was removed or emptied");
 }
 
 #[test]

@@ -35,6 +35,8 @@ pub struct Spool {
     /// Those whose events are in the file, if anybody wants to know.
     tasks: HashSet<i32>,
     ring: Option<Box<SpoolRing>>,
+    /// Data that somebody cut off.
+    cut_off: Dropped,
 }
 
 /// Data that a flight recorder's spool no longer holds.
@@ -115,6 +117,7 @@ impl Spool {
             index: if chunked { ChunkIndex::with_room() } else { ChunkIndex::default() },
             tasks: HashSet::new(),
             ring: None,
+            cut_off: Dropped::default(),
         })
     }
 
@@ -123,7 +126,8 @@ impl Spool {
     pub fn resume(file: File, path: PathBuf, chunked: bool, end: u64) -> Self {
         let index = ChunkIndex::default();
         let end = end.max(if chunked { COUNT } else { 0 });
-        Spool { file, path, chunked, chunks: 0, end, raw: 0, events: 0, index, tasks: HashSet::new(), ring: None }
+        let (tasks, cut_off) = (HashSet::new(), Dropped::default());
+        Spool { file, path, chunked, chunks: 0, end, raw: 0, events: 0, index, tasks, ring: None, cut_off }
     }
 
     /// Makes it keep the newest only; `kept` is told of their tasks, and takes a part of the room for names.
@@ -157,6 +161,7 @@ impl Spool {
     /// The file system's error, above all `ENOSPC`.
     pub fn append(&mut self, chunk: &[u8], raw: u64) -> Result<(), AppendError> {
         let failed = |source, room| AppendError { source, room };
+        self.notice_cut().map_err(|e| failed(e, 0))?;
         self.make_room(chunk.len() as u64).map_err(|e| failed(e, 0))?;
         let mut written = 0;
         while written < chunk.len() {
@@ -171,6 +176,19 @@ impl Spool {
         self.end += chunk.len() as u64;
         self.chunks += 1;
         self.raw += raw;
+        Ok(())
+    }
+
+    /// Begins the growing file anew if somebody cut it off: what is left of it may end anywhere.
+    fn notice_cut(&mut self) -> io::Result<()> {
+        if self.file.metadata()?.len() < self.end {
+            self.cut_off.bytes += std::mem::take(&mut self.raw);
+            self.cut_off.events += std::mem::take(&mut self.events);
+            (self.chunks, self.index) = (0, ChunkIndex::default());
+            self.file.set_len(0)?;
+            self.end = if self.chunked { COUNT } else { 0 };
+            self.file.set_len(self.end)?;
+        }
         Ok(())
     }
 
@@ -210,7 +228,7 @@ impl Spool {
             ring.older.push_back(piece);
             ring.next += 1;
             ring.since = None;
-            fresh.ring = self.ring.take();
+            (fresh.ring, fresh.cut_off) = (self.ring.take(), self.cut_off);
             *self = fresh;
         }
         let Some(ring) = &mut self.ring else { return Ok(()) };
@@ -279,13 +297,14 @@ impl Spool {
         self.ring.as_ref().map_or(Dropped::default(), |ring| ring.dropped)
     }
 
-    /// Takes out what somebody removed from the directory meanwhile: the growing file, or full files of a flight recorder.
-    /// Returns what is gone with them.
+    /// Takes out what somebody removed from the directory or cut off meanwhile: the growing file, or full files of a flight
+    /// recorder. Returns what is gone with them.
     pub fn forget_removed(&mut self) -> Dropped {
-        let mut gone = Dropped::default();
+        let _ = self.notice_cut(); // nothing can be said of it then
+        let mut gone = std::mem::take(&mut self.cut_off);
         if let Some(ring) = &mut self.ring {
             ring.older.retain(|piece| {
-                let there = piece.path.exists();
+                let there = fs::symlink_metadata(&piece.path).is_ok_and(|there| there.len() >= piece.size);
                 if !there {
                     gone.bytes += piece.raw;
                     gone.events += piece.events;
@@ -414,5 +433,27 @@ mod tests {
         spool.remove();
         let left: Vec<_> = fs::read_dir(dir.path()).unwrap().flatten().map(|f| f.file_name()).collect();
         assert_eq!((left, fs::read_to_string(path).unwrap()), (vec!["s".into()], "another's".to_owned()));
+    }
+
+    #[test]
+    fn what_somebody_cut_off_no_longer_counts() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s");
+        let facts = ChunkFacts { stored: 20, first: 0, events: Some(3), lost: 0, tasks: PidBloom::default() };
+        let mut spool = Spool::create(&path, true).unwrap();
+        let append = |spool: &mut Spool| {
+            spool.append(&[7; 20], 4096).unwrap();
+            spool.note(Some(facts));
+        };
+        append(&mut spool);
+        append(&mut spool);
+        File::options().write(true).open(&path).unwrap().set_len(30).unwrap();
+        append(&mut spool);
+        assert_eq!((spool.len(), spool.forget_removed()), (24, Dropped { bytes: 8192, events: 6 }));
+        assert_eq!(spool.forget_removed(), Dropped::default());
+        File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
+        assert_eq!(spool.forget_removed(), Dropped { bytes: 4096, events: 3 });
+        let (size, chunks, index) = spool.into_counts().unwrap();
+        assert_eq!((size, chunks, index.entries().len(), fs::read(&path).unwrap()), (4, 0, 0, vec![0; 4]));
     }
 }

@@ -68,7 +68,9 @@ impl Drained {
             self.tally.events_discarded = self.tally.events.unwrap_or(0);
         } else if gone.bytes > 0 {
             failures.push(match self.spool {
-                ChunkSink::Spool(_) => format!("the spool of cpu {} was removed while it was recorded to", self.cpu),
+                ChunkSink::Spool(_) => {
+                    format!("the spool of cpu {} was removed or cut off while it was recorded to", self.cpu)
+                }
                 ChunkSink::Remote(..) => format!("{} of cpu {} did not arrive", ByteSize(gone.bytes), self.cpu),
             });
         }
