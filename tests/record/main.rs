@@ -46,6 +46,7 @@ mod profiles;
 mod readme;
 mod recipes;
 mod rights;
+mod running_ring;
 mod saves;
 mod standard_output;
 mod state;

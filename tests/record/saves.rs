@@ -15,10 +15,10 @@ use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};
 
 /// No process has such a number: each `kill(2)` is an event that can be told from all others.
-const FIRST: i32 = 500_000_000;
+pub(crate) const FIRST: i32 = 500_000_000;
 
-/// Two tasks that call `kill(2)` with rising numbers until `over`, and not so fast that a ring would overflow.
-fn count_up(task: i32, over: &AtomicBool) {
+/// Calls `kill(2)` with rising numbers, another range for each `task`, until `over`, and not so fast that a ring would overflow.
+pub(crate) fn count_up(task: i32, over: &AtomicBool) {
     for number in 0.. {
         let _ = kill(Pid::from_raw((task + 1) * FIRST + number), None);
         if number % 50 == 0 {
@@ -30,15 +30,27 @@ fn count_up(task: i32, over: &AtomicBool) {
     }
 }
 
+/// Ends what goes on until then, also where a test fails: its threads are waited for.
+pub(crate) struct OverAtEnd<'a>(pub(crate) &'a AtomicBool);
+
+impl Drop for OverAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Starts a recorder of these calls and returns when it traces.
-fn start(env: &TestEnvironment, tracefs: &Tracefs, more: &[&str]) -> Running {
+pub(crate) fn start(env: &TestEnvironment, tracefs: &Tracefs, more: &[&str]) -> Running {
     let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
     command.args(["record", "--journal-dir", "journal", "-b", "8M", "-e", "syscalls:sys_enter_kill"]);
     command.args(["-f", &format!("sig == 0 && pid >= {FIRST} && pid <= {}", i32::MAX)]).args(more);
     let recorder = Running::start(command);
     let on = tracefs.root().join(format!("instances/rtrace-{}/tracing_on", recorder.pid()));
     let since = Instant::now();
-    while fs::read_to_string(&on).unwrap_or_default().trim() != "1" {
+    // A new instance is on until its recorder has set it up: that has happened once there are spools.
+    let file = more.iter().skip_while(|word| **word != "-o").nth(1).unwrap_or(&"trace.dat");
+    let spool = env.path().join(format!("{file}.cpu0.spool"));
+    while !spool.exists() || fs::read_to_string(&on).unwrap_or_default().trim() != "1" {
         assert!(since.elapsed() < PATIENCE, "no tracing in {}", on.display());
         sleep(Duration::from_millis(5));
     }
@@ -49,9 +61,14 @@ fn start(env: &TestEnvironment, tracefs: &Tracefs, more: &[&str]) -> Running {
 fn numbers(env: &TestEnvironment, file: &str) -> BTreeMap<i32, Vec<i32>> {
     let out = env.rtrace(&["report", file]);
     out.exits(0).complains("");
+    assert!(!out.stdout().contains("EVENTS DROPPED"), "{file}");
+    numbers_in(&out.stdout())
+}
+
+/// The same of a report.
+pub(crate) fn numbers_in(report: &str) -> BTreeMap<i32, Vec<i32>> {
     let mut of_tasks: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
-    for line in out.stdout().lines() {
-        assert!(!line.contains("EVENTS DROPPED"), "{line}");
+    for line in report.lines() {
         let Some((_, rest)) = line.split_once("pid: 0x") else { continue };
         let number = i32::from_str_radix(rest.split(',').next().unwrap().trim(), 16).unwrap();
         of_tasks.entry(number / FIRST).or_default().push(number % FIRST);
@@ -60,7 +77,7 @@ fn numbers(env: &TestEnvironment, file: &str) -> BTreeMap<i32, Vec<i32>> {
 }
 
 /// The saves beside a recording, by name, which is by time.
-fn saves_of(env: &TestEnvironment, recording: &str) -> Vec<PathBuf> {
+pub(crate) fn saves_of(env: &TestEnvironment, recording: &str) -> Vec<PathBuf> {
     let start = format!("{}-", recording.strip_suffix(".dat").unwrap());
     let files = fs::read_dir(env.path()).unwrap().flatten().map(|file| file.path());
     let mut saves: Vec<_> =
@@ -80,6 +97,7 @@ fn saves_are_the_same_events_as_those_of_a_whole_recording_and_leave_no_gap() {
         let (over, mut saved) = (AtomicBool::new(false), Vec::new());
         scope(|scope| {
             let over = &over;
+            let _end = OverAtEnd(over);
             (0..2).for_each(|task| drop(scope.spawn(move || count_up(task, over))));
             for number in 0..4 {
                 sleep(Duration::from_millis(if number == 0 { 1200 } else { 400 }));
@@ -90,7 +108,6 @@ fn saves_are_the_same_events_as_those_of_a_whole_recording_and_leave_no_gap() {
                 kill(flight.pid(), Signal::SIGUSR2).unwrap();
             }
             sleep(Duration::from_millis(300));
-            over.store(true, Ordering::Relaxed);
         });
         for recorder in [&mut whole, &mut flight] {
             kill(recorder.pid(), Signal::SIGINT).unwrap();
