@@ -2,21 +2,24 @@
 
 mod agents;
 mod clocks;
+mod config;
 mod daemon;
 mod empty;
 mod live;
 mod moot;
 mod more;
 mod remote;
+mod service;
 mod stop;
 mod stop_if;
 
 use super::args::sudo_caller;
 use super::check;
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, print};
 use super::given::refuse;
 use super::piped::{self, Outgoing};
 use super::record_error::{explain, failure, refused};
+use super::recover;
 use super::terminal::{say, stdout};
 use super::traced::{SessionArgs, Traced, TracedProfileArgs, add_profile};
 pub(super) use agents::{gathered, plan_for_controller};
@@ -25,13 +28,15 @@ use rtrace::internal::assertion::Assertion;
 use rtrace::internal::network::control::{GuestSummary, GuestTarget, record_along};
 use rtrace::internal::network::send::Transport;
 use rtrace::internal::safe_file;
-use rtrace::internal::trace_dat::GuestFacts;
+use rtrace::internal::trace_dat::{GuestFacts, Siblings};
 use rtrace::record::{
     self, Beside, BufferPlan, Compression, Ended, Limits, Observer, Plan, Reached, RecordError, RecordSummary, Sentry,
     TargetBuffer,
 };
 use rtrace::symbols::Comms;
 use rtrace::units::{ByteSize, counted, grouped, parse_duration};
+use service::Service;
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -235,6 +240,39 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Exit, Failure> {
     if let Some(target) = &args.more.stop {
         return stop::stop(target);
     }
+    let Some(path) = &args.more.config else { return record(args, Service::new(None, args.more.metrics.as_deref())) };
+    if let Some(other) = args.traced.given().first_besides::<RecordArgs>(&["config", "check"]) {
+        let error = anyhow::anyhow!("{other} cannot be used with --config, whose file has all options");
+        return Err(Failure::new(Exit::Usage, error).hint("write it there, under its long name."));
+    }
+    check_config(path)?;
+    if args.more.check {
+        return print(&format!("{}: a sound configuration\n", path.display()));
+    }
+    let args: RecordArgs = config::read(path)?;
+    recover_first(&args)?;
+    record(&args, Service::new(Some((path, check_config)), args.more.metrics.as_deref()))
+}
+
+/// Refuses a file of which no recording can be made.
+fn check_config(path: &Path) -> Result<(), Failure> {
+    let args: RecordArgs = config::read(path)?;
+    let of_file = |failure: Failure| failure.hint(format!("{} has the options.", path.display()));
+    args.plan()?.check().map_err(|error| of_file(refused(&error, "record").into()))?;
+    refuse::<RecordArgs>(args.moot()).map_err(of_file)
+}
+
+/// Finishes what a recorder left unfinished that was killed before this one, in the file that the new one is to write.
+fn recover_first(args: &RecordArgs) -> Result<(), Failure> {
+    let is_unfinished = |file: File| Siblings::of(&args.output, &file).is_ok_and(|beside| beside.any_spool().is_some());
+    if File::open(&args.output).is_ok_and(is_unfinished) {
+        recover::finish(&args.output, args.traced.tracefs(), false)?;
+    }
+    Ok(())
+}
+
+/// Records as the arguments say.
+fn record(args: &RecordArgs, service: Service) -> Result<Exit, Failure> {
     let mut plan = args.plan()?;
     let profiled = if args.profile.what.only_named { Vec::new() } else { args.traced.profiled() };
     // The settings of a profile depend on the kernel.
@@ -265,7 +303,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Exit, Failure> {
     let with_command = plan.command.is_some();
     // A failure before or beside the command must not look like the command's own status.
     let own = |exit: Exit| if with_command && exit != Exit::Usage { Exit::Command(125) } else { exit };
-    let mut screen = RecordScreen::new(args.quiet, plan.duration.or(plan.timeout), daemon);
+    let mut screen = RecordScreen::new(args.quiet, plan.duration.or(plan.timeout), daemon, service);
     let tracefs = args.traced.open(args.quiet).map_err(|failure| failure.with_exit(own))?;
     check::refuse_unknown_calls(&args.assert, &tracefs)?;
     if !profiled.is_empty() {
@@ -339,7 +377,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Exit, Failure> {
         say(format_args!("{text}"));
     }
     let along = agents::tell(&guests, args.quiet);
-    match summary.error.take() {
+    let outcome = match summary.error.take() {
         Some(error) => Err(unfinished(error, &summary, own)),
         None => {
             let exit = verdict(&summary, args.max_lost).and_then(|exit| along.map(|()| exit)).and_then(|exit| {
@@ -348,7 +386,9 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Exit, Failure> {
             // However it is judged: the reader gets what was recorded.
             outgoing.map_or(Ok(()), Outgoing::send).map_err(|failure| failure.with_exit(own)).and(exit)
         }
-    }
+    };
+    screen.ended()?;
+    outcome
 }
 
 fn unwritten(summary: &Path, error: &std::io::Error, own: impl Fn(Exit) -> Exit) -> Failure {

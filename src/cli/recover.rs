@@ -111,8 +111,8 @@ pub(crate) fn run(args: &RecoverArgs) -> Result<Exit, Failure> {
     }
     match args.files.as_slice() {
         [] if !Path::new("trace.dat").exists() => Err(no_recording_here(args)),
-        [] => finish(Path::new("trace.dat"), args),
-        [file] => finish(file, args),
+        [] => finish(Path::new("trace.dat"), &args.tracefs, args.json),
+        [file] => finish(file, &args.tracefs, args.json),
         _ => Err(Failure::new(Exit::Usage, anyhow!("one recording at a time"))
             .hint("files of CPUs, which trace-cmd leaves, end in .cpu0, .cpu1, ...")),
     }
@@ -133,11 +133,12 @@ fn no_recording_here(args: &RecoverArgs) -> Failure {
     }
 }
 
-fn finish(file: &Path, args: &RecoverArgs) -> Result<Exit, Failure> {
+/// Finishes the recording at `file`, and says so.
+pub(crate) fn finish(file: &Path, tracefs: &TracefsArgs, json: bool) -> Result<Exit, Failure> {
     if let Some(failure) = foreign::at(file) {
         return Err(failure);
     }
-    let recovered = recover(file, &args.tracefs.journal_dir(), sudo_caller(), || args.tracefs.find());
+    let recovered = recover(file, &tracefs.journal_dir(), sudo_caller(), || tracefs.find());
     let (done, rings) = recovered.map_err(|error| {
         let hint = match &error {
             WriteError::Renamed { recorded_as, .. } => Some(format!(
@@ -174,11 +175,11 @@ fn finish(file: &Path, args: &RecoverArgs) -> Result<Exit, Failure> {
     }
     let sound = !matches!(done, RecoveryOutcome::Recording { .. }) || verify(file)?;
     let lacks_some = rings.as_ref().is_some_and(|rings| rings.missing.is_some_and(|missing| missing > 0));
-    let events = if lacks_some && !args.json { events_of(file) } else { None };
-    let exit = done.tell_with(file, rings.as_ref(), events, args.json)?;
+    let events = if lacks_some && !json { events_of(file) } else { None };
+    let exit = done.tell_with(file, rings.as_ref(), events, json)?;
     let is_whole = sound && missing.is_empty() && failures.is_empty() && unsaved.is_empty();
     // In text the sum is printed; each CPU's share is in the file, where `report` shows it.
-    let is_summed = !args.json && lacks_some;
+    let is_summed = !json && lacks_some;
     for unsaved in unsaved.into_iter().filter(|_| !is_summed) {
         note!("rtrace: {}: {}", file.display(), FileError::from(unsaved));
     }

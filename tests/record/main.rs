@@ -48,6 +48,7 @@ mod recipes;
 mod rights;
 mod running_ring;
 mod saves;
+mod service;
 mod standard_output;
 mod state;
 mod stop_if;

@@ -1,6 +1,8 @@
 //! Progress while recording: one line on a terminal, nothing elsewhere.
 
 use super::daemon::Daemon;
+use super::service::Service;
+use crate::cli::exit::Failure;
 use crate::cli::terminal::{TerminalLine, note};
 use rtrace::record::{Live, Observer, Save};
 use rtrace::units::{ByteSize, counted, grouped};
@@ -16,6 +18,7 @@ pub(crate) struct RecordScreen {
     /// The advice about losses was given.
     advised: bool,
     daemon: Option<Daemon>,
+    service: Service,
 }
 
 const EVERY: Duration = Duration::from_millis(250);
@@ -23,9 +26,14 @@ const EVERY: Duration = Duration::from_millis(250);
 impl RecordScreen {
     /// A line only if stderr is a terminal; with `quiet` not even warnings.
     /// A process in the background says to its parent when recording runs.
-    pub(crate) fn new(quiet: bool, limit: Option<Duration>, daemon: Option<Daemon>) -> Self {
+    pub(crate) fn new(quiet: bool, limit: Option<Duration>, daemon: Option<Daemon>, service: Service) -> Self {
         let line = if quiet || daemon.is_some() { None } else { TerminalLine::new() };
-        RecordScreen { quiet, line, limit, last: None, advised: false, daemon }
+        RecordScreen { quiet, line, limit, last: None, advised: false, daemon, service }
+    }
+
+    /// Recording has ended, and all is said: begins again with a new configuration, if there is one.
+    pub(super) fn ended(&mut self) -> Result<(), Failure> {
+        self.service.ended()
     }
 
     /// Takes the line away.
@@ -55,9 +63,14 @@ impl Observer for RecordScreen {
     }
 
     fn saved(&mut self, save: &Save) {
+        self.service.saved(save);
         if !self.quiet || save.error.is_some() {
             self.say(&format!("rtrace: {}", save.text()));
         }
+    }
+
+    fn hangup(&mut self) -> bool {
+        self.service.hangup()
     }
 
     fn preparing(&mut self, events: usize) {
@@ -70,6 +83,7 @@ impl Observer for RecordScreen {
         if let Some(daemon) = &mut self.daemon {
             daemon.running();
         }
+        self.service.started();
         let Some(line) = &mut self.line else { return };
         let sizes: Vec<String> = buffers
             .iter()
@@ -82,10 +96,11 @@ impl Observer for RecordScreen {
     }
 
     fn live_every(&self) -> Option<Duration> {
-        self.line.as_ref().map(|_| EVERY)
+        self.line.as_ref().map(|_| EVERY).or(self.service.live_every())
     }
 
     fn live(&mut self, live: &Live) {
+        self.service.live(live);
         let Some(line) = &mut self.line else { return };
         line.set(&progress(live, self.last.as_ref(), self.limit));
         if let Some(hint) = live.hint.as_ref().filter(|_| !self.advised) {
@@ -124,7 +139,7 @@ mod tests {
             raw: 1 << 20,
             written: 3 << 10,
             lost: 1200,
-            hint: None,
+            ..Live::default()
         };
         let line = progress(&at(1500, 12_500), Some(&at(1000, 2_500)), Some(Duration::from_secs(6)));
         let expected = "1.5 s of 6 s: 12,500 events, 20,000/s, 1,200 lost, file 3.0 KiB; Ctrl-C ends it";

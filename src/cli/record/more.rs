@@ -65,6 +65,18 @@ pub(crate) struct RecorderArgs {
     /// By the recorder's PID, the file that --pid-file wrote it to, or the file that is being recorded.
     #[arg(long, value_name = "PID|FILE", value_hint = clap::ValueHint::FilePath, exclusive = true)]
     pub(super) stop: Option<String>,
+    /// Take all options from FILE, in TOML, under their long names; SIGHUP reads it again
+    ///
+    /// A recording that was killed and left FILE's output unfinished is recovered first. At SIGHUP a new configuration ends the
+    /// recording and begins the next; a wrong one is refused, and the recording goes on.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(super) config: Option<PathBuf>,
+    /// With --config: only say whether FILE is sound
+    #[arg(long, requires = "config")]
+    pub(super) check: bool,
+    /// Write what is counted to FILE every 10 s, as node_exporter's textfile collector reads it
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(super) metrics: Option<PathBuf>,
     /// The process that --daemonize starts
     #[arg(long, hide = true)]
     pub(super) daemonized: bool,

@@ -165,6 +165,11 @@ impl Traced {
         if quiet { self.tracefs.open_quietly() } else { self.tracefs.open() }
     }
 
+    /// The tracing directory and the journals.
+    pub(crate) fn tracefs(&self) -> &TracefsArgs {
+        &self.tracefs
+    }
+
     /// A journal for what this command changes.
     pub(crate) fn journal(&self, tracefs: &Tracefs) -> Journal {
         self.tracefs.journal(tracefs, self.verbose)

@@ -30,12 +30,17 @@ pub trait Observer {
     /// Reports progress.
     fn live(&mut self, live: &Live);
 
+    /// SIGHUP came; true if it ends the recording as other signals do.
+    fn hangup(&mut self) -> bool {
+        true
+    }
+
     /// A part was saved while recording goes on, or could not be.
     fn saved(&mut self, _save: &Save) {}
 }
 
 /// Progress of a recording.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Live {
     /// Since tracing was switched on.
     pub elapsed: Duration,
@@ -47,6 +52,10 @@ pub struct Live {
     pub written: u64,
     /// Events lost so far.
     pub lost: u64,
+    /// Of these, events that were overwritten, that interrupts could not commit, and that a full ring refused.
+    pub lost_by: [u64; 3],
+    /// Bytes in the rings.
+    pub waiting: u64,
     /// The option that would lose less, if any were lost: `-b 8M`.
     pub hint: Option<String>,
 }
@@ -54,11 +63,16 @@ pub struct Live {
 impl Live {
     /// Progress of a recording of `buffers` since `since`.
     pub(super) fn of(since: Instant, buffers: &[SetUpBuffer], progress: &Progress) -> Live {
-        let (mut events, mut lost) = (0, 0);
+        let (mut events, mut lost, mut lost_by, mut waiting) = (0, 0, [0; 3], 0);
         for (buffer, (cpu, before)) in buffers.iter().flat_map(|b| b.cpus.iter().map(move |cpu| (b, cpu))) {
             let Ok(now) = buffer.instance.cpu_stats(*cpu) else { continue };
             events += taken(&now).saturating_sub(taken(before));
             lost += now.lost().saturating_sub(before.lost());
+            let by = |stats: &CpuStats| [stats.overrun, stats.commit_overrun, stats.dropped];
+            for (sum, (now, before)) in lost_by.iter_mut().zip(by(&now).into_iter().zip(by(before))) {
+                *sum += now.saturating_sub(before);
+            }
+            waiting += now.bytes;
         }
         Live {
             elapsed: since.elapsed(),
@@ -66,6 +80,8 @@ impl Live {
             written: progress.written.load(Ordering::Relaxed),
             events,
             lost,
+            lost_by,
+            waiting,
             hint: if lost == 0 { None } else { Some(format!("-b {}", larger(largest(buffers)))) },
         }
     }

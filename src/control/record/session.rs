@@ -48,6 +48,7 @@ use crate::file::trace_dat::write::SavedBuffer;
 use crate::file::trace_dat::{ChunkScan, Coverage, CpuRanges, LatencyResult, OptionId, UnsavedEvents};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::EventFd;
+use nix::sys::signal::Signal;
 use std::fs;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
@@ -601,7 +602,10 @@ impl SessionRun<'_> {
         let mut tick = self.observer.live_every().map(|every| since + every);
         loop {
             let stopped = self.stop.is_some_and(is_readable);
-            let save = |arrived: &Arrived| saves.as_mut().is_some_and(|saves| saves.takes(arrived));
+            let save = |arrived: &Arrived| {
+                arrived.number == Signal::SIGHUP as i32 && !self.observer.hangup()
+                    || saves.as_mut().is_some_and(|saves| saves.takes(arrived))
+            };
             if stopped || pass_on(&self.signals, child.as_deref_mut(), save) || is_readable(failed.as_fd()) {
                 return false;
             }
