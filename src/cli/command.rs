@@ -5,8 +5,8 @@ use super::exit::{Exit, Failure};
 use super::{
     agent, analyze, attach, baseline, check, check_events, clear, completions, convert, diff, doctor, dump, exit,
     extract, filter, flame, generate, help, helper_programs, hist, instance, latency, list, listen, mem, noise,
-    plugin_options, probe, profile, record, recover, report, reset, save, schema, setup_guest, show, snapshot, split, sql,
-    stack, start, stat, stop, stream, synth, trigger, why,
+    plugin_options, probe, profile, record, recover, report, reset, save, schema, setup_guest, show, snapshot, split,
+    sql, stack, start, stat, stop, stream, synth, trigger, why,
 };
 #[cfg(feature = "view")]
 use super::{top, view};
@@ -27,7 +27,7 @@ pub(super) struct RootCommand {}
 // One line per subcommand here and one in `run`; nothing else.
 #[derive(Subcommand)]
 pub(super) enum Command {
-    Record(Deferred<record::RecordArgs>),
+    Record(Deferred<Box<record::RecordArgs>>),
     Report(Deferred<report::ReportArgs>),
     Stream(Deferred<stream::StreamArgs>),
     #[command(visible_alias = "restore")]

@@ -222,7 +222,7 @@ fn tasks<'a>() -> Table<TaskRow<'a>> {
     fn time(row: &TaskRow<'_>, state: TimeIn) -> Cell {
         Cell::Time(row.of.time(state))
     }
-    let io_wait = |row: &TaskRow<'a>| row.found.report.has_io_wait.then(|| Cell::Time(row.of.io_wait)).into();
+    let io_wait = |row: &TaskRow<'a>| row.found.report.has_io_wait.then_some(Cell::Time(row.of.io_wait)).into();
     let waker = |row: &TaskRow<'a>| {
         let waker = row.of.longest_wait.and_then(|longest| longest.waker);
         waker.map(|waker| format!("{} [{}]", row.found.waker(waker.pid), waker.pid.0)).into()

@@ -186,7 +186,7 @@ fn sample_cell(found: &NoiseView<'_, TimerlatReport>, one: &TimerlatSample, top:
     let stack =
         |stack: &Vec<u64>| Cell::List(stack.iter().map(|address| function(found.kallsyms, *address).into()).collect());
     Cell::record([
-        ("seq", u64::from(one.seq).into()),
+        ("seq", one.seq.into()),
         ("cpu", one.cpu.0.into()),
         ("irq_at", Cell::Point(one.irq_at)),
         ("thread_at", Cell::Point(one.thread_at)),

@@ -253,12 +253,12 @@ impl<'a> App<'a> {
             Action::Previous => self.search(false),
             Action::Density => self.density = !self.density,
             Action::Mark => self.mark(),
-            Action::ToMark => self.to_mark(),
+            Action::ToMark => self.jump_to_mark(),
             Action::Pin => self.pin(),
             Action::Why => self.ask_why(),
             Action::Waits => self.show_outliers(|asked| asked.waits()),
-            Action::NextOutlier => self.to_outlier(true),
-            Action::PreviousOutlier => self.to_outlier(false),
+            Action::NextOutlier => self.jump_to_outlier(true),
+            Action::PreviousOutlier => self.jump_to_outlier(false),
             Action::Command => self.yank(),
             Action::Back => self.back(),
             Action::Help => self.pane = Some(TextPane::help()),
@@ -366,7 +366,7 @@ impl<'a> App<'a> {
                 if let Some((at, cpu)) = pane.target() {
                     self.remember();
                     self.go_to(at);
-                    self.to_cpu(cpu);
+                    self.jump_to_cpu(cpu);
                     self.status = "Backspace goes back".to_owned();
                 }
             }
@@ -399,7 +399,7 @@ impl<'a> App<'a> {
         self.status = counted(self.marks.len() as u64, "mark");
     }
 
-    fn to_mark(&mut self) {
+    fn jump_to_mark(&mut self) {
         let next = self.marks.iter().filter(|mark| **mark > self.cursor).min().or(self.marks.iter().min()).copied();
         match next {
             Some(at) => self.go_to(at),
@@ -450,7 +450,7 @@ impl<'a> App<'a> {
     }
 
     /// Goes to the next of the longest waits, or of the times that were asked for last.
-    fn to_outlier(&mut self, forward: bool) {
+    fn jump_to_outlier(&mut self, forward: bool) {
         if self.outliers.is_empty() {
             self.show_outliers(|asked| asked.waits());
             self.pane = None;
@@ -465,11 +465,11 @@ impl<'a> App<'a> {
         };
         self.remember();
         self.go_to(next.at);
-        self.to_cpu(next.cpu);
+        self.jump_to_cpu(next.cpu);
         self.status = format!("{} {}", length(self.source.unit, next.time), next.words);
     }
 
-    fn to_cpu(&mut self, cpu: Option<CpuId>) {
+    fn jump_to_cpu(&mut self, cpu: Option<CpuId>) {
         let place = self.source.cpus.iter().position(|one| Some(one.cpu) == cpu);
         self.cpu = place.unwrap_or(self.cpu);
     }

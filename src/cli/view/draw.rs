@@ -184,7 +184,7 @@ fn count_in_view(app: &App<'_>) -> Option<String> {
 
 fn bottom(app: &App<'_>, pen: &mut Pen<'_>) {
     let look = pen.look();
-    pen.from_below(BELOW);
+    pen.below(BELOW);
     match &app.prompt {
         Some(prompt) => pen.text(0, &format!("{}{}_", prompt.kind.label(), shown(&prompt.text)), look.strong()),
         None => pen.text(0, &shown(&app.status), look.plain()),

@@ -150,10 +150,11 @@ fn spread(cells: &mut [StripCell], scale: &StripScale, (begin, end): (u64, u64),
     }
     let length = u128::from(end - begin) + 1;
     let until = |at: u64| u128::from(events) * u128::from(at.clamp(begin, end.saturating_add(1)) - begin) / length;
-    for column in scale.column(from)..=scale.column(to) {
+    let (head, tail) = (scale.column(from), scale.column(to));
+    for (column, cell) in cells.iter_mut().enumerate().take(tail + 1).skip(head) {
         let (first, next) = (scale.edge(column).max(from), scale.edge(column + 1).min(to.saturating_add(1)));
         let part = until(next).saturating_sub(until(first)) as u64;
-        cells[column].events = cells[column].events.saturating_add(part);
+        cell.events = cell.events.saturating_add(part);
     }
 }
 

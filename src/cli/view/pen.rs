@@ -36,7 +36,7 @@ impl<'b> Pen<'b> {
     }
 
     /// Goes to the first of the last `rows` rows.
-    pub(super) fn from_below(&mut self, rows: u16) {
+    pub(super) fn below(&mut self, rows: u16) {
         self.row = self.area.height.saturating_sub(rows);
     }
 

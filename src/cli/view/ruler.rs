@@ -53,7 +53,7 @@ pub(super) fn ruler(app: &App<'_>, parts: ScreenParts, pen: &mut Pen<'_>) {
 fn step(scale: &StripScale, columns: u128) -> u64 {
     let least = scale.span() * columns / scale.columns() as u128;
     let mut step: u128 = 1;
-    for factor in [2u128, 5, 10].iter().cycle().map(|f| *f).scan(1u128, |power, factor| {
+    for factor in [2u128, 5, 10].iter().cycle().copied().scan(1u128, |power, factor| {
         let step = power.saturating_mul(factor);
         if factor == 10 {
             *power = step;
