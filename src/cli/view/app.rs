@@ -1,6 +1,6 @@
 //! The viewer's state, and what keys do to it: no terminal, no drawing.
 
-use super::asked::{Asked, Outlier};
+use super::asked::{AskedWindow, Outlier};
 use super::keys::{Action, action};
 use super::list::EventList;
 use super::model::{Model, Quality};
@@ -416,8 +416,8 @@ impl<'a> App<'a> {
         self.source.running(cpu.source, cpu.cpu, self.cursor)
     }
 
-    fn asked(&self) -> Asked<'a, 'a> {
-        Asked { source: self.source, from: self.from, to: self.to }
+    fn asked(&self) -> AskedWindow<'a, 'a> {
+        AskedWindow { source: self.source, from: self.from, to: self.to }
     }
 
     fn ask_why(&mut self) {
@@ -439,7 +439,7 @@ impl<'a> App<'a> {
         }
     }
 
-    fn show_outliers(&mut self, find: impl FnOnce(&Asked<'_, '_>) -> Result<(TextPane, Vec<Outlier>), Failure>) {
+    fn show_outliers(&mut self, find: impl FnOnce(&AskedWindow<'_, '_>) -> Result<(TextPane, Vec<Outlier>), Failure>) {
         let found = find(&self.asked()).map_err(|failure| self.words(failure));
         let pane = found.map(|(pane, mut outliers)| {
             outliers.sort_by_key(|one| one.at);

@@ -33,13 +33,13 @@ pub(super) struct Outlier {
 
 /// The window that questions are about.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'s, 'a> {
+pub(super) struct AskedWindow<'s, 'a> {
     pub(super) source: &'s ViewSource<'a>,
     pub(super) from: u64,
     pub(super) to: u64,
 }
 
-impl Asked<'_, '_> {
+impl AskedWindow<'_, '_> {
     /// The tree of the interval that a task is in.
     pub(super) fn why(&self, pid: Pid, at: u64) -> Result<TextPane, Failure> {
         let around = self.source.overview.time_of_events(at, AROUND);

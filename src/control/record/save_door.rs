@@ -24,7 +24,7 @@ pub(super) struct SaveDoor(UnixListener);
 
 /// A save that another process asks for.
 pub(super) struct SaveRequest {
-    /// Its process.
+    /// The process that asks.
     pub(super) pid: i32,
     /// The file to write to.
     pub(super) file: File,

@@ -52,7 +52,7 @@ struct DueSave {
 pub(super) struct RecordingNow {
     /// Options about it.
     pub(super) options: Vec<(OptionId, Vec<u8>)>,
-    /// Its buffers.
+    /// The buffers, in the order of the file.
     pub(super) buffers: Vec<BufferNow>,
 }
 

@@ -45,7 +45,7 @@ pub struct SavedSpool {
 pub struct SavedBuffer {
     /// Its name; empty for the top buffer.
     pub name: String,
-    /// Its clock.
+    /// Name of the trace clock.
     pub clock: String,
     /// Size of its sub-buffers in bytes.
     pub page_size: usize,
