@@ -260,7 +260,7 @@ fn an_interval_with_an_unknown_end_bounds_what_is_known() {
         let left = &json["assertions"][at]["left"];
         ["least", "observed", "most"].map(|name| left[name].as_f64().expect("a number"))
     };
-    let sched = env.rtrace(&["analyze", "sched", "--json"]).stdout();
+    let sched = env.rtrace(&["analyze", "sched", "--json", "--top", "0"]).stdout();
     let sched: Value = serde_json::from_str(&sched).expect("JSON");
     let counts = &sched["buffers"][0]["counts"];
     let missing = counts["contradictions"].as_f64().unwrap() + counts["missed_wakeups"].as_f64().unwrap();

@@ -86,7 +86,7 @@ fn every_count_of_a_selection_has_its_losses() {
     let summary = document(&["report", "--summary", "--json", "--filter", "sched:sched_switch"]);
     assert_eq!(summary["cpus"][0]["lost"], 11, "{summary:#}");
     for tasks in [&[][..], &["--pid", "7"], &["--comm", "worker"]] {
-        let sched = document(&[&["analyze", "sched", "--json"], tasks].concat());
+        let sched = document(&[&["analyze", "sched", "--json", "--top", "0"], tasks].concat());
         assert_eq!(sched["buffers"][0]["counts"]["losses"], 2, "{tasks:?}: {sched:#}");
     }
     let key = ["-k", "next_pid", "--json"];

@@ -65,9 +65,12 @@ fn system_calls_are_what_the_definitions_say() {
     let errors = stdout.lines().find(|line| line.starts_with("openat ") && line.contains("ENOENT"));
     assert!(errors.is_some(), "{stdout}");
     assert!(!stdout.contains("bash "), "{stdout}");
-    let expected = env.rtrace(&["analyze", "syscalls", "--json", "--threads", "1"]).stdout();
+    let expected = env.rtrace(&["analyze", "syscalls", "--json", "--top", "0", "--threads", "1"]).stdout();
     for threads in ["2", "3", "8"] {
-        assert!(env.rtrace(&["analyze", "syscalls", "--json", "--threads", threads]).stdout() == expected, "{threads}");
+        assert!(
+            env.rtrace(&["analyze", "syscalls", "--json", "--top", "0", "--threads", threads]).stdout() == expected,
+            "{threads}"
+        );
     }
     let csv = env.rtrace(&["analyze", "syscalls", "--csv", "--sort", "errors"]).stdout();
     let columns = |line: Option<&str>| line.unwrap_or("").split('"').next().unwrap_or("").matches(',').count();
@@ -136,8 +139,11 @@ fn locks_memory_and_faults_are_what_the_definitions_say() {
         assert!(columns.iter().all(|count| *count == columns[0]), "{csv}");
         let Some(events) = agree(&env, what, "trace.dat", &[]) else { return };
         assert!(events > least, "{what}: {events}");
-        let expected = env.rtrace(&["analyze", what, "--json", "--threads", "1"]).stdout();
-        assert!(env.rtrace(&["analyze", what, "--json", "--threads", "3"]).stdout() == expected, "{what}");
+        let expected = env.rtrace(&["analyze", what, "--json", "--top", "0", "--threads", "1"]).stdout();
+        assert!(
+            env.rtrace(&["analyze", what, "--json", "--top", "0", "--threads", "3"]).stdout() == expected,
+            "{what}"
+        );
     }
     env.rtrace(&["analyze", "faults", "--comm", "ls"]).exits(0).prints_with("\nls [");
     env.rtrace(&["analyze", "functions"]).exits(1).complains_with("`rtrace record --for functions`");
@@ -314,7 +320,7 @@ fn two_recordings_at_once_agree_as_far_as_both_know() {
         }
         // What tasks ran for is the same, at least so much, or unknown.
         let analyzed = |file: &str| -> serde_json::Value {
-            let line = ["analyze", "sched", file, "--json", "--since", &since, "--until", &until];
+            let line = ["analyze", "sched", file, "--json", "--top", "0", "--since", &since, "--until", &until];
             serde_json::from_str(&env.rtrace(&line).stdout()).unwrap_or_default()
         };
         let (all, some) = (analyzed("whole.dat"), analyzed("part.dat"));

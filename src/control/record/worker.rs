@@ -291,28 +291,23 @@ impl<'a> Worker<'a> {
         }
         let resting = empty_wakes > 2;
         let timeout = PollTimeout::try_from(if resting { QUIET / 10 } else { QUIET }).unwrap_or(PollTimeout::MAX);
-        let mut fds = self.others(stop);
-        if !resting {
-            fds.push(PollFd::new(self.ring.as_fd(), PollFlags::POLLIN));
-        }
-        match poll(&mut fds, timeout) {
+        let [stopped, asked] = self.others(stop);
+        let mut fds = [stopped, asked, PollFd::new(self.ring.as_fd(), PollFlags::POLLIN)];
+        let polled = if resting { &mut fds[..2] } else { &mut fds[..] };
+        match poll(polled, timeout) {
             Ok(_) | Err(Errno::EINTR) => {}
             Err(errno) => return Err(WorkerError::Ring(self.cpu, errno.into())),
         }
-        let ring = fds.last().filter(|_| !resting);
-        if ring.and_then(PollFd::revents).is_some_and(|events| events.contains(PollFlags::POLLERR)) {
+        if polled.get(2).and_then(PollFd::revents).is_some_and(|events| events.contains(PollFlags::POLLERR)) {
             return self.wait_for_ring(stop);
         }
         let any = |fd: &PollFd<'_>| fd.any().unwrap_or(false);
-        Ok((ring.is_some_and(any), any(&fds[0])))
+        Ok((!resting && any(&fds[2]), any(&fds[0])))
     }
 
-    /// All that wakes it but the ring; `stop` comes first.
-    fn others<'f>(&'f self, stop: BorrowedFd<'f>) -> Vec<PollFd<'f>> {
-        let fds = [Some(stop), self.asked.as_ref().map(AsFd::as_fd)].into_iter().flatten();
-        let mut fds: Vec<_> = fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
-        fds.reserve(1);
-        fds
+    /// All that wakes it but the ring: `stop`, and the question; where none can be asked, `stop` twice.
+    fn others<'f>(&'f self, stop: BorrowedFd<'f>) -> [PollFd<'f>; 2] {
+        [stop, self.asked.as_ref().map_or(stop, AsFd::as_fd)].map(|fd| PollFd::new(fd, PollFlags::POLLIN))
     }
 
     /// Sleeps for [`OFFLINE`], since a ring that does not exist wakes nobody when it is made; as [`Worker::wait`].
