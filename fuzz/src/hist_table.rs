@@ -1,7 +1,7 @@
 //! Any bytes as a `hist` file: an error, or tables that read back as themselves from what they print, and that can be
 //! shown in every layout.
 
-use rtrace::hist::render::{TableLayout, csv, diff, json, text};
+use rtrace::hist::render::{TableLayout, csv, diff, folded, json, text};
 use rtrace::hist::table::parse;
 
 pub(crate) fn run(data: &[u8]) {

@@ -181,7 +181,8 @@ impl Spool {
 
     /// Begins the growing file anew if somebody cut it off: what is left of it may end anywhere.
     fn notice_cut(&mut self) -> io::Result<()> {
-        if self.file.metadata()?.len() < self.end {
+        let there = self.file.metadata()?;
+        if there.is_file() && there.len() < self.end {
             self.cut_off.bytes += std::mem::take(&mut self.raw);
             self.cut_off.events += std::mem::take(&mut self.events);
             (self.chunks, self.index) = (0, ChunkIndex::default());
