@@ -171,7 +171,7 @@ pub(super) fn of(args: &ReportArgs, input: &QueryInput, damage: &DamageReport) -
     };
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let option = |id| trace.option(id).map(|option| option.text());
-    add(wanted.cpus || wanted.first_event || wanted.last_event, "json_cpus", &mut || json_cpus(args, input, damage))?;
+    add(wanted.cpus || wanted.first_event || wanted.last_event, "cpus", &mut || json_cpus(args, input, damage))?;
     let name = |endian: Endian| if endian == Endian::Little { "little" } else { "big" };
     add(wanted.endian, "endian", &mut || Ok(json!({"file": name(trace.abi.endian), "host": name(Abi::HOST.endian)})))?;
     add(wanted.page_size, "page_size", &mut || {
