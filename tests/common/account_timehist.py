@@ -85,7 +85,7 @@ def rows_of(events):
 
 
 def main():
-    theirs = json.loads(rtrace("analyze", "sched", "--timehist", "--json", "--top", "0", *ARGUMENTS, FILE))
+    theirs = json.loads(rtrace("analyze", "sched", "--timehist", "--json", *ARGUMENTS, FILE))
     events = account.buffers(lambda system, name: system == "sched" and name in USED)
     expected = {buffer: list(rows_of(found)) for buffer, found in events.items()}
     same("buffers", {name for name, rows in expected.items() if rows}, {found["buffer"] for found in theirs["buffers"]})

@@ -23,7 +23,7 @@ pub(super) fn compare_stays(
         let file = file.to_string_lossy();
         let found = answer(
             env,
-            &["analyze", "sched", "--timehist", "--json", "--top", "0", "--since", since, "--until", until, &file],
+            &["analyze", "sched", "--timehist", "--json", "--since", since, "--until", until, &file],
         );
         let mut all = HashMap::new();
         for buffer in found["buffers"].as_array().into_iter().flatten() {
