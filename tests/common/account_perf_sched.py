@@ -65,8 +65,8 @@ def problem(text):
 
 def perf_events():
     """(time, cpu, name, key): of a switch the key is (from, to, state), of a wakeup or fork the task. And each
-    task's run time by sched_stat_runtime."""
-    found, ran = [], collections.Counter()
+    task's run time by sched_stat_runtime, and the first of these."""
+    found, ran, heard = [], collections.Counter(), {}
     for line in perf("script", "--ns", "-F", "comm,tid,cpu,time,event,trace"):
         one = LINE.match(line)
         if not one:
@@ -82,10 +82,11 @@ def perf_events():
             key = int(re.search(r" child_pid=(\d+)", trace)[1])
         else:
             if name == "sched_stat_runtime":
+                heard.setdefault(int(re.search(r" pid=(\d+)", trace)[1]), at)
                 ran[int(re.search(r" pid=(\d+)", trace)[1])] += int(re.search(r" runtime=(\d+)", trace)[1])
             continue
         found.append((at, int(cpu), name, key))
-    return found, ran
+    return found, ran, heard
 
 
 def rtrace_events(names):
@@ -315,16 +316,22 @@ def latency():
 def waits(perf_has, stays):
     """Compares `perf sched latency` with its rules, and each wait that it counts with rtrace's."""
     last, counted, ran = {}, collections.defaultdict(list), perf_has.ran
+
+    def state_of(task, at, unknown):
+        """State of a task, since when. perf takes one that it hears of by sched_stat_runtime for waiting since then."""
+        heard = perf_has.heard.get(task, at)
+        return last.get(task, ("R", heard) if heard < at else (unknown, at))
+
     knows_wakeups = any(event[2] == "sched_wakeup" for event in perf_has.events)
     for at, _cpu, name, key in perf_has.events:
         if name in ("sched_wakeup", "sched_wakeup_new"):
-            state, _since = last.get(key, ("S", at))
+            state, _since = state_of(key, at, "S")
             if state == "S":
                 last[key] = ("woken", at)
         elif name == "sched_switch":
             before, after, letters = key
             last[before] = ("R", at) if letters == "R" else ("S", at)
-            state, since = last.get(after, ("first", at))
+            state, since = state_of(after, at, "first")
             if state != "S" and state != "on":
                 counted[after].append((since, at, state))
             last[after] = ("on", at)
@@ -385,9 +392,9 @@ def waits(perf_has, stays):
 
 
 def main():
-    theirs, ran = perf_events()
+    theirs, ran, heard = perf_events()
     perf_has = Perf(theirs, rtrace_events({event[2] for event in theirs}))
-    perf_has.ran = ran
+    perf_has.ran, perf_has.heard = ran, heard
     waits(perf_has, rows(perf_has))
     for cause, number in sorted(causes.items()):
         print(f"{number:8} {cause}")
