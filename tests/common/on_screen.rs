@@ -67,9 +67,31 @@ impl OnScreen {
         assert!(stty.stdin(self.slave.try_clone().expect("it")).status().expect("stty").success());
     }
 
+    /// Presses q, again where the key waits in crossterm for the next one, as one that comes with a new size does.
+    pub(crate) fn quits(mut self) -> (Option<i32>, String) {
+        for _ in 0..60 {
+            self.press("q");
+            thread::sleep(Duration::from_millis(200));
+            if self.child.try_wait().expect("its state").is_some() {
+                break;
+            }
+        }
+        self.ends()
+    }
+
     /// The exit code, and what the terminal shows in the end.
     pub(crate) fn ends(mut self) -> (Option<i32>, String) {
-        let status = self.child.wait().expect("to end");
+        let begin = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().expect("its state") {
+                break status;
+            }
+            if begin.elapsed() > Duration::from_secs(60) {
+                let _ = self.child.kill();
+                panic!("it does not end:\n{}", self.text());
+            }
+            thread::sleep(Duration::from_millis(10));
+        };
         thread::sleep(Duration::from_millis(100));
         let screen = self.screen.lock().expect("the screen");
         assert!(!screen.screen().alternate_screen() && !screen.screen().hide_cursor(), "the terminal is as before");

@@ -21,10 +21,8 @@ pub(super) fn compare_stays(
     let rows = |file: &Path| {
         let [since, until] = window.each_ref().map(String::as_str);
         let file = file.to_string_lossy();
-        let found = answer(
-            env,
-            &["analyze", "sched", "--timehist", "--json", "--since", since, "--until", until, &file],
-        );
+        let found =
+            answer(env, &["analyze", "sched", "--timehist", "--json", "--since", since, "--until", until, &file]);
         let mut all = HashMap::new();
         for buffer in found["buffers"].as_array().into_iter().flatten() {
             for row in buffer["rows"].as_array().into_iter().flatten() {
