@@ -60,6 +60,21 @@ impl OnScreen {
         self.keys.write_all(keys.as_bytes()).expect("to press keys");
     }
 
+    /// Presses keys until the screen shows this: beside other work an escape and the key after it may be read as one.
+    pub(crate) fn press_until(&mut self, keys: &str, words: &str) {
+        for _ in 0..30 {
+            self.press(keys);
+            let begin = Instant::now();
+            while begin.elapsed() < Duration::from_secs(2) {
+                if self.text().contains(words) {
+                    return;
+                }
+                thread::sleep(Duration::from_millis(10));
+            }
+        }
+        panic!("no `{words}` on the screen:\n{}", self.text());
+    }
+
     pub(crate) fn resize(&self, columns: u16, rows: u16) {
         self.screen.lock().expect("the screen").screen_mut().set_size(lines(rows), lines(columns));
         let mut stty = Command::new("stty");

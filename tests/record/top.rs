@@ -15,8 +15,7 @@ fn a_live_table_leaves_nothing_behind() {
     top.shows("events/s");
     top.shows("sched:sched_switch");
     top.shows("cpu0 ");
-    top.press("s");
-    top.shows("wait ms*");
+    top.press_until("s", "wait ms*");
     top.resize(60, 12);
     top.shows("q quit");
     assert_eq!(top.quits().0, Some(0));
