@@ -1,6 +1,7 @@
 //! A program on a terminal of its own, whose output a terminal emulator reads.
 
 use super::environment::TestEnvironment;
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::pty::{Winsize, openpty};
 use std::fs::File;
 use std::io::{Read, Write};
@@ -24,6 +25,10 @@ impl OnScreen {
     pub(crate) fn start(env: &TestEnvironment, args: &[&str], (columns, rows): (u16, u16)) -> OnScreen {
         let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         let pty = openpty(Some(&size), None).expect("a pty");
+        // A program that has the other end, too, would never see the terminal hang up.
+        for end in [&pty.master, &pty.slave] {
+            fcntl(end, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).expect("to close it for others");
+        }
         let (mut master, slave) = (File::from(pty.master), File::from(pty.slave));
         let mut command = env.command("setsid");
         command.args(["--ctty", "--wait", env!("CARGO_BIN_EXE_rtrace")]).args(args).env("TERM", "xterm");
@@ -60,38 +65,11 @@ impl OnScreen {
         self.keys.write_all(keys.as_bytes()).expect("to press keys");
     }
 
-    /// Presses keys until the screen shows this: beside other work an escape and the key after it may be read as one.
-    pub(crate) fn press_until(&mut self, keys: &str, words: &str) {
-        for _ in 0..30 {
-            self.press(keys);
-            let begin = Instant::now();
-            while begin.elapsed() < Duration::from_secs(2) {
-                if self.text().contains(words) {
-                    return;
-                }
-                thread::sleep(Duration::from_millis(10));
-            }
-        }
-        panic!("no `{words}` on the screen:\n{}", self.text());
-    }
-
     pub(crate) fn resize(&self, columns: u16, rows: u16) {
         self.screen.lock().expect("the screen").screen_mut().set_size(lines(rows), lines(columns));
         let mut stty = Command::new("stty");
         stty.args(["rows", &rows.to_string(), "cols", &columns.to_string()]);
         assert!(stty.stdin(self.slave.try_clone().expect("it")).status().expect("stty").success());
-    }
-
-    /// Presses q, again where the key waits in crossterm for the next one, as one that comes with a new size does.
-    pub(crate) fn quits(mut self) -> (Option<i32>, String) {
-        for _ in 0..60 {
-            self.press("q");
-            thread::sleep(Duration::from_millis(200));
-            if self.child.try_wait().expect("its state").is_some() {
-                break;
-            }
-        }
-        self.ends()
     }
 
     /// The exit code, and what the terminal shows in the end.

@@ -15,10 +15,12 @@ fn a_live_table_leaves_nothing_behind() {
     top.shows("events/s");
     top.shows("sched:sched_switch");
     top.shows("cpu0 ");
-    top.press_until("s", "wait ms*");
+    top.press("s");
+    top.shows("wait ms*");
     top.resize(60, 12);
     top.shows("q quit");
-    assert_eq!(top.quits().0, Some(0));
+    top.press("q");
+    assert_eq!(top.ends().0, Some(0));
     let after = Knobs::read(tracefs.root());
     assert_eq!(before.differences(&after), Vec::<String>::new());
 }

@@ -3,8 +3,10 @@
 use super::capabilities::{colors_are_wanted, is_dumb};
 use super::escape::is_escaped;
 use super::stderr::{hold, let_go};
+use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, raise};
+use nix::unistd::dup2_stdin;
 use ratatui::backend::CrosstermBackend;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{self, DisableMouseCapture, EnableMouseCapture, Event};
@@ -12,8 +14,10 @@ use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use ratatui::{Frame, Terminal};
 use signal_hook::consts::SIGTERM;
+use std::fs::File;
 use std::io::{self, IsTerminal, Stdout, Write};
 use std::os::fd::AsFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -61,6 +65,7 @@ impl Screen {
         let signal = Arc::new(AtomicUsize::new(0));
         // SIGHUP ends the program as ever: there is no terminal to be given back.
         signal_hook::flag::register_usize(SIGTERM, Arc::clone(&signal), SIGTERM as usize)?;
+        let _ = read_without_waiting(); // a terminal of another user cannot be opened again: halves of keys hold it up then
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         let mut screen = Screen { terminal, mouse, signal };
         screen.enter()?;
@@ -107,7 +112,7 @@ impl Screen {
     /// The next input within this time.
     ///
     /// # Errors
-    /// Also where the terminal has hung up: crossterm 0.29 would read its end again and again, and never return.
+    /// Also where the terminal has hung up, whose end crossterm would read again and again.
     pub(crate) fn input(&mut self, wait: Duration) -> io::Result<Option<Event>> {
         let stdin = io::stdin();
         let mut terminal = [PollFd::new(stdin.as_fd(), PollFlags::empty())];
@@ -149,6 +154,14 @@ impl Drop for Screen {
         let _ = self.leave();
         let _ = io::stdout().flush();
     }
+}
+
+/// Makes reads of standard input return at once. crossterm reads on until it has a whole key, so that half an escape sequence
+/// would hold everything up until the next key. The terminal is opened anew: its open file is the shell's, too.
+fn read_without_waiting() -> io::Result<()> {
+    let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
+    let terminal = File::options().read(true).custom_flags(flags.bits()).open("/proc/self/fd/0")?;
+    Ok(dup2_stdin(terminal)?)
 }
 
 /// Replaces each symbol that a terminal would obey or that cannot be seen.
