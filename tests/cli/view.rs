@@ -1,12 +1,13 @@
 //! `rtrace view` on a terminal.
 
 use crate::common::environment::TestEnvironment;
-use crate::common::on_screen::OnScreen;
+use crate::common::on_screen::{OnScreen, OwnPty};
 use crate::files::recording;
 use crate::hostile::attack;
+use std::io::Read;
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 #[test]
 fn a_recording_is_looked_at() {
@@ -46,6 +47,32 @@ fn a_signal_gives_the_terminal_back() {
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGTERM).expect("to end it");
     let (status, _) = view.ends();
     assert_ne!(status, Some(0));
+}
+
+/// Also where the signal of a hang-up is ignored, as below nohup, and nothing can be said any more.
+#[test]
+fn a_terminal_that_hangs_up_ends_it() {
+    let env = TestEnvironment::new();
+    let file = recording("host/small-zlib.dat");
+    let pty = OwnPty::open((80, 24));
+    let mut command = env.command("sh");
+    let line = r#"trap '' HUP; exec setsid --ctty "$0" view "$1""#;
+    command.args(["-c", line, env!("CARGO_BIN_EXE_rtrace"), &*file.to_string_lossy()]).env("TERM", "xterm");
+    let mut child = pty.spawn(&mut command);
+    let OwnPty { mut master, slave } = pty;
+    drop(slave);
+    let mut some = [0; 4096];
+    assert!(master.read(&mut some).expect("a screen") > 0);
+    drop(master);
+    let begin = Instant::now();
+    while child.try_wait().expect("its state").is_none() {
+        if begin.elapsed() > Duration::from_secs(60) {
+            let _ = child.kill();
+            panic!("it goes on without a terminal");
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(child.wait().expect("its state").code(), Some(1));
 }
 
 #[test]

@@ -11,6 +11,30 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// Both ends of a terminal that no other program has.
+pub(crate) struct OwnPty {
+    pub(crate) master: File,
+    pub(crate) slave: File,
+}
+
+impl OwnPty {
+    pub(crate) fn open((columns, rows): (u16, u16)) -> OwnPty {
+        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        let pty = openpty(Some(&size), None).expect("a pty");
+        // A program that has the other end, too, would never see the terminal hang up.
+        for end in [&pty.master, &pty.slave] {
+            fcntl(end, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).expect("to close it for others");
+        }
+        OwnPty { master: File::from(pty.master), slave: File::from(pty.slave) }
+    }
+
+    /// Starts a program with this terminal as its input, output and messages.
+    pub(crate) fn spawn(&self, command: &mut Command) -> Child {
+        let end = || Stdio::from(self.slave.try_clone().expect("the terminal"));
+        command.stdin(end()).stdout(end()).stderr(end()).spawn().expect("to start")
+    }
+}
+
 /// A program on a terminal of its own.
 pub(crate) struct OnScreen {
     pub(crate) child: Child,
@@ -23,17 +47,11 @@ pub(crate) struct OnScreen {
 
 impl OnScreen {
     pub(crate) fn start(env: &TestEnvironment, args: &[&str], (columns, rows): (u16, u16)) -> OnScreen {
-        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-        let pty = openpty(Some(&size), None).expect("a pty");
-        // A program that has the other end, too, would never see the terminal hang up.
-        for end in [&pty.master, &pty.slave] {
-            fcntl(end, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).expect("to close it for others");
-        }
-        let (mut master, slave) = (File::from(pty.master), File::from(pty.slave));
+        let pty = OwnPty::open((columns, rows));
         let mut command = env.command("setsid");
         command.args(["--ctty", "--wait", env!("CARGO_BIN_EXE_rtrace")]).args(args).env("TERM", "xterm");
-        let end = || Stdio::from(slave.try_clone().expect("the terminal"));
-        let child = command.stdin(end()).stdout(end()).stderr(end()).spawn().expect("to start");
+        let child = pty.spawn(&mut command);
+        let OwnPty { mut master, slave } = pty;
         let screen = Arc::new(Mutex::new(vt100::Parser::new(lines(rows), lines(columns), 0)));
         let (keys, shown) = (master.try_clone().expect("its keys"), Arc::clone(&screen));
         let sent = Arc::new(Mutex::new(Vec::new()));

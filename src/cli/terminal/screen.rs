@@ -16,6 +16,7 @@ use ratatui::{Frame, Terminal};
 use signal_hook::consts::SIGTERM;
 use std::fs::File;
 use std::io::{self, IsTerminal, Stdout, Write};
+use std::mem::ManuallyDrop;
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
@@ -24,7 +25,8 @@ use std::time::Duration;
 
 /// The terminal while a program draws on all of it. Dropped, it is as before.
 pub(crate) struct Screen {
-    terminal: Terminal<CrosstermBackend<Stdout>>,
+    /// Its drop would say on stderr that the cursor stays hidden, and panic where that has hung up, too.
+    terminal: ManuallyDrop<Terminal<CrosstermBackend<Stdout>>>,
     mouse: bool,
     /// A signal that asks for the end; 0 without one.
     signal: Arc<AtomicUsize>,
@@ -66,7 +68,7 @@ impl Screen {
         // SIGHUP ends the program as ever: there is no terminal to be given back.
         signal_hook::flag::register_usize(SIGTERM, Arc::clone(&signal), SIGTERM as usize)?;
         let _ = read_without_waiting(); // a terminal of another user cannot be opened again: halves of keys hold it up then
-        let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+        let terminal = ManuallyDrop::new(Terminal::new(CrosstermBackend::new(io::stdout()))?);
         let mut screen = Screen { terminal, mouse, signal };
         screen.enter()?;
         Ok(screen)
