@@ -20,7 +20,7 @@ pub struct Loads {
     period: LoadPeriod,
 }
 
-/// What happened between two readings.
+/// The load between two readings.
 #[derive(Clone, Debug, Default)]
 pub struct LoadPeriod {
     /// The first and the last event; `None` without any.

@@ -161,7 +161,7 @@ impl<R> AnswerColumn<R> {
     }
 }
 
-/// What documents say of a column.
+/// A column's definition, as documents print it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnDefinition {
     /// Place in the JSON document, as `tasks.run`; empty if it is not there.

@@ -44,7 +44,7 @@ impl<R> AnswerTable<R> {
         self
     }
 
-    /// What documents say of the columns.
+    /// The columns' definitions, as documents print them.
     pub fn definitions(&self) -> Vec<ColumnDefinition> {
         let definition = |column: &AnswerColumn<R>| ColumnDefinition {
             json: if self.in_json && column.in_json { joined(self.key, column.key) } else { String::new() },

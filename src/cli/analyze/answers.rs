@@ -174,11 +174,11 @@ pub(super) trait Question: Sized {
     fn covering(analysis: Self::Analysis, _coverage: &Coverage) -> Self::Analysis {
         analysis
     }
-    /// What stands above the answer; `None` if the buffer holds no such events in the window.
+    /// The lines above the answer; `None` if the buffer holds no such events in the window.
     fn outline(report: &QuestionFinding<Self>) -> Option<Outline>;
     /// Tables of `top` rows; 0 for all.
     fn answer(&self, found: &AnalysisAnswer<'_, QuestionFinding<Self>>, top: usize) -> Answer;
-    /// What documents say of the columns.
+    /// The columns' definitions, as documents print them.
     fn definitions() -> Vec<ColumnDefinition>;
     /// The tasks that count.
     fn tasks(&self) -> Option<&TaskArgs> {

@@ -6,7 +6,7 @@ use anyhow::Context;
 use rtrace::internal::answers::TextTable;
 use rtrace::internal::table::{ColumnDefinition, ColumnKind};
 
-/// Where the page lies below the folder of the source.
+/// The page's place below the folder of the source.
 pub(super) const PAGE: &str = "docs/reference/analyses.md";
 
 /// The heading of the part.

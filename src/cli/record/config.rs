@@ -14,7 +14,7 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// What stands for the command line's CMD.
+/// The command, as CMD on the command line.
 const COMMAND: &str = "command";
 /// Tables of options that belong together, one after the other.
 const IN_ORDER: &str = "in-order";

@@ -3,9 +3,9 @@
 use super::app::{App, Focus};
 use super::glyphs::{self, Look};
 use super::model::{Model, Quality};
-use super::model_strip::ModelStrip;
 use super::parts::{BELOW, ScreenParts};
 use super::pen::Pen;
+use super::pyramid::ModelStrip;
 use super::ruler;
 use super::source::shown;
 use crate::cli::terminal::held_messages;
@@ -97,7 +97,7 @@ fn strip_cells(app: &App<'_>, model: &Model, strip: &ModelStrip, parts: ScreenPa
     pen.columns(parts, cells, Some(app.scale().column(app.cursor)));
 }
 
-/// How busy a CPU was, and its longest task.
+/// The share of time that a CPU was busy, and its longest task.
 fn strip_words(app: &App<'_>, model: &Model, strip: &ModelStrip) -> String {
     let sum = strip.sum();
     let about = if model.quality == Quality::Exact { "" } else { "~" };

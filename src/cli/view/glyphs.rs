@@ -10,7 +10,7 @@ pub(super) const UNKNOWN: char = '·';
 /// The characters of tasks' states.
 pub(super) const LEGEND: &str = "█run ░wait ▒preempted ─sleep ━blocked";
 
-/// How much of the whole, in nine steps; a little is never nothing.
+/// A part of the whole in nine steps; a little is never nothing.
 pub(super) fn level(part: u64, whole: u64) -> char {
     const LEVELS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let step = (u128::from(part) * 8).div_ceil(u128::from(whole.max(1)));

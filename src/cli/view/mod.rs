@@ -11,7 +11,6 @@ mod glyphs;
 mod keys;
 mod list;
 mod model;
-mod model_strip;
 mod overview;
 mod panes;
 mod parts;

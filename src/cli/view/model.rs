@@ -1,6 +1,6 @@
 //! The picture of a window: pure data, nothing of a terminal.
 
-use super::model_strip::{ModelStrip, longest};
+use super::pyramid::{ModelStrip, longest};
 use super::pyramid::{Pyramid, PyramidView};
 use super::source::{AT_ONCE, ViewSource};
 use rtrace::analysis::{Sched, SpanPlan, StripCell, StripScale, TaskSpan, TimeIn};
@@ -21,7 +21,7 @@ pub(super) struct Model {
     pub(super) quality: Quality,
 }
 
-/// How far a picture is of the events themselves.
+/// The degree to which a picture is of the events themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quality {
     /// All numbers are exact.

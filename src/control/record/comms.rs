@@ -65,15 +65,12 @@ impl CommLearner {
         let cpus: Vec<u32> = cpus.into_iter().collect();
         let size = if cpus.len() > 16 { 64 << 10 } else { 256 << 10 };
         let band = SideBand::start(cpus, size, size / 4)?;
-        Ok(CommLearner {
-            band,
-            names: HashMap::new(),
-            count: 0,
-            kept: None,
-            asked: None,
-            pending: Vec::new(),
-            lines: Vec::new(),
-        })
+        Ok(CommLearner::of(band))
+    }
+
+    fn of(band: SideBand) -> Self {
+        let (names, pending, lines) = (HashMap::new(), Vec::new(), Vec::new());
+        CommLearner { band, names, count: 0, kept: None, asked: None, pending, lines }
     }
 
     /// Keeps the names of tasks that live or have events in a flight recorder's pieces.
@@ -292,16 +289,7 @@ mod tests {
     use super::*;
 
     fn learner() -> CommLearner {
-        let band = SideBand::default();
-        CommLearner {
-            band,
-            names: HashMap::new(),
-            count: 0,
-            kept: None,
-            asked: None,
-            pending: Vec::new(),
-            lines: Vec::new(),
-        }
+        CommLearner::of(SideBand::default())
     }
 
     #[test]

@@ -32,7 +32,6 @@ mod feed;
 mod former;
 mod functions;
 mod give_up;
-mod handed_over;
 mod header;
 mod kept_tasks;
 mod languages;

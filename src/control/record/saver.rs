@@ -7,11 +7,11 @@
 use super::asked::Asking;
 use super::comms::with_saved;
 use super::error::in_full;
-use super::handed_over::HandedOver;
 use super::save_place::{SavePlace, UnnamedFile};
 use super::side_band::Comm;
 use super::wall_clock;
 use super::watch::Interference;
+use super::worker::HandedOver;
 use super::worker::thread_time;
 use crate::base::abi::Abi;
 use crate::base::sys;

@@ -39,7 +39,7 @@ pub(super) struct Saves<'scope> {
     made: Vec<Save>,
 }
 
-/// What a sentry found, in words, and how many more there were with it.
+/// A sentry's find in words, and how many more there were with it.
 type Find = (String, u64);
 
 struct DueSave {

@@ -12,7 +12,6 @@ use super::draining::Draining;
 use super::ending::{end_of, pass_on};
 use super::error::{PlanError, RecordError, in_full};
 use super::give_up::GiveUpAtSignal;
-use super::handed_over::HandedOver;
 use super::kept_tasks::KeptTasks;
 use super::limits::{Budget, MIN_RING_SHARE, Reached};
 use super::live_rings::LiveRings;
@@ -38,6 +37,7 @@ use super::symbols::{SymbolThread, SymbolizedFile};
 use super::task_lists::TaskLists;
 use super::tsc;
 use super::wall_clock;
+use super::worker::HandedOver;
 use super::worker::{Drained, Worker, WorkerError, thread_time};
 use crate::base::abi::Abi;
 use crate::base::sys;
@@ -265,7 +265,7 @@ impl Drop for StopOnDrop<'_> {
     }
 }
 
-/// What makes saves, and the sides of those that it asks.
+/// The thread that makes saves, and the sides of those that it asks.
 struct NewSaver {
     saver: Saver,
     drains: Vec<Asked<HandedOver>>,
@@ -461,7 +461,7 @@ impl SessionRun<'_> {
         })
     }
 
-    /// What makes saves, and the sides of the threads that it asks; `None` without a file here.
+    /// The thread that makes saves, and the sides of the threads that it asks; `None` without a file here.
     fn saver(&self) -> Result<Option<NewSaver>, RecordError> {
         if self.output.is_remote() {
             return Ok(None);

@@ -7,7 +7,6 @@
 use super::asked::Asked;
 use super::drain::{Drain, Progress};
 use super::effort::Efforts;
-use super::handed_over::HandedOver;
 use super::offline::is_offline;
 use super::sink::ChunkSink;
 use super::spool::Dropped;
@@ -16,6 +15,7 @@ use super::watch::{Interference, Watch};
 use crate::base::sys;
 use crate::base::units::{ByteSize, CpuId};
 use crate::control::tracefs::CpuStats;
+use crate::file::trace_dat::write::SavedPiece;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, SpliceFFlags, fcntl, splice};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll, ppoll};
@@ -98,6 +98,17 @@ pub enum WorkerError {
 /// User and system time of the calling thread.
 pub(super) fn thread_time() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
+}
+
+/// A ring's data up to the moment when the thread that drains it is asked.
+#[derive(Debug)]
+pub(super) struct HandedOver {
+    /// The files of its spool.
+    pub(super) pieces: io::Result<Vec<SavedPiece>>,
+    /// Data that they no longer hold.
+    pub(super) dropped: Dropped,
+    /// Interference of others with the ring so far.
+    pub(super) interference: Interference,
 }
 
 /// Time until the whole sub-buffers of a quiet ring are fetched all the same.
