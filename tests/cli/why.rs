@@ -86,6 +86,52 @@ fn intervals_are_those_of_the_analyses() {
     }
 }
 
+/// A document of a long interval is small, and what it leaves out adds up with what it shows; `--top` has as much as it says.
+#[test]
+fn documents_of_long_intervals_are_small() {
+    let env = TestEnvironment::new();
+    fork_storm(4, 30_000, 3_000, 5).write(&env.path().join("trace.dat"), Version::V7(Codec::Zstd));
+    let pair = "latency(sched:sched_wakeup_new, sched:sched_switch, pid=next_pid)";
+    let text = |more: &[&str]| {
+        let outcome = env.rtrace(&[&["why", "*", "--worst", "pair", "--pair", pair, "--json"], more].concat());
+        outcome.exits(0).stdout()
+    };
+    fn walk(parts: &Value, see: &mut dyn FnMut(&[Value])) -> u64 {
+        let parts = parts.as_array().expect("parts");
+        see(parts);
+        let time = |part: &Value| {
+            let (time, within) = (part["time"].as_u64().expect("a time"), &part["parts"]);
+            if within.as_array().is_some_and(|within| !within.is_empty()) {
+                assert_eq!(walk(within, see), time, "{part:#}");
+            }
+            time
+        };
+        parts.iter().map(time).collect::<Vec<_>>().into_iter().sum()
+    }
+    let look = |text: &str| {
+        let document: Value = serde_json::from_str(text).expect("a document");
+        let (mut most, mut left_out) = (0, 0);
+        let sum = walk(&document["parts"], &mut |parts| {
+            let of = |part: &&Value| part["kind"] == "left_out";
+            left_out += parts.iter().filter(of).map(|part| part["count"].as_u64().expect("a count")).sum::<u64>();
+            most = most.max(parts.iter().filter(|part| !of(part)).count());
+        });
+        assert_eq!(document["interval"]["time"].as_u64(), Some(sum), "{text}");
+        (document, most, left_out)
+    };
+    let small = text(&[]);
+    let (document, _, left_out) = look(&small);
+    assert!(small.len() < 24_000 && small.len() > 2_000 && left_out > 100, "{} {left_out}", small.len());
+    assert_eq!((&document["truncated"], &document["more"]), (&true.into(), &"--top 0".into()));
+    let whole = text(&["--top", "0"]);
+    let (all, most, left_out) = look(&whole);
+    assert!(whole.len() > 24_000 && most > 100 && left_out == 0, "{} {most} {left_out}", whole.len());
+    assert_eq!((&all["truncated"], all.get("total")), (&false.into(), None));
+    assert_eq!(document["total"]["parts"].as_u64(), all["parts"].as_array().map(|parts| parts.len() as u64));
+    let (_, most, left_out) = look(&text(&["--top", "3"]));
+    assert!(most == 3 && left_out > 100, "{most} {left_out}");
+}
+
 #[test]
 fn what_is_not_there_is_an_error() {
     let env = TestEnvironment::new();

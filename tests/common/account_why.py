@@ -258,7 +258,7 @@ def look_up(machine, what, part, of_cpu=False):
 
 
 def why(*words):
-    done = subprocess.run([RTRACE, "why", *words, "--json", FILE], stdout=subprocess.PIPE, check=False, stderr=subprocess.PIPE)
+    done = subprocess.run([RTRACE, "why", *words, "--json", "--top", "0", FILE], stdout=subprocess.PIPE, check=False, stderr=subprocess.PIPE)
     if done.returncode not in (0, 4):
         return None
     return json.loads(done.stdout)

@@ -7,7 +7,7 @@ use crate::cli::query::{ClockUnit, QueryEvents, QueryInput};
 use crate::cli::terminal;
 use anyhow::anyhow;
 use rtrace::analysis::{Analysis, Grouped, KnownPart, Needs, RowSubject};
-use rtrace::internal::answers::{AnswerStyle, answer_json, answer_text, csv_heading, csv_rows, json_text};
+use rtrace::internal::answers::{AnswerStyle, SMALL_JSON, answer_json, answer_text, csv_heading, csv_rows, json_text};
 use rtrace::internal::table::{Answer, ColumnDefinition};
 use rtrace::internal::trace_dat::{Coverage, FileError};
 use rtrace::recording::BufferSource;
@@ -324,8 +324,6 @@ impl AnalysisDocument {
 
 /// The text of a document: with `top` rows, or as many as a small document holds.
 pub(super) fn bounded(top: Option<usize>, document: impl Fn(DocumentSize) -> Value) -> String {
-    /// Bytes of a document that nobody has asked to be longer.
-    const BYTES: usize = 24_000;
     const SIZES: [DocumentSize; 9] = [
         (10, usize::MAX),
         (7, usize::MAX),
@@ -340,7 +338,7 @@ pub(super) fn bounded(top: Option<usize>, document: impl Fn(DocumentSize) -> Val
     let mut text = json_text(&document((usize::MAX, usize::MAX)));
     if top.is_none() {
         for size in SIZES {
-            if text.len() <= BYTES {
+            if text.len() <= SMALL_JSON {
                 break;
             }
             text = json_text(&document(size));

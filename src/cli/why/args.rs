@@ -41,9 +41,9 @@ pub(crate) struct WhyArgs {
     /// Number of wakers that are followed, each from the one it woke
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub(super) depth: usize,
-    /// Number of lines to show of each part's parts; the longest are shown, 0 for all
-    #[arg(long, alias = "limit", value_name = "N", default_value_t = 8)]
-    pub(super) top: usize,
+    /// Number of each part's parts to show, the longest; 0 for all [default: 8; with --json as many as 24 KB hold]
+    #[arg(long, alias = "limit", value_name = "N")]
+    pub(super) top: Option<usize>,
     /// Buffer to look at, if several hold events; the empty name for the top buffer
     #[arg(long, value_name = "NAME")]
     pub(super) buffer: Option<String>,
@@ -91,6 +91,11 @@ impl WhyArgs {
         }
         self.complete_interval();
         Ok(())
+    }
+
+    /// Number of each part's parts that text shows.
+    pub(super) fn lines(&self) -> usize {
+        self.top.unwrap_or(8)
     }
 
     fn complete_interval(&mut self) {

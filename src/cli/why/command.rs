@@ -20,8 +20,8 @@ pub(crate) fn run(args: &WhyArgs) -> Result<Exit, Failure> {
     args.file.answer(|events, out| {
         let found = take_apart(args, events)?;
         match args.json {
-            true => writeln!(out, "{:#}", json::document(&found))?,
-            false => text::write(&found, args.top, out)?,
+            true => out.write_all(json::text(&found, args.top).as_bytes())?,
+            false => text::write(&found, args.lines(), out)?,
         }
         Ok(if found.is_certain() { Exit::Success } else { Exit::Incomplete })
     })

@@ -67,6 +67,11 @@ impl LateInterval<'_> {
         self.history.losses.is_empty() && !nothing
     }
 
+    /// The smaller parts of a part.
+    pub(super) fn within(&self, part: &IntervalPart) -> Vec<IntervalPart> {
+        part.parts(&self.history)
+    }
+
     /// The name of a task.
     pub(super) fn comm(&self, pid: Pid) -> String {
         let named = self.history.comm(pid).or_else(|| self.input.symbols.comms.get(pid));

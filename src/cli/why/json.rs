@@ -2,88 +2,150 @@
 
 use super::found::{LateInterval, LateKind};
 use rtrace::analysis::{IntervalPart, PartKind, WakeContext};
+use rtrace::internal::answers::{SMALL_JSON, json_text};
 use rtrace::units::Pid;
 use serde_json::{Map, Value, json};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
-/// The document: all times in the buffer's unit.
-pub(super) fn document(found: &LateInterval<'_>) -> Value {
-    let interval = &found.interval;
-    let (kind, of) = match &interval.kind {
-        LateKind::Around(at) => ("at", json!(at)),
-        LateKind::Wakeup => ("wakeup", Value::Null),
-        LateKind::Syscall(name) => ("syscall", json!(name)),
-        LateKind::Pair(text) => ("pair", json!(text)),
-    };
-    let losses = found.history.losses.iter();
-    json!({
-        "schema": "rtrace.why",
-        "version": 1,
-        "file": found.input.path.to_string_lossy(),
-        "buffer": found.buffer.name,
-        "clock": found.buffer.clock,
-        "unit": found.unit.name(),
-        "task": task(found, interval.pid),
-        "interval": {"kind": kind, "of": of, "begin": interval.begin, "end": interval.end, "time": found.time()},
-        "depth": found.depth,
-        "losses": losses.map(|loss| json!({"cpu": loss.cpu.0, "begin": loss.begin, "end": loss.end})).collect::<Vec<_>>(),
-        "unknown": found.unknown(),
-        "notes": found.notes(),
-        "report": found.report(interval.begin, interval.end),
-        "parts": parts(found, &found.parts),
-    })
-}
-
-fn task(found: &LateInterval<'_>, pid: Pid) -> Value {
-    json!({"pid": pid.0, "comm": found.comm(pid)})
-}
-
-fn parts(found: &LateInterval<'_>, parts: &[IntervalPart]) -> Vec<Value> {
-    parts.iter().map(|one| part(found, one)).collect()
-}
-
-fn part(found: &LateInterval<'_>, part: &IntervalPart) -> Value {
-    let mut object = Map::new();
-    let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
-    add("kind", kind(&part.kind).into());
-    add("begin", part.begin.into());
-    add("end", part.end.into());
-    add("time", part.time().into());
-    match &part.kind {
-        PartKind::Run { task: pid, cpu } => {
-            add("task", task(found, *pid));
-            add("cpu", cpu.0.into());
+/// The text of the document, with the `top` longest of each part's parts; 0 for all, else as many as a small one holds.
+pub(super) fn text(found: &LateInterval<'_>, top: Option<usize>) -> String {
+    let of = |top| WhyDocument { found, top, is_cut: false }.text();
+    match top {
+        Some(0) => of(usize::MAX).0,
+        Some(top) => of(top).0,
+        None => {
+            // From the smallest: the whole tree may be larger than the memory.
+            let (mut text, mut is_cut) = of(0);
+            for top in [1, 2, 3, 5, 10, 20, 50, 200] {
+                let (longer, is_longer_cut) = if is_cut { of(top) } else { break };
+                if longer.len() > SMALL_JSON {
+                    break;
+                }
+                (text, is_cut) = (longer, is_longer_cut);
+            }
+            text
         }
-        PartKind::Wait { task: pid, cpu, .. } | PartKind::Preempted { task: pid, cpu } => {
-            add("task", task(found, *pid));
-            add("cpu", cpu.map(|cpu| cpu.0).into());
-        }
-        PartKind::Sleep { task: pid, wake, handler, .. } => {
-            add("task", task(found, *pid));
-            let wake = wake.map(|wake| {
-                json!({
-                    "at": wake.at,
-                    "cpu": wake.by.cpu.0,
-                    "task": task(found, wake.by.pid),
-                    "context": context(wake.context),
-                    "handler": handler.as_ref().map(|one| json!({"kind": one.kind.name(), "name": found.handler(one)})),
-                })
-            });
-            add("wake", wake.unwrap_or_default());
-        }
-        PartKind::Interrupt { handler, cpu } => {
-            add("handler", json!({"kind": handler.kind.name(), "name": found.handler(handler)}));
-            add("cpu", cpu.0.into());
-        }
-        PartKind::Idle { cpu } => {
-            add("cpu", cpu.0.into());
-        }
-        PartKind::Absent { task: pid } => {
-            add("task", task(found, *pid));
-        }
-        _ => {}
     }
-    add("parts", parts(found, &part.parts).into());
-    Value::Object(object)
+}
+
+/// A document in the making; all times in the buffer's unit.
+struct WhyDocument<'f, 'e> {
+    found: &'f LateInterval<'e>,
+    top: usize,
+    /// True if a part has more than `top` parts.
+    is_cut: bool,
+}
+
+impl WhyDocument<'_, '_> {
+    /// The text, and whether something is left out.
+    fn text(mut self) -> (String, bool) {
+        let found = self.found;
+        let interval = &found.interval;
+        let (kind, of) = match &interval.kind {
+            LateKind::Around(at) => ("at", json!(at)),
+            LateKind::Wakeup => ("wakeup", Value::Null),
+            LateKind::Syscall(name) => ("syscall", json!(name)),
+            LateKind::Pair(text) => ("pair", json!(text)),
+        };
+        let (losses, parts) = (&found.history.losses, self.parts(&found.parts));
+        let is_cut = self.is_cut || losses.len() > self.top;
+        let losses_shown = losses.iter().take(self.top);
+        let mut document = json!({
+            "schema": "rtrace.why",
+            "version": 1,
+            "file": found.input.path.to_string_lossy(),
+            "buffer": found.buffer.name,
+            "clock": found.buffer.clock,
+            "unit": found.unit.name(),
+            "task": self.task(interval.pid),
+            "interval": {"kind": kind, "of": of, "begin": interval.begin, "end": interval.end, "time": found.time()},
+            "depth": found.depth,
+            "losses": losses_shown.map(|loss| json!({"cpu": loss.cpu.0, "begin": loss.begin, "end": loss.end})).collect::<Vec<_>>(),
+            "unknown": found.unknown(),
+            "notes": found.notes(),
+            "report": found.report(interval.begin, interval.end),
+            "parts": parts,
+            "truncated": is_cut,
+        });
+        if is_cut {
+            document["total"] = json!({"parts": found.parts.len(), "losses": losses.len()});
+            document["more"] = json!("--top 0");
+        }
+        (json_text(&document), is_cut)
+    }
+
+    fn task(&self, pid: Pid) -> Value {
+        json!({"pid": pid.0, "comm": self.found.comm(pid)})
+    }
+
+    /// The `top` longest of some parts, in order, and the sum of the others: all together add up to the same time.
+    fn parts(&mut self, parts: &[IntervalPart]) -> Vec<Value> {
+        let mut longest: Vec<&IntervalPart> = parts.iter().collect();
+        longest.sort_by_key(|part| Reverse(part.time()));
+        let others = longest.split_off(self.top.min(parts.len()));
+        longest.sort_by_key(|part| part.begin);
+        let shown: Vec<Value> = longest.into_iter().map(|part| self.part(part)).collect();
+        self.is_cut |= !others.is_empty();
+        shown.into_iter().chain(left_out(&others)).collect()
+    }
+
+    fn part(&mut self, part: &IntervalPart) -> Value {
+        let found = self.found;
+        let mut object = Map::new();
+        let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
+        add("kind", kind(&part.kind).into());
+        add("begin", part.begin.into());
+        add("end", part.end.into());
+        add("time", part.time().into());
+        match &part.kind {
+            PartKind::Run { task, cpu } => {
+                add("task", self.task(*task));
+                add("cpu", cpu.0.into());
+            }
+            PartKind::Wait { task, cpu, .. } | PartKind::Preempted { task, cpu } => {
+                add("task", self.task(*task));
+                add("cpu", cpu.map(|cpu| cpu.0).into());
+            }
+            PartKind::Sleep { task, wake, handler, .. } => {
+                add("task", self.task(*task));
+                let wake = wake.map(|wake| {
+                    json!({
+                        "at": wake.at,
+                        "cpu": wake.by.cpu.0,
+                        "task": self.task(wake.by.pid),
+                        "context": context(wake.context),
+                        "handler": handler.as_ref().map(|one| json!({"kind": one.kind.name(), "name": found.handler(one)})),
+                    })
+                });
+                add("wake", wake.unwrap_or_default());
+            }
+            PartKind::Interrupt { handler, cpu } => {
+                add("handler", json!({"kind": handler.kind.name(), "name": found.handler(handler)}));
+                add("cpu", cpu.0.into());
+            }
+            PartKind::Idle { cpu } => {
+                add("cpu", cpu.0.into());
+            }
+            PartKind::Absent { task } => {
+                add("task", self.task(*task));
+            }
+            _ => {}
+        }
+        add("parts", self.parts(&found.within(part)).into());
+        Value::Object(object)
+    }
+}
+
+/// Parts that are left out: their number, their time, and the time of each kind.
+fn left_out(parts: &[&IntervalPart]) -> Option<Value> {
+    let mut times: BTreeMap<&str, u64> = BTreeMap::new();
+    for part in parts {
+        let time = times.entry(kind(&part.kind)).or_default();
+        *time = time.saturating_add(part.time());
+    }
+    let time = times.values().copied().fold(0, u64::saturating_add);
+    (!parts.is_empty()).then(|| json!({"kind": "left_out", "count": parts.len(), "time": time, "times": times}))
 }
 
 fn kind(kind: &PartKind) -> &'static str {

@@ -49,7 +49,7 @@ impl LateInterval<'_> {
             PartKind::Wait { task, cpu: None, .. } => {
                 format!("{} waited for a CPU, which one is not known", self.task(*task))
             }
-            PartKind::Preempted { task, cpu: Some(cpu) } => match part.parts.first().map(|first| &first.kind) {
+            PartKind::Preempted { task, cpu: Some(cpu) } => match self.within(part).first().map(|first| &first.kind) {
                 Some(PartKind::Run { task: other, .. }) if other != task => {
                     format!("{} was preempted on CPU {} by {}", self.task(*task), cpu.0, self.task(*other))
                 }

@@ -107,7 +107,7 @@ fn add(
         let offset = (group.count == 1).then(|| part.begin - found.interval.begin);
         rows.push(WhyRow { offset, time: group.time, text, target: target(part) });
         if group.count == 1 {
-            add(found, Some(part), &part.parts, top, &format!("{indent}{below}"), rows);
+            add(found, Some(part), &found.within(part), top, &format!("{indent}{below}"), rows);
         }
     }
     let parts: usize = hidden.iter().map(|group| group.count).sum();
@@ -135,17 +135,20 @@ struct WhyGroup {
 /// another reason.
 fn groups(parts: &[IntervalPart], top: usize) -> Vec<WhyGroup> {
     let mut groups: Vec<WhyGroup> = Vec::new();
-    let together = top > 0 && parts.len() > top;
-    let is_alone = |part: &IntervalPart| matches!(part.kind, PartKind::Sleep { .. });
-    for (number, part) in parts.iter().enumerate() {
-        let known = groups.iter_mut().find(|group| together && !is_alone(part) && parts[group.first].kind == part.kind);
-        match known {
-            Some(group) => {
-                group.count += 1;
-                group.time += part.time();
-            }
-            None => groups.push(WhyGroup { first: number, count: 1, time: part.time() }),
+    // Groups that may grow: one for each kind.
+    let mut kinds: Vec<usize> = Vec::new();
+    for (first, part) in parts.iter().enumerate() {
+        let is_grouped = top > 0 && parts.len() > top && !matches!(part.kind, PartKind::Sleep { .. });
+        let known = kinds.iter().find(|group| is_grouped && parts[groups[**group].first].kind == part.kind);
+        if let Some(group) = known {
+            groups[*group].count += 1;
+            groups[*group].time += part.time();
+            continue;
         }
+        if is_grouped {
+            kinds.push(groups.len());
+        }
+        groups.push(WhyGroup { first, count: 1, time: part.time() });
     }
     groups
 }

@@ -26,12 +26,12 @@ impl WhyTree {
             call: Vec::new(),
             pair: None,
             depth: 3,
-            top: 8,
+            top: None,
             buffer: Some(buffer.to_owned()),
             json: false,
         };
         let found = command::take_apart(&args, events)?;
         let notes = found.notes().into_iter().map(|note| (format!("Note: {note}"), None));
-        Ok(WhyTree { title: found.headline(), lines: notes.chain(text::table(&found, args.top)).collect() })
+        Ok(WhyTree { title: found.headline(), lines: notes.chain(text::table(&found, args.lines())).collect() })
     }
 }

@@ -153,6 +153,9 @@ fn insert(members: &mut Map<String, Value>, path: &[&str], value: Option<Value>)
     }
 }
 
+/// Bytes of a document that nobody has asked to be longer.
+pub const SMALL_JSON: usize = 24_000;
+
 /// Writes a document: what fits in a line stands in one.
 pub fn json_text(value: &Value) -> String {
     let mut text = String::new();

@@ -1,9 +1,10 @@
-//! From histories to the tree.
-//! A part of the tree.
+//! From histories to the tree, whose parts are made when they are asked for: of a long interval it is far larger than what
+//! a reader sees of it.
 
 use super::history::History;
 use crate::answer::analysis::{HandlerKind, HandlerSpan, TaskSpan, TimeIn, Wake, WakeContext};
 use crate::base::units::{CpuId, Pid};
+use std::ops::Range;
 
 /// The parts of what `task` did from `from` to `to`, without a gap. A sleep that a task ended has as parts what that task did
 /// meanwhile, up to `depth` wakers deep.
@@ -39,45 +40,40 @@ fn gap(history: &History, task: Pid, is_known: bool, (from, to): (u64, u64), par
     let after = (PartKind::Unknown, absent_from.max(absent_to), to);
     for (kind, begin, end) in cuts.into_iter().chain([after]) {
         if begin < end {
-            parts.push(IntervalPart { kind, begin, end, parts: Vec::new() });
+            parts.push(IntervalPart { kind, begin, end, within: PartsOf::Nothing });
         }
     }
 }
 
 fn of_span(history: &History, task: Pid, span: &TaskSpan, (begin, end): (u64, u64), depth: usize) -> IntervalPart {
-    let (kind, parts) = match (span.state, span.cpu) {
-        (TimeIn::Run, Some(cpu)) => {
-            let kind = PartKind::Run { task, cpu };
-            let parts = with_handlers(history, cpu, (begin, end), &kind);
-            (kind, parts)
-        }
+    let (kind, within) = match (span.state, span.cpu) {
+        (TimeIn::Run, Some(cpu)) => (PartKind::Run { task, cpu }, PartsOf::handlers(history, cpu, (begin, end))),
         (TimeIn::Wait | TimeIn::Preempted, cpu) => {
             let kind = match span.state {
                 TimeIn::Preempted => PartKind::Preempted { task, cpu },
                 _ => PartKind::Wait { task, cpu, waking: span.waking },
             };
-            let unknown = || vec![IntervalPart { kind: PartKind::Unknown, begin, end, parts: Vec::new() }];
-            (kind, cpu.map_or_else(unknown, |cpu| of_cpu(history, cpu, (begin, end))))
+            (kind, PartsOf::Cpu(cpu))
         }
         (TimeIn::Sleep | TimeIn::Blocked, _) => {
             let handler = span.wake.and_then(|wake| waking_handler(history, &wake));
             let waker = span.wake.filter(|wake| wake.context == WakeContext::Task).map(|wake| wake.by.pid);
-            let parts = match (waker.filter(|waker| waker.0 != 0 && *waker != task), depth.checked_sub(1)) {
-                (Some(waker), Some(depth)) => critical_path(history, waker, (begin, end), depth),
-                _ => Vec::new(),
+            let within = match (waker.filter(|waker| waker.0 != 0 && *waker != task), depth.checked_sub(1)) {
+                (Some(waker), Some(depth)) => PartsOf::Task(waker, depth),
+                _ => PartsOf::Nothing,
             };
-            (PartKind::Sleep { task, blocked: span.state == TimeIn::Blocked, wake: span.wake, handler }, parts)
+            (PartKind::Sleep { task, blocked: span.state == TimeIn::Blocked, wake: span.wake, handler }, within)
         }
-        (TimeIn::Run | TimeIn::Unknown, _) => (PartKind::Unknown, Vec::new()),
+        (TimeIn::Run | TimeIn::Unknown, _) => (PartKind::Unknown, PartsOf::Nothing),
     };
-    IntervalPart { kind, begin, end, parts }
+    IntervalPart { kind, begin, end, within }
 }
 
 /// The parts of a CPU's time.
-fn of_cpu(history: &History, cpu: CpuId, (from, to): (u64, u64)) -> Vec<IntervalPart> {
-    let spans = history.cpus.get(&cpu).map_or(&[][..], Vec::as_slice);
+fn of_cpu(history: &History, cpu: Option<CpuId>, (from, to): (u64, u64)) -> Vec<IntervalPart> {
+    let spans = cpu.and_then(|cpu| history.cpus.get(&cpu)).map_or(&[][..], Vec::as_slice);
     let first = spans.partition_point(|span| span.end <= from);
-    let unknown = |begin, end| IntervalPart { kind: PartKind::Unknown, begin, end, parts: Vec::new() };
+    let unknown = |begin, end| IntervalPart { kind: PartKind::Unknown, begin, end, within: PartsOf::Nothing };
     let mut parts = Vec::new();
     let mut at = from;
     for span in spans.iter().skip(first).take_while(|span| span.begin < to) {
@@ -88,14 +84,12 @@ fn of_cpu(history: &History, cpu: CpuId, (from, to): (u64, u64)) -> Vec<Interval
         if at < begin {
             parts.push(unknown(at, begin));
         }
-        let kind = match span.task {
-            None => None,
-            Some(Pid(0)) => Some(PartKind::Idle { cpu }),
-            Some(task) => Some(PartKind::Run { task, cpu }),
-        };
-        parts.push(match kind {
-            Some(kind) => IntervalPart { parts: with_handlers(history, cpu, (begin, end), &kind), kind, begin, end },
-            None => unknown(begin, end),
+        parts.push(match (span.task, cpu) {
+            (Some(task), Some(cpu)) => {
+                let kind = if task.0 == 0 { PartKind::Idle { cpu } } else { PartKind::Run { task, cpu } };
+                IntervalPart { kind, begin, end, within: PartsOf::handlers(history, cpu, (begin, end)) }
+            }
+            _ => unknown(begin, end),
         });
         at = end;
     }
@@ -105,38 +99,35 @@ fn of_cpu(history: &History, cpu: CpuId, (from, to): (u64, u64)) -> Vec<Interval
     parts
 }
 
-/// The handlers that ran on a CPU, and between them what it did otherwise; nothing if there were none.
-fn with_handlers(history: &History, cpu: CpuId, (from, to): (u64, u64), own: &PartKind) -> Vec<IntervalPart> {
-    let spans = history.handlers.get(&cpu).map_or(&[][..], Vec::as_slice);
-    let last = spans.partition_point(|span| span.begin < to);
-    let spans = spans.get(..last).unwrap_or_default();
-    // An outermost one may have begun before and hold those that follow.
-    let begun = spans.partition_point(|span| span.begin < from);
-    let outer = spans.get(..begun).unwrap_or_default().iter().rposition(|span| span.depth == 0);
-    nested(spans.get(outer.unwrap_or(0)..).unwrap_or_default(), cpu, (from, to), own)
-}
-
-/// `spans` are in order of their begins, each followed by those within.
-fn nested(spans: &[HandlerSpan], cpu: CpuId, (from, to): (u64, u64), own: &PartKind) -> Vec<IntervalPart> {
-    let leaf = |begin, end| IntervalPart { kind: own.clone(), begin, end, parts: Vec::new() };
+/// Handlers `spans` of a CPU, and between them its `own` time; nothing if none ran. `spans` are in order of their begins,
+/// each followed by those within.
+fn of_handlers(
+    history: &History,
+    cpu: CpuId,
+    spans: Range<usize>,
+    (from, to): (u64, u64),
+    own: &PartKind,
+) -> Vec<IntervalPart> {
+    let all = history.handlers.get(&cpu).map_or(&[][..], Vec::as_slice);
+    let own = |begin, end| IntervalPart { kind: own.clone(), begin, end, within: PartsOf::Nothing };
     let mut parts = Vec::new();
-    let (mut at, mut rest) = (from, spans);
-    while let Some((span, after)) = rest.split_first() {
-        let (within, others) = after.split_at(after.partition_point(|inner| inner.begin < span.end));
-        rest = others;
+    let (mut at, mut next) = (from, spans.start);
+    while let Some((span, after)) = all.get(next..spans.end).and_then(<[_]>::split_first) {
+        let within = next + 1..next + 1 + after.partition_point(|inner| inner.begin < span.end);
+        next = within.end;
         let (begin, end) = (span.begin.max(at), span.end.min(to));
         if begin >= end {
             continue;
         }
         if at < begin {
-            parts.push(leaf(at, begin));
+            parts.push(own(at, begin));
         }
         let kind = PartKind::Interrupt { handler: Handler::of(span), cpu };
-        parts.push(IntervalPart { parts: nested(within, cpu, (begin, end), &kind), kind, begin, end });
+        parts.push(IntervalPart { kind, begin, end, within: PartsOf::Handlers(cpu, within) });
         at = end;
     }
     if !parts.is_empty() && at < to {
-        parts.push(leaf(at, to));
+        parts.push(own(at, to));
     }
     parts
 }
@@ -166,8 +157,31 @@ pub struct IntervalPart {
     pub begin: u64,
     /// End, in clock units.
     pub end: u64,
-    /// Smaller parts, each of which begins where the one before ends, from its begin to its end; or none.
-    pub parts: Vec<IntervalPart>,
+    within: PartsOf,
+}
+
+/// Source of a part's smaller parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum PartsOf {
+    Nothing,
+    /// A task, and the number of its wakers that are followed.
+    Task(Pid, usize),
+    /// A CPU; `None` if it is unknown which one.
+    Cpu(Option<CpuId>),
+    /// Handlers of a CPU by their places in the history.
+    Handlers(CpuId, Range<usize>),
+}
+
+impl PartsOf {
+    /// The handlers that ran on a CPU.
+    fn handlers(history: &History, cpu: CpuId, (from, to): (u64, u64)) -> Self {
+        let spans = history.handlers.get(&cpu).map_or(&[][..], Vec::as_slice);
+        let (begun, last) =
+            (spans.partition_point(|span| span.begin < from), spans.partition_point(|span| span.begin < to));
+        // An outermost one may have begun before and hold those that follow.
+        let outer = spans.iter().take(begun).rposition(|span| span.depth == 0);
+        PartsOf::Handlers(cpu, outer.unwrap_or(0)..last)
+    }
 }
 
 /// Activity of a task or a CPU in a part.
@@ -251,11 +265,15 @@ impl IntervalPart {
         self.end.saturating_sub(self.begin)
     }
 
-    /// Time of leaves that are unknown, or of which it is not known what the CPU did.
-    pub fn unknown(&self) -> u64 {
-        match (&self.kind, self.parts.as_slice()) {
-            (PartKind::Unknown, _) => self.time(),
-            (_, parts) => parts.iter().map(IntervalPart::unknown).sum(),
+    /// Smaller parts, each of which begins where the one before ends, from its begin to its end; or none. `history` is the
+    /// one that the part is of.
+    pub fn parts(&self, history: &History) -> Vec<IntervalPart> {
+        let ends = (self.begin, self.end);
+        match &self.within {
+            PartsOf::Nothing => Vec::new(),
+            PartsOf::Task(task, depth) => critical_path(history, *task, ends, *depth),
+            PartsOf::Cpu(cpu) => of_cpu(history, *cpu, ends),
+            PartsOf::Handlers(cpu, spans) => of_handlers(history, *cpu, spans.clone(), ends, &self.kind),
         }
     }
 }

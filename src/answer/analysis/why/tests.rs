@@ -57,13 +57,14 @@ fn history(events: &[Event<'_>], lost: &[usize], ends: (u64, u64)) -> History {
     histories.finish()
 }
 
-fn add_up(parts: &[IntervalPart], (begin, end): (u64, u64)) {
+fn add_up(history: &History, parts: &[IntervalPart], (begin, end): (u64, u64)) {
     let mut at = begin;
     for part in parts {
         assert_eq!(part.begin, at, "{parts:#?}");
         assert!(part.end > part.begin, "{part:#?}");
-        if !part.parts.is_empty() {
-            add_up(&part.parts, (part.begin, part.end));
+        let within = part.parts(history);
+        if !within.is_empty() {
+            add_up(history, &within, (part.begin, part.end));
         }
         at = part.end;
     }
@@ -71,7 +72,7 @@ fn add_up(parts: &[IntervalPart], (begin, end): (u64, u64)) {
 }
 
 /// Kind, begin and end of each part, those within indented.
-fn lines(parts: &[IntervalPart], indent: usize) -> Vec<String> {
+fn lines(history: &History, parts: &[IntervalPart], indent: usize) -> Vec<String> {
     let mut all = Vec::new();
     for part in parts {
         let kind = match &part.kind {
@@ -90,7 +91,7 @@ fn lines(parts: &[IntervalPart], indent: usize) -> Vec<String> {
             PartKind::Unknown => "unknown".to_owned(),
         };
         all.push(format!("{:indent$}{}-{} {kind}", "", part.begin, part.end));
-        all.extend(lines(&part.parts, indent + 2));
+        all.extend(lines(history, &part.parts(history), indent + 2));
     }
     all
 }
@@ -119,9 +120,9 @@ fn a_sleep_is_what_its_waker_did_and_a_wait_what_its_cpu_ran() {
         (0, 99),
     );
     let parts = critical_path(&history, Pid(5), (0, 99), 1);
-    add_up(&parts, (0, 99));
+    add_up(&history, &parts, (0, 99));
     assert_eq!(
-        lines(&parts, 0),
+        lines(&history, &parts, 0),
         [
             "0-60 5 sleeps Some((7, true)) None",
             "  0-5 unknown",
@@ -144,11 +145,11 @@ fn a_sleep_is_what_its_waker_did_and_a_wait_what_its_cpu_ran() {
         ]
     );
     let first = &critical_path(&history, Pid(5), (0, 60), 0)[0];
-    assert!(first.parts.is_empty(), "depth 0 follows no waker");
+    assert!(first.parts(&history).is_empty(), "depth 0 follows no waker");
     let (unknown, absent) =
         (critical_path(&history, Pid(77), (3, 9), 1), critical_path(&history, Pid(5), (90, 120), 1));
-    assert_eq!(lines(&unknown, 0), ["3-9 unknown"]);
-    assert_eq!(lines(&absent, 0)[2..], ["99-120 unknown"]);
+    assert_eq!(lines(&history, &unknown, 0), ["3-9 unknown"]);
+    assert_eq!(lines(&history, &absent, 0)[2..], ["99-120 unknown"]);
 }
 
 #[test]
@@ -164,15 +165,15 @@ fn a_task_is_absent_before_its_fork_and_unknown_across_losses() {
     ];
     let whole = history(events, &[], (0, 80));
     let parts = critical_path(&whole, Pid(9), (0, 80), 3);
-    add_up(&parts, (0, 80));
-    let parts = lines(&parts, 0);
+    add_up(&whole, &parts, (0, 80));
+    let parts = lines(&whole, &parts, 0);
     assert_eq!(parts[0], "0-10 9 absent");
     assert_eq!(parts[parts.len() - 2..], ["20-40 9 on 1", "40-80 9 absent"]);
     let lost = history(events, &[5], (0, 80));
     assert_eq!((lost.losses[0].begin, lost.losses[0].end), (12, 60));
     let parts = critical_path(&lost, Pid(5), (0, 80), 3);
-    add_up(&parts, (0, 80));
-    assert_eq!(lines(&parts, 0), ["0-12 5 on 0", "12-60 unknown", "60-80 unknown"]);
+    add_up(&lost, &parts, (0, 80));
+    assert_eq!(lines(&lost, &parts, 0), ["0-12 5 on 0", "12-60 unknown", "60-80 unknown"]);
 }
 
 proptest! {
@@ -204,7 +205,7 @@ proptest! {
         let ends = (from, from + length);
         let history = history(&events, &lost, ends);
         for pid in 0..6 {
-            add_up(&critical_path(&history, Pid(pid), ends, 3), ends);
+            add_up(&history, &critical_path(&history, Pid(pid), ends, 3), ends);
         }
     }
 }
