@@ -22,6 +22,7 @@ fn the_account_is_that_of_the_definitions() {
     let least = [("sched", 4), ("syscalls", 2), ("irq", 4), ("functions", 4 * of_corpus), ("locks", 2 * of_corpus)];
     let least = [&least[..], &[("memory", 4 * of_corpus), ("faults", 2 * of_corpus)]].concat();
     let least = [&least[..], &[("osnoise", of_corpus), ("timerlat", of_corpus)]].concat();
+    let least = [&least[..], &[("wakers", 4), ("migrations", 4 * of_corpus)]].concat();
     let (mut compared, mut histories) = (vec![0; least.len()], 0);
     // The others are too large for a slow program.
     for path in trace_files().iter().filter(|path| path.metadata().is_ok_and(|file| file.len() < 1 << 20)) {
@@ -32,9 +33,11 @@ fn the_account_is_that_of_the_definitions() {
             continue;
         }
         let all: Value = serde_json::from_str(&all.stdout()).expect("JSON");
-        for ((what, _), compared) in
-            least.iter().zip(&mut compared).filter(|((what, _), _)| !all["analyses"][what].is_null())
-        {
+        let is_recorded = |what: &str| {
+            let of = if ["wakers", "migrations"].contains(&what) { "sched" } else { what };
+            !all["analyses"][of].is_null()
+        };
+        for ((what, _), compared) in least.iter().zip(&mut compared).filter(|((what, _), _)| is_recorded(what)) {
             let Some(events) = agree(&env, what, &file, &[]) else { return };
             *compared += usize::from(events > 0);
         }
@@ -109,6 +112,11 @@ fn what_contradicts_itself_is_accounted_for_as_well() {
         assert!(events > 5_000, "{events}");
         let window = ["--since", "+5ms", "--until", "-5ms"];
         let Some(within) = agree(&env, "sched", "trace.dat", &window) else { return };
+        for what in ["wakers", "migrations"] {
+            let Some(events) = agree(&env, what, "trace.dat", &[]) else { return };
+            assert!(events > 5_000, "{what}: {events}");
+            agree(&env, what, "trace.dat", &window);
+        }
         assert!(within < events && within > 0, "{within} of {events}");
     }
 }
@@ -274,6 +282,39 @@ fn a_recording_without_switches_is_no_answer() {
         let outcome = env.rtrace(&[&["analyze", "syscalls", all.as_str()], options].concat());
         outcome.exits(1).prints("").complains_with(lacking).complains_with("`rtrace analyze syscalls` without these");
     }
+}
+
+/// The sums over all wakers are those of the scheduler; each pair of tasks can be asked for.
+#[test]
+fn wakers_and_moves_are_those_of_the_scheduler() {
+    let env = TestEnvironment::new();
+    fork_storm(3, 20_000, 60, 4).write(&env.path().join("trace.dat"), Version::V7(Codec::Zstd));
+    let json = |args: &[&str]| {
+        let text = env.rtrace(&[&["analyze"], args, &["--json", "--top", "0"]].concat()).exits(0).stdout();
+        serde_json::from_str::<Value>(&text).expect("JSON")["buffers"][0].clone()
+    };
+    let sum = |rows: &Value, member: &str| -> u64 {
+        let rows = rows.as_array().expect("rows").iter();
+        rows.map(|row| row.pointer(member).and_then(Value::as_u64).expect("a number")).sum()
+    };
+    let (sched, wakers, moves) = (json(&["sched"]), json(&["wakers"]), json(&["migrations"]));
+    assert!(sum(&wakers["wakers"], "/wakeups") > 0);
+    assert_eq!(sum(&wakers["wakers"], "/wakeups"), sched["counts"]["wakeups"]);
+    assert_eq!(sum(&wakers["wakers"], "/delays/count"), sched["waits"]["count"]);
+    assert_eq!(sum(&moves["moves"], "/moves"), sum(&moves["tasks"], "/moves"));
+    assert!(sum(&moves["tasks"], "/moves") <= sum(&sched["tasks"], "/migrations"));
+    let of_one = wakers["wakers"].as_array().expect("rows").iter().find(|row| row["waker"] != 0).expect("a task");
+    let pid = of_one["waker"].to_string();
+    let rows = json(&["wakers", "--pid", &pid, "--sort", "max"]);
+    let rows = rows["wakers"].as_array().expect("rows");
+    assert!(
+        !rows.is_empty() && rows.iter().all(|row| row["waker"] == of_one["waker"] || row["pid"] == of_one["waker"])
+    );
+    let longest: Vec<u64> = rows.iter().map(|row| row["delays"]["max"].as_u64().unwrap_or(0)).collect();
+    assert!(longest.is_sorted_by(|a, b| a >= b), "{longest:?}");
+    env.rtrace(&["analyze", "wakers", &own().join("i386/kprobe.dat").to_string_lossy()])
+        .exits(1)
+        .complains_with("`rtrace record --for wakers`");
 }
 
 /// A table that the options leave nothing of says so.

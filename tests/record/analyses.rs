@@ -17,8 +17,10 @@ fn where_time_went_is_what_the_definitions_say() {
     // With the recorder's own threads, so that the account has each task whole.
     let record = ["record", "-q", "--self", "--journal-dir", "journal", "--for", "sched", "--", "bash", "-c", load];
     env.rtrace(&record).exits(0);
-    let Some(events) = agree(&env, "sched", "trace.dat", &[]) else { return };
-    assert!(events > 200, "{events}");
+    for what in ["sched", "wakers", "migrations"] {
+        let Some(events) = agree(&env, what, "trace.dat", &[]) else { return };
+        assert!(events > 200, "{what}: {events}");
+    }
     let text = env.rtrace(&["analyze", "sched", "--sort", "preempted", "--top", "5"]);
     text.exits(0).complains("");
     assert!(text.stdout().contains("bash "), "{}", text.stdout());

@@ -73,8 +73,9 @@ pub use profile::{
 };
 pub use rows::{PairCounts, RowAnalysis, RowCell, RowError, RowFindings, RowPart};
 pub use sched::{
-    CpuSched, CpuSpan, CpuStay, LongestWait, SCHED_NEEDS, Sched, SchedCounts, SchedReport, SpanPlan, TaskSched,
-    TaskSpan, TimeHistory, TimeIn, Wake, WakeContext, Waker,
+    CpuSched, CpuSpan, CpuStay, LongestWait, MOVE_NEEDS, MoveCount, SCHED_NEEDS, Sched, SchedCounts, SchedFlows,
+    SchedReport, SpanPlan, TaskMoves, TaskSched, TaskSpan, TimeHistory, TimeIn, WAKER_NEEDS, Wake, WakeContext,
+    WakeFlow, WakeSource, Waker,
 };
 pub use slices::{Slices, Thread, TimeSlice};
 pub use strips::{Strip, StripCell, StripPart, StripScale, Strips};

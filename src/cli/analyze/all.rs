@@ -8,10 +8,12 @@ use super::io::AnalyzeIoArgs;
 use super::irq::AnalyzeIrqArgs;
 use super::locks::AnalyzeLocksArgs;
 use super::memory::AnalyzeMemoryArgs;
+use super::migrations::AnalyzeMigrationsArgs;
 use super::osnoise::AnalyzeOsnoiseArgs;
 use super::sched::AnalyzeSchedArgs;
 use super::syscalls::AnalyzeSyscallsArgs;
 use super::timerlat::AnalyzeTimerlatArgs;
+use super::wakers::AnalyzeWakersArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::QueryInput;
 use anyhow::anyhow;
@@ -22,7 +24,8 @@ use serde_json::{Map, Value, json};
 
 /// All analyses of what was recorded, in one pass
 ///
-/// Everything that the others of `analyze` say, one after the other; what was not recorded is named.
+/// Everything that the others of `analyze` say, one after the other, but for wakers and migrations; what was not recorded is
+/// named.
 #[derive(clap::Args)]
 pub(super) struct AnalyzeAllArgs {
     #[command(flatten)]
@@ -77,6 +80,8 @@ pub(crate) fn definitions() -> Vec<(&'static str, Vec<ColumnDefinition>)> {
     }
     vec![
         of::<AnalyzeSchedArgs>(),
+        of::<AnalyzeWakersArgs>(),
+        of::<AnalyzeMigrationsArgs>(),
         of::<AnalyzeIrqArgs>(),
         of::<AnalyzeSyscallsArgs>(),
         of::<AnalyzeIoArgs>(),

@@ -1,6 +1,9 @@
 //! Arguments of `rtrace analyze`, and which analysis it is.
 
-use super::{all, answers, faults, functions, io, irq, locks, memory, osnoise, sched, syscalls, timehist, timerlat};
+use super::{
+    all, answers, faults, functions, io, irq, locks, memory, migrations, osnoise, sched, syscalls, timehist, timerlat,
+    wakers,
+};
 use crate::cli::exit::{Exit, Failure};
 
 /// Say where time went in a recording
@@ -18,6 +21,7 @@ EXAMPLES:
   rtrace record --for syscalls -- ls; rtrace analyze syscalls --sort errors
   rtrace record --for functions -g vfs_read -- cat /etc/passwd; rtrace analyze functions
   rtrace record --for locks,memory,faults -- make; rtrace analyze all
+  rtrace record --for wakers -- make; rtrace analyze wakers --sort total
   rtrace record --for timerlat -- sleep 10; rtrace analyze timerlat --beyond 50us
   rtrace analyze sched run.dat --json | jq '.buffers[0].waits.p99'")]
 pub(crate) struct AnalyzeArgs {
@@ -34,10 +38,12 @@ enum AnalyzeCommand {
     Irq(irq::AnalyzeIrqArgs),
     Locks(locks::AnalyzeLocksArgs),
     Memory(memory::AnalyzeMemoryArgs),
+    Migrations(migrations::AnalyzeMigrationsArgs),
     Osnoise(osnoise::AnalyzeOsnoiseArgs),
     Sched(sched::AnalyzeSchedArgs),
     Syscalls(syscalls::AnalyzeSyscallsArgs),
     Timerlat(timerlat::AnalyzeTimerlatArgs),
+    Wakers(wakers::AnalyzeWakersArgs),
 }
 
 pub(crate) fn run(args: &AnalyzeArgs) -> Result<Exit, Failure> {
@@ -49,10 +55,12 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<Exit, Failure> {
         AnalyzeCommand::Irq(args) => answers::run(args),
         AnalyzeCommand::Locks(args) => answers::run(args),
         AnalyzeCommand::Memory(args) => answers::run(args),
+        AnalyzeCommand::Migrations(args) => answers::run(args),
         AnalyzeCommand::Osnoise(args) => answers::run(args),
         AnalyzeCommand::Sched(args) if args.rows.timehist => timehist::run(args),
         AnalyzeCommand::Sched(args) => answers::run(args),
         AnalyzeCommand::Syscalls(args) => answers::run(args),
         AnalyzeCommand::Timerlat(args) => answers::run(args),
+        AnalyzeCommand::Wakers(args) => answers::run(args),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{self, QueryEvents, QueryInput, WallArgs, WindowArgs};
+use rtrace::analysis::TaskSet;
 use rtrace::events::glob_matches;
 use rtrace::units::Pid;
 use std::io::Write;
@@ -91,6 +92,11 @@ impl TaskArgs {
     /// True if all tasks count.
     pub(super) fn is_empty(&self) -> bool {
         self.pid.is_empty() && self.comm.is_empty()
+    }
+
+    /// The tasks as a set.
+    pub(super) fn set(&self, input: &QueryInput) -> TaskSet {
+        self.chosen(input).map_or(TaskSet::All, |pids| pids.into_iter().collect())
     }
 
     /// The tasks; `None` for all.

@@ -11,12 +11,14 @@ pub(super) mod irq;
 mod limits;
 mod locks;
 mod memory;
+mod migrations;
 pub(super) mod noise;
 pub(super) mod osnoise;
 mod sched;
 mod syscalls;
 mod timehist;
 pub(super) mod timerlat;
+mod wakers;
 pub(super) mod words;
 
 pub(crate) use all::definitions;

@@ -370,7 +370,7 @@ impl AnalysisAnswer<'_, SchedReport> {
 }
 
 /// Sentences that the numbers need to be understood.
-fn notes(report: &SchedReport) -> Vec<String> {
+pub(super) fn notes(report: &SchedReport) -> Vec<String> {
     let mut notes = Vec::new();
     let counts = report.counts;
     if !report.has_wakeups {

@@ -6,7 +6,7 @@ use rtrace::syntax::did_you_mean;
 
 /// The words, and the events of each; `sched_waking` is there since Linux 4.3. Globs are for what kernels have under several
 /// names.
-const PURPOSES: [(&str, &[&str]); 12] = [
+const PURPOSES: [(&str, &[&str]); 14] = [
     (
         "sched",
         &[
@@ -47,6 +47,8 @@ const PURPOSES: [(&str, &[&str]); 12] = [
             "workqueue:workqueue_execute_end",
         ],
     ),
+    ("wakers", &["sched:sched_switch", "sched:sched_waking", "sched:sched_wakeup", "sched:sched_wakeup_new"]),
+    ("migrations", &["sched:sched_switch", "sched:sched_waking", "sched:sched_wakeup", "sched:sched_wakeup_new"]),
     ("latency", &["sched:sched_waking", "sched:sched_switch"]),
     ("offcpu", &["sched:sched_switch", "sched:sched_waking"]),
     ("functions", &["sched:sched_switch"]),

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Members that name a row.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 24] = [
     "pid",
     "cpu",
     "kind",
@@ -28,6 +28,10 @@ const NAMES: [&str; 20] = [
     "ip",
     "cause",
     "stack",
+    "context",
+    "waker",
+    "from",
+    "to",
 ];
 
 /// Numbers of the events that were seen, and of what is unknown of them: no statements about what happened.
@@ -126,7 +130,11 @@ impl Tally {
         self.parts += 1;
         let (whole, part) = (whole.to_string_lossy(), part.to_string_lossy());
         let all = env.rtrace(&["analyze", "all", "--json", "--top", "0", &part]);
-        let Ok(all) = serde_json::from_str::<Value>(&all.stdout()) else { return };
+        let Ok(mut all) = serde_json::from_str::<Value>(&all.stdout()) else { return };
+        for apart in ["wakers", "migrations"] {
+            let outcome = env.rtrace(&["analyze", apart, "--json", "--top", "0", &part]);
+            all["analyses"][apart] = serde_json::from_str(&outcome.stdout()).unwrap_or_default();
+        }
         for (analysis, answer) in all["analyses"].as_object().into_iter().flatten() {
             for answer in answer["buffers"].as_array().into_iter().flatten() {
                 let unit = if answer["unit"] == "ns" { 9 } else { 0 };

@@ -1,13 +1,14 @@
 //! Following tasks and CPUs from event to event.
 
 use super::covered::SchedCoverage;
+use super::flows::FlowCounts;
 use super::report::{CpuSched, SchedCounts, SchedReport, TaskSched};
 use super::spans::{CpuLog, SpanPlan, TaskLog, Wake};
 use super::steps::{Left, SchedStep, Steps};
 use super::task::{CpuTimes, LongestWait, TaskTimes};
 use super::time_in::{TimeIn, Waker};
 use crate::answer::analysis::map::Map;
-use crate::answer::analysis::{CellPlan, Durations, InOrder};
+use crate::answer::analysis::{CellPlan, Durations, InOrder, TaskSet};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
 use crate::file::trace_dat::Coverage;
@@ -23,6 +24,8 @@ pub struct Sched {
     plan: Option<CellPlan>,
     /// Intervals to keep.
     spans: Option<SpanPlan>,
+    /// Wakeups by waker, and moves, if they are counted.
+    flows: Option<Box<FlowCounts>>,
     steps: Steps,
     coverage: SchedCoverage,
     has_io_wait: bool,
@@ -48,6 +51,7 @@ impl Sched {
         Sched {
             plan: None,
             spans: None,
+            flows: None,
             has_io_wait: formats.clone().into_iter().any(io_wait),
             steps: Steps::new(formats, abi),
             coverage: SchedCoverage::default(),
@@ -78,6 +82,12 @@ impl Sched {
     /// Keeps states as intervals too, as far as `plan` says.
     pub fn with_spans(mut self, plan: SpanPlan) -> Self {
         self.spans = Some(plan);
+        self
+    }
+
+    /// Counts wakeups by waker too, and moves by CPUs: those of and by these tasks.
+    pub fn with_flows(mut self, of: TaskSet) -> Self {
+        self.flows = Some(Box::new(FlowCounts::of(of)));
         self
     }
 
@@ -166,6 +176,7 @@ impl Sched {
             self.tasks[task].cut += u64::from(cut);
             self.tasks[task].leave(until);
             self.tasks[task].enter(Some(TimeIn::Unknown));
+            self.tasks[task].left = None;
             self.counts.censored += 1;
         }
         self.run(cpu, None, known_until.min(at));
@@ -220,7 +231,7 @@ impl Sched {
             Some(_) => self.contradict(task, at),
         }
         let found = &mut self.tasks[task];
-        (found.cpu, found.ran_on) = (Some(cpu), Some(cpu));
+        (found.cpu, found.ran_on, found.left) = (Some(cpu), Some(cpu), Some(cpu));
         match left {
             Left::Runnable => {
                 found.involuntary += 1;
@@ -250,8 +261,11 @@ impl Sched {
                 let time = found.leave(at);
                 found.waits.add_at(at, time);
                 if found.longest_wait.is_none_or(|longest| longest.time < time) {
-                    let waker = found.waker.map(|(pid, cpu)| Waker { pid, cpu });
+                    let waker = found.wake.map(|wake| wake.by);
                     found.longest_wait = Some(LongestWait { time, at, cpu, waker });
+                }
+                if let (Some(flows), Some(wake)) = (&mut self.flows, &found.wake) {
+                    flows.run(wake, found.pid, cpu, (at, time));
                 }
             }
             Some(TimeIn::Preempted) => {
@@ -279,6 +293,11 @@ impl Sched {
         if let Some(log) = &mut found.log {
             log.arrive(cpu);
         }
+        if let (Some(flows), Some(from), Some(after)) = (&mut self.flows, found.left.take(), found.state)
+            && !matches!(after, TimeIn::Unknown | TimeIn::Run)
+        {
+            flows.arrive(found.pid, from, cpu, after);
+        }
         found.enter(Some(if tells { TimeIn::Run } else { TimeIn::Unknown }));
         found.migrations += u64::from(found.ran_on.is_some_and(|last| last != cpu));
         (found.cpu, found.ran_on) = (Some(cpu), Some(cpu));
@@ -289,6 +308,7 @@ impl Sched {
         self.end_wait(task, at);
         self.doubt_run(task);
         self.tasks[task].leave_unknown(at);
+        self.tasks[task].left = None;
         self.tasks[task].contradictions += 1;
         self.counts.contradictions += 1;
     }
@@ -314,16 +334,19 @@ impl Sched {
         match found.state {
             Some(TimeIn::Sleep | TimeIn::Blocked | TimeIn::Unknown) => {
                 let unknown = found.state == Some(TimeIn::Unknown);
-                let (pid, context) = (self.steps.current(record), self.steps.context(record));
-                let by = Waker { pid, cpu: record.cpu };
+                let (by, context) = (self.steps.current(record), self.steps.context(record));
+                let wake = Wake { at, by: Waker { pid: by, cpu: record.cpu }, context };
                 if let Some(log) = &mut found.log {
-                    log.wake(Wake { at, by, context });
+                    log.wake(wake);
+                }
+                if let Some(flows) = &mut self.flows {
+                    flows.wake(&wake, pid);
                 }
                 found.leave(at);
                 found.wakeups += 1;
                 self.counts.wakeups += 1;
                 self.counts.censored += u64::from(unknown);
-                self.tasks[task].waker = Some((pid, record.cpu));
+                self.tasks[task].wake = Some(wake);
                 self.tasks[task].woken_for = Some(target);
                 self.begin_wait(task, TimeIn::Wait, target, at);
                 self.cpu(target).wakeups += 1;
@@ -482,6 +505,7 @@ impl InOrder for Sched {
             counts: self.counts,
             has_wakeups: self.steps.have_wakeups(),
             has_io_wait: self.has_io_wait,
+            flows: self.flows.map(|flows| flows.flows(|task| self.coverage.has(task))).unwrap_or_default(),
         }
     }
 }

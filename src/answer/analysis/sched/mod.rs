@@ -13,6 +13,7 @@
 //! busy, idle and unknown time and the window. Time without events that name a state is unknown, never another state's.
 
 mod covered;
+mod flows;
 mod follow;
 mod report;
 mod spans;
@@ -24,6 +25,7 @@ mod time_in;
 mod timehist;
 
 pub use covered::SCHED_NEEDS;
+pub use flows::{MOVE_NEEDS, MoveCount, SchedFlows, TaskMoves, WAKER_NEEDS, WakeFlow, WakeSource};
 pub use follow::Sched;
 pub use report::{CpuSched, SchedCounts, SchedReport, TaskSched};
 pub use spans::{CpuSpan, SpanPlan, TaskSpan, Wake, WakeContext};

@@ -1,5 +1,6 @@
 //! The answer about tasks and CPUs.
 
+use super::flows::SchedFlows;
 use super::spans::{CpuSpan, TaskSpan};
 use super::task::{LongestWait, TaskTimes};
 use super::time_in::TimeIn;
@@ -27,6 +28,8 @@ pub struct SchedReport {
     pub has_wakeups: bool,
     /// False if `sched_stat_iowait` is not recorded: then its times are all 0.
     pub has_io_wait: bool,
+    /// Wakeups by waker, and moves, if they were counted.
+    pub flows: SchedFlows,
 }
 
 /// Events that fit to no state, and intervals that are not counted among the durations.

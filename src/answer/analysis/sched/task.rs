@@ -2,7 +2,7 @@
 //! A CPU: what runs on it, and how many tasks wait for it.
 
 use super::covered::KnownStates;
-use super::spans::{CpuLog, TaskLog};
+use super::spans::{CpuLog, TaskLog, Wake};
 use super::time_in::{TimeIn, Waker};
 use crate::answer::analysis::{CellPlan, Cells, Durations, Missing};
 use crate::base::units::{CpuId, Pid};
@@ -40,8 +40,10 @@ pub(super) struct TaskTimes {
     pub(super) cpu: Option<CpuId>,
     /// The CPU it ran on last.
     pub(super) ran_on: Option<CpuId>,
-    /// The waker of a wait: task and CPU.
-    pub(super) waker: Option<(Pid, CpuId)>,
+    /// The same, unless a switch of it since may be missing.
+    pub(super) left: Option<CpuId>,
+    /// The wakeup that began a wait.
+    pub(super) wake: Option<Wake>,
     /// The CPU whose wakeup that counts as.
     pub(super) woken_for: Option<CpuId>,
     pub(super) waits: Durations,
@@ -82,7 +84,8 @@ impl TaskTimes {
             times: [0; 6],
             cpu: None,
             ran_on: None,
-            waker: None,
+            left: None,
+            wake: None,
             woken_for: None,
             waits: none(),
             run_cells: plan.map(Cells::new),
@@ -168,6 +171,7 @@ impl TaskTimes {
         let begin = self.since;
         self.leave_as(TimeIn::Unknown, at);
         self.enter(Some(TimeIn::Unknown));
+        self.left = None;
         self.untracked = Some(begin);
         self.contradictions += 1;
     }

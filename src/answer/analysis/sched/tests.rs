@@ -1,7 +1,6 @@
-use super::{Sched, SchedReport, TimeIn};
-use crate::answer::analysis::InOrder;
-use crate::answer::analysis::Missing;
+use super::{Sched, SchedReport, TimeIn, WakeSource};
 use crate::answer::analysis::test_formats::{comm, format, number, record};
+use crate::answer::analysis::{InOrder, Missing, TaskSet};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid, Timestamp};
 use crate::kernel::event::{Lost, Record};
@@ -41,6 +40,11 @@ struct SchedTestEvent {
 fn follow(events: &[SchedTestEvent]) -> SchedReport {
     let mut sched = Sched::new(&formats(), Abi::HOST);
     assert!(sched.has_events());
+    feed(&mut sched, events);
+    sched.finish()
+}
+
+fn feed(sched: &mut Sched, events: &[SchedTestEvent]) {
     for event in events {
         let (pid, name) = (|pid: i32| number(pid.into()), |pid: i32| comm(&format!("task{pid}")));
         let (id, fields) = match event.does {
@@ -54,7 +58,6 @@ fn follow(events: &[SchedTestEvent]) -> SchedReport {
         let (timestamp, cpu) = (Timestamp(event.at), CpuId(event.cpu));
         sched.record(&Record { timestamp, cpu, buffer: 0, lost: event.lost, data: &data });
     }
-    sched.finish()
 }
 
 const S: u64 = 1;
@@ -126,6 +129,38 @@ fn a_task_sleeps_waits_runs_and_is_preempted() {
     let cpu1 = &report.cpus[1];
     assert_eq!((cpu1.busy, cpu1.idle, cpu1.unknown, cpu1.idle_while_waited), (0, 170, 50, 90));
     assert_eq!((report.cpus[0].queue.as_slice(), report.cpus[0].longest_queue()), ([140, 80].as_slice(), 1));
+}
+
+#[test]
+fn wakeups_have_wakers_and_runs_elsewhere_are_moves() {
+    let steps = events(&[
+        (100, 0, 5, Does::Switch(5, S, 6)),
+        (150, 0, 6, Does::Wakeup(5, 1)),    // by 6, for CPU 1
+        (170, 1, 0, Does::Switch(0, 0, 5)), // a delay of 20, and a move 0 -> 1
+        (180, 1, 5, Does::Switch(5, 0, 0)),
+        (190, 0, 6, Does::Switch(6, S, 5)), // pulled while it was preempted: 1 -> 0
+        (200, 0, 5, Does::Wakeup(6, 0)),
+        (210, 0, 5, Does::Switch(5, S, 6)), // where it was
+    ]);
+    let mut sched = Sched::new(&formats(), Abi::HOST).with_flows(TaskSet::All);
+    feed(&mut sched, &steps);
+    let flows = sched.finish().flows;
+    let wakes: Vec<_> = flows.wakes.iter().map(|one| (one.waker, one.task.0, one.wakeups, one.elsewhere)).collect();
+    let of = |pid: i32| WakeSource::Task(Pid(pid));
+    assert_eq!(wakes, [(of(5), 6, 1, 0), (of(6), 5, 1, 1)]);
+    assert_eq!((flows.wakes[1].delays.total(), flows.wakes[1].longest_at), (20, Some(170)));
+    let moves: Vec<_> = flows.moves.iter().map(|((from, to), of)| (from.0, to.0, of.woken, of.preempted)).collect();
+    assert_eq!(moves, [(0, 1, 1, 0), (1, 0, 0, 1)]);
+    let tasks: Vec<_> = flows.tasks.iter().map(|one| (one.task.0, one.moves.all(), one.arrivals)).collect();
+    assert_eq!(tasks, [(5, 2, 2), (6, 0, 1)]);
+    // A loss on CPU 0 hides what 5 did after it slept: it may have been on a third CPU meanwhile.
+    let mut lossy = steps;
+    lossy[1].lost = Lost::Count(3);
+    let mut sched = Sched::new(&formats(), Abi::HOST).with_flows([Pid(5)].into_iter().collect());
+    feed(&mut sched, &lossy);
+    let flows = sched.finish().flows;
+    assert_eq!(flows.moves.iter().map(|(cpus, _)| *cpus).collect::<Vec<_>>(), [(CpuId(1), CpuId(0))]);
+    assert!(flows.wakes.iter().all(|one| one.waker == of(5) || one.task == Pid(5)) && flows.tasks.len() == 1);
 }
 
 #[test]

@@ -1,0 +1,146 @@
+//! `rtrace analyze migrations`.
+
+use super::answers::{AnalysisAnswer, AnswerArgs, Outline, Question, Row, rows};
+use super::file::TaskArgs;
+use super::sched::notes;
+use super::words::many;
+use crate::cli::query::QueryInput;
+use rtrace::analysis::{MOVE_NEEDS, MoveCount, Needs, RowSubject, Sched, SchedReport, TaskMoves};
+use rtrace::internal::table::{
+    Answer, AnswerCell as Cell, AnswerColumn as Column, AnswerTable as Table, ColumnDefinition, ColumnKind as Kind,
+};
+use rtrace::internal::trace_dat::Coverage;
+use rtrace::units::CpuId;
+
+/// Moves of tasks from one CPU to another: by CPUs, by task, and by what the task did before
+///
+/// From sched_switch; whether a task was woken before it moved, from sched_waking and sched_wakeup. `rtrace help analyses`
+/// defines each number.
+#[derive(clap::Args, Default)]
+pub(super) struct AnalyzeMigrationsArgs {
+    #[command(flatten)]
+    pub(super) shown: AnswerArgs,
+    #[command(flatten)]
+    tasks: TaskArgs,
+}
+
+impl Question for AnalyzeMigrationsArgs {
+    type Analysis = Sched;
+    const PURPOSE: &'static str = "migrations";
+    const LACKING: &'static str = "tasks that came to a CPU twice";
+    const NEEDS: &'static [Needs] = MOVE_NEEDS;
+
+    fn shown(&self) -> &AnswerArgs {
+        &self.shown
+    }
+
+    fn tasks(&self) -> Option<&TaskArgs> {
+        Some(&self.tasks)
+    }
+
+    fn analysis(&self, input: &QueryInput) -> Option<Sched> {
+        let sched = Sched::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
+        sched.has_events().then(|| sched.with_flows(self.tasks.set(input)))
+    }
+
+    fn covering(analysis: Sched, coverage: &Coverage) -> Sched {
+        analysis.covering(coverage)
+    }
+
+    fn outline(report: &SchedReport) -> Option<Outline> {
+        let tasks = &report.flows.tasks;
+        let moves = tasks.iter().map(|task| task.moves.all()).sum();
+        (!tasks.is_empty()).then(|| Outline {
+            window: report.window,
+            extent: vec![many(moves, "move"), many(tasks.len() as u64, "task")],
+            lost: report.counts.losses > 0,
+            notes: notes(report),
+        })
+    }
+
+    fn answer(&self, found: &AnalysisAnswer<'_, SchedReport>, top: usize) -> Answer {
+        let (report, known) = (&found.report, &found.known());
+        Answer::of([
+            moves().grid(rows(found, &report.flows.moves), top, known).part("CPUs").into(),
+            tasks().grid(rows(found, &report.flows.tasks), top, known).part("Tasks").into(),
+        ])
+    }
+
+    fn definitions() -> Vec<ColumnDefinition> {
+        [moves().definitions(), tasks().definitions()].concat()
+    }
+}
+
+/// The moves of a row.
+trait OfMoves {
+    fn moves(&self) -> MoveCount;
+}
+
+type CpuRow<'a> = Row<'a, SchedReport, &'a ((CpuId, CpuId), MoveCount)>;
+type TaskRow<'a> = Row<'a, SchedReport, &'a TaskMoves>;
+
+impl OfMoves for CpuRow<'_> {
+    fn moves(&self) -> MoveCount {
+        self.of.1
+    }
+}
+
+impl OfMoves for TaskRow<'_> {
+    fn moves(&self) -> MoveCount {
+        self.of.moves
+    }
+}
+
+/// The columns of a table: what names its rows, and their moves.
+fn columns<R: OfMoves>(names: impl IntoIterator<Item = Column<R>>) -> Vec<Column<R>> {
+    let moves = [
+        Column::new("moves", Kind::Count, "All moves.", |row: &R| row.moves().all().into()).text("moves").csv("moves"),
+        Column::new("woken", Kind::Count, "Moves between a wakeup and the run after it.", |row: &R| {
+            row.moves().woken.into()
+        })
+        .text("woken")
+        .csv("woken"),
+        Column::new("preempted", Kind::Count, "Moves while it was preempted.", |row: &R| row.moves().preempted.into())
+            .text("preempted")
+            .csv("preempted"),
+        Column::new("asleep", Kind::Count, "Moves from a sleep without a wakeup that was recorded.", |row: &R| {
+            row.moves().asleep.into()
+        })
+        .text("asleep")
+        .csv("asleep")
+        .minor(1),
+    ];
+    names.into_iter().chain(moves).collect()
+}
+
+fn moves<'a>() -> Table<CpuRow<'a>> {
+    type Of<'a> = Column<CpuRow<'a>>;
+    Table::new(
+        "moves",
+        columns([
+            Of::new("from", Kind::Count, "CPU that the tasks ran on before.", |row| row.of.0.0.0.into()).text("FROM"),
+            Of::new("to", Kind::Count, "CPU that they came to.", |row| row.of.0.1.0.into()).text("TO"),
+        ]),
+    )
+}
+
+fn tasks<'a>() -> Table<TaskRow<'a>> {
+    type Of<'a> = Column<TaskRow<'a>>;
+    let share = |row: &TaskRow<'a>| Cell::Share(row.of.moves.all(), row.of.arrivals);
+    let mut columns = columns([
+        Of::new("", Kind::Text, "Name and number of the task.", |row| row.found.place.task(row.of.task).into())
+            .text("TASK")
+            .no_json(),
+        Of::new("comm", Kind::Text, "Name of the task.", |row| row.found.place.comm(row.of.task).into()).csv("task"),
+        Of::new("pid", Kind::Count, "Number of the task.", |row| row.of.task.0.into()).csv("pid"),
+    ]);
+    columns.push(
+        Of::new("arrivals", Kind::Count, "Times that it came to a CPU, the one before being known.", |row| {
+            row.of.arrivals.into()
+        })
+        .text("arrivals")
+        .csv("arrivals"),
+    );
+    columns.push(Of::new("share", Kind::Share, "Moves in % of arrivals.", share).text("%").no_json());
+    Table::new("tasks", columns).about(|row| RowSubject::Task(row.of.covered)).csv(true)
+}
