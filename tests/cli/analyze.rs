@@ -22,7 +22,9 @@ fn the_account_is_that_of_the_definitions() {
     let least = [("sched", 4), ("syscalls", 2), ("irq", 4), ("functions", 4 * of_corpus), ("locks", 2 * of_corpus)];
     let least = [&least[..], &[("memory", 4 * of_corpus), ("faults", 2 * of_corpus)]].concat();
     let least = [&least[..], &[("osnoise", of_corpus), ("timerlat", of_corpus)]].concat();
-    let least = [&least[..], &[("wakers", 4), ("migrations", 4 * of_corpus)]].concat();
+    let least =
+        [&least[..], &[("wakers", 4), ("migrations", 4 * of_corpus), ("reclaim", of_corpus), ("idle", 4 * of_corpus)]]
+            .concat();
     let (mut compared, mut histories) = (vec![0; least.len()], 0);
     // The others are too large for a slow program.
     for path in trace_files().iter().filter(|path| path.metadata().is_ok_and(|file| file.len() < 1 << 20)) {
@@ -180,8 +182,21 @@ fn all_at_once_is_what_each_says() {
     for (number, path) in trace_files().iter().filter(is_small).enumerate() {
         let file = path.to_string_lossy();
         let (status, all) = json(&["analyze", "all", "--json", "--top", "0", &file]);
-        for what in ["sched", "irq", "syscalls", "io", "functions", "locks", "memory", "faults", "osnoise", "timerlat"]
-        {
+        for what in [
+            "sched",
+            "irq",
+            "syscalls",
+            "io",
+            "functions",
+            "locks",
+            "memory",
+            "faults",
+            "osnoise",
+            "timerlat",
+            "reclaim",
+            "idle",
+            "net",
+        ] {
             // That one says nothing either is asked of a few.
             if all["analyses"][what].is_null() && number % 8 != 0 {
                 continue;

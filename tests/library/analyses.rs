@@ -4,8 +4,8 @@ use crate::common::corpus::has_all;
 use crate::common::synthetic::fork_storm;
 use crate::common::trace_files::trace_files;
 use rtrace::analysis::{
-    Analysis, CallChains, Faults, FunctionTimes, Grouped, InOrder, Io, Irqs, Locks, Memory, MemoryUse, Osnoise,
-    Profile, Sched, Syscalls, Timerlat, Together, Wakeups,
+    Analysis, CallChains, Faults, FunctionTimes, Grouped, Idle, InOrder, Io, Irqs, Locks, Memory, MemoryUse, Net,
+    Osnoise, Profile, Reclaim, Sched, Syscalls, TaskSet, Timerlat, Together, Wakeups,
 };
 use rtrace::event::Record;
 use rtrace::internal::trace_dat::Codec;
@@ -88,7 +88,7 @@ impl<A: InOrder> InOrder for Everything<A> {
 /// Records that are left out before the merge, and those that an analysis among others does not get, say nothing to it.
 #[test]
 fn what_an_analysis_does_not_read_says_nothing_to_it() {
-    let mut most = [0; 10];
+    let mut most = [0; 13];
     let small = |path: &PathBuf| path.metadata().is_ok_and(|file| file.len() < 4 << 20);
     for path in trace_files().into_iter().filter(small) {
         let Ok(recording) = Recording::open(File::open(&path).unwrap()) else { continue };
@@ -121,10 +121,15 @@ fn what_an_analysis_does_not_read_says_nothing_to_it() {
             Memory::new(formats(), abi),
             Faults::new(formats(), abi, None),
             Osnoise::new(formats(), abi, None),
-            Timerlat::new(formats(), abi, None)
+            Timerlat::new(formats(), abi, None),
+            Reclaim::new(formats(), abi, TaskSet::All),
+            Idle::new(formats(), abi),
+            Net::new(formats(), abi)
         ];
-        let mut together = vec![Vec::new(); 10];
-        for (sched, irqs, syscalls, io, functions, locks, memory, faults, osnoise, timerlat) in found {
+        let mut together = vec![Vec::new(); 13];
+        for (sched, irqs, syscalls, io, functions, locks, memory, faults, osnoise, timerlat, reclaim, idle, net) in
+            found
+        {
             let found = [
                 format!("{:?}", sched.unwrap()),
                 format!("{:?}", irqs.unwrap()),
@@ -136,6 +141,9 @@ fn what_an_analysis_does_not_read_says_nothing_to_it() {
                 format!("{:?}", faults.unwrap()),
                 format!("{:?}", osnoise.unwrap()),
                 format!("{:?}", timerlat.unwrap()),
+                format!("{:?}", reclaim.unwrap()),
+                format!("{:?}", idle.unwrap()),
+                format!("{:?}", net.unwrap()),
             ];
             found.into_iter().enumerate().for_each(|(at, found)| together[at].push(found));
         }

@@ -151,6 +151,42 @@ fn locks_memory_and_faults_are_what_the_definitions_say() {
     env.rtrace(&["analyze", "functions"]).exits(1).complains_with("`rtrace record --for functions`");
 }
 
+/// Memory that is moved together at somebody's wish, packets to ourselves, and CPUs that have nothing to do now and then.
+#[test]
+fn stalls_packets_and_idle_cpus_are_what_the_definitions_say() {
+    let Some((_, _alone)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let load = "import socket, threading, time\n\
+                for file in ('/proc/sys/vm/compact_memory',):\n    open(file, 'w').write('1')\n\
+                server = socket.create_server(('127.0.0.1', 0))\n\
+                def serve():\n    one, _ = server.accept()\n    while data := one.recv(4096):\n        one.sendall(data)\n\
+                thread = threading.Thread(target=serve)\nthread.start()\n\
+                client = socket.create_connection(server.getsockname())\n\
+                for size in range(1, 60):\n    client.sendall(b'x' * size)\n    client.recv(4096)\n    time.sleep(0.001)\n\
+                client.close()\nthread.join()\n";
+    let record = ["record", "-q", "--journal-dir", "journal", "--for", "reclaim,net,idle", "-b", "8M", "--"];
+    if env.command("python3").arg("--version").output().is_err() {
+        return not_run("no python3 is installed, which makes the load");
+    }
+    env.rtrace(&[&record[..], &["python3", "-c", load]].concat()).exits(0);
+    for (what, least) in [("reclaim", 0), ("net", 200), ("idle", 0)] {
+        let analyze = env.rtrace(&["analyze", what, "--csv"]);
+        // A machine may have no memory to move, and no idle states.
+        if least == 0 && analyze.status() == Some(1) {
+            not_run(&format!("no event of {what} was written meanwhile"));
+            continue;
+        }
+        let csv = analyze.exits(0).stdout();
+        let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
+        assert!(columns.iter().all(|count| *count == columns[0]), "{csv}");
+        let Some(events) = agree(&env, what, "trace.dat", &[]) else { return };
+        assert!(events > least, "{what}: {events}");
+        agree(&env, what, "trace.dat", &["--since", "+5ms", "--until", "-5ms"]);
+    }
+    let net = env.rtrace(&["analyze", "net"]);
+    net.exits(0).prints_with("\nlo ").prints_with("python3 [");
+}
+
 /// Events that were enabled and did not happen are known not to have happened; also of files made from this one.
 #[test]
 fn what_did_not_happen_is_known() {

@@ -14,6 +14,7 @@ mod extent;
 mod faults;
 mod functions;
 mod hist;
+mod idle;
 mod in_order;
 mod interface;
 mod io;
@@ -23,9 +24,11 @@ mod locks;
 pub(crate) mod map;
 mod mem;
 mod memory;
+mod net;
 mod noise;
 mod pairs;
 mod profile;
+mod reclaim;
 mod rows;
 mod sched;
 mod slices;
@@ -52,6 +55,7 @@ pub use hist::{
     EventTrigger, Firing, Firings, Held, HistCounts, HistFindings, HistNames, HistPart, HistSetup, HistTrigger,
     Histograms, SetupError, SnapshotMoment, SyntheticEvent,
 };
+pub use idle::{CpuIdle, FrequencyTime, IDLE_NEEDS, Idle, IdleReport, IdleState};
 pub use in_order::{InOrder, Log, Ordered};
 pub use interface::{Analysis, KnownPart, Missing, Needs, RowSubject};
 pub use io::{
@@ -63,6 +67,7 @@ pub use load::{CpuLoad, LoadPeriod, Loads, TaskLoad};
 pub use locks::{LOCK_NEEDS, LockCounts, LockKind, LockReport, LockWaits, Locks, LongestLockWait, OngoingLockWait};
 pub use mem::{Bytes, FunctionMemory, MemoryUse};
 pub use memory::{MEMORY_NEEDS, Memory, MemoryCounts, MemoryReport, MemorySite, PageCount};
+pub use net::{NET_NEEDS, Net, NetDevice, NetReport, TcpPair};
 pub use noise::{
     CpuNoise, CpuTimer, NOISE_NEEDS, Noise, NoiseSample, NoiseSource, Osnoise, OsnoiseReport, Timerlat, TimerlatReport,
     TimerlatSample,
@@ -71,6 +76,7 @@ pub use pairs::{KeptPair, KeyPart, PairReport, Pairs, Spot};
 pub use profile::{
     Hook, HookError, HookEvent, HookProblem, Profile, ProfiledEvent, ProfiledTask, StackNode, Times, Who,
 };
+pub use reclaim::{RECLAIM_NEEDS, Reclaim, ReclaimKind, ReclaimReport, Stalls};
 pub use rows::{PairCounts, RowAnalysis, RowCell, RowError, RowFindings, RowPart};
 pub use sched::{
     CpuSched, CpuSpan, CpuStay, LongestWait, MOVE_NEEDS, MoveCount, SCHED_NEEDS, Sched, SchedCounts, SchedFlows,

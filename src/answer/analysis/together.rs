@@ -120,7 +120,7 @@ macro_rules! together {
     };
 }
 
-together!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9);
+together!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11, M 12);
 
 /// Any number of analyses of one type, each of whose steps depends on all events before it.
 #[derive(Clone, Debug, Default)]

@@ -4,12 +4,15 @@ use super::answers::{self, AnalysisDocument, AnswerArgs, DocumentSize, Found, Qu
 use super::faults::AnalyzeFaultsArgs;
 use super::file::FileArgs;
 use super::functions::AnalyzeFunctionsArgs;
+use super::idle::AnalyzeIdleArgs;
 use super::io::AnalyzeIoArgs;
 use super::irq::AnalyzeIrqArgs;
 use super::locks::AnalyzeLocksArgs;
 use super::memory::AnalyzeMemoryArgs;
 use super::migrations::AnalyzeMigrationsArgs;
+use super::net::AnalyzeNetArgs;
 use super::osnoise::AnalyzeOsnoiseArgs;
+use super::reclaim::AnalyzeReclaimArgs;
 use super::sched::AnalyzeSchedArgs;
 use super::syscalls::AnalyzeSyscallsArgs;
 use super::timerlat::AnalyzeTimerlatArgs;
@@ -89,6 +92,9 @@ pub(crate) fn definitions() -> Vec<(&'static str, Vec<ColumnDefinition>)> {
         of::<AnalyzeLocksArgs>(),
         of::<AnalyzeMemoryArgs>(),
         of::<AnalyzeFaultsArgs>(),
+        of::<AnalyzeReclaimArgs>(),
+        of::<AnalyzeIdleArgs>(),
+        of::<AnalyzeNetArgs>(),
         of::<AnalyzeOsnoiseArgs>(),
         of::<AnalyzeTimerlatArgs>(),
     ]
@@ -107,6 +113,9 @@ pub(super) fn run(args: &AnalyzeAllArgs) -> Result<Exit, Failure> {
             AnalyzeLocksArgs locks of_locks,
             AnalyzeMemoryArgs memory of_memory,
             AnalyzeFaultsArgs faults of_faults,
+            AnalyzeReclaimArgs reclaim of_reclaim,
+            AnalyzeIdleArgs idle of_idle,
+            AnalyzeNetArgs net of_net,
             AnalyzeOsnoiseArgs osnoise of_osnoise,
             AnalyzeTimerlatArgs timerlat of_timerlat
         };

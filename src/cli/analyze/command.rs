@@ -1,8 +1,8 @@
 //! Arguments of `rtrace analyze`, and which analysis it is.
 
 use super::{
-    all, answers, faults, functions, io, irq, locks, memory, migrations, osnoise, sched, syscalls, timehist, timerlat,
-    wakers,
+    all, answers, faults, functions, idle, io, irq, locks, memory, migrations, net, osnoise, reclaim, sched, syscalls,
+    timehist, timerlat, wakers,
 };
 use crate::cli::exit::{Exit, Failure};
 
@@ -34,12 +34,15 @@ enum AnalyzeCommand {
     All(all::AnalyzeAllArgs),
     Faults(faults::AnalyzeFaultsArgs),
     Functions(functions::AnalyzeFunctionsArgs),
+    Idle(idle::AnalyzeIdleArgs),
     Io(io::AnalyzeIoArgs),
     Irq(irq::AnalyzeIrqArgs),
     Locks(locks::AnalyzeLocksArgs),
     Memory(memory::AnalyzeMemoryArgs),
     Migrations(migrations::AnalyzeMigrationsArgs),
+    Net(net::AnalyzeNetArgs),
     Osnoise(osnoise::AnalyzeOsnoiseArgs),
+    Reclaim(reclaim::AnalyzeReclaimArgs),
     Sched(sched::AnalyzeSchedArgs),
     Syscalls(syscalls::AnalyzeSyscallsArgs),
     Timerlat(timerlat::AnalyzeTimerlatArgs),
@@ -51,12 +54,15 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<Exit, Failure> {
         AnalyzeCommand::All(args) => all::run(args),
         AnalyzeCommand::Faults(args) => answers::run(args),
         AnalyzeCommand::Functions(args) => answers::run(args),
+        AnalyzeCommand::Idle(args) => answers::run(args),
         AnalyzeCommand::Io(args) => answers::run(args),
         AnalyzeCommand::Irq(args) => answers::run(args),
         AnalyzeCommand::Locks(args) => answers::run(args),
         AnalyzeCommand::Memory(args) => answers::run(args),
         AnalyzeCommand::Migrations(args) => answers::run(args),
+        AnalyzeCommand::Net(args) => answers::run(args),
         AnalyzeCommand::Osnoise(args) => answers::run(args),
+        AnalyzeCommand::Reclaim(args) => answers::run(args),
         AnalyzeCommand::Sched(args) if args.rows.timehist => timehist::run(args),
         AnalyzeCommand::Sched(args) => answers::run(args),
         AnalyzeCommand::Syscalls(args) => answers::run(args),

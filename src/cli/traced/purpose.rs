@@ -6,7 +6,7 @@ use rtrace::syntax::did_you_mean;
 
 /// The words, and the events of each; `sched_waking` is there since Linux 4.3. Globs are for what kernels have under several
 /// names.
-const PURPOSES: [(&str, &[&str]); 14] = [
+const PURPOSES: [(&str, &[&str]); 17] = [
     (
         "sched",
         &[
@@ -49,6 +49,30 @@ const PURPOSES: [(&str, &[&str]); 14] = [
     ),
     ("wakers", &["sched:sched_switch", "sched:sched_waking", "sched:sched_wakeup", "sched:sched_wakeup_new"]),
     ("migrations", &["sched:sched_switch", "sched:sched_waking", "sched:sched_wakeup", "sched:sched_wakeup_new"]),
+    (
+        "reclaim",
+        &[
+            "vmscan:mm_vmscan_*reclaim_begin",
+            "vmscan:mm_vmscan_*reclaim_end",
+            "vmscan:mm_vmscan_kswapd_*",
+            "compaction:mm_compaction_begin",
+            "compaction:mm_compaction_end",
+        ],
+    ),
+    ("idle", &["power:cpu_idle*", "power:cpu_frequency", "sched:sched_switch"]),
+    (
+        "net",
+        &[
+            "net:netif_receive_skb",
+            "napi:napi_poll",
+            "net:net_dev_queue",
+            "net:net_dev_xmit",
+            "skb:kfree_skb",
+            "tcp:tcp_retransmit_skb",
+            "sched:sched_waking",
+            "sched:sched_switch",
+        ],
+    ),
     ("latency", &["sched:sched_waking", "sched:sched_switch"]),
     ("offcpu", &["sched:sched_switch", "sched:sched_waking"]),
     ("functions", &["sched:sched_switch"]),

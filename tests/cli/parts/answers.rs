@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Members that name a row.
-const NAMES: [&str; 24] = [
+const NAMES: [&str; 28] = [
     "pid",
     "cpu",
     "kind",
@@ -32,6 +32,10 @@ const NAMES: [&str; 24] = [
     "waker",
     "from",
     "to",
+    "state",
+    "khz",
+    "local",
+    "remote",
 ];
 
 /// Numbers of the events that were seen, and of what is unknown of them: no statements about what happened.
@@ -149,7 +153,7 @@ impl Tally {
                 let (begin, end) = (at("begin"), at("end"));
                 let mut words =
                     vec!["analyze", analysis, "--json", "--top", "0", "--since", &begin, "--until", &end, &whole];
-                let of_tasks = ["syscalls", "locks", "faults"].contains(&analysis.as_str());
+                let of_tasks = ["syscalls", "locks", "faults", "reclaim"].contains(&analysis.as_str());
                 if of_tasks && let Some(pids) = &limit.pids {
                     words.extend(["--pid", pids]);
                 }
