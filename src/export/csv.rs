@@ -13,7 +13,7 @@ use crate::base::units::Pid;
 use crate::base::wall_time::with_zone;
 use crate::file::trace_dat::WallClock;
 use crate::kernel::event::{Consumed, Lost, Record, TypedEvent, TypedField, Value};
-use crate::kernel::format::EventFormat;
+use crate::kernel::format::{ById, EventFormat};
 use crate::kernel::symbols::{Comms, Kallsyms};
 use crate::read::merge::ahead::Commit;
 use std::collections::HashMap;
@@ -121,7 +121,7 @@ pub struct Csv<'t> {
 
 struct CsvTypes<'t> {
     what: CsvBuffer<'t>,
-    types: Vec<Option<CsvType>>,
+    types: ById<CsvType>,
     pool: Literals,
 }
 
@@ -180,7 +180,7 @@ impl<'t> Csv<'t> {
 
     /// True if any event has the field of that name.
     pub fn has_field(&self, name: &str) -> bool {
-        let mut types = self.buffers.iter().flat_map(|b| b.types.iter().flatten());
+        let mut types = self.buffers.iter().flat_map(|b| b.types.values());
         types.any(|t| t.event.fields.iter().chain(t.event.common.iter()).any(|f| f.name == name))
     }
 
@@ -201,8 +201,8 @@ impl<'t> Csv<'t> {
     /// If the record's buffer is none of those given to [`Csv::new`].
     pub fn event(&mut self, record: &Record<'_>, out: &mut Vec<u8>) {
         let CsvTypes { what, types, pool } = &self.buffers[record.buffer];
-        let id = what.abi.uint(record.data, 0, 2).unwrap_or(0) as usize;
-        let event = types.get(id).and_then(Option::as_ref);
+        let id = what.abi.uint(record.data, 0, 2).unwrap_or(0) as u16;
+        let event = types.get(id);
         let cell = &mut self.cell;
         for (index, column) in self.columns.iter().enumerate() {
             if index > 0 {
@@ -247,7 +247,7 @@ impl<'t> Csv<'t> {
 
 impl<'t> CsvTypes<'t> {
     fn new(what: CsvBuffer<'t>, columns: &[CsvColumn]) -> Self {
-        let mut types: Vec<Option<CsvType>> = Vec::new();
+        let mut types = ById::default();
         let mut pool = Literals::default();
         let wanted = columns.contains(&CsvColumn::Fields);
         let kallsyms = what.kallsyms.filter(|_| wanted).map(|kallsyms| Arc::new(kallsyms.clone()));
@@ -262,10 +262,6 @@ impl<'t> CsvTypes<'t> {
             };
             let fields = columns.iter().map(field).collect();
             let pid = event.common.iter().find(|f| f.name == "common_pid").cloned();
-            let id = usize::from(format.id.0);
-            if types.len() <= id {
-                types.resize_with(id + 1, || None);
-            }
             let mut text = Vec::new();
             quote(&mut text, format!("{}:{}", event.system, event.name).as_bytes());
             let title = pool.add(&text);
@@ -280,7 +276,7 @@ impl<'t> CsvTypes<'t> {
             };
             let keys = event.fields.iter().enumerate().map(key).collect();
             let names = kallsyms.as_ref().map_or_else(Vec::new, |kallsyms| KernelName::all(&event, kallsyms));
-            types[id] = Some(CsvType { event, pid, fields, title, keys, names });
+            types.insert(format.id, CsvType { event, pid, fields, title, keys, names });
         }
         CsvTypes { what, types, pool }
     }

@@ -8,7 +8,7 @@
 use super::{Exporter, Following, Outflow};
 use crate::base::abi::Abi;
 use crate::kernel::event::{Consumed, FieldKind, FieldPlace, Record, TypedEvent, TypedField, Value};
-use crate::kernel::format::EventFormat;
+use crate::kernel::format::{ById, EventFormat};
 use crate::kernel::symbols::Comms;
 use crate::read::merge::ahead::Commit;
 use std::hash::{BuildHasher, RandomState};
@@ -82,7 +82,7 @@ struct Redaction<'p> {
 /// By event id, the fields that hold texts or bytes.
 struct BufferTexts {
     abi: Abi,
-    types: Vec<Option<Vec<TypedField>>>,
+    types: ById<Vec<TypedField>>,
 }
 
 /// The state of [`Redacted`].
@@ -112,7 +112,7 @@ impl<'p, E> Redacted<'p, E> {
 
 impl BufferTexts {
     fn new<'f>(abi: Abi, formats: impl IntoIterator<Item = &'f EventFormat>) -> Self {
-        let mut types = Vec::new();
+        let mut types = ById::default();
         for format in formats {
             let event = TypedEvent::new(format);
             let is_packed = |field: &TypedField| event.system == "ftrace" && field.name == "buf";
@@ -123,11 +123,7 @@ impl BufferTexts {
             let mut fields: Vec<TypedField> = event.fields.iter().filter(|field| holds_text(field)).cloned().collect();
             // The record's end first: others are appended to it.
             fields.sort_by_key(|field| !matches!(field.place, FieldPlace::Rest { .. }));
-            let id = usize::from(format.id.0);
-            if types.len() <= id {
-                types.resize_with(id + 1, || None);
-            }
-            types[id] = Some(fields);
+            types.insert(format.id, fields);
         }
         BufferTexts { abi, types }
     }
@@ -138,9 +134,9 @@ impl BufferTexts {
         const COMMON: usize = 8;
         data.clear();
         data.extend_from_slice(record.data);
-        let id = self.abi.uint(record.data, 0, 2).unwrap_or(0) as usize;
+        let id = self.abi.uint(record.data, 0, 2).unwrap_or(0) as u16;
         match self.types.get(id) {
-            Some(Some(fields)) => fields.iter().for_each(|field| self.replace(field, record.data, pseudonyms, data)),
+            Some(fields) => fields.iter().for_each(|field| self.replace(field, record.data, pseudonyms, data)),
             _ => data.truncate(COMMON),
         }
     }

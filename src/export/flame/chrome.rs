@@ -8,14 +8,14 @@ use crate::base::text::{json, num};
 use crate::export::Exporter;
 use crate::export::json::json_value;
 use crate::kernel::event::{Consumed, Lost, Record, TypedEvent};
-use crate::read::merge::ahead::Commit;
+use crate::kernel::format::{ById, EventFormat};
 use std::collections::BTreeSet;
 
 /// Writes each event when it comes.
 pub struct Chrome<'t> {
     buffers: Vec<Reader<'t>>,
     /// By buffer and event id: the events as instants.
-    types: Vec<Vec<Option<ChromeType>>>,
+    types: Vec<ById<ChromeType>>,
 }
 
 /// An event type: its name, category and fields.
@@ -111,8 +111,8 @@ impl<'t> Chrome<'t> {
         out: &mut Vec<u8>,
     ) -> bool {
         let reader = &self.buffers[record.buffer];
-        let id = usize::from(reader.events.head(record).id);
-        let Some(Some(kind)) = self.types[record.buffer].get(id) else { return false };
+        let id = reader.events.head(record).id;
+        let Some(kind) = self.types[record.buffer].get(id) else { return false };
         self.open(state, "i", task, record.timestamp.0, out);
         out.extend_from_slice(b",\"s\":\"t\",\"cat\":");
         out.extend_from_slice(&kind.category);
@@ -214,33 +214,20 @@ impl Exporter for Chrome<'_> {
         out.extend_from_slice(b"\n]}\n");
     }
 
-    fn fork(&self, _: &ChromeState, _: Option<ChromeState>) -> ChromeState {
-        self.state()
-    }
-
-    fn commit(&self, _: &mut ChromeState, _: &mut ChromeState, _: &mut Vec<u8>) -> Commit {
-        Commit::Serialize
-    }
-
     fn is_serial(&self) -> bool {
         true
     }
 }
 
-fn types(buffer: &FlameBuffer<'_>) -> Vec<Option<ChromeType>> {
+fn types(buffer: &FlameBuffer<'_>) -> ById<ChromeType> {
     let quoted = |text: &str| {
         let mut out = Vec::new();
         json::string(&mut out, text.as_bytes());
         out
     };
-    let mut types = Vec::new();
-    for format in &buffer.formats {
-        let id = usize::from(format.id.0);
-        if types.len() <= id {
-            types.resize_with(id + 1, || None);
-        }
-        let event = TypedEvent::new(format);
-        types[id] = Some(ChromeType { name: quoted(&format.name), category: quoted(&format.system), event });
-    }
-    types
+    let type_of = |format: &&EventFormat| {
+        let (name, category) = (quoted(&format.name), quoted(&format.system));
+        (format.id, ChromeType { name, category, event: TypedEvent::new(format) })
+    };
+    buffer.formats.iter().map(type_of).collect()
 }

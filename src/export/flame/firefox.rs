@@ -10,7 +10,7 @@ use crate::base::text::{json, num};
 use crate::export::json::json_value;
 use crate::export::{Exporter, Outflow};
 use crate::kernel::event::{Consumed, FieldKind, FieldPlace, Record, TypedEvent, Value};
-use crate::read::merge::ahead::Commit;
+use crate::kernel::format::{ById, EventFormat};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
@@ -19,7 +19,7 @@ use std::io;
 pub struct Firefox<'t> {
     buffers: Vec<Reader<'t>>,
     /// By buffer and event id: the events as markers.
-    types: Vec<Vec<Option<TypeColumns>>>,
+    types: Vec<ById<TypeColumns>>,
     name: String,
     real: Option<i64>,
 }
@@ -60,7 +60,7 @@ impl<'t> Firefox<'t> {
 
     /// The type of a marker.
     fn kind(&self, kind: MarkerKind) -> Option<&TypeColumns> {
-        self.types.get(kind.buffer as usize)?.get(usize::from(kind.id))?.as_ref()
+        self.types.get(kind.buffer as usize)?.get(kind.id)
     }
 
     fn marker(&self, state: &mut FirefoxState, task: TaskStack, record: &Record<'_>) -> bool {
@@ -242,14 +242,6 @@ impl Exporter for Firefox<'_> {
         Ok(())
     }
 
-    fn fork(&self, _: &FirefoxState, _: Option<FirefoxState>) -> FirefoxState {
-        self.state()
-    }
-
-    fn commit(&self, _: &mut FirefoxState, _: &mut FirefoxState, _: &mut Vec<u8>) -> Commit {
-        Commit::Serialize
-    }
-
     fn is_serial(&self) -> bool {
         true
     }
@@ -270,13 +262,8 @@ fn put_value(value: Value<'_>, is_number: bool, out: &mut Vec<u8>) {
     }
 }
 
-fn types(buffer: &FlameBuffer<'_>) -> Vec<Option<TypeColumns>> {
-    let mut types = Vec::new();
-    for format in &buffer.formats {
-        let id = usize::from(format.id.0);
-        if types.len() <= id {
-            types.resize_with(id + 1, || None);
-        }
+fn types(buffer: &FlameBuffer<'_>) -> ById<TypeColumns> {
+    let type_of = |format: &&EventFormat| {
         let event = TypedEvent::new(format);
         // JavaScript has whole numbers of 53 bits.
         let is_number = event.fields.iter().map(|field| match (field.kind, field.place) {
@@ -284,7 +271,7 @@ fn types(buffer: &FlameBuffer<'_>) -> Vec<Option<TypeColumns>> {
             _ => false,
         });
         let is_number = is_number.collect();
-        types[id] = Some(TypeColumns { name: format!("{}:{}", format.system, format.name), event, is_number });
-    }
-    types
+        (format.id, TypeColumns { name: format!("{}:{}", format.system, format.name), event, is_number })
+    };
+    buffer.formats.iter().map(type_of).collect()
 }

@@ -5,7 +5,6 @@ use super::names::{FlameBuffer, FlameRoot, Reader, root, write_lines};
 use crate::answer::analysis::stacks::{Node, StackChange, StackFrame, StackTree, StackWalk, TaskStack, WalkedRecord};
 use crate::export::Exporter;
 use crate::kernel::event::{Consumed, Record};
-use crate::read::merge::ahead::Commit;
 use std::collections::HashMap;
 
 /// Adds up the time of functions, or counts stack traces, and writes the sums at the end.
@@ -123,14 +122,6 @@ impl Exporter for Folded<'_> {
             state.unfolded.stacks = state.counts.stacks().map(|(_, _, count)| count).sum();
         }
         write_lines(&self.buffers, if timed { &state.time } else { &state.counts }, out);
-    }
-
-    fn fork(&self, _: &FoldedState, _: Option<FoldedState>) -> FoldedState {
-        self.state()
-    }
-
-    fn commit(&self, _: &mut FoldedState, _: &mut FoldedState, _: &mut Vec<u8>) -> Commit {
-        Commit::Serialize
     }
 
     fn is_serial(&self) -> bool {

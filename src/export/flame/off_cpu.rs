@@ -11,7 +11,6 @@ use crate::answer::analysis::stacks::{StackFrame, StackStep, StackTree, TaskStac
 use crate::base::units::CpuId;
 use crate::export::Exporter;
 use crate::kernel::event::{Consumed, Lost, Record};
-use crate::read::merge::ahead::Commit;
 use std::collections::HashMap;
 
 /// Adds up the time that tasks were off their CPU, by the stack that they left it with.
@@ -126,14 +125,6 @@ impl Exporter for OffCpu<'_> {
     fn end(&self, state: &mut OffCpuState, out: &mut Vec<u8>) {
         state.uncounted.unended = state.away.len() as u64;
         write_lines(&self.buffers, &state.time, out);
-    }
-
-    fn fork(&self, _: &OffCpuState, _: Option<OffCpuState>) -> OffCpuState {
-        self.state()
-    }
-
-    fn commit(&self, _: &mut OffCpuState, _: &mut OffCpuState, _: &mut Vec<u8>) -> Commit {
-        Commit::Serialize
     }
 
     fn is_serial(&self) -> bool {

@@ -7,7 +7,6 @@ use crate::answer::analysis::stacks::{StackChange, StackFrame, StackWalk, TaskSt
 use crate::base::text::{json, num};
 use crate::export::Exporter;
 use crate::kernel::event::{Consumed, Record};
-use crate::read::merge::ahead::Commit;
 use std::collections::{BTreeMap, HashMap};
 
 /// Gathers the tasks' stacks and writes them at the end. Memory grows with the number of calls, some six bytes for each:
@@ -172,14 +171,6 @@ impl Exporter for Speedscope<'_> {
             }
         });
         out.extend_from_slice(b"]}\n");
-    }
-
-    fn fork(&self, _: &SpeedscopeState, _: Option<SpeedscopeState>) -> SpeedscopeState {
-        self.state()
-    }
-
-    fn commit(&self, _: &mut SpeedscopeState, _: &mut SpeedscopeState, _: &mut Vec<u8>) -> Commit {
-        Commit::Serialize
     }
 
     fn is_serial(&self) -> bool {

@@ -7,16 +7,17 @@ use crate::base::text::num;
 use crate::export::{Exporter, columns};
 use crate::file::trace_dat::KernelView;
 use crate::kernel::event::{Consumed, EventType, EventTypes, Lost, PrintState, Record};
+use crate::kernel::format::{ById, EventFormat};
 use crate::kernel::print_fmt::Context;
 use crate::kernel::symbols::Symbols;
-use crate::read::merge::ahead::{Commit, Following};
+use crate::read::merge::ahead::Following;
 
 /// Lays the events of one buffer out as the kernel does. They are to come in order.
 pub struct Kernel<'a> {
     types: &'a EventTypes<'a>,
     symbols: &'a Symbols,
     view: &'a KernelView,
-    kinds: Vec<Option<EventPrinter>>,
+    kinds: ById<EventPrinter>,
     /// The event that ends a call.
     exit: Option<(u16, GraphReturn)>,
 }
@@ -40,16 +41,10 @@ impl<'a> Kernel<'a> {
     /// An exporter for a buffer of a file with these types, which are to be compiled with
     /// [`Semantics::Kernel`](crate::kernel::print_fmt::Semantics::Kernel) and without plugins.
     pub fn new(types: &'a EventTypes<'a>, symbols: &'a Symbols, view: &'a KernelView) -> Self {
-        let mut kinds: Vec<Option<EventPrinter>> = Vec::new();
-        for format in types.formats() {
-            let id = usize::from(format.id.0);
-            if kinds.len() <= id {
-                kinds.resize_with(id + 1, || None);
-            }
-            kinds[id] = Some(EventPrinter::new(format, view, types.abi(), symbols));
-        }
-        let exit = kinds.iter().enumerate().find_map(|(id, kind)| match kind {
-            Some(EventPrinter::Exit(exit)) => Some((id as u16, *exit)),
+        let printer = |format: &EventFormat| (format.id, EventPrinter::new(format, view, types.abi(), symbols));
+        let kinds: ById<EventPrinter> = types.formats().map(printer).collect();
+        let exit = types.formats().map(|format| format.id.0).find_map(|id| match kinds.get(id) {
+            Some(EventPrinter::Exit(exit)) => Some((id, *exit)),
             _ => None,
         });
         Kernel { types, symbols, view, kinds, exit }
@@ -77,7 +72,7 @@ impl Exporter for Kernel<'_> {
 
     fn needs_next(&self, record: &Record<'_>) -> bool {
         let id = self.types.common().event_id(self.types.abi(), record.data);
-        matches!(self.kinds.get(usize::from(id)), Some(Some(EventPrinter::Entry(_))))
+        matches!(self.kinds.get(id), Some(EventPrinter::Entry(_)))
     }
 
     fn event<'n>(
@@ -93,7 +88,7 @@ impl Exporter for Kernel<'_> {
         let (view, common) = (self.view, self.types.common());
         let id = common.event_id(cx.abi, cx.data);
         let at = GraphEvent { cx: &cx, view, common, record };
-        let kind = self.kinds.get(usize::from(id)).and_then(Option::as_ref);
+        let kind = self.kinds.get(id);
         match (view.tracer.as_str(), kind) {
             ("function_graph", Some(kind)) => match kind {
                 EventPrinter::Entry(entry) => return graph.entry(at, entry, next().as_ref(), out),
@@ -153,14 +148,6 @@ impl Exporter for Kernel<'_> {
             }
         }
         Consumed::One
-    }
-
-    fn fork(&self, _: &KernelState, _: Option<KernelState>) -> KernelState {
-        self.state()
-    }
-
-    fn commit(&self, _: &mut KernelState, _: &mut KernelState, _: &mut Vec<u8>) -> Commit {
-        Commit::Serialize
     }
 
     fn is_serial(&self) -> bool {

@@ -11,7 +11,7 @@ use super::tracks::perfetto_loss;
 use crate::base::units::Pid;
 use crate::export::Exporter;
 use crate::kernel::event::{Common, Consumed, Lost, PrintState, Record, TypedField, Value};
-use crate::kernel::format::EventFormat;
+use crate::kernel::format::{ById, EventFormat};
 use crate::read::merge::ahead::Commit;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -38,14 +38,14 @@ struct PerfettoTypes<'t> {
     what: PerfettoBuffer<'t>,
     common: Common,
     /// By event id.
-    types: Vec<PerfettoSlot<'t>>,
+    types: ById<PerfettoSlot<'t>>,
     /// Of events that no format describes.
     unknown: PerfettoProgram,
 }
 
 /// An event type, compiled when its first record comes.
 struct PerfettoSlot<'t> {
-    format: Option<&'t EventFormat>,
+    format: &'t EventFormat,
     /// Its field number if it describes itself; their number is bounded.
     number: Option<u32>,
     compiled: OnceLock<Box<PerfettoType>>,
@@ -119,9 +119,8 @@ impl<'t> Perfetto<'t> {
 
     fn kind(&self, buffer: usize, id: u16) -> Option<&PerfettoType> {
         let of = &self.buffers[buffer];
-        let slot = of.types.get(usize::from(id))?;
-        let format = slot.format?;
-        Some(slot.compiled.get_or_init(|| Box::new(of.compile(format, slot.number))))
+        let slot = of.types.get(id)?;
+        Some(slot.compiled.get_or_init(|| Box::new(of.compile(slot.format, slot.number))))
     }
 
     fn descriptor(&self, (buffer, id, other): Key) -> Option<&[u8]> {
@@ -213,7 +212,7 @@ impl Exporter for Perfetto<'_> {
             // Not `common_flags`: the engine would count them as an event without a name.
         });
         for field in &program.left_out {
-            if let Some(format) = buffer.types.get(usize::from(head.id)).and_then(|slot| slot.format) {
+            if let Some(format) = buffer.types.get(head.id).map(|slot| slot.format) {
                 let key = (format!("{}:{}", format.system, format.name), field.clone());
                 *state.left_out.fields.entry(key).or_default() += 1;
             }
@@ -286,16 +285,12 @@ impl PerfettoState {
 
 impl<'t> PerfettoTypes<'t> {
     fn new(file: &PerfettoFile<'t>, what: PerfettoBuffer<'t>, numbers: &mut std::ops::Range<u32>) -> Self {
-        let mut types: Vec<PerfettoSlot<'t>> = Vec::new();
+        let mut types = ById::default();
         let mut common = None;
         let unknown = PerfettoProgram::unknown(numbers.next());
         for format in file.types.formats() {
-            let id = usize::from(format.id.0);
-            if types.len() <= id {
-                types.resize_with(id + 1, || PerfettoSlot { format: None, number: None, compiled: OnceLock::new() });
-            }
             common.get_or_insert_with(|| Common::of(format));
-            types[id] = PerfettoSlot { format: Some(format), number: numbers.next(), compiled: OnceLock::new() };
+            types.insert(format.id, PerfettoSlot { format, number: numbers.next(), compiled: OnceLock::new() });
         }
         PerfettoTypes { what, common: common.unwrap_or_default(), types, unknown }
     }

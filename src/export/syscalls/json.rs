@@ -8,7 +8,6 @@ use crate::base::text::{json, num};
 use crate::export::{Exporter, Json};
 use crate::kernel::event::{Consumed, Lost, Record};
 use crate::kernel::symbols::Comms;
-use crate::read::merge::ahead::Commit;
 
 /// JSON lines of events, but a line of type `syscall` for each call. One thread writes them.
 pub struct JsonSyscalls<'t> {
@@ -203,15 +202,6 @@ impl<'t> Exporter for JsonSyscalls<'t> {
         for open in state.pairing.rest() {
             self.write(&JsonCall { entry: Some(&open.record()), exit: None, state: "unfinished" }, state, out);
         }
-    }
-
-    fn fork(&self, known: &JsonSyscallsState<'t>, _: Option<JsonSyscallsState<'t>>) -> JsonSyscallsState<'t> {
-        // Not called: see `is_serial`.
-        JsonSyscallsState { json: self.json.fork(&known.json, None), pairing: CallPairing::default() }
-    }
-
-    fn commit(&self, _: &mut Self::State, _: &mut Self::State, _: &mut Vec<u8>) -> Commit {
-        Commit::Serialize
     }
 
     fn is_serial(&self) -> bool {

@@ -6,7 +6,6 @@ use crate::base::text::num;
 use crate::export::{Exporter, TextLines, TimeColumn};
 use crate::kernel::event::{Consumed, Lost, PrintState, Record};
 use crate::kernel::symbols::Comms;
-use crate::read::merge::ahead::Commit;
 
 /// Lines in trace-cmd's layout, but for system calls, which have one line each. Calls depend on all events before: one
 /// thread writes them.
@@ -194,15 +193,6 @@ impl Exporter for SyscallLines<'_> {
             self.unfinished(&open, MissingExit::GoesOn, state, out);
         }
         self.lines.end(&mut state.lines, out);
-    }
-
-    fn fork(&self, known: &SyscallLinesState, _: Option<SyscallLinesState>) -> SyscallLinesState {
-        // Not called: see `is_serial`.
-        SyscallLinesState { lines: self.lines.fork(&known.lines, None), pairing: CallPairing::default() }
-    }
-
-    fn commit(&self, _: &mut SyscallLinesState, _: &mut SyscallLinesState, _: &mut Vec<u8>) -> Commit {
-        Commit::Serialize
     }
 
     fn is_serial(&self) -> bool {

@@ -14,7 +14,7 @@ use crate::base::abi::Abi;
 use crate::base::units::Pid;
 use crate::export::{Exporter, Outflow};
 use crate::kernel::event::{Common, Consumed, Lost, Record};
-use crate::kernel::format::EventFormat;
+use crate::kernel::format::{ById, EventFormat};
 use crate::kernel::symbols::{Comms, Kallsyms};
 use crate::read::merge::ahead::Commit;
 use std::collections::BTreeSet;
@@ -83,22 +83,20 @@ struct TableFileState<'t> {
     what: TableFile<'t>,
     common: Common,
     /// By event id.
-    types: Vec<TableSlot<'t>>,
+    types: ById<TableSlot<'t>>,
     keys: TableKeys,
     functions: CalledFunctions,
 }
 
-#[derive(Default)]
 struct TableSlot<'t> {
-    format: Option<&'t EventFormat>,
+    format: &'t EventFormat,
     /// Made when its first record comes.
     table: OnceLock<Box<EventTable>>,
 }
 
 impl TableSlot<'_> {
-    fn table(&self, abi: Abi) -> Option<&EventTable> {
-        let format = self.format?;
-        Some(self.table.get_or_init(|| Box::new(EventTable::new(format, abi))))
+    fn table(&self, abi: Abi) -> &EventTable {
+        self.table.get_or_init(|| Box::new(EventTable::new(self.format, abi)))
     }
 }
 
@@ -208,14 +206,8 @@ impl<'t> Tables<'t> {
 
 impl<'t> TableFileState<'t> {
     fn new(what: TableFile<'t>) -> Self {
-        let mut types = Vec::new();
-        for format in &what.formats {
-            let id = usize::from(format.id.0);
-            if types.len() <= id {
-                types.resize_with(id + 1, TableSlot::default);
-            }
-            types[id].format = Some(*format);
-        }
+        let slot = |format: &&'t EventFormat| (format.id, TableSlot { format, table: OnceLock::new() });
+        let types = what.formats.iter().map(slot).collect();
         let common = what.formats.first().map(|format| Common::of(format)).unwrap_or_default();
         let keys = TableKeys::of(what.recording);
         TableFileState { what, common, types, keys, functions: CalledFunctions::default() }
@@ -252,11 +244,11 @@ impl<'t> TableFileState<'t> {
     /// True if a format describes the events of this type.
     #[inline]
     fn has(&self, id: u16) -> bool {
-        self.types.get(usize::from(id)).is_some_and(|slot| slot.format.is_some())
+        self.types.get(id).is_some()
     }
 
     fn event_table(&self, id: u16) -> Option<&EventTable> {
-        self.types.get(usize::from(id))?.table(self.what.abi)
+        Some(self.types.get(id)?.table(self.what.abi))
     }
 
     fn meta(&self, pending: &PendingRows, rows: &mut DerivedRows) {
@@ -291,7 +283,7 @@ impl Tabled for Tables<'_> {
             }
             TableKey::Event(file, id) => {
                 let of = &self.files[file];
-                let format = of.types.get(usize::from(id)).and_then(|slot| slot.format);
+                let format = of.types.get(id).map(|slot| slot.format);
                 let name = format.map(|format| format!("{}.{}", format.system, format.name));
                 (file, name, of.event_table(id).map(|table| table.columns.clone()))
             }

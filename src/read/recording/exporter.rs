@@ -100,12 +100,16 @@ pub trait Exporter: Sync {
 
     /// The state to begin a segment with while earlier ones are still being written. `known` is what the committed ones
     /// left; `used` is the state of a committed segment, whose caches may be used again.
-    fn fork(&self, known: &Self::State, used: Option<Self::State>) -> Self::State;
+    fn fork(&self, _known: &Self::State, _used: Option<Self::State>) -> Self::State {
+        self.state()
+    }
 
     /// Commits a segment after all earlier ones: takes what it leaves over into `known`, and corrects `out`, all of its
     /// output. With [`Commit::Serialize`], `known` must be left as it was: the segment and all later ones are written
-    /// again, in order.
-    fn commit(&self, known: &mut Self::State, done: &mut Self::State, out: &mut Vec<u8>) -> Commit;
+    /// again, in order: the default, of formats of which every event depends on those before it.
+    fn commit(&self, _known: &mut Self::State, _done: &mut Self::State, _out: &mut Vec<u8>) -> Commit {
+        Commit::Serialize
+    }
 
     /// Does the part of the work on a committed segment that need not be done in its turn, while other threads commit later
     /// ones. Segments are committed one after the other: [`Exporter::commit`] had best be short.

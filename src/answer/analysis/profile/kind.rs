@@ -4,7 +4,7 @@ use super::hook::{Hook, HookEvent, HookProblem};
 use crate::answer::analysis::by_event::{RecordNumber, RecordText};
 use crate::base::abi::Abi;
 use crate::kernel::event::Common;
-use crate::kernel::format::EventFormat;
+use crate::kernel::format::{ById, EventFormat};
 use crate::kernel::print_fmt::state_letters;
 
 /// One event.
@@ -110,7 +110,7 @@ pub(super) struct EventKinds {
     pub(super) common: Common,
     all: Vec<EventMeaning>,
     /// By id, the number plus 1.
-    by_id: Vec<u32>,
+    by_id: ById<usize>,
     formats: Vec<EventFormat>,
     /// Event ids that hooks cover.
     hooked: Vec<bool>,
@@ -126,14 +126,7 @@ impl EventKinds {
     pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi, irqs_global: bool) -> Self {
         let formats: Vec<EventFormat> = formats.into_iter().cloned().collect();
         let common = formats.first().map_or_else(Common::default, Common::of);
-        let mut by_id = Vec::new();
-        for (number, format) in formats.iter().enumerate() {
-            let id = usize::from(format.id.0);
-            if by_id.len() <= id {
-                by_id.resize(id + 1, 0);
-            }
-            by_id[id] = number as u32 + 1;
-        }
+        let by_id = formats.iter().enumerate().map(|(number, format)| (format.id, number)).collect();
         let hooked = vec![false; formats.len()];
         let all = formats.iter().map(|format| kind(format, abi)).collect();
         let mut kinds =
@@ -152,7 +145,7 @@ impl EventKinds {
     }
 
     pub(super) fn number(&self, id: u16) -> Option<usize> {
-        (*self.by_id.get(usize::from(id))? as usize).checked_sub(1)
+        self.by_id.get(id).copied()
     }
 
     pub(super) fn get(&self, number: usize) -> Option<&EventMeaning> {

@@ -6,7 +6,7 @@ use super::posix;
 use crate::base::abi::Abi;
 use crate::base::syntax::{Diagnostic, Span, did_you_mean};
 use crate::base::units::EventId;
-use crate::kernel::format::{EventFormat, Field, Shape};
+use crate::kernel::format::{ById, EventFormat, Field, Shape};
 use crate::language::filter::test::{
     FilterProgram, NumberAt, ProgramTest, ProgramTree, Subject, TextAt, With, WordsAt,
 };
@@ -161,7 +161,7 @@ pub enum Sign {
 #[derive(Debug)]
 pub struct ReportFilters {
     /// By event id; ids beyond the end, and `None`, take `otherwise`.
-    by_id: Vec<Option<FilterProgram>>,
+    by_id: ById<FilterProgram>,
     otherwise: bool,
     needs_comm: bool,
 }
@@ -189,7 +189,7 @@ impl ReportFilters {
             }
         }
         let otherwise = !filters.iter().any(|(_, sign)| *sign == Sign::Keep);
-        let mut by_id: Vec<Option<FilterProgram>> = Vec::new();
+        let mut by_id = ById::default();
         for format in formats {
             let (mut keep, mut remove) = (Vec::new(), Vec::new());
             let named = |f: &ReportFilter| f.events.iter().any(|e| e.value.fits(&format.system, &format.name));
@@ -208,21 +208,17 @@ impl ReportFilters {
             }
             let kept = if otherwise { ProgramTree::Const(true) } else { ProgramTree::Or(keep) };
             let tree = ProgramTree::And(vec![kept, ProgramTree::Not(Box::new(ProgramTree::Or(remove)))]);
-            let at = usize::from(format.id.0);
-            if by_id.len() <= at {
-                by_id.resize_with(at + 1, || None);
-            }
-            by_id[at] = Some(FilterProgram::new(tree, abi));
+            by_id.insert(format.id, FilterProgram::new(tree, abi));
         }
-        let needs_comm = by_id.iter().flatten().any(FilterProgram::needs_comm);
+        let needs_comm = by_id.values().any(FilterProgram::needs_comm);
         Ok(ReportFilters { by_id, otherwise, needs_comm })
     }
 
     /// True if the event `id`, which is `subject`, is shown.
     #[inline]
     pub fn matches(&self, id: EventId, subject: &Subject<'_>) -> bool {
-        match self.by_id.get(usize::from(id.0)) {
-            Some(Some(program)) => program.matches(subject),
+        match self.by_id.get(id.0) {
+            Some(program) => program.matches(subject),
             _ => self.otherwise,
         }
     }
