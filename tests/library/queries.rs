@@ -89,6 +89,34 @@ fn filters_are_a_list_and_an_error_ends_the_walk() {
     assert!(seen < recording.query().try_for_each(|_| Ok::<_, Box<dyn Error>>(())).unwrap().events);
 }
 
+/// A field that was found once gives what its name gives, of its own events alone.
+#[test]
+fn a_field_is_found_once_for_all_events() {
+    let recording = Recording::open(File::open(own().join("host/small-zlib.dat")).unwrap()).unwrap();
+    let next = recording.field("sched_switch", "next_pid").unwrap();
+    let (comm, pid) = (
+        recording.field("sched:sched_switch", "next_comm").unwrap(),
+        recording.field("sched_switch", "common_pid").unwrap(),
+    );
+    let (mut switches, mut others) = (0, 0);
+    let outcome = recording.query().for_each(|event| {
+        if event.name() != "sched_switch" {
+            others += u64::from(event.value(&next).is_none());
+            return;
+        }
+        let [next, comm] = [&next, &comm].map(|field| event.value(field).unwrap());
+        assert_eq!(next.as_i64(), event.field("next_pid").unwrap().as_i64());
+        assert_eq!(comm.as_str(), event.field("next_comm").unwrap().as_str());
+        assert_eq!(event.value(&pid).unwrap().as_i64(), Some(event.pid().0.into()));
+        switches += 1;
+    });
+    assert_eq!(switches + others, outcome.unwrap().events);
+    assert!(switches > 0 && others > 0);
+    assert!(
+        recording.field("irq:sched_switch", "next_pid").is_none() && recording.field("sched_switch", "pid").is_none()
+    );
+}
+
 #[test]
 fn a_filter_of_no_event_names_what_resembles_it() {
     let recording = Recording::open(File::open(own().join("host/small-zlib.dat")).unwrap()).unwrap();

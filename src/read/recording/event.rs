@@ -2,7 +2,8 @@
 
 use super::Recording;
 use crate::base::units::{CpuId, EventId, Lost, Pid, Timestamp};
-use crate::kernel::event::{DecodeOptions, EventTypes, PrintState, Record, RecordHead, TypedEvent, Value};
+use crate::kernel::event::{DecodeOptions, EventTypes, PrintState, Record, RecordHead, TypedEvent, TypedField, Value};
+use crate::kernel::format::EventFormat;
 use crate::kernel::print_fmt::Context;
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -14,6 +15,27 @@ pub struct Decoder<'r> {
     types: EventTypes<'r>,
     /// The fields of each event type, by event id, resolved when they are first needed.
     layouts: Vec<OnceLock<TypedEvent>>,
+}
+
+/// A field of one event type, found once for many events: [`Recording::field`], [`Event::value`].
+#[derive(Clone, Debug)]
+pub struct EventField {
+    id: EventId,
+    field: TypedField,
+}
+
+impl Recording {
+    /// The field of an event type, by the names in its format: `field("sched_switch", "next_pid")`, or
+    /// `sched:sched_switch` where several systems have an event of that name. `None` if the recording has no format of the
+    /// event, or that no such field.
+    pub fn field(&self, event: &str, name: &str) -> Option<EventField> {
+        let (system, event) = event.split_once(':').map_or((None, event), |(system, event)| (Some(system), event));
+        let is_it = |format: &&EventFormat| format.name == event && system.is_none_or(|system| format.system == system);
+        let format = self.trace.formats().find(is_it)?;
+        let typed = TypedEvent::new(format);
+        let field = typed.fields.into_iter().chain(typed.common).find(|field| field.name == name)?;
+        Some(EventField { id: format.id, field })
+    }
 }
 
 impl<'r> Decoder<'r> {
@@ -104,6 +126,13 @@ impl Event<'_> {
         let layout = layout.get_or_init(|| TypedEvent::new(&event.format));
         let field = layout.fields.iter().chain(&layout.common).find(|field| field.name == name)?;
         field.value(self.decoder.recording.trace.abi, self.record.data)
+    }
+
+    /// The value of a field of the same recording; `None` if this is an event of another type, or its record is too short.
+    /// Quicker than [`Event::field`], which looks for the name each time.
+    pub fn value(&self, field: &EventField) -> Option<Value<'_>> {
+        let is_its = field.id.0 == self.head.id;
+        is_its.then(|| field.field.value(self.decoder.recording.trace.abi, self.record.data)).flatten()
     }
 
     /// The return addresses of a kernel stack trace (event `ftrace:kernel_stack`), innermost first, each with the

@@ -21,7 +21,7 @@ mod selector;
 pub use crate::file::ring_buffer::PageLayout;
 pub use crate::read::merge::live::LiveMerge;
 pub use covered::PartialCpu;
-pub use event::{Decoder, Event};
+pub use event::{Decoder, Event, EventField};
 pub use export::ExportError;
 pub use exporter::Exporter;
 pub use open::{BufferSource, Recording};
