@@ -262,6 +262,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("profile --input FILE --duration 1", "`--duration` has no effect on a recording"),
     ("profile --input FILE ls", "`CMD` has no effect on a recording"),
     ("profile --input FILE --layout trace-cmd --top 2", "`--limit` has no effect on trace-cmd's layout"),
+    ("profile --input FILE --layout trace-cmd --wide", "`--wide` has no effect on trace-cmd's layout"),
     ("hist -i FILE -k next_comm", "`--key` has no effect without EVENT"),
     ("hist -i FILE --csv", "`--csv` has no effect without EVENT"),
     ("hist -i FILE sched:sched_switch -k next_comm --raw --limit 2", "`--limit` has no effect on `--raw`"),

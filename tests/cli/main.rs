@@ -62,3 +62,4 @@ mod verbs;
 mod view;
 mod walk;
 mod why;
+mod widths;

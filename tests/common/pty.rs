@@ -1,6 +1,6 @@
 //! Commands whose standard output and standard error are terminals, each its own.
 
-use nix::pty::openpty;
+use nix::pty::{Winsize, openpty};
 use nix::sys::termios::{SetArg, cfmakeraw, tcgetattr, tcsetattr};
 use std::fs::File;
 use std::io::Read;
@@ -15,9 +15,15 @@ pub(crate) struct OnTerminals {
 }
 
 /// Runs `command` to its end with a terminal for each output stream.
-pub(crate) fn on_terminals(mut command: Command) -> OnTerminals {
-    let (stdout, from_stdout) = terminal();
-    let (stderr, from_stderr) = terminal();
+pub(crate) fn on_terminals(command: Command) -> OnTerminals {
+    on_terminals_of(command, None)
+}
+
+/// The same with terminals of so many columns.
+pub(crate) fn on_terminals_of(mut command: Command, columns: Option<u16>) -> OnTerminals {
+    let size = columns.map(|ws_col| Winsize { ws_row: 24, ws_col, ws_xpixel: 0, ws_ypixel: 0 });
+    let (stdout, from_stdout) = terminal(size.as_ref());
+    let (stderr, from_stderr) = terminal(size.as_ref());
     let mut child = command.stdout(stdout).stderr(stderr).spawn().expect("to start");
     drop(command); // and with it our side of the terminals
     let status = child.wait().expect("to end");
@@ -25,8 +31,8 @@ pub(crate) fn on_terminals(mut command: Command) -> OnTerminals {
 }
 
 /// A terminal that changes nothing, and all that is written to it until no process holds it any more.
-fn terminal() -> (Stdio, JoinHandle<Vec<u8>>) {
-    let pty = openpty(None, None).expect("a pty");
+fn terminal(size: Option<&Winsize>) -> (Stdio, JoinHandle<Vec<u8>>) {
+    let pty = openpty(size, None).expect("a pty");
     let mut settings = tcgetattr(&pty.slave).expect("its settings");
     cfmakeraw(&mut settings);
     tcsetattr(&pty.slave, SetArg::TCSANOW, &settings).expect("to set it");

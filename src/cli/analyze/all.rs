@@ -39,8 +39,11 @@ pub(super) struct AnalyzeAllArgs {
     /// One JSON document instead of text
     #[arg(long)]
     json: bool,
-    /// All columns, also where the terminal is too narrow for them
+    /// Markdown instead of text, all columns, for a pull request
     #[arg(long, conflicts_with = "json")]
+    markdown: bool,
+    /// All columns, also where the terminal is too narrow for them
+    #[arg(long, conflicts_with_all = ["json", "markdown"])]
     wide: bool,
 }
 
@@ -61,7 +64,7 @@ macro_rules! ask {
     ($args:ident, $events:ident: $($args_of:ident $question:ident $found:ident),*) => {{
         let input = &$events.inputs[0];
         $(let (mut $question, mut $found) = ($args_of::default(), Vec::new());
-        $question.shown = AnswerArgs::with_top($args.top, $args.wide);)*
+        $question.shown = AnswerArgs::with_top($args.top, ($args.markdown, $args.wide));)*
         let all = ($($question.analysis(input),)*);
         let all = |coverage: &Coverage| {
             let ($($question,)*) = all.clone();
@@ -135,9 +138,12 @@ pub(super) fn run(args: &AnalyzeAllArgs) -> Result<Exit, Failure> {
             let name = answer.name;
             match answer.content {
                 Some(AnalysisSectionContent::Text(text)) => {
-                    writeln!(out, "== {name}")?;
+                    if !args.markdown {
+                        writeln!(out, "== {name}")?;
+                    }
                     out.write_all(&text)?;
                 }
+                _ if args.markdown => writeln!(out, "### rtrace analyze {name}: not recorded")?,
                 _ => writeln!(out, "== {name}: not recorded (`rtrace record --for {name}`)")?,
             }
         }

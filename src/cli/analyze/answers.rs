@@ -4,10 +4,12 @@ use super::file::{FileArgs, TaskArgs};
 use super::limits::{AnswerLimits, BufferLimits, needed};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{ClockUnit, QueryEvents, QueryInput};
-use crate::cli::terminal;
+use crate::cli::terminal::table_width;
 use anyhow::anyhow;
 use rtrace::analysis::{Analysis, Grouped, KnownPart, Needs, RowSubject};
-use rtrace::internal::answers::{AnswerStyle, SMALL_JSON, answer_json, answer_text, csv_heading, csv_rows, json_text};
+use rtrace::internal::answers::{
+    AnswerStyle, SMALL_JSON, answer_json, answer_markdown, answer_text, csv_heading, csv_rows, json_text, markdown_text,
+};
 use rtrace::internal::table::{Answer, ColumnDefinition};
 use rtrace::internal::trace_dat::{Coverage, FileError};
 use rtrace::recording::BufferSource;
@@ -31,29 +33,32 @@ pub(super) struct AnswerArgs {
     /// The main table as comma-separated values instead of text; times in the clock's unit
     #[arg(long, conflicts_with = "json")]
     csv: bool,
-    /// All columns, also where the terminal is too narrow for them
+    /// Markdown instead of text, all columns, for a pull request
     #[arg(long, conflicts_with_all = ["json", "csv"])]
+    markdown: bool,
+    /// All columns, also where the terminal is too narrow for them
+    #[arg(long, conflicts_with_all = ["json", "csv", "markdown"])]
     wide: bool,
 }
 
 impl AnswerArgs {
     /// All of it, `top` rows to a table.
-    pub(super) fn with_top(top: Option<usize>, wide: bool) -> Self {
-        AnswerArgs { top, wide, ..AnswerArgs::default() }
+    pub(super) fn with_top(top: Option<usize>, (markdown, wide): (bool, bool)) -> Self {
+        AnswerArgs { top, markdown, wide, ..AnswerArgs::default() }
     }
 
     /// The form of the answer.
     pub(super) fn form(&self) -> Form {
-        match (self.json, self.csv) {
-            (true, _) => Form::Json,
-            (_, true) => Form::Csv,
+        match self {
+            AnswerArgs { json: true, .. } => Form::Json,
+            AnswerArgs { csv: true, .. } => Form::Csv,
+            AnswerArgs { markdown: true, .. } => Form::Markdown,
             _ => Form::Text,
         }
     }
 
-    fn style(&self, unit: ClockUnit) -> AnswerStyle {
-        let is_to_fit = !self.wide && terminal::stdout_is_terminal();
-        AnswerStyle { unit, width: terminal::size().filter(|_| is_to_fit).map(|(columns, _)| columns) }
+    pub(super) fn style(&self, unit: ClockUnit) -> AnswerStyle {
+        AnswerStyle { unit, width: table_width(self.wide) }
     }
 }
 
@@ -63,6 +68,7 @@ pub(super) enum Form {
     Text,
     Json,
     Csv,
+    Markdown,
 }
 
 /// Rows in a table of text or JSON, unless the user says otherwise.
@@ -223,7 +229,7 @@ pub(super) fn run<Q: Question>(question: &Q) -> Result<Exit, Failure> {
                 Ok(out.write_all(bounded(shown.top, |size| document.json(size)).as_bytes())?)
             }
             Form::Csv => csv(question, &found, out),
-            Form::Text => text(question, &found, out),
+            Form::Text | Form::Markdown => text(question, &found, out),
         }
     })
 }
@@ -372,29 +378,44 @@ fn csv<Q: Question>(
     Ok(())
 }
 
-/// Writes each answer as text, with an empty line between two and the instance's name above.
+/// Writes each answer as text, with an empty line between two and the instance's name above; or as Markdown.
 pub(super) fn text<Q: Question>(
     question: &Q,
     found: &[AnalysisAnswer<'_, QuestionFinding<Q>>],
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
+    let shown = question.shown();
     for (number, found) in found.iter().enumerate() {
-        let (AnswerPlace { buffer, unit, .. }, shown) = (&found.place, question.shown());
+        let unit = found.place.unit;
         let answer = answer(question, found, shown.top.unwrap_or(ROWS));
-        if !question.is_bare() {
-            if number > 0 {
-                writeln!(out)?;
-            }
-            if !buffer.is_empty() {
-                writeln!(out, "Instance: {buffer}")?;
-            }
-            let (begin, end) = found.outline.window.unwrap_or_default();
-            let (length, name) = (unit.long(end.saturating_sub(begin)), unit.long_name());
-            let parts = found.limits.found(found.outline.extent.clone()).join("; ");
-            writeln!(out, "Window: {} to {}, {length} {name}; {parts}", unit.point(begin), unit.point(end))?;
-            answer.notes.iter().try_for_each(|note| writeln!(out, "Note: {note}"))?;
+        if number > 0 && !question.is_bare() {
+            writeln!(out)?;
         }
-        answer_text(&answer, shown.style(*unit), out)?;
+        if shown.markdown {
+            let name = markdown_text(&found.input.path.to_string_lossy());
+            writeln!(out, "### rtrace analyze {}: {name}", Q::PURPOSE)?;
+            for line in head(&answer, found) {
+                writeln!(out, "\n{}", markdown_text(&line))?;
+            }
+            answer_markdown(&answer, unit, out)?;
+            continue;
+        }
+        if !question.is_bare() {
+            head(&answer, found).iter().try_for_each(|line| writeln!(out, "{line}"))?;
+        }
+        answer_text(&answer, shown.style(unit), out)?;
     }
     Ok(())
+}
+
+/// The lines above the tables of an answer.
+fn head<R>(answer: &Answer, found: &AnalysisAnswer<'_, R>) -> Vec<String> {
+    let AnswerPlace { buffer, unit, .. } = &found.place;
+    let (begin, end) = found.outline.window.unwrap_or_default();
+    let (length, name) = (unit.long(end.saturating_sub(begin)), unit.long_name());
+    let parts = found.limits.found(found.outline.extent.clone()).join("; ");
+    let window = format!("Window: {} to {}, {length} {name}; {parts}", unit.point(begin), unit.point(end));
+    let instance = (!buffer.is_empty()).then(|| format!("Instance: {buffer}"));
+    let notes = answer.notes.iter().map(|note| format!("Note: {note}"));
+    instance.into_iter().chain([window]).chain(notes).collect()
 }

@@ -28,7 +28,7 @@ pub(super) struct AnalyzeFunctionsArgs {
     #[arg(long, value_enum, value_name = "BY", default_value_t)]
     sort: CalledFunctionSort,
     /// Own times by call stack, for flame graphs, instead of text; in the clock's unit
-    #[arg(long, conflicts_with_all = ["json", "csv", "function", "top"])]
+    #[arg(long, conflicts_with_all = ["json", "csv", "markdown", "function", "top"])]
     folded: bool,
 }
 
@@ -186,7 +186,8 @@ fn functions<'a>() -> Table<FunctionRow<'a>> {
                 off_cpu(row, row.of.asleep)
             })
             .text("asleep")
-            .csv("asleep"),
+            .csv("asleep")
+            .minor(1),
             Of::new(
                 "preempted",
                 Kind::Sum,
@@ -194,7 +195,8 @@ fn functions<'a>() -> Table<FunctionRow<'a>> {
                 |row| off_cpu(row, row.of.preempted),
             )
             .text("preempted")
-            .csv("preempted"),
+            .csv("preempted")
+            .minor(1),
             Of::new("interrupted", Kind::Sum, "Part of it in interrupts.", |row| Cell::Time(row.of.interrupted))
                 .text("interrupted")
                 .csv("interrupted")
@@ -223,7 +225,8 @@ fn functions<'a>() -> Table<FunctionRow<'a>> {
                 row.of.longest.map(|one| Cell::Time(one.time)).into()
             })
             .text("longest")
-            .in_part(1),
+            .in_part(1)
+            .minor(1),
             Of::new("longest.at", Kind::Point, "Entry of the longest call.", |row| {
                 row.of.longest.map(|one| Cell::Point(one.at)).into()
             })

@@ -158,7 +158,8 @@ fn sites<'a>() -> Table<SiteRow<'a>> {
                 .csv("taken"),
             Of::new("freed", Kind::Count, "Bytes, as taken, of objects that were freed.", |row| row.of.freed.into())
                 .text("freed")
-                .csv("freed"),
+                .csv("freed")
+                .minor(2),
             Of::new("live_taken", Kind::Count, "Bytes, as taken, of objects that are live at the end.", |row| {
                 row.of.live_taken.into()
             })
@@ -166,7 +167,8 @@ fn sites<'a>() -> Table<SiteRow<'a>> {
             .csv("live_taken"),
             Of::new("live", Kind::Count, "Objects that are live at the end.", |row| row.of.live.into())
                 .text("live objects")
-                .csv("live"),
+                .csv("live")
+                .minor(2),
             Of::new("most", Kind::Count, "The most bytes, as taken, at one time.", |row| row.of.most.into())
                 .text("most")
                 .csv("most"),

@@ -208,7 +208,8 @@ fn calls<'a>() -> Table<CallRow<'a>> {
             .no_json(),
             Of::new("off_cpu", Kind::Share, "Part of it off the CPU; in text in %; unknown without sched_switch.", off)
                 .text("off CPU %")
-                .csv("off_cpu"),
+                .csv("off_cpu")
+                .minor(1),
             Of::new("times", Kind::Distribution, "Times from entry to exit.", |row| (&row.of.times).into())
                 .text("")
                 .csv(""),

@@ -3,17 +3,21 @@
 use super::answers::{AnswerPlace, Form, Question, lacking};
 use super::sched::{AnalyzeSchedArgs, SchedRowArgs};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::QueryInput;
+use crate::cli::query::{ClockUnit, QueryInput};
 use rtrace::analysis::{CpuStay, TimeHistory};
-use rtrace::internal::answers::quoted;
+use rtrace::internal::answers::{ALL_COLUMNS, quoted};
 use serde_json::json;
 use std::io::Write;
 use std::ops::ControlFlow;
+
+/// Characters of a line with all columns.
+const WIDTH: usize = 94;
 
 const COLUMNS: &str = "buffer,time,cpu,comm,tid,pid,wait,delay,run,preempted";
 
 pub(super) fn run(args: &AnalyzeSchedArgs) -> Result<Exit, Failure> {
     let form = args.shown().form();
+    let is_narrow = args.shown().style(ClockUnit::Ticks).width.is_some_and(|width| width < WIDTH);
     args.shown().file.print(|events, out| {
         let input = &events.inputs[0];
         let history = TimeHistory::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
@@ -21,7 +25,7 @@ pub(super) fn run(args: &AnalyzeSchedArgs) -> Result<Exit, Failure> {
             return Err(lacking::<AnalyzeSchedArgs>(input));
         }
         let sources = events.query.sources();
-        let mut lines = TimehistLines { rows: &args.rows, form, input, written: 0, of_buffer: 0 };
+        let mut lines = TimehistLines { rows: &args.rows, form, input, is_narrow, written: 0, of_buffer: 0 };
         let mut stays = 0u64;
         for source in sources {
             let place = AnswerPlace::of(events, source)?;
@@ -52,6 +56,8 @@ struct TimehistLines<'a> {
     rows: &'a SchedRowArgs,
     input: &'a QueryInput,
     form: Form,
+    /// True if lines have no room for the delay.
+    is_narrow: bool,
     /// Number of rows, in all and of this buffer.
     written: u64,
     of_buffer: u64,
@@ -70,7 +76,7 @@ impl TimehistLines<'_> {
         let process = self.input.recording.tgid(stay.pid);
         let CpuStay { at, cpu, pid, wait, delay, run, preempted, .. } = *stay;
         match self.form {
-            Form::Text => {
+            Form::Text | Form::Markdown => {
                 if self.of_buffer == 0 {
                     self.heading(place, out)?;
                 }
@@ -78,9 +84,9 @@ impl TimehistLines<'_> {
                 let process =
                     process.filter(|process| *process != pid).map_or_else(String::new, |pid| format!("/{pid}"));
                 let task = if pid.0 == 0 { comm } else { format!("{comm}[{pid}{process}]") };
-                let (wait, delay, run) = (time(wait), time(delay), time(run));
-                let at = place.unit.point(at);
-                writeln!(out, "{at:>19}  {:>3}  {task:<24}  {wait:>11}  {delay:>11}  {run:>11}", cpu.0)?;
+                let (wait, run) = (time(wait), time(run));
+                let (at, delay) = (place.unit.point(at), self.delay_cell(&time(delay)));
+                writeln!(out, "{at:>19}  {:>3}  {task:<24}  {wait:>11}{delay}  {run:>11}", cpu.0)?;
             }
             Form::Csv => {
                 if self.written == 0 {
@@ -125,13 +131,21 @@ impl TimehistLines<'_> {
         if !place.buffer.is_empty() {
             writeln!(out, "Instance: {}", place.buffer)?;
         }
+        if self.is_narrow {
+            writeln!(out, "(sch delay left out; {ALL_COLUMNS})")?;
+        }
         for limit in place.limits.sentences(|event| event.system == "sched") {
             writeln!(out, "Note: {limit}")?;
         }
         let unit = place.unit.long_name();
         let [wait, delay, run] = ["wait", "sch delay", "run"].map(|name| format!("{name} {unit}"));
-        let row = format!("{:>19}  {:>3}  {:<24}  {wait:>11}  {delay:>11}  {run:>11}", "TIME", "CPU", "TASK[tid/pid]");
-        Ok(writeln!(out, "{}", row.trim_end())?)
+        let delay = self.delay_cell(&delay);
+        Ok(writeln!(out, "{:>19}  {:>3}  {:<24}  {wait:>11}{delay}  {run:>11}", "TIME", "CPU", "TASK[tid/pid]")?)
+    }
+
+    /// The delay of a line, where there is room for it.
+    fn delay_cell(&self, delay: &str) -> String {
+        if self.is_narrow { String::new() } else { format!("  {delay:>11}") }
     }
 
     /// Ends the document; without rows it is one all the same.
@@ -142,7 +156,7 @@ impl TimehistLines<'_> {
                 writeln!(out, "{opening}\n], \"file\": {}}}", json!(path))?;
             }
             Form::Csv if self.written == 0 => writeln!(out, "{COLUMNS}")?,
-            Form::Csv | Form::Text => {}
+            Form::Csv | Form::Text | Form::Markdown => {}
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use super::text::found;
 use super::verdicts::{Verdicts, word};
 use crate::cli::exit::Failure;
 use anyhow::Context;
+use rtrace::internal::answers::{TextTable, markdown_text};
 use rtrace::internal::assertion::AssertionVerdict;
 use std::env;
 use std::fs::OpenOptions;
@@ -36,18 +37,12 @@ pub(super) fn write(verdicts: &Verdicts<'_>, out: &mut dyn Write) -> Result<(), 
 
 /// A table in Markdown.
 fn table(verdicts: &Verdicts<'_>) -> String {
-    let mut text = format!("### rtrace check {}\n\n", cell(&verdicts.path.to_string_lossy()));
-    text += "| verdict | assertion | found |\n|---|---|---|\n";
+    let mut table = TextTable::new(3, ["verdict", "assertion", "found"]);
     for result in &verdicts.results {
-        let (verdict, found) = (word(result.checked.verdict), cell(&found(&result.checked)));
-        text += &format!("| {verdict} | {} | {found} |\n", cell(&result.name));
+        table.row([word(result.checked.verdict).to_owned(), result.name.clone(), found(&result.checked)]);
     }
-    text + "\n"
-}
-
-fn cell(text: &str) -> String {
-    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('|', "\\|").replace('*', "\\*").replace('_', "\\_")
+    let title = markdown_text(&verdicts.path.to_string_lossy());
+    format!("### rtrace check {title}\n\n{}\n\n", table.markdown(|_| false).join("\n"))
 }
 
 /// As GitHub's toolkit escapes a message.
@@ -68,6 +63,5 @@ mod tests {
     fn no_text_is_another_command() {
         assert_eq!(data("100%\n::error::x"), "100%25%0A::error::x");
         assert_eq!(property("a: b, c"), "a%3A b%2C c");
-        assert_eq!(cell("a|b <c> *d*\n"), "a\\|b &lt;c> \\*d\\* ");
     }
 }

@@ -64,6 +64,9 @@ pub(in crate::cli) struct CompareArgs {
     /// Markdown instead of text, for a pull request
     #[arg(long, conflicts_with = "json")]
     pub(super) markdown: bool,
+    /// All columns, also where the terminal is too narrow for them
+    #[arg(long, conflicts_with_all = ["json", "markdown"])]
+    pub(super) wide: bool,
     #[command(flatten)]
     pub(super) part: PartArgs,
 }

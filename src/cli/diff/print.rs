@@ -4,7 +4,7 @@ use super::args::{CompareArgs, FailOn};
 use super::report::Report;
 use super::{args, json, markdown, text};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::terminal::stdout;
+use crate::cli::terminal::{stdout, table_width};
 use anyhow::anyhow;
 use rtrace::internal::comparison::{SavedRuns, compare};
 use std::io::{BufWriter, Write};
@@ -24,7 +24,8 @@ pub(in crate::cli) fn print(
     let options = args.options();
     let comparison = compare(base, new, &metrics, args.adjust_for(), &options);
     let adjust_for = args.adjust_for();
-    let report = Report { base, new, metrics, adjust_for, options, comparison, fail_on, left_out };
+    let width = table_width(args.wide);
+    let report = Report { base, new, metrics, adjust_for, options, comparison, fail_on, width, left_out };
     let mut out = BufWriter::new(stdout());
     match (args.json, args.markdown) {
         (true, _) => writeln!(out, "{:#}", json::document(&report))?,

@@ -14,6 +14,8 @@ pub(super) struct Report<'a> {
     pub(super) options: CompareOptions,
     pub(super) comparison: Comparison,
     pub(super) fail_on: FailOn,
+    /// Characters of a line that the table is to fit in.
+    pub(super) width: Option<usize>,
     /// Metrics of the default choice that have too few samples on both sides.
     pub(super) left_out: Vec<String>,
 }

@@ -2,7 +2,7 @@
 
 use super::numbers::{finds, interval, needs, percent, probability, value, word};
 use super::report::Report;
-use rtrace::internal::answers::TextTable;
+use rtrace::internal::answers::{ALL_COLUMNS, TextTable};
 use rtrace::internal::comparison::{ChangeVerdict, SavedRuns, SetAside};
 use rtrace::units::counted;
 use std::io::{self, Write};
@@ -21,22 +21,10 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
         writeln!(out, "  set aside: {file} ({side}): {reason}")?;
     }
     writeln!(out)?;
-    let mut table =
-        TextTable::new(1, ["METRIC", "BASE", "NEW", "CHANGE", "INTERVAL", "P", "FINDS", "NEEDS", "VERDICT"]);
-    for ((metric, _), one) in report.metrics.iter().zip(&report.comparison.metrics) {
-        table.row([
-            one.metric.clone(),
-            value(metric, one.base),
-            value(metric, one.new),
-            one.change.map_or("-".to_owned(), percent),
-            interval(one),
-            probability(one.p_holm),
-            finds(one),
-            needs(one),
-            word(one.verdict).to_owned(),
-        ]);
-    }
+    let mut table = table(report);
+    let left_out = table.fit(report.width, ALL_COLUMNS);
     table.write(out)?;
+    left_out.iter().try_for_each(|line| writeln!(out, "{line}"))?;
     writeln!(out)?;
     // A reason that several metrics share is said once.
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
@@ -66,6 +54,26 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
         all => (all, "s"),
     };
     writeln!(out, "{all} metric{plural}: {}", counts.join(", "))
+}
+
+/// A row for each metric.
+pub(super) fn table(report: &Report<'_>) -> TextTable {
+    let heading = ["METRIC", "BASE", "NEW", "CHANGE", "INTERVAL", "P", "FINDS", "NEEDS", "VERDICT"];
+    let mut table = TextTable::new(1, heading).minor([0, 0, 0, 0, 1, 4, 3, 2, 0]);
+    for ((metric, _), one) in report.metrics.iter().zip(&report.comparison.metrics) {
+        table.row([
+            one.metric.clone(),
+            value(metric, one.base),
+            value(metric, one.new),
+            one.change.map_or("-".to_owned(), percent),
+            interval(one),
+            probability(one.p_holm),
+            finds(one),
+            needs(one),
+            word(one.verdict).to_owned(),
+        ]);
+    }
+    table
 }
 
 /// The columns that say what to do next.

@@ -25,6 +25,9 @@ pub(crate) struct LayoutArgs {
     /// Number of rows of the table; 0 for all; --top N is the same
     #[arg(long, value_name = "N", default_value_t = 30)]
     pub(crate) limit: usize,
+    /// All columns of the table, also where the terminal is too narrow for them
+    #[arg(long)]
+    pub(crate) wide: bool,
 }
 
 impl LayoutArgs {
@@ -34,19 +37,20 @@ impl LayoutArgs {
         self.layout.unwrap_or(usual)
     }
 
-    /// Writes the profile of one buffer.
+    /// Writes the profile of one buffer, a table in lines of `fit.0` characters, with `fit.1` as the hint on how to see all columns.
     pub(crate) fn write(
         self,
         profile: &Profile,
         symbols: &Symbols,
         by_comm: bool,
         unit: ClockUnit,
+        fit: (Option<usize>, &str),
         mut out: &mut impl Write,
     ) -> io::Result<()> {
         match self.layout() {
             ProfileLayout::Table => {
                 let limit = (self.limit > 0).then_some(self.limit);
-                table::write(profile, symbols, by_comm, limit, unit, &mut out)
+                table::write(profile, symbols, by_comm, limit, unit, fit, &mut out)
             }
             ProfileLayout::TraceCmd => text::write(profile, symbols, by_comm, out),
         }

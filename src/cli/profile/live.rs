@@ -60,6 +60,7 @@ const OF_A_FILE: &[&str] = &[
     "json",
     "layout",
     "limit",
+    "wide",
     "quiet",
     "_all_formats",
 ];
@@ -74,8 +75,8 @@ impl TraceArgs {
     pub(super) fn check(&self) -> Result<(), Failure> {
         let given = self.traced.given();
         let moot = |option, reason, hint| refuse::<Self>(Some(Moot { option, reason, hint }));
-        if given.has("limit") && self.output.is_in_trace_cmds_layout() {
-            return moot("limit", "on trace-cmd's layout, which shows all", "`--layout table` has rows.");
+        if let Some(option) = given.first_of(&["limit", "wide"]).filter(|_| self.output.is_in_trace_cmds_layout()) {
+            return moot(option, "on trace-cmd's layout, which shows all", "`--layout table` has rows.");
         }
         if self.input.is_none() {
             return match given.first_of(&["since", "until", "around"]) {

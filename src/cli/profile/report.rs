@@ -4,9 +4,10 @@ use super::json;
 use super::layout::{LayoutArgs, ProfileLayout};
 use crate::cli::exit::Failure;
 use crate::cli::query::ClockUnit;
-use crate::cli::terminal::{Guard, stderr, stdout};
+use crate::cli::terminal::{Guard, stderr, stdout, table_width};
 use anyhow::Context;
 use rtrace::analysis::Profile;
+use rtrace::internal::answers::ALL_COLUMNS;
 use rtrace::internal::safe_file;
 use rtrace::symbols::Symbols;
 use std::io::{self, BufWriter, Write};
@@ -22,7 +23,7 @@ pub(super) struct ProfileOutputArgs {
     #[arg(long, conflicts_with = "output")]
     stderr: bool,
     /// One JSON document instead of text
-    #[arg(long, conflicts_with_all = ["layout", "limit"])]
+    #[arg(long, conflicts_with_all = ["layout", "limit", "wide"])]
     json: bool,
     #[command(flatten)]
     layout: LayoutArgs,
@@ -31,6 +32,8 @@ pub(super) struct ProfileOutputArgs {
 /// The destination of a profile, opened before the work is begun.
 pub(super) struct ProfileOutput {
     to: BufWriter<Box<dyn Write>>,
+    /// True if it is standard output.
+    is_standard: bool,
     json: bool,
     layout: LayoutArgs,
 }
@@ -49,7 +52,8 @@ impl ProfileOutputArgs {
             None if self.stderr => Box::new(stderr()),
             None => Box::new(stdout()),
         };
-        Ok(ProfileOutput { to: BufWriter::new(to), json: self.json, layout: self.layout })
+        let is_standard = self.output.is_none() && !self.stderr;
+        Ok(ProfileOutput { to: BufWriter::new(to), is_standard, json: self.json, layout: self.layout })
     }
 }
 
@@ -63,7 +67,7 @@ impl ProfileOutput {
         by_comm: bool,
         unit: ClockUnit,
     ) -> io::Result<()> {
-        let out = &mut self.to;
+        let (out, width) = (&mut self.to, table_width(self.layout.wide).filter(|_| self.is_standard));
         if self.json {
             let one = |(name, profile): &(String, Profile)| json::buffer(file, name, profile, symbols, by_comm);
             writeln!(out, "{:#}", json::document(profiles.iter().map(one).collect()))?;
@@ -72,7 +76,7 @@ impl ProfileOutput {
                 if !name.is_empty() {
                     writeln!(out, "\nInstance: {name}")?;
                 }
-                self.layout.write(profile, symbols, by_comm, unit, out)?;
+                self.layout.write(profile, symbols, by_comm, unit, (width, ALL_COLUMNS), out)?;
             }
         }
         out.flush()

@@ -14,13 +14,15 @@ struct ProfileRow {
     times: Times,
 }
 
-/// Writes the `limit` rows with the longest times in all, all rows without one.
+/// Writes the `limit` rows with the longest times in all, all rows without one, in lines of `width` characters,
+/// below which `hint` says how to see all columns.
 pub(crate) fn write(
     profile: &Profile,
     symbols: &Symbols,
     by_comm: bool,
     limit: Option<usize>,
     unit: ClockUnit,
+    (width, hint): (Option<usize>, &str),
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let tasks = profile.tasks(symbols, by_comm);
@@ -40,7 +42,7 @@ pub(crate) fn write(
         &format!("MAX {short}"),
         "MAX AT",
     ];
-    let mut table = TextTable::new(2, heading);
+    let mut table = TextTable::new(2, heading).minor([0, 0, 0, 0, 2, 0, 1]);
     for ProfileRow { task, event, times } in rows.iter().take(shown) {
         let timed = |text: String| if times.total == 0 { "-".to_owned() } else { text };
         table.row([
@@ -56,7 +58,9 @@ pub(crate) fn write(
     for limit in profile.limits() {
         writeln!(out, "Note: {limit}")?;
     }
+    let left_out = table.fit(width, hint);
     table.write(out)?;
+    left_out.iter().try_for_each(|line| writeln!(out, "{line}"))?;
     if shown < rows.len() {
         let (left, all) = (grouped((rows.len() - shown) as u64), rows.len());
         writeln!(out, "{left} more rows: --limit {all} shows them, --layout trace-cmd the stacks, too")?;

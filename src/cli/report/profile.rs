@@ -7,6 +7,7 @@ use crate::cli::exit::Failure;
 use crate::cli::profile::json;
 use crate::cli::profile::layout::LayoutArgs;
 use crate::cli::query::ClockUnit;
+use crate::cli::terminal::table_width;
 use rtrace::analysis::{Grouped, Profile};
 use rtrace::internal::trace_dat::OptionId;
 use rtrace::recording::BufferSource;
@@ -43,8 +44,9 @@ pub(super) fn print(run: &ReportRun<'_>, out: &mut impl Write) -> Result<(), Fai
         if !name.is_empty() {
             writeln!(out, "\nInstance: {name}")?;
         }
-        let layout = LayoutArgs { layout: Some(wanted.layout()), limit: wanted.limit };
-        layout.write(profile, &input.symbols, by_comm, ClockUnit::of(source.in_ticks), out)?;
+        let fit = (table_width(false), "a wider terminal shows all columns");
+        let layout = LayoutArgs { layout: Some(wanted.layout()), limit: wanted.limit, wide: true };
+        layout.write(profile, &input.symbols, by_comm, ClockUnit::of(source.in_ticks), fit, out)?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use super::run::ReportRun;
 use crate::cli::coverage;
 use crate::cli::exit::Failure;
 use crate::cli::query::QueryInput;
+use crate::cli::terminal::table_width;
 use rtrace::export::{Count, EventSummary, SummaryBuffer};
 use rtrace::internal::trace_dat::{LatencyResult, OptionId};
 use rtrace::recording::BufferSource;
@@ -38,7 +39,8 @@ pub(super) fn print(run: &ReportRun<'_>, out: &mut (impl Write + Send)) -> Resul
     match args.count {
         true => run.export(&Count::new(buffers, as_json), out).map(drop),
         false if !as_json => {
-            let summary = EventSummary::new(buffers, args.top_tasks.unwrap_or(20), false).with_latencies(latencies);
+            let summary = EventSummary::new(buffers, args.top_tasks.unwrap_or(20), false);
+            let summary = summary.with_latencies(latencies).with_width(table_width(false));
             run.export(&summary, out)?;
             run.inputs.iter().try_for_each(|input| {
                 counted_by_recorder(input, out)?;

@@ -1,5 +1,6 @@
 //! Standard output whose errors say that it is standard output: `rtrace report >/dev/full`.
 
+use super::capabilities::size;
 use super::guard::Guard;
 use super::pager::is_paged;
 use super::styled::Styled;
@@ -13,6 +14,12 @@ pub(crate) fn stdout() -> StandardOutput<Stdout> {
 /// True if standard output is a terminal, or a pager that writes to one.
 pub(crate) fn stdout_is_terminal() -> bool {
     io::stdout().is_terminal() || is_paged()
+}
+
+/// Characters of a line that tables on standard output are to fit in; `None` if they have all columns.
+pub(crate) fn table_width(is_wide: bool) -> Option<usize> {
+    let is_to_fit = !is_wide && stdout_is_terminal();
+    size().filter(|_| is_to_fit).map(|(columns, _)| columns)
 }
 
 /// Writes to standard output.

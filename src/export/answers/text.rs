@@ -15,6 +15,9 @@ pub struct AnswerStyle {
     pub width: Option<usize>,
 }
 
+/// The hint below a table without all its columns, of commands that have the option.
+pub const ALL_COLUMNS: &str = "`--wide` shows all columns";
+
 /// Writes the tables and lines of an answer, an empty line before each table.
 ///
 /// # Errors
@@ -78,44 +81,38 @@ fn write_part(
     style: AnswerStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let Some(mut table) = part_table(grid, part, at, style.unit) else { return Ok(()) };
+    let left_out = table.fit(style.width, ALL_COLUMNS);
+    writeln!(out, "\n{}", part.title)?;
+    table.write(out)?;
+    left_out.iter().chain(&part_not_shown(grid, part)).try_for_each(|line| writeln!(out, "{line}"))
+}
+
+/// The cells of a part as text; `None` if it is left out.
+pub(super) fn part_table(grid: &AnswerGrid, part: &TextPart, at: usize, unit: ClockUnit) -> Option<TextTable> {
     let is_shown = |row: &&GridRow| !part.only_some || row.filled & (1 << at) != 0;
-    let rows: Vec<&GridRow> = grid.rows.iter().filter(is_shown).collect();
-    if rows.is_empty() && part.only_some {
-        return Ok(());
+    let mut rows = grid.rows.iter().filter(is_shown).peekable();
+    if rows.peek().is_none() && part.only_some {
+        return None;
     }
     let is_here = |column: &GridColumn| column.heading.is_some() && column.part.unwrap_or(at) == at;
-    let mut columns: Vec<usize> = (0..grid.columns.len()).filter(|column| is_here(&grid.columns[*column])).collect();
-    let all = columns.clone();
-    let table = |columns: &[usize]| {
-        let of = |column: &usize| &grid.columns[*column];
-        let heading = columns.iter().map(|column| of(column).heading.as_deref().unwrap_or_default());
-        let mut table = TextTable::aligned(columns.iter().map(|column| of(column).left).collect(), heading);
-        if let Some(first) = &part.first {
-            let kept = all.iter().zip(first).filter(|(column, _)| columns.contains(column));
-            table.row(kept.map(|(_, (kind, cell))| cell_text(cell, *kind, style.unit)));
-        }
-        for row in &rows {
-            table.row(columns.iter().map(|column| cell_text(&row.cells[*column], of(column).kind, style.unit)));
-        }
-        table
-    };
-    let mut written = table(&columns);
-    let mut left_out = Vec::new();
-    while style.width.is_some_and(|width| written.width() > width) {
-        // Of those that matter least the last one goes first.
-        let least = (0..columns.len()).max_by_key(|at| grid.columns[columns[*at]].priority);
-        let Some(least) = least.filter(|at| grid.columns[columns[*at]].priority > 0) else { break };
-        left_out.extend(grid.columns[columns.remove(least)].heading.clone());
-        written = table(&columns);
+    let columns: Vec<usize> = (0..grid.columns.len()).filter(|column| is_here(&grid.columns[*column])).collect();
+    let of = |column: &usize| &grid.columns[*column];
+    let heading = columns.iter().map(|column| of(column).heading.as_deref().unwrap_or_default());
+    let left = columns.iter().map(|column| of(column).left).collect();
+    let mut table = TextTable::aligned(left, heading).minor(columns.iter().map(|column| of(column).priority));
+    if let Some(first) = &part.first {
+        table.row(first.iter().map(|(kind, cell)| cell_text(cell, *kind, unit)));
     }
-    writeln!(out, "\n{}", part.title)?;
-    written.write(out)?;
-    if !left_out.is_empty() {
-        left_out.reverse();
-        writeln!(out, "({} left out; `--wide` shows all columns)", left_out.join(", "))?;
+    for row in rows {
+        table.row(columns.iter().map(|column| cell_text(&row.cells[*column], of(column).kind, unit)));
     }
-    let more = if part.only_some { 0 } else { grid.total - grid.rows.len() };
-    not_shown(more).iter().try_for_each(|line| writeln!(out, "{line}"))
+    Some(table)
+}
+
+/// The line on rows of a part that are not shown.
+pub(super) fn part_not_shown(grid: &AnswerGrid, part: &TextPart) -> Option<String> {
+    not_shown(if part.only_some { 0 } else { grid.total - grid.rows.len() })
 }
 
 /// The line below a table of which `more` rows are not shown, if there are any.

@@ -15,6 +15,7 @@ pub struct EventSummary<'a> {
     buffers: Vec<SummaryBuffer<'a>>,
     top_tasks: usize,
     json: bool,
+    width: Option<usize>,
     latencies: Vec<LatencyResult>,
     coverages: Vec<Value>,
 }
@@ -23,7 +24,12 @@ impl<'a> EventSummary<'a> {
     /// For records whose [`Record::buffer`] is an index into `buffers`. The numbers are tables of text, or one JSON
     /// object; of the tasks, the `top_tasks` busiest are written.
     pub fn new(buffers: Vec<SummaryBuffer<'a>>, top_tasks: usize, json: bool) -> Self {
-        EventSummary { buffers, top_tasks, json, latencies: Vec::new(), coverages: Vec::new() }
+        EventSummary { buffers, top_tasks, json, width: None, latencies: Vec::new(), coverages: Vec::new() }
+    }
+
+    /// In lines of at most `width` characters, as far as tables can do without a column.
+    pub fn with_width(self, width: Option<usize>) -> Self {
+        EventSummary { width, ..self }
     }
 
     /// With results of latency tracers, which are no events.
@@ -61,7 +67,7 @@ impl Exporter for EventSummary<'_> {
         match self.json {
             true => json::write(&numbers, self.top_tasks, (&self.latencies, &self.coverages), out),
             false => {
-                text::write(&numbers, self.top_tasks, out);
+                text::write(&numbers, self.top_tasks, self.width, out);
                 self.latencies.iter().for_each(|latency| out.extend_from_slice(format!("\n{latency}\n").as_bytes()));
             }
         }

@@ -16,8 +16,8 @@ macro_rules! line {
     ($out:expr, $($words:tt)*) => { $out.extend_from_slice(format!($($words)*).as_bytes()) };
 }
 
-/// Appends the tables, of the tasks the `top` busiest.
-pub(super) fn write(numbers: &SummaryCounts<'_>, top: usize, out: &mut Vec<u8>) {
+/// Appends the tables, of the tasks the `top` busiest; in lines of `limit` characters, as far as they can do without columns.
+pub(super) fn write(numbers: &SummaryCounts<'_>, top: usize, limit: Option<usize>, out: &mut Vec<u8>) {
     let total = numbers.total();
     line!(out, "{}, {}", counted(total.count, "event"), ByteSize(total.bytes));
     match numbers.seconds() {
@@ -35,10 +35,16 @@ pub(super) fn write(numbers: &SummaryCounts<'_>, top: usize, out: &mut Vec<u8>) 
     }
     let events = numbers.events();
     let width = widest(events.iter().map(|e| e.0.len())).max(5);
-    line!(out, "\n{:width$} {:>12} {:>14} {:>11}\n", "EVENT", "COUNT", "PER SECOND", "SIZE");
+    let is_narrow = limit.is_some_and(|limit| width + 40 > limit);
+    let rate_cell = |text: String| if is_narrow { String::new() } else { format!(" {text:>14}") };
+    line!(out, "\n{:width$} {:>12}{} {:>11}\n", "EVENT", "COUNT", rate_cell("PER SECOND".to_owned()), "SIZE");
     for (name, tally) in &events {
         let rate = numbers.seconds().map_or("-".to_owned(), |s| format!("{:.1}", tally.count as f64 / s));
-        line!(out, "{name:width$} {:>12} {rate:>14} {:>11}\n", grouped(tally.count), ByteSize(tally.bytes).to_string());
+        let (count, size) = (grouped(tally.count), ByteSize(tally.bytes).to_string());
+        line!(out, "{name:width$} {count:>12}{} {size:>11}\n", rate_cell(rate));
+    }
+    if is_narrow {
+        line!(out, "(PER SECOND left out; a wider terminal shows it)\n");
     }
     line!(out, "\n{:>5} {:>12} {:>12} {:>20} {:>20} BUFFER\n", "CPU", "EVENTS", "LOST", "FIRST", "LAST");
     for (buffer, counts) in numbers.each() {
