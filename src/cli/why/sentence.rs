@@ -60,7 +60,7 @@ impl LateInterval<'_> {
             }
             PartKind::Sleep { task, blocked, wake, handler } => {
                 let did = if *blocked { "was blocked" } else { "slept" };
-                format!("{} {did}{}", self.task(*task), self.woken(wake.as_ref(), handler.as_ref()))
+                format!("{} {did}{}", self.task(*task), self.woken(wake.as_ref(), handler.as_deref()))
             }
             PartKind::Interrupt { handler, cpu } => format!("{} on CPU {}", self.interrupt(handler), cpu.0),
             PartKind::Idle { cpu } => format!("CPU {} was idle", cpu.0),

@@ -121,7 +121,12 @@ impl InOrder for Histories {
         let mut lives: Vec<_> = sched.tasks.into_iter().collect();
         lives.sort_by_key(|life| (life.pid, life.life));
         for life in lives {
-            tasks.entry(life.pid).or_default().extend(life.spans);
+            let spans = tasks.entry(life.pid).or_default();
+            if spans.is_empty() {
+                *spans = life.spans;
+            } else {
+                spans.extend(life.spans);
+            }
             if !life.comm.is_empty() {
                 comms.insert(life.pid, life.comm);
             }

@@ -122,7 +122,7 @@ fn of_handlers(
         if at < begin {
             parts.push(own(at, begin));
         }
-        let kind = PartKind::Interrupt { handler: Handler::of(span), cpu };
+        let kind = PartKind::Interrupt { handler: Handler::of(span).into(), cpu };
         parts.push(IntervalPart { kind, begin, end, within: PartsOf::Handlers(cpu, within) });
         at = end;
     }
@@ -133,7 +133,7 @@ fn of_handlers(
 }
 
 /// The innermost handler that an interrupt's wakeup happened in.
-fn waking_handler(history: &History, wake: &Wake) -> Option<Handler> {
+fn waking_handler(history: &History, wake: &Wake) -> Option<Box<Handler>> {
     let is_its = |kind: HandlerKind| match wake.context {
         WakeContext::Task => false,
         WakeContext::HardIrq => matches!(kind, HandlerKind::Irq | HandlerKind::Vector | HandlerKind::HrTimer),
@@ -145,7 +145,7 @@ fn waking_handler(history: &History, wake: &Wake) -> Option<Handler> {
     // Those after the last outermost one that has begun are the only ones that can be on, but for equal times.
     let candidates = spans.get(..begun)?;
     let outer = candidates.iter().rposition(|span| span.depth == 0 && span.begin < wake.at).unwrap_or(0);
-    candidates.get(outer..)?.iter().filter(holds).max_by_key(|span| span.depth).map(Handler::of)
+    candidates.get(outer..)?.iter().filter(holds).max_by_key(|span| span.depth).map(|span| Handler::of(span).into())
 }
 
 /// A part of an interval, and the smaller ones it consists of. Times are in the clock's unit (mostly nanoseconds).
@@ -219,12 +219,12 @@ pub enum PartKind {
         /// The wakeup that ended it; `None` if it went on at the window's end.
         wake: Option<Wake>,
         /// The innermost handler that ran where it was woken, if an interrupt woke it.
-        handler: Option<Handler>,
+        handler: Option<Box<Handler>>,
     },
     /// The CPU ran an interrupt, a soft interrupt or a timer. The parts are those within, and its own time between them.
     Interrupt {
         /// The handler.
-        handler: Handler,
+        handler: Box<Handler>,
         /// CPU of the part.
         cpu: CpuId,
     },
