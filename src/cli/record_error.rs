@@ -24,6 +24,7 @@ pub(crate) fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure
             | PlanError::PerCpuSize(_)
             | PlanError::StopIf(_)
             | PlanError::TracerSetting { .. }
+            | PlanError::SyscallBytes { .. }
             | PlanError::NoUse { .. },
         ) => Failure::new(Exit::Usage, error),
         RecordError::Plan(ref plan) if is_about_functions(plan) => Failure::new(Exit::Usage, error),
@@ -64,9 +65,12 @@ pub(crate) fn setup_failure(error: RecordError) -> Failure {
         RecordError::Command(error) => no_command(error, |exit| exit),
         RecordError::Tracefs(error) => Failure::from(error),
         RecordError::Plan(PlanError::Language { what, error }) => language::invalid(&what, *error),
-        RecordError::Plan(PlanError::NoParents | PlanError::NoUse { .. } | PlanError::TracerSetting { .. }) => {
-            Failure::new(Exit::Usage, error)
-        }
+        RecordError::Plan(
+            PlanError::NoParents
+            | PlanError::NoUse { .. }
+            | PlanError::TracerSetting { .. }
+            | PlanError::SyscallBytes { .. },
+        ) => Failure::new(Exit::Usage, error),
         RecordError::Plan(ref plan) if is_about_functions(plan) => Failure::new(Exit::Usage, error),
         RecordError::Plan(PlanError::NoClock { ref name, ref available })
         | RecordError::Plan(PlanError::NoOption { ref name, ref available })

@@ -99,6 +99,9 @@ fn print(status: &Status, out: &mut impl Write) -> io::Result<()> {
     if let Some(clock) = &status.clock {
         writeln!(out, "\nClock: {clock}")?;
     }
+    if let Some(bytes) = status.syscall_bytes {
+        writeln!(out, "\nSystem calls' texts: {bytes} bytes each")?;
+    }
     if let Some(mask) = &status.cpumask {
         writeln!(out, "\nCPU mask: {mask}")?;
     }
@@ -154,6 +157,7 @@ fn to_json(status: &Status) -> Value {
         "buffer_kib_of_cpus": status.cpu_buffers.iter().map(|(cpu, kib)| (cpu.to_string(), json!(kib))).collect::<serde_json::Map<_, _>>(),
         "buffer_total_kib": status.buffer_total_kib,
         "sub_buffer_kib": status.sub_buffer_kib,
+        "syscall_bytes": status.syscall_bytes,
         "clock": status.clock,
         "cpumask": status.cpumask,
         "max_latency_us": status.max_latency_us,

@@ -31,6 +31,7 @@ fn needs() -> Vec<(&'static str, Feature)> {
         ("filter set --pid, record -P", Feature::EventPids),
         ("record -T", Feature::TraceOption("stacktrace".to_owned())),
         ("record --subbuf-size", Feature::SubBufferSize),
+        ("record --syscall-bytes", Feature::SyscallData),
         ("user events", Feature::UserEvents),
         ("record -p irqsoff", tracer("irqsoff")),
         ("record -p preemptoff", tracer("preemptoff")),

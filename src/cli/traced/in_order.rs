@@ -35,12 +35,13 @@ enum OptionKind {
     FuncStack,
     CpuMask,
     SubBuffer,
+    SyscallBytes,
     Hook,
     /// `--profile`, which has no value.
     Profile,
 }
 
-const KINDS: [(&str, OptionKind); 19] = [
+const KINDS: [(&str, OptionKind); 20] = [
     ("event", OptionKind::Event),
     ("for", OptionKind::Purpose),
     ("filter", OptionKind::Filter),
@@ -59,6 +60,7 @@ const KINDS: [(&str, OptionKind); 19] = [
     ("func-stack", OptionKind::FuncStack),
     ("cpumask", OptionKind::CpuMask),
     ("subbuf-size", OptionKind::SubBuffer),
+    ("syscall-bytes", OptionKind::SyscallBytes),
     ("hook", OptionKind::Hook),
 ];
 
@@ -268,6 +270,10 @@ impl TracedOptions {
                 }
                 OptionKind::SubBuffer => {
                     buffer.sub_buffer = Some(ByteSize::parse_with_unit(text, 1024).map_err(|e| usage(e.to_string()))?);
+                }
+                OptionKind::SyscallBytes => {
+                    let bytes = text.parse().map_err(|_| usage(format!("invalid number of bytes `{text}`")))?;
+                    buffer.syscall_bytes = Some(bytes);
                 }
                 OptionKind::Option => {
                     buffer.options.extend(text.split(',').map(|text| match text.strip_prefix("no") {

@@ -42,6 +42,13 @@ pub(super) fn augment(command: clap::Command) -> clap::Command {
                 .allow_hyphen_values(true),
         )
         .arg(each("subbuf-size", "SIZE").help("Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)"))
+        .arg(
+            each("syscall-bytes", "N")
+                .help("Bytes of names and data that system calls are given, 0 for none (Linux 6.19)")
+                .long_help(
+                    "Bytes that events of system calls hold of each file name or data that the call is given by address; 0 for none (syscall_user_buf_size, since Linux 6.19: 63 unless set, 165 at most)",
+                ),
+        )
 }
 
 /// Settings that all instances share.

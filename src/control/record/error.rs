@@ -220,6 +220,14 @@ pub enum PlanError {
     /// `--timeout` is about the command.
     #[error("--timeout ends the command, and there is no command")]
     NothingToTimeOut,
+    /// More of a system call's texts than the kernel reads.
+    #[error("--syscall-bytes {asked}: this kernel reads at most {granted} bytes of each text")]
+    SyscallBytes {
+        /// Bytes asked for.
+        asked: u32,
+        /// Bytes that it reads.
+        granted: u32,
+    },
     /// A trace clock that this kernel does not have.
     #[error("no trace clock is called `{name}`; this kernel has {}", available.join(", "))]
     NoClock {

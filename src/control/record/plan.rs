@@ -202,6 +202,8 @@ pub struct BufferPlan {
     pub clock: Option<String>,
     /// The size of its sub-buffers; one memory page if `None`.
     pub sub_buffer: Option<ByteSize>,
+    /// Bytes of each text that a system call is given by address, as its event holds them; as it was if `None`.
+    pub syscall_bytes: Option<u32>,
     /// The CPUs whose events it takes, as `tracing_cpumask` has it; all if `None`.
     pub cpu_mask: Option<String>,
     /// Its tracer; none if `None`.
@@ -273,6 +275,7 @@ impl BufferPlan {
             cpu_sizes: Vec::new(),
             clock: None,
             sub_buffer: None,
+            syscall_bytes: None,
             cpu_mask: None,
             tracer: None,
             functions: FunctionFilters::default(),

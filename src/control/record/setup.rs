@@ -366,6 +366,12 @@ pub(super) fn set_buffer(journal: &mut Journal, instance: &Instance, buffer: &Bu
     if let Some(size) = buffer.sub_buffer {
         journal.set_sub_buffer_size(instance, size.0.div_ceil(1024))?;
     }
+    if let Some(asked) = buffer.syscall_bytes {
+        let granted = journal.set_syscall_bytes(instance, asked)?;
+        if granted < asked {
+            return Err(PlanError::SyscallBytes { asked, granted }.into());
+        }
+    }
     if let Some(mask) = &buffer.cpu_mask {
         journal.set_cpu_mask(instance, mask)?;
     }

@@ -4,6 +4,9 @@
 /// KiB per CPU of a ring buffer once it is used (`TRACE_BUF_SIZE_DEFAULT`), unless `trace_buf_size=` says otherwise.
 pub(super) const BUFFER_KIB: u64 = 1408;
 
+/// Bytes of each text that a system call is given (`CONFIG_TRACE_SYSCALL_BUF_SIZE_DEFAULT`, as kernels are built).
+pub(super) const SYSCALL_BYTES: u32 = 63;
+
 /// Options that are on after boot (`TRACE_DEFAULT_FLAGS`, and those of the function_graph tracer).
 const ON: [&str; 16] = [
     "annotate",

@@ -35,6 +35,8 @@ pub enum Feature {
     FunctionProfiler,
     /// `buffer_subbuf_size_kb` (since Linux 6.8).
     SubBufferSize,
+    /// `syscall_user_buf_size`: texts and data that system calls are given by address (Linux 6.19 and later).
+    SyscallData,
     /// `options/copy_trace_marker` in an instance (Linux 6.16 and later).
     CopyTraceMarker,
     /// `set_event_pid`.
@@ -45,7 +47,7 @@ pub enum Feature {
 
 impl Feature {
     /// The features that are neither tracers nor trace options.
-    pub const ALL: [Feature; 14] = [
+    pub const ALL: [Feature; 15] = [
         Feature::HistTriggers,
         Feature::SyntheticEvents,
         Feature::Kprobes,
@@ -57,6 +59,7 @@ impl Feature {
         Feature::StackTracer,
         Feature::FunctionProfiler,
         Feature::SubBufferSize,
+        Feature::SyscallData,
         Feature::CopyTraceMarker,
         Feature::EventPids,
         Feature::UserEvents,
@@ -78,6 +81,7 @@ impl Feature {
             Feature::StackTracer => "stack tracer",
             Feature::FunctionProfiler => "function profiler",
             Feature::SubBufferSize => "configurable sub-buffer size",
+            Feature::SyscallData => "texts and data of system calls",
             Feature::CopyTraceMarker => "copying of trace_marker into instances",
             Feature::EventPids => "event pid filter",
             Feature::UserEvents => "user events",
@@ -101,6 +105,7 @@ impl Feature {
             Feature::StackTracer => "CONFIG_STACK_TRACER",
             Feature::FunctionProfiler => "CONFIG_FUNCTION_PROFILER",
             Feature::SubBufferSize => "Linux 6.8",
+            Feature::SyscallData => "Linux 6.19",
             Feature::CopyTraceMarker => "Linux 6.16",
             Feature::EventPids => "CONFIG_EVENT_TRACING",
             Feature::UserEvents => "CONFIG_USER_EVENTS",
@@ -125,6 +130,7 @@ impl Feature {
             Feature::StackTracer => top.has("stack_trace"),
             Feature::FunctionProfiler => top.has("function_profile_enabled"),
             Feature::SubBufferSize => top.has("buffer_subbuf_size_kb"),
+            Feature::SyscallData => top.has("syscall_user_buf_size"),
             Feature::CopyTraceMarker => top.has("options/copy_trace_marker"),
             Feature::EventPids => top.has("set_event_pid"),
             Feature::UserEvents => top.has("user_events_data"),

@@ -3,8 +3,15 @@
 use super::{Error, EventName, Instance, TraceClock};
 
 /// Files that say what an instance records and how, beside those of its events.
-const SETTINGS: [&str; 6] =
-    ["tracing_on", "trace_clock", "tracing_cpumask", "current_tracer", "buffer_size_kb", "buffer_subbuf_size_kb"];
+const SETTINGS: [&str; 7] = [
+    "tracing_on",
+    "trace_clock",
+    "tracing_cpumask",
+    "current_tracer",
+    "buffer_size_kb",
+    "buffer_subbuf_size_kb",
+    "syscall_user_buf_size",
+];
 /// Lists of tasks. With `event-fork` the kernel adds what is forked and removes what ends.
 const TASK_LISTS: [&str; 2] = ["set_event_pid", "set_event_notrace_pid"];
 

@@ -37,6 +37,8 @@ pub struct Status {
     pub buffer_total_kib: Option<u64>,
     /// KiB of a sub-buffer, if it is not one page.
     pub sub_buffer_kib: Option<u64>,
+    /// Bytes of each text that events of system calls hold, if it is another number than after boot.
+    pub syscall_bytes: Option<u32>,
     /// The trace clock, if it is not the one after boot.
     pub clock: Option<String>,
     /// `tracing_cpumask`, if it leaves out a CPU.
@@ -109,6 +111,9 @@ impl Status {
             sub_buffer_kib: optional("buffer_subbuf_size_kb")
                 .and_then(|t| t.parse().ok())
                 .filter(|kib| *kib != page_kib()),
+            syscall_bytes: optional("syscall_user_buf_size")
+                .and_then(|t| t.parse().ok())
+                .filter(|bytes| *bytes != defaults::SYSCALL_BYTES),
             clock: Some(instance.trace_clock()?.current).filter(|clock| *clock != boot_clock(instance)),
             cpumask: optional("tracing_cpumask").filter(|mask| is_partial(mask, cpus.len())),
             max_latency_us: optional("tracing_max_latency").and_then(|t| t.parse().ok()).filter(|us| *us != 0),

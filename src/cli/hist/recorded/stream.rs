@@ -16,7 +16,7 @@ use rtrace::analysis::{Analysis, HistPart, HistSetup, Histograms, SetupError};
 use rtrace::event::{Consumed, Lost};
 use rtrace::events::EventSelection;
 use rtrace::format::EventFormat;
-use rtrace::record::{Audience, BufferPlan, Compression, EventPlan, FunctionFilters, LiveStream, Plan, RecordError};
+use rtrace::record::{Audience, BufferPlan, Compression, EventPlan, LiveStream, Plan, RecordError};
 use rtrace::recording::LiveMerge;
 use rtrace::symbols::{Comms, Kallsyms, Symbols};
 use rtrace::tracefs::{Feature, Tracefs};
@@ -160,16 +160,11 @@ impl HistStream<'_> {
         let clock = setup.triggers.iter().find_map(|trigger| trigger.spec.clock.clone()).map(|clock| clock.value);
         let with_stacks = setup.triggers.iter().any(|trigger| trigger.spec.to_string().contains("stacktrace"));
         let buffer = BufferPlan {
-            place: self.place.target(),
             events: names.iter().map(event).collect(),
-            cpu_sizes: Vec::new(),
             size: Some(RING),
             clock,
-            sub_buffer: None,
-            cpu_mask: None,
-            tracer: None,
-            functions: FunctionFilters::default(),
             options: if with_stacks { vec![("stacktrace".to_owned(), true)] } else { Vec::new() },
+            ..BufferPlan::new(self.place.target())
         };
         let plan = Plan {
             buffers: vec![buffer],

@@ -8,7 +8,7 @@ use rtrace::record::{Compression, Plan};
 
 /// Options of record that an agent takes: what is recorded and how it gets into the ring, and nothing that writes files, runs
 /// commands, or leaves something behind.
-const OF_AGENTS: [&str; 39] = [
+const OF_AGENTS: [&str; 40] = [
     "event",
     "for",
     "filter",
@@ -26,6 +26,7 @@ const OF_AGENTS: [&str; 39] = [
     "func-stack",
     "cpumask",
     "subbuf-size",
+    "syscall-bytes",
     "hook",
     "pids",
     "threads",

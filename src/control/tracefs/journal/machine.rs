@@ -101,6 +101,17 @@ impl Journal {
         self.set(instance, "buffer_subbuf_size_kb", &kib.to_string()).map(drop)
     }
 
+    /// Bytes that each event of a system call holds of a text or of data that the call was given by address
+    /// (`syscall_user_buf_size`); 0 for none. Gives the size that the kernel took: it has a maximum of its own.
+    ///
+    /// # Errors
+    /// [`Error::NoFeature`] before Linux 6.19; as [`Journal::set`].
+    pub fn set_syscall_bytes(&mut self, instance: &Instance, bytes: u32) -> Result<u32, Error> {
+        self.tracefs().require(&Feature::SyscallData)?;
+        let said = self.set(instance, "syscall_user_buf_size", &bytes.to_string())?;
+        said.parse().map_err(|_| Error::Content { file: instance.relative("syscall_user_buf_size"), text: said })
+    }
+
     /// Lets the blk tracer see a disk or partition (`/sys/class/block/NAME/trace/enable`).
     ///
     /// # Errors

@@ -178,6 +178,7 @@ impl Reset<'_> {
         let page = page_kib().to_string();
         self.knob("buffer_subbuf_size_kb", &page);
         self.knob("buffer_percent", "50");
+        self.knob("syscall_user_buf_size", &defaults::SYSCALL_BYTES.to_string());
         let wanted = kib.unwrap_or(defaults::BUFFER_KIB);
         match self.instance.buffer_size() {
             // The kernel rounds up to whole sub-buffers.
