@@ -17,7 +17,7 @@ for part in part.*; do
   sum=$((sum + count)); n=$((n + 1))
 done
 [ $sum = $whole ] || fail "$sum events in parts, $whole in all"
-rtrace dump --validate load.dat | grep -q "$whole events in .* no defects" || fail "dump: $(rtrace dump --validate load.dat)"
+rtrace dump --validate load.dat | tr -d , | grep -q "$whole events in .* no defects" || fail "dump: $(rtrace dump --validate load.dat)"
 echo "split: $whole events in $n parts"
 rm -f part.* converted.dat
 
