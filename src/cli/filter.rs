@@ -231,14 +231,7 @@ fn check(args: &FilterCheckArgs) -> Result<Exit, Failure> {
 
 /// The events among `event` (or all) that have a filter, with it.
 fn filters(instance: &Instance, event: Option<&str>) -> Result<Vec<(EventName, String)>, Failure> {
-    let mut found = Vec::new();
-    for event in select_or_all(instance, event)? {
-        // Events of the system `ftrace` have none.
-        if let Ok(Some(filter)) = instance.filter(&event) {
-            found.push((event, filter));
-        }
-    }
-    Ok(found)
+    Ok(instance.event_filters(Some(&select_or_all(instance, event)?))?)
 }
 
 /// The number of events with a filter.

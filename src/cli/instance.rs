@@ -237,12 +237,8 @@ fn save(args: &InstanceSaveArgs) -> Result<Exit, Failure> {
 /// Facts about an instance.
 fn describe(instance: &Instance) -> Result<serde_json::Value, Failure> {
     let read = |file: &str| instance.read(file).ok().map(|text| text.trim().to_owned());
-    let mut triggers = 0;
-    let mut filters = 0;
-    for event in instance.events()? {
-        triggers += instance.triggers(&event).map_or(0, |lines| lines.len());
-        filters += usize::from(matches!(instance.filter(&event), Ok(Some(_))));
-    }
+    let triggers = instance.event_triggers(None).map_or(0, |set| set.len());
+    let filters = instance.event_filters(None).map_or(0, |set| set.len());
     let options: Vec<String> = instance.options()?.into_iter().filter(|(_, on)| *on).map(|(name, _)| name).collect();
     let enabled: Vec<String> = instance.enabled_events()?.iter().map(ToString::to_string).collect();
     Ok(json!({
@@ -370,14 +366,11 @@ fn remove(args: &InstanceRemoveArgs) -> Result<Exit, Failure> {
 fn remove_one(tracefs: &Tracefs, journal: &mut Journal, name: &str, force: bool) -> Result<(), Failure> {
     let instance = tracefs.instance(name)?;
     if !force {
-        let mut set = Vec::new();
-        for event in instance.events()? {
-            set.extend(instance.triggers(&event).unwrap_or_default().into_iter().map(|line| format!("{event} {line}")));
-        }
-        if let Some(first) = set.first() {
+        let set = instance.event_triggers(None).unwrap_or_default();
+        if let Some((event, line)) = set.first() {
             let error = anyhow::anyhow!("failed to remove instance {name}: {} triggers are set in it", set.len());
             return Err(Failure::from(error)
-                .hint(format!("`--force` removes them first; the first is {first}"))
+                .hint(format!("`--force` removes them first; the first is {event} {line}"))
                 .hint(format!("`rtrace trigger clear -B {name}` removes them")));
         }
     }

@@ -132,3 +132,15 @@ pub(super) fn feature_of(action: &TriggerAction) -> Option<Feature> {
         _ => None,
     }
 }
+
+/// The settings of each event together.
+pub(crate) fn by_event(settings: Vec<(EventName, String)>) -> Vec<(EventName, Vec<String>)> {
+    let mut found: Vec<(EventName, Vec<String>)> = Vec::new();
+    for (event, text) in settings {
+        match found.last_mut() {
+            Some((last, texts)) if *last == event => texts.push(text),
+            _ => found.push((event, vec![text])),
+        }
+    }
+    found
+}

@@ -4,6 +4,7 @@ mod prototypes;
 
 use super::args::TracefsArgs;
 use super::exit::{Exit, Failure};
+use super::language::by_event;
 use crate::cli::terminal::stdout;
 use prototypes::Prototypes;
 use regex::Regex;
@@ -151,11 +152,10 @@ impl Lists {
         if settings {
             let names = select(chosen.flatten(), top.events()?)?;
             if args.triggers {
-                lists.triggers = Some(set_on(&names, |event| top.triggers(event))?);
+                lists.triggers = Some(by_event(top.event_triggers(Some(&names))?));
             }
             if args.filters {
-                let filter = |event: &EventName| top.filter(event).map(|filter| filter.into_iter().collect());
-                lists.filters = Some(set_on(&names, filter)?);
+                lists.filters = Some(by_event(top.event_filters(Some(&names))?));
             }
         } else if chosen.is_some() || everything {
             let names = select(chosen.flatten(), with_ftrace(&top, top.events()?))?;
@@ -376,22 +376,6 @@ fn select(pattern: Option<&str>, events: Vec<EventName>) -> Result<Vec<EventName
     Ok(found)
 }
 
-/// The events of `names` on which `what` says that something is set.
-fn set_on(
-    names: &[EventName],
-    what: impl Fn(&EventName) -> Result<Vec<String>, Error>,
-) -> Result<Vec<(EventName, Vec<String>)>, Error> {
-    let mut found = Vec::new();
-    for name in names {
-        match what(name) {
-            Ok(set) if !set.is_empty() => found.push((name.clone(), set)),
-            // Some events have no such file.
-            Ok(_) | Err(Error::Unsupported { .. }) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(found)
-}
 
 /// The functions that `pattern` means, with their modules: a glob for the whole name, or an expression found anywhere.
 fn functions(known: &str, pattern: Option<&str>) -> Result<Vec<String>, Failure> {

@@ -6,7 +6,7 @@ mod simulate;
 use super::exit::{Exit, Failure};
 use super::hist::{clock, clock_note, named, neighbours};
 use super::keywords::{FILTERS, TRIGGERS, words as offer};
-use super::language::{
+use super::language::{by_event, 
     TargetArgs, feature_of, format, invalid, nothing_set, report_others, require_triggers, select, select_or_all, warn,
 };
 use crate::cli::terminal::note;
@@ -288,18 +288,8 @@ fn remove_function(mut journal: Journal, instance: &Instance, wanted: &FunctionT
 
 /// The events among `event` (or all) that have triggers, with them.
 fn triggers(instance: &Instance, event: Option<&str>) -> Result<Vec<(EventName, Vec<String>)>, Failure> {
-    let mut found = Vec::new();
-    let mut events = select_or_all(instance, event)?;
-    if event.is_none() {
-        events.extend(instance.events_of("ftrace")?);
-    }
-    for event in events {
-        match instance.triggers(&event) {
-            Ok(lines) if !lines.is_empty() => found.push((event, lines)),
-            _ => {}
-        }
-    }
-    Ok(found)
+    let events = event.map(|event| select_or_all(instance, Some(event))).transpose()?;
+    Ok(by_event(instance.event_triggers(events.as_deref())?))
 }
 
 fn list(args: &TriggerListArgs) -> Result<Exit, Failure> {

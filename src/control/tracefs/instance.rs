@@ -370,6 +370,6 @@ fn text_of(bytes: Vec<u8>) -> String {
 }
 
 /// The lines of a `trigger` file that are triggers.
-pub(super) fn trigger_lines(text: &str) -> impl Iterator<Item = &str> {
+fn trigger_lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
 }

@@ -17,6 +17,7 @@ mod defaults;
 mod dry;
 mod error;
 mod error_log;
+mod event_settings;
 mod feature;
 mod files;
 mod function_profile;

@@ -3,7 +3,6 @@
 use super::boot_clock::boot_clock;
 use super::defaults;
 use super::error_log::LogEntry;
-use super::instance::trigger_lines;
 use super::{BufferSize, Error, EventName, Instance, MachineKnob};
 use crate::base::units::CpuId;
 use std::collections::BTreeMap;
@@ -79,7 +78,6 @@ impl Status {
         let (systems, events) = by_whole_systems(&known, &enabled);
         let mut all = known.iter().map(|event| &event.system).collect::<Vec<_>>();
         all.dedup();
-        let (filters, triggers) = filters_and_triggers(instance, &known);
         let optional = |file: &str| instance.read(file).ok().map(|text| text.trim().to_owned());
         let buffer = instance.buffer_size()?;
         let cpus = instance.cpus()?;
@@ -100,8 +98,8 @@ impl Status {
             all_events: !all.is_empty() && systems.len() == all.len(),
             systems,
             events,
-            filters,
-            triggers,
+            filters: instance.event_filters(Some(&known)).unwrap_or_default(),
+            triggers: instance.event_triggers(Some(&known)).unwrap_or_default(),
             lists: LISTS.into_iter().map(|file| (file, list(instance, file))).filter(|(_, l)| !l.is_empty()).collect(),
             buffer,
             cpu_buffers,
@@ -173,20 +171,6 @@ fn by_whole_systems(known: &[EventName], enabled: &[EventName]) -> (Vec<String>,
     let whole = |system: &str| counts.get(system).is_some_and(|(known, enabled)| known == enabled);
     let systems = counts.keys().filter(|system| whole(system)).map(|system| (*system).to_owned()).collect();
     (systems, enabled.iter().filter(|event| !whole(&event.system)).cloned().collect())
-}
-
-type Settings = Vec<(EventName, String)>;
-
-fn filters_and_triggers(instance: &Instance, known: &[EventName]) -> (Settings, Settings) {
-    let (mut filters, mut triggers) = (Vec::new(), Vec::new());
-    for event in known {
-        if let Ok(Some(filter)) = instance.filter(event) {
-            filters.push((event.clone(), filter));
-        }
-        let text = instance.read(&event.file("trigger")).unwrap_or_default();
-        triggers.extend(trigger_lines(&text).map(|line| (event.clone(), line.to_owned())));
-    }
-    (filters, triggers)
 }
 
 #[cfg(test)]

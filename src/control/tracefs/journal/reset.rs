@@ -111,18 +111,13 @@ impl Reset<'_> {
             {
                 self.write(&file, "0", WriteMode::Truncate);
             }
-            for event in self.instance.events_of(&system).unwrap_or_default() {
-                if self.instance.filter(&event).is_ok_and(|filter| filter.is_some()) {
-                    self.write(&event.file("filter"), "0", WriteMode::Truncate);
-                }
-                match self.instance.triggers(&event) {
-                    Ok(left) if !left.is_empty() => self.failures.push(Error::Content {
-                        file: self.instance.relative(&event.file("trigger")),
-                        text: left.join("; "),
-                    }),
-                    _ => {}
-                }
-            }
+        }
+        for (event, _) in self.instance.event_filters(None).unwrap_or_default() {
+            self.write(&event.file("filter"), "0", WriteMode::Truncate);
+        }
+        for (event, text) in self.instance.event_triggers(None).unwrap_or_default() {
+            let file = self.instance.relative(&event.file("trigger"));
+            self.failures.push(Error::Content { file, text });
         }
     }
 

@@ -3,7 +3,6 @@
 use super::recorded::JournalledRecording;
 use super::restore::{says_the_same, was_refused};
 use super::writer::JournalWriter;
-use crate::control::tracefs::instance::trigger_lines;
 use crate::control::tracefs::{Error, EventName, Instance, WriteMode};
 use crate::language::hist::spec::Echo;
 use nix::errno::Errno;
@@ -121,13 +120,11 @@ pub(super) fn remove_instance(to: &mut JournalWriter, name: &str) -> Result<(), 
 
 /// Removes every trigger of an instance, in rounds, since one that is referred to goes only after those that refer.
 pub(super) fn remove_triggers(to: &mut JournalWriter, instance: &Instance) {
-    let mut left: Vec<(EventName, String)> = Vec::new();
-    for system in instance.systems().unwrap_or_default() {
-        for event in instance.events_of(&system).unwrap_or_default() {
-            let text = instance.read(&event.file("trigger")).unwrap_or_default();
-            left.extend(trigger_lines(&text).flat_map(settable).map(|text| (event.clone(), format!("!{text}"))));
-        }
-    }
+    let set = instance.event_triggers(None).unwrap_or_default();
+    let removals = |(event, line): &(EventName, String)| {
+        settable(line).into_iter().map(|text| (event.clone(), format!("!{text}"))).collect::<Vec<_>>()
+    };
+    let mut left: Vec<(EventName, String)> = set.iter().flat_map(removals).collect();
     loop {
         let before = left.len();
         left.retain(|(event, text)| {

@@ -1,0 +1,128 @@
+//! Filters and triggers of many events: out of one file where the kernel has it (`show_event_filters`,
+//! `show_event_triggers`, since Linux 7.0), else out of two files per event.
+//!
+//! ```text
+//! sched:sched_switch              prev_pid == 1
+//! sched:sched_wakeup              xx == 1
+//!    ^
+//! parse_error: Field not found
+//! ```
+//!
+//! The setting stands in column 32, or one space after a longer name (`t_show_filters()`, kernel/trace/trace_events.c).
+
+use super::{Error, EventName, Instance};
+use std::collections::BTreeSet;
+
+/// The column of the setting.
+const COLUMN: usize = 32;
+
+impl Instance {
+    /// The filters of `events`, or of all, sorted by event; a refused filter is its text, caret and complaint.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn event_filters(&self, events: Option<&[EventName]>) -> Result<Vec<(EventName, String)>, Error> {
+        self.settings_of_events(events, "show_event_filters", |event| Ok(self.filter(event)?.into_iter().collect()))
+    }
+
+    /// The triggers of `events`, or of all, sorted by event, each as the kernel shows it.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn event_triggers(&self, events: Option<&[EventName]>) -> Result<Vec<(EventName, String)>, Error> {
+        self.settings_of_events(events, "show_event_triggers", |event| self.triggers(event))
+    }
+
+    fn settings_of_events(
+        &self,
+        events: Option<&[EventName]>,
+        file: &str,
+        of_event: impl Fn(&EventName) -> Result<Vec<String>, Error>,
+    ) -> Result<Vec<(EventName, String)>, Error> {
+        let mut found = if self.has(file) {
+            let wanted: Option<BTreeSet<&EventName>> = events.map(|events| events.iter().collect());
+            let mut all = parse(&self.read(file)?);
+            all.retain(|(event, _)| wanted.as_ref().is_none_or(|wanted| wanted.contains(event)));
+            all
+        } else {
+            let mut all = Vec::new();
+            let events = match events {
+                Some(events) => events.to_vec(),
+                None => self.events_with_directories()?,
+            };
+            for event in events {
+                match of_event(&event) {
+                    Ok(settings) => all.extend(settings.into_iter().map(|text| (event.clone(), text))),
+                    // Some of `ftrace` have no such file.
+                    Err(Error::Unsupported { .. }) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            all
+        };
+        found.sort_by(|(a, _), (b, _)| a.cmp(b)); // stable: triggers of an event stay in their order
+        Ok(found)
+    }
+
+    fn events_with_directories(&self) -> Result<Vec<EventName>, Error> {
+        let mut all = Vec::new();
+        for system in self.systems()? {
+            all.extend(self.events_of(&system)?);
+        }
+        Ok(all)
+    }
+}
+
+fn parse(text: &str) -> Vec<(EventName, String)> {
+    let mut found: Vec<(EventName, String)> = Vec::new();
+    for line in text.lines() {
+        match (entry(line), found.last_mut()) {
+            (Some((event, setting)), _) => found.push((event, setting.to_owned())),
+            (None, Some((_, setting))) => {
+                setting.push('\n');
+                setting.push_str(line);
+            }
+            (None, None) => {}
+        }
+    }
+    for (_, setting) in &mut found {
+        setting.truncate(setting.trim_end_matches('\n').len());
+    }
+    found
+}
+
+/// The event and its setting, of a line that begins with an event.
+fn entry(line: &str) -> Option<(EventName, &str)> {
+    let (name, _) = line.split_once(' ')?;
+    let (spaces, setting) = line.get(name.len()..)?.split_at_checked(COLUMN.saturating_sub(name.len()).max(1))?;
+    let event = EventName::parse(name).filter(|_| spaces.bytes().all(|byte| byte == b' '))?;
+    Some((event, setting))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    /// As Linux 7.3 showed them.
+    #[test]
+    fn what_the_kernel_shows() {
+        let filters = "sched:sched_switch              prev_pid == 1\n\
+                       sched:sched_wakeup              xx == 1\n   ^\nparse_error: Field not found\n\n\
+                       syscalls:sys_enter_name_to_handle_at_long dfd == 1\n";
+        let found: Vec<_> = parse(filters).into_iter().map(|(event, text)| (event.to_string(), text)).collect();
+        let wanted = [
+            ("sched:sched_switch", "prev_pid == 1"),
+            ("sched:sched_wakeup", "xx == 1\n   ^\nparse_error: Field not found"),
+            ("syscalls:sys_enter_name_to_handle_at_long", "dfd == 1"),
+        ];
+        assert_eq!(found, wanted.map(|(event, text)| (event.to_owned(), text.to_owned())));
+        let triggers = "sched:sched_switch              traceoff:count=5 if prev_pid==1\n\
+                        sched:sched_switch              hist:keys=prev_pid:vals=hitcount:sort=hitcount:size=2048 [active]\n";
+        let found: Vec<_> = parse(triggers).into_iter().map(|(_, text)| text).collect();
+        assert_eq!(
+            found,
+            ["traceoff:count=5 if prev_pid==1", "hist:keys=prev_pid:vals=hitcount:sort=hitcount:size=2048 [active]"]
+        );
+        assert!(parse("").is_empty());
+    }
+}
