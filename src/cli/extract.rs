@@ -72,7 +72,7 @@ pub(crate) fn run(args: &ExtractArgs) -> Result<Exit, Failure> {
     let mut journal = args.write.changes(&tracefs);
     let ring = if args.snapshot { Ring::Snapshot } else { Ring::Live };
     if ring == Ring::Live {
-        for instance in &instances {
+        for instance in instances.iter().filter(|instance| !instance.is_read_only()) {
             journal.act(instance, "tracing_on", "0", WriteMode::Truncate)?;
         }
     }

@@ -258,6 +258,7 @@ fn describe(instance: &Instance) -> Result<serde_json::Value, Failure> {
         "triggers": triggers,
         "options": options,
         "last_boot_info": read("last_boot_info"),
+        "read_only": instance.is_read_only(),
     }))
 }
 
@@ -300,6 +301,9 @@ fn show(args: &InstanceShowArgs) -> Result<Exit, Failure> {
     if let serde_json::Value::String(text) = &about["last_boot_info"] {
         writeln!(out, "persistent    {}", persistence(text))?;
     }
+    if about["read_only"] == true {
+        writeln!(out, "read-only     yes, and the kernel removes it when it is cleared or was read out")?;
+    }
     for holder in held_by(&instance) {
         writeln!(out, "held by       {holder}")?;
     }
@@ -332,6 +336,7 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
         all.push(json!({
             "name": name, "tracing": on, "buffer_kib_per_cpu": size.kib(), "clock": clock.current,
             "events": events.len(), "persistent": instance.has("last_boot_info"),
+            "read_only": instance.is_read_only(),
         }));
     }
     if args.json {
@@ -342,7 +347,11 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
     for one in all {
         let size = one["buffer_kib_per_cpu"].as_u64().map_or("?".to_owned(), |kib| ByteSize(kib * 1024).to_string());
         let on = if one["tracing"] == true { "on " } else { "off" };
-        let persistent = if one["persistent"] == true { "  persistent" } else { "" };
+        let persistent = match (one["persistent"] == true, one["read_only"] == true) {
+            (_, true) => "  read-only copy of an earlier boot's",
+            (true, false) => "  persistent",
+            (false, false) => "",
+        };
         writeln!(
             out,
             "{:width$}  {on}  {size} per CPU  {}  {}{persistent}",

@@ -455,7 +455,10 @@ pub(super) fn place(journal: &mut Journal, tracefs: &Tracefs, place: &TargetBuff
     match place {
         TargetBuffer::Top => Ok(tracefs.top()),
         TargetBuffer::Private => journal.create_own_instance(&format!("rtrace-{}", std::process::id())),
-        TargetBuffer::Instance(name) if tracefs.instances()?.contains(name) => tracefs.instance(name),
+        TargetBuffer::Instance(name) if tracefs.instances()?.contains(name) => {
+            let instance = tracefs.instance(name)?;
+            instance.require_writable().map(|()| instance)
+        }
         TargetBuffer::Instance(name) => journal.create_instance(name),
     }
 }

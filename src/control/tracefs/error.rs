@@ -87,6 +87,12 @@ pub enum Error {
         /// The kernel's own words about it.
         kernel: Option<Box<LogEntry>>,
     },
+    /// A copy of what an earlier boot wrote, in which nothing can be set.
+    #[error("instance {name} is a copy of what an earlier boot wrote, which can only be read")]
+    ReadOnlyInstance {
+        /// Its name.
+        name: String,
+    },
     /// The size of a ring buffer that lies in memory which was reserved at boot: nobody can change it.
     #[error(
         "failed to set {}: the ring buffer lies in memory that was reserved at boot, and keeps its size",
@@ -195,6 +201,7 @@ impl Error {
             | Error::NoFeature { .. }
             | Error::NoTracer { .. }
             | Error::TopTracer { .. }
+            | Error::ReadOnlyInstance { .. }
             | Error::FixedBuffer { .. } => true,
             Error::File { kernel: Some(_), .. } => false,
             Error::File { cause, .. } | Error::Journal { cause, .. } => {
@@ -250,6 +257,10 @@ impl Error {
                 .into_iter()
                 .chain([format!("tracers of this kernel are {}.", available.join(", "))])
                 .collect(),
+            Error::ReadOnlyInstance { name } => vec![
+                format!("`rtrace extract -B {name}` makes a recording of it, after which the kernel removes it."),
+                "the instance that it was copied from, as `trace_instance=NAME=SOURCE` says, can be traced.".to_owned(),
+            ],
             Error::FixedBuffer { .. } => {
                 vec!["leave the size out; the kernel parameters `reserve_mem=` and `trace_instance=` decide it.".to_owned()]
             }

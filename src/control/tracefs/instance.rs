@@ -156,6 +156,9 @@ impl Instance {
     /// # Errors
     /// [`Error::File`].
     pub fn enabled_events(&self) -> Result<Vec<EventName>, Error> {
+        if self.is_read_only() {
+            return Ok(Vec::new());
+        }
         let mut events: Vec<EventName> = self.read("set_event")?.lines().filter_map(EventName::parse).collect();
         events.sort_unstable();
         events.dedup();
@@ -262,6 +265,24 @@ impl Instance {
         Ok((!text.is_empty() && !text.starts_with("# Current")).then_some(text))
     }
 
+    /// True of a copy of what an earlier boot wrote into a persistent instance (kernel parameter
+    /// `trace_instance=NAME=SOURCE`, since Linux 7.0): nothing can be set in it, and the kernel removes it when it is
+    /// cleared or was read out. It has hardly a file that is for writing, not even `tracing_on`.
+    pub fn is_read_only(&self) -> bool {
+        self.name.is_some() && self.has("last_boot_info") && !self.has("tracing_on")
+    }
+
+    /// Fails for one that can only be read.
+    ///
+    /// # Errors
+    /// [`Error::ReadOnlyInstance`].
+    pub fn require_writable(&self) -> Result<(), Error> {
+        match &self.name {
+            Some(name) if self.is_read_only() => Err(Error::ReadOnlyInstance { name: name.clone() }),
+            _ => Ok(()),
+        }
+    }
+
     /// A CPU's counters.
     ///
     /// # Errors
@@ -361,7 +382,7 @@ impl Instance {
     /// # Errors
     /// [`Error::File`].
     pub fn is_on(&self) -> Result<bool, Error> {
-        Ok(self.read("tracing_on")?.trim() == "1")
+        Ok(!self.is_read_only() && self.read("tracing_on")?.trim() == "1")
     }
 }
 

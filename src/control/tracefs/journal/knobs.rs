@@ -30,7 +30,7 @@ impl Journal {
                 self.writer.write(&path, value, WriteMode::Truncate)?;
                 return Ok(value.to_owned());
             }
-            Err(e) => return Err(e),
+            Err(e) => return Err(instance.require_writable().err().unwrap_or(e)),
         };
         let old = value_to_write(file, &said);
         let is_so = old.as_deref() == Some(value) && !said.contains("(expanded");

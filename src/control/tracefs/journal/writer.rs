@@ -33,6 +33,9 @@ impl JournalWriter {
                 WriteMode::Append => "add to",
                 WriteMode::Truncate => "set",
             };
+            if let Some(error) = self.read_only(file) {
+                return error;
+            }
             // The kernel's own complaint comes first: ENOENT may mean a field, and EPERM a probe.
             match self.complaint(file, text) {
                 None if cause.raw_os_error() == Some(Errno::EBUSY as i32) && self.is_size_of_fixed_buffer(file) => {
@@ -42,6 +45,12 @@ impl JournalWriter {
                 None => Error::file(action, file, Some(text), cause),
             }
         })
+    }
+
+    /// The error of a write into an instance that can only be read.
+    fn read_only(&self, file: &str) -> Option<Error> {
+        let (name, _) = file.strip_prefix("instances/")?.split_once('/')?;
+        self.tracefs.instance(name).ok()?.require_writable().err()
     }
 
     /// True of a persistent instance's ring buffer (`ring_buffer_resize` in `kernel/trace/ring_buffer.c`).
