@@ -376,7 +376,6 @@ fn select(pattern: Option<&str>, events: Vec<EventName>) -> Result<Vec<EventName
     Ok(found)
 }
 
-
 /// The functions that `pattern` means, with their modules: a glob for the whole name, or an expression found anywhere.
 fn functions(known: &str, pattern: Option<&str>) -> Result<Vec<String>, Failure> {
     let Some(pattern) = pattern else { return Ok(known.lines().map(str::to_owned).collect()) };

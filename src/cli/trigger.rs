@@ -6,8 +6,9 @@ mod simulate;
 use super::exit::{Exit, Failure};
 use super::hist::{clock, clock_note, named, neighbours};
 use super::keywords::{FILTERS, TRIGGERS, words as offer};
-use super::language::{by_event, 
-    TargetArgs, feature_of, format, invalid, nothing_set, report_others, require_triggers, select, select_or_all, warn,
+use super::language::{
+    TargetArgs, by_event, feature_of, format, invalid, nothing_set, report_others, require_triggers, select,
+    select_or_all, warn,
 };
 use crate::cli::terminal::note;
 use crate::cli::terminal::stdout;
@@ -164,6 +165,7 @@ fn complete(args: &TriggerAddArgs, text: &str) -> Result<(Trigger, String), Fail
 fn add(args: &TriggerAddArgs) -> Result<Exit, Failure> {
     let (on, text) = words(&args.what, args.function.as_deref())?;
     let (tracefs, instance) = args.place.open()?;
+    instance.require_writable()?;
     if args.function.is_some() {
         return add_function(args, &tracefs, &instance, on, text);
     }

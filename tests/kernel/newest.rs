@@ -2,6 +2,7 @@
 //! Landlock, the blk tracer's new records), as a 7.3 printed it once: stored in `tests/data/newest` beside the ring
 //! buffers.
 
+use crate::guest_machine::{Guest, Kernel, on_kernels};
 use crate::whole::{Tally, cases};
 use crate::whole_file::{report, reported};
 use std::path::Path;
@@ -102,3 +103,10 @@ fn damaged_types_are_reported() {
     let lines = |output: &[u8]| output.iter().filter(|byte| **byte == b'\n').count();
     assert_eq!(lines(&damaged.stdout), lines(&whole.stdout));
 }
+
+on_kernels!(what_it_brought_is_used: V7 => |kernel| {
+    let Some(guest) = Guest::run(kernel, include_str!("newest.sh"), &[]) else { return };
+    let said = guest.text("stdout");
+    let parts: Vec<&str> = said.lines().filter_map(|line| line.strip_prefix("ok: ")).collect();
+    assert_eq!(parts, ["bytes of texts", "names of files", "settings of all events"], "{said}");
+});

@@ -1,5 +1,5 @@
 //! Instances whose memory outlives a restart: what the last boot wrote is shown, and saved as a file that decodes, of one
-//! instance and of all.
+//! instance and of all. So is a copy of it that can only be read, and that vanishes then.
 
 use crate::guest_machine::{Guest, Kernel, on_kernels};
 
@@ -48,11 +48,7 @@ on_kernels!(long what_the_last_boot_wrote_is_saved: V6_12, AllTracers => |kernel
     assert!(guest.text("shown").contains("perhaps with events of the last boot"), "{}", guest.text("shown"));
     let refused = guest.text("refused");
     assert!(refused.is_empty() || refused.contains("made at boot by `trace_instance=boot_map@trace`"), "{refused}");
-    let stamps = |file: &str| -> Vec<String> {
-        let text = guest.text(file);
-        let stamp = |line: &str| line.split_whitespace().find(|w| w.ends_with(':') && w.starts_with(|c: char| c.is_ascii_digit())).map(str::to_owned);
-        text.lines().filter(|line| line.contains("sched_switch")).filter_map(stamp).collect()
-    };
+    let stamps = |file: &str| stamps(&guest, file);
     let written = stamps("written");
     assert!(written.len() > 10, "{written:?}");
     // A kernel may drop what it was writing when the machine went down; what it kept is what is saved.
@@ -85,4 +81,31 @@ on_kernels!(long what_the_last_boot_wrote_is_saved: V6_12, AllTracers => |kernel
     }
     let sizes: Vec<u64> = guest.text("sizes").lines().map(|line| line.parse().expect("KiB")).collect();
     assert!(sizes[0] > 3000 && sizes[1] < 100, "{sizes:?}");
+});
+
+/// The time stamps of the switches in a file that the guest left.
+fn stamps(guest: &Guest, file: &str) -> Vec<String> {
+    let text = guest.text(file);
+    let is_stamp = |word: &&str| word.ends_with(':') && word.starts_with(|c: char| c.is_ascii_digit());
+    let stamp = |line: &str| line.split_whitespace().find(is_stamp).map(str::to_owned);
+    text.lines().filter(|line| line.contains("sched_switch")).filter_map(stamp).collect()
+}
+
+on_kernels!(long a_copy_is_read_only_and_vanishes_when_it_was_read: V7 => |kernel| {
+    let memory = ["-a", "reserve_mem=8M:4096:trace", "-a", "trace_instance=boot_map@trace", "-a", "trace_instance=copy=boot_map"];
+    let how = [&["-r", "-a", "nokaslr"][..], &memory].concat();
+    let Some(guest) = Guest::run_with(&how, kernel, include_str!("backup.sh"), &[]) else { return };
+    let survived = stamps(&guest, "survived");
+    assert!(survived.len() > 10, "{}", guest.text("survived"));
+    assert_eq!((stamps(&guest, "text"), stamps(&guest, "report")), (survived.clone(), survived));
+    assert!(guest.text("list").contains("read-only copy of an earlier boot's"), "{}", guest.text("list"));
+    assert!(guest.text("shown").contains("read-only     yes"), "{}", guest.text("shown"));
+    let refused = guest.text("refused");
+    let answers = refused.lines().filter(|line| line.contains("instance copy is a copy of what an earlier boot wrote")).count();
+    assert_eq!(answers, 8, "{refused}");
+    assert!(refused.lines().filter(|line| !line.starts_with(' ')).all(|line| line.starts_with("5 ")), "{refused}");
+    assert_eq!(guest.text("left").trim(), "boot_map", "the kernel removes it");
+    // Its counters were read while it was still there.
+    assert!(guest.text("stats").contains("CPU: 0"), "{}", guest.text("stats"));
+    assert!(guest.text("again").contains("no instance is called `copy`"), "{}", guest.text("again"));
 });

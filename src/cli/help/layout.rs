@@ -53,7 +53,11 @@ const TRACED: &[HelpSection] = &[
             "device",
         ],
     ),
-    section("Ring buffer", &["instance", "buffer-size", "clock"], &["top", "cpumask", "subbuf-size", "syscall-bytes", "self"]),
+    section(
+        "Ring buffer",
+        &["instance", "buffer-size", "clock"],
+        &["top", "cpumask", "subbuf-size", "syscall-bytes", "self"],
+    ),
     section("Profile", &[], &["profile", "layout", "limit", "only-named", "hook", "global-irqs", "by-comm"]),
     section("A recording", &["input"], &["since", "until", "around"]),
     section(

@@ -51,7 +51,7 @@ impl AtTheEnd {
             }
             for (cpu, _) in buffer.cpus.iter().filter(|_| buffer.counted) {
                 // Without its counters a recording is still one.
-                if let Ok(stats) = buffer.instance.cpu_stats_text(*cpu) {
+                if let Some(stats) = buffer.counters(*cpu) {
                     options.push((OptionId::CPUSTAT, with_nul(&format!("CPU: {cpu}\n{stats}"))));
                 }
             }

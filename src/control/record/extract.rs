@@ -72,8 +72,6 @@ pub fn extract(
     let mut output_file = Output::create(output)?;
     // All are opened before the first event is taken out of any.
     let mut rings = Vec::new();
-    // The kernel removes an instance that holds an earlier boot's events once they were read and nothing is open there.
-    let mut held = Vec::new();
     for buffer in &buffers {
         let mut of_buffer = Vec::new();
         for &(cpu, _) in &buffer.cpus {
@@ -82,7 +80,6 @@ pub fn extract(
                 Ring::Snapshot => buffer.instance.snapshot_raw(cpu),
             };
             let file = File::open(path).map_err(|e| WorkerError::Ring(cpu, e))?;
-            held.push(file.try_clone().map_err(|e| WorkerError::Ring(cpu, e))?);
             of_buffer.push((cpu, file, output_file.spool(buffer, cpu, compression, None)?));
         }
         rings.push(of_buffer);
@@ -113,7 +110,6 @@ pub fn extract(
     let comms = with_saved(Vec::new(), &tracefs.saved_cmdlines()?);
     let mut drained = vec![drained];
     let end = AtTheEnd::read(tracefs, &buffers, &mark_offline(&mut drained, online.as_ref()));
-    drop(held);
     let spools = vec![drained.into_iter().flatten().map(|d| d.spool).collect()];
     let file_size = output_file.finish(&buffers, end, (spools, &lost), (&comms, &[]))?;
     owner.map_or(Ok(()), |owner| output_file.give(owner))?;

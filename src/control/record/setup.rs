@@ -12,6 +12,7 @@ use crate::control::tracefs::{CpuStats, Error, EventName, Feature, Instance, Jou
 use crate::file::trace_dat::{Coverage, CoveredTasks, EnabledEvents};
 use crate::language::trigger::{FunctionAction, Trigger, TriggerAction};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 
 /// Fill level of a ring at which its reader is woken, in per cent. The kernel's default of 50 leaves a reader half a
 /// ring of time, 2.5 ms for the default size under full load; 10 leaves it nine tenths.
@@ -172,6 +173,8 @@ pub(super) struct SetUpBuffer {
     pub(super) counted: bool,
     /// Addresses of the kernel's text and data when the stored data was written, if that was before the last boot.
     pub(super) last_boot: Option<String>,
+    /// Opened counters of one that vanishes when it was read; none of all others.
+    counters: Vec<(CpuId, File)>,
     /// True if it records the text of a latency tracer: there is nothing to drain.
     pub(super) is_text: bool,
     /// The latency above which its latency tracer traces, in microseconds.
@@ -293,6 +296,7 @@ pub(super) fn set_up(
         ready_at_wake: (sub_buffers * BUFFER_PERCENT / 100).max(1),
         counted: true,
         last_boot: None,
+        counters: Vec::new(),
         is_text: buffer.is_of_latency_tracer(),
         latency_floor: plan.machine.latency_floor.unwrap_or(0),
         snapshots,
@@ -463,7 +467,24 @@ pub(super) fn place(journal: &mut Journal, tracefs: &Tracefs, place: &TargetBuff
     }
 }
 
+/// The counters of an instance that the kernel removes once it was read out. What is open keeps it, and can be read to
+/// the end; its paths no longer lead there.
+fn open_counters(instance: &Instance) -> Result<Vec<(CpuId, File)>, Error> {
+    if !instance.is_read_only() {
+        return Ok(Vec::new());
+    }
+    instance.cpus()?.into_iter().map(|cpu| Ok((cpu, instance.open(&Instance::cpu_file(cpu, "stats"))?))).collect()
+}
+
 impl SetUpBuffer {
+    /// The text of a CPU's counters now; `None` if they cannot be read.
+    pub(super) fn counters(&self, cpu: CpuId) -> Option<String> {
+        match self.counters.iter().find(|(of, _)| *of == cpu) {
+            Some((_, file)) => std::io::read_to_string(file).ok(),
+            None => self.instance.cpu_stats_text(cpu).ok(),
+        }
+    }
+
     /// An instance as it is: nothing is set, every event may be in it.
     pub(super) fn as_it_is(instance: &Instance, name: &str) -> Result<Self, Error> {
         let cpus = instance.cpus()?.into_iter().map(|cpu| Ok((cpu, instance.cpu_stats(cpu)?)));
@@ -484,6 +505,7 @@ impl SetUpBuffer {
             ready_at_wake: 1,
             counted: true,
             last_boot: instance.last_boot()?,
+            counters: open_counters(instance)?,
             held_before: 0,
             is_text: false,
             latency_floor: 0,
