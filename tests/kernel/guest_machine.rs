@@ -15,6 +15,9 @@ pub(crate) enum Kernel {
     /// Debian's newest kernel, from unstable or backports. A boot costs more than CI has left, so it is used only where
     /// it was fetched before (`tests/kernel/boot -p 7`, with `RTRACE_KERNELS` as the test will have it).
     V7,
+    /// Debian's newest cloud kernel for arm64, used where it was fetched before (`tests/kernel/boot -p arm64`) and
+    /// `RTRACE_ARM64` names a static program for that.
+    Arm64,
     /// A 6.12 built with every tracer there is; no package has it, so it is used where it is available.
     AllTracers,
 }
@@ -25,13 +28,14 @@ impl Kernel {
             Kernel::V6_1 => "6.1",
             Kernel::V6_12 => "6.12",
             Kernel::V7 => "7",
+            Kernel::Arm64 => "arm64",
             Kernel::AllTracers => "all-tracers",
         }
     }
 
     /// One that is there beside Debian's 6.1 and 6.12, which everything is tested on.
     pub(crate) fn is_extra(self) -> bool {
-        matches!(self, Kernel::V7 | Kernel::AllTracers)
+        matches!(self, Kernel::V7 | Kernel::Arm64 | Kernel::AllTracers)
     }
 }
 
@@ -68,7 +72,7 @@ impl Guest {
         match output.status.code() {
             Some(77) => {
                 not_run(complaint.trim_end());
-                let excused = matches!(kernel, Kernel::AllTracers | Kernel::V7)
+                let excused = matches!(kernel, Kernel::AllTracers | Kernel::V7 | Kernel::Arm64)
                     || std::env::var_os("RTRACE_CANNOT_BOOT").is_some();
                 let ci = std::env::var("CI").is_ok_and(|value| value == "true");
                 assert!(excused || !ci, "in CI this kernel must boot: {complaint}");

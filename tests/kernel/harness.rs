@@ -3,7 +3,7 @@
 use crate::guest_machine::{Guest, Kernel, on_kernels};
 use std::process::Command;
 
-on_kernels!(a_guest_runs_our_program: V6_1, V6_12, V7, AllTracers => |kernel| {
+on_kernels!(a_guest_runs_our_program: V6_1, V6_12, V7, Arm64, AllTracers => |kernel| {
     let note = tempfile::NamedTempFile::new().expect("a temporary file");
     std::fs::write(note.path(), "from the host\n").expect("the note is written");
     let name = note.path().file_name().expect("a name").to_string_lossy().into_owned();
@@ -19,6 +19,7 @@ on_kernels!(a_guest_runs_our_program: V6_1, V6_12, V7, AllTracers => |kernel| {
         Kernel::V6_1 => assert!(release.starts_with("6.1.0-"), "{release}"),
         Kernel::V6_12 => assert!(release.starts_with("6.12.") && release.contains("cloud"), "{release}"),
         Kernel::V7 => assert!(release.starts_with("7.") && release.contains("cloud"), "{release}"),
+        Kernel::Arm64 => assert!(release.ends_with("-arm64"), "{release}"),
         Kernel::AllTracers => assert!(release.starts_with("6.12."), "{release}"),
     }
     assert_eq!(guest.text("note"), "from the host\n");
