@@ -194,7 +194,9 @@ pub(super) fn function_start(tracefs: &Tracefs, probe: &Probe, line: &str) -> Re
     fn is_argument(fetch: &Fetch) -> bool {
         match fetch {
             Fetch::Argument(_) | Fetch::Arguments => true,
-            Fetch::Deref { address: inner, .. } | Fetch::Member { of: inner, .. } => is_argument(inner),
+            Fetch::Deref { address: inner, .. } | Fetch::Member { of: inner, .. } | Fetch::Cast { of: inner, .. } => {
+                is_argument(inner)
+            }
             _ => false,
         }
     }
@@ -251,15 +253,15 @@ pub(super) fn parameters(tracefs: &Tracefs, probe: &Probe, line: &str) -> Result
 pub(super) fn event_fields(probe: &Probe, format: &EventFormat) -> Result<(), Failure> {
     fn field(fetch: &Fetch) -> Option<&str> {
         match fetch {
-            Fetch::EventField(name) => Some(name),
-            Fetch::Deref { address, .. } => field(address),
+            Fetch::EventField(name) | Fetch::Variable(name) => Some(name),
+            Fetch::Deref { address: inner, .. } | Fetch::Cast { of: inner, .. } => field(inner),
             _ => None,
         }
     }
     for name in probe.args.iter().filter_map(|arg| field(&arg.fetch)) {
         if format.field(name).is_none() {
             let text = probe.to_string();
-            let at = text.find(&format!("${name}")).unwrap_or(0);
+            let at = text.find(&format!("${name}")).or_else(|| text.find(name)).unwrap_or(0);
             let message = format!("{}:{} has no field `{name}`", format.system, format.name);
             let error = Diagnostic::new("probe", &text, Span::new(at, at + name.len() + 1), message);
             let known = format.fields.iter().map(|field| field.name.as_str());

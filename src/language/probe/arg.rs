@@ -58,6 +58,22 @@ pub enum Fetch {
         /// The members after the first `->`.
         path: String,
     },
+    /// `$current`: the task that runs, as an address (Linux 7).
+    Current,
+    /// `(kmem_cache)$ptr->size`, `(dentry)(+8(%di))->d_flags`, `(sk_buff,next)next->len`: a member of the structure that an
+    /// address points at (BTF, Linux 7).
+    Cast {
+        /// The structure's name.
+        structure: String,
+        /// Its member that the address points at, where that is not its beginning.
+        member: Option<String>,
+        /// The address; of an event probe also a field without its `$`.
+        of: Box<Fetch>,
+        /// True if the address stands in parentheses.
+        nested: bool,
+        /// The members after the `->`.
+        path: String,
+    },
 }
 
 /// The sort of place that a probe is attached to, which decides what there is to record.
@@ -91,7 +107,9 @@ impl Fetch {
     fn returns_value(&self) -> bool {
         match self {
             Fetch::ReturnValue => true,
-            Fetch::Deref { address: inner, .. } | Fetch::Member { of: inner, .. } => inner.returns_value(),
+            Fetch::Deref { address: inner, .. } | Fetch::Member { of: inner, .. } | Fetch::Cast { of: inner, .. } => {
+                inner.returns_value()
+            }
             _ => false,
         }
     }
@@ -219,6 +237,7 @@ impl ArgParser<'_> {
                     "stack" => Fetch::Stack,
                     "retval" => Fetch::ReturnValue,
                     "comm" | "COMM" => Fetch::Comm,
+                    "current" if self.site != Site::User => Fetch::Current,
                     "arg*" => Fetch::Arguments,
                     _ => match (word.strip_prefix("stack").and_then(number), word.strip_prefix("arg").and_then(number))
                     {
@@ -251,6 +270,7 @@ impl ArgParser<'_> {
                 }
                 Ok(Fetch::Deref { user, offset: if sign == '-' { -offset } else { offset }, address })
             }
+            Some('(') => self.cast(text, at, depth),
             Some(c) if c.is_ascii_alphabetic() || c == '_' => match self.site {
                 Site::Event => Err(err("invalid argument").hint(format!("a field of the event is `${text}`"))),
                 Site::User => Err(err("invalid argument").hint("a program's arguments have no names here")),
@@ -259,6 +279,41 @@ impl ArgParser<'_> {
             },
             _ => Err(err("invalid argument").hint("as in `%di`, `$arg1`, `$retval`, `$comm`, `+8(%si)`, `@jiffies`")),
         }
+    }
+
+    /// `(STRUCT[,MEMBER])ADDRESS->MEMBERS`, where ADDRESS is a name, a `$` word, or anything in parentheses.
+    fn cast(&self, text: &str, at: usize, depth: usize) -> Result<Fetch, Diagnostic> {
+        let err = |message: &str| {
+            let error = self.error(Span::new(at, at + text.len()), message);
+            error.hint("as in `(task_struct)$current->pid` or `(dentry)(+8(%di))->d_flags`")
+        };
+        if self.site == Site::User {
+            return Err(err("a program is not probed for the kernel's structures"));
+        }
+        let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let (structure, rest) = text[1..].split_once(')').ok_or_else(|| err("the structure is not closed with `)`"))?;
+        let (structure, member) = structure.split_once(',').map_or((structure, None), |(of, at)| (of, Some(at)));
+        if !is_name(structure) || !member.is_none_or(is_path) {
+            return Err(err("expected the name of a structure between the parentheses"));
+        }
+        let (nested, end) = match rest.strip_prefix('(') {
+            Some(_) => (true, closing(rest).ok_or_else(|| err("the address is not closed with `)`"))?),
+            None => (false, rest.find("->").unwrap_or(rest.len())),
+        };
+        let (address, path) = match nested {
+            true => (&rest[1..end], &rest[end + 1..]),
+            false => rest.split_at(end),
+        };
+        let starts_as_name = |path: &&str| path.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        let path = path.strip_prefix("->").filter(starts_as_name).filter(|path| is_path(path));
+        let path = path.ok_or_else(|| err("a structure is named for one of its members"))?.to_owned();
+        let address_at = at + text.len() - rest.len() + usize::from(nested);
+        let of = match is_name(address) && starts_as_name(&address) {
+            true => Fetch::Variable(address.to_owned()),
+            false => self.fetch(address, address_at, depth + 1)?,
+        };
+        let (structure, member) = (structure.to_owned(), member.map(str::to_owned));
+        Ok(Fetch::Cast { structure, member, of: Box::new(of), nested, path })
     }
 
     /// The memory after `@`: an address, a symbol, or for programs an offset in the file.
@@ -332,6 +387,19 @@ impl ArgParser<'_> {
     }
 }
 
+/// The place of the `)` that closes the `(` at the start.
+fn closing(text: &str) -> Option<usize> {
+    let mut open = 0usize;
+    text.char_indices().find_map(|(at, c)| {
+        open = match c {
+            '(' => open.saturating_add(1),
+            ')' => open.saturating_sub(1),
+            _ => open,
+        };
+        (open == 0).then_some(at)
+    })
+}
+
 /// True if a text can name a parameter and its members: `file->f_inode.i_ino`.
 fn is_path(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_->.[](),".contains(c);
@@ -387,6 +455,12 @@ impl fmt::Display for Fetch {
             Fetch::Text(text) => write!(f, "\\\"{text}\""),
             Fetch::Variable(path) => f.write_str(path),
             Fetch::Member { of, path } => write!(f, "{of}->{path}"),
+            Fetch::Current => f.write_str("$current"),
+            Fetch::Cast { structure, member, of, nested, path } => {
+                let (comma, member) = member.as_deref().map_or(("", ""), |member| (",", member));
+                let (open, close) = if *nested { ("(", ")") } else { ("", "") };
+                write!(f, "({structure}{comma}{member}){open}{of}{close}->{path}")
+            }
         }
     }
 }

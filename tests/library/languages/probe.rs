@@ -90,3 +90,32 @@ proptest! {
         let _ = text.parse::<Probe>();
     }
 }
+
+/// As Linux 7.3 took them.
+#[test]
+fn casts_to_structures() {
+    for line in [
+        "e:e2 kmem.kmalloc p=(kmem_cache)$ptr->size",
+        "e:e3 kmem.kmalloc p=(kmem_cache)ptr->size",
+        "e:e5 kmem.kmem_cache_free p=(list_head)ptr->next->prev",
+        "e:e6 kmem.kmem_cache_free p=(sk_buff,next)$ptr->len",
+        "e:e7 kmem.kmem_cache_free p=+0((list_head)ptr->next):x64",
+        "f:f2 vfs_read f=(file)file->f_mode",
+        "f:f3 vfs_read f=(dentry)(file->f_path.dentry)->d_flags n=$current",
+        "p:k1 vfs_read f=(file)$arg1->f_mode",
+        "p:k2 vfs_read f=(file)(%di)->f_mode c=(task_struct)$current->pid",
+    ] {
+        let probe: Probe = line.parse().unwrap_or_else(|e| panic!("{line}: {e}"));
+        assert_eq!(probe.to_string(), line);
+    }
+    for line in [
+        "p:x vfs_read f=(file)$arg1",
+        "p:x vfs_read f=(file$arg1->f_mode",
+        "p:x vfs_read f=()$arg1->f_mode",
+        "p:x vfs_read f=(file)(%di->f_mode",
+        "p:x vfs_read f=(file)->f_mode",
+        "p:x /bin/sh:0x10 f=(file)(%di)->f_mode",
+    ] {
+        assert!(line.parse::<Probe>().is_err(), "{line}");
+    }
+}

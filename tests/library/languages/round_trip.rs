@@ -149,16 +149,22 @@ fn fetch(site: Site, returns: bool) -> impl Strategy<Value = Fetch> {
         1 => "[a-z_:=]{0,12}".prop_map(Fetch::Text),
         1 => variable,
     ];
-    leaf.prop_recursive(3, 6, 1, |inner| {
+    leaf.prop_recursive(3, 6, 1, move |inner| {
         let address = inner.prop_map(|inner| match inner {
             Fetch::Comm | Fetch::Text(_) | Fetch::Arguments => Fetch::Immediate("1".to_owned()),
             address => address,
         });
-        (any::<bool>(), -99999i64..99999, address).prop_map(|(user, offset, address)| Fetch::Deref {
+        // Short: an argument has 63 bytes at most.
+        let cast = ("[a-z_]{1,3}", address.clone(), "[a-z_]{1,2}").prop_map(move |(structure, of, path)| match site {
+            Site::User => of,
+            _ => Fetch::Cast { structure, member: None, of: Box::new(of), nested: true, path },
+        });
+        let memory = (any::<bool>(), -99999i64..99999, address).prop_map(|(user, offset, address)| Fetch::Deref {
             user,
             offset,
             address: Box::new(address),
-        })
+        });
+        prop_oneof![3 => memory, 1 => cast]
     })
 }
 
