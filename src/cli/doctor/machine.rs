@@ -208,11 +208,15 @@ pub(super) fn virtualisation(machine: &ExaminedMachine, findings: &mut Findings)
     }
     let flags = machine.value("proc/cpuinfo", "flags").unwrap_or_default();
     let model = machine.value("proc/cpuinfo", "model name").unwrap_or_default();
-    let is_virtual = flags.split(' ').any(|word| word == "hypervisor");
+    // arm64 has no such flag: the emulator's own CPU has an implementer that is reserved for software, and its board says so.
+    let is_emulated =
+        model.contains("TCG") || machine.value("proc/cpuinfo", "CPU implementer").as_deref() == Some("0x00");
+    let board = machine.text("sys/firmware/devicetree/base/compatible").unwrap_or_default();
+    let is_virtual = flags.split(' ').any(|word| word == "hypervisor") || board.contains("linux,dummy-virt");
     let stolen = machine.text("proc/stat").as_deref().and_then(stolen);
     let facts = json!({"hypervisor": is_virtual, "model": model, "stolen_percent": stolen});
     let steal = stolen.unwrap_or(0.0);
-    let (severity, text, advice) = if model.contains("TCG") {
+    let (severity, text, advice) = if is_emulated {
         let text = "the CPU is emulated: durations are many times too long, and uneven".to_owned();
         (Severity::Warning, text, "compare numbers of this machine with each other only")
     } else if steal >= MUCH_STOLEN {
