@@ -157,7 +157,12 @@ fn table(
     let events = QueryEvents { query: events.query.clone().of_sources(top), ..events.clone() };
     let Some(course) = Course::of(&events)? else { return Ok(None) };
     let length = ((course.last.0 - course.first.0) / INTERVALS).max(1);
-    let setup = HistSetup { triggers: vec![trigger.clone()], every: Some(length), ..HistSetup::default() };
+    let setup = HistSetup {
+        triggers: vec![trigger.clone()],
+        every: Some(length),
+        uname: input.trace.uname(),
+        ..HistSetup::default()
+    };
     let formats: Vec<&EventFormat> = input.formats().collect();
     let histograms = Histograms::new(&setup, &formats, input.trace.abi, &input.symbols);
     let event = format!("{}:{}", trigger.system, trigger.event);

@@ -151,7 +151,7 @@ impl AskedWindow<'_, '_> {
         let spec = HistSpec::parse(&trigger).map_err(|error| failure(&error.diagnostic(&trigger)))?;
         let format = find_format(self.source.input, event)?;
         let triggers = vec![HistTrigger { system: format.system.clone(), event: format.name.clone(), spec }];
-        let setup = HistSetup { triggers, ..HistSetup::default() };
+        let setup = HistSetup { triggers, uname: self.source.input.trace.uname(), ..HistSetup::default() };
         let formats: Vec<_> = self.source.input.formats().collect();
         let (abi, symbols) = (self.source.input.trace.abi, &self.source.input.symbols);
         let analysis = Histograms::new(&setup, &formats, abi, symbols);

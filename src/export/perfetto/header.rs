@@ -50,7 +50,7 @@ fn clocks(file: &PerfettoFile<'_>, machine: Option<u64>, out: &mut Vec<u8>) {
 
 /// The option UNAME: `sysname nodename release machine`.
 fn system(file: &PerfettoFile<'_>, machine: Option<u64>, out: &mut Vec<u8>) {
-    let uname = file.trace.option(OptionId::UNAME).map(|option| option.text()).unwrap_or_default();
+    let uname = file.trace.uname();
     let words: Vec<&str> = uname.split_whitespace().collect();
     packet(out, machine, EVENTS_SEQUENCE, |out| {
         message(out, SYSTEM_INFO, |out| {

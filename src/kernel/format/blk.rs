@@ -56,16 +56,18 @@ pub fn blk_format<'f>(formats: impl Iterator<Item = &'f EventFormat> + Clone, un
         .find_map(|name| formats.clone().find(|f| f.system == "ftrace" && f.name == *name))?;
     let id = EventId(before.id.0.checked_add(1)?);
     let free = formats.clone().all(|f| f.id != id);
-    let text = if is_since_6_19(uname) { SECOND } else { FIRST };
+    let text = if is_since(uname, (6, 19)) { SECOND } else { FIRST };
     let mut format = EventFormat::parse("ftrace", text).ok().filter(|_| free)?;
     format.id = id;
     Some(format)
 }
 
-fn is_since_6_19(uname: &str) -> bool {
+/// True of Linux `version` (major and minor number) and later; false if `uname`, which is `sysname nodename release
+/// machine`, tells no release.
+pub fn is_since(uname: &str, version: (u32, u32)) -> bool {
     let release = uname.split_whitespace().nth(2).unwrap_or_default();
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map_while(|n| n.parse::<u32>().ok());
-    matches!((numbers.next(), numbers.next()), (Some(major), Some(minor)) if (major, minor) >= (6, 19))
+    matches!((numbers.next(), numbers.next()), (Some(major), Some(minor)) if (major, minor) >= version)
 }
 
 #[cfg(test)]

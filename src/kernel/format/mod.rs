@@ -23,7 +23,7 @@ mod by_id;
 mod event;
 mod parse;
 
-pub use blk::blk_format;
+pub use blk::{blk_format, is_since};
 pub use by_id::ById;
 pub use event::{EventFormat, Field, HeaderPage, Shape};
 pub use parse::{CommonBlock, FormatError};

@@ -30,6 +30,7 @@ pub struct Histograms<'a> {
     symbols: &'a Symbols,
     stacks: Option<StackEvent>,
     limits: bool,
+    frames: usize,
 }
 
 /// The events that hold stacks, `ftrace:kernel_stack`.
@@ -89,7 +90,8 @@ impl<'a> Histograms<'a> {
             (plan.note_held || !on.is_nothing()).then(|| Arc::new(on))
         };
         let events = ByEvent::new(formats.iter().copied(), abi, triggers_of);
-        Ok(Histograms { events, abi, symbols, stacks, limits: setup.kernel_limits, plan: Arc::new(plan) })
+        let (limits, frames) = (setup.kernel_limits, setup.stack_frames());
+        Ok(Histograms { events, abi, symbols, stacks, limits, frames, plan: Arc::new(plan) })
     }
 
     /// True if stacks are keys or values: the events that follow those with triggers must be handed out, too.
@@ -157,6 +159,7 @@ impl<'a> Histograms<'a> {
             cpu: record.cpu,
             task: self.events.task(record),
             stack,
+            frames: self.frames,
             comms: &self.symbols.comms,
         };
         let is_held = state.event(&self.plan, on, &moment, 0);

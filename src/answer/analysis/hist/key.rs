@@ -61,7 +61,7 @@ impl KeyColumn {
             KeyColumn::StackField(place) => {
                 let words = place.bytes(moment.abi, moment.data).unwrap_or_default();
                 let words = without_count(moment, words);
-                return put_counted(key, |key| put_stack(moment.abi, words, key));
+                return put_counted(key, |key| moment.put_words(words, key));
             }
         };
         key.extend_from_slice(&number.to_le_bytes());
@@ -230,9 +230,6 @@ impl TriggerOperand {
     }
 }
 
-/// Frames of a stack in a key or a variable (`HIST_STACKTRACE_DEPTH`).
-const STACK_DEPTH: usize = 16;
-
 /// An event of the recording, or a synthetic one that a trigger fired.
 #[derive(Clone, Copy)]
 pub(super) struct TriggerEvent<'e> {
@@ -246,6 +243,8 @@ pub(super) struct TriggerEvent<'e> {
     pub(super) task: Pid,
     /// Return addresses recorded with the event, as the record holds them; empty if there are none.
     pub(super) stack: &'e [u8],
+    /// Most frames of a stack in a key or a variable.
+    pub(super) frames: usize,
     pub(super) comms: &'e Comms,
 }
 
@@ -255,18 +254,22 @@ impl TriggerEvent<'_> {
         if self.task.0 == 0 { b"swapper" } else { self.comms.get(self.task).unwrap_or_default() }
     }
 
-    /// Appends the recorded return addresses, as [`put_stack`] has them.
+    /// Appends the recorded return addresses, as [`TriggerEvent::put_words`] has them.
     pub(super) fn put_stack(&self, out: &mut Vec<u8>) {
-        put_stack(self.abi, self.stack, out);
+        self.put_words(self.stack, out);
+    }
+
+    /// Appends return addresses as numbers of 8 bytes, least significant first; ends where a kernel's stack ends.
+    pub(super) fn put_words(&self, words: &[u8], out: &mut Vec<u8>) {
+        put_stack(self.abi, self.frames, words, out);
     }
 }
 
-/// Appends return addresses as numbers of 8 bytes, least significant first; ends where a kernel's stack ends.
-pub(super) fn put_stack(abi: Abi, words: &[u8], out: &mut Vec<u8>) {
+fn put_stack(abi: Abi, frames: usize, words: &[u8], out: &mut Vec<u8>) {
     let size = usize::from(abi.long_size).max(1);
     let end = u64::MAX >> 64u32.saturating_sub(u32::from(abi.long_size).saturating_mul(8)).min(63);
     let addresses = words.chunks_exact(size).map(|word| abi.uint(word, 0, size).unwrap_or(0));
-    for address in addresses.take_while(|address| *address != 0 && *address != end).take(STACK_DEPTH) {
+    for address in addresses.take_while(|address| *address != 0 && *address != end).take(frames) {
         out.extend_from_slice(&address.to_le_bytes());
     }
 }

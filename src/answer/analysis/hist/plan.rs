@@ -134,7 +134,7 @@ impl Assigned {
             Assigned::StackField(place) => {
                 let words = place.bytes(moment.abi, moment.data).unwrap_or_default();
                 let words = super::key::without_count(moment, words);
-                stack(&|out| super::key::put_stack(moment.abi, words, out))
+                stack(&|out| moment.put_words(words, out))
             }
             Assigned::Copy(at) => values.get(*at).cloned().unwrap_or(VariableValue::Number(0)),
         }

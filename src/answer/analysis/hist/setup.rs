@@ -3,6 +3,7 @@
 
 use crate::base::syntax::{Diagnostic, Span};
 use crate::base::units::Pid;
+use crate::kernel::format::is_since;
 use crate::language::hist::spec::{HistSpec, SpecError};
 use crate::language::synth::SynthDef;
 use crate::language::trigger::Trigger;
@@ -52,8 +53,17 @@ pub struct HistSetup {
     pub every: Option<u64>,
     /// Number of entries that tables keep, the heaviest: for triggers that only count.
     pub heaviest: Option<u32>,
+    /// `sysname nodename release machine` of the kernel that recorded the events: tables of Linux 7.0 hold longer stacks.
+    pub uname: String,
     /// Indices of triggers whose filter all events have passed before: the kernel filters those that it streams.
     pub filtered: Vec<usize>,
+}
+
+impl HistSetup {
+    /// Frames of a stack in a key or a variable (`HIST_STACKTRACE_DEPTH`, kernel/trace/trace.h).
+    pub(super) fn stack_frames(&self) -> usize {
+        if is_since(&self.uname, (7, 0)) { 31 } else { 16 }
+    }
 }
 
 /// An error in a setup: the trigger with this index cannot be set. Those of [`HistSetup::gates`] have the numbers after those of

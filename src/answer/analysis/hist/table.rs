@@ -9,7 +9,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum VariableValue {
     Number(u64),
-    /// A text, or a stack as [`put_stack`](super::key::put_stack) has it.
+    /// A text, or a stack as [`TriggerEvent::put_words`](super::key::TriggerEvent::put_words) has it.
     Bytes(Arc<[u8]>),
 }
 

@@ -117,7 +117,7 @@ impl RecordedArgs {
         failure: impl FnOnce(SetupError) -> Failure,
         show: impl FnOnce(&Answered<'_>) -> Result<Exit, Failure>,
     ) -> Result<Exit, Failure> {
-        let setup = HistSetup { kernel_limits: self.kernel_map, ..setup };
+        let setup = HistSetup { kernel_limits: self.kernel_map, uname: input.trace.uname(), ..setup };
         let formats: Vec<_> = input.formats().collect();
         let analysis = Histograms::new(&setup, &formats, input.trace.abi, &input.symbols);
         let analysis = analysis.map_err(failure)?;

@@ -16,7 +16,7 @@ use rtrace::analysis::{Analysis, HistPart, HistSetup, Histograms, SetupError};
 use rtrace::event::{Consumed, Lost};
 use rtrace::events::EventSelection;
 use rtrace::format::EventFormat;
-use rtrace::record::{Audience, BufferPlan, Compression, EventPlan, LiveStream, Plan, RecordError};
+use rtrace::record::{Audience, BufferPlan, Compression, EventPlan, LiveStream, Plan, RecordError, uname};
 use rtrace::recording::LiveMerge;
 use rtrace::symbols::{Comms, Kallsyms, Symbols};
 use rtrace::tracefs::{Feature, Tracefs};
@@ -83,7 +83,7 @@ impl HistStream<'_> {
         show: impl FnOnce(&Answered<'_>) -> Result<(), Failure>,
     ) -> Result<Exit, Failure> {
         let (plan, filtered) = self.plan(&setup);
-        let setup = HistSetup { filtered, ..setup };
+        let setup = HistSetup { filtered, uname: uname(), ..setup };
         let own = |exit: Exit| if plan.command.is_some() && exit != Exit::Usage { Exit::Command(125) } else { exit };
         let refused = |error: RecordError| match explain(self.tracefs, &error) {
             Some(known) => known.with_exit(own),

@@ -7,7 +7,7 @@ use super::siblings::COUNT;
 use super::{v6, v7};
 use crate::base::abi::Abi;
 use crate::file::trace_dat::{
-    Buffer, CpuData, DataLayout, FileError, FilePart, LazyBytes, LossCause, OptionId, Prefix, ReadAt, Siblings, Trace,
+    Buffer, CpuData, DataLayout, FileError, FilePart, LazyBytes, LossCause, Prefix, ReadAt, Siblings, Trace,
     UnsavedEvents,
 };
 use crate::kernel::format::{HeaderPage, blk_format};
@@ -74,7 +74,7 @@ impl Trace {
             None => v6::read(&mut trace, &mut scan)?,
             Some(options) => v7::read(&mut trace, &mut scan, options, ahead)?,
         }
-        let uname = trace.option(OptionId::UNAME).map(|option| option.text()).unwrap_or_default();
+        let uname = trace.uname();
         trace.blk_format = blk_format(trace.formats(), &uname);
         trace.drop_overlaps();
         trace.clamp();

@@ -54,6 +54,11 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// `sysname nodename release machine` of the machine that recorded it; empty if the file does not say.
+    pub fn uname(&self) -> String {
+        self.option(OptionId::UNAME).map(|option| option.text()).unwrap_or_default()
+    }
+
     /// The last option with this id.
     pub fn option(&self, id: OptionId) -> Option<&RawOption> {
         self.options.iter().rfind(|o| o.id == id)
