@@ -29,7 +29,7 @@ pub(crate) fn run(input: &[u8]) {
     let orders = [(Endian::Little, 8), (Endian::Big, 8), (Endian::Little, 4)];
     for (endian, long_size) in orders {
         let abi = Abi { endian, long_size };
-        let cx = Context { data, abi, symbols: &symbols };
+        let cx = Context { data, abi, symbols: &symbols, lists: false };
         for format in [BinaryFormat::new(&input[..at], abi), BinaryFormat::kernel(&input[..at], abi)] {
             let mut out = Vec::new();
             format.render(&cx, data, &mut out);
@@ -42,7 +42,7 @@ pub(crate) fn run(input: &[u8]) {
             let abi = Abi { endian, long_size };
             let Ok(program) = compile(&event, abi, &symbols, semantics) else { continue };
             let mut out = Vec::new();
-            program.render(&Context { data, abi, symbols: &symbols }, &mut out);
+            program.render(&Context { data, abi, symbols: &symbols, lists: false }, &mut out);
             assert!(out.len() <= bound, "{} bytes from {print_fmt:?}", out.len());
         }
     }

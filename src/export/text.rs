@@ -107,7 +107,7 @@ impl<'a> Text<'a> {
         };
         let start = out.len();
         event.name_column.put(out);
-        let cx = Context { data: record.data, abi, symbols: self.symbols };
+        let cx = Context { data: record.data, abi, symbols: self.symbols, lists: false };
         let text = out.len();
         let consumed = if self.options.raw {
             event.raw(&cx, out);

@@ -137,7 +137,7 @@ fn decoded(dir: &Path, layout: &PageLayout, events: &BTreeMap<u64, Event>, symbo
                 let line = match events.get(&id) {
                     Some(event) => {
                         let mut out = Vec::new();
-                        event.program.render(&Context { data, abi: layout.abi, symbols }, &mut out);
+                        event.program.render(&Context { data, abi: layout.abi, symbols, lists: false }, &mut out);
                         (cpu, event.name.clone(), String::from_utf8_lossy(&out).into_owned())
                     }
                     None => (cpu, format!("event {id}"), String::new()),

@@ -59,3 +59,45 @@ rtrace stat --json >stat.json || fail "stat"
 rtrace reset || fail "reset"
 [ -z "$(cat $T/show_event_filters $T/show_event_triggers)" ] || fail "reset left $(cat $T/show_event_filters $T/show_event_triggers)"
 say "settings of all events"
+
+# Stacks of tables are as long as the kernel's: writing an ext4 file back is more than 16 frames deep.
+I=$T/instances/deep
+mkdir $I /mnt
+echo 1 >$I/options/stacktrace
+rtrace trigger add -B deep block:block_bio_queue 'hist:keys=common_stacktrace' || fail "trigger add"
+echo 1 >$I/events/block/block_bio_queue/enable
+mount -t ext4 /dev/vdb /mnt || fail "mount"
+for i in 1 2 3 4; do dd if=/dev/urandom of=/mnt/$i bs=4k count=20 2>/dev/null; sync; done
+umount /mnt
+echo 0 >$I/tracing_on
+stacks() { awk '/^\{/ {stack = ""; next} /^\}/ {print $NF, stack; next} /^ / {sub(/\+.*/, "", $1); stack = stack " " $1}' | sort; }
+stacks <$I/events/block/block_bio_queue/hist >kernels
+rtrace extract -q -B deep -o deep.dat || fail "extract"
+rtrace hist -i deep.dat --kernel-map block:block_bio_queue 'hist:keys=common_stacktrace' | stacks >ours || fail "hist -i"
+[ "$(awk '{print NF}' kernels | sort -n | tail -n 1)" -gt 18 ] || fail "no stack is deep: $(cat kernels)"
+diff kernels ours >different || fail "stacks: $(cat different)"
+rtrace trigger clear -B deep
+say "stacks of tables"
+
+# Bitmasks as lists, as the instance's option says.
+rtrace record -q -B masks -O bitmask-list -o masks.dat -e ipi:ipi_send_cpumask -- \
+  sh -c "for i in 1 2 3 4; do echo $((i % 2)) >$T/events/sched/enable; done; cat $T/instances/masks/trace >masks.text" || fail "masks"
+echo 0 >$T/events/sched/enable
+rtrace report --format kernel masks.dat | grep -v '^#' >masks.ours || fail "report of masks"
+grep -v '^#' masks.text >masks.kernels
+grep -q 'cpumask=[0-9]-[0-9]' masks.kernels || fail "no mask is a list: $(cat masks.kernels)"
+cut -d: -f2- masks.kernels | while read -r line; do grep -qF "$line" masks.ours || { echo "$line"; }; done >missing
+[ ! -s missing ] || fail "masks: $(cat missing) of $(cat masks.ours)"
+say "masks as lists"
+
+# Addresses in fields of events are followed into the kernel's structures.
+rtrace probe add --name slab eprobe kmem:kmem_cache_free 'next=(list_head)ptr->next' || fail "probe eprobe"
+rtrace probe add --name reader kprobe vfs_read 'pid=(task_struct)$current->pid:s32' 'mode=(file)$arg1->f_mode' || fail "probe kprobe"
+rtrace record -q -o probes.dat -e eprobes:slab -e kprobes:reader -- cat /proc/version >/dev/null || fail "record of probes"
+rtrace report probes.dat >probes || fail "report of probes"
+grep -q 'slab: .*next=' probes || fail "no slab: $(cat probes)"
+awk '/ reader: / {split($1, name, "-"); pid = name[2]; if ($0 !~ "pid=" pid "( |$)") bad = 1; seen = 1} END {exit bad || !seen}' probes ||
+  fail "the running task: $(grep reader: probes)"
+rtrace probe list | grep -q '(list_head)ptr->next' || fail "probe list: $(rtrace probe list)"
+rtrace probe remove --all || fail "probe remove"
+say "casts of probes"

@@ -309,7 +309,7 @@ impl InOrder for CallChains<'_> {
             self.save_now();
             self.now = ChainStack::default();
         }
-        let cx = Context { data: record.data, abi: self.abi, symbols: self.symbols };
+        let cx = Context { data: record.data, abi: self.abi, symbols: self.symbols, lists: false };
         let head = self.common.head(self.abi, record.data);
         let pid = head.pid.0;
         match self.kinds.get(&head.id) {

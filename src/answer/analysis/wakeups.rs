@@ -145,7 +145,7 @@ impl<'a> Wakeups<'a> {
 
     /// Takes the next record, in the order of time; gives the latency that it ends.
     pub fn step(&self, record: &Record<'_>, part: &mut WakeupLatencies) -> Option<u64> {
-        let cx = Context { data: record.data, abi: self.abi, symbols: self.symbols };
+        let cx = Context { data: record.data, abi: self.abi, symbols: self.symbols, lists: false };
         let id = self.common.event_id(self.abi, record.data);
         if let Some((success, pid)) = self.wakeups.get(&id) {
             if success.is_none_or(|success| success.get(&cx) != 0) {

@@ -114,7 +114,7 @@ impl UserNames {
     pub(super) fn write(&self, abi: Abi, data: &[u8], out: &mut Vec<u8>) {
         out.push(b'[');
         let mut first = true;
-        self.stack.each(&Context { data, abi, symbols: &self.symbols }, |_, found| {
+        self.stack.each(&Context { data, abi, symbols: &self.symbols, lists: false }, |_, found| {
             if !std::mem::take(&mut first) {
                 out.push(b',');
             }

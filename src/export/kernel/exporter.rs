@@ -84,7 +84,8 @@ impl Exporter for Kernel<'_> {
     ) -> Consumed {
         let KernelState { graph, parts, state } = known;
         parts.lost(record, out);
-        let cx = Context { data: record.data, abi: self.types.abi(), symbols: self.symbols };
+        let lists = self.view.options.bitmask_list;
+        let cx = Context { data: record.data, abi: self.types.abi(), symbols: self.symbols, lists };
         let (view, common) = (self.view, self.types.common());
         let id = common.event_id(cx.abi, cx.data);
         let at = GraphEvent { cx: &cx, view, common, record };

@@ -408,7 +408,7 @@ fn event_text(origin: Origin<'_>, record: &Record<'_>, state: &mut Option<PrintS
     let id = origin.types.common().event_id(abi, record.data);
     if let Some(event) = origin.types.get(id) {
         let state = state.get_or_insert_with(|| PrintState::new(origin.symbols.comms.clone()));
-        let cx = Context { data: record.data, abi, symbols: origin.symbols };
+        let cx = Context { data: record.data, abi, symbols: origin.symbols, lists: false };
         let _ = event.text(&cx, record, None, state, &mut text);
     }
     text

@@ -169,7 +169,7 @@ mod tests {
             let format = EventFormat::parse("ftrace", &text).unwrap();
             let abi = Abi { endian: Endian::Little, long_size: 8 };
             let (symbols, mut out) = (Symbols::default(), Vec::new());
-            let cx = Context { data: b"\x05\0one\ntwo\n\0", abi, symbols: &symbols };
+            let cx = Context { data: b"\x05\0one\ntwo\n\0", abi, symbols: &symbols, lists: false };
             write(&fields(&format, abi), None, &cx, &mut out);
             assert_eq!(String::from_utf8(out).unwrap(), " buf=one\\ntwo", "{buf}");
         }

@@ -12,6 +12,8 @@ pub struct Context<'a> {
     pub abi: Abi,
     /// Names for addresses.
     pub symbols: &'a Symbols,
+    /// Bitmasks as lists of numbers, `0-3,7`: the trace option `bitmask-list` (since Linux 7.0).
+    pub lists: bool,
 }
 
 impl Context<'_> {

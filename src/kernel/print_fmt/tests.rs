@@ -39,7 +39,7 @@ fn text(fields: &str, print_fmt: &str, payload: &[u8], semantics: Semantics) -> 
     let program = compile(&event(fields, print_fmt), LE, &symbols, semantics).unwrap();
     let data = [&[5, 0, 0, 0, 1, 0, 0, 0], payload].concat();
     let mut out = Vec::new();
-    program.render(&Context { data: &data, abi: LE, symbols: &symbols }, &mut out);
+    program.render(&Context { data: &data, abi: LE, symbols: &symbols, lists: false }, &mut out);
     String::from_utf8(out).unwrap()
 }
 
@@ -435,7 +435,7 @@ fn names_without_a_value_are_no_zeros() {
         let program = compile(&event("int a[2]:8", r#""%d", REC->a[VENDOR_A]"#), LE, &known, semantics).unwrap();
         let mut out = Vec::new();
         let data = [5, 0, 0, 0, 1, 0, 0, 0, 10, 0, 0, 0, 20, 0, 0, 0];
-        program.render(&Context { data: &data, abi: LE, symbols: &known }, &mut out);
+        program.render(&Context { data: &data, abi: LE, symbols: &known, lists: false }, &mut out);
         assert_eq!(out, b"20");
     }
 }

@@ -72,7 +72,8 @@ impl TextExpr {
             TextExpr::Layers(of) => flags::layers(out, &of.2, of.0.get(cx), of.1.eval(cx) as usize, cx),
             TextExpr::Bitmask(bytes) => {
                 let data = bytes.get(cx);
-                pointer::bitmask(out, data, data.len().saturating_mul(8), cx);
+                let show = if cx.lists { pointer::bit_list } else { pointer::bitmask };
+                show(out, data, data.len().saturating_mul(8), cx);
             }
             TextExpr::CpuList(bytes) => {
                 let data = bytes.get(cx);
@@ -255,7 +256,7 @@ mod tests {
     fn packed_arguments() {
         let abi = Abi { endian: Endian::Little, long_size: 8 };
         let symbols = Symbols::default();
-        let cx = Context { data: &[], abi, symbols: &symbols };
+        let cx = Context { data: &[], abi, symbols: &symbols, lists: false };
         let mut out = Vec::new();
         let data = [b"\x05\0\0\0hi\0\0".as_slice(), &7u64.to_le_bytes(), b"\xff\xff\xff\xff"].concat();
         BinaryFormat::new(b"%d %s %lx %d%%", abi).render(&cx, &data, &mut out);
@@ -267,7 +268,7 @@ mod tests {
     fn the_kernel_s_widths_and_precisions() {
         let abi = Abi { endian: Endian::Little, long_size: 8 };
         let symbols = Symbols::default();
-        let cx = Context { data: &[], abi, symbols: &symbols };
+        let cx = Context { data: &[], abi, symbols: &symbols, lists: false };
         let mut out = Vec::new();
         let data = [0x1234u64.to_le_bytes(), 0x1234u64.to_le_bytes(), 0u64.to_le_bytes()].concat();
         BinaryFormat::kernel(b"[%20px] [%-20px] [%.0d]", abi).render(&cx, &data, &mut out);

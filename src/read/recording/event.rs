@@ -158,7 +158,8 @@ impl Event<'_> {
     pub fn write_text(&self, out: &mut Vec<u8>) {
         let Some(event) = self.decoder.types.get(self.head.id) else { return };
         let recording = self.decoder.recording;
-        let cx = Context { data: self.record.data, abi: recording.trace.abi, symbols: &recording.symbols };
+        let cx =
+            Context { data: self.record.data, abi: recording.trace.abi, symbols: &recording.symbols, lists: false };
         let _ = event.text(&cx, &self.record, None, &mut self.state.borrow_mut(), out);
     }
 

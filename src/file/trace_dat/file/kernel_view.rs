@@ -77,6 +77,8 @@ options! {
     verbose = "verbose", false;
     /// All events as lists of their fields.
     fields = "fields", false;
+    /// Bitmasks as lists of numbers (since Linux 7.0).
+    bitmask_list = "bitmask-list", false;
     /// A line where a CPU's part begins, if events were overwritten.
     annotate = "annotate", true;
     /// Mapped files in user stacks.

@@ -417,7 +417,8 @@ print fmt: \"%s %s\", ({ trace_seq_printf(p, \"...\"); saved_ptr; }), REC->creat
         data[28] = 3;
         data[33] = 1;
         let symbols = Symbols::default();
-        let cx = Context { data: &data, abi: Abi { endian: Endian::Little, long_size: 8 }, symbols: &symbols };
+        let cx =
+            Context { data: &data, abi: Abi { endian: Endian::Little, long_size: 8 }, symbols: &symbols, lists: false };
         let mut out = Vec::new();
         Kvm::page(&event).unwrap().write(&cx, &mut out);
         assert_eq!(String::from_utf8(out).unwrap(), "sp gen 1 gfn 20 l4 8-byte q0 direct wux nxe ad root 3 sync new");
@@ -434,7 +435,8 @@ print fmt: \"%s %s\", ({ trace_seq_printf(p, \"...\"); saved_ptr; }), REC->creat
         };
         let symbols = Symbols::default();
         let data = [0, 0, 0, 0, 0, 0, 0, 0, 12, 0, 0, 0];
-        let cx = Context { data: &data, abi: Abi { endian: Endian::Little, long_size: 8 }, symbols: &symbols };
+        let cx =
+            Context { data: &data, abi: Abi { endian: Endian::Little, long_size: 8 }, symbols: &symbols, lists: false };
         for (name, field, want) in [
             ("kvm_entry", "unsigned int vcpu_id", Some(" vcpu 12")),
             ("kvm_entry", "unsigned long vcpu_pc", None),
@@ -455,7 +457,8 @@ print fmt: \"%s %s\", ({ trace_seq_printf(p, \"...\"); saved_ptr; }), REC->creat
         let text = |format: &str, data: &[u8]| {
             let event = EventFormat::parse("kvm", format).unwrap();
             let symbols = Symbols::default();
-            let cx = Context { data, abi: Abi { endian: Endian::Little, long_size: 8 }, symbols: &symbols };
+            let cx =
+                Context { data, abi: Abi { endian: Endian::Little, long_size: 8 }, symbols: &symbols, lists: false };
             let mut out = Vec::new();
             Kvm::new(&event).unwrap().write(&cx, &mut out);
             String::from_utf8(out).unwrap()

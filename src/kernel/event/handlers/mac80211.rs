@@ -97,7 +97,8 @@ mod tests {
         data[60..65].copy_from_slice(b"wlan0");
         let event = EventFormat::parse("mac80211", format).unwrap();
         let symbols = Symbols::default();
-        let cx = Context { data: &data, abi: Abi { endian: Endian::Little, long_size: 8 }, symbols: &symbols };
+        let cx =
+            Context { data: &data, abi: Abi { endian: Endian::Little, long_size: 8 }, symbols: &symbols, lists: false };
         let mut out = Vec::new();
         BssInfo::new(&event).unwrap().write(&cx, &mut out);
         let lines: Vec<String> = String::from_utf8(out).unwrap().lines().map(|line| line.trim().to_owned()).collect();
