@@ -6,6 +6,9 @@ cpu() { echo "$2" > "/sys/devices/system/cpu/cpu$1/online"; }
 # 7 CMD...: the command of rtrace ends as CMD does, without a complaint.
 is() { local want=$1 got=0; shift; "$@" > printed 2> complaint || got=$?; [ "$got" = "$want" ] || { cat printed complaint; fail "$got, not $want: $*"; }; }
 [ "$(cat /sys/devices/system/cpu/online)" = 0-1 ] || fail "online: $(cat /sys/devices/system/cpu/online)"
+# Until COMMAND succeeds, but not for ever: a guest may be slow.
+until_true() { tries=600; until "$@"; do [ $((tries -= 1)) -gt 0 ] || fail "never: $*"; usleep 100000; done; }
+ifconfig lo up
 R=rtrace
 E='-e sched:sched_switch -e sched:sched_process_exit'
 
@@ -33,7 +36,24 @@ modes() {
   is 0 $R hist --in-user --key next_pid sched:sched_switch -- usleep 50000; grep -q next_pid printed || fail "hist is empty"
   is 0 $R start $E; usleep 20000; is 0 $R stop; is 0 $R extract -o x.dat; is 0 $R reset
   is 0 $R report --summary x.dat; grep -q "cpus\? $1 w[ae][sr]e\? offline" printed || fail "extract does not name $1"
+  network "$1"
   is 0 $R doctor; grep -q "cpus\? $1 \(is\|are\) offline" printed || { cat printed; fail "doctor does not name $1"; }
+}
+
+# A listener and an agent, over loopback: what a CPU that is offline does not send is not missing there either.
+network() {
+  $R listen -p 5551 -d . -o received.dat > listening 2>&1 & local listener=$!
+  until_true grep -q listening listening; rm -f received.dat*
+  is 7 $R record -q -N 127.0.0.1:5551 $E -- sh -c 'exit 7'
+  until_true grep -q complete listening; kill -INT $listener; wait $listener || { cat listening; fail "listen: $?"; }
+  is 0 $R report --summary received.dat*; grep -q "cpus\? $1 w[ae][sr]e\? offline" printed || { cat printed; fail "what was received does not name $1"; }
+  rm -f received.dat*
+  $R agent -N 127.0.0.1 -p 5552 > serving 2>&1 & local agent=$!
+  until_true grep -q 5552 serving
+  is 7 $R record -q -o host.dat $E -A 127.0.0.1:5552 $E -- sh -c 'usleep 100000; exit 7'
+  kill -INT $agent; wait $agent || true
+  for file in host.dat host-*.dat; do is 0 $R report --summary $file; grep -q "cpus\? $1 w[ae][sr]e\? offline" printed || { cat printed; fail "$file does not name $1"; }; done
+  rm -f host*.dat
 }
 
 modes 2
