@@ -70,6 +70,11 @@ impl TriggerPlan {
         for widths in &mut plan.tables {
             (widths.every, widths.heaviest) = (setup.every, setup.heaviest);
         }
+        for trigger in plan.triggers.iter().filter(|trigger| trigger.measured().is_some() && setup.heaviest.is_none()) {
+            if let Some(widths) = plan.tables.get_mut(trigger.table) {
+                widths.measures = true;
+            }
+        }
         let on = |event: &SyntheticEvent| {
             let name = &event.format.name;
             gates.on("synthetic", name, plan.hists_on("synthetic", name))

@@ -72,6 +72,15 @@ impl CompiledTrigger {
         self.source.spec.control == Some(Control::Pause)
     }
 
+    /// The number that the last key has the class of.
+    #[inline]
+    pub(super) fn measured(&self) -> Option<&TriggerOperand> {
+        match self.keys.last()? {
+            KeyColumn::Log2(of) | KeyColumn::Bucket(of, _) => Some(of),
+            _ => None,
+        }
+    }
+
     /// True if it reads the name of the event's task.
     pub(super) fn needs_comms(&self) -> bool {
         let takes = |assigned: &Assigned| *assigned == Assigned::Comm;

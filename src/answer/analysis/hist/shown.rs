@@ -1,5 +1,6 @@
 //! A table as the kernel shows it.
 
+use super::super::durations::Durations;
 use super::key::{KeyColumn, KeyPartValue};
 use super::plan::{Assigned, CompiledTrigger, TriggerEffect, TriggerPlan, When};
 use super::setup::HistNames;
@@ -7,9 +8,11 @@ use super::table::{TableEntry, Taken, TriggerTable, VariableValue};
 use crate::base::units::Pid;
 use crate::language::hist::spec::{ActionArg, Do, HistExpr, HistSpec, KeyModifier, TriggerState};
 use crate::language::hist::table::{
-    ColumnValue, HistEntry, HistKey, HistTable, KeyValue, Saved, Snapshot, Tracked, ValueColumn,
+    ColumnValue, HistEntry, HistKey, HistTable, KeyValue, MeasuredValues, Saved, Snapshot, Tracked, ValueColumn,
+    ValueRanks,
 };
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 /// Characters of a bar (`HIST_GRAPH`).
 const BAR: u64 = 20;
@@ -41,8 +44,21 @@ pub(super) fn table(
         entry_count: table.rows.len() as u64,
         dropped: table.dropped,
         more: Vec::new(),
+        measured: columns.measured(table),
         spec,
     }
+}
+
+/// The percentiles of values; at most 0.1 % too large where they are not exact.
+fn ranks(values: &Durations) -> ValueRanks {
+    let found = values.distribution();
+    let bounds = |value: u64| {
+        let less = if found.exact { 0 } else { value.div_ceil(1000) };
+        (value.saturating_sub(less).max(found.least).into(), value.into())
+    };
+    let named = [("p50", found.p50), ("p90", found.p90), ("p99", found.p99), ("p99.9", found.p999)];
+    let greatest = i128::from(found.greatest);
+    named.into_iter().map(|(name, value)| (name, bounds(value))).chain([("max", (greatest, greatest))]).collect()
 }
 
 /// The hits of the entries over time, in the table's order.
@@ -111,6 +127,19 @@ impl TriggerColumns<'_> {
             values,
             tracked: self.tracked(row),
         }
+    }
+
+    /// The percentiles of the values behind the classes, if they were kept.
+    fn measured(&self, table: &TriggerTable) -> Option<MeasuredValues> {
+        let mut all = Durations::default();
+        table.values.values().for_each(|values| all.merge(values));
+        let of_group = |(group, values): (&Arc<[u8]>, &Durations)| {
+            let mut keys = self.keys(group);
+            keys.pop(); // the class, which the group does not have
+            (keys, ranks(values))
+        };
+        (all.count() > 0)
+            .then(|| MeasuredValues { all: ranks(&all), groups: table.values.iter().map(of_group).collect() })
     }
 
     fn keys(&self, mut key: &[u8]) -> Vec<HistKey> {

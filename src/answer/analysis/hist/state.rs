@@ -120,6 +120,11 @@ impl HistState {
                 again |= place.replace(held).is_some() && trigger.waits.contains(slot);
             }
         }
+        if let Some(measured) = trigger.measured()
+            && let Some(table) = self.tables.get_mut(trigger.table)
+        {
+            table.measure(&scratch.key, measured.value(moment, &scratch.values));
+        }
         if again && trigger.is_read {
             counts.begun_again = counts.begun_again.wrapping_add(1);
         }

@@ -1,6 +1,7 @@
 //! Entries of a table.
 //! Counts of a trigger's events, besides its entries.
 
+use super::super::durations::Durations;
 use super::super::map::Map;
 use crate::base::units::{CpuId, Pid};
 use std::sync::Arc;
@@ -68,6 +69,8 @@ pub(super) struct Widths {
     pub(super) every: Option<u64>,
     /// Number of entries that are kept, the heaviest.
     pub(super) heaviest: Option<u32>,
+    /// True if the values behind the classes of the last key are kept.
+    pub(super) measures: bool,
 }
 
 /// A table: what one trigger counts, or several of one name.
@@ -84,6 +87,8 @@ pub(super) struct TriggerTable {
     pub(super) low: u64,
     /// Entries whose variables may have been set since the last loss.
     touched: Vec<u32>,
+    /// Values behind the classes of the last key, by the bytes of the keys before it.
+    pub(super) values: Map<Arc<[u8]>, Durations>,
 }
 
 impl TableEntry {
@@ -138,7 +143,38 @@ impl TriggerTable {
     }
 
     pub(super) fn new(widths: Widths) -> Self {
-        TriggerTable { widths, map: Map::default(), rows: Vec::new(), hits: 0, dropped: 0, low: 0, touched: Vec::new() }
+        TriggerTable {
+            widths,
+            map: Map::default(),
+            rows: Vec::new(),
+            hits: 0,
+            dropped: 0,
+            low: 0,
+            touched: Vec::new(),
+            values: Map::default(),
+        }
+    }
+
+    /// Keeps the value behind the class that ends `key`, if values are kept. A negative one ends that: they are kept unsigned.
+    #[inline]
+    pub(super) fn measure(&mut self, key: &[u8], value: u64) {
+        if !self.widths.measures {
+            return;
+        }
+        if i64::try_from(value).is_err() {
+            self.measure_no_more();
+            return;
+        }
+        let group = key.get(..key.len().saturating_sub(size_of::<u64>())).unwrap_or_default();
+        match self.values.get_mut(group) {
+            Some(values) => values.add(value),
+            None => self.values.entry(group.into()).or_default().add(value),
+        }
+    }
+
+    fn measure_no_more(&mut self) {
+        self.widths.measures = false;
+        self.values.clear();
     }
 
     /// The entry of `key`, which counts the event. A new one takes room; without any left the event is dropped
@@ -213,6 +249,12 @@ impl TriggerTable {
             for (sum, more) in known.sums.iter_mut().zip(row.sums.iter()) {
                 *sum = sum.wrapping_add(*more);
             }
+        }
+        match self.widths.measures && later.widths.measures {
+            true => {
+                later.values.drain().for_each(|(group, values)| self.values.entry(group).or_default().merge(&values))
+            }
+            false => self.measure_no_more(),
         }
         self.dropped = self.dropped.wrapping_add(later.dropped);
         later.map.clear();

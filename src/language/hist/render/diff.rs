@@ -117,6 +117,8 @@ impl Diff {
 /// hit left out. A table that was cleared in between is given as it is.
 pub fn since(earlier: &HistTable, now: &HistTable) -> HistTable {
     let mut table = now.clone();
+    // They are of all events, too.
+    table.measured = None;
     if now.hits < earlier.hits {
         return table;
     }

@@ -2,7 +2,7 @@
 
 use super::cells::{TableLayout, integer, unsigned};
 use crate::language::hist::spec::{HistExpr, KeyModifier, SortKey};
-use crate::language::hist::table::{ColumnValue, HistEntry, HistKey, HistTable, KeyValue};
+use crate::language::hist::table::{ColumnValue, HistEntry, HistKey, HistTable, KeyValue, ValueRanks};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::fmt::{self, Display, Formatter};
@@ -20,11 +20,11 @@ pub struct Percentiles {
     pub key: String,
     /// Name (`p50`, ..., `max`) and the number or class it falls in, both ends included. Of a class only its ends are
     /// known, so the percentile is at most its upper end.
-    pub at: Vec<(&'static str, (i128, i128))>,
+    pub at: ValueRanks,
 }
 
 /// The percentiles of every key whose numbers measure something: keys with `.log2` or `.buckets`, timestamps, and the
-/// only key of a table if its values differ like measurements (it is not an id, a CPU or a pid).
+/// only key of a table if its values differ like measurements (it is not an id, a CPU, a pid or an address).
 pub fn percentiles(table: &HistTable, options: &TableLayout) -> Vec<Percentiles> {
     let keys = &table.spec.keys;
     let measured = keys.iter().enumerate().filter(|(_, key)| match &key.value {
@@ -43,8 +43,16 @@ fn is_identity(name: &str) -> bool {
 }
 
 fn of_key(table: &HistTable, options: &TableLayout, at: usize) -> Option<Percentiles> {
-    let classes = table.entries.iter().map(|entry| class(entry, options, at)).collect::<Option<Vec<_>>>()?;
     let key = table.entries.first()?.keys.get(at)?.name.clone();
+    if let Some(values) = table.measured.as_ref().filter(|_| at + 1 == table.spec.keys.len()) {
+        return Some(Percentiles { key, at: values.all.clone() });
+    }
+    let classes = table.entries.iter().map(|entry| class(entry, options, at)).collect::<Option<Vec<_>>>()?;
+    // The kernel's half of the address space: numbers of a plain key there are addresses.
+    let is_address = |((_, high), _): &Class| (1 << 63..1 << 64).contains(high);
+    if measured(table) != Some(at) && classes.iter().any(is_address) {
+        return None;
+    }
     Some(Percentiles { key, at: ranks(classes)? })
 }
 
@@ -53,7 +61,7 @@ fn class(entry: &HistEntry, options: &TableLayout, at: usize) -> Option<Class> {
 }
 
 /// The percentiles of some classes; `None` without events.
-fn ranks(mut classes: Vec<Class>) -> Option<Vec<(&'static str, (i128, i128))>> {
+fn ranks(mut classes: Vec<Class>) -> Option<ValueRanks> {
     classes.sort_unstable();
     let total: u128 = classes.iter().map(|(_, count)| u128::from(*count)).sum();
     let last = classes.iter().rev().find(|(_, count)| *count > 0)?.0;
@@ -80,7 +88,7 @@ pub struct ValueSummary {
     /// Their sum, in the field's unit; `None` unless the field is a value of the table, too.
     pub sum: Option<i128>,
     /// As in [`Percentiles`].
-    pub at: Vec<(&'static str, (i128, i128))>,
+    pub at: ValueRanks,
 }
 
 impl ValueSummary {
@@ -134,7 +142,7 @@ pub(super) fn bound((low, high): (i128, i128)) -> String {
 }
 
 /// `{"p50":{"low":..,"high":..},...}`
-pub(super) fn of_ranks(at: &[(&'static str, (i128, i128))]) -> Value {
+pub(super) fn of_ranks(at: &ValueRanks) -> Value {
     let range = |(low, high): &(i128, i128)| json!({"low": integer(*low), "high": integer(*high)});
     Value::Object(at.iter().map(|(name, class)| ((*name).to_owned(), range(class))).collect::<Map<_, _>>())
 }
@@ -150,7 +158,11 @@ fn measured(table: &HistTable) -> Option<usize> {
 
 /// The summary of all values of a table whose last key has classes; `None` of others and without events.
 pub fn summary(table: &HistTable, options: &TableLayout) -> Option<ValueSummary> {
-    ValueSummary::of(table.entries.iter(), options, measured(table)?)
+    let mut summary = ValueSummary::of(table.entries.iter(), options, measured(table)?)?;
+    if let Some(values) = &table.measured {
+        summary.at.clone_from(&values.all);
+    }
+    Some(summary)
 }
 
 /// The entries of a table that differ in the last key only.
@@ -165,16 +177,22 @@ pub struct ValueGroup {
 /// The groups of a table with several keys, the last of which has classes; the largest sums first, or the largest counts.
 pub fn groups(table: &HistTable, options: &TableLayout) -> Vec<ValueGroup> {
     let Some(at) = measured(table).filter(|at| *at > 0) else { return Vec::new() };
+    let name = |keys: &[HistKey]| keys.iter().take(at).map(|key| options.key(key)).collect::<Vec<_>>().join("\0");
+    let exact = table.measured.iter().flat_map(|values| &values.groups);
+    let exact: HashMap<String, &ValueRanks> = exact.map(|(keys, ranks)| (name(keys), ranks)).collect();
     let mut found: HashMap<String, Vec<&HistEntry>> = HashMap::new();
     for entry in &table.entries {
-        let name = entry.keys.iter().take(at).map(|key| options.key(key)).collect::<Vec<_>>().join("\0");
-        found.entry(name).or_default().push(entry);
+        found.entry(name(&entry.keys)).or_default().push(entry);
     }
     let mut named: Vec<(String, ValueGroup)> = found
         .into_iter()
         .filter_map(|(name, entries)| {
             let keys = entries.first()?.keys.iter().take(at).cloned().collect();
-            Some((name, ValueGroup { keys, summary: ValueSummary::of(entries.into_iter(), options, at)? }))
+            let mut summary = ValueSummary::of(entries.into_iter(), options, at)?;
+            if let Some(ranks) = exact.get(&name) {
+                summary.at.clone_from(ranks);
+            }
+            Some((name, ValueGroup { keys, summary }))
         })
         .collect();
     let size = |group: &ValueGroup| group.summary.sum.unwrap_or(group.summary.count.into());

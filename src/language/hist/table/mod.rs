@@ -27,7 +27,10 @@ mod model;
 mod parse;
 
 pub use error::TableError;
-pub use model::{ColumnValue, HistEntry, HistKey, HistTable, KeyValue, Saved, Snapshot, Tracked, ValueColumn};
+pub use model::{
+    ColumnValue, HistEntry, HistKey, HistTable, KeyValue, MeasuredValues, Saved, Snapshot, Tracked, ValueColumn,
+    ValueRanks,
+};
 pub use parse::parse;
 
 #[cfg(test)]

@@ -23,7 +23,21 @@ pub struct HistTable {
     pub dropped: u64,
     /// Further totals that a newer kernel may print.
     pub more: Vec<(String, u64)>,
+    /// The values behind the classes of the last key, where each event was seen; `None` of a kernel's table.
+    pub measured: Option<MeasuredValues>,
 }
+
+/// Percentiles of values of which the entries of a table have the classes only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MeasuredValues {
+    /// Of all entries.
+    pub all: ValueRanks,
+    /// Of the entries with these keys before the last one.
+    pub groups: Vec<(Vec<HistKey>, ValueRanks)>,
+}
+
+/// Name (`p50`, ..., `max`), and the least and the greatest number that this percentile can be: one number where it is known.
+pub type ValueRanks = Vec<(&'static str, (i128, i128))>;
 
 /// `{ KEYS } hitcount: N  VALUE: N`
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -34,6 +34,7 @@ fn table(cursor: &mut TextCursor<'_>) -> Result<HistTable, TableError> {
     cursor.expect("#\n\n")?;
     let columns = EntryColumns::of(&echo.spec);
     let mut table = HistTable {
+        measured: None,
         trigger,
         spec: echo.spec,
         state: echo.state,
