@@ -4,6 +4,7 @@ use crate::cli::check::write_file;
 use crate::cli::diff::{PartArgs, metric, runs_of};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::terminal::note;
+use crate::cli::trace_file::Overwrite;
 use rtrace::internal::assertion::Metric;
 use rtrace::internal::comparison::SavedRuns;
 use rtrace::internal::safe_file::PRIVATE;
@@ -32,17 +33,21 @@ pub(super) struct BaselineSaveArgs {
     #[arg(short, long, value_name = "QUANTITY", value_parser = metric)]
     metric: Vec<Metric>,
     #[command(flatten)]
+    overwrite: Overwrite,
+    #[command(flatten)]
     part: PartArgs,
 }
 
 pub(super) fn run(args: &BaselineSaveArgs) -> Result<Exit, Failure> {
+    let output = args.output.as_deref().unwrap_or(Path::new("-"));
+    args.overwrite.check(output)?;
     let mut runs = Vec::new();
     for file in &args.files {
         runs.extend(runs_of(file, &args.metric, &args.part)?);
     }
     let unfinished: Vec<String> = runs.iter().filter(|run| run.unfinished).map(|run| run.file.clone()).collect();
     let lacking: Vec<String> = runs.iter().filter(|run| run.has_losses()).map(|run| run.file.clone()).collect();
-    write(args.output.as_deref().unwrap_or(Path::new("-")), SavedRuns::new(runs))?;
+    write(output, SavedRuns::new(runs))?;
     for file in &unfinished {
         note!(
             "rtrace: {file} is unfinished: its recorder runs or was killed, and what came last is not in the summary"

@@ -10,6 +10,7 @@ use crate::cli::analyze::FileArgs;
 use crate::cli::exit::{Exit, Failure, print};
 use crate::cli::query::{ClockUnit, one_buffer};
 use crate::cli::saved_summary;
+use crate::cli::trace_file::Overwrite;
 use anyhow::anyhow;
 use rtrace::analysis::Extent;
 use rtrace::internal::assertion::Assertion;
@@ -61,6 +62,8 @@ pub(crate) struct CheckArgs {
     /// Write a JUnit report too
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     junit: Option<PathBuf>,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Annotations for GitHub instead of text, and a table in the job's summary
     #[arg(long, conflicts_with = "json")]
     github: bool,
@@ -88,6 +91,9 @@ pub(in crate::cli) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
         return Err(
             Failure::new(Exit::Usage, error).hint("Say what must hold: `--assert 'lost == 0'`, or `--spec FILE`.")
         );
+    }
+    if let Some(path) = &args.junit {
+        args.overwrite.check(path)?;
     }
     let options = JudgeOptions { min_samples: min_samples.unwrap_or(1), allow_absent };
     let path = args.file.path();

@@ -24,14 +24,14 @@ use std::path::{Path, PathBuf};
 ///
 /// Each side is one or several recordings of the same load, or saved summaries (`rtrace baseline save`). Where one side has
 /// five runs or more, the runs' values are compared; else blocks of time are, and `--run-spread` must say how much runs differ:
-/// else all is indeterminate. Exit codes with `--fail-on worse`: 0 if all
-/// metrics are the same or better, 3 if one is worse, 4 if none is worse and one is indeterminate. Without: 0, or 4 if nothing
-/// could be compared. `rtrace help comparisons` defines each number.
+/// else all is indeterminate. Exit codes: 0 if all
+/// metrics are the same or better, 3 if one is worse, 4 if none is worse and one is indeterminate; with `--fail-on never` 0, or 4
+/// if nothing could be compared. `rtrace help comparisons` defines each number.
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
   rtrace diff old.dat new.dat --run-spread 10%
-  rtrace diff --metric 'p99(wait(nginx))' --fail-on worse old?.dat -- new?.dat
+  rtrace diff --metric 'p99(wait(nginx))' old?.dat -- new?.dat
   rtrace diff --markdown base.json -- new.dat
   rtrace diff --paired old?.dat -- new?.dat
   rtrace diff --metric 'mean(syscall(openat))' --min-effect 2% --json old?.dat -- new?.dat | jq .verdict")]
@@ -45,7 +45,7 @@ pub(crate) struct DiffArgs {
     #[command(flatten)]
     compare: CompareArgs,
     /// Outcome that ends with 3: a metric that is worse, or one that changed at all; what is indeterminate then ends with 4
-    #[arg(long, value_name = "OUTCOME", value_enum, default_value_t = FailOn::Never)]
+    #[arg(long, value_name = "OUTCOME", value_enum, default_value_t = FailOn::Worse)]
     fail_on: FailOn,
 }
 
