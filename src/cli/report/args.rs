@@ -100,9 +100,6 @@ pub(crate) struct ReportArgs {
 #[derive(clap::Args, Clone)]
 struct ReportMessageArgs {
     /// Taken as in trace-cmd, without effect
-    #[arg(short, long, hide = true)]
-    quiet: bool,
-    /// Taken as in trace-cmd, without effect
     #[arg(short = 'V', long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, hide = true)]
     verbose: Option<Option<String>>,
 }

@@ -23,7 +23,7 @@ const fn effect(options: &'static [&'static str], deed: &'static str, on: Output
 
 /// Every option that asks for no output of its own.
 const EFFECTS: &[Effect] = &[
-    effect(&["files", "input", "no_pager", "quiet", "verbose", "local_plugins"], "is for all", Outputs::ALL),
+    effect(&["files", "input", "no_pager", "verbose", "local_plugins"], "is for all", Outputs::ALL),
     effect(&["report_filter", "invert"], "selects events", Outputs::READ.or(Outputs::FILTERS)),
     effect(
         &["kernel", "pid", "tgid", "comm", "no_irq", "no_softirq", "cpu", "since", "until", "around", "first", "last"],

@@ -35,6 +35,6 @@ pub(crate) use screen::harmless;
 pub(crate) use screen::{NoScreen, Screen};
 #[cfg(feature = "view")]
 pub(crate) use stderr::held_messages;
-pub(crate) use stderr::{is_for_person, note, remark, say, stderr};
+pub(crate) use stderr::{drop_notes, is_for_person, note, remark, say, stderr, write_note};
 pub(crate) use stdout::{StandardOutput, placed, stdout, stdout_is_terminal, table_width};
 pub(crate) use styled::{Sequence, Styled};

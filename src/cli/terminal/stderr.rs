@@ -5,6 +5,7 @@ use super::styled::Styled;
 use crate::cli::helper_programs as program;
 use std::fmt;
 use std::io::{self, IsTerminal, Stderr, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Messages that wait until the screen is given back; `None` while there is none.
@@ -15,11 +16,26 @@ pub(crate) fn stderr() -> Guard<Stderr> {
     Guard::always(io::stderr())
 }
 
-/// Writes a line on stderr, beside what a command does: `eprintln!()` without its panic.
+/// True once notes are dropped.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Drops notes from now on; errors are written.
+pub(crate) fn drop_notes() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Writes a line on stderr, beside what a command does: `eprintln!()` without its panic; nothing once notes are dropped.
 macro_rules! note {
     ($($words:tt)*) => {
-        $crate::cli::terminal::say(format_args!("{}\n", format_args!($($words)*)))
+        $crate::cli::terminal::write_note(format_args!("{}\n", format_args!($($words)*)))
     };
+}
+
+/// The line of [`note!`].
+pub(crate) fn write_note(text: fmt::Arguments<'_>) {
+    if !QUIET.load(Ordering::Relaxed) {
+        say(text);
+    }
 }
 pub(crate) use note;
 
