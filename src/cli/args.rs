@@ -27,13 +27,18 @@ impl TracefsArgs {
         for error in &found.unusable {
             note!("rtrace: {error}");
         }
-        for orphan in found.orphans.iter().filter(|orphan| orphan.tracefs() == tracefs.root()) {
+        let mut orphans = found.orphans.iter().filter(|orphan| orphan.tracefs() == tracefs.root());
+        if let Some(orphan) = orphans.next() {
             let mend = match left_unfinished(orphan) {
                 Some(recording) => format!("`rtrace recover {}` finishes its recording and", recording.path),
                 None => "`rtrace reset --stale`".to_owned(),
             };
+            let more = match orphans.count() {
+                0 => String::new(),
+                count => format!("; so were {count} more, which `rtrace doctor` names"),
+            };
             note!(
-                "rtrace: `{}` (process {}) was killed and left tracing changed; {mend} puts it back",
+                "rtrace: `{}` (process {}) was killed and left tracing changed; {mend} puts it back{more}",
                 orphan.command(),
                 orphan.pid()
             );

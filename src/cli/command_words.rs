@@ -4,7 +4,7 @@
 //! Their options may follow their events, so clap cannot tell where CMD begins. It begins at the first word that is neither
 //! an option, nor an option's value, nor an event or trigger.
 //!
-//! A recording as their first word, of `split` and of `analyze` is the input.
+//! A recording as their first word, of `split` and of `analyze` is the input; after `-i` of `profile`, too.
 //!
 //! `--top N` of these and of `profile` is `--limit N`, as of `analyze`: `--top` alone is the top-level buffer.
 
@@ -46,7 +46,11 @@ pub(crate) fn separated(mut words: Vec<OsString>, root: fn() -> Command) -> Vec<
 /// `analyze`, with all its questions. A number is a time to `split`.
 fn name_input(words: &mut Vec<OsString>, name: &str) {
     let is_time = |word: &OsString| name == "split" && word.to_str().is_some_and(|word| word.parse::<f64>().is_ok());
-    if words.get(2).is_some_and(|word| !is_time(word) && is_recording(Path::new(word))) {
+    // `-i` of `profile` is another option, which no FILE follows.
+    let (letter, file) = (words.get(2).is_some_and(|word| word == "-i"), words.get(3));
+    if name == "profile" && letter && file.is_some_and(|file| is_recording(Path::new(file))) {
+        words[2] = "--input".into();
+    } else if words.get(2).is_some_and(|word| !is_time(word) && is_recording(Path::new(word))) {
         words.insert(2, if name == "analyze" { "all".into() } else { "--input".into() });
     }
 }

@@ -25,7 +25,7 @@ pub(super) struct AnswerArgs {
     #[command(flatten)]
     pub(super) file: FileArgs,
     /// Number of rows in a table; 0 for all [default: 20; with --json as many as 24 KB hold; all with --csv]
-    #[arg(long, alias = "limit", value_name = "N")]
+    #[arg(short = 'n', long, alias = "limit", value_name = "N")]
     top: Option<usize>,
     /// One JSON document instead of text
     #[arg(long)]

@@ -32,7 +32,7 @@ pub(super) struct SchedRowArgs {
     #[arg(long, conflicts_with_all = ["top", "sort", "markdown"])]
     pub(super) timehist: bool,
     /// Only these tasks
-    #[arg(long, value_name = "PID,...", value_delimiter = ',')]
+    #[arg(short = 'P', long, value_name = "PID,...", value_delimiter = ',')]
     pub(super) pid: Vec<i32>,
     /// Only tasks of this name; may be a glob and be given several times
     #[arg(long, value_name = "NAME")]
@@ -51,7 +51,8 @@ enum SchedSort {
     /// Time from wakeup to CPU, all waits together
     Wait,
     /// The longest wait from wakeup to CPU
-    MaxWait,
+    #[value(alias = "max-wait")]
+    Max,
     /// Time preempted
     Preempted,
     /// Time blocked (state D)
@@ -69,7 +70,7 @@ impl SchedRowArgs {
             Reverse(match self.sort {
                 SchedSort::Run => task.time(TimeIn::Run),
                 SchedSort::Wait => task.time(TimeIn::Wait),
-                SchedSort::MaxWait => task.waits.distribution().greatest,
+                SchedSort::Max => task.waits.distribution().greatest,
                 SchedSort::Preempted => task.time(TimeIn::Preempted),
                 SchedSort::Blocked => task.time(TimeIn::Blocked),
                 SchedSort::Switches => task.voluntary + task.involuntary,

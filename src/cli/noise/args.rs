@@ -86,7 +86,7 @@ pub(super) struct NoiseRunArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "1s")]
     pub(super) interval: Duration,
     /// Rows of interferences; 0 for all
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     pub(super) top: usize,
     /// No tables while it is measured
     #[arg(short, long)]

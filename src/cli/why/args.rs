@@ -42,7 +42,7 @@ pub(crate) struct WhyArgs {
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub(super) depth: usize,
     /// Number of each part's parts to show, the longest; 0 for all [default: 8; with --json as many as 24 KB hold]
-    #[arg(long, alias = "limit", value_name = "N")]
+    #[arg(short = 'n', long, alias = "limit", value_name = "N")]
     pub(super) top: Option<usize>,
     /// Buffer to look at, if several hold events; the empty name for the top buffer
     #[arg(long, value_name = "NAME")]

@@ -199,7 +199,6 @@ impl Error {
             | Error::LockedDown
             | Error::Unsupported { .. }
             | Error::NoFeature { .. }
-            | Error::NoTracer { .. }
             | Error::TopTracer { .. }
             | Error::ReadOnlyInstance { .. }
             | Error::FixedBuffer { .. } => true,
@@ -305,7 +304,12 @@ impl Error {
     /// to a right text (`EEXIST`, `EBUSY`).
     pub fn is_usage(&self) -> bool {
         match self {
-            Error::NoInstance { .. } | Error::NoCpu { .. } | Error::NoEvent(_) | Error::NotListed { .. } => true,
+            Error::NoInstance { .. }
+            | Error::InstanceName { .. }
+            | Error::NoTracer { .. }
+            | Error::NoCpu { .. }
+            | Error::NoEvent(_)
+            | Error::NotListed { .. } => true,
             Error::File { kernel: Some(_), cause, .. } => {
                 ![Errno::EEXIST, Errno::EBUSY].iter().any(|errno| cause.raw_os_error() == Some(*errno as i32))
             }
