@@ -80,6 +80,7 @@ pub mod internal {
     pub use crate::base::{safe_file, wall_time};
     pub use crate::control::network;
     pub use crate::export::answers;
+    pub use crate::export::page;
     pub use crate::file::{ring_buffer, trace_dat};
     pub use crate::kernel::btf;
     pub use crate::read::merge;

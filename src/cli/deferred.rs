@@ -18,12 +18,15 @@ fn with_quiet(command: Command) -> Command {
     if command.has_subcommands() {
         return command.mut_subcommands(with_quiet);
     }
+    if command.get_name() == "help" {
+        return command;
+    }
     let is_taken = |arg: &Arg| arg.get_short() == Some('q') || arg.get_long() == Some("quiet");
     if command.get_arguments().any(is_taken) {
         return command;
     }
     let help = "Print the answer and errors, no notes";
-    command.arg(Arg::new(NO_NOTES).short('q').long("quiet").action(ArgAction::SetTrue).help(help))
+    command.arg(Arg::new(NO_NOTES).short('q').long("quiet").action(ArgAction::SetTrue).hide_short_help(true).help(help))
 }
 
 /// Drops notes from now on if `-q` was given without a meaning of the command's own.

@@ -141,6 +141,18 @@ fn write(
 }
 
 /// Folded lines.
+/// The flame graph of the events' call stacks, and its name; `None` without any.
+pub(crate) fn picture(events: &QueryEvents<'_>) -> Result<Option<(String, String)>, Failure> {
+    let lines = FoldedLines::folded(events)?;
+    if lines.text.is_empty() {
+        return Ok(None);
+    }
+    let title = format!("Flame graph: {}", lines.subject);
+    let mut svg = String::new();
+    FlameGraph { title: title.clone(), unit: lines.unit }.draw(&lines.text, &mut svg);
+    Ok(Some((title, svg)))
+}
+
 struct FoldedLines {
     text: Vec<u8>,
     unit: FlameUnit,

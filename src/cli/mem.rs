@@ -17,6 +17,7 @@ use std::path::Path;
 /// From a recording with the events kmalloc, kmem_cache_alloc, kfree and kmem_cache_free of system kmem: what each function
 /// was given and had asked for, when the recording ended (waste, alloc, req), in all, and at most. Of a part of the time
 /// (--since, --until, --around) what was taken within it counts, and "current" is what of that was held at its end.
+/// `rtrace analyze memory` has call sites, pages and tasks as well.
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:

@@ -9,6 +9,8 @@ mod flame;
 mod frames;
 mod json;
 mod kernel;
+#[doc(hidden)]
+pub mod page;
 mod perfetto;
 mod redacted;
 mod summary;

@@ -156,7 +156,9 @@ fn verdicts_and_exit_codes() {
         .exits(0)
         .prints_with("1 metric: 0 worse, 0 better, 1 same, 0 indeterminate");
     diff(&env, &["a.dat"], &["slow.dat"], &worse).exits(3).prints_with("worse");
-    diff(&env, &["a.dat"], &["slow.dat"], &MEAN).exits(0).prints_with("worse");
+    diff(&env, &["a.dat"], &["slow.dat"], &MEAN).exits(3).prints_with("worse");
+    let never = [&MEAN[..], &["--fail-on", "never"]].concat();
+    diff(&env, &["a.dat"], &["slow.dat"], &never).exits(0).prints_with("worse");
     diff(&env, &["slow.dat"], &["a.dat"], &worse).exits(0).prints_with("1 better");
     let change = ["--metric", "mean(wait())", "--fail-on", "change"];
     diff(&env, &["slow.dat"], &["a.dat"], &change).exits(3);
@@ -175,7 +177,8 @@ fn verdicts_and_exit_codes() {
     let both = ["--metric", "mean(wait())", "--metric", "duration"];
     diff(&env, &["a.dat"], &["slow.dat"], &[&both[..], &["--fail-on", "worse"]].concat()).exits(3);
     diff(&env, &["a.dat"], &["b.dat"], &[&both[..], &["--fail-on", "worse"]].concat()).exits(4);
-    diff(&env, &["a.dat"], &["b.dat"], &both).exits(0);
+    diff(&env, &["a.dat"], &["b.dat"], &both).exits(4);
+    diff(&env, &["a.dat"], &["b.dat"], &[&both[..], &["--fail-on", "never"]].concat()).exits(0);
     diff(&env, &["a.dat"], &["b.dat"], &[]).exits(0).prints_with("p99(wait())");
     for bad in ["faults(ls)", "lost", "mean(wait()) < 1ms", "mean(weit())", "5ms"] {
         diff(&env, &["a.dat"], &["b.dat"], &["--metric", bad]).exits(2).complains_with("metric: ");

@@ -59,7 +59,9 @@ fn console_blocks_say_what_happens() {
             let bin = Path::new(env!("CARGO_BIN_EXE_rtrace")).parent().expect("a folder").display();
             let data = top().join("tests/data");
             let line = format!("PATH={bin}:$PATH; DATA='{}'; {command}", data.display());
-            env.run("bash", &["-c", &line]).exits(0).complains("").prints(&output);
+            // What got worse, or fails, is a verdict.
+            let unmet = output.lines().any(|line| line.starts_with("FAIL") || line.ends_with(" worse"));
+            env.run("bash", &["-c", &line]).exits(if unmet { 3 } else { 0 }).complains("").prints(&output);
             run += 1;
         }
     }

@@ -37,6 +37,7 @@ mod strips;
 mod syscalls;
 #[cfg(test)]
 pub(crate) mod test_formats;
+mod timeline;
 mod together;
 mod wakeups;
 mod why;
@@ -89,6 +90,7 @@ pub use syscalls::{
     DescriptorCalls, DescriptorTimes, LongestSyscall, OngoingSyscall, SYSCALL_NEEDS, SyscallCounts, SyscallReport,
     SyscallTimes, Syscalls, TaskSyscalls,
 };
+pub use timeline::{Timeline, TimelineFinding, TimelineLane, TimelineSlice, TimelineWait};
 pub use together::{Grouped, Several, Together};
 pub use wakeups::{Latencies, WakeupLatencies, Wakeups};
 pub use why::{Handler, Histories, History, IntervalPart, LossSpan, PartKind, critical_path};

@@ -18,7 +18,7 @@ use super::syscalls::AnalyzeSyscallsArgs;
 use super::timerlat::AnalyzeTimerlatArgs;
 use super::wakers::AnalyzeWakersArgs;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::QueryInput;
+use crate::cli::query::{QueryEvents, QueryInput};
 use anyhow::anyhow;
 use rtrace::analysis::Together;
 use rtrace::internal::table::ColumnDefinition;
@@ -54,9 +54,18 @@ struct AnalysisSection {
     content: Option<AnalysisSectionContent>,
 }
 
+/// The form of all answers.
+#[derive(Clone, Copy)]
+enum SectionForm {
+    Text,
+    Json,
+    Html,
+}
+
 enum AnalysisSectionContent {
     Text(Vec<u8>),
     Json(AnalysisDocument),
+    Html(String),
 }
 
 /// Asks all questions in one pass: for each of them its arguments, a name for it, and one for its findings.
@@ -64,7 +73,7 @@ macro_rules! ask {
     ($args:ident, $events:ident: $($args_of:ident $question:ident $found:ident),*) => {{
         let input = &$events.inputs[0];
         $(let (mut $question, mut $found) = ($args_of::default(), Vec::new());
-        $question.shown = AnswerArgs::with_top($args.top, ($args.markdown, $args.wide));)*
+        $question.shown = AnswerArgs::with_top($args.0.top, ($args.0.markdown, $args.0.wide));)*
         let all = ($($question.analysis(input),)*);
         let all = |coverage: &Coverage| {
             let ($($question,)*) = all.clone();
@@ -75,7 +84,7 @@ macro_rules! ask {
             let ($($question,)*) = findings;
             $($found.extend($question.map(|finding| (place.clone(), finding)));)*
         }
-        vec![$($args.answer(&$question, input, answers::found::<$args_of>(input, $found))?),*]
+        vec![$(AnalysisSection::of($args, &$question, input, answers::found::<$args_of>(input, $found))?),*]
     }};
 }
 
@@ -103,25 +112,48 @@ pub(crate) fn definitions() -> Vec<(&'static str, Vec<ColumnDefinition>)> {
     ]
 }
 
+/// The answers of all analyses, each in the form that `args` ask for.
+fn ask_all(
+    args: &AnalyzeAllArgs,
+    form: SectionForm,
+    events: &QueryEvents<'_>,
+) -> Result<Vec<AnalysisSection>, Failure> {
+    let args = (args, form);
+    Ok(ask! {
+        args, events:
+        AnalyzeSchedArgs sched of_sched,
+        AnalyzeIrqArgs irq of_irq,
+        AnalyzeSyscallsArgs syscalls of_syscalls,
+        AnalyzeIoArgs io of_io,
+        AnalyzeFunctionsArgs functions of_functions,
+        AnalyzeLocksArgs locks of_locks,
+        AnalyzeMemoryArgs memory of_memory,
+        AnalyzeFaultsArgs faults of_faults,
+        AnalyzeReclaimArgs reclaim of_reclaim,
+        AnalyzeIdleArgs idle of_idle,
+        AnalyzeNetArgs net of_net,
+        AnalyzeOsnoiseArgs osnoise of_osnoise,
+        AnalyzeTimerlatArgs timerlat of_timerlat
+    })
+}
+
+/// The answers of the analyses whose events were recorded, by name, as HTML.
+pub(crate) fn html_sections(events: &QueryEvents<'_>) -> Result<Vec<(&'static str, String)>, Failure> {
+    /// Rows of a table, which the reader may sort.
+    const ROWS: usize = 200;
+    let args = AnalyzeAllArgs { file: FileArgs::default(), top: Some(ROWS), json: false, markdown: false, wide: true };
+    let html = |answer: AnalysisSection| match answer.content {
+        Some(AnalysisSectionContent::Html(html)) => Some((answer.name, html)),
+        _ => None,
+    };
+    Ok(ask_all(&args, SectionForm::Html, events)?.into_iter().filter_map(html).collect())
+}
+
 pub(super) fn run(args: &AnalyzeAllArgs) -> Result<Exit, Failure> {
     args.file.print(|events, out| {
         let input = &events.inputs[0];
-        let answers = ask! {
-            args, events:
-            AnalyzeSchedArgs sched of_sched,
-            AnalyzeIrqArgs irq of_irq,
-            AnalyzeSyscallsArgs syscalls of_syscalls,
-            AnalyzeIoArgs io of_io,
-            AnalyzeFunctionsArgs functions of_functions,
-            AnalyzeLocksArgs locks of_locks,
-            AnalyzeMemoryArgs memory of_memory,
-            AnalyzeFaultsArgs faults of_faults,
-            AnalyzeReclaimArgs reclaim of_reclaim,
-            AnalyzeIdleArgs idle of_idle,
-            AnalyzeNetArgs net of_net,
-            AnalyzeOsnoiseArgs osnoise of_osnoise,
-            AnalyzeTimerlatArgs timerlat of_timerlat
-        };
+        let form = if args.json { SectionForm::Json } else { SectionForm::Text };
+        let answers = ask_all(args, form, events)?;
         if answers.iter().all(|answer| answer.content.is_none()) {
             let error = anyhow!("{} holds nothing to analyse in this window", input.path.display());
             let hint = "`rtrace record --for sched,irq,syscalls,io` records what is needed.";
@@ -151,17 +183,20 @@ pub(super) fn run(args: &AnalyzeAllArgs) -> Result<Exit, Failure> {
     })
 }
 
-impl AnalyzeAllArgs {
-    fn answer<Q: Question>(
-        &self,
+impl AnalysisSection {
+    fn of<Q: Question>(
+        (args, form): (&AnalyzeAllArgs, SectionForm),
         question: &Q,
         input: &QueryInput,
         found: Found<'_, Q>,
     ) -> Result<AnalysisSection, Failure> {
-        let content = match (found.as_slice(), self.json) {
+        let content = match (found.as_slice(), form) {
             ([], _) => None,
-            (found, true) => Some(AnalysisSectionContent::Json(AnalysisDocument::of(question, input, found, self.top))),
-            (found, false) => {
+            (found, SectionForm::Json) => {
+                Some(AnalysisSectionContent::Json(AnalysisDocument::of(question, input, found, args.top)))
+            }
+            (found, SectionForm::Html) => Some(AnalysisSectionContent::Html(answers::html(question, found))),
+            (found, SectionForm::Text) => {
                 let mut text = Vec::new();
                 answers::text(question, found, &mut text)?;
                 Some(AnalysisSectionContent::Text(text))

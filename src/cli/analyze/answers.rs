@@ -8,7 +8,7 @@ use crate::cli::terminal::table_width;
 use anyhow::anyhow;
 use rtrace::analysis::{Analysis, Grouped, KnownPart, Needs, RowSubject};
 use rtrace::internal::answers::{
-    AnswerStyle, SMALL_JSON, answer_json, answer_markdown, answer_text, csv_heading, csv_rows, json_text, markdown_text,
+    AnswerStyle, SMALL_JSON, answer_html, answer_json, answer_markdown, answer_text, csv_heading, csv_rows, json_text, markdown_text, put_html,
 };
 use rtrace::internal::table::{Answer, ColumnDefinition};
 use rtrace::internal::trace_dat::{Coverage, FileError};
@@ -376,6 +376,31 @@ fn csv<Q: Question>(
         csv_rows(grid, found.place.buffer, out)?;
     }
     Ok(())
+}
+
+/// The answers as HTML, each below its instance's name and window.
+pub(super) fn html<Q: Question>(question: &Q, found: &[AnalysisAnswer<'_, QuestionFinding<Q>>]) -> String {
+    let mut out = String::new();
+    let paragraph = |of: &str, text: &str, out: &mut String| {
+        out.push_str(of);
+        put_html(text, out);
+        out.push_str("</p>\n");
+    };
+    for found in found {
+        let AnswerPlace { buffer, unit, .. } = &found.place;
+        if !buffer.is_empty() {
+            paragraph("<p>", &format!("Instance: {buffer}"), &mut out);
+        }
+        let (begin, end) = found.outline.window.unwrap_or_default();
+        let (length, name) = (unit.long(end.saturating_sub(begin)), unit.long_name());
+        let parts = found.limits.found(found.outline.extent.clone()).join("; ");
+        let window = format!("{} to {}, {length} {name}; {parts}", unit.point(begin), unit.point(end));
+        paragraph("<p>", &window, &mut out);
+        let answer = answer(question, found, question.shown().top.unwrap_or(ROWS));
+        answer.notes.iter().for_each(|note| paragraph("<p class=\"note\">Note: ", note, &mut out));
+        answer_html(&answer, *unit, &mut out);
+    }
+    out
 }
 
 /// Writes each answer as text, with an empty line between two and the instance's name above; or as Markdown.

@@ -24,7 +24,7 @@ pub(super) mod timerlat;
 mod wakers;
 pub(super) mod words;
 
-pub(crate) use all::definitions;
+pub(crate) use all::{definitions, html_sections};
 pub(crate) use command::{AnalyzeArgs, run};
 pub(super) use file::FileArgs;
 pub(super) use limits::BufferLimits;

@@ -5,7 +5,7 @@ use super::parts::ConvertParts;
 use super::progress::{CountedFile, Course, ProgressOutput};
 use super::target::ConvertTarget;
 use super::written::ConvertOutcome;
-use super::{archive, ctf, directory, perfetto, stacks, tables, tracks};
+use super::{archive, ctf, directory, page, perfetto, stacks, tables, tracks};
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure, print};
 use crate::cli::piped::is_stdout;
@@ -29,7 +29,7 @@ pub(super) fn convert(
     paths: &[&Path],
     output: &Path,
 ) -> Result<Exit, Failure> {
-    check(args, target, output)?;
+    check(args, target, paths.len(), output)?;
     let read = Arc::new(AtomicU64::new(0));
     let open = |path: &&Path| QueryInput::open_through(path, |file| CountedFile::new(file, &read));
     let inputs = paths.iter().map(open).collect::<Result<Vec<_>, _>>()?;
@@ -64,7 +64,7 @@ pub(crate) fn write_tables(paths: &[&Path], wanted: &QueryArgs, output: &Path) -
 }
 
 /// Refuses options of other formats, before a file is opened.
-fn check(args: &ConvertArgs, target: ConvertTarget, output: &Path) -> Result<(), Failure> {
+fn check(args: &ConvertArgs, target: ConvertTarget, paths: usize, output: &Path) -> Result<(), Failure> {
     let usage = |error| Err(Failure::new(Exit::Usage, error));
     let name = target.name();
     if args.file_version.is_some() || args.compression.is_some() {
@@ -78,6 +78,13 @@ fn check(args: &ConvertArgs, target: ConvertTarget, output: &Path) -> Result<(),
     }
     if target != ConvertTarget::Perfetto && !args.tracks.is_empty() {
         return usage(anyhow!("--pair, --counter and --hist are for perfetto, and this is to be {name}"));
+    }
+    if target == ConvertTarget::Html && paths > 1 {
+        return usage(anyhow!("a page is about one recording, and these are {paths}"));
+    }
+    if target == ConvertTarget::Html && (!args.events.selection().is_everything() || args.events.is_limited()) {
+        let failure = Failure::new(Exit::Usage, anyhow!("a page's numbers need all events of its time"));
+        return Err(failure.hint("--since, --until and --around choose that time."));
     }
     if args.split.is_some() {
         if target.is_directory() || is_stdout(output) {
@@ -237,6 +244,7 @@ fn export_events(
         ConvertTarget::Folded => stacks::folded(events, out),
         ConvertTarget::Speedscope => stacks::speedscope(events, out),
         ConvertTarget::Firefox => stacks::firefox(events, out),
+        ConvertTarget::Html => page::write(events, out),
         ConvertTarget::Chrome => stacks::chrome(events, out),
         ConvertTarget::Ctf => ctf::write(events, out),
         ConvertTarget::Parquet => tables::parquet(events, out),

@@ -9,6 +9,7 @@ mod events;
 mod markers;
 mod occurring;
 mod origin;
+mod page;
 mod parts;
 mod perfetto;
 mod progress;

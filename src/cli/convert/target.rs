@@ -16,6 +16,8 @@ pub(crate) enum ConvertTarget {
     Speedscope,
     /// Firefox Profiler's processed profile, for profiler.firefox.com
     Firefox,
+    /// One page for a browser, which asks for no other file: summary, timeline, longest waits, tables, flame graph
+    Html,
     /// Chrome's trace events, as JSON: for viewers that read nothing newer
     Chrome,
     /// A directory in the Common Trace Format 1.8, for babeltrace2 and Trace Compass
@@ -35,6 +37,7 @@ const ENDINGS: &[(&str, ConvertTarget)] = &[
     (".perfetto-trace", ConvertTarget::Perfetto),
     (".perfetto.tar", ConvertTarget::Perfetto),
     (".perfetto", ConvertTarget::Perfetto),
+    (".html", ConvertTarget::Html),
     (".pftrace", ConvertTarget::Perfetto),
     (".speedscope.json", ConvertTarget::Speedscope),
     (".firefox.json", ConvertTarget::Firefox),
@@ -70,6 +73,7 @@ impl ConvertTarget {
             ConvertTarget::Folded => "folded",
             ConvertTarget::Speedscope => "speedscope",
             ConvertTarget::Firefox => "firefox",
+            ConvertTarget::Html => "html",
             ConvertTarget::Chrome => "chrome",
             ConvertTarget::Ctf => "ctf",
             ConvertTarget::Parquet => "parquet",

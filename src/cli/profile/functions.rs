@@ -13,6 +13,7 @@ use std::io::{self, Write};
 ///
 /// The kernel's function profiler counts on each CPU; here the CPUs are added up. It is one for the whole machine; what was
 /// set before is put back. The time is that of a function with all it calls, as far as the kernel traces them.
+/// `rtrace analyze functions` has it of a recording, by task and without waits and interrupts.
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:

@@ -71,10 +71,15 @@ impl<'a> QueryEvents<'a> {
 
     /// Feeds the events to `analysis`; gives what it found.
     pub(crate) fn analyse<A: Analysis>(&self, analysis: A) -> Result<A::Finding, Failure> {
+        self.analysed(analysis).map(|(finding, _)| finding)
+    }
+
+    /// The same, and what was handed out and lost.
+    pub(crate) fn analysed<A: Analysis>(&self, analysis: A) -> Result<(A::Finding, Outcome), Failure> {
         let analysed = self.query.analyse(analysis);
         let (finding, outcome) = analysed.map_err(|error| failure(error, self.inputs))?;
         self.count(outcome.events);
-        Ok(finding)
+        Ok((finding, outcome))
     }
 
     /// Writes the events with `exporter`; gives its last state, and what was handed out and lost.

@@ -1,0 +1,93 @@
+//! `--to html`: the answers about one recording as a page.
+
+use super::written::ConvertOutcome;
+use crate::cli::analyze::html_sections;
+use crate::cli::exit::Failure;
+use crate::cli::flame::picture;
+use crate::cli::query::{ClockUnit, QueryEvents};
+use crate::cli::why::WhyTree;
+use rtrace::analysis::{Timeline, TimelineFinding, TimelineWait};
+use rtrace::internal::page::{Page, PageTimeline, PageWait};
+use rtrace::units::{Timestamp, counted, grouped};
+use std::io::Write;
+
+/// Slices of the timeline at most: with their JSON some 1.5 MB.
+const SLICES: usize = 100_000;
+/// Waits that are taken apart.
+const WAITS: usize = 10;
+
+/// Writes the page.
+pub(super) fn write(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<ConvertOutcome, Failure> {
+    let input = &events.inputs[0];
+    let sources = events.query.sources();
+    let source = sources.iter().position(|source| !source.cpus.is_empty()).unwrap_or_default();
+    let unit = events.unit_of(&events.query);
+    let timeline = Timeline::new(input.trace.formats(), input.trace.abi, source, SLICES);
+    let (found, outcome) = events.analysed(timeline)?;
+    let window = events.query.span_in_window()?.map(|(begin, end)| (begin.0, end.0)).unwrap_or_default();
+
+    let mut page = Page { title: input.label(), ..Page::default() };
+    let length = unit.long(window.1.saturating_sub(window.0));
+    page.facts = vec![
+        ("events".to_owned(), grouped(outcome.events)),
+        ("window".to_owned(), format!("{} to {}", unit.point(window.0), unit.point(window.1))),
+        ("length".to_owned(), format!("{length} {}", unit.long_name())),
+        ("lost".to_owned(), lost(outcome.lost, outcome.gaps)),
+    ];
+    let mut left_out = Vec::new();
+    if let Some(buffer) = sources.get(source).map(|source| &input.trace.buffers[source.buffer]) {
+        let coverage = input.trace.coverage(buffer);
+        page.notes = coverage.limits(|_| true);
+        let switches = coverage.limits(|event| event.system == "sched" && event.name == "sched_switch");
+        let is_known = switches.is_empty() && found.lanes.values().any(|lane| !lane.tasks.is_empty());
+        if is_known {
+            page.waits = waits(events, &buffer.name, &found, unit)?;
+            let begin = unit.point(window.0);
+            page.timeline = Some(PageTimeline { found, window, begin, unit: unit.name() });
+        } else {
+            left_out.push("the timeline, without all of sched_switch".to_owned());
+        }
+    }
+    page.sections = html_sections(events)?.into_iter().map(|(name, html)| (name.to_owned(), html)).collect();
+    page.flame = picture(events)?;
+    out.write_all(page.html().as_bytes())?;
+    Ok(ConvertOutcome { events: outcome.events, left_out })
+}
+
+/// `none`, `12`, `12 and more in 3 gaps`.
+fn lost(lost: u64, gaps: u64) -> String {
+    match (lost, gaps) {
+        (0, 0) => "none".to_owned(),
+        (lost, 0) => grouped(lost),
+        (lost, gaps) => format!("{} and an unknown number in {}", grouped(lost), counted(gaps, "gap")),
+    }
+}
+
+/// The longest waits, each taken apart as `rtrace why` does it.
+fn waits(
+    events: &QueryEvents<'_>,
+    buffer: &str,
+    found: &TimelineFinding,
+    unit: ClockUnit,
+) -> Result<Vec<PageWait>, Failure> {
+    let of = |wait: &TimelineWait| -> Result<Option<PageWait>, Failure> {
+        let Some(thread) = found.threads.get(wait.task) else { return Ok(None) };
+        // What led to it lies before, and who ran then may have begun long before.
+        let around = wait.time.saturating_mul(4).max(50_000_000);
+        let mut near = events.clone();
+        let (from, to) = (wait.at.saturating_sub(around), wait.at.saturating_add(wait.time).saturating_add(around));
+        near.query = near.query.since(Timestamp(from)).until(Timestamp(to));
+        let tree = WhyTree::around(&near, buffer, thread.tid, wait.at.saturating_add(wait.time / 2))?;
+        let name = String::from_utf8_lossy(&thread.name);
+        let title = format!(
+            "{} {}: {name} [{}] from {}",
+            unit.short(wait.time),
+            unit.short_name(),
+            thread.tid.0,
+            unit.point(wait.at)
+        );
+        let lines = [tree.title].into_iter().chain(tree.lines.into_iter().map(|(line, _)| line)).collect();
+        Ok(Some(PageWait { title, lines, place: (wait.at, wait.time) }))
+    };
+    found.waits.iter().take(WAITS).filter_map(|wait| of(wait).transpose()).collect()
+}
