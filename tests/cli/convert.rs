@@ -8,7 +8,9 @@ use nix::unistd::Pid;
 use rtrace::internal::trace_dat::Codec;
 use rtrace::internal::trace_dat::write::Version;
 use rtrace::units::counted;
+use std::fs;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::time::Duration;
 
 fn with_recordings() -> TestEnvironment {
@@ -261,5 +263,29 @@ fn a_signal_leaves_nothing_half_written() {
         assert!(ended > 0, "{out} was complete before the first signal");
         let whole = env.path().join(out);
         let _ = std::fs::remove_file(&whole).or_else(|_| std::fs::remove_dir_all(&whole));
+    }
+}
+
+/// A page is about all events of a time: what is selected otherwise is refused, a second recording as well.
+#[test]
+fn a_page_is_of_one_recording_and_says_what_it_holds() {
+    let env = TestEnvironment::new();
+    let late = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/readme/late.dat");
+    let late = late.to_string_lossy();
+    env.rtrace(&["convert", &late, "late.html"]).exits(0).prints_with("as html").prints_with("left out: nothing");
+    let page = fs::read_to_string(env.path().join("late.html")).unwrap();
+    // The longest wait of `analyze sched`, in the list and in the table.
+    let json = env.rtrace(&["analyze", "sched", "--json", "--top", "0", &late]).stdout();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let tasks = json["buffers"][0]["tasks"].as_array().unwrap();
+    let longest = tasks.iter().filter(|task| task["comm"] == "server");
+    let longest = longest.filter_map(|task| task["waits"]["max"].as_u64()).max().unwrap();
+    let shown = format!("{}.{:03} us: server", longest / 1_000_000 * 1000 + longest / 1000 % 1000, longest % 1000);
+    assert!(page.contains(&shown), "{shown}");
+    assert_eq!(page.matches("<details").count().min(10), page.matches("show in the timeline").count());
+    assert!(page.contains("<h2 id=\"section0\">sched</h2>") && !page.contains("src=") && !page.contains("href=\"http"));
+    env.rtrace(&["convert", &late, "part.html", "--around", "+10ms"]).exits(0);
+    for refused in [&["--filter", "sched:sched_switch"][..], &["--first", "3"], &["--cpu", "0"], &[&late]] {
+        env.rtrace(&[&["convert", &*late, "-o", "refused.html", "--to", "html"], refused].concat()).exits(2);
     }
 }

@@ -82,7 +82,9 @@ fn check(args: &ConvertArgs, target: ConvertTarget, paths: usize, output: &Path)
     if target == ConvertTarget::Html && paths > 1 {
         return usage(anyhow!("a page is about one recording, and these are {paths}"));
     }
-    if target == ConvertTarget::Html && (!args.events.selection().is_everything() || args.events.is_limited()) {
+    let is_part =
+        || !args.events.selection().is_everything() || args.events.is_limited() || args.events.cpus().is_some();
+    if target == ConvertTarget::Html && is_part() {
         let failure = Failure::new(Exit::Usage, anyhow!("a page's numbers need all events of its time"));
         return Err(failure.hint("--since, --until and --around choose that time."));
     }

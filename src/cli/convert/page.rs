@@ -41,7 +41,12 @@ pub(super) fn write(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> 
         let switches = coverage.limits(|event| event.system == "sched" && event.name == "sched_switch");
         let is_known = switches.is_empty() && found.lanes.values().any(|lane| !lane.tasks.is_empty());
         if is_known {
-            page.waits = waits(events, &buffer.name, &found, unit)?;
+            // Of its own threads the recorder leaves out what others do not need.
+            let is_whole = |wait: &&TimelineWait| {
+                found.threads.get(wait.task).is_some_and(|thread| !coverage.left_out.contains(&thread.tid))
+            };
+            let longest: Vec<TimelineWait> = found.waits.iter().filter(is_whole).take(WAITS).copied().collect();
+            page.waits = waits(events, &buffer.name, (&found, &longest), unit)?;
             let begin = unit.point(window.0);
             page.timeline = Some(PageTimeline { found, window, begin, unit: unit.name() });
         } else {
@@ -67,7 +72,7 @@ fn lost(lost: u64, gaps: u64) -> String {
 fn waits(
     events: &QueryEvents<'_>,
     buffer: &str,
-    found: &TimelineFinding,
+    (found, longest): (&TimelineFinding, &[TimelineWait]),
     unit: ClockUnit,
 ) -> Result<Vec<PageWait>, Failure> {
     let of = |wait: &TimelineWait| -> Result<Option<PageWait>, Failure> {
@@ -89,5 +94,5 @@ fn waits(
         let lines = [tree.title].into_iter().chain(tree.lines.into_iter().map(|(line, _)| line)).collect();
         Ok(Some(PageWait { title, lines, place: (wait.at, wait.time) }))
     };
-    found.waits.iter().take(WAITS).filter_map(|wait| of(wait).transpose()).collect()
+    longest.iter().filter_map(|wait| of(wait).transpose()).collect()
 }

@@ -191,6 +191,7 @@ pub(super) const OF_FILES: &Lines = &[
     ("convert", "?convert --force FILES -o out --to speedscope"),
     ("convert", "?convert --force FILES -o out --to chrome"),
     ("convert", "?convert --force FILES -o out --to firefox"),
+    ("convert", "?convert --force FILE -o out.html"),
     ("convert", "?convert --force FILES -o part.json --split 1M"),
     ("convert", "?convert FILES -o out.ctf"),
     ("convert", "?convert FILE -o ATTACK.parquet"),

@@ -1,4 +1,4 @@
-//! The pages of Perfetto and speedscope in a browser: they open what we write. `RTRACE_PICTURES` is a directory for pictures of
+//! The pages of Perfetto and speedscope in a browser, which open what we write, and our own. `RTRACE_PICTURES` is a directory for pictures of
 //! them, to be looked at.
 
 use super::{engine, here};
@@ -102,4 +102,30 @@ fn speedscopes_page_shows_all_tasks() {
         assert!((total - expected).abs() <= expected * 0.01, "{name}: {total} instead of {expected}");
     }
     assert!(text.contains("do_idle"), "{text}");
+}
+
+/// `convert --to html` is a page by itself: it zooms to a wait, sorts its tables, and asks for no other file.
+#[test]
+fn our_page_zooms_and_sorts_by_itself() {
+    if !Command::new("chromium").arg("--version").output().is_ok_and(|done| done.status.success()) {
+        return not_run("our page in a browser: there is no chromium");
+    }
+    let env = TestEnvironment::new();
+    let recording = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/readme/late.dat");
+    env.rtrace(&["convert", &recording.to_string_lossy(), "late.html"]).exits(0);
+    let asked = "window.rtracePage && (() => { const before = rtracePage.window();\
+        document.querySelector('button[data-from]').click(); const after = rtracePage.window();\
+        const table = [...document.querySelectorAll('table.sorts')].find((one) => one.tHead.innerText.includes('preempted'));\
+        const at = [...table.tHead.rows[0].cells].findIndex((one) => one.textContent === 'run'); table.tHead.rows[0].cells[at].click();\
+        return JSON.stringify({ before, after, run: [...table.tBodies[0].rows].map((row) => Number(row.cells[at].textContent)),\
+        pixels: new Set(document.getElementById('timeline').getContext('2d').getImageData(0, 0, 900, 60).data).size,\
+        fetched: performance.getEntriesByType('resource').length }); })()";
+    let text = shown(&env, env.path(), "ORIGIN/late.html", asked, "page.png");
+    let page: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let span = |name: &str| page[name][1].as_f64().unwrap() - page[name][0].as_f64().unwrap();
+    assert!(span("after") < span("before") / 2.0 && span("after") > 0.0, "{page}");
+    let run: Vec<f64> = page["run"].as_array().unwrap().iter().map(|time| time.as_f64().unwrap()).collect();
+    assert!(run.len() > 3 && run.is_sorted_by(|a, b| a >= b), "{page}");
+    assert!(page["pixels"].as_u64().unwrap() > 20, "something is drawn: {page}");
+    assert_eq!(page["fetched"], 0);
 }
