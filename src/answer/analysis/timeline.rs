@@ -1,4 +1,4 @@
-//! What ran on each CPU, in few enough slices for a picture, and the longest waits for a CPU.
+//! What ran on each CPU, in few enough slices for a picture, and the longest waits for a CPU after a wakeup.
 
 use super::InOrder;
 use super::slices::{Slices, Thread, TimeSlice};
@@ -32,7 +32,7 @@ pub struct TimelineLane {
     pub losses: Vec<u64>,
 }
 
-/// A wait for a CPU, from the wakeup or the preemption to the stay.
+/// A wait for a CPU, from the wakeup to the stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimelineWait {
     /// Index of the task in [`TimelineFinding::threads`].
@@ -105,7 +105,7 @@ impl Timeline {
                 TimeSlice::Irq { ts, dur, cpu, .. } | TimeSlice::SoftIrq { ts, dur, cpu, .. } => {
                     self.add(cpu, |lane| &mut lane.interrupts, TimelineSlice::of(ts, dur, None));
                 }
-                TimeSlice::State { ts, dur, open: false, utid, state: 0, .. } => {
+                TimeSlice::State { ts, dur, open: false, utid, state: 0, woken: true, .. } => {
                     let wait = TimelineWait { task: usize::try_from(utid).unwrap_or_default(), at: ts, time: dur };
                     let longest = self.waits.entry(wait.task).or_insert(wait);
                     if longest.time < wait.time {

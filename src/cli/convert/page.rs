@@ -7,7 +7,7 @@ use crate::cli::flame::picture;
 use crate::cli::query::{ClockUnit, QueryEvents};
 use crate::cli::why::WhyTree;
 use rtrace::analysis::{Timeline, TimelineFinding, TimelineWait};
-use rtrace::internal::page::{Page, PageTimeline, PageWait};
+use rtrace::internal::page::{PageTimeline, PageWait, RecordingPage};
 use rtrace::units::{Timestamp, counted, grouped};
 use std::io::Write;
 
@@ -26,7 +26,7 @@ pub(super) fn write(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> 
     let (found, outcome) = events.analysed(timeline)?;
     let window = events.query.span_in_window()?.map(|(begin, end)| (begin.0, end.0)).unwrap_or_default();
 
-    let mut page = Page { title: input.label(), ..Page::default() };
+    let mut page = RecordingPage { title: input.label(), ..RecordingPage::default() };
     let length = unit.long(window.1.saturating_sub(window.0));
     page.facts = vec![
         ("events".to_owned(), grouped(outcome.events)),

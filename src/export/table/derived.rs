@@ -200,7 +200,7 @@ pub(super) fn slice(rows: &mut TableRows, slice: &TimeSlice, call: &dyn Fn(i64) 
             let (priority, open) = (number((*priority).into()), number((*open).into()));
             row(rows, &[time(*ts), time(*dur), on(*cpu), number(*utid), end_state, priority, open]);
         }
-        TimeSlice::State { ts, dur, open, utid, state, cpu } => {
+        TimeSlice::State { ts, dur, open, utid, state, cpu, .. } => {
             let cpu = cpu.map_or(CellValue::Null, on);
             let open = number((*open).into());
             row(rows, &[time(*ts), time(*dur), number(*utid), number((*state).into()), cpu, open]);

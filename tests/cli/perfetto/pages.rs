@@ -117,7 +117,7 @@ fn our_page_zooms_and_sorts_by_itself() {
         document.querySelector('button[data-from]').click(); const after = rtracePage.window();\
         const table = [...document.querySelectorAll('table.sorts')].find((one) => one.tHead.innerText.includes('preempted'));\
         const at = [...table.tHead.rows[0].cells].findIndex((one) => one.textContent === 'run'); table.tHead.rows[0].cells[at].click();\
-        return JSON.stringify({ before, after, run: [...table.tBodies[0].rows].map((row) => Number(row.cells[at].textContent)),\
+        return JSON.stringify({ before, after, run: [...table.tBodies[0].rows].map((row) => parseFloat(row.cells[at].textContent)).filter((time) => !isNaN(time)),\
         pixels: new Set(document.getElementById('timeline').getContext('2d').getImageData(0, 0, 900, 60).data).size,\
         fetched: performance.getEntriesByType('resource').length }); })()";
     let text = shown(&env, env.path(), "ORIGIN/late.html", asked, "page.png");

@@ -72,7 +72,7 @@ pub struct TaskMoves {
     pub task: Pid,
     /// True if all of its events were recorded, but for what filters and CPUs leave out.
     pub covered: bool,
-    /// Its moves.
+    /// Moves by direction and by distance.
     pub moves: MoveCount,
     /// Number of times that it came to a CPU and the one before is known.
     pub arrivals: u64,

@@ -17,8 +17,8 @@ use std::sync::Arc;
 pub enum TimeSlice {
     /// A task ran on a CPU. `end_state`: the bits of its state when it left; `None` if it could have gone on, or runs still.
     Sched { ts: u64, dur: u64, open: bool, cpu: CpuId, utid: i64, end_state: Option<i32>, priority: i32 },
-    /// A task did not run. `state`: its bits; 0 while it waits for a CPU: `cpu`, if that is known.
-    State { ts: u64, dur: u64, open: bool, utid: i64, state: i32, cpu: Option<CpuId> },
+    /// A task did not run. `state`: its bits; 0 while it waits for a CPU: `cpu`, if that is known. `woken`: it waits since a wakeup.
+    State { ts: u64, dur: u64, open: bool, utid: i64, state: i32, cpu: Option<CpuId>, woken: bool },
     /// A handler of a device's interrupt.
     Irq { ts: u64, dur: u64, cpu: CpuId, irq: i32, name: Vec<u8>, ret: i32 },
     /// A soft interrupt.
@@ -71,6 +71,7 @@ struct TaskWait {
     since: u64,
     state: i32,
     cpu: Option<CpuId>,
+    woken: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -123,10 +124,10 @@ impl Slices {
             let dur = end.saturating_sub(since);
             self.found.push(TimeSlice::Sched { ts: since, dur, open: true, cpu, utid, end_state: None, priority });
         }
-        for (task, TaskWait { since, state, cpu }) in std::mem::take(&mut self.states) {
+        for (task, TaskWait { since, state, cpu, woken }) in std::mem::take(&mut self.states) {
             let utid = self.utid(task);
             let dur = end.saturating_sub(since);
-            self.found.push(TimeSlice::State { ts: since, dur, open: true, utid, state, cpu });
+            self.found.push(TimeSlice::State { ts: since, dur, open: true, utid, state, cpu, woken });
         }
     }
 
@@ -159,10 +160,10 @@ impl Slices {
     }
 
     fn end_wait(&mut self, task: usize, at: u64) {
-        if let Some(TaskWait { since, state, cpu }) = self.states.remove(&task) {
+        if let Some(TaskWait { since, state, cpu, woken }) = self.states.remove(&task) {
             let utid = self.utid(task);
             let dur = at.saturating_sub(since);
-            self.found.push(TimeSlice::State { ts: since, dur, open: false, utid, state, cpu });
+            self.found.push(TimeSlice::State { ts: since, dur, open: false, utid, state, cpu, woken });
         }
     }
 
@@ -182,7 +183,7 @@ impl Slices {
             }
         } else if !prev_is_idle {
             let cpu = (state == 0).then_some(cpu);
-            self.states.insert(prev, TaskWait { since: at, state: state as i32, cpu });
+            self.states.insert(prev, TaskWait { since: at, state: state as i32, cpu, woken: false });
         }
         if !next_is_idle {
             self.end_wait(next.0, at);
@@ -199,7 +200,7 @@ impl Slices {
             return;
         }
         self.end_wait(task, at);
-        self.states.insert(task, TaskWait { since: at, state: 0, cpu: target });
+        self.states.insert(task, TaskWait { since: at, state: 0, cpu: target, woken: true });
     }
 
     fn exit(&mut self, cpu: CpuId, is_soft: bool, number: i32, at: u64, ret: i32) {
