@@ -8,7 +8,8 @@ use crate::cli::terminal::table_width;
 use anyhow::anyhow;
 use rtrace::analysis::{Analysis, Grouped, KnownPart, Needs, RowSubject};
 use rtrace::internal::answers::{
-    AnswerStyle, SMALL_JSON, answer_html, answer_json, answer_markdown, answer_text, csv_heading, csv_rows, json_text, markdown_text, put_html,
+    AnswerStyle, SMALL_JSON, answer_html, answer_json, answer_markdown, answer_text, csv_heading, csv_rows, json_text,
+    markdown_text, put_html,
 };
 use rtrace::internal::table::{Answer, ColumnDefinition};
 use rtrace::internal::trace_dat::{Coverage, FileError};
