@@ -41,7 +41,8 @@ def handler_event(system, name):
 
 
 def is_used(system, name):
-    return system == "sched" and name in SCHED or handler_event(system, name) is not None
+    is_request = (system, name) == ("block", "block_rq_complete")
+    return system == "sched" and name in SCHED or handler_event(system, name) is not None or is_request
 
 
 class Machine:
@@ -53,6 +54,7 @@ class Machine:
         scheduler = [event for event in self.events if event[4] == "sched"]
         self.scheduler = scheduler
         self.begin, self.end = scheduler[0][0], scheduler[-1][0]
+        self.completed = [event for event in self.events if event[4] == "block"]
         self.runs = self.handlers()
         self.born = {e[6]["child_pid"]: e[0] for e in scheduler if e[5] == "sched_process_fork"}
         self.contradicted = self.contradictions()
@@ -78,6 +80,22 @@ class Machine:
                     del stack[depth:]
                     break
         return found
+
+    def priority(self, pid, at):
+        """The kernel's number for a task's priority, as the last event until then names it."""
+        last = None
+        for time, _, _, _, _, name, fields in self.scheduler:
+            if time > at or not pid:
+                break
+            for key, prio in (("prev_pid", "prev_prio"), ("next_pid", "next_prio"), ("pid", "prio")):
+                if fields.get(key) == pid and prio in fields and name != "sched_migrate_task":
+                    last = fields[prio]
+        return last
+
+    def idle(self, cpu, begin, end):
+        """Time in which a CPU ran its idle task."""
+        points = sorted({begin, end} | {e[0] for e in self.scheduler if e[1] == cpu and begin < e[0] < end})
+        return sum(b - a for a, b in zip(points, points[1:]) if self.on_cpu(cpu, a) == 0)
 
     def on_cpu(self, cpu, at):
         """The task on a CPU just after `at`; None if that is not known."""
@@ -173,6 +191,8 @@ def woken(pid):
 
 
 checked = {"parts": 0}
+# Begin of the interval that is looked at: completions before it are not told.
+found_begin = [0]
 
 
 def sums(what, node, begin, end):
@@ -210,6 +230,9 @@ def look_up(machine, what, part, of_cpu=False):
     pid = part.get("task", {}).get("pid")
     if kind in ("run", "idle"):
         wanted = pid if kind == "run" else 0
+        if kind == "run":
+            priority = part["priority"] and part["priority"]["prio"]
+            same(f"{what}: priority", machine.priority(pid, begin), priority)
         inside = {begin} | {e[0] for e in machine.scheduler if e[1] == part["cpu"] and begin <= e[0] < end}
         same(f"{what}: on CPU {part['cpu']}", {wanted}, {machine.on_cpu(part["cpu"], at) for at in inside})
         for leaf in leaves(part, ("run", "idle", "interrupt")):
@@ -242,8 +265,21 @@ def look_up(machine, what, part, of_cpu=False):
             on = [r for r in machine.runs if r[0] == part["wake"]["cpu"] and r[2] <= part["wake"]["at"] <= r[3]]
             if name is not None:
                 same(f"{what}: a handler was on", True, any(r[1] == name["kind"] for r in on))
+                its = max((r for r in on if r[1] == name["kind"]), key=lambda r: r[4], default=(0, 0, 0))
+                done = [e for e in machine.completed if e[1] == part["wake"]["cpu"] and its[2] <= e[0] <= part["wake"]["at"]]
+                request = part["wake"]["request"]
+                ours = (done[-1][0], done[-1][6]["sector"]) if done else None
+                if ours is None or ours[0] >= found_begin[0]:
+                    same(f"{what}: request", ours, request and (request["completed"], request["sector"]))
         same(f"{what}: only its waker is followed", set(), {p["task"]["pid"] for p in followed} - {theirs[2]})
     if kind in ("wait", "waking", "preempted"):
+        priority = part["priority"] and part["priority"]["prio"]
+        same(f"{what}: priority", machine.priority(pid, begin), priority)
+        if not machine.contradicted:
+            cpus = {event[1] for event in machine.scheduler if part["cpu"] is not None} - {part["cpu"]}
+            idle = {cpu: machine.idle(cpu, begin, end) for cpu in cpus}
+            theirs = {one["cpu"]: one["time"] for one in part["idle_elsewhere"]}
+            same(f"{what}: idle elsewhere", {cpu: time for cpu, time in idle.items() if time}, theirs)
         arrival = machine.after(since, switched_in(pid))
         same(f"{what}: not on a CPU within", True, arrival is None or arrival[0] >= end)
         if arrival is not None and arrival[0] == end and part["cpu"] is not None:
@@ -272,6 +308,7 @@ def check(machine, name, intervals):
         checked["intervals"] = checked.get("intervals", 0) + 1
         what = " ".join(map(str, words))
         begin, end = found["interval"]["begin"], found["interval"]["end"]
+        found_begin[0] = begin
         sums(what, found, begin, end)
         same(f"{what}: something is said", True, bool(found["parts"]) or begin == end)
         if machine.lost:

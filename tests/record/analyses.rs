@@ -151,6 +151,31 @@ fn locks_memory_and_faults_are_what_the_definitions_say() {
     env.rtrace(&["analyze", "functions"]).exits(1).complains_with("`rtrace record --for functions`");
 }
 
+/// A real-time task keeps the CPU while another one waits for it, which is allowed nowhere else.
+#[test]
+fn why_names_the_priority_that_came_first() {
+    let Some((_, _alone)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    if env.command("python3").arg("--version").output().is_err() {
+        return not_run("no python3 is installed, which makes the load");
+    }
+    let load = "import os, time\n\
+                def spin(until):\n    while time.monotonic() < until: pass\n\
+                cpu = max(os.sched_getaffinity(0))\nos.sched_setaffinity(0, {cpu})\nbegin = time.monotonic()\n\
+                child = os.fork()\n\
+                if not child:\n\
+                \x20   open('/proc/self/comm', 'w').write('first')\n\
+                \x20   os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))\n\
+                \x20   time.sleep(0.02)\n    spin(begin + 0.1)\n    os._exit(0)\n\
+                open('/proc/self/comm', 'w').write('second')\ntime.sleep(0.05)\nos.waitpid(child, 0)\n";
+    let record = ["record", "-q", "--journal-dir", "journal", "--for", "sched,irq", "--", "python3", "-c", load];
+    env.rtrace(&record).exits(0);
+    let why = env.rtrace(&["why", "second", "--worst", "wakeup"]);
+    let text = why.stdout();
+    assert!(text.contains("first [") && text.contains(", which comes first: real-time 10, not nice 0"), "{text}");
+    agree(&env, "why", "trace.dat", &[]);
+}
+
 /// Memory that is moved together at somebody's wish, packets to ourselves, and CPUs that have nothing to do now and then.
 #[test]
 fn stalls_packets_and_idle_cpus_are_what_the_definitions_say() {

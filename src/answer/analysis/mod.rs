@@ -93,4 +93,6 @@ pub use syscalls::{
 pub use timeline::{Timeline, TimelineFinding, TimelineLane, TimelineSlice, TimelineWait};
 pub use together::{Grouped, Several, Together};
 pub use wakeups::{Latencies, WakeupLatencies, Wakeups};
-pub use why::{Handler, Histories, History, IntervalPart, LossSpan, PartKind, critical_path};
+pub use why::{
+    CompletedRequest, Handler, Histories, History, IntervalPart, LossSpan, PartKind, Priority, critical_path,
+};

@@ -3,7 +3,7 @@
 use crate::cli::analyze::BufferLimits;
 use crate::cli::check::verdicts::RecordingNames;
 use crate::cli::query::{ClockUnit, QueryInput};
-use rtrace::analysis::{Handler, History, IntervalPart};
+use rtrace::analysis::{Handler, History, IntervalPart, PartKind, Priority};
 use rtrace::events::EventName;
 use rtrace::internal::assertion::Names;
 use rtrace::internal::trace_dat::Buffer;
@@ -57,7 +57,7 @@ impl LateInterval<'_> {
 
     /// Time of which not even the task's own state is known.
     pub(super) fn unknown(&self) -> u64 {
-        let is_unknown = |part: &&IntervalPart| part.kind == rtrace::analysis::PartKind::Unknown;
+        let is_unknown = |part: &&IntervalPart| part.kind == PartKind::Unknown;
         self.parts.iter().filter(is_unknown).map(IntervalPart::time).sum()
     }
 
@@ -70,6 +70,16 @@ impl LateInterval<'_> {
     /// The smaller parts of a part.
     pub(super) fn within(&self, part: &IntervalPart) -> Vec<IntervalPart> {
         part.parts(&self.history)
+    }
+
+    /// The priority of the task that a part is about, at the part's begin.
+    pub(super) fn priority(&self, part: &IntervalPart) -> Option<Priority> {
+        match part.kind {
+            PartKind::Run { task, .. } | PartKind::Wait { task, .. } | PartKind::Preempted { task, .. } => {
+                self.history.priority(task, part.begin)
+            }
+            _ => None,
+        }
     }
 
     /// The name of a task.

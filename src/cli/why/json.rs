@@ -1,7 +1,7 @@
 //! `rtrace why --json`.
 
 use super::found::{LateInterval, LateKind};
-use rtrace::analysis::{IntervalPart, PartKind, WakeContext};
+use rtrace::analysis::{IntervalPart, PartKind, Priority, WakeContext};
 use rtrace::internal::answers::{SMALL_JSON, json_text};
 use rtrace::units::Pid;
 use serde_json::{Map, Value, json};
@@ -102,12 +102,17 @@ impl WhyDocument<'_, '_> {
             PartKind::Run { task, cpu } => {
                 add("task", self.task(*task));
                 add("cpu", cpu.0.into());
+                add("priority", priority(found.priority(part)));
             }
             PartKind::Wait { task, cpu, .. } | PartKind::Preempted { task, cpu } => {
                 add("task", self.task(*task));
                 add("cpu", cpu.map(|cpu| cpu.0).into());
+                add("priority", priority(found.priority(part)));
+                let idle = found.history.idle_elsewhere(*cpu, (part.begin, part.end));
+                let idle = idle.into_iter().map(|(cpu, time)| json!({"cpu": cpu.0, "time": time}));
+                add("idle_elsewhere", idle.collect());
             }
-            PartKind::Sleep { task, wake, handler, .. } => {
+            PartKind::Sleep { task, wake, handler, request, .. } => {
                 add("task", self.task(*task));
                 let wake = wake.map(|wake| {
                     json!({
@@ -115,6 +120,15 @@ impl WhyDocument<'_, '_> {
                         "cpu": wake.by.cpu.0,
                         "task": self.task(wake.by.pid),
                         "context": context(wake.context),
+                        "request": request.as_deref().map(|one| json!({
+                            "device": one.device.to_string(),
+                            "operation": one.operation.name(),
+                            "sector": one.sector,
+                            "bytes": one.sectors.saturating_mul(512),
+                            "error": one.error,
+                            "issued": one.issued,
+                            "completed": one.completed,
+                        })),
                         "handler": handler.as_ref().map(|one| json!({"kind": one.kind.name(), "name": found.handler(one)})),
                     })
                 });
@@ -135,6 +149,11 @@ impl WhyDocument<'_, '_> {
         add("parts", self.parts(&found.within(part)).into());
         Value::Object(object)
     }
+}
+
+/// `{"prio": 89, "class": "realtime", "value": 10}`.
+fn priority(of: Option<Priority>) -> Value {
+    of.map(|of| json!({"prio": of.0, "class": of.class(), "value": of.value()})).unwrap_or_default()
 }
 
 /// Parts that are left out: their number, their time, and the time of each kind.

@@ -1,8 +1,10 @@
 //! Parts in words.
 
 use super::found::{LateInterval, LateKind};
-use rtrace::analysis::{Handler, IntervalPart, PartKind, Wake, WakeContext};
-use rtrace::units::Pid;
+use crate::cli::analyze::words::percent;
+use rtrace::analysis::{CompletedRequest, Handler, IntervalPart, IoOperation, PartKind, Priority, Wake, WakeContext};
+use rtrace::units::{CpuId, Pid};
+use std::cmp::{Ordering, Reverse};
 
 impl LateInterval<'_> {
     /// `comm [pid]`.
@@ -39,34 +41,84 @@ impl LateInterval<'_> {
             };
         }
         match &part.kind {
-            PartKind::Run { task, cpu } => format!("{} ran on CPU {}", self.task(*task), cpu.0),
+            PartKind::Run { task, cpu } => {
+                let precedence = within.and_then(|outer| self.precedence(outer, *task, part.begin)).unwrap_or_default();
+                format!("{} ran on CPU {}{precedence}", self.task(*task), cpu.0)
+            }
             PartKind::Wait { task, cpu: Some(cpu), waking: true } => {
                 format!("{} was being woken on CPU {}", self.task(*task), cpu.0)
             }
             PartKind::Wait { task, cpu: Some(cpu), waking: false } => {
-                format!("{} waited for CPU {}", self.task(*task), cpu.0)
+                format!("{} waited for CPU {}{}", self.task(*task), cpu.0, self.idle_elsewhere(part, *cpu))
             }
             PartKind::Wait { task, cpu: None, .. } => {
                 format!("{} waited for a CPU, which one is not known", self.task(*task))
             }
             PartKind::Preempted { task, cpu: Some(cpu) } => match self.within(part).first().map(|first| &first.kind) {
                 Some(PartKind::Run { task: other, .. }) if other != task => {
-                    format!("{} was preempted on CPU {} by {}", self.task(*task), cpu.0, self.task(*other))
+                    let (by, elsewhere) = (self.task(*other), self.idle_elsewhere(part, *cpu));
+                    format!("{} was preempted on CPU {} by {by}{elsewhere}", self.task(*task), cpu.0)
                 }
                 _ => format!("{} was preempted on CPU {}", self.task(*task), cpu.0),
             },
             PartKind::Preempted { task, cpu: None } => {
                 format!("{} was preempted and came to another CPU, when is not known", self.task(*task))
             }
-            PartKind::Sleep { task, blocked, wake, handler } => {
+            PartKind::Sleep { task, blocked, wake, handler, request } => {
                 let did = if *blocked { "was blocked" } else { "slept" };
-                format!("{} {did}{}", self.task(*task), self.woken(wake.as_ref(), handler.as_deref()))
+                let request = request.as_deref().map(|request| self.request(request)).unwrap_or_default();
+                format!("{} {did}{}{request}", self.task(*task), self.woken(wake.as_ref(), handler.as_deref()))
             }
             PartKind::Interrupt { handler, cpu } => format!("{} on CPU {}", self.interrupt(handler), cpu.0),
             PartKind::Idle { cpu } => format!("CPU {} was idle", cpu.0),
             PartKind::Absent { task } => format!("{} was not there: not forked yet, or ended", self.task(*task)),
             PartKind::Unknown => "unknown".to_owned(),
         }
+    }
+
+    /// `; CPU 1 was idle for 95.2 % of it`: the one that was idle longest, if it was for most of the time.
+    fn idle_elsewhere(&self, part: &IntervalPart, cpu: CpuId) -> String {
+        let idle = self.history.idle_elsewhere(Some(cpu), (part.begin, part.end));
+        let longest = idle.into_iter().max_by_key(|(cpu, time)| (*time, Reverse(cpu.0)));
+        match longest.filter(|(_, time)| time.saturating_mul(2) > part.time()) {
+            Some((cpu, time)) => format!("; CPU {} was idle for {} % of it", cpu.0, percent(time, part.time())),
+            None => String::new(),
+        }
+    }
+
+    /// Priority of a task that runs at `at` beside that of the one that waits meanwhile; nothing of two usual ones.
+    fn precedence(&self, outer: &IntervalPart, task: Pid, at: u64) -> Option<String> {
+        const USUAL: Priority = Priority(120);
+        let (PartKind::Wait { task: waiter, .. } | PartKind::Preempted { task: waiter, .. }) = outer.kind else {
+            return None;
+        };
+        let (ours, waiting) = (self.history.priority(task, at)?, self.history.priority(waiter, at)?);
+        Some(match ours.before(waiting) {
+            _ if (ours, waiting) == (USUAL, USUAL) => return None,
+            Some(Ordering::Less) => format!(", which comes first: {ours}, not {waiting}"),
+            Some(Ordering::Equal) => format!(", of the same priority: {ours}"),
+            Some(Ordering::Greater) => format!(", though {ours} comes after {waiting}"),
+            None => format!(", {ours} beside {waiting}"),
+        })
+    }
+
+    /// `, as it completed a write of 4096 bytes to 254,0 at sector 2048, issued 120.334 us before`.
+    fn request(&self, request: &CompletedRequest) -> String {
+        let CompletedRequest { device, operation, sector, sectors, error, issued, completed } = *request;
+        let what = match operation {
+            IoOperation::Flush => format!("a flush of {device}"),
+            _ => format!(
+                "a {} of {} bytes at sector {sector} of {device}",
+                operation.name(),
+                sectors.saturating_mul(512)
+            ),
+        };
+        let issued = issued.map(|at| {
+            let time = completed.saturating_sub(at);
+            format!(", issued {} {} before", self.unit.short(time), self.unit.short_name())
+        });
+        let failed = if error < 0 { " with an error" } else { "" };
+        format!(", as it completed {what}{failed}{}", issued.unwrap_or_default())
     }
 
     fn woken(&self, wake: Option<&Wake>, handler: Option<&Handler>) -> String {

@@ -92,7 +92,7 @@ fn add(
     if parts.iter().all(|part| is_own(part) || !is_long(part)) && outer.is_some_and(is_long) {
         return;
     }
-    let mut groups = groups(parts, top);
+    let mut groups = groups(found, parts, top);
     groups.sort_by_key(|group| (Reverse(group.time), group.first));
     let shown = groups.iter().take_while(|group| is_long_time(group.time, found.time(), top)).count();
     let hidden = groups.split_off(if top == 0 { shown } else { shown.min(top) });
@@ -133,13 +133,14 @@ struct WhyGroup {
 
 /// Each part by itself; if there are more than `top`, those of the same kind together, but for sleeps, of which each has
 /// another reason.
-fn groups(parts: &[IntervalPart], top: usize) -> Vec<WhyGroup> {
+fn groups(found: &LateInterval<'_>, parts: &[IntervalPart], top: usize) -> Vec<WhyGroup> {
     let mut groups: Vec<WhyGroup> = Vec::new();
     // Groups that may grow: one for each kind.
     let mut kinds: Vec<usize> = Vec::new();
     for (first, part) in parts.iter().enumerate() {
         let is_grouped = top > 0 && parts.len() > top && !matches!(part.kind, PartKind::Sleep { .. });
-        let known = kinds.iter().find(|group| is_grouped && parts[groups[**group].first].kind == part.kind);
+        let is_same = |other: &IntervalPart| other.kind == part.kind && found.priority(other) == found.priority(part);
+        let known = kinds.iter().find(|group| is_grouped && is_same(&parts[groups[**group].first]));
         if let Some(group) = known {
             groups[*group].count += 1;
             groups[*group].time += part.time();

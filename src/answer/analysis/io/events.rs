@@ -62,7 +62,7 @@ impl IoOperation {
 
 /// A step of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RequestStep {
+pub(in crate::answer::analysis) enum RequestStep {
     Insert,
     Issue,
     Requeue,
@@ -75,17 +75,17 @@ pub(super) enum RequestStep {
 
 /// The event of a record.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RequestEvent {
-    pub(super) step: RequestStep,
-    pub(super) device: BlockDevice,
-    pub(super) sector: u64,
+pub(in crate::answer::analysis) struct RequestEvent {
+    pub(in crate::answer::analysis) step: RequestStep,
+    pub(in crate::answer::analysis) device: BlockDevice,
+    pub(in crate::answer::analysis) sector: u64,
     /// Sectors of 512 bytes; 0 of a flush.
-    pub(super) sectors: u64,
-    pub(super) operation: IoOperation,
+    pub(in crate::answer::analysis) sectors: u64,
+    pub(in crate::answer::analysis) operation: IoOperation,
     /// Negative `errno` of a completion.
-    pub(super) error: i64,
+    pub(in crate::answer::analysis) error: i64,
     /// The task that was running.
-    pub(super) task: Pid,
+    pub(in crate::answer::analysis) task: Pid,
 }
 
 #[derive(Clone, Debug)]
@@ -124,29 +124,29 @@ impl RequestKind {
 
 /// The events of one recording.
 #[derive(Clone, Debug)]
-pub(super) struct RequestEvents(ByEvent<RequestKind>);
+pub(in crate::answer::analysis) struct RequestEvents(ByEvent<RequestKind>);
 
 impl RequestEvents {
-    pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
+    pub(in crate::answer::analysis) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
         RequestEvents(ByEvent::new(formats, abi, RequestKind::of))
     }
 
     /// True if there are completions, without which no request has a duration.
-    pub(super) fn have_completions(&self) -> bool {
+    pub(in crate::answer::analysis) fn have_completions(&self) -> bool {
         self.0.all().any(|kind| kind.step == RequestStep::Complete)
     }
 
     #[inline]
-    pub(super) fn knows(&self, record: &Record<'_>) -> bool {
+    pub(in crate::answer::analysis) fn knows(&self, record: &Record<'_>) -> bool {
         self.0.of(record).is_some()
     }
 
     /// True if events of this type are among them.
-    pub(super) fn knows_id(&self, id: u16) -> bool {
+    pub(in crate::answer::analysis) fn knows_id(&self, id: u16) -> bool {
         self.0.has(id)
     }
 
-    pub(super) fn event(&self, record: &Record<'_>) -> Option<RequestEvent> {
+    pub(in crate::answer::analysis) fn event(&self, record: &Record<'_>) -> Option<RequestEvent> {
         let (abi, data) = (self.0.abi, record.data);
         let kind = self.0.of(record)?;
         Some(RequestEvent {

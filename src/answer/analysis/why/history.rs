@@ -1,5 +1,7 @@
 //! History of tasks and CPUs around an interval.
 
+use super::priority::{Priorities, Priority, PriorityHistory};
+use super::requests::{CompletedRequest, Requests};
 use crate::answer::analysis::map::Map;
 use crate::answer::analysis::{
     CpuSpan, HandlerKind, HandlerSpan, InOrder, Irqs, Sched, SchedCounts, SpanPlan, TaskSpan,
@@ -18,6 +20,8 @@ pub struct Histories {
     to: u64,
     sched: Sched,
     irqs: Irqs,
+    priorities: Priorities,
+    requests: Requests,
     /// Time of the last event of each CPU.
     seen: BTreeMap<CpuId, u64>,
     losses: Vec<LossSpan>,
@@ -53,6 +57,9 @@ pub struct History {
     pub(super) cpus: BTreeMap<CpuId, Vec<CpuSpan>>,
     /// By begin, an outer one before those within.
     pub(super) handlers: BTreeMap<CpuId, Vec<HandlerSpan>>,
+    priorities: PriorityHistory,
+    /// By the CPU that completed them.
+    pub(super) requests: BTreeMap<CpuId, Vec<CompletedRequest>>,
 }
 
 impl Histories {
@@ -66,6 +73,8 @@ impl Histories {
             from,
             to,
             sched: Sched::new(formats.clone(), abi).with_spans(SpanPlan { from, to, only: None }),
+            requests: Requests::new(formats.clone(), abi, (from, to)),
+            priorities: Priorities::new(formats.clone(), abi, (from, to)),
             irqs: Irqs::new(formats, abi).with_spans(from, to),
             seen: BTreeMap::new(),
             losses: Vec::new(),
@@ -74,7 +83,7 @@ impl Histories {
 
     /// For a recording of a part of what happened: states whose events were not all recorded are unknown.
     pub fn covering(self, coverage: &Coverage) -> Self {
-        Histories { sched: self.sched.covering(coverage), ..self }
+        Histories { sched: self.sched.covering(coverage), requests: self.requests.covering(coverage), ..self }
     }
 }
 
@@ -83,18 +92,41 @@ impl History {
     pub fn comm(&self, pid: Pid) -> Option<&[u8]> {
         self.comms.get(&pid).map(Vec::as_slice)
     }
+
+    /// A task's priority as the last event up to `at`, a time of the interval, named it.
+    pub fn priority(&self, pid: Pid, at: u64) -> Option<Priority> {
+        self.priorities.at(pid, at)
+    }
+
+    /// Time from `from` to `to` in which each CPU but `cpu` ran its idle task; of those that did, in order of their numbers.
+    pub fn idle_elsewhere(&self, cpu: Option<CpuId>, (from, to): (u64, u64)) -> Vec<(CpuId, u64)> {
+        let idle = |spans: &[CpuSpan]| -> u64 {
+            let first = spans.partition_point(|span| span.end <= from);
+            let within = spans.iter().skip(first).take_while(|span| span.begin < to);
+            let time = |span: &CpuSpan| span.end.min(to).saturating_sub(span.begin.max(from));
+            within.filter(|span| span.task == Some(Pid(0))).map(time).sum()
+        };
+        let others = self.cpus.iter().filter(|(other, _)| cpu.is_some_and(|cpu| cpu != **other));
+        others.map(|(other, spans)| (*other, idle(spans))).filter(|(_, time)| *time > 0).collect()
+    }
 }
 
 impl InOrder for Histories {
     type Finding = History;
 
     fn reads(&self, id: u16) -> bool {
-        InOrder::reads(&self.sched, id) || InOrder::reads(&self.irqs, id)
+        InOrder::reads(&self.sched, id)
+            || InOrder::reads(&self.irqs, id)
+            || self.priorities.knows_id(id)
+            || self.requests.knows_id(id)
     }
 
     #[inline]
     fn wants(&self, record: &Record<'_>) -> bool {
-        InOrder::wants(&self.sched, record) || InOrder::wants(&self.irqs, record)
+        InOrder::wants(&self.sched, record)
+            || InOrder::wants(&self.irqs, record)
+            || self.priorities.knows(record)
+            || self.requests.knows(record)
     }
 
     fn record(&mut self, record: &Record<'_>) {
@@ -111,6 +143,8 @@ impl InOrder for Histories {
         }
         InOrder::record(&mut self.sched, record);
         InOrder::record(&mut self.irqs, record);
+        self.priorities.record(record);
+        self.requests.record(record);
     }
 
     fn finish(self) -> History {
@@ -149,6 +183,8 @@ impl InOrder for Histories {
             comms,
             cpus: sched.cpus.into_iter().map(|cpu| (cpu.cpu, cpu.spans)).collect(),
             handlers,
+            priorities: self.priorities.finish(),
+            requests: self.requests.finish(),
         }
     }
 }

@@ -14,9 +14,13 @@
 
 mod history;
 mod path;
+mod priority;
+mod requests;
 
 #[cfg(test)]
 mod tests;
 
 pub use history::{Histories, History, LossSpan};
 pub use path::{Handler, IntervalPart, PartKind, critical_path};
+pub use priority::Priority;
+pub use requests::CompletedRequest;

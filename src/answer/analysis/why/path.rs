@@ -2,6 +2,7 @@
 //! a reader sees of it.
 
 use super::history::History;
+use super::requests::CompletedRequest;
 use crate::answer::analysis::{HandlerKind, HandlerSpan, TaskSpan, TimeIn, Wake, WakeContext};
 use crate::base::units::{CpuId, Pid};
 use std::ops::Range;
@@ -57,12 +58,15 @@ fn of_span(history: &History, task: Pid, span: &TaskSpan, (begin, end): (u64, u6
         }
         (TimeIn::Sleep | TimeIn::Blocked, _) => {
             let handler = span.wake.and_then(|wake| waking_handler(history, &wake));
+            let request = span.wake.zip(handler).and_then(|(wake, handler)| waking_request(history, &wake, handler));
+            let handler = handler.map(|span| Box::new(Handler::of(span)));
             let waker = span.wake.filter(|wake| wake.context == WakeContext::Task).map(|wake| wake.by.pid);
             let within = match (waker.filter(|waker| waker.0 != 0 && *waker != task), depth.checked_sub(1)) {
                 (Some(waker), Some(depth)) => PartsOf::Task(waker, depth),
                 _ => PartsOf::Nothing,
             };
-            (PartKind::Sleep { task, blocked: span.state == TimeIn::Blocked, wake: span.wake, handler }, within)
+            let blocked = span.state == TimeIn::Blocked;
+            (PartKind::Sleep { task, blocked, wake: span.wake, handler, request }, within)
         }
         (TimeIn::Run | TimeIn::Unknown, _) => (PartKind::Unknown, PartsOf::Nothing),
     };
@@ -133,7 +137,7 @@ fn of_handlers(
 }
 
 /// The innermost handler that an interrupt's wakeup happened in.
-fn waking_handler(history: &History, wake: &Wake) -> Option<Box<Handler>> {
+fn waking_handler<'h>(history: &'h History, wake: &Wake) -> Option<&'h HandlerSpan> {
     let is_its = |kind: HandlerKind| match wake.context {
         WakeContext::Task => false,
         WakeContext::HardIrq => matches!(kind, HandlerKind::Irq | HandlerKind::Vector | HandlerKind::HrTimer),
@@ -145,7 +149,14 @@ fn waking_handler(history: &History, wake: &Wake) -> Option<Box<Handler>> {
     // Those after the last outermost one that has begun are the only ones that can be on, but for equal times.
     let candidates = spans.get(..begun)?;
     let outer = candidates.iter().rposition(|span| span.depth == 0 && span.begin < wake.at).unwrap_or(0);
-    candidates.get(outer..)?.iter().filter(holds).max_by_key(|span| span.depth).map(|span| Handler::of(span).into())
+    candidates.get(outer..)?.iter().filter(holds).max_by_key(|span| span.depth)
+}
+
+/// The request that the handler of a wakeup completed last before it.
+fn waking_request(history: &History, wake: &Wake, handler: &HandlerSpan) -> Option<Box<CompletedRequest>> {
+    let done = history.requests.get(&wake.by.cpu)?;
+    let before = done.partition_point(|request| request.completed <= wake.at).checked_sub(1)?;
+    done.get(before).filter(|request| request.completed >= handler.begin).map(|request| Box::new(*request))
 }
 
 /// A part of an interval, and the smaller ones it consists of. Times are in the clock's unit (mostly nanoseconds).
@@ -220,6 +231,8 @@ pub enum PartKind {
         wake: Option<Wake>,
         /// The innermost handler that ran where it was woken, if an interrupt woke it.
         handler: Option<Box<Handler>>,
+        /// The request to a block device that this handler completed last before it woke the task.
+        request: Option<Box<CompletedRequest>>,
     },
     /// The CPU ran an interrupt, a soft interrupt or a timer. The parts are those within, and its own time between them.
     Interrupt {

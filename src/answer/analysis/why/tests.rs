@@ -1,5 +1,5 @@
 use super::path::{IntervalPart, PartKind};
-use super::{Histories, History, critical_path};
+use super::{Histories, History, Priority, critical_path};
 use crate::answer::analysis::test_formats::{comm, format, number, record};
 use crate::answer::analysis::{InOrder, WakeContext};
 use crate::base::abi::Abi;
@@ -7,6 +7,7 @@ use crate::base::units::{CpuId, Pid, Timestamp};
 use crate::kernel::event::{Lost, Record};
 use crate::kernel::format::EventFormat;
 use proptest::prelude::*;
+use std::cmp::Ordering::{Equal, Greater, Less};
 
 const SWITCH: u16 = 1;
 const WAKING: u16 = 2;
@@ -17,6 +18,8 @@ const SOFT: u16 = 6;
 const SOFT_END: u16 = 7;
 const HARD: u16 = 8;
 const HARD_END: u16 = 9;
+const ISSUE: u16 = 10;
+const COMPLETE: u16 = 11;
 
 fn formats() -> Vec<EventFormat> {
     let one = |system: &str, name: &str, id: u16, fields: &[&str]| format(system, name, id, fields, "\"\"");
@@ -30,6 +33,8 @@ fn formats() -> Vec<EventFormat> {
         one("irq", "softirq_exit", SOFT_END, &["vec"]),
         one("timer", "hrtimer_expire_entry", HARD, &["hrtimer", "function"]),
         one("timer", "hrtimer_expire_exit", HARD_END, &["hrtimer"]),
+        one("block", "block_rq_issue", ISSUE, &["dev", "sector", "nr_sector", "rwbs"]),
+        one("block", "block_rq_complete", COMPLETE, &["dev", "sector", "nr_sector", "error", "rwbs"]),
     ]
 }
 
@@ -174,6 +179,78 @@ fn a_task_is_absent_before_its_fork_and_unknown_across_losses() {
     let parts = critical_path(&lost, Pid(5), (0, 80), 3);
     add_up(&lost, &parts, (0, 80));
     assert_eq!(lines(&lost, &parts, 0), ["0-12 5 on 0", "12-60 unknown", "60-80 unknown"]);
+}
+
+/// The last request that the waking handler completed before the wakeup; none of another handler's.
+#[test]
+fn a_completed_request_wakes_its_task() {
+    let write = i64::from_ne_bytes(*b"WS\0\0\0\0\0\0");
+    let events: &[Event<'_>] = &[
+        (0, 0, 5, ISSUE, 0, &[7, 4096, 8, write]),
+        (5, 0, 5, SWITCH, 0, &[5, 2, 6]),
+        (20, 0, 6, SOFT, 0, &[4]),
+        (22, 0, 6, COMPLETE, 0x10, &[7, 64, 8, 0, write]),
+        (24, 0, 6, COMPLETE, 0x10, &[7, 4096, 8, 0, write]),
+        (25, 0, 6, WAKING, 0x10, &[5, 0]),
+        (26, 0, 6, SOFT_END, 0, &[4]),
+        (30, 0, 6, SWITCH, 0, &[6, 0, 5]),
+        (40, 0, 5, SWITCH, 0, &[5, 2, 6]),
+        (50, 0, 6, SOFT, 0, &[3]),
+        (51, 0, 6, WAKING, 0x10, &[5, 0]),
+        (52, 0, 6, SOFT_END, 0, &[3]),
+        (60, 0, 6, SWITCH, 0, &[6, 0, 5]),
+    ];
+    let requests = |lost: &[usize]| {
+        let history = history(events, lost, (0, 60));
+        let parts = critical_path(&history, Pid(5), (0, 60), 0);
+        let sleeps = parts.into_iter().filter_map(|part| match part.kind {
+            PartKind::Sleep { request, .. } => Some(request.map(|one| (one.sector, one.issued, one.completed))),
+            _ => None,
+        });
+        sleeps.collect::<Vec<_>>()
+    };
+    assert_eq!(requests(&[]), [Some((4096, Some(0), 24)), None]);
+    // Events that were lost between the completion and the wakeup may have been other completions.
+    assert!(requests(&[5]).iter().all(Option::is_none));
+}
+
+/// Priorities are those of the last event before; a CPU that was idle meanwhile is told.
+#[test]
+fn priorities_change_with_the_events_that_name_them() {
+    let fields = ["prev_comm", "prev_pid", "prev_prio", "prev_state", "next_comm", "next_pid", "next_prio"];
+    let formats = [
+        format("sched", "sched_switch", SWITCH, &fields, "\"\""),
+        format("sched", "sched_waking", WAKING, &["comm", "pid", "prio", "target_cpu"], "\"\""),
+    ];
+    let mut histories = Histories::new(&formats, Abi::HOST, (20, 60));
+    let switch = |prev: (i64, i64), state: i64, next: (i64, i64)| {
+        let name = comm("task");
+        let [prev, prio, state, next, next_prio] = [prev.0, prev.1, state, next.0, next.1].map(number);
+        record(SWITCH, 0, &[name.clone(), prev, prio, state, name, next, next_prio])
+    };
+    let waking = |pid: i64, prio: i64| record(WAKING, 0, &[comm("task"), number(pid), number(prio), number(0)]);
+    for (at, cpu, data) in [
+        (0, 1, switch((8, 120), 1, (0, 120))),  // CPU 1 is idle
+        (5, 0, switch((5, 120), 1, (6, 120))),  // 6 has the usual priority
+        (10, 0, switch((6, 139), 0, (6, 89))),  // and another one
+        (20, 0, waking(5, 110)),                // 5 waits, nice -10
+        (50, 1, switch((0, 120), 0, (8, 120))), // CPU 1 is busy again
+        (60, 0, switch((6, 89), 1, (5, 110))),
+    ] {
+        let (timestamp, cpu) = (Timestamp(at), CpuId(cpu));
+        histories.record(&Record { timestamp, cpu, buffer: 0, lost: Lost::None, data: &data });
+    }
+    let history = histories.finish();
+    let of = |pid: i32, at: u64| history.priority(Pid(pid), at).map(|one| (one.to_string(), one.class()));
+    assert_eq!(of(6, 20), Some(("real-time 10".to_owned(), "realtime")));
+    assert_eq!(of(5, 20), Some(("nice -10".to_owned(), "normal")));
+    assert_eq!((of(0, 30), of(77, 30)), (None, None));
+    assert_eq!(history.idle_elsewhere(Some(CpuId(0)), (20, 60)), [(CpuId(1), 30)]);
+    assert!(history.idle_elsewhere(Some(CpuId(1)), (20, 60)).is_empty());
+    let before = |a: i32, b: i32| Priority(a).before(Priority(b));
+    assert_eq!((before(-1, 0), before(89, 120), before(139, 98)), (Some(Less), Some(Less), Some(Greater)));
+    assert_eq!((before(98, 98), before(110, 120)), (Some(Equal), None));
+    assert_eq!((Priority(-1).to_string(), Priority(0).to_string()), ("deadline".to_owned(), "real-time 99".to_owned()));
 }
 
 proptest! {
