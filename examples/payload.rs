@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let symbols = Symbols::default();
     let program = compile(&format, Abi::HOST, &symbols, Semantics::Kernel)?;
     let mut text = Vec::new();
-    program.render(&Context { data: &data, abi: Abi::HOST, symbols: &symbols }, &mut text);
+    program.render(&Context { data: &data, abi: Abi::HOST, symbols: &symbols, lists: false }, &mut text);
     println!("{}: {}", format.name, String::from_utf8_lossy(&text));
     for field in &TypedEvent::new(&format).fields {
         println!("  {} = {:?}", field.name, field.value(Abi::HOST, &data));

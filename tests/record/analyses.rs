@@ -198,7 +198,7 @@ fn stalls_packets_and_idle_cpus_are_what_the_definitions_say() {
         let analyze = env.rtrace(&["analyze", what, "--csv"]);
         // A machine may have no memory to move, and no idle states.
         if least == 0 && analyze.status() == Some(1) {
-            not_run(&format!("no event of {what} was written meanwhile"));
+            not_run(format!("no event of {what} was written meanwhile"));
             continue;
         }
         let csv = analyze.exits(0).stdout();

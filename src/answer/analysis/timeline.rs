@@ -98,7 +98,7 @@ impl Timeline {
             match slice {
                 TimeSlice::Sched { ts, dur, cpu, utid, .. } => {
                     let task = usize::try_from(utid).unwrap_or_default();
-                    if !self.slices.threads().get(task).is_none_or(|thread| thread.tid == Pid(0)) {
+                    if self.slices.threads().get(task).is_some_and(|thread| thread.tid != Pid(0)) {
                         self.add(cpu, |lane| &mut lane.tasks, TimelineSlice::of(ts, dur, Some(task)));
                     }
                 }
