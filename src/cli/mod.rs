@@ -44,6 +44,7 @@ mod log;
 mod machine;
 mod mem;
 mod noise;
+mod page;
 mod piped;
 mod plugin_options;
 mod probe;

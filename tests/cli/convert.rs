@@ -285,6 +285,12 @@ fn a_page_is_of_one_recording_and_says_what_it_holds() {
     assert_eq!(page.matches("<details").count().min(10), page.matches("show in the timeline").count());
     assert!(page.contains("<h2 id=\"section0\">sched</h2>") && !page.contains("src=") && !page.contains("href=\"http"));
     env.rtrace(&["convert", &late, "part.html", "--around", "+10ms"]).exits(0);
+    // The same page beside verdicts.
+    let check = ["check", &late, "-a", "max(wait(server)) < 1ms", "--html", "check.html"];
+    env.rtrace(&check).exits(3);
+    let page = fs::read_to_string(env.path().join("check.html")).unwrap();
+    assert!(page.contains("<h2 id=\"section0\">Assertions</h2>\n<pre>FAIL") && page.contains(&shown));
+    env.rtrace(&check).exits(2).complains_with("exists already");
     for refused in [&["--filter", "sched:sched_switch"][..], &["--first", "3"], &["--cpu", "0"], &[&late]] {
         env.rtrace(&[&["convert", &*late, "-o", "refused.html", "--to", "html"], refused].concat()).exits(2);
     }

@@ -8,6 +8,7 @@ use super::verdicts::{Judged, Verdicts};
 use super::{github, json, junit, text};
 use crate::cli::analyze::FileArgs;
 use crate::cli::exit::{Exit, Failure, print};
+use crate::cli::page::PageArgs;
 use crate::cli::query::{ClockUnit, one_buffer};
 use crate::cli::saved_summary;
 use crate::cli::trace_file::Overwrite;
@@ -63,6 +64,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     junit: Option<PathBuf>,
     #[command(flatten)]
+    page: PageArgs,
+    #[command(flatten)]
     overwrite: Overwrite,
     /// Annotations for GitHub instead of text, and a table in the job's summary
     #[arg(long, conflicts_with = "json")]
@@ -92,12 +95,16 @@ pub(in crate::cli) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
             Failure::new(Exit::Usage, error).hint("Say what must hold: `--assert 'lost == 0'`, or `--spec FILE`.")
         );
     }
-    if let Some(path) = &args.junit {
+    for path in args.junit.as_deref().into_iter().chain(args.page.path()) {
         args.overwrite.check(path)?;
     }
     let options = JudgeOptions { min_samples: min_samples.unwrap_or(1), allow_absent };
     let path = args.file.path();
     if let Some(summary) = saved_summary::saved(path)? {
+        if args.page.path().is_some() {
+            let error = anyhow!("{} is a saved summary, which has no events for a page", path.display());
+            return Err(Failure::new(Exit::Usage, error).hint("`--html` is for a recording."));
+        }
         if !args.file.is_whole() || args.buffer.is_some() {
             let error = anyhow!("{} is a saved summary, which has no events to choose from", path.display());
             return Err(Failure::new(Exit::Usage, error).hint("`rtrace baseline save` takes a window and a buffer."));
@@ -111,7 +118,13 @@ pub(in crate::cli) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     args.file.answer(|events, out| {
         let (query, buffer) = one_buffer(args.buffer.as_deref(), events)?;
         let verdicts = judge(named, options, events, &query, buffer)?;
-        args.show(&verdicts, &events.inputs[0].symbols.comms, out)
+        let comms = &events.inputs[0].symbols.comms;
+        if args.page.path().is_some() {
+            let mut words = Vec::new();
+            text::write(&verdicts, comms, &mut words)?;
+            args.page.write(events, "Assertions", &String::from_utf8_lossy(&words))?;
+        }
+        args.show(&verdicts, comms, out)
     })
 }
 

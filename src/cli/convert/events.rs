@@ -5,9 +5,10 @@ use super::parts::ConvertParts;
 use super::progress::{CountedFile, Course, ProgressOutput};
 use super::target::ConvertTarget;
 use super::written::ConvertOutcome;
-use super::{archive, ctf, directory, page, perfetto, stacks, tables, tracks};
+use super::{archive, ctf, directory, perfetto, stacks, tables, tracks};
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure, print};
+use crate::cli::page;
 use crate::cli::piped::is_stdout;
 use crate::cli::query::{QueryArgs, QueryEvents, QueryInput, formats};
 use crate::cli::terminal::{note, stdout, stdout_is_terminal};
@@ -246,7 +247,11 @@ fn export_events(
         ConvertTarget::Folded => stacks::folded(events, out),
         ConvertTarget::Speedscope => stacks::speedscope(events, out),
         ConvertTarget::Firefox => stacks::firefox(events, out),
-        ConvertTarget::Html => page::write(events, out),
+        ConvertTarget::Html => {
+            let made = page::answered(events)?;
+            out.write_all(made.page.html().as_bytes())?;
+            Ok(ConvertOutcome { events: made.events, left_out: made.left_out })
+        }
         ConvertTarget::Chrome => stacks::chrome(events, out),
         ConvertTarget::Ctf => ctf::write(events, out),
         ConvertTarget::Parquet => tables::parquet(events, out),

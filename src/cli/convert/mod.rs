@@ -9,7 +9,6 @@ mod events;
 mod markers;
 mod occurring;
 mod origin;
-mod page;
 mod parts;
 mod perfetto;
 mod progress;

@@ -165,7 +165,7 @@ pub(super) const OF_FILES: &Lines = &[
     ("check", "?check --assert lost==0 FILE"),
     ("check", "?check --assert max(wait())<1ns FILE"),
     ("check", "?check --json --assert max(wait())<1ns --assert count(sched:*)==0 FILE"),
-    ("check", "?check --github --junit out.xml --force --assert count(sched:*)==0 FILE"),
+    ("check", "?check --github --junit out.xml --html out.html --force --assert count(sched:*)==0 FILE"),
     ("check", "check --assert count(ATTACK)==0 FILE"),
     ("check", "check --assert lost==0 CUT"),
     ("check", "check --spec ATTACK FILE"),

@@ -1,23 +1,59 @@
-//! `--to html`: the answers about one recording as a page.
+//! The answers about one recording as a page: `convert --to html`, and `--html` of other commands.
 
-use super::written::ConvertOutcome;
 use crate::cli::analyze::html_sections;
+use crate::cli::check::write_file;
 use crate::cli::exit::Failure;
 use crate::cli::flame::picture;
 use crate::cli::query::{ClockUnit, QueryEvents};
+use crate::cli::trace_file::mode_like;
 use crate::cli::why::WhyTree;
 use rtrace::analysis::{Timeline, TimelineFinding, TimelineWait};
+use rtrace::internal::answers::put_html;
 use rtrace::internal::page::{PageTimeline, PageWait, RecordingPage};
 use rtrace::units::{Timestamp, counted, grouped};
-use std::io::Write;
+use std::path::{Path, PathBuf};
 
 /// Slices of the timeline at most: with their JSON some 1.5 MB.
 const SLICES: usize = 100_000;
 /// Waits that are taken apart.
 const WAITS: usize = 10;
 
-/// Writes the page.
-pub(super) fn write(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<ConvertOutcome, Failure> {
+/// The page of a recording, with what it cannot show.
+pub(crate) struct AnsweredPage {
+    pub(crate) page: RecordingPage,
+    /// Number of the recording's events.
+    pub(crate) events: u64,
+    pub(crate) left_out: Vec<String>,
+}
+
+/// A page beside another answer.
+#[derive(clap::Args, Clone, Default)]
+pub(crate) struct PageArgs {
+    /// Write a page for a browser too, as `rtrace convert --to html` does, with this answer in it
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    html: Option<PathBuf>,
+}
+
+impl PageArgs {
+    /// The file to write, if one is asked for.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.html.as_deref()
+    }
+
+    /// Writes the page, if it is asked for, with the lines of `answer` below `heading` before the tables.
+    pub(crate) fn write(&self, events: &QueryEvents<'_>, heading: &str, answer: &str) -> Result<(), Failure> {
+        let Some(path) = &self.html else { return Ok(()) };
+        let mut made = answered(events)?;
+        let mut section = "<pre>".to_owned();
+        put_html(answer, &mut section);
+        section.push_str("</pre>");
+        made.page.sections.insert(0, (heading.to_owned(), section));
+        write_file(path, &made.page.html(), mode_like(&events.inputs[0].path))
+    }
+}
+
+/// The page of the events of one recording.
+pub(crate) fn answered(events: &QueryEvents<'_>) -> Result<AnsweredPage, Failure> {
     let input = &events.inputs[0];
     let sources = events.query.sources();
     let source = sources.iter().position(|source| !source.cpus.is_empty()).unwrap_or_default();
@@ -55,8 +91,7 @@ pub(super) fn write(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> 
     }
     page.sections = html_sections(events)?.into_iter().map(|(name, html)| (name.to_owned(), html)).collect();
     page.flame = picture(events)?;
-    out.write_all(page.html().as_bytes())?;
-    Ok(ConvertOutcome { events: outcome.events, left_out })
+    Ok(AnsweredPage { page, events: outcome.events, left_out })
 }
 
 /// `none`, `12`, `12 and more in 3 gaps`.
