@@ -21,7 +21,6 @@ EXAMPLES:
   rtrace record --for syscalls -- ls; rtrace analyze syscalls --sort errors
   rtrace record --for functions -g vfs_read -- cat /etc/passwd; rtrace analyze functions
   rtrace record --for locks,memory,faults -- make; rtrace analyze all
-  rtrace record --for wakers -- make; rtrace analyze wakers --sort total
   rtrace record --for timerlat -- sleep 10; rtrace analyze timerlat --beyond 50us
   rtrace analyze sched run.dat --json | jq '.buffers[0].waits.p99'")]
 pub(crate) struct AnalyzeArgs {
