@@ -1,9 +1,9 @@
 //! The answers about one recording as a page: `convert --to html`, and `--html` of other commands.
 
 use crate::cli::analyze::html_sections;
-use crate::cli::check::write_file;
 use crate::cli::exit::Failure;
 use crate::cli::flame::picture;
+use crate::cli::named_files::write_file;
 use crate::cli::query::{ClockUnit, QueryEvents};
 use crate::cli::trace_file::mode_like;
 use crate::cli::why::WhyTree;

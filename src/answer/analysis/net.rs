@@ -74,7 +74,7 @@ struct PolledPacket {
 pub struct NetDevice {
     /// Packets that it handed to the network stack (`netif_receive_skb`).
     pub received: u64,
-    /// Their bytes.
+    /// Bytes of these packets.
     pub received_bytes: u64,
     /// Polls (`napi_poll`).
     pub polls: u64,
@@ -84,7 +84,7 @@ pub struct NetDevice {
     pub exhausted: u64,
     /// Packets that the driver took to send (`net_dev_xmit` with rc 0).
     pub sent: u64,
-    /// Their bytes.
+    /// Bytes of these packets.
     pub sent_bytes: u64,
     /// Times that it did not take one.
     pub refused: u64,

@@ -1,8 +1,8 @@
 //! `rtrace baseline save`.
 
-use crate::cli::check::write_file;
 use crate::cli::diff::{PartArgs, metric, runs_of};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::named_files::write_file;
 use crate::cli::terminal::note;
 use crate::cli::trace_file::Overwrite;
 use rtrace::internal::assertion::Metric;

@@ -2,12 +2,12 @@
 //! Assertions held against a saved summary.
 //! A file of assertions.
 
-use super::files::read_file;
 use super::judge::{JudgeOptions, judge};
 use super::verdicts::{Judged, Verdicts};
 use super::{github, json, junit, text};
 use crate::cli::analyze::FileArgs;
 use crate::cli::exit::{Exit, Failure, print};
+use crate::cli::named_files::read_file;
 use crate::cli::page::PageArgs;
 use crate::cli::query::{ClockUnit, one_buffer};
 use crate::cli::saved_summary;

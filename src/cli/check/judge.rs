@@ -1,11 +1,12 @@
 //! Assertions held against the events of a recording.
 
-use super::verdicts::{Judged, RecordingNames, Verdicts};
-use super::{context, text, verdicts};
+use super::verdicts::{Judged, Verdicts};
+use super::{context, text};
 use crate::cli::analyze::FileArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::machine::RecordingMachine;
 use crate::cli::query::{ClockUnit, QueryEvents, one_buffer};
+use crate::cli::recording_names::{RecordingNames, dropped};
 use anyhow::anyhow;
 use rtrace::analysis::Extents;
 use rtrace::internal::assertion::{Assertion, AssertionVerdict, Check, Conditions};
@@ -75,7 +76,7 @@ pub(super) fn judge<'e>(
     let conditions = Conditions {
         damaged,
         unfinished,
-        dropped: verdicts::dropped(trace, &buffer.name),
+        dropped: dropped(trace, &buffer.name),
         coverage: trace.coverage(buffer),
         late: query.late_begins()?,
         in_ticks: unit == ClockUnit::Ticks,

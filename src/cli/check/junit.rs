@@ -1,9 +1,9 @@
 //! `--junit`: what CI systems read test results from.
 
-use super::files::write_file;
 use super::text::found;
 use super::verdicts::{Verdicts, word};
 use crate::cli::exit::Failure;
+use crate::cli::named_files::write_file;
 use crate::cli::query::ClockUnit;
 use rtrace::internal::assertion::AssertionVerdict;
 use rtrace::internal::wall_time::utc_second;

@@ -1,8 +1,8 @@
 //! The answer of `rtrace why`, whatever it is printed as.
 
 use crate::cli::analyze::BufferLimits;
-use crate::cli::check::verdicts::RecordingNames;
 use crate::cli::query::{ClockUnit, QueryInput};
+use crate::cli::recording_names::RecordingNames;
 use rtrace::analysis::{Handler, History, IntervalPart, PartKind, Priority};
 use rtrace::events::EventName;
 use rtrace::internal::assertion::Names;

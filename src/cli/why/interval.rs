@@ -3,9 +3,9 @@
 use super::args::{WhyArgs, Worst};
 use super::found::{LateKind, WhyInterval};
 use super::pids::pids;
-use crate::cli::check::verdicts::RecordingNames;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{ClockUnit, QueryEvents, QueryInput};
+use crate::cli::recording_names::RecordingNames;
 use anyhow::anyhow;
 use rtrace::analysis::{Sched, SchedReport, SpanPlan, Syscalls, TaskSched, TaskSpan, TimeIn};
 use rtrace::events::glob_matches;

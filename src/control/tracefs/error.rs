@@ -90,7 +90,7 @@ pub enum Error {
     /// A copy of what an earlier boot wrote, in which nothing can be set.
     #[error("instance {name} is a copy of what an earlier boot wrote, which can only be read")]
     ReadOnlyInstance {
-        /// Its name.
+        /// The instance's name.
         name: String,
     },
     /// The size of a ring buffer that lies in memory which was reserved at boot: nobody can change it.

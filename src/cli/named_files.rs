@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::Path;
 
 /// Writes a file at a path that the user names. A new one gets the mode `mode`, less the umask.
-pub(in crate::cli) fn write_file(path: &Path, text: &str, mode: u32) -> Result<(), Failure> {
+pub(crate) fn write_file(path: &Path, text: &str, mode: u32) -> Result<(), Failure> {
     if is_stdout(path) {
         return print(text).map(drop);
     }
@@ -19,7 +19,7 @@ pub(in crate::cli) fn write_file(path: &Path, text: &str, mode: u32) -> Result<(
 }
 
 /// Reads a file at a path that the user names.
-pub(in crate::cli) fn read_file(path: &Path) -> Result<String, Failure> {
+pub(crate) fn read_file(path: &Path) -> Result<String, Failure> {
     Ok(fs::read_to_string(path)
         .map_err(|error| anyhow::Error::new(error).context(format!("cannot read {}", path.display())))?)
 }
