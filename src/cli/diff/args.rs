@@ -53,10 +53,10 @@ pub(in crate::cli) struct CompareArgs {
     #[arg(long)]
     pub(super) allow_indeterminate: bool,
     /// Seed of the resampling
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, hide_short_help = true)]
     seed: u64,
     /// Number of resamples
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(100..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = 1000, hide_short_help = true, value_parser = clap::value_parser!(u32).range(100..=100_000))]
     resamples: u32,
     /// One JSON document instead of text
     #[arg(long)]

@@ -58,7 +58,7 @@ const TRACED: &[HelpSection] = &[
         &["instance", "buffer-size", "clock"],
         &["top", "cpumask", "subbuf-size", "syscall-bytes", "self"],
     ),
-    section("Profile", &[], &["profile", "layout", "limit", "only-named", "hook", "global-irqs", "by-comm"]),
+    section("Profile", &[], &["profile", "layout", "limit", "wide", "only-named", "hook", "global-irqs", "by-comm"]),
     section("A recording", &["input"], &["since", "until", "around"]),
     section(
         "Output",
@@ -177,7 +177,7 @@ const READ: &[HelpSection] = &[
             "printk",
         ],
     ),
-    section("General", &["help"], &["threads"]),
+    section("General", &["help"], &["threads", "quiet"]),
 ];
 
 /// Options of tables that events are counted into: hist, latency.
@@ -208,7 +208,7 @@ const COUNTED: &[HelpSection] = &[
     ),
     section("Ring buffer", &["instance"], &["top"]),
     section("Output", &["json", "csv"], &["folded", "raw", "weight"]),
-    section("General", &["verbose", "help"], &["tracefs"]),
+    section("General", &["verbose", "help"], &["tracefs", "quiet"]),
 ];
 
 /// Options of show.
@@ -235,7 +235,7 @@ const SHOW: &[HelpSection] = &[
         &[],
     ),
     section("Output", &["path", "json"], &[]),
-    section("General", &["help", "tracefs"], &[]),
+    section("General", &["help", "tracefs"], &["quiet"]),
 ];
 
 /// The layout of a command's options; `None` if it has few, or one of its own.
