@@ -74,7 +74,8 @@ fn a_time_that_one_cpu_gave_up_is_not_known() {
     if env.run("taskset", &["-c", "1", "true"]).status() != Some(0) {
         return crate::common::not_run::not_run("this machine has one CPU");
     }
-    record(&env, &["-e", "raw_syscalls", "--ring", "512K", "--", "sh", "-c", load]).exits(0);
+    // Larger than all that the load writes, so that nothing is lost where the draining threads wait for a CPU.
+    record(&env, &["-b", "32M", "-e", "raw_syscalls", "--ring", "512K", "--", "sh", "-c", load]).exits(0);
     env.rtrace(&["convert", "trace.dat", "copy.dat"]);
     for file in ["trace.dat", "copy.dat"] {
         let few = ["-a", "count(raw_syscalls:sys_enter) < 1000000", file];

@@ -116,6 +116,12 @@ fn saves_are_the_same_events_as_those_of_a_whole_recording_and_leave_no_gap() {
         let whole = numbers(&env, "whole.dat");
         let by_signal = saves_of(&env, "flight.dat");
         assert_eq!(by_signal.len(), 4, "{by_signal:?}");
+        // On a busy machine the next one may be asked for when the window before is over already.
+        let touches = |file: &String| {
+            let at = saved.iter().position(|(name, _)| name == file).unwrap();
+            let time = |number: usize, key: &str| saved[number].1[key].as_u64().unwrap();
+            at == 0 || time(at, "from_ns") <= time(at - 1, "until_ns")
+        };
         let by_signal = by_signal.iter().map(|path| (path.to_str().unwrap().to_owned(), false));
         let mut ends: BTreeMap<i32, i32> = BTreeMap::new();
         for (file, is_asked) in saved.iter().map(|(file, _)| (file.clone(), true)).chain(by_signal) {
@@ -129,7 +135,8 @@ fn saves_are_the_same_events_as_those_of_a_whole_recording_and_leave_no_gap() {
                 assert!(of_whole.eq(numbers), "{how:?}: {file} and the whole recording differ");
                 if is_asked {
                     let end = ends.insert(*task, last).unwrap_or(i32::MAX);
-                    assert!(first <= end.saturating_add(1), "{how:?}: a gap before {file}: {end} to {first}");
+                    let follows = first <= end.saturating_add(1);
+                    assert!(follows || !touches(&file), "{how:?}: a gap before {file}: {end} to {first}");
                 }
             }
         }

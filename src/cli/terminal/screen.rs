@@ -121,7 +121,8 @@ impl Screen {
         if matches!(poll(&mut terminal, PollTimeout::ZERO), Ok(1..)) {
             return Err(io::Error::new(io::ErrorKind::BrokenPipe, "the terminal has hung up"));
         }
-        match event::poll(wait) {
+        // Without any time crossterm reads nothing, whatever waits there.
+        match event::poll(wait.max(Duration::from_millis(1))) {
             Ok(true) => event::read().map(Some),
             Ok(false) => Ok(None),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
