@@ -132,14 +132,16 @@ impl TriggerColumns<'_> {
     /// The percentiles of the values behind the classes, if they were kept.
     fn measured(&self, table: &TriggerTable) -> Option<MeasuredValues> {
         let mut all = Durations::default();
-        table.values.values().for_each(|values| all.merge(values));
+        let mut groups: Vec<(&Arc<[u8]>, &Durations)> = table.values.iter().collect();
+        groups.sort_unstable_by_key(|(group, _)| *group);
+        groups.iter().for_each(|(_, values)| all.merge(values));
         let of_group = |(group, values): (&Arc<[u8]>, &Durations)| {
             let mut keys = self.keys(group);
             keys.pop(); // the class, which the group does not have
             (keys, ranks(values))
         };
         (all.count() > 0)
-            .then(|| MeasuredValues { all: ranks(&all), groups: table.values.iter().map(of_group).collect() })
+            .then(|| MeasuredValues { all: ranks(&all), groups: groups.into_iter().map(of_group).collect() })
     }
 
     fn keys(&self, mut key: &[u8]) -> Vec<HistKey> {
