@@ -11,6 +11,7 @@
 //! The setting stands in column 32, or one space after a longer name (`t_show_filters()`, kernel/trace/trace_events.c).
 
 use super::{Error, EventName, Instance};
+use nix::errno::Errno;
 use std::collections::BTreeSet;
 
 /// The column of the setting.
@@ -53,8 +54,9 @@ impl Instance {
             for event in events {
                 match of_event(&event) {
                     Ok(settings) => all.extend(settings.into_iter().map(|text| (event.clone(), text))),
-                    // Some of `ftrace` have no such file.
+                    // Some of `ftrace` have no such file, and an event of a probe or a module may go meanwhile.
                     Err(Error::Unsupported { .. }) => {}
+                    Err(error) if matches!(error.errno(), Some(Errno::ENOENT | Errno::ENODEV)) => {}
                     Err(error) => return Err(error),
                 }
             }

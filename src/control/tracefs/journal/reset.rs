@@ -112,12 +112,16 @@ impl Reset<'_> {
                 self.write(&file, "0", WriteMode::Truncate);
             }
         }
-        for (event, _) in self.instance.event_filters(None).unwrap_or_default() {
-            self.write(&event.file("filter"), "0", WriteMode::Truncate);
+        match self.instance.event_filters(None) {
+            Ok(set) => set.iter().for_each(|(event, _)| self.write(&event.file("filter"), "0", WriteMode::Truncate)),
+            Err(error) => self.failures.push(error),
         }
-        for (event, text) in self.instance.event_triggers(None).unwrap_or_default() {
-            let file = self.instance.relative(&event.file("trigger"));
-            self.failures.push(Error::Content { file, text });
+        match self.instance.event_triggers(None) {
+            Ok(left) => self.failures.extend(
+                left.into_iter()
+                    .map(|(event, text)| Error::Content { file: self.instance.relative(&event.file("trigger")), text }),
+            ),
+            Err(error) => self.failures.push(error),
         }
     }
 
