@@ -1,6 +1,6 @@
 //! The answers about one recording as a page: `convert --to html`, and `--html` of other commands.
 
-use crate::cli::analyze::html_sections;
+use crate::cli::analyze::{BufferLimits, html_sections};
 use crate::cli::exit::Failure;
 use crate::cli::flame::picture;
 use crate::cli::named_files::write_file;
@@ -10,6 +10,7 @@ use crate::cli::why::WhyTree;
 use rtrace::analysis::{Timeline, TimelineFinding, TimelineWait};
 use rtrace::internal::answers::put_html;
 use rtrace::internal::page::{PageTimeline, PageWait, RecordingPage};
+use rtrace::internal::trace_dat::{FileError, Trace};
 use rtrace::units::{Timestamp, counted, grouped};
 use std::path::{Path, PathBuf};
 
@@ -71,9 +72,11 @@ pub(crate) fn answered(events: &QueryEvents<'_>) -> Result<AnsweredPage, Failure
         ("lost".to_owned(), lost(outcome.lost, outcome.gaps)),
     ];
     let mut left_out = Vec::new();
-    if let Some(buffer) = sources.get(source).map(|source| &input.trace.buffers[source.buffer]) {
+    if let Some(of) = sources.get(source) {
+        let buffer = &input.trace.buffers[of.buffer];
         let coverage = input.trace.coverage(buffer);
-        page.notes = coverage.limits(|_| true);
+        page.notes = BufferLimits::of(&events.query, input, of)?.sentences(|_| true);
+        page.notes.extend(missing(&input.trace, outcome.lost + outcome.gaps > 0));
         let switches = coverage.limits(|event| event.system == "sched" && event.name == "sched_switch");
         let is_known = switches.is_empty() && found.lanes.values().any(|lane| !lane.tasks.is_empty());
         if is_known {
@@ -94,7 +97,17 @@ pub(crate) fn answered(events: &QueryEvents<'_>) -> Result<AnsweredPage, Failure
     Ok(AnsweredPage { page, events: outcome.events, left_out })
 }
 
-/// `none`, `12`, `12 and more in 3 gaps`.
+/// What may lie where nothing is shown, each a sentence.
+fn missing(trace: &Trace, lost: bool) -> Vec<String> {
+    let unfinished = "the recording is unfinished: its recorder runs or was killed, and what came last is not shown";
+    let damaged = "the file is damaged: what could not be read is not shown";
+    let losses = "events were lost: nothing across a gap is shown, and waits may have been longer than the longest";
+    let is_damaged = trace.damage.iter().any(|found| !matches!(found, FileError::Changed(_) | FileError::Unsaved(_)));
+    let all = [(trace.spools.is_some(), unfinished), (is_damaged, damaged), (lost, losses)];
+    all.into_iter().filter(|(is_so, _)| *is_so).map(|(_, words)| words.to_owned()).collect()
+}
+
+/// `none`, `12`, `12 and an unknown number in 3 gaps`.
 fn lost(lost: u64, gaps: u64) -> String {
     match (lost, gaps) {
         (0, 0) => "none".to_owned(),
@@ -117,7 +130,9 @@ fn waits(
         let mut near = events.clone();
         let (from, to) = (wait.at.saturating_sub(around), wait.at.saturating_add(wait.time).saturating_add(around));
         near.query = near.query.since(Timestamp(from)).until(Timestamp(to));
-        let tree = WhyTree::around(&near, buffer, thread.tid, wait.at.saturating_add(wait.time / 2))?;
+        // Where that wait cannot be taken apart, the page says why and has all else.
+        let tree = WhyTree::around(&near, buffer, thread.tid, wait.at.saturating_add(wait.time / 2));
+        let tree = tree.unwrap_or_else(|failure| WhyTree { title: failure.text(), lines: Vec::new() });
         let name = String::from_utf8_lossy(&thread.name);
         let title = format!(
             "{} {}: {name} [{}] from {}",

@@ -62,6 +62,10 @@ fn every_export_of_a_selection_has_its_losses() {
             assert!(has(&all, told), "{file} {selection:?}: {line}");
         }
     }
+    // A page is about all events of its time.
+    env.rtrace(&["convert", "trace.dat", "out.html"]).exits(0);
+    let page = String::from_utf8(bytes(&env.path().join("out.html"))).expect("text");
+    assert!(page.contains("<td class=\"left\">11</td>") && page.contains("Note: events were lost"), "{page}");
     for copied in [&["convert", "trace.dat", "copy.dat", "--force"][..], &["split", "-o", "copy.dat", "--force"]] {
         env.rtrace(&[copied, &["--filter", "sched:sched_switch"]].concat()).exits(0);
         env.rtrace(&["check", "copy.dat", "-a", "lost == 11"]).exits(0);
