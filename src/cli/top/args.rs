@@ -10,12 +10,13 @@ use std::time::Duration;
 /// Show a live table: events a second, tasks by run and wait, CPUs, losses
 ///
 /// Counts the scheduler's events in a ring buffer of its own, which is removed at the end. `s` sorts tasks by run time, by time
-/// waited for a CPU, or by the longest wait; `q` quits.
+/// waited for a CPU, or by the longest wait; `q` quits. With --json it prints and needs no terminal.
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
   rtrace top
-  rtrace top -e irq -e 'block:*' --interval 2")]
+  rtrace top -e irq -e 'block:*' --interval 2
+  rtrace top --json --duration 10 | jq -c '.tasks[0]'")]
 pub(crate) struct TopArgs {
     /// Events to count besides the scheduler's
     #[arg(short, long = "event", value_name = "EVENT")]
@@ -23,6 +24,9 @@ pub(crate) struct TopArgs {
     /// Time between two tables (seconds, or with ms, m)
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "1")]
     pub(super) interval: Duration,
+    /// A JSON document per line and interval instead of the table
+    #[arg(long)]
+    pub(super) json: bool,
     /// End after TIME
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     duration: Option<Duration>,

@@ -1,6 +1,7 @@
 //! `rtrace top`: rings and screen joined.
 
 use super::args::TopArgs;
+use super::lines::TopLines;
 use super::screen::TopScreen;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::record_error::{explain, failure};
@@ -9,7 +10,9 @@ use anyhow::anyhow;
 use rtrace::record::{LiveStream, RecordError};
 
 pub(crate) fn run(args: &TopArgs) -> Result<Exit, Failure> {
-    Screen::check().map_err(no_screen)?;
+    if !args.json {
+        Screen::check().map_err(no_screen)?;
+    }
     let tracefs = args.tracefs.open()?;
     let events = tracefs.top().events()?;
     let plan = args.plan(|name| events.iter().any(|event| event.to_string() == name));
@@ -20,14 +23,18 @@ pub(crate) fn run(args: &TopArgs) -> Result<Exit, Failure> {
     let warn = |text: &str| note!("rtrace: warning: {text}");
     let set_up = LiveStream::set_up(&plan, args.tracefs.journal(&tracefs, args.verbose), warn);
     let (stream, facts) = set_up.map_err(refused)?;
-    let screen = Screen::open(false).map_err(no_screen)?;
-    let mut table = TopScreen::new(&facts, screen, args.interval);
-    let streamed = stream.run(&mut table);
-    table.close();
+    let streamed = if args.json {
+        stream.run(&mut TopLines::new(&facts, args.interval))
+    } else {
+        let mut table = TopScreen::new(&facts, Screen::open(false).map_err(no_screen)?, args.interval);
+        let streamed = stream.run(&mut table);
+        table.close();
+        streamed
+    };
     match streamed.map_err(refused)?.output {
-        // The way in which a key ends the stream.
+        // The way in which a key ends the stream, or a reader that has read enough.
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Failure::new(Exit::Failed, anyhow!("failed to draw the table: {error}")))
+            Err(Failure::new(Exit::Failed, anyhow!("failed to write the table: {error}")))
         }
         _ => Ok(Exit::Success),
     }
@@ -35,5 +42,6 @@ pub(crate) fn run(args: &TopArgs) -> Result<Exit, Failure> {
 
 fn no_screen(error: NoScreen) -> Failure {
     let exit = if matches!(error, NoScreen::Failed(_)) { Exit::Failed } else { Exit::Usage };
-    Failure::new(exit, anyhow!(error)).hint("top draws on a terminal; `rtrace profile` and `rtrace stream` print.")
+    Failure::new(exit, anyhow!(error))
+        .hint("top draws on a terminal; with `--json` it prints, as `rtrace profile` and `rtrace stream` do.")
 }

@@ -3,6 +3,8 @@
 mod args;
 mod command;
 mod draw;
+mod lines;
+mod readings;
 mod screen;
 #[cfg(test)]
 mod tests;

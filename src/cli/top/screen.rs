@@ -1,36 +1,28 @@
-//! Sub-buffers to a table.
+//! Readings to a table on the terminal, and its keys.
 
 use super::draw::{TopOrder, TopTable, draw};
-use crate::cli::live::{live_merge, warn_of_damage};
+use super::readings::TopReadings;
 use crate::cli::terminal::Screen;
 use ratatui::crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers};
-use rtrace::analysis::Loads;
 use rtrace::record::{Audience, LiveFacts};
-use rtrace::recording::LiveMerge;
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Shows the load of the running machine.
 pub(super) struct TopScreen {
-    events: LiveMerge,
-    loads: Loads,
+    readings: TopReadings,
     screen: Screen,
     table: TopTable,
     order: TopOrder,
-    interval: Duration,
-    next: Instant,
 }
 
 impl TopScreen {
     pub(super) fn new(facts: &LiveFacts, screen: Screen, interval: Duration) -> Self {
         TopScreen {
-            events: live_merge(facts),
-            loads: Loads::new(&facts.formats, facts.abi),
+            readings: TopReadings::new(facts, interval),
             screen,
             table: TopTable::new(&facts.formats),
             order: TopOrder::default(),
-            interval,
-            next: Instant::now() + interval,
         }
     }
 
@@ -70,24 +62,20 @@ impl TopScreen {
 
 impl Audience for TopScreen {
     fn page(&mut self, buffer: usize, cpu: usize, page: &[u8]) {
-        warn_of_damage(self.events.page(buffer, cpu, page), false);
+        self.readings.page(buffer, cpu, page);
     }
 
     fn unfinished(&mut self, buffer: usize, cpu: usize) {
-        self.events.unfinished(buffer, cpu);
+        self.readings.unfinished(buffer, cpu);
     }
 
     fn round(&mut self, _: &dyn Fn() -> Vec<u8>, last: bool) -> io::Result<()> {
-        self.events.end_round(last);
-        let loads = &mut self.loads;
-        self.events.each(|record| loads.record(record));
+        self.readings.end_round(last);
         if self.is_over()? {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
-        let now = Instant::now();
-        if now >= self.next {
-            self.next = now + self.interval;
-            self.table.read(self.loads.take());
+        if let Some(period) = self.readings.due() {
+            self.table.read(period);
             self.show()?;
         }
         Ok(())

@@ -1,9 +1,11 @@
 use super::draw::{TopOrder, TopTable, draw};
+use super::lines::TopLayout;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use rtrace::analysis::{CpuLoad, LoadPeriod, TaskLoad};
 use rtrace::units::{CpuId, Pid};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 fn period() -> LoadPeriod {
     let task = |comm: &str, run, wait, longest| TaskLoad { comm: comm.as_bytes().to_vec(), run, wait, longest };
@@ -54,4 +56,19 @@ fn any_size_is_drawn() {
             table.read(period());
         }
     }
+}
+
+#[test]
+fn a_line_has_all_of_a_reading() {
+    let line = TopLayout::new(&[], "ns").document(&period(), Duration::from_millis(5));
+    assert_eq!((&line["schema"], &line["time_ms"]), (&"rtrace.top".into(), &5.into()));
+    assert_eq!(
+        (&line["window"]["end"], &line["lost"], &line["gaps"]),
+        (&2_000_000_000u64.into(), &12.into(), &0.into())
+    );
+    assert_eq!(line["events"][1], serde_json::json!({"event": null, "id": 2, "count": 40}));
+    let late = serde_json::json!({"pid": 8, "comm": "late\u{1b}[2J", "run": 1_000_000, "wait": 30_000_000, "longest_wait": 20_000_000});
+    assert_eq!(line["tasks"][1], late, "the one that ran more is before");
+    assert_eq!(line["cpus"][0]["busy"], 910_000_000);
+    assert!(!line.to_string().contains(['\n', '\u{1b}']), "one line, nothing to obey");
 }
