@@ -4,7 +4,7 @@ use super::deferred::Deferred;
 use super::exit::{Exit, Failure};
 use super::{
     agent, analyze, attach, baseline, check, check_events, clear, completions, convert, diff, doctor, dump, exit,
-    extract, filter, flame, generate, help, helper_programs, hist, instance, latency, list, listen, mem, noise,
+    extract, filter, flame, generate, help, helper_programs, hist, instance, latency, list, listen, mem, noise, page,
     plugin_options, probe, profile, record, recover, report, reset, save, schema, setup_guest, show, snapshot, split,
     sql, stack, start, stat, stop, stream, synth, trigger, why,
 };
@@ -119,7 +119,7 @@ pub(super) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Listen(args) => listen::run(&args),
         Command::List(args) => list::run(&args),
         Command::Mem(args) => mem::run(&args),
-        Command::Analyze(args) => analyze::run(&args),
+        Command::Analyze(args) => analyze::run(&args, &page::write_page),
         Command::Why(args) => why::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Diff(args) => diff::run(&args),

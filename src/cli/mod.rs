@@ -46,6 +46,7 @@ mod mem;
 mod named_files;
 mod noise;
 mod page;
+mod page_args;
 mod piped;
 mod plugin_options;
 mod probe;

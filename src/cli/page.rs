@@ -1,9 +1,10 @@
-//! The answers about one recording as a page: `convert --to html`, and `--html` of other commands.
+//! The answers about one recording as a page: `convert --to html`, `--html` of other commands, `P` of view.
 
 use crate::cli::analyze::{BufferLimits, html_sections};
 use crate::cli::exit::Failure;
 use crate::cli::flame::picture;
 use crate::cli::named_files::write_file;
+use crate::cli::page_args::PageSection;
 use crate::cli::query::{ClockUnit, QueryEvents};
 use crate::cli::trace_file::mode_like;
 use crate::cli::why::WhyTree;
@@ -12,7 +13,7 @@ use rtrace::internal::answers::put_html;
 use rtrace::internal::page::{PageTimeline, PageWait, RecordingPage};
 use rtrace::internal::trace_dat::{FileError, Trace};
 use rtrace::units::{Timestamp, counted, grouped};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Slices of the timeline at most: with their JSON some 1.5 MB.
 const SLICES: usize = 100_000;
@@ -27,30 +28,22 @@ pub(crate) struct AnsweredPage {
     pub(crate) left_out: Vec<String>,
 }
 
-/// A page beside another answer.
-#[derive(clap::Args, Clone, Default)]
-pub(crate) struct PageArgs {
-    /// Write a page for a browser too, as `rtrace convert --to html` does, with this answer in it
-    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    html: Option<PathBuf>,
+/// Writes the page of one recording's events at `path`. The part of an answer comes first, in place of one of its name.
+pub(crate) fn write_page(path: &Path, events: &QueryEvents<'_>, answer: Option<PageSection>) -> Result<(), Failure> {
+    let mut made = answered(events)?;
+    if let Some(answer) = answer {
+        made.page.sections.retain(|(name, _)| *name != answer.0);
+        made.page.sections.insert(0, answer);
+    }
+    write_file(path, &made.page.html(), mode_like(&events.inputs[0].path))
 }
 
-impl PageArgs {
-    /// The file to write, if one is asked for.
-    pub(crate) fn path(&self) -> Option<&Path> {
-        self.html.as_deref()
-    }
-
-    /// Writes the page, if it is asked for, with the lines of `answer` below `heading` before the tables.
-    pub(crate) fn write(&self, events: &QueryEvents<'_>, heading: &str, answer: &str) -> Result<(), Failure> {
-        let Some(path) = &self.html else { return Ok(()) };
-        let mut made = answered(events)?;
-        let mut section = "<pre>".to_owned();
-        put_html(answer, &mut section);
-        section.push_str("</pre>");
-        made.page.sections.insert(0, (heading.to_owned(), section));
-        write_file(path, &made.page.html(), mode_like(&events.inputs[0].path))
-    }
+/// Lines of text as a part of a page.
+pub(crate) fn text_section(heading: &str, lines: &str) -> PageSection {
+    let mut html = "<pre>".to_owned();
+    put_html(lines, &mut html);
+    html.push_str("</pre>");
+    (heading.to_owned(), html)
 }
 
 /// The page of the events of one recording.

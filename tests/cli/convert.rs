@@ -291,6 +291,35 @@ fn a_page_is_of_one_recording_and_says_what_it_holds() {
     let page = fs::read_to_string(env.path().join("check.html")).unwrap();
     assert!(page.contains("<h2 id=\"section0\">Assertions</h2>\n<pre>FAIL") && page.contains(&shown));
     env.rtrace(&check).exits(2).complains_with("exists already");
+    // And beside tables: what was asked for in place of what the page has else.
+    let analyze = ["analyze", "sched", &late, "--comm", "server", "--html", "sched.html"];
+    env.rtrace(&analyze).exits(0).prints_with("server");
+    let page = fs::read_to_string(env.path().join("sched.html")).unwrap();
+    assert_eq!(page.matches(">sched</h2>").count(), 1);
+    let table = page.split("id=\"section0\">sched</h2>").nth(1).and_then(|rest| rest.split("<h2").next());
+    assert!(page.contains(&shown));
+    assert!(table.is_some_and(|table| table.contains(">server</td>") && !table.contains(">backup</td>")));
+    env.rtrace(&analyze).exits(2).complains_with("exists already").complains_with("--force").prints("");
+    env.rtrace(&[&analyze[..], &["--force", "--json"]].concat()).exits(0).prints_with("rtrace.analyze.sched");
+    env.rtrace(&["analyze", "wakers", &late, "--html", "wakers.html"]).exits(0);
+    env.rtrace(&["analyze", "all", &late, "--html", "all.html"]).exits(0);
+    for (name, heading) in [("wakers.html", "wakers"), ("all.html", "sched")] {
+        let page = fs::read_to_string(env.path().join(name)).unwrap();
+        assert!(page.contains(&format!("<h2 id=\"section0\">{heading}</h2>")) && page.contains(&shown), "{name}");
+    }
+    env.rtrace(&["analyze", "sched", &late, "--timehist", "--html", "t.html"]).exits(2).complains_with("--html");
+    // And beside a comparison: the new side's recording, if it is one.
+    env.rtrace(&["baseline", "save", &late, "-o", "base.json"]).exits(0);
+    let diff = ["diff", "base.json", &late, "--run-spread", "5%", "--allow-indeterminate", "--html", "diff.html"];
+    let printed = env.rtrace(&diff).exits(0).stdout();
+    let page = fs::read_to_string(env.path().join("diff.html")).unwrap();
+    assert!(page.contains("<h2 id=\"section0\">Comparison</h2>\n<pre>base: ") && page.contains(&shown));
+    let last = printed.lines().last().unwrap();
+    assert!(page.contains(&format!("{last}\n</pre>")), "{last}");
+    env.rtrace(&diff).exits(2).complains_with("exists already");
+    env.rtrace(&["diff", &late, "base.json", "--run-spread", "5%", "--html", "saved.html"]).exits(4);
+    let page = fs::read_to_string(env.path().join("saved.html")).unwrap();
+    assert!(page.contains("a saved summary, which has no events to show") && page.contains(&format!("{last}\n</pre>")));
     for refused in [&["--filter", "sched:sched_switch"][..], &["--first", "3"], &["--cpu", "0"], &[&late]] {
         env.rtrace(&[&["convert", &*late, "-o", "refused.html", "--to", "html"], refused].concat()).exits(2);
     }

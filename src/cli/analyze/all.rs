@@ -18,6 +18,7 @@ use super::syscalls::AnalyzeSyscallsArgs;
 use super::timerlat::AnalyzeTimerlatArgs;
 use super::wakers::AnalyzeWakersArgs;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::page_args::{PageArgs, WritePage};
 use crate::cli::query::{QueryEvents, QueryInput};
 use anyhow::anyhow;
 use rtrace::analysis::Together;
@@ -29,7 +30,7 @@ use serde_json::{Map, Value, json};
 ///
 /// Everything that the others of `analyze` say, one after the other, but for wakers and migrations; what was not recorded is
 /// named.
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 pub(super) struct AnalyzeAllArgs {
     #[command(flatten)]
     file: FileArgs,
@@ -45,6 +46,8 @@ pub(super) struct AnalyzeAllArgs {
     /// All columns, also where the terminal is too narrow for them
     #[arg(long, conflicts_with_all = ["json", "markdown"])]
     wide: bool,
+    #[command(flatten)]
+    page: PageArgs,
 }
 
 /// The answer of one analysis, ready to be written.
@@ -141,7 +144,7 @@ fn ask_all(
 pub(crate) fn html_sections(events: &QueryEvents<'_>) -> Result<Vec<(&'static str, String)>, Failure> {
     /// Rows of a table, which the reader may sort.
     const ROWS: usize = 200;
-    let args = AnalyzeAllArgs { file: FileArgs::default(), top: Some(ROWS), json: false, markdown: false, wide: true };
+    let args = AnalyzeAllArgs { top: Some(ROWS), wide: true, ..AnalyzeAllArgs::default() };
     let html = |answer: AnalysisSection| match answer.content {
         Some(AnalysisSectionContent::Html(html)) => Some((answer.name, html)),
         _ => None,
@@ -149,7 +152,8 @@ pub(crate) fn html_sections(events: &QueryEvents<'_>) -> Result<Vec<(&'static st
     Ok(ask_all(&args, SectionForm::Html, events)?.into_iter().filter_map(html).collect())
 }
 
-pub(super) fn run(args: &AnalyzeAllArgs) -> Result<Exit, Failure> {
+pub(super) fn run(args: &AnalyzeAllArgs, write_page: WritePage<'_>) -> Result<Exit, Failure> {
+    args.page.check()?;
     args.file.print(|events, out| {
         let input = &events.inputs[0];
         let form = if args.json { SectionForm::Json } else { SectionForm::Text };
@@ -158,6 +162,9 @@ pub(super) fn run(args: &AnalyzeAllArgs) -> Result<Exit, Failure> {
             let error = anyhow!("{} holds nothing to analyse in this window", input.path.display());
             let hint = "`rtrace record --for sched,irq,syscalls,io` records what is needed.";
             return Err(Failure::new(Exit::Failed, error).hint(hint));
+        }
+        if let Some(path) = args.page.path() {
+            write_page(path, events, None)?;
         }
         if args.json {
             let text = answers::bounded(args.top, |size| document(input, &answers, size));

@@ -3,6 +3,7 @@
 use super::file::{FileArgs, TaskArgs};
 use super::limits::{AnswerLimits, BufferLimits, needed};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::page_args::{PageArgs, WritePage};
 use crate::cli::query::{ClockUnit, QueryEvents, QueryInput};
 use crate::cli::terminal::table_width;
 use anyhow::anyhow;
@@ -40,6 +41,8 @@ pub(super) struct AnswerArgs {
     /// All columns, also where the terminal is too narrow for them
     #[arg(long, conflicts_with_all = ["json", "csv", "markdown"])]
     wide: bool,
+    #[command(flatten)]
+    pub(super) page: PageArgs,
 }
 
 impl AnswerArgs {
@@ -215,14 +218,18 @@ pub(super) type QuestionFinding<Q> = <<Q as Question>::Analysis as Analysis>::Fi
 pub(super) type Found<'e, Q> = Vec<AnalysisAnswer<'e, QuestionFinding<Q>>>;
 
 /// Asks the question and shows the answer.
-pub(super) fn run<Q: Question>(question: &Q) -> Result<Exit, Failure> {
+pub(super) fn run<Q: Question>(question: &Q, write_page: WritePage<'_>) -> Result<Exit, Failure> {
     let shown = question.shown();
+    shown.page.check()?;
     shown.file.print(|events, out| {
         let input = &events.inputs[0];
         let analysis = question.analysis(input).ok_or_else(|| lacking::<Q>(input))?;
         let found = found::<Q>(input, answers(events, |coverage| Q::covering(analysis.clone(), coverage))?);
         if found.is_empty() {
             return Err(question.nothing(input));
+        }
+        if let Some(path) = shown.page.path() {
+            write_page(path, events, Some((Q::PURPOSE.to_owned(), html(question, &found))))?;
         }
         match shown.form() {
             Form::Json => {

@@ -5,6 +5,7 @@ use super::{
     timehist, timerlat, wakers,
 };
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::page_args::WritePage;
 
 /// Say where time went in a recording
 ///
@@ -14,7 +15,7 @@ use crate::cli::exit::{Exit, Failure};
 #[command(after_help = "\
 EXAMPLES:
   rtrace record --for sched -- make; rtrace analyze sched
-  rtrace record --for sched,irq,syscalls,io -- make; rtrace analyze all --top 5
+  rtrace record --for sched,irq,syscalls,io -- make; rtrace analyze all --top 5 --html run.html
   rtrace analyze sched run.dat --since -1s --top 5
   rtrace analyze sched run.dat --timehist --comm make
   rtrace record --for irq -- sleep 5; rtrace analyze irq --kind softirq,work
@@ -48,24 +49,25 @@ enum AnalyzeCommand {
     Wakers(wakers::AnalyzeWakersArgs),
 }
 
-pub(crate) fn run(args: &AnalyzeArgs) -> Result<Exit, Failure> {
+/// Says where time went; `write_page` makes the page of `--html`.
+pub(crate) fn run(args: &AnalyzeArgs, write_page: WritePage<'_>) -> Result<Exit, Failure> {
     match &args.what {
-        AnalyzeCommand::All(args) => all::run(args),
-        AnalyzeCommand::Faults(args) => answers::run(args),
-        AnalyzeCommand::Functions(args) => answers::run(args),
-        AnalyzeCommand::Idle(args) => answers::run(args),
-        AnalyzeCommand::Io(args) => answers::run(args),
-        AnalyzeCommand::Irq(args) => answers::run(args),
-        AnalyzeCommand::Locks(args) => answers::run(args),
-        AnalyzeCommand::Memory(args) => answers::run(args),
-        AnalyzeCommand::Migrations(args) => answers::run(args),
-        AnalyzeCommand::Net(args) => answers::run(args),
-        AnalyzeCommand::Osnoise(args) => answers::run(args),
-        AnalyzeCommand::Reclaim(args) => answers::run(args),
+        AnalyzeCommand::All(args) => all::run(args, write_page),
+        AnalyzeCommand::Faults(args) => answers::run(args, write_page),
+        AnalyzeCommand::Functions(args) => answers::run(args, write_page),
+        AnalyzeCommand::Idle(args) => answers::run(args, write_page),
+        AnalyzeCommand::Io(args) => answers::run(args, write_page),
+        AnalyzeCommand::Irq(args) => answers::run(args, write_page),
+        AnalyzeCommand::Locks(args) => answers::run(args, write_page),
+        AnalyzeCommand::Memory(args) => answers::run(args, write_page),
+        AnalyzeCommand::Migrations(args) => answers::run(args, write_page),
+        AnalyzeCommand::Net(args) => answers::run(args, write_page),
+        AnalyzeCommand::Osnoise(args) => answers::run(args, write_page),
+        AnalyzeCommand::Reclaim(args) => answers::run(args, write_page),
         AnalyzeCommand::Sched(args) if args.rows.timehist => timehist::run(args),
-        AnalyzeCommand::Sched(args) => answers::run(args),
-        AnalyzeCommand::Syscalls(args) => answers::run(args),
-        AnalyzeCommand::Timerlat(args) => answers::run(args),
-        AnalyzeCommand::Wakers(args) => answers::run(args),
+        AnalyzeCommand::Sched(args) => answers::run(args, write_page),
+        AnalyzeCommand::Syscalls(args) => answers::run(args, write_page),
+        AnalyzeCommand::Timerlat(args) => answers::run(args, write_page),
+        AnalyzeCommand::Wakers(args) => answers::run(args, write_page),
     }
 }

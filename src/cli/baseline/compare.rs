@@ -1,7 +1,7 @@
 //! `rtrace baseline compare`.
 
 use super::save::write;
-use crate::cli::diff::{CompareArgs, FailOn, print, summaries};
+use crate::cli::diff::{CompareArgs, FailOn, print, report, summaries};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::saved_summary::saved;
 use anyhow::anyhow;
@@ -40,8 +40,8 @@ pub(super) fn run(args: &BaselineCompareArgs) -> Result<Exit, Failure> {
         let error = anyhow!("{} is not a saved summary", args.base.display());
         return Err(Failure::new(Exit::Usage, error).hint("`rtrace diff BASE… -- NEW…` compares recordings."));
     }
-    let (base, new) = summaries(std::slice::from_ref(&args.base), &args.new, &args.compare)?;
-    let exit = print(&base, &new, &args.compare, args.fail_on)?;
+    let (base, new) = summaries(std::slice::from_ref(&args.base), &args.new, &args.compare, &mut |_| Ok(()))?;
+    let exit = print(&report(&base, &new, &args.compare, args.fail_on)?, &args.compare)?;
     if args.update {
         if let Some(run) = new.runs.iter().find(|run| run.has_losses()) {
             let error = anyhow!("{} lacks events: {} stays as it is", run.file, args.base.display());

@@ -43,7 +43,7 @@ pub(super) fn run(args: &BaselineSaveArgs) -> Result<Exit, Failure> {
     args.overwrite.check(output)?;
     let mut runs = Vec::new();
     for file in &args.files {
-        runs.extend(runs_of(file, &args.metric, &args.part)?);
+        runs.extend(runs_of(file, &args.metric, &args.part, &mut |_| Ok(()))?);
     }
     let unfinished: Vec<String> = runs.iter().filter(|run| run.unfinished).map(|run| run.file.clone()).collect();
     let lacking: Vec<String> = runs.iter().filter(|run| run.has_losses()).map(|run| run.file.clone()).collect();

@@ -8,10 +8,10 @@ use super::{github, json, junit, text};
 use crate::cli::analyze::FileArgs;
 use crate::cli::exit::{Exit, Failure, print};
 use crate::cli::named_files::read_file;
-use crate::cli::page::PageArgs;
+use crate::cli::page::{text_section, write_page};
+use crate::cli::page_args::PageArgs;
 use crate::cli::query::{ClockUnit, one_buffer};
 use crate::cli::saved_summary;
-use crate::cli::trace_file::Overwrite;
 use anyhow::anyhow;
 use rtrace::analysis::Extent;
 use rtrace::internal::assertion::Assertion;
@@ -65,8 +65,6 @@ pub(crate) struct CheckArgs {
     junit: Option<PathBuf>,
     #[command(flatten)]
     page: PageArgs,
-    #[command(flatten)]
-    overwrite: Overwrite,
     /// Annotations for GitHub instead of text, and a table in the job's summary
     #[arg(long, conflicts_with = "json")]
     github: bool,
@@ -96,7 +94,7 @@ pub(in crate::cli) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
         );
     }
     for path in args.junit.as_deref().into_iter().chain(args.page.path()) {
-        args.overwrite.check(path)?;
+        args.page.overwrite.check(path)?;
     }
     let options = JudgeOptions { min_samples: min_samples.unwrap_or(1), allow_absent };
     let path = args.file.path();
@@ -119,10 +117,10 @@ pub(in crate::cli) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
         let (query, buffer) = one_buffer(args.buffer.as_deref(), events)?;
         let verdicts = judge(named, options, events, &query, buffer)?;
         let comms = &events.inputs[0].symbols.comms;
-        if args.page.path().is_some() {
+        if let Some(path) = args.page.path() {
             let mut words = Vec::new();
             text::write(&verdicts, comms, &mut words)?;
-            args.page.write(events, "Assertions", &String::from_utf8_lossy(&words))?;
+            write_page(path, events, Some(text_section("Assertions", &String::from_utf8_lossy(&words))))?;
         }
         args.show(&verdicts, comms, out)
     })

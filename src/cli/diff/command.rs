@@ -4,9 +4,11 @@
 
 use super::args::{CompareArgs, FailOn, PartArgs};
 use super::digest::sha256;
-use super::print::print;
+use super::pages::ComparisonPage;
+use super::print::{print, report};
 use crate::cli::analyze::FileArgs;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::page_args::PageArgs;
 use crate::cli::query::{QueryEvents, one_buffer};
 use crate::cli::recording_names::{RecordingNames, dropped};
 use crate::cli::saved_summary::saved;
@@ -34,6 +36,7 @@ EXAMPLES:
   rtrace diff --metric 'p99(wait(nginx))' old?.dat -- new?.dat
   rtrace diff --markdown base.json -- new.dat
   rtrace diff --paired old?.dat -- new?.dat
+  rtrace diff old.dat new.dat --run-spread 10% --html new.html
   rtrace diff --metric 'mean(syscall(openat))' --min-effect 2% --json old?.dat -- new?.dat | jq .verdict")]
 pub(crate) struct DiffArgs {
     /// Recordings or saved summaries to compare with; of two files without `--` the second one is NEW
@@ -47,6 +50,8 @@ pub(crate) struct DiffArgs {
     /// Outcome that ends with 3: a metric that is worse, or one that changed at all; what is indeterminate then ends with 4
     #[arg(long, value_name = "OUTCOME", value_enum, default_value_t = FailOn::Worse)]
     fail_on: FailOn,
+    #[command(flatten)]
+    page: PageArgs,
 }
 
 pub(crate) fn run(args: &DiffArgs) -> Result<Exit, Failure> {
@@ -61,33 +66,47 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Exit, Failure> {
         }
         both => both,
     };
-    let (base, new) = summaries(base, new, &args.compare)?;
-    print(&base, &new, &args.compare, args.fail_on)
+    args.page.check()?;
+    let mut page = args.page.path().map(ComparisonPage::new);
+    let look = &mut |events: &QueryEvents<'_>| page.as_mut().map_or(Ok(()), |page| page.look(events));
+    let (base, new) = summaries(base, new, &args.compare, look)?;
+    let report = report(&base, &new, &args.compare, args.fail_on)?;
+    page.map_or(Ok(()), |page| page.write(&report))?;
+    print(&report, &args.compare)
 }
 
-/// Both sides.
+/// A look at the events of a recording, beside its summary.
+pub(in crate::cli) type LookAtEvents<'l> = &'l mut dyn FnMut(&QueryEvents<'_>) -> Result<(), Failure>;
+
+/// Both sides; `look` sees the recordings of the new one.
 pub(in crate::cli) fn summaries(
     base: &[PathBuf],
     new: &[PathBuf],
     args: &CompareArgs,
+    look: LookAtEvents<'_>,
 ) -> Result<(SavedRuns, SavedRuns), Failure> {
     let metrics = args.metrics().into_iter().map(|(metric, _)| metric);
     let metrics: Vec<Metric> = metrics.chain(args.adjust_for().cloned()).collect();
-    let side = |paths: &[PathBuf]| -> Result<SavedRuns, Failure> {
+    let side = |paths: &[PathBuf], look: LookAtEvents<'_>| -> Result<SavedRuns, Failure> {
         let mut runs = Vec::new();
         for path in paths {
-            runs.extend(runs_of(path, &metrics, &args.part)?);
+            runs.extend(runs_of(path, &metrics, &args.part, look)?);
         }
         Ok(SavedRuns::new(runs))
     };
-    Ok((side(base)?, side(new)?))
+    Ok((side(base, &mut |_| Ok(()))?, side(new, look)?))
 }
 
 /// The runs of a file: those it saved, or itself.
-pub(in crate::cli) fn runs_of(path: &Path, metrics: &[Metric], part: &PartArgs) -> Result<Vec<SavedRun>, Failure> {
+pub(in crate::cli) fn runs_of(
+    path: &Path,
+    metrics: &[Metric],
+    part: &PartArgs,
+    look: LookAtEvents<'_>,
+) -> Result<Vec<SavedRun>, Failure> {
     match saved(path)? {
         Some(summary) => Ok(summary.runs),
-        None => Ok(vec![summarise(path, metrics, part)?]),
+        None => Ok(vec![summarise(path, metrics, part, look)?]),
     }
 }
 
@@ -99,10 +118,11 @@ const LEAST_COUNT: u64 = 256;
 const MOST_SERIES: usize = 12;
 
 /// The summary of the recording at `path`, with the series that `metrics` need beside those that all have.
-fn summarise(path: &Path, metrics: &[Metric], part: &PartArgs) -> Result<SavedRun, Failure> {
+fn summarise(path: &Path, metrics: &[Metric], part: &PartArgs, look: LookAtEvents<'_>) -> Result<SavedRun, Failure> {
     let mut run = None;
     FileArgs::of_part(path, &part.window, part.threads).answer(|events, _| {
         run = Some(of_events(path, metrics, part, events)?);
+        look(events)?;
         Ok(Exit::Success)
     })?;
     let mut run = run.ok_or_else(|| anyhow!("{}: nothing was read", path.display()))?;

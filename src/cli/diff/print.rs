@@ -1,4 +1,4 @@
-//! A comparison, printed.
+//! A comparison, made and printed.
 
 use super::args::{CompareArgs, FailOn};
 use super::report::Report;
@@ -9,13 +9,13 @@ use anyhow::anyhow;
 use rtrace::internal::comparison::{SavedRuns, compare};
 use std::io::{BufWriter, Write};
 
-/// Compares, prints, and gives the exit code.
-pub(in crate::cli) fn print(
-    base: &SavedRuns,
-    new: &SavedRuns,
-    args: &CompareArgs,
+/// Compares.
+pub(in crate::cli) fn report<'a>(
+    base: &'a SavedRuns,
+    new: &'a SavedRuns,
+    args: &'a CompareArgs,
     fail_on: FailOn,
-) -> Result<Exit, Failure> {
+) -> Result<Report<'a>, Failure> {
     let (metrics, left_out) = args::chosen(&args.metrics(), base, new)?;
     if metrics.is_empty() {
         let error = anyhow!("there is nothing to compare: neither side has enough of any event");
@@ -24,13 +24,16 @@ pub(in crate::cli) fn print(
     let options = args.options();
     let comparison = compare(base, new, &metrics, args.adjust_for(), &options);
     let adjust_for = args.adjust_for();
-    let width = table_width(args.wide);
-    let report = Report { base, new, metrics, adjust_for, options, comparison, fail_on, width, left_out };
+    Ok(Report { base, new, metrics, adjust_for, options, comparison, fail_on, left_out })
+}
+
+/// Prints, and gives the exit code.
+pub(in crate::cli) fn print(report: &Report<'_>, args: &CompareArgs) -> Result<Exit, Failure> {
     let mut out = BufWriter::new(stdout());
     match (args.json, args.markdown) {
-        (true, _) => writeln!(out, "{:#}", json::document(&report))?,
-        (_, true) => markdown::write(&report, &mut out)?,
-        _ => text::write(&report, &mut out)?,
+        (true, _) => writeln!(out, "{:#}", json::document(report))?,
+        (_, true) => markdown::write(report, &mut out)?,
+        _ => text::write(report, table_width(args.wide), &mut out)?,
     }
     out.flush()?;
     match report.exit() {

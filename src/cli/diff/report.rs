@@ -6,7 +6,7 @@ use rtrace::internal::assertion::Metric;
 use rtrace::internal::comparison::{ChangeVerdict, CompareOptions, Comparison, SavedRuns};
 
 /// All that is printed about a comparison.
-pub(super) struct Report<'a> {
+pub(in crate::cli) struct Report<'a> {
     pub(super) base: &'a SavedRuns,
     pub(super) new: &'a SavedRuns,
     pub(super) metrics: Vec<(Metric, bool)>,
@@ -14,8 +14,6 @@ pub(super) struct Report<'a> {
     pub(super) options: CompareOptions,
     pub(super) comparison: Comparison,
     pub(super) fail_on: FailOn,
-    /// Characters of a line that the table is to fit in.
-    pub(super) width: Option<usize>,
     /// Metrics of the default choice that have too few samples on both sides.
     pub(super) left_out: Vec<String>,
 }

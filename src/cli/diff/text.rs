@@ -7,7 +7,8 @@ use rtrace::internal::comparison::{ChangeVerdict, SavedRuns, SetAside};
 use rtrace::units::counted;
 use std::io::{self, Write};
 
-pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+/// Writes it; `width`: characters of a line that the table is to fit in.
+pub(super) fn write(report: &Report<'_>, width: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "base: {}", side(report.base))?;
     writeln!(out, "new:  {}", side(report.new))?;
     let comparability = &report.comparison.comparability;
@@ -22,7 +23,7 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
     }
     writeln!(out)?;
     let mut table = table(report);
-    let left_out = table.fit(report.width, ALL_COLUMNS);
+    let left_out = table.fit(width, ALL_COLUMNS);
     table.write(out)?;
     left_out.iter().try_for_each(|line| writeln!(out, "{line}"))?;
     writeln!(out)?;
