@@ -23,7 +23,7 @@ fn the_account_is_that_of_the_definitions() {
     let least = [&least[..], &[("memory", 4 * of_corpus), ("faults", 2 * of_corpus)]].concat();
     let least = [&least[..], &[("osnoise", of_corpus), ("timerlat", of_corpus)]].concat();
     let least = [&least[..], &[("wakers", 4), ("migrations", 4 * of_corpus), ("idle", 4 * of_corpus)]].concat();
-    let (mut compared, mut histories) = (vec![0; least.len()], 0);
+    let (mut compared, mut histories, mut requests) = (vec![0; least.len()], 0, 0);
     // The others are too large for a slow program.
     for path in trace_files().iter().filter(|path| path.metadata().is_ok_and(|file| file.len() < 1 << 20)) {
         let file = path.to_string_lossy().into_owned();
@@ -44,6 +44,13 @@ fn the_account_is_that_of_the_definitions() {
         if !all["analyses"]["sched"].is_null() {
             let Some(events) = agree(&env, "timehist", &file, &[]) else { return };
             histories += usize::from(events > 0);
+            let counts = env.rtrace(&["report", "--count", &file]).stdout();
+            let ends = [("sched:sched_waking", "pid=next_pid"), ("sched:sched_switch", "next_pid=prev_pid")];
+            for (begin, by) in ends.into_iter().filter(|(begin, _)| counts.contains(begin)) {
+                let words = ["--begin", begin, "--end", "sched:sched_switch", "--by", by];
+                let Some(events) = agree(&env, "requests", &file, &words) else { return };
+                requests += usize::from(events > 0);
+            }
         }
     }
     // One of the large ones alone holds stalls for memory.
@@ -58,6 +65,7 @@ fn the_account_is_that_of_the_definitions() {
         assert!(compared >= *least, "{what}: {compared} files");
     }
     assert!(histories >= 4, "{histories} files");
+    assert!(requests >= 8, "{requests} files");
 }
 
 /// Recordings with the interferences, of a guest.

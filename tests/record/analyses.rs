@@ -216,6 +216,44 @@ fn stalls_packets_and_idle_cpus_are_what_the_definitions_say() {
     net.exits(0).prints_with("\nlo ").prints_with("python3 [");
 }
 
+/// Requests that threads hand on by lines of the marker, which wait for a lock, a pipe, a device and each other.
+#[test]
+fn requests_are_what_their_threads_do() {
+    let Some((kernel, _alone)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    if env.command("python3").arg("--version").output().is_err() {
+        return not_run("no python3 is installed, which makes the load");
+    }
+    let load = "import os, sys, threading, time, queue\n\
+                marker = os.open(f'{sys.argv[1]}/instances/rtrace-{os.getppid()}/trace_marker', os.O_WRONLY)\n\
+                say = lambda text: os.write(marker, (text + '\\n').encode())\n\
+                lock, todo = threading.Lock(), queue.Queue()\n\
+                def work():\n    while (one := todo.get()) is not None:\n\
+                \x20       say(f'take {one}')\n        with lock: time.sleep(0.001)\n\
+                \x20       file = os.open('file', os.O_WRONLY | os.O_CREAT)\n        os.write(file, os.urandom(20000))\n\
+                \x20       os.fsync(file)\n        os.close(file)\n        say(f'end {one} well')\n\
+                threads = [threading.Thread(target=work) for _ in range(3)]\n\
+                for thread in threads: thread.start()\n\
+                for one in range(40):\n    say(f'begin {one}')\n    sum(range(20000))\n    todo.put(one)\n\
+                for thread in threads: todo.put(None)\nfor thread in threads: thread.join()\n";
+    let root = kernel.root().display().to_string();
+    let record = ["record", "-q", "--journal-dir", "journal", "--for", "requests", "-b", "8M", "--"];
+    env.rtrace(&[&record[..], &["python3", "-c", load, &root]].concat()).exits(0);
+    let ends = ["--begin", "begin *", "--end", "end *", "--by", "marker"];
+    let carried = [&ends[..], &["--carry", "take *"]].concat();
+    for words in [&ends[..], &carried] {
+        let Some(events) = agree(&env, "requests", "trace.dat", words) else { return };
+        assert!(events > 200, "{events}");
+    }
+    let text = env.rtrace(&[&["analyze", "requests"], &carried[..]].concat());
+    text.exits(0).prints_with("; 40 requests").prints_with("\nqueued ");
+    for threads in ["1", "3"] {
+        let csv =
+            env.rtrace(&[&["analyze", "requests", "--csv", "--threads", threads], &carried[..]].concat()).stdout();
+        assert_eq!(csv.lines().count(), 41, "{csv}");
+    }
+}
+
 /// Events that were enabled and did not happen are known not to have happened; also of files made from this one.
 #[test]
 fn what_did_not_happen_is_known() {

@@ -8,6 +8,7 @@ use crate::kernel::event::Record;
 use crate::kernel::format::EventFormat;
 use crate::kernel::symbols::Comms;
 use crate::language::filter::{FilterProgram, Subject};
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Chosen<'a, M> {
     events: ByEvent<(Option<Arc<FilterProgram>>, M)>,
-    comms: &'a Comms,
+    comms: Cow<'a, Comms>,
 }
 
 impl<'a, M: Clone> Chosen<'a, M> {
@@ -27,7 +28,12 @@ impl<'a, M: Clone> Chosen<'a, M> {
         comms: &'a Comms,
         choose: impl Fn(&EventFormat) -> Option<(Option<Arc<FilterProgram>>, M)>,
     ) -> Self {
-        Chosen { events: ByEvent::new(formats, abi, choose), comms }
+        Chosen { events: ByEvent::new(formats, abi, choose), comms: Cow::Borrowed(comms) }
+    }
+
+    /// The same with names of its own.
+    pub fn into_owned(self) -> Chosen<'static, M> {
+        Chosen { events: self.events, comms: Cow::Owned(self.comms.into_owned()) }
     }
 
     /// The meaning of the record, if it is one of them.

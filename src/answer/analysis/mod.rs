@@ -29,6 +29,7 @@ mod noise;
 mod pairs;
 mod profile;
 mod reclaim;
+mod requests;
 mod rows;
 mod sched;
 mod slices;
@@ -78,6 +79,10 @@ pub use profile::{
     Hook, HookError, HookEvent, HookProblem, Profile, ProfiledEvent, ProfiledTask, StackNode, Times, Who,
 };
 pub use reclaim::{RECLAIM_NEEDS, Reclaim, ReclaimKind, ReclaimReport, Stalls};
+pub use requests::{
+    MarkerPattern, REQUEST_NEEDS, RequestCounts, RequestPart, RequestPlan, RequestReport, RequestSide, RequestTimes,
+    TimedRequest,
+};
 pub use rows::{PairCounts, RowAnalysis, RowCell, RowError, RowFindings, RowPart};
 pub use sched::{
     CpuSched, CpuSpan, CpuStay, LongestWait, MOVE_NEEDS, MoveCount, SCHED_NEEDS, Sched, SchedCounts, SchedFlows,

@@ -87,7 +87,7 @@ pub(super) fn write_key<M: Clone>(events: &Chosen<'_, M>, parts: &[KeyPart], rec
 }
 
 /// The task that a key of these parts names, if one part does.
-fn task_of_key(parts: &[KeyPart], key: &[u8]) -> Option<Pid> {
+pub(super) fn task_of_key(parts: &[KeyPart], key: &[u8]) -> Option<Pid> {
     let tasks = parts.iter().filter(|part| part.is_task).count();
     // The parts before it are numbers, if there is nothing to be mistaken for one.
     let place = parts.iter().position(|part| part.is_task).filter(|_| tasks == 1)?;
@@ -100,7 +100,7 @@ fn task_of_key(parts: &[KeyPart], key: &[u8]) -> Option<Pid> {
 }
 
 /// A key of these parts as text.
-fn text_of_key(parts: &[KeyPart], mut key: &[u8]) -> Vec<u8> {
+pub(super) fn text_of_key(parts: &[KeyPart], mut key: &[u8]) -> Vec<u8> {
     let mut text = Vec::new();
     for (number, part) in parts.iter().enumerate() {
         if number > 0 {

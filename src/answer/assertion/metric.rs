@@ -5,10 +5,12 @@ use super::ast::{DurationSource, Latency, Operation, Quantity, QuantityExpr, Red
 use super::interval::{Dimension, Interval};
 use super::measure::Measure;
 use super::parse::AssertionParser;
-use super::plan::{Named, Planner};
-use crate::answer::analysis::Pairs;
+use super::plan::{Named, PairSides, Planner};
+use crate::answer::analysis::{Chosen, KeyPart, Pairs};
 use crate::base::abi::Abi;
 use crate::base::syntax::{Diagnostic, Span, Spanned};
+use crate::base::units::EventId;
+use crate::kernel::events::EventName;
 use crate::kernel::format::EventFormat;
 use crate::kernel::symbols::Comms;
 use std::fmt;
@@ -156,6 +158,9 @@ fn evaluate(expr: &QuantityExpr, of: &mut dyn FnMut(&Quantity) -> Option<Interva
 /// The name of a pair in errors.
 const PAIR_LABEL: &str = "pair";
 
+/// Events, each with the parts of its key, and their names.
+pub type PairSide = (Chosen<'static, Vec<KeyPart>>, Vec<EventName>);
+
 /// A pair of events as assertions have it: `latency(FROM, TO, KEY)`.
 #[derive(Clone, Debug)]
 pub struct Pair {
@@ -177,6 +182,25 @@ impl Pair {
             DurationSource::Latency(latency) => Ok(Pair { text: text.to_owned(), latency: *latency }),
             _ => Err(parser.here("only latency(FROM, TO, KEY) is a pair of events")),
         }
+    }
+
+    /// The events of the pair in a recording with these formats, each with the parts of its key, and their names; or why there
+    /// are none.
+    ///
+    /// # Errors
+    /// A filter or a key that does not fit the fields of its events.
+    pub fn sides(
+        &self,
+        formats: &[&EventFormat],
+        abi: Abi,
+        comms: &Comms,
+    ) -> Result<Result<[PairSide; 2], String>, Diagnostic> {
+        let planner = Planner::new(formats, abi, comms, None);
+        let sides = planner.sides(&self.latency, Named { label: PAIR_LABEL, text: &self.text })?;
+        let names = |events: Vec<(EventName, EventId)>| events.into_iter().map(|(name, _)| name).collect();
+        Ok(sides.map(|PairSides { begin, end, events: [of_begin, of_end] }| {
+            [(begin.into_owned(), names(of_begin)), (end.into_owned(), names(of_end))]
+        }))
     }
 
     /// The times of the pairs in a recording with these formats, or why there are none; `comms` has the names of its tasks.

@@ -34,7 +34,7 @@ pub use compare::Compare;
 pub use conditions::{Conditions, Names};
 pub use interval::{Dimension, Interval};
 pub use measure::{Finding, Measure};
-pub use metric::{Metric, Pair};
+pub use metric::{Metric, Pair, PairSide};
 pub use parse::{DURATIONS, QUANTITIES};
 pub(crate) use quantity::Valued;
 pub use series::{FoundSeries, Measurements};

@@ -57,6 +57,13 @@ struct Types<'f> {
     programs: HashMap<EventId, Arc<FilterProgram>>,
 }
 
+/// The two events of a pair, and what they are called.
+pub(super) struct PairSides<'a> {
+    pub(super) begin: Chosen<'a, Vec<KeyPart>>,
+    pub(super) end: Chosen<'a, Vec<KeyPart>>,
+    pub(super) events: [Vec<(EventName, EventId)>; 2],
+}
+
 impl<'f, 'a> Planner<'f, 'a> {
     pub(super) fn new(formats: &'f [&'f EventFormat], abi: Abi, comms: &'a Comms, cells: Option<CellPlan>) -> Self {
         let (syscalls, measures, shared) = (Vec::new(), Vec::new(), HashMap::new());
@@ -144,29 +151,32 @@ impl<'f, 'a> Planner<'f, 'a> {
     }
 
     pub(super) fn pairs(&mut self, latency: &Latency, of: Named<'_>, limit: u64) -> Result<Need, Diagnostic> {
-        let (from, to) = match (self.types(&latency.from, of)?, self.types(&latency.to, of)?) {
-            (Ok(from), Ok(to)) => (from, to),
-            (Err(missing), _) | (_, Err(missing)) => return Ok(Need { missing: Some(missing), ..Need::default() }),
+        let PairSides { begin, end, events } = match self.sides(latency, of)? {
+            Ok(sides) => sides,
+            Err(missing) => return Ok(Need { missing: Some(missing), ..Need::default() }),
         };
-        let mut sides = Vec::new();
-        for (types, keys) in [
-            (&from, latency.keys.iter().map(|(key, _)| key).collect::<Vec<_>>()),
-            (&to, latency.keys.iter().map(|(_, key)| key).collect()),
-        ] {
-            let mut parts: HashMap<EventId, Vec<KeyPart>> = HashMap::new();
-            for format in &types.formats {
-                for key in &keys {
-                    let part = self.key_part(format, key, of)?;
-                    parts.entry(format.id).or_default().push(part);
-                }
-            }
-            sides.push(self.chosen(types, |format| parts.get(&format.id).cloned().unwrap_or_default()));
-        }
-        let mut sides = sides.into_iter();
-        let (Some(begin), Some(end)) = (sides.next(), sides.next()) else { return Ok(Need::default()) };
         let pairs = self.celled(Pairs::new(begin, end, limit), Pairs::in_cells);
         let measure = self.add(Measure::Pairs(Box::new(pairs)));
-        Ok(Need { measure, events: [from.names(), to.names()].concat(), ..Need::default() })
+        Ok(Need { measure, events: events.concat(), ..Need::default() })
+    }
+
+    /// The events of a pair, each with the parts of its key; or why there are none.
+    pub(super) fn sides(&self, latency: &Latency, of: Named<'_>) -> Result<Result<PairSides<'a>, String>, Diagnostic> {
+        let (from, to) = match (self.types(&latency.from, of)?, self.types(&latency.to, of)?) {
+            (Ok(from), Ok(to)) => (from, to),
+            (Err(missing), _) | (_, Err(missing)) => return Ok(Err(missing)),
+        };
+        let side = |types: &Types<'f>, keys: Vec<&Spanned<String>>| {
+            let mut parts: HashMap<EventId, Vec<KeyPart>> = HashMap::new();
+            for format in &types.formats {
+                let keys = keys.iter().map(|key| self.key_part(format, key, of)).collect::<Result<_, _>>()?;
+                parts.insert(format.id, keys);
+            }
+            Ok(self.chosen(types, |format| parts.get(&format.id).cloned().unwrap_or_default()))
+        };
+        let begin = side(&from, latency.keys.iter().map(|(key, _)| key).collect())?;
+        let end = side(&to, latency.keys.iter().map(|(_, key)| key).collect())?;
+        Ok(Ok(PairSides { begin, end, events: [from.names(), to.names()] }))
     }
 
     fn chosen<M: Clone>(&self, types: &Types<'_>, meaning: impl Fn(&EventFormat) -> M) -> Chosen<'a, M> {

@@ -13,6 +13,7 @@ use super::migrations::AnalyzeMigrationsArgs;
 use super::net::AnalyzeNetArgs;
 use super::osnoise::AnalyzeOsnoiseArgs;
 use super::reclaim::AnalyzeReclaimArgs;
+use super::requests::AnalyzeRequestsArgs;
 use super::sched::AnalyzeSchedArgs;
 use super::syscalls::AnalyzeSyscallsArgs;
 use super::timerlat::AnalyzeTimerlatArgs;
@@ -28,8 +29,8 @@ use serde_json::{Map, Value, json};
 
 /// All analyses of what was recorded, in one pass
 ///
-/// Everything that the others of `analyze` say, one after the other, but for wakers and migrations; what was not recorded is
-/// named.
+/// Everything that the others of `analyze` say, one after the other, but for wakers, migrations and requests; what was not
+/// recorded is named.
 #[derive(clap::Args, Default)]
 pub(super) struct AnalyzeAllArgs {
     #[command(flatten)]
@@ -108,6 +109,7 @@ pub(crate) fn definitions() -> Vec<(&'static str, Vec<ColumnDefinition>)> {
         of::<AnalyzeMemoryArgs>(),
         of::<AnalyzeFaultsArgs>(),
         of::<AnalyzeReclaimArgs>(),
+        of::<AnalyzeRequestsArgs>(),
         of::<AnalyzeIdleArgs>(),
         of::<AnalyzeNetArgs>(),
         of::<AnalyzeOsnoiseArgs>(),

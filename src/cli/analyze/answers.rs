@@ -51,6 +51,11 @@ impl AnswerArgs {
         AnswerArgs { top, markdown, wide, ..AnswerArgs::default() }
     }
 
+    /// Number of rows that was asked for; 0 for all.
+    pub(super) fn rows(&self) -> Option<usize> {
+        self.top
+    }
+
     /// The form of the answer.
     pub(super) fn form(&self) -> Form {
         match self {
@@ -178,6 +183,10 @@ pub(super) trait Question: Sized {
     const NEEDS: &'static [Needs];
 
     fn shown(&self) -> &AnswerArgs;
+    /// An error of the arguments that only the recording shows.
+    fn check(&self, _input: &QueryInput) -> Result<(), Failure> {
+        Ok(())
+    }
     /// The analysis of `input`; `None` if that cannot hold the events for it.
     fn analysis(&self, input: &QueryInput) -> Option<Self::Analysis>;
     /// The same of a buffer that holds a part of what happened.
@@ -223,6 +232,7 @@ pub(super) fn run<Q: Question>(question: &Q, write_page: WritePage<'_>) -> Resul
     shown.page.check()?;
     shown.file.print(|events, out| {
         let input = &events.inputs[0];
+        question.check(input)?;
         let analysis = question.analysis(input).ok_or_else(|| lacking::<Q>(input))?;
         let found = found::<Q>(input, answers(events, |coverage| Q::covering(analysis.clone(), coverage))?);
         if found.is_empty() {

@@ -1,8 +1,8 @@
 //! Arguments of `rtrace analyze`, and which analysis it is.
 
 use super::{
-    all, answers, faults, functions, idle, io, irq, locks, memory, migrations, net, osnoise, reclaim, sched, syscalls,
-    timehist, timerlat, wakers,
+    all, answers, faults, functions, idle, io, irq, locks, memory, migrations, net, osnoise, reclaim, requests, sched,
+    syscalls, timehist, timerlat, wakers,
 };
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::page_args::WritePage;
@@ -21,7 +21,6 @@ EXAMPLES:
   rtrace record --for irq -- sleep 5; rtrace analyze irq --kind softirq,work
   rtrace record --for syscalls -- ls; rtrace analyze syscalls --sort errors
   rtrace record --for functions -g vfs_read -- cat /etc/passwd; rtrace analyze functions
-  rtrace record --for locks,memory,faults -- make; rtrace analyze all
   rtrace record --for timerlat -- sleep 10; rtrace analyze timerlat --beyond 50us
   rtrace analyze sched run.dat --json | jq '.buffers[0].waits.p99'")]
 pub(crate) struct AnalyzeArgs {
@@ -43,6 +42,7 @@ enum AnalyzeCommand {
     Net(net::AnalyzeNetArgs),
     Osnoise(osnoise::AnalyzeOsnoiseArgs),
     Reclaim(reclaim::AnalyzeReclaimArgs),
+    Requests(requests::AnalyzeRequestsArgs),
     Sched(sched::AnalyzeSchedArgs),
     Syscalls(syscalls::AnalyzeSyscallsArgs),
     Timerlat(timerlat::AnalyzeTimerlatArgs),
@@ -64,6 +64,7 @@ pub(crate) fn run(args: &AnalyzeArgs, write_page: WritePage<'_>) -> Result<Exit,
         AnalyzeCommand::Net(args) => answers::run(args, write_page),
         AnalyzeCommand::Osnoise(args) => answers::run(args, write_page),
         AnalyzeCommand::Reclaim(args) => answers::run(args, write_page),
+        AnalyzeCommand::Requests(args) => answers::run(args, write_page),
         AnalyzeCommand::Sched(args) if args.rows.timehist => timehist::run(args),
         AnalyzeCommand::Sched(args) => answers::run(args, write_page),
         AnalyzeCommand::Syscalls(args) => answers::run(args, write_page),

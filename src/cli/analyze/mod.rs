@@ -17,6 +17,7 @@ mod net;
 pub(super) mod noise;
 pub(super) mod osnoise;
 mod reclaim;
+mod requests;
 mod sched;
 mod syscalls;
 mod timehist;

@@ -6,7 +6,7 @@ use rtrace::syntax::did_you_mean;
 
 /// The words, and the events of each; `sched_waking` is there since Linux 4.3. Globs are for what kernels have under several
 /// names.
-const PURPOSES: [(&str, &[&str]); 17] = [
+const PURPOSES: [(&str, &[&str]); 18] = [
     (
         "sched",
         &[
@@ -57,6 +57,24 @@ const PURPOSES: [(&str, &[&str]); 17] = [
             "vmscan:mm_vmscan_kswapd_*",
             "compaction:mm_compaction_begin",
             "compaction:mm_compaction_end",
+        ],
+    ),
+    (
+        "requests",
+        &[
+            "sched:sched_switch",
+            "sched:sched_waking",
+            "sched:sched_wakeup",
+            "sched:sched_wakeup_new",
+            "sched:sched_process_fork",
+            "block:block_rq_complete",
+            "irq:irq_handler_entry",
+            "irq:irq_handler_exit",
+            "irq:softirq_entry",
+            "irq:softirq_exit",
+            "lock:contention_begin",
+            "lock:contention_end",
+            "syscalls:sys_*_futex",
         ],
     ),
     ("idle", &["power:cpu_idle*", "power:cpu_frequency", "sched:sched_switch"]),

@@ -107,6 +107,16 @@ pub(super) const OF_FILES: &Lines = &[
     ("analyze-idle", "analyze idle --json FILE"),
     ("analyze-idle", "analyze idle --csv FILE"),
     ("analyze-idle", "analyze idle CUT"),
+    (
+        "analyze-requests",
+        "?analyze requests --begin sched:sched_waking --end sched:sched_switch --by pid=next_pid FILE",
+    ),
+    (
+        "analyze-requests",
+        "?analyze requests --begin sched_switch --end sched_switch --by next_comm=prev_comm --json FILE",
+    ),
+    ("analyze-requests", "?analyze requests --begin a* --end b* --by marker --csv FILE"),
+    ("analyze-requests", "?analyze requests --begin sched:sched_waking --end sched:sched_switch --by pid=next_pid CUT"),
     ("analyze-reclaim", "?analyze reclaim FILE"),
     ("analyze-reclaim", "analyze reclaim --json FILE"),
     ("analyze-reclaim", "analyze reclaim --csv FILE"),

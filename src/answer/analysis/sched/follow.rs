@@ -27,10 +27,10 @@ pub struct Sched {
     /// Wakeups by waker, and moves, if they are counted.
     flows: Option<Box<FlowCounts>>,
     steps: Steps,
-    coverage: SchedCoverage,
+    pub(super) coverage: SchedCoverage,
     has_io_wait: bool,
     window: Option<(u64, u64)>,
-    tasks: Vec<TaskTimes>,
+    pub(super) tasks: Vec<TaskTimes>,
     /// The living task of each pid.
     living: Map<Pid, usize>,
     cpus: BTreeMap<CpuId, CpuTimes>,
@@ -97,7 +97,7 @@ impl Sched {
     }
 
     /// The living task of a pid. One that is seen for the first time was there since the window's begin.
-    fn task(&mut self, pid: Pid, comm: &[u8]) -> usize {
+    pub(super) fn task(&mut self, pid: Pid, comm: &[u8]) -> usize {
         let begin = self.window.map_or(0, |window| window.0);
         let (tasks, plan, spans, coverage) = (&mut self.tasks, self.plan, &self.spans, &self.coverage);
         *self.living.entry(pid).or_insert_with(|| {
@@ -397,28 +397,8 @@ impl Sched {
         self.tasks.push(task.telling(self.coverage.has(child), self.coverage.states(child)));
     }
 
-    fn migrate(&mut self, pid: Pid, to: CpuId, at: u64) {
-        let Some(&task) = self.living.get(&pid) else { return };
-        self.change_queue(task, to, at);
-    }
-}
-
-impl InOrder for Sched {
-    type Finding = SchedReport;
-
-    fn reads(&self, id: u16) -> bool {
-        self.steps.knows_id(id)
-    }
-
-    #[inline]
-    fn wants(&self, record: &Record<'_>) -> bool {
-        record.lost != Lost::None || self.steps.knows(record)
-    }
-
-    fn record(&mut self, record: &Record<'_>) {
-        if !InOrder::wants(self, record) {
-            return;
-        }
+    /// Takes a record of any event: it says what is running on its CPU, and may follow a loss.
+    pub(in crate::answer::analysis) fn see(&mut self, record: &Record<'_>) {
         let (cpu, at) = (record.cpu, record.timestamp.0);
         self.pass(at);
         if record.lost != Lost::None {
@@ -442,6 +422,48 @@ impl InOrder for Sched {
             }
         }
         self.cpu(cpu).seen = at;
+    }
+
+    /// Ends all states at the end of the window.
+    pub(in crate::answer::analysis) fn close(&mut self) {
+        let Some((_, end)) = self.window else { return };
+        for cpu in self.coverage.cut() {
+            self.lose(cpu, end);
+        }
+        for task in &mut self.tasks {
+            let known = task.state.filter(|state| *state != TimeIn::Unknown);
+            self.counts.censored += u64::from(known.is_some());
+            if task.state.is_some() {
+                let lasted = task.leave(end);
+                task.goes_on = known.map(|state| (state, lasted));
+            }
+        }
+    }
+
+    fn migrate(&mut self, pid: Pid, to: CpuId, at: u64) {
+        let Some(&task) = self.living.get(&pid) else { return };
+        self.change_queue(task, to, at);
+    }
+}
+
+impl InOrder for Sched {
+    type Finding = SchedReport;
+
+    fn reads(&self, id: u16) -> bool {
+        self.steps.knows_id(id)
+    }
+
+    #[inline]
+    fn wants(&self, record: &Record<'_>) -> bool {
+        record.lost != Lost::None || self.steps.knows(record)
+    }
+
+    fn record(&mut self, record: &Record<'_>) {
+        if !InOrder::wants(self, record) {
+            return;
+        }
+        let (cpu, at, current) = (record.cpu, record.timestamp.0, self.steps.current(record));
+        self.see(record);
         match self.steps.step(record) {
             Some(SchedStep::Switch { prev, prev_comm, left, next, next_comm }) => {
                 self.switch(cpu, at, (prev, prev_comm), left, (next, next_comm));
@@ -462,22 +484,14 @@ impl InOrder for Sched {
         let Some((_, end)) = self.window else {
             return SchedReport { has_wakeups: self.steps.have_wakeups(), ..SchedReport::default() };
         };
-        for cpu in self.coverage.cut() {
-            self.lose(cpu, end);
-        }
+        self.close();
         let waited = self.waited;
         for cpu in self.cpus.values_mut() {
             cpu.run(None, end, waited);
             cpu.wait(0, end);
         }
         let (mut waits, mut preempted) = (Durations::default(), Durations::default());
-        for task in &mut self.tasks {
-            let known = task.state.filter(|state| *state != TimeIn::Unknown);
-            self.counts.censored += u64::from(known.is_some());
-            if task.state.is_some() {
-                let lasted = task.leave(end);
-                task.goes_on = known.map(|state| (state, lasted));
-            }
+        for task in &self.tasks {
             waits.merge(&task.waits);
             preempted.merge(&task.preempted);
         }

@@ -15,6 +15,7 @@
 mod covered;
 mod flows;
 mod follow;
+mod logged;
 mod report;
 mod spans;
 mod steps;
@@ -27,6 +28,7 @@ mod timehist;
 pub use covered::SCHED_NEEDS;
 pub use flows::{MOVE_NEEDS, MoveCount, SchedFlows, TaskMoves, WAKER_NEEDS, WakeFlow, WakeSource};
 pub use follow::Sched;
+pub(super) use logged::SettledUntil;
 pub use report::{CpuSched, SchedCounts, SchedReport, TaskSched};
 pub use spans::{CpuSpan, SpanPlan, TaskSpan, Wake, WakeContext};
 pub use task::LongestWait;

@@ -1,0 +1,301 @@
+//! Threads and the requests that they carry: legs, and what the thread did in each.
+
+use super::causes::Causes;
+use super::report::{PartTimes, RequestPart, TimedRequest};
+use crate::answer::analysis::map::Map;
+use crate::answer::analysis::sched::SettledUntil;
+use crate::answer::analysis::{Sched, TaskSpan, TimeIn};
+use crate::base::units::Pid;
+use std::collections::VecDeque;
+
+/// The number of a request, in order of their begins.
+pub(super) type RequestNumber = u64;
+
+/// Requests that are on, or whose threads' states are not settled.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Carriers {
+    threads: Map<Pid, CarrierThread>,
+    requests: Map<RequestNumber, LiveRequest>,
+    /// By key: the one that is on.
+    on: Map<Vec<u8>, RequestNumber>,
+    next: RequestNumber,
+    /// Requests of which all is known.
+    pub(super) done: Vec<TimedRequest>,
+}
+
+/// A request while it is followed.
+#[derive(Clone, Debug)]
+struct LiveRequest {
+    text: Vec<u8>,
+    begin: u64,
+    end: Option<u64>,
+    /// The threads that carried it.
+    threads: Vec<Pid>,
+    carrier: Option<Pid>,
+    /// Legs that are not settled.
+    unsettled: usize,
+    /// True if all events of these threads are there.
+    covered: bool,
+    times: PartTimes,
+}
+
+/// A thread that carries requests, or did.
+#[derive(Clone, Debug)]
+struct CarrierThread {
+    /// Its place among the scheduler's tasks.
+    place: usize,
+    /// The requests that it has, the one that it carries last.
+    stack: Vec<RequestNumber>,
+    /// Since when it carries that.
+    since: u64,
+    legs: VecDeque<Leg>,
+    /// Wakeups where a request to a block device had just been completed.
+    completions: VecDeque<u64>,
+    /// Waits for locks.
+    locked: VecDeque<(u64, u64)>,
+}
+
+/// A time in which a thread carried a request.
+#[derive(Clone, Copy, Debug)]
+struct Leg {
+    request: RequestNumber,
+    from: u64,
+    to: u64,
+}
+
+impl CarrierThread {
+    /// The leg that is on ends.
+    fn pause(&mut self, at: u64) -> Option<RequestNumber> {
+        let (request, from) = (*self.stack.last()?, std::mem::replace(&mut self.since, at));
+        (from < at).then(|| {
+            self.legs.push_back(Leg { request, from, to: at });
+            request
+        })
+    }
+
+    /// True if it waited for a lock at `at`: its waits follow each other.
+    fn is_locked(&self, at: u64) -> bool {
+        let next = self.locked.partition_point(|(_, until)| *until <= at);
+        self.locked.get(next).is_some_and(|(since, _)| *since <= at)
+    }
+
+    /// The cause of a sleep.
+    fn cause(&self, span: &TaskSpan, locked: Option<u64>) -> RequestPart {
+        match span.wake {
+            _ if locked.is_some_and(|since| since <= span.begin) || self.is_locked(span.begin) => RequestPart::Locks,
+            Some(wake) if self.completions.binary_search(&wake.at).is_ok() => RequestPart::Io,
+            _ if span.state == TimeIn::Blocked => RequestPart::Blocked,
+            _ => RequestPart::Sleep,
+        }
+    }
+
+    /// Adds the parts of a leg.
+    fn add(&self, leg: &Leg, spans: &[TaskSpan], gone: Option<u64>, locked: Option<u64>, times: &mut PartTimes) {
+        // One that has ended carries nothing.
+        let to = gone.map_or(leg.to, |gone| leg.to.min(gone.max(leg.from)));
+        let mut unknown = to.saturating_sub(leg.from);
+        let first = spans.partition_point(|span| span.end <= leg.from);
+        for span in spans.iter().skip(first).take_while(|span| span.begin < to) {
+            let time = span.end.min(to).saturating_sub(span.begin.max(leg.from));
+            let part = match span.state {
+                TimeIn::Run => RequestPart::Run,
+                TimeIn::Wait => RequestPart::Wait,
+                TimeIn::Preempted => RequestPart::Preempted,
+                TimeIn::Sleep | TimeIn::Blocked => self.cause(span, locked),
+                TimeIn::Unknown => continue,
+            };
+            times[part as usize] = times[part as usize].saturating_add(time);
+            unknown = unknown.saturating_sub(time);
+        }
+        let rest = &mut times[RequestPart::Unknown as usize];
+        *rest = rest.saturating_add(unknown);
+    }
+
+    /// Forgets what lies before the legs to come.
+    fn trim(&mut self) -> u64 {
+        let idle = if self.stack.is_empty() { u64::MAX } else { self.since };
+        let from = self.legs.front().map_or(idle, |leg| leg.from);
+        // A wakeup that ends a sleep is not before it.
+        while self.completions.front().is_some_and(|at| *at < from) {
+            self.completions.pop_front();
+        }
+        while self.locked.front().is_some_and(|(_, until)| *until < from) {
+            self.locked.pop_front();
+        }
+        from
+    }
+}
+
+impl Carriers {
+    /// The request of this key that is on.
+    pub(super) fn on(&self, key: &[u8]) -> Option<RequestNumber> {
+        self.on.get(key).copied()
+    }
+
+    /// The thread that carries it.
+    pub(super) fn carrier(&self, request: RequestNumber) -> Option<Pid> {
+        self.requests.get(&request)?.carrier
+    }
+
+    /// A request begins.
+    pub(super) fn begin(&mut self, key: &[u8], text: Vec<u8>, at: u64) -> RequestNumber {
+        let number = self.next;
+        self.next = number.saturating_add(1);
+        self.on.insert(key.to_vec(), number);
+        let request = LiveRequest {
+            text,
+            begin: at,
+            end: None,
+            threads: Vec::new(),
+            carrier: None,
+            unsettled: 0,
+            covered: true,
+            times: PartTimes::default(),
+        };
+        self.requests.insert(number, request);
+        number
+    }
+
+    /// From `at` on `task` carries it.
+    pub(super) fn take(&mut self, request: RequestNumber, task: Pid, at: u64, sched: &mut Sched) {
+        self.put_down(request, at);
+        let place = sched.log(task, at);
+        let covers = sched.covers(task);
+        if let Some(former) = self.threads.get_mut(&task).filter(|thread| thread.place != place) {
+            // Another thread of that number, which has ended.
+            let paused = former.pause(at);
+            self.count_leg(paused);
+            self.settle(task, None, sched);
+            self.threads.remove(&task);
+        }
+        let thread = self.threads.entry(task).or_insert_with(|| CarrierThread {
+            place,
+            stack: Vec::new(),
+            since: at,
+            legs: VecDeque::new(),
+            completions: VecDeque::new(),
+            locked: VecDeque::new(),
+        });
+        let paused = thread.pause(at);
+        thread.stack.push(request);
+        thread.since = at;
+        self.count_leg(paused);
+        if let Some(request) = self.requests.get_mut(&request) {
+            request.carrier = Some(task);
+            request.covered &= covers;
+            if !request.threads.contains(&task) {
+                request.threads.push(task);
+            }
+        }
+    }
+
+    /// Nobody carries it any more.
+    fn put_down(&mut self, request: RequestNumber, at: u64) {
+        let task = self.requests.get_mut(&request).and_then(|request| request.carrier.take());
+        let Some(thread) = task.and_then(|task| self.threads.get_mut(&task)) else { return };
+        let paused = if thread.stack.last() == Some(&request) { thread.pause(at) } else { None };
+        thread.stack.retain(|one| *one != request);
+        self.count_leg(paused);
+    }
+
+    fn count_leg(&mut self, of: Option<RequestNumber>) {
+        if let Some(request) = of.and_then(|request| self.requests.get_mut(&request)) {
+            request.unsettled = request.unsettled.saturating_add(1);
+        }
+    }
+
+    /// It ends.
+    pub(super) fn end(&mut self, key: &[u8], at: u64) {
+        let Some(number) = self.on.remove(key) else { return };
+        self.put_down(number, at);
+        if let Some(request) = self.requests.get_mut(&number) {
+            request.end = Some(at);
+        }
+        self.finish(number);
+    }
+
+    /// It is given up: no end of it counts.
+    pub(super) fn give_up(&mut self, key: &[u8], at: u64) {
+        if let Some(number) = self.on.remove(key) {
+            self.put_down(number, at);
+            self.requests.remove(&number);
+        }
+    }
+
+    /// All that are on are given up; gives their number.
+    pub(super) fn give_all_up(&mut self) -> u64 {
+        let on = std::mem::take(&mut self.on);
+        for number in on.values() {
+            self.requests.remove(number);
+        }
+        for thread in self.threads.values_mut() {
+            thread.stack.clear();
+        }
+        on.len() as u64
+    }
+
+    /// Number of those that are on.
+    pub(super) fn count(&self) -> u64 {
+        self.on.len() as u64
+    }
+
+    /// A task is woken where a request to a block device has just been completed.
+    pub(super) fn complete(&mut self, task: Pid, at: u64) {
+        if let Some(thread) = self.threads.get_mut(&task) {
+            thread.completions.push_back(at);
+        }
+    }
+
+    /// A task has waited for a lock.
+    pub(super) fn unlock(&mut self, task: Pid, since: u64, until: u64) {
+        if let Some(thread) = self.threads.get_mut(&task) {
+            thread.locked.push_back((since, until));
+        }
+    }
+
+    /// Settles what can be settled, and forgets threads that carry nothing.
+    pub(super) fn settle_all(&mut self, causes: &Causes, sched: &mut Sched) {
+        let tasks: Vec<Pid> = self.threads.keys().copied().collect();
+        for task in tasks {
+            self.settle(task, causes.locked(task), sched);
+            let Some(thread) = self.threads.get_mut(&task) else { continue };
+            let from = thread.trim();
+            let is_idle = thread.stack.is_empty() && thread.legs.is_empty();
+            sched.forget(thread.place, (!is_idle).then_some(from));
+            if is_idle {
+                self.threads.remove(&task);
+            }
+        }
+    }
+
+    /// Adds the legs of a thread whose states are known for good to their requests.
+    fn settle(&mut self, task: Pid, locked: Option<u64>, sched: &Sched) {
+        let Some(thread) = self.threads.get_mut(&task) else { return };
+        let (spans, settled) = sched.logged(thread.place);
+        let (until, gone) = match settled {
+            SettledUntil::Now(until) => (until, None),
+            SettledUntil::Gone(at) => (u64::MAX, Some(at)),
+        };
+        let mut settled = Vec::new();
+        while let Some(leg) = thread.legs.front().copied().filter(|leg| leg.to <= until) {
+            thread.legs.pop_front();
+            let Some(request) = self.requests.get_mut(&leg.request) else { continue };
+            thread.add(&leg, spans, gone, locked, &mut request.times);
+            request.unsettled = request.unsettled.saturating_sub(1);
+            settled.push(leg.request);
+        }
+        settled.into_iter().for_each(|request| self.finish(request));
+    }
+
+    /// Moves a request to those that are done if it has ended and all is known.
+    fn finish(&mut self, number: RequestNumber) {
+        let ended = |request: &LiveRequest| request.end.filter(|_| request.unsettled == 0);
+        let Some(end) = self.requests.get(&number).and_then(ended) else { return };
+        let Some(request) = self.requests.remove(&number) else { return };
+        let LiveRequest { text: key, begin, threads, covered, mut times, .. } = request;
+        let carried: u64 = times.iter().fold(0, |all, time| all.saturating_add(*time));
+        times[RequestPart::Queued as usize] = end.saturating_sub(begin).saturating_sub(carried);
+        let (task, count) = (threads.first().copied(), threads.len() as u64);
+        self.done.push(TimedRequest { key, begin, end, task, threads: count, covered, times });
+    }
+}
