@@ -48,7 +48,7 @@ struct CarrierThread {
     stack: Vec<RequestNumber>,
     /// Since when it carries that.
     since: u64,
-    legs: VecDeque<Leg>,
+    legs: VecDeque<CarriedLeg>,
     /// Wakeups where a request to a block device had just been completed.
     completions: VecDeque<u64>,
     /// Waits for locks.
@@ -57,7 +57,7 @@ struct CarrierThread {
 
 /// A time in which a thread carried a request.
 #[derive(Clone, Copy, Debug)]
-struct Leg {
+struct CarriedLeg {
     request: RequestNumber,
     from: u64,
     to: u64,
@@ -68,7 +68,7 @@ impl CarrierThread {
     fn pause(&mut self, at: u64) -> Option<RequestNumber> {
         let (request, from) = (*self.stack.last()?, std::mem::replace(&mut self.since, at));
         (from < at).then(|| {
-            self.legs.push_back(Leg { request, from, to: at });
+            self.legs.push_back(CarriedLeg { request, from, to: at });
             request
         })
     }
@@ -90,7 +90,7 @@ impl CarrierThread {
     }
 
     /// Adds the parts of a leg.
-    fn add(&self, leg: &Leg, spans: &[TaskSpan], gone: Option<u64>, locked: Option<u64>, times: &mut PartTimes) {
+    fn add(&self, leg: &CarriedLeg, spans: &[TaskSpan], gone: Option<u64>, locked: Option<u64>, times: &mut PartTimes) {
         // One that has ended carries nothing.
         let to = gone.map_or(leg.to, |gone| leg.to.min(gone.max(leg.from)));
         let mut unknown = to.saturating_sub(leg.from);
