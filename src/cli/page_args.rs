@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 /// A page beside another answer.
 #[derive(clap::Args, Clone, Default)]
 pub(crate) struct PageArgs {
-    /// Write a page for a browser too, as `rtrace convert --to html` does, with this answer in it
+    /// Write this answer into a page for a browser too
+    ///
+    /// The page of `rtrace convert --to html`, with the answer above all else.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     html: Option<PathBuf>,
     #[command(flatten)]

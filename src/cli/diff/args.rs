@@ -46,7 +46,9 @@ pub(in crate::cli) struct CompareArgs {
     /// these recordings alone, as if no two runs differed
     #[arg(long, value_name = "PERCENT", value_parser = share_or_none)]
     run_spread: Option<f64>,
-    /// Runs are pairs, recorded one after the other: the first of each side, the second of each, and so on
+    /// Runs are pairs, recorded one after the other
+    ///
+    /// The first of each side, the second of each, and so on.
     #[arg(long)]
     paired: bool,
     /// End with 0 where a metric is indeterminate and none is worse

@@ -32,12 +32,11 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
-  rtrace diff old.dat new.dat --run-spread 10%
+  rtrace diff old.dat new.dat --run-spread 10% --html new.html
   rtrace diff --metric 'p99(wait(nginx))' old?.dat -- new?.dat
   rtrace diff --markdown base.json -- new.dat
   rtrace diff --paired old?.dat -- new?.dat
-  rtrace diff old.dat new.dat --run-spread 10% --html new.html
-  rtrace diff --metric 'mean(syscall(openat))' --min-effect 2% --json old?.dat -- new?.dat | jq .verdict")]
+  rtrace diff --metric 'mean(syscall(openat))' --json old?.dat -- new?.dat | jq .verdict")]
 pub(crate) struct DiffArgs {
     /// Recordings or saved summaries to compare with; of two files without `--` the second one is NEW
     #[arg(value_name = "BASE", required = true, value_hint = clap::ValueHint::FilePath)]
