@@ -107,12 +107,7 @@ fn speedscopes_page_shows_all_tasks() {
 /// `convert --to html` is a page by itself: it zooms to a wait, sorts its tables, and asks for no other file.
 #[test]
 fn our_page_zooms_and_sorts_by_itself() {
-    if !Command::new("chromium").arg("--version").output().is_ok_and(|done| done.status.success()) {
-        return not_run("our page in a browser: there is no chromium");
-    }
-    let env = TestEnvironment::new();
-    let recording = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/readme/late.dat");
-    env.rtrace(&["convert", &recording.to_string_lossy(), "late.html"]).exits(0);
+    let Some(env) = with_our_page() else { return };
     let asked = "window.rtracePage && (() => { const before = rtracePage.window();\
         document.querySelector('button[data-from]').click(); const after = rtracePage.window();\
         const table = [...document.querySelectorAll('table.sorts')].find((one) => one.tHead.innerText.includes('preempted'));\
@@ -128,4 +123,34 @@ fn our_page_zooms_and_sorts_by_itself() {
     assert!(run.len() > 3 && run.is_sorted_by(|a, b| a >= b), "{page}");
     assert!(page["pixels"].as_u64().unwrap() > 20, "something is drawn: {page}");
     assert_eq!(page["fetched"], 0);
+}
+
+/// A folder with `late.html`, if there is a browser.
+fn with_our_page() -> Option<TestEnvironment> {
+    if !Command::new("chromium").arg("--version").output().is_ok_and(|done| done.status.success()) {
+        not_run("our page in a browser: there is no chromium");
+        return None;
+    }
+    let env = TestEnvironment::new();
+    let recording = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/readme/late.dat");
+    env.rtrace(&["convert", &recording.to_string_lossy(), "late.html"]).exits(0);
+    Some(env)
+}
+
+/// The name of a task leaves its slices bright and dims all others; without a name all are as before.
+#[test]
+fn our_page_searches_a_task() {
+    let Some(env) = with_our_page() else { return };
+    let asked = "window.rtracePage && (() => { const input = document.getElementById('search'), canvas = document.getElementById('timeline');\
+        const bright = words => { input.value = words; input.dispatchEvent(new Event('input'));\
+        const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data; let count = 0;\
+        for (let i = 0; i < data.length; i += 4) { const rgb = [data[i], data[i + 1], data[i + 2]];\
+        if (Math.max(...rgb) - Math.min(...rgb) > 60) count++; } return count; };\
+        return JSON.stringify({ all: bright(''), server: bright('SERVER'), none: bright('no such task'), again: bright(' ') }); })()";
+    let text = shown(&env, env.path(), "ORIGIN/late.html", asked, "search.png");
+    let page: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let bright = |name: &str| page[name].as_u64().unwrap();
+    assert!(bright("all") > bright("server") && bright("server") > bright("none") + 100, "{page}");
+    // The browser smooths edges in more than one way.
+    assert!(bright("again").abs_diff(bright("all")) < bright("all") / 50, "{page}");
 }
