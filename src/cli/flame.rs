@@ -140,7 +140,6 @@ fn write(
     print(&format!("{}\n", picture.summary(&output.display().to_string()))).map(drop)
 }
 
-/// Folded lines.
 /// The flame graph of the events' call stacks, and its name; `None` without any.
 pub(crate) fn picture(events: &QueryEvents<'_>) -> Result<Option<(String, String)>, Failure> {
     let lines = FoldedLines::folded(events)?;
@@ -153,18 +152,19 @@ pub(crate) fn picture(events: &QueryEvents<'_>) -> Result<Option<(String, String
     Ok(Some((title, svg)))
 }
 
-struct FoldedLines {
-    text: Vec<u8>,
-    unit: FlameUnit,
+/// Folded lines.
+pub(crate) struct FoldedLines {
+    pub(crate) text: Vec<u8>,
+    pub(crate) unit: FlameUnit,
     /// The subject of their numbers, as `time`.
-    subject: &'static str,
+    pub(crate) subject: &'static str,
     left_out: Vec<String>,
     off_cpu: bool,
 }
 
 impl FoldedLines {
     /// The time of functions; without function_graph, the number of stack traces.
-    fn folded(events: &QueryEvents<'_>) -> Result<Self, Failure> {
+    pub(crate) fn folded(events: &QueryEvents<'_>) -> Result<Self, Failure> {
         let mut text = Vec::new();
         let (state, _) = events.export(&Folded::new(stack_buffers(events)), &mut text)?;
         let unfolded = state.unfolded();

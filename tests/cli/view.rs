@@ -1,10 +1,12 @@
 //! `rtrace view` on a terminal.
 
 use crate::common::environment::TestEnvironment;
+use crate::common::not_run::not_run;
 use crate::common::on_screen::{OnScreen, OwnPty};
 use crate::files::recording;
 use crate::hostile::attack;
 use std::io::Read;
+use std::process::Command;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -98,6 +100,14 @@ fn hostile_recordings_send_no_commands() {
             view.press(keys);
             thread::sleep(Duration::from_millis(100)); // `\x1b` and the next key are not one
         }
+        for key in random_keys(60) {
+            view.press(key);
+        }
+        thread::sleep(Duration::from_millis(100));
+        view.press("\r");
+        thread::sleep(Duration::from_millis(100));
+        view.press("\x1b");
+        thread::sleep(Duration::from_millis(100));
         view.press("?");
         view.shows("these keys");
         view.press("q");
@@ -110,4 +120,110 @@ fn hostile_recordings_send_no_commands() {
         // Attacks are these two; the screen's own sequences begin otherwise.
         assert!(!text.contains("\u{1b}c") && !text.contains("\u{1b}P"), "{}", text.escape_debug());
     }
+}
+
+/// Keys that write no file and open none, in an order that is the same each time.
+fn random_keys(count: usize) -> impl Iterator<Item = &'static str> {
+    let keys = [
+        "+", "-", "[", "]", "n", "N", "p", "w", "W", "o", "O", "f", "s", "m", "'", "y", "0", "\t", "\r", "\x1b[A",
+        "\x1b[B",
+    ];
+    let mut seed = 46u64;
+    (0..count).map(move |_| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        keys[(seed >> 33) as usize % keys.len()]
+    })
+}
+
+#[test]
+fn two_recordings_fit_a_small_terminal() {
+    let env = TestEnvironment::new();
+    let (one, other) = (recording("host/small-zlib.dat"), recording("vm-6.1/trig.dat"));
+    let args = ["view", &*one.to_string_lossy(), &*other.to_string_lossy(), "--align", "end"];
+    let mut view = OnScreen::start(&env, &args, (80, 24));
+    view.shows("trig.dat  by end (D)");
+    view.press("Dstart\r");
+    view.shows("trig.dat  by start (D)");
+    view.press("Dsched:nosuch\r");
+    view.shows("has no event sched:nosuch");
+    view.shows("trig.dat  by start (D)");
+    view.press("d\r");
+    let begin = Instant::now();
+    while view.text().contains("trig.dat") {
+        assert!(begin.elapsed() < Duration::from_secs(60), "{}", view.text());
+        thread::sleep(Duration::from_millis(10));
+    }
+    view.press("dmissing.dat\r");
+    view.shows("failed to read missing.dat");
+    view.press("Ppage.html\r");
+    view.shows("wrote all events of this window to page.html");
+    view.press("q");
+    assert_eq!(view.ends().0, Some(0));
+    assert!(
+        std::fs::read_to_string(env.path().join("page.html")).expect("the page").contains("<h1>small-zlib.dat</h1>")
+    );
+    let missing = OnScreen::start(&env, &["view", &one.to_string_lossy(), "missing.dat"], (80, 24));
+    missing.shows("failed to read missing.dat");
+    assert_eq!(missing.ends().0, Some(1));
+}
+
+/// Call stacks are a tree.
+#[test]
+fn a_flame_is_shown_as_text() {
+    let Some(corpus) = crate::common::corpus::corpus() else {
+        return not_run("a flame in view: there is no corpus");
+    };
+    let env = TestEnvironment::new();
+    let recording = corpus.join("vm-6.12/graph-depth.dat");
+    let mut view = OnScreen::start(&env, &["view", &recording.to_string_lossy()], (100, 30));
+    view.shows("q quit");
+    view.press("f");
+    view.shows("flame: time in functions");
+    view.shows("do_idle");
+    view.press("q");
+    assert_eq!(view.ends().0, Some(0));
+}
+
+/// Within tmux, which has a terminal of its own ideas.
+#[test]
+fn it_works_within_tmux() {
+    if !Command::new("tmux").arg("-V").output().is_ok_and(|done| done.status.success()) {
+        return not_run("view within tmux: there is no tmux");
+    }
+    let env = TestEnvironment::new();
+    let socket = env.path().join("tmux");
+    let tmux = |args: &[&str]| {
+        let mut command = env.command("tmux");
+        let done = command.arg("-S").arg(&socket).args(["-f", "/dev/null"]).args(args).output().expect("tmux");
+        assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    };
+    let file = recording("host/small-zlib.dat");
+    let line = format!("'{}' view '{}'; sleep 60", env!("CARGO_BIN_EXE_rtrace"), file.display());
+    tmux(&["-u", "new-session", "-d", "-x", "80", "-y", "24", &line]);
+    let shows = |words: &str| {
+        let begin = Instant::now();
+        loop {
+            let text = tmux(&["capture-pane", "-p"]);
+            if text.contains(words) {
+                return text;
+            }
+            assert!(begin.elapsed() < Duration::from_secs(60), "no `{words}`:\n{text}");
+            thread::sleep(Duration::from_millis(50));
+        }
+    };
+    shows("56 in view");
+    tmux(&["send-keys", "/sched_switch", "Enter"]);
+    shows("6 of 56 in view");
+    tmux(&["resize-window", "-x", "120", "-y", "36"]);
+    shows("migration/1:21 [0]");
+    tmux(&["send-keys", "w"]);
+    tmux(&["send-keys", "Escape"]);
+    tmux(&["send-keys", "?"]);
+    shows("move the cursor by a column");
+    tmux(&["send-keys", "y"]);
+    tmux(&["send-keys", "q"]);
+    let left = shows("rtrace report -i ");
+    assert!(!left.contains("q quit"), "the screen is given back:\n{left}");
+    tmux(&["kill-server"]);
 }

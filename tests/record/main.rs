@@ -33,6 +33,8 @@ mod ends;
 mod fake;
 mod fifos;
 mod filter_agrees;
+#[cfg(feature = "view")]
+mod growing;
 mod host;
 mod languages;
 mod limits;

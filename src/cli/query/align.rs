@@ -18,7 +18,7 @@ pub(crate) enum Align {
     Event(String),
 }
 
-pub(super) fn parse(text: &str) -> Result<Align, String> {
+pub(crate) fn parse(text: &str) -> Result<Align, String> {
     Ok(match text {
         "" => return Err("start, end, or an event is wanted".to_owned()),
         "start" => Align::Start,
@@ -37,15 +37,20 @@ pub(super) fn align<'a>(at: &Align, inputs: &'a [QueryInput], query: Query<'a>) 
     for (file, input) in inputs.iter().enumerate() {
         let own = sources.iter().filter(|source| source.recording == file).cloned().collect();
         let own = query.clone().of_sources(own);
-        let time = match at {
-            Align::Start => own.span()?.unwrap_or_default().0.0,
-            Align::End => own.span()?.unwrap_or_default().1.0,
-            Align::Event(name) => first_of(name, input, own)?,
-        };
+        let time = moment(at, input, own)?;
         shifts.push(first.get_or_insert(time).wrapping_sub(time) as i64);
     }
     let sources = sources.iter().map(|source| shifted(source, shifts[source.recording])).collect();
     Ok(query.of_sources(sources))
+}
+
+/// The time in one file of the moment that is taken as the same in all.
+pub(crate) fn moment(at: &Align, input: &QueryInput, own: Query<'_>) -> Result<u64, Failure> {
+    Ok(match at {
+        Align::Start => own.span()?.unwrap_or_default().0.0,
+        Align::End => own.span()?.unwrap_or_default().1.0,
+        Align::Event(name) => first_of(name, input, own)?,
+    })
 }
 
 /// The time of the first event of that name.
@@ -69,7 +74,7 @@ fn first_of(name: &str, input: &QueryInput, query: Query<'_>) -> Result<u64, Fai
 }
 
 /// The source with its time stamps moved.
-pub(super) fn shifted(source: &BufferSource, by: i64) -> BufferSource {
+pub(crate) fn shifted(source: &BufferSource, by: i64) -> BufferSource {
     let offset = source.time.offset.wrapping_add(by);
     BufferSource { time: TimeOptions { offset, ..source.time }, ..source.clone() }
 }

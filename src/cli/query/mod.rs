@@ -11,6 +11,8 @@ mod nothing;
 mod select;
 mod window;
 
+#[cfg(feature = "view")]
+pub(crate) use align::{Align, moment, parse as parse_align, shifted};
 pub(crate) use answer::{answer, one_buffer};
 pub(crate) use args::QueryArgs;
 pub(crate) use events::QueryEvents;

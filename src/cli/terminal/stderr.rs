@@ -49,6 +49,8 @@ pub(crate) fn say(text: fmt::Arguments<'_>) {
     let mut message = Styled::default();
     message.text(text.as_bytes());
     match &mut *HELD.lock().unwrap_or_else(PoisonError::into_inner) {
+        // One that comes again with each look at a file is said once.
+        Some(held) if held.contains(&message) => {}
         Some(held) => held.push(message),
         None => draw(&message),
     }

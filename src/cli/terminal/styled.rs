@@ -45,7 +45,7 @@ impl Sequence {
 }
 
 /// Escaped text with sequences of the program's own between.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Styled {
     bytes: Vec<u8>,
 }

@@ -3,19 +3,19 @@
 use super::asked::{AskedWindow, Outlier};
 use super::keys::{Action, action};
 use super::list::EventList;
-use super::model::{Model, Quality};
+use super::model::Model;
 use super::panes::TextPane;
-use super::prompt::{Prompt, PromptKind};
+use super::parts::{ScreenParts, WantedParts};
+use super::picture::{PictureLook, TypedFilter, WindowPicture};
+use super::prompt::Prompt;
 use super::pyramid::Pyramid;
-use super::scan::{ViewScan, WantedWindow};
-use super::source::{AT_ONCE, ViewSource};
+use super::scan::ViewScan;
+use super::second::SecondRequest;
+use super::source::{ViewCpu, ViewSource};
 use super::time_words::{command, length};
-use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::QueryMoment;
-use anyhow::anyhow;
-use ratatui::crossterm::event::{KeyCode, KeyEvent};
+use crate::cli::exit::Failure;
+use ratatui::crossterm::event::KeyEvent;
 use rtrace::analysis::StripScale;
-use rtrace::filter::EventFilter;
 use rtrace::recording::QueryError;
 use rtrace::units::{CpuId, Pid, counted, grouped};
 use std::sync::Arc;
@@ -30,16 +30,9 @@ pub(super) enum Focus {
     Lower,
 }
 
-/// A filter, and the words it was typed in.
-#[derive(Clone)]
-pub(super) struct TypedFilter {
-    pub(super) text: String,
-    pub(super) filter: EventFilter,
-}
-
 /// A place to come back to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+pub(super) struct Place {
     from: u64,
     to: u64,
     cursor: u64,
@@ -71,19 +64,24 @@ pub(super) struct App<'a> {
     pub(super) commands: Vec<String>,
     pub(super) is_over: bool,
     pub(super) wants_to_suspend: bool,
+    /// The recording that is to be shown below.
+    pub(super) second: Option<SecondRequest>,
+    /// True if the recordings are to be opened anew: another second one, or a first one that has grown.
+    pub(super) turns: bool,
+    /// True if the recording is still being made.
+    pub(super) grows: bool,
+    /// True if the window goes with the end of a recording that grows.
+    pub(super) follows: bool,
     /// Events and losses of the whole recording, once they are known; places of uncounted losses count as one.
     pub(super) totals: Option<(u64, u64)>,
-    /// Work in the background, if there is any.
-    scan: Option<&'a ViewScan>,
-    scanned: u64,
     /// Where the filter's matches are in the whole recording.
     pub(super) found: Option<Arc<Pyramid>>,
-    outliers: Vec<Outlier>,
-    columns: usize,
-    model: Option<Model>,
+    pub(super) outliers: Vec<Outlier>,
+    pub(super) parts: ScreenParts,
+    pub(super) picture: WindowPicture<'a>,
     /// The moment that the list was made for.
-    listed: Option<u64>,
-    places: Vec<Place>,
+    pub(super) listed: Option<u64>,
+    pub(super) places: Vec<Place>,
 }
 
 impl<'a> App<'a> {
@@ -107,33 +105,40 @@ impl<'a> App<'a> {
             commands: Vec::new(),
             is_over: false,
             wants_to_suspend: false,
+            second: None,
+            turns: false,
+            grows: false,
+            follows: true,
             totals: source.overview.totals(),
-            scan,
-            scanned: 0,
             found: None,
             outliers: Vec::new(),
-            columns: 1,
-            model: None,
+            parts: ScreenParts::default(),
+            picture: WindowPicture::new(scan),
             listed: None,
             places: Vec::new(),
         }
     }
 
+    /// Divides a screen of this size; `second`: the CPUs of the second recording.
+    pub(super) fn lay_out(&mut self, second: Option<&[ViewCpu]>, width: u16, height: u16) {
+        let cpus = &self.source.cpus[..];
+        let wanted = WantedParts { cpus, second, pins: self.pins.len(), has_filter: self.filter.is_some() };
+        self.parts = ScreenParts::of(&wanted, width, height);
+    }
+
     /// Number of columns that strips have on the screen.
-    pub(super) fn set_columns(&mut self, columns: usize) {
-        if columns.max(1) != self.columns {
-            (self.columns, self.model) = (columns.max(1), None);
-        }
+    pub(super) fn columns(&self) -> usize {
+        usize::from(self.parts.columns).max(1)
     }
 
     /// The columns of the window.
     pub(super) fn scale(&self) -> StripScale {
-        StripScale::new(self.from, self.to, self.columns)
+        StripScale::new(self.from, self.to, self.columns())
     }
 
     /// The picture of the window, as [`App::refresh`] left it.
     pub(super) fn model(&self) -> Option<&Model> {
-        self.model.as_ref()
+        self.picture.model()
     }
 
     /// Reads what the screen is to show and does not have yet.
@@ -144,19 +149,11 @@ impl<'a> App<'a> {
     }
 
     fn refreshed(&mut self) -> Result<(), QueryError> {
-        if let Some(scan) = self.scan {
-            let version = scan.version();
-            if version != self.scanned && self.model().is_none_or(|model| model.quality != Quality::Exact) {
-                self.model = None;
-            }
-            self.scanned = version;
-            if let Some(error) = scan.error() {
-                self.status = error;
-            }
-        }
-        if self.model.is_none() {
-            self.model = Some(self.picture()?);
-        }
+        let (source, scale) = (self.source, self.scale());
+        let look = PictureLook { scale, filter: self.filter.as_ref(), pins: &self.pins, found: self.found.as_deref() };
+        let ended = self.picture.refresh(source, &look)?;
+        self.status = ended.unwrap_or_else(|| std::mem::take(&mut self.status));
+        self.totals = self.picture.totals(source).or(self.totals);
         if self.listed.is_none() && self.pane.is_none() {
             let filter = self.filter.as_ref().map(|typed| &typed.filter);
             self.listed = Some(self.cursor);
@@ -167,41 +164,6 @@ impl<'a> App<'a> {
         Ok(())
     }
 
-    fn picture(&mut self) -> Result<Model, QueryError> {
-        let (source, scale) = (self.source, self.scale());
-        let filter = self.filter.as_ref().map(|typed| &typed.filter);
-        if source.overview.estimate(self.from, self.to) <= AT_ONCE {
-            let mut model = Model::exact(source, scale)?;
-            model.add_all(source, filter, &self.pins)?;
-            self.learn_totals(&model);
-            return Ok(model);
-        }
-        let Some(scan) = self.scan else { return Ok(Model::estimate(source, scale)) };
-        scan.look_at(self.from.midpoint(self.to));
-        let mut model = if scan.whole.serves(&scale) {
-            Model::of_pyramid(source, scale, &scan.whole)
-        } else {
-            let filter = self.filter.as_ref().map(|typed| (typed.text.clone(), typed.filter.clone()));
-            let wanted = WantedWindow { scale, filter, pins: self.pins.clone() };
-            match scan.window(&wanted) {
-                Some(model) => return Ok(model),
-                None => Model::estimate(source, scale),
-            }
-        };
-        if let Some(found) = &self.found {
-            model.add_found(source, found);
-        }
-        self.learn_totals(&model);
-        Ok(model)
-    }
-
-    fn learn_totals(&mut self, model: &Model) {
-        if model.quality == Quality::Exact && (self.from, self.to) == (self.source.begin, self.source.end) {
-            let sum = model.sum();
-            self.totals = Some((sum.events, sum.lost.saturating_add(sum.gaps)));
-        }
-    }
-
     /// The filter's matches in the whole recording, in words.
     pub(super) fn matches_in_file(&self) -> Option<String> {
         let found = self.found.as_ref()?;
@@ -209,6 +171,15 @@ impl<'a> App<'a> {
             (events, _, true) => format!("{} in file", grouped(events)),
             (events, _, false) => format!("{} in file (scanned {} %)", grouped(events), found.percent()),
         })
+    }
+
+    /// Says why the second recording is shown no better.
+    pub(super) fn tell(&mut self, shown: Result<Option<String>, QueryError>) {
+        match shown {
+            Ok(None) => {}
+            Ok(Some(words)) => self.status = words,
+            Err(error) => self.status = self.words(error),
+        }
     }
 
     /// An error in words of one line.
@@ -259,6 +230,11 @@ impl<'a> App<'a> {
             Action::Waits => self.show_outliers(|asked| asked.waits()),
             Action::NextOutlier => self.jump_to_outlier(true),
             Action::PreviousOutlier => self.jump_to_outlier(false),
+            Action::Flame => {
+                let flame = self.asked().flame().map_err(|failure| self.words(failure));
+                self.open(flame);
+            }
+            Action::Follow => self.follow(),
             Action::Command => self.yank(),
             Action::Back => self.back(),
             Action::Help => self.pane = Some(TextPane::help()),
@@ -273,69 +249,12 @@ impl<'a> App<'a> {
     }
 
     /// Everything is read anew.
-    fn forget(&mut self) {
-        (self.model, self.listed, self.list) = (None, None, EventList::default());
+    pub(super) fn forget(&mut self) {
+        self.picture.forget();
+        (self.listed, self.list) = (None, EventList::default());
     }
 
-    /// Shows another window; the cursor stays in it.
-    pub(super) fn show(&mut self, from: u64, to: u64) {
-        let (begin, end) = (self.source.begin, self.source.end);
-        let (from, to) = (from.clamp(begin, end), to.clamp(begin, end));
-        if (from, to) != (self.from, self.to) {
-            (self.from, self.to, self.model) = (from, to.max(from), None);
-        }
-        if !(self.from..=self.to).contains(&self.cursor) {
-            self.set_cursor(self.cursor.clamp(self.from, self.to));
-        }
-    }
-
-    fn set_cursor(&mut self, at: u64) {
-        let at = at.clamp(self.source.begin, self.source.end);
-        if at != self.cursor {
-            (self.cursor, self.listed) = (at, None);
-        }
-    }
-
-    /// Moves the window, which keeps its length.
-    fn pan(&mut self, from: u64) {
-        let span = self.to - self.from;
-        let last = self.source.end.saturating_sub(span).max(self.source.begin);
-        let from = from.clamp(self.source.begin, last);
-        self.show(from, from.saturating_add(span));
-    }
-
-    /// Changes the length of the window, where the cursor stays in its column.
-    fn zoom(&mut self, span: u64) {
-        let (old, whole) = (self.to - self.from, self.source.end - self.source.begin);
-        let span = span.clamp((self.columns as u64).min(whole), whole);
-        let part = u128::from(self.cursor - self.from) * u128::from(span) / u128::from(old.max(1));
-        let last = self.source.end - span;
-        let from = self.cursor.saturating_sub(part as u64).clamp(self.source.begin, last);
-        self.show(from, from + span);
-    }
-
-    /// Moves the cursor to a moment, and the window if the moment is not in it.
-    pub(super) fn go_to(&mut self, at: u64) {
-        self.set_cursor(at);
-        if !(self.from..=self.to).contains(&self.cursor) {
-            self.pan(self.cursor.saturating_sub((self.to - self.from) / 2));
-        }
-    }
-
-    /// Moves the cursor by columns, or the event by one.
-    fn step(&mut self, columns: isize) {
-        let scale = self.scale();
-        let column = scale.column(self.cursor);
-        match column.checked_add_signed(columns).filter(|column| *column < scale.columns()) {
-            Some(column) => self.set_cursor(scale.edge(column)),
-            None if columns < 0 => self.go_to(
-                self.from.saturating_sub(scale.span() as u64 / scale.columns() as u64).min(self.from.saturating_sub(1)),
-            ),
-            None => self.go_to(self.to.saturating_add(1)),
-        }
-    }
-
-    fn vertical(&mut self, rows: isize) {
+    pub(super) fn vertical(&mut self, rows: isize) {
         if self.focus == Focus::Strips {
             self.cpu = self.cpu.saturating_add_signed(rows).min(self.source.cpus.len().saturating_sub(1));
             return;
@@ -416,7 +335,7 @@ impl<'a> App<'a> {
         self.source.running(cpu.source, cpu.cpu, self.cursor)
     }
 
-    fn asked(&self) -> AskedWindow<'a, 'a> {
+    pub(super) fn asked(&self) -> AskedWindow<'a, 'a> {
         AskedWindow { source: self.source, from: self.from, to: self.to }
     }
 
@@ -432,14 +351,17 @@ impl<'a> App<'a> {
     }
 
     /// Shows a text, or why there is none.
-    fn open(&mut self, pane: Result<TextPane, String>) {
+    pub(super) fn open(&mut self, pane: Result<TextPane, String>) {
         match pane {
             Ok(pane) => (self.pane, self.focus) = (Some(pane), Focus::Lower),
             Err(words) => self.status = words,
         }
     }
 
-    fn show_outliers(&mut self, find: impl FnOnce(&AskedWindow<'_, '_>) -> Result<(TextPane, Vec<Outlier>), Failure>) {
+    pub(super) fn show_outliers(
+        &mut self,
+        find: impl FnOnce(&AskedWindow<'_, '_>) -> Result<(TextPane, Vec<Outlier>), Failure>,
+    ) {
         let found = find(&self.asked()).map_err(|failure| self.words(failure));
         let pane = found.map(|(pane, mut outliers)| {
             outliers.sort_by_key(|one| one.at);
@@ -482,7 +404,7 @@ impl<'a> App<'a> {
                     Some(place) => drop(self.pins.remove(place)),
                     None => self.pins.push(pid),
                 }
-                self.model = None;
+                self.picture.forget();
             }
             Ok(None) => self.status = "which task runs here is not known".to_owned(),
             Err(error) => self.status = self.words(error),
@@ -521,81 +443,6 @@ impl<'a> App<'a> {
         self.status = command.clone();
         if !self.commands.contains(&command) {
             self.commands.push(command);
-        }
-    }
-
-    fn type_key(&mut self, key: KeyEvent) {
-        let Some(mut prompt) = self.prompt.take() else { return };
-        match key.code {
-            KeyCode::Esc => {}
-            KeyCode::Enter => self.answer(prompt),
-            code => {
-                prompt.key(code);
-                self.prompt = Some(prompt);
-            }
-        }
-    }
-
-    fn answer(&mut self, prompt: Prompt) {
-        let text = prompt.text.trim();
-        match prompt.kind {
-            _ if text.is_empty() && prompt.kind != PromptKind::Filter => {}
-            PromptKind::Filter => self.set_filter(text),
-            PromptKind::Hist => {
-                let table = self.asked().hist(text).map_err(|failure| self.words(failure));
-                self.open(table);
-            }
-            PromptKind::Latency => self.show_outliers(|asked| asked.latency(text)),
-            PromptKind::Time => {
-                let moment = QueryMoment::parse(text).map_err(|error| Failure::new(Exit::Usage, anyhow!(error)));
-                match moment.and_then(|moment| moment.resolve(&self.source.events.query)) {
-                    Ok(at) if (self.source.begin..=self.source.end).contains(&at) => {
-                        self.remember();
-                        self.go_to(at);
-                    }
-                    Ok(at) => self.status = format!("{} is not in the recording", self.source.unit.point(at)),
-                    Err(failure) => self.status = self.words(failure),
-                }
-            }
-        }
-    }
-
-    fn filter_by(&mut self, filter: Option<TypedFilter>) {
-        self.found = filter.as_ref().map(|typed| Arc::new(Pyramid::new(self.source, Some(typed.filter.clone()))));
-        self.filter = filter;
-        self.forget();
-        if let Some(scan) = self.scan.filter(|_| self.source.is_large()) {
-            scan.search(self.found.clone());
-        } else if let Some(found) = self.found.clone() {
-            while found.percent() < 100 {
-                if let Err(error) = found.work(self.source, self.source.begin) {
-                    self.status = self.words(error);
-                    return;
-                }
-            }
-        }
-    }
-
-    fn set_filter(&mut self, text: &str) {
-        if text.is_empty() {
-            self.filter_by(None);
-            return;
-        }
-        let is_bare = !text.contains(": ") && text.contains(['=', '<', '>', '~', '&']);
-        let text = if is_bare { format!("*:*: {text}") } else { text.to_owned() };
-        let refusal = match EventFilter::parse(&text) {
-            Err(error) => Some(error.to_string()),
-            Ok(filter) => {
-                let refusal = self.source.refusal(&filter).map(|error| self.words(error));
-                if refusal.is_none() {
-                    self.filter_by(Some(TypedFilter { text, filter }));
-                    self.pane = None;
-                }
-                refusal
-            }
-        };
-        if let Some(refusal) = refusal {
-            self.status = refusal.split_whitespace().collect::<Vec<_>>().join(" ");
         }
     }
 

@@ -1,23 +1,33 @@
 //! Questions about the task, the window or its events: texts in place of the events.
 
+use super::flame;
 use super::panes::{PaneLine, TextPane};
 use super::source::{SEARCH, ViewSource, shown};
-use super::time_words::length;
+use super::time_words::{length, window_words};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::flame::FoldedLines;
 use crate::cli::hist::find_format;
 use crate::cli::key_names::KeyNames;
+use crate::cli::page::write_page;
+use crate::cli::piped::is_stdout;
+use crate::cli::query::QueryEvents;
+use crate::cli::trace_file::Overwrite;
 use crate::cli::why::WhyTree;
 use anyhow::anyhow;
 use rtrace::analysis::{HistSetup, HistTrigger, Histograms, KeptPair, Sched, SpanPlan, TaskSpan, TimeIn};
+use rtrace::export::FlameUnit;
 use rtrace::hist::render::{TableLayout, text};
 use rtrace::hist::spec::HistSpec;
 use rtrace::internal::assertion::Pair;
 use rtrace::recording::Query;
 use rtrace::units::{CpuId, Pid, counted};
 use std::cmp::Reverse;
+use std::path::Path;
 
 /// Events around a moment, as estimated, that the question why reads to each side.
 const AROUND: u64 = 500_000;
+/// Events of a window, as estimated, of which a page is made while the user waits.
+const PAGE: u64 = 20_000_000;
 /// Outliers that are kept.
 const OUTLIERS: usize = 50;
 
@@ -53,13 +63,58 @@ impl AskedWindow<'_, '_> {
         Ok(TextPane::new(shown(&tree.title), tree.lines.into_iter().map(line).collect()))
     }
 
-    /// The window, if its events can be looked at while the user waits.
-    fn small_window(&self) -> Result<Query<'_>, Failure> {
+    /// The events of the window.
+    fn events(&self) -> QueryEvents<'_> {
+        QueryEvents { query: self.source.query(self.from, self.to, None), ..self.source.events.clone() }
+    }
+
+    /// Writes all events of the window as a page for a browser; no file is overwritten.
+    pub(super) fn write_page(&self, path: &Path) -> Result<(), Failure> {
+        if is_stdout(path) {
+            return Err(Failure::new(Exit::Usage, anyhow!("a page is not written into the screen: name a file")));
+        }
+        let estimate = self.source.overview.estimate(self.from, self.to);
+        if estimate > PAGE {
+            let command =
+                format!("rtrace convert FILE {}{}", path.display(), window_words(self.source, self.from, self.to));
+            let error =
+                anyhow!("about {} are too many to wait for: zoom in, or `{command}`", counted(estimate, "event"));
+            return Err(Failure::new(Exit::Failed, error));
+        }
+        Overwrite::default().check(path)?;
+        write_page(path, &self.events(), None)
+    }
+
+    /// The call stacks of the window.
+    pub(super) fn flame(&self) -> Result<TextPane, Failure> {
+        self.check_size()?;
+        let lines = FoldedLines::folded(&self.events())?;
+        if lines.text.is_empty() {
+            let error =
+                anyhow!("the window has no call stacks: `record -p function_graph` or `-R stacktrace` makes some");
+            return Err(Failure::new(Exit::Failed, error));
+        }
+        let unit = self.source.unit;
+        let total = |value| match lines.unit {
+            FlameUnit::Time => length(unit, value),
+            FlameUnit::Count(_) => counted(value, "stack"),
+        };
+        Ok(flame::tree(&lines.text, &format!("flame: {}", lines.subject), total))
+    }
+
+    /// Refuses a window whose events are too many to be looked at while the user waits.
+    fn check_size(&self) -> Result<(), Failure> {
         let estimate = self.source.overview.estimate(self.from, self.to);
         if estimate > SEARCH {
             let error = anyhow!("the window has about {}: zoom in to less than {SEARCH}", counted(estimate, "event"));
             return Err(Failure::new(Exit::Failed, error));
         }
+        Ok(())
+    }
+
+    /// The window of the scheduler's buffer, if it is not too large.
+    fn small_window(&self) -> Result<Query<'_>, Failure> {
+        self.check_size()?;
         Ok(self.source.query(self.from, self.to, None).buffer(&self.source.sched_buffer().name))
     }
 

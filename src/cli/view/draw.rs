@@ -1,13 +1,14 @@
 //! The screen: an [`App`] in the cells of a buffer.
 
 use super::app::{App, Focus};
-use super::glyphs::{self, Look};
-use super::model::{Model, Quality};
+use super::glyphs::Look;
+use super::model::Quality;
 use super::parts::{BELOW, ScreenParts};
 use super::pen::Pen;
-use super::pyramid::ModelStrip;
 use super::ruler;
+use super::second::SecondView;
 use super::source::shown;
+use super::strips;
 use crate::cli::terminal::held_messages;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -17,47 +18,13 @@ use rtrace::units::{ByteSize, Lost, counted, grouped};
 const KEYS: &str = "←→ move  +- zoom  Tab list  / filter  p pin  g go  y command  ? keys  q quit";
 
 /// Draws all of it.
-pub(super) fn draw(app: &mut App<'_>, look: Look, area: Rect, buffer: &mut Buffer) {
-    let parts = ScreenParts::of(app, area.width, area.height);
+pub(super) fn draw(app: &mut App<'_>, second: Option<&SecondView<'_>>, look: Look, area: Rect, buffer: &mut Buffer) {
+    let parts = app.parts;
     let mut pen = Pen::new(buffer, area, look);
     header(app, &mut pen);
     ruler::position(app, &mut pen);
     ruler::ruler(app, parts, &mut pen);
-    if let Some(model) = app.model() {
-        let first = (app.cpu + 1).saturating_sub(parts.cpus.into());
-        let shown = app.source.cpus.iter().zip(&model.strips).enumerate().skip(first).take(parts.cpus.into());
-        for (number, (cpu, strip)) in shown {
-            let is_selected = number == app.cpu && app.focus == Focus::Strips;
-            pen.label(&cpu.label, parts, is_selected);
-            strip_cells(app, model, strip, parts, &mut pen);
-            pen.after(parts, &strip_words(app, model, strip));
-            pen.next_row();
-        }
-        if let (Some(typed), Some(strip)) = (&app.filter, &model.matches) {
-            pen.label("match", parts, false);
-            let highest = strip.cells.iter().map(|cell| cell.events).max().unwrap_or(0);
-            let glyphs = strip.cells.iter().map(|cell| (glyphs::level(cell.events, highest), look.plain()));
-            pen.columns(parts, glyphs, None);
-            pen.after(parts, &format!(" {}  {}", grouped(strip.sum().events), typed.text));
-            pen.next_row();
-        } else if let Some(typed) = &app.filter {
-            pen.label("match", parts, false);
-            pen.text(parts.label, &format!("zoom in to see where  {}", typed.text), look.dim());
-            pen.next_row();
-        }
-        for pid in app.pins.iter().take(4) {
-            pen.label(&format!("{}-{}", app.source.comm(*pid), pid.0), parts, false);
-            match model.pins.iter().find(|pin| pin.pid == *pid) {
-                Some(pin) => {
-                    let cells = pin.states.iter().map(|state| (glyphs::state(*state), look.plain()));
-                    pen.columns(parts, cells, Some(app.scale().column(app.cursor)));
-                    pen.after(parts, &format!(" {}", glyphs::LEGEND));
-                }
-                None => pen.text(parts.label, "zoom in to see its states", look.dim()),
-            }
-            pen.next_row();
-        }
-    }
+    strips::draw(app, second, parts, &mut pen);
     lower(app, parts, &mut pen);
     bottom(app, &mut pen);
 }
@@ -75,6 +42,9 @@ fn header(app: &App<'_>, pen: &mut Pen<'_>) {
         }
         None => ("lost ?".to_owned(), look.plain()),
     };
+    if app.grows {
+        text.push_str(if app.follows { "  growing, followed" } else { "  growing (F follows)" });
+    }
     let messages = held_messages();
     if messages > 0 {
         text.push_str(&format!("  {} at the end", counted(messages as u64, "message")));
@@ -82,31 +52,6 @@ fn header(app: &App<'_>, pen: &mut Pen<'_>) {
     pen.text(0, &text, look.strong());
     pen.right(&format!(" {lost}"), style);
     pen.next_row();
-}
-
-fn strip_cells(app: &App<'_>, model: &Model, strip: &ModelStrip, parts: ScreenParts, pen: &mut Pen<'_>) {
-    let look = pen.look();
-    let by_density = app.density || !strip.has_tasks;
-    let highest = model.strips.iter().flat_map(|strip| &strip.cells).map(|cell| cell.events).max().unwrap_or(0);
-    let cells = strip.cells.iter().map(|cell| match () {
-        () if cell.has_losses() => (glyphs::LOST, look.lost()),
-        () if by_density => (glyphs::level(cell.events, highest), look.dense()),
-        () if cell.known == 0 => (glyphs::UNKNOWN, look.dim()),
-        () => (glyphs::level(cell.busy, cell.known), look.busy()),
-    });
-    pen.columns(parts, cells, Some(app.scale().column(app.cursor)));
-}
-
-/// The share of time that a CPU was busy, and its longest task.
-fn strip_words(app: &App<'_>, model: &Model, strip: &ModelStrip) -> String {
-    let sum = strip.sum();
-    let about = if model.quality == Quality::Exact { "" } else { "~" };
-    if app.density || !strip.has_tasks || sum.known == 0 {
-        return format!(" {about}{}", counted(sum.events, "event"));
-    }
-    let share = (u128::from(sum.busy) * 100 / u128::from(sum.known)) as u64;
-    let task = strip.top.map_or_else(|| "idle".to_owned(), |(pid, _)| format!("{}-{}", app.source.comm(pid), pid.0));
-    format!(" {about}{share:>3}% {task}")
 }
 
 fn lower(app: &mut App<'_>, parts: ScreenParts, pen: &mut Pen<'_>) {

@@ -35,6 +35,8 @@ pub(super) enum Action {
     Waits,
     NextOutlier,
     PreviousOutlier,
+    Flame,
+    Follow,
     Command,
     Back,
     Help,
@@ -69,6 +71,7 @@ const KEYS: &[(&[KeyCode], Action, &str)] = &[
     (&[KeyCode::Char('w')], Action::Why, "w|why the task is late here; Enter follows a waker"),
     (&[KeyCode::Char('h')], Action::Ask(PromptKind::Hist), "h|histogram: sched_switch hist:keys=next_comm"),
     (&[KeyCode::Char('l')], Action::Ask(PromptKind::Latency), "l|latency: sched_waking, sched_switch, pid=next_pid"),
+    (&[KeyCode::Char('f')], Action::Flame, "f|flame: the call stacks of the window"),
     (&[KeyCode::Char('W')], Action::Waits, "W|the longest waits for a CPU in the window"),
     (&[KeyCode::Char('o')], Action::NextOutlier, "o O|next and previous of the longest waits, or of l's times"),
     (&[KeyCode::Char('O')], Action::PreviousOutlier, ""),
@@ -76,6 +79,10 @@ const KEYS: &[(&[KeyCode], Action, &str)] = &[
     (&[KeyCode::Char('m')], Action::Mark, "m '|set or remove a mark; go to the next one"),
     (&[KeyCode::Char('\'')], Action::ToMark, ""),
     (&[KeyCode::Char('y')], Action::Command, "y|the command that prints this window, printed at the end too"),
+    (&[KeyCode::Char('P')], Action::Ask(PromptKind::Page), "P|write the window as a page for a browser"),
+    (&[KeyCode::Char('d')], Action::Ask(PromptKind::Second), "d|a second recording below, with differences of load"),
+    (&[KeyCode::Char('D')], Action::Ask(PromptKind::Align), "D|align it: by start, end, an event or the wall clock"),
+    (&[KeyCode::Char('F')], Action::Follow, "F|follow a recording that grows, or stop"),
     (&[KeyCode::Backspace], Action::Back, "Backspace|back to before a jump"),
     (&[KeyCode::Esc], Action::Close, "Esc|close the text, then the filter"),
     (&[KeyCode::Char('?')], Action::Help, "?|these keys"),
@@ -99,5 +106,6 @@ pub(super) fn action(key: KeyEvent) -> Option<Action> {
 
 /// The lines of `?`: keys, and what they do.
 pub(super) fn help() -> impl Iterator<Item = (&'static str, &'static str)> {
-    KEYS.iter().filter_map(|(.., words)| words.split_once('|'))
+    let mouse = ("mouse", "a click moves the cursor, the wheel zooms or scrolls");
+    KEYS.iter().filter_map(|(.., words)| words.split_once('|')).chain([mouse])
 }

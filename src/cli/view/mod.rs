@@ -7,21 +7,31 @@ mod app;
 mod asked;
 mod command;
 mod draw;
+mod flame;
+mod follow;
 mod glyphs;
 mod keys;
 mod list;
 mod model;
+mod mouse;
+mod moving;
 mod overview;
 mod panes;
 mod parts;
 mod pen;
+mod picture;
 mod prompt;
 mod pyramid;
 mod ruler;
 mod scan;
+mod second;
 mod source;
+mod strips;
 #[cfg(test)]
 mod tests;
 mod time_words;
+#[cfg(test)]
+mod two_tests;
+mod typing;
 
 pub(crate) use command::{ViewArgs, run};

@@ -9,6 +9,9 @@ pub(super) enum PromptKind {
     Time,
     Hist,
     Latency,
+    Page,
+    Second,
+    Align,
 }
 
 impl PromptKind {
@@ -19,7 +22,15 @@ impl PromptKind {
             PromptKind::Time => "time: ",
             PromptKind::Hist => "histogram: ",
             PromptKind::Latency => "latency of FROM, TO, KEY: ",
+            PromptKind::Page => "write the page of this window to FILE: ",
+            PromptKind::Second => "second recording (none: without): ",
+            PromptKind::Align => "align by start, end, wall or the first EVENT: ",
         }
+    }
+
+    /// True if an empty line is an answer.
+    pub(super) fn may_be_empty(self) -> bool {
+        matches!(self, PromptKind::Filter | PromptKind::Second)
     }
 }
 

@@ -2,59 +2,78 @@ use super::app::App;
 use super::draw;
 use super::glyphs::Look;
 use super::model::{Model, Quality};
-use super::parts::ScreenParts;
 use super::pyramid::Pyramid;
 use super::scan::ViewScan;
+use super::second::SecondView;
 use super::source::ViewSource;
 use crate::cli::query::{QueryEvents, QueryInput};
 use crate::cli::terminal::harmless;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use rtrace::analysis::StripScale;
 use rtrace::filter::EventFilter;
 use rtrace::recording::Query;
 use std::path::{Path, PathBuf};
 
-fn file(name: &str) -> PathBuf {
+pub(super) fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
 /// Opens a recording of `tests/data/traces` and has `look` at it.
-fn looking_at<T>(name: &str, look: impl FnOnce(&mut App<'_>) -> T) -> T {
-    let inputs = [QueryInput::open(&file("traces").join(name), None, false).expect("a recording")];
-    let events = QueryEvents::new(&inputs, Query::of([&inputs[0].recording])).expect("its events");
-    let source = ViewSource::new(&events).expect("to be read").expect("events");
-    look(&mut App::new(&source, None))
+pub(super) fn looking_at<T>(name: &str, look: impl FnOnce(&mut App<'_>) -> T) -> T {
+    looking_at_file(&file("traces").join(name), look).expect("a recording with events")
+}
+
+/// The same of any file; `None` if it is no recording with events.
+fn looking_at_file<T>(path: &Path, look: impl FnOnce(&mut App<'_>) -> T) -> Option<T> {
+    let inputs = [QueryInput::open(path, None, false).ok()?];
+    let events = QueryEvents::new(&inputs, Query::of([&inputs[0].recording])).ok()?;
+    let source = ViewSource::new(&events).ok()??;
+    Some(look(&mut App::new(&source, None)))
 }
 
 /// The screen of this size.
-fn screen(app: &mut App<'_>, width: u16, height: u16, has_colors: bool) -> Buffer {
+pub(super) fn screen(app: &mut App<'_>, width: u16, height: u16, has_colors: bool) -> Buffer {
+    screen_of_both(app, None, (width, height), has_colors)
+}
+
+/// The same with a second recording.
+pub(super) fn screen_of_both(
+    app: &mut App<'_>,
+    mut second: Option<&mut SecondView<'_>>,
+    (width, height): (u16, u16),
+    has_colors: bool,
+) -> Buffer {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal");
     let drawn = terminal.draw(|frame| {
         let area = frame.area();
-        app.set_columns(ScreenParts::of(app, area.width, area.height).columns.into());
+        let cpus = second.as_ref().map(|second| &second.source.cpus[..]);
+        app.lay_out(cpus, area.width, area.height);
         app.refresh();
-        draw::draw(app, Look { has_colors }, area, frame.buffer_mut());
+        if let Some(second) = &mut second {
+            app.tell(second.refresh(app.scale()));
+        }
+        draw::draw(app, second.as_deref(), Look { has_colors }, area, frame.buffer_mut());
         harmless(frame.buffer_mut());
     });
     drawn.expect("to draw").buffer.clone()
 }
 
-fn text(buffer: &Buffer) -> String {
+pub(super) fn text(buffer: &Buffer) -> String {
     let row = |row: &[ratatui::buffer::Cell]| row.iter().map(|cell| cell.symbol()).collect::<String>();
     let rows = buffer.content.chunks(buffer.area.width.into()).map(row);
     rows.map(|row| format!("{}\n", row.trim_end())).collect()
 }
 
 /// Keys as a text: `<...>` is one with a name.
-fn press(app: &mut App<'_>, keys: &str) {
+pub(super) fn press(app: &mut App<'_>, keys: &str) {
     let mut rest = keys;
     while let Some(first) = rest.chars().next() {
         let (code, length) = match rest
             .split_once('>')
-            .filter(|(name, _)| name.len() > 2 && name[1..].chars().all(char::is_alphabetic) && first == '<')
+            .filter(|(name, _)| first == '<' && name.len() > 2 && name[1..].chars().all(char::is_alphabetic))
         {
             Some((name, _)) => (named(&name[1..]), name.len() + 1),
             None => (KeyCode::Char(first), first.len_utf8()),
@@ -84,7 +103,7 @@ fn named(name: &str) -> KeyCode {
 }
 
 /// Compares a screen with the file of its name in `tests/data/view`; with `RTRACE_BLESS` set, writes it.
-fn is_as(name: &str, shown: &str) {
+pub(super) fn is_as(name: &str, shown: &str) {
     let path = file("view").join(format!("{name}.txt"));
     if std::env::var_os("RTRACE_BLESS").is_some() {
         std::fs::create_dir_all(file("view")).expect("the folder");
@@ -94,7 +113,7 @@ fn is_as(name: &str, shown: &str) {
     assert!(shown == expected, "{name} is not as {}:\n{shown}", path.display());
 }
 
-const SIZES: [(u16, u16); 3] = [(80, 24), (120, 36), (200, 60)];
+pub(super) const SIZES: [(u16, u16); 3] = [(80, 24), (120, 36), (200, 60)];
 
 #[test]
 fn screens_are_as_they_were() {
@@ -125,7 +144,7 @@ fn screens_are_as_they_were() {
 #[test]
 fn any_keys_leave_a_picture() {
     let keys =
-        "<Left><Right><Up><Down><PageUp><PageDown><Home><End><Tab><Enter><Esc><Backspace>[]+-0nNpsm'yg/:?wWoOhl=";
+        "<Left><Right><Up><Down><PageUp><PageDown><Home><End><Tab><Enter><Esc><Backspace>[]+-0nNpsm'yg/:?wWoOhl=fFD";
     let mut all = Vec::new();
     let mut rest = keys;
     while let Some(first) = rest.chars().next() {
@@ -140,16 +159,39 @@ fn any_keys_leave_a_picture() {
         seed ^= seed << 17;
         (seed % below as u64) as usize
     };
-    for name in ["host/small-zlib.dat", "vm-6.1/trig.dat", "s390x/inst.dat"] {
-        looking_at(name, |app| {
-            for round in 0..150 {
+    let typed = [
+        "/sched<Enter>",
+        "g+1ms<Enter>",
+        "/x ==<Enter>",
+        "g-0<Enter>",
+        "lx, y, z<Enter>",
+        "hsched_switch<Enter>",
+        "dno<Enter>",
+        "Dend<Enter>",
+        "P/nowhere/x.html<Enter>",
+        "g\u{202e}\u{1b}[2J<Enter>",
+    ];
+    let files = some_recordings();
+    assert!(files.len() > 4, "{files:?}");
+    let rounds = if files.len() > 8 { 40 } else { 150 };
+    for path in files {
+        looking_at_file(&path, |app| {
+            for round in 0..rounds {
                 let (width, height) = (random(130) as u16 + 1, random(50) as u16 + 1);
-                press(app, all[random(all.len())]);
-                if round % 30 == 0 {
-                    press(
-                        app,
-                        ["/sched<Enter>", "g+1ms<Enter>", "/x ==<Enter>", "g-0<Enter>", "lx, y, z<Enter>"][round / 30],
-                    );
+                match random(8) {
+                    0 => press(app, typed[random(typed.len())]),
+                    1 => {
+                        let kinds = [
+                            MouseEventKind::Down(MouseButton::Left),
+                            MouseEventKind::ScrollUp,
+                            MouseEventKind::ScrollDown,
+                            MouseEventKind::Moved,
+                        ];
+                        let (column, row) = (random(140) as u16, random(60) as u16);
+                        let (kind, modifiers) = (kinds[random(kinds.len())], KeyModifiers::NONE);
+                        app.mouse(MouseEvent { kind, column, row, modifiers });
+                    }
+                    _ => press(app, all[random(all.len())]),
                 }
                 let shown = text(&screen(app, width, height, round % 2 == 0));
                 assert_eq!(shown.lines().count(), usize::from(height));
@@ -158,6 +200,28 @@ fn any_keys_leave_a_picture() {
             }
         });
     }
+}
+
+/// The recordings of `tests/data` and, where they are, small ones of the corpus.
+fn some_recordings() -> Vec<PathBuf> {
+    let corpus = std::env::var_os("RTRACE_CORPUS").map(PathBuf::from);
+    let mut open = vec![file("traces"), file("readme")];
+    open.extend(corpus.or_else(|| Some(Path::new(env!("CARGO_MANIFEST_DIR")).parent()?.join("shared/corpus"))));
+    let mut found = Vec::new();
+    while let Some(dir) = open.pop() {
+        for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+            let (path, facts) = (entry.path(), entry.metadata().expect("its facts"));
+            if facts.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "dat") && facts.len() < 1_000_000 {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    // A part of the corpus has all its kinds of machines.
+    let step = found.len().div_ceil(16);
+    found.into_iter().step_by(step).collect()
 }
 
 #[test]

@@ -26,14 +26,20 @@ pub(super) fn round_length(unit: ClockUnit, time: u64) -> String {
     format!("{} {name}", time / size)
 }
 
-/// The command that prints the window's events.
-pub(super) fn command(source: &ViewSource<'_>, from: u64, to: u64, filter: Option<&str>) -> String {
+/// The options that choose the window; none for all of it.
+pub(super) fn window_words(source: &ViewSource<'_>, from: u64, to: u64) -> String {
     let in_ticks = source.unit == ClockUnit::Ticks;
     let point = |at| ClockUnit::of(in_ticks).point(at);
-    let mut command = format!("rtrace report -i {}", quoted(&source.input.path.to_string_lossy()));
-    if (from, to) != (source.begin, source.end) {
-        command.push_str(&format!(" --since {} --until {}", point(from), point(to)));
+    if (from, to) == (source.begin, source.end) {
+        return String::new();
     }
+    format!(" --since {} --until {}", point(from), point(to))
+}
+
+/// The command that prints the window's events.
+pub(super) fn command(source: &ViewSource<'_>, from: u64, to: u64, filter: Option<&str>) -> String {
+    let mut command = format!("rtrace report -i {}", quoted(&source.input.path.to_string_lossy()));
+    command.push_str(&window_words(source, from, to));
     if let Some(filter) = filter {
         command.push_str(&format!(" --filter {}", quoted(filter)));
     }
