@@ -33,6 +33,7 @@ mod requests;
 mod rows;
 mod sched;
 mod slices;
+mod span_log;
 pub(crate) mod stacks;
 mod strips;
 mod syscalls;
@@ -64,7 +65,9 @@ pub use io::{
     BlockDevice, DepthTimes, DeviceIo, IO_NEEDS, Io, IoCounts, IoOperation, IoReport, IoRequests, LongestRequest,
     OngoingRequest,
 };
-pub use irq::{CpuIrqs, HandlerKind, HandlerSpan, IRQ_NEEDS, IrqCounts, IrqReport, IrqSource, Irqs, LongestIrq};
+pub use irq::{
+    CpuIrqs, Handler, HandlerKind, HandlerSpan, IRQ_NEEDS, IrqCounts, IrqReport, IrqSource, Irqs, LongestIrq,
+};
 pub use load::{CpuLoad, LoadPeriod, Loads, TaskLoad};
 pub use locks::{LOCK_NEEDS, LockCounts, LockKind, LockReport, LockWaits, Locks, LongestLockWait, OngoingLockWait};
 pub use mem::{Bytes, FunctionMemory, MemoryUse};
@@ -90,6 +93,7 @@ pub use sched::{
     WakeFlow, WakeSource, Waker,
 };
 pub use slices::{Slices, Thread, TimeSlice};
+pub use span_log::{PackedSpan, SpanLog};
 pub use strips::{Strip, StripCell, StripPart, StripScale, Strips};
 pub use syscalls::{
     DescriptorCalls, DescriptorTimes, LongestSyscall, OngoingSyscall, SYSCALL_NEEDS, SyscallCounts, SyscallReport,
@@ -99,5 +103,5 @@ pub use timeline::{Timeline, TimelineFinding, TimelineLane, TimelineSlice, Timel
 pub use together::{Grouped, Several, Together};
 pub use wakeups::{Latencies, WakeupLatencies, Wakeups};
 pub use why::{
-    CompletedRequest, Handler, Histories, History, IntervalPart, LossSpan, PartKind, Priority, critical_path,
+    CompletedRequest, Histories, History, IntervalPart, LossSpan, PartKind, Priority, critical_path, follow_path,
 };

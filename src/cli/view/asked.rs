@@ -167,7 +167,8 @@ impl AskedWindow<'_, '_> {
             // A wait that came to another CPU, or whose wakeup had two events, is in pieces.
             let is_wait = |span: &TaskSpan| matches!(span.state, TimeIn::Wait | TimeIn::Preempted);
             let goes_on = |a: &TaskSpan, b: &TaskSpan| is_wait(a) && a.state == b.state && a.end == b.begin;
-            for pieces in task.spans.chunk_by(goes_on).filter(|pieces| is_wait(&pieces[0])) {
+            let spans: Vec<TaskSpan> = task.spans.iter().collect();
+            for pieces in spans.chunk_by(goes_on).filter(|pieces| is_wait(&pieces[0])) {
                 let (first, last) = (pieces[0], pieces[pieces.len() - 1]);
                 let did = if first.state == TimeIn::Wait { "waited" } else { "was preempted" };
                 let on = if last.end >= end { ", and does at the end" } else { "" };

@@ -134,7 +134,7 @@ impl Model {
             .iter()
             .map(|pid| {
                 let tasks = report.tasks.iter().filter(|task| task.pid == *pid);
-                let spans: Vec<&TaskSpan> = tasks.flat_map(|task| &task.spans).collect();
+                let spans: Vec<TaskSpan> = tasks.flat_map(|task| task.spans.iter()).collect();
                 PinStrip { pid: *pid, states: states(&self.scale, &spans) }
             })
             .collect();
@@ -143,7 +143,7 @@ impl Model {
 }
 
 /// The state that takes most of each column; unknown where no state is known.
-fn states(scale: &StripScale, spans: &[&TaskSpan]) -> Vec<TimeIn> {
+fn states(scale: &StripScale, spans: &[TaskSpan]) -> Vec<TimeIn> {
     let mut times = vec![[0u64; TimeIn::ALL.len()]; scale.columns()];
     for span in spans {
         let (begin, end) = (span.begin.max(scale.from()), span.end.min(scale.to().saturating_add(1)));

@@ -6,7 +6,7 @@ use super::{interval, json, text};
 use crate::cli::analyze::BufferLimits;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{QueryEvents, one_buffer};
-use rtrace::analysis::{Histories, critical_path};
+use rtrace::analysis::Histories;
 use rtrace::internal::trace_dat::Buffer;
 use rtrace::recording::Query;
 
@@ -49,7 +49,6 @@ fn explain<'e>(
     let formats: Vec<_> = input.formats().collect();
     let ends = (interval.begin, interval.end);
     let (history, _) = query.analyse(Histories::new(formats, input.trace.abi, ends).covering(&limits.coverage))?;
-    let parts = critical_path(&history, interval.pid, ends, args.depth.min(DEEPEST));
     let unit = events.unit_of(query);
-    Ok(LateInterval { input, buffer, unit, interval, history, parts, depth: args.depth.min(DEEPEST), limits })
+    Ok(LateInterval { input, buffer, unit, interval, history, depth: args.depth.min(DEEPEST), limits })
 }

@@ -3,7 +3,7 @@
 use crate::cli::analyze::BufferLimits;
 use crate::cli::query::{ClockUnit, QueryInput};
 use crate::cli::recording_names::RecordingNames;
-use rtrace::analysis::{Handler, History, IntervalPart, PartKind, Priority};
+use rtrace::analysis::{Handler, History, IntervalPart, PartKind, Priority, follow_path};
 use rtrace::events::EventName;
 use rtrace::internal::assertion::Names;
 use rtrace::internal::trace_dat::Buffer;
@@ -39,7 +39,7 @@ pub(super) struct LateInterval<'e> {
     pub(super) unit: ClockUnit,
     pub(super) interval: WhyInterval,
     pub(super) history: History,
-    pub(super) parts: Vec<IntervalPart>,
+    /// Number of wakers that are followed.
     pub(super) depth: usize,
     pub(super) limits: BufferLimits,
 }
@@ -57,8 +57,13 @@ impl LateInterval<'_> {
 
     /// Time of which not even the task's own state is known.
     pub(super) fn unknown(&self) -> u64 {
-        let is_unknown = |part: &&IntervalPart| part.kind == PartKind::Unknown;
-        self.parts.iter().filter(is_unknown).map(IntervalPart::time).sum()
+        let mut sum = 0;
+        self.for_each_part(None, &mut |part| {
+            if part.kind == PartKind::Unknown {
+                sum += part.time();
+            }
+        });
+        sum
     }
 
     /// True if something is known, and nothing was lost.
@@ -67,9 +72,13 @@ impl LateInterval<'_> {
         self.history.losses.is_empty() && !nothing
     }
 
-    /// The smaller parts of a part.
-    pub(super) fn within(&self, part: &IntervalPart) -> Vec<IntervalPart> {
-        part.parts(&self.history)
+    /// Gives `each` the smaller parts of a part, or those of the whole interval, one by one: there may be millions.
+    pub(super) fn for_each_part(&self, of: Option<&IntervalPart>, each: &mut dyn FnMut(IntervalPart)) {
+        let WhyInterval { pid, begin, end, .. } = self.interval;
+        match of {
+            Some(part) => part.for_each_part(&self.history, each),
+            None => follow_path(&self.history, pid, (begin, end), self.depth, each),
+        }
     }
 
     /// The priority of the task that a part is about, at the part's begin.

@@ -102,17 +102,18 @@ fn around(
 
 /// The time off the CPU around `at`, or the time on it.
 fn episode(task: &TaskSched, at: u64) -> Option<(u64, u64)> {
-    let place = task.spans.iter().position(|span| span.begin <= at && at < span.end);
-    let place = place.or_else(|| task.spans.iter().position(|span| span.begin <= at && at == span.end))?;
-    let (before, after) = task.spans.split_at(place);
-    let (span, after) = after.split_first()?;
-    let is_off = |span: &&TaskSpan| span.state != TimeIn::Run;
+    let ends_after = |time: u64| task.spans.after(time).next().filter(|span| span.begin <= at);
+    let span = ends_after(at).or_else(|| ends_after(at.checked_sub(1)?))?;
+    let is_off = |span: &TaskSpan| span.state != TimeIn::Run;
     if !is_off(&span) {
         return Some((span.begin, span.end));
     }
-    let begin = before.iter().rev().take_while(is_off).last().map_or(span.begin, |span| span.begin);
-    let end = after.iter().take_while(is_off).last().map_or(span.end, |span| span.end);
-    Some((begin, end))
+    let mut begin = None;
+    for before in task.spans.iter().take_while(|before| before.begin <= span.begin) {
+        begin = if is_off(&before) { begin.or(Some(before.begin)) } else { None };
+    }
+    let end = task.spans.after(span.begin).take_while(is_off).last().map_or(span.end, |last| last.end);
+    Some((begin.unwrap_or(span.begin), end))
 }
 
 fn syscall(args: &WhyArgs, input: &QueryInput, query: &Query<'_>, tasks: HashSet<Pid>) -> Result<WhyInterval, Failure> {

@@ -48,7 +48,7 @@ impl WhyDocument<'_, '_> {
             LateKind::Syscall(name) => ("syscall", json!(name)),
             LateKind::Pair(text) => ("pair", json!(text)),
         };
-        let (losses, parts) = (&found.history.losses, self.parts(&found.parts));
+        let (losses, (parts, all_parts)) = (&found.history.losses, self.parts(None));
         let is_cut = self.is_cut || losses.len() > self.top;
         let losses_shown = losses.iter().take(self.top);
         let mut document = json!({
@@ -69,7 +69,7 @@ impl WhyDocument<'_, '_> {
             "truncated": is_cut,
         });
         if is_cut {
-            document["total"] = json!({"parts": found.parts.len(), "losses": losses.len()});
+            document["total"] = json!({"parts": all_parts, "losses": losses.len()});
             document["more"] = json!("--top 0");
         }
         (json_text(&document), is_cut)
@@ -79,15 +79,22 @@ impl WhyDocument<'_, '_> {
         json!({"pid": pid.0, "comm": self.found.comm(pid)})
     }
 
-    /// The `top` longest of some parts, in order, and the sum of the others: all together add up to the same time.
-    fn parts(&mut self, parts: &[IntervalPart]) -> Vec<Value> {
-        let mut longest: Vec<&IntervalPart> = parts.iter().collect();
-        longest.sort_by_key(|part| Reverse(part.time()));
-        let others = longest.split_off(self.top.min(parts.len()));
+    /// The `top` longest parts of a part, in order, and the sum of the others: all together add up to the same time. Also
+    /// the number of all.
+    fn parts(&mut self, of: Option<&IntervalPart>) -> (Vec<Value>, usize) {
+        let (mut longest, mut others, mut count) = (Vec::new(), OtherParts::default(), 0);
+        self.found.for_each_part(of, &mut |part| {
+            count += 1;
+            longest.push(part);
+            if longest.len() >= self.top.saturating_mul(2).saturating_add(1000) {
+                others.take(&mut longest, self.top);
+            }
+        });
+        others.take(&mut longest, self.top);
         longest.sort_by_key(|part| part.begin);
-        let shown: Vec<Value> = longest.into_iter().map(|part| self.part(part)).collect();
-        self.is_cut |= !others.is_empty();
-        shown.into_iter().chain(left_out(&others)).collect()
+        let shown: Vec<Value> = longest.iter().map(|part| self.part(part)).collect();
+        self.is_cut |= others.count > 0;
+        (shown.into_iter().chain(others.shown()).collect(), count)
     }
 
     fn part(&mut self, part: &IntervalPart) -> Value {
@@ -146,7 +153,7 @@ impl WhyDocument<'_, '_> {
             }
             _ => {}
         }
-        add("parts", self.parts(&found.within(part)).into());
+        add("parts", self.parts(Some(part)).0.into());
         Value::Object(object)
     }
 }
@@ -156,15 +163,29 @@ fn priority(of: Option<Priority>) -> Value {
     of.map(|of| json!({"prio": of.0, "class": of.class(), "value": of.value()})).unwrap_or_default()
 }
 
-/// Parts that are left out: their number, their time, and the time of each kind.
-fn left_out(parts: &[&IntervalPart]) -> Option<Value> {
-    let mut times: BTreeMap<&str, u64> = BTreeMap::new();
-    for part in parts {
-        let time = times.entry(kind(&part.kind)).or_default();
-        *time = time.saturating_add(part.time());
+/// Parts that are left out: their number, and the time of each kind.
+#[derive(Default)]
+struct OtherParts {
+    count: usize,
+    times: BTreeMap<&'static str, u64>,
+}
+
+impl OtherParts {
+    /// Takes all but the `top` longest of `parts`, of equal ones the first.
+    fn take(&mut self, parts: &mut Vec<IntervalPart>, top: usize) {
+        parts.sort_unstable_by_key(|part| (Reverse(part.time()), part.begin));
+        for part in parts.drain(top.min(parts.len())..) {
+            self.count += 1;
+            let time = self.times.entry(kind(&part.kind)).or_default();
+            *time = time.saturating_add(part.time());
+        }
     }
-    let time = times.values().copied().fold(0, u64::saturating_add);
-    (!parts.is_empty()).then(|| json!({"kind": "left_out", "count": parts.len(), "time": time, "times": times}))
+
+    fn shown(&self) -> Option<Value> {
+        let time = self.times.values().copied().fold(0, u64::saturating_add);
+        let shown = || json!({"kind": "left_out", "count": self.count, "time": time, "times": self.times});
+        (self.count > 0).then(shown)
+    }
 }
 
 fn kind(kind: &PartKind) -> &'static str {

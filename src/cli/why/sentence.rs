@@ -54,9 +54,9 @@ impl LateInterval<'_> {
             PartKind::Wait { task, cpu: None, .. } => {
                 format!("{} waited for a CPU, which one is not known", self.task(*task))
             }
-            PartKind::Preempted { task, cpu: Some(cpu) } => match self.within(part).first().map(|first| &first.kind) {
-                Some(PartKind::Run { task: other, .. }) if other != task => {
-                    let (by, elsewhere) = (self.task(*other), self.idle_elsewhere(part, *cpu));
+            PartKind::Preempted { task, cpu: Some(cpu) } => match self.first_within(part) {
+                Some(PartKind::Run { task: other, .. }) if other != *task => {
+                    let (by, elsewhere) = (self.task(other), self.idle_elsewhere(part, *cpu));
                     format!("{} was preempted on CPU {} by {by}{elsewhere}", self.task(*task), cpu.0)
                 }
                 _ => format!("{} was preempted on CPU {}", self.task(*task), cpu.0),
@@ -74,6 +74,14 @@ impl LateInterval<'_> {
             PartKind::Absent { task } => format!("{} was not there: not forked yet, or ended", self.task(*task)),
             PartKind::Unknown => "unknown".to_owned(),
         }
+    }
+
+    fn first_within(&self, part: &IntervalPart) -> Option<PartKind> {
+        let mut first = None;
+        self.for_each_part(Some(part), &mut |part| {
+            first.get_or_insert(part.kind);
+        });
+        first
     }
 
     /// `; CPU 1 was idle for 95.2 % of it`: the one that was idle longest, if it was for most of the time.

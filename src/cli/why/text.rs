@@ -29,7 +29,7 @@ pub(super) fn write(found: &LateInterval<'_>, top: usize, out: &mut dyn Write) -
     }
     writeln!(out, "\nThe events")?;
     writeln!(out, "  {}", found.report(found.interval.begin, found.interval.end))?;
-    if let Some(at) = longest_sleep(&found.parts) {
+    if let Some(at) = longest_sleep(found) {
         writeln!(out, "  {}", found.around(at))?;
     }
     Ok(())
@@ -38,7 +38,7 @@ pub(super) fn write(found: &LateInterval<'_>, top: usize, out: &mut dyn Write) -
 /// The lines of the tree, its heading first, each with the moment and the CPU that it leads to.
 pub(super) fn table(found: &LateInterval<'_>, top: usize) -> Vec<(String, Option<(u64, CpuId)>)> {
     let mut rows = Vec::new();
-    add(found, None, &found.parts, top, "", &mut rows);
+    add(found, None, top, "", &mut rows);
     let (unit, whole) = (found.unit, found.time());
     let cells = rows.into_iter().map(|row| {
         let offset = row.offset.map_or_else(|| "...".to_owned(), |offset| format!("+{}", unit.short(offset)));
@@ -67,39 +67,35 @@ fn target(part: &IntervalPart) -> Option<(u64, CpuId)> {
 }
 
 /// The wakeup that ended the longest sleep.
-fn longest_sleep(parts: &[IntervalPart]) -> Option<u64> {
-    let woken = parts.iter().filter_map(|part| match &part.kind {
-        PartKind::Sleep { wake: Some(wake), .. } => Some((part.time(), wake.at)),
-        _ => None,
+fn longest_sleep(found: &LateInterval<'_>) -> Option<u64> {
+    let mut longest = None;
+    found.for_each_part(None, &mut |part| {
+        if let PartKind::Sleep { wake: Some(wake), .. } = &part.kind {
+            longest = longest.max(Some((part.time(), Reverse(wake.at))));
+        }
     });
-    woken.max_by_key(|(time, at)| (*time, Reverse(*at))).map(|(_, at)| at)
+    longest.map(|(_, Reverse(at))| at)
 }
 
 /// Lines of what is left out show what can be seen at all: a thousandth of the interval.
 const LEAST: u64 = 1000;
 
-fn add(
-    found: &LateInterval<'_>,
-    outer: Option<&IntervalPart>,
-    parts: &[IntervalPart],
-    top: usize,
-    indent: &str,
-    rows: &mut Vec<WhyRow>,
-) {
+fn add(found: &LateInterval<'_>, outer: Option<&IntervalPart>, top: usize, indent: &str, rows: &mut Vec<WhyRow>) {
     let is_long = |part: &IntervalPart| is_long_time(part.time(), found.time(), top);
     // Of a part that is nearly all its own time, the interruptions are not worth a line.
     let is_own = |part: &IntervalPart| outer.is_some_and(|outer| outer.kind == part.kind);
-    if parts.iter().all(|part| is_own(part) || !is_long(part)) && outer.is_some_and(is_long) {
+    let (mut count, mut is_worth_it) = (0, false);
+    found.for_each_part(outer, &mut |part| {
+        count += 1;
+        is_worth_it |= is_long(&part) && !is_own(&part);
+    });
+    if !is_worth_it && outer.is_some_and(is_long) {
         return;
     }
-    let mut groups = groups(found, parts, top);
-    groups.sort_by_key(|group| (Reverse(group.time), group.first));
-    let shown = groups.iter().take_while(|group| is_long_time(group.time, found.time(), top)).count();
-    let hidden = groups.split_off(if top == 0 { shown } else { shown.min(top) });
-    groups.sort_by_key(|group| group.first);
-    for (place, group) in groups.iter().enumerate() {
-        let part = &parts[group.first];
-        let (branch, below) = branches(outer.is_none(), place + 1 == groups.len() && hidden.is_empty());
+    let WhyGroups { shown, hidden } = WhyGroups::of(found, outer, count, top);
+    for (place, group) in shown.iter().enumerate() {
+        let part = &group.part;
+        let (branch, below) = branches(outer.is_none(), place + 1 == shown.len() && hidden.count == 0);
         let mut text = format!("{indent}{branch}{}", found.sentence(part, outer));
         if group.count > 1 {
             text.push_str(&format!(", {} times", group.count));
@@ -107,15 +103,13 @@ fn add(
         let offset = (group.count == 1).then(|| part.begin - found.interval.begin);
         rows.push(WhyRow { offset, time: group.time, text, target: target(part) });
         if group.count == 1 {
-            add(found, Some(part), &found.within(part), top, &format!("{indent}{below}"), rows);
+            add(found, Some(part), top, &format!("{indent}{below}"), rows);
         }
     }
-    let parts: usize = hidden.iter().map(|group| group.count).sum();
-    if parts > 0 {
+    if hidden.count > 0 {
         let (branch, _) = branches(outer.is_none(), true);
-        let time = hidden.iter().map(|group| group.time).sum();
-        let text = format!("{indent}{branch}{} (`--top 0` shows all)", many(parts as u64, "shorter part"));
-        rows.push(WhyRow { offset: None, time, text, target: None });
+        let text = format!("{indent}{branch}{} (`--top 0` shows all)", many(hidden.count as u64, "shorter part"));
+        rows.push(WhyRow { offset: None, time: hidden.time, text, target: None });
     }
 }
 
@@ -126,32 +120,73 @@ fn is_long_time(time: u64, whole: u64, top: usize) -> bool {
 /// Parts of one kind, shown on one line.
 struct WhyGroup {
     /// The first one.
-    first: usize,
+    part: IntervalPart,
     count: usize,
     time: u64,
 }
 
-/// Each part by itself; if there are more than `top`, those of the same kind together, but for sleeps, of which each has
-/// another reason.
-fn groups(found: &LateInterval<'_>, parts: &[IntervalPart], top: usize) -> Vec<WhyGroup> {
-    let mut groups: Vec<WhyGroup> = Vec::new();
-    // Groups that may grow: one for each kind.
-    let mut kinds: Vec<usize> = Vec::new();
-    for (first, part) in parts.iter().enumerate() {
-        let is_grouped = top > 0 && parts.len() > top && !matches!(part.kind, PartKind::Sleep { .. });
-        let is_same = |other: &IntervalPart| other.kind == part.kind && found.priority(other) == found.priority(part);
-        let known = kinds.iter().find(|group| is_grouped && is_same(&parts[groups[**group].first]));
-        if let Some(group) = known {
-            groups[*group].count += 1;
-            groups[*group].time += part.time();
-            continue;
-        }
-        if is_grouped {
-            kinds.push(groups.len());
-        }
-        groups.push(WhyGroup { first, count: 1, time: part.time() });
+/// Parts that have no line of their own.
+#[derive(Default)]
+struct HiddenParts {
+    count: usize,
+    time: u64,
+}
+
+/// The lines of a part's parts.
+struct WhyGroups {
+    /// In order of their first parts.
+    shown: Vec<WhyGroup>,
+    hidden: HiddenParts,
+}
+
+impl WhyGroups {
+    /// Each of a part's `count` parts by itself; if there are more than `top`, those of the same kind together, but for sleeps,
+    /// of which each has another reason.
+    fn of(found: &LateInterval<'_>, outer: Option<&IntervalPart>, count: usize, top: usize) -> Self {
+        let is_grouped = top > 0 && count > top;
+        let (mut kinds, mut single): (Vec<WhyGroup>, Vec<WhyGroup>) = Default::default();
+        let mut hidden = HiddenParts::default();
+        found.for_each_part(outer, &mut |part| {
+            let may_grow = is_grouped && !matches!(part.kind, PartKind::Sleep { .. });
+            let priority = may_grow.then(|| found.priority(&part));
+            let is_same = |group: &&mut WhyGroup| {
+                group.part.kind == part.kind && priority.is_some_and(|priority| found.priority(&group.part) == priority)
+            };
+            if let Some(group) = kinds.iter_mut().filter(|_| may_grow).find(is_same) {
+                group.count += 1;
+                group.time += part.time();
+                return;
+            }
+            let groups = if may_grow { &mut kinds } else { &mut single };
+            groups.push(WhyGroup { count: 1, time: part.time(), part });
+            if is_grouped && single.len() >= top.saturating_mul(2).saturating_add(1000) {
+                hidden.take(&mut single, top);
+            }
+        });
+        kinds.append(&mut single);
+        kinds.sort_unstable_by_key(WhyGroup::rank);
+        let long = kinds.iter().take_while(|group| is_long_time(group.time, found.time(), top)).count();
+        hidden.take(&mut kinds, if top == 0 { long } else { long.min(top) });
+        kinds.sort_unstable_by_key(|group| group.part.begin);
+        WhyGroups { shown: kinds, hidden }
     }
-    groups
+}
+
+impl WhyGroup {
+    fn rank(&self) -> (Reverse<u64>, u64) {
+        (Reverse(self.time), self.part.begin)
+    }
+}
+
+impl HiddenParts {
+    /// Takes all but the `top` longest of `groups`.
+    fn take(&mut self, groups: &mut Vec<WhyGroup>, top: usize) {
+        groups.sort_unstable_by_key(WhyGroup::rank);
+        for group in groups.drain(top.min(groups.len())..) {
+            self.count += group.count;
+            self.time += group.time;
+        }
+    }
 }
 
 /// The branches drawn before a part, and before its children.

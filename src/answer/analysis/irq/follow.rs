@@ -1,8 +1,9 @@
 //! Following handlers from entry to exit.
 
 use super::events::{HandlerKind, IrqEvent, IrqEvents};
-use super::report::{CpuIrqs, HandlerSpan, IrqCounts, IrqReport, IrqSource, LongestIrq};
+use super::report::{CpuIrqs, Handler, HandlerSpan, IrqCounts, IrqReport, IrqSource, LongestIrq};
 use crate::answer::analysis::map::Map;
+use crate::answer::analysis::span_log::SpanLog;
 use crate::answer::analysis::{CellPlan, Durations, InOrder, TaskSet};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
@@ -28,7 +29,6 @@ pub struct Irqs {
     met: BTreeSet<Pid>,
     /// Runs to keep: those that have a point of time in common with the first to the second.
     kept: Option<(u64, u64)>,
-    spans: Vec<HandlerSpan>,
 }
 
 /// All handlers so far.
@@ -60,6 +60,24 @@ struct CpuHandlers {
     raised: Map<u64, u64>,
     own: [u64; 7],
     runs: [u64; 7],
+    /// Runs that are kept: those within one that has not ended yet, and all others.
+    inner: Vec<HandlerSpan>,
+    spans: SpanLog<HandlerSpan>,
+}
+
+impl CpuHandlers {
+    /// Keeps a run. They end from the inside out, and are kept from the outside in.
+    fn keep(&mut self, span: HandlerSpan) {
+        self.inner.push(span);
+        if self.stack.is_empty() {
+            self.settle();
+        }
+    }
+
+    fn settle(&mut self) {
+        self.inner.sort_unstable_by_key(|span| (span.begin, span.depth));
+        self.spans.extend(self.inner.drain(..));
+    }
 }
 
 impl Irqs {
@@ -76,7 +94,6 @@ impl Irqs {
             tasks: TaskSet::All,
             met: BTreeSet::new(),
             kept: None,
-            spans: Vec::new(),
         }
     }
 
@@ -112,6 +129,7 @@ impl Irqs {
             self.counts.censored += cpu.stack.len() as u64;
             cpu.stack.clear();
             cpu.raised.clear();
+            cpu.settle();
         }
     }
 
@@ -173,12 +191,12 @@ impl Irqs {
             }
             self.met.insert(task);
         }
-        let depth = if kind == HandlerKind::Work { 0 } else { cpu.stack.len() };
-        let Some(source) = self.sources.all.get_mut(open.source) else { return };
-        if self.kept.is_some_and(|(from, to)| open.at <= to && at >= from) {
-            let (id, name) = (source.id, source.name.clone());
-            self.spans.push(HandlerSpan { kind, id, name, cpu: number, task, begin: open.at, end: at, depth });
+        // A work item is what a task does.
+        if kind != HandlerKind::Work && self.kept.is_some_and(|(from, to)| open.at <= to && at >= from) {
+            let (handler, depth) = (open.source as u32, cpu.stack.len() as u32);
+            cpu.keep(HandlerSpan { handler, begin: open.at, end: at, depth });
         }
+        let Some(source) = self.sources.all.get_mut(open.source) else { return };
         source.times.add_at(at, time);
         source.own = source.own.saturating_add(own);
         if source.longest.is_none_or(|longest| longest.time < time) {
@@ -236,7 +254,12 @@ impl InOrder for Irqs {
         }
     }
 
-    fn finish(self) -> IrqReport {
+    fn finish(mut self) -> IrqReport {
+        self.cpus.values_mut().for_each(CpuHandlers::settle);
+        let handler = |source: &IrqSource| Handler { kind: source.kind, id: source.id, name: source.name.clone() };
+        let handlers = self.sources.all.iter().map(handler).collect();
+        let spans = self.cpus.iter_mut().map(|(number, cpu)| (*number, std::mem::take(&mut cpu.spans).shrink()));
+        let spans = spans.filter(|(_, spans)| !spans.is_empty()).collect();
         let has_requests = self.events.have_requests();
         let mut counts = self.counts;
         counts.unfinished += self.works.len() as u64;
@@ -251,7 +274,8 @@ impl InOrder for Irqs {
             cpus,
             counts,
             has_requests,
-            spans: self.spans,
+            spans,
+            handlers,
             tasks: self.met.into_iter().collect(),
         }
     }

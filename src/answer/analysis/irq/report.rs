@@ -1,8 +1,10 @@
 //! The answer about interrupts and what the kernel runs later.
 
 use super::events::HandlerKind;
+use crate::answer::analysis::span_log::{PackedBytes, PackedSpan, SpanLog, pack_difference, pack_number};
 use crate::answer::analysis::{Durations, KnownPart, Needs};
 use crate::base::units::{CpuId, Pid};
+use std::collections::BTreeMap;
 
 /// The events that its numbers need, by the names of `rtrace analyze irq --json`.
 pub const IRQ_NEEDS: &[Needs] = &[
@@ -37,31 +39,63 @@ pub struct IrqReport {
     pub counts: IrqCounts,
     /// False if neither `softirq_raise` nor `workqueue_queue_work` is recorded: then there are no delays.
     pub has_requests: bool,
-    /// Runs as intervals, by their ends, as far as [`Irqs::with_spans`](super::Irqs::with_spans) keeps them.
-    pub spans: Vec<HandlerSpan>,
+    /// Runs by CPU, but for those of work items, as far as [`Irqs::with_spans`](super::Irqs::with_spans) keeps them.
+    pub spans: BTreeMap<CpuId, SpanLog<HandlerSpan>>,
+    /// The handlers of `spans`, by their numbers.
+    pub handlers: Vec<Handler>,
     /// The tasks that were interrupted, ascending, if the runs are those of [some](super::Irqs::of); else none.
     pub tasks: Vec<Pid>,
 }
 
-/// One run of a handler, in the clock's unit.
+/// The handler of an interrupt, a soft interrupt or a timer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HandlerSpan {
+pub struct Handler {
     /// Kind of the handler.
     pub kind: HandlerKind,
     /// Number or address, as [`IrqSource::id`].
     pub id: u64,
     /// Name, as [`IrqSource::name`].
     pub name: Vec<u8>,
-    /// The CPU of the exit.
-    pub cpu: CpuId,
-    /// The task that was running at the exit; of a work item its worker.
-    pub task: Pid,
+}
+
+/// One run of a handler, in the clock's unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HandlerSpan {
+    /// Place of the handler in [`IrqReport::handlers`].
+    pub handler: u32,
     /// The entry.
     pub begin: u64,
     /// The exit.
     pub end: u64,
-    /// Number of handlers on the CPU that it ran within; 0 of a work item.
-    pub depth: usize,
+    /// Number of handlers on the CPU that it ran within.
+    pub depth: u32,
+}
+
+impl PackedSpan for HandlerSpan {
+    fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// ```text
+    /// begin - begin of the one before; length; depth; handler
+    /// ```
+    fn pack(&self, before: Option<&Self>, out: &mut Vec<u8>) {
+        pack_difference(self.begin, before.map_or(0, |before| before.begin), out);
+        pack_difference(self.end, self.begin, out);
+        pack_number(self.depth.into(), out);
+        pack_number(self.handler.into(), out);
+    }
+
+    fn unpack(before: Option<&Self>, bytes: &mut PackedBytes<'_>) -> Self {
+        let begin = bytes.difference(before.map_or(0, |before| before.begin));
+        let end = bytes.difference(begin);
+        let depth = bytes.number() as u32;
+        HandlerSpan { handler: bytes.number() as u32, begin, end, depth }
+    }
+
+    fn is_outermost(&self) -> bool {
+        self.depth == 0
+    }
 }
 
 /// Events that are no part of an interval.

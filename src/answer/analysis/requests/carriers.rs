@@ -4,6 +4,7 @@ use super::causes::Causes;
 use super::report::{PartTimes, RequestPart, TimedRequest};
 use crate::answer::analysis::map::Map;
 use crate::answer::analysis::sched::SettledUntil;
+use crate::answer::analysis::span_log::SpanLog;
 use crate::answer::analysis::{Sched, TaskSpan, TimeIn};
 use crate::base::units::Pid;
 use std::collections::VecDeque;
@@ -90,18 +91,25 @@ impl CarrierThread {
     }
 
     /// Adds the parts of a leg.
-    fn add(&self, leg: &CarriedLeg, spans: &[TaskSpan], gone: Option<u64>, locked: Option<u64>, times: &mut PartTimes) {
+    fn add(
+        &self,
+        leg: &CarriedLeg,
+        spans: Option<&SpanLog<TaskSpan>>,
+        gone: Option<u64>,
+        locked: Option<u64>,
+        times: &mut PartTimes,
+    ) {
         // One that has ended carries nothing.
         let to = gone.map_or(leg.to, |gone| leg.to.min(gone.max(leg.from)));
         let mut unknown = to.saturating_sub(leg.from);
-        let first = spans.partition_point(|span| span.end <= leg.from);
-        for span in spans.iter().skip(first).take_while(|span| span.begin < to) {
+        let spans = spans.into_iter().flat_map(|spans| spans.after(leg.from));
+        for span in spans.take_while(|span| span.begin < to) {
             let time = span.end.min(to).saturating_sub(span.begin.max(leg.from));
             let part = match span.state {
                 TimeIn::Run => RequestPart::Run,
                 TimeIn::Wait => RequestPart::Wait,
                 TimeIn::Preempted => RequestPart::Preempted,
-                TimeIn::Sleep | TimeIn::Blocked => self.cause(span, locked),
+                TimeIn::Sleep | TimeIn::Blocked => self.cause(&span, locked),
                 TimeIn::Unknown => continue,
             };
             times[part as usize] = times[part as usize].saturating_add(time);

@@ -507,7 +507,7 @@ impl InOrder for Sched {
             switches: found.switches,
             wakeups: found.wakeups,
             queue: found.lengths,
-            spans: found.log.map(|log| log.spans).unwrap_or_default(),
+            spans: found.log.map(|log| log.spans.shrink()).unwrap_or_default(),
         };
         SchedReport {
             window: self.window,

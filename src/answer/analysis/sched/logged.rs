@@ -2,6 +2,7 @@
 
 use super::follow::Sched;
 use super::spans::{SpanPlan, TaskLog, TaskSpan};
+use crate::answer::analysis::span_log::SpanLog;
 use crate::base::units::Pid;
 
 /// The time up to which no later event changes a task's states.
@@ -25,20 +26,17 @@ impl Sched {
     }
 
     /// The states of the task in a place that are kept, and the time up to which they are settled.
-    pub(in crate::answer::analysis) fn logged(&self, place: usize) -> (&[TaskSpan], SettledUntil) {
-        let Some(task) = self.tasks.get(place) else { return (&[], SettledUntil::Gone(0)) };
+    pub(in crate::answer::analysis) fn logged(&self, place: usize) -> (Option<&SpanLog<TaskSpan>>, SettledUntil) {
+        let Some(task) = self.tasks.get(place) else { return (None, SettledUntil::Gone(0)) };
         let until = if task.state.is_none() { SettledUntil::Gone(task.end) } else { SettledUntil::Now(task.since) };
-        (task.log.as_ref().map_or(&[], |log| &log.spans), until)
+        (task.log.as_ref().map(|log| &log.spans), until)
     }
 
-    /// Forgets the states of that task up to `until`; all of them and those to come without.
+    /// Forgets most of the states of that task up to `until`; all of them and those to come without.
     pub(in crate::answer::analysis) fn forget(&mut self, place: usize, until: Option<u64>) {
         let Some(task) = self.tasks.get_mut(place) else { return };
         match (until, &mut task.log) {
-            (Some(until), Some(log)) => {
-                let old = log.spans.partition_point(|span| span.end <= until);
-                log.spans.drain(..old);
-            }
+            (Some(until), Some(log)) => log.spans.forget(until),
             (_, log) => *log = None,
         }
     }

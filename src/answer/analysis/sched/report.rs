@@ -4,6 +4,7 @@ use super::flows::SchedFlows;
 use super::spans::{CpuSpan, TaskSpan};
 use super::task::{LongestWait, TaskTimes};
 use super::time_in::TimeIn;
+use crate::answer::analysis::span_log::SpanLog;
 use crate::answer::analysis::{Cells, Durations, Missing};
 use crate::base::units::{CpuId, Pid};
 
@@ -93,7 +94,7 @@ pub struct TaskSched {
     /// Events about it that contradict what was known.
     pub contradictions: u64,
     /// Its states as intervals in order, as far as a [`SpanPlan`](super::SpanPlan) keeps them.
-    pub spans: Vec<TaskSpan>,
+    pub spans: SpanLog<TaskSpan>,
 }
 
 /// A CPU's time.
@@ -118,7 +119,7 @@ pub struct CpuSched {
     /// Time during which 0, 1, 2 … tasks waited for it, the running one not counted.
     pub queue: Vec<u64>,
     /// Its tasks, as intervals in order, as far as a [`SpanPlan`](super::SpanPlan) keeps them.
-    pub spans: Vec<CpuSpan>,
+    pub spans: SpanLog<CpuSpan>,
 }
 
 impl TaskSched {
@@ -148,7 +149,7 @@ impl TaskSched {
             wakeups: task.wakeups,
             io_wait: task.io_wait,
             contradictions: task.contradictions,
-            spans: task.log.map(|log| log.spans).unwrap_or_default(),
+            spans: task.log.map(|log| log.spans.shrink()).unwrap_or_default(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! States of tasks, and tasks of CPUs, as intervals of time, for questions about a part of the window.
 
 use super::time_in::{TimeIn, Waker};
+use crate::answer::analysis::span_log::{PackedBytes, PackedSpan, SpanLog, pack_difference, pack_number};
 use crate::base::units::{CpuId, Pid};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -73,6 +74,92 @@ pub struct CpuSpan {
     pub end: u64,
 }
 
+/// A CPU, or none, as a number.
+fn cpu_number(cpu: Option<CpuId>) -> u64 {
+    cpu.map_or(0, |cpu| u64::from(cpu.0) + 1)
+}
+
+/// The inverse of [`cpu_number`].
+fn cpu_of_number(number: u64) -> Option<CpuId> {
+    number.checked_sub(1).map(|cpu| CpuId(cpu as u32))
+}
+
+impl PackedSpan for TaskSpan {
+    fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// ```text
+    /// bits 0-2 state, 3 waking, 4 another CPU, 5 a gap before, 6 a wakeup; [gap]; length; [CPU]; [its time - end, CPU and context, task]
+    /// ```
+    fn pack(&self, before: Option<&Self>, out: &mut Vec<u8>) {
+        let (last_end, last_cpu) = before.map_or((0, None), |before| (before.end, before.cpu));
+        let (has_gap, is_elsewhere) = (self.begin != last_end, self.cpu != last_cpu);
+        let flags = [(self.waking, 3), (is_elsewhere, 4), (has_gap, 5), (self.wake.is_some(), 6)];
+        let flags = flags.iter().map(|(flag, bit)| u8::from(*flag) << bit).sum::<u8>();
+        out.push(self.state as u8 | flags);
+        if has_gap {
+            pack_difference(self.begin, last_end, out);
+        }
+        pack_difference(self.end, self.begin, out);
+        if is_elsewhere {
+            pack_number(cpu_number(self.cpu), out);
+        }
+        if let Some(Wake { at, by, context }) = self.wake {
+            pack_difference(at, self.end, out);
+            pack_number(u64::from(by.cpu.0) << 2 | context as u64, out);
+            pack_number(u64::from(by.pid.0 as u32), out);
+        }
+    }
+
+    fn unpack(before: Option<&Self>, bytes: &mut PackedBytes<'_>) -> Self {
+        let (last_end, last_cpu) = before.map_or((0, None), |before| (before.end, before.cpu));
+        let head = bytes.byte();
+        let has = |bit: u8| head >> bit & 1 == 1;
+        let begin = if has(5) { bytes.difference(last_end) } else { last_end };
+        let end = bytes.difference(begin);
+        let cpu = if has(4) { cpu_of_number(bytes.number()) } else { last_cpu };
+        let wake = has(6).then(|| {
+            let (at, place) = (bytes.difference(end), bytes.number());
+            let context = match place & 3 {
+                0 => WakeContext::Task,
+                1 => WakeContext::SoftIrq,
+                _ => WakeContext::HardIrq,
+            };
+            let by = Waker { pid: Pid(bytes.number() as i32), cpu: CpuId((place >> 2) as u32) };
+            Wake { at, by, context }
+        });
+        let state = TimeIn::ALL.get(usize::from(head & 7)).copied().unwrap_or(TimeIn::Unknown);
+        TaskSpan { state, begin, end, cpu, waking: has(3), wake }
+    }
+}
+
+impl PackedSpan for CpuSpan {
+    fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// ```text
+    /// gap; length; task - the one before, with `Pid(i32::MIN)` for none
+    /// ```
+    fn pack(&self, before: Option<&Self>, out: &mut Vec<u8>) {
+        let number = |task: Option<Pid>| task.map_or(i32::MIN, |task| task.0) as u64;
+        let (last_end, last_task) = before.map_or((0, 0), |before| (before.end, number(before.task)));
+        pack_difference(self.begin, last_end, out);
+        pack_difference(self.end, self.begin, out);
+        pack_difference(number(self.task), last_task, out);
+    }
+
+    fn unpack(before: Option<&Self>, bytes: &mut PackedBytes<'_>) -> Self {
+        let number = |task: Option<Pid>| task.map_or(i32::MIN, |task| task.0) as u64;
+        let (last_end, last_task) = before.map_or((0, 0), |before| (before.end, number(before.task)));
+        let begin = bytes.difference(last_end);
+        let end = bytes.difference(begin);
+        let task = bytes.difference(last_task) as i32;
+        CpuSpan { task: (task != i32::MIN).then_some(Pid(task)), begin, end }
+    }
+}
+
 /// The intervals of one task.
 #[derive(Clone, Debug)]
 pub(super) struct TaskLog {
@@ -85,14 +172,20 @@ pub(super) struct TaskLog {
     woken: bool,
     /// The last interval is the one that ended last.
     is_last: bool,
-    pub(super) spans: Vec<TaskSpan>,
+    pub(super) spans: SpanLog<TaskSpan>,
 }
 
 impl TaskLog {
     pub(super) fn new(plan: &SpanPlan, pid: Pid) -> Option<Box<Self>> {
         let is_wanted = plan.only.as_ref().is_none_or(|only| only.contains(&pid));
-        let log =
-            || TaskLog { plan: plan.clone(), noted: 0, wake: None, woken: false, is_last: false, spans: Vec::new() };
+        let log = || TaskLog {
+            plan: plan.clone(),
+            noted: 0,
+            wake: None,
+            woken: false,
+            is_last: false,
+            spans: SpanLog::default(),
+        };
         is_wanted.then(|| Box::new(log()))
     }
 
@@ -105,7 +198,7 @@ impl TaskLog {
     pub(super) fn end(&mut self, state: TimeIn, since: u64, at: u64, cpu: Option<CpuId>) {
         // States that an event contradicts, or a loss makes unknown, are taken back.
         let known = if state == TimeIn::Unknown { since } else { at };
-        while self.spans.last().is_some_and(|last| last.begin >= known) {
+        while self.spans.last_mut().is_some_and(|last| last.begin >= known) {
             self.spans.pop();
         }
         if let Some(last) = self.spans.last_mut() {
@@ -154,12 +247,12 @@ impl TaskLog {
 #[derive(Clone, Debug)]
 pub(super) struct CpuLog {
     plan: SpanPlan,
-    pub(super) spans: Vec<CpuSpan>,
+    pub(super) spans: SpanLog<CpuSpan>,
 }
 
 impl CpuLog {
     pub(super) fn new(plan: &SpanPlan) -> Option<Box<Self>> {
-        plan.only.is_none().then(|| Box::new(CpuLog { plan: plan.clone(), spans: Vec::new() }))
+        plan.only.is_none().then(|| Box::new(CpuLog { plan: plan.clone(), spans: SpanLog::default() }))
     }
 
     pub(super) fn end(&mut self, task: Option<Pid>, begin: u64, end: u64) {

@@ -4,7 +4,7 @@ use super::priority::{Priorities, Priority, PriorityHistory};
 use super::requests::{CompletedRequest, Requests};
 use crate::answer::analysis::map::Map;
 use crate::answer::analysis::{
-    CpuSpan, HandlerKind, HandlerSpan, InOrder, Irqs, Sched, SchedCounts, SpanPlan, TaskSpan,
+    CpuSpan, Handler, HandlerSpan, InOrder, Irqs, Sched, SchedCounts, SpanLog, SpanPlan, TaskSpan,
 };
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
@@ -51,12 +51,13 @@ pub struct History {
     pub has_wakeups: bool,
     /// False if no event of interrupts is recorded.
     pub has_handlers: bool,
-    pub(super) tasks: Map<Pid, Vec<TaskSpan>>,
+    pub(super) tasks: Map<Pid, SpanLog<TaskSpan>>,
     /// Names, the last of each task.
     comms: Map<Pid, Vec<u8>>,
-    pub(super) cpus: BTreeMap<CpuId, Vec<CpuSpan>>,
-    /// By begin, an outer one before those within.
-    pub(super) handlers: BTreeMap<CpuId, Vec<HandlerSpan>>,
+    pub(super) cpus: BTreeMap<CpuId, SpanLog<CpuSpan>>,
+    pub(super) handler_runs: BTreeMap<CpuId, SpanLog<HandlerSpan>>,
+    /// The handlers of the runs, by their numbers.
+    pub(super) handlers: Vec<Handler>,
     priorities: PriorityHistory,
     /// By the CPU that completed them.
     pub(super) requests: BTreeMap<CpuId, Vec<CompletedRequest>>,
@@ -100,10 +101,9 @@ impl History {
 
     /// Time from `from` to `to` in which each CPU but `cpu` ran its idle task; of those that did, in order of their numbers.
     pub fn idle_elsewhere(&self, cpu: Option<CpuId>, (from, to): (u64, u64)) -> Vec<(CpuId, u64)> {
-        let idle = |spans: &[CpuSpan]| -> u64 {
-            let first = spans.partition_point(|span| span.end <= from);
-            let within = spans.iter().skip(first).take_while(|span| span.begin < to);
-            let time = |span: &CpuSpan| span.end.min(to).saturating_sub(span.begin.max(from));
+        let idle = |spans: &SpanLog<CpuSpan>| -> u64 {
+            let within = spans.after(from).take_while(|span| span.begin < to);
+            let time = |span: CpuSpan| span.end.min(to).saturating_sub(span.begin.max(from));
             within.filter(|span| span.task == Some(Pid(0))).map(time).sum()
         };
         let others = self.cpus.iter().filter(|(other, _)| cpu.is_some_and(|cpu| cpu != **other));
@@ -150,7 +150,7 @@ impl InOrder for Histories {
     fn finish(self) -> History {
         let has_handlers = self.irqs.has_events();
         let sched = InOrder::finish(self.sched);
-        let mut tasks: Map<Pid, Vec<TaskSpan>> = Map::default();
+        let mut tasks: Map<Pid, SpanLog<TaskSpan>> = Map::default();
         let mut comms: Map<Pid, Vec<u8>> = Map::default();
         let mut lives: Vec<_> = sched.tasks.into_iter().collect();
         lives.sort_by_key(|life| (life.pid, life.life));
@@ -159,20 +159,13 @@ impl InOrder for Histories {
             if spans.is_empty() {
                 *spans = life.spans;
             } else {
-                spans.extend(life.spans);
+                spans.extend(life.spans.iter());
             }
             if !life.comm.is_empty() {
                 comms.insert(life.pid, life.comm);
             }
         }
-        let mut handlers: BTreeMap<CpuId, Vec<HandlerSpan>> = BTreeMap::new();
-        for span in InOrder::finish(self.irqs).spans {
-            // A work item is what a task does.
-            if span.kind != HandlerKind::Work {
-                handlers.entry(span.cpu).or_default().push(span);
-            }
-        }
-        handlers.values_mut().for_each(|spans| spans.sort_by_key(|span| (span.begin, span.depth)));
+        let irqs = InOrder::finish(self.irqs);
         History {
             window: sched.window,
             losses: self.losses,
@@ -182,7 +175,8 @@ impl InOrder for Histories {
             tasks,
             comms,
             cpus: sched.cpus.into_iter().map(|cpu| (cpu.cpu, cpu.spans)).collect(),
-            handlers,
+            handler_runs: irqs.spans,
+            handlers: irqs.handlers,
             priorities: self.priorities.finish(),
             requests: self.requests.finish(),
         }

@@ -21,6 +21,6 @@ mod requests;
 mod tests;
 
 pub use history::{Histories, History, LossSpan};
-pub use path::{Handler, IntervalPart, PartKind, critical_path};
+pub use path::{IntervalPart, PartKind, critical_path, follow_path};
 pub use priority::Priority;
 pub use requests::CompletedRequest;

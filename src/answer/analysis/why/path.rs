@@ -3,36 +3,45 @@
 
 use super::history::History;
 use super::requests::CompletedRequest;
-use crate::answer::analysis::{HandlerKind, HandlerSpan, TaskSpan, TimeIn, Wake, WakeContext};
+use crate::answer::analysis::{Handler, HandlerKind, HandlerSpan, SpanLog, TaskSpan, TimeIn, Wake, WakeContext};
 use crate::base::units::{CpuId, Pid};
-use std::ops::Range;
 
 /// The parts of what `task` did from `from` to `to`, without a gap. A sleep that a task ended has as parts what that task did
-/// meanwhile, up to `depth` wakers deep.
-pub fn critical_path(history: &History, task: Pid, (from, to): (u64, u64), depth: usize) -> Vec<IntervalPart> {
-    let none = Vec::new();
+/// meanwhile, up to `depth` wakers deep. A long interval may have millions: [`follow_path`] takes them one by one.
+pub fn critical_path(history: &History, task: Pid, ends: (u64, u64), depth: usize) -> Vec<IntervalPart> {
+    let mut parts = Vec::new();
+    follow_path(history, task, ends, depth, &mut |part| parts.push(part));
+    parts
+}
+
+/// Gives `each` the parts of [`critical_path`] in order.
+pub fn follow_path(
+    history: &History,
+    task: Pid,
+    (from, to): (u64, u64),
+    depth: usize,
+    each: &mut dyn FnMut(IntervalPart),
+) {
+    let none = SpanLog::default();
     let known = history.tasks.get(&task);
     let spans = known.unwrap_or(&none);
-    let first = spans.partition_point(|span| span.end <= from);
-    let mut parts = Vec::new();
     let mut at = from;
-    for span in spans.iter().skip(first) {
+    for span in spans.after(from) {
         let (begin, end) = (span.begin.max(at), span.end.min(to));
         if begin >= to {
             break;
         }
         if begin < end {
-            gap(history, task, known.is_some(), (at, begin), &mut parts);
-            parts.push(of_span(history, task, span, (begin, end), depth));
+            gap(history, task, known.is_some(), (at, begin), each);
+            each(of_span(history, task, &span, (begin, end), depth));
             at = end;
         }
     }
-    gap(history, task, known.is_some(), (at, to), &mut parts);
-    parts
+    gap(history, task, known.is_some(), (at, to), each);
 }
 
 /// A task's states leave no gap within its life.
-fn gap(history: &History, task: Pid, is_known: bool, (from, to): (u64, u64), parts: &mut Vec<IntervalPart>) {
+fn gap(history: &History, task: Pid, is_known: bool, (from, to): (u64, u64), each: &mut dyn FnMut(IntervalPart)) {
     let (begin, end) = history.window.filter(|_| is_known).unwrap_or((u64::MAX, 0));
     // Of the time outside of the window nothing is known.
     let (absent_from, absent_to) = (from.max(begin).min(to), to.min(end).max(from));
@@ -41,14 +50,14 @@ fn gap(history: &History, task: Pid, is_known: bool, (from, to): (u64, u64), par
     let after = (PartKind::Unknown, absent_from.max(absent_to), to);
     for (kind, begin, end) in cuts.into_iter().chain([after]) {
         if begin < end {
-            parts.push(IntervalPart { kind, begin, end, within: PartsOf::Nothing });
+            each(IntervalPart { kind, begin, end, within: PartsOf::Nothing });
         }
     }
 }
 
 fn of_span(history: &History, task: Pid, span: &TaskSpan, (begin, end): (u64, u64), depth: usize) -> IntervalPart {
     let (kind, within) = match (span.state, span.cpu) {
-        (TimeIn::Run, Some(cpu)) => (PartKind::Run { task, cpu }, PartsOf::handlers(history, cpu, (begin, end))),
+        (TimeIn::Run, Some(cpu)) => (PartKind::Run { task, cpu }, PartsOf::Handlers(cpu, 0)),
         (TimeIn::Wait | TimeIn::Preempted, cpu) => {
             let kind = match span.state {
                 TimeIn::Preempted => PartKind::Preempted { task, cpu },
@@ -58,8 +67,8 @@ fn of_span(history: &History, task: Pid, span: &TaskSpan, (begin, end): (u64, u6
         }
         (TimeIn::Sleep | TimeIn::Blocked, _) => {
             let handler = span.wake.and_then(|wake| waking_handler(history, &wake));
-            let request = span.wake.zip(handler).and_then(|(wake, handler)| waking_request(history, &wake, handler));
-            let handler = handler.map(|span| Box::new(Handler::of(span)));
+            let request = span.wake.zip(handler).and_then(|(wake, handler)| waking_request(history, &wake, &handler));
+            let handler = handler.and_then(|span| handler_of(history, &span)).map(Box::new);
             let waker = span.wake.filter(|wake| wake.context == WakeContext::Task).map(|wake| wake.by.pid);
             let within = match (waker.filter(|waker| waker.0 != 0 && *waker != task), depth.checked_sub(1)) {
                 (Some(waker), Some(depth)) => PartsOf::Task(waker, depth),
@@ -74,82 +83,79 @@ fn of_span(history: &History, task: Pid, span: &TaskSpan, (begin, end): (u64, u6
 }
 
 /// The parts of a CPU's time.
-fn of_cpu(history: &History, cpu: Option<CpuId>, (from, to): (u64, u64)) -> Vec<IntervalPart> {
-    let spans = cpu.and_then(|cpu| history.cpus.get(&cpu)).map_or(&[][..], Vec::as_slice);
-    let first = spans.partition_point(|span| span.end <= from);
+fn of_cpu(history: &History, cpu: Option<CpuId>, (from, to): (u64, u64), each: &mut dyn FnMut(IntervalPart)) {
+    let spans = cpu.and_then(|cpu| history.cpus.get(&cpu));
     let unknown = |begin, end| IntervalPart { kind: PartKind::Unknown, begin, end, within: PartsOf::Nothing };
-    let mut parts = Vec::new();
     let mut at = from;
-    for span in spans.iter().skip(first).take_while(|span| span.begin < to) {
+    for span in spans.into_iter().flat_map(|spans| spans.after(from)).take_while(|span| span.begin < to) {
         let (begin, end) = (span.begin.max(at), span.end.min(to));
         if begin >= end {
             continue;
         }
         if at < begin {
-            parts.push(unknown(at, begin));
+            each(unknown(at, begin));
         }
-        parts.push(match (span.task, cpu) {
+        each(match (span.task, cpu) {
             (Some(task), Some(cpu)) => {
                 let kind = if task.0 == 0 { PartKind::Idle { cpu } } else { PartKind::Run { task, cpu } };
-                IntervalPart { kind, begin, end, within: PartsOf::handlers(history, cpu, (begin, end)) }
+                IntervalPart { kind, begin, end, within: PartsOf::Handlers(cpu, 0) }
             }
             _ => unknown(begin, end),
         });
         at = end;
     }
     if at < to {
-        parts.push(unknown(at, to));
+        each(unknown(at, to));
     }
-    parts
 }
 
-/// Handlers `spans` of a CPU, and between them its `own` time; nothing if none ran. `spans` are in order of their begins,
-/// each followed by those within.
+/// Handlers of a CPU that ran within `depth` others or more, and between them its `own` time; nothing if none ran.
 fn of_handlers(
     history: &History,
-    cpu: CpuId,
-    spans: Range<usize>,
+    (cpu, depth): (CpuId, u32),
     (from, to): (u64, u64),
     own: &PartKind,
-) -> Vec<IntervalPart> {
-    let all = history.handlers.get(&cpu).map_or(&[][..], Vec::as_slice);
+    each: &mut dyn FnMut(IntervalPart),
+) {
     let own = |begin, end| IntervalPart { kind: own.clone(), begin, end, within: PartsOf::Nothing };
-    let mut parts = Vec::new();
-    let (mut at, mut next) = (from, spans.start);
-    while let Some((span, after)) = all.get(next..spans.end).and_then(<[_]>::split_first) {
-        let within = next + 1..next + 1 + after.partition_point(|inner| inner.begin < span.end);
-        next = within.end;
-        let (begin, end) = (span.begin.max(at), span.end.min(to));
-        if begin >= end {
+    let runs = history.handler_runs.get(&cpu).into_iter().flat_map(|runs| runs.after(from));
+    let (mut at, mut outer_end, mut has_any) = (from, 0, false);
+    for span in runs.take_while(|span| span.begin < to).filter(|span| span.depth >= depth) {
+        // Each is followed by those within it.
+        if span.begin < outer_end {
             continue;
         }
+        outer_end = span.end;
+        let (begin, end) = (span.begin.max(at), span.end.min(to));
+        let Some(handler) = handler_of(history, &span).filter(|_| begin < end) else { continue };
         if at < begin {
-            parts.push(own(at, begin));
+            each(own(at, begin));
         }
-        let kind = PartKind::Interrupt { handler: Handler::of(span).into(), cpu };
-        parts.push(IntervalPart { kind, begin, end, within: PartsOf::Handlers(cpu, within) });
-        at = end;
+        let kind = PartKind::Interrupt { handler: handler.into(), cpu };
+        each(IntervalPart { kind, begin, end, within: PartsOf::Handlers(cpu, span.depth.saturating_add(1)) });
+        (at, has_any) = (end, true);
     }
-    if !parts.is_empty() && at < to {
-        parts.push(own(at, to));
+    if has_any && at < to {
+        each(own(at, to));
     }
-    parts
+}
+
+fn handler_of(history: &History, span: &HandlerSpan) -> Option<Handler> {
+    history.handlers.get(span.handler as usize).cloned()
 }
 
 /// The innermost handler that an interrupt's wakeup happened in.
-fn waking_handler<'h>(history: &'h History, wake: &Wake) -> Option<&'h HandlerSpan> {
+fn waking_handler(history: &History, wake: &Wake) -> Option<HandlerSpan> {
     let is_its = |kind: HandlerKind| match wake.context {
         WakeContext::Task => false,
         WakeContext::HardIrq => matches!(kind, HandlerKind::Irq | HandlerKind::Vector | HandlerKind::HrTimer),
         WakeContext::SoftIrq => !matches!(kind, HandlerKind::Irq | HandlerKind::Vector),
     };
-    let spans = history.handlers.get(&wake.by.cpu)?;
-    let begun = spans.partition_point(|span| span.begin <= wake.at);
-    let holds = |span: &&HandlerSpan| span.end >= wake.at && is_its(span.kind);
-    // Those after the last outermost one that has begun are the only ones that can be on, but for equal times.
-    let candidates = spans.get(..begun)?;
-    let outer = candidates.iter().rposition(|span| span.depth == 0 && span.begin < wake.at).unwrap_or(0);
-    candidates.get(outer..)?.iter().filter(holds).max_by_key(|span| span.depth)
+    let kind = |span: &HandlerSpan| history.handlers.get(span.handler as usize).map(|handler| handler.kind);
+    let holds = |span: &HandlerSpan| span.end >= wake.at && kind(span).is_some_and(is_its);
+    let runs = history.handler_runs.get(&wake.by.cpu).filter(|_| wake.context != WakeContext::Task)?;
+    let begun = runs.after(wake.at.saturating_sub(1)).take_while(|span| span.begin <= wake.at);
+    begun.filter(holds).max_by_key(|span| span.depth)
 }
 
 /// The request that the handler of a wakeup completed last before it.
@@ -172,27 +178,15 @@ pub struct IntervalPart {
 }
 
 /// Source of a part's smaller parts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PartsOf {
     Nothing,
     /// A task, and the number of its wakers that are followed.
     Task(Pid, usize),
     /// A CPU; `None` if it is unknown which one.
     Cpu(Option<CpuId>),
-    /// Handlers of a CPU by their places in the history.
-    Handlers(CpuId, Range<usize>),
-}
-
-impl PartsOf {
-    /// The handlers that ran on a CPU.
-    fn handlers(history: &History, cpu: CpuId, (from, to): (u64, u64)) -> Self {
-        let spans = history.handlers.get(&cpu).map_or(&[][..], Vec::as_slice);
-        let (begun, last) =
-            (spans.partition_point(|span| span.begin < from), spans.partition_point(|span| span.begin < to));
-        // An outermost one may have begun before and hold those that follow.
-        let outer = spans.iter().take(begun).rposition(|span| span.depth == 0);
-        PartsOf::Handlers(cpu, outer.unwrap_or(0)..last)
-    }
+    /// Handlers of a CPU that ran within so many others or more.
+    Handlers(CpuId, u32),
 }
 
 /// Activity of a task or a CPU in a part.
@@ -255,23 +249,6 @@ pub enum PartKind {
     Unknown,
 }
 
-/// The handler of an interrupt, as [`HandlerSpan`] names it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Handler {
-    /// Kind of the handler.
-    pub kind: crate::answer::analysis::HandlerKind,
-    /// Number or address.
-    pub id: u64,
-    /// The name in the event; may be empty.
-    pub name: Vec<u8>,
-}
-
-impl Handler {
-    pub(super) fn of(span: &HandlerSpan) -> Self {
-        Handler { kind: span.kind, id: span.id, name: span.name.clone() }
-    }
-}
-
 impl IntervalPart {
     /// Length, in clock units.
     pub fn time(&self) -> u64 {
@@ -279,14 +256,21 @@ impl IntervalPart {
     }
 
     /// Smaller parts, each of which begins where the one before ends, from its begin to its end; or none. `history` is the
-    /// one that the part is of.
+    /// one that the part is of. A long part may have millions: [`IntervalPart::for_each_part`] takes them one by one.
     pub fn parts(&self, history: &History) -> Vec<IntervalPart> {
+        let mut parts = Vec::new();
+        self.for_each_part(history, &mut |part| parts.push(part));
+        parts
+    }
+
+    /// Gives `each` the smaller parts in order.
+    pub fn for_each_part(&self, history: &History, each: &mut dyn FnMut(IntervalPart)) {
         let ends = (self.begin, self.end);
-        match &self.within {
-            PartsOf::Nothing => Vec::new(),
-            PartsOf::Task(task, depth) => critical_path(history, *task, ends, *depth),
-            PartsOf::Cpu(cpu) => of_cpu(history, *cpu, ends),
-            PartsOf::Handlers(cpu, spans) => of_handlers(history, *cpu, spans.clone(), ends, &self.kind),
+        match self.within {
+            PartsOf::Nothing => {}
+            PartsOf::Task(task, depth) => follow_path(history, task, ends, depth, each),
+            PartsOf::Cpu(cpu) => of_cpu(history, cpu, ends, each),
+            PartsOf::Handlers(cpu, depth) => of_handlers(history, (cpu, depth), ends, &self.kind, each),
         }
     }
 }
