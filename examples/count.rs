@@ -3,11 +3,10 @@
 use rtrace::recording::Recording;
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::fs::File;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "trace.dat".to_owned());
-    let recording = Recording::open(File::open(&path)?)?;
+    let recording = Recording::open_path(&path)?;
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     recording.query().for_each(|event| match counts.get_mut(event.name()) {
         Some(count) => *count += 1,

@@ -4,11 +4,10 @@ use rtrace::event::Lost;
 use rtrace::recording::Recording;
 use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
-use std::fs::File;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "trace.dat".to_owned());
-    let recording = Recording::open(File::open(&path)?)?;
+    let recording = Recording::open_path(&path)?;
     let switched_to = recording.field("sched_switch", "next_pid").ok_or("no format of sched_switch")?;
     let mut woken: HashMap<i64, u64> = HashMap::new();
     let mut longest: BTreeMap<i64, u64> = BTreeMap::new();

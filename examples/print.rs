@@ -2,12 +2,11 @@
 
 use rtrace::recording::Recording;
 use std::error::Error;
-use std::fs::File;
 use std::io::{BufWriter, Write, stdout};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "trace.dat".to_owned());
-    let recording = Recording::open(File::open(&path)?)?;
+    let recording = Recording::open_path(&path)?;
     let mut out = BufWriter::new(stdout().lock());
     let outcome = recording.query().try_for_each(|event| {
         let (time, cpu, pid) = (event.timestamp().0, event.cpu(), event.pid());

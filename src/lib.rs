@@ -5,9 +5,8 @@
 //! ```
 //! use rtrace::Recording;
 //! use std::collections::BTreeMap;
-//! use std::fs::File;
 //!
-//! let recording = Recording::open(File::open("tests/data/traces/host/small-zlib.dat")?)?;
+//! let recording = Recording::open_path("tests/data/traces/host/small-zlib.dat")?;
 //!
 //! let mut counts: BTreeMap<String, u64> = BTreeMap::new();
 //! recording.query().for_each(|event| *counts.entry(event.name().to_owned()).or_default() += 1)?;
@@ -27,9 +26,8 @@
 //! ```
 //! use rtrace::Recording;
 //! use rtrace::analysis::Wakeups;
-//! use std::fs::File;
 //!
-//! let recording = Recording::open(File::open("tests/data/traces/host/small-zlib.dat")?)?;
+//! let recording = Recording::open_path("tests/data/traces/host/small-zlib.dat")?;
 //! let wakeups = Wakeups::new(recording.trace.formats(), recording.trace.abi, &recording.symbols);
 //! let (latencies, outcome) = recording.query().threads(4).analyse(wakeups)?;
 //! assert!(latencies.all.count > 0 && latencies.all.longest.0 > 0 && outcome.damage.count == 0);

@@ -8,7 +8,7 @@ use crate::cli::terminal::note;
 use anyhow::{Context, anyhow};
 use nix::unistd::{getegid, geteuid};
 use rtrace::internal::safe_file::{PRIVATE, open_seekable};
-use rtrace::internal::trace_dat::{FileError, MAGIC, ReadAt, Siblings, Trace};
+use rtrace::internal::trace_dat::{FileError, MAGIC, OpenErrorCause, ReadAt, Trace};
 use rtrace::recording::Recording;
 use std::fs::File;
 use std::io::{self, Read};
@@ -29,7 +29,7 @@ pub(crate) fn is_recording(path: &Path) -> bool {
 /// Opens a trace file, and of an unfinished recording the spools beside it.
 pub(crate) fn open(path: &Path) -> Result<Trace, Failure> {
     let (file, mut trace) = open_as(path, Trace::open)?;
-    attach_spools(&mut trace, path, &file)?;
+    attach_siblings(&mut trace, path, &file)?;
     Ok(trace)
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn open_recording_through<R: ReadAt + 'static>(
     wrap: impl FnOnce(File) -> R,
 ) -> Result<Recording, Failure> {
     let (file, mut trace) = open_as(path, |file| Trace::open_lazily(wrap(file), ahead))?;
-    if attach_spools(&mut trace, path, &file)? {
+    if attach_siblings(&mut trace, path, &file)? {
         note!(
             "rtrace: {}: an unfinished recording; showing what is there (`rtrace recover` completes one whose recorder was killed)",
             path.display()
@@ -104,16 +104,12 @@ fn resolved(trace: Trace, path: &Path) -> Recording {
 }
 
 /// Adds what lies beside the recording at `path`, open as `file`, if it is unfinished; returns whether it is.
-fn attach_spools(trace: &mut Trace, path: &Path, file: &File) -> Result<bool, Failure> {
-    let Some(table) = &trace.spools else { return Ok(false) };
-    if table.finishing {
-        let error = anyhow!("{}: the recording was killed while it was being finished", path.display());
-        return Err(Failure::new(Exit::Incomplete, error)
-            .hint(format!("`rtrace recover {}` finishes it; nothing is lost.", path.display())));
-    }
-    let siblings = Siblings::of(path, file).with_context(|| format!("failed to read {}", path.display()))?;
-    trace.attach_spools(&siblings);
-    Ok(true)
+fn attach_siblings(trace: &mut Trace, path: &Path, file: &File) -> Result<bool, Failure> {
+    trace.attach_siblings(path, file).map_err(|cause| match cause {
+        OpenErrorCause::HalfFinished => Failure::new(Exit::Incomplete, anyhow!("{}: {cause}", path.display()))
+            .hint(format!("`rtrace recover {}` finishes it; nothing is lost.", path.display())),
+        cause => anyhow::Error::from(cause).context(format!("failed to read {}", path.display())).into(),
+    })
 }
 
 /// The file that a command reads: `-i FILE`, or the last argument.

@@ -4,9 +4,8 @@
 use crate::common::bounded::output;
 use crate::common::not_run::not_run;
 use crate::common::recording::{Stopped, data, events, events_and_damage, open, record};
-use rtrace::internal::trace_dat::{
-    Codec, LossCause, OptionId, Recovered, Siblings, Trace, UnsavedEvents, WriteError, recover,
-};
+use rtrace::internal::trace_dat::{Codec, LossCause, OptionId, Recovered, Trace, UnsavedEvents, WriteError, recover};
+use rtrace::recording::Recording;
 use rtrace::units::CpuId;
 use std::fs::File;
 use std::io::Write;
@@ -29,6 +28,17 @@ fn files_beside(path: &Path) -> usize {
 }
 
 #[test]
+fn an_error_names_the_file() {
+    let error = |path: &Path| Recording::open_path(path).err().unwrap().to_string();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trace.dat");
+    let named = format!("failed to read {}: ", path.display());
+    assert_eq!(error(&path), format!("{named}No such file or directory (os error 2)"));
+    std::fs::write(&path, "").unwrap();
+    assert_eq!(error(&path), format!("{named}not a trace.dat file: it is empty"));
+}
+
+#[test]
 fn a_finished_file_holds_the_same() {
     for name in ["vm-6.1/trig.dat", "s390x/inst.dat", "i386/kprobe.dat", "i386/events-v6.dat"] {
         let from = open(&data(name));
@@ -38,9 +48,8 @@ fn a_finished_file_holds_the_same() {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("trace.dat");
             let Stopped { mut writer, buffers, spools } = record(&from, &path, codec, usize::MAX);
-            let mut unfinished = open(&path);
+            let unfinished = Trace::open_path(&path).unwrap();
             assert_eq!(unfinished.spools.as_ref().map(|s| s.entries.len()), Some(spools.len()));
-            unfinished.attach_spools(&Siblings::of(&path, &File::open(&path).unwrap()).unwrap());
             assert!(events(&unfinished) == expected, "{name}: an unfinished recording is read as a whole one");
             writer.saved_cmdlines(&from.saved_cmdlines).unwrap();
             let written = writer.finish(&buffers, &spools).unwrap();

@@ -44,8 +44,9 @@ pub use data::{
 pub use error::{ChunkError, FileError, FilePart};
 pub use file::{
     Buffer, BufferOption, ClockComparison, ClockReading, ClockSample, Coverage, CoveredTasks, CpuData, CpuRanges,
-    DataLayout, EnabledEvents, GuestFacts, KernelOptions, KernelView, MAGIC, Prefix, RawOption, Section, SettingChange,
-    Siblings, SpoolEntry, SpoolTable, TimeShift, Trace, WallClock, incomparable_clocks, spool_name,
+    DataLayout, EnabledEvents, GuestFacts, KernelOptions, KernelView, MAGIC, OpenError, OpenErrorCause, Prefix,
+    RawOption, Section, SettingChange, Siblings, SpoolEntry, SpoolTable, TimeShift, Trace, WallClock,
+    incomparable_clocks, spool_name,
 };
 pub use ids::{OptionId, SectionId};
 pub use latency_text::{LatencyResult, LongestLatency};

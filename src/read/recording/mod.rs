@@ -19,6 +19,7 @@ mod selection;
 mod selector;
 
 pub use crate::file::ring_buffer::PageLayout;
+pub use crate::file::trace_dat::{OpenError, OpenErrorCause};
 pub use crate::read::merge::live::LiveMerge;
 pub use covered::PartialCpu;
 pub use event::{Decoder, Event, EventField};

@@ -2,10 +2,11 @@
 //! One buffer of one recording, as a query reads it.
 
 use crate::base::units::{Pid, RecordedClock};
-use crate::file::trace_dat::{FileError, OptionId, ReadAt, TimeOptions, TimeShift, Trace, WallClock};
+use crate::file::trace_dat::{FileError, OpenError, OptionId, ReadAt, TimeOptions, TimeShift, Trace, WallClock};
 use crate::kernel::btf::Enumerators;
 use crate::kernel::event::{DecodeOptions, EventTypes, PrintState};
 use crate::kernel::symbols::{Comms, Kallsyms, KernelFunctions, LastBoot, PrintkFormats, Symbols};
+use std::path::Path;
 use std::sync::OnceLock;
 
 /// A trace file with its symbols. Immutable once opened; any number of queries may read it, from any thread.
@@ -19,11 +20,17 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Opens a finished recording. Damage that leaves anything to read is noted in [`Trace::damage`]; symbols and types
-    /// are loaded when they are first needed.
+    /// Opens the recording at `path`, an unfinished one with the events that lie beside it. Damage that leaves anything to
+    /// read is noted in [`Trace::damage`]; symbols and types are loaded when they are first needed.
     ///
-    /// An unfinished one has its events in files beside it: add them with [`Trace::attach_spools`], and make the
-    /// recording with [`Recording::from`].
+    /// # Errors
+    /// [`OpenError`], which names the path: if it is not a trace.dat file of version 6 or 7, nothing of it can be read, or
+    /// its recorder was killed in the moment it was finished.
+    pub fn open_path(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        Trace::open_path(path).map(Self::from)
+    }
+
+    /// Opens a finished recording that is at hand as bytes or an open file; else as [`Recording::open_path`].
     ///
     /// # Errors
     /// [`FileError`] if it is not a trace.dat file of version 6 or 7, or nothing of it can be read.
