@@ -12,7 +12,7 @@ use rtrace::internal::table::{
 use rtrace::internal::trace_dat::Coverage;
 use rtrace::units::CpuId;
 
-/// Moves of tasks from one CPU to another: by CPUs, by task, and by what the task did before
+/// Moves of tasks from one CPU to another: by CPUs, by task, by what the task did before
 ///
 /// From sched_switch; whether a task was woken before it moved, from sched_waking and sched_wakeup. `rtrace help analyses`
 /// defines each number.
