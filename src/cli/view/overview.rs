@@ -2,7 +2,7 @@
 
 use crate::cli::query::QueryInput;
 use rtrace::analysis::{Extents, StripCell, StripScale};
-use rtrace::internal::trace_dat::ChunkFacts;
+use rtrace::internal::trace_dat::{ChunkFacts, Codec};
 use rtrace::recording::{Query, QueryError};
 use rtrace::units::{CpuId, Timestamp};
 
@@ -21,8 +21,8 @@ struct CpuIndex {
     cpu: CpuId,
     /// First moment, events and losses of each, in the order of time; empty without an index.
     chunks: Vec<IndexedChunk>,
-    /// Size of the stored data, in bytes.
-    stored: u64,
+    /// Number of events by the size of the stored data, about.
+    by_size: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -32,13 +32,15 @@ struct IndexedChunk {
     lost: u64,
 }
 
-/// Stored bytes of an event, about: of compressed scheduler events.
-const BYTES_OF_EVENT: u64 = 6;
+/// Stored bytes of an event, about: of scheduler events, compressed and as they are in the ring.
+const BYTES_OF_EVENT: (u64, u64) = (6, 40);
 
 impl Overview {
     /// Of the recording's part that `query` reads; `None` if it has no event.
     pub(super) fn of(query: &Query<'_>, input: &QueryInput) -> Result<Option<Self>, QueryError> {
         let trace = &input.trace;
+        let (packed, plain) = BYTES_OF_EVENT;
+        let size = if trace.prefix.codec == Codec::None { plain } else { packed };
         let mut overview = Overview { cpus: Vec::new(), is_complete: true, begin: 0, end: 0 };
         for (number, source) in query.sources().iter().enumerate() {
             let buffer = &trace.buffers[source.buffer];
@@ -54,7 +56,7 @@ impl Overview {
                 let chunks: Option<Vec<IndexedChunk>> = entries.iter().map(chunk).collect();
                 let chunks = chunks.filter(|chunks| chunks.is_sorted_by_key(|chunk| chunk.first)).unwrap_or_default();
                 overview.is_complete &= !chunks.is_empty() || data.size <= 4;
-                overview.cpus.push(CpuIndex { source: number, cpu: data.cpu, chunks, stored: data.size });
+                overview.cpus.push(CpuIndex { source: number, cpu: data.cpu, chunks, by_size: data.size / size });
             }
         }
         let span = overview.find_span(query)?;
@@ -125,7 +127,7 @@ impl Overview {
     fn cells(&self, cpu: &CpuIndex, scale: &StripScale) -> Vec<StripCell> {
         let mut cells = vec![StripCell::default(); scale.columns()];
         if cpu.chunks.is_empty() {
-            spread(&mut cells, scale, (self.begin, self.end), cpu.stored / BYTES_OF_EVENT);
+            spread(&mut cells, scale, (self.begin, self.end), cpu.by_size);
             return cells;
         }
         let from = cpu.chunks.partition_point(|chunk| chunk.first <= scale.from()).saturating_sub(1);

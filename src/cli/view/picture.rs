@@ -25,6 +25,14 @@ pub(super) struct PictureLook<'p> {
     pub(super) found: Option<&'p Pyramid>,
 }
 
+impl PictureLook<'_> {
+    /// True if each piece that is searched may add to the matches shown.
+    fn has_more_matches(&self, source: &ViewSource<'_>, scan: &ViewScan) -> bool {
+        let is_large = || source.overview.estimate(self.scale.from(), self.scale.to()) > AT_ONCE;
+        self.found.is_some() && is_large() && scan.whole.serves(&self.scale)
+    }
+}
+
 /// A picture, and the work in the background that makes it better.
 pub(super) struct WindowPicture<'a> {
     /// Without it, windows of very many events show the file's index alone.
@@ -64,7 +72,8 @@ impl<'a> WindowPicture<'a> {
         let mut ended = None;
         if let Some(scan) = self.scan {
             let version = scan.version();
-            if version != self.scanned && self.model().is_none_or(|model| model.quality != Quality::Exact) {
+            let is_rough = self.model().is_none_or(|model| model.quality != Quality::Exact);
+            if version != self.scanned && (is_rough || look.has_more_matches(source, scan)) {
                 self.model = None;
             }
             self.scanned = version;

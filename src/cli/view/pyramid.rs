@@ -11,8 +11,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Columns of the whole recording.
 const COLUMNS: usize = 8192;
-/// Events of a piece, as estimated.
+/// Events of a piece, as estimated; with a filter, which is compiled for each piece and all events.
 const PIECE: u64 = 1_000_000;
+const FILTERED_PIECE: u64 = 4_000_000;
 
 /// Columns of the whole recording, of the events that pass a filter.
 pub(super) struct Pyramid {
@@ -39,10 +40,11 @@ impl Pyramid {
             let cells = source.overview.strip(cpu.source, cpu.cpu, &scale);
             events.iter_mut().zip(&cells).for_each(|(sum, cell)| *sum += cell.events);
         }
+        let piece = if filter.is_some() { FILTERED_PIECE } else { PIECE };
         let (mut pieces, mut first, mut sum) = (Vec::new(), 0, 0);
         for (column, events) in events.iter().enumerate() {
             sum += events;
-            if sum >= PIECE || column + 1 == scale.columns() {
+            if sum >= piece || column + 1 == scale.columns() {
                 pieces.push(first..column + 1);
                 (first, sum) = (column + 1, 0);
             }
