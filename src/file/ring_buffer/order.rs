@@ -16,8 +16,8 @@ pub struct PageMark {
     timestamp: u64,
     /// Bytes of items.
     len: usize,
-    first: [u8; 8],
-    last: [u8; 8],
+    /// Sum of their words. Records of one size are alike at their ends while the clock stands, so all of them count.
+    sum: u64,
 }
 
 impl PageMark {
@@ -25,9 +25,10 @@ impl PageMark {
     #[inline]
     pub fn new(page: &Page, data: &[u8]) -> Self {
         let items = data.get(page.start..page.end).unwrap_or_default();
-        let first = items.first_chunk().copied().unwrap_or_default();
-        let last = items.last_chunk().copied().unwrap_or_default();
-        PageMark { timestamp: page.timestamp, len: items.len(), first, last }
+        let (words, rest) = items.as_chunks();
+        let rest = rest.first_chunk().map_or(0, |half| u64::from(u32::from_ne_bytes(*half)));
+        let sum = words.iter().fold(rest, |sum, word| sum.wrapping_add(u64::from_ne_bytes(*word)));
+        PageMark { timestamp: page.timestamp, len: items.len(), sum }
     }
 
     fn is_zero(&self) -> bool {
