@@ -62,11 +62,11 @@ pub(crate) struct RecordArgs {
     /// Over TCP, unless --udp says otherwise. With a listener of rtrace's an interrupted connection is taken up again for a minute,
     /// and the exit code is 0 only if everything is written there.
     #[arg(short = 'N', long = "to", value_name = "HOST:PORT", value_parser = remote::place,
-          conflicts_with_all = ["output", "max_size", "min_free", "ring", "ring_time", "max_per_cpu", "assert"])]
+          conflicts_with_all = ["output", "max_size", "min_free", "ring", "ring_time", "rotate", "max_per_cpu", "assert"])]
     to: Option<String>,
     /// The same over vsock: CID 2 is the host, for its guests
     #[arg(short = 'V', long = "to-vsock", value_name = "CID:PORT", value_parser = remote::vsock_place,
-          conflicts_with_all = ["to", "agents", "output", "max_size", "min_free", "ring", "ring_time", "max_per_cpu", "assert"])]
+          conflicts_with_all = ["to", "agents", "output", "max_size", "min_free", "ring", "ring_time", "rotate", "max_per_cpu", "assert"])]
     to_vsock: Option<String>,
     /// Record along on HOST, or on guest CID over vsock, where `rtrace agent` or trace-cmd's runs (port 823 without :PORT)
     ///
@@ -218,6 +218,7 @@ impl RecordArgs {
             },
             priority: self.priority,
             saves: self.stop_if.saves(),
+            start_at: self.stop_if.start_at(),
             ts_offset: self.more.ts_offset,
             keep: self.more.keeps(),
             no_splice: self.more.nosplice,

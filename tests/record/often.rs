@@ -186,6 +186,7 @@ fn two_hundred_recordings_leave_nothing_behind() {
         version6: false,
         hooks: Vec::new(),
         saves: SavePlan::default(),
+        start_at: None,
     };
     let once = || record::record(&plan, Journal::in_memory(&tracefs), &mut Silent).unwrap();
     once();

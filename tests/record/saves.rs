@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 use rtrace::tracefs::Tracefs;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};
@@ -152,6 +152,43 @@ fn saves_are_the_same_events_as_those_of_a_whole_recording_and_leave_no_gap() {
         }
     }
     before.assert_unchanged(&Knobs::read(tracefs.root()));
+}
+
+#[test]
+fn files_of_a_rotation_hold_each_event_once_and_the_recording_need_not_keep_them() {
+    let Some((tracefs, _guard)) = kernel() else { return };
+    for (each, least) in [("1s", 4), ("1M", 3)] {
+        let env = TestEnvironment::new();
+        let mut whole = start(&env, &tracefs, &["-o", "whole.dat", "--compression", "none"]);
+        let mut rotated = start(&env, &tracefs, &["-o", "r.dat", "--rotate", each, "--compression", "none"]);
+        let over = AtomicBool::new(false);
+        scope(|scope| {
+            let over = &over;
+            let _end = OverAtEnd(over);
+            (0..2).for_each(|task| drop(scope.spawn(move || count_up(task, over))));
+            let until = Instant::now() + PATIENCE;
+            while saves_of(&env, "r.dat").len() < least && Instant::now() < until {
+                sleep(Duration::from_millis(50));
+            }
+        });
+        for recorder in [&mut rotated, &mut whole] {
+            kill(recorder.pid(), Signal::SIGINT).unwrap();
+            assert_eq!(recorder.wait().code(), Some(0));
+        }
+        let files = saves_of(&env, "r.dat");
+        assert!(files.len() > least, "{each}: {files:?}");
+        let mut together: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
+        for file in &files {
+            let name = file.to_str().unwrap();
+            env.rtrace(&["dump", "--validate", name]).exits(0);
+            numbers(&env, name).into_iter().for_each(|(task, more)| together.entry(task).or_default().extend(more));
+        }
+        assert!(together == numbers(&env, "whole.dat"), "{each}: the files are not the whole recording");
+        // What is in files went from the recording, the last of it excepted.
+        let (rest, all) = (env.path().join("r.dat"), env.path().join("whole.dat"));
+        let size = |path: &Path| fs::metadata(path).unwrap().len();
+        assert!(size(&rest) < size(&all), "{each}: {} of {} bytes kept", size(&rest), size(&all));
+    }
 }
 
 #[test]

@@ -2,6 +2,11 @@
 
 use crate::common::environment::TestEnvironment;
 use crate::host::kernel;
+use nix::sys::signal::kill;
+use nix::unistd::Pid;
+use std::collections::BTreeMap;
+use std::thread::sleep;
+use std::time::Duration;
 
 /// Nanoseconds since 1970 of each event, of the command `date +%s%N` between the first two and the last two in turn, and the
 /// rest of what was recorded in `run.dat`.
@@ -67,4 +72,45 @@ fn windows_are_asked_for_by_it_in_the_readers_zone() {
         let summary = rtrace(&["report", "--summary", "run.dat"]);
         assert!(summary.contains(&format!("{} to ", &times[0][..19])), "{zone}: {summary}");
     }
+}
+
+#[test]
+fn recordings_begin_at_a_moment_and_are_laid_beside_each_other_by_it() {
+    let Some((_, _guard)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let filter = "sig == 0 && pid > 100000000";
+    let recorder = |file: &str, clock: &str| {
+        let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
+        command.args(["record", "-q", "-C", clock, "-e", "syscalls:sys_enter_kill", "-f", filter, "-o", file]);
+        command.args(["--at", "/5s", "--duration", "2s"]).spawn().expect("rtrace starts")
+    };
+    let mut recorders = [recorder("a.dat", "tai"), recorder("b.dat", "mono")];
+    // Calls with rising numbers, before and while they record.
+    let mut numbers = 200_000_000..;
+    while recorders.iter_mut().any(|recorder| recorder.try_wait().expect("a child").is_none()) {
+        let _ = kill(Pid::from_raw(numbers.next().expect("a number")), None);
+        sleep(Duration::from_millis(1));
+    }
+    for recorder in &mut recorders {
+        assert!(recorder.wait().expect("a child").success());
+    }
+    for file in ["a.dat", "b.dat"] {
+        let csv =
+            env.rtrace(&["report", "--format", "csv", "--fields", "wall", "--first", "1", file]).exits(0).stdout();
+        let first = env.run("date", &["-d", csv.lines().nth(1).expect("an event"), "+%s%N"]).exits(0).stdout();
+        let after = first.trim().parse::<i64>().expect("a number") % 5_000_000_000;
+        assert!(after < 1_500_000_000, "{file} begins {after} ns after a multiple of 5 s");
+    }
+    let text = env.rtrace(&["report", "--align", "wall", "a.dat", "b.dat"]).exits(0).stdout();
+    let mut times: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for line in text.lines() {
+        let Some((before, call)) = line.split_once(": sys_enter_kill:") else { continue };
+        let time = before.split(' ').next_back().and_then(|time| time.parse().ok()).expect("a time");
+        times.entry(call).or_default().push(time);
+    }
+    let in_both: Vec<f64> = times.values().filter(|times| times.len() == 2).map(|times| times[1] - times[0]).collect();
+    assert!(in_both.len() > 100, "{} calls are in both", in_both.len());
+    // Seconds; a busy machine reads the clocks less closely.
+    assert!(in_both.iter().all(|apart| *apart < 0.001), "{in_both:?}");
+    env.rtrace(&["record", "--at", "2020-01-01 00:00", "-e", "sched"]).exits(2).complains_with("is over");
 }

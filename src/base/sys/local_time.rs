@@ -1,6 +1,6 @@
 //! The time of day where this runs, by the C library's rules: TZ, or /etc/localtime.
 
-use nix::libc::{localtime_r, mktime, time_t, tm};
+use nix::libc::{TIME_ERROR, adjtimex, localtime_r, mktime, time_t, timex, tm};
 use std::mem::MaybeUninit;
 
 /// A point of time in the local calendar, to the second.
@@ -52,6 +52,15 @@ impl LocalTime {
         // -1 is an error, and the last second of 1969.
         (seconds != -1).then_some(seconds)
     }
+}
+
+/// True if the kernel takes the wall clock for synchronised: somebody steers it by another clock (adjtimex(2)).
+pub(crate) fn is_clock_synchronised() -> bool {
+    // SAFETY: `timex` is plain data of which all zero is a value; the call fills it and sets nothing, as `modes` is 0.
+    let mut facts: timex = unsafe { MaybeUninit::zeroed().assume_init() };
+    // SAFETY: it points to a value that lives until the call ends.
+    let state = unsafe { adjtimex(&raw mut facts) };
+    (0..TIME_ERROR).contains(&state)
 }
 
 #[cfg(test)]

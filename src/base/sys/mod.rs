@@ -17,7 +17,7 @@ pub(crate) use accept::accept;
 pub(crate) use append::{Tail, append_piece};
 pub(crate) use exec::{ExecImage, Identity, fork_gated};
 pub(crate) use kernel_types::MappedKernelTypes;
-pub(crate) use local_time::LocalTime;
+pub(crate) use local_time::{LocalTime, is_clock_synchronised};
 pub(crate) use page_size::page_size;
 pub(crate) use process::{
     Scheduling, make_idle, nice_thread, pidfd_open, ptrace_cont, ptrace_listen, real_time, schedule, send_signal,

@@ -91,10 +91,12 @@ const TRACED: &[HelpSection] = &[
         "Run",
         &["duration", "assert", "stop-if", "dry-run", "daemonize"],
         &[
+            "at",
             "max-lost",
             "snapshot",
             "keep-going",
             "after",
+            "rotate",
             "last",
             "keep-saves",
             "config",

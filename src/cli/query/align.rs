@@ -1,28 +1,47 @@
 //! `--align`: several recordings whose clocks do not agree.
 
 use super::QueryInput;
+use super::window::unknown_wall_clock;
 use crate::cli::exit::{Exit, Failure};
 use anyhow::anyhow;
 use rtrace::internal::trace_dat::TimeOptions;
 use rtrace::recording::{BufferSource, Query};
+use std::fmt;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 /// The moment that is taken as the same in all files.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Align {
     /// The first event.
+    #[default]
     Start,
     /// The last event.
     End,
+    /// Any moment of the wall clock.
+    Wall,
     /// The first event of that name, with or without its system.
     Event(String),
 }
 
+impl fmt::Display for Align {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Align::Start => "start",
+            Align::End => "end",
+            Align::Wall => "wall clock",
+            Align::Event(name) => name,
+        })
+    }
+}
+
+/// `start`, `end`, `wall`, or an event.
 pub(crate) fn parse(text: &str) -> Result<Align, String> {
     Ok(match text {
-        "" => return Err("start, end, or an event is wanted".to_owned()),
+        "" => return Err("start, end, wall, or an event is wanted".to_owned()),
         "start" => Align::Start,
         "end" => Align::End,
+        "wall" => Align::Wall,
         event => Align::Event(event.replace('/', ":")),
     })
 }
@@ -37,11 +56,26 @@ pub(super) fn align<'a>(at: &Align, inputs: &'a [QueryInput], query: Query<'a>) 
     for (file, input) in inputs.iter().enumerate() {
         let own = sources.iter().filter(|source| source.recording == file).cloned().collect();
         let own = query.clone().of_sources(own);
+        let (begin, end) = own.span()?.unwrap_or_default();
         let time = moment(at, input, own)?;
-        shifts.push(first.get_or_insert(time).wrapping_sub(time) as i64);
+        let by = shift(*first.get_or_insert(time), time, (begin.0, end.0));
+        shifts.push(by.ok_or_else(|| before_zero(at, &input.path))?);
     }
     let sources = sources.iter().map(|source| shifted(source, shifts[source.recording])).collect();
     Ok(query.of_sources(sources))
+}
+
+/// The number to add to times of a recording from `begin` to `end` so that `there` becomes `here`; `None` if a time would be
+/// negative, or have no number.
+pub(crate) fn shift(here: u64, there: u64, (begin, end): (u64, u64)) -> Option<i64> {
+    let by = here.wrapping_sub(there).cast_signed();
+    (begin.checked_add_signed(by).is_some() && end.checked_add_signed(by).is_some()).then_some(by)
+}
+
+/// The recording `path` begins before the first one's clock does.
+pub(crate) fn before_zero(at: &Align, path: &Path) -> Failure {
+    let error = anyhow!("aligned by {at}, {} begins before time 0 of the first one: name it first", path.display());
+    Failure::new(Exit::Usage, error)
 }
 
 /// The time in one file of the moment that is taken as the same in all.
@@ -49,8 +83,17 @@ pub(crate) fn moment(at: &Align, input: &QueryInput, own: Query<'_>) -> Result<u
     Ok(match at {
         Align::Start => own.span()?.unwrap_or_default().0.0,
         Align::End => own.span()?.unwrap_or_default().1.0,
+        Align::Wall => start_of_1970(input, &own)?,
         Align::Event(name) => first_of(name, input, own)?,
     })
+}
+
+/// The time of 1970-01-01 by the recording's clock, which is mostly before its zero: modulo 2^64.
+fn start_of_1970(input: &QueryInput, query: &Query<'_>) -> Result<u64, Failure> {
+    let first = query.span()?.unwrap_or_default().0.0;
+    let clock = query.sources().iter().find_map(|source| source.wall_clock(query.recordings()));
+    let clock = clock.ok_or_else(|| unknown_wall_clock(&input.path.to_string_lossy()))?;
+    Ok(first.wrapping_sub(clock.wall(first).cast_unsigned()))
 }
 
 /// The time of the first event of that name.

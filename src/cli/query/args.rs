@@ -33,8 +33,9 @@ pub(crate) struct QueryArgs {
     /// Number to add to every time stamp, in the clock's unit
     #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 0)]
     ts_offset: i64,
-    /// Shift the other files' times until this comes at the first one's time: start, end, or an event's first occurrence
-    #[arg(long, value_name = "start|end|EVENT", value_parser = align::parse)]
+    /// Shift the other files' times until this comes at the first one's time: start, end, an event's first occurrence, or the
+    /// same time of the wall clock
+    #[arg(long, value_name = "start|end|wall|EVENT", value_parser = align::parse)]
     pub(super) align: Option<Align>,
     /// Time stamps from the first event on
     #[arg(long, conflicts_with = "raw_ts")]

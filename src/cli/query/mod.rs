@@ -12,7 +12,7 @@ mod select;
 mod window;
 
 #[cfg(feature = "view")]
-pub(crate) use align::{Align, moment, parse as parse_align, shifted};
+pub(crate) use align::{Align, before_zero, moment, parse as parse_align, shift, shifted};
 pub(crate) use answer::{answer, one_buffer};
 pub(crate) use args::QueryArgs;
 pub(crate) use events::QueryEvents;

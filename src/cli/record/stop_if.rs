@@ -7,7 +7,7 @@ use rtrace::events::EventSelection;
 use rtrace::format::{EventFormat, HeaderPage};
 use rtrace::internal::assertion::{StopCondition, StopWatch};
 use rtrace::internal::ring_buffer::PageLayout;
-use rtrace::record::{Audience, LiveBuffer, SavePlan, Sentry};
+use rtrace::record::{Audience, LiveBuffer, Rotate, SavePlan, Sentry, StartAt};
 use rtrace::recording::LiveMerge;
 use rtrace::symbols::Comms;
 use rtrace::tracefs::{EventName, Feature, Journal, Tracefs, WriteMode};
@@ -18,6 +18,12 @@ use std::time::Duration;
 /// The end of a recording by what it records.
 #[derive(clap::Args)]
 pub(super) struct StopIfArgs {
+    /// Begin at a moment of the wall clock: 12:03, 2026-11-26 12:03:05, or the next whole /10s
+    ///
+    /// All is set up by then. Machines whose clocks are synchronised begin together with `/10s`, and `rtrace report --align wall`
+    /// shows their recordings beside each other. CMD is started at that moment, too; --duration counts from it.
+    #[arg(long, value_name = "TIME|/TIME", value_parser = StartAt::parse)]
+    at: Option<StartAt>,
     /// End recording, with 3, at an interval or event beyond a limit
     ///
     /// `latency(FROM, TO, KEY) > TIME` or `count(EVENTS) >= N`, in the language of `rtrace help assertions`, over events of the
@@ -38,6 +44,13 @@ pub(super) struct StopIfArgs {
     /// With --keep-going: save this long after the hit
     #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "keep_going", default_value = "2s")]
     after: Duration,
+    /// Each TIME, or each SIZE recorded, save what came since the last one to a file of its own
+    ///
+    /// No event is missing between two files, and none is in both. They lie beside FILE and are named after the time (UTC) of
+    /// their end; FILE keeps at least what is in none yet. At the end of the recording one more has the rest. With --keep-saves
+    /// the oldest go.
+    #[arg(long, value_name = "TIME|SIZE", value_parser = Rotate::parse)]
+    rotate: Option<Rotate>,
     /// Save only the last TIME, in place of all that is kept
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     last: Option<Duration>,
@@ -54,10 +67,15 @@ fn condition(text: &str) -> Result<Box<StopCondition>, String> {
 }
 
 impl StopIfArgs {
+    /// The moment at which it begins.
+    pub(super) fn start_at(&self) -> Option<StartAt> {
+        self.at
+    }
+
     /// The saves while it records.
     pub(super) fn saves(&self) -> SavePlan {
         let keep = self.keep_saves.map(|keep| keep as usize);
-        SavePlan { keep_going: self.keep_going, after: self.after, last: self.last, keep }
+        SavePlan { keep_going: self.keep_going, after: self.after, last: self.last, keep, rotate: self.rotate }
     }
 
     /// Looks for what ends the recording.

@@ -5,11 +5,11 @@ use super::draw;
 use super::follow::{Growth, KeptView};
 use super::glyphs::Look;
 use super::scan::ViewScan;
-use super::second::{Alignment, SecondRequest, SecondView};
+use super::second::{SecondRequest, SecondView};
 use super::source::ViewSource;
 use crate::cli::analyze::FileArgs;
 use crate::cli::exit::{Exit, Failure, print};
-use crate::cli::query::{QueryEvents, QueryInput};
+use crate::cli::query::{Align, QueryEvents, QueryInput, parse_align};
 use crate::cli::terminal::{NoScreen, Screen};
 use anyhow::anyhow;
 use ratatui::crossterm::event::Event;
@@ -36,8 +36,8 @@ pub(crate) struct ViewArgs {
     #[arg(value_name = "FILE2", value_hint = clap::ValueHint::FilePath)]
     second: Option<PathBuf>,
     /// Moment that is the same in both: start, end, the wall clock's, or the first EVENT
-    #[arg(long, value_name = "start|end|wall|EVENT", requires = "second", value_parser = Alignment::parse)]
-    align: Option<Alignment>,
+    #[arg(long, value_name = "start|end|wall|EVENT", requires = "second", value_parser = parse_align)]
+    align: Option<Align>,
 }
 
 /// The longest time until a signal is noticed.

@@ -73,7 +73,7 @@ fn draw_second(
     let cpus = counted(second.source.cpus.len() as u64, "CPU");
     let name = shown(&second.source.input.label());
     pen.text(0, &"─".repeat(pen.width().into()), look.dim());
-    let title = format!(" {name}  by {} (D)  {cpus}{events} ", shown(second.alignment.words()));
+    let title = format!(" {name}  by {} (D)  {cpus}{events} ", shown(&second.alignment.to_string()));
     pen.text(2, &title, look.strong());
     match second.totals {
         Some((_, 0)) => pen.right(" lost 0", look.plain()),

@@ -4,10 +4,10 @@ use super::app::App;
 use super::picture::TypedFilter;
 use super::prompt::{Prompt, PromptKind};
 use super::pyramid::Pyramid;
-use super::second::{Alignment, SecondRequest};
+use super::second::SecondRequest;
 use super::source::shown;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::QueryMoment;
+use crate::cli::query::{Align, QueryMoment, parse_align};
 use anyhow::anyhow;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use rtrace::filter::EventFilter;
@@ -44,11 +44,11 @@ impl App<'_> {
                 };
             }
             PromptKind::Second => {
-                let alignment = self.second.take().map_or(Alignment::default(), |second| second.alignment);
+                let alignment = self.second.take().map_or(Align::default(), |second| second.alignment);
                 self.second = (!text.is_empty()).then(|| SecondRequest { path: text.into(), alignment });
                 self.turns = true;
             }
-            PromptKind::Align => match (Alignment::parse(text), &mut self.second) {
+            PromptKind::Align => match (parse_align(text), &mut self.second) {
                 (Err(words), _) => self.status = words,
                 (Ok(_), None) => self.status = "there is no second recording: `d` opens one".to_owned(),
                 (Ok(alignment), Some(second)) => (second.alignment, self.turns) = (alignment, true),

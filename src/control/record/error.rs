@@ -115,6 +115,9 @@ pub enum PlanError {
     /// Nothing is enabled in any buffer.
     #[error("nothing to record: no event is selected")]
     NoEvents,
+    /// The moment of `--at` has passed: it, and the time now.
+    #[error("--at {0} is over: it is {1} now")]
+    IsOver(String, String),
     /// A stack trace with every function there is.
     #[error("--func-stack takes a stack trace with each function, and -l names none")]
     StackOfEverything,

@@ -6,7 +6,7 @@ use nix::sys::statvfs::fstatvfs;
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Bounds of a recording, as a plan has them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,6 +27,34 @@ impl Limits {
     /// True if what was recorded may be dropped again for what comes later.
     pub fn is_ring(&self) -> bool {
         self.ring_size.is_some() || self.ring_per_cpu.is_some() || self.ring_time.is_some()
+    }
+}
+
+/// The moment up to which all is in files of its own (`--rotate`), so that a flight recorder need not keep it.
+#[derive(Debug)]
+pub struct SavedUntil {
+    origin: Instant,
+    /// Nanoseconds since `origin`.
+    passed: AtomicU64,
+}
+
+impl Default for SavedUntil {
+    /// Nothing is saved yet.
+    fn default() -> Self {
+        SavedUntil { origin: Instant::now(), passed: AtomicU64::new(0) }
+    }
+}
+
+impl SavedUntil {
+    /// All that the rings held at `moment` is saved.
+    pub fn set(&self, moment: Instant) {
+        let passed = moment.saturating_duration_since(self.origin).as_nanos();
+        self.passed.store(u64::try_from(passed).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// True if it is at or after `moment`.
+    pub fn reaches(&self, moment: Instant) -> bool {
+        moment.saturating_duration_since(self.origin) <= Duration::from_nanos(self.passed.load(Ordering::Relaxed))
     }
 }
 

@@ -3,6 +3,8 @@
 use super::functions::{self, FunctionFilters};
 use super::limits::Limits;
 use super::machine::MachineSettings;
+use super::rotation::Rotate;
+use super::start_at::StartAt;
 use super::user::User;
 use super::{PlanError, machine};
 use crate::base::safe_file::FileOwner;
@@ -73,6 +75,8 @@ pub struct Plan {
     pub hooks: Vec<String>,
     /// Saves while it goes on.
     pub saves: SavePlan,
+    /// `--at`: the moment at which tracing is switched on; at once if `None`.
+    pub start_at: Option<StartAt>,
     /// TRACEID of the file; a number that no other recording has if `None`.
     pub id: Option<u64>,
     /// Other machines that record along, each to a file of its own. With them there may be nothing to record here.
@@ -111,9 +115,15 @@ impl Plan {
             version6: false,
             hooks: Vec::new(),
             saves: SavePlan::default(),
+            start_at: None,
             id: None,
             guests: Vec::new(),
         }
+    }
+
+    /// True if what was recorded may be dropped again for what comes later.
+    pub fn is_ring(&self) -> bool {
+        self.limits.is_ring() || self.saves.rotate.is_some()
     }
 
     /// Refuses what cannot be carried out on any machine.
@@ -185,6 +195,8 @@ pub struct SavePlan {
     pub last: Option<Duration>,
     /// `--keep`: the oldest beyond this number are removed.
     pub keep: Option<usize>,
+    /// `--rotate`: each part of the recording goes to a file of its own, and then need not be kept.
+    pub rotate: Option<Rotate>,
 }
 
 /// One ring buffer of a recording: the top level, an instance of our own, or a named one.

@@ -38,8 +38,8 @@ const MODEST: i32 = 10;
 /// A save to be made.
 pub(super) struct SaveJob {
     pub(super) to: SaveTo,
-    /// The newest of this length; all if `None`.
-    pub(super) last: Option<Duration>,
+    pub(super) by: SavedFor,
+    pub(super) from: SaveFrom,
     /// What it is for, in words.
     pub(super) cause: String,
     /// Causes that were added to this one.
@@ -56,6 +56,28 @@ pub(super) struct BufferNow {
     pub(super) coverage: Coverage,
     /// Time of its trace clock, in nanoseconds; `None` of a clock that counts no time.
     pub(super) time: Option<u64>,
+}
+
+/// Where a save begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum SaveFrom {
+    /// With all that is kept.
+    All,
+    /// So long before its end.
+    Last(Duration),
+    /// At these times of the buffers' clocks, in nanoseconds; with all of a buffer that has none.
+    Times(Vec<u64>),
+}
+
+/// Who asks for a save.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SavedFor {
+    /// A person or a program.
+    Asker,
+    /// A find of a sentry.
+    Find,
+    /// `--rotate`.
+    Rotation,
 }
 
 /// The place of a save.
@@ -118,10 +140,10 @@ pub(super) struct Saver {
 
 impl Saver {
     /// Makes the saves of `jobs` until there can be no more; hands each to `done`. Gives the CPU time it took.
-    pub(super) fn run(self, jobs: impl IntoIterator<Item = SaveJob>, mut done: impl FnMut(Save)) -> Duration {
+    pub(super) fn run(self, jobs: impl IntoIterator<Item = SaveJob>, mut done: impl FnMut(SavedFor, Save)) -> Duration {
         let _ = sys::nice_thread(MODEST);
         for job in jobs {
-            done(self.make(job));
+            done(job.by, self.make(job));
         }
         thread_time()
     }
@@ -131,11 +153,12 @@ impl Saver {
         let (cause, more_causes) = (std::mem::take(&mut job.cause), job.more);
         let at_ns = wall_clock::now().unwrap_or_default();
         let mut save = Save { cause, more_causes, at_ns, ..Save::default() };
-        if let Some(window) = job.buffers.first().map(|main| main.window(job.last)) {
+        if !job.buffers.is_empty() {
+            let window = job.window(0);
             (save.from_ns, save.until_ns) =
-                (job.last.map(|_| window.start), Some(window.end).filter(|n| *n < u64::MAX));
+                (Some(window.start).filter(|n| *n > 0), Some(window.end).filter(|n| *n < u64::MAX));
         }
-        let no_time = job.last.is_some() && job.buffers.iter().any(|buffer| buffer.time.is_none());
+        let no_time = job.from != SaveFrom::All && job.buffers.iter().any(|buffer| buffer.time.is_none());
         let made = match &job.to {
             _ if no_time => Err("its clock counts no time: there is no last while, but all can be saved".to_owned()),
             SaveTo::Beside => self.beside(&job, at_ns, &mut save),
@@ -172,8 +195,8 @@ impl Saver {
         for (ring, answer) in self.rings.iter().zip(answers) {
             let SavedRing { buffer, cpu, layout } = ring.clone();
             let pieces = answer.pieces.map_err(|error| format!("a spool of cpu {cpu} cannot be read: {error}"))?;
-            let now = self.buffers.iter().zip(&job.buffers).find(|(known, _)| known.name == buffer);
-            let window = now.map_or(0..u64::MAX, |(_, now)| now.window(job.last));
+            let number = self.buffers.iter().position(|known| known.name == buffer);
+            let window = number.map_or(0..u64::MAX, |number| job.window(number));
             let spool = SavedSpool { buffer, cpu, layout, pieces, window };
             let begins_later = || spool.first_time(self.codec).is_none_or(|first| first > spool.window.start);
             if answer.dropped.bytes > 0 && begins_later() {
@@ -221,12 +244,16 @@ impl Saver {
     }
 }
 
-impl BufferNow {
-    /// The newest `last`, or all.
-    fn window(&self, last: Option<Duration>) -> Range<u64> {
-        let until = self.time.unwrap_or(u64::MAX);
-        let from = last.zip(self.time).map_or(0, |(last, until)| until.saturating_sub(last.as_nanos() as u64));
-        from..until
+impl SaveJob {
+    /// The times of a buffer that belong to it.
+    fn window(&self, buffer: usize) -> Range<u64> {
+        let time = self.buffers.get(buffer).and_then(|buffer| buffer.time);
+        let from = match &self.from {
+            SaveFrom::All => 0,
+            SaveFrom::Last(last) => time.map_or(0, |until| until.saturating_sub(last.as_nanos() as u64)),
+            SaveFrom::Times(times) => times.get(buffer).copied().unwrap_or(0),
+        };
+        from..time.unwrap_or(u64::MAX)
     }
 }
 

@@ -2,10 +2,13 @@
 //!
 //! SIGUSR2 asks for one at once, another process at the recorder's [door](SaveDoor), and a find of a sentry (`--stop-if` with
 //! `--keep-going`) for one a while later. Finds that come until then belong to that save, so that there is one at a time.
+//! A [rotation](Rotation) asks for one after the other.
 
+use super::limits::SavedUntil;
 use super::plan::SavePlan;
+use super::rotation::Rotation;
 use super::save_door::SaveDoor;
-use super::saver::{BufferNow, Save, SaveJob, SaveTo, Saver};
+use super::saver::{BufferNow, Save, SaveFrom, SaveJob, SaveTo, SavedFor, Saver};
 use super::stop::Arrived;
 use crate::file::trace_dat::OptionId;
 use crossbeam_channel::{Receiver, Sender, unbounded};
@@ -24,7 +27,7 @@ const LISTED: usize = 1024;
 pub(super) struct Saves<'scope> {
     plan: SavePlan,
     jobs: Option<Sender<SaveJob>>,
-    done: Receiver<Save>,
+    done: Receiver<(SavedFor, Save)>,
     finds: Receiver<Find>,
     to_find: Sender<Find>,
     /// Readable when a save is done or a sentry has found something.
@@ -33,6 +36,7 @@ pub(super) struct Saves<'scope> {
     /// Causes of the next save, and when it is to be made.
     due: Option<DueSave>,
     signalled: bool,
+    rotation: Option<Rotation>,
     /// Saves of finds that are being made.
     running: usize,
     thread: Option<ScopedJoinHandle<'scope, Duration>>,
@@ -72,11 +76,17 @@ impl Finds {
 }
 
 impl<'scope> Saves<'scope> {
-    /// Starts the thread. Without a door nobody but signals and sentries can ask.
+    /// Starts the thread. Without a door nobody but signals and sentries can ask. `saved` learns what a rotation has put
+    /// into files.
     ///
     /// # Errors
     /// If the kernel has no descriptor or thread left.
-    pub(super) fn start<'env>(scope: &'scope Scope<'scope, 'env>, saver: Saver, plan: SavePlan) -> io::Result<Self> {
+    pub(super) fn start<'env>(
+        scope: &'scope Scope<'scope, 'env>,
+        saver: Saver,
+        plan: SavePlan,
+        saved: &Arc<SavedUntil>,
+    ) -> io::Result<Self> {
         let (jobs, to_make) = unbounded::<SaveJob>();
         let (made, done) = unbounded();
         let (to_find, finds) = unbounded();
@@ -84,8 +94,8 @@ impl<'scope> Saves<'scope> {
         let tell = Arc::clone(&news);
         let thread = Builder::new().name("rtrace/save".to_owned());
         let thread = thread.spawn_scoped(scope, move || {
-            saver.run(to_make, |save| {
-                let _ = made.send(save);
+            saver.run(to_make, |by, save| {
+                let _ = made.send((by, save));
                 let _ = tell.write(1);
             })
         })?;
@@ -99,6 +109,7 @@ impl<'scope> Saves<'scope> {
             door: SaveDoor::open().ok(),
             due: None,
             signalled: false,
+            rotation: plan.rotate.map(|each| Rotation::new(each, Arc::clone(saved))),
             running: 0,
             thread: Some(thread),
             made: Vec::new(),
@@ -124,11 +135,17 @@ impl<'scope> Saves<'scope> {
 
     /// When the next save is to be made.
     pub(super) fn deadline(&self) -> Option<Instant> {
+        let of_rotation = self.rotation.as_ref().and_then(Rotation::deadline);
+        [self.due_at(), of_rotation].into_iter().flatten().min()
+    }
+
+    fn due_at(&self) -> Option<Instant> {
         self.due.as_ref().filter(|_| self.running == 0).map(|due| due.at)
     }
 
-    /// Begins the saves that are asked for; `now` gives the recording. Hands those that are done to `done`.
-    pub(super) fn look(&mut self, mut now: impl FnMut() -> RecordingNow, done: impl FnMut(&Save)) {
+    /// Begins the saves that are asked for; `now` gives the recording, of which `written` bytes are in the spools. Hands
+    /// those that are done to `done`.
+    pub(super) fn look(&mut self, written: u64, mut now: impl FnMut() -> RecordingNow, done: impl FnMut(&Save)) {
         let _ = self.news.read();
         self.take_done(done);
         while let Ok((find, more)) = self.finds.try_recv() {
@@ -138,53 +155,85 @@ impl<'scope> Saves<'scope> {
             }
         }
         if std::mem::take(&mut self.signalled) {
-            self.begin(SaveTo::Beside, (self.plan.last, "SIGUSR2".to_owned(), 0), now());
+            self.begin(SaveTo::Beside, SavedFor::Asker, self.last(), ("SIGUSR2".to_owned(), 0), now());
         }
         while let Some(request) = self.door.as_ref().and_then(SaveDoor::request) {
             let cause = format!("process {}", request.pid);
-            self.begin(SaveTo::Open(request.file, request.answer), (request.last, cause, 0), now());
+            let from = request.last.map_or(SaveFrom::All, SaveFrom::Last);
+            self.begin(SaveTo::Open(request.file, request.answer), SavedFor::Asker, from, (cause, 0), now());
         }
-        if self.deadline().is_some_and(|at| at <= Instant::now()) {
+        if self.due_at().is_some_and(|at| at <= Instant::now()) {
             self.begin_due(now());
+        }
+        if self.rotation.as_ref().is_some_and(|rotation| rotation.is_due(written)) {
+            self.rotate(written, now);
         }
     }
 
     fn begin_due(&mut self, now: RecordingNow) {
         if let Some(DueSave { cause, more, .. }) = self.due.take() {
             self.running += 1;
-            self.begin(SaveTo::Beside, (self.plan.last, cause, more), now);
+            self.begin(SaveTo::Beside, SavedFor::Find, self.last(), (cause, more), now);
         }
     }
 
-    fn begin(&self, to: SaveTo, (last, cause, more): (Option<Duration>, String, u64), now: RecordingNow) {
+    fn last(&self) -> SaveFrom {
+        self.plan.last.map_or(SaveFrom::All, SaveFrom::Last)
+    }
+
+    fn rotate(&mut self, written: u64, mut now: impl FnMut() -> RecordingNow) {
+        let (asked, now) = (Instant::now(), now());
+        let ends = now.buffers.iter().map(|buffer| buffer.time.unwrap_or(0)).collect();
+        let from = self.rotation.as_mut().map(|rotation| rotation.begin(asked, written, ends));
+        if let Some(from) = from {
+            self.begin(SaveTo::Beside, SavedFor::Rotation, from, ("--rotate".to_owned(), 0), now);
+        }
+    }
+
+    fn begin(&self, to: SaveTo, by: SavedFor, from: SaveFrom, (cause, more): (String, u64), now: RecordingNow) {
         let RecordingNow { options, buffers } = now;
         if let Some(jobs) = &self.jobs {
-            let _ = jobs.send(SaveJob { to, last, cause, more, options, buffers });
+            let _ = jobs.send(SaveJob { to, by, from, cause, more, options, buffers });
         }
     }
 
     fn take_done(&mut self, mut done: impl FnMut(&Save)) {
-        while let Ok(save) = self.done.try_recv() {
-            self.running = self.running.saturating_sub(1);
-            done(&save);
-            if self.made.len() == LISTED {
-                self.made.remove(0);
-            }
-            self.made.push(save);
+        while let Ok((by, save)) = self.done.try_recv() {
+            self.note(by, save, &mut done);
         }
     }
 
-    /// Makes what is due or asked for, and waits for it: the last things while the draining threads can be asked. Gives the
-    /// latest saves and the thread's CPU time.
+    fn note(&mut self, by: SavedFor, save: Save, done: &mut dyn FnMut(&Save)) {
+        match (by, &mut self.rotation) {
+            (SavedFor::Find, _) => self.running = self.running.saturating_sub(1),
+            (SavedFor::Rotation, Some(rotation)) => rotation.end(save.error.is_none()),
+            _ => {}
+        }
+        done(&save);
+        if self.made.len() == LISTED {
+            self.made.remove(0);
+        }
+        self.made.push(save);
+    }
+
+    /// Makes what is due or asked for and a rotation's last file, and waits for them: the last things while the draining
+    /// threads can be asked. Gives the latest saves and the thread's CPU time.
     pub(super) fn finish(
         mut self,
+        written: u64,
         mut now: impl FnMut() -> RecordingNow,
         mut done: impl FnMut(&Save),
     ) -> (Vec<Save>, Duration) {
-        self.look(&mut now, &mut done);
+        self.look(written, &mut now, &mut done);
         if self.due.is_some() {
             self.begin_due(now());
         }
+        while self.rotation.as_ref().is_some_and(Rotation::is_making)
+            && let Ok((by, save)) = self.done.recv()
+        {
+            self.note(by, save, &mut done);
+        }
+        self.rotate(written, &mut now);
         self.jobs = None;
         let time =
             self.thread.take().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));

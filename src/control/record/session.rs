@@ -13,7 +13,7 @@ use super::ending::{end_of, pass_on};
 use super::error::{PlanError, RecordError, in_full};
 use super::give_up::GiveUpAtSignal;
 use super::kept_tasks::KeptTasks;
-use super::limits::{Budget, MIN_RING_SHARE, Reached};
+use super::limits::{Budget, MIN_RING_SHARE, Reached, SavedUntil};
 use super::live_rings::LiveRings;
 use super::marks::marks;
 use super::observer::{Live, Observer};
@@ -31,6 +31,7 @@ use super::settings::SettingsWatch;
 use super::setup::{ResolvedEvents, SetUpBuffer, choose, no_functions, set_up_all};
 use super::side_band::Comm;
 use super::spool::Keep;
+use super::start_at::wait_until;
 use super::stop::{Arrived, Signals, Watched, wait};
 use super::summary::{BufferSummary, CpuSummary, RecordSummary};
 use super::symbols::{SymbolThread, SymbolizedFile};
@@ -162,6 +163,7 @@ pub fn record_beside(
         signals,
         stop: beside.stop,
         since: Instant::now(),
+        saved: Arc::default(),
         tracing_on: Duration::ZERO,
         top_level_before: None,
     };
@@ -251,6 +253,8 @@ struct SessionRun<'a> {
     signals: Signals,
     stop: Option<BorrowedFd<'a>>,
     since: Instant,
+    /// The part of it that is in files of its own.
+    saved: Arc<SavedUntil>,
     tracing_on: Duration,
     /// Events that the top level had been given when the recording began, if its markers are not recorded.
     top_level_before: Option<u64>,
@@ -307,6 +311,10 @@ impl SessionRun<'_> {
         post: Option<Post<'_>>,
     ) -> Result<ThreadResults, RecordError> {
         let start = |e: nix::errno::Errno| RecordError::Start(e.into());
+        let start_at = match &self.plan.start_at {
+            Some(at) => Some(at.moment(wall_clock::now().map_err(RecordError::Start)?)?),
+            None => None,
+        };
         let (stop, failed) = (EventFd::new().map_err(start)?, Arc::new(EventFd::new().map_err(start)?));
         let min_free = match self.plan.limits.min_free {
             Some(size) => Some((self.output.any_file()?, size)),
@@ -363,8 +371,10 @@ impl SessionRun<'_> {
                 Ok::<_, RecordError>(Saver { head: self.output.any_file()?, names, ..saver })
             });
             let saver = saver.transpose()?;
-            let mut saves =
-                saver.map(|saver| Saves::start(scope, saver, self.plan.saves)).transpose().map_err(spawn_failed)?;
+            let mut saves = saver
+                .map(|saver| Saves::start(scope, saver, self.plan.saves, &self.saved))
+                .transpose()
+                .map_err(spawn_failed)?;
             let finds = saves.as_ref().and_then(Saves::finds);
             let (looking, mut beside) = match post {
                 Some(Post { sentry, buffer }) => {
@@ -387,6 +397,9 @@ impl SessionRun<'_> {
             }
             self.tasks.complete(&mut self.journal)?;
             symbols.make_way();
+            if let Some(moment) = start_at {
+                self.wait_until(moment, failed.as_fd());
+            }
             self.since = Instant::now();
             // A sentry sees no event that the recording has not.
             for buffer in self.buffers.iter().chain(&beside) {
@@ -411,7 +424,7 @@ impl SessionRun<'_> {
                 (&mut failures, saves.as_mut()),
             );
             let cut_short = is_readable(failed.as_fd());
-            let (saves, saving) = saves.map(|saves| self.finish_saves(saves, symbols)).unzip();
+            let (saves, saving) = saves.map(|saves| self.finish_saves(saves, &progress, symbols)).unzip();
             self.note_changes();
             for buffer in self.buffers.iter().chain(&beside) {
                 if !self.journal.users_of(&buffer.instance).is_empty() {
@@ -459,6 +472,21 @@ impl SessionRun<'_> {
                 saves: saves.unwrap_or_default(),
             })
         })
+    }
+
+    /// Waits for the wall clock to show `moment`, or for what ends the recording.
+    fn wait_until(&mut self, moment: i64, failed: BorrowedFd<'_>) {
+        if !sys::is_clock_synchronised() {
+            self.observer.warn("this machine's clock is not synchronised: others may begin at another moment");
+        }
+        let others: Vec<_> = [Some(failed), self.stop].into_iter().flatten().collect();
+        match wait_until(moment, &self.signals, &others) {
+            late @ ..0 => {
+                let late = Duration::from_nanos(late.unsigned_abs());
+                self.observer.warn(&format!("tracing begins {late:.1?} after the moment of --at"));
+            }
+            _ => {}
+        }
     }
 
     /// The thread that makes saves, and the sides of the threads that it asks; `None` without a file here.
@@ -517,9 +545,15 @@ impl SessionRun<'_> {
     }
 
     /// Makes the saves that are due, while the rings are still filled.
-    fn finish_saves(&mut self, saves: Saves<'_>, symbols: &mut SymbolThread) -> (Vec<Save>, Duration) {
+    fn finish_saves(
+        &mut self,
+        saves: Saves<'_>,
+        progress: &Progress,
+        symbols: &mut SymbolThread,
+    ) -> (Vec<Save>, Duration) {
         let mut made = Vec::new();
-        let finished = saves.finish(|| self.now(symbols), |save| made.push(save.clone()));
+        let written = progress.written.load(Ordering::Relaxed);
+        let finished = saves.finish(written, || self.now(symbols), |save| made.push(save.clone()));
         made.iter().for_each(|save| self.observer.saved(save));
         finished
     }
@@ -529,7 +563,7 @@ impl SessionRun<'_> {
         let (limits, rings) = (&self.plan.limits, self.buffers.iter().map(|b| b.cpus.len()).sum::<usize>());
         let each = limits.ring_per_cpu.map(|size| size.0.saturating_mul(rings as u64));
         let size = limits.ring_size.map(|size| size.0).or(each);
-        limits.is_ring().then(|| Arc::new(KeptTasks::new(rings, size)))
+        self.plan.is_ring().then(|| Arc::new(KeptTasks::new(rings, size)))
     }
 
     fn workers<'p>(
@@ -550,13 +584,14 @@ impl SessionRun<'_> {
         if share.is_some_and(|share| share < least) {
             return Err(PlanError::PerCpuSize(least).into());
         }
-        let keep = limits.is_ring().then_some(Keep { size: share, time: limits.ring_time });
+        let saved = self.plan.saves.rotate.map(|_| Arc::clone(&self.saved));
+        let keep = self.plan.is_ring().then_some(Keep { size: share, time: limits.ring_time, saved });
         let (_, header_page) = self.journal.tracefs().header_page()?;
         let mut workers = Vec::new();
         for buffer in &self.buffers {
             let drain = Drain {
                 sub_buffer: buffer.sub_buffer,
-                chunk: chunk_size(buffer.sub_buffer, rings, keep.and_then(|k| k.size).map(|share| share / 8)),
+                chunk: chunk_size(buffer.sub_buffer, rings, keep.as_ref().and_then(|k| k.size).map(|share| share / 8)),
                 compression: self.plan.compression,
                 scan: Some(ChunkScan::new(&header_page, buffer.sub_buffer)),
                 no_splice: self.plan.no_splice,
@@ -571,7 +606,7 @@ impl SessionRun<'_> {
                 let cpu = *cpu;
                 let ring =
                     fs::File::open(buffer.instance.trace_pipe_raw(cpu)).map_err(|e| WorkerError::Ring(cpu, e))?;
-                let spool = self.output.spool(buffer, cpu, self.plan.compression, keep.zip(kept.cloned()))?;
+                let spool = self.output.spool(buffer, cpu, self.plan.compression, keep.clone().zip(kept.cloned()))?;
                 let worker = Worker::new(cpu, ring, spool, drain, progress)?;
                 let worker = match drains.next() {
                     Some(asked) => worker.answer(asked),
@@ -623,7 +658,8 @@ impl SessionRun<'_> {
             }
             if let Some(saves) = saves.as_deref_mut() {
                 let mut made = Vec::new();
-                saves.look(|| self.now(symbols), |save| made.push(save.clone()));
+                let written = progress.written.load(Ordering::Relaxed);
+                saves.look(written, || self.now(symbols), |save| made.push(save.clone()));
                 made.iter().for_each(|save| self.observer.saved(save));
             }
             let now = Instant::now();
@@ -768,7 +804,7 @@ impl SessionRun<'_> {
             timed_out,
             limit,
             stopped,
-            kept_newest: self.plan.limits.is_ring(),
+            kept_newest: self.plan.is_ring(),
             saves,
             threads,
             failures,

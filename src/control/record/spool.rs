@@ -8,6 +8,7 @@
 //! and before anything is written the oldest are removed until there is room for it.
 
 use super::kept_tasks::KeptTasks;
+use super::limits::SavedUntil;
 use crate::file::trace_dat::write::SavedPiece;
 use crate::file::trace_dat::{ChunkFacts, ChunkIndex, join_segments, segment_path};
 use std::collections::{HashSet, VecDeque};
@@ -58,12 +59,20 @@ pub struct AppendError {
 }
 
 /// The amount that a flight recorder keeps of one CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Keep {
     /// Bytes on the disk; no bound if `None`.
     pub size: Option<u64>,
     /// Duration; no bound if `None`.
     pub time: Option<Duration>,
+    /// What is elsewhere by now and goes.
+    pub saved: Option<Arc<SavedUntil>>,
+}
+
+impl Keep {
+    fn is_saved(&self, moment: Instant) -> bool {
+        self.saved.as_ref().is_some_and(|saved| saved.reaches(moment))
+    }
 }
 
 #[derive(Debug)]
@@ -211,7 +220,8 @@ impl Spool {
         let Some(ring) = &mut self.ring else { return Ok(()) };
         let now = Instant::now();
         let full = ring.keep.size.is_some_and(|size| self.end + len > size / u64::from(PIECES))
-            || ring.keep.time.zip(ring.since).is_some_and(|(time, since)| now - since > time / PIECES);
+            || ring.keep.time.zip(ring.since).is_some_and(|(time, since)| now - since > time / PIECES)
+            || ring.since.is_some_and(|since| ring.keep.is_saved(since));
         if full && !empty {
             let sealed = segment_path(&self.path, ring.next, self.end);
             fs::rename(&self.path, &sealed)?;
@@ -242,7 +252,7 @@ impl Spool {
         while let Some(oldest) = ring.older.front() {
             let too_large = most.is_some_and(|size| held > size);
             let too_old = ring.keep.time.is_some_and(|time| now - oldest.until > time);
-            if !too_large && !too_old {
+            if !too_large && !too_old && !ring.keep.is_saved(oldest.until) {
                 break;
             }
             match fs::remove_file(&oldest.path) {
@@ -374,7 +384,7 @@ mod tests {
     #[test]
     fn a_ring_holds_the_newest_and_never_more_than_it_may() {
         let dir = tempfile::tempdir().unwrap();
-        let keep = Keep { size: Some(800), time: None };
+        let keep = Keep { size: Some(800), ..Keep::default() };
         let mut spool = Spool::create(&dir.path().join("s"), true).unwrap().keep(keep, None);
         for n in 0..1000u32 {
             spool.append(&n.to_ne_bytes().repeat(5), 4096).unwrap();
@@ -397,7 +407,7 @@ mod tests {
     #[test]
     fn what_is_too_old_goes_also_when_nothing_comes() {
         let dir = tempfile::tempdir().unwrap();
-        let keep = Keep { size: None, time: Some(Duration::from_millis(8)) };
+        let keep = Keep { time: Some(Duration::from_millis(8)), ..Keep::default() };
         let mut spool = Spool::create(&dir.path().join("s"), false).unwrap().keep(keep, None);
         spool.append(b"old!", 4).unwrap();
         std::thread::sleep(Duration::from_millis(2));
@@ -416,7 +426,7 @@ mod tests {
         let path = dir.path().join("s");
         let tasks = PidBloom::default();
         let facts = ChunkFacts { stored: 20, first: 0, events: Some(3), lost: 0, tasks };
-        let mut spool = Spool::create(&path, true).unwrap().keep(Keep { size: Some(800), time: None }, None);
+        let mut spool = Spool::create(&path, true).unwrap().keep(Keep { size: Some(800), ..Keep::default() }, None);
         for n in 0..25u32 {
             spool.append(&n.to_ne_bytes().repeat(5), 4096).unwrap();
             spool.note(Some(facts));

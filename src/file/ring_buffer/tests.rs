@@ -169,9 +169,8 @@ proptest! {
 fn sub_buffers_that_a_standing_clock_makes_alike_repeat_none() {
     for abi in [LE, BE, LE32] {
         // Three records each, the second of which comes `later`.
-        let alike = |later| {
-            page(abi, 700, 24, &[word(abi, 1, 0), 0xaa, word(abi, 1, later), 0xaa, word(abi, 1, 0), 0xaa])
-        };
+        let alike =
+            |later| page(abi, 700, 24, &[word(abi, 1, 0), 0xaa, word(abi, 1, later), 0xaa, word(abi, 1, 0), 0xaa]);
         let after = |first: &[u8], second: &[u8]| {
             let (layout, mut order) = (layout(abi), PageOrder::default());
             order.add_page(&layout, &layout.page(first).unwrap(), first, 0).unwrap();
