@@ -34,7 +34,8 @@ def waits(request):
 
 
 class Request:
-    def __init__(self, op, sector, sectors):
+    def __init__(self, op, sector, sectors, task):
+        self.task = task
         self.op, self.sector, self.sectors, self.left = op, sector, sectors, sectors
         self.inserted = self.issued = self.end = self.cpu = None
         self.error = 0
@@ -53,7 +54,7 @@ class Request:
 def follow(events):
     counts = {"unfinished": 0, "without_issue": 0, "requeued": 0, "censored": 0, "losses": 0}
     ways, done, every, first, seen = {}, [], [], {}, 0
-    for at, cpu, _pid, lost, _system, name, fields in events:
+    for at, cpu, pid, lost, _system, name, fields in events:
         if lost:
             counts["losses"] += 1
             for way in ways.values():
@@ -85,14 +86,14 @@ def follow(events):
             if request is not None:
                 counts["unfinished"] += 1
                 request.leave(at, False)
-            way[sector] = Request(op, sector, sectors)
+            way[sector] = Request(op, sector, sectors, pid)
             way[sector].inserted = at
         elif step == "issue":
             if request is None or request.issued is not None or request.op != op:
                 if request is not None:
                     counts["unfinished"] += 1
                     request.leave(at, False)
-                way[sector] = request = Request(op, sector, sectors)
+                way[sector] = request = Request(op, sector, sectors, pid)
             request.issued, request.sectors, request.left = at, sectors, sectors
             request.stays.append([at, None])
             every.append((device, request))
@@ -162,6 +163,20 @@ def check(name, events, theirs):
         longest = max(own, key=lambda request: request.end - request.begin())
         right = {"time": longest.end - longest.begin(), "at": longest.begin(), "sector": longest.sector, "cpu": longest.cpu}
         same(f"{what} longest", right, one["longest"])
+        powers = {}
+        for request in own:
+            power = max(request.end - request.begin(), 1).bit_length() - 1
+            powers[1 << power if power else 0] = powers.get(1 << power if power else 0, 0) + 1
+        rows = [row for row in theirs["histogram"] if (row["device"], row["operation"]) == group]
+        same(f"{what} histogram", powers, {row["from"]: row["requests"] for row in rows if row["requests"] != 0})
+    tasks = {}
+    for device, request in done:
+        tasks.setdefault((request.task, f"{device >> 20},{device & 0xfffff}", request.op), []).append(request)
+    rows = {(row["pid"], row["device"], row["operation"]): row for row in theirs["by_task"]}
+    same(f"{name} tasks", sorted(tasks), sorted(rows))
+    for task in tasks.keys() & rows.keys():
+        distribution(f"{name} {task}", [one.end - one.begin() for one in tasks[task]], rows[task]["total"])
+        same(f"{name} {task} bytes", sum(one.sectors for one in tasks[task]) * 512, rows[task]["bytes"])
     ours = {}
     for device, since in first.items():
         requests = {id(request): request for on, request in every if on == device}.values()

@@ -127,6 +127,7 @@ def check(name, events, theirs):
     for handler in theirs["handlers"]:
         label = handler["name"].split(" ", 1)[1] if handler["kind"] == "irq" else handler["name"] if handler["kind"] == "vector" else ""
         taken[(handler["kind"], number(handler["id"]), label)] = handler
+    by_cpu = {(row["kind"], row["name"], row["id"], row["cpu"]): row for row in theirs["by_cpu"]}
     for group, own in groups.items():
         what = f"{name} {group}"
         found = taken.get(group)
@@ -139,6 +140,15 @@ def check(name, events, theirs):
         longest = max(own, key=lambda run: run.end - run.at)
         right = {"time": longest.end - longest.at, "at": longest.at, "cpu": longest.exit_cpu}
         same(f"{what} longest", right, found["longest"])
+        for cpu in sorted({run.exit_cpu for run in own}):
+            here = [run for run in own if run.exit_cpu == cpu]
+            row = by_cpu.pop((found["kind"], found["name"], found["id"], cpu), None)
+            if row is None:
+                same(f"{what} on CPU {cpu}", f"{len(here)} runs", None)
+                continue
+            distribution(f"{what} on CPU {cpu}", [run.end - run.at for run in here], row["times"])
+            same(f"{what} own on CPU {cpu}", sum(run.own for run in here), row["own"])
+    same(f"{name} handlers that ran on no such CPU", [], sorted(by_cpu))
     for cpu in theirs["cpus"]:
         for kind, time in cpu["own"].items():
             own = [run for run in runs if run.exit_cpu == cpu["cpu"] and run.kind == kind]

@@ -98,6 +98,25 @@ impl Durations {
         self.total = before.1.saturating_add(other.total);
     }
 
+    /// Numbers of durations by powers of two: the place n has those from 2^n (of n = 0 from 0) to below 2^(n + 1). None is
+    /// rounded into another place.
+    pub fn powers(&self) -> Vec<u64> {
+        let mut powers = Vec::new();
+        let mut add = |duration: u64, count: u64| {
+            let place = duration.checked_ilog2().unwrap_or(0) as usize;
+            if powers.len() <= place {
+                powers.resize(place.saturating_add(1), 0);
+            }
+            if let Some(there) = powers.get_mut(place) {
+                *there = count.saturating_add(*there);
+            }
+        };
+        self.kept.iter().for_each(|duration| add(*duration, 1));
+        let histogram = self.histogram.iter().flat_map(|histogram| histogram.iter_recorded());
+        histogram.for_each(|step| add(step.value_iterated_to(), step.count_since_last_iteration()));
+        powers
+    }
+
     /// Number of durations.
     pub fn count(&self) -> u64 {
         self.count
@@ -252,6 +271,19 @@ mod tests {
         let mut durations = Durations::default();
         values.iter().for_each(|value| durations.add(*value));
         durations
+    }
+
+    #[test]
+    fn powers_of_two() {
+        assert!(of(&[]).powers().is_empty());
+        assert_eq!(of(&[0, 1, 2, 3, 4, 9]).powers(), vec![2u64, 2, 1, 1]);
+        let many: Vec<u64> = (0..20_000).map(|nth| nth * nth * 7 % (1 << 40)).collect();
+        let mut expected = vec![0u64; 64];
+        many.iter().for_each(|one| expected[(*one).max(1).ilog2() as usize] += 1);
+        let found = of(&many).powers();
+        assert!(!of(&many).is_exact());
+        assert_eq!(found, expected[..found.len()]);
+        assert_eq!(found.iter().sum::<u64>(), 20_000);
     }
 
     /// By the definition, one after the other.

@@ -63,10 +63,11 @@ pub use in_order::{InOrder, Log, Ordered};
 pub use interface::{Analysis, KnownPart, Missing, Needs, RowSubject};
 pub use io::{
     BlockDevice, DepthTimes, DeviceIo, IO_NEEDS, Io, IoCounts, IoOperation, IoReport, IoRequests, LongestRequest,
-    OngoingRequest,
+    OngoingRequest, TaskIo,
 };
 pub use irq::{
-    CpuIrqs, Handler, HandlerKind, HandlerSpan, IRQ_NEEDS, IrqCounts, IrqReport, IrqSource, Irqs, LongestIrq,
+    CpuIrqs, Handler, HandlerKind, HandlerOnCpu, HandlerSpan, IRQ_NEEDS, IrqCounts, IrqReport, IrqSource, Irqs,
+    LongestIrq,
 };
 pub use load::{CpuLoad, LoadPeriod, Loads, TaskLoad};
 pub use locks::{LOCK_NEEDS, LockCounts, LockKind, LockReport, LockWaits, Locks, LongestLockWait, OngoingLockWait};

@@ -3,7 +3,7 @@
 use super::answers::{AnalysisAnswer, AnswerArgs, Outline, Question, Row, rows};
 use super::words::{errors, left_out, losses, many};
 use crate::cli::query::QueryInput;
-use rtrace::analysis::{DeviceIo, IO_NEEDS, Io, IoReport, IoRequests, Needs};
+use rtrace::analysis::{DeviceIo, IO_NEEDS, Io, IoReport, IoRequests, Needs, TaskIo};
 use rtrace::internal::table::{
     Answer, AnswerCell as Cell, AnswerColumn as Column, AnswerTable as Table, ColumnDefinition, ColumnKind as Kind,
 };
@@ -17,6 +17,9 @@ use rtrace::internal::table::{
 pub(super) struct AnalyzeIoArgs {
     #[command(flatten)]
     pub(super) shown: AnswerArgs,
+    /// Times from insertion or issue to completion by powers of two, too, for each device and operation
+    #[arg(long)]
+    histogram: bool,
 }
 
 impl Question for AnalyzeIoArgs {
@@ -63,6 +66,7 @@ impl Question for AnalyzeIoArgs {
     fn answer(&self, found: &AnalysisAnswer<'_, IoReport>, top: usize) -> Answer {
         let (report, known, us) = (&found.report, &found.known(), found.place.unit.short_name());
         let requests = requests().grid(rows(found, &report.requests), top, known);
+        let powers = histogram().grid(rows(found, report.requests.iter().flat_map(power_rows)), 0, known);
         Answer::of([
             counts().grid([report], 0, known).into(),
             devices().grid(rows(found, &report.devices), 0, known).part("Devices").into(),
@@ -72,11 +76,14 @@ impl Question for AnalyzeIoArgs {
                 .part_of_some(format!("At the device ({us})"))
                 .part_of_some("Errors")
                 .into(),
+            by_task().grid(rows(found, &report.by_task), top, known).part(format!("Tasks ({us})")).into(),
+            if self.histogram { powers.part(format!("Histogram ({us})")) } else { powers }.into(),
         ])
     }
 
     fn definitions() -> Vec<ColumnDefinition> {
-        [counts().definitions(), devices().definitions(), requests().definitions()].concat()
+        let tables = [counts().definitions(), devices().definitions(), requests().definitions()];
+        [tables.concat(), by_task().definitions(), histogram().definitions()].concat()
     }
 }
 
@@ -232,4 +239,76 @@ fn requests<'a>() -> Table<RequestRow<'a>> {
         ],
     )
     .csv(true)
+}
+
+type TaskRow<'a> = Row<'a, IoReport, &'a TaskIo>;
+
+fn by_task<'a>() -> Table<TaskRow<'a>> {
+    type Of<'a> = Column<TaskRow<'a>>;
+    Table::new(
+        "by_task",
+        vec![
+            Of::new("", Kind::Text, "Name and number of the task that inserted or issued them.", |row| {
+                row.found.place.task(row.of.task).into()
+            })
+            .text("TASK")
+            .no_json(),
+            Of::new("comm", Kind::Text, "Name of the task.", |row| row.found.place.comm(row.of.task).into()),
+            Of::new("pid", Kind::Count, "Number of the task.", |row| row.of.task.0.into()),
+            Of::new("device", Kind::Text, "Major and minor number of the device.", |row| {
+                row.of.device.to_string().into()
+            })
+            .text("DEVICE"),
+            Of::new("operation", Kind::Text, "read, write, discard, flush, ...", |row| row.of.operation.name().into())
+                .text("OPERATION"),
+            Of::new("total.count", Kind::Count, "Requests that were completed.", |row| row.of.total.count().into())
+                .text("requests")
+                .no_json(),
+            Of::new("bytes", Kind::Size, "Their bytes.", |row| row.of.bytes.into()).text("size"),
+            Of::new("total", Kind::Distribution, "Times from insertion or issue to completion.", |row| {
+                (&row.of.total).into()
+            })
+            .text(""),
+        ],
+    )
+}
+
+/// A class of a histogram: its requests, the power of two that it begins with, and their number.
+type PowerRow<'a> = Row<'a, IoReport, (&'a IoRequests, u32, u64)>;
+
+/// Classes from the first to the last that is not empty.
+fn power_rows(requests: &IoRequests) -> impl Iterator<Item = (&IoRequests, u32, u64)> {
+    let powers = requests.total.powers();
+    let first = powers.iter().position(|count| *count > 0).unwrap_or(0);
+    powers.into_iter().enumerate().skip(first).map(move |(power, count)| (requests, power as u32, count))
+}
+
+fn histogram<'a>() -> Table<PowerRow<'a>> {
+    type Of<'a> = Column<PowerRow<'a>>;
+    let from = |row: &PowerRow<'a>| Cell::Time(if row.of.1 == 0 { 0 } else { 1 << row.of.1 });
+    let to = |row: &PowerRow<'a>| Cell::Time(1u64.checked_shl(row.of.1 + 1).unwrap_or(u64::MAX));
+    let bar = |row: &PowerRow<'a>| {
+        let most = row.of.0.total.powers().into_iter().max().unwrap_or(1).max(1);
+        "#".repeat((row.of.2.saturating_mul(40)).div_ceil(most) as usize).into()
+    };
+    Table::new(
+        "histogram",
+        vec![
+            Of::new("device", Kind::Text, "Major and minor number of the device.", |row| {
+                row.of.0.device.to_string().into()
+            })
+            .text("DEVICE"),
+            Of::new("operation", Kind::Text, "read, write, discard, flush, ...", |row| {
+                row.of.0.operation.name().into()
+            })
+            .text("OPERATION"),
+            Of::new("from", Kind::Time, "The least time of the class.", from).text("from"),
+            Of::new("to", Kind::Time, "The time that all of the class are below.", to).text("to"),
+            Of::new("requests", Kind::Count, "Requests of the class.", |row| row.of.2.into()).text("requests"),
+            Of::new("", Kind::Text, "The same as a bar; the longest is that of the greatest class.", bar)
+                .text("")
+                .no_json()
+                .minor(1),
+        ],
+    )
 }

@@ -3,11 +3,12 @@
 use super::answers::{AnalysisAnswer, AnswerArgs, Outline, Question, Row, rows};
 use super::words::{left_out, losses, many};
 use crate::cli::query::QueryInput;
-use rtrace::analysis::{CpuIrqs, HandlerKind, IRQ_NEEDS, IrqReport, IrqSource, Irqs, Needs, RowSubject};
+use rtrace::analysis::{CpuIrqs, HandlerKind, HandlerOnCpu, IRQ_NEEDS, IrqReport, IrqSource, Irqs, Needs, RowSubject};
 use rtrace::internal::table::{
     Answer, AnswerCell as Cell, AnswerColumn as Column, AnswerTable as Table, ColumnDefinition, ColumnKind as Kind,
 };
 use rtrace::symbols::Kallsyms;
+use rtrace::units::CpuId;
 use std::cmp::Reverse;
 
 /// Interrupts, soft interrupts, timers and work items: how long they ran, and how long they were waited for
@@ -97,15 +98,23 @@ impl Question for AnalyzeIrqArgs {
             format!("Delays from request to entry ({})", unit.short_name()),
         ];
         let [handlers, delays] = titles;
+        let by_cpu = format!("Handlers by CPU (own: {}; others: {})", unit.long_name(), unit.short_name());
+        let of_cpus = self
+            .sources(report)
+            .into_iter()
+            .flat_map(|source| source.cpus.iter().map(move |(cpu, runs)| (source, *cpu, runs)));
+        let on_cpus = on_cpus().grid(rows(found, of_cpus), top, known);
         Answer::of([
             counts().grid([report], 0, known).into(),
             cpus(ran).grid(rows(found, &report.cpus), 0, known).part("CPUs: own time in % of the window").into(),
             sources().grid(rows(found, self.sources(report)), top, known).part(handlers).part_of_some(delays).into(),
+            if report.cpus.len() > 1 { on_cpus.part(by_cpu) } else { on_cpus }.into(),
         ])
     }
 
     fn definitions() -> Vec<ColumnDefinition> {
-        [counts().definitions(), cpus(|_| true).definitions(), sources().definitions()].concat()
+        [counts().definitions(), cpus(|_| true).definitions(), sources().definitions(), on_cpus().definitions()]
+            .concat()
     }
 }
 
@@ -225,6 +234,33 @@ fn sources<'a>() -> Table<SourceRow<'a>> {
         ],
     )
     .csv(true)
+}
+
+type OnCpuRow<'a> = Row<'a, IrqReport, (&'a IrqSource, CpuId, &'a HandlerOnCpu)>;
+
+fn on_cpus<'a>() -> Table<OnCpuRow<'a>> {
+    type Of<'a> = Column<OnCpuRow<'a>>;
+    let name = |row: &OnCpuRow<'a>| handler_name(row.of.0, row.found.kallsyms()).into();
+    Table::new(
+        "by_cpu",
+        vec![
+            Of::new("kind", Kind::Text, "Kind of the handler.", |row| row.of.0.kind.name().into()).text("KIND"),
+            Of::new("name", Kind::Text, "The handler.", name).text("HANDLER"),
+            Of::new("id", Kind::Address, "Number of the interrupt, or address of the function.", |row| {
+                Cell::Address(row.of.0.id)
+            }),
+            Of::new("cpu", Kind::Count, "CPU of the exits.", |row| row.of.1.0.into()).text("CPU"),
+            Of::new("times.count", Kind::Count, "Runs that ended there.", |row| row.of.2.times.count().into())
+                .text("runs")
+                .no_json(),
+            Of::new("own", Kind::Sum, "Their time without that of handlers that interrupted them.", |row| {
+                Cell::Time(row.of.2.own)
+            })
+            .text("own"),
+            Of::new("times", Kind::Distribution, "Times from entry to exit.", |row| (&row.of.2.times).into()).text(""),
+        ],
+    )
+    .about(|row| RowSubject::Cpu(row.of.1))
 }
 
 /// `24 virtio0`, `NET_RX`, `process_timeout`.

@@ -111,6 +111,7 @@ impl LateInterval<'_> {
             own: 0,
             delays: Default::default(),
             longest: None,
+            cpus: Default::default(),
         };
         RecordingNames::of(self.input).handler(&source)
     }

@@ -2,13 +2,14 @@
 
 use super::depth::{AtDevice, QueueDepth};
 use super::events::{BlockDevice, IoOperation, RequestEvent, RequestEvents, RequestStep};
-use super::report::{DeviceIo, IoCounts, IoReport, IoRequests, LongestRequest, OngoingRequest};
+use super::report::{DeviceIo, IoCounts, IoReport, IoRequests, LongestRequest, OngoingRequest, TaskIo};
 use crate::answer::analysis::map::Map;
 use crate::answer::analysis::{CellPlan, Durations, InOrder, TaskSet};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
 use crate::kernel::event::{Lost, Record};
 use crate::kernel::format::EventFormat;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Requests to block devices; an [`Analysis`](crate::answer::analysis::Analysis).
@@ -22,6 +23,7 @@ pub struct Io {
     open: Map<(BlockDevice, u64), OpenRequest>,
     devices: BTreeMap<BlockDevice, QueueDepth>,
     requests: BTreeMap<(BlockDevice, IoOperation), IoRequests>,
+    by_task: Map<(Pid, BlockDevice, IoOperation), (Durations, u64)>,
     counts: IoCounts,
     /// Tasks whose requests count, and those of them that were met.
     tasks: TaskSet,
@@ -57,6 +59,7 @@ impl Io {
             open: Map::default(),
             devices: BTreeMap::new(),
             requests: BTreeMap::new(),
+            by_task: Map::default(),
             counts: IoCounts::default(),
             tasks: TaskSet::All,
             met: BTreeSet::new(),
@@ -225,7 +228,11 @@ impl Io {
         if let Some(inserted) = open.inserted {
             requests.queued.add_at(at, issued.saturating_sub(inserted));
         }
-        requests.bytes = requests.bytes.saturating_add(open.sectors.saturating_mul(SECTOR));
+        let bytes = open.sectors.saturating_mul(SECTOR);
+        requests.bytes = requests.bytes.saturating_add(bytes);
+        let (of_task, sum) = self.by_task.entry((open.task, event.device, operation)).or_default();
+        of_task.add(time);
+        *sum = sum.saturating_add(bytes);
         if event.error != 0 {
             let errno = i32::try_from(event.error.unsigned_abs()).unwrap_or(i32::MAX);
             *requests.errors.entry(errno).or_default() += 1;
@@ -299,7 +306,11 @@ impl InOrder for Io {
             let (ended, all) = depth.until(end);
             DeviceIo { device, ended, all }
         });
+        let task = |((task, device, operation), (total, bytes))| TaskIo { task, device, operation, total, bytes };
+        let mut by_task: Vec<TaskIo> = self.by_task.into_iter().map(task).collect();
+        by_task.sort_unstable_by_key(|one| (Reverse(one.total.total()), one.task, one.device, one.operation));
         IoReport {
+            by_task,
             window: self.window,
             devices: devices.collect(),
             requests: self.requests.into_values().collect(),

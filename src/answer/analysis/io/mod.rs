@@ -15,4 +15,6 @@ mod tests;
 pub use events::{BlockDevice, IoOperation};
 pub(in crate::answer::analysis) use events::{RequestEvent, RequestEvents, RequestStep};
 pub use follow::Io;
-pub use report::{DepthTimes, DeviceIo, IO_NEEDS, IoCounts, IoReport, IoRequests, LongestRequest, OngoingRequest};
+pub use report::{
+    DepthTimes, DeviceIo, IO_NEEDS, IoCounts, IoReport, IoRequests, LongestRequest, OngoingRequest, TaskIo,
+};

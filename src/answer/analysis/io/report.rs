@@ -9,7 +9,16 @@ use std::collections::BTreeMap;
 /// time of any task.
 pub const IO_NEEDS: &[Needs] = &[
     Needs::between(
-        &["requests.bytes", "requests.total", "requests.queue", "requests.device_time", "requests.errors"],
+        &[
+            "requests.bytes",
+            "requests.total",
+            "requests.queue",
+            "requests.device_time",
+            "requests.errors",
+            "by_task.bytes",
+            "by_task.total",
+            "histogram.requests",
+        ],
         &["block:block_rq_*", "block:block_bio_frontmerge"],
     ),
     Needs::between(&["requests.longest", "counts.requeued"], &["block:block_rq_*", "block:block_bio_frontmerge"]),
@@ -28,6 +37,8 @@ pub struct IoReport {
     pub devices: Vec<DeviceIo>,
     /// Requests by device and operation.
     pub requests: Vec<IoRequests>,
+    /// Requests by task, those with the most time first.
+    pub by_task: Vec<TaskIo>,
     /// Requests that are at a device at the window's end.
     pub going_on: Vec<OngoingRequest>,
     /// Events that are no part of a request, and losses.
@@ -100,6 +111,21 @@ pub struct IoRequests {
     pub failures: Durations,
     /// The longest request; of several the first.
     pub longest: Option<LongestRequest>,
+}
+
+/// Requests of one operation by one task to one device.
+#[derive(Clone, Debug)]
+pub struct TaskIo {
+    /// The task that inserted them or, if they were not inserted, issued them.
+    pub task: Pid,
+    /// The device.
+    pub device: BlockDevice,
+    /// The operation.
+    pub operation: IoOperation,
+    /// As [`IoRequests::total`].
+    pub total: Durations,
+    /// Sum of the sizes, in bytes.
+    pub bytes: u64,
 }
 
 /// The longest request of a kind.

@@ -199,6 +199,9 @@ impl Irqs {
         let Some(source) = self.sources.all.get_mut(open.source) else { return };
         source.times.add_at(at, time);
         source.own = source.own.saturating_add(own);
+        let here = source.cpus.entry(number).or_default();
+        here.times.add(time);
+        here.own = here.own.saturating_add(own);
         if source.longest.is_none_or(|longest| longest.time < time) {
             source.longest = Some(LongestIrq { time, at: open.at, cpu: number });
         }
@@ -214,7 +217,16 @@ impl IrqSourceTable {
             return known;
         }
         let (times, delays) = (self.none.clone(), self.none.clone());
-        self.all.push(IrqSource { kind, id, name: name.to_vec(), times, own: 0, delays, longest: None });
+        self.all.push(IrqSource {
+            kind,
+            id,
+            name: name.to_vec(),
+            times,
+            own: 0,
+            delays,
+            longest: None,
+            cpus: BTreeMap::new(),
+        });
         numbers.push(self.all.len() - 1);
         self.all.len() - 1
     }

@@ -14,4 +14,4 @@ mod tests;
 
 pub use events::HandlerKind;
 pub use follow::Irqs;
-pub use report::{CpuIrqs, Handler, HandlerSpan, IRQ_NEEDS, IrqCounts, IrqReport, IrqSource, LongestIrq};
+pub use report::{CpuIrqs, Handler, HandlerOnCpu, HandlerSpan, IRQ_NEEDS, IrqCounts, IrqReport, IrqSource, LongestIrq};

@@ -11,7 +11,15 @@ pub const IRQ_NEEDS: &[Needs] = &[
     Needs {
         filtered: KnownPart::Unknown,
         ..Needs::seen(
-            &["cpus.own", "cpus.runs", "handlers.own", "handlers.times", "handlers.longest"],
+            &[
+                "cpus.own",
+                "cpus.runs",
+                "handlers.own",
+                "handlers.times",
+                "handlers.longest",
+                "by_cpu.own",
+                "by_cpu.times",
+            ],
             &["irq:*_entry", "irq:*_exit", "irq_vectors:*", "timer:*timer_expire_*", "workqueue:workqueue_execute_*"],
         )
     },
@@ -130,6 +138,17 @@ pub struct IrqSource {
     pub delays: Durations,
     /// The longest run; of several the first.
     pub longest: Option<LongestIrq>,
+    /// The same runs by the CPU of their exit.
+    pub cpus: BTreeMap<CpuId, HandlerOnCpu>,
+}
+
+/// Runs of a handler on one CPU.
+#[derive(Clone, Debug, Default)]
+pub struct HandlerOnCpu {
+    /// From entry to exit.
+    pub times: Durations,
+    /// Of that, the time in which no other handler ran within.
+    pub own: u64,
 }
 
 /// The longest run of a handler.
