@@ -1,12 +1,23 @@
 //! Points of the wall clock as people write them, by the local calendar.
 
 use crate::base::sys::LocalTime;
+use nix::time::{ClockId, clock_gettime};
 use std::fmt;
+use std::io;
 
 /// Nanoseconds of a second.
 const SECOND: i64 = 1_000_000_000;
 /// Seconds of a day.
 const DAY: i64 = 86_400;
+
+/// The wall clock in nanoseconds since 1970.
+///
+/// # Errors
+/// The kernel's.
+pub(crate) fn now() -> io::Result<i64> {
+    let now = clock_gettime(ClockId::CLOCK_REALTIME)?;
+    Ok(now.tv_sec() * 1_000_000_000 + now.tv_nsec())
+}
 
 /// A point of the wall clock: `12:03`, `12:03:05.25`, `2026-11-26 12:03`, `2026-11-26T12:03:05Z`, `today`, `today 12:03`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Limits of a recording on the disk: the size it may write, the space it must leave free, the data it keeps.
 
-use crate::base::units::ByteSize;
+use crate::base::units::{ByteSize, parse_duration};
 use nix::sys::eventfd::EventFd;
 use nix::sys::statvfs::fstatvfs;
 use std::fs::File;
@@ -27,6 +27,37 @@ impl Limits {
     /// True if what was recorded may be dropped again for what comes later.
     pub fn is_ring(&self) -> bool {
         self.ring_size.is_some() || self.ring_per_cpu.is_some() || self.ring_time.is_some()
+    }
+}
+
+/// The least time between two files.
+const LEAST_TIME: Duration = Duration::from_secs(1);
+/// The least size of a file.
+const LEAST_SIZE: ByteSize = ByteSize(1 << 20);
+
+/// The amount of each file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rotate {
+    /// A duration, at least one second.
+    Every(Duration),
+    /// Bytes of packed events, at least 1 MiB.
+    Size(ByteSize),
+}
+
+impl Rotate {
+    /// A time (`10m`) or a size (`100M`).
+    ///
+    /// # Errors
+    /// A text that is neither, or an amount below the least.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if let Ok(time) = parse_duration(text) {
+            return if time < LEAST_TIME { Err("a file has at least 1 s".to_owned()) } else { Ok(Rotate::Every(time)) };
+        }
+        match text.parse() {
+            Ok(size) if size < LEAST_SIZE => Err(format!("a file has at least {LEAST_SIZE}")),
+            Ok(size) => Ok(Rotate::Size(size)),
+            Err(_) => Err("neither a time (s, m, h) nor a size (K, M, G)".to_owned()),
+        }
     }
 }
 
@@ -160,6 +191,13 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn amounts() {
+        assert_eq!(Rotate::parse("10m"), Ok(Rotate::Every(Duration::from_secs(600))));
+        assert_eq!(Rotate::parse("100M"), Ok(Rotate::Size(ByteSize(100 << 20))));
+        assert!(["", "5x", "10ms", "10K"].iter().all(|text| Rotate::parse(text).is_err()));
+    }
 
     #[test]
     fn a_budget_is_never_exceeded() {

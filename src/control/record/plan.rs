@@ -1,9 +1,8 @@
 //! The plan of a recording, as data: nothing here opens a file or asks the kernel.
 
 use super::functions::{self, FunctionFilters};
-use super::limits::Limits;
+use super::limits::{Limits, Rotate};
 use super::machine::MachineSettings;
-use super::rotation::Rotate;
 use super::start_at::StartAt;
 use super::user::User;
 use super::{PlanError, machine};

@@ -2,9 +2,8 @@
 //!
 //! Each is a save that begins where the one before it ended. A save that fails leaves its part to the next one.
 
-use super::limits::SavedUntil;
+use super::limits::{Rotate, SavedUntil};
 use super::saver::SaveFrom;
-use crate::base::units::{ByteSize, parse_duration};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,37 +11,6 @@ use std::time::{Duration, Instant};
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Time before a save was asked for to which everything is in it for certain.
 const MARGIN: Duration = Duration::from_millis(10);
-/// The least time between two files.
-const LEAST_TIME: Duration = Duration::from_secs(1);
-/// The least size of a file.
-const LEAST_SIZE: ByteSize = ByteSize(1 << 20);
-
-/// The amount of each file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rotate {
-    /// A duration, at least one second.
-    Every(Duration),
-    /// Bytes of packed events, at least 1 MiB.
-    Size(ByteSize),
-}
-
-impl Rotate {
-    /// A time (`10m`) or a size (`100M`).
-    ///
-    /// # Errors
-    /// A text that is neither, or an amount below the least.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        if let Ok(time) = parse_duration(text) {
-            return if time < LEAST_TIME { Err("a file has at least 1 s".to_owned()) } else { Ok(Rotate::Every(time)) };
-        }
-        match text.parse() {
-            Ok(size) if size < LEAST_SIZE => Err(format!("a file has at least {LEAST_SIZE}")),
-            Ok(size) => Ok(Rotate::Size(size)),
-            Err(_) => Err("neither a time (s, m, h) nor a size (K, M, G)".to_owned()),
-        }
-    }
-}
-
 /// The files so far.
 #[derive(Debug)]
 pub(super) struct Rotation {
@@ -117,13 +85,7 @@ impl Rotation {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn amounts() {
-        assert_eq!(Rotate::parse("10m"), Ok(Rotate::Every(Duration::from_secs(600))));
-        assert_eq!(Rotate::parse("100M"), Ok(Rotate::Size(ByteSize(100 << 20))));
-        assert!(["", "5x", "10ms", "10K"].iter().all(|text| Rotate::parse(text).is_err()));
-    }
+    use crate::base::units::ByteSize;
 
     #[test]
     fn a_file_begins_where_the_last_one_that_was_made_ends() {

@@ -2,9 +2,8 @@
 
 use super::error::PlanError;
 use super::stop::{Signals, wait};
-use super::wall_clock::now;
 use crate::base::units::parse_duration;
-use crate::base::wall_time::{WallPoint, local_second};
+use crate::base::wall_time::{WallPoint, local_second, now};
 use std::os::fd::BorrowedFd;
 use std::thread::sleep;
 use std::time::{Duration, Instant};

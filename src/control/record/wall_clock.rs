@@ -3,10 +3,9 @@
 
 use super::setup::SetUpBuffer;
 use crate::base::units::{CpuId, RecordedClock};
+pub(super) use crate::base::wall_time::now;
 use crate::control::tracefs::Instance;
 use crate::file::trace_dat::ClockReading;
-use nix::time::{ClockId, clock_gettime};
-use std::io;
 
 /// Number of readings; the one that took the least time counts.
 const ROUNDS: usize = 5;
@@ -29,12 +28,6 @@ fn one(instance: &Instance, cpu: CpuId) -> Option<ClockReading> {
     let took = now().ok()?.checked_sub(before).filter(|took| *took >= 0)?;
     let error = took.unsigned_abs() / 2 + ROUNDING;
     Some(ClockReading { trace: trace_clock(&text)?, wall: before.checked_add(took / 2)?, error })
-}
-
-/// The wall clock in nanoseconds since 1970.
-pub(super) fn now() -> io::Result<i64> {
-    let now = clock_gettime(ClockId::CLOCK_REALTIME)?;
-    Ok(now.tv_sec() * 1_000_000_000 + now.tv_nsec())
 }
 
 /// The trace clock in nanoseconds by a `stats` file's line `now ts:   805.767522` (kernel/trace/trace.c,
