@@ -6,6 +6,7 @@ use crate::common::on_screen::{OnScreen, OwnPty};
 use crate::files::recording;
 use crate::hostile::attack;
 use std::io::Read;
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 use std::thread;
@@ -184,6 +185,15 @@ fn a_flame_is_shown_as_text() {
     assert_eq!(view.ends().0, Some(0));
 }
 
+/// The server of tmux at a socket, which ends with the test.
+struct Tmux(PathBuf);
+
+impl Drop for Tmux {
+    fn drop(&mut self) {
+        let _ = Command::new("tmux").arg("-S").arg(&self.0).arg("kill-server").output();
+    }
+}
+
 /// Within tmux, which has a terminal of its own ideas.
 #[test]
 fn it_works_within_tmux() {
@@ -191,10 +201,10 @@ fn it_works_within_tmux() {
         return not_run("view within tmux: there is no tmux");
     }
     let env = TestEnvironment::new();
-    let socket = env.path().join("tmux");
+    let server = Tmux(env.path().join("tmux"));
     let tmux = |args: &[&str]| {
         let mut command = env.command("tmux");
-        let done = command.arg("-S").arg(&socket).args(["-f", "/dev/null"]).args(args).output().expect("tmux");
+        let done = command.arg("-S").arg(&server.0).args(["-f", "/dev/null"]).args(args).output().expect("tmux");
         assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
         String::from_utf8_lossy(&done.stdout).into_owned()
     };
@@ -217,13 +227,10 @@ fn it_works_within_tmux() {
     shows("6 of 56 in view");
     tmux(&["resize-window", "-x", "120", "-y", "36"]);
     shows("migration/1:21 [0]");
-    tmux(&["send-keys", "w"]);
-    tmux(&["send-keys", "Escape"]);
     tmux(&["send-keys", "?"]);
     shows("move the cursor by a column");
     tmux(&["send-keys", "y"]);
     tmux(&["send-keys", "q"]);
     let left = shows("rtrace report -i ");
     assert!(!left.contains("q quit"), "the screen is given back:\n{left}");
-    tmux(&["kill-server"]);
 }
