@@ -42,7 +42,12 @@ def handler_event(system, name):
 
 def is_used(system, name):
     is_request = (system, name) == ("block", "block_rq_complete")
-    return system == "sched" and name in SCHED or handler_event(system, name) is not None or is_request
+    is_lock = system == "lock" and name in ("contention_begin", "contention_end")
+    return system == "sched" and name in SCHED or handler_event(system, name) is not None or is_request or is_lock
+
+
+def whole(value):
+    return int(value, 0) if isinstance(value, str) else value
 
 
 class Machine:
@@ -80,6 +85,29 @@ class Machine:
                     del stack[depth:]
                     break
         return found
+
+    def lock(self, pid, at):
+        """The address of the lock that a task waits for; of several the last one."""
+        waits = []
+        for time, _, current, _, _, name, fields in self.events:
+            if time > at or name not in ("contention_begin", "contention_end") or current != pid:
+                continue
+            lock = whole(fields["lock_addr"])
+            if name == "contention_begin":
+                waits += [] if lock in waits else [lock]
+            elif lock in waits:
+                waits.remove(lock)
+        return waits[-1] if waits else None
+
+    def own_times(self, cpu, begin, end):
+        """Time of each kind and name of handler on a CPU, cut at every entry and exit, by the innermost one."""
+        points = sorted({begin, end} | {at for run in self.runs if run[0] == cpu for at in run[2:4] if begin < at < end})
+        times = {}
+        for first, last in zip(points, points[1:]):
+            run = self.innermost(cpu, (first + last) / 2)
+            if run is not None:
+                times[run[1]] = times.get(run[1], 0) + last - first
+        return times
 
     def priority(self, pid, at):
         """The kernel's number for a task's priority, as the last event until then names it."""
@@ -251,6 +279,8 @@ def look_up(machine, what, part, of_cpu=False):
     if state != expected or since is None:
         return
     if kind in ("sleep", "blocked"):
+        lock = part["lock"] and part["lock"]["address"]
+        same(f"{what}: lock", machine.lock(pid, begin), int(lock, 16) if isinstance(lock, str) else lock)
         wake = machine.after(since, woken(pid))
         if part["wake"] is None:
             same(f"{what}: it is not woken", None, wake)
@@ -313,6 +343,15 @@ def check(machine, name, intervals):
         same(f"{what}: something is said", True, bool(found["parts"]) or begin == end)
         if machine.lost:
             continue
+        ours = {}
+        for part in found["parts"]:
+            if part["kind"] in ("run", "wait", "waking", "preempted") and part.get("cpu") is not None:
+                for handler, time in machine.own_times(part["cpu"], part["begin"], part["end"]).items():
+                    ours[handler] = ours.get(handler, 0) + time
+        theirs = {}
+        for one in found["interrupts"]:
+            theirs[one["handler"]["kind"]] = theirs.get(one["handler"]["kind"], 0) + one["time"]
+        same(f"{what}: interrupts", ours, {handler: time for handler, time in theirs.items() if time})
         if words[1] == "--at":
             off = found["parts"][0]["kind"] != "run"
             inside = found["parts"] if off else found["parts"][:1]

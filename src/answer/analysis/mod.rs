@@ -104,5 +104,6 @@ pub use timeline::{Timeline, TimelineFinding, TimelineLane, TimelineSlice, Timel
 pub use together::{Grouped, Several, Together};
 pub use wakeups::{Latencies, WakeupLatencies, Wakeups};
 pub use why::{
-    CompletedRequest, Histories, History, IntervalPart, LossSpan, PartKind, Priority, critical_path, follow_path,
+    AwaitedLock, CompletedRequest, Histories, History, InterruptShare, InterruptShares, IntervalPart, LossSpan,
+    PartKind, Priority, Throttle, critical_path, follow_path,
 };

@@ -16,7 +16,6 @@ use crate::cli::page_args::WritePage;
 EXAMPLES:
   rtrace record --for sched -- make; rtrace analyze sched
   rtrace record --for sched,irq,syscalls,io -- make; rtrace analyze all --top 5 --html run.html
-  rtrace analyze sched run.dat --since -1s --top 5
   rtrace analyze sched run.dat --timehist --comm make
   rtrace record --for irq -- sleep 5; rtrace analyze irq --kind softirq,work
   rtrace record --for syscalls -- ls; rtrace analyze syscalls --sort errors

@@ -3,7 +3,9 @@
 use crate::cli::analyze::BufferLimits;
 use crate::cli::query::{ClockUnit, QueryInput};
 use crate::cli::recording_names::RecordingNames;
-use rtrace::analysis::{Handler, History, IntervalPart, PartKind, Priority, follow_path};
+use rtrace::analysis::{
+    Handler, History, InterruptShare, InterruptShares, IntervalPart, PartKind, Priority, Throttle, follow_path,
+};
 use rtrace::events::EventName;
 use rtrace::internal::assertion::Names;
 use rtrace::internal::trace_dat::Buffer;
@@ -114,6 +116,18 @@ impl LateInterval<'_> {
             cpus: Default::default(),
         };
         RecordingNames::of(self.input).handler(&source)
+    }
+
+    /// The limit that kept a task off the CPU that it waited for.
+    pub(super) fn throttle(&self, part: &IntervalPart) -> Option<Throttle> {
+        self.history.throttle(part, &|handler, name| self.handler(handler) == name)
+    }
+
+    /// Interrupts on the CPUs that the task ran on or waited for, those that took longest first.
+    pub(super) fn interrupts(&self) -> Vec<InterruptShare> {
+        let mut found = InterruptShares::default();
+        self.for_each_part(None, &mut |part| found.add(&self.history, &part));
+        found.finish(&self.history)
     }
 
     /// The command that shows the events from `begin` to `end`.

@@ -49,7 +49,8 @@ impl WhyDocument<'_, '_> {
             LateKind::Pair(text) => ("pair", json!(text)),
         };
         let (losses, (parts, all_parts)) = (&found.history.losses, self.parts(None));
-        let is_cut = self.is_cut || losses.len() > self.top;
+        let interrupts = found.interrupts();
+        let is_cut = self.is_cut || losses.len() > self.top || interrupts.len() > self.top;
         let losses_shown = losses.iter().take(self.top);
         let mut document = json!({
             "schema": "rtrace.why",
@@ -63,13 +64,19 @@ impl WhyDocument<'_, '_> {
             "depth": found.depth,
             "losses": losses_shown.map(|loss| json!({"cpu": loss.cpu.0, "begin": loss.begin, "end": loss.end})).collect::<Vec<_>>(),
             "unknown": found.unknown(),
+            "interrupts": interrupts.iter().take(self.top).map(|one| json!({
+                "handler": {"kind": one.handler.kind.name(), "name": found.handler(&one.handler)},
+                "cpu": one.cpu.0,
+                "count": one.count,
+                "time": one.time,
+            })).collect::<Vec<_>>(),
             "notes": found.notes(),
             "report": found.report(interval.begin, interval.end),
             "parts": parts,
             "truncated": is_cut,
         });
         if is_cut {
-            document["total"] = json!({"parts": all_parts, "losses": losses.len()});
+            document["total"] = json!({"parts": all_parts, "losses": losses.len(), "interrupts": interrupts.len()});
             document["more"] = json!("--top 0");
         }
         (json_text(&document), is_cut)
@@ -118,8 +125,12 @@ impl WhyDocument<'_, '_> {
                 let idle = found.history.idle_elsewhere(*cpu, (part.begin, part.end));
                 let idle = idle.into_iter().map(|(cpu, time)| json!({"cpu": cpu.0, "time": time}));
                 add("idle_elsewhere", idle.collect());
+                let throttle = found.throttle(part);
+                let throttle =
+                    throttle.map(|one| json!({"limit": one.limit, "timer": one.timer, "cpu": one.cpu.0, "at": one.at}));
+                add("throttled", throttle.unwrap_or_default());
             }
-            PartKind::Sleep { task, wake, handler, request, .. } => {
+            PartKind::Sleep { task, wake, handler, request, lock, .. } => {
                 add("task", self.task(*task));
                 let wake = wake.map(|wake| {
                     json!({
@@ -140,6 +151,11 @@ impl WhyDocument<'_, '_> {
                     })
                 });
                 add("wake", wake.unwrap_or_default());
+                let lock = lock.as_deref();
+                let lock = lock.map(
+                    |one| json!({"address": format!("{:#x}", one.lock), "kind": one.kind.name(), "begin": one.begin}),
+                );
+                add("lock", lock.unwrap_or_default());
             }
             PartKind::Interrupt { handler, cpu } => {
                 add("handler", json!({"kind": handler.kind.name(), "name": found.handler(handler)}));

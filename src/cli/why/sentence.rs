@@ -2,7 +2,10 @@
 
 use super::found::{LateInterval, LateKind};
 use crate::cli::analyze::words::percent;
-use rtrace::analysis::{CompletedRequest, Handler, IntervalPart, IoOperation, PartKind, Priority, Wake, WakeContext};
+use crate::cli::analyze::words::variable;
+use rtrace::analysis::{
+    AwaitedLock, CompletedRequest, Handler, IntervalPart, IoOperation, PartKind, Priority, Wake, WakeContext,
+};
 use rtrace::units::{CpuId, Pid};
 use std::cmp::{Ordering, Reverse};
 
@@ -49,7 +52,8 @@ impl LateInterval<'_> {
                 format!("{} was being woken on CPU {}", self.task(*task), cpu.0)
             }
             PartKind::Wait { task, cpu: Some(cpu), waking: false } => {
-                format!("{} waited for CPU {}{}", self.task(*task), cpu.0, self.idle_elsewhere(part, *cpu))
+                let (held, elsewhere) = (self.held(part, *cpu), self.idle_elsewhere(part, *cpu));
+                format!("{} waited for CPU {}{held}{elsewhere}", self.task(*task), cpu.0)
             }
             PartKind::Wait { task, cpu: None, .. } => {
                 format!("{} waited for a CPU, which one is not known", self.task(*task))
@@ -57,17 +61,24 @@ impl LateInterval<'_> {
             PartKind::Preempted { task, cpu: Some(cpu) } => match self.first_within(part) {
                 Some(PartKind::Run { task: other, .. }) if other != *task => {
                     let (by, elsewhere) = (self.task(other), self.idle_elsewhere(part, *cpu));
-                    format!("{} was preempted on CPU {} by {by}{elsewhere}", self.task(*task), cpu.0)
+                    format!(
+                        "{} was preempted on CPU {} by {by}{}{elsewhere}",
+                        self.task(*task),
+                        cpu.0,
+                        self.held(part, *cpu)
+                    )
                 }
-                _ => format!("{} was preempted on CPU {}", self.task(*task), cpu.0),
+                _ => format!("{} was preempted on CPU {}{}", self.task(*task), cpu.0, self.held(part, *cpu)),
             },
             PartKind::Preempted { task, cpu: None } => {
                 format!("{} was preempted and came to another CPU, when is not known", self.task(*task))
             }
-            PartKind::Sleep { task, blocked, wake, handler, request } => {
+            PartKind::Sleep { task, blocked, wake, handler, request, lock } => {
                 let did = if *blocked { "was blocked" } else { "slept" };
+                let lock = lock.as_deref().map(|lock| self.lock(lock)).unwrap_or_default();
                 let request = request.as_deref().map(|request| self.request(request)).unwrap_or_default();
-                format!("{} {did}{}{request}", self.task(*task), self.woken(wake.as_ref(), handler.as_deref()))
+                let woken = self.woken(wake.as_ref(), handler.as_deref());
+                format!("{} {did}{lock}{woken}{request}", self.task(*task))
             }
             PartKind::Interrupt { handler, cpu } => format!("{} on CPU {}", self.interrupt(handler), cpu.0),
             PartKind::Idle { cpu } => format!("CPU {} was idle", cpu.0),
@@ -92,6 +103,25 @@ impl LateInterval<'_> {
             Some((cpu, time)) => format!("; CPU {} was idle for {} % of it", cpu.0, percent(time, part.time())),
             None => String::new(),
         }
+    }
+
+    /// `; CPU 0 was idle meanwhile: its cgroup had used up its time (cpu.max), until sched_cfs_period_timer on CPU 1 at 12.34`; nothing
+    /// if the CPU was not idle.
+    fn held(&self, part: &IntervalPart, cpu: CpuId) -> String {
+        let Some(throttle) = self.throttle(part) else {
+            let was_preempted = matches!(part.kind, PartKind::Preempted { .. });
+            return match self.history.idle_within(part).filter(|_| was_preempted) {
+                Some(_) => format!("; CPU {} was idle meanwhile, why is not known", cpu.0),
+                None => String::new(),
+            };
+        };
+        let used_up = match throttle.limit {
+            "cgroup" => "its cgroup had used up its time (cpu.max)",
+            "realtime" => "real-time tasks had used up their time (sched_rt_runtime_us)",
+            _ => "it had used up its deadline's budget",
+        };
+        let (timer, at) = (throttle.timer, self.unit.point(throttle.at));
+        format!("; CPU {} was idle meanwhile: {used_up}, until {timer} on CPU {} at {at}", cpu.0, throttle.cpu.0)
     }
 
     /// Priority of a task that runs at `at` beside that of the one that waits meanwhile; nothing of two usual ones.
@@ -127,6 +157,11 @@ impl LateInterval<'_> {
         });
         let failed = if error < 0 { " with an error" } else { "" };
         format!(", as it completed {what}{failed}{}", issued.unwrap_or_default())
+    }
+
+    /// ` on the mutex inode_lock`: its name, or its address.
+    fn lock(&self, lock: &AwaitedLock) -> String {
+        format!(" on the {} {}", lock.kind.name(), variable(&self.input.symbols.kallsyms, lock.lock))
     }
 
     fn woken(&self, wake: Option<&Wake>, handler: Option<&Handler>) -> String {

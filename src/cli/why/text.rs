@@ -27,12 +27,28 @@ pub(super) fn write(found: &LateInterval<'_>, top: usize, out: &mut dyn Write) -
     for (line, _) in table(found, top) {
         writeln!(out, "{line}")?;
     }
+    interrupts(found, top).iter().try_for_each(|line| writeln!(out, "{line}"))?;
     writeln!(out, "\nThe events")?;
     writeln!(out, "  {}", found.report(found.interval.begin, found.interval.end))?;
     if let Some(at) = longest_sleep(found) {
         writeln!(out, "  {}", found.around(at))?;
     }
     Ok(())
+}
+
+/// Lines of the handlers that took a hundredth of the interval or more, on the CPUs that the task ran on or waited for.
+fn interrupts(found: &LateInterval<'_>, top: usize) -> Vec<String> {
+    let (all, whole, unit) = (found.interrupts(), found.time(), found.unit);
+    let time: u64 = all.iter().map(|one| one.time).sum();
+    let long = all.iter().filter(|one| top == 0 || one.time.saturating_mul(100) >= whole);
+    let rows = long.take(if top == 0 { all.len() } else { top }).map(|one| {
+        let (handler, cpu) = (found.interrupt(&one.handler), one.cpu.0);
+        let (time, share, name) = (unit.short(one.time), percent(one.time, whole), unit.short_name());
+        format!("  {handler} on CPU {cpu}: {time} {name}, {share} %, {}", many(one.count, "time"))
+    });
+    let rows: Vec<String> = rows.collect();
+    let head = format!("Interrupts on its CPUs: {} % of the time", percent(time, whole));
+    if rows.is_empty() { rows } else { [String::new(), head].into_iter().chain(rows).collect() }
 }
 
 /// The lines of the tree, its heading first, each with the moment and the CPU that it leads to.

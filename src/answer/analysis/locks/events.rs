@@ -59,7 +59,7 @@ impl LockKind {
 
 /// The event of a record.
 #[derive(Clone, Debug)]
-pub(super) enum LockEvent {
+pub(in crate::answer::analysis) enum LockEvent {
     Begin {
         lock: u64,
         kind: LockKind,
@@ -74,7 +74,7 @@ pub(super) enum LockEvent {
 
 /// The events of one recording.
 #[derive(Clone, Debug)]
-pub(super) struct LockEvents(ByEvent<LockEventKind>);
+pub(in crate::answer::analysis) struct LockEvents(ByEvent<LockEventKind>);
 
 #[derive(Clone, Copy, Debug)]
 enum LockEventKind {
@@ -98,32 +98,32 @@ impl LockEventKind {
 }
 
 impl LockEvents {
-    pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
+    pub(in crate::answer::analysis) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
         LockEvents(ByEvent::new(formats, abi, LockEventKind::of))
     }
 
     /// True if waits end, without which nothing has a duration.
-    pub(super) fn have_ends(&self) -> bool {
+    pub(in crate::answer::analysis) fn have_ends(&self) -> bool {
         self.0.all().any(|kind| matches!(kind, LockEventKind::End { .. }))
     }
 
     #[inline]
-    pub(super) fn knows(&self, record: &Record<'_>) -> bool {
+    pub(in crate::answer::analysis) fn knows(&self, record: &Record<'_>) -> bool {
         self.0.of(record).is_some()
     }
 
     /// True if events of this type are among them.
-    pub(super) fn knows_id(&self, id: u16) -> bool {
+    pub(in crate::answer::analysis) fn knows_id(&self, id: u16) -> bool {
         self.0.has(id)
     }
 
     /// The task that was running.
     #[inline]
-    pub(super) fn task(&self, record: &Record<'_>) -> Pid {
+    pub(in crate::answer::analysis) fn task(&self, record: &Record<'_>) -> Pid {
         self.0.task(record)
     }
 
-    pub(super) fn event(&self, record: &Record<'_>) -> Option<LockEvent> {
+    pub(in crate::answer::analysis) fn event(&self, record: &Record<'_>) -> Option<LockEvent> {
         let (abi, data) = (self.0.abi, record.data);
         Some(match *self.0.of(record)? {
             LockEventKind::Begin { lock, flags } => {

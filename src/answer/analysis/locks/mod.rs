@@ -11,5 +11,6 @@ mod report;
 mod tests;
 
 pub use events::LockKind;
+pub(super) use events::{LockEvent, LockEvents};
 pub use follow::Locks;
 pub use report::{LOCK_NEEDS, LockCounts, LockReport, LockWaits, LongestLockWait, OngoingLockWait};

@@ -1,5 +1,6 @@
 //! History of tasks and CPUs around an interval.
 
+use super::locks::{AwaitedLocks, LockHistory};
 use super::priority::{Priorities, Priority, PriorityHistory};
 use super::requests::{CompletedRequest, Requests};
 use crate::answer::analysis::map::Map;
@@ -22,6 +23,7 @@ pub struct Histories {
     irqs: Irqs,
     priorities: Priorities,
     requests: Requests,
+    locks: AwaitedLocks,
     /// Time of the last event of each CPU.
     seen: BTreeMap<CpuId, u64>,
     losses: Vec<LossSpan>,
@@ -61,6 +63,7 @@ pub struct History {
     priorities: PriorityHistory,
     /// By the CPU that completed them.
     pub(super) requests: BTreeMap<CpuId, Vec<CompletedRequest>>,
+    pub(super) locks: LockHistory,
 }
 
 impl Histories {
@@ -75,6 +78,7 @@ impl Histories {
             to,
             sched: Sched::new(formats.clone(), abi).with_spans(SpanPlan { from, to, only: None }),
             requests: Requests::new(formats.clone(), abi, (from, to)),
+            locks: AwaitedLocks::new(formats.clone(), abi, (from, to)),
             priorities: Priorities::new(formats.clone(), abi, (from, to)),
             irqs: Irqs::new(formats, abi).with_spans(from, to),
             seen: BTreeMap::new(),
@@ -119,6 +123,7 @@ impl InOrder for Histories {
             || InOrder::reads(&self.irqs, id)
             || self.priorities.knows_id(id)
             || self.requests.knows_id(id)
+            || self.locks.knows_id(id)
     }
 
     #[inline]
@@ -127,6 +132,7 @@ impl InOrder for Histories {
             || InOrder::wants(&self.irqs, record)
             || self.priorities.knows(record)
             || self.requests.knows(record)
+            || self.locks.knows(record)
     }
 
     fn record(&mut self, record: &Record<'_>) {
@@ -145,6 +151,7 @@ impl InOrder for Histories {
         InOrder::record(&mut self.irqs, record);
         self.priorities.record(record);
         self.requests.record(record);
+        self.locks.record(record);
     }
 
     fn finish(self) -> History {
@@ -179,6 +186,7 @@ impl InOrder for Histories {
             handlers: irqs.handlers,
             priorities: self.priorities.finish(),
             requests: self.requests.finish(),
+            locks: self.locks.finish(),
         }
     }
 }

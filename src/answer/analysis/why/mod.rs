@@ -12,7 +12,9 @@
 //! Every part is cut into smaller ones that follow each other without a gap, so that the leaves of the tree add up to the
 //! interval exactly. Time without events is a part too: it is unknown.
 
+mod causes;
 mod history;
+mod locks;
 mod path;
 mod priority;
 mod requests;
@@ -20,7 +22,9 @@ mod requests;
 #[cfg(test)]
 mod tests;
 
+pub use causes::{InterruptShare, InterruptShares, Throttle};
 pub use history::{Histories, History, LossSpan};
+pub use locks::AwaitedLock;
 pub use path::{IntervalPart, PartKind, critical_path, follow_path};
 pub use priority::Priority;
 pub use requests::CompletedRequest;

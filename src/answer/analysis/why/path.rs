@@ -2,6 +2,7 @@
 //! a reader sees of it.
 
 use super::history::History;
+use super::locks::AwaitedLock;
 use super::requests::CompletedRequest;
 use crate::answer::analysis::{Handler, HandlerKind, HandlerSpan, SpanLog, TaskSpan, TimeIn, Wake, WakeContext};
 use crate::base::units::{CpuId, Pid};
@@ -75,7 +76,8 @@ fn of_span(history: &History, task: Pid, span: &TaskSpan, (begin, end): (u64, u6
                 _ => PartsOf::Nothing,
             };
             let blocked = span.state == TimeIn::Blocked;
-            (PartKind::Sleep { task, blocked, wake: span.wake, handler, request }, within)
+            let lock = history.locks.at(task, span.begin).map(Box::new);
+            (PartKind::Sleep { task, blocked, wake: span.wake, handler, request, lock }, within)
         }
         (TimeIn::Run | TimeIn::Unknown, _) => (PartKind::Unknown, PartsOf::Nothing),
     };
@@ -227,6 +229,8 @@ pub enum PartKind {
         handler: Option<Box<Handler>>,
         /// The request to a block device that this handler completed last before it woke the task.
         request: Option<Box<CompletedRequest>>,
+        /// The lock that the task waited for as it fell asleep.
+        lock: Option<Box<AwaitedLock>>,
     },
     /// The CPU ran an interrupt, a soft interrupt or a timer. The parts are those within, and its own time between them.
     Interrupt {

@@ -1,7 +1,7 @@
 use super::path::{IntervalPart, PartKind};
-use super::{Histories, History, Priority, critical_path};
+use super::{Histories, History, InterruptShares, Priority, critical_path};
 use crate::answer::analysis::test_formats::{comm, format, number, record};
-use crate::answer::analysis::{InOrder, WakeContext};
+use crate::answer::analysis::{Handler, HandlerKind, InOrder, WakeContext};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid, Timestamp};
 use crate::kernel::event::{Lost, Record};
@@ -251,6 +251,96 @@ fn priorities_change_with_the_events_that_name_them() {
     assert_eq!((before(-1, 0), before(89, 120), before(139, 98)), (Some(Less), Some(Less), Some(Greater)));
     assert_eq!((before(98, 98), before(110, 120)), (Some(Equal), None));
     assert_eq!((Priority(-1).to_string(), Priority(0).to_string()), ("deadline".to_owned(), "real-time 99".to_owned()));
+}
+
+/// A history of records made by `formats`: time, CPU, bytes.
+fn history_of(formats: &[EventFormat], records: &[(u64, u32, Vec<u8>)], ends: (u64, u64)) -> History {
+    let mut histories = Histories::new(formats, Abi::HOST, ends);
+    for (at, cpu, data) in records {
+        let (timestamp, cpu) = (Timestamp(*at), CpuId(*cpu));
+        histories.record(&Record { timestamp, cpu, buffer: 0, lost: Lost::None, data });
+    }
+    histories.finish()
+}
+
+/// A CPU that is idle although its task could run; handlers within handlers.
+#[test]
+fn a_limit_is_named_by_the_timer_that_lifts_it() {
+    let fields = ["prev_comm", "prev_pid", "prev_prio", "prev_state", "next_comm", "next_pid", "next_prio"];
+    let formats = [
+        format("sched", "sched_switch", SWITCH, &fields, "\"\""),
+        format("timer", "hrtimer_expire_entry", HARD, &["hrtimer", "now", "function"], "\"\""),
+        format("timer", "hrtimer_expire_exit", HARD_END, &["hrtimer"], "\"\""),
+        format("irq", "softirq_entry", SOFT, &["vec"], "\"\""),
+        format("irq", "softirq_exit", SOFT_END, &["vec"], "\"\""),
+    ];
+    let switch = |prev: i64, next: i64, prio: i64| {
+        let [prev, next, state, prio] = [prev, next, 0, prio].map(number);
+        let name = comm("task");
+        record(SWITCH, 0, &[name.clone(), prev, prio.clone(), state, name, next, prio])
+    };
+    let of = |id: u16, numbers: &[i64]| record(id, 0, &numbers.iter().map(|one| number(*one)).collect::<Vec<_>>());
+    let records = |prio: i64| {
+        vec![
+            (0, 1, switch(6, 7, 120)),
+            (10, 0, switch(5, 0, prio)),
+            (39, 1, of(HARD, &[0xa0, 39, 0xfa])),
+            (42, 1, of(HARD_END, &[0xa0])),
+            (43, 0, switch(0, 5, prio)),
+            (50, 0, of(SOFT, &[3])),
+            (52, 0, of(HARD, &[0xb0, 52, 0xfb])),
+            (55, 0, of(HARD_END, &[0xb0])),
+            (57, 0, of(SOFT_END, &[3])),
+            (60, 0, switch(5, 0, prio)),
+        ]
+    };
+    let is_named = |handler: &Handler, name: &str| handler.id == 0xfa && name == "sched_cfs_period_timer";
+    let found = |prio: i64| {
+        let history = history_of(&formats, &records(prio), (0, 60));
+        let parts = critical_path(&history, Pid(5), (10, 60), 0);
+        let throttle = history.throttle(&parts[0], &is_named);
+        let mut interrupts = InterruptShares::default();
+        parts.iter().for_each(|part| interrupts.add(&history, part));
+        let throttle = throttle.map(|one| (one.limit, one.cpu, one.at));
+        (throttle, history.idle_within(&parts[0]), interrupts.finish(&history))
+    };
+    let (throttle, idle, interrupts) = found(120);
+    assert_eq!((throttle, idle), (Some(("cgroup", CpuId(1), 39)), Some((10, 43))));
+    let times: Vec<_> = interrupts.iter().map(|one| (one.handler.kind, one.cpu, one.count, one.time)).collect();
+    assert_eq!(times, [(HandlerKind::SoftIrq, CpuId(0), 1, 4), (HandlerKind::HrTimer, CpuId(0), 1, 3)]);
+    assert_eq!(found(89).0, None, "a limit of another class");
+}
+
+/// The lock that a task waits for as it falls asleep; none once it has it.
+#[test]
+fn a_lock_is_named() {
+    let mut formats = formats();
+    formats.push(format("lock", "contention_begin", 20, &["lock_addr", "flags"], "\"\""));
+    formats.push(format("lock", "contention_end", 21, &["lock_addr", "ret"], "\"\""));
+    let of = |id: u16, task: i32, fields: &[Vec<u8>]| record(id, task, fields);
+    let switch = |prev: i64, state: i64, next: i64| {
+        let [before, state, after] = [prev, state, next].map(number);
+        of(SWITCH, prev as i32, &[comm("a"), before, state, comm("b"), after])
+    };
+    let wake = |by: i32, task: i64| of(WAKING, by, &[comm("a"), number(task), number(0)]);
+    let records = [
+        (0, 0, switch(6, 1, 5)),
+        (3, 0, of(20, 5, &[number(0xa0), number(0x20)])),
+        (5, 0, switch(5, 2, 0)),
+        (20, 1, wake(7, 5)),
+        (21, 0, switch(0, 0, 5)),
+        (22, 0, of(21, 5, &[number(0xa0), number(0)])),
+        (30, 0, switch(5, 2, 0)),
+        (40, 1, wake(7, 5)),
+        (41, 0, switch(0, 0, 5)),
+        (50, 0, switch(5, 1, 0)),
+    ];
+    let history = history_of(&formats, &records, (0, 50));
+    let locks = critical_path(&history, Pid(5), (0, 50), 0).into_iter().filter_map(|part| match part.kind {
+        PartKind::Sleep { lock, .. } => Some(lock.map(|lock| (lock.lock, lock.kind.name(), lock.begin, lock.end))),
+        _ => None,
+    });
+    assert_eq!(locks.collect::<Vec<_>>(), [Some((0xa0, "mutex".to_owned(), 3, 22)), None]);
 }
 
 proptest! {
