@@ -480,12 +480,9 @@ impl SessionRun<'_> {
             self.observer.warn("this machine's clock is not synchronised: others may begin at another moment");
         }
         let others: Vec<_> = [Some(failed), self.stop].into_iter().flatten().collect();
-        match wait_until(moment, &self.signals, &others) {
-            late @ ..0 => {
-                let late = Duration::from_nanos(late.unsigned_abs());
-                self.observer.warn(&format!("tracing begins {late:.1?} after the moment of --at"));
-            }
-            _ => {}
+        if let late @ ..0 = wait_until(moment, &self.signals, &others) {
+            let late = Duration::from_nanos(late.unsigned_abs());
+            self.observer.warn(&format!("tracing begins {late:.1?} after the moment of --at"));
         }
     }
 

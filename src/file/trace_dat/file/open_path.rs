@@ -13,7 +13,7 @@ pub struct OpenError {
     /// The file.
     pub path: PathBuf,
     /// The reason.
-    pub cause: OpenErrorCause,
+    pub cause: Box<OpenErrorCause>,
 }
 
 /// The reason why a trace file cannot be opened.
@@ -38,7 +38,7 @@ impl Trace {
     /// [`OpenError`], which names the path.
     pub fn open_path(path: impl AsRef<Path>) -> Result<Trace, OpenError> {
         let path = path.as_ref();
-        Self::open_with_siblings(path).map_err(|cause| OpenError { path: path.to_owned(), cause })
+        Self::open_with_siblings(path).map_err(|cause| OpenError { path: path.to_owned(), cause: Box::new(cause) })
     }
 
     fn open_with_siblings(path: &Path) -> Result<Trace, OpenErrorCause> {
