@@ -96,7 +96,7 @@ fn live_value(root: &Command, context: &CompletionContext<'_>, arg: &Arg, curren
     let events: Vec<&str> = events_of(context);
     let is_later = arg.is_positional() && !context.arguments.is_empty() && value_name.starts_with("EVENT> <");
     match value_name {
-        "EVENT" | "EVENTS" | "START/END" | "start|end|wall|EVENT" => live_words(&|live| live.events(current)),
+        "EVENT" | "EVENTS" | "START/END" | "MOMENT" => live_words(&|live| live.events(current)),
         _ if value_name.starts_with("EVENT> <") && !is_later => live_words(&|live| live.events(current)),
         "EVENTS[: EXPR]" => match current.split_once(": ") {
             None => live_words(&|live| live.events(current)),

@@ -33,9 +33,11 @@ pub(crate) struct QueryArgs {
     /// Number to add to every time stamp, in the clock's unit
     #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 0)]
     ts_offset: i64,
-    /// Shift the other files' times until this comes at the first one's time: start, end, an event's first occurrence, or the
-    /// same time of the wall clock
-    #[arg(long, value_name = "start|end|wall|EVENT", value_parser = align::parse)]
+    /// Lay the other files beside the first one by start, end, wall (clock) or EVENT
+    ///
+    /// Their times are shifted until that moment comes at the first one's time: the first event, the last one, the same time of the
+    /// wall clock, or an event's first occurrence.
+    #[arg(long, value_name = "MOMENT", value_parser = align::parse)]
     pub(super) align: Option<Align>,
     /// Time stamps from the first event on
     #[arg(long, conflicts_with = "raw_ts")]

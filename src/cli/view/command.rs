@@ -35,8 +35,8 @@ pub(crate) struct ViewArgs {
     /// Second recording, shown below the first one with the difference of each CPU's load
     #[arg(value_name = "FILE2", value_hint = clap::ValueHint::FilePath)]
     second: Option<PathBuf>,
-    /// Moment that is the same in both: start, end, the wall clock's, or the first EVENT
-    #[arg(long, value_name = "start|end|wall|EVENT", requires = "second", value_parser = parse_align)]
+    /// Moment that is the same in both: start, end, wall (clock), or the first EVENT
+    #[arg(long, value_name = "MOMENT", requires = "second", value_parser = parse_align)]
     align: Option<Align>,
 }
 

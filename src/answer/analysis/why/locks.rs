@@ -13,7 +13,7 @@ use crate::kernel::format::EventFormat;
 pub struct AwaitedLock {
     /// Address of the lock.
     pub lock: u64,
-    /// Its kind.
+    /// Kind of the lock.
     pub kind: LockKind,
     /// `contention_begin`.
     pub begin: u64,
