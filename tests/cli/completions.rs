@@ -108,11 +108,33 @@ fn what_is_hidden_is_not_offered() {
     assert!(options.contains("\n--event\tRecord events"), "{options}");
     assert!(!options.contains("daemonized") && !options.contains("journal-dir"), "{options}");
     assert_eq!(ask(&["record", "ls", "-"]), "command 2\n");
+    assert_eq!(ask(&["set", "l"]), "command 2\n");
+    let settings = ask(&["set", ""]);
+    assert!(settings.starts_with("words\n--") && settings.contains("\n--clock\t"), "{settings}");
     assert_eq!(ask(&["hist", "sched:sched_switch", "--", "ls", "x"]), "command 4\n");
     assert_eq!(ask(&["report", "x"]), "files\n");
     assert_eq!(ask(&["record", "--tracefs", "nowhere", "-e", "s"]), "words\n");
     let systems = ask(&["record", "--tracefs", "tracing", "-e", "sche"]);
     assert!(systems.contains("\nsched\tall events") && systems.contains("\nsched:\t"), "{systems}");
+}
+
+#[test]
+fn a_list_in_bash_has_meanings() {
+    let tree = tree();
+    let source = std::fs::read_to_string(script("rtrace.bash")).expect("a script");
+    let ask = |kind: u32, line: &str| {
+        let ask = format!(
+            "{}\n{source}\nCOLUMNS=50 COMP_TYPE={kind} COMP_LINE=\"{line}\" COMP_POINT=${{#COMP_LINE}} COMP_WORDS=(rtrace)\n\
+             _rtrace rtrace re x; printf '%s\\n' \"${{COMPREPLY[@]}}\"\n",
+            path()
+        );
+        tree.env.run("bash", &["--norc", "-c", &ask]).exits(0).complains("").stdout()
+    };
+    let list = ask(63, "rtrace re");
+    assert!(list.starts_with("record   Record events"), "{list}");
+    assert!(list.lines().count() > 2 && list.lines().all(|line| line.len() < 50), "{list}");
+    assert_eq!(ask(63, "rtrace repor"), "report\n", "what is inserted has none");
+    assert!(ask(37, "rtrace re").starts_with("record\nreport\n"));
 }
 
 #[test]

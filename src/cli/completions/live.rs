@@ -4,6 +4,7 @@
 use super::words::Candidate;
 use rtrace::events::EventName;
 use rtrace::format::EventFormat;
+use rtrace::internal::sorting::Sorting;
 use rtrace::tracefs::{Instance, Tracefs};
 
 /// The most functions that are offered at once, of some 60,000.
@@ -51,7 +52,7 @@ impl CompletionTracefs {
                 }
             }
         }
-        found.sort_by(|a, b| a.word.cmp(&b.word));
+        found.order_by(|a, b| a.word.cmp(&b.word));
         found.dedup_by(|a, b| a.word == b.word);
         found.iter_mut().for_each(|candidate| candidate.word.insert_str(0, head));
         found

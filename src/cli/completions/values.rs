@@ -2,7 +2,7 @@
 
 use super::live::CompletionTracefs;
 use super::recorded::{self, RecordedNames};
-use super::words::{Candidate, CompletionContext, CompletionPlace};
+use super::words::{Candidate, CompletionContext, CompletionPlace, runs_first_argument};
 use crate::cli::traced::purposes;
 use clap::{Arg, Command};
 
@@ -17,6 +17,12 @@ pub(super) fn values(root: &Command, place: &CompletionPlace<'_>, current: &str)
             Some(found)
         }
         CompletionPlace::Word(context) if current.starts_with('-') => Some(options(context.command)),
+        // All commands there are would tell nothing.
+        CompletionPlace::Word(context)
+            if current.is_empty() && runs_first_argument(context.command) && !context.command.has_subcommands() =>
+        {
+            Some(options(context.command))
+        }
         CompletionPlace::Word(context) => {
             let mut found: Vec<Candidate> = Vec::new();
             if context.arguments.is_empty() {

@@ -150,7 +150,11 @@ pub(super) fn place<'a>(root: &'a Command, before: &[String], current: &str) -> 
             return CompletionPlace::Value(context, option, name.len() + 3);
         }
     }
-    if !current.starts_with('-') && runs_first_argument(context.command) && !context.command.has_subcommands() {
+    if !current.is_empty()
+        && !current.starts_with('-')
+        && runs_first_argument(context.command)
+        && !context.command.has_subcommands()
+    {
         return CompletionPlace::Foreign(before.len());
     }
     CompletionPlace::Word(context)
@@ -167,7 +171,7 @@ fn has_command(command: &Command) -> bool {
 }
 
 /// True if the first argument is the command to run: `rtrace record ls`.
-fn runs_first_argument(command: &Command) -> bool {
+pub(super) fn runs_first_argument(command: &Command) -> bool {
     command.get_positionals().next().is_some_and(Arg::is_trailing_var_arg_set)
 }
 
