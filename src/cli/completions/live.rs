@@ -4,7 +4,6 @@
 use super::words::Candidate;
 use rtrace::events::EventName;
 use rtrace::format::EventFormat;
-use rtrace::internal::sorting::Sorting;
 use rtrace::tracefs::{Instance, Tracefs};
 
 /// The most functions that are offered at once, of some 60,000.
@@ -52,7 +51,7 @@ impl CompletionTracefs {
                 }
             }
         }
-        found.order_by(|a, b| a.word.cmp(&b.word));
+        found.sort_by(|a, b| a.word.cmp(&b.word));
         found.dedup_by(|a, b| a.word == b.word);
         found.iter_mut().for_each(|candidate| candidate.word.insert_str(0, head));
         found
