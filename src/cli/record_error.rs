@@ -20,6 +20,7 @@ pub(crate) fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure
         }
         RecordError::Plan(
             PlanError::NoEvents
+            | PlanError::IsOver(..)
             | PlanError::NotTsc { .. }
             | PlanError::PerCpuSize(_)
             | PlanError::StopIf(_)
