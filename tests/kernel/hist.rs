@@ -26,16 +26,14 @@ fn groups() -> Vec<Group<'static>> {
 }
 
 /// Writes each trigger in our words, reads what the kernel makes of it, and removes it in our words.
-/// A refused write is tried again: a small guest may have no memory for a table for a moment.
 /// `old`: before Linux 6.3, where `common_stacktrace` is called `stacktrace`.
 fn script(groups: &[Group<'_>], old: bool) -> String {
     let mut script = String::from(
         "T=/sys/kernel/tracing\nC=$(sed 's/.*\\[\\(.*\\)\\].*/\\1/' $T/trace_clock)\nknobs > before\ncp $T/README readme\n\
-         write() { for try in 1 2 3; do printf '%s\\n' \"$1\" >> $2 && return; usleep 100000; done; return 1; }\n\
          put() { if [ -e $T/events/$2/trigger ]; then cat $T/events/$2/format > $1.format\n\
-           (write \"$3\" $T/events/$2/trigger) 2> $1.err; echo $? > $1.rc; else echo absent > $1.rc; fi; }\n\
+           (printf '%s\\n' \"$3\" >> $T/events/$2/trigger) 2> $1.err; echo $? > $1.rc; else echo absent > $1.rc; fi; }\n\
          see() { [ $(cat $1.rc) = 0 ] || return; cat $T/events/$2/trigger > $1.trigger; cat $T/events/$2/hist > $1.hist; }\n\
-         del() { [ $(cat $1.rc) = 0 ] || return; (write \"!$3\" $T/events/$2/trigger) 2>> $1.err\n\
+         del() { [ $(cat $1.rc) = 0 ] || return; (printf '%s\\n' \"!$3\" >> $T/events/$2/trigger) 2>> $1.err\n\
            echo $? > $1.removed; cat $T/events/$2/trigger > $1.left; }\n",
     );
     let _ = writeln!(script, "load() {{ {LOAD} }}");
