@@ -1,14 +1,12 @@
 //! clap's refusals of a command line in the program's own words: one prefix, names in backquotes, a hint, and the command
 //! that explains more.
 
-use super::trace_file::is_recording;
 use super::{elsewhere, helper_programs};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 use rtrace::syntax::did_you_mean;
 use std::error::Error;
 use std::num::ParseIntError;
-use std::path::Path;
 
 /// Most values that an error names; of more, the nearest alone.
 const MOST_NAMED: usize = 24;
@@ -110,9 +108,6 @@ fn worded(answer: &clap::Error, command: &Command, (name, root): (&str, &Command
             let removes = REMOVE.contains(&word.as_str()) && command.find_subcommand("remove").is_some();
             let hint = hint.or_else(|| removes.then(|| "did you mean `remove`?".to_owned()));
             let hint = hint.or_else(|| did_you_mean(&word, names.filter(|name| !CHANGING.contains(name))));
-            let reads = name == "synth" && is_recording(Path::new(&word));
-            let hint =
-                hint.or_else(|| reads.then(|| format!("`rtrace synth sql -i {word} 'SELECT ...'` asks a recording.")));
             (format!("unknown command `{word}`"), hint)
         }
         ErrorKind::InvalidValue => {

@@ -82,7 +82,6 @@ const MISTAKES: &[(&str, i32, &[&str])] = &[
     ("latency a", 2, &["needs 2 values, and 1 was given"]),
     ("latency -i nosuch.dat a:b c:d --by e", 1, &["failed to read nosuch.dat"]),
     ("synth sql", 2, &["is missing"]),
-    ("synth FILE", 2, &["unknown command `", "`rtrace synth sql -i ", "asks a recording"]),
     ("filter set", 2, &["is missing"]),
     ("trigger add", 2, &["is missing"]),
     ("probe add", 2, &["is missing"]),
