@@ -374,8 +374,11 @@ pub(super) fn bounded(top: Option<usize>, document: impl Fn(DocumentSize) -> Val
 /// The tables of an answer, with the notes on what its numbers are of.
 fn answer<Q: Question>(question: &Q, found: &AnalysisAnswer<'_, QuestionFinding<Q>>, top: usize) -> Answer {
     let mut answer = question.answer(found, top);
-    let notes = found.limits.sentences().into_iter().chain(found.outline.notes.iter().cloned());
-    answer.notes.extend(notes);
+    for note in found.limits.sentences().into_iter().chain(found.outline.notes.iter().cloned()) {
+        if !answer.notes.contains(&note) {
+            answer.notes.push(note);
+        }
+    }
     answer
 }
 

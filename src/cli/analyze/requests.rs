@@ -168,7 +168,11 @@ impl Question for AnalyzeRequestsArgs {
             true => KnownPart::Whole,
             false => KnownPart::Unknown,
         };
+        let is_name = |column: &str| ["part", "key", "comm", "pid"].contains(&column);
         let known = &|number: &str, subject: RowSubject| {
+            if number.rsplit('.').next().is_some_and(is_name) {
+                return KnownPart::Whole;
+            }
             let least = if number.starts_with("counts") { of_events.min(KnownPart::AtLeast) } else { of_events };
             found.known()(number, subject).max(least)
         };

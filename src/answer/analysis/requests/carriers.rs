@@ -197,7 +197,7 @@ impl Carriers {
         }
     }
 
-    /// Nobody carries it any more.
+    /// Takes a request from its carrier, so that none has it.
     fn put_down(&mut self, request: RequestNumber, at: u64) {
         let task = self.requests.get_mut(&request).and_then(|request| request.carrier.take());
         let Some(thread) = task.and_then(|task| self.threads.get_mut(&task)) else { return };

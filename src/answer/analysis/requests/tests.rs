@@ -164,7 +164,7 @@ fn lines_have_keys() {
 }
 
 proptest! {
-    /// Whatever happens, the parts of a request add up to it.
+    /// Parts of a request add up to it, whatever happens.
     #[test]
     fn parts_add_up(events in prop::collection::vec((0..3u64, prop::sample::select(vec![0, 1, IRQ, IRQ + 1]), 1..4i32, 1..10u16, 0..4i64, 0..3i64, 0..4i64), 0..200),
                     lost in prop::option::of(0..200u64)) {
