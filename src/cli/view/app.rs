@@ -74,7 +74,7 @@ pub(super) struct App<'a> {
     pub(super) follows: bool,
     /// Events and losses of the whole recording, once they are known; places of uncounted losses count as one.
     pub(super) totals: Option<(u64, u64)>,
-    /// Where the filter's matches are in the whole recording.
+    /// Places of the filter's matches in the whole recording.
     pub(super) found: Option<Arc<Pyramid>>,
     pub(super) outliers: Vec<Outlier>,
     pub(super) parts: ScreenParts,

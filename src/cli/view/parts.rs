@@ -19,7 +19,7 @@ pub(super) struct ScreenParts {
     pub(super) lower: u16,
 }
 
-/// What is to be shown.
+/// Parts to be shown.
 pub(super) struct WantedParts<'p> {
     pub(super) cpus: &'p [ViewCpu],
     /// CPUs of the second recording.

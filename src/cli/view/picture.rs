@@ -16,12 +16,12 @@ pub(super) struct TypedFilter {
     pub(super) filter: EventFilter,
 }
 
-/// What a picture is to show.
+/// Contents of a picture.
 pub(super) struct PictureLook<'p> {
     pub(super) scale: StripScale,
     pub(super) filter: Option<&'p TypedFilter>,
     pub(super) pins: &'p [Pid],
-    /// Where the filter's matches are in the whole recording.
+    /// Places of the filter's matches in the whole recording.
     pub(super) found: Option<&'p Pyramid>,
 }
 

@@ -58,7 +58,7 @@ pub(super) struct BufferNow {
     pub(super) time: Option<u64>,
 }
 
-/// Where a save begins.
+/// Begin of a save.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SaveFrom {
     /// With all that is kept.

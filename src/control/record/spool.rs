@@ -65,7 +65,7 @@ pub struct Keep {
     pub size: Option<u64>,
     /// Duration; no bound if `None`.
     pub time: Option<Duration>,
-    /// What is elsewhere by now and goes.
+    /// Moment up to which all is in other files, and goes here.
     pub saved: Option<Arc<SavedUntil>>,
 }
 
