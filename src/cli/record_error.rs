@@ -21,6 +21,7 @@ pub(crate) fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure
         RecordError::Plan(
             PlanError::NoEvents
             | PlanError::IsOver(..)
+            | PlanError::NoTimeToRotate(_)
             | PlanError::NotTsc { .. }
             | PlanError::PerCpuSize(_)
             | PlanError::StopIf(_)

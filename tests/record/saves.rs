@@ -232,6 +232,9 @@ fn saves_that_cannot_be_made_are_said_and_recording_goes_on() {
     let _ = kill(Pid::from_raw(FIRST + 7), None);
     env.rtrace(&["save", "-o", "all.dat"]).exits(0);
     assert_eq!(numbers(&env, "all.dat")[&1], [7]);
+    let rotated =
+        ["record", "-C", "counter", "-e", "sched:sched_process_exit", "--rotate", "1s", "-o", "r.dat", "--", "true"];
+    env.rtrace(&rotated).exits(2).complains_with("counts no nanoseconds");
     env.rtrace(&["save", "-o", "last.dat", "--last", "1s"]).exits(1).complains_with("counts no time");
     assert!(!env.path().join("last.dat").exists());
     let _ = kill(Pid::from_raw(FIRST + 8), None);

@@ -135,6 +135,11 @@ pub enum PlanError {
         "a file of version 6 has no room for {0}: leave out --file-version 6, `rtrace convert` may write one later"
     )]
     Version6(&'static str),
+    /// `--rotate` of a buffer whose clock does not count nanoseconds.
+    #[error(
+        "--rotate cuts at a point of time, and the clock `{0}` counts no nanoseconds: -C local, mono, boot or tai does"
+    )]
+    NoTimeToRotate(String),
     /// `--tsc2nsec` with another clock.
     #[error("--tsc2nsec is about the clock x86-tsc, and the clock of {buffer} is `{clock}`: -C tsc2nsec sets both")]
     NotTsc {

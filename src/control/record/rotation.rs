@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Time before a save was asked for to which everything is in it for certain.
 const MARGIN: Duration = Duration::from_millis(10);
+
 /// The files so far.
 #[derive(Debug)]
 pub(super) struct Rotation {
@@ -34,6 +35,11 @@ impl Rotation {
     /// Before the first; `saved` learns what is in files.
     pub(super) fn new(each: Rotate, saved: Arc<SavedUntil>) -> Self {
         Rotation { each, since: Instant::now(), written: 0, from: Vec::new(), making: None, saved }
+    }
+
+    /// The first file begins at `since`.
+    pub(super) fn begin_at(&mut self, since: Instant) {
+        self.since = since;
     }
 
     /// The next look at whether a file is due.

@@ -116,6 +116,13 @@ impl<'scope> Saves<'scope> {
         })
     }
 
+    /// Recording begins at `since`, which the times of a rotation count from.
+    pub(super) fn begin_at(&mut self, since: Instant) {
+        if let Some(rotation) = &mut self.rotation {
+            rotation.begin_at(since);
+        }
+    }
+
     /// For a sentry that is to go on; `None` if its first find ends the recording.
     pub(super) fn finds(&self) -> Option<Finds> {
         self.plan.keep_going.then(|| Finds { to: self.to_find.clone(), news: Arc::clone(&self.news) })

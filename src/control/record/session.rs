@@ -42,7 +42,7 @@ use super::worker::HandedOver;
 use super::worker::{Drained, Worker, WorkerError, thread_time};
 use crate::base::abi::Abi;
 use crate::base::sys;
-use crate::base::units::{ByteSize, Pid};
+use crate::base::units::{ByteSize, Pid, RecordedClock};
 use crate::control::tracefs::{EventName, Instance, Journal, Tracefs};
 use crate::file::ring_buffer::{Lost, PageLayout};
 use crate::file::trace_dat::write::SavedBuffer;
@@ -147,6 +147,11 @@ pub fn record_beside(
     };
     if plan.date && date.is_none() {
         observer.warn("--date has no effect: the clock does not count time");
+    }
+    let is_cut = |buffer: &&SetUpBuffer| !buffer.is_text && plan.saves.rotate.is_some();
+    let counts_no_time = |clock: &&String| !RecordedClock::of(clock).counts_nanoseconds();
+    if let Some(clock) = buffers.iter().filter(is_cut).map(|buffer| &buffer.clock.current).find(counts_no_time) {
+        return Err(PlanError::NoTimeToRotate(clock.clone()).into());
     }
     let tsc = if plan.tsc2nsec { Some(tsc_of(&buffers)?) } else { None };
     let mut run = SessionRun {
@@ -401,6 +406,9 @@ impl SessionRun<'_> {
                 self.wait_until(moment, failed.as_fd());
             }
             self.since = Instant::now();
+            if let Some(saves) = &mut saves {
+                saves.begin_at(self.since);
+            }
             // A sentry sees no event that the recording has not.
             for buffer in self.buffers.iter().chain(&beside) {
                 buffer.switch_on(&mut self.journal)?;
