@@ -8,8 +8,8 @@
 //!
 //! `--top N` of these and of `profile` is `--limit N`, as of `analyze`: `--top` alone is the top-level buffer.
 
-use super::trace_file::is_recording;
 use clap::{Arg, ArgAction, Command};
+use rtrace::internal::trace_dat::is_recording;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 

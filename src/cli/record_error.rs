@@ -3,8 +3,8 @@
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::language;
-use crate::cli::trace_file::is_recording;
 use clap::error::ErrorKind;
+use rtrace::internal::trace_dat::is_recording;
 use rtrace::record::{CommandError, PlanError, RecordError};
 use rtrace::syntax::{Diagnostic, did_you_mean};
 use rtrace::tracefs::{Error, EventName, Tracefs};

@@ -8,23 +8,16 @@ use crate::cli::terminal::note;
 use anyhow::{Context, anyhow};
 use nix::unistd::{getegid, geteuid};
 use rtrace::internal::safe_file::{PRIVATE, open_seekable};
-use rtrace::internal::trace_dat::{FileError, MAGIC, OpenErrorCause, ReadAt, Trace};
+use rtrace::internal::trace_dat::{FileError, OpenErrorCause, ReadAt, Trace};
 use rtrace::recording::Recording;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::num::NonZero;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The recording that is read if none is named, and written by `record`.
 const DEFAULT: &str = "trace.dat";
-
-/// True if the file begins as recordings do.
-pub(crate) fn is_recording(path: &Path) -> bool {
-    let mut begin = Vec::new();
-    let read = open_seekable(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut begin));
-    read.is_ok() && begin == MAGIC
-}
 
 /// Opens a trace file, and of an unfinished recording the spools beside it.
 pub(crate) fn open(path: &Path) -> Result<Trace, Failure> {

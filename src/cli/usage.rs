@@ -4,9 +4,11 @@
 use super::{elsewhere, helper_programs};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
+use rtrace::internal::trace_dat::is_recording;
 use rtrace::syntax::did_you_mean;
 use std::error::Error;
 use std::num::ParseIntError;
+use std::path::Path;
 
 /// Most values that an error names; of more, the nearest alone.
 const MOST_NAMED: usize = 24;
@@ -75,6 +77,17 @@ pub(crate) fn message(answer: &clap::Error, root: &Command) -> String {
     text + &more
 }
 
+/// The hint after a recording in the place of a command: `name` is that of the command before it.
+fn of_recording(name: &str, file: &str) -> String {
+    match name {
+        "synth" => format!("`rtrace synth sql -i {file} 'SELECT ...'` asks a recording."),
+        "baseline" => format!("`rtrace baseline save {file} -o baseline.json` makes a summary of a recording."),
+        _ => format!(
+            "it is a recording: `rtrace report {file}` prints it, `rtrace analyze all {file}` says what is in it."
+        ),
+    }
+}
+
 /// The answer to an option that the command does not have, found among the words of CMD.
 pub(crate) fn unknown_option(word: &str) -> clap::Error {
     let mut answer = clap::Error::new(ErrorKind::UnknownArgument);
@@ -108,6 +121,8 @@ fn worded(answer: &clap::Error, command: &Command, (name, root): (&str, &Command
             let removes = REMOVE.contains(&word.as_str()) && command.find_subcommand("remove").is_some();
             let hint = hint.or_else(|| removes.then(|| "did you mean `remove`?".to_owned()));
             let hint = hint.or_else(|| did_you_mean(&word, names.filter(|name| !CHANGING.contains(name))));
+            let reads = is_recording(Path::new(&word));
+            let hint = hint.or_else(|| reads.then(|| of_recording(name, &word)));
             (format!("unknown command `{word}`"), hint)
         }
         ErrorKind::InvalidValue => {

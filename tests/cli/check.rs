@@ -176,6 +176,26 @@ fn what_is_wrong_is_shown_with_its_place() {
     assert!(nothing.stderr().contains("nothing is asserted"), "{}", nothing.stderr());
 }
 
+/// Verdicts have colours where somebody wants them, and nothing else of the text changes.
+#[test]
+fn verdicts_are_coloured() {
+    let env = TestEnvironment::new();
+    let args = ["check", &small(), "-a", "max(wait()) < 9153ns", "-a", "lost == 0", "-a", "max(io()) < 1s"];
+    let plain = env.rtrace(&args).exits(3).stdout();
+    assert!(!plain.contains('\x1b'), "a pipe gets none");
+    assert!(plain.contains("See `rtrace why 15 "), "{plain}");
+    let colored = env.rtrace(&[&args[..], &["--color", "always"]].concat()).exits(3).stdout();
+    for word in
+        ["\x1b[1;31mFAIL\x1b[0m  ", "\x1b[32mpass\x1b[0m  ", "\x1b[33mindeterminate\x1b[0m ", "\x1b[1;31m1 fail\x1b[0m"]
+    {
+        assert!(colored.contains(word), "{word:?}: {colored:?}");
+    }
+    let sequences = ["\x1b[1;31m", "\x1b[32m", "\x1b[33m", "\x1b[0m"];
+    assert_eq!(sequences.iter().fold(colored, |text, sequence| text.replace(sequence, "")), plain);
+    let document = env.rtrace(&[&args[..], &["--json", "--color", "always"]].concat()).exits(3).stdout();
+    assert!(!document.contains('\x1b'), "{document}");
+}
+
 #[test]
 fn a_file_of_assertions() {
     let env = TestEnvironment::new();

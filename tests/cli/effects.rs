@@ -299,7 +299,11 @@ fn options_of_report_are_explained_elsewhere() {
         ("profile --input a --comm x", "a profile needs all events", "`rtrace convert FILE PART.dat --comm ...`"),
         ("record -e sched --since 1 ls", "a part of a recording's time", "`rtrace report`, `rtrace convert`"),
         ("mem --raw-ts", "changes times as they are shown", "`rtrace report`, `rtrace convert`"),
-        ("dump --color always", "about the output of `rtrace report`", "`rtrace report` has it"),
+        (
+            "dump --color always",
+            "about the output of `rtrace report`",
+            "`rtrace report`, `rtrace check` and `rtrace diff` have it",
+        ),
     ] {
         let args: Vec<&str> = line.split(' ').collect();
         let seen = env.rtrace(&args);

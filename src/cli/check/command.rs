@@ -12,6 +12,7 @@ use crate::cli::page::{text_section, write_page};
 use crate::cli::page_args::PageArgs;
 use crate::cli::query::{ClockUnit, one_buffer};
 use crate::cli::saved_summary;
+use crate::cli::terminal::{Color, Painted};
 use anyhow::anyhow;
 use rtrace::analysis::Extent;
 use rtrace::internal::assertion::Assertion;
@@ -60,6 +61,9 @@ pub(crate) struct CheckArgs {
     /// One JSON document instead of text
     #[arg(long)]
     json: bool,
+    /// Colour the verdicts of the text
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t, hide_short_help = true)]
+    color: Color,
     /// Write a JUnit report too
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     junit: Option<PathBuf>,
@@ -118,9 +122,9 @@ pub(in crate::cli) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
         let verdicts = judge(named, options, events, &query, buffer)?;
         let comms = &events.inputs[0].symbols.comms;
         if let Some(path) = args.page.path() {
-            let mut words = Vec::new();
+            let mut words = Painted::default();
             text::write(&verdicts, comms, &mut words)?;
-            write_page(path, events, Some(text_section("Assertions", &String::from_utf8_lossy(&words))))?;
+            write_page(path, events, Some(text_section("Assertions", &words.into_text())))?;
         }
         args.show(&verdicts, comms, out)
     })
@@ -135,7 +139,11 @@ impl CheckArgs {
         match (self.json, self.github) {
             (true, _) => writeln!(out, "{:#}", json::document(verdicts, comms))?,
             (_, true) => github::write(verdicts, out)?,
-            _ => text::write(verdicts, comms, out)?,
+            _ => {
+                let mut words = Painted::default();
+                text::write(verdicts, comms, &mut words)?;
+                words.print(self.color)?;
+            }
         }
         match verdicts.exit() {
             Exit::Incomplete if self.allow_indeterminate => Ok(Exit::Success),

@@ -7,6 +7,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::machine::RecordingMachine;
 use crate::cli::query::{ClockUnit, QueryEvents, one_buffer};
 use crate::cli::recording_names::{RecordingNames, dropped};
+use crate::cli::terminal::Painted;
 use anyhow::anyhow;
 use rtrace::analysis::Extents;
 use rtrace::internal::assertion::{Assertion, AssertionVerdict, Check, Conditions};
@@ -20,14 +21,14 @@ use std::path::Path;
 /// Gives the verdicts as text.
 pub(in crate::cli) fn check_recorded(assertions: &[Assertion], path: &Path) -> Result<(Exit, String), Failure> {
     let named = assertions.iter().map(|assertion| (assertion.text.clone(), assertion.clone())).collect();
-    let mut said = Vec::new();
+    let mut said = Painted::default();
     let exit = FileArgs::of(path).answer(|events, _| {
         let (query, buffer) = one_buffer(None, events).or_else(|_| one_buffer(Some(""), events))?;
         let verdicts = judge(named, JudgeOptions { min_samples: 1, allow_absent: false }, events, &query, buffer)?;
         text::write(&verdicts, &events.inputs[0].symbols.comms, &mut said)?;
         Ok(verdicts.exit())
     })?;
-    Ok((exit, String::from_utf8_lossy(&said).into_owned()))
+    Ok((exit, said.into_text()))
 }
 
 /// Refuses assertions about system calls that this machine does not have, before anything is recorded.

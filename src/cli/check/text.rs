@@ -3,19 +3,21 @@
 use super::verdicts::{Verdicts, word};
 use crate::cli::exit::Failure;
 use crate::cli::query::ClockUnit;
+use crate::cli::terminal::{Painted, Sequence};
 use rtrace::analysis::Spot;
 use rtrace::internal::assertion::{AssertionVerdict, Checked};
 use rtrace::symbols::Comms;
 use std::io::Write;
 
-pub(super) fn write(verdicts: &Verdicts<'_>, comms: &Comms, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn write(verdicts: &Verdicts<'_>, comms: &Comms, out: &mut Painted) -> Result<(), Failure> {
     for result in &verdicts.results {
         let checked = &result.checked;
         let verdict = match checked.verdict {
             AssertionVerdict::Fail => "FAIL",
             other => word(other),
         };
-        writeln!(out, "{verdict:<14} {}", result.name)?;
+        out.word(color(checked.verdict), verdict);
+        writeln!(out, "{:width$} {}", "", result.name, width = WIDEST.saturating_sub(verdict.len()))?;
         if result.name != checked.text {
             writeln!(out, "  {}", checked.text)?;
         }
@@ -29,14 +31,44 @@ pub(super) fn write(verdicts: &Verdicts<'_>, comms: &Comms, out: &mut dyn Write)
                 writeln!(out, "    {line}")?;
             }
             let at = verdicts.unit.point(spot.at);
-            writeln!(out, "  See `rtrace report {} --around {at}`.", verdicts.path.display())?;
+            let file = verdicts.path.display();
+            let why = spot.pid.filter(|_| spot.time() > 0 && checked.text.contains("wait("));
+            let why = why.map(|pid| {
+                let within = verdicts.unit.point(spot.begin.saturating_add(spot.time() / 2));
+                format!("`rtrace why {} {file} --at {within}`, ", pid.0)
+            });
+            writeln!(out, "  See {}`rtrace report {file} --around {at}`.", why.unwrap_or_default())?;
         }
     }
     let [pass, fail, unknown] = [AssertionVerdict::Pass, AssertionVerdict::Fail, AssertionVerdict::Indeterminate]
         .map(|one| verdicts.count(one));
     let all = verdicts.results.len();
     let plural = if all == 1 { "" } else { "s" };
-    Ok(writeln!(out, "{all} assertion{plural}: {pass} pass, {fail} fail, {unknown} indeterminate")?)
+    write!(out, "{all} assertion{plural}: ")?;
+    let counts = [
+        (pass, "pass", AssertionVerdict::Pass, ", "),
+        (fail, "fail", AssertionVerdict::Fail, ", "),
+        (unknown, "indeterminate", AssertionVerdict::Indeterminate, "\n"),
+    ];
+    for (count, word, verdict, end) in counts {
+        match count {
+            0 => write!(out, "{count} {word}")?,
+            _ => out.word(color(verdict), &format!("{count} {word}")),
+        }
+        write!(out, "{end}")?;
+    }
+    Ok(())
+}
+
+/// Characters of the longest verdict, and one more.
+const WIDEST: usize = 14;
+
+fn color(verdict: AssertionVerdict) -> Sequence {
+    match verdict {
+        AssertionVerdict::Pass => Sequence::Good,
+        AssertionVerdict::Fail => Sequence::Bad,
+        AssertionVerdict::Indeterminate => Sequence::Open,
+    }
 }
 
 /// `found 1.204 ms in 1204 intervals, wanted < 500 us`.

@@ -3,6 +3,7 @@
 
 use crate::cli::exit::Failure;
 use crate::cli::query::WindowArgs;
+use crate::cli::terminal::Color;
 use anyhow::anyhow;
 use rtrace::internal::assertion::Metric;
 use rtrace::internal::comparison::{CompareOptions, SavedRun, SavedRuns};
@@ -69,6 +70,9 @@ pub(in crate::cli) struct CompareArgs {
     /// All columns, also where the terminal is too narrow for them
     #[arg(long, conflicts_with_all = ["json", "markdown"])]
     pub(super) wide: bool,
+    /// Colour the verdicts of the text
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t, hide_short_help = true)]
+    pub(super) color: Color,
     #[command(flatten)]
     pub(super) part: PartArgs,
 }

@@ -6,6 +6,7 @@ use crate::cli::exit::Failure;
 use crate::cli::named_files::write_file;
 use crate::cli::page::{answered, text_section};
 use crate::cli::query::QueryEvents;
+use crate::cli::terminal::Painted;
 use crate::cli::trace_file::mode_like;
 use rtrace::internal::page::RecordingPage;
 use rtrace::internal::safe_file::PRIVATE;
@@ -43,9 +44,9 @@ impl<'p> ComparisonPage<'p> {
             page.notes
                 .push(format!("the comparison is of all {all} new runs, all else on this page of {}", page.title));
         }
-        let mut words = Vec::new();
+        let mut words = Painted::default();
         text::write(report, None, &mut words)?;
-        page.sections.insert(0, text_section("Comparison", &String::from_utf8_lossy(&words)));
+        page.sections.insert(0, text_section("Comparison", &words.into_text()));
         write_file(self.path, &page.html(), mode)
     }
 }

@@ -4,10 +4,10 @@ use super::args::{CompareArgs, FailOn};
 use super::report::Report;
 use super::{args, json, markdown, text};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::terminal::{stdout, table_width};
+use crate::cli::terminal::{Color, Painted, table_width};
 use anyhow::anyhow;
 use rtrace::internal::comparison::{SavedRuns, compare};
-use std::io::{BufWriter, Write};
+use std::io::Write;
 
 /// Compares.
 pub(in crate::cli) fn report<'a>(
@@ -29,13 +29,14 @@ pub(in crate::cli) fn report<'a>(
 
 /// Prints, and gives the exit code.
 pub(in crate::cli) fn print(report: &Report<'_>, args: &CompareArgs) -> Result<Exit, Failure> {
-    let mut out = BufWriter::new(stdout());
+    let mut out = Painted::default();
     match (args.json, args.markdown) {
         (true, _) => writeln!(out, "{:#}", json::document(report))?,
         (_, true) => markdown::write(report, &mut out)?,
         _ => text::write(report, table_width(args.wide), &mut out)?,
     }
-    out.flush()?;
+    // Of a document no word has a colour, and none of it is changed.
+    out.print(if args.json || args.markdown { Color::Never } else { args.color })?;
     match report.exit() {
         Exit::Incomplete if args.allow_indeterminate => Ok(Exit::Success),
         exit => Ok(exit),

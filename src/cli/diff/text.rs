@@ -2,13 +2,15 @@
 
 use super::numbers::{finds, interval, needs, percent, probability, value, word};
 use super::report::Report;
+use crate::cli::terminal::{Painted, Sequence};
 use rtrace::internal::answers::{ALL_COLUMNS, TextTable};
 use rtrace::internal::comparison::{ChangeVerdict, SavedRuns, SetAside};
 use rtrace::units::counted;
 use std::io::{self, Write};
+use std::iter;
 
 /// Writes it; `width`: characters of a line that the table is to fit in.
-pub(super) fn write(report: &Report<'_>, width: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(report: &Report<'_>, width: Option<usize>, out: &mut Painted) -> io::Result<()> {
     writeln!(out, "base: {}", side(report.base))?;
     writeln!(out, "new:  {}", side(report.new))?;
     let comparability = &report.comparison.comparability;
@@ -24,7 +26,20 @@ pub(super) fn write(report: &Report<'_>, width: Option<usize>, out: &mut dyn Wri
     writeln!(out)?;
     let mut table = table(report);
     let left_out = table.fit(width, ALL_COLUMNS);
-    table.write(out)?;
+    let mut lines = table.lines().into_iter();
+    lines.by_ref().take(1).try_for_each(|heading| writeln!(out, "{heading}"))?;
+    // The rows, which end with their verdicts unless the table has none.
+    let verdicts = report.comparison.metrics.iter().map(|one| Some(one.verdict));
+    for (line, verdict) in lines.zip(verdicts.chain(iter::repeat(None))) {
+        match verdict.and_then(|verdict| Some((line.strip_suffix(word(verdict))?, verdict))) {
+            Some((front, verdict)) => {
+                write!(out, "{front}")?;
+                colored(verdict, word(verdict), out)?;
+                writeln!(out)?;
+            }
+            None => writeln!(out, "{line}")?,
+        }
+    }
     left_out.iter().try_for_each(|line| writeln!(out, "{line}"))?;
     writeln!(out)?;
     // A reason that several metrics share is said once.
@@ -48,13 +63,31 @@ pub(super) fn write(report: &Report<'_>, width: Option<usize>, out: &mut dyn Wri
         let metrics = counted(report.left_out.len() as u64, "metric");
         writeln!(out, "Left out, as both sides have less than 1000 samples: {metrics}, as {first}")?;
     }
-    let counts = [ChangeVerdict::Worse, ChangeVerdict::Better, ChangeVerdict::Same, ChangeVerdict::Indeterminate]
-        .map(|verdict| format!("{} {}", report.count(verdict), word(verdict)));
     let (all, plural) = match report.comparison.metrics.len() {
         1 => (1, ""),
         all => (all, "s"),
     };
-    writeln!(out, "{all} metric{plural}: {}", counts.join(", "))
+    write!(out, "{all} metric{plural}")?;
+    let verdicts = [ChangeVerdict::Worse, ChangeVerdict::Better, ChangeVerdict::Same, ChangeVerdict::Indeterminate];
+    for (separator, verdict) in [": ", ", ", ", ", ", "].into_iter().zip(verdicts) {
+        let count = report.count(verdict);
+        let text = format!("{count} {}", word(verdict));
+        write!(out, "{separator}")?;
+        if count == 0 { write!(out, "{text}")? } else { colored(verdict, &text, out)? }
+    }
+    writeln!(out)
+}
+
+/// Writes a text about a verdict in its colour.
+fn colored(verdict: ChangeVerdict, text: &str, out: &mut Painted) -> io::Result<()> {
+    let sequence = match verdict {
+        ChangeVerdict::Better => Sequence::Good,
+        ChangeVerdict::Worse => Sequence::Bad,
+        ChangeVerdict::Indeterminate => Sequence::Open,
+        ChangeVerdict::Same => return write!(out, "{text}"),
+    };
+    out.word(sequence, text);
+    Ok(())
 }
 
 /// A row for each metric.

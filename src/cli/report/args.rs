@@ -1,6 +1,5 @@
 //! The arguments of `rtrace report`.
 
-use super::color::Color;
 use super::facts_args::ReportFactsArgs;
 use super::profile_args::ReportProfileArgs;
 use super::tally_args::TallyArgs;
@@ -8,6 +7,7 @@ use super::user::NamesArgs;
 use super::wording::WordingArgs;
 use crate::cli::given::Given;
 use crate::cli::query::{QueryArgs, WallArgs};
+use crate::cli::terminal::Color;
 use std::path::PathBuf;
 
 /// Print a recording as text

@@ -1,30 +1,7 @@
 //! Lines of events in colours.
 
-use crate::cli::terminal::{self, Sequence, Styled};
+use crate::cli::terminal::{Sequence, Styled};
 use memchr::memmem;
-
-/// The choice of colours.
-#[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Color {
-    /// On a terminal, unless NO_COLOR is set or TERM is dumb
-    #[default]
-    Auto,
-    /// Always; control characters are shown as `\xNN` then, wherever the text goes
-    Always,
-    /// Never
-    Never,
-}
-
-impl Color {
-    /// True if standard output is to be coloured.
-    pub(super) fn is_wanted(self) -> bool {
-        match self {
-            Color::Auto => terminal::stdout_is_terminal() && terminal::colors_are_wanted(),
-            Color::Always => true,
-            Color::Never => false,
-        }
-    }
-}
 
 /// Appends the lines of one record of the event `event`.
 pub(super) fn lines(mut lines: &[u8], event: &str, out: &mut Styled) {

@@ -1,11 +1,11 @@
 //! The options of `report`, and the outputs that each can change: what cannot have an effect is refused.
 
 use super::args::{ReportArgs, ReportFormat};
-use super::color::Color;
 use super::command::{ASKING, Outputs};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::given::{option_name, refuse};
 use crate::cli::helper_programs;
+use crate::cli::terminal::Color;
 use anyhow::anyhow;
 
 /// Options that do one thing to some outputs.

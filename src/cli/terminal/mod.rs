@@ -8,7 +8,7 @@
 //! |---|---|
 //! | standard output, a terminal, or a pager of ours before it | escaped |
 //! | standard output, a pipe or a file | byte for byte |
-//! | standard output with `report --color always`, anywhere | escaped: what is coloured is for a terminal in the end |
+//! | standard output with `--color always`, anywhere | escaped: what is coloured is for a terminal in the end |
 //! | standard error, anywhere | escaped |
 //!
 //! The rules of escaping are in [`escape`].
@@ -18,6 +18,7 @@ mod escape;
 mod guard;
 mod line;
 mod pager;
+mod painted;
 #[cfg(feature = "view")]
 mod screen;
 mod stderr;
@@ -29,6 +30,7 @@ pub(crate) use escape::escaped;
 pub(crate) use guard::{Guard, release, take_stdout};
 pub(crate) use line::TerminalLine;
 pub(crate) use pager::Pager;
+pub(crate) use painted::{Color, Painted};
 #[cfg(all(feature = "view", test))]
 pub(crate) use screen::harmless;
 #[cfg(feature = "view")]

@@ -9,6 +9,12 @@ pub(crate) enum Sequence {
     Name,
     /// Colour of lost events.
     Lost,
+    /// Colour of a verdict that is good.
+    Good,
+    /// Colour of one that is bad.
+    Bad,
+    /// Colour of one that is neither.
+    Open,
     /// Colour of what is less important.
     Dim,
     /// Weight of headings.
@@ -32,6 +38,9 @@ impl Sequence {
         match self {
             Sequence::Name => b"\x1b[36m",
             Sequence::Lost => b"\x1b[1;31m",
+            Sequence::Good => b"\x1b[32m",
+            Sequence::Bad => b"\x1b[1;31m",
+            Sequence::Open => b"\x1b[33m",
             Sequence::Dim => b"\x1b[2m",
             Sequence::Strong => b"\x1b[1m",
             Sequence::Plain => b"\x1b[0m",

@@ -3,9 +3,9 @@
 use crate::cli::analyze::FileArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::QueryMoment;
-use crate::cli::trace_file::is_recording;
 use anyhow::anyhow;
 use rtrace::internal::assertion::Pair;
+use rtrace::internal::trace_dat::is_recording;
 use std::path::PathBuf;
 
 /// Say why a task was late: who ran, who was waited for, and in which interrupt

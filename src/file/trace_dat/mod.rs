@@ -46,7 +46,7 @@ pub use file::{
     Buffer, BufferOption, ClockComparison, ClockReading, ClockSample, Coverage, CoveredTasks, CpuData, CpuRanges,
     DataLayout, EnabledEvents, GuestFacts, KernelOptions, KernelView, MAGIC, OpenError, OpenErrorCause, Prefix,
     RawOption, Section, SettingChange, Siblings, SpoolEntry, SpoolTable, TimeShift, Trace, WallClock,
-    incomparable_clocks, spool_name,
+    incomparable_clocks, is_recording, spool_name,
 };
 pub use ids::{OptionId, SectionId};
 pub use latency_text::{LatencyResult, LongestLatency};

@@ -33,7 +33,7 @@ pub use coverage::{Coverage, CoveredTasks};
 pub use kept::{EnabledEvents, SettingChange};
 pub use kernel_view::{KernelOptions, KernelView};
 pub use offline_cpus::CpuRanges;
-pub use open_path::{OpenError, OpenErrorCause};
+pub use open_path::{OpenError, OpenErrorCause, is_recording};
 pub use options::RawOption;
 pub use prefix::{MAGIC, Prefix};
 pub use sections::Section;

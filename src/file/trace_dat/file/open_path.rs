@@ -1,9 +1,9 @@
 //! A trace file opened by its path, with what lies beside an unfinished one.
 
 use crate::base::safe_file::open_seekable;
-use crate::file::trace_dat::{FileError, Siblings, Trace};
+use crate::file::trace_dat::{FileError, MAGIC, Siblings, Trace};
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// A trace file that cannot be opened.
@@ -29,6 +29,13 @@ pub enum OpenErrorCause {
     /// Its recorder was killed while it moved the events into the file; `rtrace recover` goes on with that.
     #[error("the recording was killed while it was being finished")]
     HalfFinished,
+}
+
+/// True if the file begins as recordings do.
+pub fn is_recording(path: &Path) -> bool {
+    let mut begin = Vec::new();
+    let read = open_seekable(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut begin));
+    read.is_ok() && begin == MAGIC
 }
 
 impl Trace {
