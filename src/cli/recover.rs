@@ -142,7 +142,7 @@ pub(crate) fn finish(file: &Path, tracefs: &TracefsArgs, json: bool) -> Result<E
     let (done, rings) = recovered.map_err(|error| {
         let hint = match &error {
             WriteError::Renamed { recorded_as, .. } => Some(format!(
-                "rename the spools like the recording ({recorded_as}.* to {name}.*), or give it its former name back.",
+                "rename the spools like the recording (.{recorded_as}.* to .{name}.*), or give it its former name back.",
                 name = file.file_name().unwrap_or_default().to_string_lossy()
             )),
             _ => None,

@@ -119,15 +119,15 @@ fn a_file_that_is_removed_meanwhile_is_missed() {
         let left = std::fs::read_dir(env.path().join("d")).map_or(0, Iterator::count);
         assert_eq!(left, 0, "{what}: spools without their file");
     }
-    let (env, (status, stderr)) = removed("d/trace.dat.cpu*.spool");
+    let (env, (status, stderr)) = removed("d/.trace.dat.cpu*.spool");
     assert_eq!(status, Some(4), "{stderr}");
     assert!(stderr.contains("the spool of cpu ") && stderr.contains(" was removed or cut off while"), "{stderr}");
     assert_eq!(summary(&env)["totals"]["events"], 0);
     let said = env.rtrace(&["report", "d/trace.dat"]);
     said.exits(4).complains_with("was removed or emptied").complains_with("rtrace: d/trace.dat: no events\n");
     // One that is cut off, with all that it held.
-    let wait = "until [ -n \"$(find d -name 'trace.dat.cpu*' -size +100c)\" ]; do sleep 0.1; done; sleep 1";
-    let (env, (status, stderr)) = removed(&format!("nothing; {wait}; truncate -s 0 d/trace.dat.cpu*.spool; true"));
+    let wait = "until [ -n \"$(find d -name '.trace.dat.cpu*' -size +100c)\" ]; do sleep 0.1; done; sleep 1";
+    let (env, (status, stderr)) = removed(&format!("nothing; {wait}; truncate -s 0 d/.trace.dat.cpu*.spool; true"));
     assert_eq!(status, Some(4), "{stderr}");
     assert!(stderr.contains(" was removed or cut off while"), "{stderr}");
     env.rtrace(&["report", "d/trace.dat"]).exits(4).complains_with("was removed or emptied");
@@ -186,6 +186,29 @@ fn a_tracefs_that_is_unmounted_meanwhile_is_put_back_when_it_returns() {
     before.assert_unchanged(&Knobs::read(tracefs.root()));
 }
 
+/// Nothing but the recording is seen beside it while it is made, and one of a former recorder, whose spools were to be
+/// seen, is read and recovered.
+#[test]
+fn spools_are_hidden_and_former_ones_are_found() {
+    let Some(_kernel) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let look = "mkdir out; ls > out/seen; ls -A > out/all";
+    env.rtrace(&["record", "-q", "-e", "sched", "-o", "trace.dat", "--", "sh", "-c", look]).exits(0);
+    let listed = |file: &str| std::fs::read_to_string(env.path().join("out").join(file)).unwrap();
+    assert_eq!(listed("seen"), "out\ntrace.dat\n");
+    assert!(listed("all").contains(".trace.dat.cpu0.spool\n"), "{}", listed("all"));
+    let killed = "for i in $(seq 3000); do (:); done; sleep 3; kill -9 $PPID";
+    env.rtrace(&["record", "-q", "-e", "sched", "-o", "killed.dat", "--", "sh", "-c", killed]);
+    env.run("sh", &["-c", "for f in .killed.dat.*; do mv $f ${f#.}; done"]).exits(0);
+    let exits = || env.rtrace(&["report", "-q", "killed.dat"]).stdout().matches(" sched_process_exit:").count();
+    let before = exits();
+    env.rtrace(&["recover", "killed.dat"]);
+    let after = exits();
+    assert!(before > 0 && after >= 3000, "{before} and {after} exits");
+    let left = std::fs::read_dir(env.path()).unwrap().flatten().map(|file| file.file_name());
+    assert!(left.into_iter().all(|name| !name.to_string_lossy().contains(".spool")), "spools are left");
+}
+
 #[test]
 fn what_a_kill_before_the_first_event_leaves_is_cleared_up() {
     let Some(_kernel) = kernel() else { return };
@@ -193,8 +216,8 @@ fn what_a_kill_before_the_first_event_leaves_is_cleared_up() {
     for header in [&b""[..], b"\x17\x08\x44trac", b"\x17\x08\x44tracing7\0\0\x08\0\x10"] {
         let put = |name: &str, text: &[u8]| std::fs::write(env.path().join(name), text).unwrap();
         put("trace.dat", header);
-        put("trace.dat.cpu0.spool", &[0; 4]);
-        put("trace.dat.comms.spool", b"");
+        put(".trace.dat.cpu0.spool", &[0; 4]);
+        put(".trace.dat.comms.spool", b"");
         let args = ["record", "-q", "-e", "irq", "--", "true"];
         env.rtrace(&args).exits(125).complains_with("rtrace recover trace.dat");
         env.rtrace(&["recover"]).exits(0).prints_with("killed before its first event");
@@ -205,10 +228,10 @@ fn what_a_kill_before_the_first_event_leaves_is_cleared_up() {
     // Spools with data, and files that are no recording, stay.
     for (file, spool) in [(&b""[..], &b"\0\0\0\0data"[..]), (b"precious", &[0; 4])] {
         std::fs::write(env.path().join("trace.dat"), file).unwrap();
-        std::fs::write(env.path().join("trace.dat.cpu0.spool"), spool).unwrap();
+        std::fs::write(env.path().join(".trace.dat.cpu0.spool"), spool).unwrap();
         assert_ne!(env.rtrace(&["recover"]).status(), Some(0));
         assert_eq!(std::fs::read(env.path().join("trace.dat")).unwrap(), file);
-        assert_eq!(std::fs::read(env.path().join("trace.dat.cpu0.spool")).unwrap(), spool);
+        assert_eq!(std::fs::read(env.path().join(".trace.dat.cpu0.spool")).unwrap(), spool);
     }
 }
 

@@ -285,10 +285,10 @@ fn a_bad_event_changes_nothing() {
 fn an_unfinished_recording_is_not_overwritten() {
     let env = TestEnvironment::new();
     let _fake = FakeTracefs::new(&env.path().join("tracing"), 2);
-    fs::write(env.path().join("trace.dat.cpu1.spool"), "precious").unwrap();
+    fs::write(env.path().join(".trace.dat.cpu1.spool"), "precious").unwrap();
     let args = ["record", "--tracefs", "tracing", "--journal-dir", "journal", "--top", "-e", "sched", "--", "true"];
     env.rtrace(&args).exits(125).complains_with("unfinished recording").complains_with("rtrace recover trace.dat");
-    assert_eq!(fs::read_to_string(env.path().join("trace.dat.cpu1.spool")).unwrap(), "precious");
+    assert_eq!(fs::read_to_string(env.path().join(".trace.dat.cpu1.spool")).unwrap(), "precious");
 }
 
 #[test]

@@ -180,8 +180,8 @@ fn a_flight_recorder_of_the_last_moments() {
     let env = TestEnvironment::new();
     // Waits until something was written, and until that has gone again.
     let until = |condition: &str| format!("n=0; until {condition} || [ $n -ge 3000 ]; do sleep 0.1; n=$((n+1)); done");
-    let written = "[ -n \"$(find . -name 'trace.dat.cpu*' -size +1k)\" ]";
-    let gone = "[ -z \"$(find . -name 'trace.dat.cpu*' -size +1k)\" ]";
+    let written = "[ -n \"$(find . -name '.trace.dat.cpu*' -size +1k)\" ]";
+    let gone = "[ -z \"$(find . -name '.trace.dat.cpu*' -size +1k)\" ]";
     let load = [&kills(2000), &until(written), &until(gone), "kill -0 1"].join("; ");
     let args = ["-F", "--ring-time", "500ms", "-e", "syscalls:sys_enter_kill", "--", "bash", "-c", &load];
     record(&env, &args).exits(0).complains_with("kept the newest");
@@ -221,7 +221,7 @@ fn a_flight_recorder_drops_the_names_of_tasks_that_it_has_dropped() {
     let cpus = std::thread::available_parallelism().unwrap().get() as u64;
     let size = (256 * cpus) << 10;
     let look =
-        "stat -c %s trace.dat.*spool* | awk '{sum += $1} END {print sum}' > beside; cp trace.dat.comms.spool names";
+        "stat -c %s .trace.dat.*spool* | awk '{sum += $1} END {print sum}' > beside; cp .trace.dat.comms.spool names";
     let load = format!("for i in $(seq 30000); do (:); done; {look}");
     let args = ["--ring", &size.to_string(), "--compression", "none", "-e", "sched:sched_process_fork"];
     record(&env, &[&args[..], &["-e", "sched:sched_process_exit", "--", "bash", "-c", &load]].concat()).exits(0);

@@ -142,7 +142,8 @@ fn a_kill_while_it_saves_loses_neither_the_recording_nor_saves() {
             env.rtrace(&["report", save.to_str().unwrap()]).exits(0).complains("");
         }
         let names = fs::read_dir(env.path()).unwrap().flatten().map(|file| file.file_name().into_string().unwrap());
-        let others: Vec<String> = names.filter(|name| !name.starts_with("trace") && name != "journal").collect();
+        let others: Vec<String> =
+            names.filter(|name| !name.trim_start_matches('.').starts_with("trace") && name != "journal").collect();
         assert!(others.is_empty(), "{others:?}");
         // All but the unfinished chunks.
         let out = env.rtrace(&["recover", "--journal-dir", "journal"]);

@@ -49,7 +49,8 @@ pub(crate) fn start(env: &TestEnvironment, tracefs: &Tracefs, more: &[&str]) -> 
     let since = Instant::now();
     // A new instance is on until its recorder has set it up: that has happened once there are spools.
     let file = more.iter().skip_while(|word| **word != "-o").nth(1).unwrap_or(&"trace.dat");
-    let spool = env.path().join(format!("{file}.cpu0.spool"));
+    let file = env.path().join(file);
+    let spool = file.with_file_name(format!(".{}.cpu0.spool", file.file_name().unwrap().to_string_lossy()));
     while !spool.exists() || fs::read_to_string(&on).unwrap_or_default().trim() != "1" {
         assert!(since.elapsed() < PATIENCE, "no tracing in {}", on.display());
         sleep(Duration::from_millis(5));

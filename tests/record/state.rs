@@ -146,7 +146,7 @@ fn no_empty_list_of_tasks_is_left_in_force() {
 /// True if a CPU's spool of the main buffer holds a chunk.
 fn has_spooled(dir: &std::path::Path) -> bool {
     let files = std::fs::read_dir(dir).unwrap().flatten();
-    let mut spools = files.filter(|f| f.file_name().to_string_lossy().starts_with("trace.dat.cpu"));
+    let mut spools = files.filter(|f| f.file_name().to_string_lossy().starts_with(".trace.dat.cpu"));
     spools.any(|f| f.metadata().is_ok_and(|m| m.len() > 512))
 }
 

@@ -29,8 +29,7 @@ impl Growth {
     pub(super) fn of(input: &QueryInput, opened: Instant) -> Option<Self> {
         let table = input.trace.spools.as_ref()?;
         let siblings = Siblings::of(&input.path, &open_seekable(&input.path).ok()?).ok()?;
-        let path = |(buffer, cpu)| input.path.with_file_name(siblings.spool_name(buffer, cpu));
-        let spools = table.entries.iter().map(|entry| path((&entry.buffer, entry.cpu))).collect();
+        let spools = table.entries.iter().map(|entry| siblings.spool_path(&entry.buffer, entry.cpu)).collect();
         let mut growth = Growth { spools, size: 0, opened, wait: None };
         growth.size = growth.size_now();
         Some(growth)

@@ -115,6 +115,10 @@ mod tests {
             ("t.dat", "t.dat.cpu0.spool"),
             ("t.dat", "t.dat.web.cpu7.spool"),
             ("t.dat", "t.dat.comms.spool"),
+            ("t.dat", ".t.dat.cpu0.spool"),
+            ("t.dat", ".t.dat.web.cpu7.spool"),
+            ("t.dat", ".t.dat.comms.spool"),
+            ("t.dat.old", ".t.dat.old.cpu1.spool"),
             ("t.dat.old", "t.dat.old.cpu1.spool"),
         ] {
             fs::write(at("t.dat"), b"\x17\x08\x44tracing7\0").unwrap();

@@ -21,7 +21,7 @@ use crate::control::tracefs::{self, EventName, JournalledRecording, RecordedBuff
 use crate::file::trace_dat::write::{Version, convert};
 use crate::file::trace_dat::{
     ChunkIndex, FileLock, FinishedSpool, OptionId, SectionWriter, SpoolEntry, SpoolTable, Trace, UnsavedEvents,
-    WriteError, spool_name,
+    WriteError, comms_spool_name, spool_name,
 };
 use crate::file::trace_dat::{Compression, Coverage};
 use nix::sys::memfd::{MFdFlags, memfd_create};
@@ -261,7 +261,7 @@ impl Output {
             // They are in memory anyway, and are sent at the end.
             return File::options().write(true).open("/dev/null").map_err(self.error("create"));
         }
-        let file = format!("{}.comms.spool", self.name());
+        let file = comms_spool_name(&self.name());
         let path = self.path.with_file_name(&file);
         let spool =
             OpenOptions::new().append(true).create_new(true).mode(PRIVATE).open(&path).map_err(

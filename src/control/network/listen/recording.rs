@@ -121,7 +121,7 @@ impl UnfinishedRecording {
             let spool = spool.ok_or(StoreError::Refused("one of its spools is gone"))?;
             let whole = whole_end(&spool, trace.prefix.abi, chunked, entry.page_size)?;
             spool.set_len(whole)?;
-            let path = path.with_file_name(spool_name(beside.name(), &entry.buffer, entry.cpu));
+            let path = beside.spool_path(&entry.buffer, entry.cpu);
             spools.push(Spool::resume(spool, path, chunked, whole));
         }
         let len = file.metadata()?.len();
@@ -334,7 +334,7 @@ mod tests {
         UnfinishedRecording::begin(path, file, &rings, true, None).unwrap();
         let mut names =
             fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        assert!(names.any(|name| name == "t.dat._]0;a__b.cpu0.spool"));
+        assert!(names.any(|name| name == ".t.dat._]0;a__b.cpu0.spool"));
     }
 
     #[test]
@@ -349,7 +349,8 @@ mod tests {
         assert_eq!(name("[::ffff:10.1.2.3]:7"), "trace.10.1.2.3:7.dat");
         assert_eq!(name("@3:1027"), "trace.V3:1027.dat");
         assert!(is_ours("trace.localhost:4242.dat"));
-        for other in ["../trace.dat", "a/b.dat", ".dat", "trace.dat.cpu0.spool", "", "a\0.dat"] {
+        for other in ["../trace.dat", "a/b.dat", ".dat", "trace.dat.cpu0.spool", ".trace.dat.cpu0.spool", "", "a\0.dat"]
+        {
             assert!(!is_ours(other), "{other}");
         }
     }

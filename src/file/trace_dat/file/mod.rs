@@ -37,7 +37,7 @@ pub use open_path::{OpenError, OpenErrorCause, is_recording};
 pub use options::RawOption;
 pub use prefix::{MAGIC, Prefix};
 pub use sections::Section;
-pub use siblings::{Siblings, spool_name};
+pub use siblings::{Siblings, comms_spool_name, spool_name};
 pub use spool_table::{SpoolEntry, SpoolTable};
 pub use time_shift::{ClockComparison, ClockSample, TimeShift, incomparable_clocks};
 pub use trace::Trace;

@@ -132,7 +132,7 @@ impl Trace {
                     (spool, size)
                 }
                 Ok(None) => {
-                    let renamed = table.recorded_as().filter(|old| *old != siblings.name()).map(str::to_owned);
+                    let renamed = table.recorded_as_other_than(siblings.name()).map(str::to_owned);
                     self.damage.push(FileError::NoSpool { name, renamed });
                     continue;
                 }
@@ -153,7 +153,7 @@ impl Trace {
         match siblings.comms() {
             Ok(learnt) => self.saved_cmdlines.extend_from_slice(&learnt),
             Err(source) => {
-                self.damage.push(FileError::Spool { name: format!("{}.comms.spool", siblings.name()), source });
+                self.damage.push(FileError::Spool { name: siblings.comms_name(), source });
             }
         }
     }

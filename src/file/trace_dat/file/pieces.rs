@@ -1,7 +1,7 @@
 //! A spool in pieces, which is what a flight recorder keeps, read as one.
 //!
-//! The newest piece is the spool itself, `trace.dat.cpu3.spool`. When it is full it becomes
-//! `trace.dat.cpu3.spool.NUMBER.SIZE`, where SIZE is how many of its bytes count, and a new one begins; the piece with
+//! The newest piece is the spool itself, `.trace.dat.cpu3.spool`. When it is full it becomes
+//! `.trace.dat.cpu3.spool.NUMBER.SIZE`, where SIZE is how many of its bytes count, and a new one begins; the piece with
 //! the lowest number is the oldest and the first to go.
 
 use super::owned_dir::OwnedDir;

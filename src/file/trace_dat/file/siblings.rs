@@ -1,5 +1,8 @@
 //! The files beside an unfinished recording that belong to it: spools, and the names of tasks.
 //!
+//! They are hidden: their names begin with a dot and the recording's. Those of recorders of before that have no dot, and are
+//! found where there are no hidden ones.
+//!
 //! Their names are computed from the present name of the recording, and never taken from its content: a recording may
 //! come from anybody. One that was renamed after its recorder died has to be renamed together with its spools.
 
@@ -23,6 +26,8 @@ const MOST_COMMS: u64 = 256 << 20;
 pub struct Siblings {
     pub(in crate::file::trace_dat) dir: OwnedDir,
     name: String,
+    /// The beginning of the siblings' names: the recording's, with a dot in front but for files of former recorders.
+    stem: String,
 }
 
 impl Siblings {
@@ -39,7 +44,9 @@ impl Siblings {
         if !same_file(&path, recording)? {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, "another file has taken its name"));
         }
-        Ok(Siblings { dir, name: name.to_string_lossy().into_owned() })
+        let name = name.to_string_lossy().into_owned();
+        let stem = if has_former(&dir, &name) { name.clone() } else { hidden(&name) };
+        Ok(Siblings { dir, name, stem })
     }
 
     /// The name of the recording.
@@ -49,11 +56,11 @@ impl Siblings {
 
     /// The name of the spool of `cpu` of an instance; `buffer` is empty for the top one.
     pub fn spool_name(&self, buffer: &str, cpu: CpuId) -> String {
-        spool_name(&self.name, buffer, cpu)
+        self.stem.clone() + &spool_suffix(buffer, cpu)
     }
 
     /// Expected path of the spool of `cpu`.
-    pub(in crate::file::trace_dat) fn spool_path(&self, buffer: &str, cpu: CpuId) -> PathBuf {
+    pub fn spool_path(&self, buffer: &str, cpu: CpuId) -> PathBuf {
         self.dir.path_of(&self.spool_name(buffer, cpu))
     }
 
@@ -110,8 +117,9 @@ impl Siblings {
         self.dir.names().unwrap_or_default().into_iter().filter(is_ours).min().map(|name| self.dir.path_of(&name))
     }
 
-    fn comms_name(&self) -> String {
-        format!("{}.comms.spool", self.name)
+    /// The name of the file with the names of tasks.
+    pub(in crate::file::trace_dat) fn comms_name(&self) -> String {
+        self.stem.clone() + COMMS
     }
 
     /// Removes the file of [`Siblings::comms`]; one that is not the recording's stays.
@@ -145,7 +153,7 @@ impl Siblings {
         let mut found = false;
         for name in self.dir.names()? {
             // Pieces of a flight recorder's spool hold data.
-            let is_piece = name.strip_prefix(&self.name).is_some_and(|rest| rest.contains(".spool."));
+            let is_piece = name.strip_prefix(&self.stem).is_some_and(|rest| rest.contains(".spool."));
             match self.buffer_of(&name).filter(|buffer| !self.is_of_another(buffer)) {
                 _ if is_piece => return Ok(false),
                 Some(_) if self.dir.open_file(&name, false)?.metadata()?.len() > COUNT => return Ok(false),
@@ -178,9 +186,9 @@ impl Siblings {
         self.dir.remove(&self.name, recording)
     }
 
-    /// The buffer whose spool has the name `file`: `trace.dat.cpu0.spool`, `trace.dat.web.cpu0.spool`.
+    /// The buffer whose spool has the name `file`: `.trace.dat.cpu0.spool`, `.trace.dat.web.cpu0.spool`.
     fn buffer_of<'a>(&self, file: &'a str) -> Option<&'a str> {
-        let rest = file.strip_prefix(&self.name)?.strip_suffix(".spool")?;
+        let rest = file.strip_prefix(&self.stem)?.strip_suffix(".spool")?;
         let (buffer, cpu) = rest.rsplit_once(".cpu")?;
         cpu.parse::<u32>().ok()?;
         if buffer.is_empty() { Some(buffer) } else { buffer.strip_prefix('.') }
@@ -196,13 +204,45 @@ impl Siblings {
     }
 }
 
-/// The file name of a CPU's spool: `trace.dat.cpu3.spool`, or `trace.dat.INSTANCE.cpu3.spool`.
+/// The end of the name of the file with the names of tasks.
+pub(super) const COMMS: &str = ".comms.spool";
+
+/// The file name of a CPU's spool: `.trace.dat.cpu3.spool`, or `.trace.dat.INSTANCE.cpu3.spool`.
 pub fn spool_name(trace_file: &str, buffer: &str, cpu: CpuId) -> String {
-    if buffer.is_empty() {
-        format!("{trace_file}.cpu{cpu}.spool")
-    } else {
-        format!("{trace_file}.{}.cpu{cpu}.spool", in_file_name(buffer))
+    hidden(trace_file) + &spool_suffix(buffer, cpu)
+}
+
+/// The name of the file beside `trace_file` that learnt names of tasks go to.
+pub fn comms_spool_name(trace_file: &str) -> String {
+    hidden(trace_file) + COMMS
+}
+
+/// The end of the name of a CPU's spool.
+pub(super) fn spool_suffix(buffer: &str, cpu: CpuId) -> String {
+    let buffer = if buffer.is_empty() { String::new() } else { format!(".{}", in_file_name(buffer)) };
+    format!("{buffer}.cpu{cpu}.spool")
+}
+
+fn hidden(trace_file: &str) -> String {
+    format!(".{trace_file}")
+}
+
+/// True if files of a former recorder lie beside the recording `name`, and no hidden ones.
+fn has_former(dir: &OwnedDir, name: &str) -> bool {
+    // The hidden files of `x` have the names that a former recorder gave those of `.x`.
+    if name.strip_prefix('.').is_some_and(|other| dir.has(other)) {
+        return false;
     }
+    let names = dir.names().unwrap_or_default();
+    let has = |stem: &str| {
+        let is_sibling = |file: &String| {
+            let rest = file.strip_prefix(stem).filter(|rest| rest.starts_with('.'));
+            let is_spool = rest.is_some_and(|rest| rest.ends_with(".spool") || rest.contains(".spool."));
+            is_spool && dir.open_file(file, false).is_ok()
+        };
+        names.iter().any(is_sibling)
+    };
+    !has(&hidden(name)) && has(name)
 }
 
 /// A buffer's name as part of a file's: another machine may have chosen it.

@@ -1,5 +1,6 @@
 //! Places of an unfinished recording's data: the content of our RTRACE_SPOOLS option.
 
+use super::siblings::{COMMS, spool_suffix};
 use crate::base::abi::Abi;
 use crate::base::units::CpuId;
 use crate::file::trace_dat::read_at::FileBytes;
@@ -42,8 +43,6 @@ pub struct SpoolEntry {
 const VERSION: u32 = 1;
 /// The longest name of a file, in bytes (`NAME_MAX`).
 const MAX_NAME: usize = 255;
-/// The suffix of the recording's name in [`SpoolTable::comms`].
-const COMMS: &str = ".comms.spool";
 
 impl SpoolEntry {
     /// Events that the spool lacks, which may be none, noted when the ring buffer was drained or given up. `None` if that
@@ -64,8 +63,8 @@ impl SpoolEntry {
         self.target = sum.as_account();
     }
 
-    fn recorded_as(&self) -> Option<&str> {
-        self.file.strip_suffix(&super::spool_name("", &self.buffer, self.cpu))
+    fn stem(&self) -> Option<&str> {
+        self.file.strip_suffix(&spool_suffix(&self.buffer, self.cpu))
     }
 }
 
@@ -104,19 +103,27 @@ impl SpoolTable {
         Ok(table)
     }
 
-    /// The file's name when it was recorded, without the directory; `None` without spools.
-    pub fn recorded_as(&self) -> Option<&str> {
+    /// The file's name when it was recorded, without the directory, if that is not `name`; `None` without spools.
+    pub fn recorded_as_other_than(&self, name: &str) -> Option<&str> {
+        let stem = self.stem()?;
+        // Only a former recorder's stem is the name itself.
+        let recorded = stem.strip_prefix('.').unwrap_or(stem);
+        (recorded != name && stem != name).then_some(recorded)
+    }
+
+    /// The beginning of all names.
+    fn stem(&self) -> Option<&str> {
         let comms = self.comms.strip_suffix(COMMS);
-        comms.into_iter().chain(self.entries.iter().filter_map(SpoolEntry::recorded_as)).next()
+        comms.into_iter().chain(self.entries.iter().filter_map(SpoolEntry::stem)).next()
     }
 
     /// True if all names are those that a recording of one name gives its files.
     fn has_names_of_one_recording(&self) -> bool {
-        let base = self.recorded_as();
+        let base = self.stem();
         let is_base = |name: Option<&str>| name.is_some() && name == base;
         base.is_none_or(|base| !base.is_empty() && !base.contains(['/', '\0']))
             && (self.comms.is_empty() || is_base(self.comms.strip_suffix(COMMS)))
-            && self.entries.iter().all(|entry| is_base(entry.recorded_as()))
+            && self.entries.iter().all(|entry| is_base(entry.stem()))
     }
 
     /// The option's bytes.

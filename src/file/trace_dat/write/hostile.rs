@@ -69,8 +69,8 @@ fn read(path: &Path) -> (u64, Vec<String>) {
 fn names_in_the_file_name_nothing() {
     let place = TestDir::new();
     place.put("victim");
-    place.put("other.dat.cpu0.spool");
-    place.put("x.comms.spool");
+    place.put(".other.dat.cpu0.spool");
+    place.put(".x.comms.spool");
     let victim = place.at("victim").to_str().unwrap().to_owned();
     let with_file = |file: &str| table(vec![SpoolEntry { file: file.to_owned(), ..entry("x", "", 0) }]);
     let with_comms = |comms: &str| SpoolTable { comms: comms.to_owned(), ..table(vec![entry("x.dat", "", 0)]) };
@@ -80,10 +80,10 @@ fn names_in_the_file_name_nothing() {
         with_file("victim"),
         with_file(".cpu0.spool"),
         with_file("../y.cpu0.spool"),
-        with_file("x.dat.cpu1.spool"),
+        with_file(".x.dat.cpu1.spool"),
         with_comms(&victim),
-        with_comms("x.comms.spool"),
-        with_comms("../x.dat.comms.spool"),
+        with_comms(".x.comms.spool"),
+        with_comms("../.x.dat.comms.spool"),
         table(vec![entry("x.dat", "", 0), entry("other.dat", "", 1)]),
     ] {
         unfinished(&path, &wrong);
@@ -93,7 +93,7 @@ fn names_in_the_file_name_nothing() {
         let (pages, damage) = read(&path);
         assert!(pages == 0 && damage[0].contains("not this recording's"), "{wrong:?} {damage:?}");
     }
-    assert!(["victim", "other.dat.cpu0.spool", "x.comms.spool"].iter().all(|file| place.is_whole(file)));
+    assert!(["victim", ".other.dat.cpu0.spool", ".x.comms.spool"].iter().all(|file| place.is_whole(file)));
 }
 
 #[test]
@@ -101,8 +101,8 @@ fn what_has_a_spools_name_must_be_the_owners_only_file() {
     let place = TestDir::new();
     place.put("victim");
     let path = place.at("x.dat");
-    let spool = place.at("x.dat.cpu0.spool");
-    let comms = SpoolTable { comms: "x.dat.comms.spool".to_owned(), ..table(vec![entry("x.dat", "", 0)]) };
+    let spool = place.at(".x.dat.cpu0.spool");
+    let comms = SpoolTable { comms: ".x.dat.comms.spool".to_owned(), ..table(vec![entry("x.dat", "", 0)]) };
     type Plant = fn(&TestDir, &Path);
     let plants: [(&str, Plant); 5] = [
         ("not a regular file", |place, at| symlink(place.at("victim"), at).unwrap()),
@@ -117,10 +117,10 @@ fn what_has_a_spools_name_must_be_the_owners_only_file() {
     let is_root = nix::unistd::geteuid().is_root();
     for (why, plant) in plants.iter().take(if is_root { 5 } else { 4 }) {
         for ours in [&table(vec![entry("x.dat", "", 0)]), &comms] {
-            let at = if ours.comms.is_empty() { &spool } else { &place.at("x.dat.comms.spool") };
+            let at = if ours.comms.is_empty() { &spool } else { &place.at(".x.dat.comms.spool") };
             unfinished(&path, ours);
             if !ours.comms.is_empty() {
-                place.put("x.dat.cpu0.spool");
+                place.put(".x.dat.cpu0.spool");
             }
             plant(&place, at);
             let (_, damage) = read(&path);
@@ -146,12 +146,12 @@ fn what_has_a_spools_name_must_be_the_owners_only_file() {
 fn pieces_of_a_flight_recorder_are_held_to_the_same() {
     let place = TestDir::new();
     place.put("victim");
-    place.put("x.dat.cpu0.spool");
+    place.put(".x.dat.cpu0.spool");
     let path = place.at("x.dat");
-    symlink(place.at("victim"), place.at("x.dat.cpu0.spool.1.4096")).unwrap();
+    symlink(place.at("victim"), place.at(".x.dat.cpu0.spool.1.4096")).unwrap();
     unfinished(&path, &table(vec![entry("x.dat", "", 0)]));
     assert!(matches!(recover(&path), Err(WriteError::Spool { .. })));
-    assert!(place.is_whole("victim") && place.is_whole("x.dat.cpu0.spool"));
+    assert!(place.is_whole("victim") && place.is_whole(".x.dat.cpu0.spool"));
 }
 
 #[test]
@@ -160,13 +160,13 @@ fn another_recordings_spools_are_not_consumed() {
     // An instance `web` of x.dat has spools of the names that recording x.dat.web gives its own.
     let other = place.at("x.dat.web");
     unfinished(&other, &table(vec![entry("x.dat.web", "", 0)]));
-    place.put("x.dat.web.cpu0.spool");
+    place.put(".x.dat.web.cpu0.spool");
     let path = place.at("x.dat");
     for buffer in ["web", "web.sub"] {
         unfinished(&path, &table(vec![entry("x.dat", buffer, 0)]));
         assert!(matches!(recover(&path), Err(WriteError::Spool { .. })), "{buffer}");
     }
-    assert!(place.is_whole("x.dat.web.cpu0.spool"));
+    assert!(place.is_whole(".x.dat.web.cpu0.spool"));
     assert!(matches!(recover(&other).unwrap(), Recovered::Finished { missing, .. } if missing.is_empty()));
 }
 
@@ -175,19 +175,20 @@ fn leftovers_are_removed_and_nothing_else() {
     let place = TestDir::new();
     let path = place.at("x.dat");
     unfinished(&path, &SpoolTable::default());
-    let gone = ["x.dat.cpu0.spool", "x.dat.web.cpu12.spool", "x.dat.comms.spool"];
-    let stay = ["x.dat.y.cpu0.spool", "x.dat.cpu1.spool.1.4", "x.dat.cpu.spool", "x.dat.notes.spool", "y.cpu0.spool"];
+    let gone = [".x.dat.cpu0.spool", ".x.dat.web.cpu12.spool", ".x.dat.comms.spool"];
+    let stay =
+        [".x.dat.y.cpu0.spool", ".x.dat.cpu1.spool.1.4", ".x.dat.cpu.spool", ".x.dat.notes.spool", ".y.cpu0.spool"];
     for name in gone.iter().chain(&stay) {
         fs::write(place.at(name), [0; 4]).unwrap();
     }
     fs::write(place.at("x.dat.y"), "another recording").unwrap();
-    place.put("x.dat.cpu3.spool");
-    symlink(place.put("victim"), place.at("x.dat.cpu4.spool")).unwrap();
-    fs::hard_link(place.at("y.cpu0.spool"), place.at("x.dat.cpu5.spool")).unwrap();
+    place.put(".x.dat.cpu3.spool");
+    symlink(place.put("victim"), place.at(".x.dat.cpu4.spool")).unwrap();
+    fs::hard_link(place.at(".y.cpu0.spool"), place.at(".x.dat.cpu5.spool")).unwrap();
     let file = File::open(&path).unwrap();
     Siblings::of(&path, &file).unwrap().remove_leftovers();
     assert!(gone.iter().all(|name| !place.at(name).exists()));
-    for name in stay.iter().chain(&["x.dat.cpu3.spool", "x.dat.cpu4.spool", "x.dat.cpu5.spool", "victim"]) {
+    for name in stay.iter().chain(&[".x.dat.cpu3.spool", ".x.dat.cpu4.spool", ".x.dat.cpu5.spool", "victim"]) {
         assert!(place.at(name).symlink_metadata().is_ok(), "{name}");
     }
 }
@@ -198,7 +199,7 @@ fn a_renamed_recording_names_what_it_misses() {
     let path = place.at("x.dat");
     let entries = table(vec![entry("x.dat", "", 0), entry("x.dat", "web", 1)]);
     unfinished(&path, &entries);
-    for name in ["x.dat.cpu0.spool", "x.dat.web.cpu1.spool"] {
+    for name in [".x.dat.cpu0.spool", ".x.dat.web.cpu1.spool"] {
         place.put(name);
     }
     assert_eq!(read(&path), (2, vec![]));
@@ -206,17 +207,17 @@ fn a_renamed_recording_names_what_it_misses() {
     fs::rename(&path, &moved).unwrap();
     let (pages, damage) = read(&moved);
     assert_eq!((pages, damage.len()), (0, 2));
-    assert!(damage[0].contains("y.dat.cpu0.spool") && damage[0].contains("recorded as x.dat"), "{damage:?}");
+    assert!(damage[0].contains(".y.dat.cpu0.spool") && damage[0].contains("recorded as x.dat"), "{damage:?}");
     match recover(&moved) {
         Err(WriteError::Renamed { recorded_as, missing }) => {
             assert_eq!(recorded_as, "x.dat");
-            assert_eq!(missing, ["y.dat.cpu0.spool", "y.dat.web.cpu1.spool"]);
+            assert_eq!(missing, [".y.dat.cpu0.spool", ".y.dat.web.cpu1.spool"]);
         }
         other => panic!("{other:?}"),
     }
-    assert!(place.is_whole("x.dat.cpu0.spool") && place.is_whole("x.dat.web.cpu1.spool"));
-    fs::rename(place.at("x.dat.cpu0.spool"), place.at("y.dat.cpu0.spool")).unwrap();
-    fs::rename(place.at("x.dat.web.cpu1.spool"), place.at("y.dat.web.cpu1.spool")).unwrap();
+    assert!(place.is_whole(".x.dat.cpu0.spool") && place.is_whole(".x.dat.web.cpu1.spool"));
+    fs::rename(place.at(".x.dat.cpu0.spool"), place.at(".y.dat.cpu0.spool")).unwrap();
+    fs::rename(place.at(".x.dat.web.cpu1.spool"), place.at(".y.dat.web.cpu1.spool")).unwrap();
     // Found through a link to the recording, too.
     symlink(&moved, place.at("link.dat")).unwrap();
     match recover(&place.at("link.dat")).unwrap() {
@@ -228,15 +229,63 @@ fn a_renamed_recording_names_what_it_misses() {
     assert_eq!(fs::read_dir(place.0.path()).unwrap().count(), 2);
 }
 
+/// Spools of former recorders have names without a dot in front, in the table and beside the file.
+#[test]
+fn former_names_are_found_where_there_are_no_hidden_ones() {
+    let place = TestDir::new();
+    let path = place.at("x.dat");
+    let former = |buffer: &str, cpu: u32| {
+        let entry = entry("x.dat", buffer, cpu);
+        SpoolEntry { file: entry.file[1..].to_owned(), ..entry }
+    };
+    let entries = SpoolTable { comms: "x.dat.comms.spool".to_owned(), ..table(vec![former("", 0), former("web", 1)]) };
+    let put = || {
+        unfinished(&path, &entries);
+        for name in ["x.dat.cpu0.spool", "x.dat.web.cpu1.spool"] {
+            place.put(name);
+        }
+        fs::write(place.at("x.dat.comms.spool"), "7 sh\n").unwrap();
+    };
+    put();
+    assert_eq!(read(&path), (2, vec![]));
+    let whole = |path: &Path| match recover(path).unwrap() {
+        Recovered::Finished { written, missing, .. } => assert!(
+            written.data_size == 2 * PAGE as u64 && missing.is_empty(),
+            "{} bytes, without {missing:?}",
+            written.data_size
+        ),
+        other => panic!("{other:?}"),
+    };
+    whole(&path);
+    assert_eq!(fs::read_dir(place.0.path()).unwrap().count(), 1, "the spools are gone");
+    // The hidden spools of `x.dat` have the names that a former recorder gave those of `.x.dat`, and are not those.
+    let (hidden, other) = (place.at("x.dat"), place.at(".x.dat"));
+    unfinished(&hidden, &table(vec![entry("x.dat", "", 0), entry("x.dat", "web", 1)]));
+    for name in [".x.dat.cpu0.spool", ".x.dat.web.cpu1.spool"] {
+        place.put(name);
+    }
+    unfinished(&other, &table(vec![entry(".x.dat", "", 0)]));
+    let file = File::open(&other).unwrap();
+    let beside = Siblings::of(&other, &file).unwrap();
+    assert_eq!(beside.any_spool(), None);
+    beside.remove_leftovers();
+    whole(&hidden);
+    // A link where a hidden spool would be makes no former one invisible.
+    fs::remove_file(&other).unwrap();
+    put();
+    symlink(place.at("victim"), place.at(".x.dat.cpu0.spool")).unwrap();
+    assert_eq!(read(&path).0, 2);
+}
+
 #[test]
 fn a_missing_spool_is_said() {
     let place = TestDir::new();
     let path = place.at("x.dat");
     unfinished(&path, &table(vec![entry("x.dat", "", 0), entry("x.dat", "", 1)]));
-    place.put("x.dat.cpu1.spool");
+    place.put(".x.dat.cpu1.spool");
     match recover(&path).unwrap() {
         Recovered::Finished { written, missing, .. } => {
-            assert_eq!((written.data_size, missing), (PAGE as u64, vec!["x.dat.cpu0.spool".to_owned()]));
+            assert_eq!((written.data_size, missing), (PAGE as u64, vec![".x.dat.cpu0.spool".to_owned()]));
         }
         other => panic!("{other:?}"),
     }
@@ -250,8 +299,8 @@ fn a_damaged_table_costs_no_spool() {
     let place = TestDir::new();
     let path = place.at("x.dat");
     unfinished(&path, &table(vec![entry("x.dat", "", 0), entry("x.dat", "", 1)]));
-    place.put("x.dat.cpu0.spool");
-    place.put("x.dat.cpu1.spool");
+    place.put(".x.dat.cpu0.spool");
+    place.put(".x.dat.cpu1.spool");
     let whole = fs::read(&path).unwrap();
     let header = crate::file::trace_dat::OptionId::RTRACE_SPOOLS.0.to_ne_bytes();
     let at = whole.windows(2).rposition(|bytes| bytes == header).unwrap();
@@ -268,7 +317,7 @@ fn a_damaged_table_costs_no_spool() {
         let refused = recover(&path);
         let named = matches!(refused, Err(WriteError::SpoolTable(_) | WriteError::NoSpoolTable));
         assert!(named, "{what}: {refused:?}");
-        assert!(place.is_whole("x.dat.cpu0.spool") && place.is_whole("x.dat.cpu1.spool"), "{what}");
+        assert!(place.is_whole(".x.dat.cpu0.spool") && place.is_whole(".x.dat.cpu1.spool"), "{what}");
         assert!(fs::read(&path).unwrap() == damaged, "{what}");
     }
     fs::write(&path, &whole).unwrap();
@@ -282,8 +331,8 @@ fn a_place_in_the_file_is_checked() {
     for target in [(0, 4096), (u64::MAX, 4096), (1 << 20, u64::MAX), (i64::MAX as u64, 1)] {
         let ours = SpoolEntry { target, ..entry("x.dat", "", 0) };
         unfinished(&path, &SpoolTable { finishing: true, ..table(vec![ours]) });
-        place.put("x.dat.cpu0.spool");
+        place.put(".x.dat.cpu0.spool");
         assert!(matches!(recover(&path), Err(WriteError::Spool { .. })), "{target:?}");
-        assert!(place.is_whole("x.dat.cpu0.spool"));
+        assert!(place.is_whole(".x.dat.cpu0.spool"));
     }
 }

@@ -306,7 +306,7 @@ fn missing(beside: &Siblings, table: &SpoolTable) -> Result<Vec<String>, WriteEr
             Err(source) => return Err(spool_error(beside, entry, source)),
         }
     }
-    match table.recorded_as().filter(|old| !missing.is_empty() && *old != beside.name()) {
+    match table.recorded_as_other_than(beside.name()).filter(|_| !missing.is_empty()) {
         Some(old) => Err(WriteError::Renamed { recorded_as: old.to_owned(), missing }),
         None => Ok(missing),
     }
