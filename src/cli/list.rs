@@ -92,6 +92,13 @@ impl ListCommandArgs {
             None => self.events.as_ref().map(Option::as_deref),
         }
     }
+
+    /// The list whose name stands where a pattern of events does.
+    fn another_list(&self) -> Option<&str> {
+        let lists =
+            ["tracers", "clocks", "instances", "options", "systems", "functions", "triggers", "filters", "plugins"];
+        self.pattern.as_deref().filter(|pattern| lists.contains(pattern))
+    }
 }
 
 /// Events with a handler, by trace-cmd's name of the plugin.
@@ -101,7 +108,10 @@ const PLUGINS: [&str; 12] =
 /// Prints the lists that were asked for, in a fixed order.
 pub(crate) fn run(args: &ListCommandArgs) -> Result<Exit, Failure> {
     let tracefs = args.tracefs.open()?;
-    let lists = Lists::gather(args, &tracefs)?;
+    let lists = Lists::gather(args, &tracefs).map_err(|failure| match args.another_list() {
+        Some(list) => failure.hint(format!("`rtrace list --{list}` lists {list}.")),
+        None => failure,
+    })?;
     let mut out = io::BufWriter::new(stdout().lock());
     if args.json {
         serde_json::to_writer_pretty(&mut out, &lists.to_json()).map_err(io::Error::from)?;

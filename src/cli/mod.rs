@@ -42,6 +42,7 @@ mod listen;
 mod live;
 mod log;
 mod machine;
+mod meant;
 mod mem;
 mod named_files;
 mod noise;

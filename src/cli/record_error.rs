@@ -10,6 +10,7 @@ use rtrace::syntax::{Diagnostic, did_you_mean};
 use rtrace::tracefs::{Error, EventName, Tracefs};
 use rtrace::trigger::Trigger;
 use rtrace::units::parse_duration;
+use std::io::ErrorKind as ErrorKindIo;
 
 /// A recording that failed, with its exit code and hints.
 pub(crate) fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure {
@@ -39,6 +40,14 @@ pub(crate) fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure
             Failure::from(error).with_exit(own).hint(hint)
         }
         RecordError::NotFinished { .. } => Failure::new(Exit::Incomplete, error),
+        RecordError::Output { ref path, ref source, .. } => {
+            let dir = path.parent().filter(|dir| source.kind() == ErrorKindIo::NotFound && !dir.exists());
+            let hint = dir.map(|dir| format!("`mkdir -p {}` makes its directory.", dir.display()));
+            let inside = || format!("it is a directory: `-o {}` writes into it.", path.join("trace.dat").display());
+            let hint = hint.or_else(|| path.is_dir().then(inside));
+            let failure = Failure::from(error).with_exit(own);
+            hint.into_iter().fold(failure, Failure::hint)
+        }
         error => Failure::from(error).with_exit(own),
     }
 }

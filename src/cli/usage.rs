@@ -1,53 +1,15 @@
 //! clap's refusals of a command line in the program's own words: one prefix, names in backquotes, a hint, and the command
 //! that explains more.
 
-use super::{elsewhere, helper_programs};
+use super::{elsewhere, helper_programs, meant};
+use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, Command};
-use rtrace::internal::trace_dat::is_recording;
 use rtrace::syntax::did_you_mean;
 use std::error::Error;
 use std::num::ParseIntError;
-use std::path::Path;
 
 /// Most values that an error names; of more, the nearest alone.
 const MOST_NAMED: usize = 24;
-
-/// Commands that change what is traced: none is ever a guess.
-const CHANGING: [&str; 6] = ["start", "set", "stop", "restart", "clear", "reset"];
-
-/// Words of other programs for `remove`.
-const REMOVE: [&str; 4] = ["delete", "del", "rm", "destroy"];
-
-/// Words of other programs for commands, with those of rtrace.
-const MEANT: [(&[&str], &str); 5] = [
-    (
-        &["top", "watch"],
-        "`rtrace stream` prints events as they happen, `rtrace top` and `profile` what tasks do meanwhile.",
-    ),
-    (
-        &["view", "timeline", "tui", "gui"],
-        "`rtrace view FILE` shows a recording in the terminal, `rtrace convert FILE OUT.pftrace` is for a browser.",
-    ),
-    (&["script", "print", "cat"], "`rtrace report FILE` prints a recording."),
-    (&["info", "summary"], "`rtrace report --summary FILE` says what a recording holds."),
-    (&["flamegraph", "flamegraphs"], "did you mean `flame`?"),
-];
-
-/// The same below `rtrace analyze`.
-const MEANT_BY_ANALYSIS: [(&[&str], &str); 2] = [
-    (
-        &["offcpu", "off-cpu", "wakeup", "wakeups"],
-        "`rtrace analyze sched` says how long tasks were off a CPU and waited for one, `rtrace flame --off-cpu` where.",
-    ),
-    (
-        &["wait", "waits", "latency", "late"],
-        "`rtrace analyze sched` has waits for a CPU, `rtrace why` takes one apart.",
-    ),
-];
-
-/// Options by names that others have for them.
-const OTHER_NAMES: [(&str, &str); 3] = [("task", "comm"), ("name", "comm"), ("process", "pid")];
 
 /// The message for standard error, with its line feed. `root` is the command line as clap knows it.
 pub(crate) fn message(answer: &clap::Error, root: &Command) -> String {
@@ -77,17 +39,6 @@ pub(crate) fn message(answer: &clap::Error, root: &Command) -> String {
     text + &more
 }
 
-/// The hint after a recording in the place of a command: `name` is that of the command before it.
-fn of_recording(name: &str, file: &str) -> String {
-    match name {
-        "synth" => format!("`rtrace synth sql -i {file} 'SELECT ...'` asks a recording."),
-        "baseline" => format!("`rtrace baseline save {file} -o baseline.json` makes a summary of a recording."),
-        _ => format!(
-            "it is a recording: `rtrace report {file}` prints it, `rtrace analyze all {file}` says what is in it."
-        ),
-    }
-}
-
 /// The answer to an option that the command does not have, found among the words of CMD.
 pub(crate) fn unknown_option(word: &str) -> clap::Error {
     let mut answer = clap::Error::new(ErrorKind::UnknownArgument);
@@ -106,23 +57,14 @@ fn worded(answer: &clap::Error, command: &Command, (name, root): (&str, &Command
                 return Some((format!("unknown option `{word}`: {reason}"), Some(hint)));
             }
             let what = if word.starts_with('-') { "unknown option" } else { "unexpected argument" };
-            (format!("{what} `{word}`"), near_option(&word, command))
+            (
+                format!("{what} `{word}`"),
+                meant::option(&word, command).or_else(|| meant::argument(&word, (name, command))),
+            )
         }
         ErrorKind::InvalidSubcommand => {
             let word = one(answer, ContextKind::InvalidSubcommand)?;
-            let names =
-                command.get_subcommands().filter(|c| !c.is_hide_set()).flat_map(Command::get_name_and_visible_aliases);
-            let meant = MEANT.iter().find(|(words, _)| words.contains(&word.as_str()));
-            let meant = match name {
-                "analyze" => MEANT_BY_ANALYSIS.iter().find(|(words, _)| words.contains(&word.as_str())),
-                _ => meant.filter(|_| std::ptr::eq(command, root)),
-            };
-            let hint = meant.map(|(_, hint)| (*hint).to_owned());
-            let removes = REMOVE.contains(&word.as_str()) && command.find_subcommand("remove").is_some();
-            let hint = hint.or_else(|| removes.then(|| "did you mean `remove`?".to_owned()));
-            let hint = hint.or_else(|| did_you_mean(&word, names.filter(|name| !CHANGING.contains(name))));
-            let reads = is_recording(Path::new(&word));
-            let hint = hint.or_else(|| reads.then(|| of_recording(name, &word)));
+            let hint = meant::command(&word, command, (name, root));
             (format!("unknown command `{word}`"), hint)
         }
         ErrorKind::InvalidValue => {
@@ -154,7 +96,9 @@ fn worded(answer: &clap::Error, command: &Command, (name, root): (&str, &Command
                 false => source.to_string(),
             };
             let between = if why.starts_with('\n') { "" } else { " " };
-            (format!("invalid value `{word}` for {name}:{between}{why}"), None)
+            let is_name = source.is::<ParseIntError>() && name_is_pid(&arg()?);
+            let hint = is_name.then(|| meant::task(&word, command));
+            (format!("invalid value `{word}` for {name}:{between}{why}"), hint)
         }
         ErrorKind::ArgumentConflict => {
             let (name, others) = (arg()?, list(answer, ContextKind::PriorArg));
@@ -171,7 +115,8 @@ fn worded(answer: &clap::Error, command: &Command, (name, root): (&str, &Command
                 return None;
             }
             let verb = if named.len() == 1 { "is" } else { "are" };
-            (format!("{} {verb} missing", named.join(" and ")), None)
+            let hint = meant::missing(&missing, name);
+            (format!("{} {verb} missing", named.join(" and ")), hint)
         }
         ErrorKind::WrongNumberOfValues | ErrorKind::TooFewValues => {
             let number = |kind| match answer.get(kind) {
@@ -203,19 +148,6 @@ fn as_rendered(answer: &clap::Error, rendered: &str) -> String {
         })
         .collect();
     format!("rtrace: {}\n", lines.join("\n"))
-}
-
-/// Options of the command near to `word`, which is a long one.
-fn near_option(word: &str, command: &Command) -> Option<String> {
-    let name = word.split('=').next()?.strip_prefix("--")?;
-    let mut other = OTHER_NAMES.iter().filter(|(other, _)| *other == name).map(|(_, own)| *own);
-    let has = |own: &&str| command.get_arguments().any(|arg| arg.get_long() == Some(*own));
-    if let Some(own) = other.find(has) {
-        return Some(format!("did you mean `--{own}`?"));
-    }
-    let options = command.get_arguments().filter(|arg| !arg.is_hide_set()).filter_map(Arg::get_long);
-    did_you_mean(name, options.chain(["help", "version"]))
-        .map(|hint| hint.replacen(" `", " `--", 1).replace(", `", ", `--").replace("or `", "or `--"))
 }
 
 /// `--name <VALUE>` and `<NAME>...` without their values: the argument's name in backquotes.

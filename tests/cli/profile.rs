@@ -2,6 +2,7 @@
 
 use crate::common::environment::TestEnvironment;
 use crate::common::profiles::alike;
+use serde_json::Value;
 use std::io::Read;
 use std::path::Path;
 
@@ -19,6 +20,34 @@ fn a_profile_is_trace_cmds() {
     ours.exits(0).complains("");
     assert!(ours.stdout().lines().count() > 200);
     alike(&theirs, &ours.stdout());
+}
+
+/// Points in time are local time where that is asked for and known.
+#[test]
+fn a_profile_and_intervals_have_local_time() {
+    let env = TestEnvironment::new();
+    let (file, undated) = (data("fleet/web1.dat"), data("traces/host/small-zlib.dat"));
+    let local = |words: &[&str]| {
+        let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
+        let output = command.args(words).env("TZ", "UTC").output().expect("rtrace starts");
+        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    // The recording began at 1795574033.666650580 s by the wall clock, by that of the trace at as many.
+    let profile = local(&["profile", "--input", &file, "--limit", "1", "--wide", "--wall"]);
+    assert!(profile.lines().nth(1).is_some_and(|row| row.contains("  2026-11-25T02:33:5")), "{profile}");
+    let hist = ["hist", "-i", &file, "sched_switch", "-k", "next_comm", "--every", "100ms"];
+    let map = local(&[&hist[..], &["--wall"]].concat());
+    assert!(map.lines().next().is_some_and(|line| line.contains(" from 2026-11-25T02:33:53.600000, ")), "{map}");
+    let document: Value = serde_json::from_str(&local(&[&hist[..], &["--json"]].concat())).expect("JSON");
+    assert_eq!(document["begin_wall"], "2026-11-25T02:33:53.600000000+00:00");
+    let undated = ["profile", "--input", &undated, "--wall"];
+    env.rtrace(&undated).exits(2).complains_with("does not say what time of day it was");
+    env.rtrace(&["profile", "--input", &file, "--wall", "--json"]).exits(2).complains_with("the table has local time");
+    env.rtrace(&["profile", "--wall", "-e", "sched", "--", "true"]).exits(2).complains_with("`--input FILE` names");
+    env.rtrace(&["hist", "-i", &file, "sched_switch", "-k", "next_comm", "--wall"])
+        .exits(2)
+        .complains_with("`--every`");
 }
 
 #[test]

@@ -103,7 +103,7 @@ def check(assertions, buffer):
     done = subprocess.run([RTRACE, "check", "--json", "--buffer", buffer, *words, *ARGUMENTS, FILE], stdout=subprocess.PIPE, check=False)
     if done.returncode not in (0, 3, 4):
         sys.exit(f"rtrace check: {done.returncode}")
-    document = json.loads(done.stdout)
+    document = account.answer(done.stdout)
     return document["clock"], {one["assertion"]: one for one in document["assertions"]}
 
 

@@ -5,7 +5,6 @@
 
 The events come from `rtrace report --format json FILE`. Prints each difference; exit status 1 if there are any.
 """
-import json
 import sys
 from collections import Counter
 
@@ -44,7 +43,7 @@ def check(name, events, theirs):
 
 
 EVENTS = {name: events for name, events in account.buffers(is_used).items() if any(event[5] for event in events)}
-FOUND = json.loads(rtrace("analyze", "faults", "--json", "--top", "0", *ARGUMENTS, FILE))
+FOUND = account.answer(rtrace("analyze", "faults", "--json", "--top", "0", *ARGUMENTS, FILE))
 FOUND = {buffer["buffer"]: buffer for buffer in FOUND["buffers"]}
 same("buffers", sorted(EVENTS), sorted(FOUND))
 FAULTS = sum(check(name or "top", EVENTS[name], FOUND[name]) for name in sorted(EVENTS.keys() & FOUND.keys()))

@@ -7,7 +7,6 @@ The events come from `rtrace report --format json FILE`. Each task's steps betwe
 a list of calls; what a call was off the CPU is summed up over the intervals that overlap it, and interrupts over the calls
 within it. Prints each difference; exit status 1 if there are any.
 """
-import json
 import sys
 
 import account_events as account
@@ -177,7 +176,7 @@ def has_calls(events):
 
 
 EVENTS = {name: events for name, events in account.buffers(is_used).items() if has_calls(events)}
-FOUND = json.loads(rtrace("analyze", "functions", "--json", "--top", "0", *ARGUMENTS, FILE))
+FOUND = account.answer(rtrace("analyze", "functions", "--json", "--top", "0", *ARGUMENTS, FILE))
 FOUND = {buffer["buffer"]: buffer for buffer in FOUND["buffers"]}
 same("buffers", sorted(EVENTS), sorted(FOUND))
 OWN = sum(check(name or "top", EVENTS[name], FOUND[name]) for name in sorted(EVENTS.keys() & FOUND.keys()))

@@ -6,7 +6,6 @@
 The events come from `rtrace report --format json FILE`. Each CPU's history is a string, in which a regular expression finds visits of
 idle states and the ways from them. Prints each difference; exit status 1 if there are any.
 """
-import json
 import re
 import sys
 
@@ -117,7 +116,7 @@ def check(name, events, theirs):
 
 EVENTS = {name: events for name, events in account.buffers(is_used).items() if any(event[5] in POWER for event in events)}
 FOUND = rtrace("analyze", "idle", "--json", "--top", "0", *ARGUMENTS, FILE) if EVENTS else '{"buffers": []}'
-FOUND = {buffer["buffer"]: buffer for buffer in json.loads(FOUND)["buffers"]}
+FOUND = {buffer["buffer"]: buffer for buffer in account.answer(FOUND)["buffers"]}
 same("buffers", sorted(EVENTS), sorted(FOUND))
 COUNT = sum(check(name or "top", EVENTS[name], FOUND[name]) for name in sorted(EVENTS.keys() & FOUND.keys()))
 print(f"{COUNT} power events, {sum(map(len, EVENTS.values()))} events, {account.differences} differences")

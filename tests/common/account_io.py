@@ -6,7 +6,6 @@
 The events come from `rtrace report --format json FILE`. Each device's requests are followed apart as lists of steps, depth is found
 afterwards by sweeping over the intervals at the device. Prints each difference; exit status 1 if there are any.
 """
-import json
 import sys
 
 import account_events as account
@@ -198,7 +197,7 @@ def check(name, events, theirs):
 
 
 EVENTS = {name: events for name, events in account.buffers(is_used).items() if follow(events)[0]}
-FOUND = json.loads(rtrace("analyze", "io", "--json", "--top", "0", *ARGUMENTS, FILE))
+FOUND = account.answer(rtrace("analyze", "io", "--json", "--top", "0", *ARGUMENTS, FILE))
 FOUND = {buffer["buffer"]: buffer for buffer in FOUND["buffers"]}
 same("buffers", sorted(EVENTS), sorted(FOUND))
 REQUESTS = sum(check(name or "top", EVENTS[name], FOUND[name]) for name in sorted(EVENTS.keys() & FOUND.keys()))

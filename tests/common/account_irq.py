@@ -7,7 +7,6 @@ The events come from `rtrace report --format json FILE`. Runs are found as inter
 before it that is still free; own times come from sweeping over all points of time and giving each stretch to the interval that
 began last. Prints each difference; exit status 1 if there are any.
 """
-import json
 import sys
 
 import account_events as account
@@ -157,7 +156,7 @@ def check(name, events, theirs):
 
 
 EVENTS = {name: events for name, events in account.buffers(is_used).items() if runs_of(events)[0]}
-FOUND = json.loads(rtrace("analyze", "irq", "--json", "--top", "0", *ARGUMENTS, FILE))
+FOUND = account.answer(rtrace("analyze", "irq", "--json", "--top", "0", *ARGUMENTS, FILE))
 FOUND = {buffer["buffer"]: buffer for buffer in FOUND["buffers"]}
 same("buffers", sorted(EVENTS), sorted(FOUND))
 RUNS = sum(check(name or "top", EVENTS[name], FOUND[name]) for name in sorted(EVENTS.keys() & FOUND.keys()))

@@ -6,7 +6,6 @@
 The events come from `rtrace report --format json FILE`. Each task's begins, ends and stack traces of one lock between two losses are
 taken by themselves. Prints each difference; exit status 1 if there are any.
 """
-import json
 import sys
 
 import account_events as account
@@ -104,7 +103,7 @@ def check(name, events, theirs):
 
 
 EVENTS = {name: events for name, events in account.buffers(is_used).items() if follow(events)[0]}
-FOUND = json.loads(rtrace("analyze", "locks", "--json", "--top", "0", *ARGUMENTS, FILE))
+FOUND = account.answer(rtrace("analyze", "locks", "--json", "--top", "0", *ARGUMENTS, FILE))
 FOUND = {buffer["buffer"]: buffer for buffer in FOUND["buffers"]}
 same("buffers", sorted(EVENTS), sorted(FOUND))
 WAITS = sum(check(name or "top", EVENTS[name], FOUND[name]) for name in sorted(EVENTS.keys() & FOUND.keys()))

@@ -6,7 +6,6 @@
 The events come from `rtrace report --format json FILE`. The events of each address, and of each block's first page, are taken by
 themselves: an allocation's end is what comes next there. Prints each difference; exit status 1 if there are any.
 """
-import json
 import sys
 
 import account_events as account
@@ -116,7 +115,7 @@ def has_allocations(events):
 
 
 EVENTS = {name: events for name, events in account.buffers(is_used).items() if has_allocations(events)}
-FOUND = json.loads(rtrace("analyze", "memory", "--json", "--top", "0", *ARGUMENTS, FILE))
+FOUND = account.answer(rtrace("analyze", "memory", "--json", "--top", "0", *ARGUMENTS, FILE))
 FOUND = {buffer["buffer"]: buffer for buffer in FOUND["buffers"]}
 same("buffers", sorted(EVENTS), sorted(FOUND))
 LIVES = sum(check(name or "top", EVENTS[name], FOUND[name]) for name in sorted(EVENTS.keys() & FOUND.keys()))

@@ -6,7 +6,6 @@
 Each task's history is a string, in which regular expressions find the ways from one run to the next. Prints each difference; exit
 status 1 if there are any.
 """
-import json
 import re
 import sys
 from collections import Counter
@@ -54,7 +53,7 @@ def check(name, events, theirs):
 
 EVENTS = {name: events for name, events in buffers().items() if any(arrivals(events))}
 FOUND = rtrace("analyze", "migrations", "--json", "--top", "0", *ARGUMENTS, FILE) if EVENTS else '{"buffers": []}'
-FOUND = {buffer["buffer"]: buffer for buffer in json.loads(FOUND)["buffers"]}
+FOUND = {buffer["buffer"]: buffer for buffer in account.answer(FOUND)["buffers"]}
 same("buffers", sorted(EVENTS), sorted(FOUND))
 ARRIVALS = sum(check(name or "top", EVENTS[name], FOUND[name]) for name in sorted(EVENTS.keys() & FOUND.keys()))
 print(f"{ARRIVALS} arrivals, {sum(map(len, EVENTS.values()))} events, {account.differences} differences")

@@ -6,7 +6,6 @@
 The events come from `rtrace report --format json FILE`. Counts are sums over all events; a wakeup looks back for its packet and ahead for
 the end of its poll, a sent packet back for its queue. Prints each difference; exit status 1 if there are any.
 """
-import json
 import sys
 from collections import Counter
 
@@ -116,7 +115,7 @@ def check(name, events, theirs):
 
 EVENTS = {name: events for name, events in account.buffers(is_used).items() if any(event[5] in NET for event in events)}
 FOUND = rtrace("analyze", "net", "--json", "--top", "0", *ARGUMENTS, FILE) if EVENTS else '{"buffers": []}'
-FOUND = {buffer["buffer"]: buffer for buffer in json.loads(FOUND)["buffers"]}
+FOUND = {buffer["buffer"]: buffer for buffer in account.answer(FOUND)["buffers"]}
 same("buffers", sorted(EVENTS), sorted(FOUND))
 COUNT = sum(check(name or "top", EVENTS[name], FOUND[name]) for name in sorted(EVENTS.keys() & FOUND.keys()))
 print(f"{COUNT} events of the network, {sum(map(len, EVENTS.values()))} events, {account.differences} differences")

@@ -5,7 +5,6 @@
 
 The events come from `rtrace report --format json FILE`. Prints each difference; exit status 1 if there are any.
 """
-import json
 import sys
 
 import account_events as account
@@ -78,7 +77,7 @@ def has_samples(events):
 
 
 EVENTS = {name: events for name, events in account.buffers(is_used).items() if has_samples(events)}
-FOUND = json.loads(rtrace("analyze", "osnoise", "--json", "--top", "0", *noise.OPTIONS, *ARGUMENTS, FILE))
+FOUND = account.answer(rtrace("analyze", "osnoise", "--json", "--top", "0", *noise.OPTIONS, *ARGUMENTS, FILE))
 FOUND = {buffer["buffer"]: buffer for buffer in FOUND["buffers"]}
 same("buffers", sorted(EVENTS), sorted(FOUND))
 ALL = sum(check(name or "top", EVENTS[name], FOUND[name]) for name in sorted(EVENTS.keys() & FOUND.keys()))

@@ -33,7 +33,6 @@ Prints the counts; exit status 1 if anything is left over.
 """
 import bisect
 import collections
-import json
 import re
 import statistics
 import subprocess
@@ -238,7 +237,7 @@ def rows(perf_has):
     if len(printed) != len(switches):
         problem(f"{len(printed)} rows of perf for {len(switches)} switches")
     of_rtrace = {}
-    for buffer in json.loads(rtrace("analyze", "sched", "--timehist", "--json", FILE))["buffers"]:
+    for buffer in account.answer(rtrace("analyze", "sched", "--timehist", "--json", FILE))["buffers"]:
         of_rtrace.update({(row["cpu"], row["time"]): row for row in buffer["rows"]})
     stays = {}
     own = {event[0]: time for event, time in zip(perf_has.events, perf_has.times) if time is not None}

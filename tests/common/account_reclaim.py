@@ -6,7 +6,6 @@
 The events come from `rtrace report --format json FILE`. Each task's begins and ends of one kind between two losses are taken by
 themselves. Prints each difference; exit status 1 if there are any.
 """
-import json
 import sys
 
 import account_events as account
@@ -83,7 +82,7 @@ def check(name, events, theirs):
 
 EVENTS = {name: events for name, events in account.buffers(is_used).items() if stalls(events)[0]}
 FOUND = rtrace("analyze", "reclaim", "--json", "--top", "0", *ARGUMENTS, FILE) if EVENTS else '{"buffers": []}'
-FOUND = {buffer["buffer"]: buffer for buffer in json.loads(FOUND)["buffers"]}
+FOUND = {buffer["buffer"]: buffer for buffer in account.answer(FOUND)["buffers"]}
 same("buffers", sorted(EVENTS), sorted(FOUND))
 STALLS = sum(check(name or "top", EVENTS[name], FOUND[name]) for name in sorted(EVENTS.keys() & FOUND.keys()))
 print(f"{STALLS} stalls, {sum(map(len, EVENTS.values()))} events, {account.differences} differences")

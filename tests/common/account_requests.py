@@ -249,7 +249,7 @@ EVENTS = account.buffers(is_used)
 EVENTS = {name: events for name, events in EVENTS.items() if any(key_of("begin", event) for event in events)}
 WORDS = [word for option, value in vars(ASKED).items() if value for word in (f"--{option}", value)]
 FOUND = rtrace("analyze", "requests", "--json", "--top", "0", *WORDS, *account.ARGUMENTS, FILE) if EVENTS else '{"buffers": []}'
-FOUND = {buffer["buffer"]: buffer for buffer in json.loads(FOUND)["buffers"]}
+FOUND = {buffer["buffer"]: buffer for buffer in account.answer(FOUND)["buffers"]}
 LEFT_OUT = left_out() if EVENTS else {}
 same("buffers", sorted(EVENTS), sorted(FOUND))
 TOTAL = 0

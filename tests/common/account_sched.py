@@ -7,7 +7,6 @@ The events come from `rtrace report --format json FILE`. Tasks are followed one 
 both share by sweeping over the points of time: slowly, and in another way than the program does it. Prints each difference;
 exit status 1 if there are any.
 """
-import json
 import sys
 
 import account_events as account
@@ -321,7 +320,7 @@ def check(name, events, theirs):
 
 
 EVENTS = {name: events for name, events in buffers().items() if any(event[4] == "sched_switch" for event in events)}
-FOUND = json.loads(rtrace("analyze", "sched", "--json", "--top", "0", *ARGUMENTS, FILE))
+FOUND = account.answer(rtrace("analyze", "sched", "--json", "--top", "0", *ARGUMENTS, FILE))
 FOUND = {buffer["buffer"]: buffer for buffer in FOUND["buffers"]}
 same("buffers", sorted(EVENTS), sorted(FOUND))
 TASKS = sum(check(name or "top", EVENTS[name], FOUND[name]) for name in sorted(EVENTS.keys() & FOUND.keys()))

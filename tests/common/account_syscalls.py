@@ -7,7 +7,6 @@ The events come from `rtrace report --format json FILE`. Each task's events are 
 neighbours among its entries and exits, and time off the CPU is summed up over the intervals between its switches. Prints each
 difference; exit status 1 if there are any.
 """
-import json
 import re
 import sys
 
@@ -203,7 +202,7 @@ def processes():
 
 PROCESSES = processes()
 EVENTS = {name: events for name, events in account.buffers(is_used).items() if has_calls(events)}
-FOUND = json.loads(rtrace("analyze", "syscalls", "--json", "--top", "0", *ARGUMENTS, FILE))
+FOUND = account.answer(rtrace("analyze", "syscalls", "--json", "--top", "0", *ARGUMENTS, FILE))
 FOUND = {buffer["buffer"]: buffer for buffer in FOUND["buffers"]}
 same("buffers", sorted(EVENTS), sorted(FOUND))
 CALLS = sum(check(name or "top", EVENTS[name], FOUND[name]) for name in sorted(EVENTS.keys() & FOUND.keys()))

@@ -6,7 +6,6 @@
 Each CPU's and each task's events are gone through backwards from each switch: slowly, and in another way than the program does
 it. Prints each difference; exit status 1 if there are any.
 """
-import json
 import sys
 
 import account_events as account
@@ -85,7 +84,7 @@ def rows_of(events):
 
 
 def main():
-    theirs = json.loads(rtrace("analyze", "sched", "--timehist", "--json", *ARGUMENTS, FILE))
+    theirs = account.answer(rtrace("analyze", "sched", "--timehist", "--json", *ARGUMENTS, FILE))
     events = account.buffers(lambda system, name: system == "sched" and name in USED)
     expected = {buffer: list(rows_of(found)) for buffer, found in events.items()}
     same("buffers", {name for name, rows in expected.items() if rows}, {found["buffer"] for found in theirs["buffers"]})

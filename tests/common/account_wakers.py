@@ -5,7 +5,6 @@
 
 Each task's history is a string, in which regular expressions find wakeups. Prints each difference; exit status 1 if there are any.
 """
-import json
 import re
 import sys
 
@@ -50,7 +49,7 @@ def check(name, events, theirs):
 
 EVENTS = {name: events for name, events in buffers().items() if wakeups(events)}
 FOUND = rtrace("analyze", "wakers", "--json", "--top", "0", *ARGUMENTS, FILE) if EVENTS else '{"buffers": []}'
-FOUND = {buffer["buffer"]: buffer for buffer in json.loads(FOUND)["buffers"]}
+FOUND = {buffer["buffer"]: buffer for buffer in account.answer(FOUND)["buffers"]}
 same("buffers", sorted(EVENTS), sorted(FOUND))
 WAKES = sum(check(name or "top", EVENTS[name], FOUND[name]) for name in sorted(EVENTS.keys() & FOUND.keys()))
 print(f"{WAKES} wakeups, {sum(map(len, EVENTS.values()))} events, {account.differences} differences")

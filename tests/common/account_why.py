@@ -8,7 +8,6 @@ points of time. Each part is looked up in the events by itself, by searching all
 task was, which wakeup ended its sleep, which handler was the innermost in the middle of it. Prints each difference; exit status 1
 if there are any.
 """
-import json
 import random
 import subprocess
 import sys
@@ -327,7 +326,7 @@ def why(*words):
     done = subprocess.run([RTRACE, "why", *words, "--json", "--top", "0", FILE], stdout=subprocess.PIPE, check=False, stderr=subprocess.PIPE)
     if done.returncode not in (0, 4):
         return None
-    return json.loads(done.stdout)
+    return account.answer(done.stdout)
 
 
 def check(machine, name, intervals):

@@ -23,6 +23,19 @@ pub const QUANTITIES: [&str; 22] = [
     "errors", "busy", "run", "latency", "wait", "syscall", "faults", "live", "hist",
 ];
 
+/// The hint on a quantity by a name that others have for it.
+fn other_name(name: &str) -> Option<String> {
+    let own = match name {
+        "avg" | "average" => "mean",
+        "median" => "p50",
+        "total" => "sum",
+        "maximum" | "worst" => "max",
+        "minimum" => "min",
+        _ => return None,
+    };
+    Some(format!("did you mean `{own}`?"))
+}
+
 impl Assertion {
     /// Parses `text`.
     ///
@@ -283,10 +296,14 @@ impl<'a> AssertionParser<'a> {
             _ => {
                 let error = self.error(span, "no such quantity");
                 return Err(error
-                    .hint_opt(did_you_mean(name, QUANTITIES))
+                    .hint_opt(other_name(name).or_else(|| did_you_mean(name, QUANTITIES)))
                     .hint("`rtrace help assertions` lists them."));
             }
         };
+        if !self.scanner.rest().trim_start().starts_with('(') {
+            let example = format!("as in `{name}(wait())`, `{name}(syscall(read))`");
+            return Err(self.here("`(` is expected here").hint(example));
+        }
         Ok(Quantity::Reduced(reducer, self.in_parentheses(Self::source)?))
     }
 

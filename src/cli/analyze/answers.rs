@@ -4,7 +4,7 @@ use super::file::{FileArgs, TaskArgs};
 use super::limits::{AnswerLimits, BufferLimits, needed};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::page_args::{PageArgs, WritePage};
-use crate::cli::query::{ClockUnit, QueryEvents, QueryInput};
+use crate::cli::query::{ClockUnit, QueryEvents, QueryInput, window_json};
 use crate::cli::terminal::table_width;
 use anyhow::anyhow;
 use rtrace::analysis::{Analysis, Grouped, KnownPart, Needs, RowSubject};
@@ -13,7 +13,7 @@ use rtrace::internal::answers::{
     markdown_text, put_html,
 };
 use rtrace::internal::table::{Answer, ColumnDefinition};
-use rtrace::internal::trace_dat::{Coverage, FileError};
+use rtrace::internal::trace_dat::{Coverage, FileError, WallClock};
 use rtrace::recording::BufferSource;
 use rtrace::symbols::{Comms, Kallsyms};
 use rtrace::units::Pid;
@@ -90,6 +90,8 @@ pub(super) struct AnswerPlace<'a> {
     pub(super) buffer: &'a str,
     pub(super) clock: &'a str,
     pub(super) unit: ClockUnit,
+    /// Local time by the buffer's clock, if the recording knows it.
+    wall: Option<WallClock>,
     comms: &'a Comms,
     pub(super) limits: Rc<BufferLimits>,
 }
@@ -103,8 +105,9 @@ impl<'a> AnswerPlace<'a> {
         let input = &events.inputs[source.recording];
         let buffer = &input.trace.buffers[source.buffer];
         let unit = events.unit(source);
+        let wall = source.wall_clock(events.query.recordings());
         let limits = Rc::new(BufferLimits::of(&events.query, input, source)?);
-        Ok(AnswerPlace { buffer: &buffer.name, clock: &buffer.clock, unit, comms: &input.symbols.comms, limits })
+        Ok(AnswerPlace { buffer: &buffer.name, clock: &buffer.clock, unit, wall, comms: &input.symbols.comms, limits })
     }
 
     /// The name of a task, which the recording keeps one of for each pid.
@@ -291,7 +294,7 @@ pub(super) struct AnalysisDocument {
     purpose: &'static str,
     file: String,
     /// By buffer: what is known of it, and its answer.
-    buffers: Vec<(Value, Answer)>,
+    buffers: Vec<(Value, Option<WallClock>, Answer)>,
 }
 
 /// The size of a document: rows of each table, and buffers.
@@ -310,9 +313,9 @@ impl AnalysisDocument {
                 "buffer": place.buffer,
                 "clock": place.clock,
                 "unit": place.unit.name(),
-                "window": outline.window.map(|(begin, end)| json!({"begin": begin, "end": end})),
+                "window": outline.window.map(|(begin, end)| window_json(begin, end, place.wall)),
             });
-            (known, answer(question, found, top.unwrap_or(ROWS)))
+            (known, place.wall, answer(question, found, top.unwrap_or(ROWS)))
         };
         let buffers = found.iter().map(buffer).collect();
         AnalysisDocument { purpose: Q::PURPOSE, file: input.path.to_string_lossy().into_owned(), buffers }
@@ -321,8 +324,8 @@ impl AnalysisDocument {
     /// The document; all times in the buffer's unit.
     pub(super) fn json(&self, (rows, buffers): DocumentSize) -> Value {
         let mut truncated = buffers < self.buffers.len();
-        let buffer = |(known, answer): &(Value, Answer)| {
-            let mut members = answer_json(answer, rows);
+        let buffer = |(known, wall, answer): &(Value, Option<WallClock>, Answer)| {
+            let mut members = answer_json(answer, rows, *wall);
             truncated |= members.contains_key("total");
             let known = known.as_object().cloned().unwrap_or_default();
             members.extend(known);

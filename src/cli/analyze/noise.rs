@@ -47,7 +47,7 @@ pub(in crate::cli) fn write(answer: &Answer, out: &mut dyn Write) -> Result<(), 
 
 /// The same as JSON.
 pub(in crate::cli) fn json(answer: &Answer) -> Value {
-    Value::Object(answer_json(answer, usize::MAX))
+    Value::Object(answer_json(answer, usize::MAX, None))
 }
 
 /// Kinds of interferences, in the order of their priority.

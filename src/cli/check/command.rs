@@ -176,7 +176,7 @@ fn judge_saved<'a>(
     let (buffer, clock) = runs.first().map_or(("", ""), |run| (&run.buffer, &run.clock));
     let unit = ClockUnit::of(runs.iter().any(|run| run.in_ticks));
     let unfinished = runs.iter().any(|run| run.unfinished);
-    Verdicts { path, buffer, clock, unit, unfinished, extent, host: None, began: None, results }
+    Verdicts { path, buffer, clock, unit, unfinished, extent, host: None, began: None, wall: None, results }
 }
 
 /// The content of a file of assertions.

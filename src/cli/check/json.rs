@@ -1,7 +1,9 @@
 //! `rtrace check --json`.
 
 use super::verdicts::{Judged, Verdicts, word};
+use crate::cli::query::window_json;
 use rtrace::internal::assertion::{Dimension, Interval};
+use rtrace::internal::trace_dat::WallClock;
 use rtrace::symbols::Comms;
 use serde_json::{Value, json};
 
@@ -15,12 +17,12 @@ pub(super) fn document(verdicts: &Verdicts<'_>, comms: &Comms) -> Value {
         "buffer": verdicts.buffer,
         "clock": verdicts.clock,
         "unit": verdicts.unit.name(),
-        "window": extent.window.map(|(begin, end)| json!({"begin": begin.0, "end": end.0})),
+        "window": extent.window.map(|(begin, end)| window_json(begin.0, end.0, verdicts.wall)),
         "events": extent.events,
         "lost": extent.lost,
         "gaps": extent.gaps,
         "verdict": word(verdicts.all()),
-        "assertions": verdicts.results.iter().map(|result| assertion(result, comms)).collect::<Vec<_>>(),
+        "assertions": verdicts.results.iter().map(|result| assertion(result, comms, verdicts.wall)).collect::<Vec<_>>(),
     });
     if verdicts.unfinished {
         document["unfinished"] = true.into();
@@ -28,13 +30,17 @@ pub(super) fn document(verdicts: &Verdicts<'_>, comms: &Comms) -> Value {
     document
 }
 
-fn assertion(result: &Judged, comms: &Comms) -> Value {
+fn assertion(result: &Judged, comms: &Comms, clock: Option<WallClock>) -> Value {
     let checked = &result.checked;
     let [left, right] = checked.values.map(|value| value.map(interval));
     let spot = checked.spot.map(|spot| {
         let comm = spot.pid.and_then(|pid| comms.get(pid)).map(String::from_utf8_lossy);
         let pid = spot.pid.map(|pid| pid.0);
-        json!({"begin": spot.begin, "end": spot.at, "cpu": spot.cpu.0, "pid": pid, "comm": comm})
+        let mut place = window_json(spot.begin, spot.at, clock);
+        place["cpu"] = json!(spot.cpu.0);
+        place["pid"] = json!(pid);
+        place["comm"] = json!(comm);
+        place
     });
     json!({
         "name": result.name,

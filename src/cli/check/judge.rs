@@ -96,8 +96,8 @@ pub(super) fn judge<'e>(
         .collect::<Result<_, Failure>>()?;
     let uname = trace.option(OptionId::UNAME).map(|option| option.text()).unwrap_or_default();
     let host = uname.split_whitespace().nth(1).map(str::to_owned);
-    let clock = query.sources().first().and_then(|source| source.wall_clock(query.recordings()));
-    let began = clock.zip(extent.window).map(|(clock, (first, _))| clock.wall(first.0));
+    let clock_of_day = query.sources().first().and_then(|source| source.wall_clock(query.recordings()));
+    let began = clock_of_day.zip(extent.window).map(|(clock, (first, _))| clock.wall(first.0));
     let (path, (buffer, clock)) = (&input.path, (&buffer.name, &buffer.clock));
-    Ok(Verdicts { path, buffer, clock, unit, unfinished, extent, host, began, results })
+    Ok(Verdicts { path, buffer, clock, unit, unfinished, extent, host, began, wall: clock_of_day, results })
 }

@@ -4,6 +4,7 @@ use crate::cli::exit::Exit;
 use crate::cli::query::ClockUnit;
 use rtrace::analysis::Extent;
 use rtrace::internal::assertion::{AssertionVerdict, Checked};
+use rtrace::internal::trace_dat::WallClock;
 use std::path::Path;
 
 /// An assertion's verdict, its name, and the events around the place that it is about.
@@ -26,6 +27,8 @@ pub(super) struct Verdicts<'a> {
     pub(super) host: Option<String>,
     /// The wall clock of the first event, in nanoseconds since 1970, if it is known.
     pub(super) began: Option<i64>,
+    /// Local time by the buffer's clock, if the recording knows it.
+    pub(super) wall: Option<WallClock>,
     pub(super) results: Vec<Judged>,
 }
 

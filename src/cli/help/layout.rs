@@ -59,7 +59,7 @@ const TRACED: &[HelpSection] = &[
         &["top", "cpumask", "subbuf-size", "syscall-bytes", "self"],
     ),
     section("Profile", &[], &["profile", "layout", "limit", "wide", "only-named", "hook", "global-irqs", "by-comm"]),
-    section("A recording", &["input"], &["since", "until", "around"]),
+    section("A recording", &["input"], &["since", "until", "around", "wall"]),
     section(
         "Output",
         &["output", "format", "json", "ring", "ring-time", "t", "quiet"],
@@ -200,6 +200,7 @@ const COUNTED: &[HelpSection] = &[
             "buffer",
             "kernel-map",
             "every",
+            "wall",
             "against",
             "heaviest",
             "only-held",

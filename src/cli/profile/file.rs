@@ -3,7 +3,6 @@
 use super::live::TraceArgs;
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::ClockUnit;
 use crate::cli::trace_file::{open_recording, threads};
 use rtrace::analysis::Grouped;
 use rtrace::internal::trace_dat::OptionId;
@@ -34,6 +33,6 @@ fn write(path: &Path, args: &TraceArgs, recording: &Recording, damage: &DamageRe
     let (found, _) = query.analyse(Grouped::by_buffer(empty))?;
     let name = |source: &BufferSource| trace.buffers[source.buffer].name.clone();
     let profiles: Vec<_> = query.sources().iter().map(name).zip(found).collect();
-    let unit = ClockUnit::of(query.sources().iter().any(|source| source.in_ticks));
+    let unit = args.wall.unit(&query, path)?;
     Ok(args.output.open()?.write(Some(&path.to_string_lossy()), &profiles, symbols, args.account.by_comm, unit)?)
 }

@@ -6,7 +6,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::given::{Moot, refuse};
 use crate::cli::live::{live_merge, warn_of_damage};
 use crate::cli::query::ClockUnit;
-use crate::cli::query::WindowArgs;
+use crate::cli::query::{WallArgs, WindowArgs};
 use crate::cli::record_error::{explain, failure};
 use crate::cli::terminal::note;
 use crate::cli::traced::{SessionArgs, Traced, WhatArgs, add_profile};
@@ -37,6 +37,8 @@ pub(super) struct TraceArgs {
     #[command(flatten)]
     pub(super) window: WindowArgs,
     #[command(flatten)]
+    pub(super) wall: WallArgs,
+    #[command(flatten)]
     pub(super) output: ProfileOutputArgs,
     /// Print nothing but the profile and errors
     #[arg(short, long)]
@@ -52,6 +54,7 @@ const OF_A_FILE: &[&str] = &[
     "since",
     "until",
     "around",
+    "wall",
     "global_irqs",
     "by_comm",
     "hook",
@@ -78,7 +81,17 @@ impl TraceArgs {
         if let Some(option) = given.first_of(&["limit", "wide"]).filter(|_| self.output.is_in_trace_cmds_layout()) {
             return moot(option, "on trace-cmd's layout, which shows all", "`--layout table` has rows.");
         }
+        if let Some(option) = given.first_of(&["wall"]).filter(|_| self.output.has_no_points()) {
+            return moot(option, "on this form, whose times are by the trace clock", "the table has local time.");
+        }
         if self.input.is_none() {
+            if let Some(option) = given.first_of(&["wall"]) {
+                return moot(
+                    option,
+                    "on what happens now, which is shown when it is over",
+                    "`--input FILE` names a recording.",
+                );
+            }
             return match given.first_of(&["since", "until", "around"]) {
                 Some(option) => moot(
                     option,

@@ -44,6 +44,11 @@ impl ProfileOutputArgs {
         self.layout.layout() == ProfileLayout::TraceCmd
     }
 
+    /// True if no point in time is shown in a form for people.
+    pub(super) fn has_no_points(&self) -> bool {
+        self.json || self.is_in_trace_cmds_layout()
+    }
+
     pub(super) fn open(&self) -> Result<ProfileOutput, Failure> {
         let to: Box<dyn Write> = match &self.output {
             Some(path) => Box::new(Guard::new(

@@ -1,13 +1,15 @@
 //! The time window: `--since`, `--until`, `--around`.
 //! Local time: `--wall`, and points of time by the day.
 
+use super::ClockUnit;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::terminal::note;
 use anyhow::anyhow;
 use rtrace::internal::trace_dat::WallClock;
-use rtrace::internal::wall_time::{WallPoint, local_second};
+use rtrace::internal::wall_time::{WallPoint, local_second, with_zone};
 use rtrace::recording::{Query, Window};
 use rtrace::units::{Timestamp, parse_duration};
+use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Once;
 
@@ -63,6 +65,11 @@ impl QueryMoment {
     /// As printed, or `+TIME`, `-TIME`: from the start, from the end.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         time_spec(text).map(QueryMoment)
+    }
+
+    /// True of a time of day.
+    pub(crate) fn is_wall(self) -> bool {
+        matches!(self.0, TimeSpec::Wall(_))
     }
 
     /// A point that is known, in the clock's unit.
@@ -143,7 +150,7 @@ fn time_spec(text: &str) -> Result<TimeSpec, String> {
         Ok(nanos) => Ok(TimeSpec::At { nanos, ticks }),
         // More seconds than there can be nanoseconds of: ticks, as of the TSC.
         Err(_) if ticks.is_some() => Ok(TimeSpec::At { nanos: u64::MAX, ticks }),
-        Err(e) => Err(e),
+        Err(e) => Err(format!("{e}, or a time of day: 12:03, 2026-11-26 12:03, today")),
     }
 }
 
@@ -240,10 +247,43 @@ impl WallArgs {
     pub(crate) fn is_wanted(self) -> bool {
         self.wall
     }
+
+    /// The same as an option of another kind.
+    pub(crate) fn of(wall: bool) -> Self {
+        WallArgs { wall }
+    }
+
+    /// The unit of the times of a query of the recording at `path`.
+    ///
+    /// # Errors
+    /// If they are to be local time, and the recording does not know it.
+    pub(crate) fn unit(self, query: &Query<'_>, path: &Path) -> Result<ClockUnit, Failure> {
+        if !self.wall {
+            return Ok(ClockUnit::of(query.sources().iter().any(|source| source.in_ticks)));
+        }
+        let clock = wall_clock(query).ok_or_else(|| unknown_wall_clock(&path.to_string_lossy()))?;
+        tell_of_step(&clock);
+        Ok(ClockUnit::Wall(clock))
+    }
+}
+
+/// A window for programs: its points of time, and their local time where the clock of that is known.
+pub(crate) fn window_json(begin: u64, end: u64, clock: Option<WallClock>) -> Value {
+    let mut window = json!({"begin": begin, "end": end});
+    if let Some(clock) = clock {
+        window["begin_wall"] = json!(with_zone(clock.wall(begin)));
+        window["end_wall"] = json!(with_zone(clock.wall(end)));
+    }
+    window
+}
+
+/// Local time of a point in the times of a query, if its recording knows it.
+pub(crate) fn local_time(query: &Query<'_>, at: u64) -> Option<String> {
+    wall_clock(query).map(|clock| with_zone(clock.wall(at)))
 }
 
 /// The wall clock by the times of a query: that of the first source that has one.
-pub(super) fn wall_clock(query: &Query<'_>) -> Option<WallClock> {
+pub(crate) fn wall_clock(query: &Query<'_>) -> Option<WallClock> {
     query.sources().iter().find_map(|source| source.wall_clock(query.recordings()))
 }
 

@@ -62,7 +62,7 @@ pub(super) fn of(given: &Given, in_order: &TracedOptions) -> Option<Moot<'static
         return moot(
             "no_functions",
             "without a latency tracer, whose functions it leaves out",
-            "`-p irqsoff`, `-p wakeup`, ... run one; `rtrace list -t` shows those of this kernel.",
+            "`-p irqsoff`, `-p wakeup`, ... run one; `rtrace list -t` shows those of this kernel. `--duration TIME` is how long to record.",
         );
     }
     None

@@ -4,7 +4,7 @@ use super::args::{WhyArgs, Worst};
 use super::found::{LateKind, WhyInterval};
 use super::pids::pids;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::{ClockUnit, QueryEvents, QueryInput};
+use crate::cli::query::{ClockUnit, QueryEvents, QueryInput, QueryMoment};
 use crate::cli::recording_names::RecordingNames;
 use anyhow::anyhow;
 use rtrace::analysis::{Sched, SchedReport, SpanPlan, Syscalls, TaskSched, TaskSpan, TimeIn};
@@ -88,7 +88,11 @@ fn around(
     let Some(&(pid, begin, end)) = found.first() else {
         let outside = query.span()?.filter(|(start, end)| at < start.0 || at > end.0);
         let why = outside.map_or(String::new(), |(start, end)| {
-            let unit = ClockUnit::of(query.sources().iter().any(|source| source.in_ticks));
+            let clock = query.sources().iter().find_map(|source| source.wall_clock(query.recordings()));
+            let unit = match clock.filter(|_| args.at.is_some_and(QueryMoment::is_wall)) {
+                Some(clock) => ClockUnit::Wall(clock),
+                None => ClockUnit::of(query.sources().iter().any(|source| source.in_ticks)),
+            };
             let [at, start, end] = [at, start.0, end.0].map(|time| unit.micros(time));
             format!(": {at} is outside of it, its events lie between {start} and {end}")
         });

@@ -1,6 +1,7 @@
 //! `rtrace why --json`.
 
 use super::found::{LateInterval, LateKind};
+use crate::cli::query::{wall_clock, window_json};
 use rtrace::analysis::{IntervalPart, PartKind, Priority, WakeContext};
 use rtrace::internal::answers::{SMALL_JSON, json_text};
 use rtrace::units::Pid;
@@ -52,6 +53,11 @@ impl WhyDocument<'_, '_> {
         let interrupts = found.interrupts();
         let is_cut = self.is_cut || losses.len() > self.top || interrupts.len() > self.top;
         let losses_shown = losses.iter().take(self.top);
+        let clock = wall_clock(&found.input.recording.query().buffer(&found.buffer.name));
+        let mut span = window_json(interval.begin, interval.end, clock);
+        span["kind"] = json!(kind);
+        span["of"] = of;
+        span["time"] = json!(found.time());
         let mut document = json!({
             "schema": "rtrace.why",
             "version": 1,
@@ -60,7 +66,7 @@ impl WhyDocument<'_, '_> {
             "clock": found.buffer.clock,
             "unit": found.unit.name(),
             "task": self.task(interval.pid),
-            "interval": {"kind": kind, "of": of, "begin": interval.begin, "end": interval.end, "time": found.time()},
+            "interval": span,
             "depth": found.depth,
             "losses": losses_shown.map(|loss| json!({"cpu": loss.cpu.0, "begin": loss.begin, "end": loss.end})).collect::<Vec<_>>(),
             "unknown": found.unknown(),

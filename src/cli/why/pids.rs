@@ -17,7 +17,7 @@ pub(super) fn pids(args: &WhyArgs, input: &QueryInput, sched: &SchedReport) -> R
             return Ok(HashSet::from([pid]));
         }
         let error = anyhow!("{} has no event of task {}", input.path.display(), args.task);
-        return Err(Failure::new(Exit::Failed, error));
+        return Err(Failure::new(Exit::Failed, error).hint("`rtrace analyze sched FILE` lists the tasks."));
     }
     let is_it = |name: &[u8]| glob_matches(&args.task, &String::from_utf8_lossy(name));
     let of_events = sched.tasks.iter().filter(|task| is_it(&task.comm)).map(|task| task.pid);

@@ -1,13 +1,19 @@
 //! Answers as JSON; times in the clock's unit.
 
 use crate::answer::table::{Answer, AnswerCell, AnswerGrid, GridRow};
+use crate::base::wall_time::with_zone;
+use crate::file::trace_dat::WallClock;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
+/// The end of the name of a point's local time.
+const WALL: &str = "_wall";
+
 /// An answer as members of an object, at most `rows` of each table: its tables and facts, `notes`, `at_least` (names of
-/// numbers of which there is at least so much) and, if rows are left out, their `total` by table.
-pub fn answer_json(answer: &Answer, rows: usize) -> Map<String, Value> {
-    let mut document = AnswerDocument { members: Map::new(), at_least: BTreeSet::new() };
+/// numbers of which there is at least so much) and, if rows are left out, their `total` by table. With a `clock` each point
+/// in time has a member beside it, `NAME_wall`, with its local time.
+pub fn answer_json(answer: &Answer, rows: usize, clock: Option<WallClock>) -> Map<String, Value> {
+    let mut document = AnswerDocument { members: Map::new(), at_least: BTreeSet::new(), clock };
     let mut total = Map::new();
     for grid in answer.grids().filter(|grid| grid.in_json) {
         document.add(grid, rows);
@@ -15,7 +21,7 @@ pub fn answer_json(answer: &Answer, rows: usize) -> Map<String, Value> {
             total.insert(grid.key.to_owned(), json!(grid.total));
         }
     }
-    let AnswerDocument { mut members, at_least } = document;
+    let AnswerDocument { mut members, at_least, .. } = document;
     members.insert("notes".to_owned(), json!(answer.notes));
     if !at_least.is_empty() {
         members.insert("at_least".to_owned(), json!(at_least));
@@ -29,6 +35,7 @@ pub fn answer_json(answer: &Answer, rows: usize) -> Map<String, Value> {
 struct AnswerDocument {
     members: Map<String, Value>,
     at_least: BTreeSet<String>,
+    clock: Option<WallClock>,
 }
 
 impl AnswerDocument {
@@ -77,6 +84,17 @@ impl AnswerDocument {
                 }
             };
             insert(members, &place_of(column.key, column.member), value);
+            if let Some(wall) = self.wall(cell) {
+                insert(members, &place_of(&format!("{}{WALL}", column.key), None), Some(wall));
+            }
+        }
+    }
+
+    /// Local time of a point in time, if it is known.
+    fn wall(&self, cell: &AnswerCell) -> Option<Value> {
+        match cell {
+            AnswerCell::Point(at) => self.clock.map(|clock| json!(with_zone(clock.wall(*at)))),
+            _ => None,
         }
     }
 
@@ -98,7 +116,12 @@ impl AnswerDocument {
             }
             AnswerCell::List(cells) => cells.iter().map(|cell| self.value(cell, name)).collect(),
             AnswerCell::Record(members) => {
-                members.iter().map(|(member, cell)| (member.clone(), below(member, cell))).collect()
+                let mut object: Map<String, Value> =
+                    members.iter().map(|(member, cell)| (member.clone(), below(member, cell))).collect();
+                for (member, cell) in members {
+                    object.extend(self.wall(cell).map(|wall| (format!("{member}{WALL}"), wall)));
+                }
+                Value::Object(object)
             }
             AnswerCell::AtLeast(cell) => {
                 match &**cell {

@@ -188,7 +188,7 @@ mod tests {
             let grid = answer.csv().unwrap();
             csv_heading(grid, "buffer", &mut csv).unwrap();
             csv_rows(grid, "", &mut csv).unwrap();
-            (text(&answer, None), String::from_utf8(csv).unwrap(), answer_json(&answer, usize::MAX))
+            (text(&answer, None), String::from_utf8(csv).unwrap(), answer_json(&answer, usize::MAX, None))
         };
         let (text, csv, json) = forms(KnownPart::AtLeast);
         assert!(text.contains("a      >=2  >=2.000") && text.contains("b        ?"), "{text}");
@@ -205,8 +205,8 @@ mod tests {
 
     #[test]
     fn rows_that_are_left_out_are_counted() {
-        let json = answer_json(&answer(KnownPart::Whole), 1);
+        let json = answer_json(&answer(KnownPart::Whole), 1, None);
         assert_eq!((json["tasks"].as_array().map(Vec::len), &json["total"]["tasks"]), (Some(1), &2.into()));
-        assert_eq!(answer_json(&answer(KnownPart::Whole), 2).get("total"), None);
+        assert_eq!(answer_json(&answer(KnownPart::Whole), 2, None).get("total"), None);
     }
 }

@@ -3,6 +3,7 @@
 use super::super::output::HistOutputArgs;
 use super::answered::Answered;
 use crate::cli::exit::Failure;
+use crate::cli::query::{ClockUnit, WallArgs, local_time};
 use crate::cli::terminal::stdout;
 use anyhow::anyhow;
 use rtrace::hist::render::{TableLayout, keys};
@@ -25,6 +26,9 @@ pub(super) struct OverTimeArgs {
     /// With -i: show the hits of each key over time, in intervals of this length
     #[arg(long, value_name = "TIME", requires_all = ["input", "event"], conflicts_with_all = ["csv", "folded", "raw", "follow", "against"], value_parser = interval, hide_short_help = true)]
     every: Option<u64>,
+    /// With --every: say in local time when the first interval began
+    #[arg(long, requires = "every", hide_short_help = true)]
+    wall: bool,
 }
 
 /// A length of time in nanoseconds, of some length.
@@ -57,9 +61,17 @@ impl OverTimeArgs {
         let first = rows.iter().filter_map(|(_, cells)| cells.first()).map(|cell| cell.0).min().unwrap_or(0);
         let last = rows.iter().filter_map(|(_, cells)| cells.last()).map(|cell| cell.0).max().unwrap_or(0);
         let shown = &rows[..output.limit().unwrap_or(rows.len()).min(rows.len())];
+        let begin = first.saturating_mul(length);
+        let (unit, wall) = match answered.of {
+            Some((input, buffer)) => {
+                let query = input.recording.query().buffer(&buffer.name);
+                (WallArgs::of(self.wall).unit(&query, &input.path)?, local_time(&query, begin))
+            }
+            None => (ClockUnit::Nanoseconds, None),
+        };
         let mut out = stdout().lock();
         if output.is_json() {
-            let document = json!({
+            let mut document = json!({
                 "schema": "rtrace.hist-over-time",
                 "version": 1,
                 "event": event.to_string(),
@@ -67,20 +79,33 @@ impl OverTimeArgs {
                 "recording": answered.json(),
                 "hits": table.hits,
                 "interval_ns": length,
-                "begin": first.saturating_mul(length),
+                "begin": begin,
                 "intervals": if rows.is_empty() { 0 } else { last - first + 1 },
                 "entries": shown.iter().map(|(entry, cells)| as_json(entry, cells, first, options)).collect::<Vec<_>>(),
             });
+            if let Some(wall) = wall {
+                document["begin_wall"] = json!(wall);
+            }
             writeln!(out, "{document:#}")?;
         } else {
             let name = |entry: &HistEntry| entry.keys.iter().map(|key| options.key(key)).collect::<Vec<_>>().join(", ");
             let shown: Vec<_> = shown.iter().map(|(entry, cells)| (name(entry), &cells[..])).collect();
-            text(&shown, (first, last), length, table.hits, &mut out)?;
+            text(&shown, (first, last), length, (table.hits, &from(unit, begin)), &mut out)?;
         }
         out.flush()?;
         answered.note_losses(output.max_lost())?;
         output.verdict(std::slice::from_ref(&table), None).map(drop)
     }
+}
+
+/// Nanoseconds in seconds.
+fn seconds(nanos: u64) -> String {
+    format!("{}.{:06}", nanos / 1_000_000_000, nanos % 1_000_000_000 / 1_000)
+}
+
+/// The first interval's begin, in seconds or as local time.
+fn from(unit: ClockUnit, begin: u64) -> String {
+    if matches!(unit, ClockUnit::Wall(_)) { unit.micros(begin) } else { seconds(begin) }
 }
 
 /// The hits of an entry in intervals, whose numbers ascend.
@@ -99,7 +124,7 @@ fn text(
     rows: &[(String, &Cells)],
     (first, last): (u64, u64),
     length: u64,
-    hits: u64,
+    (hits, begin): (u64, &str),
     out: &mut impl Write,
 ) -> Result<(), Failure> {
     // Several intervals share a column where there are many.
@@ -117,10 +142,8 @@ fn text(
         map.push((name, row));
     }
     let width = widest(map.iter().map(|(name, _)| name.chars().count()));
-    let seconds = |nanos: u64| format!("{}.{:06}", nanos / 1_000_000_000, nanos % 1_000_000_000 / 1_000);
-    let begin = first.saturating_mul(length);
     let column = per_column.saturating_mul(length);
-    writeln!(out, "{:width$}  from {}, a column is {} s, @ is {most} hits", "", seconds(begin), seconds(column))?;
+    writeln!(out, "{:width$}  from {}, a column is {} s, @ is {most} hits", "", begin, seconds(column))?;
     for (name, row) in map {
         let total = row.iter().copied().fold(0, u64::saturating_add);
         let shades: Vec<u8> = row.iter().map(|hits| shade(*hits, most)).collect();

@@ -278,7 +278,11 @@ impl ReportFilter {
         let names =
             formats.iter().flat_map(|f| f.fields.iter().chain(f.common.iter())).map(|field| field.name.as_str());
         let own: Vec<&str> = first.fields.iter().map(|field| field.name.as_str()).collect();
-        let near = did_you_mean(&unknown.value, names)
+        let before = self.text.get(..unknown.span.start).unwrap_or_default().trim_end();
+        let is_value = ["==", "!=", "~"].iter().any(|operator| before.ends_with(operator));
+        let near = is_value.then(|| format!("a text is in quotes: `\"{}\"`", unknown.value));
+        let near = near
+            .or_else(|| did_you_mean(&unknown.value, names))
             .or_else(|| (formats.len() == 1).then(|| format!("its fields are {}", own.join(", "))));
         Some(Diagnostic::new("filter", &self.text, unknown.span, message).hint_opt(near))
     }

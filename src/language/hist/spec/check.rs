@@ -372,7 +372,10 @@ impl SpecCheck<'_> {
                 _ => None,
             });
             let mut error = SpecError::new(Kind::UnknownSort(key.field.clone()), key.span);
-            error.hint = did_you_mean(&key.field, names.chain(["hitcount"]))
+            let hits = matches!(key.field.as_str(), "hits" | "hit" | "count" | "counts" | "events");
+            error.hint = hits
+                .then(|| "did you mean `hitcount`?".to_owned())
+                .or_else(|| did_you_mean(&key.field, names.chain(["hitcount"])))
                 .or_else(|| Some(format!("add it: `vals={}`", key.field)));
             self.errors.push(error);
         }

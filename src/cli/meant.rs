@@ -1,0 +1,145 @@
+//! Words that others use for commands, options and arguments, and what they are called here.
+
+use clap::{Arg, Command};
+use rtrace::internal::trace_dat::is_recording;
+use rtrace::syntax::did_you_mean;
+use std::path::Path;
+
+/// Most commands below a command that a hint names.
+const MOST_COMMANDS: usize = 24;
+
+/// Commands that change what is traced: none is ever a guess.
+const CHANGING: [&str; 6] = ["start", "set", "stop", "restart", "clear", "reset"];
+
+/// Words of other programs for `remove`.
+const REMOVE: [&str; 4] = ["delete", "del", "rm", "destroy"];
+
+/// Words of other programs for commands, with those of rtrace.
+const MEANT: [(&[&str], &str); 5] = [
+    (
+        &["top", "watch"],
+        "`rtrace stream` prints events as they happen, `rtrace top` and `profile` what tasks do meanwhile.",
+    ),
+    (
+        &["view", "timeline", "tui", "gui"],
+        "`rtrace view FILE` shows a recording in the terminal, `rtrace convert FILE OUT.pftrace` is for a browser.",
+    ),
+    (&["script", "print", "cat"], "`rtrace report FILE` prints a recording."),
+    (&["info", "summary"], "`rtrace report --summary FILE` says what a recording holds."),
+    (&["flamegraph", "flamegraphs"], "did you mean `flame`?"),
+];
+
+/// The same below `rtrace analyze`.
+const MEANT_BY_ANALYSIS: [(&[&str], &str); 2] = [
+    (
+        &["offcpu", "off-cpu", "wakeup", "wakeups"],
+        "`rtrace analyze sched` says how long tasks were off a CPU and waited for one, `rtrace flame --off-cpu` where.",
+    ),
+    (
+        &["wait", "waits", "latency", "late"],
+        "`rtrace analyze sched` has waits for a CPU, `rtrace why` takes one apart.",
+    ),
+];
+
+/// Options by names that others have for them.
+const OTHER_NAMES: [(&str, &str); 15] = [
+    ("task", "comm"),
+    ("name", "comm"),
+    ("process", "pid"),
+    ("time", "duration"),
+    ("seconds", "duration"),
+    ("max-file-size", "max-size"),
+    ("size-limit", "max-size"),
+    ("host", "to"),
+    ("head", "first"),
+    ("tail", "last"),
+    ("limit", "first"),
+    ("threshold", "min-effect"),
+    ("format", "to"),
+    ("from", "since"),
+    ("cpus", "cpu"),
+];
+
+/// The hint on the unknown command `word` below `command`; `name` is that of the command below `root`.
+pub(super) fn command(word: &str, command: &Command, (name, root): (&str, &Command)) -> Option<String> {
+    let below = || command.get_subcommands().filter(|c| !c.is_hide_set());
+    let meant = match name {
+        "analyze" => MEANT_BY_ANALYSIS.iter().find(|(words, _)| words.contains(&word)),
+        _ => MEANT.iter().find(|(words, _)| words.contains(&word)).filter(|_| std::ptr::eq(command, root)),
+    };
+    if let Some((_, hint)) = meant {
+        return Some((*hint).to_owned());
+    }
+    if REMOVE.contains(&word) && command.find_subcommand("remove").is_some() {
+        return Some("did you mean `remove`?".to_owned());
+    }
+    let names = below().flat_map(Command::get_name_and_visible_aliases).filter(|name| !CHANGING.contains(name));
+    let near = did_you_mean(word, names);
+    near.or_else(|| is_recording(Path::new(word)).then(|| of_recording(name, word))).or_else(|| {
+        let names: Vec<&str> = below().map(Command::get_name).filter(|name| *name != "help").collect();
+        (names.len() <= MOST_COMMANDS).then(|| format!("`rtrace {name}` has {}.", names.join(", ")))
+    })
+}
+
+/// The hint after a recording in the place of a command: `name` is that of the command before it.
+fn of_recording(name: &str, file: &str) -> String {
+    match name {
+        "synth" => format!("`rtrace synth sql -i {file} 'SELECT ...'` asks a recording."),
+        "baseline" => format!("`rtrace baseline save {file} -o baseline.json` makes a summary of a recording."),
+        _ => format!(
+            "it is a recording: `rtrace report {file}` prints it, `rtrace analyze all {file}` says what is in it."
+        ),
+    }
+}
+
+/// The hint on the argument `word` for which the command called `name` has no place.
+pub(super) fn argument(word: &str, (name, command): (&str, &Command)) -> Option<String> {
+    let has = |option: &str| command.get_arguments().any(|arg| arg.get_long() == Some(option));
+    if word.starts_with('-') {
+        return None;
+    }
+    match name {
+        "check" if word.contains(['<', '>', '=']) => return Some(format!("`--assert '{word}'` asserts that.")),
+        "list" => {
+            return Some("`-e PATTERN` lists events, `-f PATTERN` functions, `-t` tracers, `-C` clocks.".to_owned());
+        }
+        "listen" if word.parse::<u16>().is_ok() => return Some(format!("`--port {word}` is where to listen.")),
+        "check-events" => return Some("`rtrace report --check-events FILE` checks those of a recording.".to_owned()),
+        _ => {}
+    }
+    let reads = has("input") || name == "dump";
+    (!reads && is_recording(Path::new(word))).then(|| {
+        format!("it is a recording: `rtrace report --summary {word}` says what is in it; `rtrace {name}` asks something else.")
+    })
+}
+
+/// The hint on a name where a process id is wanted.
+pub(super) fn task(word: &str, command: &Command) -> String {
+    match command.get_arguments().any(|arg| arg.get_long() == Some("comm")) {
+        true => format!("`--comm {word}` takes tasks by name."),
+        false => format!("`$(pidof -s {word})` is the id of a process of that name."),
+    }
+}
+
+/// The hint on what is missing for an option that means something else.
+pub(super) fn missing(missing: &[String], name: &str) -> Option<String> {
+    let of_profile = name == "report" && missing.iter().any(|one| one.starts_with("--profile"));
+    let rows = std::env::args().any(|word| word == "--limit" || word.starts_with("--limit="));
+    (of_profile && rows).then(|| "`--first N` prints the first N events; `--limit` is about `--profile`.".to_owned())
+}
+
+/// Options of the command near to `word`, which is a long one.
+pub(super) fn option(word: &str, command: &Command) -> Option<String> {
+    let name = word.split('=').next()?.strip_prefix("--")?;
+    let mut other = OTHER_NAMES.iter().filter(|(other, _)| *other == name).map(|(_, own)| *own);
+    let has = |own: &&str| command.get_arguments().any(|arg| arg.get_long() == Some(*own));
+    if let Some(own) = other.find(has) {
+        return Some(format!("did you mean `--{own}`?"));
+    }
+    if matches!(name, "output" | "out") {
+        return Some("what is printed goes into a file with `> FILE`.".to_owned());
+    }
+    let options = command.get_arguments().filter(|arg| !arg.is_hide_set()).filter_map(Arg::get_long);
+    did_you_mean(name, options.chain(["help", "version"]))
+        .map(|hint| hint.replacen(" `", " `--", 1).replace(", `", ", `--").replace("or `", "or `--"))
+}
