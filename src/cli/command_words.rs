@@ -42,16 +42,20 @@ pub(crate) fn separated(mut words: Vec<OsString>, root: fn() -> Command) -> Vec<
     words
 }
 
-/// A recording as the first word after the command's name is its input, where FILE is otherwise an option's value; of
+/// A recording as the first word after the command's name and `-q` is its input, where FILE is otherwise an option's value; of
 /// `analyze`, with all its questions. A number is a time to `split`.
 fn name_input(words: &mut Vec<OsString>, name: &str) {
     let is_time = |word: &OsString| name == "split" && word.to_str().is_some_and(|word| word.parse::<f64>().is_ok());
+    let at = words.iter().skip(2).take_while(|word| *word == "-q" || *word == "--quiet").count() + 2;
     // `-i` of `profile` is another option, which no FILE follows.
-    let (letter, file) = (words.get(2).is_some_and(|word| word == "-i"), words.get(3));
+    let (letter, file) = (words.get(at).is_some_and(|word| word == "-i"), words.get(at + 1));
     if name == "profile" && letter && file.is_some_and(|file| is_recording(Path::new(file))) {
-        words[2] = "--input".into();
-    } else if words.get(2).is_some_and(|word| !is_time(word) && is_recording(Path::new(word))) {
-        words.insert(2, if name == "analyze" { "all".into() } else { "--input".into() });
+        words[at] = "--input".into();
+    } else if words.get(at).is_some_and(|word| !is_time(word) && is_recording(Path::new(word))) {
+        match name {
+            "analyze" => words.insert(2, "all".into()),
+            _ => words.insert(at, "--input".into()),
+        }
     }
 }
 

@@ -15,8 +15,10 @@ const NO_NOTES: &str = "no_notes";
 
 /// The command with `-q`, and its subcommands, where they have none of their own.
 fn with_quiet(command: Command) -> Command {
-    if command.has_subcommands() {
-        return command.mut_subcommands(with_quiet);
+    let command = if command.has_subcommands() { command.mut_subcommands(with_quiet) } else { command };
+    // One that does nothing without a command below it says nothing either.
+    if command.has_subcommands() && !command.get_positionals().any(|arg| !arg.is_hide_set()) {
+        return command;
     }
     if command.get_name() == "help" {
         return command;

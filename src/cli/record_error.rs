@@ -112,6 +112,9 @@ fn no_command(error: CommandError, own: impl Fn(Exit) -> Exit) -> Failure {
         if is_recording(&path) {
             return Some(format!("it is a recording: `rtrace report {name}` or `rtrace profile --input {name}` reads it."));
         }
+        if name.to_string().contains(['<', '>', '=']) && name.to_string().contains('(') {
+            return Some(format!("`--assert '{name}'` holds the recording against that."));
+        }
         let digits = name.to_string();
         let unit = if digits.bytes().all(|byte| byte.is_ascii_digit()) { "s" } else { "" };
         let is_time = !path.exists() && parse_duration(&format!("{digits}{unit}")).is_ok();

@@ -245,7 +245,10 @@ fn cut(
         } else {
             "there are no events between START and END"
         };
-        return Err(Failure::new(Exit::Failed, anyhow!("{what}")));
+        let file = input.display();
+        let hint =
+            format!("times are as reports show them: `rtrace report --summary {file}` has the first and the last.");
+        return Err(Failure::new(Exit::Failed, anyhow!("{what}")).hint(hint));
     }
     if args.json {
         heard = print(&format!("{:#}\n", json!({"schema": "rtrace.split", "version": 1, "parts": written_parts})))

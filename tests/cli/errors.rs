@@ -51,6 +51,9 @@ const MISTAKES: &[(&str, i32, &[&str])] = &[
     ("check-events FILE", 2, &["unexpected argument", "`rtrace report --check-events FILE`"]),
     ("listen 12345", 2, &["unexpected argument `12345`", "`--port 12345`"]),
     ("why 1 FILE", 1, &["has no event of task 1", "`rtrace analyze sched FILE` lists the tasks"]),
+    ("split FILE 0 1", 1, &["no events between START and END", "`rtrace report --summary "]),
+    ("record -e sched max(wait())<1s", 127, &["command not found", "`--assert 'max(wait())<1s'`"]),
+    ("profile FILE -o FILE", 2, &["exists already", "`--force` overwrites it"]),
     ("recrod", 2, &["unknown command `recrod`", "did you mean `record`?"]),
     ("--versoin", 2, &["unknown option `--versoin`", "did you mean `--version`?"]),
     ("record --durtion 3 -e sched", 2, &["unknown option `--durtion`", "did you mean `--duration`?"]),
@@ -172,6 +175,8 @@ fn a_recording_is_the_input_of_each_command() {
         ),
         ("profile FILE --limit 3", "profile --input FILE --limit 3"),
         ("analyze FILE --top 3", "analyze all FILE --top 3"),
+        ("hist -q FILE sched:sched_switch -k next_comm", "hist -i FILE sched:sched_switch -k next_comm"),
+        ("analyze -q FILE --top 3", "analyze all FILE --top 3"),
     ] {
         let print = |line: &str| {
             let args: Vec<&str> = line.split(' ').map(|word| if word == "FILE" { file } else { word }).collect();

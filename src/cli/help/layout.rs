@@ -64,6 +64,7 @@ const TRACED: &[HelpSection] = &[
         "Output",
         &["output", "format", "json", "ring", "ring-time", "t", "quiet"],
         &[
+            "force",
             "max-size",
             "to",
             "to-vsock",

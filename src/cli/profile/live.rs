@@ -59,6 +59,7 @@ const OF_A_FILE: &[&str] = &[
     "by_comm",
     "hook",
     "output",
+    "force",
     "stderr",
     "json",
     "layout",

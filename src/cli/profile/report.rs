@@ -3,8 +3,10 @@
 use super::json;
 use super::layout::{LayoutArgs, ProfileLayout};
 use crate::cli::exit::Failure;
+use crate::cli::helper_programs;
 use crate::cli::query::ClockUnit;
 use crate::cli::terminal::{Guard, stderr, stdout, table_width};
+use crate::cli::trace_file::Overwrite;
 use anyhow::Context;
 use rtrace::analysis::Profile;
 use rtrace::internal::answers::ALL_COLUMNS;
@@ -27,6 +29,8 @@ pub(super) struct ProfileOutputArgs {
     json: bool,
     #[command(flatten)]
     layout: LayoutArgs,
+    #[command(flatten)]
+    overwrite: Overwrite,
 }
 
 /// The destination of a profile, opened before the work is begun.
@@ -50,6 +54,12 @@ impl ProfileOutputArgs {
     }
 
     pub(super) fn open(&self) -> Result<ProfileOutput, Failure> {
+        // trace-cmd's scripts expect the file to be written anew, and a device is no file that is lost.
+        if let Some(path) =
+            self.output.as_deref().filter(|path| path.is_file() && helper_programs::name() != "trace-cmd")
+        {
+            self.overwrite.check(path)?;
+        }
         let to: Box<dyn Write> = match &self.output {
             Some(path) => Box::new(Guard::new(
                 safe_file::create(path, 0o666).with_context(|| format!("failed to create {}", path.display()))?,
