@@ -54,6 +54,12 @@ const MISTAKES: &[(&str, i32, &[&str])] = &[
     ("split FILE 0 1", 1, &["no events between START and END", "`rtrace report --summary "]),
     ("record -e sched max(wait())<1s", 127, &["command not found", "`--assert 'max(wait())<1s'`"]),
     ("profile FILE -o FILE", 2, &["exists already", "`--force` overwrites it"]),
+    (
+        "report FILE -F sched:sched_switch",
+        2,
+        &["field `sched_switch` not found", "`sched/sched_switch` names the event"],
+    ),
+    ("check FILE --assert lost==0&&duration<1s", 2, &["nothing more is expected here", "may be given several times"]),
     ("recrod", 2, &["unknown command `recrod`", "did you mean `record`?"]),
     ("--versoin", 2, &["unknown option `--versoin`", "did you mean `--version`?"]),
     ("record --durtion 3 -e sched", 2, &["unknown option `--durtion`", "did you mean `--duration`?"]),

@@ -84,7 +84,14 @@ impl<'a> AssertionParser<'a> {
     /// Nothing but space may follow.
     pub(super) fn end(&mut self) -> Result<(), Diagnostic> {
         self.scanner.skip_space();
-        if self.scanner.at_end() { Ok(()) } else { Err(self.here("nothing more is expected here")) }
+        if self.scanner.at_end() {
+            return Ok(());
+        }
+        let rest = self.scanner.rest();
+        let is_another = ["and ", "or ", "&&", "||", ",", ";"].iter().any(|word| rest.starts_with(word));
+        let each =
+            is_another.then(|| "an assertion is one comparison; `--assert` may be given several times".to_owned());
+        Err(self.here("nothing more is expected here").hint_opt(each))
     }
 
     fn error(&self, span: Span, message: impl Into<String>) -> Diagnostic {

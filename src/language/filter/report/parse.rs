@@ -281,7 +281,10 @@ impl ReportFilter {
         let before = self.text.get(..unknown.span.start).unwrap_or_default().trim_end();
         let is_value = ["==", "!=", "~"].iter().any(|operator| before.ends_with(operator));
         let near = is_value.then(|| format!("a text is in quotes: `\"{}\"`", unknown.value));
+        // Elsewhere SYSTEM:EVENT is an event; here a colon begins the expression.
+        let event = formats.iter().find(|format| format.name == unknown.value);
         let near = near
+            .or_else(|| event.map(|format| format!("`{}/{}` names the event", format.system, format.name)))
             .or_else(|| did_you_mean(&unknown.value, names))
             .or_else(|| (formats.len() == 1).then(|| format!("its fields are {}", own.join(", "))));
         Some(Diagnostic::new("filter", &self.text, unknown.span, message).hint_opt(near))
