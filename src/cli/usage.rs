@@ -71,6 +71,7 @@ fn worded(answer: &clap::Error, command: &Command, (name, root): (&str, &Command
             let (word, name) = (one(answer, ContextKind::InvalidValue)?, name_of(&arg()?));
             let valid = list(answer, ContextKind::ValidValue);
             let what = match word.as_str() {
+                "" if arg()?.contains('<') && valid.is_empty() => format!("{name} needs a value: `{}`", arg()?),
                 "" => format!("{name} needs a value"),
                 _ => format!("invalid value `{word}` for {name}"),
             };

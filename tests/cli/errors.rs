@@ -60,6 +60,7 @@ const MISTAKES: &[(&str, i32, &[&str])] = &[
         &["field `sched_switch` not found", "`sched/sched_switch` names the event"],
     ),
     ("check FILE --assert lost==0&&duration<1s", 2, &["nothing more is expected here", "may be given several times"]),
+    ("record -e sched -o", 2, &["`--output` needs a value: `--output <FILE>`"]),
     ("recrod", 2, &["unknown command `recrod`", "did you mean `record`?"]),
     ("--versoin", 2, &["unknown option `--versoin`", "did you mean `--version`?"]),
     ("record --durtion 3 -e sched", 2, &["unknown option `--durtion`", "did you mean `--duration`?"]),
