@@ -3,7 +3,8 @@
 use clap::Command;
 
 /// The kinds of option that `report` has for events, by their long names; `F` and `v` are letters of the first.
-const SELECTS: [&str; 10] = ["select", "invert", "filter", "pid", "tgid", "comm", "cpu", "no-irq", "no-softirq", "F"];
+const SELECTS: [&str; 11] =
+    ["select", "invert", "filter", "pid", "tgid", "comm", "cgroup", "cpu", "no-irq", "no-softirq", "F"];
 const LIMITS: [&str; 2] = ["first", "last"];
 const WINDOW: [&str; 3] = ["since", "until", "around"];
 const TIMES: [&str; 6] = ["raw-ts", "nodate", "ts-offset", "ts2secs", "align", "align-ts"];

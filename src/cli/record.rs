@@ -1,6 +1,7 @@
 //! `rtrace record`: arguments to a plan, the plan to a file, the outcome to an exit code.
 
 mod agents;
+mod cgroups;
 mod clocks;
 mod config;
 mod daemon;
@@ -52,6 +53,8 @@ use stop_if::StopIf;
 pub(crate) struct RecordArgs {
     #[command(flatten)]
     traced: Traced,
+    #[command(flatten)]
+    cgroups: cgroups::CgroupArgs,
     /// Write to FILE; `-` is standard output
     ///
     /// The recording is made in TMPDIR and copied when it is complete; what CMD prints goes to standard error.
@@ -275,6 +278,7 @@ fn recover_first(args: &RecordArgs) -> Result<(), Failure> {
 /// Records as the arguments say.
 fn record(args: &RecordArgs, service: Service) -> Result<Exit, Failure> {
     let mut plan = args.plan()?;
+    plan.tasks.cgroups = args.cgroups.plan()?;
     let profiled = if args.profile.what.only_named { Vec::new() } else { args.traced.profiled() };
     // The settings of a profile depend on the kernel.
     if profiled.is_empty()

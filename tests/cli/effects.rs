@@ -1,5 +1,6 @@
 //! An option that cannot change the output is refused: every option of `report` beside every output.
 
+use crate::cgroups::divided;
 use crate::common::corpus::{corpus, own};
 use crate::common::environment::TestEnvironment;
 use crate::common::synthetic::Synthetic;
@@ -44,6 +45,7 @@ const OPTIONS: &[(&str, &str, &[&str])] = &[
     ("--pid 1", "", &["vm-6.1/trig.dat"]),
     ("--tgid 1", "", &["vm-6.1/trig.dat"]),
     ("--comm sh", "", &["vm-6.1/trig.dat"]),
+    ("--cgroup /a", "", &["+cgroups.dat"]),
     ("--no-irq", "", &["host/small-zlib.dat", "s390x/inst.dat", "vm-6.1/trig.dat"]),
     ("--no-softirq", "", &["host/small-zlib.dat", "s390x/inst.dat", "vm-6.1/trig.dat"]),
     ("--cpu 1", "", &["vm-6.1/trig.dat"]),
@@ -123,6 +125,7 @@ fn options_change_what_is_printed_or_are_refused() {
     let env = TestEnvironment::new();
     std::fs::write(env.path().join("no-symbols"), "").expect("a file");
     backwards(&env.path().join("backwards.dat"));
+    divided(&env, &env.path().join("cgroups.dat"));
     let place = |name: &str| match (name.strip_prefix('~'), name.strip_prefix('+')) {
         (Some(name), _) => corpus().map(|corpus| corpus.join(name)),
         (None, Some(name)) => Some(env.path().join(name)),

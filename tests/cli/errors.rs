@@ -21,7 +21,7 @@ const MISTAKES: &[(&str, i32, &[&str])] = &[
     ("synth FILE", 2, &["unknown command", "`rtrace synth sql -i ", "asks a recording"]),
     ("baseline FILE", 2, &["unknown command", "`rtrace baseline save "]),
     ("FILE", 2, &["unknown command", "it is a recording: `rtrace report ", "`rtrace analyze all "]),
-    ("analyze cpu FILE", 2, &["unknown command `cpu`", "`rtrace analyze` has all, faults", "wakers."]),
+    ("analyze cpu FILE", 2, &["unknown command `cpu`", "`rtrace analyze` has all, cgroups, faults", "wakers."]),
     ("baseline create FILE", 2, &["unknown command `create`", "`rtrace baseline` has save, compare."]),
     ("trigger sched_switch stacktrace", 2, &["unknown command `sched_switch`", "`rtrace trigger` has add, list"]),
     ("record -e sched --time 5s", 2, &["unknown option `--time`", "did you mean `--duration`?"]),

@@ -25,6 +25,7 @@ mod common {
 
 mod analyze;
 mod attach;
+mod cgroups;
 mod check;
 mod completions;
 mod contracts;

@@ -24,6 +24,7 @@ mod agent;
 mod allocations;
 mod analyses;
 mod balance;
+mod cgroups;
 mod changed;
 mod ci_jobs;
 mod clocks;

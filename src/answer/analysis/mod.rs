@@ -6,6 +6,7 @@
 
 pub(crate) mod by_event;
 mod cells;
+mod cgroups;
 mod chains;
 mod chosen;
 mod durations;
@@ -45,6 +46,7 @@ mod wakeups;
 mod why;
 
 pub use cells::{Cell, CellPlan, Cells, EventCells, bin, durations_of};
+pub use cgroups::{CGROUP_NEEDS, CgroupReport, CgroupSched, CgroupTimes};
 pub use chains::{CallChain, CallChains, ChainName};
 pub use chosen::{Chosen, TaskSet};
 pub use durations::{Distribution, Durations};

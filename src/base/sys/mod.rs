@@ -20,8 +20,8 @@ pub(crate) use kernel_types::MappedKernelTypes;
 pub(crate) use local_time::{LocalTime, is_clock_synchronised};
 pub(crate) use page_size::page_size;
 pub(crate) use process::{
-    Scheduling, make_idle, nice_thread, pidfd_open, ptrace_cont, ptrace_listen, real_time, schedule, send_signal,
-    wait_for,
+    Scheduling, make_idle, nice_thread, no_real_time, pidfd_open, ptrace_cont, ptrace_listen, real_time, schedule,
+    send_signal, wait_for,
 };
 pub use process::{background, notice_children};
 pub(crate) use task_events::TaskEvents;

@@ -43,7 +43,18 @@ pub fn background() -> io::Result<Option<u32>> {
 /// # Errors
 /// `EPERM` without `CAP_SYS_NICE`, `EINVAL` for another number.
 pub(crate) fn real_time(priority: i32) -> io::Result<()> {
-    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+    set_scheduling(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, priority)
+}
+
+/// Takes a real-time priority of the calling thread back.
+///
+/// # Errors
+/// The system call's error.
+pub(crate) fn no_real_time() -> io::Result<()> {
+    set_scheduling(libc::SCHED_OTHER, 0)
+}
+
+fn set_scheduling(policy: i32, priority: i32) -> io::Result<()> {
     // The system call itself: musl's function of that name does nothing.
     // SAFETY: the call reads one int, the kernel's `struct sched_param`, and changes nothing but this thread's scheduling.
     let done = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) };

@@ -1,6 +1,7 @@
 //! `rtrace analyze all`.
 
 use super::answers::{self, AnalysisDocument, AnswerArgs, DocumentSize, Found, Question};
+use super::cgroups::AnalyzeCgroupsArgs;
 use super::faults::AnalyzeFaultsArgs;
 use super::file::FileArgs;
 use super::functions::AnalyzeFunctionsArgs;
@@ -101,6 +102,7 @@ pub(crate) fn definitions() -> Vec<(&'static str, Vec<ColumnDefinition>)> {
         of::<AnalyzeSchedArgs>(),
         of::<AnalyzeWakersArgs>(),
         of::<AnalyzeMigrationsArgs>(),
+        of::<AnalyzeCgroupsArgs>(),
         of::<AnalyzeIrqArgs>(),
         of::<AnalyzeSyscallsArgs>(),
         of::<AnalyzeIoArgs>(),

@@ -1,8 +1,8 @@
 //! Arguments of `rtrace analyze`, and which analysis it is.
 
 use super::{
-    all, answers, faults, functions, idle, io, irq, locks, memory, migrations, net, osnoise, reclaim, requests, sched,
-    syscalls, timehist, timerlat, wakers,
+    all, answers, cgroups, faults, functions, idle, io, irq, locks, memory, migrations, net, osnoise, reclaim,
+    requests, sched, syscalls, timehist, timerlat, wakers,
 };
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::page_args::WritePage;
@@ -30,6 +30,7 @@ pub(crate) struct AnalyzeArgs {
 #[derive(clap::Subcommand)]
 enum AnalyzeCommand {
     All(all::AnalyzeAllArgs),
+    Cgroups(cgroups::AnalyzeCgroupsArgs),
     Faults(faults::AnalyzeFaultsArgs),
     Functions(functions::AnalyzeFunctionsArgs),
     Idle(idle::AnalyzeIdleArgs),
@@ -52,6 +53,7 @@ enum AnalyzeCommand {
 pub(crate) fn run(args: &AnalyzeArgs, write_page: WritePage<'_>) -> Result<Exit, Failure> {
     match &args.what {
         AnalyzeCommand::All(args) => all::run(args, write_page),
+        AnalyzeCommand::Cgroups(args) => answers::run(args, write_page),
         AnalyzeCommand::Faults(args) => answers::run(args, write_page),
         AnalyzeCommand::Functions(args) => answers::run(args, write_page),
         AnalyzeCommand::Idle(args) => answers::run(args, write_page),

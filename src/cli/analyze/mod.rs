@@ -2,6 +2,7 @@
 
 mod all;
 mod answers;
+mod cgroups;
 mod command;
 mod faults;
 mod file;

@@ -353,6 +353,7 @@ fn described(option: &RawOption, trace: &Trace) -> Option<(&'static str, OptionC
         OptionId::RTRACE_CLOCKS => ("RTRACE_CLOCKS", OptionContent::Text(option.text().trim_end().to_owned())),
         OptionId::RTRACE_OFFLINE => ("RTRACE_OFFLINE", text()),
         OptionId::RTRACE_COVERAGE => ("RTRACE_COVERAGE", text()),
+        OptionId::RTRACE_CGROUPS => ("RTRACE_CGROUPS", text()),
         OptionId::RTRACE_WALL_CLOCK => ("RTRACE_WALL_CLOCK", text()),
         OptionId::TSC2NSEC => {
             let mult = number(4);

@@ -20,7 +20,7 @@ const fn section(heading: &'static str, common: &'static [&'static str], rare: &
 /// Options that choose what is traced: record, stream, profile, start, set.
 const TRACED: &[HelpSection] = &[
     section("Events", &["event", "for", "filter", "trigger"], &["v", "ignore-unknown"]),
-    section("Tasks", &["pid", "follow", "children"], &["thread", "not-pid", "user"]),
+    section("Tasks", &["pid", "follow", "children"], &["thread", "not-pid", "cgroup", "cgroups", "user"]),
     section(
         "Tracers",
         &["tracer", "function"],
@@ -129,7 +129,7 @@ const READ: &[HelpSection] = &[
     section(
         "Events",
         &["select", "filter", "cpu", "pid", "comm", "first", "last"],
-        &["invert", "tgid", "no-irq", "no-softirq", "filter-test"],
+        &["invert", "tgid", "cgroup", "no-irq", "no-softirq", "filter-test"],
     ),
     section(
         "Time",

@@ -33,6 +33,11 @@ pub(crate) struct SelectArgs {
     /// The name may be a glob; the option may be given several times.
     #[arg(long, value_name = "NAME")]
     comm: Vec<String>,
+    /// Only what tasks did while they were in this cgroup or below it, in recordings made with --cgroups or --cgroup
+    ///
+    /// The path may be a glob, as in `--cgroup '*/docker-4f1c*'`; the option may be given several times.
+    #[arg(long, value_name = "PATH", hide_short_help = true)]
+    cgroup: Vec<String>,
     /// Hide events in hard-interrupt context
     #[arg(short = 'I', long)]
     no_irq: bool,
@@ -49,6 +54,7 @@ impl SelectArgs {
             pids: self.pid.iter().map(|pid| Pid(*pid)).collect(),
             tgids: self.tgid.iter().map(|pid| Pid(*pid)).collect(),
             comms: self.comm.clone(),
+            cgroups: self.cgroup.clone(),
             no_irq: self.no_irq,
             no_softirq: self.no_softirq,
             ..Selection::default()
@@ -67,7 +73,11 @@ impl SelectArgs {
 
     /// True if events are chosen by name or content.
     pub(super) fn by_content(&self) -> bool {
-        !self.kernel.is_empty() || !self.pid.is_empty() || !self.tgid.is_empty() || !self.comm.is_empty()
+        !self.kernel.is_empty()
+            || !self.pid.is_empty()
+            || !self.tgid.is_empty()
+            || !self.comm.is_empty()
+            || !self.cgroup.is_empty()
     }
 }
 
@@ -87,6 +97,17 @@ pub(super) fn failure(error: QueryError, inputs: &[QueryInput]) -> Failure {
         QueryError::NoProcesses { recording } => {
             let error = anyhow!("{} does not say which process a task belongs to", path(recording));
             Failure::new(Exit::Failed, error).hint("`rtrace record -O record-tgid` keeps it.".to_owned())
+        }
+        QueryError::NoCgroups { recording } => {
+            let error = anyhow!("{} does not say which cgroups its tasks were in", path(recording));
+            Failure::new(Exit::Failed, error).hint("`rtrace record --cgroups` stores it.".to_owned())
+        }
+        QueryError::NoCgroup { pattern, nearest } => {
+            let failure = Failure::new(Exit::Usage, anyhow!("no task was in a cgroup called `{pattern}`"));
+            match nearest.first() {
+                Some(near) => failure.hint(format!("did you mean `{near}`?")),
+                None => failure.hint("`rtrace analyze cgroups` lists those of the recording.".to_owned()),
+            }
         }
         // A filter of an event that no file has is a mistake.
         QueryError::NoEvent(NoEvent { pattern, .. }) => {

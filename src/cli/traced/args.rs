@@ -132,7 +132,7 @@ impl Traced {
     pub(crate) fn tasks(&self) -> Tasks {
         let left_out = self.not_pids.iter().map(|&pid| Pid(pid)).collect();
         let threads = self.threads.iter().map(|&tid| Pid(tid)).collect();
-        Tasks { pids: self.pids(), threads, command: false, children: self.children, left_out }
+        Tasks { pids: self.pids(), threads, children: self.children, left_out, ..Tasks::default() }
     }
 
     /// `-F`.

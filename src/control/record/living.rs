@@ -1,7 +1,15 @@
 //! The tasks that exist now.
 
 use super::side_band::Comm;
+use crate::base::units::Pid;
+use std::fmt::Display;
 use std::fs;
+
+/// The threads of `process`, a pid or `self`; none if it is gone.
+pub fn threads_of(process: impl Display) -> Vec<Pid> {
+    let tasks = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    tasks.filter_map(|task| task.file_name().to_str()?.parse().ok().map(Pid)).collect()
+}
 
 /// Every thread that `/proc` shows, with its name.
 pub(super) fn living_tasks() -> impl Iterator<Item = (i32, Comm)> {

@@ -17,6 +17,8 @@ mod armed;
 mod asked;
 mod at_the_end;
 mod audience;
+mod cgroup_tree;
+mod cgroup_watch;
 mod child;
 mod chunk;
 mod comms;
@@ -72,6 +74,7 @@ mod summary;
 mod symbols;
 mod task_lists;
 mod trace_clock;
+mod trace_now;
 mod tracer_settings;
 mod tsc;
 mod user;
@@ -83,6 +86,7 @@ mod worker;
 pub use crate::base::safe_file::FileOwner;
 pub use crate::file::trace_dat::Compression;
 pub use audience::{Audience, LiveBuffer, LiveFacts};
+pub use cgroup_tree::{CgroupHierarchy, CgroupPlace, CgroupPlan};
 pub use child::{CommandError, Ended};
 pub use effort::{Efforts, PackingEffort};
 pub use error::{PlanError, RecordError};
@@ -127,6 +131,8 @@ pub use header::header;
 #[doc(hidden)]
 pub use limits::{Budget, MIN_RING_SHARE};
 #[doc(hidden)]
+pub use living::threads_of;
+#[doc(hidden)]
 pub use output::{new_file, trace_id};
 #[doc(hidden)]
 pub use own::{filter_of_other_tasks, filter_of_others};
@@ -146,8 +152,6 @@ pub use spool::{AppendError, Keep, Spool};
 pub use start::{Mode, start};
 #[doc(hidden)]
 pub use stop::{Arrived, Signals, Watched, wait};
-#[doc(hidden)]
-pub use task_lists::threads_of;
 #[doc(hidden)]
 pub use trace_clock::{TraceClockReader, main_clock};
 #[doc(hidden)]

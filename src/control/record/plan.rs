@@ -1,5 +1,6 @@
 //! The plan of a recording, as data: nothing here opens a file or asks the kernel.
 
+use super::cgroup_tree::CgroupPlan;
 use super::functions::{self, FunctionFilters};
 use super::limits::{Limits, Rotate};
 use super::machine::MachineSettings;
@@ -262,12 +263,14 @@ pub struct Tasks {
     pub children: bool,
     /// `--not-pid`: not these processes.
     pub left_out: Vec<Pid>,
+    /// `--cgroup`, `--cgroups`: tasks in some cgroups, and the cgroups of all tasks.
+    pub cgroups: CgroupPlan,
 }
 
 impl Tasks {
     /// True if anything restricts whose events are recorded.
     pub fn is_restricted(&self) -> bool {
-        self.command || self.named().next().is_some()
+        self.command || self.named().next().is_some() || !self.cgroups.only.is_empty()
     }
 
     /// The processes and threads that are named.

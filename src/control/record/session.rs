@@ -16,6 +16,7 @@ use super::kept_tasks::KeptTasks;
 use super::limits::{Budget, MIN_RING_SHARE, Reached, SavedUntil};
 use super::live_rings::LiveRings;
 use super::marks::marks;
+use super::metadata::with_nul;
 use super::observer::{Live, Observer};
 use super::offline::online_cpus;
 use super::output::{ClockFacts, Output};
@@ -46,7 +47,7 @@ use crate::base::units::{ByteSize, Pid, RecordedClock};
 use crate::control::tracefs::{EventName, Instance, Journal, Tracefs};
 use crate::file::ring_buffer::{Lost, PageLayout};
 use crate::file::trace_dat::write::SavedBuffer;
-use crate::file::trace_dat::{ChunkScan, Coverage, CpuRanges, LatencyResult, OptionId, UnsavedEvents};
+use crate::file::trace_dat::{Cgroups, ChunkScan, Coverage, CpuRanges, LatencyResult, OptionId, UnsavedEvents};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::EventFd;
 use nix::sys::signal::Signal;
@@ -134,6 +135,9 @@ pub fn record_beside(
         observer.warn(&no_news(&error));
     }
     let buffers = set_up_all(&mut journal, plan, chosen, &mut tasks)?;
+    if let Some(main) = buffers.first() {
+        tasks.watch_cgroups(&mut journal, &plan.tasks, &main.clock.current)?;
+    }
     let post = match (beside.sentry, watched_events, buffers.first()) {
         (Some(sentry), Some(events), Some(main)) => {
             Some(Post::set_up(&mut journal, plan, (main, events), sentry, &mut tasks)?)
@@ -297,6 +301,7 @@ struct ThreadResults {
     /// Why a sentry ended it.
     stopped: Option<String>,
     saves: Vec<Save>,
+    cgroups: Option<Cgroups>,
 }
 
 /// Room in a file bounded to `max_size` for what is written at the end: names of tasks, some four bytes each when packed,
@@ -409,6 +414,7 @@ impl SessionRun<'_> {
             if let Some(saves) = &mut saves {
                 saves.begin_at(self.since);
             }
+            self.tasks.begin();
             // A sentry sees no event that the recording has not.
             for buffer in self.buffers.iter().chain(&beside) {
                 buffer.switch_on(&mut self.journal)?;
@@ -446,6 +452,10 @@ impl SessionRun<'_> {
             }
             self.tracing_on = self.since.elapsed();
             drop(stop_threads);
+            let cgroups = self.tasks.end().unwrap_or_else(|error| {
+                failures.push(format!("cgroups of tasks: {error}"));
+                None
+            });
             self.buffers.iter_mut().for_each(|buffer| self.tasks.note(&mut buffer.coverage));
             if let Some(lack) = self.tasks.lack() {
                 self.observer.warn_of_loss(&lack);
@@ -478,6 +488,7 @@ impl SessionRun<'_> {
                 cut_short,
                 stopped: stopped.flatten(),
                 saves: saves.unwrap_or_default(),
+                cgroups,
             })
         })
     }
@@ -539,6 +550,8 @@ impl SessionRun<'_> {
             (OptionId::PROCMAPS, maps.option())
         });
         options.extend(maps);
+        let cgroups = self.tasks.cgroups();
+        options.extend(cgroups.map(|cgroups| (OptionId::RTRACE_CGROUPS, with_nul(&cgroups.to_text()))));
         let changes = self.settings.as_ref().map(SettingsWatch::changes).unwrap_or_default();
         let buffers =
             self.buffers.iter().zip(changes).filter(|(buffer, _)| !buffer.is_text).map(|(buffer, changes)| {
@@ -711,6 +724,7 @@ impl SessionRun<'_> {
             cut_short,
             stopped,
             saves,
+            cgroups,
         } = brought;
         let mut error = None;
         self.warn_of_markers();
@@ -736,7 +750,8 @@ impl SessionRun<'_> {
         }
         let is_rest = drained.iter().flatten().any(|drained| drained.gone.bytes > 0);
         let spools: Vec<Vec<_>> = drained.into_iter().map(|cpus| cpus.into_iter().map(|d| d.spool).collect()).collect();
-        let end = AtTheEnd::read(self.journal.tracefs(), &self.buffers, &offline);
+        let mut end = AtTheEnd::read(self.journal.tracefs(), &self.buffers, &offline);
+        end.options.extend(cgroups.map(|cgroups| (OptionId::RTRACE_CGROUPS, with_nul(&cgroups.to_text()))));
         let texts = self.buffers.iter().zip(&mut buffers).filter(|(buffer, _)| buffer.is_text).zip(&end.texts);
         for ((_, summary), text) in texts {
             summary.latency = text.as_ref().ok().and_then(|text| LatencyResult::parse(text));

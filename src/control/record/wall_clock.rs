@@ -2,6 +2,7 @@
 //! can be asked for by the time of day.
 
 use super::setup::SetUpBuffer;
+use super::trace_now::trace_clock;
 use crate::base::units::{CpuId, RecordedClock};
 pub(super) use crate::base::wall_time::now;
 use crate::control::tracefs::Instance;
@@ -28,26 +29,4 @@ fn one(instance: &Instance, cpu: CpuId) -> Option<ClockReading> {
     let took = now().ok()?.checked_sub(before).filter(|took| *took >= 0)?;
     let error = took.unsigned_abs() / 2 + ROUNDING;
     Some(ClockReading { trace: trace_clock(&text)?, wall: before.checked_add(took / 2)?, error })
-}
-
-/// The trace clock in nanoseconds by a `stats` file's line `now ts:   805.767522` (kernel/trace/trace.c,
-/// `tracing_stats_read()`; since Linux 2.6.39); `None` of a clock that counts something else.
-fn trace_clock(stats: &str) -> Option<u64> {
-    let text = stats.lines().find_map(|line| line.strip_prefix("now ts:"))?.trim();
-    let (seconds, micros) = text.split_once('.').filter(|(_, micros)| micros.len() == 6)?;
-    let (seconds, micros): (u64, u64) = (seconds.parse().ok()?, micros.parse().ok()?);
-    seconds.checked_mul(1_000_000_000)?.checked_add(micros * 1_000)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::trace_clock;
-
-    #[test]
-    fn the_time_of_the_statistics() {
-        let stats =
-            |now: &str| format!("entries: 0\noldest event ts:     1.000000\nnow ts: {now}\ndropped events: 0\n");
-        assert_eq!(trace_clock(&stats("  805.767522")), Some(805_767_522_000));
-        assert!([stats("123456"), stats("x.000000"), String::new()].iter().all(|text| trace_clock(text).is_none()));
-    }
 }

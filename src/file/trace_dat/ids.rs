@@ -117,6 +117,8 @@ ids! {
         RTRACE_COVERAGE = 0x727e, "rtrace_coverage";
         /// Ours: the wall clock beside the trace clock, at the begin and at the end ([`super::ClockReading`]).
         RTRACE_WALL_CLOCK = 0x727f, "rtrace_wall_clock";
+        /// Ours: the cgroup of each task over time ([`super::Cgroups`]).
+        RTRACE_CGROUPS = 0x7280, "rtrace_cgroups";
     }
 }
 

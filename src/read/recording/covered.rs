@@ -41,6 +41,8 @@ impl Query<'_> {
         let trace = &self.recordings[source.recording].trace;
         let buffer = &trace.buffers[source.buffer];
         let mut coverage = trace.coverage(buffer);
+        let correction = trace.correction(CpuId(0), &source.time);
+        coverage.since.iter_mut().for_each(|(_, time)| *time = correction.apply(*time));
         let of_buffer = self.clone().buffer(&buffer.name);
         let late = if coverage.shortened.is_empty() { Vec::new() } else { of_buffer.late_begins()? };
         let mut partial: Vec<PartialCpu> = late.into_iter().map(|(cpu, time)| PartialCpu::Late(cpu, time)).collect();
@@ -120,6 +122,9 @@ impl Selection {
         }
         if !self.comms.is_empty() {
             all.push(any(self.comms.iter().map(|name| format!("COMM ~ \"{name}\"")).collect()));
+        }
+        if !self.cgroups.is_empty() {
+            all.push(any(self.cgroups.iter().map(|path| format!("cgroup ~ \"{path}\"")).collect()));
         }
         if !self.tgids.is_empty() {
             all.push(any(self.tgids.iter().map(|process| format!("process == {process}")).collect()));

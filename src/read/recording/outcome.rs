@@ -105,6 +105,20 @@ pub enum QueryError {
         /// The recording: index into those of the query.
         recording: usize,
     },
+    /// The recording does not hold which cgroups its tasks were in.
+    #[error("the recording does not hold which cgroups its tasks were in")]
+    NoCgroups {
+        /// The recording: index into those of the query.
+        recording: usize,
+    },
+    /// No task of any of the recordings was in such a cgroup.
+    #[error("no task was in a cgroup called `{pattern}`")]
+    NoCgroup {
+        /// The glob that names none.
+        pattern: String,
+        /// Up to three that are called something like it.
+        nearest: Vec<String>,
+    },
     /// The file cannot be read.
     #[error(transparent)]
     File(#[from] FileError),

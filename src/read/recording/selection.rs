@@ -16,6 +16,8 @@ pub struct Selection {
     pub tgids: Vec<Pid>,
     /// The tasks' names, as globs.
     pub comms: Vec<String>,
+    /// The cgroups, with all below them, of recordings that hold them (`record --cgroups`): globs of their paths.
+    pub cgroups: Vec<String>,
     /// Drops events in hard interrupts.
     pub no_irq: bool,
     /// Drops events in soft interrupts.
@@ -30,7 +32,7 @@ impl Selection {
     }
 
     fn by_task(&self) -> bool {
-        !self.pids.is_empty() || !self.tgids.is_empty() || !self.comms.is_empty()
+        !self.pids.is_empty() || !self.tgids.is_empty() || !self.comms.is_empty() || !self.cgroups.is_empty()
     }
 }
 

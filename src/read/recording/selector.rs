@@ -2,6 +2,7 @@
 //! A part of the time.
 
 use super::carried::CarriedLosses;
+use super::cgroups::SelectedCgroups;
 use super::outcome::UnknownIds;
 use super::rules::Rules;
 use super::{BufferSource, OutputDependence, Recording, Selection};
@@ -27,6 +28,8 @@ pub(super) struct Selector<'a> {
     /// Ascending.
     pids: Vec<Pid>,
     comms: &'a [String],
+    /// By source; empty if all cgroups are selected.
+    cgroups: Vec<SelectedCgroups>,
     /// The bits of `common_flags` of which none may be set.
     contexts: u8,
     everything: bool,
@@ -107,11 +110,12 @@ impl<'a> Selector<'a> {
                 return Err(NoEvent { nearest: nearest.into_iter().map(str::to_owned).collect(), pattern }.into());
             }
         }
+        let cgroups = SelectedCgroups::all(&selection.cgroups, recordings, sources)?;
         let context = |leave_out: bool, flag: u8| if leave_out { flag } else { 0 };
         let contexts = context(selection.no_irq, HARDIRQ) | context(selection.no_softirq, SOFTIRQ);
         let everything = selection.is_everything();
         let keeps_losses = surroundings == OutputDependence::Losses;
-        Ok(Selector { sources, rules, pids, comms: &selection.comms, contexts, everything, keeps_losses })
+        Ok(Selector { sources, rules, pids, comms: &selection.comms, cgroups, contexts, everything, keeps_losses })
     }
 
     /// Leaves out records whose type says nothing to `reads`, which gets the number of their source and their event's id. Those
@@ -181,6 +185,10 @@ impl<'a> Selector<'a> {
             return false;
         }
         if !self.comms.is_empty() && !self.has_comm(recording, pid, &mut seen.comms[number]) {
+            return false;
+        }
+        let cgroups = self.cgroups.get(record.buffer);
+        if cgroups.is_some_and(|cgroups| !cgroups.has(pid, record.timestamp.0)) {
             return false;
         }
         let comm = if rules.needs_comm { recording.symbols.comms.name(pid) } else { &[] };

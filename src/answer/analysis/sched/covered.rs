@@ -39,6 +39,8 @@ pub(super) struct SchedCoverage {
     /// The only tasks; all without.
     only: Option<HashSet<Pid>>,
     children: bool,
+    /// Tasks that are among them from a time on: the last one first.
+    coming: Vec<(u64, Pid)>,
     left_out: HashSet<Pid>,
     /// CPUs of which events are missing at their end.
     cut: Vec<CpuId>,
@@ -54,6 +56,7 @@ impl Default for SchedCoverage {
             lacks_switches: false,
             only: None,
             children: false,
+            coming: Vec::new(),
             left_out: none,
             cut: Vec::new(),
             doubtful: Vec::new(),
@@ -79,10 +82,12 @@ impl SchedCoverage {
             () if filtered("sched_wak") => KnownStates::of(&[TimeIn::Run, TimeIn::Preempted]),
             () => KnownStates::ALL,
         };
+        let mut coming: Vec<(u64, Pid)> = coverage.since.iter().map(|(task, since)| (*since, *task)).collect();
+        coming.sort_unstable_by(|a, b| b.cmp(a));
         let left_out = coverage.left_out.iter().chain(&coverage.excluded).copied().collect();
         let is_covered = |cpu: &CpuId| coverage.cpus.as_ref().is_none_or(|cpus| cpus.contains(cpu));
         let doubtful = coverage.cut.iter().copied().filter(|cpu| !is_covered(cpu)).collect();
-        SchedCoverage { states, lacks_switches, only, children, left_out, cut: coverage.cut.clone(), doubtful }
+        SchedCoverage { states, lacks_switches, only, children, coming, left_out, cut: coverage.cut.clone(), doubtful }
     }
 
     /// The CPUs of which the last events are missing.
@@ -108,6 +113,13 @@ impl SchedCoverage {
     pub(super) fn on_cpu(&self, task: Pid) -> Option<Pid> {
         let ends = !self.lacks_switches && self.only.as_ref().is_none_or(|only| only.contains(&task));
         ends.then_some(task)
+    }
+
+    /// The next task that is recorded from a time on which is not after `at`, and that time.
+    #[inline]
+    pub(super) fn come(&mut self, at: u64) -> Option<(u64, Pid)> {
+        let (since, task) = self.coming.pop_if(|(since, _)| *since <= at)?;
+        self.only.as_mut()?.insert(task).then_some((since, task))
     }
 
     /// `child` is recorded if `parent` is and its children are.

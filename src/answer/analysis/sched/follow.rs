@@ -119,6 +119,10 @@ impl Sched {
             }
         }
         self.window = Some((begin, now.max(at)));
+        while let Some((since, task)) = self.coverage.come(at) {
+            let comm = self.living.get(&task).map(|former| self.tasks[*former].comm.clone()).unwrap_or_default();
+            self.begin_life(task, &comm, TimeIn::Unknown, since.max(begin));
+        }
     }
 
     fn cpu(&mut self, cpu: CpuId) -> &mut CpuTimes {
@@ -384,17 +388,22 @@ impl Sched {
 
     fn fork(&mut self, parent: Pid, child: Pid, comm: &[u8], at: u64) {
         self.coverage.fork(parent, child);
-        if let Some(former) = self.living.remove(&child) {
+        self.begin_life(child, comm, TimeIn::Sleep, at);
+    }
+
+    /// A task that is another one than the last of its number.
+    fn begin_life(&mut self, pid: Pid, comm: &[u8], state: TimeIn, at: u64) {
+        if let Some(former) = self.living.remove(&pid) {
             // It has ended without being seen to.
             self.end_wait(former, at);
             self.doubt_run(former);
             self.tasks[former].leave_as(TimeIn::Unknown, at);
             self.tasks[former].enter(None);
         }
-        self.living.insert(child, self.tasks.len());
-        let log = self.spans.as_ref().and_then(|spans| TaskLog::new(spans, child));
-        let task = TaskTimes::new(child, comm, TimeIn::Sleep, at, self.plan).logging(log);
-        self.tasks.push(task.telling(self.coverage.has(child), self.coverage.states(child)));
+        self.living.insert(pid, self.tasks.len());
+        let log = self.spans.as_ref().and_then(|spans| TaskLog::new(spans, pid));
+        let task = TaskTimes::new(pid, comm, state, at, self.plan).logging(log);
+        self.tasks.push(task.telling(self.coverage.has(pid), self.coverage.states(pid)));
     }
 
     /// Takes a record of any event: it says what is running on its CPU, and may follow a loss.

@@ -18,6 +18,8 @@ pub struct Coverage {
     pub cpus: Option<Vec<CpuId>>,
     /// Number of threads of [`Coverage::tasks`] that came meanwhile, whose first events are missing.
     pub joined: u64,
+    /// Of those, the ones of which all events from a time on were recorded, with that time, by the trace clock.
+    pub since: Vec<(Pid, u64)>,
     /// Tasks whose events were left out (`set_event_notrace_pid`), and with [`CoveredTasks::Only`]'s `children` those that they fork.
     pub excluded: Vec<Pid>,
     /// The recorder's own threads, if their events were left out.
@@ -77,6 +79,9 @@ impl Coverage {
         if self.joined > 0 {
             text.push_str(&format!("joined {}\n", self.joined));
         }
+        if !self.since.is_empty() {
+            text.push_str(&list("since", &mut self.since.iter().map(|(pid, time)| format!("{pid}:{time}"))));
+        }
         for (key, pids) in [("not-of", &self.excluded), ("left-out", &self.left_out)] {
             if !pids.is_empty() {
                 text.push_str(&list(key, &mut pids.iter().map(ToString::to_string)));
@@ -115,6 +120,11 @@ impl Coverage {
                 }
                 ("cpus", value) => coverage.cpus = Some(cpus(value)),
                 ("shortened", value) => coverage.shortened = cpus(value),
+                ("since", value) => {
+                    let pairs = value.split(' ').filter_map(|pair| pair.split_once(':'));
+                    let pair = |(pid, time): (&str, &str)| Some((Pid(pid.parse().ok()?), time.parse().ok()?));
+                    coverage.since = pairs.filter_map(pair).collect();
+                }
                 ("joined", value) => coverage.joined = value.parse().unwrap_or(0),
                 ("not-of", value) => coverage.excluded = pids(value),
                 ("changed", value) => coverage.changes.extend(SettingChange::parse(value)),
@@ -206,7 +216,10 @@ impl Coverage {
                 0 => String::new(),
                 joined => format!(" and, but for their first events, {joined} that came meanwhile"),
             };
-            limits.push(format!("only events of these tasks were recorded: {pids}{children}{joined}"));
+            limits.push(match (pids.as_str(), self.joined) {
+                ("", joined @ 1..) => format!("only events of {joined} tasks that came meanwhile were recorded, but for their first ones{children}"),
+                _ => format!("only events of these tasks were recorded: {pids}{children}{joined}"),
+            });
         }
         if !self.excluded.is_empty() {
             let pids = list(&mut self.excluded.iter().map(ToString::to_string));
@@ -273,8 +286,15 @@ mod tests {
             for cpus in [None, Some(vec![]), Some(vec![CpuId(0), CpuId(3)])] {
                 for excluded in [vec![], vec![Pid(1), Pid(4000)]] {
                     let (tasks, cpus) = (tasks.clone(), cpus.clone());
-                    let coverage =
-                        Coverage { tasks, cpus, excluded, joined: 3, left_out: vec![Pid(4)], ..changed.clone() };
+                    let coverage = Coverage {
+                        tasks,
+                        cpus,
+                        excluded,
+                        joined: 3,
+                        since: vec![(Pid(8), 70), (Pid(9), 80)],
+                        left_out: vec![Pid(4)],
+                        ..changed.clone()
+                    };
                     assert_eq!(Coverage::parse(&coverage.to_text("one")), ("one".to_owned(), coverage));
                 }
             }

@@ -1,6 +1,7 @@
 //! All of a trace file but its events: prefix, options, sections, and what they say.
 
 pub(super) mod buffer;
+pub(super) mod cgroups;
 mod coverage;
 mod extents;
 mod kept;
@@ -29,6 +30,7 @@ mod v7;
 pub(super) mod wall_clock;
 
 pub use buffer::{Buffer, BufferOption, CpuData, DataLayout, GuestFacts};
+pub use cgroups::{CgroupCounters, Cgroups};
 pub use coverage::{Coverage, CoveredTasks};
 pub use kept::{EnabledEvents, SettingChange};
 pub use kernel_view::{KernelOptions, KernelView};

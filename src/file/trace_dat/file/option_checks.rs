@@ -2,6 +2,7 @@
 //! there is: a time stamp's offset that became an unknown option would go unnoticed.
 
 use super::buffer::GuestFacts;
+use super::cgroups::Cgroups;
 use super::offline_cpus::CpuRanges;
 use super::options::chosen_clock;
 use super::time_shift::ClockComparison;
@@ -16,7 +17,7 @@ use std::ops::RangeInclusive;
 /// Kinds from here on up are neither trace-cmd's, which counts on from 25, nor rtrace's.
 const FAR: u16 = 64;
 /// rtrace's own, as far as it may have counted on.
-const OURS: RangeInclusive<u16> = 0x7274..=0x727f;
+const OURS: RangeInclusive<u16> = 0x7274..=0x7280;
 /// More damaged options than this are not named.
 const MOST: usize = 1000;
 
@@ -129,6 +130,7 @@ fn defect(option: &RawOption, abi: Abi) -> Option<&'static str> {
         OptionId::RTRACE_ENUMERATORS => text(option).is_some_and(|text| text.lines().all(is_enumerator)),
         OptionId::RTRACE_CLOCKS => ClockComparison::read(option).is_some(),
         OptionId::RTRACE_OFFLINE => line(option).is_some_and(|text| CpuRanges::parse(text).is_some()),
+        OptionId::RTRACE_CGROUPS => text(option).is_some_and(|text| Cgroups::parse(text).is_some()),
         OptionId::RTRACE_WALL_CLOCK => line(option).is_some_and(|text| ClockReading::parse(text).is_some()),
         OptionId::RTRACE_SUMS => option.data.len() % 16 == 8,
         // a section's name in the same numbers

@@ -1,0 +1,309 @@
+//! The cgroup of each task over time: the content of our RTRACE_CGROUPS option.
+//!
+//! ```text
+//! hierarchy cpu,cpuacct                    its controllers as in /proc/PID/cgroup; empty for that of cgroup v2
+//! cgroup 0 /                               number and path
+//! cgroup 1 /system.slice/db.service
+//! follow 1                                 number of a cgroup that the recording is restricted to
+//! counters 1 usage 1200000 throttled 0 periods 12 throttled_periods 0
+//! task 812 0 0 771234 1                    thread id, then pairs of time and cgroup
+//! until 990000                             only where events were lost: nothing is known of later times
+//! ```
+//!
+//! Times are the main buffer's trace clock; counters are what the kernel counted from begin to end of tracing.
+
+use crate::base::units::Pid;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write;
+
+/// The cgroups of a recording's tasks. A task without an entry is of no known cgroup.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cgroups {
+    hierarchy: String,
+    paths: Vec<String>,
+    numbers: HashMap<String, u32>,
+    followed: BTreeSet<u32>,
+    counters: BTreeMap<u32, CgroupCounters>,
+    /// By task: since when it is in which cgroup, ascending.
+    tasks: BTreeMap<Pid, Vec<(u64, u32)>>,
+    until: Option<u64>,
+}
+
+/// The kernel's own account of a cgroup and all below it (`cpu.stat`, `cpuacct.usage`), from begin to end of tracing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CgroupCounters {
+    /// CPU time in nanoseconds; `None` if its hierarchy has no account of it.
+    pub usage: Option<u64>,
+    /// Time for which its tasks were kept from running by its quota (`cpu.max`), in nanoseconds, summed over CPUs.
+    pub throttled: u64,
+    /// Periods of its quota that ended.
+    pub periods: u64,
+    /// Of them, those in which it was throttled.
+    pub throttled_periods: u64,
+}
+
+/// The stamps of one fork in two buffers are less than this apart, in clock units.
+const STAMPS: u64 = 1_000_000;
+
+impl Cgroups {
+    /// Nothing yet, of the hierarchy with these controllers; empty for that of cgroup v2.
+    pub fn new(hierarchy: impl Into<String>) -> Self {
+        Cgroups { hierarchy: hierarchy.into(), ..Cgroups::default() }
+    }
+
+    /// Controllers of the hierarchy, as in `/proc/PID/cgroup`; empty for that of cgroup v2.
+    pub fn hierarchy(&self) -> &str {
+        &self.hierarchy
+    }
+
+    /// The cgroups that tasks are or were in, or that have counters.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.paths.iter().map(String::as_str)
+    }
+
+    /// The cgroups that the recording is restricted to, with all below them; none if it is not.
+    pub fn followed(&self) -> impl Iterator<Item = &str> {
+        self.followed.iter().filter_map(|number| self.path(*number))
+    }
+
+    /// The kernel's account of `path`, if it was there at the end.
+    pub fn counters(&self, path: &str) -> Option<CgroupCounters> {
+        self.counters.get(self.numbers.get(path)?).copied()
+    }
+
+    /// The cgroup of `task` at `time`; `None` if that is not known.
+    pub fn at(&self, task: Pid, time: u64) -> Option<&str> {
+        if self.until.is_some_and(|until| time > until) {
+            return None;
+        }
+        let moves = self.tasks.get(&task)?;
+        let after = moves.partition_point(|(since, _)| *since <= time);
+        let known = match after.checked_sub(1) {
+            Some(before) => moves.get(before),
+            None => moves.first().filter(|(since, _)| since.saturating_sub(time) <= STAMPS),
+        };
+        self.path(known?.1)
+    }
+
+    /// The cgroups of `task`, each with the time since which it is in it.
+    pub fn of(&self, task: Pid) -> impl Iterator<Item = (u64, &str)> {
+        let moves = self.tasks.get(&task).into_iter().flatten();
+        moves.filter_map(|(since, number)| Some((*since, self.path(*number)?)))
+    }
+
+    /// The time up to which they are known; `None` if that is to the end.
+    pub fn until(&self) -> Option<u64> {
+        self.until
+    }
+
+    /// Number of tasks, and of changes of cgroups.
+    pub fn len(&self) -> usize {
+        self.tasks.values().map(Vec::len).sum()
+    }
+
+    /// True if of no task anything is known.
+    pub fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
+    }
+
+    /// Says that `task` is in `path` since `time`. Times of a task ascend.
+    pub fn set(&mut self, task: Pid, time: u64, path: &str) {
+        let number = self.number(path);
+        let moves = self.tasks.entry(task).or_default();
+        if moves.last().is_none_or(|(_, last)| *last != number) {
+            moves.push((time, number));
+        }
+    }
+
+    /// Says that the recording is restricted to `path` and all below.
+    pub fn follow(&mut self, path: &str) {
+        let number = self.number(path);
+        self.followed.insert(number);
+    }
+
+    /// Says what the kernel counted.
+    pub fn set_counters(&mut self, path: &str, counters: CgroupCounters) {
+        let number = self.number(path);
+        self.counters.insert(number, counters);
+    }
+
+    /// Says that nothing is known of times after `time`.
+    pub fn end_at(&mut self, time: u64) {
+        self.until = Some(self.until.map_or(time, |until| until.min(time)));
+    }
+
+    /// Forgets the tasks that `keep` does not name.
+    pub fn retain(&mut self, mut keep: impl FnMut(Pid) -> bool) {
+        self.tasks.retain(|task, _| keep(*task));
+    }
+
+    fn path(&self, number: u32) -> Option<&str> {
+        self.paths.get(number as usize).map(String::as_str)
+    }
+
+    fn number(&mut self, path: &str) -> u32 {
+        if let Some(number) = self.numbers.get(path) {
+            return *number;
+        }
+        let number = self.paths.len() as u32;
+        self.paths.push(path.to_owned());
+        self.numbers.insert(path.to_owned(), number);
+        number
+    }
+
+    /// As the option holds it.
+    pub fn to_text(&self) -> String {
+        let mut text = format!("hierarchy {}\n", self.hierarchy);
+        for (number, path) in self.paths.iter().enumerate() {
+            let _ = writeln!(text, "cgroup {number} {path}");
+        }
+        for number in &self.followed {
+            let _ = writeln!(text, "follow {number}");
+        }
+        for (number, CgroupCounters { usage, throttled, periods, throttled_periods }) in &self.counters {
+            let _ = write!(text, "counters {number}");
+            if let Some(usage) = usage {
+                let _ = write!(text, " usage {usage}");
+            }
+            let _ = writeln!(text, " throttled {throttled} periods {periods} throttled_periods {throttled_periods}");
+        }
+        for (task, moves) in &self.tasks {
+            let _ = write!(text, "task {task}");
+            for (since, number) in moves {
+                let _ = write!(text, " {since} {number}");
+            }
+            text.push('\n');
+        }
+        if let Some(until) = self.until {
+            let _ = writeln!(text, "until {until}");
+        }
+        text
+    }
+
+    /// The inverse of [`Cgroups::to_text`]; `None` if the text is something else.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut lines = text.lines();
+        let mut found = Cgroups::new(lines.next()?.strip_prefix("hierarchy ")?);
+        for line in lines {
+            let (kind, rest) = line.split_once(' ')?;
+            match kind {
+                "cgroup" => {
+                    let (number, path) = rest.split_once(' ')?;
+                    let is_next = number.parse() == Ok(found.paths.len());
+                    found.number(Some(path).filter(|_| is_next)?);
+                }
+                "follow" => {
+                    let number = rest.parse().ok()?;
+                    found.path(number)?;
+                    found.followed.insert(number);
+                }
+                "counters" => {
+                    let (number, counters) = rest.split_once(' ')?;
+                    let number = number.parse().ok()?;
+                    found.path(number)?;
+                    found.counters.insert(number, CgroupCounters::parse(counters)?);
+                }
+                "task" => {
+                    let mut words = rest.split(' ');
+                    let task = Pid(words.next()?.parse().ok()?);
+                    let mut moves = Vec::new();
+                    while let Some(since) = words.next() {
+                        let number = words.next()?.parse().ok()?;
+                        found.path(number)?;
+                        moves.push((since.parse().ok()?, number));
+                    }
+                    let ascends = moves.is_sorted_by_key(|(since, _): &(u64, u32)| *since);
+                    found.tasks.insert(task, Some(moves).filter(|_| ascends)?);
+                }
+                "until" => found.until = Some(rest.parse().ok()?),
+                _ => return None,
+            }
+        }
+        Some(found)
+    }
+
+    /// The same by other times; what holds from before the recording on does so still.
+    pub(in crate::file::trace_dat) fn with_times(mut self, to: impl Fn(u64) -> u64) -> Self {
+        let moves = self.tasks.values_mut().flatten().filter(|(since, _)| *since > 0);
+        moves.for_each(|(since, _)| *since = to(*since));
+        self.until = self.until.map(to);
+        self
+    }
+}
+
+impl CgroupCounters {
+    fn parse(text: &str) -> Option<Self> {
+        let mut counters = CgroupCounters::default();
+        let mut words = text.split(' ');
+        while let Some(key) = words.next() {
+            let value = words.next()?.parse().ok()?;
+            match key {
+                "usage" => counters.usage = Some(value),
+                "throttled" => counters.throttled = value,
+                "periods" => counters.periods = value,
+                "throttled_periods" => counters.throttled_periods = value,
+                _ => return None,
+            }
+        }
+        Some(counters)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cgroups() -> Cgroups {
+        let mut cgroups = Cgroups::new("cpu,cpuacct");
+        for (task, time, path) in
+            [(7, 0, "/"), (7, 50, "/a b"), (7, 50, "/a b"), (7, 80, "/"), (9, 60, "/a b/c"), (10, 2_000_000, "/")]
+        {
+            cgroups.set(Pid(task), time, path);
+        }
+        cgroups.follow("/a b");
+        let counters = CgroupCounters { usage: Some(5), throttled: 6, periods: 7, throttled_periods: 1 };
+        cgroups.set_counters("/a b", counters);
+        cgroups.set_counters("/other", CgroupCounters { usage: None, ..counters });
+        cgroups.end_at(90);
+        cgroups
+    }
+
+    #[test]
+    fn the_cgroup_of_a_task_is_that_of_the_moment() {
+        let cgroups = cgroups();
+        let at = |task, time| cgroups.at(Pid(task), time);
+        assert_eq!([at(7, 0), at(7, 49), at(7, 50), at(7, 80)], [Some("/"), Some("/"), Some("/a b"), Some("/")]);
+        assert_eq!([at(9, 59), at(9, 60), at(8, 60)], [Some("/a b/c"), Some("/a b/c"), None], "at its fork");
+        assert_eq!(at(10, 50), None, "before its fork");
+        assert_eq!((at(7, 90), at(7, 91)), (Some("/"), None), "after a loss");
+        assert_eq!(cgroups.of(Pid(7)).count(), 3);
+        assert_eq!(cgroups.followed().collect::<Vec<_>>(), ["/a b"]);
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let written = cgroups();
+        assert_eq!(Cgroups::parse(&written.to_text()).as_ref(), Some(&written));
+        let v2 = Cgroups::new("");
+        assert_eq!(Cgroups::parse(&v2.to_text()), Some(v2));
+    }
+
+    #[test]
+    fn other_texts_are_none() {
+        let head = "hierarchy \ncgroup 0 /\n";
+        assert!(Cgroups::parse(head).is_some());
+        for line in [
+            "cgroup 2 /a",
+            "follow 1",
+            "counters 0 usage",
+            "counters 0 x 1",
+            "task 1 5",
+            "task 1 5 1",
+            "task 1 5 0 4 0",
+            "x 1",
+        ] {
+            assert_eq!(Cgroups::parse(&format!("{head}{line}\n")), None, "{line}");
+        }
+        assert_eq!(Cgroups::parse(""), None);
+    }
+}

@@ -1,0 +1,118 @@
+//! `analyze cgroups` and `--cgroup`: what tasks did, by the cgroup that they were in at the moment.
+
+use crate::common::corpus::own;
+use crate::common::environment::TestEnvironment;
+use rtrace::internal::trace_dat::write::{Version, convert};
+use rtrace::internal::trace_dat::{CgroupCounters, Cgroups, OptionId, Trace};
+use rtrace::units::Pid;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::path::Path;
+
+/// Writes `from` to `to` as a recording whose tasks were in `cgroups`.
+fn with_cgroups(from: &Path, to: &Path, cgroups: &Cgroups) {
+    let mut trace = Trace::open_path(from).expect("a recording");
+    let mut option = trace.options.first().expect("an option").clone();
+    option.id = OptionId::RTRACE_CGROUPS;
+    option.data = format!("{}\0", cgroups.to_text()).into_bytes();
+    trace.options.push(option);
+    let version = Version::V7(trace.prefix.codec);
+    convert(&trace, File::create(to).expect("a file"), version, 1, &mut |found| panic!("{found}")).expect("written");
+}
+
+/// A recording of the project, as if each task had begun in `/`, every second one come to `/a/b` half-way, and every
+/// third one been in `/a` all the time. Gives its window.
+pub(crate) fn divided(env: &TestEnvironment, to: &Path) -> (u64, u64) {
+    let from = own().join("vm-6.1/trig.dat");
+    let sched = env.rtrace(&["analyze", "sched", from.to_str().expect("a path"), "--json", "--top", "0"]);
+    let sched: Value = serde_json::from_str(&sched.exits(0).stdout()).expect("JSON");
+    let buffer = &sched["buffers"][0];
+    let window = ["begin", "end"].map(|end| buffer["window"][end].as_u64().expect("a time"));
+    let pids: BTreeSet<i64> =
+        buffer["tasks"].as_array().unwrap().iter().map(|task| task["pid"].as_i64().unwrap()).collect();
+    let mut cgroups = Cgroups::new("");
+    for (number, pid) in pids.into_iter().enumerate() {
+        let task = Pid(pid as i32);
+        cgroups.set(task, 0, if number % 3 == 0 { "/a" } else { "/" });
+        if number % 2 == 0 {
+            cgroups.set(task, window[0].midpoint(window[1]), "/a/b");
+        }
+    }
+    cgroups.set_counters(
+        "/a/b",
+        CgroupCounters { usage: Some(5_000_000), throttled: 7_000_000, periods: 3, throttled_periods: 2 },
+    );
+    with_cgroups(&from, to, &cgroups);
+    (window[0], window[1])
+}
+
+fn json(env: &TestEnvironment, args: &[&str]) -> Value {
+    let out = env.rtrace(&[args, &["--json", "--top", "0"]].concat());
+    serde_json::from_str(&out.exits(0).stdout()).expect("JSON")
+}
+
+fn sum(rows: &Value, key: &str) -> u64 {
+    rows.as_array().unwrap().iter().map(|row| row[key].as_u64().unwrap_or_else(|| panic!("{key} {row}"))).sum()
+}
+
+#[test]
+fn each_state_of_a_task_counts_for_the_cgroup_it_is_in() {
+    let env = TestEnvironment::new();
+    let file = env.path().join("c.dat");
+    divided(&env, &file);
+    let (sched, cgroups) = (json(&env, &["analyze", "sched", "c.dat"]), json(&env, &["analyze", "cgroups", "c.dat"]));
+    let (tasks, rows) = (&sched["buffers"][0]["tasks"], &cgroups["buffers"][0]["cgroups"]);
+    let row = |path: &str| {
+        rows.as_array().unwrap().iter().find(|row| row["path"] == path).unwrap_or_else(|| panic!("{path} {rows}"))
+    };
+    for state in ["run", "wait", "preempted", "sleep", "blocked", "unknown"] {
+        assert_eq!(row("/")[state].as_u64(), Some(sum(tasks, state)), "{state}: all lie below /");
+        assert!(row("/a")[state].as_u64() >= row("/a/b")[state].as_u64(), "{state}");
+    }
+    assert_eq!(sum(rows, "own_run"), sum(tasks, "run"), "each moment of each task is in one cgroup");
+    assert!(row("/a/b")["run"].as_u64() > Some(0) && row("/a")["own_run"].as_u64() > Some(0));
+    assert_eq!(row("/")["tasks"].as_u64(), Some(tasks.as_array().unwrap().len() as u64));
+    let kernel = serde_json::json!({"periods": 3, "throttled": 7_000_000, "throttled_periods": 2, "usage": 5_000_000});
+    assert_eq!((&row("/a/b")["kernel"], &row("/a")["kernel"]["usage"]), (&kernel, &Value::Null));
+    // The kernel counted from begin to end of the recording.
+    let part = json(&env, &["analyze", "cgroups", "c.dat", "--since", "+1ms"]);
+    let of_part =
+        part["buffers"][0]["cgroups"].as_array().unwrap().iter().find(|row| row["path"] == "/a/b").unwrap().clone();
+    assert_eq!(of_part["kernel"]["usage"], Value::Null);
+}
+
+#[test]
+fn events_are_chosen_by_the_cgroup_of_their_task_at_the_time() {
+    let env = TestEnvironment::new();
+    let file = env.path().join("c.dat");
+    divided(&env, &file);
+    let lines = |args: &[&str]| {
+        let out = env.rtrace(&[&["report", "c.dat"], args].concat());
+        out.exits(0).stdout().lines().filter(|line| line.contains(": ")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (all, below_a, in_b) = (lines(&[]), lines(&["--cgroup", "/a"]), lines(&["--cgroup", "*/b/"]));
+    assert!(all.len() > below_a.len() && below_a.len() > in_b.len() && !in_b.is_empty());
+    assert_eq!(lines(&["--cgroup", "/a", "--cgroup", "/"]), lines(&["--cgroup", "/"]));
+    let among = |some: &[String], more: &[String]| some.iter().all(|line| more.contains(line));
+    assert!(among(&in_b, &below_a) && among(&below_a, &all));
+    // A copy of them says what it is.
+    env.rtrace(&["convert", "c.dat", "-o", "b.dat", "--cgroup", "/a/b"]).exits(0);
+    env.rtrace(&["report", "b.dat"]).exits(0);
+    env.rtrace(&["analyze", "sched", "b.dat"]).prints_with("cgroup ~ \"/a/b\"");
+    for options in [&[][..], &["--threads", "2"]] {
+        assert_eq!(lines(&[&["--cgroup", "/a/b"], options].concat()), in_b);
+    }
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    let env = TestEnvironment::new();
+    let file = env.path().join("c.dat");
+    divided(&env, &file);
+    env.rtrace(&["report", "c.dat", "--cgroup", "/a/c"]).exits(2).complains_with("did you mean `/a/b`?");
+    let without = own().join("host/small-zlib.dat").display().to_string();
+    for args in [&["report", &without, "--cgroup", "/"][..], &["analyze", "cgroups", &without]] {
+        env.rtrace(args).exits(1).complains_with("does not say which cgroups").complains_with("record --cgroups");
+    }
+}

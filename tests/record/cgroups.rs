@@ -1,0 +1,169 @@
+//! `record --cgroup` and `--cgroups`: no task is missed, and time is the kernel's own account of it.
+
+use super::host::{kernel, record};
+use crate::common::environment::TestEnvironment;
+use crate::common::not_run::not_run;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Tasks in three cgroups; one is moved to `a` while it runs, as `docker exec` does. Each writes its number to `a.pids`, `b.pids`.
+const LOAD: &str = r#"
+work() { sh -c 'echo $$ >> '$1'.pids; i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done'; }
+( sh -c 'echo $PPID > '"$TOP"'/a/cgroup.procs'; for i in 1 2 3; do work a; done ) &
+( sh -c 'echo $PPID > '"$TOP"'/b/cgroup.procs'; work b; work b ) &
+( work other; sh -c 'echo $PPID > '"$TOP"'/a/below/cgroup.procs'; sleep 0.2; work a ) &
+wait
+"#;
+
+/// Cgroups of a test, gone with it.
+struct TestCgroups(PathBuf);
+
+impl TestCgroups {
+    /// In the hierarchy of `kind`, with `a`, `a/below` and `b`.
+    fn new(kind: &str, controller: &str) -> Option<Self> {
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+        let is_it = |line: &&str| {
+            let (_, of) = line.split_once(" - ").unwrap();
+            of.starts_with(&format!("{kind} "))
+                && of.split([' ', ',']).any(|word| word == controller || controller.is_empty())
+        };
+        let mount = mounts.lines().find(is_it)?.split(' ').nth(4)?;
+        let top = Path::new(mount).join(format!("rtrace-test-{}", std::process::id()));
+        for path in ["", "a", "a/below", "b"] {
+            fs::create_dir(top.join(path)).ok()?;
+        }
+        Some(TestCgroups(top))
+    }
+
+    fn path(&self, of: &str) -> String {
+        self.0.join(of).display().to_string()
+    }
+}
+
+impl Drop for TestCgroups {
+    fn drop(&mut self) {
+        for path in ["a/below", "a", "b", ""] {
+            let dir = self.0.join(path);
+            // The kernel lets go of tasks that have ended some time after that.
+            for _ in 0..100 {
+                if fs::remove_dir(&dir).is_ok() || !dir.exists() {
+                    break;
+                }
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+        }
+    }
+}
+
+fn load(cgroups: &TestCgroups) -> String {
+    format!("TOP={}\n{LOAD}", cgroups.0.display())
+}
+
+fn pids(env: &TestEnvironment, of: &str) -> BTreeSet<String> {
+    fs::read_to_string(env.path().join(of)).unwrap().lines().map(str::to_owned).collect()
+}
+
+fn answer(env: &TestEnvironment) -> Value {
+    let out = env.rtrace(&["analyze", "cgroups", "trace.dat", "--json", "--top", "0"]);
+    let document: Value = serde_json::from_str(&out.exits(0).stdout()).unwrap();
+    document["buffers"][0].clone()
+}
+
+fn rows(env: &TestEnvironment) -> Vec<Value> {
+    answer(env)["cgroups"].as_array().unwrap().clone()
+}
+
+/// The last part of a row's path, and the row.
+fn row<'r>(rows: &'r [Value], name: &str) -> &'r Value {
+    let is_it = |row: &&Value| row["path"].as_str().unwrap().ends_with(name);
+    rows.iter().find(is_it).unwrap_or_else(|| panic!("{name} {rows:?}"))
+}
+
+#[test]
+fn time_by_cgroup_is_what_the_kernel_counted() {
+    let Some(_kernel) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let Some(cgroups) = TestCgroups::new("cgroup2", "") else {
+        return not_run("no cgroup v2 is mounted that can be written to");
+    };
+    record(&env, &["--cgroup", "/nosuch", "-e", "sched", "true"])
+        .exits(2)
+        .complains_with("no cgroup is called `/nosuch`");
+    let own = cgroups.path("a");
+    // All tasks, told apart afterwards.
+    record(&env, &["--cgroups", "-e", "sched", "--", "taskset", "-c", "0", "sh", "-c", &load(&cgroups)]).exits(0);
+    let found = rows(&env);
+    for name in ["/a", "/b"] {
+        let row = row(&found, name);
+        let (run, usage) = (row["run"].as_u64().unwrap(), row["kernel"]["usage"].as_u64().unwrap());
+        let apart = run.abs_diff(usage);
+        // The two differ by what a task ran around a move, and by a tick at most at each of its ends.
+        assert!(apart <= usage / 20 + 10_000_000, "{name}: {run} ns on CPUs, {usage} ns by the kernel's account");
+    }
+    let of_a: BTreeSet<String> = env
+        .rtrace(&["report", "--cgroup", "*/a", "--format", "csv", "--fields", "pid"])
+        .exits(0)
+        .stdout()
+        .lines()
+        .map(str::to_owned)
+        .collect();
+    assert!(pids(&env, "a.pids").is_subset(&of_a) && pids(&env, "b.pids").is_disjoint(&of_a), "{of_a:?}");
+    assert!(Path::new(&own).exists());
+}
+
+#[test]
+fn no_task_of_a_cgroup_is_missed_and_none_of_others_recorded() {
+    let Some((tracefs, _guard)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let Some(cgroups) = TestCgroups::new("cgroup2", "") else {
+        return not_run("no cgroup v2 is mounted that can be written to");
+    };
+    let out = record(
+        &env,
+        &["--cgroup", &cgroups.path("a"), "-e", "sched", "--", "taskset", "-c", "0", "sh", "-c", &load(&cgroups)],
+    );
+    out.exits(0).complains_with("that came to the cgroup meanwhile");
+    assert!(!tracefs.instances().unwrap().iter().any(|name| name.ends_with("-cgroups")));
+    let found = rows(&env);
+    assert!(found.iter().all(|row| row["path"].as_str().unwrap().contains("/a")), "{found:?}");
+    let fields = ["report", "--filter", "sched:sched_process_exec", "--format", "csv", "--fields", "pid"];
+    let all = env.rtrace(&fields).exits(0).stdout();
+    let all: BTreeSet<String> = all.lines().map(str::to_owned).collect();
+    let (of_a, of_b) = (pids(&env, "a.pids"), pids(&env, "b.pids"));
+    assert_eq!(of_a.len(), 4);
+    let execs = env.rtrace(&["report", "--format", "csv", "--fields", "pid"]).exits(0).stdout();
+    let seen: BTreeSet<String> = execs.lines().map(str::to_owned).collect();
+    assert!(of_a.is_subset(&seen), "{of_a:?} {seen:?}");
+    assert!(of_b.is_disjoint(&all), "{of_b:?} {all:?}");
+    // Those whose first moments are missing make sums lower bounds.
+    let run = &row(&found, "/a")["run"];
+    let usage = row(&found, "/a")["kernel"]["usage"].as_u64().unwrap();
+    assert!(answer(&env)["at_least"].as_array().unwrap().iter().any(|number| number == "cgroups.run"));
+    let run = run.as_u64().unwrap();
+    assert!(run <= usage + usage / 20 + 10_000_000 && run > usage / 4, "{run} {usage}");
+}
+
+#[test]
+fn throttling_is_told_from_waiting() {
+    let Some(_kernel) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let Some(cgroups) = TestCgroups::new("cgroup", "cpu") else {
+        return not_run("no controller cpu of cgroup v1 is mounted");
+    };
+    if fs::write(cgroups.path("b/cpu.cfs_quota_us"), "20000").is_err() {
+        return not_run("the kernel has no CPU bandwidth control");
+    }
+    let load = format!(
+        "sh -c 'echo $PPID > {}/cgroup.procs'; i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done",
+        cgroups.path("b")
+    );
+    record(&env, &["--cgroup", &cgroups.path("b"), "-e", "sched", "--", "taskset", "-c", "0", "sh", "-c", &load])
+        .exits(0);
+    let found = rows(&env);
+    let kernel = &row(&found, "/b")["kernel"];
+    let (periods, throttled) = (kernel["throttled_periods"].as_u64().unwrap(), kernel["throttled"].as_u64().unwrap());
+    assert!(periods > 0 && throttled > 10_000_000, "{kernel}");
+    env.rtrace(&["analyze", "cgroups", "--wide"]).exits(0).prints_with("throttled");
+}
