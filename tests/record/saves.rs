@@ -193,6 +193,32 @@ fn files_of_a_rotation_hold_each_event_once_and_the_recording_need_not_keep_them
 }
 
 #[test]
+fn the_last_file_of_a_rotation_ends_with_the_recording() {
+    let Some((tracefs, _guard)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let mut rotated = start(&env, &tracefs, &["-o", "r.dat", "--rotate", "1s", "--compression", "none"]);
+    let over = AtomicBool::new(false);
+    scope(|scope| {
+        let over = &over;
+        let _end = OverAtEnd(over);
+        (0..2).for_each(|task| drop(scope.spawn(move || count_up(task, over))));
+        let until = Instant::now() + PATIENCE;
+        while saves_of(&env, "r.dat").is_empty() && Instant::now() < until {
+            sleep(Duration::from_millis(50));
+        }
+        // The tasks go on meanwhile.
+        kill(rotated.pid(), Signal::SIGINT).unwrap();
+        assert_eq!(rotated.wait().code(), Some(0));
+    });
+    let files = saves_of(&env, "r.dat");
+    let ends = |name: &str| -> BTreeMap<i32, i32> {
+        let of = numbers(&env, name).into_iter();
+        of.filter_map(|(task, numbers)| Some((task, *numbers.last()?))).collect()
+    };
+    assert_eq!(ends(files.last().unwrap().to_str().unwrap()), ends("r.dat"));
+}
+
+#[test]
 fn each_hit_is_saved_and_the_oldest_saves_go() {
     let Some(_kernel) = kernel() else { return };
     let env = TestEnvironment::new();

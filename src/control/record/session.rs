@@ -438,8 +438,7 @@ impl SessionRun<'_> {
                 (&mut failures, saves.as_mut()),
             );
             let cut_short = is_readable(failed.as_fd());
-            let (saves, saving) = saves.map(|saves| self.finish_saves(saves, &progress, symbols)).unzip();
-            self.note_changes();
+            self.compare_settings();
             for buffer in self.buffers.iter().chain(&beside) {
                 if !self.journal.users_of(&buffer.instance).is_empty() {
                     progress.still_on.store(true, Ordering::Relaxed);
@@ -451,6 +450,9 @@ impl SessionRun<'_> {
                 }
             }
             self.tracing_on = self.since.elapsed();
+            // The last ones hold all up to the end.
+            let (saves, saving) = saves.map(|saves| self.finish_saves(saves, &progress, symbols)).unzip();
+            self.note_changes();
             drop(stop_threads);
             let cgroups = self.tasks.end().unwrap_or_else(|error| {
                 failures.push(format!("cgroups of tasks: {error}"));
@@ -562,7 +564,7 @@ impl SessionRun<'_> {
         RecordingNow { options, buffers: buffers.collect() }
     }
 
-    /// Makes the saves that are due, while the rings are still filled.
+    /// Makes the saves that are due, while the threads that drain the rings can still be asked.
     fn finish_saves(
         &mut self,
         saves: Saves<'_>,
@@ -702,10 +704,16 @@ impl SessionRun<'_> {
         }
     }
 
-    /// Notes what was changed of the buffers' settings; tracing is still on.
+    /// Looks at what was changed of the buffers' settings; tracing is still on.
+    fn compare_settings(&mut self) {
+        if let Some(settings) = &mut self.settings {
+            settings.compare(&self.buffers);
+        }
+    }
+
+    /// Notes what was changed of them.
     fn note_changes(&mut self) {
-        let Some(mut settings) = self.settings.take() else { return };
-        settings.compare(&self.buffers);
+        let Some(settings) = self.settings.take() else { return };
         let changes = settings.changes();
         self.buffers.iter_mut().zip(changes).for_each(|(buffer, changes)| buffer.coverage.changes = changes);
     }
