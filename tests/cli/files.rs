@@ -420,7 +420,7 @@ fn a_window_without_events_leaves_everything_as_it_was() {
     std::fs::write(env.path().join("old.dat"), "of before").expect("a file");
     for more in [&["-o", "old.dat", "--force"][..], &[], &["-r"], &["--json"]] {
         let split = env.rtrace(&[&["split"], more, &["99999999"]].concat());
-        split.exits(1).prints("").complains("rtrace: there are no events between START and END\n");
+        split.exits(1).prints("").complains_with("rtrace: there are no events between START and END\n");
     }
     let mut files: Vec<_> = std::fs::read_dir(env.path()).expect("it").map(|e| e.expect("it").file_name()).collect();
     files.sort();

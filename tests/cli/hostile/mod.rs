@@ -15,9 +15,11 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
 /// All that the program itself sends to a terminal: colours, and where a line or a table goes.
-const OURS: [&[u8]; 10] = [
+const OURS: [&[u8]; 12] = [
     b"\x1b[36m",
     b"\x1b[1;31m",
+    b"\x1b[32m",
+    b"\x1b[33m",
     b"\x1b[2m",
     b"\x1b[0m",
     b"\x1b[2J\x1b[H",
