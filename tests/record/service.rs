@@ -85,6 +85,7 @@ fn a_service_starts_reloads_crashes_and_ends() {
     supervisor.hears("RELOADING=1");
     supervisor.hears("READY=1");
     assert!(!recorder.has_ended());
+    assert!(metrics().contains("\nrtrace_restarts_total 1\n"), "{}", metrics());
     call(3);
     let calls = |file: &str, exit: i32| {
         let out = env.rtrace(&["report", file]);
@@ -98,6 +99,7 @@ fn a_service_starts_reloads_crashes_and_ends() {
     let mut recorder = Supervisor::starts(&env);
     supervisor.hears("READY=1");
     assert_eq!(calls("two.dat.old", 0), [3]);
+    assert!(metrics().contains("\nrtrace_restarts_total 2\n"), "{}", metrics());
     call(4);
     kill(recorder.pid(), Signal::SIGTERM).unwrap();
     supervisor.hears("STOPPING=1");

@@ -32,6 +32,8 @@ pub(crate) struct Service {
     reloads: bool,
     saves: u64,
     failed_saves: u64,
+    /// Times that a recorder began where the one before it had left its metrics.
+    restarts: u64,
     last: Option<Live>,
     written: Option<Instant>,
 }
@@ -39,7 +41,8 @@ pub(crate) struct Service {
 impl Service {
     pub(super) fn new(config: Option<(&Path, ConfigCheck)>, metrics: Option<&Path>) -> Self {
         let config = config.map(|(path, check)| (path.to_owned(), check));
-        Service { config, metrics: metrics.map(Path::to_owned), ..Service::default() }
+        let restarts = metrics.and_then(restarts_before).map_or(0, |before| before.saturating_add(1));
+        Service { config, metrics: metrics.map(Path::to_owned), restarts, ..Service::default() }
     }
 
     /// Recording runs.
@@ -155,8 +158,20 @@ impl Service {
         put("ring_buffer_bytes", "gauge", "Bytes waiting in the ring buffers.", &[("", live.waiting)]);
         put("saves_total", "counter", "Saves while recording, those that failed included.", &[("", self.saves)]);
         put("failed_saves_total", "counter", "Saves that failed.", &[("", self.failed_saves)]);
+        let help = "Times that it began again since it was last stopped: after a crash, or with a new configuration.";
+        put(RESTARTS, "counter", help, &[("", self.restarts)]);
         text
     }
+}
+
+/// Name of the counter that the next recorder goes on with.
+const RESTARTS: &str = "restarts_total";
+
+/// The restarts in a file of metrics that a recorder left; `None` if none did.
+fn restarts_before(path: &Path) -> Option<u64> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let mut lines = text.lines().filter_map(|line| line.strip_prefix("rtrace_")?.strip_prefix(RESTARTS));
+    lines.find_map(|value| value.trim().parse().ok())
 }
 
 /// Tells the service manager (sd_notify(3)), if there is one.
