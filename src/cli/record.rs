@@ -444,6 +444,15 @@ fn verdict(summary: &RecordSummary, max_lost: Option<u64>) -> Result<Exit, Failu
     if let Some(limit @ Reached::MinFree) = summary.limit {
         return Err(Failure::new(Exit::Incomplete, anyhow::anyhow!("{limit}; the file holds everything before")));
     }
+    if summary.saves.untold > 0 {
+        let last = summary.saves.latest.iter().rev().find_map(|save| save.error.as_deref());
+        let why = last.map_or_else(String::new, |why| format!(": {why}"));
+        let failed = counted(summary.saves.untold, "save");
+        return Err(Failure::new(
+            Exit::Incomplete,
+            anyhow::anyhow!("{failed} failed{why}; the recording has its own file"),
+        ));
+    }
     let lost = summary.totals().lost;
     if let Some(allowed) = max_lost.filter(|&allowed| lost > allowed) {
         let failure = Failure::new(

@@ -161,6 +161,26 @@ fn a_kill_while_it_saves_loses_neither_the_recording_nor_saves() {
 }
 
 #[test]
+fn a_save_that_fails_unheard_ends_with_4() {
+    let Some((tracefs, _guard)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let disk = env.path().join("disk");
+    let _disk = SmallDisk::mount(&disk, "100M");
+    let mut recorder = start(&env, &tracefs, &["-o", "disk/trace.dat", "--compression", "none", "--ring", "8M"]);
+    while_counting(|| {
+        sleep(Duration::from_millis(500));
+        let room = nix::sys::statvfs::statvfs(&disk).unwrap();
+        let room = (room.blocks_available() * room.fragment_size()) as usize;
+        fs::write(disk.join("filler"), vec![1; room - (12 << 20)]).unwrap();
+        kill(recorder.pid(), Signal::SIGUSR2).unwrap();
+        sleep(Duration::from_millis(300));
+    });
+    kill(recorder.pid(), Signal::SIGINT).unwrap();
+    assert_eq!(recorder.wait().code(), Some(4));
+    env.rtrace(&["report", "disk/trace.dat"]).exits(0).complains("");
+}
+
+#[test]
 fn a_disk_without_room_for_a_save_has_room_for_the_recording() {
     let Some((tracefs, _guard)) = kernel() else { return };
     let env = TestEnvironment::new();

@@ -96,7 +96,7 @@ pub use limits::{Limits, Reached, Rotate};
 pub use machine::MachineSettings;
 pub use observer::{Live, Observer};
 pub use plan::{BufferPlan, EventPlan, Plan, SavePlan, TargetBuffer, Tasks};
-pub use saver::Save;
+pub use saver::{Save, SavesMade};
 pub use sentry::Sentry;
 pub use session::{Beside, become_real_time, record, record_beside};
 pub use spool::Dropped;

@@ -72,8 +72,10 @@ pub(super) enum SaveFrom {
 /// Who asks for a save.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SavedFor {
-    /// A person or a program.
+    /// A program that waits for the answer.
     Asker,
+    /// SIGUSR2, whose sender learns nothing.
+    Signal,
     /// A find of a sentry.
     Find,
     /// `--rotate`.
@@ -86,6 +88,19 @@ pub(super) enum SaveTo {
     Beside,
     /// A file that another process has open, which waits for an answer.
     Open(File, UnixStream),
+}
+
+/// The saves of a recording.
+#[derive(Clone, Debug, Default)]
+pub struct SavesMade {
+    /// The latest thousand.
+    pub latest: Vec<Save>,
+    /// Number of all.
+    pub all: u64,
+    /// Number of those that failed.
+    pub failed: u64,
+    /// Of them, those of which nobody else was told: asked for by a signal or a find, and a rotation's last.
+    pub untold: u64,
 }
 
 /// A save that was made or that failed.

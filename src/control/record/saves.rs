@@ -8,7 +8,7 @@ use super::limits::SavedUntil;
 use super::plan::SavePlan;
 use super::rotation::Rotation;
 use super::save_door::SaveDoor;
-use super::saver::{BufferNow, Save, SaveFrom, SaveJob, SaveTo, SavedFor, Saver};
+use super::saver::{BufferNow, Save, SaveFrom, SaveJob, SaveTo, SavedFor, Saver, SavesMade};
 use super::stop::Arrived;
 use crate::file::trace_dat::OptionId;
 use crossbeam_channel::{Receiver, Sender, unbounded};
@@ -40,7 +40,9 @@ pub(super) struct Saves<'scope> {
     /// Saves of finds that are being made.
     running: usize,
     thread: Option<ScopedJoinHandle<'scope, Duration>>,
-    made: Vec<Save>,
+    made: SavesMade,
+    /// The last file of a rotation failed: its part is in the recording alone.
+    rotation_failed: bool,
 }
 
 /// A sentry's find in words, and how many more there were with it.
@@ -112,7 +114,8 @@ impl<'scope> Saves<'scope> {
             rotation: plan.rotate.map(|each| Rotation::new(each, Arc::clone(saved))),
             running: 0,
             thread: Some(thread),
-            made: Vec::new(),
+            made: SavesMade::default(),
+            rotation_failed: false,
         })
     }
 
@@ -162,7 +165,7 @@ impl<'scope> Saves<'scope> {
             }
         }
         if std::mem::take(&mut self.signalled) {
-            self.begin(SaveTo::Beside, SavedFor::Asker, self.last(), ("SIGUSR2".to_owned(), 0), now());
+            self.begin(SaveTo::Beside, SavedFor::Signal, self.last(), ("SIGUSR2".to_owned(), 0), now());
         }
         while let Some(request) = self.door.as_ref().and_then(SaveDoor::request) {
             let cause = format!("process {}", request.pid);
@@ -213,24 +216,33 @@ impl<'scope> Saves<'scope> {
     fn note(&mut self, by: SavedFor, save: Save, done: &mut dyn FnMut(&Save)) {
         match (by, &mut self.rotation) {
             (SavedFor::Find, _) => self.running = self.running.saturating_sub(1),
-            (SavedFor::Rotation, Some(rotation)) => rotation.end(save.error.is_none()),
+            (SavedFor::Rotation, Some(rotation)) => {
+                rotation.end(save.error.is_none());
+                self.rotation_failed = save.error.is_some();
+            }
             _ => {}
         }
         done(&save);
-        if self.made.len() == LISTED {
-            self.made.remove(0);
+        let made = &mut self.made;
+        made.all += 1;
+        if save.error.is_some() {
+            made.failed += 1;
+            made.untold += u64::from(matches!(by, SavedFor::Signal | SavedFor::Find));
         }
-        self.made.push(save);
+        if made.latest.len() == LISTED {
+            made.latest.remove(0);
+        }
+        made.latest.push(save);
     }
 
     /// Makes what is due or asked for and a rotation's last file, and waits for them: the last things while the draining
-    /// threads can be asked. Gives the latest saves and the thread's CPU time.
+    /// threads can be asked. Gives the saves and the thread's CPU time.
     pub(super) fn finish(
         mut self,
         written: u64,
         mut now: impl FnMut() -> RecordingNow,
         mut done: impl FnMut(&Save),
-    ) -> (Vec<Save>, Duration) {
+    ) -> (SavesMade, Duration) {
         self.look(written, &mut now, &mut done);
         if self.due.is_some() {
             self.begin_due(now());
@@ -245,6 +257,7 @@ impl<'scope> Saves<'scope> {
         let time =
             self.thread.take().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         self.take_done(done);
+        self.made.untold += u64::from(self.rotation_failed);
         (self.made, time.unwrap_or_default())
     }
 }

@@ -25,7 +25,7 @@ use super::plan::Plan;
 use super::proc_maps::ProcMaps;
 use super::remote::Remote;
 use super::restoring::restore_beside;
-use super::saver::{BufferNow, Save, SavedRing, Saver};
+use super::saver::{BufferNow, SavedRing, Saver, SavesMade};
 use super::saves::{RecordingNow, Saves};
 use super::sentry::{Post, Sentry, look};
 use super::settings::SettingsWatch;
@@ -300,7 +300,7 @@ struct ThreadResults {
     cut_short: bool,
     /// Why a sentry ended it.
     stopped: Option<String>,
-    saves: Vec<Save>,
+    saves: SavesMade,
     cgroups: Option<Cgroups>,
 }
 
@@ -570,7 +570,7 @@ impl SessionRun<'_> {
         saves: Saves<'_>,
         progress: &Progress,
         symbols: &mut SymbolThread,
-    ) -> (Vec<Save>, Duration) {
+    ) -> (SavesMade, Duration) {
         let mut made = Vec::new();
         let written = progress.written.load(Ordering::Relaxed);
         let finished = saves.finish(written, || self.now(symbols), |save| made.push(save.clone()));

@@ -4,7 +4,7 @@ use super::child::Ended;
 use super::effort::PackingEffort;
 use super::error::{RecordError, in_full};
 use super::limits::Reached;
-use super::saver::Save;
+use super::saver::SavesMade;
 use super::worker::Drained;
 use crate::base::units::{ByteSize, CpuId, counted, grouped, seconds};
 use crate::control::tracefs::CpuStats;
@@ -44,8 +44,8 @@ pub struct RecordSummary {
     pub stopped: Option<String>,
     /// True if only the newest was kept (`--ring`, `--ring-time`).
     pub kept_newest: bool,
-    /// The saves that were made meanwhile, the latest thousand.
-    pub saves: Vec<Save>,
+    /// The saves that were made meanwhile.
+    pub saves: SavesMade,
     /// User and system time of the threads that drain no ring, by name.
     pub threads: Vec<(&'static str, Duration)>,
     /// Why a CPU's data ends early, if one's does: a full disk, for one.
@@ -323,10 +323,10 @@ impl RecordSummary {
                 let _ = write!(text, ", {} before CMD ended", seconds(untraced));
             }
         }
-        if !self.saves.is_empty() {
-            let failed = self.saves.iter().filter(|save| save.error.is_some()).count();
-            let failed = if failed == 0 { String::new() } else { format!(", {failed} of which failed") };
-            let _ = write!(text, "; {}{failed}", counted(self.saves.len() as u64, "save"));
+        if self.saves.all > 0 {
+            let failed = self.saves.failed;
+            let failed = if failed == 0 { String::new() } else { format!(", {} of which failed", grouped(failed)) };
+            let _ = write!(text, "; {}{failed}", counted(self.saves.all, "save"));
         }
         if let Some(former) = &self.former {
             let _ = write!(text, "; the file before it is {} now", former.display());
@@ -419,7 +419,9 @@ impl RecordSummary {
             "kept_newest": self.kept_newest,
             "cpu_seconds": self.totals().cpu_time.as_secs_f64(),
             "threads": threads,
-            "saves": self.saves,
+            "saves": self.saves.latest,
+            "saves_made": self.saves.all - self.saves.failed,
+            "saves_failed": self.saves.failed,
             "hint": self.hint(),
             "interference": self.interference(),
             "failures": self.failures,
@@ -482,7 +484,7 @@ mod tests {
             limit: None,
             stopped: None,
             kept_newest: false,
-            saves: Vec::new(),
+            saves: SavesMade::default(),
             threads: vec![("main", Duration::from_millis(250))],
             failures: Vec::new(),
             error: None,
