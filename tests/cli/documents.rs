@@ -96,3 +96,16 @@ fn links_lead_to_files() {
     }
     assert!(followed > 0, "no link was found");
 }
+
+#[test]
+fn each_analysis_is_defined() {
+    let env = TestEnvironment::new();
+    let hint = env.rtrace(&["analyze", "cpu"]).exits(2).stderr();
+    let names = hint.split("has all, ").nth(1).and_then(|rest| rest.split('.').next()).expect("the analyses");
+    let text = std::fs::read_to_string(top().join("docs/reference/analyses.md")).expect("it");
+    for name in names.split(", ") {
+        let heading =
+            |line: &str| line.strip_prefix("## ").is_some_and(|it| it == name || it.starts_with(&format!("{name}:")));
+        assert!(text.lines().any(heading), "docs/reference/analyses.md has no section {name}");
+    }
+}
