@@ -146,6 +146,23 @@ fn no_task_of_a_cgroup_is_missed_and_none_of_others_recorded() {
 }
 
 #[test]
+fn a_recorder_in_the_cgroup_does_not_record_itself() {
+    let Some(_kernel) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let Some(cgroups) = TestCgroups::new("cgroup2", "") else {
+        return not_run("no cgroup v2 is mounted that can be written to");
+    };
+    let (a, rtrace) = (cgroups.path("a"), env!("CARGO_BIN_EXE_rtrace"));
+    let inside = format!(
+        "echo $$ > {a}/cgroup.procs; exec {rtrace} record --cgroup {a} -e syscalls -- sh -c 'echo $$ > a.pids; true'"
+    );
+    env.run("sh", &["-c", &inside]).exits(0);
+    let seen = env.rtrace(&["report", "--format", "csv", "--fields", "pid"]).exits(0).stdout();
+    let seen: BTreeSet<String> = seen.lines().skip(1).map(str::to_owned).collect();
+    assert_eq!(seen, pids(&env, "a.pids"));
+}
+
+#[test]
 fn throttling_is_told_from_waiting() {
     let Some(_kernel) = kernel() else { return };
     let env = TestEnvironment::new();

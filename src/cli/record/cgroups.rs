@@ -15,7 +15,7 @@ pub(super) struct CgroupArgs {
     /// Only tasks of CGROUP and all below it, now and later: its path, a unit, a container's id or name; may be repeated
     ///
     /// As in `--cgroup /system.slice/db.service`, `--cgroup db.service`, `--cgroup 4f1c2a9be07d`. Tasks that they start are recorded from
-    /// their first event on, those that are moved there (`docker exec`) from some milliseconds after that. Implies --cgroups.
+    /// their first event on, those that are moved there (`docker exec`) from up to a tenth of a second after that. Implies --cgroups.
     #[arg(long = "cgroup", value_name = "CGROUP", conflicts_with = "dry_run")]
     only: Vec<String>,
     /// Store the cgroup of each task over time, for `analyze cgroups` and `--cgroup` of other commands

@@ -57,7 +57,7 @@ struct CgroupFormats {
     moves: Vec<(u16, [FieldRange; 3])>,
 }
 
-/// The watch.
+/// The cgroups of tasks while they are recorded.
 #[derive(Debug)]
 pub(super) struct CgroupWatch {
     plan: CgroupPlan,
@@ -291,7 +291,7 @@ impl CgroupWatch {
         }
     }
 
-    /// What is known in the end.
+    /// The cgroups of all tasks in the end.
     ///
     /// # Errors
     /// As [`CgroupWatch::look`].
@@ -301,7 +301,7 @@ impl CgroupWatch {
         Ok(self.known())
     }
 
-    /// What is known, and the kernel's account since the begin.
+    /// The cgroups of tasks so far, and the kernel's account since the begin.
     pub(super) fn known(&self) -> Cgroups {
         let mut cgroups = self.cgroups.clone();
         self.lost.into_iter().for_each(|until| cgroups.end_at(until));

@@ -161,10 +161,10 @@ impl Plan {
         if self.version6 { self.check_version6() } else { Ok(()) }
     }
 
-    /// True if the recorder's threads are to be left out: a restriction to some tasks does that already, and what stays
-    /// set afterwards must not be about them.
+    /// True if the recorder's threads are to be left out: a restriction to named tasks does that already, one to cgroups may have
+    /// them among its own, and what stays set afterwards must not be about them.
     pub(super) fn leaves_itself_out(&self) -> bool {
-        !self.own_threads && !self.tasks.is_restricted() && !self.keep
+        !self.own_threads && (!self.tasks.is_of_named() || !self.tasks.cgroups.only.is_empty()) && !self.keep
     }
 
     /// Version 6 has one size of sub-buffers, no compression, and a text or data.
@@ -270,7 +270,12 @@ pub struct Tasks {
 impl Tasks {
     /// True if anything restricts whose events are recorded.
     pub fn is_restricted(&self) -> bool {
-        self.command || self.named().next().is_some() || !self.cgroups.only.is_empty()
+        self.is_of_named() || !self.cgroups.only.is_empty()
+    }
+
+    /// True if processes or threads are named: the recorder is none of them.
+    fn is_of_named(&self) -> bool {
+        self.command || self.named().next().is_some()
     }
 
     /// The processes and threads that are named.

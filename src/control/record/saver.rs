@@ -93,7 +93,7 @@ pub(super) enum SaveTo {
 /// The saves of a recording.
 #[derive(Clone, Debug, Default)]
 pub struct SavesMade {
-    /// The latest thousand.
+    /// The latest thousand saves.
     pub latest: Vec<Save>,
     /// Number of all.
     pub all: u64,
