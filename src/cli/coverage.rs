@@ -2,7 +2,7 @@
 
 use crate::cli::query::ClockUnit;
 use rtrace::events::EventName;
-use rtrace::internal::trace_dat::{Buffer, Coverage, CoveredTasks, FileError, OptionId, TimeOptions, Trace};
+use rtrace::internal::trace_dat::{Buffer, Cgroups, Coverage, CoveredTasks, FileError, OptionId, TimeOptions, Trace};
 use rtrace::units::{ClockTick, CpuId, RecordedClock, Timestamp, counted, grouped};
 use serde_json::{Value, json};
 
@@ -38,11 +38,27 @@ pub(crate) fn text(trace: &Trace, with_times: bool) -> String {
         for (name, value) in one.lines().into_iter().filter(|(name, _)| with_times || *name != "time") {
             text.push_str(&format!("  {name:<7} {value}\n"));
         }
+        if one.buffer.name.is_empty()
+            && let Some(cgroups) = trace.cgroups(&TimeOptions::default())
+        {
+            text.push_str(&format!("  cgroups {}\n", cgroups_in_words(&cgroups)));
+        }
         for limit in one.coverage.limits(|_| true) {
             text.push_str(&format!("  limit   {limit}\n"));
         }
     }
     text
+}
+
+fn cgroups_in_words(cgroups: &Cgroups) -> String {
+    let hierarchy = match cgroups.hierarchy() {
+        "" => "v2".to_owned(),
+        controllers => format!("v1 ({controllers})"),
+    };
+    let only: Vec<&str> = cgroups.followed().collect();
+    let only = if only.is_empty() { String::new() } else { format!("; only {} and below", some(only.iter())) };
+    let until = if cgroups.until().is_some() { ", not to the end" } else { "" };
+    format!("of {} tasks, {hierarchy}{until}{only}", grouped(cgroups.tasks() as u64))
 }
 
 /// The coverage of each buffer of `trace`, for programs.

@@ -10,6 +10,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use rtrace::tracefs::find_orphans;
 use std::fs;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};
@@ -162,6 +163,13 @@ fn a_kill_while_it_saves_loses_neither_the_recording_nor_saves() {
     before.assert_unchanged(&Knobs::read(tracefs.root()));
 }
 
+/// Fills a disk with the file `filler`, but for `left` bytes.
+fn fill(disk: &Path, left: usize) {
+    let room = nix::sys::statvfs::statvfs(disk).unwrap();
+    let room = (room.blocks_available() * room.fragment_size()) as usize;
+    fs::write(disk.join("filler"), vec![1; room - left]).unwrap();
+}
+
 #[test]
 fn a_save_that_fails_unheard_ends_with_4() {
     let Some((tracefs, _guard)) = kernel() else { return };
@@ -171,9 +179,7 @@ fn a_save_that_fails_unheard_ends_with_4() {
     let mut recorder = start(&env, &tracefs, &["-o", "disk/trace.dat", "--compression", "none", "--ring", "8M"]);
     while_counting(|| {
         sleep(Duration::from_millis(500));
-        let room = nix::sys::statvfs::statvfs(&disk).unwrap();
-        let room = (room.blocks_available() * room.fragment_size()) as usize;
-        fs::write(disk.join("filler"), vec![1; room - (12 << 20)]).unwrap();
+        fill(&disk, 12 << 20);
         kill(recorder.pid(), Signal::SIGUSR2).unwrap();
         sleep(Duration::from_millis(300));
     });
@@ -193,9 +199,7 @@ fn a_disk_without_room_for_a_save_has_room_for_the_recording() {
         sleep(Duration::from_millis(500));
         env.rtrace(&["save", "disk/trace.dat", "-o", "disk/first.dat"]).exits(0);
         // What a save needs is twice its size; the ring has its room by now.
-        let room = nix::sys::statvfs::statvfs(&disk).unwrap();
-        let room = (room.blocks_available() * room.fragment_size()) as usize;
-        fs::write(disk.join("filler"), vec![1; room - (10 << 20)]).unwrap();
+        fill(&disk, 10 << 20);
         for _ in 0..3 {
             let out = env.rtrace(&["save", "disk/trace.dat", "-o", "disk/second.dat"]);
             out.exits(1).complains_with("which recording may need meanwhile");

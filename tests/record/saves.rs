@@ -155,6 +155,14 @@ fn saves_are_the_same_events_as_those_of_a_whole_recording_and_leave_no_gap() {
     before.assert_unchanged(&Knobs::read(tracefs.root()));
 }
 
+/// Waits until the recording `name` has as many saves.
+fn wait_for_saves(env: &TestEnvironment, name: &str, least: usize) {
+    let until = Instant::now() + PATIENCE;
+    while saves_of(env, name).len() < least && Instant::now() < until {
+        sleep(Duration::from_millis(50));
+    }
+}
+
 #[test]
 fn files_of_a_rotation_hold_each_event_once_and_the_recording_need_not_keep_them() {
     let Some((tracefs, _guard)) = kernel() else { return };
@@ -167,10 +175,7 @@ fn files_of_a_rotation_hold_each_event_once_and_the_recording_need_not_keep_them
             let over = &over;
             let _end = OverAtEnd(over);
             (0..2).for_each(|task| drop(scope.spawn(move || count_up(task, over))));
-            let until = Instant::now() + PATIENCE;
-            while saves_of(&env, "r.dat").len() < least && Instant::now() < until {
-                sleep(Duration::from_millis(50));
-            }
+            wait_for_saves(&env, "r.dat", least);
         });
         for recorder in [&mut rotated, &mut whole] {
             kill(recorder.pid(), Signal::SIGINT).unwrap();
@@ -202,10 +207,7 @@ fn the_last_file_of_a_rotation_ends_with_the_recording() {
         let over = &over;
         let _end = OverAtEnd(over);
         (0..2).for_each(|task| drop(scope.spawn(move || count_up(task, over))));
-        let until = Instant::now() + PATIENCE;
-        while saves_of(&env, "r.dat").is_empty() && Instant::now() < until {
-            sleep(Duration::from_millis(50));
-        }
+        wait_for_saves(&env, "r.dat", 1);
         // The tasks go on meanwhile.
         kill(rotated.pid(), Signal::SIGINT).unwrap();
         assert_eq!(rotated.wait().code(), Some(0));

@@ -96,6 +96,11 @@ impl Cgroups {
         self.until
     }
 
+    /// Number of tasks.
+    pub fn tasks(&self) -> usize {
+        self.tasks.len()
+    }
+
     /// Number of tasks, and of changes of cgroups.
     pub fn len(&self) -> usize {
         self.tasks.values().map(Vec::len).sum()

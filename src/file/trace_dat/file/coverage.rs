@@ -216,8 +216,10 @@ impl Coverage {
                 0 => String::new(),
                 joined => format!(" and, but for their first events, {joined} that came meanwhile"),
             };
-            limits.push(match (pids.as_str(), self.joined) {
-                ("", joined @ 1..) => format!("only events of {joined} tasks that came meanwhile were recorded, but for their first ones{children}"),
+            limits.push(match pids.as_str() {
+                "" => format!(
+                    "only events of tasks that came meanwhile were recorded, but for their first ones{children}"
+                ),
                 _ => format!("only events of these tasks were recorded: {pids}{children}{joined}"),
             });
         }
