@@ -1,6 +1,7 @@
 //! Words that others use for commands, options and arguments, and what they are called here.
 
-use clap::{Arg, Command};
+use super::meant_options::options;
+use clap::Command;
 use rtrace::internal::trace_dat::is_recording;
 use rtrace::syntax::did_you_mean;
 use std::path::Path;
@@ -41,25 +42,6 @@ const MEANT_BY_ANALYSIS: [(&[&str], &str); 2] = [
     ),
 ];
 
-/// Options by names that others have for them.
-const OTHER_NAMES: [(&str, &str); 15] = [
-    ("task", "comm"),
-    ("name", "comm"),
-    ("process", "pid"),
-    ("time", "duration"),
-    ("seconds", "duration"),
-    ("max-file-size", "max-size"),
-    ("size-limit", "max-size"),
-    ("host", "to"),
-    ("head", "first"),
-    ("tail", "last"),
-    ("limit", "first"),
-    ("threshold", "min-effect"),
-    ("format", "to"),
-    ("from", "since"),
-    ("cpus", "cpu"),
-];
-
 /// The hint on the unknown command `word` below `command`; `name` is that of the command below `root`.
 pub(super) fn command(word: &str, command: &Command, (name, root): (&str, &Command)) -> Option<String> {
     let below = || command.get_subcommands().filter(|c| !c.is_hide_set());
@@ -92,8 +74,8 @@ fn of_recording(name: &str, file: &str) -> String {
     }
 }
 
-/// The hint on the argument `word` for which the command called `name` has no place.
-pub(super) fn argument(word: &str, (name, command): (&str, &Command)) -> Option<String> {
+/// The hint on the argument `word` for which the command called `name` has no place; `words` are those of the command line.
+pub(super) fn argument(word: &str, (name, command): (&str, &Command), words: &str) -> Option<String> {
     let has = |option: &str| command.get_arguments().any(|arg| arg.get_long() == Some(option));
     if word.starts_with('-') {
         return None;
@@ -108,9 +90,23 @@ pub(super) fn argument(word: &str, (name, command): (&str, &Command)) -> Option<
         _ => {}
     }
     let reads = has("input") || name == "dump";
-    (!reads && is_recording(Path::new(word))).then(|| {
-        format!("it is a recording: `rtrace report --summary {word}` says what is in it; `rtrace {name}` asks something else.")
+    if !reads && is_recording(Path::new(word)) {
+        return Some(format!(
+            "it is a recording: `rtrace report --summary {word}` says what is in it; `rtrace {name}` asks something else."
+        ));
+    }
+    if has(word) {
+        return Some(format!("did you mean `--{word}`?"));
+    }
+    Some(match places(command) {
+        places if places.is_empty() => format!("`{words}` takes options alone: {}.", options(command)?),
+        places => format!("its arguments are `{words} {}`.", places.join(" ")),
     })
+}
+
+/// The places of the command's arguments as its usage shows them.
+fn places(command: &Command) -> Vec<String> {
+    command.get_positionals().filter(|arg| !arg.is_hide_set()).map(|arg| arg.to_string()).collect()
 }
 
 /// The hint on a name where a process id is wanted.
@@ -126,20 +122,4 @@ pub(super) fn missing(missing: &[String], name: &str) -> Option<String> {
     let of_profile = name == "report" && missing.iter().any(|one| one.starts_with("--profile"));
     let rows = std::env::args().any(|word| word == "--limit" || word.starts_with("--limit="));
     (of_profile && rows).then(|| "`--first N` prints the first N events; `--limit` is about `--profile`.".to_owned())
-}
-
-/// Options of the command near to `word`, which is a long one.
-pub(super) fn option(word: &str, command: &Command) -> Option<String> {
-    let name = word.split('=').next()?.strip_prefix("--")?;
-    let mut other = OTHER_NAMES.iter().filter(|(other, _)| *other == name).map(|(_, own)| *own);
-    let has = |own: &&str| command.get_arguments().any(|arg| arg.get_long() == Some(*own));
-    if let Some(own) = other.find(has) {
-        return Some(format!("did you mean `--{own}`?"));
-    }
-    if matches!(name, "output" | "out") {
-        return Some("what is printed goes into a file with `> FILE`.".to_owned());
-    }
-    let options = command.get_arguments().filter(|arg| !arg.is_hide_set()).filter_map(Arg::get_long);
-    did_you_mean(name, options.chain(["help", "version"]))
-        .map(|hint| hint.replacen(" `", " `--", 1).replace(", `", ", `--").replace("or `", "or `--"))
 }

@@ -43,6 +43,7 @@ mod live;
 mod log;
 mod machine;
 mod meant;
+mod meant_options;
 mod mem;
 mod named_files;
 mod noise;

@@ -5,6 +5,7 @@ use super::exit::{Exit, Failure};
 use super::given::{Given, Moot, refuse};
 use crate::cli::terminal::stdout;
 use anyhow::anyhow;
+use rtrace::internal::trace_dat::is_recording;
 use rtrace::tracefs::{Error, EventName, EventSelection, Instance};
 use serde_json::{Map, Value, json};
 use std::io::{self, Read, Write};
@@ -190,6 +191,13 @@ fn files(args: &ShowCommandArgs, instance: &Instance) -> Result<Vec<String>, Fai
             let error = anyhow!("`{file}` is a directory");
             return Err(Failure::new(Exit::Usage, error)
                 .hint("`rtrace stat` shows what is set, `rtrace show DIR/FILE` one file."));
+        }
+        if !instance.path(file).exists() && Path::new(file).exists() {
+            let hint = match is_recording(Path::new(file)) {
+                true => format!("`rtrace report {file}` prints a recording."),
+                false => "`rtrace show` prints files of tracefs alone.".to_owned(),
+            };
+            return Err(Failure::new(Exit::Usage, anyhow!("tracefs has no file `{file}`")).hint(hint));
         }
         files.push(file.clone());
     }

@@ -1,7 +1,7 @@
 //! clap's refusals of a command line in the program's own words: one prefix, names in backquotes, a hint, and the command
 //! that explains more.
 
-use super::{elsewhere, helper_programs, meant};
+use super::{elsewhere, helper_programs, meant, meant_options};
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use rtrace::syntax::did_you_mean;
@@ -22,7 +22,7 @@ pub(crate) fn message(answer: &clap::Error, root: &Command) -> String {
     }
     let more = format!("  Hint: `{} --help` shows all it takes.\n", words.join(" "));
     let at = words.get(1).copied().unwrap_or_default();
-    let Some((what, hint)) = worded(answer, command, (at, root)) else {
+    let Some((what, hint)) = worded(answer, command, (at, root), &words.join(" ")) else {
         let text = as_rendered(answer, &rendered);
         let says_more = text.contains("Hint: ") || text.contains("  rtrace ") || text.contains("Usage: ");
         return if says_more { text } else { text + &more };
@@ -47,8 +47,13 @@ pub(crate) fn unknown_option(word: &str) -> clap::Error {
 }
 
 /// The mistake, and the name that was probably meant; `None` if the rendered message has to do. `name` is that of the command
-/// below `root`.
-fn worded(answer: &clap::Error, command: &Command, (name, root): (&str, &Command)) -> Option<(String, Option<String>)> {
+/// below `root`, and `words` are those that name the command.
+fn worded(
+    answer: &clap::Error,
+    command: &Command,
+    (name, root): (&str, &Command),
+    words: &str,
+) -> Option<(String, Option<String>)> {
     let arg = || one(answer, ContextKind::InvalidArg);
     Some(match answer.kind() {
         ErrorKind::UnknownArgument => {
@@ -59,7 +64,7 @@ fn worded(answer: &clap::Error, command: &Command, (name, root): (&str, &Command
             let what = if word.starts_with('-') { "unknown option" } else { "unexpected argument" };
             (
                 format!("{what} `{word}`"),
-                meant::option(&word, command).or_else(|| meant::argument(&word, (name, command))),
+                meant_options::option(&word, command, words).or_else(|| meant::argument(&word, (name, command), words)),
             )
         }
         ErrorKind::InvalidSubcommand => {
@@ -106,7 +111,15 @@ fn worded(answer: &clap::Error, command: &Command, (name, root): (&str, &Command
             let others: Vec<String> = others.iter().map(|other| name_of(other)).collect();
             match others[..] == [name_of(&name)] {
                 true => (format!("{} is given more than once", name_of(&name)), None),
-                false => (format!("{} cannot be used with {}", name_of(&name), others.join(", ")), None),
+                false => {
+                    let place = [&name]
+                        .into_iter()
+                        .chain(&list(answer, ContextKind::PriorArg))
+                        .find(|one| !one.starts_with('-'))
+                        .cloned();
+                    let hint = place.and_then(|place| meant_options::value_of_flag(&place, command));
+                    (format!("{} cannot be used with {}", name_of(&name), others.join(", ")), hint)
+                }
             }
         }
         ErrorKind::MissingRequiredArgument => {

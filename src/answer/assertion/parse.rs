@@ -119,7 +119,10 @@ impl<'a> AssertionParser<'a> {
         ];
         match all.into_iter().find(|(token, _)| self.scanner.eat(token)) {
             Some((_, op)) => Ok(op),
-            None => Err(self.here("a comparison is expected here: < <= > >= == !=")),
+            None => {
+                let equals = self.scanner.rest().starts_with('=').then(|| "`equals` is written `==`".to_owned());
+                Err(self.here("a comparison is expected here: < <= > >= == !=").hint_opt(equals))
+            }
         }
     }
 
@@ -362,7 +365,9 @@ impl<'a> AssertionParser<'a> {
 
     fn latency(&mut self) -> Result<Latency, Diagnostic> {
         let from = self.events()?;
-        self.expect(",")?;
+        self.expect(",").map_err(|error| {
+            error.hint("as in `p99(latency(sched:sched_waking, sched:sched_switch, pid=next_pid))`; `wait(TASK)` is of one task")
+        })?;
         let to = self.events()?;
         let mut keys = Vec::new();
         loop {

@@ -3,13 +3,15 @@
 use super::words::{Candidate, CompletionContext};
 use rtrace::export::CsvColumn;
 use rtrace::internal::safe_file::open_seekable;
-use rtrace::recording::Recording;
+use rtrace::internal::trace_dat::Trace;
+use rtrace::symbols::Comms;
+use rtrace::units::Pid;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The recording that a command line is about.
+/// The recording that a command line is about: opened without what only decoding needs.
 pub(super) struct RecordedNames {
-    recording: Recording,
+    trace: Trace,
 }
 
 impl RecordedNames {
@@ -17,34 +19,42 @@ impl RecordedNames {
     pub(super) fn of(context: &CompletionContext<'_>) -> Option<Self> {
         let named = context.last("input").into_iter().chain(context.arguments.iter().rev().map(String::as_str));
         let path = named.map(Path::new).find(|path| path.is_file()).unwrap_or(Path::new("trace.dat"));
-        Some(RecordedNames { recording: Recording::open(open_seekable(path).ok()?).ok()? })
+        Some(RecordedNames { trace: Trace::open_lazily(open_seekable(path).ok()?, false).ok()? })
+    }
+
+    /// The tasks that the recorder stored, thousands at times: a table by pid costs more than the list.
+    fn named(&self) -> impl Iterator<Item = (Pid, &[u8])> {
+        Comms::lines(&self.trace.saved_cmdlines).filter(|(pid, _)| pid.0 != 0)
     }
 
     /// The names of its tasks, each once, with the pids of that name.
     pub(super) fn tasks(&self) -> Vec<Candidate> {
-        let comms = &self.recording.symbols.comms;
-        let mut named: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for pid in comms.pids() {
-            let name = String::from_utf8_lossy(comms.name(pid)).into_owned();
-            named.entry(name).or_default().push(pid.to_string());
+        let mut pids: BTreeMap<&[u8], Vec<Pid>> = BTreeMap::new();
+        for (pid, name) in self.named() {
+            pids.entry(name).or_default().push(pid);
         }
-        let meaning = |pids: Vec<String>| match pids.len() {
-            0..=4 => format!("pid {}", pids.join(", ")),
-            count => format!("{count} tasks"),
+        let meaning = |mut pids: Vec<Pid>| {
+            pids.sort_unstable();
+            match pids.len() {
+                0..=4 => format!("pid {}", pids.iter().map(Pid::to_string).collect::<Vec<_>>().join(", ")),
+                count => format!("{count} tasks"),
+            }
         };
-        named.into_iter().map(|(name, pids)| Candidate::new(name, meaning(pids))).collect()
+        pids.into_iter().map(|(name, pids)| Candidate::new(String::from_utf8_lossy(name), meaning(pids))).collect()
     }
 
-    /// The pids of its tasks, with their names.
+    /// The pids of its tasks, with the first name of each.
     pub(super) fn pids(&self) -> Vec<Candidate> {
-        let comms = &self.recording.symbols.comms;
-        comms.pids().map(|pid| Candidate::new(pid.to_string(), String::from_utf8_lossy(comms.name(pid)))).collect()
+        let mut named: Vec<(Pid, &[u8])> = self.named().collect();
+        named.sort_by_key(|(pid, _)| *pid);
+        named.dedup_by_key(|(pid, _)| *pid);
+        named.into_iter().map(|(pid, name)| Candidate::new(pid.to_string(), String::from_utf8_lossy(name))).collect()
     }
 
     /// The columns of CSV: those that all events have, and the fields of its events.
     pub(super) fn columns(&self) -> Vec<Candidate> {
         let fixed = CsvColumn::FIXED.iter().map(|(name, _)| Candidate::new(*name, "of every event"));
-        let fields = self.recording.trace.formats().flat_map(|format| &format.fields);
+        let fields = self.trace.formats().flat_map(|format| &format.fields);
         let names: BTreeSet<&str> = fields.map(|field| field.name.as_str()).collect();
         fixed.chain(names.into_iter().map(|name| Candidate::new(name, "field"))).collect()
     }

@@ -3,6 +3,7 @@
 use super::profile::want;
 use rtrace::record::BufferPlan;
 use rtrace::syntax::did_you_mean;
+use rtrace::units::parse_duration;
 
 /// The words, and the events of each; `sched_waking` is there since Linux 4.3. Globs are for what kernels have under several
 /// names.
@@ -143,7 +144,9 @@ pub(crate) fn add(buffer: &mut BufferPlan, list: &str) -> Result<(), String> {
         let names = purposes();
         let Some((_, events)) = PURPOSES.iter().find(|(name, _)| *name == purpose) else {
             let known = names.clone().collect::<Vec<_>>().join(", ");
-            let hint = did_you_mean(purpose, names).map_or_else(String::new, |hint| format!("; {hint}"));
+            let time =
+                || parse_duration(purpose).is_ok().then(|| format!("`--duration {purpose}` is how long to trace"));
+            let hint = did_you_mean(purpose, names).or_else(time).map_or_else(String::new, |hint| format!("; {hint}"));
             return Err(format!("invalid value `{purpose}` for --for: expected {known}{hint}"));
         };
         events.iter().for_each(|event| want(buffer, event, WITH_STACK.contains(&(purpose, event))));

@@ -226,7 +226,7 @@ pub enum PlanError {
         least: u64,
     },
     /// `--timeout` is about the command.
-    #[error("--timeout ends the command, and there is no command")]
+    #[error("--timeout ends the command, and there is no command; --duration ends a recording without one")]
     NothingToTimeOut,
     /// More of a system call's texts than the kernel reads.
     #[error("--syscall-bytes {asked}: this kernel reads at most {granted} bytes of each text")]

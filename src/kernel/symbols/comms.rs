@@ -38,15 +38,21 @@ impl Comms {
     /// Parses the text of `saved_cmdlines`; malformed lines are skipped. Of two names for one pid the first one stays.
     pub fn parse(text: &[u8]) -> Self {
         let mut file = FileNames::default();
-        for line in text.split(|b| *b == b'\n') {
-            let Some(blank) = memchr::memchr(b' ', line) else { continue };
-            let Some((pid, [_, name @ ..])) = line.split_at_checked(blank) else { continue };
-            if let Some(pid) = std::str::from_utf8(pid).ok().and_then(|p| p.trim().parse().ok()) {
-                file.add(Pid(pid), name);
-            }
-        }
+        Comms::lines(text).for_each(|(pid, name)| file.add(pid, name));
         file.sort();
         Comms { file: Arc::new(file), ..Comms::default() }
+    }
+
+    /// The well-formed lines of a text of `saved_cmdlines` in their order: for who lists names and looks none up by pid.
+    pub fn lines(text: &[u8]) -> impl Iterator<Item = (Pid, &[u8])> {
+        let ends = memchr::memchr_iter(b'\n', text).chain([text.len()]);
+        let lines = ends.scan(0, |begin, end| {
+            Some(text.get(std::mem::replace(begin, end.saturating_add(1))..end).unwrap_or_default())
+        });
+        lines.filter_map(|line| {
+            let (pid, [_, name @ ..]) = line.split_at_checked(memchr::memchr(b' ', line)?)? else { return None };
+            Some((Pid(std::str::from_utf8(pid).ok()?.trim().parse().ok()?), name))
+        })
     }
 
     /// The name of `pid`, if it is known.

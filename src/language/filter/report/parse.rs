@@ -73,6 +73,9 @@ impl ReportFilterParser<'_> {
             Some(':') => Err(self
                 .error_here("expected `&&`, `||` or the end of the filter")
                 .hint("the event is named with a slash: `sched/sched_switch: prev_pid == 1`")),
+            Some('=') => {
+                Err(self.error_here("expected `&&`, `||` or the end of the filter").hint("`equals` is written `==`"))
+            }
             Some(_) => Err(self.error_here("expected `&&`, `||` or the end of the filter")),
         }
     }
