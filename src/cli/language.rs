@@ -34,6 +34,12 @@ impl TargetArgs {
     }
 }
 
+/// What is wrong with the value of an option, with its place and its hints.
+pub(crate) fn of_value(error: &Diagnostic) -> String {
+    let hints: String = error.hints().iter().map(|hint| format!("\n  Hint: {hint}")).collect();
+    format!("\n{error}{hints}")
+}
+
 /// The events that `text` selects. Those of the system `ftrace` cannot be enabled, so lists of events lack them, but they
 /// take triggers: they are meant where that system is named.
 pub(crate) fn select(instance: &Instance, text: &str) -> Result<Vec<EventName>, Failure> {

@@ -111,6 +111,11 @@ fn places(command: &Command) -> Vec<String> {
 
 /// The hint on a name where a process id is wanted.
 pub(super) fn task(word: &str, command: &Command) -> String {
+    match word {
+        "all" | "any" | "*" => return "without it, tasks of any id.".to_owned(),
+        "self" | "me" | "$$" => return "`$$` is the id of the shell.".to_owned(),
+        _ => {}
+    }
     match command.get_arguments().any(|arg| arg.get_long() == Some("comm")) {
         true => format!("`--comm {word}` takes tasks by name."),
         false => format!("`$(pidof -s {word})` is the id of a process of that name."),

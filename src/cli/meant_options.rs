@@ -24,12 +24,12 @@ const CONCEPTS: &[(&[&str], &[&str])] = &[
     (&["tail"], &["last"]),
     (&["threshold", "tolerance", "min-change"], &["min-effect"]),
     (&["threshold", "min", "min-latency", "longer-than", "slower-than"], &["threshold", "min"]),
-    (&["format", "output-format", "type"], &["to", "format", "json"]),
+    (&["format", "output-format", "type"], &["to", "format"]),
     (&["cpus", "core", "cores", "processor"], &["cpu"]),
     (&["events", "select", "only", "include", "grep", "match", "where", "query"], &["select", "event", "filter"]),
-    (&["exclude", "ignore", "skip", "except", "not"], &["invert", "filter"]),
+    (&["exclude", "ignore", "skip", "except", "not"], &["not-pid", "invert", "no-irq"]),
     (&["longest", "slowest", "largest", "max", "longest-wait"], &["worst", "top"]),
-    (&["order", "order-by", "sort-by", "sorted", "by"], &["sort"]),
+    (&["order", "order-by", "sort-by", "sorted"], &["sort"]),
     (&["rules", "rule", "config", "conf", "assertions", "file", "budget"], &["spec", "config", "input"]),
     (&["expect", "require", "condition", "expr", "if"], &["assert", "filter"]),
     (&["xml", "junit-xml"], &["junit"]),
@@ -42,7 +42,10 @@ const CONCEPTS: &[(&[&str], &[&str])] = &[
         &["stacktrace", "trigger", "for"],
     ),
     (&["compress", "gzip", "zip", "level", "codec"], &["compression"]),
-    (&["key", "keys", "field", "group-by", "columns"], &["key", "by", "fields", "field"]),
+    (
+        &["key", "keys", "field", "group-by", "columns", "on", "join", "pair-by"],
+        &["key", "by", "match", "fields", "field"],
+    ),
     (&["absolute", "local-time", "datetime", "timestamps", "wallclock", "clock-time", "human"], &["wall"]),
     (&["silent", "no-output", "no-progress"], &["quiet"]),
     (&["debug", "v"], &["verbose"]),
@@ -56,37 +59,153 @@ const CONCEPTS: &[(&[&str], &[&str])] = &[
     (&["dry", "simulate", "test", "noop", "what-if"], &["dry-run", "check"]),
 ];
 
+/// Wishes that no option of a command fulfils, and what does.
+const ADVICE: &[(&[&str], &str)] = &[
+    (
+        &["order", "order-by", "sort", "sort-by", "reverse", "desc", "asc", "sorted"],
+        "rows come in one order; `--json` prints all of them, for `jq` and the like.",
+    ),
+    (
+        &["percentile", "percentiles", "quantile", "quantiles", "p99", "p95", "p50", "median"],
+        "any percentile is measured as in `rtrace check FILE --assert 'p95(wait()) < 1ms'`: `rtrace help assertions`.",
+    ),
+    (
+        &[
+            "by",
+            "group",
+            "group-by",
+            "groupby",
+            "key",
+            "per",
+            "aggregate",
+            "log2",
+            "buckets",
+            "histogram",
+            "bins",
+            "linear",
+        ],
+        "`rtrace hist -i FILE EVENT --key FIELD` counts by any field, `FIELD.log2` and `FIELD.buckets=N` in ranges of it.",
+    ),
+    (
+        &[
+            "exit-zero",
+            "exit-code",
+            "no-fail",
+            "warn-only",
+            "soft-fail",
+            "fail-on",
+            "fail-on-loss",
+            "fail",
+            "strict",
+            "status",
+        ],
+        "the exit code says what was found: `rtrace help exit-codes`.",
+    ),
+    (
+        &["threshold", "limit", "max", "min", "budget", "greater", "less"],
+        "a limit is part of an assertion: `rtrace check FILE --assert 'max(wait()) < 1ms'`.",
+    ),
+    (
+        &["tui", "interactive", "gui", "timeline", "plot", "chart", "graph", "ui"],
+        "`rtrace view FILE` is interactive, `rtrace convert FILE OUT.html` writes a page for a browser.",
+    ),
+    (
+        &["live", "watch", "refresh", "tail-f"],
+        "`rtrace stream` prints events as they happen, `rtrace view FILE` follows a recording.",
+    ),
+    (
+        &["freq", "frequency", "sample", "sampling", "sample-rate", "rate", "period", "hz"],
+        "events are traced, none are sampled: `rtrace record -e EVENT`, `--for ANALYSIS`.",
+    ),
+    (&["pretty", "indent", "compact"], "`| jq .` lays JSON out."),
+    (
+        &["header", "no-header", "noheader", "no-headers"],
+        "`--csv` and `--json` are for programs, where a command has them.",
+    ),
+    (
+        &["host", "ssh", "remote", "target"],
+        "`rtrace record --to HOST:PORT` sends a recording, `rtrace record -A HOST` records there.",
+    ),
+    (
+        &["compare", "baseline", "against", "base", "reference", "old", "before"],
+        "`rtrace diff BASE NEW` compares recordings, `rtrace baseline compare BASE.json NEW` with a saved summary.",
+    ),
+    (
+        &["plugin", "plugins", "script", "python"],
+        "`--json` prints events for scripts; `rtrace help skill` is about programs that drive rtrace.",
+    ),
+];
+
+/// Parts of names that turn their meaning round.
+const NEGATIONS: [&str; 11] =
+    ["no", "not", "non", "without", "exclude", "ignore", "skip", "except", "hide", "invert", "disable"];
+
 /// The options of the command that are meant by `word`, which is a long one; else those that it has. `words` are those of the
 /// command line.
 pub(super) fn option(word: &str, command: &Command, words: &str) -> Option<String> {
     let name = word.split('=').next()?.strip_prefix("--")?;
-    let longs: Vec<&str> = command.get_arguments().filter(|arg| !arg.is_hide_set()).filter_map(Arg::get_long).collect();
+    let negated = is_negated(name);
+    let longs = command.get_arguments().filter(|arg| !arg.is_hide_set()).filter_map(Arg::get_long);
+    let longs: Vec<&str> = longs.chain(["help", "version"]).filter(|own| is_negated(own) == negated).collect();
     let has = |own: &&str| longs.contains(own);
     // As a flag it is the buffer at the top.
     let is_meant = |own: &&str| has(own) && (*own != "top" || takes_value(own, command));
-    let meant = || {
+    let meant = |name: &str| {
         CONCEPTS.iter().filter(|(others, _)| others.contains(&name)).flat_map(|(_, own)| *own).copied().find(is_meant)
     };
-    if let Some(own) = meant() {
+    if let Some(own) = meant(name) {
         return Some(format!("did you mean `--{own}`?{}", help_of(own, command)));
     }
     if let Some(hint) = guess(&near(name, &longs)) {
         return Some(hint);
+    }
+    if let Some(own) = name.split('-').next().filter(|part| part.len() < name.len()).and_then(meant) {
+        return Some(format!("did you mean `--{own}`?{}", help_of(own, command)));
     }
     let of_place = command.get_positionals().filter(|arg| !arg.is_hide_set()).find(|arg| is_called(arg, name));
     if let Some(place) = of_place {
         return Some(format!("it is an argument without an option, as `{place}` in `{words} ...`."));
     }
     if matches!(name, "output" | "out" | "output-file" | "save") {
+        if command.get_arguments().any(|arg| arg.get_long() == Some("instance")) {
+            return Some(
+                "`rtrace record -o FILE` writes a recording, `rtrace extract -o FILE` one of what a buffer holds."
+                    .to_owned(),
+            );
+        }
         let own = |(option, what)| has(&option).then(|| format!(" `--{option} FILE` writes {what}."));
         let files = [("junit", "JUnit XML"), ("html", "a page for a browser")];
         let files: String = files.into_iter().filter_map(own).collect();
         return Some(format!("what is printed goes into a file with `> FILE`.{files}"));
     }
-    Some(match about(name, command).as_slice() {
-        [] => format!("`{words}` has {}.", options(command)?),
-        found => format!("it may be {}.", found.join(" or ")),
-    })
+    if let Some((_, advice)) = ADVICE.iter().find(|(others, _)| others.contains(&name)) {
+        return Some((*advice).to_owned());
+    }
+    Some(format!("`{words}` has {}.", options(command)?))
+}
+
+/// The hint on an unknown option for a format, if an option is called as the format is.
+pub(super) fn format_as_option(word: &str, command: &Command) -> Option<String> {
+    let name = word.split('=').next()?;
+    let has = |long| command.get_arguments().any(|arg| arg.get_long() == Some(long));
+    let of_format =
+        !has("to") && !has("format") && ["--format", "--output-format", "--type", "--to", "--style"].contains(&name);
+    let inside = word.split_once('=').map(|(_, value)| value.to_owned());
+    let value = inside.or_else(|| std::env::args().skip_while(|given| given != word).nth(1)).filter(|_| of_format)?;
+    let is_there = command.get_arguments().any(|arg| arg.get_long() == Some(value.as_str()) && !arg.is_hide_set());
+    is_there.then(|| format!("did you mean `--{value}`?{}", help_of(&value, command)))
+}
+
+/// True if a part of an option's name turns its meaning round.
+fn is_negated(name: &str) -> bool {
+    name.split('-').any(|part| NEGATIONS.contains(&part))
+}
+
+/// The flag before `word` on the command line, where `word` is taken for something else than its value.
+pub(super) fn flag_before(word: &str) -> Option<String> {
+    let words: Vec<String> = std::env::args().collect();
+    let before = words.windows(2).find(|pair| pair.get(1).is_some_and(|one| one == word))?.first()?.clone();
+    (before.starts_with('-') && before != "--").then_some(before)
 }
 
 /// The hint on a word after an option that takes none, which clap took as the argument `place`.
@@ -113,15 +232,18 @@ pub(super) fn options(command: &Command) -> Option<String> {
     (1..=MOST_OPTIONS).contains(&names.len()).then(|| names.join(", "))
 }
 
-/// Names with a typing mistake, or of which `name` is a part between dashes.
+/// Names with a typing mistake, or of which `name` is a part between dashes, or its begin.
 fn near<'a>(name: &str, longs: &[&'a str]) -> Vec<&'a str> {
-    let is_part = |whole: &str, part: &str| whole.split('-').any(|of| of == part);
-    let short = |near: &&&str| near.len().abs_diff(name.len()) <= (name.len() / 3).max(1);
-    let typed = nearest(name, longs.iter().copied().chain(["help", "version"]));
-    let mut found: Vec<&str> = typed.iter().filter(short).copied().collect();
+    let has = |whole: &str, part: &str| whole.split('-').any(|of| of == part);
+    // One letter makes the contrary of `on-cpu`.
+    let is_contrary = |long: &str| has(long, "off") != has(name, "off") && (has(name, "on") || has(long, "on"));
+    let is_typed = |long: &str| long.len().abs_diff(name.len()) <= (name.len() / 3).max(1) && !is_contrary(long);
+    let mut found = nearest(name, longs.iter().copied());
+    found.retain(|long| is_typed(long));
     if found.is_empty() {
-        found
-            .extend(longs.iter().filter(|long| is_part(long, name) || (long.len() > 2 && is_part(name, long))).take(3));
+        let begins = |long: &str| long.len() > 2 && name.strip_prefix(long).is_some_and(|rest| rest.starts_with('-'));
+        let goes_on = |long: &str| name.split('-').all(|part| has(long, part));
+        found.extend(longs.iter().filter(|long| goes_on(long) || begins(long)).take(3));
     }
     found
 }
@@ -149,21 +271,4 @@ fn help_of(long: &str, command: &Command) -> String {
 fn is_called(arg: &Arg, name: &str) -> bool {
     let names = arg.get_value_names().unwrap_or_default();
     names.iter().flat_map(|names| names.split(['|', ' '])).any(|one| one.eq_ignore_ascii_case(name))
-}
-
-/// Options whose help speaks of a part of `name`, two at most, each with its help.
-fn about(name: &str, command: &Command) -> Vec<String> {
-    let parts: Vec<&str> = name.split('-').filter(|part| part.len() >= 4).map(stem).collect();
-    let says = |arg: &&Arg| {
-        let help = arg.get_help().map(|help| help.to_string().to_lowercase()).unwrap_or_default();
-        !parts.is_empty() && help.split(|c: char| !c.is_alphanumeric()).any(|word| parts.contains(&stem(word)))
-    };
-    let shown = command.get_arguments().filter(|arg| !arg.is_hide_set() && arg.get_long().is_some()).filter(says);
-    let line = |arg: &Arg| Some(format!("`--{}` ({})", arg.get_long()?, arg.get_help()?));
-    shown.filter_map(line).take(2).collect()
-}
-
-/// A word without the ending of its plural.
-fn stem(word: &str) -> &str {
-    word.strip_suffix('s').unwrap_or(word)
 }

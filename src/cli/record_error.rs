@@ -3,6 +3,7 @@
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::language;
+use crate::cli::meant_options::flag_before;
 use clap::error::ErrorKind;
 use rtrace::internal::trace_dat::is_recording;
 use rtrace::record::{CommandError, PlanError, RecordError};
@@ -118,9 +119,11 @@ fn no_command(error: CommandError, own: impl Fn(Exit) -> Exit) -> Failure {
         let digits = name.to_string();
         let unit = if digits.bytes().all(|byte| byte.is_ascii_digit()) { "s" } else { "" };
         let is_time = !path.exists() && parse_duration(&format!("{digits}{unit}")).is_ok();
-        is_time.then(|| {
-            format!("`{name}` is taken for the command, as no option before it takes it; did you mean `--duration {name}{unit}`?")
-        })
+        if is_time {
+            return Some(format!("`{name}` is taken for the command, as no option before it takes it; did you mean `--duration {name}{unit}`?"));
+        }
+        let flag = flag_before(&digits)?;
+        Some(format!("`{flag}` takes no value, so that `{name}` is the command."))
     });
     let failure = Failure::new(exit, RecordError::Command(error));
     hint.into_iter().fold(failure, Failure::hint)

@@ -178,6 +178,10 @@ fn files(args: &ShowCommandArgs, instance: &Instance) -> Result<Vec<String>, Fai
         }
     }
     for file in &args.files {
+        if !instance.path(file.trim_start_matches('/')).exists() && is_recording(Path::new(file)) {
+            return Err(Failure::new(Exit::Usage, anyhow!("`{file}` is a recording, not a file of tracefs"))
+                .hint(format!("`rtrace report {file}` prints it.")));
+        }
         let outside = file.split('/').any(|part| part == ".." || part.is_empty());
         // Merely opening it frees the ring buffer.
         if outside || file.ends_with("free_buffer") {
@@ -191,13 +195,6 @@ fn files(args: &ShowCommandArgs, instance: &Instance) -> Result<Vec<String>, Fai
             let error = anyhow!("`{file}` is a directory");
             return Err(Failure::new(Exit::Usage, error)
                 .hint("`rtrace stat` shows what is set, `rtrace show DIR/FILE` one file."));
-        }
-        if !instance.path(file).exists() && Path::new(file).exists() {
-            let hint = match is_recording(Path::new(file)) {
-                true => format!("`rtrace report {file}` prints a recording."),
-                false => "`rtrace show` prints files of tracefs alone.".to_owned(),
-            };
-            return Err(Failure::new(Exit::Usage, anyhow!("tracefs has no file `{file}`")).hint(hint));
         }
         files.push(file.clone());
     }

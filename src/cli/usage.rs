@@ -58,6 +58,9 @@ fn worded(
     Some(match answer.kind() {
         ErrorKind::UnknownArgument => {
             let word = arg()?;
+            if let Some(hint) = meant_options::format_as_option(&word, command) {
+                return Some((format!("unknown option `{word}`"), Some(hint)));
+            }
             if let Some((reason, hint)) = elsewhere::found(&word, name, root) {
                 return Some((format!("unknown option `{word}`: {reason}"), Some(hint)));
             }

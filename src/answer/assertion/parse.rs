@@ -277,6 +277,10 @@ impl<'a> AssertionParser<'a> {
             "live" => return self.pattern().map(Quantity::Live),
             "rate" => return self.in_parentheses(Self::events).map(Quantity::Rate),
             "errors" => {
+                if !self.scanner.rest().trim_start().starts_with('(') {
+                    let example = "as in `errors(syscall())`, `errors(io())`";
+                    return Err(self.here("`(` is expected here").hint(example));
+                }
                 let source = self.in_parentheses(Self::source)?;
                 return match source {
                     _ if matches!(source.parts().0, DurationSource::Syscall(_) | DurationSource::Io(_)) => {

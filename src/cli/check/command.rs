@@ -7,6 +7,7 @@ use super::verdicts::{Judged, Verdicts};
 use super::{github, json, junit, text};
 use crate::cli::analyze::FileArgs;
 use crate::cli::exit::{Exit, Failure, print};
+use crate::cli::language::of_value;
 use crate::cli::named_files::read_file;
 use crate::cli::page::{text_section, write_page};
 use crate::cli::page_args::PageArgs;
@@ -75,10 +76,7 @@ pub(crate) struct CheckArgs {
 }
 
 pub(in crate::cli) fn assertion(text: &str) -> Result<Assertion, String> {
-    Assertion::parse(text).map_err(|error| {
-        let hints: String = error.hints().iter().map(|hint| format!("\n  Hint: {hint}")).collect();
-        format!("\n{error}{hints}")
-    })
+    Assertion::parse(text).map_err(|error| of_value(&error))
 }
 
 pub(in crate::cli) fn run(args: &CheckArgs) -> Result<Exit, Failure> {

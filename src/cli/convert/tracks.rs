@@ -3,6 +3,7 @@
 use super::progress::Course;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::key_names::KeyNames;
+use crate::cli::language::of_value;
 use crate::cli::query::{QueryEvents, QueryInput};
 use anyhow::anyhow;
 use rtrace::analysis::{HistSetup, HistTrigger, Histograms};
@@ -27,10 +28,7 @@ fn pair(text: &str) -> Result<Pair, String> {
 }
 
 fn parsed(text: &str) -> Result<Pair, String> {
-    Pair::parse(text).map_err(|error| {
-        let hints: String = error.hints().iter().map(|hint| format!("\n  Hint: {hint}")).collect();
-        format!("\n{error}{hints}")
-    })
+    Pair::parse(text).map_err(|error| of_value(&error))
 }
 
 /// `SYSTEM:NAME.FIELD`.

@@ -9,6 +9,7 @@ use super::window::WindowArgs;
 use crate::cli::exit::Failure;
 use crate::cli::helper_programs;
 use crate::cli::language::invalid;
+use crate::cli::language::of_value;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use rtrace::filter::{CpuList, ReportFilter, Sign};
 use rtrace::internal::trace_dat::TimeOptions;
@@ -194,7 +195,7 @@ impl Args for Filters {
                     .long("select")
                     .value_name("EVENTS[: EXPR]")
                     .action(ArgAction::Append)
-                    .value_parser(|text: &str| ReportFilter::parse(text).map_err(|e| format!("\n{e}")))
+                    .value_parser(|text: &str| ReportFilter::parse(text).map_err(|e| of_value(&e)))
                     .help("Only the events that match, as in `sched_switch: next_pid == 1`"),
             )
             .arg(

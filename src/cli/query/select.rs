@@ -3,6 +3,7 @@
 
 use super::QueryInput;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::language::of_value;
 use anyhow::anyhow;
 use rtrace::event::Record;
 use rtrace::events::NoEvent;
@@ -82,7 +83,7 @@ impl SelectArgs {
 }
 
 fn kernel_filter(text: &str) -> Result<EventFilter, String> {
-    EventFilter::parse(text).map_err(|e| format!("\n{e}"))
+    EventFilter::parse(text).map_err(|e| of_value(&e))
 }
 
 /// Why a query cannot be run, with what to do about it.

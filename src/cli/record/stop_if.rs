@@ -1,6 +1,7 @@
 //! `--stop-if`: the recording ends itself when something happens.
 
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::language::of_value;
 use anyhow::anyhow;
 use rtrace::abi::Abi;
 use rtrace::events::EventSelection;
@@ -60,10 +61,7 @@ pub(super) struct StopIfArgs {
 }
 
 fn condition(text: &str) -> Result<Box<StopCondition>, String> {
-    StopCondition::parse(text).map(Box::new).map_err(|error| {
-        let hints: String = error.hints().iter().map(|hint| format!("\n  Hint: {hint}")).collect();
-        format!("\n{error}{hints}")
-    })
+    StopCondition::parse(text).map(Box::new).map_err(|error| of_value(&error))
 }
 
 impl StopIfArgs {

@@ -2,6 +2,7 @@
 
 use crate::cli::analyze::FileArgs;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::language::of_value;
 use crate::cli::query::QueryMoment;
 use anyhow::anyhow;
 use rtrace::internal::assertion::Pair;
@@ -64,10 +65,7 @@ pub(super) enum Worst {
 }
 
 fn pair(text: &str) -> Result<Pair, String> {
-    Pair::parse(text).map_err(|error| {
-        let hints: String = error.hints().iter().map(|hint| format!("\n  Hint: {hint}")).collect();
-        format!("\n{error}{hints}")
-    })
+    Pair::parse(text).map_err(|error| of_value(&error))
 }
 
 impl WhyArgs {
