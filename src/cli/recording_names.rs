@@ -9,9 +9,10 @@ use rtrace::analysis::IrqSource;
 use rtrace::events::glob_matches;
 use rtrace::format::EventFormat;
 use rtrace::internal::assertion::Names;
-use rtrace::internal::trace_dat::{OptionId, Trace, UnsavedEvents};
+use rtrace::internal::trace_dat::{Cgroups, OptionId, TimeOptions, Trace, UnsavedEvents};
 use rtrace::symbols::{Comms, Kallsyms};
 use rtrace::units::Pid;
+use std::sync::Arc;
 
 /// The names of a recording: by its machine and its kernel's symbols.
 pub(crate) struct RecordingNames<'a> {
@@ -19,6 +20,7 @@ pub(crate) struct RecordingNames<'a> {
     kallsyms: &'a Kallsyms,
     comms: &'a Comms,
     formats: Vec<&'a EventFormat>,
+    cgroups: Option<Arc<Cgroups>>,
 }
 
 impl<'a> RecordingNames<'a> {
@@ -28,6 +30,7 @@ impl<'a> RecordingNames<'a> {
             kallsyms: &input.symbols.kallsyms,
             comms: &input.symbols.comms,
             formats: input.formats().collect(),
+            cgroups: input.trace.cgroups(&TimeOptions::default()).map(Arc::new),
         }
     }
 }
@@ -62,6 +65,10 @@ impl Names for RecordingNames<'_> {
 
     fn task(&self, pid: Pid) -> Option<String> {
         self.comms.get(pid).map(|comm| String::from_utf8_lossy(comm).into_owned())
+    }
+
+    fn cgroups(&self) -> Option<Arc<Cgroups>> {
+        self.cgroups.clone()
     }
 
     fn handler(&self, source: &IrqSource) -> String {

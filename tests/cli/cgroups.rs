@@ -3,7 +3,7 @@
 use crate::common::corpus::own;
 use crate::common::environment::TestEnvironment;
 use rtrace::internal::trace_dat::write::{Version, convert};
-use rtrace::internal::trace_dat::{CgroupCounters, Cgroups, OptionId, Trace};
+use rtrace::internal::trace_dat::{CgroupCounters, Cgroups, OptionId, TimeOptions, Trace};
 use rtrace::units::Pid;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -80,6 +80,56 @@ fn each_state_of_a_task_counts_for_the_cgroup_it_is_in() {
     let of_part =
         part["buffers"][0]["cgroups"].as_array().unwrap().iter().find(|row| row["path"] == "/a/b").unwrap().clone();
     assert_eq!(of_part["kernel"]["usage"], Value::Null);
+}
+
+#[test]
+fn quantities_of_a_cgroup_are_those_of_its_tasks_at_the_time() {
+    let env = TestEnvironment::new();
+    divided(&env, &env.path().join("c.dat"));
+    let check = |assertion: &str| {
+        let out = env.rtrace(&["check", "c.dat", "--json", "-a", assertion]);
+        let found: Value = serde_json::from_str(&out.stdout()).unwrap_or_else(|error| panic!("{error} {assertion}"));
+        found["assertions"][0].clone()
+    };
+    let value = |quantity: &str| {
+        let found = check(&format!("{quantity} >= 0ns"));
+        assert_eq!(found["verdict"], "pass", "{found}");
+        found["left"]["observed"].as_f64().unwrap_or_else(|| panic!("{found}"))
+    };
+    let cgroups = json(&env, &["analyze", "cgroups", "c.dat"]);
+    for row in cgroups["buffers"][0]["cgroups"].as_array().unwrap() {
+        let run = value(&format!("run(cgroup:{})", row["path"].as_str().unwrap()));
+        assert_eq!(run, row["run"].as_f64().unwrap(), "{row}");
+    }
+    // Each wait ends in one cgroup: /, /a without those below, /a/b.
+    let sum = |tasks: &str| value(&format!("sum(preempted({tasks}))"));
+    assert_eq!((sum("cgroup:/"), sum("cgroup:/a")), (sum(""), sum("cgroup:/a/")));
+    assert!(sum("cgroup:/a") >= sum("cgroup:/a/b") && sum("cgroup:/a/b") > 0.0);
+    let absent = check("run(cgroup:/a/c) < 1s");
+    assert_eq!(absent["verdict"], "indeterminate");
+    assert!(absent.to_string().contains("no cgroup `/a/c` is in the recording"), "{absent}");
+    let plain = own().join("vm-6.1/trig.dat");
+    let plain = env.rtrace(&["check", plain.to_str().unwrap(), "-a", "run(cgroup:/a) < 1s"]);
+    assert!(plain.stdout().contains("record --cgroups"), "{}", plain.stdout());
+}
+
+#[test]
+fn tables_of_tasks_name_their_cgroups() {
+    let env = TestEnvironment::new();
+    let file = env.path().join("c.dat");
+    divided(&env, &file);
+    let cgroups = Trace::open_path(&file).expect("a recording").cgroups(&TimeOptions::default()).expect("cgroups");
+    let sched = json(&env, &["analyze", "sched", "c.dat"]);
+    let tasks = sched["buffers"][0]["tasks"].as_array().unwrap();
+    for task in tasks {
+        let (pid, end) = (task["pid"].as_i64().unwrap() as i32, task["end"].as_u64().unwrap());
+        assert_eq!(task["cgroup"].as_str(), cgroups.at(Pid(pid), end), "{task}");
+    }
+    let csv = env.rtrace(&["analyze", "sched", "c.dat", "--csv"]).exits(0).stdout();
+    assert!(csv.lines().next().unwrap().ends_with(",cgroup") && csv.contains(",/a/b"), "{csv}");
+    let whole = own().join("vm-6.1/trig.dat");
+    let without = json(&env, &["analyze", "sched", whole.to_str().unwrap()]);
+    assert_eq!(without["buffers"][0]["tasks"][0].get("cgroup"), None);
 }
 
 #[test]

@@ -3,7 +3,8 @@
 //! Each state of a task is cut where the task changed its cgroup, and counts for the cgroup that it was in and all above
 //! that, as the kernel's own account does (`cpu.stat`).
 
-use super::{InOrder, KnownPart, Needs, Sched, SchedReport, SpanPlan, TaskSched, TimeIn};
+use super::cgroup_set::with_parents;
+use super::{InOrder, KnownPart, Needs, Sched, SchedReport, TaskSched, TimeIn};
 use crate::base::abi::Abi;
 use crate::base::units::Pid;
 use crate::file::trace_dat::{CgroupCounters, Cgroups, Coverage};
@@ -92,13 +93,18 @@ struct CgroupSum {
 }
 
 impl CgroupSum {
-    fn add(&mut self, number: usize, task: &TaskSched, state: TimeIn, (time, own): (u64, bool)) {
-        self.tasks.insert(number);
-        let sum = &mut self.times[state as usize];
-        *sum = sum.saturating_add(time);
-        let runs = state == TimeIn::Run;
-        self.own_run = self.own_run.saturating_add(if runs && own { time } else { 0 });
-        self.stays += u64::from(runs);
+    fn add(&mut self, task: &TaskSched, own: bool) {
+        let is_empty = task.life.0 == task.life.1;
+        if is_empty {
+            return;
+        }
+        self.tasks.insert(task.number);
+        for state in TimeIn::ALL {
+            let sum = &mut self.times[state as usize];
+            *sum = sum.saturating_add(task.time(state));
+        }
+        self.own_run = self.own_run.saturating_add(if own { task.time(TimeIn::Run) } else { 0 });
+        self.stays += task.stays;
         self.uncovered |= !task.covered;
     }
 
@@ -118,8 +124,8 @@ impl CgroupSum {
 impl CgroupTimes {
     /// For records of a file with these formats, whose tasks were in `cgroups`.
     pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat> + Clone, abi: Abi, cgroups: Cgroups) -> Self {
-        let all = SpanPlan { from: 0, to: u64::MAX, only: None };
-        CgroupTimes { sched: Sched::new(formats, abi).with_spans(all), cgroups: Arc::new(cgroups), late: Vec::new() }
+        let cgroups = Arc::new(cgroups);
+        CgroupTimes { sched: Sched::new(formats, abi).by_cgroup(Arc::clone(&cgroups)), cgroups, late: Vec::new() }
     }
 
     /// True if the formats have events of the scheduler.
@@ -159,30 +165,18 @@ impl InOrder for CgroupTimes {
     }
 }
 
-/// The states of `tasks` by cgroup, and those of which the cgroup is not known.
+/// The accounts of `tasks` by cgroup, and those of which the cgroup is not known.
 fn by_cgroup(tasks: &[TaskSched], cgroups: &Cgroups, late: &[Pid]) -> (Vec<CgroupSched>, CgroupSched) {
     let mut sums: BTreeMap<&str, CgroupSum> = BTreeMap::new();
     let mut unknown = CgroupSum::default();
-    for (number, task) in tasks.iter().enumerate() {
-        let mut moves = cgroups.of(task.pid).map(|(since, _)| since).peekable();
-        for span in task.spans.iter() {
-            let mut begin = span.begin;
-            while begin < span.end {
-                while moves.next_if(|since| *since <= begin).is_some() {}
-                let until = cgroups.until().filter(|until| *until >= begin).map(|until| until.saturating_add(1));
-                let end = [moves.peek().copied(), until].into_iter().flatten().fold(span.end, u64::min);
-                let time = end - begin;
-                match cgroups.at(task.pid, begin) {
-                    Some(path) => {
-                        for above in with_parents(path) {
-                            let own = above.len() == path.len();
-                            sums.entry(above).or_default().add(number, task, span.state, (time, own));
-                        }
-                    }
-                    None => unknown.add(number, task, span.state, (time, true)),
+    for task in tasks {
+        match cgroups.at(task.pid, task.life.0) {
+            Some(path) => {
+                for above in with_parents(path) {
+                    sums.entry(above).or_default().add(task, above.len() == path.len());
                 }
-                begin = end;
             }
+            None => unknown.add(task, true),
         }
     }
     for (_, path) in late.iter().flat_map(|task| cgroups.of(*task)) {
@@ -198,26 +192,4 @@ fn by_cgroup(tasks: &[TaskSched], cgroups: &Cgroups, late: &[Pid]) -> (Vec<Cgrou
     let outside = !followed.is_empty() && cgroups.until().is_none();
     let unknown = if outside { CgroupSum::default() } else { unknown };
     (found, unknown.done("", None))
-}
-
-/// A cgroup's path and those of all above it.
-fn with_parents(path: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(path), |path| match path.rsplit_once('/') {
-        Some(("", "")) | None => None,
-        Some(("", _)) => path.get(..1),
-        Some((above, _)) => Some(above),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cgroup_lies_in_all_above_it() {
-        let all = |path| with_parents(path).collect::<Vec<_>>();
-        assert_eq!(all("/"), ["/"]);
-        assert_eq!(all("/a"), ["/a", "/"]);
-        assert_eq!(all("/a/b c/d"), ["/a/b c/d", "/a/b c", "/a", "/"]);
-    }
 }

@@ -2,6 +2,7 @@
 //! Some tasks, of whose events an analysis is.
 
 use super::by_event::ByEvent;
+use super::cgroup_set::CgroupSet;
 use crate::base::abi::Abi;
 use crate::base::units::Pid;
 use crate::kernel::event::Record;
@@ -77,16 +78,28 @@ pub enum TaskSet {
     Only(Arc<HashSet<Pid>>),
     /// All but these: also those of which nothing else is known.
     Except(Arc<HashSet<Pid>>),
+    /// Those of cgroups, while they are in them: also those whose cgroup is not known.
+    InCgroups(CgroupSet),
 }
 
 impl TaskSet {
-    /// True if the task is among them.
+    /// True if the task is among them at `time`.
     #[inline]
-    pub fn contains(&self, task: Pid) -> bool {
+    pub fn contains(&self, task: Pid, time: u64) -> bool {
         match self {
             TaskSet::All => true,
             TaskSet::Only(tasks) => tasks.contains(&task),
             TaskSet::Except(tasks) => !tasks.contains(&task),
+            TaskSet::InCgroups(cgroups) => cgroups.has(task, time) != Some(false),
+        }
+    }
+
+    /// False if the task is among them at no time.
+    #[inline]
+    pub fn may_contain(&self, task: Pid) -> bool {
+        match self {
+            TaskSet::InCgroups(cgroups) => cgroups.may_have(task),
+            tasks => tasks.contains(task, 0),
         }
     }
 }

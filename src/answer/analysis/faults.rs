@@ -6,15 +6,14 @@
 
 use super::by_event::{ByEvent, RecordNumber};
 use super::map::Map;
-use super::{InOrder, KnownPart, Needs};
+use super::{InOrder, KnownPart, Needs, TaskSet};
 use crate::base::abi::Abi;
 use crate::base::units::Pid;
 use crate::kernel::event::{Lost, Record};
 use crate::kernel::format::EventFormat;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::hash::Hash;
-use std::sync::Arc;
 
 /// The events that its numbers need, by the names of `rtrace analyze faults --json`. A task's faults are its own events.
 pub const FAULT_NEEDS: &[Needs] = &[Needs {
@@ -41,7 +40,7 @@ pub const FAULT_NEEDS: &[Needs] = &[Needs {
 pub struct Faults {
     events: ByEvent<Fault>,
     /// Tasks whose faults count; without any, all tasks.
-    only: Option<Arc<HashSet<Pid>>>,
+    of: TaskSet,
     window: Option<(u64, u64)>,
     tasks: Map<Pid, FaultCount>,
     places: Map<u64, FaultCount>,
@@ -112,11 +111,11 @@ impl Fault {
 }
 
 impl Faults {
-    /// For records of a file with these formats; faults of `only` these tasks count, if there are any.
-    pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi, only: Option<Vec<Pid>>) -> Self {
+    /// For records of a file with these formats; faults of these tasks count.
+    pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi, of: TaskSet) -> Self {
         Faults {
             events: ByEvent::new(formats, abi, Fault::of),
-            only: only.map(|pids| Arc::new(pids.into_iter().collect())),
+            of,
             window: None,
             tasks: Map::default(),
             places: Map::default(),
@@ -151,7 +150,7 @@ impl InOrder for Faults {
         let begin = self.window.map_or(at, |window| window.0);
         self.window = Some((begin, at));
         let pid = self.events.task(record);
-        if self.only.as_ref().is_some_and(|only| !only.contains(&pid)) {
+        if !self.of.contains(pid, at) {
             return;
         }
         self.tasks.entry(pid).or_default().add(user);

@@ -6,6 +6,7 @@
 
 pub(crate) mod by_event;
 mod cells;
+mod cgroup_set;
 mod cgroups;
 mod chains;
 mod chosen;
@@ -46,6 +47,7 @@ mod wakeups;
 mod why;
 
 pub use cells::{Cell, CellPlan, Cells, EventCells, bin, durations_of};
+pub use cgroup_set::CgroupSet;
 pub use cgroups::{CGROUP_NEEDS, CgroupReport, CgroupSched, CgroupTimes};
 pub use chains::{CallChain, CallChains, ChainName};
 pub use chosen::{Chosen, TaskSet};

@@ -232,13 +232,15 @@ impl InOrder for Reclaim {
         let begin = self.report.window.map_or(at, |window| window.0);
         self.report.window = Some((begin, at));
         let task = self.events.task(record);
-        if !self.of.contains(task) {
+        if !self.of.may_contain(task) {
             return;
         }
         if begins {
             let order = order.map(|order| order.read(abi, data));
             // kswapd may go on for another order without having slept.
             self.open.entry((task, kind)).or_insert(OpenStall { at, order });
+        } else if !self.of.contains(task, at) {
+            self.open.remove(&(task, kind));
         } else {
             self.end(task, kind, at, reclaimed.map(|pages| pages.read(abi, data)));
         }

@@ -2,8 +2,9 @@
 
 use crate::answer::analysis::IrqSource;
 use crate::base::units::{CpuId, Pid};
-use crate::file::trace_dat::Coverage;
+use crate::file::trace_dat::{Cgroups, Coverage};
 use crate::kernel::events::glob_matches;
+use std::sync::Arc;
 
 /// Names that recordings do not hold by themselves.
 pub trait Names {
@@ -26,6 +27,10 @@ pub trait Names {
     fn variable(&self, address: u64) -> String;
     /// The name of a task.
     fn task(&self, pid: Pid) -> Option<String>;
+    /// The cgroups of tasks, if they were recorded.
+    fn cgroups(&self) -> Option<Arc<Cgroups>> {
+        None
+    }
     /// The name of a handler.
     fn handler(&self, source: &IrqSource) -> String;
 }

@@ -46,7 +46,7 @@ impl Quantity {
             _ => {}
         }
         let reads = |event: &EventName| self.reads(need, event) && !self.has_filter_of(event, coverage);
-        match self.is_of_covered_task(coverage) {
+        match self.is_of_covered_task(need, coverage) {
             true => Coverage { tasks: None, excluded: Vec::new(), ..coverage.clone() }.limits(reads),
             false => coverage.limits(reads),
         }
@@ -74,8 +74,8 @@ impl Quantity {
             .all(|events| events.filter.as_ref().is_some_and(|filter| filter.value.text() == recorded.text()))
     }
 
-    /// True if it is about one task, by its number, of which all events were recorded.
-    fn is_of_covered_task(&self, coverage: &Coverage) -> bool {
+    /// True if it is about one task, by its number, or those of cgroups, of which all events were recorded.
+    fn is_of_covered_task(&self, need: &Need, coverage: &Coverage) -> bool {
         let task = match self {
             Quantity::Run(task) | Quantity::Faults(task) => task,
             Quantity::Reduced(_, DurationSource::Wait(task) | DurationSource::Preempted(task)) => task,
@@ -88,7 +88,8 @@ impl Quantity {
             }
             _ => return false,
         };
-        task.parse().is_ok_and(|pid| coverage.is_of_task(Pid(pid)))
+        let is_of_cgroups = need.is_followed && coverage.since.is_empty();
+        is_of_cgroups || task.parse().is_ok_and(|pid| coverage.is_of_task(Pid(pid)))
     }
 
     /// The value that was found, made wide enough for what was not recorded.

@@ -5,18 +5,19 @@ use crate::answer::analysis::test_formats::{comm, format, number, record};
 use crate::answer::analysis::{Analysis, Extents, InOrder, IrqSource};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid, Timestamp};
-use crate::file::trace_dat::Coverage;
+use crate::file::trace_dat::{Cgroups, Coverage};
 use crate::kernel::event::{Lost, Record};
 use crate::kernel::format::EventFormat;
 use crate::kernel::symbols::Comms;
 use proptest::prelude::*;
+use std::sync::Arc;
 
 const SWITCH: u16 = 1;
 const WAKEUP: u16 = 2;
 const CPUS: usize = 2;
 const TASKS: usize = 9;
 
-/// No names beside those in the events.
+/// No names beside those in the events, and the cgroups of tasks.
 struct Nameless;
 
 impl Names for Nameless {
@@ -43,6 +44,18 @@ impl Names for Nameless {
     }
     fn handler(&self, _: &IrqSource) -> String {
         String::new()
+    }
+    /// Every second task moves, again and again.
+    fn cgroups(&self) -> Option<Arc<Cgroups>> {
+        let mut cgroups = Cgroups::new("");
+        for task in 1..=TASKS as u64 {
+            let moves = if task % 2 == 0 { 40 } else { 1 };
+            (0..moves).for_each(|at| {
+                let path = if (at + task) % 3 == 0 { "/a" } else { "/b" };
+                cgroups.set(Pid(task as i32), at * 7_919 * task, path);
+            });
+        }
+        Some(Arc::new(cgroups))
     }
 }
 
@@ -159,10 +172,11 @@ proptest! {
         choices in prop::collection::vec(any::<(u8, u8, u8)>(), 1_000..3_000),
         losses in prop::collection::vec((0..CPUS, any::<usize>(), 1..8usize), 1..4),
     ) {
-        let sources = ["wait()", "preempted()", "wait(3)", "latency(sched:sched_wakeup, sched:sched_switch, pid=next_pid)"];
+        let sources = ["wait()", "preempted()", "wait(3)", "wait(cgroup:/a)", "preempted(cgroup:/b)", "latency(sched:sched_wakeup, sched:sched_switch, pid=next_pid)"];
         let quantities: Vec<String> = sources
             .iter()
             .flat_map(|source| ["p50", "p90", "p99", "p25", "mean", "min"].map(|by| format!("{by}({source})")))
+            .chain(["run(cgroup:/a)".to_owned()])
             .collect();
         let mut events = schedule(&choices);
         let whole = values(&events, 0, &quantities);

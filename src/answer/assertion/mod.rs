@@ -19,6 +19,7 @@ mod limited;
 mod lost;
 mod measure;
 mod metric;
+mod of_cgroups;
 mod parse;
 mod plan;
 mod presence;

@@ -3,6 +3,7 @@
 use super::ast::{DurationSource, EventsExpr, HistogramQuantity, Latency, Quantity, Reducer};
 use super::conditions::{Conditions, Names};
 use super::measure::Measure;
+use super::of_cgroups;
 use crate::answer::analysis::{
     CellPlan, Chosen, EntryFields, EventCount, EventEntries, Extent, Faults, FunctionTimes, HandlerKind, Io, Irqs,
     KeyPart, Locks, Memory, Pairs, Sched, Syscalls, TaskSet,
@@ -10,6 +11,7 @@ use crate::answer::analysis::{
 use crate::base::abi::Abi;
 use crate::base::syntax::{Diagnostic, Span, Spanned};
 use crate::base::units::{EventId, Pid};
+use crate::file::trace_dat::Cgroups;
 use crate::kernel::events::{EventName, EventSelection, glob_matches};
 use crate::kernel::format::EventFormat;
 use crate::kernel::symbols::Comms;
@@ -35,6 +37,8 @@ pub(super) struct Need {
     pub(super) events: Vec<(EventName, EventId)>,
     /// Events any one of which, of whatever task, says that such events were recorded.
     pub(super) ends: Vec<EventId>,
+    /// True if it is about tasks that the recording is restricted to: those of cgroups.
+    pub(super) is_followed: bool,
 }
 
 /// Makes the measures that quantities need, each once.
@@ -46,6 +50,7 @@ pub(super) struct Planner<'f, 'a> {
     cells: Option<CellPlan>,
     /// The system calls of the recording's architecture; none if that is not known.
     syscalls: Vec<String>,
+    cgroups: Option<Arc<Cgroups>>,
     pub(super) measures: Vec<Measure<'a>>,
     /// Measures that any number of quantities share, by name.
     shared: HashMap<String, usize>,
@@ -67,12 +72,13 @@ pub(super) struct PairSides<'a> {
 impl<'f, 'a> Planner<'f, 'a> {
     pub(super) fn new(formats: &'f [&'f EventFormat], abi: Abi, comms: &'a Comms, cells: Option<CellPlan>) -> Self {
         let (syscalls, measures, shared) = (Vec::new(), Vec::new(), HashMap::new());
-        Planner { formats, abi, comms, cells, syscalls, measures, shared }
+        Planner { formats, abi, comms, cells, syscalls, cgroups: None, measures, shared }
     }
 
-    /// Refuses names that the recording's architecture does not have.
+    /// Refuses names that the recording's architecture does not have, and knows the cgroups of its tasks.
     pub(super) fn with_names(mut self, names: &dyn Names) -> Self {
         self.syscalls = names.syscalls();
+        self.cgroups = names.cgroups();
         self
     }
 
@@ -80,6 +86,15 @@ impl<'f, 'a> Planner<'f, 'a> {
     pub(super) fn need(&mut self, quantity: &Spanned<Quantity>, of: Named<'_>, limit: u64) -> Result<Need, Diagnostic> {
         let Spanned { value: quantity, span } = quantity;
         quantity.must_be_a_call(&self.syscalls, of, *span)?;
+        if let Some(missing) = quantity.tasks().and_then(|tasks| of_cgroups::unknown(tasks, self.cgroups.as_ref())) {
+            return Ok(Need { missing: Some(missing), ..Need::default() });
+        }
+        let set = quantity.tasks().and_then(|tasks| of_cgroups::set_of(tasks, self.cgroups.as_ref()));
+        let is_followed = set.is_some_and(|set| set.is_followed());
+        Ok(Need { is_followed, ..self.measured(quantity, of, limit)? })
+    }
+
+    fn measured(&mut self, quantity: &Quantity, of: Named<'_>, limit: u64) -> Result<Need, Diagnostic> {
         match quantity {
             Quantity::Lost | Quantity::Duration => Ok(Need::default()),
             Quantity::Count(events) | Quantity::Rate(events) => {
@@ -91,13 +106,19 @@ impl<'f, 'a> Planner<'f, 'a> {
                 self.pairs(latency, of, limit)
             }
             Quantity::Reduced(_, DurationSource::Hist(hist)) => self.hist(hist, of),
-            Quantity::Faults(_) => Ok(self.shared("faults", "no page faults were recorded", |planner| {
-                let faults = Faults::new(planner.formats.iter().copied(), planner.abi, None);
-                faults.has_events().then(|| Measure::Faults(Box::new(faults)))
-            })),
+            Quantity::Faults(task) => {
+                let in_cgroups = of_cgroups::set_of(task, self.cgroups.as_ref());
+                let key = in_cgroups.as_ref().map_or_else(|| "faults".to_owned(), |_| format!("faults {task}"));
+                let tasks = in_cgroups.map_or(TaskSet::All, TaskSet::InCgroups);
+                Ok(self.shared(&key, "no page faults were recorded", |planner| {
+                    let faults = Faults::new(planner.formats.iter().copied(), planner.abi, tasks);
+                    faults.has_events().then(|| Measure::Faults(Box::new(faults)))
+                }))
+            }
             Quantity::Live(_) => Ok(self.memory()),
             Quantity::Reduced(_, source) | Quantity::Errors(source) => Ok(self.analysis(source)),
-            Quantity::Busy | Quantity::Run(_) => Ok(self.sched()),
+            Quantity::Busy => Ok(self.sched("")),
+            Quantity::Run(task) => Ok(self.sched(task)),
         }
     }
 
@@ -186,11 +207,18 @@ impl<'f, 'a> Planner<'f, 'a> {
         })
     }
 
-    fn sched(&mut self) -> Need {
+    /// The states of tasks, told apart by cgroup if `task` names some.
+    fn sched(&mut self, task: &str) -> Need {
         let switch = self.formats.iter().find(|format| format.system == "sched" && format.name == "sched_switch");
         let events = switch.map(|format| (EventName::new(&format.system, &format.name), format.id));
-        let need = self.shared("sched", "sched:sched_switch was not recorded", |planner| {
+        let cgroups = self.cgroups.clone().filter(|_| of_cgroups::glob_of(task).is_some());
+        let key = if cgroups.is_some() { "sched by cgroup" } else { "sched" };
+        let need = self.shared(key, "sched:sched_switch was not recorded", |planner| {
             let sched = Sched::new(planner.formats.iter().copied(), planner.abi);
+            let sched = match cgroups {
+                Some(cgroups) => sched.by_cgroup(cgroups),
+                None => sched,
+            };
             sched.has_events().then(|| Measure::Sched(Box::new(planner.celled(sched, Sched::in_cells))))
         });
         Need { events: events.into_iter().collect(), ..need }
@@ -202,7 +230,7 @@ impl<'f, 'a> Planner<'f, 'a> {
         let need = match source {
             // These have measures of their own.
             DurationSource::Latency(_) | DurationSource::Hist(_) | DurationSource::OfTask(..) => Need::default(),
-            DurationSource::Wait(_) | DurationSource::Preempted(_) => self.sched(),
+            DurationSource::Wait(task) | DurationSource::Preempted(task) => self.sched(task),
             DurationSource::Syscall(_) => {
                 self.shared(&format!("syscall {task}"), "no system calls were recorded", |planner| {
                     let syscalls = Syscalls::new(planner.formats.iter().copied(), planner.abi).of(tasks);
@@ -223,13 +251,13 @@ impl<'f, 'a> Planner<'f, 'a> {
             }
             DurationSource::Function(_) => {
                 self.shared("function", "no calls of function_graph were recorded", |planner| {
-                    let functions = FunctionTimes::new(planner.formats.iter().copied(), planner.abi, None);
+                    let functions = FunctionTimes::new(planner.formats.iter().copied(), planner.abi, TaskSet::All);
                     functions.has_events().then(|| Measure::Functions(Box::new(functions)))
                 })
             }
             DurationSource::Lock(_) => {
                 self.shared(&format!("lock {task}"), "lock:contention_begin was not recorded", |planner| {
-                    let locks = Locks::new(planner.formats.iter().copied(), planner.abi, None).of(tasks);
+                    let locks = Locks::new(planner.formats.iter().copied(), planner.abi, tasks);
                     locks.has_events().then(|| Measure::Locks(Box::new(locks)))
                 })
             }
@@ -240,8 +268,11 @@ impl<'f, 'a> Planner<'f, 'a> {
         Need { ends, ..need }
     }
 
-    /// The tasks that a name (a glob) or a pid stands for, and with a name those that have none: they may be among them.
+    /// The tasks that cgroups, a name (a glob) or a pid stand for, and with a name those that have none: they may be among them.
     fn tasks(&self, task: &str) -> TaskSet {
+        if let Some(cgroups) = of_cgroups::set_of(task, self.cgroups.as_ref()) {
+            return TaskSet::InCgroups(cgroups);
+        }
         match (task, task.parse().ok().map(Pid)) {
             ("", _) => TaskSet::All,
             (_, Some(pid)) => [pid].into_iter().collect(),

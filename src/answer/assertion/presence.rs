@@ -8,9 +8,10 @@
 use super::ast::{Assertion, DurationSource, EventsExpr, LABEL, Quantity, Reducer};
 use super::conditions::Names;
 use super::measure::Finding;
+use super::of_cgroups;
 use super::plan::Named;
 use super::quantity::{calls, handlers, sites, tasks};
-use crate::answer::analysis::{HandlerKind, IoOperation, LockKind};
+use crate::answer::analysis::{CgroupSet, HandlerKind, IoOperation, LockKind};
 use crate::base::syntax::{Diagnostic, Span, did_you_mean};
 use crate::base::units::Pid;
 use crate::kernel::events::glob_matches;
@@ -95,11 +96,20 @@ impl Quantity {
 
     /// The reason why its value is not known: the name that it is limited to occurs nowhere in the recording.
     pub(super) fn absent(&self, finding: &Finding, names: &dyn Names) -> Option<String> {
+        let cgroups = names.cgroups();
+        let set = self.tasks().and_then(|tasks| of_cgroups::set_of(tasks, cgroups.as_ref()));
         let stray_task = || {
-            let task = self.task().filter(|task| !names.is_task(task))?;
+            let task = self.task().filter(|task| !names.is_task(task) && set.is_none())?;
             Some(("task", task, names.tasks()))
         };
-        let (kind, pattern, near) = self.stray(finding, names).or_else(stray_task)?;
+        let stray_cgroup = || {
+            let pattern = self.tasks().filter(|_| set.as_ref().is_some_and(CgroupSet::is_empty))?;
+            Some(("cgroup", of_cgroups::glob_of(pattern)?, of_cgroups::all(cgroups.as_ref())))
+        };
+        // Names of tasks are not looked for where cgroups stand for them.
+        let is_of_named = |of: &Self| of.pattern() != of.tasks() || set.is_none();
+        let stray = Some(self).filter(|of| is_of_named(of)).and_then(|of| of.stray(finding, names));
+        let (kind, pattern, near) = stray.or_else(stray_task).or_else(stray_cgroup)?;
         let near = did_you_mean(pattern, near.iter().map(String::as_str));
         Some(match near {
             Some(near) => format!("no {kind} `{pattern}` is in the recording: {near}"),
@@ -115,7 +125,7 @@ impl Quantity {
             (_, Finding::Sched(found)) => {
                 let mut near = names.tasks();
                 near.extend(found.tasks.iter().map(|task| String::from_utf8_lossy(&task.comm).into_owned()));
-                ("task", tasks(found, pattern).next().is_some() || names.is_task(pattern), near)
+                ("task", tasks(found, pattern, names).next().is_some() || names.is_task(pattern), near)
             }
             (Quantity::Faults(_), Finding::Faults(found)) => {
                 let pid = pattern.parse().ok().map(Pid);
@@ -166,7 +176,17 @@ impl Quantity {
         }
     }
 
-    /// The tasks that its durations are limited to.
+    /// The tasks that it is of; `None` if it is of all.
+    pub(super) fn tasks(&self) -> Option<&str> {
+        let tasks = match self {
+            Quantity::Run(task) | Quantity::Faults(task) => task,
+            Quantity::Reduced(_, DurationSource::Wait(task) | DurationSource::Preempted(task)) => task,
+            _ => self.task()?,
+        };
+        Some(tasks).filter(|tasks| !tasks.is_empty())
+    }
+
+    /// The tasks that its durations are limited to by `task=`.
     fn task(&self) -> Option<&str> {
         match self {
             Quantity::Reduced(_, source) | Quantity::Errors(source) => {
@@ -178,8 +198,12 @@ impl Quantity {
 
     /// A task without a name that may be one of those that it is limited to by name, which leaves the value unknown.
     pub(super) fn nameless(&self, finding: &Finding, names: &dyn Names) -> Option<String> {
-        self.task().filter(|task| task.parse::<i32>().is_err())?;
-        let is_nameless = |pid: &Pid| names.task(*pid).is_none();
+        let tasks = self.tasks().filter(|task| task.parse::<i32>().is_err())?;
+        let set = of_cgroups::set_of(tasks, names.cgroups().as_ref());
+        let is_nameless = |pid: &Pid| match &set {
+            Some(set) => set.is_unsure(*pid),
+            None => names.task(*pid).is_none(),
+        };
         let task = match finding {
             Finding::Syscalls(found) => {
                 let going_on = found.going_on.iter().map(|call| call.pid);
@@ -188,9 +212,13 @@ impl Quantity {
             Finding::Irqs(found) => found.tasks.iter().copied().find(is_nameless),
             Finding::Io(found) => found.tasks.iter().copied().find(is_nameless),
             Finding::Locks(found) => found.tasks.iter().map(|(pid, _)| *pid).find(is_nameless),
+            Finding::Faults(found) if set.is_some() => found.tasks.iter().map(|(pid, _)| *pid).find(is_nameless),
             _ => None,
         }?;
-        Some(format!("task {} has no name in the recording and may be one of them", task.0))
+        Some(match set {
+            Some(_) => format!("the cgroup of task {} is not known at all times; it may be one of them", task.0),
+            None => format!("task {} has no name in the recording and may be one of them", task.0),
+        })
     }
 }
 

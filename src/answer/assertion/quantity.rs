@@ -4,6 +4,7 @@ use super::ast::{DurationSource, Quantity, Reducer};
 use super::conditions::{Conditions, Names};
 use super::interval::{Dimension, Interval};
 use super::measure::Finding;
+use super::of_cgroups;
 use crate::answer::analysis::{
     Durations, Extent, IrqReport, LockKind, MemoryReport, MemorySite, Missing, OngoingSyscall, SchedReport, Spot,
     SyscallReport, TaskSched, TimeIn,
@@ -126,9 +127,13 @@ impl Facts<'_> {
             (Quantity::Run(task), Some(Finding::Sched(found))) => {
                 self.must_be_seen(found.counts.switches > 0)?;
                 let (mut run, mut unknown) = (0u64, 0u64);
-                for one in tasks(found, task) {
+                for one in tasks(found, task, self.conditions.names) {
                     run = run.saturating_add(one.time(TimeIn::Run));
                     unknown = unknown.saturating_add(one.time(TimeIn::Unknown));
+                }
+                for one in unsure_tasks(found, task, self.conditions.names) {
+                    let all = one.time(TimeIn::Run).saturating_add(one.time(TimeIn::Unknown));
+                    unknown = unknown.saturating_add(all);
                 }
                 let value = self.at_least(run as f64, Dimension::Time);
                 plain(Interval { most: value.most + unknown as f64, ..value })
@@ -137,6 +142,10 @@ impl Facts<'_> {
                 self.must_be_seen(!found.tasks.is_empty())?;
                 let number = task.parse::<i32>().ok();
                 let named = |pid: Pid| {
+                    // Of cgroups no others were counted.
+                    if of_cgroups::glob_of(task).is_some() {
+                        return true;
+                    }
                     let name = || self.conditions.names.task(pid);
                     task.is_empty() || number == Some(pid.0) || name().is_some_and(|name| glob_matches(task, &name))
                 };
@@ -331,7 +340,8 @@ pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names
         }
         (DurationSource::Wait(task), Finding::Sched(found)) => {
             seen = found.counts.switches > 0;
-            for one in tasks(found, task) {
+            unsure_tasks(found, task, names).for_each(|one| missing.merge(&not_known(&one.waits, one)));
+            for one in tasks(found, task, names) {
                 durations.merge(&one.waits);
                 missing.merge(&one.missing);
                 cut = cut.saturating_add(one.cut);
@@ -348,7 +358,8 @@ pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names
         }
         (DurationSource::Preempted(task), Finding::Sched(found)) => {
             seen = found.counts.switches > 0;
-            for one in tasks(found, task) {
+            unsure_tasks(found, task, names).for_each(|one| missing.merge(&not_known(&one.preempted, one)));
+            for one in tasks(found, task, names) {
                 durations.merge(&one.preempted);
                 missing.merge(&one.missing);
                 cut = cut.saturating_add(one.cut);
@@ -449,13 +460,36 @@ fn lasting(begin: u64, time: u64, cpu: CpuId, pid: Option<Pid>) -> Spot {
     Spot { begin, at: begin.saturating_add(time), cpu, pid }
 }
 
-/// Tasks by name (a glob) or id; all by the empty text.
-pub(super) fn tasks<'f>(found: &'f SchedReport, pattern: &str) -> impl Iterator<Item = &'f TaskSched> {
+/// Tasks by cgroups, name (a glob) or id; all by the empty text.
+pub(super) fn tasks<'f>(
+    found: &'f SchedReport,
+    pattern: &str,
+    names: &dyn Names,
+) -> impl Iterator<Item = &'f TaskSched> {
     let pid = pattern.parse::<i32>().ok();
+    let set = of_cgroups::set_of(pattern, names.cgroups().as_ref());
     let pattern = pattern.to_owned();
-    found.tasks.iter().filter(move |task| {
-        pattern.is_empty() || pid == Some(task.pid.0) || glob_matches(&pattern, &String::from_utf8_lossy(&task.comm))
+    found.tasks.iter().filter(move |task| match &set {
+        Some(set) => set.has(task.pid, task.life.0) == Some(true),
+        None => {
+            let is_named = || glob_matches(&pattern, &String::from_utf8_lossy(&task.comm));
+            pattern.is_empty() || pid == Some(task.pid.0) || is_named()
+        }
     })
+}
+
+/// Tasks of which it is not known if they are in cgroups.
+fn unsure_tasks<'f>(found: &'f SchedReport, pattern: &str, names: &dyn Names) -> impl Iterator<Item = &'f TaskSched> {
+    let set = of_cgroups::set_of(pattern, names.cgroups().as_ref());
+    let is_unsure = move |task: &&TaskSched| set.as_ref().is_some_and(|set| set.has(task.pid, task.life.0).is_none());
+    found.tasks.iter().filter(is_unsure)
+}
+
+/// Durations that may be meant.
+fn not_known(durations: &Durations, of: &TaskSched) -> Missing {
+    let mut missing = Missing { count: durations.count(), longest: durations.greatest(), total: durations.total() };
+    missing.merge(&of.missing);
+    missing
 }
 
 /// Places that allocate, by their function (a glob).

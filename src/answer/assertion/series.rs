@@ -121,7 +121,7 @@ fn found(
             report.counts.switches > 0
         }
         (Quantity::Run(task), Finding::Sched(report)) => {
-            tasks(report, task).filter_map(|task| task.run_cells.as_ref()).for_each(|found| cells.merge(found));
+            tasks(report, task, names).filter_map(|task| task.run_cells.as_ref()).for_each(|found| cells.merge(found));
             report.counts.switches > 0
         }
         (Quantity::Errors(source), finding) if is_of(source, finding) => {

@@ -44,6 +44,13 @@ impl<R> AnswerTable<R> {
         self
     }
 
+    /// With `column` after the others, if it is there.
+    #[must_use]
+    pub fn and(mut self, column: Option<AnswerColumn<R>>) -> Self {
+        self.columns.extend(column);
+        self
+    }
+
     /// The columns' definitions, as documents print them.
     pub fn definitions(&self) -> Vec<ColumnDefinition> {
         let definition = |column: &AnswerColumn<R>| ColumnDefinition {

@@ -12,8 +12,8 @@ use rtrace::internal::answers::{
     AnswerStyle, SMALL_JSON, answer_html, answer_json, answer_markdown, answer_text, csv_heading, csv_rows, json_text,
     markdown_text, put_html,
 };
-use rtrace::internal::table::{Answer, ColumnDefinition};
-use rtrace::internal::trace_dat::{Coverage, FileError, WallClock};
+use rtrace::internal::table::{Answer, AnswerCell, AnswerColumn, ColumnDefinition, ColumnKind};
+use rtrace::internal::trace_dat::{Cgroups, Coverage, FileError, WallClock};
 use rtrace::recording::BufferSource;
 use rtrace::symbols::{Comms, Kallsyms};
 use rtrace::units::Pid;
@@ -93,6 +93,8 @@ pub(super) struct AnswerPlace<'a> {
     /// Local time by the buffer's clock, if the recording knows it.
     wall: Option<WallClock>,
     comms: &'a Comms,
+    /// The cgroups of its tasks, if they were recorded.
+    pub(super) cgroups: Option<Rc<Cgroups>>,
     pub(super) limits: Rc<BufferLimits>,
 }
 
@@ -107,7 +109,9 @@ impl<'a> AnswerPlace<'a> {
         let unit = events.unit(source);
         let wall = source.wall_clock(events.query.recordings());
         let limits = Rc::new(BufferLimits::of(&events.query, input, source)?);
-        Ok(AnswerPlace { buffer: &buffer.name, clock: &buffer.clock, unit, wall, comms: &input.symbols.comms, limits })
+        let cgroups = input.trace.cgroups(&source.time).map(Rc::new);
+        let comms = &input.symbols.comms;
+        Ok(AnswerPlace { buffer: &buffer.name, clock: &buffer.clock, unit, wall, comms, cgroups, limits })
     }
 
     /// The name of a task, which the recording keeps one of for each pid.
@@ -155,6 +159,19 @@ impl<R> AnalysisAnswer<'_, R> {
         |number, subject| self.limits.known(number, subject)
     }
 
+    /// The cgroup of a task at `at`, or at the end of the window.
+    pub(super) fn cgroup(&self, task: Pid, at: Option<u64>) -> AnswerCell {
+        let at = at.or(self.outline.window.map(|(_, end)| end));
+        let cgroups = self.place.cgroups.as_deref();
+        let path = at.and_then(|at| cgroups.and_then(|cgroups| cgroups.at(task, at)));
+        path.map(str::to_owned).into()
+    }
+
+    /// The column of tasks' cgroups, if they were recorded.
+    pub(super) fn cgroups<T>(&self, cell: fn(&T) -> AnswerCell) -> Option<AnswerColumn<T>> {
+        self.place.cgroups.is_some().then(|| cgroup_column(cell))
+    }
+
     /// The time between begin and end of the window.
     pub(super) fn length(&self) -> u64 {
         self.outline.window.map_or(0, |(begin, end)| end.saturating_sub(begin))
@@ -165,6 +182,12 @@ impl<R> AnalysisAnswer<'_, R> {
 pub(super) struct Row<'a, R, T> {
     pub(super) found: &'a AnalysisAnswer<'a, R>,
     pub(super) of: T,
+}
+
+/// The column of tasks' cgroups.
+pub(super) fn cgroup_column<T>(cell: fn(&T) -> AnswerCell) -> AnswerColumn<T> {
+    let definition = "Cgroup that the task was in last; null if not known, only of recordings that hold them.";
+    AnswerColumn::new("cgroup", ColumnKind::Text, definition, cell).text("cgroup").csv("cgroup").minor(2)
 }
 
 /// Rows of an answer.
@@ -236,8 +259,12 @@ pub(super) fn run<Q: Question>(question: &Q, write_page: WritePage<'_>) -> Resul
     shown.file.print(|events, out| {
         let input = &events.inputs[0];
         question.check(input)?;
+        question.tasks().map_or(Ok(()), |tasks| tasks.check(input))?;
         let analysis = question.analysis(input).ok_or_else(|| lacking::<Q>(input))?;
-        let found = found::<Q>(input, answers(events, |coverage| Q::covering(analysis.clone(), coverage))?);
+        let mut found = found::<Q>(input, answers(events, |coverage| Q::covering(analysis.clone(), coverage))?);
+        if let Some(unsure) = question.tasks().and_then(|tasks| tasks.unsure(input)) {
+            found.iter_mut().for_each(|found| found.outline.notes.push(unsure.clone()));
+        }
         if found.is_empty() {
             return Err(question.nothing(input));
         }

@@ -1,6 +1,6 @@
 //! `rtrace analyze faults`.
 
-use super::answers::{AnalysisAnswer, AnswerArgs, Outline, Question, Row, rows};
+use super::answers::{AnalysisAnswer, AnswerArgs, Outline, Question, Row, cgroup_column, rows};
 use super::file::TaskArgs;
 use super::words::{many, place};
 use crate::cli::query::{ClockUnit, QueryInput};
@@ -37,7 +37,7 @@ impl Question for AnalyzeFaultsArgs {
 
     fn analysis(&self, input: &QueryInput) -> Option<Faults> {
         let formats = input.trace.formats().collect::<Vec<_>>();
-        let faults = Faults::new(formats, input.trace.abi, self.tasks.chosen(input));
+        let faults = Faults::new(formats, input.trace.abi, self.tasks.set(input));
         faults.has_events().then_some(faults)
     }
 
@@ -57,7 +57,7 @@ impl Question for AnalyzeFaultsArgs {
         let again = report.pages.iter().filter(|(_, count)| count.all() > 1);
         Answer::of([
             losses().grid([report], 0, known).into(),
-            tasks().grid(rows(found, &report.tasks), top, known).part("Tasks").into(),
+            tasks().and(found.cgroups(task_cgroup)).grid(rows(found, &report.tasks), top, known).part("Tasks").into(),
             places().grid(rows(found, &report.places), top, known).part("Instructions that faulted").into(),
             pages().grid(rows(found, &report.pages), top, known).into(),
             pages()
@@ -70,7 +70,11 @@ impl Question for AnalyzeFaultsArgs {
     }
 
     fn definitions() -> Vec<ColumnDefinition> {
-        let tables = [losses().definitions(), tasks().definitions(), places().definitions()];
+        let tables = [
+            losses().definitions(),
+            tasks().and(Some(cgroup_column(task_cgroup))).definitions(),
+            places().definitions(),
+        ];
         [tables.concat(), pages().definitions(), codes().definitions()].concat()
     }
 }
@@ -128,6 +132,10 @@ fn columns<R: OfFaults>(names: impl IntoIterator<Item = Column<R>>) -> Vec<Colum
             .csv("kernel"),
     ];
     names.into_iter().chain(counts).collect()
+}
+
+fn task_cgroup(row: &TaskRow<'_>) -> Cell {
+    row.found.cgroup(row.of.0, None)
 }
 
 fn tasks<'a>() -> Table<TaskRow<'a>> {

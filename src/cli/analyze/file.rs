@@ -1,13 +1,17 @@
 //! The recording that an analysis reads, the part of it, and the tasks that count.
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::{self, QueryEvents, QueryInput, WallArgs, WindowArgs};
-use rtrace::analysis::TaskSet;
+use crate::cli::query::{self, QueryEvents, QueryInput, WallArgs, WindowArgs, no_cgroup, no_cgroups};
+use anyhow::anyhow;
+use rtrace::analysis::{CgroupSet, TaskSet};
 use rtrace::events::glob_matches;
+use rtrace::internal::trace_dat::TimeOptions;
+use rtrace::syntax::nearest;
 use rtrace::units::Pid;
 use std::io::Write;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The events that an analysis reads.
 #[derive(clap::Args, Clone, Default)]
@@ -86,21 +90,65 @@ pub(super) struct TaskArgs {
     /// Only tasks of this name; may be a glob and be given several times
     #[arg(long, value_name = "NAME")]
     comm: Vec<String>,
+    /// Only tasks of this cgroup or one below it, while they are in it; may be a glob and be given several times
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["pid", "comm"])]
+    cgroup: Vec<String>,
 }
 
 impl TaskArgs {
     /// True if all tasks count.
     pub(super) fn is_empty(&self) -> bool {
-        self.pid.is_empty() && self.comm.is_empty()
+        self.pid.is_empty() && self.comm.is_empty() && self.cgroup.is_empty()
     }
 
     /// The tasks as a set.
     pub(super) fn set(&self, input: &QueryInput) -> TaskSet {
-        self.chosen(input).map_or(TaskSet::All, |pids| pids.into_iter().collect())
+        match self.cgroups(input) {
+            Some(cgroups) => TaskSet::InCgroups(cgroups),
+            None => self.chosen(input).map_or(TaskSet::All, |pids| pids.into_iter().collect()),
+        }
+    }
+
+    /// Refuses cgroups that the recording does not hold.
+    pub(super) fn check(&self, input: &QueryInput) -> Result<(), Failure> {
+        if self.cgroup.is_empty() {
+            return Ok(());
+        }
+        let Some(cgroups) = input.trace.cgroups(&TimeOptions::default()) else {
+            return Err(no_cgroups(&input.path));
+        };
+        let cgroups = Arc::new(cgroups);
+        for glob in &self.cgroup {
+            let set = CgroupSet::new(Arc::clone(&cgroups), &[glob]);
+            if set.is_empty() {
+                return Err(no_cgroup(glob, nearest(glob, cgroups.paths()).first().copied()));
+            }
+            if set.is_part() {
+                let followed: Vec<&str> = cgroups.followed().collect();
+                let error = anyhow!("{} does not hold all of {glob}", input.path.display());
+                let hint = format!("It is a recording of {} (`record --cgroup`).", followed.join(", "));
+                return Err(Failure::new(Exit::Failed, error).hint(hint));
+            }
+        }
+        Ok(())
+    }
+
+    /// The note about the time in which it is not known which tasks are among them.
+    pub(super) fn unsure(&self, input: &QueryInput) -> Option<String> {
+        let until = self.cgroups(input)?.cgroups().until()?;
+        Some(format!("events were lost: after {until} (the clock's units) no task's cgroup is known, and none counts"))
+    }
+
+    fn cgroups(&self, input: &QueryInput) -> Option<CgroupSet> {
+        if self.cgroup.is_empty() {
+            return None;
+        }
+        let cgroups = input.trace.cgroups(&TimeOptions::default())?;
+        Some(CgroupSet::new(Arc::new(cgroups), &self.cgroup).only_known())
     }
 
     /// The tasks; `None` for all.
-    pub(super) fn chosen(&self, input: &QueryInput) -> Option<Vec<Pid>> {
+    fn chosen(&self, input: &QueryInput) -> Option<Vec<Pid>> {
         if self.is_empty() {
             return None;
         }

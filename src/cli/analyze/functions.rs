@@ -82,7 +82,7 @@ impl Question for AnalyzeFunctionsArgs {
 
     fn analysis(&self, input: &QueryInput) -> Option<FunctionTimes> {
         let formats = input.trace.formats().collect::<Vec<_>>();
-        let functions = FunctionTimes::new(formats, input.trace.abi, self.tasks.chosen(input));
+        let functions = FunctionTimes::new(formats, input.trace.abi, self.tasks.set(input));
         functions.has_events().then_some(functions)
     }
 

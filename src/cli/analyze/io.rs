@@ -1,6 +1,7 @@
 //! `rtrace analyze io`.
 
-use super::answers::{AnalysisAnswer, AnswerArgs, Outline, Question, Row, rows};
+use super::answers::{AnalysisAnswer, AnswerArgs, Outline, Question, Row, cgroup_column, rows};
+use super::file::TaskArgs;
 use super::words::{errors, left_out, losses, many};
 use crate::cli::query::QueryInput;
 use rtrace::analysis::{DeviceIo, IO_NEEDS, Io, IoReport, IoRequests, Needs, TaskIo};
@@ -17,6 +18,8 @@ use rtrace::internal::table::{
 pub(super) struct AnalyzeIoArgs {
     #[command(flatten)]
     pub(super) shown: AnswerArgs,
+    #[command(flatten)]
+    tasks: TaskArgs,
     /// Times from insertion or issue to completion by powers of two, too, for each device and operation
     #[arg(long)]
     histogram: bool,
@@ -32,8 +35,12 @@ impl Question for AnalyzeIoArgs {
         &self.shown
     }
 
+    fn tasks(&self) -> Option<&TaskArgs> {
+        Some(&self.tasks)
+    }
+
     fn analysis(&self, input: &QueryInput) -> Option<Io> {
-        let io = Io::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
+        let io = Io::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi).of(self.tasks.set(input));
         io.has_events().then_some(io)
     }
 
@@ -65,25 +72,31 @@ impl Question for AnalyzeIoArgs {
 
     fn answer(&self, found: &AnalysisAnswer<'_, IoReport>, top: usize) -> Answer {
         let (report, known, us) = (&found.report, &found.known(), found.place.unit.short_name());
+        let of_devices = if self.tasks.is_empty() { "Devices" } else { "Devices (requests of all tasks)" };
         let requests = requests().grid(rows(found, &report.requests), top, known);
         let powers = histogram().grid(rows(found, report.requests.iter().flat_map(power_rows)), 0, known);
         Answer::of([
             counts().grid([report], 0, known).into(),
-            devices().grid(rows(found, &report.devices), 0, known).part("Devices").into(),
+            devices().grid(rows(found, &report.devices), 0, known).part(of_devices).into(),
             requests
                 .part(format!("Requests: from insertion or issue to completion ({us})"))
                 .part_of_some(format!("In the queue ({us})"))
                 .part_of_some(format!("At the device ({us})"))
                 .part_of_some("Errors")
                 .into(),
-            by_task().grid(rows(found, &report.by_task), top, known).part(format!("Tasks ({us})")).into(),
+            by_task()
+                .and(found.cgroups(task_cgroup))
+                .grid(rows(found, &report.by_task), top, known)
+                .part(format!("Tasks ({us})"))
+                .into(),
             if self.histogram { powers.part(format!("Histogram ({us})")) } else { powers }.into(),
         ])
     }
 
     fn definitions() -> Vec<ColumnDefinition> {
         let tables = [counts().definitions(), devices().definitions(), requests().definitions()];
-        [tables.concat(), by_task().definitions(), histogram().definitions()].concat()
+        [tables.concat(), by_task().and(Some(cgroup_column(task_cgroup))).definitions(), histogram().definitions()]
+            .concat()
     }
 }
 
@@ -242,6 +255,10 @@ fn requests<'a>() -> Table<RequestRow<'a>> {
 }
 
 type TaskRow<'a> = Row<'a, IoReport, &'a TaskIo>;
+
+fn task_cgroup(row: &TaskRow<'_>) -> Cell {
+    row.found.cgroup(row.of.task, None)
+}
 
 fn by_task<'a>() -> Table<TaskRow<'a>> {
     type Of<'a> = Column<TaskRow<'a>>;

@@ -73,7 +73,7 @@ impl Question for AnalyzeLocksArgs {
 
     fn analysis(&self, input: &QueryInput) -> Option<Locks> {
         let formats = input.trace.formats().collect::<Vec<_>>();
-        let locks = Locks::new(formats, input.trace.abi, self.tasks.chosen(input));
+        let locks = Locks::new(formats, input.trace.abi, self.tasks.set(input));
         locks.has_events().then_some(locks)
     }
 

@@ -1,6 +1,6 @@
 //! `rtrace analyze syscalls`.
 
-use super::answers::{AnalysisAnswer, AnswerArgs, Outline, Question, Row, rows};
+use super::answers::{AnalysisAnswer, AnswerArgs, Outline, Question, Row, cgroup_column, rows};
 use super::file::TaskArgs;
 use super::words::{errors, losses, many};
 use crate::cli::machine::RecordingMachine;
@@ -101,10 +101,7 @@ impl Question for AnalyzeSyscallsArgs {
     fn analysis(&self, input: &QueryInput) -> Option<Syscalls> {
         let syscalls = Syscalls::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
         let syscalls = Some(syscalls).filter(Syscalls::has_events)?.with_descriptors(descriptor_calls(input));
-        Some(match self.tasks.chosen(input) {
-            Some(callers) => syscalls.of_tasks(callers),
-            None => syscalls,
-        })
+        Some(syscalls.of(self.tasks.set(input)))
     }
 
     fn outline(report: &SyscallReport) -> Option<Outline> {
@@ -138,7 +135,11 @@ impl Question for AnalyzeSyscallsArgs {
         let mut of: Vec<&SyscallTimes> = report.calls.iter().filter(called).collect();
         of.sort_by_cached_key(|call| Reverse(self.sort.key(call)));
         let calls = calls().csv(is(SyscallTable::Calls)).grid(rows(found, of), top, known);
-        let tasks = tasks().csv(is(SyscallTable::Tasks)).grid(rows(found, &report.tasks), top, known);
+        let tasks = tasks().csv(is(SyscallTable::Tasks)).and(found.cgroups(task_cgroup)).grid(
+            rows(found, &report.tasks),
+            top,
+            known,
+        );
         let fds = descriptors().csv(is(SyscallTable::Fds)).grid(rows(found, &report.descriptors), top, known);
         let title = format!("File descriptors (total: {ms}; max: {us})");
         Answer::of([
@@ -151,7 +152,12 @@ impl Question for AnalyzeSyscallsArgs {
 
     fn definitions() -> Vec<ColumnDefinition> {
         let tables = [facts().definitions(), calls().csv(true).definitions()];
-        [tables.concat(), tasks().csv(true).definitions(), descriptors().csv(true).definitions()].concat()
+        [
+            tables.concat(),
+            tasks().csv(true).and(Some(cgroup_column(task_cgroup))).definitions(),
+            descriptors().csv(true).definitions(),
+        ]
+        .concat()
     }
 }
 
@@ -244,6 +250,10 @@ fn calls<'a>() -> Table<CallRow<'a>> {
 }
 
 type TaskRow<'a> = Row<'a, SyscallReport, &'a TaskSyscalls>;
+
+fn task_cgroup(row: &TaskRow<'_>) -> Cell {
+    row.found.cgroup(row.of.pid, None)
+}
 
 fn tasks<'a>() -> Table<TaskRow<'a>> {
     type Of<'a> = Column<TaskRow<'a>>;

@@ -14,6 +14,7 @@ use rtrace::syntax::did_you_mean;
 use rtrace::units::Pid;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 /// Selection of events, besides `-F`.
 #[derive(clap::Args, Clone, Default)]
@@ -86,6 +87,21 @@ fn kernel_filter(text: &str) -> Result<EventFilter, String> {
     EventFilter::parse(text).map_err(|e| of_value(&e))
 }
 
+/// The error that a recording does not have the cgroups of its tasks.
+pub(crate) fn no_cgroups(path: &Path) -> Failure {
+    let error = anyhow!("{} does not say which cgroups its tasks were in", path.display());
+    Failure::new(Exit::Failed, error).hint("`rtrace record --cgroups` stores it.")
+}
+
+/// The error that no cgroup of a recording is called so, with the one that was probably meant.
+pub(crate) fn no_cgroup(pattern: &str, near: Option<&str>) -> Failure {
+    let failure = Failure::new(Exit::Usage, anyhow!("no task was in a cgroup called `{pattern}`"));
+    match near {
+        Some(near) => failure.hint(format!("did you mean `{near}`?")),
+        None => failure.hint("`rtrace analyze cgroups` lists those of the recording."),
+    }
+}
+
 /// Why a query cannot be run, with what to do about it.
 pub(super) fn failure(error: QueryError, inputs: &[QueryInput]) -> Failure {
     let path = |recording: usize| inputs[recording].path.display();
@@ -99,17 +115,8 @@ pub(super) fn failure(error: QueryError, inputs: &[QueryInput]) -> Failure {
             let error = anyhow!("{} does not say which process a task belongs to", path(recording));
             Failure::new(Exit::Failed, error).hint("`rtrace record -O record-tgid` keeps it.".to_owned())
         }
-        QueryError::NoCgroups { recording } => {
-            let error = anyhow!("{} does not say which cgroups its tasks were in", path(recording));
-            Failure::new(Exit::Failed, error).hint("`rtrace record --cgroups` stores it.".to_owned())
-        }
-        QueryError::NoCgroup { pattern, nearest } => {
-            let failure = Failure::new(Exit::Usage, anyhow!("no task was in a cgroup called `{pattern}`"));
-            match nearest.first() {
-                Some(near) => failure.hint(format!("did you mean `{near}`?")),
-                None => failure.hint("`rtrace analyze cgroups` lists those of the recording.".to_owned()),
-            }
-        }
+        QueryError::NoCgroups { recording } => no_cgroups(&inputs[recording].path),
+        QueryError::NoCgroup { pattern, nearest } => no_cgroup(&pattern, nearest.first().map(String::as_str)),
         // A filter of an event that no file has is a mistake.
         QueryError::NoEvent(NoEvent { pattern, .. }) => {
             let failure = Failure::new(Exit::Usage, anyhow!("no event is called `{pattern}`"));

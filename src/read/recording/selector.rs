@@ -2,10 +2,11 @@
 //! A part of the time.
 
 use super::carried::CarriedLosses;
-use super::cgroups::SelectedCgroups;
+use super::cgroups::selected_cgroups;
 use super::outcome::UnknownIds;
 use super::rules::Rules;
 use super::{BufferSource, OutputDependence, Recording, Selection};
+use crate::answer::analysis::CgroupSet;
 use crate::base::syntax::nearest;
 use crate::base::units::{EventId, Pid, Timestamp};
 use crate::file::ring_buffer::Lost;
@@ -29,7 +30,7 @@ pub(super) struct Selector<'a> {
     pids: Vec<Pid>,
     comms: &'a [String],
     /// By source; empty if all cgroups are selected.
-    cgroups: Vec<SelectedCgroups>,
+    cgroups: Vec<CgroupSet>,
     /// The bits of `common_flags` of which none may be set.
     contexts: u8,
     everything: bool,
@@ -110,7 +111,7 @@ impl<'a> Selector<'a> {
                 return Err(NoEvent { nearest: nearest.into_iter().map(str::to_owned).collect(), pattern }.into());
             }
         }
-        let cgroups = SelectedCgroups::all(&selection.cgroups, recordings, sources)?;
+        let cgroups = selected_cgroups(&selection.cgroups, recordings, sources)?;
         let context = |leave_out: bool, flag: u8| if leave_out { flag } else { 0 };
         let contexts = context(selection.no_irq, HARDIRQ) | context(selection.no_softirq, SOFTIRQ);
         let everything = selection.is_everything();
@@ -188,7 +189,7 @@ impl<'a> Selector<'a> {
             return false;
         }
         let cgroups = self.cgroups.get(record.buffer);
-        if cgroups.is_some_and(|cgroups| !cgroups.has(pid, record.timestamp.0)) {
+        if cgroups.is_some_and(|cgroups| cgroups.has(pid, record.timestamp.0) != Some(true)) {
             return false;
         }
         let comm = if rules.needs_comm { recording.symbols.comms.name(pid) } else { &[] };

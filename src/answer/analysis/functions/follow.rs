@@ -4,14 +4,13 @@
 use super::report::{CalledFunction, FoldedFrame, FoldedTime, FunctionCounts, FunctionReport, LongestCall};
 use crate::answer::analysis::map::Map;
 use crate::answer::analysis::stacks::{Node, StackChange, StackEvents, StackFrame, StackTree, StackWalk, TaskStack};
-use crate::answer::analysis::{Durations, InOrder};
+use crate::answer::analysis::{Durations, InOrder, TaskSet};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
 use crate::kernel::event::{Lost, Record};
 use crate::kernel::format::EventFormat;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashSet};
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
 /// Functions' times, from function_graph; an [`Analysis`](crate::answer::analysis::Analysis).
 #[derive(Clone, Debug)]
@@ -26,8 +25,8 @@ pub struct FunctionTimes {
 
 #[derive(Clone, Debug)]
 struct FunctionCalls {
-    /// Tasks whose calls count; without any, all tasks.
-    only: Option<Arc<HashSet<Pid>>>,
+    /// Tasks whose calls count.
+    of: TaskSet,
     open: Map<TaskStack, Vec<OpenFrame>>,
     functions: Map<u64, CalledFunction>,
     /// Own times by stack, below the task.
@@ -44,15 +43,15 @@ struct CallRoot {
 }
 
 impl FunctionTimes {
-    /// For records of a file with these formats; calls of `only` these tasks count, if there are any.
-    pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi, only: Option<Vec<Pid>>) -> Self {
+    /// For records of a file with these formats; calls of these tasks count.
+    pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi, of: TaskSet) -> Self {
         FunctionTimes {
             events: StackEvents::new(formats, abi),
             has_switches: false,
             window: None,
             walk: StackWalk::default(),
             calls: FunctionCalls {
-                only: only.map(|pids| Arc::new(pids.into_iter().collect())),
+                of,
                 open: Map::default(),
                 functions: Map::default(),
                 stacks: StackTree::new(),
@@ -70,10 +69,6 @@ impl FunctionTimes {
 }
 
 impl FunctionCalls {
-    fn counts(&self, task: TaskStack) -> bool {
-        self.only.as_ref().is_none_or(|only| only.contains(&task.pid))
-    }
-
     fn open(&mut self, task: TaskStack, frame: StackFrame, context: CallContext, at: u64) {
         let stack = self.open.entry(task).or_default();
         let (below, interrupts) = match stack.last() {
@@ -93,7 +88,7 @@ impl FunctionCalls {
 
     /// The innermost call ends at `end`; `whole` if it returned then.
     fn close(&mut self, task: TaskStack, end: u64, cpu: CpuId, whole: bool) {
-        let counts = self.counts(task);
+        let counts = self.of.contains(task.pid, end);
         let Some(stack) = self.open.get_mut(&task) else { return };
         let Some(call) = stack.pop() else { return };
         let ended = call.ended(end);
@@ -192,7 +187,7 @@ impl InOrder for FunctionTimes {
             };
             calls.change(task, change, context, (at, cpu));
         });
-        if calls.counts(task) {
+        if calls.of.contains(task.pid, at) {
             let unmatched = self.walk.unmatched().saturating_sub(before);
             calls.without_entry = calls.without_entry.saturating_add(unmatched);
         }

@@ -1,6 +1,6 @@
 use super::{FoldedFrame, FunctionReport, FunctionTimes};
-use crate::answer::analysis::InOrder;
 use crate::answer::analysis::test_formats::{format, number, record};
+use crate::answer::analysis::{InOrder, TaskSet};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid, Timestamp};
 use crate::kernel::event::{Lost, Record};
@@ -24,8 +24,8 @@ fn formats() -> Vec<EventFormat> {
 }
 
 /// Events of (time, current task, flags, id, fields).
-fn follow(only: Option<Vec<Pid>>, events: &[(u64, i32, u8, u16, &[i64])], lost_before: Option<u64>) -> FunctionReport {
-    let mut functions = FunctionTimes::new(&formats(), Abi::HOST, only);
+fn follow(of: TaskSet, events: &[(u64, i32, u8, u16, &[i64])], lost_before: Option<u64>) -> FunctionReport {
+    let mut functions = FunctionTimes::new(&formats(), Abi::HOST, of);
     assert!(functions.has_events());
     for &(at, task, flags, id, fields) in events {
         let fields: Vec<Vec<u8>> = fields.iter().map(|value| number(*value)).collect();
@@ -51,7 +51,7 @@ fn of(report: &FunctionReport, address: i64) -> (u64, u64, u64, u64, u64, u64, u
 #[test]
 fn times_off_the_cpu_and_of_interrupts_are_taken_out() {
     let report = follow(
-        None,
+        TaskSet::All,
         &[
             (100, 7, 0, ENTRY, &[A, 0]),
             (110, 7, 0, ENTRY, &[B, 1]),
@@ -101,15 +101,15 @@ fn calls_that_are_not_whole_are_no_durations() {
         (125, 8, 0, ENTRY, &[B, 0]), // goes on
         (130, 7, 0, EXIT, &[A, 0]),
     ];
-    let report = follow(None, events, None);
+    let report = follow(TaskSet::All, events, None);
     assert_eq!((of(&report, A).0, of(&report, A).1, of(&report, B).1), (1, 10, 5));
     assert_eq!((report.counts.unfinished, report.counts.without_entry, report.counts.losses), (1, 2, 0));
     assert!(!report.has_switches);
-    let of_eight = follow(Some(vec![Pid(8)]), events, None);
+    let of_eight = follow(TaskSet::from_iter([Pid(8)]), events, None);
     assert!(of_eight.functions.is_empty());
     assert_eq!((of_eight.counts.unfinished, of_eight.counts.without_entry), (1, 0));
     // The call from 120 to 130 spans a loss.
-    let lossy = follow(None, events, Some(125));
+    let lossy = follow(TaskSet::All, events, Some(125));
     assert_eq!((of(&lossy, A).0, of(&lossy, B).1), (0, 5));
     assert_eq!((lossy.counts.unfinished, lossy.counts.without_entry, lossy.counts.losses), (2, 3, 1));
 }

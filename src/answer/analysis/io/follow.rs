@@ -203,7 +203,7 @@ impl Io {
             return;
         };
         if !matches!(self.tasks, TaskSet::All) {
-            if !self.tasks.contains(open.task) {
+            if !self.tasks.contains(open.task, at) {
                 return;
             }
             self.met.insert(open.task);
@@ -296,7 +296,7 @@ impl InOrder for Io {
         // One that was not issued may have been merged into another.
         let at_device = |((device, _), open): (&(BlockDevice, u64), &OpenRequest)| {
             let at = open.inserted.unwrap_or(open.at_device?.since);
-            open.at_device.filter(|_| self.tasks.contains(open.task))?;
+            open.at_device.filter(|_| self.tasks.contains(open.task, end))?;
             Some(OngoingRequest { device: *device, operation: open.operation, at, time: end.saturating_sub(at) })
         };
         let mut going_on: Vec<OngoingRequest> = self.open.iter().filter_map(at_device).collect();

@@ -149,7 +149,7 @@ impl Irqs {
             _ => cpu.raised.remove(&key).filter(|_| kind == HandlerKind::SoftIrq),
         };
         if let (Some(requested), Some(source), true) =
-            (requested, self.sources.all.get_mut(source), self.tasks.contains(place.1))
+            (requested, self.sources.all.get_mut(source), self.tasks.contains(place.1, at))
         {
             source.delays.add_at(at, at.saturating_sub(requested));
         }
@@ -186,7 +186,7 @@ impl Irqs {
         cpu.own[kind as usize] = cpu.own[kind as usize].saturating_add(own);
         cpu.runs[kind as usize] += 1;
         if !matches!(self.tasks, TaskSet::All) {
-            if !self.tasks.contains(task) {
+            if !self.tasks.contains(task, at) {
                 return;
             }
             self.met.insert(task);

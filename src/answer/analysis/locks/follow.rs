@@ -37,11 +37,11 @@ struct OpenWait {
 }
 
 impl Locks {
-    /// For records of a file with these formats; waits of `only` these tasks count, if there are any.
-    pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi, only: Option<Vec<Pid>>) -> Self {
+    /// For records of a file with these formats; waits of these tasks count.
+    pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi, of: TaskSet) -> Self {
         Locks {
             events: LockEvents::new(formats, abi),
-            counted: only.map_or(TaskSet::All, |pids| pids.into_iter().collect()),
+            counted: of,
             window: None,
             open: Map::default(),
             locks: Map::default(),
@@ -50,12 +50,6 @@ impl Locks {
             stacks: Map::default(),
             counts: LockCounts::default(),
         }
-    }
-
-    /// Counts waits of these tasks alone.
-    pub fn of(mut self, tasks: TaskSet) -> Self {
-        self.counted = tasks;
-        self
     }
 
     /// True if the formats have `contention_end` (since Linux 5.19), without which there is nothing to say.
@@ -81,6 +75,9 @@ impl Locks {
     fn end(&mut self, task: (Pid, Option<CpuId>), lock: u64, failed: bool, (at, cpu): (u64, CpuId)) {
         let open = self.open.get_mut(&task);
         let wait = open.and_then(|open| open.iter().rposition(|wait| wait.lock == lock).map(|nth| open.remove(nth)));
+        if !self.counted.contains(task.0, at) {
+            return;
+        }
         let Some(wait) = wait else {
             self.counts.without_begin += 1;
             return;
@@ -126,7 +123,7 @@ impl InOrder for Locks {
         let Some(event) = self.events.event(record) else { return };
         let pid = self.events.task(record);
         let task = (pid, (pid.0 == 0).then_some(cpu));
-        let counts = self.counted.contains(pid);
+        let counts = self.counted.may_contain(pid);
         if !matches!(event, LockEvent::Stack(_)) {
             let begin = self.window.map_or(at, |window| window.0);
             self.window = Some((begin, at));
@@ -148,7 +145,7 @@ impl InOrder for Locks {
         let mut counts = self.counts;
         let end = self.window.map_or(0, |window| window.1);
         let mut going_on = Vec::new();
-        for ((pid, _), waits) in &self.open {
+        for ((pid, _), waits) in self.open.iter().filter(|((pid, _), _)| self.counted.contains(*pid, end)) {
             going_on.extend(waits.iter().map(|wait| {
                 let time = end.saturating_sub(wait.at);
                 ((wait.lock, wait.kind), OngoingLockWait { at: wait.at, time, pid: *pid })

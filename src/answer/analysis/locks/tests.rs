@@ -1,6 +1,6 @@
 use super::{LockKind, LockReport, Locks};
-use crate::answer::analysis::InOrder;
 use crate::answer::analysis::test_formats::{format, number, record};
+use crate::answer::analysis::{InOrder, TaskSet};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid, Timestamp};
 use crate::kernel::event::{Lost, Record};
@@ -15,7 +15,7 @@ fn follow(events: &[(u64, i32, u16, &[i64])], lost_before: Option<u64>) -> LockR
         format("lock", "contention_end", END, &["lock_addr", "ret"], "\"\""),
         format("ftrace", "kernel_stack", STACK, &["caller"], "\"\""),
     ];
-    let mut locks = Locks::new(&formats, Abi::HOST, None);
+    let mut locks = Locks::new(&formats, Abi::HOST, TaskSet::All);
     assert!(locks.has_events());
     for &(at, task, id, fields) in events {
         let fields: Vec<Vec<u8>> = fields.iter().map(|value| number(*value)).collect();

@@ -155,7 +155,8 @@ impl FlowCounts {
     }
 
     fn has(&self, wake: &Wake, task: Pid) -> bool {
-        self.of.contains(task) || wake.context == WakeContext::Task && self.of.contains(wake.by.pid)
+        let is_asked = |task| self.of.contains(task, wake.at);
+        is_asked(task) || wake.context == WakeContext::Task && is_asked(wake.by.pid)
     }
 
     /// `task` is woken.
@@ -180,9 +181,9 @@ impl FlowCounts {
         count.elsewhere = count.elsewhere.saturating_add(u64::from(wake.by.cpu != cpu));
     }
 
-    /// `task` comes to the CPU `to` after one of the other states; it ran on `from` last.
-    pub(super) fn arrive(&mut self, task: Pid, from: CpuId, to: CpuId, after: TimeIn) {
-        if !self.of.contains(task) {
+    /// `task` comes to the CPU `to` at `at`, after one of the other states; it ran on `from` last.
+    pub(super) fn arrive(&mut self, task: Pid, (from, to): (CpuId, CpuId), after: TimeIn, at: u64) {
+        if !self.of.contains(task, at) {
             return;
         }
         let one = |moves: &mut MoveCount| {

@@ -11,11 +11,12 @@ use crate::answer::analysis::map::Map;
 use crate::answer::analysis::{CellPlan, Durations, InOrder, TaskSet};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
-use crate::file::trace_dat::Coverage;
+use crate::file::trace_dat::{Cgroups, Coverage};
 use crate::kernel::event::{Lost, Record};
 use crate::kernel::format::EventFormat;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Time of tasks and CPUs, by state; an [`Analysis`](crate::answer::analysis::Analysis).
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ pub struct Sched {
     spans: Option<SpanPlan>,
     /// Wakeups by waker, and moves, if they are counted.
     flows: Option<Box<FlowCounts>>,
+    /// Cgroups by which tasks are told apart.
+    cgroups: Option<Arc<Cgroups>>,
     steps: Steps,
     pub(super) coverage: SchedCoverage,
     has_io_wait: bool,
@@ -52,6 +55,7 @@ impl Sched {
             plan: None,
             spans: None,
             flows: None,
+            cgroups: None,
             has_io_wait: formats.clone().into_iter().any(io_wait),
             steps: Steps::new(formats, abi),
             coverage: SchedCoverage::default(),
@@ -91,6 +95,12 @@ impl Sched {
         self
     }
 
+    /// Tells a task that changes its cgroup as several, each from one change to the next: durations count where they end.
+    pub fn by_cgroup(mut self, cgroups: Arc<Cgroups>) -> Self {
+        self.cgroups = Some(cgroups);
+        self
+    }
+
     /// True if the formats have `sched_switch`, without which there is nothing to say.
     pub fn has_events(&self) -> bool {
         self.steps.have_switches()
@@ -98,14 +108,22 @@ impl Sched {
 
     /// The living task of a pid. One that is seen for the first time was there since the window's begin.
     pub(super) fn task(&mut self, pid: Pid, comm: &[u8]) -> usize {
+        if let Some(&known) = self.living.get(&pid) {
+            return known;
+        }
         let begin = self.window.map_or(0, |window| window.0);
-        let (tasks, plan, spans, coverage) = (&mut self.tasks, self.plan, &self.spans, &self.coverage);
-        *self.living.entry(pid).or_insert_with(|| {
-            let log = spans.as_ref().and_then(|spans| TaskLog::new(spans, pid));
-            let task = TaskTimes::new(pid, comm, TimeIn::Unknown, begin, plan).logging(log);
-            tasks.push(task.telling(coverage.has(pid), coverage.states(pid)));
-            tasks.len() - 1
-        })
+        self.new_task(pid, comm, TimeIn::Unknown, begin)
+    }
+
+    fn new_task(&mut self, pid: Pid, comm: &[u8], state: TimeIn, begin: u64) -> usize {
+        let log = self.spans.as_ref().and_then(|spans| TaskLog::new(spans, pid));
+        let mut task = TaskTimes::new(pid, comm, state, begin, self.plan).logging(log);
+        if let Some(cgroups) = &self.cgroups {
+            task = task.moving(cgroups.moves(pid));
+        }
+        self.living.insert(pid, self.tasks.len());
+        self.tasks.push(task.telling(self.coverage.has(pid), self.coverage.states(pid)));
+        self.tasks.len() - 1
     }
 
     /// Time passes until `at`.
@@ -177,8 +195,8 @@ impl Sched {
             // Of one that is awake the next wakeup seems to begin a wait.
             let cut = found.state != Some(TimeIn::Sleep) && found.state != Some(TimeIn::Blocked);
             self.end_wait(task, at);
-            self.tasks[task].cut += u64::from(cut);
             self.tasks[task].leave(until);
+            self.tasks[task].cut += u64::from(cut);
             self.tasks[task].enter(Some(TimeIn::Unknown));
             self.tasks[task].left = None;
             self.counts.censored += 1;
@@ -300,7 +318,7 @@ impl Sched {
         if let (Some(flows), Some(from), Some(after)) = (&mut self.flows, found.left.take(), found.state)
             && !matches!(after, TimeIn::Unknown | TimeIn::Run)
         {
-            flows.arrive(found.pid, from, cpu, after);
+            flows.arrive(found.pid, (from, cpu), after, found.since);
         }
         found.enter(Some(if tells { TimeIn::Run } else { TimeIn::Unknown }));
         found.migrations += u64::from(found.ran_on.is_some_and(|last| last != cpu));
@@ -400,10 +418,7 @@ impl Sched {
             self.tasks[former].leave_as(TimeIn::Unknown, at);
             self.tasks[former].enter(None);
         }
-        self.living.insert(pid, self.tasks.len());
-        let log = self.spans.as_ref().and_then(|spans| TaskLog::new(spans, pid));
-        let task = TaskTimes::new(pid, comm, state, at, self.plan).logging(log);
-        self.tasks.push(task.telling(self.coverage.has(pid), self.coverage.states(pid)));
+        self.new_task(pid, comm, state, at);
     }
 
     /// Takes a record of any event: it says what is running on its CPU, and may follow a loss.
@@ -500,11 +515,13 @@ impl InOrder for Sched {
             cpu.wait(0, end);
         }
         let (mut waits, mut preempted) = (Durations::default(), Durations::default());
-        for task in &self.tasks {
+        let accounts = self.tasks.into_iter().enumerate();
+        let accounts = accounts.flat_map(|(number, task)| task.accounts().map(move |one| (number, one)));
+        let mut tasks: Vec<TaskSched> = accounts.map(|(number, account)| TaskSched::of(number, account)).collect();
+        for task in &tasks {
             waits.merge(&task.waits);
             preempted.merge(&task.preempted);
         }
-        let mut tasks: Vec<TaskSched> = self.tasks.into_iter().map(TaskSched::of).collect();
         tasks.sort_by_key(|task| (Reverse(task.time(TimeIn::Run)), task.pid.0, task.life));
         let cpu = |(cpu, found): (CpuId, CpuTimes)| CpuSched {
             cpu,

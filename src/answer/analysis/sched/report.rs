@@ -58,6 +58,8 @@ pub struct SchedCounts {
 pub struct TaskSched {
     /// Thread id of the task.
     pub pid: Pid,
+    /// Number of the task in the order in which tasks were met. One that is told as several, by its cgroups, has the same in all.
+    pub number: usize,
     /// Last name of the task.
     pub comm: Vec<u8>,
     /// True if all of its events were recorded, but for what filters and CPUs leave out; else its times are unknown.
@@ -93,6 +95,8 @@ pub struct TaskSched {
     pub io_wait: u64,
     /// Events about it that contradict what was known.
     pub contradictions: u64,
+    /// Number of stays on a CPU that have time in this account.
+    pub stays: u64,
     /// Its states as intervals in order, as far as a [`SpanPlan`](super::SpanPlan) keeps them.
     pub spans: SpanLog<TaskSpan>,
 }
@@ -128,9 +132,10 @@ impl TaskSched {
         self.times[state as usize]
     }
 
-    pub(super) fn of(task: TaskTimes) -> Self {
+    pub(super) fn of(number: usize, task: TaskTimes) -> Self {
         TaskSched {
             pid: task.pid,
+            number,
             covered: task.covered,
             life: (task.begin, task.end),
             times: TimeIn::ALL.map(|state| task.time(state)),
@@ -149,6 +154,7 @@ impl TaskSched {
             wakeups: task.wakeups,
             io_wait: task.io_wait,
             contradictions: task.contradictions,
+            stays: task.stays,
             spans: task.log.map(|log| log.spans.shrink()).unwrap_or_default(),
         }
     }

@@ -65,8 +65,14 @@ pub(super) struct TaskTimes {
     pub(super) contradictions: u64,
     /// Begin of the time in which it left its CPU without a switch.
     untracked: Option<u64>,
+    /// Number of times that it was on a CPU, those before the window included.
+    pub(super) stays: u64,
     /// Its states as intervals, if they are kept.
     pub(super) log: Option<Box<TaskLog>>,
+    /// When an account of its own begins, the last one first.
+    moves: Vec<u64>,
+    /// The accounts that have ended.
+    earlier: Vec<TaskTimes>,
 }
 
 impl TaskTimes {
@@ -102,8 +108,48 @@ impl TaskTimes {
             io_wait: 0,
             contradictions: 0,
             untracked: None,
+            stays: 0,
             log: None,
+            moves: Vec::new(),
+            earlier: Vec::new(),
         }
+    }
+
+    /// Begins an account of its own at each of these moments, in ascending order, after its begin.
+    pub(super) fn moving(self, moves: impl DoubleEndedIterator<Item = u64>) -> Self {
+        let begin = self.begin;
+        TaskTimes { moves: moves.filter(|at| *at > begin).rev().collect(), ..self }
+    }
+
+    /// Ends its account at `at`, and begins another one: of durations that are on, which end there, and of later time.
+    fn part(&mut self, at: u64) {
+        let plan = self.run_cells.as_ref().map(Cells::plan);
+        let mut next = TaskTimes::new(self.pid, &self.comm, TimeIn::Unknown, at, plan);
+        (next.covered, next.states, next.state) = (self.covered, self.states, self.state);
+        (next.cpu, next.ran_on, next.left) = (self.cpu, self.ran_on, self.left);
+        (next.wake, next.woken_for, next.untracked) = (self.wake, self.woken_for, self.untracked);
+        // What a loss cut may have gone on until after it.
+        next.cut = if self.state == Some(TimeIn::Unknown) { self.cut } else { 0 };
+        next.log = self.log.take();
+        next.moves = std::mem::take(&mut self.moves);
+        next.earlier = std::mem::take(&mut self.earlier);
+        let former = std::mem::replace(self, next);
+        self.earlier.push(former);
+    }
+
+    /// Its accounts in order, all with its last name.
+    pub(super) fn accounts(mut self) -> impl Iterator<Item = TaskTimes> {
+        let mut accounts = std::mem::take(&mut self.earlier);
+        accounts.iter_mut().for_each(|former| former.comm.clone_from(&self.comm));
+        accounts.push(self);
+        accounts.into_iter()
+    }
+
+    /// A duration is missing, which may have ended anywhere from `begin` to `end`.
+    fn miss(&mut self, begin: u64, end: u64) {
+        let time = end.saturating_sub(begin);
+        self.earlier.iter_mut().filter(|former| former.end > begin).for_each(|former| former.missing.add(time));
+        self.missing.add(time);
     }
 
     /// Keeps its states as intervals, if there is something to keep them.
@@ -139,31 +185,44 @@ impl TaskTimes {
 
     /// The same, but the time counts as that of `state`.
     pub(super) fn leave_as(&mut self, state: TimeIn, at: u64) -> u64 {
-        let lasted = at.saturating_sub(self.since);
-        if let Some(begin) = self.untracked.take() {
-            self.missing.add(at.saturating_sub(begin));
-        }
-        if state == TimeIn::Run
-            && self.state.is_some()
-            && let Some(cells) = &mut self.run_cells
-        {
-            cells.spread(self.since, at);
-        }
+        let begin = self.since;
         if self.state.is_some() {
             if let Some(log) = &mut self.log {
-                log.end(state, self.since, at, self.cpu);
+                log.end(state, begin, at, self.cpu);
+            }
+            while let Some(moved) = self.moves.pop_if(|moved| *moved <= at) {
+                self.count(state, moved);
+                self.part(moved);
+            }
+        }
+        self.count(state, at);
+        if let Some(begin) = self.untracked.take() {
+            self.miss(begin, at);
+        }
+        at.saturating_sub(begin)
+    }
+
+    /// Counts the time up to `at` as that of `state`, unless the task has ended.
+    fn count(&mut self, state: TimeIn, at: u64) {
+        let lasted = at.saturating_sub(self.since);
+        if self.state.is_some() {
+            if state == TimeIn::Run {
+                self.stays += u64::from(lasted > 0);
+                if let Some(cells) = &mut self.run_cells {
+                    cells.spread(self.since, at);
+                }
             }
             self.times[state as usize] = self.times[state as usize].saturating_add(lasted);
         }
         self.since = self.since.max(at);
         self.end = self.end.max(at);
-        lasted
     }
 
     /// Ends the state at `at`, where an event shows that another one is missing: the time in it is unknown.
     pub(super) fn leave_unknown(&mut self, at: u64) {
-        let lasted = self.leave_as(TimeIn::Unknown, at);
-        self.missing.add(lasted);
+        let begin = self.since;
+        self.leave_as(TimeIn::Unknown, at);
+        self.miss(begin, at);
     }
 
     /// It seemed to run until `at`, and did not: a wait may lie anywhere between the switch to it and the next event of it.

@@ -1,11 +1,14 @@
-use super::{Sched, SchedReport, TimeIn, WakeSource};
+use super::{Sched, SchedReport, SpanPlan, TimeIn, WakeSource};
 use crate::answer::analysis::test_formats::{comm, format, number, record};
 use crate::answer::analysis::{InOrder, Missing, TaskSet};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid, Timestamp};
+use crate::file::trace_dat::Cgroups;
 use crate::kernel::event::{Lost, Record};
 use crate::kernel::format::EventFormat;
 use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 const SWITCH: u16 = 1;
 const WAKEUP: u16 = 2;
@@ -303,5 +306,65 @@ proptest! {
         for (task, times) in machine.times.iter().enumerate() {
             prop_assert_eq!(&self::times(&report, task as i32 + 1), times);
         }
+    }
+}
+
+proptest! {
+    /// Any events, with any losses: the accounts of a task that moves are its intervals, cut where it moves.
+    #[test]
+    fn accounts_by_cgroup_are_intervals_cut_at_moves(
+        steps in prop::collection::vec((1..1000u64, 0..3u32, 0..7i32, 0..7i32, 0..6u8), 1..300),
+        moves in prop::collection::vec((1..7i32, 0..100_000u64, 0..3usize), 0..12),
+        until in prop::option::of(0..100_000u64),
+    ) {
+        let mut at = 0;
+        let event = |(time, cpu, current, other, what): (u64, u32, i32, i32, u8)| {
+            at += time;
+            let does = match what {
+                0 | 1 => Does::Wakeup(other, cpu),
+                2 => Does::Switch(current, S, other),
+                3 => Does::Switch(current, 0, other),
+                4 => Does::Switch(current, Z, other),
+                _ => Does::Fork(other.max(1)),
+            };
+            let lost = if time % 37 == 0 { Lost::Count(2) } else { Lost::None };
+            SchedTestEvent { at, cpu, current, lost, does }
+        };
+        let events: Vec<SchedTestEvent> = steps.into_iter().map(event).collect();
+        let mut cgroups = Cgroups::new("");
+        let mut moves = moves;
+        moves.sort_unstable_by_key(|(_, at, _)| *at);
+        (1..7).for_each(|task| cgroups.set(Pid(task), 0, "/"));
+        moves.iter().for_each(|(task, at, to)| cgroups.set(Pid(*task), *at, ["/", "/a", "/b"][*to]));
+        until.into_iter().for_each(|until| cgroups.end_at(until));
+        let all = SpanPlan { from: 0, to: u64::MAX, only: None };
+        let mut whole = Sched::new(&formats(), Abi::HOST).with_spans(all);
+        feed(&mut whole, &events);
+        let whole = whole.finish();
+        let mut parted = Sched::new(&formats(), Abi::HOST).by_cgroup(Arc::new(cgroups.clone()));
+        feed(&mut parted, &events);
+        let parted = parted.finish();
+        prop_assert_eq!((whole.waits.count(), whole.waits.total()), (parted.waits.count(), parted.waits.total()));
+        let mut cut: BTreeMap<(i32, Option<&str>, usize), u64> = BTreeMap::new();
+        for task in &whole.tasks {
+            for span in task.spans.iter() {
+                let inner: Vec<u64> =
+                    cgroups.moves(task.pid).filter(|at| (span.begin + 1..span.end).contains(at)).collect();
+                let ends = [&[span.begin], &inner[..], &[span.end]].concat();
+                for piece in ends.windows(2) {
+                    let key = (task.pid.0, cgroups.at(task.pid, piece[0]), span.state as usize);
+                    *cut.entry(key).or_default() += piece[1] - piece[0];
+                }
+            }
+        }
+        let mut found: BTreeMap<(i32, Option<&str>, usize), u64> = BTreeMap::new();
+        for task in &parted.tasks {
+            for state in TimeIn::ALL {
+                let key = (task.pid.0, cgroups.at(task.pid, task.life.0), state as usize);
+                *found.entry(key).or_default() += task.time(state);
+            }
+        }
+        found.retain(|_, time| *time > 0);
+        prop_assert_eq!(found, cut);
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct CallSelection {
 pub(super) struct Caller {
     /// The call that it is in.
     pub(super) open: Option<OpenSyscall>,
-    /// False if its calls change descriptors, but are not among those asked for.
+    /// False if its calls change descriptors, but are never among those asked for.
     pub(super) counts: bool,
     pub(super) own: TaskSyscalls,
     /// The owner of its descriptors, if they are followed.
@@ -58,7 +58,7 @@ impl Callers {
         let at = match self.by_task.entry(task) {
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(new) => {
-                let counts = asked.tasks.contains(task);
+                let counts = asked.tasks.may_contain(task);
                 if !counts && asked.descriptors.is_none() {
                     return None;
                 }

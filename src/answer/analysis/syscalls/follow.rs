@@ -115,7 +115,8 @@ impl SyscallCalls {
                 _ => {}
             }
         }
-        if !caller.counts {
+        if !caller.counts || !asked.tasks.contains(exit.task, exit.at) {
+            caller.open = None;
             return;
         }
         let Some(open) = caller.open.take() else {
@@ -300,7 +301,8 @@ impl InOrder for Syscalls {
             time: end.saturating_sub(open.at),
             pid,
         };
-        let going_on: Vec<OngoingSyscall> = found.callers.open_calls().map(ongoing).collect();
+        let going_on: Vec<OngoingSyscall> =
+            found.callers.open_calls().map(ongoing).filter(|call| self.asked.tasks.contains(call.pid, end)).collect();
         counts.unfinished += going_on.len() as u64;
         counts.losses = self.losses;
         let mut calls: Vec<SyscallTimes> = found.by_number.into_values().collect();

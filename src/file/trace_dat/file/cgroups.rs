@@ -91,6 +91,14 @@ impl Cgroups {
         moves.filter_map(|(since, number)| Some((*since, self.path(*number)?)))
     }
 
+    /// The moments at which the cgroup of `task` changes, or ceases to be known, ascending.
+    pub fn moves(&self, task: Pid) -> impl DoubleEndedIterator<Item = u64> {
+        let changes = self.tasks.get(&task).map_or(&[][..], Vec::as_slice);
+        let end = self.until.map(|until| until.saturating_add(1));
+        let known = changes.partition_point(|(since, _)| end.is_none_or(|end| *since < end));
+        changes.iter().take(known).map(|(since, _)| *since).chain(end)
+    }
+
     /// The time up to which they are known; `None` if that is to the end.
     pub fn until(&self) -> Option<u64> {
         self.until
