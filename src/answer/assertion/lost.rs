@@ -164,7 +164,7 @@ fn values(events: &[ScheduleEvent], dropped: u64, quantities: &[String]) -> Vec<
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(80))]
 
     /// Values with all events lie within the bounds given without some of them.
     #[test]
@@ -175,7 +175,7 @@ proptest! {
         let sources = ["wait()", "preempted()", "wait(3)", "wait(cgroup:/a)", "preempted(cgroup:/b)", "latency(sched:sched_wakeup, sched:sched_switch, pid=next_pid)"];
         let quantities: Vec<String> = sources
             .iter()
-            .flat_map(|source| ["p50", "p90", "p99", "p25", "mean", "min"].map(|by| format!("{by}({source})")))
+            .flat_map(|source| ["p50", "p90", "p99", "p25", "mean", "min", "max", "sum"].map(|by| format!("{by}({source})")))
             .chain(["run(cgroup:/a)".to_owned()])
             .collect();
         let mut events = schedule(&choices);

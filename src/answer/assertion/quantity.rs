@@ -6,8 +6,8 @@ use super::interval::{Dimension, Interval};
 use super::measure::Finding;
 use super::of_cgroups;
 use crate::answer::analysis::{
-    Durations, Extent, IrqReport, LockKind, MemoryReport, MemorySite, Missing, OngoingSyscall, SchedReport, Spot,
-    SyscallReport, TaskSched, TimeIn,
+    Durations, Extent, HandlerKind, IrqReport, LockKind, MemoryReport, MemorySite, Missing, OngoingSyscall,
+    SchedReport, Spot, SyscallReport, TaskSched, TimeIn,
 };
 use crate::base::units::{CpuId, Pid};
 use crate::kernel::events::glob_matches;
@@ -54,6 +54,8 @@ pub(super) struct Many {
     longest_going_on: Option<(u64, Option<Pid>)>,
     /// Number of those that were on where events were lost.
     cut: u64,
+    /// True if all events of one are of one CPU, so that none seems to be made of two where some are lost.
+    is_of_cpus: bool,
     /// Of the durations, the ones that failed.
     pub(super) failures: Durations,
     /// True if events of that kind were seen at all.
@@ -252,6 +254,7 @@ impl Facts<'_> {
             true if of_entries => None,
             true => self.most_lost().map(|lost| lost.saturating_mul(2).saturating_add(many.cut)),
         };
+        let wrong = if many.is_of_cpus || of_entries { Some(0) } else { lost };
         let more = lost.map(|lost| lost.saturating_add(missing.count));
         let bounded = lost == Some(0) && missing.longest < u64::MAX;
         let value = match by {
@@ -259,12 +262,21 @@ impl Facts<'_> {
                 let most = count.saturating_add(missing.count) as f64;
                 Interval { most, ..Interval::exactly(count as f64, Dimension::Number) }
             }
-            Reducer::Sum => time(total, total as f64, total.saturating_add(missing.total)),
-            Reducer::Max => time(greatest, greatest as f64, greatest.max(missing.longest)),
+            // Of two durations of which the events between are lost one seems to be made.
+            Reducer::Sum => {
+                let left = wrong.map_or(0, |wrong| total.saturating_sub(greatest.saturating_mul(wrong)));
+                time(total, left as f64, total.saturating_add(missing.total))
+            }
+            Reducer::Max => {
+                let left = wrong.and_then(|wrong| count.checked_sub(wrong)).filter(|left| *left > 0);
+                let left = left.map_or(0, |left| durations.at_rank(left)) as f64;
+                let left = if durations.is_exact() || wrong == Some(0) { left } else { left / 1.001 };
+                time(greatest, left, greatest.max(missing.longest))
+            }
             Reducer::Min => time(least, if missing.count > 0 { 0.0 } else { least as f64 }, least),
             Reducer::Mean => {
                 // As if the longest were none, and all that is missing took no time.
-                let wrong = lost.unwrap_or(0).min(count);
+                let wrong = wrong.unwrap_or(0).min(count);
                 let left = total.saturating_sub(greatest.saturating_mul(wrong)) as f64;
                 let of_all = |more: u64| left / count.saturating_sub(wrong).saturating_add(more).max(1) as f64;
                 Interval {
@@ -285,7 +297,7 @@ impl Facts<'_> {
             Reducer::Quantile(percent) => {
                 let millionths = (percent * 1e4).round() as u32;
                 let longest = if bounded { missing.longest } else { u64::MAX };
-                let (least, most) = match (more, lost) {
+                let (least, most) = match (more, wrong) {
                     (Some(more), Some(wrong)) => durations.quantile_bounds(millionths, more, wrong, longest),
                     _ => (0, u64::MAX),
                 };
@@ -452,7 +464,14 @@ pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names
         }
         _ => seen = false,
     }
-    Many { durations, spot, missing, going_on, longest_going_on, cut, failures, seen }
+    let is_of_cpus = matches!(source.parts().0, DurationSource::Irq(kind) if !of_work(kind));
+    Many { durations, spot, missing, going_on, longest_going_on, cut, is_of_cpus, failures, seen }
+}
+
+/// True if handlers of this kind may be work items, whose workers can move between CPUs.
+fn of_work(pattern: &str) -> bool {
+    let kind = pattern.split(':').next().unwrap_or_default();
+    kind.is_empty() || glob_matches(kind, HandlerKind::Work.name())
 }
 
 /// An interval from its begin and duration, in the clock's unit.

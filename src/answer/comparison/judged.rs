@@ -73,7 +73,9 @@ impl SavedRun {
                 let known = !self.has_losses() && series.missing == 0;
                 let value = match by {
                     _ if known => value,
-                    Reducer::Count | Reducer::Sum | Reducer::Max if self.damaged == 0 => value.or_more(),
+                    Reducer::Count if self.damaged == 0 => value.or_more(),
+                    // Of two durations of which the events between are lost one seems to be made.
+                    Reducer::Sum | Reducer::Max if !self.has_losses() => value.or_more(),
                     _ => value.or_less().or_more(),
                 };
                 Valued { samples: Some(series.total()), missing: series.missing, ..Valued::plain(value) }
