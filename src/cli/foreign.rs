@@ -3,7 +3,8 @@
 use super::exit::{Exit, Failure};
 use anyhow::anyhow;
 use rtrace::internal::safe_file::open_seekable;
-use rtrace::internal::trace_dat::Trace;
+use rtrace::internal::trace_dat::{Trace, is_recording};
+use rtrace::syntax::did_you_mean;
 use rtrace::units::CpuId;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -49,6 +50,22 @@ pub(super) fn folder(path: &Path) -> Option<Failure> {
     let recording = files.find(|file| open_seekable(file).is_ok_and(|file| Trace::is_one(&file)))?;
     let way = format!("it holds a recording: `rtrace report {}`.", recording.display());
     Some(refuse(path, "a folder", way))
+}
+
+/// The recordings in the folder of a path at which nothing lies, those of a similar name first; none if there are many.
+pub(super) fn beside(path: &Path) -> Option<String> {
+    const MOST: usize = 5;
+    const MOST_FILES: usize = 1000;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let files = std::fs::read_dir(folder).ok()?.flatten().take(MOST_FILES).map(|entry| entry.path());
+    let mut names: Vec<String> = files
+        .filter(|file| file.extension().is_some_and(|end| end == "dat") && is_recording(file))
+        .filter_map(|file| file.file_name()?.to_str().map(str::to_owned))
+        .collect();
+    names.sort_unstable();
+    let near = path.file_name().and_then(|name| did_you_mean(name.to_str()?, names.iter().map(String::as_str)));
+    let all = || (1..=MOST).contains(&names.len()).then(|| format!("recordings there are {}.", names.join(", ")));
+    near.or_else(all)
 }
 
 /// The same of what lies at `path`, if it can be opened and is no recording.

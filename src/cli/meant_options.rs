@@ -37,10 +37,12 @@ const CONCEPTS: &[(&[&str], &[&str])] = &[
     (&["markdown", "md"], &["markdown", "github"]),
     (&["fail", "fail-if", "exit-code", "strict", "fail-on", "error-on"], &["fail-on", "allow-indeterminate"]),
     (&["folded", "svg", "collapsed", "speedscope"], &["output"]),
-    (
-        &["stack", "stacks", "stacktrace", "callgraph", "call-graph", "backtrace", "g"],
-        &["stacktrace", "trigger", "for"],
-    ),
+    (&["stack", "stacks", "backtrace"], &["stacktrace"]),
+    (&["affinity", "cpu-list", "cpus", "cpu", "core", "cores", "mask"], &["cpu", "cpumask"]),
+    (&["syscall", "call", "function"], &["call", "function"]),
+    (&["match", "pair"], &["by", "match"]),
+    (&["alpha", "significance", "p-value", "p"], &["confidence"]),
+    (&["size", "bytes", "max-size", "chunk-size"], &["max-size", "pages"]),
     (&["compress", "gzip", "zip", "level", "codec"], &["compression"]),
     (
         &["key", "keys", "field", "group-by", "columns", "on", "join", "pair-by"],
@@ -61,10 +63,6 @@ const CONCEPTS: &[(&[&str], &[&str])] = &[
 
 /// Wishes that no option of a command fulfils, and what does.
 const ADVICE: &[(&[&str], &str)] = &[
-    (
-        &["order", "order-by", "sort", "sort-by", "reverse", "desc", "asc", "sorted"],
-        "rows come in one order; `--json` prints all of them, for `jq` and the like.",
-    ),
     (
         &["percentile", "percentiles", "quantile", "quantiles", "p99", "p95", "p50", "median"],
         "any percentile is measured as in `rtrace check FILE --assert 'p95(wait()) < 1ms'`: `rtrace help assertions`.",
@@ -116,6 +114,27 @@ const ADVICE: &[(&[&str], &str)] = &[
     (
         &["freq", "frequency", "sample", "sampling", "sample-rate", "rate", "period", "hz"],
         "events are traced, none are sampled: `rtrace record -e EVENT`, `--for ANALYSIS`.",
+    ),
+    (
+        &["stack", "stacks", "stacktrace", "callgraph", "call-graph", "backtrace", "callstack"],
+        "`rtrace record -e EVENT -R stacktrace` records call stacks, `rtrace flame FILE` draws them.",
+    ),
+    (
+        &["append", "merge", "join", "combine", "concat"],
+        "a recording is a file of its own; `rtrace report A.dat B.dat` reads several together.",
+    ),
+    (
+        &["keep-old", "no-clobber", "backup", "no-overwrite"],
+        "a recording that is there already becomes `FILE.old`; other files are overwritten with `--force` alone.",
+    ),
+    (&["leak", "leaks"], "`rtrace mem FILE` shows which functions hold memory that was not freed."),
+    (
+        &["label", "tag", "title", "comment", "note", "description"],
+        "the name of the file is what tells recordings apart; `rtrace report --summary` says what each holds.",
+    ),
+    (
+        &["sarif", "tap", "xml", "teamcity", "gitlab"],
+        "`--json` is for programs; `rtrace check --junit FILE` writes JUnit XML, `--github` annotations.",
     ),
     (&["pretty", "indent", "compact"], "`| jq .` lays JSON out."),
     (
@@ -178,6 +197,11 @@ pub(super) fn option(word: &str, command: &Command, words: &str) -> Option<Strin
         let files: String = files.into_iter().filter_map(own).collect();
         return Some(format!("what is printed goes into a file with `> FILE`.{files}"));
     }
+    const ORDERS: [&str; 7] = ["order", "order-by", "sort", "sort-by", "desc", "asc", "sorted"];
+    let has_rows = has(&"csv") || matches!(command.get_name(), "mem" | "profile" | "top" | "stack");
+    if ORDERS.contains(&name) && has_rows && has(&"json") {
+        return Some("rows come in one order; `--json` prints them for `jq` and the like.".to_owned());
+    }
     if let Some((_, advice)) = ADVICE.iter().find(|(others, _)| others.contains(&name)) {
         return Some((*advice).to_owned());
     }
@@ -239,6 +263,12 @@ fn near<'a>(name: &str, longs: &[&'a str]) -> Vec<&'a str> {
     let is_contrary = |long: &str| has(long, "off") != has(name, "off") && (has(name, "on") || has(long, "on"));
     let is_typed = |long: &str| long.len().abs_diff(name.len()) <= (name.len() / 3).max(1) && !is_contrary(long);
     let mut found = nearest(name, longs.iter().copied());
+    // Each part is near, so that `keep-old` is not `keep-all`.
+    let parts_are_near = |long: &&str| {
+        let (own, other): (Vec<&str>, Vec<&str>) = (name.split('-').collect(), long.split('-').collect());
+        own.len() != other.len() || own.iter().zip(&other).all(|(a, b)| !nearest(a, [*b]).is_empty())
+    };
+    found.retain(parts_are_near);
     found.retain(|long| is_typed(long));
     if found.is_empty() {
         let begins = |long: &str| long.len() > 2 && name.strip_prefix(long).is_some_and(|rest| rest.starts_with('-'));

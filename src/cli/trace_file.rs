@@ -68,6 +68,10 @@ fn open_as(path: &Path, read: impl FnOnce(File) -> Result<Trace, FileError>) -> 
             return Err(Failure::from(anyhow::Error::from(error).context(failed()))
                 .hint("`rtrace record -e sched -- CMD` makes one; `-i FILE` names another file."));
         }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let failure = Failure::from(anyhow::Error::from(error).context(failed()));
+            return Err(foreign::beside(path).into_iter().fold(failure, Failure::hint));
+        }
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             return Err(Failure::from(anyhow::Error::from(error).context(failed()))
                 .hint("a recording is its maker's alone: read it with sudo, or `sudo chown $USER FILE` first."));

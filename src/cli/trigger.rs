@@ -117,12 +117,12 @@ pub(crate) fn run(args: &TriggerCommandArgs) -> Result<Exit, Failure> {
 }
 
 /// The two words of the command line, or the one next to `--function`.
-fn words<'a>(what: &'a [String], function: Option<&'a str>) -> Result<(&'a str, &'a str), Failure> {
+fn words<'a>(verb: &str, what: &'a [String], function: Option<&'a str>) -> Result<(&'a str, &'a str), Failure> {
     match (what, function) {
         ([trigger], Some(function)) => Ok((function, trigger)),
         ([event, trigger], None) => Ok((event, trigger)),
         ([_], None) => Err(Failure::new(Exit::Usage, anyhow::anyhow!("expected an event and a trigger"))
-            .hint("as in `rtrace trigger add sched:sched_switch stacktrace`")),
+            .hint(format!("as in `rtrace trigger {verb} sched:sched_switch stacktrace`"))),
         _ => Err(Failure::new(Exit::Usage, anyhow::anyhow!("`--function` stands in place of the event"))),
     }
 }
@@ -163,7 +163,7 @@ fn complete(args: &TriggerAddArgs, text: &str) -> Result<(Trigger, String), Fail
 }
 
 fn add(args: &TriggerAddArgs) -> Result<Exit, Failure> {
-    let (on, text) = words(&args.what, args.function.as_deref())?;
+    let (on, text) = words("add", &args.what, args.function.as_deref())?;
     let (tracefs, instance) = args.place.open()?;
     instance.require_writable()?;
     if args.function.is_some() {
@@ -322,7 +322,7 @@ fn list(args: &TriggerListArgs) -> Result<Exit, Failure> {
 }
 
 fn remove(args: &TriggerRemoveArgs) -> Result<Exit, Failure> {
-    let (on, text) = words(&args.what, args.function.as_deref())?;
+    let (on, text) = words("remove", &args.what, args.function.as_deref())?;
     let (tracefs, instance) = args.place.open()?;
     let mut journal = args.place.journal(&tracefs);
     if args.function.is_some() {

@@ -134,7 +134,7 @@ const MISTAKES: &[(&str, i32, &[&str])] = &[
     ("list -x", 2, &["unknown option `-x`"]),
     ("show --cpu x", 2, &["invalid value `x` for `--cpu`"]),
     ("split FILE --start 1", 2, &["it is an argument without an option", "`rtrace split ...`"]),
-    ("mem FILE --sort bytes", 2, &["unknown option `--sort`", "`--json` prints all of them"]),
+    ("mem FILE --sort bytes", 2, &["unknown option `--sort`", "`--json` prints them"]),
     ("why x FILE --longest", 2, &["did you mean `--worst`? The longest"]),
     ("check FILE --rules x.toml", 2, &["did you mean `--spec`?"]),
     ("check FILE --output x.xml", 2, &["`> FILE`", "`--junit FILE` writes JUnit XML"]),

@@ -88,6 +88,52 @@ fn tables_fit_terminals_and_name_the_columns_that_they_leave_out() {
     }
 }
 
+/// The names below a heading without indentation that `is_one` knows, of lines that begin with two blanks.
+fn names_below(help: &str, is_one: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut is_below = false;
+    let mut names = Vec::new();
+    for line in help.lines() {
+        match line.strip_prefix("  ").filter(|rest| !rest.starts_with([' ', '-', '['])) {
+            Some(rest) if is_below => names.extend(rest.split_whitespace().next().map(str::to_owned)),
+            Some(_) => {}
+            None if !line.is_empty() && !line.starts_with(' ') => is_below = is_one(line),
+            None => {}
+        }
+    }
+    names.retain(|name| name != "help");
+    names
+}
+
+/// Help of each command and topic: no line is wider than the terminal, but what is typed or is a usage line, on 80 columns.
+#[test]
+fn help_fits_terminals() {
+    let env = TestEnvironment::new();
+    let overview = env.rtrace(&["-h"]).stdout();
+    let topics = names_below(&overview, |heading| heading.starts_with("Topics"));
+    let commands = names_below(&overview, |heading| !heading.starts_with("Topics") && heading != "Options:");
+    assert!(topics.len() > 10 && commands.len() > 40, "{topics:?} {commands:?}");
+    let mut lines: Vec<Vec<String>> = vec![vec!["-h".to_owned()]];
+    lines.extend(topics.iter().map(|topic| vec!["help".to_owned(), topic.clone()]));
+    for command in &commands {
+        let below = names_below(&env.rtrace(&[command, "-h"]).stdout(), |heading| heading == "Commands:");
+        lines.extend(below.into_iter().map(|name| vec![command.clone(), name, "-h".to_owned()]));
+        lines.extend(["-h", "--help"].map(|option| vec![command.clone(), option.to_owned()]));
+    }
+    let mut wide = Vec::new();
+    for words in lines {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        for columns in [80, 120] {
+            let is_typed = |line: &str| {
+                columns == 80 && (line.contains('\'') || line.starts_with("Usage: ") || line.contains("hist:keys="))
+            };
+            let shown = on_terminal(&env, &words, columns).into_iter();
+            let long = shown.filter(|line| line.chars().count() > columns.into() && !is_typed(line));
+            wide.extend(long.map(|line| format!("{words:?} on {columns} columns: {line}")));
+        }
+    }
+    assert!(wide.is_empty(), "{}", wide.join("\n"));
+}
+
 #[test]
 fn a_comparison_fits_and_is_whole_as_markdown() {
     let env = TestEnvironment::new();

@@ -1,6 +1,8 @@
 //! Headings and texts that clap's description of the command line lacks for a good page of help.
 
+use super::page::{WIDTH, wrapped};
 use super::{groups, layout, topics};
+use crate::cli::terminal::size;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, Command};
 
@@ -43,6 +45,8 @@ fn help_names(root: &Command) -> Vec<String> {
 /// Says below the usage what the command acts on and what it leaves; its subcommands say the same.
 fn with_effects(command: Command, name: &str) -> Command {
     let Some((acts_on, leaves)) = groups::effects(name) else { return command };
+    let columns = size().map_or(WIDTH, |(columns, _)| columns.clamp(40, WIDTH));
+    let (acts_on, leaves) = (wrapped(acts_on, 10, columns), wrapped(leaves, 10, columns));
     let template = format!(
         "{{before-help}}{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n\
          Acts on:  {acts_on}\nLeaves:   {leaves}\n\n{{all-args}}{{after-help}}"

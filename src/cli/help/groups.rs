@@ -1,6 +1,6 @@
 //! The commands by task. A new command gets its line here; a test names the one that has none.
 
-use super::page::WIDTH;
+use super::page::{WIDTH, wrapped};
 use super::topics;
 use crate::cli::terminal::size;
 use clap::builder::Styles;
@@ -175,24 +175,6 @@ pub(super) fn overview(root: &clap::Command) -> String {
         }
         text.push('\n');
     }
-    text.push_str(&format!("{head}Topics of `rtrace help`:{head:#}\n{}", topics::list()));
+    text.push_str(&format!("{head}Topics of `rtrace help`:{head:#}\n{}", topics::list(width)));
     text
-}
-
-/// `text` in lines that end before `width`, those after the first beginning at `column`.
-fn wrapped(text: &str, column: usize, width: usize) -> String {
-    let (mut lines, mut at) = (String::new(), column);
-    for word in text.split(' ') {
-        let length = word.chars().count();
-        if at > column && at + 1 + length > width {
-            lines.push_str(&format!("\n{}", " ".repeat(column)));
-            at = column;
-        } else if at > column {
-            lines.push(' ');
-            at += 1;
-        }
-        lines.push_str(word);
-        at += length;
-    }
-    lines
 }

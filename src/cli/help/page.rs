@@ -66,6 +66,24 @@ pub(crate) fn gap(line: &str) -> Option<usize> {
     Some(line[..indent + at + 2].chars().count())
 }
 
+/// `text` in lines that end before `width`, those after the first beginning at `column`.
+pub(super) fn wrapped(text: &str, column: usize, width: usize) -> String {
+    let (mut lines, mut at) = (String::new(), column);
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if at > column && at + 1 + length > width {
+            lines.push_str(&format!("\n{}", " ".repeat(column)));
+            at = column;
+        } else if at > column {
+            lines.push(' ');
+            at += 1;
+        }
+        lines.push_str(word);
+        at += length;
+    }
+    lines
+}
+
 struct PageWriter {
     out: Styled,
     width: usize,

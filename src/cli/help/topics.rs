@@ -1,5 +1,7 @@
 //! The pages of `rtrace help` on what is not a command: exit codes, recipes, the little languages.
 
+use super::page::wrapped;
+
 /// The output of `rtrace` alone.
 pub(crate) const FIRST_STEPS: &str = include_str!("../../../docs/reference/first-steps.md");
 
@@ -94,7 +96,8 @@ pub(crate) const TOPICS: &[Topic] = &[
 ];
 
 /// The topics with a line each, for the end of `rtrace help`.
-pub(super) fn list() -> String {
+pub(super) fn list(columns: usize) -> String {
     let width = TOPICS.iter().map(|topic| topic.name.len()).max().unwrap_or(0);
-    TOPICS.iter().map(|Topic { name, about, .. }| format!("  {name:width$}  {about}\n")).collect()
+    let line = |topic: &Topic| format!("  {:width$}  {}\n", topic.name, wrapped(topic.about, width + 4, columns));
+    TOPICS.iter().map(line).collect()
 }

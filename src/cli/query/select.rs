@@ -124,6 +124,9 @@ pub(super) fn failure(error: QueryError, inputs: &[QueryInput]) -> Failure {
             if pattern.contains(['<', '>', '=', '&', '~', '!']) && !pattern.contains(": ") {
                 return failure.hint(with_an_event(&pattern, inputs));
             }
+            if let Some((event, filter)) = pattern.split_once(" if ") {
+                return failure.hint(format!("a filter follows a colon: `{event}: {filter}`."));
+            }
             match did_you_mean(name, inputs.iter().flat_map(|i| i.trace.formats()).map(|f| f.name.as_str())) {
                 Some(hint) => failure.hint(hint),
                 None => failure.hint("`rtrace report --count` lists the events of the recording."),

@@ -268,6 +268,9 @@ impl Error {
                 let near = did_you_mean(name, others.iter().map(String::as_str));
                 near.into_iter().chain([format!("instances are {}.", others.join(", "))]).collect()
             }
+            Error::NoInstance { name, .. } => {
+                vec![format!("there is none at all; `rtrace instance create {name}` makes one.")]
+            }
             Error::NoEvent(NoEvent { pattern, .. }) if pattern.starts_with('!') => {
                 let event = pattern.trim_start_matches('!');
                 vec![format!("`-v -e {event}` leaves {event} out, or switches it off.")]
