@@ -89,17 +89,18 @@ pub(crate) fn found(option: &str, command: &str, root: &Command) -> Option<(Stri
         return Some(("it counts the events of a report".to_owned(), hint.to_owned()));
     }
     let of_report = || root.find_subcommand("report")?.get_arguments().find(|arg| arg.get_long() == Some(name));
-    // An option that most commands have says nothing of this one.
     const MOST_NAMED: usize = 6;
     let having = || {
         let commands = root.get_subcommands().filter(|command| !command.is_hide_set());
         let commands = commands.filter(|command| command.get_arguments().any(|arg| arg.get_long() == Some(name)));
         let names: Vec<String> = commands.map(|command| format!("`rtrace {}`", command.get_name())).collect();
-        Some(match &names[..] {
-            many if many.len() > MOST_NAMED => return None,
+        match &names[..] {
+            [first @ .., _] if first.len() >= MOST_NAMED => {
+                format!("{} and others have it.", first.get(..MOST_NAMED).unwrap_or(first).join(", "))
+            }
             [all @ .., last] if !all.is_empty() => format!("{} and {last} have it.", all.join(", ")),
             _ => format!("{} has it.", names.concat()),
-        })
+        }
     };
     let reason = match () {
         () if at(&WINDOW) => "it chooses a part of a recording's time",
@@ -107,7 +108,7 @@ pub(crate) fn found(option: &str, command: &str, root: &Command) -> Option<(Stri
         () if of_report().is_some() => "it is about the output of `rtrace report`",
         () => return None,
     };
-    Some((reason.to_owned(), having()?))
+    Some((reason.to_owned(), having()))
 }
 
 #[cfg(test)]

@@ -1,159 +1,11 @@
 //! Options that a command does not have, and those of it that do what was meant.
 
+use super::meant_words::{ADVICE, CONCEPTS};
 use clap::{Arg, Command};
 use rtrace::syntax::nearest;
 
 /// Most options that a hint names.
 const MOST_OPTIONS: usize = 32;
-
-/// Words by which other programs call what some options do, each list with those options, the likeliest first.
-const CONCEPTS: &[(&[&str], &[&str])] = &[
-    (&["task", "name", "thread", "process-name", "command", "proc"], &["comm", "pid"]),
-    (&["process", "p", "tid"], &["pid"]),
-    (&["time", "seconds", "timeout", "for", "secs", "runtime"], &["duration", "since"]),
-    (&["from", "begin", "start", "start-time", "after"], &["start", "since"]),
-    (&["to", "end", "stop", "end-time", "before"], &["end", "until"]),
-    (&["window", "range", "between", "time-range"], &["since", "until"]),
-    (&["max-file-size", "size-limit", "limit-size", "filesize"], &["max-size"]),
-    (&["buffer", "bufsize", "buf-size", "size", "memory"], &["buffer-size", "size"]),
-    (&["host", "server", "remote"], &["to"]),
-    (
-        &["head", "limit", "lines", "count", "num", "number", "max-events", "n", "rows", "max"],
-        &["first", "top", "limit", "max"],
-    ),
-    (&["tail"], &["last"]),
-    (&["threshold", "tolerance", "min-change"], &["min-effect"]),
-    (&["threshold", "min", "min-latency", "longer-than", "slower-than"], &["threshold", "min"]),
-    (&["format", "output-format", "type"], &["to", "format"]),
-    (&["cpus", "core", "cores", "processor"], &["cpu"]),
-    (&["events", "select", "only", "include", "grep", "match", "where", "query"], &["select", "event", "filter"]),
-    (&["exclude", "ignore", "skip", "except", "not"], &["not-pid", "invert", "no-irq"]),
-    (&["longest", "slowest", "largest", "max", "longest-wait"], &["worst", "top"]),
-    (&["order", "order-by", "sort-by", "sorted"], &["sort"]),
-    (&["rules", "rule", "config", "conf", "assertions", "file", "budget"], &["spec", "config", "input"]),
-    (&["expect", "require", "condition", "expr", "if"], &["assert", "filter"]),
-    (&["xml", "junit-xml"], &["junit"]),
-    (&["out", "output-file", "outfile", "save"], &["output"]),
-    (&["markdown", "md"], &["markdown", "github"]),
-    (&["fail", "fail-if", "exit-code", "strict", "fail-on", "error-on"], &["fail-on", "allow-indeterminate"]),
-    (&["folded", "svg", "collapsed", "speedscope"], &["output"]),
-    (&["stack", "stacks", "backtrace"], &["stacktrace"]),
-    (&["affinity", "cpu-list", "cpus", "cpu", "core", "cores", "mask"], &["cpu", "cpumask"]),
-    (&["syscall", "call", "function"], &["call", "function"]),
-    (&["match", "pair"], &["by", "match"]),
-    (&["alpha", "significance", "p-value", "p"], &["confidence"]),
-    (&["size", "bytes", "max-size", "chunk-size"], &["max-size", "pages"]),
-    (&["compress", "gzip", "zip", "level", "codec"], &["compression"]),
-    (
-        &["key", "keys", "field", "group-by", "columns", "on", "join", "pair-by"],
-        &["key", "by", "match", "fields", "field"],
-    ),
-    (&["absolute", "local-time", "datetime", "timestamps", "wallclock", "clock-time", "human"], &["wall"]),
-    (&["silent", "no-output", "no-progress"], &["quiet"]),
-    (&["debug", "v"], &["verbose"]),
-    (&["no-truncate", "full", "width", "no-cut"], &["wide"]),
-    (&["circular", "flight-recorder", "snapshot", "ring-buffer", "overwrite"], &["ring"]),
-    (&["overwrite", "yes", "y", "clobber"], &["force"]),
-    (&["background", "daemon", "detach", "bg"], &["daemonize"]),
-    (&["metrics", "measure"], &["metric"]),
-    (&["samples", "runs", "repeat", "iterations"], &["min-samples", "run-spread", "repeat"]),
-    (&["offcpu", "blocked", "sleep"], &["off-cpu"]),
-    (&["dry", "simulate", "test", "noop", "what-if"], &["dry-run", "check"]),
-];
-
-/// Wishes that no option of a command fulfils, and what does.
-const ADVICE: &[(&[&str], &str)] = &[
-    (
-        &["percentile", "percentiles", "quantile", "quantiles", "p99", "p95", "p50", "median"],
-        "any percentile is measured as in `rtrace check FILE --assert 'p95(wait()) < 1ms'`: `rtrace help assertions`.",
-    ),
-    (
-        &[
-            "by",
-            "group",
-            "group-by",
-            "groupby",
-            "key",
-            "per",
-            "aggregate",
-            "log2",
-            "buckets",
-            "histogram",
-            "bins",
-            "linear",
-        ],
-        "`rtrace hist -i FILE EVENT --key FIELD` counts by any field, `FIELD.log2` and `FIELD.buckets=N` in ranges of it.",
-    ),
-    (
-        &[
-            "exit-zero",
-            "exit-code",
-            "no-fail",
-            "warn-only",
-            "soft-fail",
-            "fail-on",
-            "fail-on-loss",
-            "fail",
-            "strict",
-            "status",
-        ],
-        "the exit code says what was found: `rtrace help exit-codes`.",
-    ),
-    (
-        &["threshold", "limit", "max", "min", "budget", "greater", "less"],
-        "a limit is part of an assertion: `rtrace check FILE --assert 'max(wait()) < 1ms'`.",
-    ),
-    (
-        &["tui", "interactive", "gui", "timeline", "plot", "chart", "graph", "ui"],
-        "`rtrace view FILE` is interactive, `rtrace convert FILE OUT.html` writes a page for a browser.",
-    ),
-    (
-        &["live", "watch", "refresh", "tail-f"],
-        "`rtrace stream` prints events as they happen, `rtrace view FILE` follows a recording.",
-    ),
-    (
-        &["freq", "frequency", "sample", "sampling", "sample-rate", "rate", "period", "hz"],
-        "events are traced, none are sampled: `rtrace record -e EVENT`, `--for ANALYSIS`.",
-    ),
-    (
-        &["stack", "stacks", "stacktrace", "callgraph", "call-graph", "backtrace", "callstack"],
-        "`rtrace record -e EVENT -R stacktrace` records call stacks, `rtrace flame FILE` draws them.",
-    ),
-    (
-        &["append", "merge", "join", "combine", "concat"],
-        "a recording is a file of its own; `rtrace report A.dat B.dat` reads several together.",
-    ),
-    (
-        &["keep-old", "no-clobber", "backup", "no-overwrite"],
-        "a recording that is there already becomes `FILE.old`; other files are overwritten with `--force` alone.",
-    ),
-    (&["leak", "leaks"], "`rtrace mem FILE` shows which functions hold memory that was not freed."),
-    (
-        &["label", "tag", "title", "comment", "note", "description"],
-        "the name of the file is what tells recordings apart; `rtrace report --summary` says what each holds.",
-    ),
-    (
-        &["sarif", "tap", "xml", "teamcity", "gitlab"],
-        "`--json` is for programs; `rtrace check --junit FILE` writes JUnit XML, `--github` annotations.",
-    ),
-    (&["pretty", "indent", "compact"], "`| jq .` lays JSON out."),
-    (
-        &["header", "no-header", "noheader", "no-headers"],
-        "`--csv` and `--json` are for programs, where a command has them.",
-    ),
-    (
-        &["host", "ssh", "remote", "target"],
-        "`rtrace record --to HOST:PORT` sends a recording, `rtrace record -A HOST` records there.",
-    ),
-    (
-        &["compare", "baseline", "against", "base", "reference", "old", "before"],
-        "`rtrace diff BASE NEW` compares recordings, `rtrace baseline compare BASE.json NEW` with a saved summary.",
-    ),
-    (
-        &["plugin", "plugins", "script", "python"],
-        "`--json` prints events for scripts; `rtrace help skill` is about programs that drive rtrace.",
-    ),
-];
 
 /// Parts of names that turn their meaning round.
 const NEGATIONS: [&str; 11] =
@@ -172,13 +24,28 @@ pub(super) fn option(word: &str, command: &Command, words: &str) -> Option<Strin
     let meant = |name: &str| {
         CONCEPTS.iter().filter(|(others, _)| others.contains(&name)).flat_map(|(_, own)| *own).copied().find(is_meant)
     };
+    if name == "buffer" && has(&"instance") && has(&"buffer-size") {
+        return Some("`--instance NAME` is a buffer of its own, `--buffer-size` its size.".to_owned());
+    }
     if let Some(own) = meant(name) {
         return Some(format!("did you mean `--{own}`?{}", help_of(own, command)));
+    }
+    let advice = || ADVICE.iter().find(|(others, _)| others.contains(&name)).map(|(_, advice)| (*advice).to_owned());
+    if let Some(advice) = advice().filter(|_| name.contains('-')) {
+        return Some(advice);
+    }
+    if name.ends_with("-file") && nearest(name, longs.iter().copied()).is_empty() {
+        let of_files = command.get_arguments().filter(|arg| takes_file(arg)).filter_map(Arg::get_long);
+        let of_files: Vec<String> = of_files.map(|long| format!("`--{long}`")).collect();
+        if !of_files.is_empty() {
+            return Some(format!("options that take a file are {}.", of_files.join(", ")));
+        }
     }
     if let Some(hint) = guess(&near(name, &longs)) {
         return Some(hint);
     }
-    if let Some(own) = name.split('-').next().filter(|part| part.len() < name.len()).and_then(meant) {
+    let first = name.split('-').next().filter(|part| *part != name && (negated || ["head", "tail"].contains(part)));
+    if let Some(own) = first.and_then(meant) {
         return Some(format!("did you mean `--{own}`?{}", help_of(own, command)));
     }
     let of_place = command.get_positionals().filter(|arg| !arg.is_hide_set()).find(|arg| is_called(arg, name));
@@ -202,8 +69,8 @@ pub(super) fn option(word: &str, command: &Command, words: &str) -> Option<Strin
     if ORDERS.contains(&name) && has_rows && has(&"json") {
         return Some("rows come in one order; `--json` prints them for `jq` and the like.".to_owned());
     }
-    if let Some((_, advice)) = ADVICE.iter().find(|(others, _)| others.contains(&name)) {
-        return Some((*advice).to_owned());
+    if let Some(advice) = advice() {
+        return Some(advice);
     }
     Some(format!("`{words}` has {}.", options(command)?))
 }
@@ -222,7 +89,11 @@ pub(super) fn format_as_option(word: &str, command: &Command) -> Option<String> 
 
 /// True if a part of an option's name turns its meaning round.
 fn is_negated(name: &str) -> bool {
-    name.split('-').any(|part| NEGATIONS.contains(&part))
+    let is_no = |part: &str| {
+        let rest = part.strip_prefix("no").unwrap_or_default();
+        ["trace", "irq", "softirq", "date", "split", "splice", "color", "pager"].contains(&rest)
+    };
+    name.split('-').any(|part| NEGATIONS.contains(&part) || is_no(part))
 }
 
 /// The flag before `word` on the command line, where `word` is taken for something else than its value.
@@ -270,11 +141,19 @@ fn near<'a>(name: &str, longs: &[&'a str]) -> Vec<&'a str> {
     };
     found.retain(parts_are_near);
     found.retain(|long| is_typed(long));
-    if found.is_empty() {
-        let begins = |long: &str| long.len() > 2 && name.strip_prefix(long).is_some_and(|rest| rest.starts_with('-'));
-        let goes_on = |long: &str| name.split('-').all(|part| has(long, part));
-        found.extend(longs.iter().filter(|long| goes_on(long) || begins(long)).take(3));
+    let is_within = |long: &&&str| {
+        let begins = long.len() > 2 && name.strip_prefix(**long).is_some_and(|rest| rest.starts_with('-'));
+        let ends = long.len() > 3 && name.strip_suffix(**long).is_some_and(|rest| rest.ends_with('-'));
+        begins || (ends && !is_contrary(long))
+    };
+    let goes_on = |long: &&&str| name.split('-').all(|part| has(long, part));
+    let others: Vec<&str> = longs.iter().filter(|long| is_within(long)).copied().collect();
+    if found.is_empty() && others.is_empty() {
+        found.extend(longs.iter().filter(goes_on).take(3));
     }
+    found.extend(others);
+    found.dedup();
+    found.truncate(3);
     found
 }
 
@@ -284,6 +163,19 @@ fn guess(names: &[&str]) -> Option<String> {
     let before: Vec<String> = before.iter().map(|name| format!("`--{name}`")).collect();
     let or = if before.is_empty() { "" } else { " or " };
     Some(format!("did you mean {}{or}`--{last}`?", before.join(", ")))
+}
+
+/// The hint on `all` where a number is wanted, if 0 stands for all.
+pub(super) fn all(shown: &str, command: &Command) -> Option<String> {
+    let long = shown.split([' ', '=']).next()?.strip_prefix("--")?;
+    let help = help_of(long, command);
+    help.contains("0 for all").then(|| format!("`--{long} 0` stands for all."))
+}
+
+/// True of an option for a file.
+fn takes_file(arg: &Arg) -> bool {
+    let names = arg.get_value_names().unwrap_or_default();
+    arg.get_long().is_some() && !arg.is_hide_set() && names.iter().any(|name| matches!(name.as_str(), "FILE" | "PATH"))
 }
 
 /// True of an option of the command that has a value.

@@ -44,6 +44,7 @@ mod log;
 mod machine;
 mod meant;
 mod meant_options;
+mod meant_words;
 mod mem;
 mod named_files;
 mod noise;

@@ -107,6 +107,11 @@ fn worded(
             let between = if why.starts_with('\n') { "" } else { " " };
             let is_name = source.is::<ParseIntError>() && name_is_pid(&arg()?);
             let hint = is_name.then(|| meant::task(&word, command));
+            let all = || {
+                matches!(word.as_str(), "all" | "max" | "unlimited" | "none")
+                    .then(|| meant_options::all(&arg()?, command))?
+            };
+            let hint = hint.or_else(all);
             (format!("invalid value `{word}` for {name}:{between}{why}"), hint)
         }
         ErrorKind::ArgumentConflict => {

@@ -88,6 +88,11 @@ impl<'a> AssertionParser<'a> {
             return Ok(());
         }
         let rest = self.scanner.rest();
+        let unit = rest.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+        if ["ns", "us", "ms", "s", "min", "h"].contains(&unit) {
+            let error = self.here("nothing more is expected here");
+            return Err(error.hint(format!("a unit follows its number without a blank: `5{unit}`")));
+        }
         let is_another = ["and ", "or ", "&&", "||", ",", ";"].iter().any(|word| rest.starts_with(word));
         let each =
             is_another.then(|| "an assertion is one comparison; `--assert` may be given several times".to_owned());

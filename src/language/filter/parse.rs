@@ -55,7 +55,9 @@ impl FilterParser<'_> {
         match self.s.next_word().of(self.s.text()).to_ascii_lowercase().as_str() {
             "and" | "&" => error.hint("`and` is written `&&`"),
             "or" | "|" => error.hint("`or` is written `||`"),
-            _ if self.s.peek() == Some('=') => error.hint("`equals` is written `==`"),
+            _ if self.s.rest().starts_with('=') && !self.s.rest().starts_with("==") => {
+                error.hint("`equals` is written `==`")
+            }
             _ => error,
         }
     }

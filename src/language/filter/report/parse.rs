@@ -73,7 +73,7 @@ impl ReportFilterParser<'_> {
             Some(':') => Err(self
                 .error_here("expected `&&`, `||` or the end of the filter")
                 .hint("the event is named with a slash: `sched/sched_switch: prev_pid == 1`")),
-            Some('=') => {
+            Some('=') if !self.s.rest().starts_with("==") => {
                 Err(self.error_here("expected `&&`, `||` or the end of the filter").hint("`equals` is written `==`"))
             }
             Some(_) => Err(self.error_here("expected `&&`, `||` or the end of the filter")),
