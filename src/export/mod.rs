@@ -45,6 +45,8 @@ pub use syscalls::{
 };
 #[cfg(feature = "arrow")]
 pub use table::{Arrow, ArrowBuffer, ArrowState};
+#[doc(hidden)]
+pub use table::{PartInput, TableColumns, TablePartWriter, TableReadError, TableSummary};
 pub use table::{TableBuffer, TableFile, Tables, TablesState};
 pub use text::{Text, TextOptions, TimeColumn};
 pub use text_lines::TextLines;

@@ -54,7 +54,7 @@ impl Column {
     }
 
     /// Number of cells.
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match self.cell {
             CellType::Number { .. } | CellType::Bool | CellType::Time => self.numbers.len(),
             CellType::Text | CellType::Bytes | CellType::List { .. } => self.ends.len(),
@@ -129,6 +129,72 @@ impl Column {
         self.ends.extend(later.ends.drain(..).map(|end| end.saturating_add(base)));
         self.numbers.append(&mut later.numbers);
         self.bytes.append(&mut later.bytes);
+    }
+
+    /// A text or bytes in `rows` cells, or nothing.
+    pub(super) fn constant(text: Option<&[u8]>, rows: usize) -> Self {
+        let Some(text) = text else { return Column::nulls(CellType::Text, rows) };
+        let mut column = Column::new(CellType::Text);
+        (0..rows).for_each(|_| column.bytes(text));
+        column
+    }
+
+    /// Cells without values.
+    pub(super) fn nulls(cell: CellType, rows: usize) -> Self {
+        let mut column = Column::new(cell);
+        (0..rows).for_each(|_| column.null());
+        column
+    }
+
+    /// The same cells as those of a type that holds all their values.
+    pub(super) fn retyped(self, cell: CellType) -> Self {
+        Column { cell, ..self }
+    }
+
+    /// The number of bytes that it takes in memory.
+    pub(super) fn weight(&self) -> usize {
+        self.valid.len() + self.numbers.len() * 8 + self.ends.len() * 4 + self.bytes.len()
+    }
+
+    /// The begin and end of a cell of text, bytes or a list.
+    fn span(&self, row: usize) -> (usize, usize) {
+        let end = |row: usize| self.ends.get(row).map_or(0, |end| *end as usize);
+        (row.checked_sub(1).map_or(0, end), end(row))
+    }
+
+    fn is_null(&self, row: usize) -> bool {
+        self.valid.get(row) == Some(&false)
+    }
+
+    /// The text or bytes of a cell.
+    pub(super) fn text_at(&self, row: usize) -> Option<&[u8]> {
+        let (from, to) = self.span(row);
+        self.bytes.get(from..to).filter(|_| !self.is_null(row) && row < self.ends.len())
+    }
+
+    /// The number of a cell.
+    pub(super) fn number_at(&self, row: usize) -> u64 {
+        self.numbers.get(row).copied().unwrap_or_default()
+    }
+
+    /// The cells of these rows, in this order.
+    pub(super) fn pick(&self, rows: &[u32]) -> Column {
+        let mut column = self.emptied();
+        for row in rows.iter().map(|row| *row as usize) {
+            match self.cell {
+                _ if self.is_null(row) => column.null(),
+                CellType::Number { .. } | CellType::Bool | CellType::Time => column.number(self.number_at(row)),
+                CellType::Text | CellType::Bytes => {
+                    let (from, to) = self.span(row);
+                    column.bytes(&self.bytes[from..to]);
+                }
+                CellType::List { .. } => {
+                    let (from, to) = self.span(row);
+                    column.list(self.numbers[from..to].iter().copied());
+                }
+            }
+        }
+        column
     }
 
     /// The first `rows` cells; there are at least that number.

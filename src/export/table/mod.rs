@@ -15,6 +15,7 @@ mod arrays;
 #[cfg(feature = "arrow")]
 mod arrow;
 mod column;
+mod compact;
 mod derived;
 mod encoding;
 mod event_table;
@@ -28,4 +29,6 @@ mod tables;
 
 #[cfg(feature = "arrow")]
 pub use arrow::{Arrow, ArrowBuffer, ArrowState};
+pub use compact::{PartInput, TableColumns, TablePartWriter, TableSummary};
+pub use parquet::TableReadError;
 pub use tables::{TableBuffer, TableFile, Tables, TablesState};

@@ -7,6 +7,7 @@
 use super::column::{CellType, Column};
 use crate::base::units::{CpuId, Timestamp};
 use crate::kernel::event::{Lost, Record};
+use std::cmp::Ordering;
 
 /// A table's columns: their names and types.
 pub(super) type Columns = [(String, CellType)];
@@ -23,6 +24,12 @@ impl TableRows {
         TableRows { columns: columns.iter().map(|(_, cell)| Column::new(*cell)).collect(), len: 0 }
     }
 
+    /// Rows of columns of the same length.
+    pub(super) fn of(columns: Vec<Column>) -> Self {
+        let len = columns.first().map_or(0, Column::len);
+        TableRows { columns, len }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.len
     }
@@ -35,6 +42,27 @@ impl TableRows {
     /// No rows of the same table.
     pub(super) fn emptied(&self) -> Self {
         TableRows { columns: self.columns.iter().map(Column::emptied).collect(), len: 0 }
+    }
+
+    /// These rows, in this order.
+    pub(super) fn pick(&self, rows: &[u32]) -> TableRows {
+        TableRows::of(self.columns.iter().map(|column| column.pick(rows)).collect())
+    }
+
+    /// The order of rows by these columns, of texts or signed numbers; null comes first.
+    pub(super) fn order(&self, by: &[usize]) -> Vec<u32> {
+        let columns: Vec<&Column> = by.iter().filter_map(|at| self.columns.get(*at)).collect();
+        let compare = |one: &u32, other: &u32| {
+            columns.iter().fold(Ordering::Equal, |so_far, column| {
+                let (one, other) = (*one as usize, *other as usize);
+                so_far
+                    .then_with(|| column.text_at(one).cmp(&column.text_at(other)))
+                    .then_with(|| (column.number_at(one) as i64).cmp(&(column.number_at(other) as i64)))
+            })
+        };
+        let mut order: Vec<u32> = (0..self.len as u32).collect();
+        order.sort_by(compare);
+        order
     }
 
     /// Moves the rows of `later`, which is of the same table, to the end of these.

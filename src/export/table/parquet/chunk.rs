@@ -12,16 +12,16 @@ use crate::file::trace_dat::{Checksum, ZstdPacker};
 use std::io;
 
 // Numbers of Parquet's enumerations.
-const BOOLEAN: i32 = 0;
+pub(super) const BOOLEAN: i32 = 0;
 pub(super) const INT32: i32 = 1;
 pub(super) const INT64: i32 = 2;
 pub(super) const BYTE_ARRAY: i32 = 6;
-const PLAIN: i32 = 0;
+pub(super) const PLAIN: i32 = 0;
 const RLE: i32 = 3;
-const DELTA_BINARY_PACKED: i32 = 5;
-const RLE_DICTIONARY: i32 = 8;
-const DATA_PAGE: i32 = 0;
-const DICTIONARY_PAGE: i32 = 2;
+pub(super) const DELTA_BINARY_PACKED: i32 = 5;
+pub(super) const RLE_DICTIONARY: i32 = 8;
+pub(super) const DATA_PAGE: i32 = 0;
+pub(super) const DICTIONARY_PAGE: i32 = 2;
 const ZSTD: i32 = 6;
 
 /// Rows of a first page that say nothing of repetition.

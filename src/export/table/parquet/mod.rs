@@ -8,8 +8,11 @@ mod chunk;
 mod delta;
 mod dictionary;
 mod hybrid;
+mod read;
 mod thrift;
 mod writer;
 
 pub(super) use chunk::PageCodec;
+pub use read::TableReadError;
+pub(super) use read::TableReader;
 pub(super) use writer::ParquetWriter;

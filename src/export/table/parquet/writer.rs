@@ -12,7 +12,7 @@ const ROWS: usize = 1 << 20;
 /// Row groups are closed at this size, in compressed bytes.
 const BYTES: usize = 1 << 20;
 
-const MAGIC: &[u8] = b"PAR1";
+pub(super) const MAGIC: &[u8] = b"PAR1";
 
 /// A file that is being made.
 pub(in crate::export::table) struct ParquetWriter {
@@ -26,6 +26,8 @@ pub(in crate::export::table) struct ParquetWriter {
     order: RowOrder,
     open: Vec<ColumnChunk>,
     rows: usize,
+    /// True if [`ParquetWriter::end_group`] alone ends row groups.
+    in_groups: bool,
     done: Vec<RowGroup>,
     /// Bytes that were not taken yet, and the number of those that were.
     out: Vec<u8>,
@@ -35,8 +37,8 @@ pub(in crate::export::table) struct ParquetWriter {
 struct RowGroup {
     columns: Vec<ChunkInfo>,
     rows: usize,
-    /// True if it begins with the column `ts`, in whose order rows are.
-    sorted: bool,
+    /// The columns in whose order rows are.
+    sorted: Vec<usize>,
 }
 
 /// The order of a row group's rows so far.
@@ -73,7 +75,27 @@ impl ParquetWriter {
         columns.extend(time.then(|| (TIME.to_owned(), CellType::Time)));
         let (time, order) = (time.then(|| (Column::new(CellType::Time), offset)), RowOrder::NEW);
         let (open, done) = (Vec::new(), Vec::new());
-        ParquetWriter { name, columns, recording, time, order, open, rows: 0, done, out: MAGIC.to_vec(), taken: 0 }
+        let (in_groups, out) = (false, MAGIC.to_vec());
+        ParquetWriter { name, columns, recording, time, order, open, rows: 0, in_groups, done, out, taken: 0 }
+    }
+
+    /// An empty table with these columns and no more, whose row groups the caller ends.
+    pub(in crate::export::table) fn in_groups(columns: Vec<(String, CellType)>) -> Self {
+        let description = TableDescription { name: String::new(), columns, recording: None, offset: None };
+        ParquetWriter { in_groups: true, ..ParquetWriter::new(description) }
+    }
+
+    /// Ends the row group, whose rows are in the order of the columns `sorted`.
+    pub(in crate::export::table) fn end_group(&mut self, sorted: &[usize], codec: &mut PageCodec) -> io::Result<()> {
+        if self.rows > 0 {
+            self.close(sorted.to_vec(), codec)?;
+        }
+        Ok(())
+    }
+
+    /// The number of bytes so far, but for the open row group.
+    pub(in crate::export::table) fn size(&self) -> u64 {
+        self.taken + self.out.len() as u64
     }
 
     /// Adds the first `count` of these rows as a page of each column.
@@ -112,20 +134,25 @@ impl ParquetWriter {
             chunk.constant_page(Some(recording.as_bytes()), count, codec)?;
         }
         self.rows += count;
-        if self.rows + count > ROWS || self.open.iter().map(ColumnChunk::size).sum::<usize>() >= BYTES {
-            self.close(codec)?;
+        let is_full = || self.rows + count > ROWS || self.open.iter().map(ColumnChunk::size).sum::<usize>() >= BYTES;
+        if !self.in_groups && is_full() {
+            self.close(self.order(), codec)?;
         }
         Ok(())
     }
 
+    /// The first column, if it is `ts` and rows are in its order.
+    fn order(&self) -> Vec<usize> {
+        if self.order.sorted && has_times(&self.columns) { vec![0] } else { Vec::new() }
+    }
+
     /// Ends the row group.
-    fn close(&mut self, codec: &mut PageCodec) -> io::Result<()> {
+    fn close(&mut self, sorted: Vec<usize>, codec: &mut PageCodec) -> io::Result<()> {
         let mut columns = Vec::with_capacity(self.open.len());
         for chunk in std::mem::take(&mut self.open) {
             columns.push(chunk.finish(self.taken + self.out.len() as u64, codec, &mut self.out)?);
         }
-        let order = std::mem::replace(&mut self.order, RowOrder::NEW);
-        let sorted = order.sorted && has_times(&self.columns);
+        self.order = RowOrder::NEW;
         self.done.push(RowGroup { columns, rows: std::mem::take(&mut self.rows), sorted });
         Ok(())
     }
@@ -142,9 +169,8 @@ impl ParquetWriter {
         notes: &[TableNote],
         codec: &mut PageCodec,
     ) -> io::Result<Vec<u8>> {
-        if self.rows > 0 {
-            self.close(codec)?;
-        }
+        let order = self.order();
+        self.end_group(&order, codec)?;
         let chunks = self.done.iter().flat_map(|group| &group.columns);
         let mut places: Vec<IndexPlaces> = vec![IndexPlaces::default(); chunks.clone().count()];
         for (chunk, place) in chunks.clone().zip(&mut places) {
@@ -193,13 +219,12 @@ impl ParquetWriter {
             let sum = |of: fn(&ChunkInfo) -> usize| group.columns.iter().map(of).sum::<usize>() as i64;
             fields.i64(2, sum(|chunk| chunk.uncompressed));
             fields.i64(3, group.rows as i64);
-            let sorted: &[()] = if group.sorted { &[()] } else { &[] };
-            if !sorted.is_empty() {
-                // Column 0, ascending; it has no nulls.
-                fields.structures(4, sorted, |_, fields| {
-                    fields.i32(1, 0);
+            if !group.sorted.is_empty() {
+                // Ascending, texts that are null first; times have no nulls.
+                fields.structures(4, &group.sorted, |column, fields| {
+                    fields.i32(1, *column as i32);
                     fields.bool(2, false);
-                    fields.bool(3, false);
+                    fields.bool(3, self.columns.get(*column).is_some_and(|(_, cell)| *cell == CellType::Text));
                 });
             }
             fields.i64(5, group.columns.first().map_or(0, |chunk| chunk.start) as i64);
