@@ -3,10 +3,10 @@
 use super::deferred::Deferred;
 use super::exit::{Exit, Failure};
 use super::{
-    agent, analyze, attach, baseline, check, check_events, clear, completions, convert, diff, doctor, dump, exit,
-    extract, filter, flame, generate, help, helper_programs, hist, instance, latency, list, listen, mem, noise, page,
-    plugin_options, probe, profile, record, recover, report, reset, save, schema, setup_guest, show, snapshot, split,
-    sql, stack, start, stat, stop, stream, synth, trigger, why,
+    agent, analyze, attach, baseline, check, check_events, clear, compact, completions, convert, diff, doctor, dump,
+    exit, extract, filter, flame, generate, help, helper_programs, hist, instance, latency, list, listen, mem, noise,
+    page, plugin_options, probe, profile, record, recover, report, reset, save, schema, setup_guest, show, snapshot,
+    split, sql, stack, start, stat, stop, stream, synth, trigger, why,
 };
 #[cfg(feature = "view")]
 use super::{top, view};
@@ -39,6 +39,7 @@ pub(super) enum Command {
     #[cfg(feature = "view")]
     Top(Deferred<top::TopArgs>),
     Sql(Deferred<sql::SqlArgs>),
+    Compact(Deferred<compact::CompactArgs>),
     Dump(Deferred<dump::DumpArgs>),
     Extract(Deferred<extract::ExtractArgs>),
     Save(Deferred<save::SaveArgs>),
@@ -107,6 +108,7 @@ pub(super) fn run(command: Command) -> Result<Exit, Failure> {
         #[cfg(feature = "view")]
         Command::Top(args) => top::run(&args),
         Command::Sql(args) => sql::run(&args),
+        Command::Compact(args) => compact::run(&args),
         Command::Dump(args) => dump::run(&args),
         Command::Extract(args) => extract::run(&args),
         Command::Save(args) => save::run(&args),

@@ -11,6 +11,7 @@ mod check_events;
 mod clear;
 mod command;
 mod command_words;
+mod compact;
 mod completions;
 mod convert;
 mod coverage;
@@ -79,6 +80,7 @@ mod stored;
 mod stream;
 mod synth;
 mod syscalls;
+mod table_folders;
 mod terminal;
 #[cfg(feature = "view")]
 mod top;

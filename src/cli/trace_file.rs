@@ -223,6 +223,12 @@ impl OutputFile {
         Ok(())
     }
 
+    /// Puts it in another place, of the same directory.
+    pub(crate) fn keep_as(mut self, path: &Path) -> Result<(), Failure> {
+        self.path = path.to_owned();
+        self.keep()
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

@@ -69,6 +69,7 @@ pub(super) const GROUPS: &[HelpGroup] = &[
             HelpEntry("baseline", "recordings, or summaries of them", "OUT, of `save` and `compare --update`"),
             HelpEntry("flame", FILES, "OUT"),
             HelpEntry("sql", "recordings, or directories of tables", NOTHING),
+            HelpEntry("compact", "a directory of tables", "its parts and manifest; removes what is in them"),
             HelpEntry(
                 "profile",
                 "an instance of its own; with --input a recording",

@@ -10,14 +10,17 @@ import json
 import sys
 
 engine, directory, *queries = sys.argv[1:]
-tables = sorted({path.rsplit("/event=", 1)[1] for path in glob.glob(f"{directory}/host=*/date=*/event=*")})
+# Files that `convert` wrote have the host in their paths, parts as a column.
+is_compacted = not glob.glob(f"{directory}/host=*")
+layout = "date=*" if is_compacted else "host=*/date=*"
+tables = sorted({path.rsplit("/event=", 1)[1] for path in glob.glob(f"{directory}/{layout}/event=*")})
 # A name with a dot is one of a raw event, which the queries have no need of.
 tables = [table for table in tables if "." not in table]
 if engine == "duckdb":
     import duckdb
 
     for table in tables:
-        files = f"{directory}/host=*/date=*/event={table}/*.parquet"
+        files = f"{directory}/{layout}/event={table}/*.parquet"
         duckdb.sql(f"create view {table} as select * from read_parquet('{files}', hive_partitioning = true)")
 
     def ask(query):
@@ -32,9 +35,9 @@ elif engine == "clickhouse":
     clickhouse = session.Session()
     clickhouse.query("set use_hive_partitioning = 0")
     for table in tables:
-        files = f"{os.path.abspath(directory)}/host=*/date=*/event={table}/*.parquet"
-        host = "extract(_path, 'host=([^/]+)') as host"
-        clickhouse.query(f"create view {table} as select *, {host} from file('{files}')")
+        files = f"{os.path.abspath(directory)}/{layout}/event={table}/*.parquet"
+        host = "" if is_compacted else ", extract(_path, 'host=([^/]+)') as host"
+        clickhouse.query(f"create view {table} as select *{host} from file('{files}')")
 
     def ask(query):
         rows = clickhouse.query(query + " settings output_format_json_quote_64bit_integers = 0", "JSON")
@@ -50,7 +53,7 @@ else:
     session = session.config("spark.sql.shuffle.partitions", "2").getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     for table in tables:
-        files = f"{directory}/host=*/date=*/event={table}"
+        files = f"{directory}/{layout}/event={table}"
         session.read.option("basePath", directory).parquet(files).createOrReplaceTempView(table)
 
     def ask(query):

@@ -1,6 +1,7 @@
 //! A fleet: the queries of docs/fleet.md, over three hosts of which one has a culprit, and over ten hosts that made ten recordings
-//! each, against the sum of what `analyze` says of each recording.
+//! each, against the sum of what `analyze` says of each recording; of files and of the parts that `compact` makes of them.
 
+use super::compact::sums;
 use super::{check_said, files, python, readers, top};
 use crate::common::bounded::output_within;
 use crate::common::environment::TestEnvironment;
@@ -139,21 +140,52 @@ fn ten_hosts_of_ten_recordings_are_the_sum_of_the_recordings() {
     // The tasks that had a CPU while the service waited longest had it once at a time.
     let longest = "select max(dur) as longest from thread_state w join thread t on t.recording = w.recording \
                    and t.utid = w.utid where w.state = 0 and t.name = 'service'";
-    for (engine, modules) in engines() {
-        let rows = ask(&env, &modules, engine, &[&all, &culprit, longest]);
-        assert_eq!(by_host(&rows[0]), expected, "{engine}");
-        let ran = rows[1].as_array().expect("rows").iter().map(|row| row["ran"].as_i64().expect("a time"));
-        assert!(ran.clone().sum::<i64>() <= rows[2][0]["longest"].as_i64().expect("a time"), "{engine}: {rows:?}");
-        assert!(ran.count() > 0, "{engine}: {rows:?}");
-    }
+    let check = |what: &str| {
+        for (engine, modules) in engines() {
+            let rows = ask(&env, &modules, engine, &[&all, &culprit, longest]);
+            assert_eq!(by_host(&rows[0]), expected, "{engine}, {what}");
+            let ran = rows[1].as_array().expect("rows").iter().map(|row| row["ran"].as_i64().expect("a time"));
+            assert!(ran.clone().sum::<i64>() <= rows[2][0]["longest"].as_i64().expect("a time"), "{engine}: {rows:?}");
+            assert!(ran.count() > 0, "{engine}: {rows:?}");
+        }
+    };
+    check("files");
     let Some(readers) = readers() else { return };
+    let before = sums(&env, &readers, "fleet");
     let query = "select thread_state.host, sum(dur) as waited from thread_state join thread t using (utid) \
                  where state = 0 and t.name = 'service' group by thread_state.host";
-    let mut sql = env.command(env!("CARGO_BIN_EXE_rtrace"));
-    sql.env("PYTHONPATH", readers.join("python")).args(["sql", "--json", "fleet", query]);
-    let rows = check_said(output_within(&mut sql, Duration::from_secs(60)).expect("rtrace"), "rtrace sql");
-    let sums: Value = serde_json::from_str(&rows).expect("JSON");
-    assert_eq!(by_host(&sums), expected, "rtrace sql");
+    let sql = || {
+        let mut sql = env.command(env!("CARGO_BIN_EXE_rtrace"));
+        sql.env("PYTHONPATH", readers.join("python")).args(["sql", "--json", "fleet", query]);
+        let rows = check_said(output_within(&mut sql, Duration::from_secs(60)).expect("rtrace"), "rtrace sql");
+        by_host(&serde_json::from_str(&rows).expect("JSON"))
+    };
+    assert_eq!(sql(), expected, "rtrace sql");
+    // Six tables, each of which becomes one part.
+    env.rtrace(&["compact", "fleet"]).exits(0).prints_with("600 files of ").prints_with(" became 6 parts of ");
+    let parts = files(&env.path().join("fleet"));
+    assert_eq!(
+        parts.keys().filter(|path| path.starts_with("date=2026-11-25")).count() + 1,
+        parts.len(),
+        "{:?}",
+        parts.keys()
+    );
+    assert!(sums(&env, &readers, "fleet") == before, "DuckDB, polars and pyarrow");
+    check("parts");
+    assert_eq!(sql(), expected, "rtrace sql");
+    // The page's programs that read the manifest.
+    let page = std::fs::read_to_string(top().join("docs/fleet.md")).expect("the page");
+    let programs = page.split("```python\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let programs: Vec<&str> = programs.filter(|program| program.contains("manifest.jsonl")).collect();
+    let [duckdb, spark] = programs[..] else { panic!("{programs:?}") };
+    assert!(python(&env, &readers, &["-c", duckdb]).contains("web2"), "{duckdb}");
+    if let Some(modules) = fetched("spark") {
+        let begin =
+            "from pyspark.sql import SparkSession\nspark = SparkSession.builder.master('local[2]').getOrCreate()\n";
+        let end = "print(spark.sql('select host, sum(dur) from sched_slice group by host').collect())\n";
+        let said = python(&env, &modules, &["-c", &[begin, spark, end].concat()]);
+        assert_eq!(said.matches("Row(host='web").count(), 10, "{said}");
+    }
 }
 
 /// Recordings of 32- and 64-bit machines, of both byte orders and of several kernels, read as one by engines without an option

@@ -1,5 +1,6 @@
 //! Tables of events, as Parquet files and as a stream of Arrow's record batches, read by DuckDB, polars and pandas.
 
+mod compact;
 mod fleet;
 mod sql;
 

@@ -1,0 +1,191 @@
+//! The tables of one day.
+//!
+//! Files are removed when the parts that have their rows are on the disk and in the manifest. A compaction that was stopped in
+//! between leaves both; parts name their inputs, so the next one finds that it has only to remove them.
+
+use super::batch::{BatchFile, CompactionBatch};
+use super::manifest::{Manifest, line};
+use super::outcome::Compaction;
+use super::store::{self, TableStore};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::table_folders::files;
+use anyhow::{Context, anyhow};
+use rtrace::export::TableSummary;
+use rtrace::internal::safe_file::open_seekable;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+/// Files that are left are told one by one, as many as these; all are counted.
+const TOLD: u64 = 20;
+
+/// A day that is being compacted.
+pub(super) struct DayTables<'s> {
+    store: &'s TableStore,
+    date: &'s str,
+    /// Largest part.
+    limit: u64,
+    /// True after a compaction that was stopped: all parts are looked at.
+    was_stopped: bool,
+    /// Files and parts to be removed.
+    replaced: Vec<PathBuf>,
+    changed: bool,
+}
+
+impl<'s> DayTables<'s> {
+    pub(super) fn new(store: &'s TableStore, date: &'s str, limit: u64, was_stopped: bool) -> Self {
+        DayTables { store, date, limit, was_stopped, replaced: Vec::new(), changed: was_stopped }
+    }
+
+    /// Makes parts of each table.
+    pub(super) fn compact(&mut self, done: &mut Compaction) -> Result<(), Failure> {
+        let hosts = self.store.hosts(self.date)?;
+        for table in self.store.tables(&hosts, self.date)? {
+            self.table(&hosts, &table, done)?;
+        }
+        Ok(())
+    }
+
+    fn table(&mut self, hosts: &[PathBuf], table: &str, done: &mut Compaction) -> Result<(), Failure> {
+        let folder = self.store.output.join(self.date).join(table);
+        if self.was_stopped {
+            remove_unfinished(&folder)?;
+        }
+        let parts = self.store.parts(self.date, table)?;
+        let is_small = |part: &&PathBuf| part.metadata().is_ok_and(|part| part.len() < self.limit / 2);
+        let fresh = hosts.iter().map(|host| files(&host.join(table), ".parquet"));
+        let fresh = fresh.collect::<Result<Vec<_>, _>>()?;
+        let is_due = fresh.iter().any(|files| !files.is_empty()) || parts.iter().filter(is_small).count() > 1;
+        if !is_due && !self.was_stopped {
+            return Ok(());
+        }
+        let (mut known, small) = self.known(parts, done);
+        let mut batches: Vec<CompactionBatch> = Vec::new();
+        for part in small {
+            self.put(part, &mut batches, &folder, done)?;
+        }
+        for files in fresh {
+            for file in read(files, done) {
+                let Some(input) = file.input() else { continue };
+                match known.get(&input.recording) {
+                    Some(digest) if *digest == input.sha256 => {
+                        self.replaced.push(file.path);
+                        done.repeated += 1;
+                    }
+                    Some(_) => {
+                        done.left += 1;
+                        if done.left > TOLD {
+                            continue;
+                        }
+                        let error = anyhow!("{} has other rows of its recording than a part has", file.path.display());
+                        Failure::new(Exit::Incomplete, error)
+                            .hint("it was converted with other options; one of both conversions has to go.")
+                            .tell();
+                    }
+                    None => {
+                        known.insert(input.recording.clone(), input.sha256.clone());
+                        self.put(file, &mut batches, &folder, done)?;
+                    }
+                }
+            }
+        }
+        for batch in batches {
+            self.write(batch, &folder, done)?;
+        }
+        Ok(())
+    }
+
+    /// The digest of each recording's file that is in a part, and the parts that are small. Parts whose rows another part has
+    /// are to be removed.
+    fn known(&mut self, parts: Vec<PathBuf>, done: &mut Compaction) -> (HashMap<String, String>, Vec<BatchFile>) {
+        let (mut known, mut small, mut replaced) = (HashMap::new(), Vec::new(), HashSet::new());
+        for part in read(parts, done) {
+            replaced.extend(part.summary.replaces.iter().cloned());
+            known.extend(part.summary.inputs.iter().map(|input| (input.recording.clone(), input.sha256.clone())));
+            small.push(part);
+        }
+        let (gone, mut small): (Vec<BatchFile>, Vec<BatchFile>) =
+            small.into_iter().partition(|part| store::name(&part.path).is_some_and(|name| replaced.contains(&name)));
+        self.replaced.extend(gone.into_iter().map(|part| part.path));
+        small.retain(|part| part.size < self.limit / 2);
+        (known, small)
+    }
+
+    /// Puts a file to those that it goes together with; parts are written where there is no more room.
+    fn put(
+        &mut self,
+        file: BatchFile,
+        batches: &mut Vec<CompactionBatch>,
+        folder: &Path,
+        done: &mut Compaction,
+    ) -> Result<(), Failure> {
+        match batches.iter_mut().find(|batch| batch.matches(&file)) {
+            None => batches.push(CompactionBatch::new(file)),
+            Some(batch) if batch.has_room(&file, self.limit) => batch.add(file),
+            Some(batch) => {
+                let full = std::mem::replace(batch, CompactionBatch::new(file));
+                self.write(full, folder, done)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, batch: CompactionBatch, folder: &Path, done: &mut Compaction) -> Result<(), Failure> {
+        self.changed = true;
+        self.replaced.extend(batch.write(folder, self.limit, done)?);
+        Ok(())
+    }
+
+    /// Puts the parts into the manifest, and removes what is in them.
+    pub(super) fn finish(self, manifest: &mut Manifest, _: &mut Compaction) -> Result<(), Failure> {
+        let replaced: HashSet<&PathBuf> = self.replaced.iter().collect();
+        let mut parts = self.store.parts_of_day(self.date)?;
+        parts.retain(|part| !replaced.contains(part));
+        if self.changed || !replaced.is_empty() || !manifest.has(self.date, parts.len()) {
+            let lines = parts.iter().filter_map(|part| self.line(part).transpose()).collect::<Result<_, _>>()?;
+            manifest.replace(self.date, lines)?;
+        }
+        self.replaced.iter().try_for_each(|path| store::remove(path))
+    }
+
+    /// The manifest's line of a part; `None` of one that cannot be read, which was told.
+    fn line(&self, part: &Path) -> Result<Option<String>, Failure> {
+        let failed = || format!("failed to read {}", part.display());
+        let file = open_seekable(part).with_context(failed)?;
+        let size = file.metadata().with_context(failed)?.len();
+        let Ok(summary) = TableSummary::read(file) else { return Ok(None) };
+        let table = part.parent().and_then(store::name).unwrap_or_default();
+        Ok(Some(line(self.date, &table, part, size, &summary)))
+    }
+}
+
+/// Reads the footers of files, in the order of their recordings' times; what is no table is told and passed over.
+fn read(paths: Vec<PathBuf>, done: &mut Compaction) -> Vec<BatchFile> {
+    let mut found = Vec::with_capacity(paths.len());
+    for path in paths {
+        match BatchFile::read(&path) {
+            Ok(file) => found.push(file),
+            Err(failure) => {
+                failure.tell();
+                done.left += 1;
+            }
+        }
+    }
+    let begin =
+        |file: &BatchFile| file.input().and_then(|input| input.coverage().map(|covered| covered.0).or(input.first_ts));
+    found.sort_by_key(begin);
+    found
+}
+
+/// Removes parts that were being written when a compaction was stopped.
+fn remove_unfinished(folder: &Path) -> Result<(), Failure> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(".part.parquet.") && name.ends_with(".tmp") {
+            let removed = std::fs::remove_file(entry.path());
+            removed.with_context(|| format!("failed to remove {}", entry.path().display()))?;
+        }
+    }
+    Ok(())
+}
