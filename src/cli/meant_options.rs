@@ -20,10 +20,25 @@ pub(super) fn option(word: &str, command: &Command, words: &str) -> Option<Strin
     let longs: Vec<&str> = longs.chain(["help", "version"]).filter(|own| is_negated(own) == negated).collect();
     let has = |own: &&str| longs.contains(own);
     // As a flag it is the buffer at the top.
-    let is_meant = |own: &&str| has(own) && (*own != "top" || takes_value(own, command));
+    let is_time =
+        || value_of(word).is_some_and(|value| value.starts_with(|c: char| c.is_ascii_digit() || "+-t".contains(c)));
+    let is_meant = |own: &&str| {
+        let fits = match *own {
+            "top" => takes_value(own, command),
+            "since" | "until" => is_time(),
+            _ => true,
+        };
+        fits && has(own)
+    };
     let meant = |name: &str| {
         CONCEPTS.iter().filter(|(others, _)| others.contains(&name)).flat_map(|(_, own)| *own).copied().find(is_meant)
     };
+    if let Some(below) = command.get_subcommands().find(|below| below.get_name() == name && !below.is_hide_set()) {
+        return Some(format!("did you mean `{words} {}`?", below.get_name()));
+    }
+    if name == "no-color" && takes_value("color", command) {
+        return Some("did you mean `--color never`?".to_owned());
+    }
     if name == "buffer" && has(&"instance") && has(&"buffer-size") {
         return Some("`--instance NAME` is a buffer of its own, `--buffer-size` its size.".to_owned());
     }
@@ -75,14 +90,29 @@ pub(super) fn option(word: &str, command: &Command, words: &str) -> Option<Strin
     Some(format!("`{words}` has {}.", options(command)?))
 }
 
+/// The option of the command of which `word` is a typing mistake.
+pub(super) fn typed(word: &str, command: &Command) -> Option<String> {
+    let name = word.split('=').next()?.strip_prefix("--")?;
+    let longs = command.get_arguments().filter(|arg| !arg.is_hide_set()).filter_map(Arg::get_long);
+    longs
+        .filter(|long| long.strip_suffix('s') == Some(name) || name.strip_suffix('s') == Some(long))
+        .map(|long| format!("did you mean `--{long}`?"))
+        .next()
+}
+
+/// The value that stands after or in the unknown option `word`.
+fn value_of(word: &str) -> Option<String> {
+    let inside = word.split_once('=').map(|(_, value)| value.to_owned());
+    inside.or_else(|| std::env::args().skip_while(|given| given != word).nth(1))
+}
+
 /// The hint on an unknown option for a format, if an option is called as the format is.
 pub(super) fn format_as_option(word: &str, command: &Command) -> Option<String> {
     let name = word.split('=').next()?;
     let has = |long| command.get_arguments().any(|arg| arg.get_long() == Some(long));
     let of_format =
         !has("to") && !has("format") && ["--format", "--output-format", "--type", "--to", "--style"].contains(&name);
-    let inside = word.split_once('=').map(|(_, value)| value.to_owned());
-    let value = inside.or_else(|| std::env::args().skip_while(|given| given != word).nth(1)).filter(|_| of_format)?;
+    let value = value_of(word).filter(|_| of_format)?;
     let is_there = command.get_arguments().any(|arg| arg.get_long() == Some(value.as_str()) && !arg.is_hide_set());
     is_there.then(|| format!("did you mean `--{value}`?{}", help_of(&value, command)))
 }
@@ -147,7 +177,12 @@ fn near<'a>(name: &str, longs: &[&'a str]) -> Vec<&'a str> {
         begins || (ends && !is_contrary(long))
     };
     let goes_on = |long: &&&str| name.split('-').all(|part| has(long, part));
-    let others: Vec<&str> = longs.iter().filter(|long| is_within(long)).copied().collect();
+    let last = name.rsplit('-').next().filter(|last| last.len() > 3 && *last != name);
+    let ends_alike =
+        |long: &&&str| last.is_some_and(|last| long.rsplit('-').next() == Some(last)) && !is_contrary(long);
+    let alike = longs.iter().filter(ends_alike);
+    let others: Vec<&str> =
+        alike.chain(longs.iter().filter(|long| is_within(long) && !ends_alike(long))).copied().collect();
     if found.is_empty() && others.is_empty() {
         found.extend(longs.iter().filter(goes_on).take(3));
     }

@@ -22,7 +22,7 @@ pub(super) const CONCEPTS: &[(&[&str], &[&str])] = &[
     (&["threshold", "min", "min-latency", "longer-than", "slower-than"], &["threshold", "min"]),
     (&["format", "output-format", "type"], &["to", "format"]),
     (&["cpus", "core", "cores", "processor"], &["cpu"]),
-    (&["events", "select", "only", "include", "grep", "match", "where", "query"], &["select", "event", "filter"]),
+    (&["events", "select", "only", "include", "grep", "match", "where"], &["select", "event", "filter"]),
     (&["exclude", "ignore", "skip", "except", "not"], &["not-pid", "invert", "no-irq"]),
     (&["longest", "slowest", "largest", "max", "longest-wait"], &["worst", "top"]),
     (&["order", "order-by", "sort-by", "sorted"], &["sort"]),

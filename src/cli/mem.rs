@@ -4,7 +4,7 @@ use super::damage::DamageReport;
 use super::exit::{Exit, Failure};
 use super::query::WindowArgs;
 use super::trace_file::{InputArg, open_recording, threads};
-use crate::cli::terminal::stdout;
+use crate::cli::terminal::{PagerArgs, stdout};
 use anyhow::anyhow;
 use rtrace::analysis::{Bytes, FunctionMemory, Grouped, MemoryUse};
 use rtrace::recording::{BufferSource, Notice, Recording};
@@ -31,12 +31,15 @@ pub(crate) struct MemArgs {
     /// One JSON document instead of text
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    pager: PagerArgs,
 }
 
 pub(crate) fn run(args: &MemArgs) -> Result<Exit, Failure> {
     let path = args.input.path();
     let recording = open_recording(path)?;
     let damage = DamageReport::of(path, &recording.trace);
+    let _pager = args.pager.start();
     let done = print(args, path, &recording, &damage);
     damage.late(path, &recording);
     damage.outcome(done)

@@ -12,7 +12,12 @@ pub(crate) fn write_file(path: &Path, text: &str, mode: u32) -> Result<(), Failu
     if is_stdout(path) {
         return print(text).map(drop);
     }
-    let failed = |error| anyhow!("cannot write {}", path.display()).context(error);
+    let failed = |error: std::io::Error| {
+        let dir = path.parent().filter(|dir| error.kind() == std::io::ErrorKind::NotFound && !dir.exists());
+        let hint = dir.map(|dir| format!("`mkdir -p {}` makes its directory.", dir.display()));
+        let failure = Failure::from(anyhow!("cannot write {}", path.display()).context(error));
+        hint.into_iter().fold(failure, Failure::hint)
+    };
     let mut file = rtrace::internal::safe_file::create(path, mode).map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(failed)?;
     Ok(())

@@ -58,7 +58,8 @@ fn worded(
     Some(match answer.kind() {
         ErrorKind::UnknownArgument => {
             let word = arg()?;
-            if let Some(hint) = meant_options::format_as_option(&word, command) {
+            let hint = meant_options::format_as_option(&word, command);
+            if let Some(hint) = hint.or_else(|| meant_options::typed(&word, command)) {
                 return Some((format!("unknown option `{word}`"), Some(hint)));
             }
             if let Some((reason, hint)) = elsewhere::found(&word, name, root) {

@@ -1,7 +1,7 @@
 //! Tables of each command on terminals of 80 and 120 columns.
 
 use crate::common::environment::TestEnvironment;
-use crate::common::pty::on_terminals_of;
+use crate::common::pty::{on_terminals_of, silent_terminal};
 use crate::common::synthetic::fork_storm;
 use crate::common::trace_files::trace_files;
 use rtrace::internal::trace_dat::Codec;
@@ -85,6 +85,30 @@ fn tables_fit_terminals_and_name_the_columns_that_they_leave_out() {
     }
     for column in ["p99.9", "PER SECOND", "sch delay", "MAX AT"] {
         assert!(left_out.contains(column), "{column}: {left_out:?}");
+    }
+}
+
+/// Each answer about a recording goes through the pager of a terminal, and around it with `--no-pager`.
+#[test]
+fn answers_go_through_a_pager() {
+    let env = TestEnvironment::new();
+    fork_storm(3, 4_000, 60, 3).write(&env.path().join("a.dat"), Version::V7(Codec::Zstd));
+    let lines = ["report", "analyze sched", "analyze all", "analyze sched --timehist", "why", "check --assert lost==0"];
+    for line in lines.into_iter().chain(["diff a.dat"]) {
+        for (option, is_paged) in [(None, true), (Some("--no-pager"), false)] {
+            let words: Vec<&str> = line.split(' ').chain(["a.dat"]).chain(option).collect();
+            let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
+            let (typed, _keyboard) = silent_terminal();
+            command.stdin(typed).args(&words).env("TERM", "xterm").env("RTRACE_PAGER", "sed s/^/PAGED:/");
+            let printed = on_terminals_of(command, Some(120)).stdout;
+            let text = String::from_utf8_lossy(&printed).into_owned();
+            assert!(text.lines().count() > 1, "{words:?}: {text}");
+            assert_eq!(
+                text.lines().filter(|line| line.starts_with("PAGED:")).count() > 1,
+                is_paged,
+                "{words:?}: {text}"
+            );
+        }
     }
 }
 

@@ -30,6 +30,12 @@ pub(crate) fn on_terminals_of(mut command: Command, columns: Option<u16>) -> OnT
     OnTerminals { stdout: from_stdout.join().expect("stdout"), stderr: from_stderr.join().expect("stderr"), status }
 }
 
+/// A terminal to read from, on which nothing is typed; it lasts as long as its other side, which comes with it.
+pub(crate) fn silent_terminal() -> (Stdio, File) {
+    let pty = openpty(None, None).expect("a pty");
+    (Stdio::from(pty.slave), File::from(pty.master))
+}
+
 /// A terminal that changes nothing, and all that is written to it until no process holds it any more.
 fn terminal(size: Option<&Winsize>) -> (Stdio, JoinHandle<Vec<u8>>) {
     let pty = openpty(size, None).expect("a pty");

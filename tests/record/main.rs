@@ -17,6 +17,7 @@ mod common {
     #[expect(dead_code, reason = "tests of `view` use more of it")]
     pub(crate) mod on_screen;
     pub(crate) mod profiles;
+    #[expect(dead_code, reason = "the command line's tests use more of it")]
     pub(crate) mod pty;
 }
 

@@ -31,6 +31,7 @@ fn other_name(name: &str) -> Option<String> {
         "total" => "sum",
         "maximum" | "worst" => "max",
         "minimum" => "min",
+        "drops" | "dropped" | "losses" | "overruns" | "overrun" | "missed" => "lost",
         _ => return None,
     };
     Some(format!("did you mean `{own}`?"))

@@ -22,6 +22,7 @@ use super::wakers::AnalyzeWakersArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::page_args::{PageArgs, WritePage};
 use crate::cli::query::{QueryEvents, QueryInput};
+use crate::cli::terminal::PagerArgs;
 use anyhow::anyhow;
 use rtrace::analysis::Together;
 use rtrace::internal::table::ColumnDefinition;
@@ -50,6 +51,8 @@ pub(super) struct AnalyzeAllArgs {
     wide: bool,
     #[command(flatten)]
     page: PageArgs,
+    #[command(flatten)]
+    pager: PagerArgs,
 }
 
 /// The answer of one analysis, ready to be written.
@@ -158,6 +161,7 @@ pub(crate) fn html_sections(events: &QueryEvents<'_>) -> Result<Vec<(&'static st
 
 pub(super) fn run(args: &AnalyzeAllArgs, write_page: WritePage<'_>) -> Result<Exit, Failure> {
     args.page.check()?;
+    let _pager = args.pager.start();
     args.file.print(|events, out| {
         let input = &events.inputs[0];
         let form = if args.json { SectionForm::Json } else { SectionForm::Text };

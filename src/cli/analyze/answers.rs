@@ -5,7 +5,7 @@ use super::limits::{AnswerLimits, BufferLimits, needed};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::page_args::{PageArgs, WritePage};
 use crate::cli::query::{ClockUnit, QueryEvents, QueryInput, window_json};
-use crate::cli::terminal::table_width;
+use crate::cli::terminal::{PagerArgs, table_width};
 use anyhow::anyhow;
 use rtrace::analysis::{Analysis, Grouped, KnownPart, Needs, RowSubject};
 use rtrace::internal::answers::{
@@ -43,6 +43,8 @@ pub(super) struct AnswerArgs {
     wide: bool,
     #[command(flatten)]
     pub(super) page: PageArgs,
+    #[command(flatten)]
+    pub(super) pager: PagerArgs,
 }
 
 impl AnswerArgs {
@@ -256,6 +258,7 @@ pub(super) type Found<'e, Q> = Vec<AnalysisAnswer<'e, QuestionFinding<Q>>>;
 pub(super) fn run<Q: Question>(question: &Q, write_page: WritePage<'_>) -> Result<Exit, Failure> {
     let shown = question.shown();
     shown.page.check()?;
+    let _pager = shown.pager.start();
     shown.file.print(|events, out| {
         let input = &events.inputs[0];
         question.check(input)?;

@@ -18,6 +18,7 @@ const COLUMNS: &str = "buffer,time,cpu,comm,tid,pid,wait,delay,run,preempted";
 pub(super) fn run(args: &AnalyzeSchedArgs) -> Result<Exit, Failure> {
     let form = args.shown().form();
     let is_narrow = args.shown().style(ClockUnit::Ticks).width.is_some_and(|width| width < WIDTH);
+    let _pager = args.shown().pager.start();
     args.shown().file.print(|events, out| {
         let input = &events.inputs[0];
         let history = TimeHistory::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);

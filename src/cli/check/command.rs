@@ -13,7 +13,7 @@ use crate::cli::page::{text_section, write_page};
 use crate::cli::page_args::PageArgs;
 use crate::cli::query::{ClockUnit, one_buffer};
 use crate::cli::saved_summary;
-use crate::cli::terminal::{Color, Painted};
+use crate::cli::terminal::{Color, PagerArgs, Painted};
 use anyhow::anyhow;
 use rtrace::analysis::Extent;
 use rtrace::internal::assertion::Assertion;
@@ -69,6 +69,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     junit: Option<PathBuf>,
     #[command(flatten)]
+    pager: PagerArgs,
+    #[command(flatten)]
     page: PageArgs,
     /// Annotations for GitHub instead of text, and a table in the job's summary
     #[arg(long, conflicts_with = "json")]
@@ -98,6 +100,7 @@ pub(in crate::cli) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     for path in args.junit.as_deref().into_iter().chain(args.page.path()) {
         args.page.overwrite.check(path)?;
     }
+    let _pager = args.pager.start();
     let options = JudgeOptions { min_samples: min_samples.unwrap_or(1), allow_absent };
     let path = args.file.path();
     if let Some(summary) = saved_summary::saved(path)? {

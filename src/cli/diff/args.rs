@@ -3,7 +3,7 @@
 
 use crate::cli::exit::Failure;
 use crate::cli::query::WindowArgs;
-use crate::cli::terminal::Color;
+use crate::cli::terminal::{Color, PagerArgs};
 use anyhow::anyhow;
 use rtrace::internal::assertion::Metric;
 use rtrace::internal::comparison::{CompareOptions, SavedRun, SavedRuns};
@@ -73,6 +73,8 @@ pub(in crate::cli) struct CompareArgs {
     /// Colour the verdicts of the text
     #[arg(long, value_enum, value_name = "WHEN", default_value_t, hide_short_help = true)]
     pub(super) color: Color,
+    #[command(flatten)]
+    pub(super) pager: PagerArgs,
     #[command(flatten)]
     pub(super) part: PartArgs,
 }

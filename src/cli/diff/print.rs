@@ -29,6 +29,7 @@ pub(in crate::cli) fn report<'a>(
 
 /// Prints, and gives the exit code.
 pub(in crate::cli) fn print(report: &Report<'_>, args: &CompareArgs) -> Result<Exit, Failure> {
+    let _pager = args.pager.start();
     let mut out = Painted::default();
     match (args.json, args.markdown) {
         (true, _) => writeln!(out, "{:#}", json::document(report))?,

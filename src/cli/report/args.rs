@@ -7,7 +7,7 @@ use super::user::NamesArgs;
 use super::wording::WordingArgs;
 use crate::cli::given::Given;
 use crate::cli::query::{QueryArgs, WallArgs};
-use crate::cli::terminal::Color;
+use crate::cli::terminal::{Color, PagerArgs};
 use std::path::PathBuf;
 
 /// Print a recording as text
@@ -87,9 +87,8 @@ pub(crate) struct ReportArgs {
     /// Colour the text
     #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
     pub(super) color: Color,
-    /// Do not start a pager on a terminal: $RTRACE_PAGER, $PAGER, or less
-    #[arg(long)]
-    pub(super) no_pager: bool,
+    #[command(flatten)]
+    pub(super) pager: PagerArgs,
     #[command(flatten)]
     pub(super) facts: ReportFactsArgs,
     #[command(flatten)]

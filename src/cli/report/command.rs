@@ -9,7 +9,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::given::Moot;
 use crate::cli::profile::layout::ProfileLayout;
 use crate::cli::query::{QueryInput, formats};
-use crate::cli::terminal::{Pager, stdout};
+use crate::cli::terminal::stdout;
 use rtrace::filter::Sign;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
         damage.opened(&input.path, &input.trace);
     }
     // Given the end of the output when this returns, whatever the outcome.
-    let _pager = if args.no_pager { None } else { Pager::start() };
+    let _pager = args.pager.start();
     let mut out = stdout(); // not locked: any thread may write
     let done = if args.json_schema {
         formats::print_schema(&inputs, &mut out)

@@ -29,7 +29,7 @@ pub(crate) use capabilities::{colors_are_wanted, size};
 pub(crate) use escape::escaped;
 pub(crate) use guard::{Guard, release, take_stdout};
 pub(crate) use line::TerminalLine;
-pub(crate) use pager::Pager;
+pub(crate) use pager::PagerArgs;
 pub(crate) use painted::{Color, Painted};
 #[cfg(all(feature = "view", test))]
 pub(crate) use screen::harmless;

@@ -23,10 +23,25 @@ pub(crate) fn is_paged() -> bool {
 /// A running pager. Dropped, it is given the end of the output and waited for.
 pub(crate) struct Pager(Child);
 
+/// `--no-pager` of the commands that print what a recording holds.
+#[derive(clap::Args, Clone, Default)]
+pub(crate) struct PagerArgs {
+    /// Do not start a pager on a terminal: $RTRACE_PAGER, $PAGER, or less
+    #[arg(long, hide_short_help = true)]
+    no_pager: bool,
+}
+
+impl PagerArgs {
+    /// The pager, if one is wanted; given the end of the output when it is dropped.
+    pub(crate) fn start(&self) -> Option<Pager> {
+        if self.no_pager { None } else { Pager::start() }
+    }
+}
+
 impl Pager {
     /// Starts the pager if standard output is a terminal: `$RTRACE_PAGER`, else `$PAGER`, else less. None is started if
     /// that is empty or `cat`, the terminal is dumb, or it cannot be run.
-    pub(crate) fn start() -> Option<Pager> {
+    fn start() -> Option<Pager> {
         if !io::stdout().is_terminal() || !io::stdin().is_terminal() || is_dumb() {
             return None;
         }

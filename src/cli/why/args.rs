@@ -4,6 +4,7 @@ use crate::cli::analyze::FileArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::language::of_value;
 use crate::cli::query::QueryMoment;
+use crate::cli::terminal::PagerArgs;
 use anyhow::anyhow;
 use rtrace::internal::assertion::Pair;
 use rtrace::internal::trace_dat::is_recording;
@@ -51,6 +52,8 @@ pub(crate) struct WhyArgs {
     /// One JSON document instead of text
     #[arg(long)]
     pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) pager: PagerArgs,
 }
 
 /// The interval of which the longest is searched.

@@ -16,6 +16,7 @@ const DEEPEST: usize = 32;
 pub(crate) fn run(args: &WhyArgs) -> Result<Exit, Failure> {
     let mut args = args.clone();
     args.complete()?;
+    let _pager = args.pager.start();
     let args = &args;
     args.file.answer(|events, out| {
         let found = take_apart(args, events)?;

@@ -5,6 +5,7 @@ use super::{command, text};
 use crate::cli::analyze::FileArgs;
 use crate::cli::exit::Failure;
 use crate::cli::query::{QueryEvents, QueryMoment};
+use crate::cli::terminal::PagerArgs;
 use rtrace::units::{CpuId, Pid};
 
 /// An interval of a task, taken apart.
@@ -29,6 +30,7 @@ impl WhyTree {
             top: None,
             buffer: Some(buffer.to_owned()),
             json: false,
+            pager: PagerArgs::default(),
         };
         let found = command::take_apart(&args, events)?;
         let notes = found.notes().into_iter().map(|note| (format!("Note: {note}"), None));

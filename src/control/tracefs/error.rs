@@ -268,12 +268,14 @@ impl Error {
                 let near = did_you_mean(name, others.iter().map(String::as_str));
                 near.into_iter().chain([format!("instances are {}.", others.join(", "))]).collect()
             }
-            Error::NoInstance { name, .. } => {
-                vec![format!("there is none at all; `rtrace instance create {name}` makes one.")]
-            }
+            Error::NoInstance { .. } => vec!["there is none at all; `rtrace instance create NAME` makes one.".to_owned()],
             Error::NoEvent(NoEvent { pattern, .. }) if pattern.starts_with('!') => {
                 let event = pattern.trim_start_matches('!');
                 vec![format!("`-v -e {event}` leaves {event} out, or switches it off.")]
+            }
+            Error::NoEvent(NoEvent { pattern, .. }) if pattern.contains(" if ") => {
+                let (event, filter) = pattern.split_once(" if ").unwrap_or_default();
+                vec![format!("`-e {event} -f '{filter}'` filters it.")]
             }
             Error::NoEvent(NoEvent { pattern, .. }) if pattern.starts_with("ftrace:") => {
                 vec!["events of `ftrace` have no switch: tracers (`-p`) write them, and trace_marker writes `print`, which is recorded without `-e`.".to_owned()]
