@@ -128,3 +128,62 @@ impl<W: Write> TablePartWriter<W> {
         Ok((self.out, before + last.len() as u64))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::summary::TableSummary;
+    use super::*;
+    use std::io::Cursor;
+
+    /// A part of one part with numbers, texts, lists and nulls.
+    fn part() -> Vec<u8> {
+        let cells = [("ts", CellType::I64), ("n", CellType::List { size: 4, signed: true }), ("s", CellType::Text)];
+        let columns = TableColumns(cells.iter().map(|(name, cell)| ((*name).to_owned(), *cell)).collect());
+        let mut rows = TableRows::new(&[]);
+        rows.columns = cells.iter().map(|(_, cell)| Column::new(*cell)).collect();
+        for row in 0..100u64 {
+            rows.columns[0].number(1000 - row);
+            if row % 3 == 0 {
+                rows.columns[1].null()
+            } else {
+                rows.columns[1].list((0..row % 5).map(|n| n << (row % 30)))
+            }
+            if row % 7 == 0 { rows.columns[2].null() } else { rows.columns[2].text(format!("t{}", row % 4).as_bytes()) }
+        }
+        rows.columns.push(Column::constant(Some(b"web1"), 100));
+        let mut part = TablePartWriter::new(&columns, Vec::new()).expect("a part");
+        part.gathered = TableRows::of(rows.columns);
+        part.finish(&[PartInput::default()], &[]).expect("a part").0
+    }
+
+    #[test]
+    fn a_part_reads_back_in_the_order_of_times() {
+        let bytes = part();
+        let mut again =
+            TablePartWriter::new(&TableSummary::read(Cursor::new(&bytes)).expect("a part").columns, Vec::new())
+                .expect("a part");
+        again.merge([Cursor::new(&bytes)], []).expect("rows");
+        assert_eq!(again.gathered.len(), 100);
+        let times: Vec<u64> = (0..100).map(|row| again.gathered.columns[0].number_at(row)).collect();
+        assert_eq!(times, (901..=1000).collect::<Vec<_>>());
+        assert_eq!(again.gathered.columns[2].text_at(99), None);
+        assert_eq!(again.gathered.columns[2].text_at(98), Some(&b"t1"[..]));
+        // The same rows and metadata are the same bytes.
+        assert!(again.finish(&[PartInput::default()], &[]).expect("a part").0 == bytes);
+    }
+
+    #[test]
+    fn any_change_of_a_byte_is_read_or_refused() {
+        let bytes = part();
+        let mut refused = 0;
+        for at in 0..bytes.len() {
+            for change in [0x01, 0x80, 0xff] {
+                let mut changed = bytes.clone();
+                changed[at] ^= change;
+                refused += u32::from(TableSummary::check(Cursor::new(&changed)).is_err());
+            }
+            assert!(TableSummary::check(Cursor::new(&bytes[..at])).is_err());
+        }
+        assert!(refused > 100, "{refused}");
+    }
+}
