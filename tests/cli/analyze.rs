@@ -386,3 +386,28 @@ fn documents_are_small_and_say_what_they_leave_out() {
     assert_eq!(three["buffers"][0]["tasks"].as_array().map(Vec::len), Some(3));
     assert_eq!((&three["truncated"], &three["buffers"][0]["total"]["tasks"]), (&true.into(), &4.into()), "{three:#}");
 }
+
+/// Several recordings are answered one after the other, and one that cannot be read takes nothing from the others.
+#[test]
+fn several_recordings_have_an_answer_each() {
+    let env = TestEnvironment::new();
+    let (one, other) = (small(), own().join("vm-6.1/trig.dat").to_string_lossy().into_owned());
+    let answer = |args: &[&str]| env.rtrace(&[&["analyze", "sched", "--top", "0"], args].concat());
+    let document = |args: &[&str]| -> Value { serde_json::from_str(&answer(args).stdout()).expect("JSON") };
+    let alone = [&one, &other].map(|file| document(&[file, "--json"])["buffers"].clone());
+    let both = document(&[&one, &other, "--json"]);
+    assert_eq!(both["files"], serde_json::json!([one, other]));
+    let mut joined = alone.iter().flat_map(|buffers| buffers.as_array().unwrap()).cloned();
+    for buffer in both["buffers"].as_array().unwrap() {
+        let mut buffer = buffer.clone();
+        buffer.as_object_mut().unwrap().remove("file").expect("the recording's name");
+        assert_eq!(Some(buffer), joined.next());
+    }
+    assert_eq!(joined.next(), None);
+    let lines = |args: &[&str]| answer(args).stdout().lines().count();
+    assert_eq!(lines(&[&one, &other, "--csv"]) + 1, lines(&[&one, "--csv"]) + lines(&[&other, "--csv"]));
+    let text = answer(&[&one, "nosuch.dat", &other]);
+    assert!(text.stderr().contains("nosuch.dat") && text.stdout().contains(&format!("\nRecording: {other}\n")));
+    text.exits(1);
+    answer(&[&one, &other, "--html", "page.html"]).exits(2);
+}

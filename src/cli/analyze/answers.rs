@@ -5,7 +5,7 @@ use super::limits::{AnswerLimits, BufferLimits, needed};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::page_args::{PageArgs, WritePage};
 use crate::cli::query::{ClockUnit, QueryEvents, QueryInput, window_json};
-use crate::cli::terminal::{PagerArgs, table_width};
+use crate::cli::terminal::{PagerArgs, stdout, table_width};
 use anyhow::anyhow;
 use rtrace::analysis::{Analysis, Grouped, KnownPart, Needs, RowSubject};
 use rtrace::internal::answers::{
@@ -19,6 +19,7 @@ use rtrace::symbols::{Comms, Kallsyms};
 use rtrace::units::Pid;
 use serde_json::{Value, json};
 use std::io::Write;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 /// The arguments of every analysis.
@@ -26,6 +27,9 @@ use std::rc::Rc;
 pub(super) struct AnswerArgs {
     #[command(flatten)]
     pub(super) file: FileArgs,
+    /// More recordings, each with an answer of its own; a window by the wall clock is the same moment in all
+    #[arg(value_name = "MORE", conflicts_with_all = ["input", "html"], value_hint = clap::ValueHint::FilePath)]
+    more: Vec<PathBuf>,
     /// Number of rows in a table; 0 for all [default: 20; with --json as many as 24 KB hold; all with --csv]
     #[arg(short = 'n', long, alias = "limit", value_name = "N")]
     top: Option<usize>,
@@ -51,6 +55,16 @@ impl AnswerArgs {
     /// All of it, `top` rows to a table.
     pub(super) fn with_top(top: Option<usize>, (markdown, wide): (bool, bool)) -> Self {
         AnswerArgs { top, markdown, wide, ..AnswerArgs::default() }
+    }
+
+    /// The recordings.
+    fn files(&self) -> Vec<FileArgs> {
+        let more = self.more.iter().map(|path| {
+            let mut file = self.file.clone();
+            file.name(path.clone());
+            file
+        });
+        [self.file.clone()].into_iter().chain(more).collect()
     }
 
     /// Number of rows that was asked for; 0 for all.
@@ -254,12 +268,45 @@ pub(super) type QuestionFinding<Q> = <<Q as Question>::Analysis as Analysis>::Fi
 /// The answers of a question, a buffer each.
 pub(super) type Found<'e, Q> = Vec<AnalysisAnswer<'e, QuestionFinding<Q>>>;
 
-/// Asks the question and shows the answer.
+/// Asks the question and shows the answer, of one recording after the other.
 pub(super) fn run<Q: Question>(question: &Q, write_page: WritePage<'_>) -> Result<Exit, Failure> {
     let shown = question.shown();
     shown.page.check()?;
     let _pager = shown.pager.start();
-    shown.file.print(|events, out| {
+    let files = shown.files();
+    let (mut exit, mut documents, mut before) = (Exit::Success, Vec::new(), Before::Nothing);
+    for file in &files {
+        let one = match ask(question, file, write_page, (&mut documents, &mut before)) {
+            Ok(one) => one,
+            Err(failure) if files.len() == 1 => return Err(failure),
+            // The others have answers all the same.
+            Err(failure) => failure.tell(),
+        };
+        exit = if exit == Exit::Success { one } else { exit };
+    }
+    if let Some(document) = AnalysisDocument::joined(documents, files.len() == 1) {
+        stdout().write_all(bounded(shown.top, |size| document.json(size)).as_bytes())?;
+    }
+    Ok(exit)
+}
+
+/// What stands above an answer already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    Nothing,
+    /// Answers of other recordings.
+    Answers,
+}
+
+/// The answer of one recording: as JSON it becomes one of `documents`, else it is printed.
+fn ask<Q: Question>(
+    question: &Q,
+    file: &FileArgs,
+    write_page: WritePage<'_>,
+    (documents, before): (&mut Vec<AnalysisDocument>, &mut Before),
+) -> Result<Exit, Failure> {
+    let shown = question.shown();
+    file.print(|events, out| {
         let input = &events.inputs[0];
         question.check(input)?;
         question.tasks().map_or(Ok(()), |tasks| tasks.check(input))?;
@@ -275,13 +322,18 @@ pub(super) fn run<Q: Question>(question: &Q, write_page: WritePage<'_>) -> Resul
             write_page(path, events, Some((Q::PURPOSE.to_owned(), html(question, &found))))?;
         }
         match shown.form() {
-            Form::Json => {
-                let document = AnalysisDocument::of(question, input, &found, shown.top);
-                Ok(out.write_all(bounded(shown.top, |size| document.json(size)).as_bytes())?)
+            Form::Json => documents.push(AnalysisDocument::of(question, input, &found, shown.top)),
+            Form::Csv => csv(question, &found, *before, out)?,
+            Form::Text | Form::Markdown => {
+                if !shown.more.is_empty() && !shown.markdown && !question.is_bare() {
+                    let space = if *before == Before::Answers { "\n" } else { "" };
+                    writeln!(out, "{space}Recording: {}", input.path.display())?;
+                }
+                text(question, &found, out)?;
             }
-            Form::Csv => csv(question, &found, out),
-            Form::Text | Form::Markdown => text(question, &found, out),
         }
+        *before = Before::Answers;
+        Ok(())
     })
 }
 
@@ -322,7 +374,10 @@ pub(super) fn lacking<Q: Question>(input: &QueryInput) -> Failure {
 /// The answers of a question, ready to be a JSON document.
 pub(super) struct AnalysisDocument {
     purpose: &'static str,
-    file: String,
+    /// The recordings that have an answer.
+    files: Vec<String>,
+    /// True if several were asked for.
+    is_of_several: bool,
     /// By buffer: what is known of it, and its answer.
     buffers: Vec<(Value, Option<WallClock>, Answer)>,
 }
@@ -348,7 +403,26 @@ impl AnalysisDocument {
             (known, place.wall, answer(question, found, top.unwrap_or(ROWS)))
         };
         let buffers = found.iter().map(buffer).collect();
-        AnalysisDocument { purpose: Q::PURPOSE, file: input.path.to_string_lossy().into_owned(), buffers }
+        AnalysisDocument {
+            purpose: Q::PURPOSE,
+            files: vec![input.path.to_string_lossy().into_owned()],
+            is_of_several: false,
+            buffers,
+        }
+    }
+
+    /// One document of all; each buffer names its recording if there are several. `None` of none.
+    fn joined(mut documents: Vec<Self>, is_one: bool) -> Option<Self> {
+        for document in documents.iter_mut().filter(|_| !is_one) {
+            let file = document.files.concat();
+            document.is_of_several = true;
+            document.buffers.iter_mut().for_each(|(known, ..)| known["file"] = json!(file));
+        }
+        documents.into_iter().reduce(|mut all, one| {
+            all.files.extend(one.files);
+            all.buffers.extend(one.buffers);
+            all
+        })
     }
 
     /// The document; all times in the buffer's unit.
@@ -365,10 +439,13 @@ impl AnalysisDocument {
         let mut document = json!({
             "schema": format!("rtrace.analyze.{}", self.purpose),
             "version": 1,
-            "file": self.file,
             "buffers": shown,
             "truncated": truncated,
         });
+        match self.is_of_several {
+            true => document["files"] = json!(self.files),
+            false => document["file"] = json!(self.files.concat()),
+        }
         if truncated {
             document["more"] = json!("--top 0");
         }
@@ -419,15 +496,22 @@ fn answer<Q: Question>(question: &Q, found: &AnalysisAnswer<'_, QuestionFinding<
 fn csv<Q: Question>(
     question: &Q,
     found: &[AnalysisAnswer<'_, QuestionFinding<Q>>],
+    before: Before,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
+    let is_of_several = !question.shown().more.is_empty();
     for (number, found) in found.iter().enumerate() {
         let answer = question.answer(found, question.shown().top.unwrap_or(0));
         let Some(grid) = answer.csv() else { continue };
-        if number == 0 {
-            csv_heading(grid, "buffer", out)?;
+        let file = found.input.path.to_string_lossy();
+        let (names, cells): (&[&str], &[&str]) = match is_of_several {
+            true => (&["file", "buffer"], &[&file, found.place.buffer]),
+            false => (&["buffer"], &[found.place.buffer]),
+        };
+        if number == 0 && before == Before::Nothing {
+            csv_heading(grid, names, out)?;
         }
-        csv_rows(grid, found.place.buffer, out)?;
+        csv_rows(grid, cells, out)?;
     }
     Ok(())
 }

@@ -29,7 +29,7 @@ pub(super) struct AnalyzeSchedArgs {
 #[derive(clap::Args, Default)]
 pub(super) struct SchedRowArgs {
     /// Each stay of a task on a CPU as a line instead, like `perf sched timehist`
-    #[arg(long, conflicts_with_all = ["top", "sort", "markdown", "html"])]
+    #[arg(long, conflicts_with_all = ["top", "sort", "markdown", "html", "more"])]
     pub(super) timehist: bool,
     /// Only these tasks
     #[arg(short = 'P', long, value_name = "PID,...", value_delimiter = ',')]

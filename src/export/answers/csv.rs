@@ -9,20 +9,21 @@ use std::io::{self, Write};
 ///
 /// # Errors
 /// Those of `out`.
-pub fn csv_heading(grid: &AnswerGrid, before: &str, out: &mut dyn Write) -> io::Result<()> {
+pub fn csv_heading(grid: &AnswerGrid, before: &[&str], out: &mut dyn Write) -> io::Result<()> {
     let names = grid.columns.iter().filter_map(|column| column.csv.as_deref());
-    writeln!(out, "{}", [before].into_iter().chain(names).collect::<Vec<_>>().join(","))
+    writeln!(out, "{}", before.iter().copied().chain(names).collect::<Vec<_>>().join(","))
 }
 
-/// Writes the rows of a table, each after the cell `before`.
+/// Writes the rows of a table, each after the cells `before`.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn csv_rows(grid: &AnswerGrid, before: &str, out: &mut dyn Write) -> io::Result<()> {
+pub fn csv_rows(grid: &AnswerGrid, before: &[&str], out: &mut dyn Write) -> io::Result<()> {
+    let before: Vec<String> = before.iter().map(|cell| quoted(cell)).collect();
     for row in &grid.rows {
         let cells = grid.columns.iter().zip(&row.cells).filter(|(column, _)| column.csv.is_some());
         let cells = cells.map(|(column, cell)| quoted(&csv_cell(cell, column.kind)));
-        writeln!(out, "{}", [quoted(before)].into_iter().chain(cells).collect::<Vec<_>>().join(","))?;
+        writeln!(out, "{}", before.iter().cloned().chain(cells).collect::<Vec<_>>().join(","))?;
     }
     Ok(())
 }

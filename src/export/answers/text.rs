@@ -186,8 +186,8 @@ mod tests {
             let answer = answer(known);
             let mut csv = Vec::new();
             let grid = answer.csv().unwrap();
-            csv_heading(grid, "buffer", &mut csv).unwrap();
-            csv_rows(grid, "", &mut csv).unwrap();
+            csv_heading(grid, &["buffer"], &mut csv).unwrap();
+            csv_rows(grid, &[""], &mut csv).unwrap();
             (text(&answer, None), String::from_utf8(csv).unwrap(), answer_json(&answer, usize::MAX, None))
         };
         let (text, csv, json) = forms(KnownPart::AtLeast);
