@@ -93,7 +93,11 @@ fn time_by_cgroup_is_what_the_kernel_counted() {
         .complains_with("no cgroup is called `/nosuch`");
     let own = cgroups.path("a");
     // All tasks, told apart afterwards.
-    record(&env, &["--cgroups", "-e", "sched", "--", "taskset", "-c", "0", "sh", "-c", &load(&cgroups)]).exits(0);
+    record(
+        &env,
+        &["--cgroups", "-O", "record-tgid", "-e", "sched", "--", "taskset", "-c", "0", "sh", "-c", &load(&cgroups)],
+    )
+    .exits(0);
     let found = rows(&env);
     for name in ["/a", "/b"] {
         let row = row(&found, name);
@@ -111,6 +115,10 @@ fn time_by_cgroup_is_what_the_kernel_counted() {
         .collect();
     assert!(pids(&env, "a.pids").is_subset(&of_a) && pids(&env, "b.pids").is_disjoint(&of_a), "{of_a:?}");
     assert!(Path::new(&own).exists());
+    // Processes say in Perfetto where they were.
+    env.rtrace(&["convert", "trace.dat", "--to", "perfetto", "-o", "out.perfetto"]).exits(0);
+    let written = String::from_utf8_lossy(&fs::read(env.path().join("out.perfetto")).unwrap()).into_owned();
+    assert!(["/a)", "/b)"].iter().all(|end| written.contains(end)), "sh (/…/a)");
 }
 
 #[test]

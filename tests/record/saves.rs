@@ -248,6 +248,27 @@ fn each_hit_is_saved_and_the_oldest_saves_go() {
     }
 }
 
+/// A hit whose time after it reaches beyond the recording is saved as that ends, with all that it has.
+#[test]
+fn a_save_that_is_due_after_the_end_is_made_at_the_end() {
+    let Some(_kernel) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let condition = "count(syscalls:sys_enter_kill if pid == 1 && sig == 0) >= 1";
+    let load = "kill -0 1; sleep 4; for i in 1 2 3; do kill -0 2; done";
+    let args = ["-F", "--ring", "4M", "-e", "syscalls:sys_enter_kill", "--stop-if", condition, "--keep-going"];
+    let begun = Instant::now();
+    let args = [&args[..], &["--after", "1h", "--", "bash", "-c", load]].concat();
+    record(&env, &args).exits(0).complains_with("; 1 save");
+    assert!(begun.elapsed() < Duration::from_secs(1800), "nobody waits for what cannot come");
+    let saves = saves_of(&env, "trace.dat");
+    let [save] = &saves[..] else { panic!("{saves:?}") };
+    let events = |file: &str| env.rtrace(&["report", file]).exits(0).stdout();
+    let text = events(save.to_str().unwrap());
+    assert!(text.contains("pid: 0x00000001") && text.contains("pid: 0x00000002"), "{text}");
+    let kills = |text: &str| text.lines().filter(|line| line.contains("sys_enter_kill")).count();
+    assert_eq!((kills(&text), kills(&events("trace.dat"))), (4, 4), "{text}");
+}
+
 #[test]
 fn saves_that_cannot_be_made_are_said_and_recording_goes_on() {
     let Some((tracefs, _guard)) = kernel() else { return };

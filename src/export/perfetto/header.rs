@@ -6,7 +6,8 @@ use super::proto::{
     packet, text, uint,
 };
 use crate::base::units::Pid;
-use crate::file::trace_dat::OptionId;
+use crate::file::trace_dat::{Cgroups, OptionId, TimeOptions};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Clocks as Perfetto numbers them (`BuiltinClock`).
@@ -75,6 +76,7 @@ fn tasks(file: &PerfettoFile<'_>, machine: Option<u64>, out: &mut Vec<u8>) {
     let comms = &file.symbols.comms;
     let named = |pid: Pid| comms.get(pid).unwrap_or_default();
     let processes: BTreeSet<Pid> = file.processes.iter().map(|(_, process)| *process).filter(|p| p.0 > 0).collect();
+    let cgroups = file.trace.cgroups(&TimeOptions::default());
     if !processes.is_empty() {
         packet(out, machine, EVENTS_SEQUENCE, |out| {
             uint(out, TIMESTAMP, file.start.0);
@@ -82,8 +84,9 @@ fn tasks(file: &PerfettoFile<'_>, machine: Option<u64>, out: &mut Vec<u8>) {
                 for process in &processes {
                     message(out, 1, |out| {
                         uint(out, 1, process.0 as u64);
-                        if !named(*process).is_empty() {
-                            text(out, 3, named(*process));
+                        let name = in_cgroup(named(*process), cgroups.as_ref(), *process);
+                        if !name.is_empty() {
+                            text(out, 3, &name);
                         }
                         uint(out, 9, 1); // that is the name of its first task
                     });
@@ -111,6 +114,15 @@ fn tasks(file: &PerfettoFile<'_>, machine: Option<u64>, out: &mut Vec<u8>) {
                 });
             });
         }
+    }
+}
+
+/// The name of a process, with the cgroup that it was in last unless that is the root: `nginx (/system.slice/web.service)`.
+fn in_cgroup<'n>(name: &'n [u8], cgroups: Option<&Cgroups>, process: Pid) -> Cow<'n, [u8]> {
+    let path = cgroups.and_then(|cgroups| cgroups.of(process).last()).map(|(_, path)| path);
+    match path.filter(|path| *path != "/" && !name.is_empty()) {
+        Some(path) => Cow::Owned([name, b" (", path.as_bytes(), b")"].concat()),
+        None => Cow::Borrowed(name),
     }
 }
 
