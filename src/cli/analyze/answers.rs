@@ -274,7 +274,7 @@ pub(super) fn run<Q: Question>(question: &Q, write_page: WritePage<'_>) -> Resul
     shown.page.check()?;
     let _pager = shown.pager.start();
     let files = shown.files();
-    let (mut exit, mut documents, mut before) = (Exit::Success, Vec::new(), Before::Nothing);
+    let (mut exit, mut documents, mut before) = (Exit::Success, Vec::new(), AnswersAbove::None);
     for file in &files {
         let one = match ask(question, file, write_page, (&mut documents, &mut before)) {
             Ok(one) => one,
@@ -292,10 +292,10 @@ pub(super) fn run<Q: Question>(question: &Q, write_page: WritePage<'_>) -> Resul
 
 /// What stands above an answer already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Before {
-    Nothing,
+enum AnswersAbove {
+    None,
     /// Answers of other recordings.
-    Answers,
+    Some,
 }
 
 /// The answer of one recording: as JSON it becomes one of `documents`, else it is printed.
@@ -303,7 +303,7 @@ fn ask<Q: Question>(
     question: &Q,
     file: &FileArgs,
     write_page: WritePage<'_>,
-    (documents, before): (&mut Vec<AnalysisDocument>, &mut Before),
+    (documents, before): (&mut Vec<AnalysisDocument>, &mut AnswersAbove),
 ) -> Result<Exit, Failure> {
     let shown = question.shown();
     file.print(|events, out| {
@@ -326,13 +326,13 @@ fn ask<Q: Question>(
             Form::Csv => csv(question, &found, *before, out)?,
             Form::Text | Form::Markdown => {
                 if !shown.more.is_empty() && !shown.markdown && !question.is_bare() {
-                    let space = if *before == Before::Answers { "\n" } else { "" };
+                    let space = if *before == AnswersAbove::Some { "\n" } else { "" };
                     writeln!(out, "{space}Recording: {}", input.path.display())?;
                 }
                 text(question, &found, out)?;
             }
         }
-        *before = Before::Answers;
+        *before = AnswersAbove::Some;
         Ok(())
     })
 }
@@ -496,7 +496,7 @@ fn answer<Q: Question>(question: &Q, found: &AnalysisAnswer<'_, QuestionFinding<
 fn csv<Q: Question>(
     question: &Q,
     found: &[AnalysisAnswer<'_, QuestionFinding<Q>>],
-    before: Before,
+    before: AnswersAbove,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let is_of_several = !question.shown().more.is_empty();
@@ -508,7 +508,7 @@ fn csv<Q: Question>(
             true => (&["file", "buffer"], &[&file, found.place.buffer]),
             false => (&["buffer"], &[found.place.buffer]),
         };
-        if number == 0 && before == Before::Nothing {
+        if number == 0 && before == AnswersAbove::None {
             csv_heading(grid, names, out)?;
         }
         csv_rows(grid, cells, out)?;

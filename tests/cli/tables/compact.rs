@@ -164,7 +164,12 @@ fn columns_of_all_kernels_go_together() {
     assert!(parts.len() > 100 && parts.values().all(|count| *count == 1), "{parts:?}");
 }
 
-/// Stopped by SIGKILL at forty moments. What is left is completed by the next run; until then rows are not asked for, as some may be there
+/// The moments at which a run is killed: ten, or `RTRACE_KILLS`.
+fn kill_moments() -> u32 {
+    std::env::var("RTRACE_KILLS").ok().and_then(|moments| moments.parse().ok()).unwrap_or(10)
+}
+
+/// Stopped by SIGKILL at some moments. What is left is completed by the next run; until then rows are not asked for, as some may be there
 /// twice.
 #[test]
 fn killed_at_any_moment_nothing_is_lost() {
@@ -191,10 +196,11 @@ fn killed_at_any_moment_nothing_is_lost() {
     let whole = begin.elapsed();
     assert!(sums(&env, &readers, "fleet") == before);
     let mut stopped = 0;
-    for moment in 0..40 {
+    let moments = kill_moments();
+    for moment in 0..moments {
         std::fs::remove_dir_all(env.path().join("fleet")).expect("a directory");
         let mut child = compact();
-        std::thread::sleep(whole * moment / 40);
+        std::thread::sleep(whole * moment / moments);
         child.kill().expect("a process");
         child.wait().expect("a process");
         if env.path().join("fleet/.compacting").exists() {
@@ -215,5 +221,5 @@ fn killed_at_any_moment_nothing_is_lost() {
         assert_eq!(found.len(), manifest(&env, "fleet").len() + 1, "{found:?}");
         assert_eq!(found.len(), 7, "{found:?}");
     }
-    println!("{stopped} of 40 were stopped within");
+    println!("{stopped} of {moments} were stopped within");
 }
