@@ -22,6 +22,17 @@ fn a_profile_is_trace_cmds() {
     alike(&theirs, &ours.stdout());
 }
 
+fn for_each_object(value: &Value, of: &mut dyn FnMut(&serde_json::Map<String, Value>)) {
+    match value {
+        Value::Object(members) => {
+            of(members);
+            members.values().for_each(|member| for_each_object(member, of));
+        }
+        Value::Array(values) => values.iter().for_each(|value| for_each_object(value, of)),
+        _ => {}
+    }
+}
+
 /// Points in time are local time where that is asked for and known.
 #[test]
 fn a_profile_and_intervals_have_local_time() {
@@ -41,6 +52,29 @@ fn a_profile_and_intervals_have_local_time() {
     assert!(map.lines().next().is_some_and(|line| line.contains(" from 2026-11-25T02:33:53.600000, ")), "{map}");
     let document: Value = serde_json::from_str(&local(&[&hist[..], &["--json"]].concat())).expect("JSON");
     assert_eq!(document["begin_wall"], "2026-11-25T02:33:53.600000000+00:00");
+    // In JSON each point has it beside it, to the nanosecond; this clock counts from 1970 on.
+    for (args, names) in [
+        (["profile", "--input", &file, "--json"], &["max_at", "min_at"][..]),
+        (["why", "*", &file, "--json"], &["begin", "end", "at"][..]),
+    ] {
+        let document: Value = serde_json::from_str(&local(&args)).expect("JSON");
+        let (mut points, mut without) = (Vec::new(), 0);
+        for_each_object(&document, &mut |object| {
+            for name in names {
+                match (object.get(*name).and_then(Value::as_u64), object.get(&format!("{name}_wall"))) {
+                    (Some(at), Some(wall)) => points.push((at, wall.as_str().expect("a time").to_owned())),
+                    (Some(1..), None) => without += 1,
+                    _ => {}
+                }
+            }
+        });
+        assert!(points.len() > 4 && without == 0, "{args:?}: {points:?}, {without} without");
+        for (at, wall) in points {
+            let second = 53 + (at / 1_000_000_000 - 1_795_574_033);
+            assert_eq!(wall, format!("2026-11-25T02:33:{second}.{:09}+00:00", at % 1_000_000_000), "{args:?}");
+        }
+    }
+    assert!(!local(&["profile", "--input", &undated, "--json"]).contains("_wall"));
     let undated = ["profile", "--input", &undated, "--wall"];
     env.rtrace(&undated).exits(2).complains_with("does not say what time of day it was");
     env.rtrace(&["profile", "--input", &file, "--wall", "--json"]).exits(2).complains_with("the table has local time");

@@ -3,6 +3,7 @@
 use super::live::TraceArgs;
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::query::wall_clock;
 use crate::cli::trace_file::{open_recording, threads};
 use rtrace::analysis::Grouped;
 use rtrace::internal::trace_dat::OptionId;
@@ -34,5 +35,11 @@ fn write(path: &Path, args: &TraceArgs, recording: &Recording, damage: &DamageRe
     let name = |source: &BufferSource| trace.buffers[source.buffer].name.clone();
     let profiles: Vec<_> = query.sources().iter().map(name).zip(found).collect();
     let unit = args.wall.unit(&query, path)?;
-    Ok(args.output.open()?.write(Some(&path.to_string_lossy()), &profiles, symbols, args.account.by_comm, unit)?)
+    Ok(args.output.open()?.write(
+        Some(&path.to_string_lossy()),
+        &profiles,
+        symbols,
+        args.account.by_comm,
+        (unit, wall_clock(&query)),
+    )?)
 }

@@ -162,7 +162,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
         ..Symbols::default()
     };
     let unit = ClockUnit::of(facts.buffers.iter().any(|buffer| !RecordedClock::of(&buffer.clock).counts_nanoseconds()));
-    match output.write(None, &listener.profiles, &symbols, args.account.by_comm, unit) {
+    match output.write(None, &listener.profiles, &symbols, args.account.by_comm, (unit, None)) {
         // A reader who closed the pipe has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         Err(error) => return Err(Failure::new(own(Exit::Failed), anyhow!("failed to write the profile: {error}"))),

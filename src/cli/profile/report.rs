@@ -4,13 +4,14 @@ use super::json;
 use super::layout::{LayoutArgs, ProfileLayout};
 use crate::cli::exit::Failure;
 use crate::cli::helper_programs;
-use crate::cli::query::ClockUnit;
+use crate::cli::query::{ClockUnit, add_wall};
 use crate::cli::terminal::{Guard, stderr, stdout, table_width};
 use crate::cli::trace_file::Overwrite;
 use anyhow::Context;
 use rtrace::analysis::Profile;
 use rtrace::internal::answers::ALL_COLUMNS;
 use rtrace::internal::safe_file;
+use rtrace::internal::trace_dat::WallClock;
 use rtrace::symbols::Symbols;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -80,12 +81,14 @@ impl ProfileOutput {
         profiles: &[(String, Profile)],
         symbols: &Symbols,
         by_comm: bool,
-        unit: ClockUnit,
+        (unit, clock): (ClockUnit, Option<WallClock>),
     ) -> io::Result<()> {
         let (out, width) = (&mut self.to, table_width(self.layout.wide).filter(|_| self.is_standard));
         if self.json {
             let one = |(name, profile): &(String, Profile)| json::buffer(file, name, profile, symbols, by_comm);
-            writeln!(out, "{:#}", json::document(profiles.iter().map(one).collect()))?;
+            let mut document = json::document(profiles.iter().map(one).collect());
+            add_wall(&mut document, &["max_at", "min_at"], clock);
+            writeln!(out, "{document:#}")?;
         } else {
             for (name, profile) in profiles {
                 if !name.is_empty() {

@@ -20,4 +20,4 @@ pub(crate) use formats::stack_buffers;
 pub(crate) use input::QueryInput;
 pub(crate) use rtrace::internal::answers::ClockUnit;
 pub(crate) use select::{LimitedPart, SelectArgs, Selected, no_cgroup, no_cgroups};
-pub(crate) use window::{QueryMoment, WallArgs, WindowArgs, local_time, wall_clock, window_json};
+pub(crate) use window::{QueryMoment, WallArgs, WindowArgs, add_wall, local_time, wall_clock, window_json};

@@ -277,6 +277,24 @@ pub(crate) fn window_json(begin: u64, end: u64, clock: Option<WallClock>) -> Val
     window
 }
 
+/// Adds to each object of a document the local time of its points, `NAME_wall`, where the clock of that is known.
+pub(crate) fn add_wall(document: &mut Value, points: &[&str], clock: Option<WallClock>) {
+    let Some(clock) = clock else { return };
+    match document {
+        Value::Object(members) => {
+            for name in points {
+                // Where nothing happened, when it did is 0.
+                if let Some(at) = members.get(*name).and_then(Value::as_u64).filter(|at| *at > 0) {
+                    members.insert(format!("{name}_wall"), json!(with_zone(clock.wall(at))));
+                }
+            }
+            members.values_mut().for_each(|member| add_wall(member, points, Some(clock)));
+        }
+        Value::Array(values) => values.iter_mut().for_each(|value| add_wall(value, points, Some(clock))),
+        _ => {}
+    }
+}
+
 /// Local time of a point in the times of a query, if its recording knows it.
 pub(crate) fn local_time(query: &Query<'_>, at: u64) -> Option<String> {
     wall_clock(query).map(|clock| with_zone(clock.wall(at)))

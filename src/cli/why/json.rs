@@ -1,7 +1,7 @@
 //! `rtrace why --json`.
 
 use super::found::{LateInterval, LateKind};
-use crate::cli::query::{wall_clock, window_json};
+use crate::cli::query::{add_wall, wall_clock};
 use rtrace::analysis::{IntervalPart, PartKind, Priority, WakeContext};
 use rtrace::internal::answers::{SMALL_JSON, json_text};
 use rtrace::units::Pid;
@@ -30,6 +30,9 @@ pub(super) fn text(found: &LateInterval<'_>, top: Option<usize>) -> String {
     }
 }
 
+/// Members that are points in time.
+const POINTS: [&str; 5] = ["begin", "end", "at", "issued", "completed"];
+
 /// A document in the making; all times in the buffer's unit.
 struct WhyDocument<'f, 'e> {
     found: &'f LateInterval<'e>,
@@ -54,10 +57,6 @@ impl WhyDocument<'_, '_> {
         let is_cut = self.is_cut || losses.len() > self.top || interrupts.len() > self.top;
         let losses_shown = losses.iter().take(self.top);
         let clock = wall_clock(&found.input.recording.query().buffer(&found.buffer.name));
-        let mut span = window_json(interval.begin, interval.end, clock);
-        span["kind"] = json!(kind);
-        span["of"] = of;
-        span["time"] = json!(found.time());
         let mut document = json!({
             "schema": "rtrace.why",
             "version": 1,
@@ -66,7 +65,7 @@ impl WhyDocument<'_, '_> {
             "clock": found.buffer.clock,
             "unit": found.unit.name(),
             "task": self.task(interval.pid),
-            "interval": span,
+            "interval": {"begin": interval.begin, "end": interval.end, "kind": kind, "of": of, "time": found.time()},
             "depth": found.depth,
             "losses": losses_shown.map(|loss| json!({"cpu": loss.cpu.0, "begin": loss.begin, "end": loss.end})).collect::<Vec<_>>(),
             "unknown": found.unknown(),
@@ -85,6 +84,7 @@ impl WhyDocument<'_, '_> {
             document["total"] = json!({"parts": all_parts, "losses": losses.len(), "interrupts": interrupts.len()});
             document["more"] = json!("--top 0");
         }
+        add_wall(&mut document, &POINTS, clock);
         (json_text(&document), is_cut)
     }
 
