@@ -14,6 +14,9 @@ use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+/// Endings of files that are no picture of ours.
+const OTHER_FORMS: [&str; 8] = ["pdf", "png", "jpg", "jpeg", "gif", "json", "html", "txt"];
+
 /// Draw a flame graph of call stacks: time in functions, samples, or time off the CPU
 ///
 /// A picture (SVG) that browsers open: a click on a frame zooms in, "search" marks names. With function_graph each frame is
@@ -94,6 +97,13 @@ pub(crate) fn run(args: &FlameArgs) -> Result<Exit, Failure> {
     if to_stdout && args.json {
         let failure = Failure::new(Exit::Usage, anyhow!("the picture and `--json` cannot both go to standard output"));
         return Err(failure.hint("`-o FILE` names a file."));
+    }
+    if let Some(ending) = output.extension().and_then(|ending| ending.to_str()).filter(|one| OTHER_FORMS.contains(one))
+    {
+        let failure = Failure::new(Exit::Usage, anyhow!("a flame graph is not written as .{ending}"));
+        return Err(failure.hint(
+            "`-o NAME.svg` is a picture, `-o NAME.folded` its lines; `rtrace convert --to speedscope` and `--to html` make others.",
+        ));
     }
     if !to_stdout {
         args.overwrite.check(&output)?;

@@ -385,3 +385,13 @@ fn a_window_without_events_is_not_a_lack_of_stacks() {
     flame(&["--since", "999999"]).exits(1).complains_with("no event matches: the events lie between");
     flame(&["--comm", "nosuch"]).exits(1).complains_with("no task is called `nosuch`");
 }
+
+#[test]
+fn another_form_of_picture_is_refused_and_not_written_as_svg() {
+    let env = TestEnvironment::new();
+    env.rtrace(&["flame", "run.dat", "-o", "x.pdf"])
+        .exits(2)
+        .complains_with("not written as .pdf")
+        .complains_with(".svg");
+    assert!(!env.path().join("x.pdf").exists());
+}

@@ -234,3 +234,8 @@ fn it_works_within_tmux() {
     let left = shows("rtrace report -i ");
     assert!(!left.contains("q quit"), "the screen is given back:\n{left}");
 }
+
+#[test]
+fn a_recording_that_is_not_there_is_said_where_there_is_no_terminal() {
+    TestEnvironment::new().rtrace(&["view", "nosuch.dat"]).exits(1).complains_with("nosuch.dat: No such file");
+}

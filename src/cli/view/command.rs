@@ -46,7 +46,10 @@ const WAIT: Duration = Duration::from_millis(200);
 const FINISHING: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(args: &ViewArgs) -> Result<Exit, Failure> {
-    Screen::check().map_err(no_screen)?;
+    if let Err(none) = Screen::check() {
+        QueryInput::open(args.file.path(), None, false)?; // a recording that is not there is not there on a terminal either
+        return Err(no_screen(none));
+    }
     if let Some(path) = &args.second {
         QueryInput::open(path, None, false)?; // an error is said before there is a screen
     }
