@@ -91,7 +91,9 @@ impl Derived {
                     ("ret", I64),
                 ],
             ),
-            Derived::Thread => ("thread", &[("utid", I64), ("tid", I32), ("name", Text), ("upid", I64)]),
+            Derived::Thread => {
+                ("thread", &[("utid", I64), ("tid", I32), ("name", Text), ("upid", I64), ("cgroup", Text)])
+            }
             Derived::Process => ("process", &[("upid", I64), ("pid", I32), ("name", Text)]),
             Derived::Symbol => {
                 ("symbol", &[("address", CellType::U64), ("name", Text), ("offset", I64), ("module", Text)])
@@ -229,12 +231,18 @@ pub(super) fn symbol(rows: &mut TableRows, address: u64, symbol: &Symbol<'_>) {
     row(rows, &[CellValue::Number(address as i64), CellValue::Text(symbol.name), offset, module]);
 }
 
-/// Adds a task; `upid` is its process, if that is known.
-pub(super) fn thread(rows: &mut TableRows, thread: &Thread, upid: Option<i64>, comms: &Comms) {
+/// Adds a task, with its process and the cgroup that it was in last, if they are known.
+pub(super) fn thread(
+    rows: &mut TableRows,
+    thread: &Thread,
+    (upid, cgroup): (Option<i64>, Option<&str>),
+    comms: &Comms,
+) {
     let name = if thread.name.is_empty() { comms.get(thread.tid).unwrap_or_default() } else { &thread.name };
     let name = if name.is_empty() { CellValue::Null } else { CellValue::Text(name) };
     let upid = upid.map_or(CellValue::Null, CellValue::Number);
-    row(rows, &[CellValue::Number(thread.utid), CellValue::Number(thread.tid.0.into()), name, upid]);
+    let cgroup = cgroup.map_or(CellValue::Null, |path| CellValue::Text(path.as_bytes()));
+    row(rows, &[CellValue::Number(thread.utid), CellValue::Number(thread.tid.0.into()), name, upid, cgroup]);
 }
 
 /// Adds a process.

@@ -13,11 +13,12 @@ use crate::answer::analysis::{Analysis, Ordered, Slices};
 use crate::base::abi::Abi;
 use crate::base::units::Pid;
 use crate::export::{Exporter, Outflow};
+use crate::file::trace_dat::Cgroups;
 use crate::kernel::event::{Common, Consumed, Lost, Record};
 use crate::kernel::format::{ById, EventFormat};
 use crate::kernel::symbols::{Comms, Kallsyms};
 use crate::read::merge::ahead::Commit;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::sync::{Arc, OnceLock};
 
@@ -40,6 +41,8 @@ pub struct TableFile<'t> {
     pub recording: u64,
     /// Thread and process of its tasks, ascending.
     pub processes: &'t [(Pid, Pid)],
+    /// The cgroups of its tasks, if they were recorded.
+    pub cgroups: Option<Cgroups>,
     /// The recorded machine's name: the partition `host`. Empty if it is not known.
     pub host: String,
     /// The day of its first event, as in `2026-11-24`: the partition `date`.
@@ -370,11 +373,17 @@ impl Exporter for Tables<'_> {
         for (buffer, part) in self.buffers.iter().zip(slices) {
             let Ordered::Known(slices) = part else { continue };
             let TableFileState { what, keys, .. } = &self.files[buffer.what.file];
+            let mut last: HashMap<Pid, i64> = HashMap::new();
+            last.extend(slices.threads().iter().map(|thread| (thread.tid, thread.utid)));
             for thread in slices.threads() {
                 let process = what.processes.binary_search_by_key(&thread.tid, |(thread, _)| *thread);
                 let process = process.ok().and_then(|at| what.processes.get(at)).map(|(_, process)| *process);
                 let upid = process.map(|process| keys.process(process));
-                derived::thread(rows[buffer.what.file].of(Derived::Thread), thread, upid, what.comms);
+                // Of a number that was given again the last task has the last cgroup.
+                let is_last = last.get(&thread.tid) == Some(&thread.utid);
+                let cgroups = what.cgroups.as_ref().filter(|cgroups| is_last && cgroups.until().is_none());
+                let cgroup = cgroups.and_then(|cgroups| cgroups.of(thread.tid).last()).map(|(_, path)| path);
+                derived::thread(rows[buffer.what.file].of(Derived::Thread), thread, (upid, cgroup), what.comms);
             }
         }
         for (number, ((file, pending), rows)) in self.files.iter().zip(&state.files).zip(rows).enumerate() {

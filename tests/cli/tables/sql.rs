@@ -19,6 +19,33 @@ fn sql(env: &TestEnvironment, readers: &Path, words: &[&str]) -> (Option<i32>, S
     (done.status.code(), text(done.stdout), text(done.stderr))
 }
 
+/// A query can ask for time by cgroup.
+#[test]
+fn threads_have_the_cgroup_that_they_were_in_last() {
+    let Some(readers) = readers() else { return };
+    let env = TestEnvironment::new();
+    crate::cgroups::divided(&env, &env.path().join("c.dat"));
+    let sched = env.rtrace(&["analyze", "sched", "c.dat", "--json", "--top", "0"]).exits(0).stdout();
+    let sched: Value = serde_json::from_str(&sched).expect("JSON");
+    let tasks = sched["buffers"][0]["tasks"].as_array().expect("tasks");
+    let (status, rows, said) =
+        sql(&env, &readers, &["--json", "c.dat", "select tid, cgroup from thread where tid > 0"]);
+    let rows: Value = serde_json::from_str(&rows).expect("JSON");
+    assert_eq!((status, rows.as_array().map(|rows| rows.len() > 5)), (Some(0), Some(true)), "{said}");
+    let mut found = std::collections::BTreeSet::new();
+    for row in rows.as_array().expect("rows") {
+        let of_task: Vec<_> = tasks.iter().filter(|task| task["pid"] == row["tid"]).collect();
+        // The recording's moves are made up: some are of tasks that have ended.
+        if let [task] = of_task[..]
+            && task["end"] == sched["buffers"][0]["window"]["end"]
+        {
+            assert_eq!(task["cgroup"], row["cgroup"], "{row}");
+            found.insert(row["cgroup"].to_string());
+        }
+    }
+    assert!(found.len() > 2, "{found:?}");
+}
+
 #[test]
 fn queries_are_answered() {
     let Some(readers) = readers() else { return };

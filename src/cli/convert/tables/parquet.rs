@@ -7,6 +7,7 @@ use crate::cli::machine::RecordingMachine;
 use crate::cli::query::{QueryEvents, QueryInput};
 use anyhow::anyhow;
 use rtrace::export::{TableBuffer, TableFile, Tables};
+use rtrace::internal::trace_dat::TimeOptions;
 use rtrace::internal::wall_time::utc_day;
 use rtrace::recording::BufferSource;
 use std::io::Write;
@@ -28,6 +29,7 @@ pub(in crate::cli::convert) fn write(
             kallsyms: &input.symbols.kallsyms,
             recording: id_of(&events.inputs[number])?,
             processes: input.processes(),
+            cgroups: input.trace.cgroups(&TimeOptions::default()),
             date: time.map(|(start, offset)| utc_day((start.0 as i64).saturating_add(offset))),
             path: events.inputs[number].path.to_string_lossy().into_owned(),
             stem: events.inputs[number].path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
