@@ -605,3 +605,18 @@ fn zero(quantity: &str) -> &'static str {
         _ => "0",
     }
 }
+
+/// Of the recorder's own threads a part was recorded: what seems to be their waits is none, as in `analyze sched`.
+#[test]
+fn waits_are_those_of_analyze_sched_without_the_recorders_own() {
+    let env = TestEnvironment::new();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/readme/late.dat");
+    let sched = env.rtrace(&["analyze", "sched", file, "--json"]).exits(0).stdout();
+    let sched: Value = serde_json::from_str(&sched).expect("JSON");
+    let waits = &sched["buffers"][0]["waits"];
+    for (quantity, number, unit) in [("count", &waits["count"], ""), ("max", &waits["max"], "ns")] {
+        let number = number.as_u64().unwrap_or_else(|| panic!("{waits}"));
+        env.rtrace(&["check", file, "-a", &format!("{quantity}(wait()) == {number}{unit}")]).exits(0);
+    }
+    env.rtrace(&["dump", file]).prints_with("all, but not rtrace's own threads 15143");
+}

@@ -10,6 +10,7 @@ use super::quantity::{Facts, Valued};
 use crate::answer::analysis::{Extent, Several, Spot};
 use crate::base::abi::Abi;
 use crate::base::syntax::{Diagnostic, Spanned};
+use crate::file::trace_dat::Coverage;
 use crate::kernel::format::EventFormat;
 use crate::kernel::symbols::Comms;
 use std::collections::HashMap;
@@ -75,9 +76,9 @@ impl<'a> Check<'a> {
         Ok(Check { planned, measures: planner.measures })
     }
 
-    /// The analysis of the recording that [`Check::verdicts`] needs the finding of.
-    pub fn measures(&self) -> Several<Measure<'a>> {
-        Several(self.measures.clone())
+    /// The analysis of a buffer that [`Check::verdicts`] needs the finding of.
+    pub fn measures(&self, coverage: &Coverage) -> Several<Measure<'a>> {
+        Several(self.measures.iter().map(|measure| measure.clone().without_own(coverage)).collect())
     }
 
     /// The verdicts, in the order of the assertions.

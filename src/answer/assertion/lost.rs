@@ -140,7 +140,8 @@ fn values(events: &[ScheduleEvent], dropped: u64, quantities: &[String]) -> Vec<
     let formats: Vec<&EventFormat> = formats.iter().collect();
     let assertion = |quantity: &String| Assertion::parse(&format!("{quantity} >= 0ns")).unwrap();
     let check = Check::new(quantities.iter().map(assertion).collect(), &formats, Abi::HOST, &comms, &Nameless).unwrap();
-    let (mut measures, extents) = (check.measures().0, Extents::new(formats.iter().copied(), Abi::HOST));
+    let (mut measures, extents) =
+        (check.measures(&Coverage::default()).0, Extents::new(formats.iter().copied(), Abi::HOST));
     let mut extent = Analysis::begin(&extents);
     for event in events {
         let (timestamp, cpu) = (Timestamp(event.at), CpuId(event.cpu as u32));

@@ -5,6 +5,7 @@ use crate::answer::analysis::{
     Io, IoReport, IrqReport, Irqs, LockReport, Locks, Memory, MemoryReport, PairReport, Pairs, Sched, SchedReport,
     SyscallReport, Syscalls,
 };
+use crate::file::trace_dat::Coverage;
 use crate::kernel::event::Record;
 
 /// An analysis that one or several assertions need.
@@ -77,6 +78,19 @@ macro_rules! each {
             Measure::Hist($one) => $do,
         }
     };
+}
+
+impl Measure<'_> {
+    /// The same where the recorder left out events of its own threads: what these do is unknown, and no duration.
+    pub(super) fn without_own(self, coverage: &Coverage) -> Self {
+        match self {
+            Measure::Sched(sched) if !coverage.left_out.is_empty() => {
+                let own = Coverage { left_out: coverage.left_out.clone(), ..Coverage::default() };
+                Measure::Sched(Box::new(sched.covering(&own)))
+            }
+            measure => measure,
+        }
+    }
 }
 
 impl InOrder for Measure<'_> {

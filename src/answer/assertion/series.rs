@@ -9,6 +9,7 @@ use super::quantity::{many, tasks};
 use crate::answer::analysis::{CellPlan, Cells, Extent, Missing, Several};
 use crate::base::abi::Abi;
 use crate::base::syntax::Diagnostic;
+use crate::file::trace_dat::Coverage;
 use crate::kernel::format::EventFormat;
 use crate::kernel::symbols::Comms;
 
@@ -57,9 +58,9 @@ impl<'a> Measurements<'a> {
         Ok(Measurements { quantities, measures: planner.measures, plan })
     }
 
-    /// The analysis of the recording that [`Measurements::series`] needs the finding of.
-    pub fn measures(&self) -> Several<Measure<'a>> {
-        Several(self.measures.clone())
+    /// The analysis of a buffer that [`Measurements::series`] needs the finding of.
+    pub fn measures(&self, coverage: &Coverage) -> Several<Measure<'a>> {
+        Several(self.measures.iter().map(|measure| measure.clone().without_own(coverage)).collect())
     }
 
     /// Each series by its name, or why there is none.

@@ -67,8 +67,9 @@ pub(super) fn judge<'e>(
     let names_of_recording = RecordingNames::of(input);
     let check = Check::new(assertions, &formats, input.trace.abi, &input.symbols.comms, &names_of_recording)
         .map_err(refused)?;
+    let coverage = input.trace.coverage(buffer);
     let ((extent, findings), outcome) =
-        query.analyse((Extents::new(formats.iter().copied(), input.trace.abi), check.measures()))?;
+        query.analyse((Extents::new(formats.iter().copied(), input.trace.abi), check.measures(&coverage)))?;
     let trace = &input.trace;
     let unfinished = trace.spools.is_some();
     let damaged =
@@ -78,7 +79,7 @@ pub(super) fn judge<'e>(
         damaged,
         unfinished,
         dropped: dropped(trace, &buffer.name),
-        coverage: trace.coverage(buffer),
+        coverage,
         late: query.late_begins()?,
         in_ticks: unit == ClockUnit::Ticks,
         min_samples: options.min_samples,

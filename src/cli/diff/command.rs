@@ -153,8 +153,8 @@ fn of_events(path: &Path, metrics: &[Metric], part: &PartArgs, events: &QueryEve
             hints.into_iter().fold(failure, Failure::hint)
         })?;
     let counts = EventCells::new(formats.iter().copied(), trace.abi, plan);
-    let extents = Extents::new(formats.iter().copied(), trace.abi);
-    let ((extent, counts, findings), outcome) = query.analyse((extents, counts, measurements.measures()))?;
+    let (extents, coverage) = (Extents::new(formats.iter().copied(), trace.abi), trace.coverage(buffer));
+    let ((extent, counts, findings), outcome) = query.analyse((extents, counts, measurements.measures(&coverage)))?;
     let in_ticks = query.sources().iter().any(|source| source.in_ticks);
     let unfinished = trace.spools.is_some();
     let conditions = Conditions {
@@ -164,7 +164,7 @@ fn of_events(path: &Path, metrics: &[Metric], part: &PartArgs, events: &QueryEve
             + u64::from(unfinished),
         unfinished,
         dropped: dropped(trace, &buffer.name),
-        coverage: trace.coverage(buffer),
+        coverage,
         late: Vec::new(), // left out above
         in_ticks,
         min_samples: 1,
