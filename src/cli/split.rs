@@ -84,7 +84,7 @@ pub(crate) struct SplitArgs {
     select: SelectArgs,
     #[command(flatten)]
     overwrite: Overwrite,
-    /// File to cut, unless -i names it; then the times to start and to end at, as reports show them
+    /// File to cut, unless -i names it; then the times to start and to end at: as reports show them, or +TIME from the begin
     #[arg(value_name = "FILE|START|END", num_args = 0..=3)]
     words: Vec<String>,
 }
@@ -92,8 +92,37 @@ pub(crate) struct SplitArgs {
 /// The arguments: the file, and the window in nanoseconds.
 struct SplitRequest {
     input: PathBuf,
-    start: Option<u64>,
-    end: Option<u64>,
+    start: Option<SplitTime>,
+    end: Option<SplitTime>,
+}
+
+/// A moment of a recording, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SplitTime {
+    /// As reports show it.
+    At(u64),
+    /// After the first event.
+    FromStart(u64),
+}
+
+impl SplitTime {
+    /// Seconds with up to nine decimals; after a `+` from the first event, then also with a unit.
+    fn parse(text: &str) -> Result<Self, String> {
+        let Some(span) = text.strip_prefix('+') else { return Ok(SplitTime::At(time(text)?)) };
+        let with_unit = || {
+            let time = parse_duration(span).map_err(|error| format!("`{text}` is no time: {error}"))?;
+            u64::try_from(time.as_nanos()).map_err(|_| format!("`{text}` is too long"))
+        };
+        Ok(SplitTime::FromStart(time(span).or_else(|_| with_unit())?))
+    }
+
+    /// The same in the recording's time, which begins at `begin`.
+    fn in_time(self, begin: u64) -> u64 {
+        match self {
+            SplitTime::At(time) => time,
+            SplitTime::FromStart(span) => begin.saturating_add(span),
+        }
+    }
 }
 
 impl SplitArgs {
@@ -101,10 +130,12 @@ impl SplitArgs {
     fn asked(&self) -> Result<SplitRequest, Failure> {
         let usage = |text: String| Failure::new(Exit::Usage, anyhow!(text));
         let (file, times) = match self.words.as_slice() {
-            [first, times @ ..] if self.input.is_none() && time(first).is_err() => (Some(PathBuf::from(first)), times),
+            [first, times @ ..] if self.input.is_none() && SplitTime::parse(first).is_err() => {
+                (Some(PathBuf::from(first)), times)
+            }
             times => (self.input.clone(), times),
         };
-        let times = times.iter().map(|word| time(word).map_err(usage)).collect::<Result<Vec<_>, _>>()?;
+        let times = times.iter().map(|word| SplitTime::parse(word).map_err(usage)).collect::<Result<Vec<_>, _>>()?;
         if times.len() > 2 {
             return Err(usage("there are three times, where START and END are wanted".to_owned()));
         }
@@ -150,7 +181,6 @@ pub(crate) fn run(args: &SplitArgs) -> Result<Exit, Failure> {
     if step == SplitStep::Time(0) {
         return Err(Failure::new(Exit::Usage, anyhow!("a part must have some length")));
     }
-    let window = start.unwrap_or(0)..end.unwrap_or(u64::MAX);
     if matches!(step, SplitStep::Pages(_)) && (start, end) != (None, None) {
         return Err(Failure::new(
             Exit::Usage,
@@ -159,6 +189,10 @@ pub(crate) fn run(args: &SplitArgs) -> Result<Exit, Failure> {
     }
     let inputs = [QueryInput::open(&input, None, false)?];
     let damage = DamageReport::of(&input, &inputs[0].trace);
+    let is_relative = [start, end].iter().any(|time| matches!(time, Some(SplitTime::FromStart(_))));
+    let span = if is_relative { inputs[0].recording.query().span()? } else { None };
+    let begin = span.map_or(0, |(begin, _)| begin.0);
+    let window = start.map_or(0, |time| time.in_time(begin))..end.map_or(u64::MAX, |time| time.in_time(begin));
     damage.outcome(cut(args, &inputs, &step, window, &damage))
 }
 

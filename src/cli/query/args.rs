@@ -122,8 +122,16 @@ impl QueryArgs {
 
     /// A query for all events of the wanted CPUs.
     pub(crate) fn all<'a>(&self, inputs: &'a [QueryInput]) -> Query<'a> {
+        self.of_cpus(self.of_all_cpus(inputs))
+    }
+
+    /// The same of all CPUs.
+    fn of_all_cpus<'a>(&self, inputs: &'a [QueryInput]) -> Query<'a> {
         let query = Query::of(inputs.iter().map(|input| &input.recording));
-        let query = query.time(&self.time()).threads(self.threads());
+        query.time(&self.time()).threads(self.threads())
+    }
+
+    fn of_cpus<'a>(&self, query: Query<'a>) -> Query<'a> {
         match &self.cpu {
             Some(cpus) => query.cpus(cpus.clone()),
             None => query,
@@ -138,17 +146,18 @@ impl QueryArgs {
         notice: &'a (dyn Fn(Notice<'_>) + Sync),
     ) -> Result<Query<'a>, Failure> {
         self.filters.check(inputs)?;
-        let mut query = self.all(inputs).on_notice(notice);
+        let mut query = self.of_all_cpus(inputs).on_notice(notice);
         if let Some(at) = &self.align {
             query = align::align(at, inputs, query)?;
         }
         if self.align_ts {
-            let first = query.span()?.map_or(0, |span| span.0.0);
+            let first = self.of_cpus(query.clone()).span()?.map_or(0, |span| span.0.0);
             let sources = query.sources().iter().map(|source| shifted(source, first.wrapping_neg() as i64)).collect();
             query = query.of_sources(sources);
         }
+        // A time from the begin is one from the recording's, whichever CPUs are shown.
         let window = self.window.resolve(&query)?;
-        query = query.window(window).select(self.selection()).surroundings(surroundings);
+        query = self.of_cpus(query).window(window).select(self.selection()).surroundings(surroundings);
         Ok(match self.limit {
             LimitArgs { first: Some(count), .. } => query.first(count),
             LimitArgs { last: Some(count), .. } => query.last(count),
