@@ -10,7 +10,7 @@ use super::terminal::note;
 use super::trace_file::{Overwrite, threads};
 use anyhow::anyhow;
 use rtrace::Recording;
-use rtrace::internal::trace_dat::{FileError, Recovered, WriteError};
+use rtrace::internal::trace_dat::{FileError, Recovered, Trace, WriteError};
 use rtrace::record::{left_unfinished, recover};
 use rtrace::tracefs::find_orphans;
 use rtrace::units::counted;
@@ -133,6 +133,14 @@ fn no_recording_here(args: &RecoverArgs) -> Failure {
     }
 }
 
+/// The first place of a recording that is not as it should be, but for the events themselves.
+fn first_defect(file: &Path) -> Option<String> {
+    match Trace::open_path(file) {
+        Ok(trace) => trace.damage.first().map(ToString::to_string),
+        Err(error) => Some(error.to_string()),
+    }
+}
+
 /// Finishes the recording at `file`, and says so.
 pub(crate) fn finish(file: &Path, tracefs: &TracefsArgs, json: bool) -> Result<Exit, Failure> {
     if let Some(failure) = foreign::at(file) {
@@ -156,7 +164,14 @@ pub(crate) fn finish(file: &Path, tracefs: &TracefsArgs, json: bool) -> Result<E
         }
     })?;
     let (done, missing, unsaved) = match done {
-        Recovered::WasComplete => (RecoveryOutcome::Nothing, Vec::new(), Vec::new()),
+        Recovered::WasComplete => {
+            if let Some(defect) = first_defect(file) {
+                let error = anyhow!("{} is not unfinished but damaged: {defect}", file.display());
+                let hint = "`rtrace dump --validate` names each defect, `rtrace convert` copies what can be read.";
+                return Err(Failure::new(Exit::Incomplete, error).hint(hint));
+            }
+            (RecoveryOutcome::Nothing, Vec::new(), Vec::new())
+        }
         Recovered::NeverBegan => (RecoveryOutcome::Removed, Vec::new(), Vec::new()),
         Recovered::Finished { written, dropped, missing, unsaved } => {
             let (size, data) = (written.file_size, written.data_size);

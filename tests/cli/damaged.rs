@@ -205,3 +205,45 @@ fn a_span_of_uptime_is_no_time() {
         assert_eq!(is_seconds, unit == "ns" || clock == "uptime", "{clock}");
     }
 }
+
+/// `+TIME` counts from the recording's first event, whichever CPUs are shown, also for `split`.
+#[test]
+fn a_time_from_the_begin_is_from_that_of_the_recording() {
+    let env = TestEnvironment::new();
+    let mut made = Synthetic::new(2, "7 worker\n");
+    for at in 1..=100 {
+        made.event(0, at * MS, "sched_switch", 7, &[]);
+        if at >= 50 {
+            made.event(1, at * MS + 7, "sched_process_wait", 7, &[]);
+        }
+    }
+    made.write(&env.path().join("trace.dat"), Version::V7(Codec::Zstd));
+    let count = |args: &[&str]| {
+        let out = env.rtrace(&[&["report", "--format", "csv", "--fields", "ts"], args].concat()).exits(0).stdout();
+        out.lines().count() - 1
+    };
+    // From 61 ms to 71 ms.
+    let window = ["--since", "+60ms", "--until", "+70ms"];
+    assert_eq!(count(&[&window[..], &["--cpu", "1"]].concat()), 10);
+    assert_eq!(count(&window), 21);
+    for begin in ["+0.0500", "+50ms"] {
+        env.rtrace(&["split", "trace.dat", "--force", "-o", "part.dat", begin]).exits(0);
+        let whole = count(&[]);
+        assert_eq!((whole, count(&["part.dat"])), (151, 50 + 50), "{begin}");
+    }
+    env.rtrace(&["split", "trace.dat", "-o", "other.dat", "+five"]).exits(2).complains_with("`+five` is no time");
+}
+
+/// What is cut off was recorded to its end once: there is nothing to recover, and all is not well.
+#[test]
+fn a_damaged_recording_is_not_called_complete() {
+    let env = TestEnvironment::new();
+    let mut made = Synthetic::new(1, "7 worker\n");
+    (1..400).for_each(|at| made.event(0, at * MS, "sched_switch", 7, &[]));
+    let path = env.path().join("trace.dat");
+    made.write(&path, Version::V7(Codec::Zstd));
+    env.rtrace(&["recover"]).exits(0).prints_with("a complete recording");
+    let whole = std::fs::read(&path).expect("a file");
+    std::fs::write(&path, &whole[..whole.len() - 100]).expect("a file");
+    env.rtrace(&["recover"]).exits(4).complains_with("not unfinished but damaged").complains_with("--validate");
+}
