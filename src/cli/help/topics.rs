@@ -20,7 +20,7 @@ pub(crate) struct Topic {
 pub(crate) const TOPICS: &[Topic] = &[
     Topic {
         name: "recipes",
-        about: "Twelve questions, each with the commands that answer it",
+        about: "Thirteen questions, each with the commands that answer it",
         text: include_str!("../../../docs/reference/recipes.md"),
     },
     Topic {

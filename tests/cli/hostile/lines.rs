@@ -215,6 +215,7 @@ pub(super) const OF_FILES: &Lines = &[
     ("flame", "?flame --force --off-cpu FILES -o out.folded"),
     ("flame", "?flame CUT --off-cpu -o ATTACK.svg"),
     ("sql", "?sql FILE ATTACK"),
+    ("compact", "?compact ATTACK"),
     ("convert", "?convert FILE ATTACK"),
     ("recover", "?recover FILE"),
     ("recover", "?recover CUT"),
