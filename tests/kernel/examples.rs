@@ -211,7 +211,9 @@ on_kernels!(long our_own_pages: V6_1, AllTracers; suites V6_12 => |kernel| {
         }
         if topic == "recipes" {
             script.push_str(
-                "here=$PWD; mkdir /tmp/in; cd /tmp/in; echo $$ > procs; mkdir $T/instances/boot_map\n\
+                "here=$PWD; mkdir /tmp/in; cd /tmp/in; mkdir $T/instances/boot_map\n\
+                 mkdir -p /sys/fs/cgroup; mount -t cgroup2 none /sys/fs/cgroup; mkdir /sys/fs/cgroup/web\n\
+                 (while sleep 0.1; do ls / > /dev/null; done) & echo $! > /sys/fs/cgroup/web/cgroup.procs\n\
                  echo 1 | tee $T/instances/boot_map/events/sched/enable > $T/events/sched/enable; ls / > /dev/null\n",
             );
         }
@@ -225,7 +227,6 @@ on_kernels!(long our_own_pages: V6_1, AllTracers; suites V6_12 => |kernel| {
                     .replace("10s", "300ms")
                     .replace("wait()) < 300ms", "wait()) < 10s")
                     .replace("./server", "ls /")
-                    .replace("/sys/fs/cgroup/web/cgroup.procs", "procs")
                     .replace("make -j8", "ls /")
                     .replace("-- make", "-- ls /")
                     .replace("1234", "1")
