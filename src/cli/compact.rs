@@ -12,7 +12,7 @@ use super::unfinished;
 use anyhow::anyhow;
 use day::DayTables;
 use lock::CompactionLock;
-use manifest::Manifest;
+use manifest::{MANIFEST, Manifest};
 use outcome::Compaction;
 use rtrace::internal::wall_time::utc_day;
 use rtrace::units::ByteSize;
@@ -62,6 +62,9 @@ pub(crate) fn run(args: &CompactArgs) -> Result<Exit, Failure> {
     }
     let store = TableStore::new(&args.directory, args.output.as_deref().unwrap_or(&args.directory));
     let (lock, was_stopped) = CompactionLock::take(&store.output)?;
+    if was_stopped {
+        store::remove_unfinished(&store.output, MANIFEST)?;
+    }
     let mut manifest = Manifest::read(&store.output)?;
     let mut done = Compaction::default();
     for date in store.dates()? {

@@ -48,7 +48,7 @@ impl<'s> DayTables<'s> {
     fn table(&mut self, hosts: &[PathBuf], table: &str, done: &mut Compaction) -> Result<(), Failure> {
         let folder = self.store.output.join(self.date).join(table);
         if self.was_stopped {
-            remove_unfinished(&folder)?;
+            store::remove_unfinished(&folder, ".part.parquet")?;
         }
         let parts = self.store.parts(self.date, table)?;
         let is_small = |part: &&PathBuf| part.metadata().is_ok_and(|part| part.len() < self.limit / 2);
@@ -174,18 +174,4 @@ fn read(paths: Vec<PathBuf>, done: &mut Compaction) -> Vec<BatchFile> {
         |file: &BatchFile| file.input().and_then(|input| input.coverage().map(|covered| covered.0).or(input.first_ts));
     found.sort_by_key(begin);
     found
-}
-
-/// Removes parts that were being written when a compaction was stopped.
-fn remove_unfinished(folder: &Path) -> Result<(), Failure> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        if name.starts_with(".part.parquet.") && name.ends_with(".tmp") {
-            let removed = std::fs::remove_file(entry.path());
-            removed.with_context(|| format!("failed to remove {}", entry.path().display()))?;
-        }
-    }
-    Ok(())
 }

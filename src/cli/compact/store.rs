@@ -114,6 +114,19 @@ pub(super) fn remove(file: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Removes what was being written as `name` of a directory when a compaction was stopped.
+pub(super) fn remove_unfinished(folder: &Path, of: &str) -> Result<(), Failure> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let is_it =
+            |name: String| name.strip_prefix(of).is_some_and(|rest| rest.starts_with('.') && rest.ends_with(".tmp"));
+        if name(&path).is_some_and(is_it) {
+            std::fs::remove_file(&path).with_context(|| format!("failed to remove {}", path.display()))?;
+        }
+    }
+    Ok(())
+}
+
 /// Waits until the names in a directory are on the disk.
 pub(super) fn sync(folder: &Path) -> Result<(), Failure> {
     let synced = File::open(folder).and_then(|folder| folder.sync_all());
