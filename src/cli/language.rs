@@ -34,7 +34,7 @@ impl TargetArgs {
     }
 }
 
-/// What is wrong with the value of an option, with its place and its hints.
+/// The mistake in the value of an option, with its place and its hints.
 pub(crate) fn of_value(error: &Diagnostic) -> String {
     let hints: String = error.hints().iter().map(|hint| format!("\n  Hint: {hint}")).collect();
     format!("\n{error}{hints}")

@@ -234,7 +234,7 @@ fn a_time_from_the_begin_is_from_that_of_the_recording() {
     env.rtrace(&["split", "trace.dat", "-o", "other.dat", "+five"]).exits(2).complains_with("`+five` is no time");
 }
 
-/// What is cut off was recorded to its end once: there is nothing to recover, and all is not well.
+/// A recording that was cut off is not unfinished: there is nothing to recover, and all is not well.
 #[test]
 fn a_damaged_recording_is_not_called_complete() {
     let env = TestEnvironment::new();

@@ -164,7 +164,7 @@ impl fmt::Display for Interval {
             (false, false) => Ok(()),
             (false, true) if self.most.is_infinite() => f.write_str(" or more"),
             (false, true) => write!(f, " to {most}"),
-            (true, _) if self.most.is_infinite() => f.write_str(" observed, which says little after losses"),
+            (true, _) if self.most.is_infinite() => f.write_str(" observed, but it can be anything"),
             (true, _) => write!(f, " (from {least} to {most})"),
         }
     }

@@ -6,7 +6,7 @@ use crate::answer::analysis::CgroupSet;
 use crate::file::trace_dat::Cgroups;
 use std::sync::Arc;
 
-/// What a task's pattern begins with if it names cgroups.
+/// The beginning of a task's pattern that names cgroups.
 const PREFIX: &str = "cgroup:";
 
 /// The glob of cgroups that stands for tasks.

@@ -57,7 +57,7 @@ impl AnswerArgs {
         AnswerArgs { top, markdown, wide, ..AnswerArgs::default() }
     }
 
-    /// The recordings.
+    /// The recordings to answer from, in the order of the command line.
     fn files(&self) -> Vec<FileArgs> {
         let more = self.more.iter().map(|path| {
             let mut file = self.file.clone();
@@ -290,11 +290,11 @@ pub(super) fn run<Q: Question>(question: &Q, write_page: WritePage<'_>) -> Resul
     Ok(exit)
 }
 
-/// What stands above an answer already.
+/// Answers that stand above one already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AnswersAbove {
     None,
-    /// Answers of other recordings.
+    /// Those of other recordings.
     Some,
 }
 

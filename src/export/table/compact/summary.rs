@@ -12,7 +12,7 @@ pub(super) const REPLACES: &str = "rtrace.replaces";
 /// A file that became rows of a part: its recording, and what that covers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartInput {
-    /// The recording's id.
+    /// The recording's id, as `rtrace.recording` has it: 16 hexadecimal digits.
     pub recording: String,
     /// The machine's name; `None` if it is not known.
     pub host: Option<String>,
@@ -44,7 +44,7 @@ impl PartInput {
     }
 }
 
-/// What a file's footer says.
+/// The contents of a file's footer.
 #[derive(Clone, Debug)]
 pub struct TableSummary {
     /// The columns but `host`.
