@@ -10,10 +10,11 @@ use super::terminal::note;
 use super::trace_file::{Overwrite, threads};
 use anyhow::anyhow;
 use rtrace::Recording;
-use rtrace::internal::trace_dat::{FileError, Recovered, Trace, WriteError};
+use rtrace::internal::trace_dat::{FileError, Recovered, Trace, UnsavedEvents, WriteError};
 use rtrace::record::{left_unfinished, recover};
 use rtrace::tracefs::find_orphans;
 use rtrace::units::counted;
+use std::fmt::Display;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -133,12 +134,19 @@ fn no_recording_here(args: &RecoverArgs) -> Failure {
     }
 }
 
-/// The first place of a recording that is not as it should be, but for the events themselves.
-fn first_defect(file: &Path) -> Option<String> {
-    match Trace::open_path(file) {
-        Ok(trace) => trace.damage.first().map(ToString::to_string),
-        Err(error) => Some(error.to_string()),
-    }
+/// What a recording that is not unfinished lacks; an error if it is damaged.
+fn lacks(file: &Path) -> Result<Vec<UnsavedEvents>, Failure> {
+    let damaged = |defect: &dyn Display| {
+        let error = anyhow!("{} is not unfinished but damaged: {defect}", file.display());
+        let hint = "`rtrace dump --validate` names each defect, `rtrace convert` copies what can be read.";
+        Failure::new(Exit::Incomplete, error).hint(hint)
+    };
+    let trace = Trace::open_path(file).map_err(|error| damaged(&error))?;
+    let each = trace.damage.into_iter().map(|one| match one {
+        FileError::Unsaved(events) => Ok(events),
+        defect => Err(damaged(&defect)),
+    });
+    each.collect()
 }
 
 /// Finishes the recording at `file`, and says so.
@@ -165,12 +173,8 @@ pub(crate) fn finish(file: &Path, tracefs: &TracefsArgs, json: bool) -> Result<E
     })?;
     let (done, missing, unsaved) = match done {
         Recovered::WasComplete => {
-            if let Some(defect) = first_defect(file) {
-                let error = anyhow!("{} is not unfinished but damaged: {defect}", file.display());
-                let hint = "`rtrace dump --validate` names each defect, `rtrace convert` copies what can be read.";
-                return Err(Failure::new(Exit::Incomplete, error).hint(hint));
-            }
-            (RecoveryOutcome::Nothing, Vec::new(), Vec::new())
+            let lacks = lacks(file)?;
+            (RecoveryOutcome::Nothing { is_whole: lacks.is_empty() }, Vec::new(), lacks)
         }
         Recovered::NeverBegan => (RecoveryOutcome::Removed, Vec::new(), Vec::new()),
         Recovered::Finished { written, dropped, missing, unsaved } => {

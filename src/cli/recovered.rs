@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// Result of recovering or restoring a recording; sizes are in bytes.
 pub(super) enum RecoveryOutcome {
-    Nothing,
+    Nothing { is_whole: bool },
     Removed,
     Header { size: u64 },
     Recording { how: &'static str, size: u64, data: u64, dropped: u64 },
@@ -33,7 +33,7 @@ impl RecoveryOutcome {
         let name = named(file);
         if json {
             let (what, size, data, dropped) = match *self {
-                RecoveryOutcome::Nothing => ("complete", None, None, None),
+                RecoveryOutcome::Nothing { .. } => ("complete", None, None, None),
                 RecoveryOutcome::Removed => ("removed", None, None, None),
                 RecoveryOutcome::Header { size } => ("header", Some(size), None, None),
                 RecoveryOutcome::Recording { how, size, data, dropped } => (how, Some(size), Some(data), Some(dropped)),
@@ -50,7 +50,10 @@ impl RecoveryOutcome {
             return Ok(Exit::Success);
         }
         let text = match *self {
-            RecoveryOutcome::Nothing => format!("{name}: a complete recording, nothing to recover\n"),
+            RecoveryOutcome::Nothing { is_whole } => {
+                let what = if is_whole { "complete" } else { "finished" };
+                format!("{name}: a {what} recording, nothing to recover\n")
+            }
             RecoveryOutcome::Removed => format!("{name}: killed before its first event: what it left is cleared up\n"),
             RecoveryOutcome::Header { size } => {
                 format!("{name}: {} of formats and symbols, for `rtrace restore -i`\n", ByteSize(size))
