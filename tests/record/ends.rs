@@ -198,13 +198,13 @@ fn spools_are_hidden_and_former_ones_are_found() {
     assert_eq!(listed("seen"), "out\ntrace.dat\n");
     assert!(listed("all").contains(".trace.dat.cpu0.spool\n"), "{}", listed("all"));
     let killed = "for i in $(seq 3000); do (:); done; sleep 3; kill -9 $PPID";
-    env.rtrace(&["record", "-q", "-e", "sched", "-o", "killed.dat", "--", "sh", "-c", killed]);
+    env.rtrace(&["record", "-q", "-e", "sched:sched_process_exit", "-o", "killed.dat", "--", "sh", "-c", killed]);
     env.run("sh", &["-c", "for f in .killed.dat.*; do mv $f ${f#.}; done"]).exits(0);
     let exits = || env.rtrace(&["report", "-q", "killed.dat"]).stdout().matches(" sched_process_exit:").count();
     let before = exits();
-    env.rtrace(&["recover", "killed.dat"]);
+    let recovered = env.rtrace(&["recover", "killed.dat"]);
     let after = exits();
-    assert!(before > 0 && after >= 3000, "{before} and {after} exits");
+    assert!(before > 0 && after >= 3000, "{before} and {after} exits; {}{}", recovered.stdout(), recovered.stderr());
     let left = std::fs::read_dir(env.path()).unwrap().flatten().map(|file| file.file_name());
     assert!(left.into_iter().all(|name| !name.to_string_lossy().contains(".spool")), "spools are left");
 }

@@ -22,7 +22,7 @@ pub(crate) fn count_up(task: i32, over: &AtomicBool) {
     for number in 0.. {
         let _ = kill(Pid::from_raw((task + 1) * FIRST + number), None);
         if number % 50 == 0 {
-            sleep(Duration::from_micros(500));
+            sleep(Duration::from_millis(2));
         }
         if over.load(Ordering::Relaxed) {
             return;
@@ -42,7 +42,7 @@ impl Drop for OverAtEnd<'_> {
 /// Starts a recorder of these calls and returns when it traces.
 pub(crate) fn start(env: &TestEnvironment, tracefs: &Tracefs, more: &[&str]) -> Running {
     let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
-    command.args(["record", "--journal-dir", "journal", "-b", "8M", "-e", "syscalls:sys_enter_kill"]);
+    command.args(["record", "--journal-dir", "journal", "-b", "16M", "-e", "syscalls:sys_enter_kill"]);
     command.args(["-f", &format!("sig == 0 && pid >= {FIRST} && pid <= {}", i32::MAX)]).args(more);
     let recorder = Running::start(command);
     let on = tracefs.root().join(format!("instances/rtrace-{}/tracing_on", recorder.pid()));
