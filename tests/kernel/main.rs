@@ -38,6 +38,7 @@ mod peers;
 mod persistent;
 mod recorded_hist;
 mod recorder;
+mod service;
 mod stop_if;
 mod suites;
 mod table;

@@ -318,7 +318,8 @@ fn a_listener_that_has_what_it_was_not_sent_is_not_believed() {
         let port = faulty_listener(move |peer| if nth == 0 { done(peer) } else { stored(peer) });
         let out = env.rtrace(&words(&port, &[], &kills(PRODUCED as u32)));
         out.complains_with(says);
-        assert_eq!(out.status(), Some(4), "{}", out.stderr());
+        // Whoever learns of it before it begins records nothing.
+        assert!(matches!(out.status(), Some(4 | 125)), "{}", out.stderr());
     }
 }
 
