@@ -196,6 +196,35 @@ fn verdicts_are_coloured() {
     assert!(!document.contains('\x1b'), "{document}");
 }
 
+/// One number a line, or the exit code 4 and why there is none.
+#[test]
+fn a_quantity_is_a_number_for_a_shell() {
+    let env = TestEnvironment::new();
+    let value = |words: &[&str]| env.rtrace(&[&["check", &small(), "--value"], words].concat());
+    value(&["lost"]).exits(0).complains("").prints("0\n");
+    value(&["count(sched:sched_switch)", "--value", "lost + 1"]).exits(0).prints("6\n1\n");
+    for (words, why) in [
+        (&["max(wait(nosuch))"][..], "max(wait(nosuch)) is unknown: no task `nosuch` is in the recording"),
+        (&["max(io())"], "max(io()) is unknown: "),
+        (&["busy"], "`--bound observed` what the recorded events alone give"),
+        (&["run(nosuch)", "--bound", "most"], "is unknown"),
+    ] {
+        value(words).exits(4).prints("").complains_with(why);
+    }
+    for (words, why) in [
+        (&["lost == 0"][..], "a quantity is not compared with anything"),
+        (&["5ms"], "it says nothing about the recording"),
+        (&["lost", "--json"], "--json"),
+        (&["wait"], "which of them is compared"),
+    ] {
+        value(words).exits(2).prints("").complains_with(why);
+    }
+    let bound =
+        |which: &str| value(&["busy", "--bound", which]).exits(0).stdout().trim().parse::<f64>().expect("a number");
+    let [least, observed, most] = ["least", "observed", "most"].map(bound);
+    assert!(0.0 <= least && least <= observed && observed <= most && most <= 1.0, "{least} {observed} {most}");
+}
+
 #[test]
 fn a_file_of_assertions() {
     let env = TestEnvironment::new();
@@ -214,12 +243,23 @@ fn a_file_of_assertions() {
         ("[assert\n", "rtrace.toml"),
         ("min-samples = 3\n", "nothing is asserted"),
         ("", "nothing is asserted"),
+        ("# only words\n\n", "nothing is asserted"),
+        ("quick = 'max(wait()) < 1ms'\n", "has one a line, `max(wait()) < 5ms`"),
+        ("lost == 0\n# x\nmax(wait) <\n", "rtrace.toml:3: a number or a quantity is expected here"),
     ] {
         let outcome = spec(text);
         outcome.exits(2).prints("");
         assert!(outcome.stderr().contains(error), "{text}: {}", outcome.stderr());
     }
     env.rtrace(&["check", &small(), "--spec", "nosuch.toml"]).exits(1);
+    for lines in [
+        "# one a line\n\n  lost == 0\r\nmax(wait) < 1ms # quick\n",
+        "count(irq(irq, task=\"a#b\")) == 0\nlost == 0",
+        "count(sched:sched_switch if next_comm ~ \"x # y\") == 0\nlost == 0 # \"that\"",
+    ] {
+        let outcome = spec(lines);
+        outcome.complains("").prints_with("2 assertions: ");
+    }
 }
 
 #[test]
@@ -293,7 +333,7 @@ fn an_interval_with_an_unknown_end_bounds_what_is_known() {
     let [least, middle, most] = value(1);
     assert!(least < middle && middle < most && most <= observed, "{least} {middle} {most}");
     let outcome = env.rtrace(&["check", "-a", &limit]);
-    outcome.exits(4).prints_with("more intervals are unknown: an event is missing");
+    outcome.exits(4).prints_with("more intervals are unknown: begin or end is not in the recording");
 }
 
 /// Any flipped bit that may have hidden an event is reported: nothing passes then, nor does a duration fail, which may span

@@ -195,7 +195,9 @@ fn evaluate(
             checked.spot = checked.spot.or(valued.spot);
             if valued.missing > 0 {
                 let intervals = if valued.missing == 1 { "interval is" } else { "intervals are" };
-                checked.reasons.push(format!("{} more {intervals} unknown: an event is missing", valued.missing));
+                checked
+                    .reasons
+                    .push(format!("{} more {intervals} unknown: begin or end is not in the recording", valued.missing));
             }
             if let Some((begin, pid)) = valued.going_on {
                 let task = pid.map_or_else(String::new, |pid| format!(" (task {})", pid.0));

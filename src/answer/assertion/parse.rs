@@ -59,6 +59,25 @@ impl Assertion {
         }
         Ok(assertion)
     }
+
+    /// Parses a quantity, or several combined, as an assertion that says nothing of it: the value is what is wanted.
+    ///
+    /// # Errors
+    /// As [`Assertion::parse`].
+    pub fn of_quantity(text: &str) -> Result<Self, Diagnostic> {
+        let mut parser = AssertionParser::new("quantity", text);
+        let left = parser.sum()?;
+        if parser.scanner.rest().trim_start().starts_with(['<', '>', '=', '!']) {
+            return Err(parser.here("a quantity is not compared with anything").hint("`--assert` takes a comparison."));
+        }
+        parser.end()?;
+        let right = QuantityExpr::Number(Interval::exactly(0.0, left.dimension()));
+        let assertion = Assertion { text: text.to_owned(), left, op: Compare::GreaterOrEqual, right };
+        if assertion.left.quantities().is_empty() {
+            return Err(assertion.error(Span::new(0, text.len()), "it says nothing about the recording"));
+        }
+        Ok(assertion)
+    }
 }
 
 fn word(dimension: Dimension) -> &'static str {
@@ -283,7 +302,7 @@ impl<'a> AssertionParser<'a> {
             "live" => return self.pattern().map(Quantity::Live),
             "rate" => return self.in_parentheses(Self::events).map(Quantity::Rate),
             "errors" => {
-                if !self.scanner.rest().trim_start().starts_with('(') {
+                if !self.arguments_follow() {
                     let example = "as in `errors(syscall())`, `errors(io())`";
                     return Err(self.here("`(` is expected here").hint(example));
                 }
@@ -320,7 +339,7 @@ impl<'a> AssertionParser<'a> {
                     .hint("`rtrace help assertions` lists them."));
             }
         };
-        if !self.scanner.rest().trim_start().starts_with('(') {
+        if !self.arguments_follow() {
             let example = format!("as in `{name}(wait())`, `{name}(syscall(read))`");
             return Err(self.here("`(` is expected here").hint(example));
         }
@@ -351,9 +370,6 @@ impl<'a> AssertionParser<'a> {
         let name = self.scanner.identifier();
         match name {
             "latency" => self.in_parentheses(Self::latency).map(|latency| DurationSource::Latency(Box::new(latency))),
-            "wait" | "preempted" | "life" if !self.scanner.rest().trim_start().starts_with("(") => Err(self
-                .here("`(` is expected here")
-                .hint(format!("`{name}()` is of all tasks, `{name}(TASK)` of one"))),
             "wait" => self.pattern().map(DurationSource::Wait),
             "preempted" => self.pattern().map(DurationSource::Preempted),
             "syscall" => self.of_task(DurationSource::Syscall),
@@ -434,14 +450,25 @@ impl<'a> AssertionParser<'a> {
         }
     }
 
-    /// `(PATTERN)` or `()`.
+    /// True if arguments follow; a name without parentheses is that of all, as with empty ones.
+    fn arguments_follow(&self) -> bool {
+        self.scanner.rest().trim_start().starts_with('(')
+    }
+
+    /// `(PATTERN)`, `()` or nothing.
     fn pattern(&mut self) -> Result<String, Diagnostic> {
+        if !self.arguments_follow() {
+            return Ok(String::new());
+        }
         self.in_parentheses(|parser| Ok(unquoted(parser.raw(false)?.value)))
     }
 
     /// `(PATTERN)`, `(PATTERN, task=TASK)` or `(task=TASK)`: a name, of events that belong to a task. A name that is none of a closed
     /// vocabulary is refused.
     fn of_task(&mut self, source: fn(String) -> DurationSource) -> Result<DurationSource, Diagnostic> {
+        if !self.arguments_follow() {
+            return Ok(source(String::new()));
+        }
         self.in_parentheses(|parser| {
             parser.scanner.skip_space();
             let before = parser.scanner.clone();
@@ -550,6 +577,10 @@ mod tests {
             "count(sched:*) >= 1",
             "count(wait(ls)) > 0",
             "count(wait) > 0", // an event of that name
+            "max(wait) < 1ms",
+            "p99( preempted ) < 1ms",
+            "errors(syscall) + faults + live == 0",
+            "sum(io) / duration < run / duration",
             "p50(irq(softirq:NET_RX)) <= 1.5ms",
             "count(a:b if x == \"),\" && (y == 1 || z ~ \"*(\")) / count(a:c) < 5%",
             "sum(wait()) / duration < 0.1",

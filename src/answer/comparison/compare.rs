@@ -117,8 +117,9 @@ fn measure(
         for name in metric.quantities().iter().filter_map(|quantity| quantity.series()) {
             if let Some(run) = sides[side].iter().find(|run| !run.series.contains_key(&name)) {
                 let why = run.missing.get(&name).cloned();
-                let why =
-                    why.unwrap_or_else(|| format!("it has no {name}: it is too rare, or was not saved (`--metric`)"));
+                let why = why.unwrap_or_else(|| {
+                    format!("it has no {name}: it was not recorded, is too rare, or was not saved (`--metric`)")
+                });
                 return Err(format!("{word}: {}: {why}", run.file));
             }
         }

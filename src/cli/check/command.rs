@@ -1,14 +1,14 @@
 //! Arguments of `rtrace check`, and what it does.
 //! Assertions held against a saved summary.
-//! A file of assertions.
 
 use super::judge::{JudgeOptions, judge};
+use super::spec::read;
+use super::value::Bound;
 use super::verdicts::{Judged, Verdicts};
-use super::{github, json, junit, text};
+use super::{github, json, junit, text, value};
 use crate::cli::analyze::FileArgs;
 use crate::cli::exit::{Exit, Failure, print};
 use crate::cli::language::of_value;
-use crate::cli::named_files::read_file;
 use crate::cli::page::{text_section, write_page};
 use crate::cli::page_args::PageArgs;
 use crate::cli::query::{ClockUnit, one_buffer};
@@ -19,7 +19,6 @@ use rtrace::analysis::Extent;
 use rtrace::internal::assertion::Assertion;
 use rtrace::internal::comparison::SavedRuns;
 use rtrace::symbols::Comms;
-use serde::Deserialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -35,16 +34,28 @@ EXAMPLES:
   rtrace check --assert 'max(latency(irq:irq_handler_entry, irq:irq_handler_exit, common_cpu)) < 100us'
   rtrace check run.dat --spec rtrace.toml --junit results.xml
   rtrace check baseline.json --assert 'p99(wait()) < 500us'
-  rtrace check run.dat --assert 'rate(sched:sched_migrate_task) < 100/s' --json | jq .verdict")]
+  rtrace check run.dat --assert 'rate(sched:sched_migrate_task) < 100/s' --json | jq .verdict
+  p99=$(rtrace check run.dat --value 'p99(wait(nginx))')     # nanoseconds")]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     file: FileArgs,
     /// Assertion that must hold; may be given several times
     #[arg(short, long, value_name = "ASSERTION", value_parser = assertion)]
     assert: Vec<Assertion>,
-    /// File of assertions: a TOML table `[assert]` of names and assertions, perhaps `min-samples`, `allow-absent`
+    /// File of assertions: one a line, or a TOML table `[assert]` of names and assertions
+    ///
+    /// Lines that begin with `#` are comments. The TOML may say `min-samples = N` and `allow-absent = true` before the table.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     spec: Option<PathBuf>,
+    /// Print the number that a quantity has, and nothing else: nanoseconds, bytes, events, or of a rate events per second
+    ///
+    /// Given several times, one line each. If losses, or intervals whose begin or end is not recorded, keep it from being known,
+    /// nothing is printed for it and the exit code is 4: `--bound` prints what is known of it.
+    #[arg(long, value_name = "QUANTITY", value_parser = quantity, conflicts_with_all = ["assert", "spec", "json", "junit", "html", "github"])]
+    value: Vec<Assertion>,
+    /// What `--value` prints of a quantity that is not known exactly
+    #[arg(long, value_enum, value_name = "WHICH", requires = "value", hide_short_help = true)]
+    bound: Option<Bound>,
     /// Buffer to look at, if several hold events; the empty name for the top buffer
     #[arg(long, value_name = "NAME")]
     buffer: Option<String>,
@@ -81,9 +92,13 @@ pub(in crate::cli) fn assertion(text: &str) -> Result<Assertion, String> {
     Assertion::parse(text).map_err(|error| of_value(&error))
 }
 
+fn quantity(text: &str) -> Result<Assertion, String> {
+    Assertion::of_quantity(text).map_err(|error| of_value(&error))
+}
+
 pub(in crate::cli) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     let mut named: Vec<(String, Assertion)> =
-        args.assert.iter().map(|assertion| (assertion.text.clone(), assertion.clone())).collect();
+        args.assert.iter().chain(&args.value).map(|assertion| (assertion.text.clone(), assertion.clone())).collect();
     let (mut min_samples, mut allow_absent) = (args.min_samples, args.allow_absent);
     if let Some(path) = &args.spec {
         let spec = read(path)?;
@@ -93,9 +108,9 @@ pub(in crate::cli) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     }
     if named.is_empty() {
         let error = anyhow!("nothing is asserted");
-        return Err(
-            Failure::new(Exit::Usage, error).hint("Say what must hold: `--assert 'lost == 0'`, or `--spec FILE`.")
-        );
+        return Err(Failure::new(Exit::Usage, error).hint(
+            "Say what must hold: `--assert 'lost == 0'`, or `--spec FILE`; or what to print: `--value 'max(wait())'`.",
+        ));
     }
     for path in args.junit.as_deref().into_iter().chain(args.page.path()) {
         args.page.overwrite.check(path)?;
@@ -136,6 +151,9 @@ impl CheckArgs {
     fn show(&self, verdicts: &Verdicts<'_>, comms: &Comms, out: &mut dyn Write) -> Result<Exit, Failure> {
         if let Some(path) = &self.junit {
             junit::write(verdicts, path)?;
+        }
+        if !self.value.is_empty() {
+            return value::write(verdicts, self.bound, out);
         }
         match (self.json, self.github) {
             (true, _) => writeln!(out, "{:#}", json::document(verdicts, comms))?,
@@ -178,42 +196,4 @@ fn judge_saved<'a>(
     let unit = ClockUnit::of(runs.iter().any(|run| run.in_ticks));
     let unfinished = runs.iter().any(|run| run.unfinished);
     Verdicts { path, buffer, clock, unit, unfinished, extent, host: None, began: None, wall: None, results }
-}
-
-/// The content of a file of assertions.
-pub(super) struct CheckSpec {
-    pub(super) min_samples: Option<u64>,
-    pub(super) allow_absent: bool,
-    /// Names and assertions, in the file's order.
-    pub(super) assertions: Vec<(String, Assertion)>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct CheckTables {
-    min_samples: Option<u64>,
-    #[serde(default)]
-    allow_absent: bool,
-    #[serde(default)]
-    assert: toml::Table,
-}
-
-/// Reads the file at `path`.
-pub(super) fn read(path: &Path) -> Result<CheckSpec, Failure> {
-    let text = read_file(path)?;
-    let usage = |error: anyhow::Error| Failure::new(Exit::Usage, error.context(format!("{}", path.display())));
-    let tables: CheckTables =
-        toml::from_str(&text).map_err(|error| usage(anyhow!("{}", error.to_string().trim_end())))?;
-    let mut assertions = Vec::new();
-    for (name, value) in tables.assert {
-        let toml::Value::String(text) = value else {
-            return Err(usage(anyhow!("`{name}` must be an assertion in quotes")));
-        };
-        let assertion = Assertion::parse(&text).map_err(|error| {
-            let hints = error.hints().to_vec();
-            hints.into_iter().fold(usage(anyhow!("{name}: {error}")), Failure::hint)
-        })?;
-        assertions.push((name, assertion));
-    }
-    Ok(CheckSpec { min_samples: tables.min_samples, allow_absent: tables.allow_absent, assertions })
 }

@@ -6,7 +6,9 @@ mod github;
 mod json;
 mod judge;
 mod junit;
+mod spec;
 mod text;
+mod value;
 mod verdicts;
 
 pub(crate) use command::CheckArgs;

@@ -62,8 +62,19 @@ pub(crate) fn one_buffer<'e>(
         }
     };
     let Some(buffer) = found else {
-        let error = anyhow!("{} has no buffer `{}`", events.inputs[0].path.display(), wanted.unwrap_or_default());
-        return Err(Failure::new(Exit::Usage, error));
+        let path = events.inputs[0].path.display();
+        let names: Vec<String> = all().map(|buffer| format!("`{}`", buffer.name)).filter(|name| name != "``").collect();
+        if trace.buffers.is_empty() {
+            return Err(anyhow!("{path} has no buffer: it holds no events").into());
+        }
+        return Err(match wanted.filter(|name| !name.is_empty()) {
+            None => Failure::new(Exit::Usage, anyhow!("{path} has no top buffer")),
+            Some(name) => Failure::new(Exit::Usage, anyhow!("{path} has no buffer `{name}`")),
+        }
+        .hint(match names.as_slice() {
+            [] => "it has the top buffer alone.".to_owned(),
+            names => format!("it has {}; the empty name is the top buffer.", names.join(", ")),
+        }));
     };
     Ok((events.query.clone().buffer(&buffer.name), buffer))
 }
