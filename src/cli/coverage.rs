@@ -35,6 +35,9 @@ pub(crate) fn text(trace: &Trace, with_times: bool) -> String {
     for one in BufferCoverage::all(trace, with_times) {
         let of = if one.buffer.name.is_empty() { String::new() } else { format!(" of instance {}", one.buffer.name) };
         text.push_str(&format!("Recorded{of}:\n"));
+        if let Some(line) = command_line(trace).filter(|_| one.buffer.name.is_empty()) {
+            text.push_str(&format!("  command {line}\n"));
+        }
         for (name, value) in one.lines().into_iter().filter(|(name, _)| with_times || *name != "time") {
             text.push_str(&format!("  {name:<7} {value}\n"));
         }
@@ -48,6 +51,13 @@ pub(crate) fn text(trace: &Trace, with_times: bool) -> String {
         }
     }
     text
+}
+
+/// The command line that made the recording, in one line, if the file says it.
+pub(crate) fn command_line(trace: &Trace) -> Option<String> {
+    let stored = trace.option(OptionId::RTRACE_COMMAND)?.text();
+    let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    Some(stored.trim_end_matches('\0').chars().map(shown).collect())
 }
 
 fn cgroups_in_words(cgroups: &Cgroups) -> String {

@@ -8,7 +8,7 @@ use super::damage::DamageReport;
 use super::exit::{Exit, Failure};
 use super::given::{Given, Moot, refuse};
 use super::trace_file::open;
-use crate::cli::terminal::stdout;
+use crate::cli::terminal::{PagerArgs, stdout};
 use rtrace::internal::trace_dat::{FileError, Trace};
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -44,6 +44,8 @@ pub(crate) struct DumpArgs {
     /// The summary as JSON
     #[arg(long, conflicts_with = "validate")]
     json: bool,
+    #[command(flatten)]
+    pager: PagerArgs,
 }
 
 /// The parts of a file, in trace-cmd's layout.
@@ -165,6 +167,7 @@ pub(crate) fn run(args: &DumpArgs) -> Result<Exit, Failure> {
     let path = args.input.as_deref().or(args.file.as_deref()).unwrap_or(Path::new("trace.dat"));
     let trace = open(path)?;
     let damage = DamageReport::of(path, &trace);
+    let _pager = args.pager.start();
     let mut out = io::BufWriter::new(stdout().lock());
     let done = write(args, path, &trace, &damage, &mut out).and_then(|()| Ok(out.flush()?));
     damage.outcome(done)
@@ -240,5 +243,6 @@ fn to_json(trace: &Trace, damaged: &[String]) -> Value {
         "buffers": trace.buffers.iter().map(buffer).collect::<Vec<_>>(),
         "damage": damaged,
         "coverage": coverage::json(trace, false),
+        "command": coverage::command_line(trace),
     })
 }

@@ -3,6 +3,7 @@
 mod agents;
 mod cgroups;
 mod clocks;
+mod command_line;
 mod config;
 mod daemon;
 mod empty;
@@ -210,6 +211,7 @@ impl RecordArgs {
             output: self.output.clone(),
             owner: sudo_caller(),
             compression,
+            command_line: command_line::of_this_process(),
             all_formats: self.all_formats,
             date: self.date,
             limits: Limits {

@@ -58,3 +58,25 @@ fn a_directory_that_is_no_tracefs() {
     // With a command, its own status must not be mistaken for ours.
     refused(&["-e", "sched", "--tracefs", "/", "--", "true"], 125, "is not a tracefs");
 }
+
+#[test]
+fn the_command_line_is_in_the_file_and_what_ends_it_in_a_dry_run() {
+    let env = TestEnvironment::new();
+    for (end, shown) in [(&["--duration", "2s"][..], "# for 2s, or until Ctrl-C\n"), (&[], "# until Ctrl-C\n")] {
+        env.rtrace(&[&["record", "--dry-run", "-e", "sched:sched_switch"], end].concat()).exits(0).prints_with(shown);
+    }
+    env.rtrace(&["record", "-e", "sched:sched_switch", "sh", "-c", "exit 0\n"]).exits(0);
+    let shown = "record -e sched:sched_switch sh -c 'exit 0\\n'\n";
+    for verb in [&["dump"][..], &["dump", "--options"], &["report", "--summary"]] {
+        let shown = if verb.len() > 1 && verb[0] == "dump" { shown.replace("\\n'", "\n'") } else { shown.to_owned() };
+        env.rtrace(verb).exits(0).prints_with(&shown);
+    }
+    let unknown = env.rtrace(&["dump", "--options"]).exits(0).stdout();
+    assert!(!unknown.contains("Unknown"), "{unknown}");
+}
+
+#[test]
+fn a_recording_that_is_missing_is_no_command() {
+    let env = TestEnvironment::new();
+    env.rtrace(&["profile", "nosuch.dat"]).exits(127).complains_with("there is no recording of that name either");
+}

@@ -106,10 +106,11 @@ impl<W: Write> DumpLayout<'_, W> {
         Ok(())
     }
 
-    /// The name of a section, or trace-cmd's word for one without.
+    /// The name of a section; of one that the file does not name, its kind, or trace-cmd's word for an unknown one.
     fn name(&self, section: &Section) -> &str {
         let at = section.name.and_then(|name| self.strings.binary_search_by_key(&name, |(offset, _)| *offset).ok());
-        at.and_then(|at| self.strings.get(at)).map_or("Unknown", |(_, name)| name.as_str())
+        let kind = section.id.name().unwrap_or("Unknown");
+        at.and_then(|at| self.strings.get(at)).map_or(kind, |(_, name)| name.as_str())
     }
 
     fn section_table(&mut self) -> io::Result<()> {
@@ -331,6 +332,7 @@ fn described(option: &RawOption, trace: &Trace) -> Option<(&'static str, OptionC
         let bare = option.data.split(|byte| *byte == 0).next().unwrap_or_default();
         OptionContent::Text(String::from_utf8_lossy(bare).into_owned())
     };
+    let bare = || OptionContent::Text("[read by rtrace alone]".to_owned());
     Some(match option.id {
         OptionId::HEADER_INFO => ("HEADERS", offset()),
         OptionId::FTRACE_EVENTS => ("FTRACE EVENTS", offset()),
@@ -355,6 +357,15 @@ fn described(option: &RawOption, trace: &Trace) -> Option<(&'static str, OptionC
         OptionId::RTRACE_COVERAGE => ("RTRACE_COVERAGE", text()),
         OptionId::RTRACE_CGROUPS => ("RTRACE_CGROUPS", text()),
         OptionId::RTRACE_WALL_CLOCK => ("RTRACE_WALL_CLOCK", text()),
+        OptionId::RTRACE_COMMAND => ("RTRACE_COMMAND", text()),
+        OptionId::RTRACE_VIEW => ("RTRACE_VIEW", text()),
+        OptionId::RTRACE_EVENTS => ("RTRACE_EVENTS", text()),
+        OptionId::RTRACE_ENUMERATORS => ("RTRACE_ENUMERATORS", text()),
+        OptionId::RTRACE_BTF => ("RTRACE_BTF", offset()),
+        OptionId::RTRACE_INDEX => ("RTRACE_INDEX", bare()),
+        OptionId::RTRACE_SUMS => ("RTRACE_SUMS", bare()),
+        OptionId::RTRACE_SPOOLS => ("RTRACE_SPOOLS", bare()),
+        OptionId::RTRACE_UNSAVED => ("RTRACE_UNSAVED", bare()),
         OptionId::TSC2NSEC => {
             let mult = number(4);
             let shift = abi.uint(&option.data, 4, 4).unwrap_or_default();

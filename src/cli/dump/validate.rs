@@ -12,13 +12,9 @@ use std::path::Path;
 pub(super) fn validate(trace: &Trace, path: &Path, damage: &DamageReport) -> Result<String, FileError> {
     let known: BTreeSet<u16> = trace.formats().map(|format| format.id.0).collect();
     let mut events = 0u64;
-    let mut defects = trace.damage.len() as u64;
     let mut backwards = 0u64;
     let mut unknown: BTreeMap<u16, UnknownEvents> = BTreeMap::new();
-    let mut tell = |error: &(dyn std::error::Error + 'static)| {
-        defects += 1;
-        damage.note(path, error);
-    };
+    let tell = |error: &(dyn std::error::Error + 'static)| damage.note(path, error);
     [&trace.kallsyms, &trace.btf].iter().filter_map(|lazy| lazy.get().err()).for_each(|error| tell(error));
     for buffer in &trace.buffers {
         for cpu in 0..buffer.cpus.len() {
@@ -48,16 +44,16 @@ pub(super) fn validate(trace: &Trace, path: &Path, damage: &DamageReport) -> Res
         }
     }
     for events in unknown.into_values() {
-        defects += 1;
         damage.notice(|_| path, &Notice::Unknown(events));
     }
     if trace.spools.is_some() {
-        defects += 1;
         damage.unfinished(path);
     }
     if backwards > 0 {
         note!("rtrace: {} older than the one before on the same CPU", counted(backwards, "event"));
     }
+    // As many as were named: of a file that was cut off one stands for all beyond.
+    let defects = damage.places();
     let sound = if defects == 0 { "no defects".to_owned() } else { counted(defects, "defect") };
     let (events, buffers) = (counted(events, "event"), counted(trace.buffers.len() as u64, "buffer"));
     Ok(format!("{events} in {buffers}, {}: {sound}", counted(trace.options.len() as u64, "option")))

@@ -121,7 +121,10 @@ pub(super) fn show_writes(plan: &Plan, tracefs: &Tracefs) -> Result<Exit, Failur
             let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
             drop(writeln!(stdout(), "# {}", words.join(" ")));
         }
-        None => drop(writeln!(stdout(), "# until Ctrl-C")),
+        None => match plan.duration {
+            Some(time) => drop(writeln!(stdout(), "# for {time:?}, or until Ctrl-C")),
+            None => drop(writeln!(stdout(), "# until Ctrl-C")),
+        },
     };
     let journal = Journal::in_memory(&dry).verbose(Box::new(show));
     dry_run(plan, journal, between).map_err(|error| failure(error, |exit| exit))?;

@@ -6,6 +6,7 @@ use super::stat::{cpus_with_data, stat};
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::Failure;
 use crate::cli::query::QueryInput;
+use crate::cli::terminal::remark;
 use anyhow::anyhow;
 use rtrace::abi::{Abi, Endian};
 use rtrace::internal::trace_dat::{OptionId, Trace};
@@ -81,6 +82,9 @@ pub(super) fn print(
         }
         for format in formats().filter(|format| wanted.wants_format(format)) {
             writeln!(out, "system: {}\n{format}", format.system)?;
+        }
+        if wanted.event.is_some() {
+            remark("`--event` prints formats; `-F EVENT` selects the events to print.");
         }
         if wanted.stat {
             stat(input, damage, out)?;

@@ -51,7 +51,8 @@ pub(super) fn print(run: &ReportRun<'_>, out: &mut (impl Write + Send)) -> Resul
         false => {
             let of_input = |input: &QueryInput| {
                 let source = (inputs.len() > 1).then(|| input.label());
-                json!({"source": source, "buffers": coverage::json(&input.trace, true)})
+                let command = coverage::command_line(&input.trace);
+                json!({"source": source, "buffers": coverage::json(&input.trace, true), "command": command})
             };
             let coverages = inputs.iter().map(of_input).collect();
             let summary = EventSummary::new(buffers, args.top_tasks.unwrap_or(20), as_json);

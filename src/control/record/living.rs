@@ -20,14 +20,33 @@ pub(super) fn living_tasks() -> impl Iterator<Item = (i32, Comm)> {
     numbered("/proc").into_iter().flat_map(move |pid| {
         numbered(&format!("/proc/{pid}/task")).into_iter().filter_map(move |tid| {
             let comm = fs::read(format!("/proc/{pid}/task/{tid}/comm")).ok()?;
-            Some((tid, Comm::new(comm.strip_suffix(b"\n").unwrap_or(&comm))))
+            Some((tid, Comm::new(own_name(comm.strip_suffix(b"\n").unwrap_or(&comm)))))
         })
     })
+}
+
+/// The name that events have for a task: `/proc` adds to a kernel worker's what it last worked at (`wq_worker_comm` in
+/// `kernel/workqueue.c`), after `-` or `+`.
+fn own_name(comm: &[u8]) -> &[u8] {
+    let work = comm.iter().position(|byte| matches!(byte, b'-' | b'+'));
+    work.filter(|_| comm.starts_with(b"kworker/")).and_then(|end| comm.get(..end)).unwrap_or(comm)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_worker_has_the_name_of_its_events() {
+        for (comm, name) in [
+            ("kworker/0:2-events", "kworker/0:2"),
+            ("kworker/u8:0+x", "kworker/u8:0"),
+            ("a-b", "a-b"),
+            ("kworker/1:0", "kworker/1:0"),
+        ] {
+            assert_eq!(own_name(comm.as_bytes()), name.as_bytes());
+        }
+    }
 
     #[test]
     fn living_tasks_include_this_thread() {

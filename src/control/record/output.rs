@@ -323,6 +323,9 @@ impl Output {
             writer.option(OptionId::UNAME, with_nul(&uname()));
             writer.option(OptionId::VERSION, with_nul(concat!("rtrace ", env!("CARGO_PKG_VERSION"))));
             writer.option_u64(OptionId::TRACEID, self.id);
+            if let Some(line) = &plan.command_line {
+                writer.option(OptionId::RTRACE_COMMAND, with_nul(line));
+            }
             for guest in &plan.guests {
                 writer.option(OptionId::GUEST, guest.write(Abi::HOST));
             }

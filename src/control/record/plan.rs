@@ -33,6 +33,8 @@ pub struct Plan {
     pub all_formats: bool,
     /// Whose events are recorded.
     pub tasks: Tasks,
+    /// The command line that the file says it was made by, as words of a shell.
+    pub command_line: Option<String>,
     /// The command and its arguments.
     pub command: Option<Vec<OsString>>,
     /// Path to search for the command: `PATH`.
@@ -95,6 +97,7 @@ impl Plan {
             all_formats: true,
             tasks: Tasks::default(),
             command: None,
+            command_line: None,
             search_path: None,
             duration: None,
             timeout: None,

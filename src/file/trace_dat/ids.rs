@@ -119,6 +119,8 @@ ids! {
         RTRACE_WALL_CLOCK = 0x727f, "rtrace_wall_clock";
         /// Ours: the cgroup of each task over time ([`super::Cgroups`]).
         RTRACE_CGROUPS = 0x7280, "rtrace_cgroups";
+        /// Ours: the command line that made the recording, as words of a shell.
+        RTRACE_COMMAND = 0x7281, "rtrace_command";
     }
 }
 

@@ -132,6 +132,7 @@ fn defect(option: &RawOption, abi: Abi) -> Option<&'static str> {
         OptionId::RTRACE_OFFLINE => line(option).is_some_and(|text| CpuRanges::parse(text).is_some()),
         OptionId::RTRACE_CGROUPS => text(option).is_some_and(|text| Cgroups::parse(text).is_some()),
         OptionId::RTRACE_WALL_CLOCK => line(option).is_some_and(|text| ClockReading::parse(text).is_some()),
+        OptionId::RTRACE_COMMAND => text(option).is_some_and(|text| !text.is_empty()),
         OptionId::RTRACE_SUMS => option.data.len() % 16 == 8,
         // a section's name in the same numbers
         OptionId::STRINGS => false,
