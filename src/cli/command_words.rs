@@ -16,6 +16,9 @@ use std::path::Path;
 /// The command line with `--` before CMD, a number of rows by one name, and no options of `diff` after `--`.
 pub(crate) fn separated(mut words: Vec<OsString>, root: fn() -> Command) -> Vec<OsString> {
     let Some(name) = words.get(1).and_then(|word| word.to_str()).map(str::to_owned) else { return words };
+    if name == "synth" && words.get(2).is_some_and(|word| word == "sql") {
+        name_last_input(&mut words);
+    }
     if matches!(name.as_str(), "hist" | "latency" | "profile" | "split" | "analyze") {
         name_input(&mut words, &name);
     }
@@ -32,6 +35,9 @@ pub(crate) fn separated(mut words: Vec<OsString>, root: fn() -> Command) -> Vec<
         "latency" => |before, word| before < 2 || word.contains(':') && !word.contains('/'),
         _ => |_, _| false,
     };
+    if name != "profile" {
+        name_later_input(&mut words, command, is_event);
+    }
     name_rows(&mut words, command, is_event);
     // The others leave it to clap.
     if name != "profile"
@@ -40,6 +46,39 @@ pub(crate) fn separated(mut words: Vec<OsString>, root: fn() -> Command) -> Vec<
         words.insert(at + 2, "--".into());
     }
     words
+}
+
+/// Names a recording after the statement of `synth sql` as its input.
+fn name_last_input(words: &mut Vec<OsString>) {
+    let is_named = words
+        .iter()
+        .any(|word| word.to_str().is_some_and(|word| word.starts_with("-i") || word.starts_with("--input")));
+    let last = words.len().saturating_sub(1);
+    let is_value =
+        words.get(last.saturating_sub(1)).and_then(|word| word.to_str()).is_some_and(|word| word.starts_with('-'));
+    if !is_named && !is_value && last > 3 && words.get(last).is_some_and(|word| is_recording(Path::new(word))) {
+        words.insert(last, "--input".into());
+    }
+}
+
+/// Names the first recording among the events of `latency` and `hist`, or in the place of CMD, as the input.
+fn name_later_input(words: &mut Vec<OsString>, command: &Command, is_event: fn(usize, &str) -> bool) {
+    let (mut at, mut events) = (2, 0);
+    while let Some(word) = words.get(at) {
+        let text = word.to_string_lossy();
+        if text == "--" || text == "--input" || text.starts_with("--input=") || text.starts_with("-i") {
+            return;
+        }
+        match takes_next(command, &text) {
+            Some(takes_next) => at += usize::from(takes_next),
+            None if command.find_subcommand(word).is_some() => return,
+            None if is_recording(Path::new(word)) => return words.insert(at, "--input".into()),
+            None if is_event(events, &text) => events += 1,
+            // What follows is the command's own.
+            None => return,
+        }
+        at += 1;
+    }
 }
 
 /// A recording as the first word after the command's name and `-q` is its input, where FILE is otherwise an option's value; of
@@ -51,12 +90,20 @@ fn name_input(words: &mut Vec<OsString>, name: &str) {
     let (letter, file) = (words.get(at).is_some_and(|word| word == "-i"), words.get(at + 1));
     if name == "profile" && letter && file.is_some_and(|file| is_recording(Path::new(file))) {
         words[at] = "--input".into();
+    } else if name == "analyze" && words.get(at).is_some_and(is_option_of_all) {
+        words.insert(2, "all".into());
     } else if words.get(at).is_some_and(|word| !is_time(word) && is_recording(Path::new(word))) {
         match name {
             "analyze" => words.insert(2, "all".into()),
             _ => words.insert(at, "--input".into()),
         }
     }
+}
+
+/// True of an option that the analyses have and `analyze` itself does not.
+fn is_option_of_all(word: &OsString) -> bool {
+    const OWN: [&str; 4] = ["-h", "--help", "-q", "--quiet"];
+    word.to_str().is_some_and(|word| word.starts_with('-') && !OWN.contains(&word))
 }
 
 /// Makes `--top N`, `--top=N` before CMD `--limit=N`.

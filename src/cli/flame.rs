@@ -70,11 +70,14 @@ impl FlameArgs {
         if lines.text.is_empty() {
             return Err(lines.nothing());
         }
-        if self.off_cpu && !lines.text.contains(&b';') {
-            note!("rtrace: no stack follows a switch: one bar per task; `rtrace record --for offcpu` records stacks");
+        if !lines.has_stacks {
+            note!(
+                "rtrace: no stack was recorded: each task is a bar of its time off the CPU\n  \
+                 Hint: `rtrace record --for offcpu` records the stacks that tasks leave the CPU with."
+            );
         }
         if output.extension().is_some_and(|ending| ending == "folded") {
-            let (stacks, words) = (lines.count(), format!("{} lines", lines.count()));
+            let (stacks, words) = (lines.stacks(), format!("{} lines", lines.count()));
             return Ok(Picture { bytes: lines.text, subject: lines.subject, stacks, words, left_out: lines.left_out });
         }
         let names: Vec<String> = events.inputs.iter().map(QueryInput::label).collect();
@@ -84,8 +87,11 @@ impl FlameArgs {
         if drawn.narrow > 0 {
             left_out.push(format!("{} narrower than a tenth of a pixel", counted(drawn.narrow, "frame")));
         }
-        let words = format!("{} of {}", lines.subject, counted(lines.count(), "stack"));
-        Ok(Picture { bytes: svg.into_bytes(), subject: lines.subject, stacks: lines.count(), words, left_out })
+        let words = match lines.has_stacks {
+            true => format!("{} of {}", lines.subject, counted(lines.count(), "stack")),
+            false => format!("{} by task, without stacks", lines.subject),
+        };
+        Ok(Picture { bytes: svg.into_bytes(), subject: lines.subject, stacks: lines.stacks(), words, left_out })
     }
 }
 
@@ -170,6 +176,7 @@ pub(crate) struct FoldedLines {
     pub(crate) subject: &'static str,
     left_out: Vec<String>,
     off_cpu: bool,
+    has_stacks: bool,
 }
 
 impl FoldedLines {
@@ -187,7 +194,7 @@ impl FoldedLines {
             true => (FlameUnit::Time, "time in functions"),
             false => (FlameUnit::Count("stacks"), "stack traces"),
         };
-        Ok(FoldedLines { text, unit, subject, left_out, off_cpu: false })
+        Ok(FoldedLines { text, unit, subject, left_out, off_cpu: false, has_stacks: true })
     }
 
     /// The time off the CPU.
@@ -200,12 +207,18 @@ impl FoldedLines {
             (uncounted.across_losses, "time", "off the CPU across lost events"),
             (uncounted.unended, "time", "off the CPU that had not ended"),
         ]);
-        Ok(FoldedLines { text, unit: FlameUnit::Time, subject: "time off the CPU", left_out, off_cpu: true })
+        let (unit, subject, has_stacks) = (FlameUnit::Time, "time off the CPU", state.has_stacks());
+        Ok(FoldedLines { text, unit, subject, left_out, off_cpu: true, has_stacks })
     }
 
     /// Number of lines.
     fn count(&self) -> u64 {
         self.text.iter().filter(|byte| **byte == b'\n').count() as u64
+    }
+
+    /// Number of stacks.
+    fn stacks(&self) -> u64 {
+        if self.has_stacks { self.count() } else { 0 }
     }
 
     /// True if no event was selected at all.

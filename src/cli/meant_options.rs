@@ -1,6 +1,6 @@
 //! Options that a command does not have, and those of it that do what was meant.
 
-use super::meant_words::{ADVICE, CONCEPTS};
+use super::meant_words::{ADVICE, CONCEPTS, LETTERS};
 use clap::{Arg, Command};
 use rtrace::syntax::nearest;
 
@@ -14,6 +14,9 @@ const NEGATIONS: [&str; 11] =
 /// The options of the command that are meant by `word`, which is a long one; else those that it has. `words` are those of the
 /// command line.
 pub(super) fn option(word: &str, command: &Command, words: &str) -> Option<String> {
+    if !word.starts_with("--") {
+        return short(word, command);
+    }
     let name = word.split('=').next()?.strip_prefix("--")?;
     let negated = is_negated(name);
     let longs = command.get_arguments().filter(|arg| !arg.is_hide_set()).filter_map(Arg::get_long);
@@ -90,12 +93,25 @@ pub(super) fn option(word: &str, command: &Command, words: &str) -> Option<Strin
     Some(format!("`{words}` has {}.", options(command)?))
 }
 
+/// The option that is meant by an unknown letter: that of the commands that trace, or of trace-cmd and perf.
+fn short(word: &str, command: &Command) -> Option<String> {
+    let letter = word.strip_prefix('-')?.chars().next()?;
+    let (_, own) = LETTERS.iter().find(|(other, _)| *other == letter)?;
+    let arg = own
+        .iter()
+        .find_map(|own| command.get_arguments().find(|arg| arg.get_long() == Some(*own) && !arg.is_hide_set()))?;
+    let name = arg.get_short().map_or_else(String::new, |short| format!("-{short}, "));
+    Some(format!("did you mean `{name}--{}`?{}", arg.get_long()?, help_of(arg.get_long()?, command)))
+}
+
 /// The option of the command of which `word` is a typing mistake.
 pub(super) fn typed(word: &str, command: &Command) -> Option<String> {
     let name = word.split('=').next()?.strip_prefix("--")?;
     let longs = command.get_arguments().filter(|arg| !arg.is_hide_set()).filter_map(Arg::get_long);
     longs
         .filter(|long| long.strip_suffix('s') == Some(name) || name.strip_suffix('s') == Some(long))
+        // A flag is not meant where a number follows.
+        .filter(|long| takes_value(long, command) || value_of(word).is_none_or(|value| value.parse::<u64>().is_err()))
         .map(|long| format!("did you mean `--{long}`?"))
         .next()
 }

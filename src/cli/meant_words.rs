@@ -14,10 +14,10 @@ pub(super) const CONCEPTS: &[(&[&str], &[&str])] = &[
     (&["label", "tag", "name", "dest", "destination"], &["output"]),
     (&["host", "server", "remote"], &["to"]),
     (
-        &["head", "limit", "lines", "count", "num", "number", "max-events", "n", "rows", "max"],
+        &["head", "limit", "lines", "count", "num", "number", "max-events", "first-events", "n", "rows", "max"],
         &["first", "top", "limit", "max"],
     ),
-    (&["tail"], &["last"]),
+    (&["tail", "last-events"], &["last"]),
     (&["threshold", "tolerance", "min-change"], &["min-effect"]),
     (&["threshold", "min", "min-latency", "longer-than", "slower-than"], &["threshold", "min"]),
     (&["format", "output-format", "type"], &["to", "format"]),
@@ -55,6 +55,26 @@ pub(super) const CONCEPTS: &[(&[&str], &[&str])] = &[
     (&["samples", "runs", "repeat", "iterations"], &["min-samples", "run-spread", "repeat"]),
     (&["offcpu", "blocked", "sleep"], &["off-cpu"]),
     (&["dry", "simulate", "test", "noop", "what-if"], &["dry-run", "check"]),
+];
+
+/// Letters of options that another command or program has, with the options that do it here, the likeliest first.
+pub(super) const LETTERS: &[(char, &[&str])] = &[
+    ('e', &["select", "event"]),
+    ('E', &["select"]),
+    ('F', &["select", "filter"]),
+    ('p', &["pid"]),
+    ('P', &["pid"]),
+    ('t', &["pid", "tid"]),
+    ('c', &["comm"]),
+    ('C', &["cpu"]),
+    ('B', &["instance", "buffer"]),
+    ('n', &["first", "top"]),
+    ('o', &["output"]),
+    ('f', &["filter"]),
+    ('j', &["json"]),
+    ('w', &["wide"]),
+    ('d', &["duration"]),
+    ('a', &["assert", "all"]),
 ];
 
 /// Wishes that no option of a command fulfils, and what does.

@@ -8,7 +8,7 @@ use crate::cli::page_args::PageSection;
 use crate::cli::query::{ClockUnit, QueryEvents};
 use crate::cli::trace_file::mode_like;
 use crate::cli::why::WhyTree;
-use rtrace::analysis::{Timeline, TimelineFinding, TimelineWait};
+use rtrace::analysis::{Extents, Timeline, TimelineFinding, TimelineWait};
 use rtrace::internal::answers::put_html;
 use rtrace::internal::page::{PageTimeline, PageWait, RecordingPage};
 use rtrace::internal::trace_dat::{FileError, Trace};
@@ -53,18 +53,24 @@ pub(crate) fn answered(events: &QueryEvents<'_>) -> Result<AnsweredPage, Failure
     let source = sources.iter().position(|source| !source.cpus.is_empty()).unwrap_or_default();
     let unit = events.unit_of(&events.query);
     let timeline = Timeline::new(input.trace.formats(), input.trace.abi, source, SLICES);
-    let (found, outcome) = events.analysed(timeline)?;
+    // The timeline looks at some events only; what is said is how many there are.
+    let extents = Extents::new(input.trace.formats(), input.trace.abi);
+    let ((extent, found), outcome) = events.analysed((extents, timeline))?;
     let window = events.query.span_in_window()?.map(|(begin, end)| (begin.0, end.0)).unwrap_or_default();
 
     let mut page = RecordingPage { title: input.label(), ..RecordingPage::default() };
     let length = unit.long(window.1.saturating_sub(window.0));
     page.facts = vec![
-        ("events".to_owned(), grouped(outcome.events)),
+        ("events".to_owned(), grouped(extent.events)),
         ("window".to_owned(), format!("{} to {}", unit.point(window.0), unit.point(window.1))),
         ("length".to_owned(), format!("{length} {}", unit.long_name())),
         ("lost".to_owned(), lost(outcome.lost, outcome.gaps)),
     ];
-    let mut left_out = Vec::new();
+    let mut left_out = vec!["the events one by one, which `--to perfetto` and `rtrace view` show".to_owned()];
+    let others = sources.iter().filter(|source| !source.cpus.is_empty()).count().saturating_sub(1);
+    if others > 0 {
+        left_out.push(format!("the timeline of {}", counted(others as u64, "other buffer")));
+    }
     if let Some(of) = sources.get(source) {
         let buffer = &input.trace.buffers[of.buffer];
         let coverage = input.trace.coverage(buffer);
@@ -80,6 +86,10 @@ pub(crate) fn answered(events: &QueryEvents<'_>) -> Result<AnsweredPage, Failure
             let longest: Vec<TimelineWait> = found.waits.iter().filter(is_whole).take(WAITS).copied().collect();
             page.waits = waits(events, &buffer.name, (&found, &longest), unit)?;
             let begin = unit.point(window.0);
+            if found.least > 0 {
+                let least = unit.short(found.least);
+                left_out.push(format!("slices of the timeline below {least} {}, which are joined", unit.short_name()));
+            }
             page.timeline = Some(PageTimeline { found, window, begin, unit: unit.name() });
         } else {
             left_out.push("the timeline, without all of sched_switch".to_owned());
@@ -87,7 +97,7 @@ pub(crate) fn answered(events: &QueryEvents<'_>) -> Result<AnsweredPage, Failure
     }
     page.sections = html_sections(events)?.into_iter().map(|(name, html)| (name.to_owned(), html)).collect();
     page.flame = picture(events)?;
-    Ok(AnsweredPage { page, events: outcome.events, left_out })
+    Ok(AnsweredPage { page, events: extent.events, left_out })
 }
 
 /// What may lie where nothing is shown, each a sentence.

@@ -122,6 +122,9 @@ fn no_command(error: CommandError, own: impl Fn(Exit) -> Exit) -> Failure {
         if is_time {
             return Some(format!("`{name}` is taken for the command, as no option before it takes it; did you mean `--duration {name}{unit}`?"));
         }
+        if !path.exists() && path.extension().is_some_and(|ending| ending == "dat") {
+            return Some(format!("`{name}` is taken for the command to run; there is no recording of that name either."));
+        }
         let flag = flag_before(&digits)?;
         Some(format!("`{flag}` takes no value, so that `{name}` is the command."))
     });

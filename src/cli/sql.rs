@@ -6,7 +6,7 @@ use super::convert::write_tables;
 use super::exit::{Exit, Failure};
 use super::helper_programs::{HelperPath, check_owned};
 use super::query::QueryArgs;
-use super::terminal::stdout;
+use super::terminal::{PagerArgs, stdout};
 use super::unfinished;
 use super::unfinished::UnfinishedPath;
 use anyhow::{Context, anyhow};
@@ -40,6 +40,8 @@ pub(crate) struct SqlArgs {
     /// Rows as comma-separated values, after a line with the columns' names
     #[arg(long)]
     csv: bool,
+    #[command(flatten)]
+    pager: PagerArgs,
     #[command(flatten)]
     events: QueryArgs,
 }
@@ -85,6 +87,7 @@ pub(crate) fn run(args: &SqlArgs) -> Result<Exit, Failure> {
         folders.push(written);
     }
     let views = views::of(&folders)?;
+    let _pager = args.pager.start();
     engine.ask(&views, query, args.layout())?;
     Ok(exit)
 }

@@ -8,6 +8,7 @@ use crate::common::trace_files::trace_files;
 use rtrace::internal::trace_dat::Codec;
 use rtrace::internal::trace_dat::write::Version;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 fn small() -> String {
@@ -336,6 +337,15 @@ fn wakers_and_moves_are_those_of_the_scheduler() {
     assert!(
         !rows.is_empty() && rows.iter().all(|row| row["waker"] == of_one["waker"] || row["pid"] == of_one["waker"])
     );
+    let named = json(&["wakers", "--by", "comm"]);
+    for member in ["/wakeups", "/elsewhere", "/delays/count", "/delays/total"] {
+        assert_eq!(sum(&named["wakers"], member), sum(&wakers["wakers"], member), "{member}");
+    }
+    let named = named["wakers"].as_array().expect("rows");
+    let members = ["context", "waker", "waker_comm", "pid", "comm"];
+    let names: BTreeSet<String> =
+        named.iter().map(|row| members.map(|member| row[member].to_string()).concat()).collect();
+    assert!(names.len() == named.len() && named.iter().all(|row| row["pid"].is_null() != row["comm"].is_null()));
     let longest: Vec<u64> = rows.iter().map(|row| row["delays"]["max"].as_u64().unwrap_or(0)).collect();
     assert!(longest.is_sorted_by(|a, b| a >= b), "{longest:?}");
     env.rtrace(&["analyze", "wakers", &own().join("i386/kprobe.dat").to_string_lossy()])

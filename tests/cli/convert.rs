@@ -272,8 +272,15 @@ fn a_page_is_of_one_recording_and_says_what_it_holds() {
     let env = TestEnvironment::new();
     let late = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/readme/late.dat");
     let late = late.to_string_lossy();
-    env.rtrace(&["convert", &late, "late.html"]).exits(0).prints_with("as html").prints_with("left out: nothing");
+    env.rtrace(&["convert", &late, "late.html"])
+        .exits(0)
+        .prints_with("as html")
+        .prints_with("left out: the events one by one");
     let page = fs::read_to_string(env.path().join("late.html")).unwrap();
+    let count = env.rtrace(&["report", "--count", &late]).exits(0).stdout();
+    let count = count.lines().last().and_then(|line| line.split_whitespace().next()).unwrap();
+    let count = counted(count.parse().unwrap(), "").trim_end_matches([' ', 's']).to_owned();
+    assert!(page.contains(&format!("events</td><td class=\"left\">{count}<")), "{count}");
     // The longest wait of `analyze sched`, in the list and in the table.
     let json = env.rtrace(&["analyze", "sched", "--json", "--top", "0", &late]).stdout();
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();

@@ -209,6 +209,17 @@ fn pictures_have_infernos_frames() {
     }
 }
 
+#[test]
+fn times_without_stacks_are_called_so() {
+    let env = TestEnvironment::new();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/readme/late.dat");
+    let outcome = env.rtrace(&["flame", file, "--off-cpu", "-o", "a.svg"]);
+    outcome.exits(0).prints_with("a.svg: time off the CPU by task, without stacks; ");
+    outcome.complains_with("no stack was recorded").complains_with("`rtrace record --for offcpu`");
+    let json = env.rtrace(&["flame", file, "--off-cpu", "--json", "--force", "-o", "a.svg"]).exits(0).stdout();
+    assert_eq!(serde_json::from_str::<Value>(&json).expect("JSON")["stacks"], 0);
+}
+
 /// Each time off the CPU, counted once more from the events as JSON has them.
 #[test]
 fn time_off_the_cpu_is_what_the_switches_say() {

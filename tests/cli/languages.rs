@@ -4,6 +4,7 @@ use crate::common::corpus::corpus;
 use crate::common::environment::TestEnvironment;
 use crate::common::not_run::not_run;
 use std::fs;
+use std::path::Path;
 
 /// A tracefs of a kernel without histograms, synthetic events, snapshots and probes.
 fn poor_kernel(env: &TestEnvironment) -> String {
@@ -11,7 +12,7 @@ fn poor_kernel(env: &TestEnvironment) -> String {
     for (file, text) in [
         ("README", "tracing mini-HOWTO:\n"),
         ("trace_clock", "[local] global\n"),
-        ("available_events", "sched:sched_switch\n"),
+        ("available_events", "sched:sched_switch\nsched:sched_waking\n"),
         ("events/sched/sched_switch/trigger", "# Available triggers:\n# traceon traceoff stacktrace\n"),
         ("per_cpu/cpu0/stats", ""),
     ] {
@@ -23,21 +24,21 @@ fn poor_kernel(env: &TestEnvironment) -> String {
 }
 
 /// A copy of some events' formats; its path.
-fn copy_of_formats(env: &TestEnvironment) -> String {
+fn copy_of_formats(root: &Path) -> String {
     for event in ["kmem.kmalloc", "sched.sched_waking", "sched.sched_switch"] {
-        let folder = env.path().join("events").join(event.replace('.', "/"));
+        let folder = root.join("events").join(event.replace('.', "/"));
         fs::create_dir_all(&folder).expect("a folder");
         let format = format!("{}/tests/data/languages/formats/{event}", env!("CARGO_MANIFEST_DIR"));
         fs::copy(format, folder.join("format")).expect("a file");
     }
-    env.path().to_str().expect("a plain path").to_owned()
+    root.to_str().expect("a plain path").to_owned()
 }
 
 /// Printing alone needs neither the kernel's features nor a tracefs: a copy of the formats will do.
 #[test]
 fn statements_are_printed_for_a_copy_of_the_formats() {
     let env = TestEnvironment::new();
-    let copy = copy_of_formats(&env);
+    let copy = copy_of_formats(env.path());
     let copy = copy.as_str();
     let join = "select end.next_pid as pid, TIMESTAMP_DELTA_USECS as lat from sched_waking as start \
                 join sched_switch as end on start.pid = end.next_pid";
@@ -61,7 +62,7 @@ fn statements_are_printed_for_a_copy_of_the_formats() {
 #[test]
 fn wrong_parts_of_an_argument_have_a_caret() {
     let env = TestEnvironment::new();
-    let copy = copy_of_formats(&env);
+    let copy = copy_of_formats(env.path());
     let create = "synth create w --start sched:sched_waking --end sched:sched_switch";
     let latency = "latency sched:sched_waking sched:sched_switch";
     for (line, caret, hint) in [
@@ -172,6 +173,18 @@ fn what_the_kernel_lacks_is_named_with_its_config() {
     of("CONFIG_UPROBE_EVENTS", &["probe add uprobe /bin/sh:0x1000"]);
     of("CONFIG_USER_EVENTS", &["probe add user mine"]);
     of("CONFIG_DYNAMIC_FTRACE", &["trigger add --function schedule traceoff"]);
+    // Lines that are only printed may be for another kernel.
+    copy_of_formats(Path::new(&root));
+    for (command, made) in [
+        ("probe add --dry-run p:mine vfs_read", "p:mine vfs_read\n"),
+        (
+            "synth create w --dry-run --start sched:sched_waking --end sched:sched_switch --match pid=next_pid:pid",
+            " >> ",
+        ),
+    ] {
+        let words: Vec<&str> = command.split(' ').chain(["--tracefs", &root]).collect();
+        env.rtrace(&words).exits(0).prints_with(made).complains_with("rtrace: warning: this kernel has no ");
+    }
     // With a command the status is the command's, and 125 means that rtrace could not.
     let words = ["hist", "--in-kernel", "--tracefs", &root, "sched:sched_switch", "--key", "next_pid", "--", "true"];
     env.rtrace(&words).exits(125).complains_with("CONFIG_HIST_TRIGGERS");

@@ -27,6 +27,25 @@ fn json(env: &TestEnvironment, words: &[&str]) -> Value {
     serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}"))
 }
 
+/// A recording among the events, after the options or after a statement is the one that is asked.
+#[test]
+fn a_recording_needs_no_option_before_it() {
+    let env = TestEnvironment::new();
+    let seen = |line: &str| {
+        let words: Vec<String> = line.split(' ').map(|word| word.replace("FILE", &file()).replace('~', " ")).collect();
+        env.rtrace(&words.iter().map(String::as_str).collect::<Vec<_>>()).exits(0).stdout()
+    };
+    let of_hist = seen("hist -i FILE sched:sched_switch -k next_comm");
+    assert_eq!(seen("hist sched:sched_switch -k next_comm FILE"), of_hist);
+    assert_eq!(seen("hist sched:sched_switch FILE -k next_comm"), of_hist);
+    let of_latency = seen("latency -i FILE sched:sched_switch sched:sched_switch --by prev_pid=next_pid");
+    assert_eq!(seen("latency --by prev_pid=next_pid FILE sched:sched_switch sched:sched_switch"), of_latency);
+    assert_eq!(seen("latency sched:sched_switch sched:sched_switch --by prev_pid=next_pid FILE"), of_latency);
+    let rows = seen("synth sql -i FILE select~next_pid~from~sched_switch");
+    assert_eq!(seen("synth sql select~next_pid~from~sched_switch FILE"), rows);
+    assert_eq!(seen("analyze --json FILE"), seen("analyze all --json FILE"));
+}
+
 #[test]
 fn a_table_is_a_count_of_the_events() {
     let env = TestEnvironment::new();

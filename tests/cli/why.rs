@@ -53,7 +53,11 @@ rcu_preempt [15] waited for a CPU after its wakeup: 9.153 us, from 2128.99530787
 +0.000  3.792  41.4  └─ find [1525] ran on CPU 0
 ",
     );
-    outcome.prints_with("+4.494  1.678  18.3     ├─ softirq SCHED on CPU 0\n");
+    outcome.prints_with(
+        "   ...  0.124   1.4     ├─ the task itself, 2 times\n+4.494  1.678  18.3     ├─ softirq SCHED on CPU 0\n",
+    );
+    let all = env.rtrace(&["why", "*", "--worst", "wakeup", "--top", "0", &small()]).exits(0).stdout();
+    assert!(all.contains("─ the task itself\n") && !all.contains("─ the task itself, "), "{all}");
     outcome.prints_with(&format!(
         "\nThe events\n  rtrace report {} --since 2128.995307877 --until 2128.995317030\n",
         small()

@@ -94,7 +94,12 @@ fn answers_go_through_a_pager() {
     let env = TestEnvironment::new();
     fork_storm(3, 4_000, 60, 3).write(&env.path().join("a.dat"), Version::V7(Codec::Zstd));
     let lines = ["report", "analyze sched", "analyze all", "analyze sched --timehist", "why", "check --assert lost==0"];
-    for line in lines.into_iter().chain(["diff a.dat"]) {
+    let of_triggers = [
+        "hist sched:sched_switch -k next_comm -i",
+        "latency sched:sched_switch sched:sched_switch --by prev_pid=next_pid -i",
+    ];
+    let others = ["diff a.dat", "dump", "profile --input"];
+    for line in lines.into_iter().chain(others).chain(of_triggers) {
         for (option, is_paged) in [(None, true), (Some("--no-pager"), false)] {
             let words: Vec<&str> = line.split(' ').chain(["a.dat"]).chain(option).collect();
             let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));

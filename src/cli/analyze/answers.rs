@@ -130,9 +130,12 @@ impl<'a> AnswerPlace<'a> {
         Ok(AnswerPlace { buffer: &buffer.name, clock: &buffer.clock, unit, wall, comms, cgroups, limits })
     }
 
-    /// The name of a task, which the recording keeps one of for each pid.
+    /// The name of a task, which the recording keeps one of for each pid. A kernel's worker has in its place what it last
+    /// worked at too (`kworker/0:2-events`): its events have the name alone.
     pub(super) fn comm(&self, pid: Pid) -> Option<String> {
-        self.comms.get(pid).map(|comm| String::from_utf8_lossy(comm).into_owned())
+        let comm = self.comms.get(pid).map(|comm| String::from_utf8_lossy(comm).into_owned())?;
+        let work = comm.starts_with("kworker/").then(|| comm.find(['-', '+'])).flatten();
+        Some(comm[..work.unwrap_or(comm.len())].to_owned())
     }
 
     /// `sh [7]`; of a task without a name only its number.

@@ -66,7 +66,11 @@ impl Question for AnalyzeCgroupsArgs {
         let row = |of| CgroupRow { of, is_whole };
         let cgroups = found.report.cgroups.iter().map(row);
         let table = cgroups_table().grid(rows(found, cgroups), top, &found.known());
-        Answer::of([table.part(format!("Cgroups, each with all below it ({})", found.place.unit.long_name())).into()])
+        // Before the first event and after the last one tasks run, too.
+        let has_counters = is_whole && found.report.cgroups.iter().any(|cgroup| cgroup.counters.is_some());
+        let since = if has_counters { "; the kernel's account: from the recorder's begin to its end" } else { "" };
+        let unit = found.place.unit.long_name();
+        Answer::of([table.part(format!("Cgroups, each with all below it ({unit}{since})")).into()])
     }
 
     fn definitions() -> Vec<ColumnDefinition> {

@@ -1,6 +1,6 @@
 //! `rtrace analyze wakers`.
 
-use super::answers::{AnalysisAnswer, AnswerArgs, Outline, Question, Row, rows};
+use super::answers::{AnalysisAnswer, AnswerArgs, AnswerPlace, Outline, Question, Row, rows};
 use super::file::TaskArgs;
 use super::sched::notes;
 use super::words::many;
@@ -11,7 +11,9 @@ use rtrace::internal::table::{
 };
 use rtrace::internal::trace_dat::Coverage;
 use rtrace::units::Pid;
+use std::borrow::Cow;
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 /// Wakeups by waker and task: how often, and from the wakeup to the CPU
 ///
@@ -25,6 +27,19 @@ pub(super) struct AnalyzeWakersArgs {
     /// Order of the rows, the greatest first
     #[arg(long, value_enum, value_name = "BY", default_value_t)]
     sort: WakerSort,
+    /// What a row is of: tasks, or all tasks of a name
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
+    by: WakerRows,
+}
+
+/// What the rows are of.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum WakerRows {
+    /// A task that woke, and a task that was woken
+    #[default]
+    Pid,
+    /// All tasks of a name, and all of another
+    Comm,
 }
 
 /// An order of rows.
@@ -90,9 +105,13 @@ impl Question for AnalyzeWakersArgs {
 
 impl AnalyzeWakersArgs {
     /// The rows in order.
-    fn of<'r>(&self, found: &'r AnalysisAnswer<'_, SchedReport>) -> Vec<&'r WakeFlow> {
-        let mut flows: Vec<&WakeFlow> = found.report.flows.wakes.iter().collect();
-        flows.sort_by_key(|flow| {
+    fn of<'r>(&self, found: &'r AnalysisAnswer<'_, SchedReport>) -> Vec<Wakeups<'r>> {
+        let wakes = found.report.flows.wakes.iter();
+        let mut flows: Vec<Wakeups<'_>> = match self.by {
+            WakerRows::Pid => wakes.map(|flow| Wakeups { flow: Cow::Borrowed(flow), is_named: false }).collect(),
+            WakerRows::Comm => by_name(found),
+        };
+        flows.sort_by_key(|Wakeups { flow, .. }| {
             Reverse(match self.sort {
                 WakerSort::Count => flow.wakeups,
                 WakerSort::Total => flow.delays.total(),
@@ -103,24 +122,72 @@ impl AnalyzeWakersArgs {
     }
 }
 
-type WakeRow<'a> = Row<'a, SchedReport, &'a WakeFlow>;
+/// A row: wakeups of one task by another, or of all tasks of a name by all of another.
+struct Wakeups<'a> {
+    flow: Cow<'a, WakeFlow>,
+    /// True of all tasks of the names that those of `flow` have.
+    is_named: bool,
+}
+
+impl Wakeups<'_> {
+    /// Name and number of a task, or its name if the row is of all that have it.
+    fn task(&self, place: &AnswerPlace<'_>, pid: Pid) -> String {
+        place.comm(pid).filter(|_| self.is_named).unwrap_or_else(|| place.task(pid))
+    }
+
+    /// The number of a task, if the row is of it alone.
+    fn number(&self, place: &AnswerPlace<'_>, pid: Pid) -> Option<i32> {
+        (!self.is_named || pid.0 == 0 || place.comm(pid).is_none()).then_some(pid.0)
+    }
+}
+
+/// The wakeups of all tasks of a name by all of another; tasks without a name stay by themselves.
+fn by_name<'r>(found: &'r AnalysisAnswer<'_, SchedReport>) -> Vec<Wakeups<'r>> {
+    let name = |pid: Pid| found.place.comm(pid).unwrap_or_else(|| pid.to_string());
+    let mut places = HashMap::new();
+    let mut rows: Vec<Wakeups<'_>> = Vec::new();
+    for flow in &found.report.flows.wakes {
+        let waker = match flow.waker {
+            WakeSource::Task(pid) if pid.0 != 0 => (0, name(pid)),
+            WakeSource::Task(_) => (1, String::new()),
+            WakeSource::SoftIrq => (2, String::new()),
+            WakeSource::HardIrq => (3, String::new()),
+        };
+        let place = *places.entry((waker, name(flow.task))).or_insert(rows.len());
+        let Some(row) = rows.get_mut(place) else {
+            rows.push(Wakeups { flow: Cow::Borrowed(flow), is_named: true });
+            continue;
+        };
+        let sum = row.flow.to_mut();
+        if flow.delays.greatest() > sum.delays.greatest() {
+            sum.longest_at = flow.longest_at;
+        }
+        sum.delays.merge(&flow.delays);
+        sum.wakeups = sum.wakeups.saturating_add(flow.wakeups);
+        sum.elsewhere = sum.elsewhere.saturating_add(flow.elsewhere);
+        sum.covered &= flow.covered;
+    }
+    rows
+}
+
+type WakeRow<'a> = Row<'a, SchedReport, Wakeups<'a>>;
 
 fn wakers<'a>() -> Table<WakeRow<'a>> {
     type Of<'a> = Column<WakeRow<'a>>;
     fn waker(row: &WakeRow<'_>) -> Option<Pid> {
-        match row.of.waker {
+        match row.of.flow.waker {
             WakeSource::Task(pid) => Some(pid),
             _ => None,
         }
     }
-    let context = |row: &WakeRow<'a>| match row.of.waker {
+    let context = |row: &WakeRow<'a>| match row.of.flow.waker {
         WakeSource::Task(_) => "task".into(),
         WakeSource::SoftIrq => "softirq".into(),
         WakeSource::HardIrq => "irq".into(),
     };
-    let named = |row: &WakeRow<'a>| match row.of.waker {
+    let named = |row: &WakeRow<'a>| match row.of.flow.waker {
         WakeSource::Task(pid) if pid.0 == 0 => "(idle task)".into(),
-        WakeSource::Task(pid) => row.found.place.task(pid).into(),
+        WakeSource::Task(pid) => row.of.task(&row.found.place, pid).into(),
         WakeSource::SoftIrq => "(soft interrupt)".into(),
         WakeSource::HardIrq => "(interrupt)".into(),
     };
@@ -131,8 +198,8 @@ fn wakers<'a>() -> Table<WakeRow<'a>> {
                 .text("WAKER")
                 .no_json(),
             Of::new("context", Kind::Text, "Context of the waking code: task, softirq or irq.", context).csv("context"),
-            Of::new("waker", Kind::Count, "Number of the task that woke; null for an interrupt.", |row| {
-                waker(row).map(|pid| pid.0).into()
+            Of::new("waker", Kind::Count, "Number of the task that woke; null for an interrupt, and by name.", |row| {
+                waker(row).and_then(|pid| row.of.number(&row.found.place, pid)).into()
             })
             .csv("waker"),
             Of::new("waker_comm", Kind::Text, "Name of the task that woke.", |row| {
@@ -140,38 +207,41 @@ fn wakers<'a>() -> Table<WakeRow<'a>> {
             })
             .csv("waker_task"),
             Of::new("", Kind::Text, "Name and number of the task that was woken.", |row| {
-                row.found.place.task(row.of.task).into()
+                row.of.task(&row.found.place, row.of.flow.task).into()
             })
             .text("WOKE")
             .no_json(),
             Of::new("comm", Kind::Text, "Name of the task that was woken.", |row| {
-                row.found.place.comm(row.of.task).into()
+                row.found.place.comm(row.of.flow.task).into()
             })
             .csv("task"),
-            Of::new("pid", Kind::Count, "Number of the task that was woken.", |row| row.of.task.0.into()).csv("pid"),
-            Of::new("wakeups", Kind::Count, "Wakeups from sleep.", |row| row.of.wakeups.into())
+            Of::new("pid", Kind::Count, "Number of the task that was woken; null by name.", |row| {
+                row.of.number(&row.found.place, row.of.flow.task).into()
+            })
+            .csv("pid"),
+            Of::new("wakeups", Kind::Count, "Wakeups from sleep.", |row| row.of.flow.wakeups.into())
                 .text("wakeups")
                 .csv("wakeups"),
             Of::new("elsewhere", Kind::Count, "Delays that ended on another CPU than the waker's.", |row| {
-                row.of.elsewhere.into()
+                row.of.flow.elsewhere.into()
             })
             .text("elsewhere")
             .csv("elsewhere"),
-            Of::new("delays.total", Kind::Sum, "All delays together.", |row| Cell::Time(row.of.delays.total()))
+            Of::new("delays.total", Kind::Sum, "All delays together.", |row| Cell::Time(row.of.flow.delays.total()))
                 .text("total")
                 .csv("total")
                 .no_json(),
-            Of::new("delays", Kind::Distribution, "Times from wakeup to CPU.", |row| (&row.of.delays).into())
+            Of::new("delays", Kind::Distribution, "Times from wakeup to CPU.", |row| (&row.of.flow.delays).into())
                 .text("")
                 .csv(""),
             Of::new("longest.at", Kind::Point, "End of the longest delay.", |row| {
-                row.of.longest_at.map(Cell::Point).into()
+                row.of.flow.longest_at.map(Cell::Point).into()
             })
             .text("at")
             .csv("max_at")
             .minor(1),
         ],
     )
-    .about(|row| RowSubject::Task(row.of.covered))
+    .about(|row| RowSubject::Task(row.of.flow.covered))
     .csv(true)
 }

@@ -9,7 +9,7 @@ use crate::cli::holders::{event_probes, remove_event};
 use crate::cli::keywords::{PROBES, words};
 use crate::cli::language::invalid;
 use crate::cli::synth::{define, instances, users_of};
-use crate::cli::terminal::stdout;
+use crate::cli::terminal::{note, stdout};
 use anyhow::anyhow;
 use rtrace::filter::Filter;
 use rtrace::format::EventFormat;
@@ -117,7 +117,10 @@ fn add(args: &ProbeAddArgs) -> Result<Exit, Failure> {
     }
     let line = place::line(&args.what, args.name.as_deref())?;
     let mut probe: Probe = line.parse().map_err(|e| invalid("probe", e))?;
-    tracefs.require(&required(&probe.kind))?;
+    match tracefs.require(&required(&probe.kind)) {
+        Err(error) if args.dry_run => note!("rtrace: warning: {error}: it would refuse this line"),
+        required => required?,
+    }
     // A whole line without a name gets the kernel's.
     if probe.event.is_none() && !place::is_whole_line(&args.what) {
         probe.event = Some(place::suggested_name(&args.what, &probe));

@@ -12,6 +12,7 @@ use std::path::Path;
 
 pub(super) fn run(path: &Path, args: &TraceArgs) -> Result<Exit, Failure> {
     let recording = open_recording(path)?;
+    let _pager = args.pager.start();
     let damage = DamageReport::of(path, &recording.trace);
     let done = write(path, args, &recording, &damage);
     damage.late(path, &recording);

@@ -8,7 +8,7 @@ use crate::cli::live::{live_merge, warn_of_damage};
 use crate::cli::query::ClockUnit;
 use crate::cli::query::{WallArgs, WindowArgs};
 use crate::cli::record_error::{explain, failure};
-use crate::cli::terminal::note;
+use crate::cli::terminal::{PagerArgs, note};
 use crate::cli::traced::{SessionArgs, Traced, WhatArgs, add_profile};
 use anyhow::anyhow;
 use clap::error::ErrorKind;
@@ -34,6 +34,8 @@ pub(super) struct TraceArgs {
     /// Profile what a file holds, instead of what happens now
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub(super) input: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) pager: PagerArgs,
     #[command(flatten)]
     pub(super) window: WindowArgs,
     #[command(flatten)]
@@ -65,6 +67,7 @@ const OF_A_FILE: &[&str] = &[
     "layout",
     "limit",
     "wide",
+    "no_pager",
     "quiet",
     "_all_formats",
 ];

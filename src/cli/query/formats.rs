@@ -262,12 +262,23 @@ fn summarised<'e>(events: &QueryEvents<'e>, source: &BufferSource) -> SummaryBuf
 
 fn unknown_field(name: &str, inputs: &[QueryInput]) -> Failure {
     let failure = Failure::new(Exit::Usage, anyhow!("no event has a field `{name}`"));
+    let known: Vec<String> = CsvColumn::FIXED.iter().map(|(name, _)| format!("`{name}`")).collect();
     let fields = inputs.iter().flat_map(all_formats).flat_map(|f| f.fields.iter().chain(f.common.iter()));
     let mut names: Vec<&str> = fields.map(|f| f.name.as_str()).collect();
     names.extend(CsvColumn::FIXED.iter().map(|(name, _)| *name));
     names.sort_unstable();
     names.dedup();
-    match did_you_mean(name, names) {
+    let fixed = match name.to_ascii_lowercase().as_str() {
+        "time" | "timestamp" | "time_stamp" => Some("ts"),
+        "event_name" => Some("event"),
+        "task" | "process" | "command" => Some("comm"),
+        "tid" | "thread" => Some("pid"),
+        "message" | "info" | "text" | "details" | "args" => Some("fields"),
+        _ => None,
+    };
+    let meant = fixed.filter(|fixed| CsvColumn::FIXED.iter().any(|(name, _)| name == fixed));
+    let hint = meant.map(|fixed| format!("did you mean `{fixed}`? Columns of every event: {}.", known.join(", ")));
+    match hint.or_else(|| did_you_mean(name, names)) {
         Some(hint) => failure.hint(hint),
         None => failure,
     }

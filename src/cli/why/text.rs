@@ -96,6 +96,9 @@ fn longest_sleep(found: &LateInterval<'_>) -> Option<u64> {
 /// Lines of what is left out show what can be seen at all: a thousandth of the interval.
 const LEAST: u64 = 1000;
 
+/// Parts of the same kind that are shorter are one line: a hundredth of the interval.
+const SHORT: u64 = 100;
+
 fn add(found: &LateInterval<'_>, outer: Option<&IntervalPart>, top: usize, indent: &str, rows: &mut Vec<WhyRow>) {
     let is_long = |part: &IntervalPart| is_long_time(part.time(), found.time(), top);
     // Of a part that is nearly all its own time, the interruptions are not worth a line.
@@ -156,14 +159,15 @@ struct WhyGroups {
 }
 
 impl WhyGroups {
-    /// Each of a part's `count` parts by itself; if there are more than `top`, those of the same kind together, but for sleeps,
-    /// of which each has another reason.
+    /// Each of a part's `count` parts by itself, but short ones of the same kind together; if there are more than `top`, all of
+    /// the same kind; never sleeps, of which each has another reason.
     fn of(found: &LateInterval<'_>, outer: Option<&IntervalPart>, count: usize, top: usize) -> Self {
         let is_grouped = top > 0 && count > top;
         let (mut kinds, mut single): (Vec<WhyGroup>, Vec<WhyGroup>) = Default::default();
         let mut hidden = HiddenParts::default();
         found.for_each_part(outer, &mut |part| {
-            let may_grow = is_grouped && !matches!(part.kind, PartKind::Sleep { .. });
+            let is_short = top > 0 && part.time().saturating_mul(SHORT) < found.time();
+            let may_grow = (is_grouped || is_short) && !matches!(part.kind, PartKind::Sleep { .. });
             let priority = may_grow.then(|| found.priority(&part));
             let is_same = |group: &&mut WhyGroup| {
                 group.part.kind == part.kind && priority.is_some_and(|priority| found.priority(&group.part) == priority)

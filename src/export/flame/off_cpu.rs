@@ -26,6 +26,7 @@ pub struct OffCpuState {
     left: HashMap<(usize, CpuId), TaskStack>,
     time: StackTree<FlameRoot>,
     uncounted: Uncounted,
+    has_stacks: bool,
 }
 
 /// A task off its CPU.
@@ -71,6 +72,11 @@ impl OffCpuState {
     pub fn uncounted(&self) -> Uncounted {
         self.uncounted
     }
+
+    /// True if a stack followed a switch.
+    pub fn has_stacks(&self) -> bool {
+        self.has_stacks
+    }
 }
 
 impl Exporter for OffCpu<'_> {
@@ -82,6 +88,7 @@ impl Exporter for OffCpu<'_> {
             left: HashMap::new(),
             time: StackTree::new(),
             uncounted: Uncounted::default(),
+            has_stacks: false,
         }
     }
 
@@ -113,7 +120,10 @@ impl Exporter for OffCpu<'_> {
             }
             StackStep::Stack(stack) => {
                 match left.filter(|task| task.pid == head.pid).and_then(|task| state.away.get_mut(&task)) {
-                    Some(away) => away.stack = stack,
+                    Some(away) => {
+                        away.stack = stack;
+                        state.has_stacks = true;
+                    }
                     None => state.uncounted.others += 1,
                 }
             }

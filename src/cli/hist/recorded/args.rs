@@ -5,6 +5,7 @@ use crate::cli::coverage;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::key_names::KeyNames;
 use crate::cli::query::{QueryInput, WindowArgs, answer, one_buffer};
+use crate::cli::terminal::PagerArgs;
 use crate::cli::trace_file::threads;
 use anyhow::anyhow;
 use rtrace::analysis::{HistSetup, Histograms, SetupError};
@@ -32,6 +33,8 @@ pub(crate) struct RecordedArgs {
     /// With -i: number of threads; the output is the same for any number [default: one per CPU]
     #[arg(long, value_name = "N", requires = "input", hide_short_help = true)]
     threads: Option<NonZero<usize>>,
+    #[command(flatten)]
+    pager: PagerArgs,
 }
 
 impl RecordedArgs {
@@ -103,6 +106,7 @@ impl RecordedArgs {
         path: &Path,
         look: impl FnOnce(Query<'_>, &QueryInput, &Buffer) -> Result<Exit, Failure>,
     ) -> Result<Exit, Failure> {
+        let _pager = self.pager.start();
         answer(path, &self.window, self.threads, |events, _| {
             let (query, buffer) = one_buffer(self.buffer.as_deref(), events)?;
             look(query, &events.inputs[0], buffer)
