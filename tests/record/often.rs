@@ -165,6 +165,7 @@ fn two_hundred_recordings_leave_nothing_behind() {
         allow_unknown_events: false,
         all_formats: false,
         tasks: Tasks::default(),
+        command_line: None,
         command: Some(vec!["true".into()]),
         search_path: std::env::var_os("PATH"),
         duration: None,
