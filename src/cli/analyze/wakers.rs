@@ -105,13 +105,13 @@ impl Question for AnalyzeWakersArgs {
 
 impl AnalyzeWakersArgs {
     /// The rows in order.
-    fn of<'r>(&self, found: &'r AnalysisAnswer<'_, SchedReport>) -> Vec<Wakeups<'r>> {
+    fn of<'r>(&self, found: &'r AnalysisAnswer<'_, SchedReport>) -> Vec<WakerPair<'r>> {
         let wakes = found.report.flows.wakes.iter();
-        let mut flows: Vec<Wakeups<'_>> = match self.by {
-            WakerRows::Pid => wakes.map(|flow| Wakeups { flow: Cow::Borrowed(flow), is_named: false }).collect(),
+        let mut flows: Vec<WakerPair<'_>> = match self.by {
+            WakerRows::Pid => wakes.map(|flow| WakerPair { flow: Cow::Borrowed(flow), is_named: false }).collect(),
             WakerRows::Comm => by_name(found),
         };
-        flows.sort_by_key(|Wakeups { flow, .. }| {
+        flows.sort_by_key(|WakerPair { flow, .. }| {
             Reverse(match self.sort {
                 WakerSort::Count => flow.wakeups,
                 WakerSort::Total => flow.delays.total(),
@@ -123,13 +123,13 @@ impl AnalyzeWakersArgs {
 }
 
 /// A row: wakeups of one task by another, or of all tasks of a name by all of another.
-struct Wakeups<'a> {
+struct WakerPair<'a> {
     flow: Cow<'a, WakeFlow>,
     /// True of all tasks of the names that those of `flow` have.
     is_named: bool,
 }
 
-impl Wakeups<'_> {
+impl WakerPair<'_> {
     /// Name and number of a task, or its name if the row is of all that have it.
     fn task(&self, place: &AnswerPlace<'_>, pid: Pid) -> String {
         place.comm(pid).filter(|_| self.is_named).unwrap_or_else(|| place.task(pid))
@@ -142,10 +142,10 @@ impl Wakeups<'_> {
 }
 
 /// The wakeups of all tasks of a name by all of another; tasks without a name stay by themselves.
-fn by_name<'r>(found: &'r AnalysisAnswer<'_, SchedReport>) -> Vec<Wakeups<'r>> {
+fn by_name<'r>(found: &'r AnalysisAnswer<'_, SchedReport>) -> Vec<WakerPair<'r>> {
     let name = |pid: Pid| found.place.comm(pid).unwrap_or_else(|| pid.to_string());
     let mut places = HashMap::new();
-    let mut rows: Vec<Wakeups<'_>> = Vec::new();
+    let mut rows: Vec<WakerPair<'_>> = Vec::new();
     for flow in &found.report.flows.wakes {
         let waker = match flow.waker {
             WakeSource::Task(pid) if pid.0 != 0 => (0, name(pid)),
@@ -155,7 +155,7 @@ fn by_name<'r>(found: &'r AnalysisAnswer<'_, SchedReport>) -> Vec<Wakeups<'r>> {
         };
         let place = *places.entry((waker, name(flow.task))).or_insert(rows.len());
         let Some(row) = rows.get_mut(place) else {
-            rows.push(Wakeups { flow: Cow::Borrowed(flow), is_named: true });
+            rows.push(WakerPair { flow: Cow::Borrowed(flow), is_named: true });
             continue;
         };
         let sum = row.flow.to_mut();
@@ -170,7 +170,7 @@ fn by_name<'r>(found: &'r AnalysisAnswer<'_, SchedReport>) -> Vec<Wakeups<'r>> {
     rows
 }
 
-type WakeRow<'a> = Row<'a, SchedReport, Wakeups<'a>>;
+type WakeRow<'a> = Row<'a, SchedReport, WakerPair<'a>>;
 
 fn wakers<'a>() -> Table<WakeRow<'a>> {
     type Of<'a> = Column<WakeRow<'a>>;
