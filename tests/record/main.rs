@@ -24,6 +24,7 @@ mod common {
 mod agent;
 mod allocations;
 mod analyses;
+mod at_once;
 mod balance;
 mod cgroups;
 mod changed;
