@@ -5,6 +5,7 @@
     S  switch from it, asleep             F  its CPU switched from another task: it has left unseen
     P  switch from it, still runnable     B  it is forked
     X  switch from it, dead, or its pid is given to another task
+    V  sched_wakeup, where sched_waking was seen: the second event of a wakeup, or the only one that is there
 """
 import account_events as account
 
@@ -25,7 +26,7 @@ def letter(state):
 
 def histories(events):
     """By task: its letters, and as many notes: (time, CPU, what is running there, that code's flags)."""
-    tasks, on_cpu = {}, {}
+    tasks, on_cpu, has_waking = {}, {}, False
 
     def note(pid, mark, *more):
         letters, notes = tasks.setdefault(pid, ([], []))
@@ -35,7 +36,7 @@ def histories(events):
     def runs_on(pid):
         letters, notes = tasks.get(pid, ([], []))
         # Wakeups of one that runs change nothing.
-        last = next((at for at in reversed(range(len(letters))) if letters[at] != "W"), None)
+        last = next((at for at in reversed(range(len(letters))) if letters[at] not in "WV"), None)
         return notes[last][1] if last is not None and letters[last] in "IO" else None
 
     for at, cpu, current, lost, _, name, fields in events:
@@ -58,7 +59,8 @@ def histories(events):
                 note(following, "I", at, cpu, current, flags)
             on_cpu[cpu] = following
         elif name in WAKE and fields["pid"] and fields.get("success", 1):
-            note(fields["pid"], "W", at, cpu, current, flags)
+            has_waking = has_waking or name == "sched_waking"
+            note(fields["pid"], "V" if has_waking and name == "sched_wakeup" else "W", at, cpu, current, flags)
         elif name == "sched_process_fork":
             note(fields["child_pid"], "X", at, cpu, current, flags)
             note(fields["child_pid"], "B", at, cpu, current, flags)

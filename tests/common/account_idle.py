@@ -60,13 +60,15 @@ def spans(marks, begin, end):
 
 def check(name, events, theirs):
     power = [event for event in events if event[5] in POWER]
-    begin, end = power[0][0], power[-1][0]
+    cpus = histories(events)
+    letters = {cpu: "".join(mark for mark, _, _ in marks) for cpu, marks in cpus.items()}
+    to_task = [cpus[cpu][match.end() - 1][1] for cpu, of in letters.items() for match in re.finditer("ET", of)]
+    begin, end = power[0][0], max([power[-1][0], *to_task])
     same(f"{name} window", {"begin": begin, "end": end}, theirs["window"])
     same(f"{name} losses", sum(event[3] for event in events), theirs["losses"])
     switches = any(event[5] == "sched_switch" for event in events)
     rows = {row["cpu"]: row for row in theirs["cpus"]}
     states = {(row["cpu"], row["state"]): row for row in theirs["states"]}
-    cpus = histories(events)
     same(f"{name} CPUs", sorted(cpus), sorted(rows))
     visits = {}
     for cpu, marks in cpus.items():

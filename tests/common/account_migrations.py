@@ -18,7 +18,7 @@ from account_histories import buffers, histories
 def arrivals(events):
     """(task, CPU before, CPU, what lay between)."""
     for pid, (letters, notes) in histories(events).items():
-        for match in re.finditer("([SP])(W*)I", letters):
+        for match in re.finditer("([SP])([WV]*)I", letters):
             before = "preempted" if match.group(1) == "P" else "woken" if match.group(2) else "asleep"
             yield pid, notes[match.start()][1], notes[match.end() - 1][1], before
 

@@ -75,7 +75,7 @@ def states(events):
         state, since, spans = "unknown", window[0], []
         for mark, (at, cpu, _, _) in zip(letters, notes):
             told, begins = state, None
-            if mark == "W":
+            if mark in "WV":
                 if state not in ("sleep", "blocked", "unknown"):
                     continue
                 begins = "wait"
@@ -92,7 +92,7 @@ def states(events):
                 told, begins = "unknown", "unknown"
             elif mark == "B":
                 begins = "sleep"
-            spans.append((since, at, told, (at, cpu) if mark == "W" else None))
+            spans.append((since, at, told, (at, cpu) if mark in "WV" else None))
             state, since = begins, at
         found[pid] = spans + [(since, window[1], state, None)]
     return found

@@ -48,7 +48,7 @@ def marks_of(events):
             tasks.append(living[pid])
         return living[pid]
 
-    seen, runs = {}, {}
+    seen, runs, has_waking = {}, {}, False
     for at, cpu, current, lost, name, fields in events:
         if lost:
             for one in living.values():
@@ -72,7 +72,9 @@ def marks_of(events):
             if following:
                 task(following).marks.append((at, "in", cpu, None))
         elif name in WAKE and fields["pid"] and fields.get("success", 1):
-            task(fields["pid"]).marks.append((at, "wake", fields.get("target_cpu", cpu), (current, cpu)))
+            has_waking = has_waking or name == "sched_waking"
+            waker = None if has_waking and name == "sched_wakeup" else (current, cpu)
+            task(fields["pid"]).marks.append((at, "wake", fields.get("target_cpu", cpu), waker))
         elif name == "sched_process_fork":
             if fields["child_pid"] in living:
                 living.pop(fields["child_pid"]).marks.append((at, "gone", cpu, None))
@@ -293,7 +295,8 @@ def check(name, events, theirs):
         longest = found["longest_wait"]
         if longest is not None:
             waker = longest["waker"]
-            longest = (longest["time"], longest["at"], longest["cpu"], (waker["pid"], waker["cpu"]))
+            waker = (waker["pid"], waker["cpu"]) if waker else None
+            longest = (longest["time"], longest["at"], longest["cpu"], waker)
         same(f"{what} longest wait", task["longest"], longest)
         every_wait += task["waits"]
     distribution(f"{name} waits", every_wait, theirs["waits"] or {"count": 0})

@@ -23,7 +23,7 @@ def wakeups(events):
     """By waker's context, waker and woken task: (wakeup, run or None, CPUs of both)."""
     found = {}
     for pid, (letters, notes) in histories(events).items():
-        for match in re.finditer("(?:^|[SLFBX])(W)W*(I?)", letters):
+        for match in re.finditer("(?:^|[SLFBX])(W)[WV]*(I?)", letters):
             at, cpu, waker, flags = notes[match.start(1)]
             kind = context(flags)
             run = notes[match.start(2)] if match.group(2) else (None, None)

@@ -212,7 +212,8 @@ impl TwoRecordings {
             };
             self.compared += 1;
             if from > most + slack(most) || to + slack(to) < least {
-                self.wrong.push(format!("{quantity}: {from} to {to}, {least} to {most} of the whole: {part:#} {whole:#}"));
+                self.wrong
+                    .push(format!("{quantity}: {from} to {to}, {least} to {most} of the whole: {part:#} {whole:#}"));
             }
         }
     }

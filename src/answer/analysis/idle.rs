@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 /// The events that its numbers need, by the names of `rtrace analyze idle --json`.
 pub const IDLE_NEEDS: &[Needs] = &[
-    Needs::between(
+    Needs::on_cpu(
         &[
             "cpus.idle",
             "cpus.awake",
@@ -27,7 +27,7 @@ pub const IDLE_NEEDS: &[Needs] = &[
         ],
         &["power:cpu_idle"],
     ),
-    Needs::between(&["cpus.to_task", "cpus.for_nothing"], &["sched:sched_switch"]),
+    Needs::on_cpu(&["cpus.to_task", "cpus.for_nothing"], &["sched:sched_switch"]),
     Needs::seen(&["states.above", "states.below"], &["power:cpu_idle_miss"]),
     // Written by whichever CPU changes it.
     Needs { of_others: true, ..Needs::between(&["frequencies"], &["power:cpu_frequency"]) },
@@ -77,7 +77,7 @@ enum PowerState {
 /// Idle states of one buffer. All times are in the clock's unit.
 #[derive(Clone, Debug, Default)]
 pub struct IdleReport {
-    /// The first and the last event of `power`: the window. `None` without any.
+    /// The first event of `power`, and the last one, or the last switch to a task after an idle state: the window. `None` without any.
     pub window: Option<(u64, u64)>,
     /// By CPU.
     pub cpus: Vec<(CpuId, CpuIdle)>,
@@ -269,6 +269,7 @@ impl InOrder for Idle {
             let left = self.cpus.get_mut(&record.cpu).filter(|_| prev.read(abi, data) == 0);
             if let Some((cpu, left)) = left.and_then(|cpu| cpu.left.take().map(|left| (cpu, left))) {
                 cpu.found.to_task.add(at.saturating_sub(left));
+                self.window = self.window.map(|(begin, end)| (begin, end.max(at)));
             }
             return;
         }

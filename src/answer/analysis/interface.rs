@@ -4,7 +4,7 @@
 
 use crate::base::units::CpuId;
 use crate::file::trace_dat::{Coverage, CoveredTasks};
-use crate::kernel::event::Record;
+use crate::kernel::event::{Lost, Record};
 use crate::kernel::events::{EventName, glob_matches};
 
 /// A question to many events. [`Query::analyse`](crate::read::recording::Query::analyse) drives it, with windows, selection and
@@ -98,6 +98,9 @@ pub enum KnownPart {
     Whole,
     /// A part: it is at least what was found.
     AtLeast,
+    /// The same, but up to so many of the durations that were found are none: two seem to be one where the events between them
+    /// were lost. Sums and the longest are at least what the others leave.
+    AtLeastWithout(u64),
     /// Nothing.
     Unknown,
 }
@@ -130,31 +133,48 @@ pub struct Needs {
     pub of_others: bool,
     /// Known if events were lost. Distributions are then those of what is there from its begin to its end.
     pub lost: KnownPart,
+    /// True if a duration's ends may be on two CPUs: of two durations one seems to be made where the events between them were lost.
+    pub joined: bool,
 }
 
 impl Needs {
     /// Counts and sums of single events: there are at least those that were recorded.
     pub const fn seen(numbers: &'static [&'static str], events: &'static [&'static str]) -> Self {
         let part = KnownPart::AtLeast;
-        Needs { numbers, events, filtered: part, tasks: part, cpus: part, of_others: false, lost: part }
+        Needs { numbers, events, filtered: part, tasks: part, cpus: part, of_others: false, lost: part, joined: false }
     }
 
     /// Times between events, each of which may be another's if one is missing.
     pub const fn between(numbers: &'static [&'static str], events: &'static [&'static str]) -> Self {
-        let part = KnownPart::Unknown;
-        Needs { numbers, events, filtered: part, tasks: part, cpus: part, of_others: false, lost: KnownPart::AtLeast }
+        let (part, lost) = (KnownPart::Unknown, KnownPart::AtLeast);
+        Needs { numbers, events, filtered: part, tasks: part, cpus: part, of_others: false, lost, joined: true }
+    }
+
+    /// The same, each between events of one CPU.
+    pub const fn on_cpu(numbers: &'static [&'static str], events: &'static [&'static str]) -> Self {
+        Needs { joined: false, ..Needs::between(numbers, events) }
     }
 
     /// Degree to which a number of `subject` is known, by the `needs` of its answer.
-    pub fn known(needs: &[Needs], number: &str, coverage: &Coverage, lost: bool, subject: RowSubject) -> KnownPart {
+    pub fn known(needs: &[Needs], number: &str, coverage: &Coverage, lost: Lost, subject: RowSubject) -> KnownPart {
         let of = || needs.iter().filter(|needs| needs.is_of(number));
         let limited = of().map(|needs| needs.limited(coverage, subject)).max().unwrap_or_default();
-        let after_losses = of().map(|needs| if lost { needs.lost } else { KnownPart::Whole }).max().unwrap_or_default();
+        let after_losses = of().map(|needs| needs.after(lost)).max().unwrap_or_default();
         match (limited, after_losses) {
             // Of a part of them the mean says nothing of all.
             (KnownPart::AtLeast, _) if is_of_the_distribution(number) => KnownPart::Unknown,
-            (limited, KnownPart::AtLeast) if is_of_the_distribution(number) => limited,
+            (limited, KnownPart::AtLeast | KnownPart::AtLeastWithout(_)) if is_of_the_distribution(number) => limited,
             (limited, after_losses) => limited.max(after_losses),
+        }
+    }
+
+    fn after(&self, lost: Lost) -> KnownPart {
+        match (lost, self.lost) {
+            (Lost::None, _) => KnownPart::Whole,
+            // An event may be of two tasks.
+            (Lost::Count(lost), KnownPart::AtLeast) if self.joined => KnownPart::AtLeastWithout(lost.saturating_mul(2)),
+            (Lost::Unknown, KnownPart::AtLeast) if self.joined => KnownPart::AtLeastWithout(u64::MAX),
+            (_, known) => known,
         }
     }
 

@@ -36,6 +36,7 @@ mod rows;
 mod sched;
 mod slices;
 mod span_log;
+mod spells;
 pub(crate) mod stacks;
 mod strips;
 mod syscalls;
@@ -99,6 +100,7 @@ pub use sched::{
 };
 pub use slices::{Slices, Thread, TimeSlice};
 pub use span_log::{PackedSpan, SpanLog};
+pub use spells::{CpuSpells, LossSpellFinder, LossSpells};
 pub use strips::{Strip, StripCell, StripPart, StripScale, Strips};
 pub use syscalls::{
     DescriptorCalls, DescriptorTimes, LongestSyscall, OngoingSyscall, SYSCALL_NEEDS, SyscallCounts, SyscallReport,

@@ -94,8 +94,15 @@ impl AnswerCell {
                 AnswerCell::Between(least.into(), most.into())
             }
             AnswerCell::Distribution(of) => {
-                AnswerCell::Record(Self::numbers(&of).into_iter().map(|(key, cell)| (key.to_owned(), cell)).collect())
-                    .limited(name, known)
+                let known_of_all = known(name);
+                let number = |(key, cell): (&str, AnswerCell)| {
+                    let cell = match (key, known_of_all) {
+                        ("total" | "max", KnownPart::AtLeastWithout(wrong)) => Self::without(wrong, key, &of),
+                        _ => cell.limited(&below(key), known),
+                    };
+                    (key.to_owned(), cell)
+                };
+                AnswerCell::Record(Self::numbers(&of).into_iter().map(number).collect())
             }
             AnswerCell::Absent => AnswerCell::Absent,
             cell => match known(name) {
@@ -103,7 +110,11 @@ impl AnswerCell {
                 // Without a value there is nothing to take away, and it is told as what is unknown.
                 _ if cell == AnswerCell::Undefined => AnswerCell::AtLeast(cell.into()),
                 KnownPart::AtLeast => AnswerCell::AtLeast(cell.into()),
-                KnownPart::Unknown => match cell {
+                // Of two, one that counts is left.
+                KnownPart::AtLeastWithout(_) if matches!(cell, AnswerCell::Count(_) | AnswerCell::Tally(_)) => {
+                    AnswerCell::AtLeast(cell.into())
+                }
+                KnownPart::AtLeastWithout(_) | KnownPart::Unknown => match cell {
                     // The names are known.
                     AnswerCell::Tally(names) => {
                         AnswerCell::Record(names.into_iter().map(|(name, _)| (name, AnswerCell::Unknown)).collect())
@@ -112,6 +123,25 @@ impl AnswerCell {
                 },
             },
         }
+    }
+
+    /// The least that the sum or the longest of some durations can be if `wrong` of them are none.
+    fn without(wrong: u64, number: &str, of: &Distribution) -> Self {
+        let left = of.count.saturating_sub(wrong);
+        let least = match number {
+            "total" => of.total.saturating_sub(of.greatest.saturating_mul(wrong)),
+            // The shortest of those left may be all that there is; a quantile is one of them if that many are not above it.
+            _ => {
+                let ranks = [(of.p999, 999_000), (of.p99, 990_000), (of.p90, 900_000), (of.p50, 500_000)];
+                let is_left = |millionths: u64| (of.count.saturating_mul(millionths)).div_ceil(1_000_000) <= left;
+                let quantile = ranks.into_iter().find(|(_, millionths)| is_left(*millionths)).map(|(value, _)| value);
+                // Quantiles of many may be 0.1 % too large.
+                let quantile =
+                    quantile.map(|value| if of.exact { value } else { value.saturating_sub(value / 1000 + 1) });
+                if left > 0 { quantile.unwrap_or(of.least) } else { 0 }
+            }
+        };
+        if least > 0 { AnswerCell::AtLeast(AnswerCell::Time(least).into()) } else { AnswerCell::Unknown }
     }
 
     /// The numbers of a distribution by their names; of none, only their number.
@@ -166,5 +196,35 @@ impl From<i32> for AnswerCell {
 impl From<&crate::answer::analysis::Durations> for AnswerCell {
     fn from(durations: &crate::answer::analysis::Durations) -> Self {
         AnswerCell::Distribution(durations.distribution())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::analysis::Durations;
+
+    /// Of 1,000 durations, the longest of which may be made of two.
+    #[test]
+    fn what_losses_may_have_joined_is_left_out_of_sums_and_of_the_longest() {
+        let mut durations = Durations::default();
+        (1..=1_000).for_each(|time| durations.add(time));
+        durations.add(1_000_000);
+        let limited = |wrong: u64| {
+            let known = move |_: &str| KnownPart::AtLeastWithout(wrong);
+            let AnswerCell::Record(numbers) = AnswerCell::from(&durations).limited("waits", &known) else { panic!() };
+            let number = |key: &str| numbers.iter().find(|(name, _)| name == key).map(|(_, cell)| cell.clone());
+            [number("count"), number("total"), number("max")].map(Option::unwrap)
+        };
+        let at_least = |cell: AnswerCell| AnswerCell::AtLeast(cell.into());
+        let time = |time| at_least(AnswerCell::Time(time));
+        let count = at_least(AnswerCell::Count(1_001));
+        assert_eq!(limited(1), [count.clone(), time(500_500), time(1_000)]);
+        assert_eq!(limited(2), [count.clone(), AnswerCell::Unknown, time(991)]);
+        assert_eq!(limited(900), [count.clone(), AnswerCell::Unknown, time(1)]);
+        assert_eq!(limited(1_001), [count, AnswerCell::Unknown, AnswerCell::Unknown]);
+        let known = |_: &str| KnownPart::AtLeastWithout(1);
+        assert_eq!(AnswerCell::Time(5).limited("wait", &known), AnswerCell::Unknown);
+        assert_eq!(AnswerCell::Count(5).limited("wakeups", &known), at_least(AnswerCell::Count(5)));
     }
 }

@@ -16,7 +16,7 @@ use rtrace::internal::table::{Answer, AnswerCell, AnswerColumn, ColumnDefinition
 use rtrace::internal::trace_dat::{Cgroups, Coverage, FileError, WallClock};
 use rtrace::recording::BufferSource;
 use rtrace::symbols::{Comms, Kallsyms};
-use rtrace::units::Pid;
+use rtrace::units::{Lost, Pid};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::PathBuf;
@@ -112,6 +112,8 @@ pub(super) struct AnswerPlace<'a> {
     /// The cgroups of its tasks, if they were recorded.
     pub(super) cgroups: Option<Rc<Cgroups>>,
     pub(super) limits: Rc<BufferLimits>,
+    /// The events that were lost, of all buffers.
+    lost: Lost,
 }
 
 impl<'a> AnswerPlace<'a> {
@@ -127,7 +129,8 @@ impl<'a> AnswerPlace<'a> {
         let limits = Rc::new(BufferLimits::of(&events.query, input, source)?);
         let cgroups = input.trace.cgroups(&source.time).map(Rc::new);
         let comms = &input.symbols.comms;
-        Ok(AnswerPlace { buffer: &buffer.name, clock: &buffer.clock, unit, wall, comms, cgroups, limits })
+        let (buffer, clock) = (&buffer.name, &buffer.clock);
+        Ok(AnswerPlace { buffer, clock, unit, wall, comms, cgroups, limits, lost: Lost::None })
     }
 
     /// The name of a task, which the recording keeps one of for each pid. A kernel's worker has in its place what it last
@@ -349,8 +352,12 @@ pub(super) fn answers<'e, A: Analysis>(
     let place = |source| AnswerPlace::of(events, source);
     let places = sources.iter().map(place).collect::<Result<Vec<_>, _>>()?;
     let analyses = places.iter().map(|place| analysis(&place.limits.coverage)).collect();
-    let found = events.analyse(Grouped::by_buffer(analyses))?;
-    Ok(places.into_iter().zip(found).collect())
+    let (found, outcome) = events.analysed(Grouped::by_buffer(analyses))?;
+    let lost = match outcome.gaps > 0 || outcome.damage.count > 0 {
+        true => Lost::Unknown,
+        false => Lost::Count(outcome.lost),
+    };
+    Ok(places.into_iter().map(|place| AnswerPlace { lost, ..place }).zip(found).collect())
 }
 
 /// The answers of the buffers that have one.
@@ -360,7 +367,8 @@ pub(super) fn found<'e, Q: Question>(
 ) -> Found<'e, Q> {
     let answer = |(place, report): (AnswerPlace<'e>, _)| {
         let outline = Q::outline(&report)?;
-        let limits = AnswerLimits::of(place.limits.clone(), Q::NEEDS, outline.lost);
+        let lost = if outline.lost { place.lost } else { Lost::None };
+        let limits = AnswerLimits::of(place.limits.clone(), Q::NEEDS, lost);
         Some(AnalysisAnswer { place, input, report, outline, limits })
     };
     answers.into_iter().filter_map(answer).collect()

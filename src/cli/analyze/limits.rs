@@ -6,6 +6,7 @@ use rtrace::analysis::{KnownPart, Needs, RowSubject};
 use rtrace::events::{EventName, glob_matches};
 use rtrace::internal::trace_dat::{Coverage, FileError};
 use rtrace::recording::{BufferSource, PartialCpu, Query};
+use rtrace::units::Lost;
 use std::rc::Rc;
 
 /// The part of what happened that a buffer holds in the window that was asked for.
@@ -62,14 +63,14 @@ impl BufferLimits {
 pub(in crate::cli) struct AnswerLimits {
     of: Rc<BufferLimits>,
     needs: &'static [Needs],
-    /// True if events were lost.
-    lost: bool,
+    /// The events that were lost.
+    lost: Lost,
 }
 
 impl AnswerLimits {
     /// Of the answer from a buffer.
-    pub(super) fn of(of: Rc<BufferLimits>, needs: &'static [Needs], lost: bool) -> Self {
-        AnswerLimits { lost: lost || of.is_open, of, needs }
+    pub(super) fn of(of: Rc<BufferLimits>, needs: &'static [Needs], lost: Lost) -> Self {
+        AnswerLimits { lost: if of.is_open { Lost::Unknown } else { lost }, of, needs }
     }
 
     /// The limits of the recording, each a sentence.

@@ -4,7 +4,7 @@ use super::answers::{AnswerPlace, Form, Question, lacking};
 use super::sched::{AnalyzeSchedArgs, SchedRowArgs};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{ClockUnit, QueryInput};
-use rtrace::analysis::{CpuStay, TimeHistory};
+use rtrace::analysis::{CpuStay, LossSpellFinder, TimeHistory};
 use rtrace::internal::answers::{ALL_COLUMNS, quoted};
 use serde_json::json;
 use std::io::Write;
@@ -30,8 +30,11 @@ pub(super) fn run(args: &AnalyzeSchedArgs) -> Result<Exit, Failure> {
         let mut stays = 0u64;
         for source in sources {
             let place = AnswerPlace::of(events, source)?;
-            let mut history = history.clone().covering(&place.limits.coverage);
             let query = events.query.clone().of_sources(vec![source.clone()]);
+            // Rows are written before a later event tells that others were lost.
+            let (spells, _) =
+                query.analyse(LossSpellFinder).map_err(|error| Failure::from(anyhow::Error::new(error)))?;
+            let mut history = history.clone().covering(&place.limits.coverage).losing(spells);
             lines.of_buffer = 0;
             let mut resolved = query.resolve().map_err(|error| Failure::from(anyhow::Error::new(error)))?;
             resolved.walk(|current| {

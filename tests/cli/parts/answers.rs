@@ -216,7 +216,7 @@ impl Pair<'_> {
                 }
             }
             (Value::Object(_), Value::Object(_)) => self.object(name, part, whole),
-            (Value::Array(rows), Value::Array(others)) if rows.iter().any(Value::is_object) => {
+            (Value::Array(rows), Value::Array(others)) if rows.iter().chain(others).any(Value::is_object) => {
                 let (rows, others) = (by_name(rows), by_name(others));
                 for (key, row) in rows {
                     match others.get(&key) {

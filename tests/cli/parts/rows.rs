@@ -40,10 +40,6 @@ pub(super) fn compare_stays(
             continue;
         };
         for name in ["wait", "delay", "run", "preempted"] {
-            // A loss is told of by the next record of its CPU, and a row is written when its stay ends.
-            if kind == PartKind::Losses && name == "delay" {
-                continue;
-            }
             match (&row[name], &other[name]) {
                 (Value::Null, Value::Null) => {}
                 (Value::Null, _) => compared.unknown += 1,

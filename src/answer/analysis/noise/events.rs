@@ -215,7 +215,7 @@ pub const NOISE_NEEDS: &[Needs] = &[
     },
     Needs {
         tasks: KnownPart::Whole,
-        ..Needs::between(&["cpus.available_percent"], &["ftrace:osnoise", "osnoise:osnoise_sample"])
+        ..Needs::on_cpu(&["cpus.available_percent"], &["ftrace:osnoise", "osnoise:osnoise_sample"])
     },
     Needs {
         tasks: KnownPart::Whole,

@@ -205,8 +205,9 @@ impl Books {
     }
 
     /// Ends what began as `pair` in a task; gives the tally it went to.
-    fn end_of(&mut self, task: usize, pair: usize, matching: u64, at: u64) -> Option<usize> {
-        let begun = self.open.end(IntervalKey { task, pair, matching })?;
+    fn end_of(&mut self, key: IntervalKey, at: u64) -> Option<usize> {
+        let IntervalKey { task, pair, .. } = key;
+        let begun = self.open.end(key)?;
         // The clocks of two CPUs may differ.
         let time = at.saturating_sub(begun.at);
         let number = self.tally(task, pair, begun.value);
@@ -234,7 +235,7 @@ impl Books {
         let pid = start.pid.map(|pid| Pid(pid.read(abi, record.data) as i32));
         let task = self.whose(event, start.global, start.pinned, pid);
         let matching = start.matching.read(abi, record.data);
-        let key = IntervalKey { task, pair: start.pair, matching };
+        let key = IntervalKey { task, pair: start.pair, matching, cpu: start.pinned.then_some(record.cpu) };
         let begun = self.open.begin(key, matching, record.timestamp.0, record.cpu, start.pinned);
         (self.tasks[task].begun, self.tasks[task].counted) = (Some(begun), None);
         if start.stack && task != event.current {
@@ -247,7 +248,8 @@ impl Books {
     fn end(&mut self, event: ProfileEvent<'_>, end: &PairEnd) -> (usize, Option<usize>) {
         let task = self.whose(event, end.global, end.pinned, None);
         let matching = end.matching.read(event.abi, event.record.data);
-        let counted = self.end_of(task, end.pair, matching, event.record.timestamp.0);
+        let key = IntervalKey { task, pair: end.pair, matching, cpu: end.pinned.then_some(event.record.cpu) };
+        let counted = self.end_of(key, event.record.timestamp.0);
         (self.tasks[task].begun, self.tasks[task].counted) = (None, counted);
         (task, counted)
     }
@@ -293,7 +295,7 @@ impl Books {
         let prev = self.task(Who::Task(Pid(prev_pid as i32)));
         self.name(prev, switch.prev_comm.read(abi, data));
         self.tasks[prev].asleep = state & switch.asleep != 0;
-        let key = IntervalKey { task: prev, pair: kind, matching: matching(prev_pid) };
+        let key = IntervalKey { task: prev, pair: kind, matching: matching(prev_pid), cpu: None };
         let begun = self.open.begin(key, state, record.timestamp.0, record.cpu, false);
         (self.tasks[prev].begun, self.tasks[prev].counted) = (Some(begun), None);
 
@@ -301,9 +303,12 @@ impl Books {
         self.name(next, switch.next_comm.read(abi, data));
         // It was woken, or it was only pushed aside.
         if let Some(wakeup) = wakeup {
-            self.end_of(next, wakeup, next_pid, record.timestamp.0);
+            self.end_of(IntervalKey { task: next, pair: wakeup, matching: next_pid, cpu: None }, record.timestamp.0);
         }
-        self.end_of(next, kind, matching(next_pid), record.timestamp.0);
+        self.end_of(
+            IntervalKey { task: next, pair: kind, matching: matching(next_pid), cpu: None },
+            record.timestamp.0,
+        );
     }
 
     fn wakeup(&mut self, event: ProfileEvent<'_>, wakeup: &WakeupFields, switch: Option<usize>) {
@@ -322,9 +327,9 @@ impl Books {
         }
         self.tasks[current].proxy = Some(woken);
         if let Some(switch) = switch {
-            self.end_of(woken, switch, pid, record.timestamp.0);
+            self.end_of(IntervalKey { task: woken, pair: switch, matching: pid, cpu: None }, record.timestamp.0);
         }
-        let key = IntervalKey { task: woken, pair: kind, matching: pid };
+        let key = IntervalKey { task: woken, pair: kind, matching: pid, cpu: None };
         let begun = self.open.begin(key, pid, record.timestamp.0, record.cpu, false);
         (self.tasks[woken].begun, self.tasks[woken].counted) = (Some(begun), None);
     }

@@ -142,6 +142,8 @@ pub(super) struct IntervalKey {
     /// The pair's number.
     pub(super) pair: usize,
     pub(super) matching: u64,
+    /// The CPU, if both ends are on one: each has an idle task of its own, and all of those are task 0.
+    pub(super) cpu: Option<CpuId>,
 }
 
 /// One beginning.

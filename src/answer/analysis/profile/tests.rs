@@ -150,8 +150,21 @@ fn what_was_lost_ends_nothing() {
     kernel.cpu = 0;
     kernel.numbers(4, 5, DONE, &[0xa]); // other CPUs' losses do not matter to it
     kernel.lost = Lost::Unknown;
+    kernel.numbers(4, 5, TIMER, &[0xb, 0]);
+    kernel.cpu = 1;
     kernel.numbers(5, 6, DONE, &[0xa]);
     assert_eq!(kernel.rows(false), ["5 start:0xa 1 3", "6 start:0xa 1 3"]);
+    // Each CPU has an idle task of its own.
+    let mut kernel = super::tests::kernel();
+    kernel.profile.hook(&"start,timer/done,timer,p".parse().unwrap()).unwrap();
+    kernel.numbers(10, 0, TIMER, &[0xa, 0]);
+    kernel.cpu = 1;
+    kernel.numbers(12, 0, TIMER, &[0xa, 0]);
+    kernel.cpu = 0;
+    kernel.numbers(15, 0, DONE, &[0xa]);
+    kernel.cpu = 1;
+    kernel.numbers(20, 0, DONE, &[0xa]);
+    assert_eq!(kernel.rows(false), ["0 start:0xa 2 13"]);
 }
 
 #[test]

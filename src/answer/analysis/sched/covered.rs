@@ -140,7 +140,7 @@ const FORK: &str = "sched:sched_process_fork";
 /// By the names of `rtrace analyze sched --json`.
 pub const SCHED_NEEDS: &[Needs] = &[
     // A CPU's states are told by its own switches: those of all tasks.
-    Needs { cpus: KnownPart::AtLeast, ..Needs::between(&["cpus.busy", "cpus.idle", "cpus.unknown"], &[SWITCH]) },
+    Needs { cpus: KnownPart::AtLeast, ..Needs::on_cpu(&["cpus.busy", "cpus.idle", "cpus.unknown"], &[SWITCH]) },
     Needs::seen(&["counts.switches", "cpus.switches", "tasks.voluntary", "tasks.involuntary"], &[SWITCH]),
     Needs {
         filtered: KnownPart::Unknown,
@@ -158,7 +158,11 @@ pub const SCHED_NEEDS: &[Needs] = &[
     Needs { tasks: KnownPart::AtLeast, ..Needs::between(&["preempted"], &[SWITCH]) },
     Needs::between(&["tasks.preempted", "tasks.preemptions"], &[SWITCH]),
     // It may have been forked by a task that was not recorded, to sleep until it was woken.
-    Needs { of_others: true, ..Needs::between(&["tasks.begin", "tasks.unknown"], &[SWITCH, WAKE, FORK]) },
+    Needs {
+        of_others: true,
+        joined: false,
+        ..Needs::between(&["tasks.begin", "tasks.unknown"], &[SWITCH, WAKE, FORK])
+    },
     Needs {
         of_others: true,
         tasks: KnownPart::AtLeast,

@@ -122,6 +122,13 @@ pub const MOVE_NEEDS: &[Needs] = &[
             &["sched:sched_switch"],
         )
     },
+    // Without wakeups it is not known what a task that leaves its CPU does until it runs again.
+    Needs {
+        tasks: KnownPart::Whole,
+        cpus: KnownPart::Whole,
+        lost: KnownPart::Whole,
+        ..Needs::seen(&["moves.moves", "tasks.moves", "tasks.arrivals"], &["sched:sched_wak*"])
+    },
     // A wakeup that a filter left out makes a move one from sleep.
     Needs {
         tasks: KnownPart::Whole,

@@ -4,7 +4,7 @@ use super::covered::SchedCoverage;
 use super::flows::FlowCounts;
 use super::report::{CpuSched, SchedCounts, SchedReport, TaskSched};
 use super::spans::{CpuLog, SpanPlan, TaskLog, Wake};
-use super::steps::{Left, SchedStep, Steps};
+use super::steps::{Left, SchedStep, Steps, WakePart};
 use super::task::{CpuTimes, LongestWait, TaskTimes};
 use super::time_in::{TimeIn, Waker};
 use crate::answer::analysis::map::Map;
@@ -32,6 +32,8 @@ pub struct Sched {
     steps: Steps,
     pub(super) coverage: SchedCoverage,
     has_io_wait: bool,
+    /// True if a `sched_waking` was seen.
+    has_waking: bool,
     window: Option<(u64, u64)>,
     pub(super) tasks: Vec<TaskTimes>,
     /// The living task of each pid.
@@ -58,6 +60,7 @@ impl Sched {
             cgroups: None,
             has_io_wait: formats.clone().into_iter().any(io_wait),
             steps: Steps::new(formats, abi),
+            has_waking: false,
             coverage: SchedCoverage::default(),
             window: None,
             tasks: Vec::new(),
@@ -342,8 +345,9 @@ impl Sched {
         }
     }
 
-    fn wake(&mut self, record: &Record<'_>, pid: Pid, comm: &[u8], target: Option<CpuId>) {
+    fn wake(&mut self, record: &Record<'_>, pid: Pid, comm: &[u8], (target, part): (Option<CpuId>, WakePart)) {
         let at = record.timestamp.0;
+        self.has_waking |= part == WakePart::Begin;
         if pid.0 == 0 {
             return; // an idle task is always there
         }
@@ -357,18 +361,20 @@ impl Sched {
             Some(TimeIn::Sleep | TimeIn::Blocked | TimeIn::Unknown) => {
                 let unknown = found.state == Some(TimeIn::Unknown);
                 let (by, context) = (self.steps.current(record), self.steps.context(record));
-                let wake = Wake { at, by: Waker { pid: by, cpu: record.cpu }, context };
-                if let Some(log) = &mut found.log {
+                // Where the begin of the wakeup is missing, nothing tells of its waker.
+                let is_told = part != WakePart::End || !self.has_waking;
+                let wake = is_told.then_some(Wake { at, by: Waker { pid: by, cpu: record.cpu }, context });
+                if let (Some(log), Some(wake)) = (&mut found.log, wake) {
                     log.wake(wake);
                 }
-                if let Some(flows) = &mut self.flows {
+                if let (Some(flows), Some(wake)) = (&mut self.flows, wake) {
                     flows.wake(&wake, pid);
                 }
                 found.leave(at);
                 found.wakeups += 1;
                 self.counts.wakeups += 1;
                 self.counts.censored += u64::from(unknown);
-                self.tasks[task].wake = Some(wake);
+                self.tasks[task].wake = wake;
                 self.tasks[task].woken_for = Some(target);
                 self.begin_wait(task, TimeIn::Wait, target, at);
                 self.cpu(target).wakeups += 1;
@@ -492,7 +498,7 @@ impl InOrder for Sched {
             Some(SchedStep::Switch { prev, prev_comm, left, next, next_comm }) => {
                 self.switch(cpu, at, (prev, prev_comm), left, (next, next_comm));
             }
-            Some(SchedStep::Wake { task, comm, target }) => self.wake(record, task, comm, target),
+            Some(SchedStep::Wake { task, comm, target, part }) => self.wake(record, task, comm, (target, part)),
             Some(SchedStep::Fork { child, comm }) => self.fork(current, child, comm, at),
             Some(SchedStep::Migrate { task, to }) => self.migrate(task, to, at),
             Some(SchedStep::IoWait { task, time }) => {

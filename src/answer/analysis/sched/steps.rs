@@ -17,10 +17,21 @@ const NMI: u8 = 0x40;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum SchedStep<'a> {
     Switch { prev: Pid, prev_comm: &'a [u8], left: Left, next: Pid, next_comm: &'a [u8] },
-    Wake { task: Pid, comm: &'a [u8], target: Option<CpuId> },
+    Wake { task: Pid, comm: &'a [u8], target: Option<CpuId>, part: WakePart },
     Fork { child: Pid, comm: &'a [u8] },
     Migrate { task: Pid, to: CpuId },
     IoWait { task: Pid, time: u64 },
+}
+
+/// The event of a wakeup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WakePart {
+    /// `sched_waking`: written by the waker, before any other of the wakeup.
+    Begin,
+    /// `sched_wakeup`: perhaps by an interrupt on the task's CPU.
+    End,
+    /// `sched_wakeup_new`, the only one.
+    Whole,
 }
 
 /// Why a task left its CPU.
@@ -55,6 +66,7 @@ enum SchedKind {
         comm: RecordText,
         target: Option<RecordNumber>,
         success: Option<RecordNumber>,
+        part: WakePart,
     },
     Fork {
         child: RecordNumber,
@@ -156,8 +168,8 @@ impl Steps {
                 next_comm: next_comm.read(abi, data),
             },
             SchedKind::Wake { success: Some(success), .. } if success.read(abi, data) == 0 => return None,
-            SchedKind::Wake { task, comm, target, .. } => {
-                SchedStep::Wake { task: pid(*task), comm: comm.read(abi, data), target: target.map(cpu) }
+            SchedKind::Wake { task, comm, target, part, .. } => {
+                SchedStep::Wake { task: pid(*task), comm: comm.read(abi, data), target: target.map(cpu), part: *part }
             }
             SchedKind::Fork { child, comm } => SchedStep::Fork { child: pid(*child), comm: comm.read(abi, data) },
             SchedKind::Migrate { task, to } => SchedStep::Migrate { task: pid(*task), to: cpu(*to) },
@@ -186,6 +198,11 @@ impl SchedKind {
                 comm: text("comm")?,
                 target: number("target_cpu"),
                 success: number("success"),
+                part: match format.name.as_str() {
+                    "sched_waking" => WakePart::Begin,
+                    "sched_wakeup" => WakePart::End,
+                    _ => WakePart::Whole,
+                },
             },
             "sched_process_fork" => SchedKind::Fork { child: number("child_pid")?, comm: text("child_comm")? },
             "sched_migrate_task" => SchedKind::Migrate { task: number("pid")?, to: number("dest_cpu")? },

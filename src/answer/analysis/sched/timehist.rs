@@ -4,6 +4,7 @@ use super::covered::SchedCoverage;
 use super::steps::{Left, SchedStep, Steps};
 use super::time_in::TimeIn;
 use crate::answer::analysis::map::Map;
+use crate::answer::analysis::spells::LossSpells;
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
 use crate::file::trace_dat::Coverage;
@@ -42,6 +43,7 @@ pub struct TimeHistory {
     off: Map<Pid, Off>,
     /// The last switch from each CPU's idle task.
     idle: BTreeMap<CpuId, u64>,
+    spells: LossSpells,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -69,12 +71,19 @@ impl TimeHistory {
             running: BTreeMap::new(),
             off: Map::default(),
             idle: BTreeMap::new(),
+            spells: LossSpells::default(),
         }
     }
 
     /// For a recording of a part of what happened: times whose events were not all recorded are unknown.
     pub fn covering(self, coverage: &Coverage) -> Self {
         TimeHistory { coverage: SchedCoverage::of(coverage), ..self }
+    }
+
+    /// For a recording that lacks events in these times: of a task that comes to a CPU meanwhile nothing earlier is known, as it
+    /// may have been on another one.
+    pub fn losing(self, spells: LossSpells) -> Self {
+        TimeHistory { spells, ..self }
     }
 
     /// True if the formats have `sched_switch`, without which there is nothing to say.
@@ -152,7 +161,8 @@ impl TimeHistory {
                 stay.since = None;
             }
         }
-        let Off { since, preempted, woken } = off.filter(|_| at.is_some()).unwrap_or_default();
+        let is_told = at.is_some_and(|at| task.0 == 0 || !self.spells.cover(at, cpu));
+        let Off { since, preempted, woken } = off.filter(|_| is_told).unwrap_or_default();
         let from = |begin: Option<u64>| at.and_then(|at| at.checked_sub(begin?));
         let stay = Stay { pid: task, since: at, wait: from(since), delay: from(woken), preempted };
         self.running.insert(cpu, stay);
