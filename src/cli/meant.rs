@@ -16,7 +16,7 @@ const CHANGING: [&str; 6] = ["start", "set", "stop", "restart", "clear", "reset"
 const REMOVE: [&str; 4] = ["delete", "del", "rm", "destroy"];
 
 /// Words of other programs for commands, with those of rtrace.
-const MEANT: [(&[&str], &str); 5] = [
+const MEANT: [(&[&str], &str); 6] = [
     (
         &["top", "watch"],
         "`rtrace stream` prints events as they happen, `rtrace top` and `profile` what tasks do meanwhile.",
@@ -27,6 +27,10 @@ const MEANT: [(&[&str], &str); 5] = [
     ),
     (&["script", "print", "cat"], "`rtrace report FILE` prints a recording."),
     (&["info", "summary"], "`rtrace report --summary FILE` says what a recording holds."),
+    (
+        &["trace"],
+        "`rtrace stream -e EVENT -- CMD` prints events as they happen, `rtrace record -e EVENT -- CMD` keeps them.",
+    ),
     (&["flamegraph", "flamegraphs"], "did you mean `flame`?"),
 ];
 
@@ -52,6 +56,11 @@ pub(super) fn command(word: &str, command: &Command, (name, root): (&str, &Comma
     if let Some((_, hint)) = meant {
         return Some((*hint).to_owned());
     }
+    if let Some(analysis) = analysis(word, root).filter(|_| std::ptr::eq(command, root)) {
+        return Some(format!(
+            "`rtrace analyze {analysis} FILE` says that of a recording, `rtrace record --for {analysis}` makes one."
+        ));
+    }
     if REMOVE.contains(&word) && command.find_subcommand("remove").is_some() {
         return Some("did you mean `remove`?".to_owned());
     }
@@ -61,6 +70,20 @@ pub(super) fn command(word: &str, command: &Command, (name, root): (&str, &Comma
         let names: Vec<&str> = below().map(Command::get_name).filter(|name| *name != "help").collect();
         (names.len() <= MOST_COMMANDS).then(|| format!("`rtrace {name}` has {}.", names.join(", ")))
     })
+}
+
+/// The analysis that another program has as a command of its own.
+fn analysis<'r>(word: &str, root: &'r Command) -> Option<&'r str> {
+    let word = match word {
+        "timehist" => "sched",
+        "kwork" => "irq",
+        "kmem" => "memory",
+        "lock" | "contention" => "locks",
+        "strace" => "syscalls",
+        "block" | "blk" => "io",
+        word => word,
+    };
+    root.find_subcommand("analyze")?.find_subcommand(word).map(Command::get_name)
 }
 
 /// The hint after a recording in the place of a command: `name` is that of the command before it.

@@ -3,6 +3,7 @@
 use super::meant_words::{ADVICE, CONCEPTS, LETTERS};
 use clap::{Arg, Command};
 use rtrace::syntax::nearest;
+use rtrace::units::parse_duration;
 
 /// Most options that a hint names.
 const MOST_OPTIONS: usize = 32;
@@ -47,6 +48,9 @@ pub(super) fn option(word: &str, command: &Command, words: &str) -> Option<Strin
     }
     if let Some(own) = meant(name) {
         return Some(format!("did you mean `--{own}`?{}", help_of(own, command)));
+    }
+    if let Some(format) = format_called(name, command) {
+        return Some(format!("did you mean `{format}`?"));
     }
     let advice = || ADVICE.iter().find(|(others, _)| others.contains(&name)).map(|(_, advice)| (*advice).to_owned());
     if let Some(advice) = advice().filter(|_| name.contains('-')) {
@@ -131,6 +135,14 @@ pub(super) fn format_as_option(word: &str, command: &Command) -> Option<String> 
     let value = value_of(word).filter(|_| of_format)?;
     let is_there = command.get_arguments().any(|arg| arg.get_long() == Some(value.as_str()) && !arg.is_hide_set());
     is_there.then(|| format!("did you mean `--{value}`?{}", help_of(&value, command)))
+}
+
+/// The option for a format with the format of that name, as in `--format csv`.
+fn format_called(name: &str, command: &Command) -> Option<String> {
+    let of_formats = ["format", "to"].into_iter();
+    let mut args = of_formats.filter_map(|long| command.get_arguments().find(|arg| arg.get_long() == Some(long)));
+    let arg = args.find(|arg| arg.get_possible_values().iter().any(|value| value.get_name() == name))?;
+    Some(format!("--{} {name}", arg.get_long()?))
 }
 
 /// True if a part of an option's name turns its meaning round.
@@ -221,6 +233,16 @@ pub(super) fn all(shown: &str, command: &Command) -> Option<String> {
     let long = shown.split([' ', '=']).next()?.strip_prefix("--")?;
     let help = help_of(long, command);
     help.contains("0 for all").then(|| format!("`--{long} 0` stands for all."))
+}
+
+/// The hint on a time where `--first` or `--last` wants a number of events.
+pub(super) fn part_of_time(word: &str, shown: &str) -> Option<String> {
+    let is_time = word.ends_with('s') && parse_duration(word).is_ok();
+    match shown.split([' ', '=']).next()? {
+        "--last" if is_time => Some(format!("`--since -{word}` is the last {word}.")),
+        "--first" if is_time => Some(format!("`--until +{word}` is the first {word}.")),
+        _ => None,
+    }
 }
 
 /// True of an option for a file.

@@ -160,6 +160,11 @@ pub(super) const ADVICE: &[(&[&str], &str)] = &[
         &["sarif", "tap", "xml", "teamcity", "gitlab"],
         "`--json` is for programs; `rtrace check --junit FILE` writes JUnit XML, `--github` annotations.",
     ),
+    (
+        &["sort", "order", "sort-by", "order-by"],
+        "events come in the order of their times; the tables of `rtrace analyze` and `rtrace hist -i FILE EVENT` are sorted.",
+    ),
+    (&["stdio", "tty", "text", "no-tui", "plain"], "what is printed is text; `rtrace view FILE` is interactive."),
     (&["pretty", "indent", "compact"], "`| jq .` lays JSON out."),
     (
         &["header", "no-header", "noheader", "no-headers"],

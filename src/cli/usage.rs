@@ -112,7 +112,8 @@ fn worded(
                 matches!(word.as_str(), "all" | "max" | "unlimited" | "none")
                     .then(|| meant_options::all(&arg()?, command))?
             };
-            let hint = hint.or_else(all);
+            let part = || meant_options::part_of_time(&word, &arg()?);
+            let hint = hint.or_else(all).or_else(part);
             (format!("invalid value `{word}` for {name}:{between}{why}"), hint)
         }
         ErrorKind::ArgumentConflict => {

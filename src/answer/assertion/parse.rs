@@ -245,7 +245,8 @@ impl<'a> AssertionParser<'a> {
             "h" => (3600e9, Dimension::Time),
             _ => {
                 let error = self.error(self.scanner.span_from(start), format!("`{unit}` is no unit"));
-                return Err(error.hint("Units are ns, us, ms, s, min, h, %, and /s of rates."));
+                return Err(error
+                    .hint("Units are ns, us, ms, s, min, h, %, and /s of rates; numbers are written out, as 10000."));
             }
         };
         let rest = self.scanner.rest();
@@ -325,7 +326,10 @@ impl<'a> AssertionParser<'a> {
                 let percent = quantile.strip_prefix('p').and_then(|percent| percent.parse::<f64>().ok());
                 match percent.filter(|percent| *percent > 0.0 && *percent < 100.0) {
                     Some(percent) => Reducer::Quantile(percent),
-                    None => return Err(self.error(span, "a quantile is between p0 and p100, as p50, p99.9")),
+                    None => {
+                        let error = self.error(span, "a quantile is between p0 and p100, as p50, p99.9");
+                        return Err(error.hint("Its durations stand in parentheses: `p99(wait())`."));
+                    }
                 }
             }
             source if DURATIONS.contains(&source) => {

@@ -74,7 +74,12 @@ impl ReportFilterParser<'_> {
                 .error_here("expected `&&`, `||` or the end of the filter")
                 .hint("the event is named with a slash: `sched/sched_switch: prev_pid == 1`")),
             Some('=') if !self.s.rest().starts_with("==") => {
-                Err(self.error_here("expected `&&`, `||` or the end of the filter").hint("`equals` is written `==`"))
+                let meant = match self.s.rest().get(..2) {
+                    Some("=>") => "did you mean `>=`?",
+                    Some("=<") => "did you mean `<=`?",
+                    _ => "`equals` is written `==`",
+                };
+                Err(self.error_here("expected `&&`, `||` or the end of the filter").hint(meant))
             }
             Some(_) => Err(self.error_here("expected `&&`, `||` or the end of the filter")),
         }
@@ -196,7 +201,11 @@ impl ReportFilterParser<'_> {
         self.s.skip_space();
         let start = self.s.pos();
         match self.s.peek() {
-            None => Err(self.error_here("expected a field or a value, found the end of the filter")),
+            None => {
+                let is_glob = self.s.text().trim_end().ends_with('*');
+                let glob = is_glob.then(|| "a regular expression is matched by `=~`: `comm =~ \"^dd\"`".to_owned());
+                Err(self.error_here("expected a field or a value, found the end of the filter").hint_opt(glob))
+            }
             Some(quote @ ('"' | '\'')) => {
                 self.s.bump();
                 let text = self.s.take_while(|c| c != quote);

@@ -184,7 +184,13 @@ impl ReportFilters {
                     let name = named.rsplit('/').next().unwrap_or(named);
                     let near = did_you_mean(name, formats.iter().flat_map(|f| [f.system.as_str(), f.name.as_str()]));
                     let message = format!("no event of this file matches `{named}`");
-                    return Err(Diagnostic::new("filter", &filter.text, events.span, message).hint_opt(near));
+                    let of_field = named.contains(['=', '<', '>', '~', '!']);
+                    let event =
+                        of_field.then(|| "a filter names its event first: `sched_switch: prev_pid == 1`".to_owned());
+                    let error = Diagnostic::new("filter", &filter.text, events.span, message);
+                    let is_column = matches!(named, "comm" | "pid" | "tid" | "cpu" | "time" | "event" | "ip" | "sym");
+                    let columns = is_column.then(|| "`--format csv --fields NAME,...` chooses columns.".to_owned());
+                    return Err(error.hint_opt(near.filter(|_| !is_column)).hint_opt(event).hint_opt(columns));
                 }
             }
         }

@@ -35,7 +35,8 @@ pub(super) fn parse(text: &str, echoed: bool) -> Result<HistSpec> {
     }
     let whole = SpecPiece::new(text);
     let Some(body) = whole.strip_prefix("hist:") else {
-        return Err(SpecError::new(Kind::NotHist, whole.span()));
+        return Err(SpecError::new(Kind::NotHist, whole.span())
+            .hint("As in `hist:keys=FIELD`; `rtrace hist` has `--key FIELD`."));
     };
     let (body, filter) = split_filter(body)?;
     let mut spec = HistSpec { filter, ..HistSpec::default() };
