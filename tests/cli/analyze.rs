@@ -421,3 +421,22 @@ fn several_recordings_have_an_answer_each() {
     text.exits(1);
     answer(&[&one, &other, "--html", "page.html"]).exits(2);
 }
+
+/// A task that is not there is said, and not only left out.
+#[test]
+fn tasks_that_are_not_there_are_named() {
+    let env = TestEnvironment::new();
+    let file = own().join("i386/events-v6.dat").to_string_lossy().into_owned();
+    for (words, told) in [
+        (&["--comm", "kworkre/0:1"][..], "no task is called `kworkre/0:1`; did you mean"),
+        (&["--pid", "999999"], "no task with the pid 999999"),
+        (&["--pid", "999999,1", "--comm", "*"], "no task with the pid 999999 or 1 is called `*`"),
+    ] {
+        for form in [&[][..], &["--json"], &["--csv"]] {
+            let outcome = env.rtrace(&[&["analyze", "sched", &file], words, form].concat());
+            outcome.exits(0);
+            assert!(outcome.stderr().contains(told), "{}", outcome.stderr());
+        }
+    }
+    assert_eq!(env.rtrace(&["analyze", "sched", &file, "--comm", "kworker*"]).exits(0).stderr(), "");
+}

@@ -5,7 +5,7 @@ use super::limits::{AnswerLimits, BufferLimits, needed};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::page_args::{PageArgs, WritePage};
 use crate::cli::query::{ClockUnit, QueryEvents, QueryInput, window_json};
-use crate::cli::terminal::{PagerArgs, stdout, table_width};
+use crate::cli::terminal::{PagerArgs, note, stdout, table_width};
 use anyhow::anyhow;
 use rtrace::analysis::{Analysis, Grouped, KnownPart, Needs, RowSubject};
 use rtrace::internal::answers::{
@@ -251,6 +251,10 @@ pub(super) trait Question: Sized {
     fn tasks(&self) -> Option<&TaskArgs> {
         None
     }
+    /// The reason why none of what the answers are about is among the rows that were asked for.
+    fn absent(&self, _found: &[AnalysisAnswer<'_, QuestionFinding<Self>>]) -> Option<String> {
+        None
+    }
     /// The error that nothing of what was asked for is there: in the recording, or in the part that was chosen.
     fn nothing(&self, input: &QueryInput) -> Failure {
         let tasks = if self.tasks().is_some_and(|tasks| !tasks.is_empty()) { " of these tasks" } else { "" };
@@ -323,6 +327,9 @@ fn ask<Q: Question>(
         }
         if found.is_empty() {
             return Err(question.nothing(input));
+        }
+        if let Some(reason) = question.absent(&found) {
+            note!("rtrace: {}: {reason}", input.path.display());
         }
         if let Some(path) = shown.page.path() {
             write_page(path, events, Some((Q::PURPOSE.to_owned(), html(question, &found))))?;

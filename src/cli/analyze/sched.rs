@@ -2,7 +2,7 @@
 
 use super::answers::{AnalysisAnswer, AnswerArgs, Outline, Question, Row, cgroup_column, rows};
 use super::words::many;
-use crate::cli::query::QueryInput;
+use crate::cli::query::{QueryInput, no_task_called};
 use rtrace::analysis::{CpuSched, Needs, RowSubject, SCHED_NEEDS, Sched, SchedReport, TaskSched, TimeIn, Waker};
 use rtrace::events::glob_matches;
 use rtrace::internal::answers::cell_text;
@@ -12,6 +12,7 @@ use rtrace::internal::table::{
 use rtrace::internal::trace_dat::Coverage;
 use rtrace::units::{Pid, grouped};
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 /// Time of tasks and CPUs: running, waiting for a CPU, preempted, asleep, blocked
 ///
@@ -79,6 +80,28 @@ impl SchedRowArgs {
         tasks
     }
 
+    /// The reason why none of some tasks, each with its name, is chosen; `None` if one is, or all are.
+    pub(super) fn chooses_none(&self, tasks: impl IntoIterator<Item = (Pid, String)>) -> Option<String> {
+        if self.pid.is_empty() && self.comm.is_empty() {
+            return None;
+        }
+        let mut names = BTreeSet::new();
+        for (pid, name) in tasks {
+            if self.chooses(pid, || name.clone()) {
+                return None;
+            }
+            names.insert(name);
+        }
+        let pids = || {
+            let pids: Vec<String> = self.pid.iter().map(ToString::to_string).collect();
+            format!("no task with the pid {}", pids.join(" or "))
+        };
+        Some(no_task_called(&self.comm, &names).unwrap_or_else(|| match self.comm.is_empty() {
+            true => pids(),
+            false => format!("{} is called `{}`", pids(), self.comm.join("` or `")),
+        }))
+    }
+
     pub(super) fn chooses(&self, pid: Pid, comm: impl FnOnce() -> String) -> bool {
         let named = |comm: String| self.comm.iter().any(|pattern| glob_matches(pattern, &comm));
         (self.pid.is_empty() || self.pid.contains(&pid.0)) && (self.comm.is_empty() || named(comm()))
@@ -112,6 +135,13 @@ impl Question for AnalyzeSchedArgs {
             lost: counts.losses > 0,
             notes: notes(report),
         })
+    }
+
+    fn absent(&self, found: &[AnalysisAnswer<'_, SchedReport>]) -> Option<String> {
+        let tasks = |one: &AnalysisAnswer<'_, SchedReport>| -> Vec<(Pid, String)> {
+            one.report.tasks.iter().map(|task| (task.pid, one.comm(task))).collect()
+        };
+        self.rows.chooses_none(found.iter().flat_map(tasks))
     }
 
     fn answer(&self, found: &AnalysisAnswer<'_, SchedReport>, top: usize) -> Answer {

@@ -11,13 +11,14 @@ mod nothing;
 mod select;
 mod window;
 
-#[cfg(feature = "view")]
 pub(crate) use align::{Align, before_zero, moment, parse as parse_align, shift, shifted};
 pub(crate) use answer::{answer, one_buffer};
 pub(crate) use args::QueryArgs;
 pub(crate) use events::QueryEvents;
 pub(crate) use formats::stack_buffers;
 pub(crate) use input::QueryInput;
+#[cfg(feature = "view")]
+pub(crate) use nothing::no_task_called;
 pub(crate) use rtrace::internal::answers::ClockUnit;
 pub(crate) use select::{LimitedPart, SelectArgs, Selected, no_cgroup, no_cgroups};
 pub(crate) use window::{QueryMoment, WallArgs, WindowArgs, add_wall, local_time, wall_clock, window_json};

@@ -65,12 +65,7 @@ impl QueryArgs {
             .flat_map(|input| input.symbols.comms.pids().filter_map(|pid| input.symbols.comms.get(pid)))
             .map(|name| String::from_utf8_lossy(name).into_owned())
             .collect();
-        if wanted.is_empty() || names.iter().any(|name| wanted.iter().any(|glob| glob_matches(glob, name))) {
-            return None;
-        }
-        let near = wanted.iter().find_map(|name| did_you_mean(name, names.iter().map(String::as_str)));
-        let instead = near.unwrap_or_else(|| format!("there are {}", some(&names)));
-        Some(format!("no task is called `{}`; {instead}", wanted.join("` or `")))
+        no_task_called(wanted, &names)
     }
 
     fn no_pid(&self, inputs: &[QueryInput]) -> Option<String> {
@@ -89,6 +84,16 @@ impl QueryArgs {
         }
         self.window.outside(all)
     }
+}
+
+/// The reason why none of these tasks is one of `wanted`, of which each may be a glob; `None` if one is.
+pub(crate) fn no_task_called(wanted: &[String], names: &BTreeSet<String>) -> Option<String> {
+    if wanted.is_empty() || names.iter().any(|name| wanted.iter().any(|glob| glob_matches(glob, name))) {
+        return None;
+    }
+    let near = wanted.iter().find_map(|name| did_you_mean(name, names.iter().map(String::as_str)));
+    let instead = near.unwrap_or_else(|| format!("there are {}", some(names)));
+    Some(format!("no task is called `{}`; {instead}", wanted.join("` or `")))
 }
 
 /// `0-3,8`.
