@@ -4,12 +4,12 @@ use crate::common::environment::TestEnvironment;
 use crate::common::knobs::Knobs;
 use crate::host::kernel;
 use crate::saves::{FIRST, numbers_in};
-use crate::state::Running;
+use crate::state::{PATIENCE, Running};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
 use std::os::unix::net::UnixDatagram;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The supervisor's socket.
 struct Supervisor(UnixDatagram);
@@ -65,13 +65,19 @@ fn a_service_starts_reloads_crashes_and_ends() {
     assert!(metrics().contains("# TYPE rtrace_events_total counter"), "{}", metrics());
     // A save is in the metrics at once.
     env.rtrace(&["save", "one.dat", "-o", "save.dat"]).exits(0);
-    for _ in 0..500 {
-        if metrics().contains("rtrace_saves_total 1") {
-            break;
+    let says = |text: &str| {
+        let until = Instant::now() + PATIENCE;
+        while !metrics().contains(text) {
+            assert!(Instant::now() < until, "{text}: {}", metrics());
+            std::thread::sleep(Duration::from_millis(10));
         }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    assert!(metrics().contains("rtrace_saves_total 1\n"), "{}", metrics());
+    };
+    says("rtrace_saves_total 1\n");
+    // Every ten seconds what the kernel says is in it, too.
+    let kib = std::fs::read_to_string(
+        tracefs.root().join("instances").join(format!("rtrace-{}", recorder.pid())).join("buffer_total_size_kb"),
+    );
+    says(&format!("rtrace_ring_buffer_size_bytes {}\n", kib.unwrap().trim().parse::<u64>().unwrap() * 1024));
     // A wrong file changes nothing.
     configure(&env, "output = \"two.dat\"\nrign = \"1M\"");
     let said = "web.toml:11: there is no option `rign` of record";

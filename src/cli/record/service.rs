@@ -156,6 +156,9 @@ impl Service {
             &[("", live.written)],
         );
         put("ring_buffer_bytes", "gauge", "Bytes waiting in the ring buffers.", &[("", live.waiting)]);
+        if let Some(capacity) = live.capacity {
+            put("ring_buffer_size_bytes", "gauge", "Bytes that the ring buffers hold.", &[("", capacity)]);
+        }
         put("saves_total", "counter", "Saves while recording, those that failed included.", &[("", self.saves)]);
         put("failed_saves_total", "counter", "Saves that failed.", &[("", self.failed_saves)]);
         let help = "Times that it began again since it was last stopped: after a crash, or with a new configuration.";

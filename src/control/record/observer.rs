@@ -56,6 +56,8 @@ pub struct Live {
     pub lost_by: [u64; 3],
     /// Bytes in the rings.
     pub waiting: u64,
+    /// Bytes that the rings hold; `None` if the kernel did not say how large one is.
+    pub capacity: Option<u64>,
     /// The option that would lose less, if any were lost: `-b 8M`.
     pub hint: Option<String>,
 }
@@ -82,6 +84,7 @@ impl Live {
             lost,
             lost_by,
             waiting,
+            capacity: buffers.iter().map(|buffer| Some(buffer.kib_per_cpu? * 1024 * buffer.cpus.len() as u64)).sum(),
             hint: if lost == 0 { None } else { Some(format!("-b {}", larger(largest(buffers)))) },
         }
     }
