@@ -4,6 +4,7 @@
 use crate::common::bounded::output;
 use crate::common::not_run::not_run;
 use crate::common::recording::{Stopped, data, events, events_and_damage, open, record};
+use rtrace::internal::trace_dat::write::{Version, convert};
 use rtrace::internal::trace_dat::{Codec, LossCause, OptionId, Recovered, Trace, UnsavedEvents, WriteError, recover};
 use rtrace::recording::Recording;
 use rtrace::units::CpuId;
@@ -147,6 +148,40 @@ fn a_killed_recording_is_recovered() {
         assert!(recovered == expected && damage.len() == 1, "{damage:?}");
         assert!(damage[0].ends_with("events that the recorder had taken when it was killed are not in the file"));
         assert_eq!(recover(&path).unwrap(), Recovered::WasComplete);
+    }
+}
+
+/// Copies and recovered files have an index, as recordings do; those of another machine's byte order have none.
+#[test]
+fn what_is_written_anew_has_an_index() {
+    let dir = tempfile::tempdir().unwrap();
+    let of = |path: &Path| {
+        let trace = open(path);
+        let places = trace.buffers.iter().flat_map(|buffer| (0..buffer.cpus.len()).map(move |cpu| (buffer, cpu)));
+        let entries = places.filter_map(|(buffer, cpu)| trace.index(buffer, cpu)).map(|index| index.entries().len());
+        (trace.indexed_events(), entries.sum::<usize>())
+    };
+    for (name, is_ours) in [("vm-6.1/trig.dat", true), ("i386/kprobe.dat", true), ("s390x/inst.dat", false)] {
+        let from = open(&data(name));
+        let number = events(&from).len() as u64;
+        let packed = dir.path().join("packed.dat");
+        let copy = |from: &Trace, name: &str, codec| {
+            let path = dir.path().join(name);
+            let file = File::options().read(true).write(true).create(true).truncate(true).open(&path).unwrap();
+            convert(from, file, Version::V7(codec), 2, &mut |damage| panic!("{damage}")).unwrap();
+            of(&path)
+        };
+        let first = copy(&from, "packed.dat", Codec::Zstd);
+        assert_eq!(first.0, is_ours.then_some(number), "{name}");
+        assert_eq!(copy(&open(&packed), "again.dat", Codec::Zstd), first, "{name}: chunks copied as they are");
+        assert_eq!(copy(&from, "plain.dat", Codec::None).1, 0, "{name}: no chunks");
+        let killed = dir.path().join("killed.dat");
+        let Stopped { writer, .. } = record(&from, &killed, Codec::Zstd, usize::MAX);
+        drop(writer);
+        recover(&killed).unwrap();
+        let trace = Trace::open(File::open(&killed).unwrap()).unwrap();
+        assert_eq!(trace.indexed_events(), is_ours.then_some(number), "{name}: recovered");
+        std::fs::remove_file(&killed).unwrap();
     }
 }
 

@@ -31,7 +31,8 @@ pub fn header(tracefs: &Tracefs, kallsyms: &[u8], endian: Endian, file: File, pa
     }
     let clock = if is_live || top.has_trace_clock() { Some(top.trace_clock()?) } else { None };
     let sub_buffer = top.sub_buffer_size()?;
-    let abi = if is_live { Abi::HOST } else { tracefs.header_page()?.1.abi(endian) };
+    let header = tracefs.header_page()?.1;
+    let abi = if is_live { Abi::HOST } else { header.abi(endian) };
     let cpus = if is_live || top.has("per_cpu") { Some(top.cpus()?.len()) } else { None };
     let mut names = Vec::new();
     for (pid, comm) in with_saved(Vec::new(), &tracefs.saved_cmdlines()?) {
@@ -53,7 +54,7 @@ pub fn header(tracefs: &Tracefs, kallsyms: &[u8], endian: Endian, file: File, pa
         if let Some(cpus) = cpus {
             writer.option_u32(OptionId::CPUCOUNT, cpus as u32);
         }
-        NewFile::from_writer(writer)?.finish()
+        NewFile::from_writer(writer, header)?.finish()
     };
     write().map_err(|source| RecordError::TraceFile { path: path.to_owned(), source: Box::new(source) })
 }

@@ -231,6 +231,25 @@ impl Trace {
         (data.layout == DataLayout::Chunks && stored == Some(data.size)).then_some(index)
     }
 
+    /// The index of the CPU's chunks, by unpacking them; an empty one if one of them is damaged or if they are not of this
+    /// machine's byte order.
+    pub(in crate::file::trace_dat) fn scanned_index(&self, buffer: &Buffer, cpu: usize) -> ChunkIndex {
+        let mut index = ChunkIndex::default();
+        let Some(data) = buffer.cpus.get(cpu).filter(|_| self.abi.endian == Abi::HOST.endian) else { return index };
+        let (mut reader, mut scan) = (self.chunk_reader(buffer, cpu), ChunkScan::of(self.page_layout(buffer)));
+        let (mut at, mut unpacked) = (data.offset.saturating_add(COUNT), Vec::new());
+        loop {
+            match reader.next(&mut unpacked) {
+                Ok(true) => scan.look(&unpacked),
+                Ok(false) => return index,
+                Err(_damage) => return ChunkIndex::default(), // it is reported when the file is read
+            }
+            let end = reader.position();
+            index.push(scan.take(end.saturating_sub(at)));
+            at = end;
+        }
+    }
+
     /// Number of events of all CPUs, as the file's index counts them; `None` if one with data has no index, or a chunk no count.
     pub fn indexed_events(&self) -> Option<u64> {
         let rings = self.buffers.iter().flat_map(|buffer| (0..).zip(&buffer.cpus).map(move |cpu| (buffer, cpu)));

@@ -7,7 +7,8 @@ use super::anew7::Version7;
 use super::from_file::covered;
 use super::{SectionWriter, WriteError};
 use crate::base::units::CpuId;
-use crate::file::trace_dat::{Codec, Coverage, Trace, UnsavedEvents};
+use crate::file::trace_dat::{ChunkFacts, Codec, Coverage, Trace, UnsavedEvents};
+use crate::kernel::format::HeaderPage;
 use std::fs::File;
 
 /// A file's version, and how it is compressed.
@@ -59,12 +60,13 @@ impl NewFile {
         Ok(NewFile { out })
     }
 
-    /// Goes on with a version 7 file that has everything but its buffers; the top one must be the first.
+    /// Goes on with a version 7 file that has everything but its buffers; the top one must be the first. `header` is the
+    /// layout of sub-buffers.
     ///
     /// # Errors
     /// [`WriteError::Write`].
-    pub fn from_writer(writer: SectionWriter) -> Result<Self, WriteError> {
-        Ok(NewFile { out: Out::V7(Version7::after(writer)?) })
+    pub fn from_writer(writer: SectionWriter, header: HeaderPage) -> Result<Self, WriteError> {
+        Ok(NewFile { out: Out::V7(Version7::after(writer, header)?) })
     }
 
     /// The codec of its events.
@@ -105,11 +107,22 @@ impl NewFile {
         }
     }
 
-    /// Adds a chunk that is compressed as the file is: `stored` unpacks to `size` bytes of whole sub-buffers.
-    pub(super) fn packed(&mut self, stored: &[u8], size: usize) -> Result<(), WriteError> {
+    /// Adds a chunk that is compressed as the file is: `stored` unpacks to `size` bytes of whole sub-buffers, which are
+    /// `pages` if that is known; else [`NewFile::index`] names its facts.
+    pub(super) fn packed(&mut self, stored: &[u8], size: usize, pages: Option<&[u8]>) -> Result<(), WriteError> {
         match &mut self.out {
             Out::V6(out) => out.pages(stored),
-            Out::V7(out) => out.packed(stored, size),
+            Out::V7(out) => {
+                pages.into_iter().for_each(|pages| out.scan(stored.len(), pages));
+                out.packed(stored, size)
+            }
+        }
+    }
+
+    /// Names the contents of chunks that were added packed, one or several; `None` if they are not known.
+    pub(super) fn index(&mut self, facts: Option<ChunkFacts>) {
+        if let Out::V7(out) = &mut self.out {
+            out.index(facts);
         }
     }
 

@@ -3,13 +3,20 @@
 use super::from_file::unfinished_marks;
 use super::parts::page_start;
 use super::{SectionWriter, WriteError};
+use crate::base::abi::Abi;
 use crate::base::units::CpuId;
+use crate::file::ring_buffer::PageLayout;
 use crate::file::trace_dat::read_at::FileBytes;
-use crate::file::trace_dat::{BufferOption, Codec, OptionId, SectionId, Trace, UnsavedEvents};
+use crate::file::trace_dat::{
+    BufferOption, ChunkFacts, ChunkIndex, ChunkScan, Codec, OptionId, SectionId, Trace, UnsavedEvents,
+};
+use crate::kernel::format::HeaderPage;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 const HEADER: u64 = 16;
+/// Bytes of a chunk's header.
+const CHUNK_HEADER: u64 = 8;
 
 pub(super) struct Version7 {
     writer: SectionWriter,
@@ -22,12 +29,17 @@ pub(super) struct Version7 {
     /// The text of the version, for private options.
     version: Option<(OptionId, Vec<u8>)>,
     lost: Vec<UnsavedEvents>,
+    header: HeaderPage,
+    /// Of the buffer; `None` if its chunks have no index.
+    scan: Option<ChunkScan>,
+    indexes: Vec<(OptionId, Vec<u8>)>,
 }
 
 struct WrittenCpu {
     id: CpuId,
     start: u64,
     chunks: u32,
+    index: ChunkIndex,
 }
 
 impl Version7 {
@@ -39,11 +51,11 @@ impl Version7 {
     ) -> Result<Self, WriteError> {
         let mut writer = SectionWriter::copy_facts(file, from, codec)?;
         unfinished_marks(from).chain(covered).for_each(|(id, data)| writer.option(id, data));
-        Self::after(writer)
+        Self::after(writer, from.header_page)
     }
 
     /// Goes on where `writer` has all but the buffers.
-    pub(super) fn after(mut writer: SectionWriter) -> Result<Self, WriteError> {
+    pub(super) fn after(mut writer: SectionWriter, header: HeaderPage) -> Result<Self, WriteError> {
         let at = writer.pos;
         writer.reserve_sums()?;
         let options = std::mem::take(&mut writer.options);
@@ -53,7 +65,8 @@ impl Version7 {
         writer.start_options_at(at)?;
         let buffer =
             BufferOption { section: 0, name: String::new(), clock: String::new(), page_size: 0, cpus: Vec::new() };
-        Ok(Version7 { writer, link, sums, buffer, cpu: None, version, lost: Vec::new() })
+        let (lost, indexes) = (Vec::new(), Vec::new());
+        Ok(Version7 { writer, link, sums, buffer, cpu: None, version, lost, header, scan: None, indexes })
     }
 
     pub(super) fn codec(&self) -> Codec {
@@ -68,7 +81,10 @@ impl Version7 {
             page_size: page_size as u32,
             cpus: Vec::new(),
         };
-        let flags = u16::from(self.writer.codec != Codec::None);
+        let is_packed = self.writer.codec != Codec::None;
+        let layout = PageLayout::new(&self.header, self.writer.abi, page_size);
+        self.scan = (is_packed && self.writer.abi.endian == Abi::HOST.endian).then(|| ChunkScan::of(layout));
+        let flags = u16::from(is_packed);
         let header = self.writer.section_header(SectionId::BUFFER, flags, 0);
         self.writer.put(DATA, &header)
     }
@@ -81,7 +97,7 @@ impl Version7 {
 
     pub(super) fn begin_cpu(&mut self, id: CpuId) -> Result<(), WriteError> {
         self.writer.pos = page_start(self.writer.pos, self.buffer.page_size as usize);
-        self.cpu = Some(WrittenCpu { id, start: self.writer.pos, chunks: 0 });
+        self.cpu = Some(WrittenCpu { id, start: self.writer.pos, chunks: 0, index: ChunkIndex::default() });
         if self.writer.codec == Codec::None { Ok(()) } else { self.writer.put(DATA, &[0; 4]) }
     }
 
@@ -99,11 +115,25 @@ impl Version7 {
         Ok(())
     }
 
+    pub(super) fn index(&mut self, facts: Option<ChunkFacts>) {
+        if let Some(cpu) = &mut self.cpu {
+            cpu.index.push(facts);
+        }
+    }
+
+    pub(super) fn scan(&mut self, stored: usize, pages: &[u8]) {
+        let Some(scan) = &mut self.scan else { return };
+        scan.look(pages);
+        let facts = scan.take((stored as u64).saturating_add(CHUNK_HEADER));
+        self.index(facts);
+    }
+
     pub(super) fn pages(&mut self, pages: &[u8]) -> Result<(), WriteError> {
         if self.writer.codec == Codec::None {
             return self.packed(pages, pages.len());
         }
         let packed = self.writer.codec.compress(pages).map_err(|source| WriteError::Write { what: DATA, source })?;
+        self.scan(packed.len(), pages);
         self.packed(&packed, pages.len())
     }
 
@@ -121,6 +151,9 @@ impl Version7 {
         }
         let size = self.writer.pos.saturating_sub(cpu.start);
         self.buffer.cpus.push((cpu.id, cpu.start, size));
+        if let Some(index) = cpu.index.write(self.writer.abi, &self.buffer.name, cpu.id) {
+            self.indexes.push((OptionId::RTRACE_INDEX, index));
+        }
         Ok(())
     }
 
@@ -145,9 +178,9 @@ impl Version7 {
     }
 
     pub(super) fn finish(mut self) -> Result<u64, WriteError> {
-        if !self.lost.is_empty() {
+        if !(self.lost.is_empty() && self.indexes.is_empty()) {
             let lost = self.lost.iter().map(|lost| (OptionId::RTRACE_UNSAVED, lost.write(self.writer.abi)));
-            let options: Vec<_> = self.version.take().into_iter().chain(lost).collect();
+            let options: Vec<_> = self.version.take().into_iter().chain(lost).chain(self.indexes.drain(..)).collect();
             self.add_options(&options)?;
         }
         self.writer.put_sums(self.sums, &[])?;

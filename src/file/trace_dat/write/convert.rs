@@ -39,7 +39,7 @@ pub fn convert(
             loop {
                 match pages.next_stored(&mut chunk) {
                     Ok(Some(Some(packed))) if pages.codec() == new.codec() && !skipped => {
-                        new.packed(packed.bytes(), packed.size)?;
+                        new.packed(packed.bytes(), packed.size, Some(&chunk))?;
                     }
                     Ok(Some(_)) => {
                         chunk.truncate(whole_pages(chunk.len(), buffer.page_size));

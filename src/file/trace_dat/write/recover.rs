@@ -8,8 +8,8 @@ use crate::base::units::CpuId;
 use crate::file::trace_dat::file::prefix::MAGIC;
 use crate::file::trace_dat::file::siblings::COUNT;
 use crate::file::trace_dat::{
-    Chunk, ChunkIndex, Codec, Coverage, DataLayout, FileError, LossCause, OptionId, RawOption, Siblings, SpoolEntry,
-    SpoolTable, Trace, UnsavedEvents,
+    Chunk, Codec, Coverage, DataLayout, FileError, LossCause, OptionId, RawOption, Siblings, SpoolEntry, SpoolTable,
+    Trace, UnsavedEvents,
 };
 use std::fs::File;
 use std::io;
@@ -271,7 +271,10 @@ fn finished_spools(trace: &mut Trace, table: &SpoolTable, beside: &Siblings) -> 
         trace.set_size(buffer, cpu, file.metadata().map_err(failed)?.len());
         let Some((size, chunks)) = trace.without_torn_end(buffer, cpu)? else { continue };
         let path = beside.spool_path(&entry.buffer, entry.cpu);
-        spools.push(FinishedSpool { entry: entry.clone(), path, size, chunks, index: ChunkIndex::default() });
+        trace.set_size(buffer, cpu, size);
+        let of = trace.buffers.get(buffer).filter(|_| chunks > 0);
+        let index = of.map(|buffer| trace.scanned_index(buffer, cpu)).unwrap_or_default();
+        spools.push(FinishedSpool { entry: entry.clone(), path, size, chunks, index });
     }
     Ok(spools)
 }

@@ -8,7 +8,7 @@ use super::{NewFile, SectionWriter, WriteError};
 use crate::base::units::CpuId;
 use crate::file::ring_buffer::{PageLayout, RecordPlace, Walker};
 use crate::file::trace_dat::file::siblings::COUNT;
-use crate::file::trace_dat::{ChunkIndex, Codec, OptionId, Trace, Unpacker};
+use crate::file::trace_dat::{ChunkFacts, ChunkIndex, Codec, OptionId, Trace, Unpacker};
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -70,6 +70,7 @@ struct Stretch<'a> {
     /// The first time stamp in it; `None` if it is not known.
     first: Option<u64>,
     events: Option<u64>,
+    facts: Option<ChunkFacts>,
 }
 
 impl SavedSpool {
@@ -92,7 +93,8 @@ impl SavedSpool {
             let mut at = if codec == Codec::None { 0 } else { COUNT };
             for facts in index.entries() {
                 let end = at.saturating_add(facts.stored).min(*size);
-                all.push(Stretch { file, bytes: at..end, first: Some(facts.first), events: facts.events });
+                let (first, events) = (Some(facts.first), facts.events);
+                all.push(Stretch { file, bytes: at..end, first, events, facts: Some(*facts) });
                 at = end;
             }
             if codec == Codec::None {
@@ -102,11 +104,11 @@ impl SavedSpool {
                     let mut stamp = [0; 8];
                     let read = file.read_exact_at(&mut stamp, at).is_ok();
                     let first = read.then(|| self.layout.abi.uint(&stamp, 0, 8)).flatten();
-                    all.push(Stretch { file, bytes: at..end, first, events: None });
+                    all.push(Stretch { file, bytes: at..end, first, events: None, facts: None });
                     at = end;
                 }
             } else if at < *size {
-                all.push(Stretch { file, bytes: at..*size, first: None, events: None });
+                all.push(Stretch { file, bytes: at..*size, first: None, events: None, facts: None });
             }
         }
         all
@@ -122,7 +124,7 @@ impl SavedSpool {
             let mut chunks = StoredChunks { stretch, codec, layout: &self.layout, at: stretch.bytes.start };
             while let Some(chunk) = chunks.next().map_err(failed)? {
                 if is_within {
-                    new.packed(&chunk.stored, chunk.size)?;
+                    new.packed(&chunk.stored, chunk.size, None)?;
                     continue;
                 }
                 let mut pages = Vec::new();
@@ -130,12 +132,13 @@ impl SavedSpool {
                 let cut = cut(&self.layout, &pages, &self.window);
                 count(cut.events);
                 match cut.pages {
-                    None => new.packed(&chunk.stored, chunk.size)?,
+                    None => new.packed(&chunk.stored, chunk.size, Some(&pages))?,
                     Some(pages) => new.pages(&pages)?,
                 }
             }
             if is_within {
                 count(stretch.events);
+                new.index(stretch.facts);
             }
         }
         Ok(events)
@@ -262,7 +265,7 @@ pub fn save_part(
     let mut writer = SectionWriter::resume(to, lock, &trace)?;
     options.into_iter().for_each(|(id, data)| writer.option(id, data));
     writer.saved_cmdlines(names)?;
-    let mut new = NewFile::from_writer(writer)?;
+    let mut new = NewFile::from_writer(writer, trace.header_page)?;
     let codec = new.codec();
     let mut events = Some(0u64);
     for buffer in buffers {

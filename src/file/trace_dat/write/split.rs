@@ -158,7 +158,7 @@ fn give(
     if let Some((bytes, size)) = stored
         && pages.iter().zip(&wanted).all(whole)
     {
-        return part.file.packed(bytes, size);
+        return part.file.packed(bytes, size, Some(chunk));
     }
     let mut out = Vec::new();
     for ((page, wanted), bytes) in pages.iter().zip(&wanted).zip(chunk.chunks_exact(layout.size)) {
