@@ -116,7 +116,7 @@ const TRACED: &[HelpSection] = &[
             "fork",
         ],
     ),
-    section("General", &["verbose", "help"], &["tracefs"]),
+    section("General", &["verbose", "help"], &["tracefs", "no-pager"]),
 ];
 
 /// Options that choose events of recordings: report, convert.
@@ -211,7 +211,7 @@ const COUNTED: &[HelpSection] = &[
         ],
     ),
     section("Ring buffer", &["instance"], &["top"]),
-    section("Output", &["json", "csv"], &["folded", "raw", "weight"]),
+    section("Output", &["json", "csv"], &["folded", "raw", "weight", "no-pager"]),
     section("General", &["verbose", "help"], &["tracefs", "quiet"]),
 ];
 
