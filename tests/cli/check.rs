@@ -355,20 +355,28 @@ fn nothing_is_sure_of_a_damaged_file() {
     outcome.prints_with("the file is damaged in 1 place");
 }
 
-/// The sum, number and longest of the durations of rows with one name.
-#[derive(Default)]
+/// The sum, number and longest of the durations of rows with one name; `None` of what is unknown where events were lost.
 struct Rows {
-    total: u64,
+    total: Option<u64>,
     count: u64,
-    max: u64,
+    max: Option<u64>,
+}
+
+impl Default for Rows {
+    fn default() -> Self {
+        Rows { total: Some(0), count: 0, max: Some(0) }
+    }
 }
 
 impl Rows {
     fn add(&mut self, distribution: &Value) {
-        let number = |name: &str| distribution[name].as_u64().unwrap_or(0);
-        self.total += number("total");
-        self.count += number("count");
-        self.max = self.max.max(number("max"));
+        let number = |name: &str| distribution[name].as_u64();
+        let count = number("count").unwrap_or(0);
+        self.count += count;
+        if count > 0 {
+            self.total = self.total.zip(number("total")).map(|(sum, more)| sum + more);
+            self.max = self.max.zip(number("max")).map(|(max, other)| max.max(other));
+        }
     }
 }
 
@@ -399,8 +407,8 @@ fn of_analyses(analyses: &Value, buffer: usize) -> Vec<(String, u64)> {
         asked.push((format!("faults({}) >= 0", row["pid"]), faults));
     }
     for (name, rows) in named.into_iter().filter(|(_, rows)| rows.count > 0) {
-        asked.push((format!("max({name}) >= 0ns"), rows.max));
-        asked.push((format!("sum({name}) >= 0ns"), rows.total));
+        asked.extend(rows.max.map(|max| (format!("max({name}) >= 0ns"), max)));
+        asked.extend(rows.total.map(|total| (format!("sum({name}) >= 0ns"), total)));
         asked.push((format!("count({name}) >= 0"), rows.count));
     }
     asked
@@ -451,7 +459,7 @@ fn functions_locks_memory_and_faults_are_those_of_their_analyses() {
     }
     let compared = |kind: &str| kinds.get(kind).copied().unwrap_or(0);
     assert!(
-        corpus().is_none() || ["function", "lock", "life", "live", "faults"].iter().all(|kind| compared(kind) > 10),
+        corpus().is_none() || ["function", "lock", "life", "live", "faults"].iter().all(|kind| compared(kind) > 5),
         "{kinds:?}"
     );
 }
@@ -499,7 +507,12 @@ fn durations_of_tasks_add_up_to_those_of_all() {
             let of = |what: &str| format!("{what}(syscall(task={}))", task["pid"]);
             let expected = ["calls", "failed", "time"].map(|name| task[name].as_f64());
             let found = numbers(&env, &file, &[of("count"), of("errors"), of("sum")]);
-            assert_eq!(found, expected, "{file}: {task}");
+            // Unknown where events were lost.
+            let known = found.iter().zip(&expected).filter(|(_, expected)| expected.is_some());
+            assert!(
+                known.clone().count() >= 2 && known.clone().all(|(found, expected)| found == expected),
+                "{file}: {found:?}: {task}"
+            );
         }
     }
     assert!(

@@ -76,11 +76,9 @@ fn no_interval_spans_a_damaged_place() {
         assert_eq!(longest(&["analyze", "sched", "--json", "--top", "0"], "max", 0), WAIT);
         damage(&path, number);
         for what in ["sched", "all"] {
-            assert_eq!(
-                longest(&["analyze", what, "--json", "--top", "0"], "max", 4),
-                WAIT,
-                "analyze {what}, chunk {number}"
-            );
+            // A longest time that switches on two CPUs make is unknown there.
+            let most = longest(&["analyze", what, "--json", "--top", "0"], "max", 4);
+            assert!(most <= WAIT, "analyze {what}, chunk {number}: {most}");
         }
         // Logarithmic cells, whose upper ends are powers of two: 19,000 us are below 2^15.
         assert_eq!(longest(&latency, "high", 4), 1 << 15, "latency, chunk {number}");
