@@ -3,6 +3,7 @@
 use super::host::{kernel, record};
 use crate::common::environment::TestEnvironment;
 use crate::common::not_run::not_run;
+use crate::state::Running;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -182,7 +183,7 @@ fn throttling_is_told_from_waiting() {
         return not_run("the kernel has no CPU bandwidth control");
     }
     let load = format!(
-        "sh -c 'echo $PPID > {}/cgroup.procs'; i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done",
+        "sh -c 'echo $PPID > {}/cgroup.procs'; i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done",
         cgroups.path("b")
     );
     record(&env, &["--cgroup", &cgroups.path("b"), "-e", "sched", "--", "taskset", "-c", "0", "sh", "-c", &load])
@@ -192,4 +193,27 @@ fn throttling_is_told_from_waiting() {
     let (periods, throttled) = (kernel["throttled_periods"].as_u64().unwrap(), kernel["throttled"].as_u64().unwrap());
     assert!(periods > 0 && throttled > 10_000_000, "{kernel}");
     env.rtrace(&["analyze", "cgroups", "--wide"]).exits(0).prints_with("throttled");
+}
+
+/// While the tasks of a cgroup are listed, more come each time.
+#[test]
+fn tasks_that_start_others_without_end_are_recorded() {
+    let Some(_kernel) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let Some(cgroups) = TestCgroups::new("cgroup2", "") else {
+        return not_run("no cgroup v2 is mounted that can be written to");
+    };
+    let starts = |_| {
+        let mut command = env.command("sh");
+        let procs = cgroups.path("a/cgroup.procs");
+        command.args(["-c", &format!("sh -c 'echo $PPID > {procs}'; while sleep 0.01; do :; done")]);
+        Running::start(command)
+    };
+    let storm: Vec<Running> = (0..2).map(starts).collect();
+    let events = ["-e", "sched:sched_process_exit", "-b", "8M", "--duration", "500ms"];
+    let out = record(&env, &[&["--cgroup", &cgroups.path("a")], &events[..]].concat());
+    assert!(matches!(out.status(), Some(0 | 4)), "{}", out.stderr());
+    let exits = env.rtrace(&["report"]).stdout().matches("sched_process_exit:").count();
+    assert!(exits > 10, "{exits} of them");
+    drop(storm);
 }

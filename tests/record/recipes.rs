@@ -5,6 +5,7 @@ use crate::cgroups::TestCgroups;
 use crate::common::environment::TestEnvironment;
 use crate::common::help_examples::commands;
 use crate::host::kernel;
+use crate::state::Running;
 
 /// Verbs that this test leaves to guests: the first two need histograms, the third takes events out of the top level.
 const IN_GUESTS: [&str; 3] = ["rtrace latency ", "rtrace hist ", "rtrace extract "];
@@ -21,12 +22,13 @@ fn answer_their_questions() {
         let commands = commands(recipe);
         assert!(commands.len() >= 2, "{question}: {commands:?}");
         let env = TestEnvironment::new();
-        let mut container = env.command("sh");
-        let mut container = container.args(["-c", "while sleep 0.01; do :; done"]).spawn().expect("a process");
         let cgroups = TestCgroups::new("cgroup2", "");
+        let mut container = env.command("sh");
+        container.args(["-c", "while sleep 0.01; do :; done"]);
+        let container = Running::start(container);
         let web = cgroups.as_ref().map(|cgroups| cgroups.path("a"));
         if let Some(web) = &web {
-            std::fs::write(format!("{web}/cgroup.procs"), container.id().to_string()).expect("a container");
+            std::fs::write(format!("{web}/cgroup.procs"), container.pid().to_string()).expect("a container");
         }
         for command in commands.iter().filter(|command| !IN_GUESTS.iter().any(|verb| command.starts_with(verb))) {
             if command.contains("last.dat") {
@@ -53,7 +55,6 @@ fn answer_their_questions() {
                 wrong.push_str(&format!("{question}\n{line}\n{:?}: {}\n", outcome.status(), outcome.stderr()));
             }
         }
-        container.kill().and_then(|()| container.wait()).expect("its end");
     }
     assert!(wrong.is_empty(), "{wrong}");
 }

@@ -35,6 +35,8 @@ const SIDE_BAND: usize = 64 << 10;
 const MOST_TIMES: usize = 50_000;
 /// Real-time priority of the thread that lists tasks which come to a cgroup: the least.
 const HURRY: i32 = 1;
+/// The most looks at what came before tracing begins. Listing takes the kernel some 10 ms, in which more may come each time.
+const MOST_LOOKS: u32 = 8;
 /// Least time between two looks at it, which a machine that does nothing but fork would ask for without end.
 const LOOK: Duration = Duration::from_millis(1);
 
@@ -240,15 +242,16 @@ impl TaskLists {
     }
 
     /// Lists the threads that came while the lists were set, before anything is traced. Those that a listed task starts with
-    /// `event-fork` are listed already.
+    /// `event-fork` are listed already; of tasks that start others without end, those that come later are followed.
     pub(super) fn complete(&mut self, journal: &mut Journal) -> Result<(), Error> {
-        loop {
+        for _ in 0..MOST_LOOKS {
             let (only, left_out) = (self.only.look(), self.left_out.look());
             if only.is_empty() && left_out.is_empty() {
-                return Ok(());
+                break;
             }
             self.append_to_all(journal, &only, &left_out)?;
         }
+        Ok(())
     }
 
     /// Readable when there may be new threads.
