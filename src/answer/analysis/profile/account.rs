@@ -152,8 +152,9 @@ impl InOrder for Profile {
         let head = self.kinds.common.head(self.abi, record.data);
         let Some(number) = self.kinds.number(head.id) else { return };
         let Some(kind) = self.kinds.get(number) else { return };
-        // Switches and wakeups are recorded if they name such a task, all else if it is the current one.
-        let of_current = matches!(kind.role, EventRole::Pair { .. } | EventRole::Count(_)) && kind.system != "sched";
+        // Switches and wakeups are recorded if they name such a task, marks whoever writes them, all else if it is the current one.
+        let of_current = matches!(kind.role, EventRole::Pair { .. } | EventRole::Count(_))
+            && !["sched", "ftrace"].contains(&kind.system.as_str());
         if self.coverage.follows_forks() && of_current && !self.coverage.is_of_task(head.pid) {
             self.children.insert(head.pid);
         }

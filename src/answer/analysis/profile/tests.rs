@@ -1,9 +1,10 @@
-use super::chain::tree;
+use super::chain::{Who, tree};
 use super::*;
 use crate::answer::analysis::InOrder;
 use crate::answer::analysis::test_formats::{self, comm, format, record};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid, Timestamp};
+use crate::file::trace_dat::{Coverage, CoveredTasks};
 use crate::kernel::event::{Lost, Record};
 use crate::kernel::format::EventFormat;
 use crate::kernel::symbols::Symbols;
@@ -16,6 +17,7 @@ const EXIT: u16 = 5;
 const TIMER: u16 = 6;
 const DONE: u16 = 7;
 const MORE: u16 = 8;
+const PRINT: u16 = 9;
 
 fn formats() -> Vec<EventFormat> {
     let states = r#""%s", (REC->prev_state & 7) ? __print_flags(REC->prev_state & 7, "|", { 1, "S" }, { 2, "D" }, { 4, "I" }) : "R""#;
@@ -34,6 +36,7 @@ fn formats() -> Vec<EventFormat> {
         format("timer", "start", TIMER, &["timer", "owner"], "\"\""),
         format("timer", "done", DONE, &["timer"], "\"\""),
         format("timer", "more", MORE, &["timer"], "\"\""),
+        format("ftrace", "print", PRINT, &["ip", "buf"], "\"\""),
     ]
 }
 
@@ -280,4 +283,14 @@ fn stack_traces_make_a_tree() {
     assert_eq!((second.address, second.percent, second.callers.len()), (7, 10, 0));
     let counted = tree(vec![(&[1], times(1, 0)), (&[2], times(3, 0))], stop);
     assert_eq!((counted[0].address, counted[0].percent, counted[1].percent), (2, 75, 25));
+}
+
+#[test]
+fn who_writes_a_mark_is_no_child_of_those_recorded() {
+    let mut kernel = kernel();
+    let tasks = Some(CoveredTasks::Only { pids: vec![Pid(7)], children: true });
+    kernel.profile = kernel.profile.covering(Coverage { tasks, ..Coverage::default() });
+    kernel.numbers(10, 8, PRINT, &[1, 2]);
+    kernel.numbers(11, 9, TIMER, &[1, 2]);
+    assert_eq!([7, 8, 9].map(|pid| kernel.profile.covers(Who::Task(Pid(pid)))), [true, false, true]);
 }
