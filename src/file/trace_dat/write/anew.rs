@@ -28,7 +28,7 @@ pub struct NewFile {
 
 enum Out {
     V6(Version6),
-    V7(Version7),
+    V7(Box<Version7>),
 }
 
 impl NewFile {
@@ -55,7 +55,7 @@ impl NewFile {
         let covered = covered(names, coverages);
         let out = match version {
             Version::V6 => Out::V6(Version6::create(file, from, names, covered)?),
-            Version::V7(codec) => Out::V7(Version7::create(file, from, codec, covered)?),
+            Version::V7(codec) => Out::V7(Box::new(Version7::create(file, from, codec, covered)?)),
         };
         Ok(NewFile { out })
     }
@@ -66,7 +66,7 @@ impl NewFile {
     /// # Errors
     /// [`WriteError::Write`].
     pub fn from_writer(writer: SectionWriter, header: HeaderPage) -> Result<Self, WriteError> {
-        Ok(NewFile { out: Out::V7(Version7::after(writer, header)?) })
+        Ok(NewFile { out: Out::V7(Box::new(Version7::after(writer, header)?)) })
     }
 
     /// The codec of its events.
