@@ -134,7 +134,7 @@ fn no_recording_here(args: &RecoverArgs) -> Failure {
     }
 }
 
-/// What a recording that is not unfinished lacks; an error if it is damaged.
+/// The losses that a finished recording names; an error if it is damaged.
 fn lacks(file: &Path) -> Result<Vec<UnsavedEvents>, Failure> {
     let damaged = |defect: &dyn Display| {
         let error = anyhow!("{} is not unfinished but damaged: {defect}", file.display());
@@ -171,15 +171,16 @@ pub(crate) fn finish(file: &Path, tracefs: &TracefsArgs, json: bool) -> Result<E
             None => failure,
         }
     })?;
-    let (done, missing, unsaved) = match done {
+    let (done, missing, unsaved, sound) = match done {
         Recovered::WasComplete => {
             let lacks = lacks(file)?;
-            (RecoveryOutcome::Nothing { is_whole: lacks.is_empty() }, Vec::new(), lacks)
+            let sound = verify(file)?;
+            (RecoveryOutcome::Nothing { is_whole: sound && lacks.is_empty() }, Vec::new(), lacks, sound)
         }
-        Recovered::NeverBegan => (RecoveryOutcome::Removed, Vec::new(), Vec::new()),
+        Recovered::NeverBegan => (RecoveryOutcome::Removed, Vec::new(), Vec::new(), true),
         Recovered::Finished { written, dropped, missing, unsaved } => {
             let (size, data) = (written.file_size, written.data_size);
-            (RecoveryOutcome::Recording { how: "recovered", size, data, dropped }, missing, unsaved)
+            (RecoveryOutcome::Recording { how: "recovered", size, data, dropped }, missing, unsaved, verify(file)?)
         }
     };
     for name in &missing {
@@ -192,7 +193,6 @@ pub(crate) fn finish(file: &Path, tracefs: &TracefsArgs, json: bool) -> Result<E
     if !failures.is_empty() {
         note!("rtrace: tracing is left as it is; `rtrace reset --stale` puts it back and drops what the rings hold");
     }
-    let sound = !matches!(done, RecoveryOutcome::Recording { .. }) || verify(file)?;
     let lacks_some = rings.as_ref().is_some_and(|rings| rings.missing.is_some_and(|missing| missing > 0));
     let events = if lacks_some && !json { events_of(file) } else { None };
     let exit = done.tell_with(file, rings.as_ref(), events, json)?;

@@ -244,4 +244,9 @@ fn a_damaged_recording_is_not_called_complete() {
     let whole = std::fs::read(&path).expect("a file");
     std::fs::write(&path, &whole[..whole.len() - 100]).expect("a file");
     env.rtrace(&["recover"]).exits(4).complains_with("not unfinished but damaged").complains_with("--validate");
+    // Within the events.
+    std::fs::write(&path, &whole).expect("a file");
+    damage(&path, 0);
+    let out = env.rtrace(&["recover"]);
+    out.exits(4).prints_with("a finished recording").complains_with("compressed bytes are damaged");
 }
