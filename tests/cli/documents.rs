@@ -2,6 +2,7 @@
 
 use crate::common::environment::TestEnvironment;
 use crate::common::not_run::not_run;
+use rtrace::internal::trace_dat::OptionId;
 use std::path::{Path, PathBuf};
 
 fn top() -> &'static Path {
@@ -95,6 +96,19 @@ fn links_lead_to_files() {
         }
     }
     assert!(followed > 0, "no link was found");
+}
+
+/// Each option of our own stands in the page about files.
+#[test]
+fn options_of_our_own_are_described() {
+    let page = include_str!("../../docs/reference/file-format.md");
+    let named = (0x7200..0x7300).filter_map(|id| Some((id, OptionId(id).name()?.strip_prefix("rtrace_")?)));
+    let named: Vec<_> = named.collect();
+    assert!(named.len() >= 14, "{named:?}");
+    for (id, name) in named {
+        let line = format!("\n{id:#x} {name} ");
+        assert!(page.contains(&line), "no line `{}`", line.trim());
+    }
 }
 
 #[test]
