@@ -123,7 +123,7 @@ struct TwoRecordings {
     /// The limited one's own threads, which are no tasks in it.
     own: Vec<String>,
     skew: f64,
-    /// What was compared, and what did not agree.
+    /// The numbers that were compared, and those that did not agree.
     compared: u64,
     wrong: Vec<String>,
 }
@@ -177,7 +177,7 @@ impl TwoRecordings {
         all.map(|one| (bounds(&one["left"]), one.clone())).collect()
     }
 
-    /// What the whole says where the other's own threads are no tasks.
+    /// The whole's answer, in which the other's own threads are no tasks.
     fn without_own(&self, quantity: &str, (least, most): (f64, f64)) -> Option<(f64, f64)> {
         let (function, of_all) = quantity.split_once('(').unwrap_or((quantity, ""));
         let of_own = |tid: &String| format!("{function}({}", of_all.replace("()", &format!("({tid})")));
@@ -218,7 +218,7 @@ impl TwoRecordings {
         }
     }
 
-    /// What tasks ran for is the same, at least so much, or unknown.
+    /// The times that tasks ran for: the same, at least so much, or unknown.
     fn compare_tasks(&mut self) {
         let [since, until] = self.window.each_ref().map(String::as_str);
         let analyzed = |file: &str| -> Value {

@@ -14,7 +14,7 @@ pub struct LossSpellFinder;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LossSpells(BTreeMap<CpuId, Vec<(u64, u64)>>);
 
-/// What some records of a CPU say.
+/// The losses of a CPU, as far as some of its records tell.
 #[derive(Clone, Debug)]
 pub struct CpuSpells {
     first: u64,

@@ -27,12 +27,12 @@ pub(super) struct AnalyzeWakersArgs {
     /// Order of the rows, the greatest first
     #[arg(long, value_enum, value_name = "BY", default_value_t)]
     sort: WakerSort,
-    /// What a row is of: tasks, or all tasks of a name
+    /// Subject of a row: a task, or all tasks of a name
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
     by: WakerRows,
 }
 
-/// What the rows are of.
+/// The subject of the rows.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum WakerRows {
     /// A task that woke, and a task that was woken

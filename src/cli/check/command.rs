@@ -53,7 +53,7 @@ pub(crate) struct CheckArgs {
     /// nothing is printed for it and the exit code is 4: `--bound` prints what is known of it.
     #[arg(long, value_name = "QUANTITY", value_parser = quantity, conflicts_with_all = ["assert", "spec", "json", "junit", "html", "github"])]
     value: Vec<Assertion>,
-    /// What `--value` prints of a quantity that is not known exactly
+    /// The number that `--value` prints of a quantity that is not known exactly
     #[arg(long, value_enum, value_name = "WHICH", requires = "value", hide_short_help = true)]
     bound: Option<Bound>,
     /// Buffer to look at, if several hold events; the empty name for the top buffer
