@@ -126,6 +126,14 @@ impl NewFile {
         }
     }
 
+    /// Packs what is added from now on as fast as a recorder does.
+    pub(super) fn pack_fast(&mut self) -> Result<(), WriteError> {
+        match &mut self.out {
+            Out::V6(_) => Ok(()),
+            Out::V7(out) => out.pack_fast(),
+        }
+    }
+
     /// Adds whole sub-buffers.
     ///
     /// # Errors

@@ -266,6 +266,7 @@ pub fn save_part(
     options.into_iter().for_each(|(id, data)| writer.option(id, data));
     writer.saved_cmdlines(names)?;
     let mut new = NewFile::from_writer(writer, trace.header_page)?;
+    new.pack_fast()?;
     let codec = new.codec();
     let mut events = Some(0u64);
     for buffer in buffers {
