@@ -4,7 +4,8 @@
 //! Their options may follow their events, so clap cannot tell where CMD begins. It begins at the first word that is neither
 //! an option, nor an option's value, nor an event or trigger.
 //!
-//! A recording as their first word, of `split` and of `analyze` is the input; after `-i` of `profile`, too.
+//! A recording as their first word, of `split` and of `analyze` is the input; after `-i` of `profile`, too. `-e` before the event
+//! of `hist` and `latency` goes.
 //!
 //! `--top N` of these and of `profile` is `--limit N`, as of `analyze`: `--top` alone is the top-level buffer.
 
@@ -18,6 +19,17 @@ pub(crate) fn separated(mut words: Vec<OsString>, root: fn() -> Command) -> Vec<
     let Some(name) = words.get(1).and_then(|word| word.to_str()).map(str::to_owned) else { return words };
     if name == "synth" && words.get(2).is_some_and(|word| word == "sql") {
         name_last_input(&mut words);
+    }
+    if name == "analyze" && words.len() > 3 && is_recording(Path::new(&words[2])) {
+        let root = root();
+        let of_analyze = root.find_subcommand("analyze");
+        if of_analyze.is_some_and(|analyze| analyze.find_subcommand(&words[3]).is_some()) {
+            words.swap(2, 3);
+        }
+    }
+    if matches!(name.as_str(), "hist" | "latency") && words.get(2).is_some_and(|word| word == "-e" || word == "--event")
+    {
+        words.remove(2); // as of the commands that take many events
     }
     if matches!(name.as_str(), "hist" | "latency" | "profile" | "split" | "analyze") {
         name_input(&mut words, &name);
@@ -218,6 +230,7 @@ mod tests {
             ("rtrace hist a --key=b --json ls", "rtrace hist a --key=b --json -- ls"),
             ("rtrace hist a -k b -- ls", "rtrace hist a -k b -- ls"),
             ("rtrace hist start a -k b", "rtrace hist start a -k b"),
+            ("rtrace hist -e a -k b ls", "rtrace hist a -k b -- ls"),
             ("rtrace hist -i run.dat a -k b", "rtrace hist -i run.dat a -k b"),
             ("rtrace latency a b --by c=d make -j8", "rtrace latency a b --by c=d -- make -j8"),
             ("rtrace latency s:a s:b s:c --by d --ns ls", "rtrace latency s:a s:b s:c --by d --ns -- ls"),

@@ -13,8 +13,8 @@ const TIMES: [&str; 6] = ["raw-ts", "nodate", "ts-offset", "ts2secs", "align", "
 const WITHOUT: &[(&str, &str, &str)] = &[
     (
         "analyze",
-        "an analysis needs all events of its time",
-        "`rtrace convert FILE PART.dat OPTION` makes a recording of some events, and `rtrace report` prints them.",
+        "it needs all events of its time",
+        "some analyses have `--pid` and `--comm` for their rows; `rtrace convert FILE PART.dat OPTION` makes a recording of some events, and `rtrace report` prints them.",
     ),
     (
         "why",
@@ -75,6 +75,50 @@ const WITHOUT: &[(&str, &str, &str)] = &[
     ),
 ];
 
+/// Options of other programs at commands of the same name, which do something else here.
+const OTHERS: &[(&str, &[&str], &str)] = &[
+    (
+        "top",
+        &["p", "pid", "P", "H", "u", "U"],
+        "it shows the whole machine; `rtrace stream --for sched -P PID` prints a process's events.",
+    ),
+    ("top", &["n", "b", "d", "iterations", "batch"], "`rtrace top --json --duration 1` prints one table and ends."),
+    (
+        "stat",
+        &["e", "event", "a", "I", "p", "r", "d"],
+        "it shows how tracing is set up; `rtrace hist EVENT --key FIELD -- CMD` counts events, `rtrace report --count FILE` those of a recording.",
+    ),
+    (
+        "extract",
+        &["e", "event", "p", "P"],
+        "it writes what a buffer holds: `rtrace start -e EVENT` before fills it; `rtrace record -e EVENT` does both.",
+    ),
+    (
+        "stack",
+        &["i", "input"],
+        "it is about the kernel's stack tracer; `rtrace flame FILE` draws a recording's call stacks.",
+    ),
+    (
+        "report",
+        &["s", "sort", "S"],
+        "events come in the order of their times; `rtrace analyze` and `rtrace hist -i FILE EVENT` sort tables.",
+    ),
+    ("view", &["filter", "F"], "`/` in the viewer filters."),
+    ("split", &["since", "until"], "the part's begin and end are arguments: `rtrace split FILE START END`."),
+    ("stream", &["first", "last", "limit"], "`rtrace stream ... | head -n N` ends after N lines."),
+];
+
+/// The hint on `option` of another program, typed at `command`.
+pub(crate) fn of_another_program(option: &str, command: &str) -> Option<String> {
+    let name = option.split('=').next().unwrap_or(option);
+    let name = match name.strip_prefix("--") {
+        Some(long) => long,
+        None => name.strip_prefix('-')?.get(..1)?,
+    };
+    let (.., hint) = OTHERS.iter().find(|(own, names, _)| *own == command && names.contains(&name))?;
+    Some((*hint).to_owned())
+}
+
 /// The reason and a hint for `option`, typed at `command` below `root`, if `report` has it.
 pub(crate) fn found(option: &str, command: &str, root: &Command) -> Option<(String, String)> {
     let name = option.split('=').next().unwrap_or(option);
@@ -125,6 +169,14 @@ mod tests {
         }
         for (command, ..) in WITHOUT {
             assert!(root.find_subcommand(command).is_some(), "{command}");
+        }
+        for (command, names, _) in OTHERS {
+            let command = root.find_subcommand(command).expect("a command");
+            let own = |arg: &clap::Arg| {
+                let short = arg.get_short().map(String::from);
+                names.iter().find(|name| arg.get_long() == Some(name) || short.as_deref() == Some(name)).copied()
+            };
+            assert_eq!(command.get_arguments().find_map(own), None, "{}", command.get_name());
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The program: a command line parsed, its command run, an exit code.
 
 use super::command::{Command, RootCommand, bare_command_line, command_line, run};
-use super::{command_words, exit, help, helper_programs, record};
+use super::{attached, command_words, exit, help, helper_programs, record};
 use clap::builder::Styles;
 use clap::{CommandFactory, FromArgMatches, Subcommand};
 use nix::sys::signal::{SigSet, Signal};
@@ -15,7 +15,8 @@ pub(crate) fn main() -> ExitCode {
     rtrace::record::notice_children();
     // A write beyond `ulimit -f` is an error like a full disk, in every command. Children get a mask of their own.
     let _ = SigSet::from_iter([Signal::SIGXFSZ]).thread_block();
-    let words = command_words::separated(std::env::args_os().collect(), bare_command_line);
+    let words = attached::detached(std::env::args_os().collect(), bare_command_line);
+    let words = command_words::separated(words, bare_command_line);
     let words = record::gathered(words, bare_command_line);
     let parse = |root: clap::Command| {
         let matches = root.try_get_matches_from(&words)?;

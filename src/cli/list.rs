@@ -17,7 +17,7 @@ use std::io::{self, Write};
 ///
 /// Without an option: systems, events, tracers and options.
 #[derive(clap::Args)]
-#[command(after_help = "\
+#[command(group = clap::ArgGroup::new("which").multiple(true), after_help = "\
 EXAMPLES:
   rtrace list -e                         every event
   rtrace list -e 'sched:*wak*'           events by glob, in either half
@@ -107,6 +107,10 @@ const PLUGINS: [&str; 12] =
 
 /// Prints the lists that were asked for, in a fixed order.
 pub(crate) fn run(args: &ListCommandArgs) -> Result<Exit, Failure> {
+    if let (Some(Some(one)), Some(other)) = (&args.events, &args.pattern) {
+        let error = anyhow::anyhow!("there are two patterns, `{one}` and `{other}`");
+        return Err(Failure::new(Exit::Usage, error).hint(format!("one may be a list: `-e '{one},{other}'`.")));
+    }
     let tracefs = args.tracefs.open()?;
     let lists = Lists::gather(args, &tracefs).map_err(|failure| match args.another_list() {
         Some(list) => failure.hint(format!("`rtrace list --{list}` lists {list}.")),

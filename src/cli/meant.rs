@@ -1,6 +1,6 @@
 //! Words that others use for commands, options and arguments, and what they are called here.
 
-use super::meant_options::options;
+use super::meant_options::{options, word_before};
 use clap::Command;
 use rtrace::internal::trace_dat::is_recording;
 use rtrace::syntax::did_you_mean;
@@ -104,7 +104,15 @@ pub(super) fn argument(word: &str, (name, command): (&str, &Command), words: &st
         return None;
     }
     match name {
+        "check" if ["<", "<=", ">", ">=", "==", "!=", "/", "+", "-", "*"].contains(&word) => {
+            let before = word_before(word).unwrap_or_default();
+            let after = std::env::args().skip_while(|given| given != word).nth(1).unwrap_or_default();
+            return Some(format!("quotes make one word of an assertion: `--assert '{before} {word} {after}'`."));
+        }
         "check" if word.contains(['<', '>', '=']) => return Some(format!("`--assert '{word}'` asserts that.")),
+        "stop" if is_recording(Path::new(word)) => {
+            return Some(format!("`rtrace record --stop {word}` ends the recorder of a file."));
+        }
         "list" => {
             return Some("`-e PATTERN` lists events, `-f PATTERN` functions, `-t` tracers, `-C` clocks.".to_owned());
         }
@@ -120,6 +128,9 @@ pub(super) fn argument(word: &str, (name, command): (&str, &Command), words: &st
     }
     if has(word) {
         return Some(format!("did you mean `--{word}`?"));
+    }
+    if Path::new(word).exists() && std::env::args().filter(|given| Path::new(given).exists()).count() > 3 {
+        return Some(format!("`{word}` is a file here; quotes keep the shell from making files of a `*`: `'*'`."));
     }
     Some(match places(command) {
         places if places.is_empty() => format!("`{words}` takes options alone: {}.", options(command)?),

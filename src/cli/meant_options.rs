@@ -29,6 +29,8 @@ pub(super) fn option(word: &str, command: &Command, words: &str) -> Option<Strin
     let is_meant = |own: &&str| {
         let fits = match *own {
             "top" => takes_value(own, command),
+            // That of `record` is a machine.
+            "to" => ["host", "server", "remote"].contains(&name) != is_of_formats(own, command),
             "since" | "until" => is_time(),
             _ => true,
         };
@@ -103,6 +105,7 @@ fn short(word: &str, command: &Command) -> Option<String> {
     let (_, own) = LETTERS.iter().find(|(other, _)| *other == letter)?;
     let arg = own
         .iter()
+        .filter(|own| **own != "top" || takes_value(own, command))
         .find_map(|own| command.get_arguments().find(|arg| arg.get_long() == Some(*own) && !arg.is_hide_set()))?;
     let name = arg.get_short().map_or_else(String::new, |short| format!("-{short}, "));
     Some(format!("did you mean `{name}--{}`?{}", arg.get_long()?, help_of(arg.get_long()?, command)))
@@ -154,11 +157,15 @@ fn is_negated(name: &str) -> bool {
     name.split('-').any(|part| NEGATIONS.contains(&part) || is_no(part))
 }
 
+/// The word before `word` on the command line.
+pub(super) fn word_before(word: &str) -> Option<String> {
+    let words: Vec<String> = std::env::args().collect();
+    words.windows(2).find(|pair| pair.get(1).is_some_and(|one| one == word))?.first().cloned()
+}
+
 /// The flag before `word` on the command line, where `word` is taken for something else than its value.
 pub(super) fn flag_before(word: &str) -> Option<String> {
-    let words: Vec<String> = std::env::args().collect();
-    let before = words.windows(2).find(|pair| pair.get(1).is_some_and(|one| one == word))?.first()?.clone();
-    (before.starts_with('-') && before != "--").then_some(before)
+    word_before(word).filter(|before| before.starts_with('-') && before != "--")
 }
 
 /// The hint on a word after an option that takes none, which clap took as the argument `place`.
@@ -249,6 +256,12 @@ pub(super) fn part_of_time(word: &str, shown: &str) -> Option<String> {
 fn takes_file(arg: &Arg) -> bool {
     let names = arg.get_value_names().unwrap_or_default();
     arg.get_long().is_some() && !arg.is_hide_set() && names.iter().any(|name| matches!(name.as_str(), "FILE" | "PATH"))
+}
+
+/// True of an option whose values are names that are known.
+fn is_of_formats(long: &str, command: &Command) -> bool {
+    let found = command.get_arguments().find(|arg| arg.get_long() == Some(long));
+    found.is_some_and(|arg| !arg.get_possible_values().is_empty())
 }
 
 /// True of an option of the command that has a value.

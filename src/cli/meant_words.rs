@@ -4,6 +4,7 @@
 pub(super) const CONCEPTS: &[(&[&str], &[&str])] = &[
     (&["task", "name", "thread", "process-name", "command", "proc"], &["comm", "pid"]),
     (&["process", "p", "tid"], &["pid"]),
+    (&["by", "every", "each", "interval", "step", "chunk"], &["seconds"]),
     (&["time", "seconds", "timeout", "for", "secs", "runtime"], &["duration", "since"]),
     (&["from", "begin", "start", "start-time", "after"], &["start", "since"]),
     (&["to", "end", "stop", "end-time", "before"], &["end", "until"]),
@@ -68,7 +69,7 @@ pub(super) const LETTERS: &[(char, &[&str])] = &[
     ('c', &["comm"]),
     ('C', &["cpu"]),
     ('B', &["instance", "buffer"]),
-    ('n', &["first", "top"]),
+    ('n', &["first", "top", "events"]),
     ('o', &["output"]),
     ('f', &["filter"]),
     ('j', &["json"]),
@@ -79,6 +80,10 @@ pub(super) const LETTERS: &[(char, &[&str])] = &[
 
 /// Wishes that no option of a command fulfils, and what does.
 pub(super) const ADVICE: &[(&[&str], &str)] = &[
+    (
+        &["format", "output-format", "type", "junit", "junit-xml"],
+        "`rtrace convert FILE OUT` writes other formats of a recording, `rtrace check FILE --junit OUT` JUnit XML.",
+    ),
     (
         &["percentile", "percentiles", "quantile", "quantiles", "p99", "p95", "p50", "median"],
         "any percentile is measured as in `rtrace check FILE --assert 'p95(wait()) < 1ms'`: `rtrace help assertions`.",

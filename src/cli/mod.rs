@@ -4,6 +4,7 @@ mod agent;
 mod analyze;
 mod args;
 mod attach;
+mod attached;
 mod background;
 mod baseline;
 mod check;

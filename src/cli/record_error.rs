@@ -3,7 +3,7 @@
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::language;
-use crate::cli::meant_options::flag_before;
+use crate::cli::meant_options::{flag_before, word_before};
 use clap::error::ErrorKind;
 use rtrace::internal::trace_dat::is_recording;
 use rtrace::record::{CommandError, PlanError, RecordError};
@@ -118,18 +118,43 @@ fn no_command(error: CommandError, own: impl Fn(Exit) -> Exit) -> Failure {
         }
         let digits = name.to_string();
         let unit = if digits.bytes().all(|byte| byte.is_ascii_digit()) { "s" } else { "" };
-        let is_time = !path.exists() && parse_duration(&format!("{digits}{unit}")).is_ok();
+        let is_time = flag_before(&digits).is_none_or(|flag| flag != "-F")
+            && !path.exists()
+            && parse_duration(&format!("{digits}{unit}")).is_ok();
         if is_time {
             return Some(format!("`{name}` is taken for the command, as no option before it takes it; did you mean `--duration {name}{unit}`?"));
         }
         if !path.exists() && path.extension().is_some_and(|ending| ending == "dat") {
             return Some(format!("`{name}` is taken for the command to run; there is no recording of that name either."));
         }
-        let flag = flag_before(&digits)?;
-        Some(format!("`{flag}` takes no value, so that `{name}` is the command."))
+        meant_command(&digits)
     });
     let failure = Failure::new(exit, RecordError::Command(error));
     hint.into_iter().fold(failure, Failure::hint)
+}
+
+/// The hint on a word that is no program, by the words before it and what it is made of.
+fn meant_command(word: &str) -> Option<String> {
+    if let Some((program, rest)) = word.split_once(' ') {
+        return Some(format!("without the quotes `{program}` is run with its arguments: `-- {program} {rest}`."));
+    }
+    let before = word_before(word);
+    let number = before.as_deref().filter(|number| number.parse::<f64>().is_ok());
+    if let Some(number) = number
+        && let Some(unit) = ["s", "ms", "us", "m"].into_iter().find(|unit| word == *unit || word.starts_with("sec"))
+    {
+        return Some(format!("a time is one word: `{number}{unit}`."));
+    }
+    if word == "if" {
+        let trigger = before.unwrap_or_else(|| "EVENT".to_owned());
+        return Some(format!("quotes make one word of it: `'{trigger} if FIELD == VALUE'`."));
+    }
+    let flag = flag_before(word)?;
+    let meaning = match flag.as_str() {
+        "-F" => " (it is --follow: only events of CMD)",
+        _ => "",
+    };
+    Some(format!("`{flag}` takes no value{meaning}, so that `{word}` is the command."))
 }
 
 /// True if lists of functions contradict the tracer.

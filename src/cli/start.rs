@@ -3,7 +3,7 @@
 use super::args::called;
 use super::exit::{Exit, Failure};
 use super::given::refuse;
-use super::record_error::setup_failure;
+use super::record_error::{explain, setup_failure};
 use super::traced::Traced;
 use crate::cli::terminal::{note, remark};
 use anyhow::anyhow;
@@ -92,6 +92,21 @@ pub(crate) fn set(args: &SetArgs) -> Result<Exit, Failure> {
     run(&args.common, Mode::Set)
 }
 
+/// The hint on the name of a file of tracefs in the place of CMD.
+fn of_setting(file: &str) -> Option<&'static str> {
+    Some(match file {
+        "buffer_size_kb" => "`-b KIB` sets the size of each CPU's ring.",
+        "current_tracer" => "`-p TRACER` sets a tracer, `-p nop` none.",
+        "trace_clock" => "`-C CLOCK` sets the clock.",
+        "tracing_cpumask" => "`-M MASK` sets the CPUs.",
+        "set_event" => "`-e EVENT` enables events.",
+        "set_event_pid" => "`-P PID` sets the processes.",
+        "set_ftrace_filter" => "`-l FUNC` sets the functions.",
+        "tracing_on" => "`rtrace restart` and `rtrace stop` switch tracing on and off.",
+        _ => return None,
+    })
+}
+
 fn run(args: &StartSettings, mode: Mode) -> Result<Exit, Failure> {
     let outcome = trace(args, mode);
     if args.traced.0.command().is_empty() { outcome } else { outcome.map_err(Failure::of_command) }
@@ -114,9 +129,9 @@ fn trace(args: &StartSettings, mode: Mode) -> Result<Exit, Failure> {
         || traced.machine() != MachineSettings::default();
     if (mode == Mode::Start && !traces) || !asks {
         let what = if mode == Mode::Start { "nothing to trace: no event or tracer is given" } else { "nothing to set" };
-        return Err(
-            Failure::new(Exit::Usage, anyhow!("{what}")).hint("`-e EVENT` enables events, `-p TRACER` sets a tracer.")
-        );
+        let hint = traced.command().first().and_then(|file| of_setting(&file.to_string_lossy()));
+        let hint = hint.unwrap_or("`-e EVENT` enables events, `-p TRACER` sets a tracer.");
+        return Err(Failure::new(Exit::Usage, anyhow!("{what}")).hint(hint));
     }
     let tracefs = traced.open(false)?;
     let mut child = args.child()?;
@@ -124,7 +139,7 @@ fn trace(args: &StartSettings, mode: Mode) -> Result<Exit, Failure> {
     let tasks = Tasks { command: traced.follows(), ..traced.tasks() };
     let journal = traced.journal(&tracefs);
     let warnings = carry_out(journal, &buffers, (&tasks, command), &traced.machine(), traced.ignores_unknown(), mode)
-        .map_err(setup_failure)?;
+        .map_err(|error| explain(&tracefs, &error).unwrap_or_else(|| setup_failure(error)))?;
     for warning in warnings {
         note!("rtrace: warning: {warning}");
     }

@@ -70,7 +70,8 @@ fn open_as(path: &Path, read: impl FnOnce(File) -> Result<Trace, FileError>) -> 
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let failure = Failure::from(anyhow::Error::from(error).context(failed()));
-            return Err(foreign::beside(path).into_iter().fold(failure, Failure::hint));
+            let hint = no_name_of_a_file(&path.to_string_lossy()).or_else(|| foreign::beside(path));
+            return Err(hint.into_iter().fold(failure, Failure::hint));
         }
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             return Err(Failure::from(anyhow::Error::from(error).context(failed()))
@@ -88,6 +89,19 @@ fn open_as(path: &Path, read: impl FnOnce(File) -> Result<Trace, FileError>) -> 
             Err(foreign.unwrap_or_else(|| anyhow::Error::from(error).context(failed()).into()))
         }
     }
+}
+
+/// The hint on a word that was taken for a file's name and is something else.
+fn no_name_of_a_file(word: &str) -> Option<String> {
+    const OPERATORS: [&str; 10] = ["==", "!=", "<", ">", "<=", ">=", "~", "&", "&&", "||"];
+    if std::env::args().any(|given| OPERATORS.contains(&given.as_str())) {
+        return Some("quotes make one word of a filter: `--filter 'EVENT: FIELD == VALUE'`.".to_owned());
+    }
+    if word.bytes().all(|digit| digit.is_ascii_digit()) {
+        return Some(format!("it is taken for a file; `--pid {word}` are the events of a process."));
+    }
+    let is_wall = word.contains(':') && word.bytes().all(|one| one.is_ascii_digit() || one == b':' || one == b'.');
+    is_wall.then(|| format!("it is taken for a file; `--since {word}` begins at that time."))
 }
 
 /// The file at `path` with its symbols; notes where they are of another boot.

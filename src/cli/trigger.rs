@@ -120,6 +120,10 @@ pub(crate) fn run(args: &TriggerCommandArgs) -> Result<Exit, Failure> {
 fn words<'a>(verb: &str, what: &'a [String], function: Option<&'a str>) -> Result<(&'a str, &'a str), Failure> {
     match (what, function) {
         ([trigger], Some(function)) => Ok((function, trigger)),
+        ([event, trigger], None) if trigger.parse::<Trigger>().is_err() && event.parse::<Trigger>().is_ok() => {
+            Err(Failure::new(Exit::Usage, anyhow::anyhow!("`{event}` is a trigger, where the event is expected"))
+                .hint(format!("the event comes first: `rtrace trigger {verb} '{trigger}' '{event}'`.")))
+        }
         ([event, trigger], None) => Ok((event, trigger)),
         ([_], None) => Err(Failure::new(Exit::Usage, anyhow::anyhow!("expected an event and a trigger"))
             .hint(format!("as in `rtrace trigger {verb} sched:sched_switch stacktrace`"))),

@@ -62,6 +62,13 @@ fn worded(
             if let Some(hint) = hint.or_else(|| meant_options::typed(&word, command)) {
                 return Some((format!("unknown option `{word}`"), Some(hint)));
             }
+            if let Some(hint) = elsewhere::of_another_program(&word, name) {
+                return Some((format!("unknown option `{word}`"), Some(hint)));
+            }
+            if std::ptr::eq(command, root) && word.starts_with('-') && !word.starts_with("--") {
+                let hint = "a command comes first: `rtrace record -e EVENT -- CMD`; of strace, `rtrace stream --for syscalls -- CMD`.";
+                return Some((format!("unknown option `{word}`"), Some(hint.to_owned())));
+            }
             if let Some((reason, hint)) = elsewhere::found(&word, name, root) {
                 return Some((format!("unknown option `{word}`: {reason}"), Some(hint)));
             }
@@ -93,6 +100,12 @@ fn worded(
             (
                 what + &known,
                 near.or_else(|| {
+                    let is_graph = word.is_empty() && name == "`--graph-function`";
+                    is_graph.then(|| {
+                        "it names a function; `-R stacktrace` after `-e EVENT` records call stacks.".to_owned()
+                    })
+                })
+                .or_else(|| {
                     (command.get_name() == "help").then(|| "`rtrace help` lists the commands and topics.".to_owned())
                 }),
             )
@@ -149,7 +162,10 @@ fn worded(
             };
             let expected = number(ContextKind::ExpectedNumValues).or_else(|| number(ContextKind::MinValues))?;
             let given = number(ContextKind::ActualNumValues)?;
-            (format!("{} needs {expected} values, and {given} was given", name_of(&arg()?)), None)
+            let hint = std::env::args()
+                .find(|word| word.contains(',') && name == "latency")
+                .map(|word| format!("a blank is between two events: `{}`.", word.replace(',', " ")));
+            (format!("{} needs {expected} values, and {given} was given", name_of(&arg()?)), hint)
         }
         ErrorKind::MissingSubcommand => ("a command is missing".to_owned(), None),
         _ => return None,

@@ -73,9 +73,14 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Exit, Failure> {
     {
         let error = anyhow!("{} ends in `{ending}`, which stands for no format", output.display());
         let failure = Failure::new(Exit::Usage, error);
-        return Err(
-            failure.hint("`--to trace.dat` writes a recording, `--to FORMAT` one of those in `rtrace convert --help`.")
-        );
+        return Err(failure.hint(target::meant_by(&ending, inputs[0])));
+    }
+    if let (None, Ok(format)) =
+        (args.to, <ConvertTarget as clap::ValueEnum>::from_str(&output.to_string_lossy(), false))
+    {
+        let error = anyhow!("`{0}` is a format, not a file", format.name());
+        let hint = format!("`--to {} -o OUT` writes it, `./{0}` is a file of that name.", format.name());
+        return Err(Failure::new(Exit::Usage, error).hint(hint.replace("{0}", format.name())));
     }
     match target.unwrap_or(ConvertTarget::TraceDat) {
         ConvertTarget::TraceDat => args.to_trace_dat(&inputs, output),

@@ -1,5 +1,6 @@
 //! The formats that `convert` writes.
 
+use rtrace::syntax::did_you_mean;
 use std::path::Path;
 
 /// A format to write.
@@ -118,6 +119,25 @@ pub(super) fn strange_ending(path: &Path) -> Option<String> {
     let (stem, ending) = name.rsplit_once('.')?;
     let is_word = ending.len() > 1 && ending.bytes().all(|byte| byte.is_ascii_alphabetic());
     (is_word && !stem.is_empty() && !stem.contains(".dat")).then(|| format!(".{ending}"))
+}
+
+/// The hint on an ending that stands for no format: the command that writes such a file, or an ending that is near.
+pub(super) fn meant_by(ending: &str, input: &Path) -> String {
+    let input = input.display();
+    match ending {
+        ".txt" | ".log" => format!("`rtrace report {input} > FILE{ending}` prints the events as text."),
+        ".svg" => format!("`rtrace flame {input} -o FILE{ending}` draws call stacks; `.html` is a page for a browser."),
+        ".md" => format!("`rtrace analyze all {input} --markdown > FILE{ending}` writes tables."),
+        ".db" | ".sqlite" | ".duckdb" => {
+            format!("`rtrace sql {input} STATEMENT` asks a recording; `.parquet` is for databases.")
+        }
+        _ => {
+            let near = did_you_mean(ending, ENDINGS.iter().map(|(own, _)| *own));
+            near.unwrap_or_else(|| {
+                "`--to trace.dat` writes a recording, `--to FORMAT` one of those in `rtrace convert --help`.".to_owned()
+            })
+        }
+    }
 }
 
 #[cfg(test)]

@@ -202,7 +202,14 @@ impl TracedOptions {
         for buffer in buffers.iter().filter(|buffer| buffer.tracer.is_none() && !profiled) {
             let functions = &buffer.functions;
             if !(functions.trace.is_empty() && functions.leave_out.is_empty() && functions.graph.is_empty()) {
-                let text = "-l, -n, -g and --module are about a tracer, and there is none: add -p function or -p function_graph\n";
+                let mut text = "-l, -n, -g and --module are about a tracer, and there is none: add -p function or -p function_graph\n".to_owned();
+                if !functions.graph.is_empty() {
+                    text.push_str("  Hint: `-g FUNC` is about function_graph; `-R stacktrace` after `-e EVENT` records call stacks.\n");
+                }
+                let is_number = |function: &String| function.bytes().all(|digit| digit.is_ascii_digit());
+                if let Some(number) = functions.leave_out.iter().find(|function| is_number(function)) {
+                    text.push_str(&format!("  Hint: `-n FUNC` leaves a function out; `rtrace stream ... | head -n {number}` ends after {number} lines.\n"));
+                }
                 return Err(clap::Error::raw(ErrorKind::ValueValidation, text));
             }
         }

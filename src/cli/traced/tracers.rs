@@ -120,8 +120,15 @@ pub(super) fn of_module(pattern: &str, module: Option<&str>) -> String {
     }
 }
 
-/// A mask as the kernel takes it: a comma every 8 digits. `-1` is all of `cpus`.
+/// A mask as the kernel takes it: a comma every 8 digits. `-1` is all of `cpus`. A list of CPUs and a mask of none are refused
+/// with the mask that was probably meant: the kernel takes `0,1` for two groups of digits, the mask 1.
 pub(super) fn cpu_mask(text: &str, cpus: usize) -> Result<String, String> {
+    let is_list = text.split(',').skip(1).any(|group| group.len() != 8) || text.trim_start_matches('-').contains('-');
+    if is_list || (!text.is_empty() && text.bytes().all(|digit| digit == b'0')) {
+        let meant = text.parse::<CpuList>().ok().and_then(|list| mask_of(&list));
+        let meant = meant.map_or_else(String::new, |mask| format!("; CPU {text} alone: `{mask}`"));
+        return Err(format!("invalid CPU mask `{text}`: a bit for each CPU is expected, in hexadecimal digits{meant}"));
+    }
     let digits: String = if text == "-1" {
         let first = match cpus % 4 {
             0 => String::new(),
@@ -136,6 +143,12 @@ pub(super) fn cpu_mask(text: &str, cpus: usize) -> Result<String, String> {
     }
     let words: Vec<&[u8]> = digits.as_bytes().rchunks(8).rev().collect();
     Ok(words.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect::<Vec<_>>().join(","))
+}
+
+/// The mask of the CPUs of a list; `None` if one is beyond 63.
+fn mask_of(list: &CpuList) -> Option<String> {
+    let bits = list.iter().map(|cpu| 1u64.checked_shl(cpu)).collect::<Option<Vec<u64>>>()?;
+    Some(format!("{:x}", bits.into_iter().fold(0, |mask, bit| mask | bit)))
 }
 
 /// Settings of the tracers hwlat, osnoise and timerlat, which all instances share.
@@ -244,6 +257,10 @@ mod tests {
         assert_eq!(cpu_mask("-1", 6).unwrap(), "3f");
         assert_eq!(cpu_mask("-1", 40).unwrap(), "ff,ffffffff");
         assert!(cpu_mask("xyz", 8).is_err() && cpu_mask("", 8).is_err());
+        assert_eq!(cpu_mask("1,00000000", 64).unwrap(), "1,00000000");
+        for (list, mask) in [("0,1", "`3`"), ("0-1", "`3`"), ("0", "`1`"), ("2-3,5", "`2c`")] {
+            assert!(cpu_mask(list, 8).unwrap_err().ends_with(mask), "{list}");
+        }
     }
 
     #[test]

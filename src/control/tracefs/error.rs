@@ -2,6 +2,7 @@
 
 use super::config_names::missing_config;
 use super::error_log::LogEntry;
+use super::words_of_others;
 use crate::base::syntax::did_you_mean;
 use crate::base::units::CpuId;
 use crate::kernel::events::NoEvent;
@@ -276,6 +277,9 @@ impl Error {
             Error::NoEvent(NoEvent { pattern, .. }) if pattern.contains(" if ") => {
                 let (event, filter) = pattern.split_once(" if ").unwrap_or_default();
                 vec![format!("`-e {event} -f '{filter}'` filters it.")]
+            }
+            Error::NoEvent(NoEvent { pattern, .. }) if words_of_others::event(pattern).is_some() => {
+                words_of_others::event(pattern).into_iter().collect()
             }
             Error::NoEvent(NoEvent { pattern, .. }) if pattern.starts_with("ftrace:") => {
                 vec!["events of `ftrace` have no switch: tracers (`-p`) write them, and trace_marker writes `print`, which is recorded without `-e`.".to_owned()]

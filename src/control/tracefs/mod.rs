@@ -32,6 +32,7 @@ mod setting;
 mod stack;
 mod stats;
 mod status;
+mod words_of_others;
 
 pub use crate::kernel::events::{EventName, EventSelection, glob_matches};
 pub use access::consumes;
