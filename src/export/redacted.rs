@@ -9,7 +9,7 @@ use super::{Exporter, Following, Outflow};
 use crate::base::abi::Abi;
 use crate::kernel::event::{Consumed, FieldKind, FieldPlace, Record, TypedEvent, TypedField, Value};
 use crate::kernel::format::{ById, EventFormat};
-use crate::kernel::symbols::Comms;
+use crate::kernel::symbols::{Comms, Symbols};
 use crate::read::merge::ahead::Commit;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -52,6 +52,11 @@ impl Pseudonyms {
         replaced
     }
 
+    /// Symbols that have no names but those of the kernel's functions and the pseudonyms of tasks.
+    pub fn symbols(&self, symbols: &Symbols) -> Symbols {
+        Symbols { comms: self.comms(&symbols.comms), printk: Default::default(), user: None, ..symbols.clone() }
+    }
+
     fn of(&self, kind: &str, text: &[u8]) -> String {
         const DIGITS: u32 = 10;
         format!("{kind}-{:010x}", self.keys.hash_one(text) >> (u64::BITS - 4 * DIGITS))
@@ -91,6 +96,13 @@ pub struct RedactedState<S> {
     /// A record and the one after it, without names.
     record: Vec<u8>,
     next: Vec<u8>,
+}
+
+impl<S> RedactedState<S> {
+    /// The state of the exporter behind the layer.
+    pub fn inner(&self) -> &S {
+        &self.inner
+    }
 }
 
 impl<'p, E> Redacted<'p, E> {

@@ -5,7 +5,7 @@ use super::perfetto;
 use super::written::ConvertOutcome;
 use crate::cli::exit::Failure;
 use crate::cli::piped;
-use crate::cli::query::{QueryEvents, QueryInput};
+use crate::cli::query::{QueryEvents, QueryInput, ShownNames};
 use anyhow::Context;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ pub(super) fn write<W: Write + Send>(
     more: impl Fn(&QueryEvents<'_>, &[usize], &mut File) -> Result<Vec<String>, Failure>,
     out: &mut W,
 ) -> Result<ConvertOutcome, Failure> {
-    let members = members(events.inputs);
+    let members = members(events.inputs, &ShownNames::of(events));
     let manifest = manifest(&members);
     let mut archive = Builder::new(out);
     append(&mut archive, "perfetto_manifest.json", manifest.len() as u64, &mut manifest.as_bytes())?;
@@ -56,12 +56,12 @@ struct Member {
 }
 
 /// The names: each machine's is its own, or the file's.
-fn members(inputs: &[QueryInput]) -> Vec<Member> {
+fn members(inputs: &[QueryInput], names: &ShownNames<'_>) -> Vec<Member> {
     let mut taken = BTreeSet::new();
     let member = |(number, input): (usize, &QueryInput)| {
         let uname = super::origin::uname(input);
-        let host = uname.split_whitespace().nth(1).filter(|host| *host != "(none)").map(str::to_owned);
-        let name = host.unwrap_or_else(|| input.label());
+        let host = uname.split_whitespace().nth(1).filter(|host| *host != "(none)").map(|host| names.host(host));
+        let name = host.unwrap_or_else(|| names.path(&input.label()));
         let mut machine = name.clone();
         let mut again = 1;
         while !taken.insert(machine.clone()) {

@@ -59,7 +59,7 @@ pub(crate) struct ConvertArgs {
     /// Columns of csv, as of `report --fields`
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub(super) fields: Vec<String>,
-    /// Replace names by pseudonyms in json and csv: of tasks, files, machines, and all other texts
+    /// Replace names by pseudonyms: of tasks, files, cgroups, machines, and all other texts (json, csv, perfetto, parquet, ctf)
     ///
     /// A name has one pseudonym throughout the output, and another in the next. Structures and arrays of bytes become zeros. Numbers,
     /// times, kernel functions and names of events stay.

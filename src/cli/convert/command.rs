@@ -1,7 +1,7 @@
 //! `rtrace convert`: which format it is, and what that cannot have.
 
 use super::args::ConvertArgs;
-use super::target::ConvertTarget;
+use super::target::{ConvertTarget, PSEUDONYMOUS};
 use super::trace_dat::{rewrite, rewrite_selected};
 use super::{events, markers, target};
 use crate::cli::exit::{Exit, Failure};
@@ -46,9 +46,9 @@ impl ConvertArgs {
         if self.redact {
             let failure = Failure::new(
                 Exit::Usage,
-                anyhow!("--redact replaces names in json and csv, and this is to be trace.dat"),
+                anyhow!("--redact replaces names in {PSEUDONYMOUS}, and this is to be trace.dat"),
             );
-            return Err(failure.hint("`--to json` and `--to csv` name the format."));
+            return Err(failure.hint("`--to json`, `--to perfetto` and the like name the format."));
         }
         match self.events.selection() {
             all if !self.marker_events.is_empty() => match all.is_everything() && is_whole {

@@ -3,7 +3,7 @@
 use super::origin::{RecordingOrigin, uname};
 use super::written::ConvertOutcome;
 use crate::cli::exit::Failure;
-use crate::cli::query::{QueryEvents, QueryInput};
+use crate::cli::query::{QueryEvents, QueryInput, ShownNames};
 use rtrace::export::{Ctf, CtfBuffer, CtfFile};
 use rtrace::internal::trace_dat::OptionId;
 use rtrace::recording::BufferSource;
@@ -11,6 +11,7 @@ use std::io::Write;
 
 /// Writes the events as a trace per recording, whose files are among the frames of `out`.
 pub(super) fn write(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<ConvertOutcome, Failure> {
+    let names = ShownNames::of(events);
     let several = events.inputs.len() > 1;
     let mut in_ticks = false;
     let file = |number: usize| -> Result<CtfFile<'_>, Failure> {
@@ -19,9 +20,9 @@ pub(super) fn write(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> 
         Ok(CtfFile {
             formats: input.formats().collect(),
             abi: input.trace.abi,
-            comms: &input.symbols.comms,
+            comms: names.comms(number),
             directory: if several { format!("{number}/") } else { String::new() },
-            host: origin.host,
+            host: names.host(&origin.host),
             kernel: origin.kernel,
             offset: origin.real_offset.unwrap_or_default(),
             uuid: uuid(input, origin.start.map_or(0, |start| start.0)),
@@ -34,8 +35,8 @@ pub(super) fn write(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> 
             .filter(|name| !name.is_empty()),
     };
     let buffers = events.query.sources().iter().map(buffer).collect();
-    let (state, outcome) = events.export(&Ctf::new(files, buffers), out)?;
-    let found = state.left_out();
+    let (state, outcome) = events.export(&names.shown(events, Ctf::new(files, buffers)), out)?;
+    let found = state.inner().left_out();
     let list = [
         (found.unknown, "events that no format describes"),
         (found.absent, "fields that their records lack, which stand as 0 or empty"),

@@ -3,7 +3,7 @@
 use super::args::ConvertArgs;
 use super::parts::ConvertParts;
 use super::progress::{CountedFile, Course, ProgressOutput};
-use super::target::ConvertTarget;
+use super::target::{ConvertTarget, PSEUDONYMOUS};
 use super::written::ConvertOutcome;
 use super::{archive, ctf, directory, perfetto, stacks, tables, tracks};
 use crate::cli::damage::DamageReport;
@@ -74,8 +74,13 @@ fn check(args: &ConvertArgs, target: ConvertTarget, paths: usize, output: &Path)
     if !args.fields.is_empty() && target != ConvertTarget::Csv {
         return usage(anyhow!("--fields names the columns of csv, and this is to be {name}"));
     }
-    if args.redact && !matches!(target, ConvertTarget::Json | ConvertTarget::Csv) {
-        return usage(anyhow!("--redact replaces names in json and csv, and this is to be {name}"));
+    if args.redact && !target.has_pseudonyms() {
+        return usage(anyhow!("--redact replaces names in {PSEUDONYMOUS}, and this is to be {name}"));
+    }
+    if args.redact && !args.tracks.is_empty() {
+        return usage(anyhow!(
+            "tracks of --pair, --counter and --hist show keys as they are, which --redact is to replace"
+        ));
     }
     if target != ConvertTarget::Perfetto && !args.tracks.is_empty() {
         return usage(anyhow!("--pair, --counter and --hist are for perfetto, and this is to be {name}"));
@@ -129,8 +134,7 @@ fn write(
 ) -> Result<(), Failure> {
     let notice = |notice: Notice<'_>| damage.notice(|recording| &inputs[recording].path, &notice);
     let query = args.events.query(inputs, OutputDependence::Needless, &notice)?;
-    let mut events = QueryEvents::new(inputs, query)?;
-    events.redact = args.redact;
+    let events = QueryEvents::new(inputs, query)?.redacted(args.redact);
     let stored =
         |input: &QueryInput| input.trace.buffers.iter().flat_map(|of| &of.cpus).map(|cpu| cpu.size).sum::<u64>();
     let total = inputs.iter().map(stored).sum();

@@ -1,9 +1,10 @@
 //! `--to perfetto`.
 
 use super::occurring::occurring;
+use super::origin::uname;
 use super::written::ConvertOutcome;
 use crate::cli::exit::Failure;
-use crate::cli::query::QueryEvents;
+use crate::cli::query::{QueryEvents, ShownNames};
 use rtrace::event::{DecodeOptions, EventTypes};
 use rtrace::export::{LeftOut, Perfetto, PerfettoBuffer, PerfettoFile};
 use rtrace::recording::BufferSource;
@@ -20,13 +21,19 @@ pub(super) fn write(
 ) -> Result<ConvertOutcome, Failure> {
     let sources = events.query.sources();
     let types: Vec<EventTypes<'_>> = events.inputs.iter().map(|input| input.types(&DecodeOptions::default())).collect();
+    let names = ShownNames::of(events);
+    let symbols: Vec<_> = events.inputs.iter().map(|input| names.symbols(input)).collect();
+    let cgroups: Vec<_> = events.inputs.iter().map(|input| names.cgroups(input)).collect();
+    let unames: Vec<String> = events.inputs.iter().map(|input| names.uname(uname(input))).collect();
     let start = start(events)?;
     let file = |number: usize| {
         let source = sources.iter().find(|source| source.recording == number);
         let wall = source.and_then(|source| source.wall_clock(events.query.recordings()));
         PerfettoFile {
             trace: &events.inputs[number].trace,
-            symbols: &events.inputs[number].symbols,
+            uname: &unames[number],
+            cgroups: cgroups[number].as_ref(),
+            symbols: &symbols[number],
             types: &types[number],
             processes: events.inputs[number].processes(),
             start,
@@ -44,8 +51,9 @@ pub(super) fn write(
         PerfettoBuffer { file, instance: (!name.is_empty()).then_some(name), doubles }
     };
     let buffers = sources.iter().zip(doubles).map(buffer).collect();
-    let (state, outcome) = events.export(&Perfetto::new(files, buffers), out)?;
-    let mut left_out = list(state.left_out());
+    let exporter = names.shown(events, Perfetto::new(files, buffers));
+    let (state, outcome) = events.export(&exporter, out)?;
+    let mut left_out = list(state.inner().left_out());
     if in_ticks {
         left_out.push("the unit of time: ticks stand as nanoseconds".to_owned());
     }

@@ -33,6 +33,9 @@ pub(crate) enum ConvertTarget {
     Csv,
 }
 
+/// The formats in which texts can be pseudonyms, in words.
+pub(super) const PSEUDONYMOUS: &str = "json, csv, perfetto, parquet and ctf";
+
 /// Endings of file names, the longest first.
 const ENDINGS: &[(&str, ConvertTarget)] = &[
     (".perfetto-trace", ConvertTarget::Perfetto),
@@ -87,6 +90,18 @@ impl ConvertTarget {
     /// True if it is a directory of files.
     pub(super) fn is_directory(self) -> bool {
         matches!(self, ConvertTarget::Ctf | ConvertTarget::Parquet)
+    }
+
+    /// True if texts in it can be pseudonyms.
+    pub(super) fn has_pseudonyms(self) -> bool {
+        matches!(
+            self,
+            ConvertTarget::Json
+                | ConvertTarget::Csv
+                | ConvertTarget::Perfetto
+                | ConvertTarget::Parquet
+                | ConvertTarget::Ctf
+        )
     }
 
     /// The size in bytes above which its viewers fail, and their name: JavaScript's longest string, less what they add.

@@ -5,9 +5,10 @@ use super::window::{tell_of_step, unknown_wall_clock};
 use super::{ClockUnit, QueryInput, WallArgs};
 use crate::cli::exit::Failure;
 use rtrace::analysis::Analysis;
-use rtrace::export::Exporter;
+use rtrace::export::{Exporter, Pseudonyms};
 use rtrace::internal::trace_dat::WallClock;
 use rtrace::recording::{BufferSource, Outcome, Query};
+use std::hash::RandomState;
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,15 +22,21 @@ pub(crate) struct QueryEvents<'a> {
     pub(crate) shown: Arc<AtomicU64>,
     /// True if times are to be shown by the wall clock.
     pub(crate) wall: bool,
-    /// True if names and texts are to be replaced by pseudonyms.
-    pub(crate) redact: bool,
+    /// The pseudonyms that replace names and texts (`--redact`).
+    pub(crate) pseudonyms: Option<Pseudonyms>,
 }
 
 impl<'a> QueryEvents<'a> {
     /// The events of `query` on `inputs`. A mistake in a filter is an error here, before anything is written.
     pub(crate) fn new(inputs: &'a [QueryInput], query: Query<'a>) -> Result<Self, Failure> {
         query.resolve().map_err(|error| failure(error, inputs))?;
-        Ok(QueryEvents { inputs, query, shown: Arc::default(), wall: false, redact: false })
+        Ok(QueryEvents { inputs, query, shown: Arc::default(), wall: false, pseudonyms: None })
+    }
+
+    /// Shows pseudonyms in place of names and texts, if that is wanted: the same in all that is written of these events.
+    pub(crate) fn redacted(mut self, redact: bool) -> Self {
+        self.pseudonyms = redact.then(|| Pseudonyms::new(RandomState::new()));
+        self
     }
 
     /// Shows times as `args` say.

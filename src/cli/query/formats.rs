@@ -2,7 +2,7 @@
 //! The buffers of a query, as call stacks are read of them.
 
 use super::select::export_failure;
-use super::{QueryEvents, QueryInput};
+use super::{QueryEvents, QueryInput, ShownNames};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::syscalls::decoders;
 use crate::cli::terminal::note;
@@ -10,16 +10,13 @@ use anyhow::anyhow;
 use rtrace::event::TypedEvent;
 use rtrace::export::{
     Count, Csv, CsvBuffer, CsvColumn, FlameBuffer, Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource,
-    JsonSyscalls, JsonTypes, JsonWall, Pseudonyms, Redacted, Style, SummaryBuffer, schema,
+    JsonSyscalls, JsonTypes, JsonWall, Style, SummaryBuffer, schema,
 };
 use rtrace::format::EventFormat;
 use rtrace::internal::trace_dat::OptionId;
 use rtrace::recording::{BufferSource, Outcome};
-use rtrace::symbols::Comms;
 use rtrace::syntax::did_you_mean;
-use std::borrow::Cow;
 use std::collections::HashSet;
-use std::hash::RandomState;
 use std::io::Write;
 
 fn all_formats(input: &QueryInput) -> impl Iterator<Item = &EventFormat> {
@@ -59,67 +56,11 @@ fn json_exporter<'t>(
 ) -> Json<'t> {
     let exporter = Json::new(events.query.sources().iter().map(|source| JsonBuffer {
         types: &types[source.recording],
-        comms: &names.comms[source.recording],
+        comms: names.comms(source.recording),
         source: names.label(source.recording),
         buffer: instance(&events.inputs[source.recording].trace.buffers[source.buffer].name),
     }));
     if style == Style::Json { exporter.with_header(header(events, names)) } else { exporter }
-}
-
-/// Names of tasks, files and machines as an export shows them: their own, or pseudonyms (`--redact`).
-struct ShownNames<'e> {
-    pseudonyms: Option<Pseudonyms>,
-    /// By recording.
-    comms: Vec<Cow<'e, Comms>>,
-    /// By recording, if there are several.
-    labels: Vec<String>,
-}
-
-impl<'e> ShownNames<'e> {
-    fn of(events: &QueryEvents<'e>) -> Self {
-        let pseudonyms = events.redact.then(|| Pseudonyms::new(RandomState::new()));
-        let comms = |input: &'e QueryInput| match &pseudonyms {
-            Some(pseudonyms) => Cow::Owned(pseudonyms.comms(&input.symbols.comms)),
-            None => Cow::Borrowed(&input.symbols.comms),
-        };
-        let label = |input: &QueryInput| match &pseudonyms {
-            Some(pseudonyms) => pseudonyms.path(input.label().as_bytes()),
-            None => input.label(),
-        };
-        let several = if events.inputs.len() > 1 { events.inputs } else { &[] };
-        let (comms, labels) = (events.inputs.iter().map(comms).collect(), several.iter().map(label).collect());
-        ShownNames { comms, labels, pseudonyms }
-    }
-
-    /// The value of `source` in lines of a recording.
-    fn label(&self, recording: usize) -> Option<&str> {
-        self.labels.get(recording).map(String::as_str)
-    }
-
-    /// `exporter`, whose records are shown so, too.
-    fn shown<E>(&self, events: &QueryEvents<'_>, exporter: E) -> Redacted<'_, E> {
-        let Some(pseudonyms) = &self.pseudonyms else { return Redacted::plain(exporter) };
-        let buffers = events.query.sources().iter().map(|source| {
-            let input = &events.inputs[source.recording];
-            (input.trace.abi, all_formats(input))
-        });
-        Redacted::new(exporter, pseudonyms, buffers)
-    }
-
-    fn file(&self, input: &QueryInput) -> String {
-        let path = input.path.to_string_lossy();
-        match &self.pseudonyms {
-            Some(names) => names.path(path.as_bytes()),
-            None => path.into_owned(),
-        }
-    }
-
-    /// `sysname nodename release machine`, of which the second is the machine's name.
-    fn uname(&self, text: String) -> String {
-        let Some(names) = &self.pseudonyms else { return text };
-        let word = |(at, word): (usize, &str)| if at == 1 { names.host(word.as_bytes()) } else { word.to_owned() };
-        text.split(' ').enumerate().map(word).collect::<Vec<_>>().join(" ")
-    }
 }
 
 fn instance(name: &str) -> Option<&str> {
@@ -128,7 +69,7 @@ fn instance(name: &str) -> Option<&str> {
 
 fn header(events: &QueryEvents<'_>, names: &ShownNames<'_>) -> JsonHeader {
     let source = |(file, input): (usize, &QueryInput)| JsonSource {
-        file: names.file(input),
+        file: names.path(&input.path.to_string_lossy()),
         label: names.label(file).map(str::to_owned),
         uname: input.trace.option(OptionId::UNAME).map(|o| names.uname(o.text())),
         cpus: input.trace.cpu_count,
@@ -181,7 +122,7 @@ pub(crate) fn csv(
         sources.iter().map(|source| CsvBuffer {
             formats: all_formats(&inputs[source.recording]).collect(),
             abi: inputs[source.recording].trace.abi,
-            comms: &names.comms[source.recording],
+            comms: names.comms(source.recording),
             kallsyms: Some(&inputs[source.recording].symbols.kallsyms),
             wall: source.wall_clock(events.query.recordings()),
             source: names.label(source.recording),

@@ -9,6 +9,7 @@ pub(crate) mod formats;
 mod input;
 mod nothing;
 mod select;
+mod shown_names;
 mod window;
 
 pub(crate) use align::{Align, before_zero, moment, parse as parse_align, shift, shifted};
@@ -21,4 +22,5 @@ pub(crate) use input::QueryInput;
 pub(crate) use nothing::no_task_called;
 pub(crate) use rtrace::internal::answers::ClockUnit;
 pub(crate) use select::{LimitedPart, SelectArgs, Selected, no_cgroup, no_cgroups};
+pub(crate) use shown_names::ShownNames;
 pub(crate) use window::{QueryMoment, WallArgs, WindowArgs, add_wall, local_time, wall_clock, window_json};

@@ -34,8 +34,7 @@ pub(super) fn print(
     let notice = |notice: Notice<'_>| damage.notice(|recording| &inputs[recording].path, &notice);
     let query = args.events.query(inputs, args.surroundings(), &notice)?;
     let query = query.check_order(args.ts_check).note_pages(args.layout.boundary);
-    let mut events = QueryEvents::new(inputs, query)?.by_wall_clock(args.wall)?;
-    events.redact = args.redact;
+    let events = QueryEvents::new(inputs, query)?.by_wall_clock(args.wall)?.redacted(args.redact);
     let run = ReportRun { args, events };
     write(&run, out)?;
     if run.shown.load(Ordering::Relaxed) == 0 && !args.wording.show_filters {

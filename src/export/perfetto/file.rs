@@ -3,7 +3,7 @@
 use super::stacks::StackSample;
 use crate::answer::analysis::stacks::addresses;
 use crate::base::units::{Pid, Timestamp};
-use crate::file::trace_dat::Trace;
+use crate::file::trace_dat::{Cgroups, Trace};
 use crate::kernel::event::{EventTypes, Record};
 use crate::kernel::symbols::Symbols;
 
@@ -12,6 +12,10 @@ use crate::kernel::symbols::Symbols;
 pub struct PerfettoFile<'t> {
     /// The file.
     pub trace: &'t Trace,
+    /// The machine: `sysname nodename release machine`, or empty.
+    pub uname: &'t str,
+    /// The cgroups of its tasks.
+    pub cgroups: Option<&'t Cgroups>,
     /// Symbols of the file.
     pub symbols: &'t Symbols,
     /// Its event types, for messages that only their text explains.

@@ -6,7 +6,7 @@ use super::proto::{
     packet, text, uint,
 };
 use crate::base::units::Pid;
-use crate::file::trace_dat::{Cgroups, OptionId, TimeOptions};
+use crate::file::trace_dat::{Cgroups, OptionId};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,10 +49,9 @@ fn clocks(file: &PerfettoFile<'_>, machine: Option<u64>, out: &mut Vec<u8>) {
     });
 }
 
-/// The option UNAME: `sysname nodename release machine`.
+/// The machine.
 fn system(file: &PerfettoFile<'_>, machine: Option<u64>, out: &mut Vec<u8>) {
-    let uname = file.trace.uname();
-    let words: Vec<&str> = uname.split_whitespace().collect();
+    let words: Vec<&str> = file.uname.split_whitespace().collect();
     packet(out, machine, EVENTS_SEQUENCE, |out| {
         message(out, SYSTEM_INFO, |out| {
             if let [sysname, _, release, .., hardware] = &*words {
@@ -76,7 +75,6 @@ fn tasks(file: &PerfettoFile<'_>, machine: Option<u64>, out: &mut Vec<u8>) {
     let comms = &file.symbols.comms;
     let named = |pid: Pid| comms.get(pid).unwrap_or_default();
     let processes: BTreeSet<Pid> = file.processes.iter().map(|(_, process)| *process).filter(|p| p.0 > 0).collect();
-    let cgroups = file.trace.cgroups(&TimeOptions::default());
     if !processes.is_empty() {
         packet(out, machine, EVENTS_SEQUENCE, |out| {
             uint(out, TIMESTAMP, file.start.0);
@@ -84,7 +82,7 @@ fn tasks(file: &PerfettoFile<'_>, machine: Option<u64>, out: &mut Vec<u8>) {
                 for process in &processes {
                     message(out, 1, |out| {
                         uint(out, 1, process.0 as u64);
-                        let name = in_cgroup(named(*process), cgroups.as_ref(), *process);
+                        let name = in_cgroup(named(*process), file.cgroups, *process);
                         if !name.is_empty() {
                             text(out, 3, &name);
                         }

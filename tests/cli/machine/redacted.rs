@@ -1,8 +1,11 @@
 //! `--redact`: all texts are pseudonyms, one for each; all else is as without it.
 
 use super::files;
+use crate::common::environment::TestEnvironment;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
+use std::path::Path;
 
 /// Pseudonyms by text and, as a task may be named like a file, kind.
 #[derive(Default)]
@@ -85,7 +88,7 @@ fn names_become_pseudonyms_and_all_else_stays() {
 
 #[test]
 fn formats_without_it_refuse_it() {
-    let env = crate::common::environment::TestEnvironment::new();
+    let env = TestEnvironment::new();
     let file = crate::files::recording("vm-6.1/trig.dat");
     let path = file.to_str().expect("a path");
     env.rtrace(&["convert", path, "--redact", "-o", "new.dat"]).exits(2).complains_with("this is to be trace.dat");
@@ -94,4 +97,77 @@ fn formats_without_it_refuse_it() {
     env.rtrace(&["convert", path, "--redact", "-o", "new.json"]).exits(0);
     let text = std::fs::read_to_string(env.path().join("new.json")).expect("the lines");
     assert!(text.contains("\"comm\":\"task-") && !text.contains("trig.dat"));
+}
+
+/// Adds the names of tasks and paths in `value`, that of `key`, and the machine's.
+fn names(key: &str, value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => fields.iter().for_each(|(key, value)| names(key, value, found)),
+        Value::Array(values) => values.iter().for_each(|value| names(key, value, found)),
+        Value::String(text) if key.ends_with("comm") || text.starts_with('/') => drop(found.insert(text.clone())),
+        Value::String(text) if key == "uname" => found.extend(text.split(' ').nth(1).map(str::to_owned)),
+        _ => {}
+    }
+}
+
+/// Adds the bytes of a file, or of all in a directory, and of the frames of zstd in them.
+fn contents(path: &Path, found: &mut Vec<u8>) {
+    if path.is_dir() {
+        for entry in std::fs::read_dir(path).expect("a directory") {
+            let entry = entry.expect("an entry");
+            found.extend(entry.file_name().as_encoded_bytes());
+            found.push(0);
+            contents(&entry.path(), found);
+        }
+        return;
+    }
+    let bytes = std::fs::read(path).expect("a file");
+    for at in 0..bytes.len() {
+        if bytes[at..].starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
+            && let Ok(frame) = zstd::Decoder::with_buffer(&bytes[at..])
+        {
+            drop(frame.single_frame().read_to_end(found));
+            found.push(0);
+        }
+    }
+    found.extend(bytes);
+}
+
+/// The names that stand in `bytes` as words of their own.
+fn standing<'n>(names: &'n BTreeSet<String>, bytes: &[u8]) -> BTreeSet<&'n str> {
+    let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_-./:".contains(byte));
+    let stands = |name: &&String| {
+        memchr::memmem::find_iter(bytes, name.as_bytes())
+            .any(|at| !is_word(at.checked_sub(1).and_then(|at| bytes.get(at))) && !is_word(bytes.get(at + name.len())))
+    };
+    names.iter().filter(stands).map(String::as_str).collect()
+}
+
+#[test]
+fn tables_and_traces_hold_no_names() {
+    let env = TestEnvironment::new();
+    let mut shown: BTreeMap<&str, usize> = BTreeMap::new();
+    for (number, file) in files::recordings().iter().enumerate() {
+        let mut texts = BTreeSet::from([file.file_name().expect("a name").to_string_lossy().into_owned()]);
+        files::json(file, &[]).iter().for_each(|line| names("", line, &mut texts));
+        // Shorter ones may be words of the formats.
+        texts.retain(|text| text.len() > 6);
+        for ending in ["perfetto-trace", "parquet", "ctf"] {
+            for redact in [false, true] {
+                let output = format!("{number}-{redact}.{ending}");
+                let mut words = vec!["convert", file.to_str().expect("a path"), "-o", &output];
+                words.extend(redact.then_some("--redact"));
+                let ended = env.rtrace(&words);
+                assert!(matches!(ended.status(), Some(0 | 4)), "{}", ended.stderr());
+                let mut bytes = Vec::new();
+                contents(&env.path().join(&output), &mut bytes);
+                let standing = standing(&texts, &bytes);
+                match redact {
+                    false => *shown.entry(ending).or_default() += standing.len(),
+                    true => assert!(standing.is_empty(), "{}: {ending}: {standing:?}", file.display()),
+                }
+            }
+        }
+    }
+    assert!(shown.len() == 3 && shown.values().all(|count| *count > 10), "names are looked for in vain: {shown:?}");
 }

@@ -4,10 +4,9 @@ use crate::cli::convert::origin::{RecordingOrigin, id_of};
 use crate::cli::convert::written::ConvertOutcome;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::machine::RecordingMachine;
-use crate::cli::query::{QueryEvents, QueryInput};
+use crate::cli::query::{QueryEvents, QueryInput, ShownNames};
 use anyhow::anyhow;
 use rtrace::export::{TableBuffer, TableFile, Tables};
-use rtrace::internal::trace_dat::TimeOptions;
 use rtrace::internal::wall_time::utc_day;
 use rtrace::recording::BufferSource;
 use std::io::Write;
@@ -17,6 +16,7 @@ pub(in crate::cli::convert) fn write(
     events: &QueryEvents<'_>,
     out: &mut (impl Write + Send),
 ) -> Result<ConvertOutcome, Failure> {
+    let names = ShownNames::of(events);
     let calls: Vec<_> = events.inputs.iter().map(names_of_calls).collect();
     let file = |number: usize| -> Result<TableFile<'_>, Failure> {
         let origin = RecordingOrigin::of(events, number)?;
@@ -25,15 +25,15 @@ pub(in crate::cli::convert) fn write(
         Ok(TableFile {
             formats: input.trace.formats().collect(),
             abi: input.trace.abi,
-            comms: &input.symbols.comms,
+            comms: names.comms(number),
             kallsyms: &input.symbols.kallsyms,
             recording: id_of(&events.inputs[number])?,
             processes: input.processes(),
-            cgroups: input.trace.cgroups(&TimeOptions::default()),
+            cgroups: names.cgroups(&events.inputs[number]),
             date: time.map(|(start, offset)| utc_day((start.0 as i64).saturating_add(offset))),
-            path: events.inputs[number].path.to_string_lossy().into_owned(),
-            stem: events.inputs[number].path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-            host: origin.host,
+            path: names.path(&events.inputs[number].path.to_string_lossy()),
+            stem: names.path(&events.inputs[number].path.file_stem().unwrap_or_default().to_string_lossy()),
+            host: names.host(&origin.host),
             kernel: origin.kernel,
             machine: origin.machine,
             cpus: input.trace.cpu_count,
@@ -50,8 +50,8 @@ pub(in crate::cli::convert) fn write(
             .filter(|name| !name.is_empty()),
     };
     let buffers = events.query.sources().iter().map(buffer).collect();
-    let (state, outcome) = events.export(&Tables::new(files, buffers), out)?;
-    match state.failed() {
+    let (state, outcome) = events.export(&names.shown(events, Tables::new(files, buffers)), out)?;
+    match state.inner().failed() {
         Some(error) => Err(Failure::new(Exit::Failed, anyhow!("failed to write a table: {error}"))),
         None => Ok(ConvertOutcome { events: outcome.events, left_out: Vec::new() }),
     }

@@ -164,6 +164,13 @@ impl Cgroups {
         number
     }
 
+    /// The same cgroups by other names: `to` gives that of each path, and different ones of different paths.
+    pub fn with_paths(mut self, to: impl Fn(&str) -> String) -> Self {
+        self.paths = self.paths.iter().map(|path| to(path)).collect();
+        self.numbers = self.paths.iter().cloned().zip(0..).collect();
+        self
+    }
+
     /// As the option holds it.
     pub fn to_text(&self) -> String {
         let mut text = format!("hierarchy {}\n", self.hierarchy);
