@@ -1,6 +1,6 @@
 //! The time of day where this runs, by the C library's rules: TZ, or /etc/localtime.
 
-use nix::libc::{TIME_ERROR, adjtimex, localtime_r, mktime, time_t, timex, tm};
+use nix::libc::{TIME_ERROR, adjtimex, localtime_r, mktime, timex, tm};
 use std::mem::MaybeUninit;
 
 /// A point of time in the local calendar, to the second.
@@ -21,7 +21,6 @@ pub(crate) struct LocalTime {
 impl LocalTime {
     /// The local time at `seconds` since 1970; `None` for years that have no number.
     pub(crate) fn of(seconds: i64) -> Option<Self> {
-        let seconds: time_t = seconds;
         let mut parts = MaybeUninit::<tm>::zeroed();
         // SAFETY: both point to values that live until the call ends. `tm` is plain data, which the call fills; all zero is a
         // value of it.
