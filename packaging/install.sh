@@ -38,13 +38,13 @@ fetch() {
   esac || fail "failed to fetch $from/$1"
 }
 fetch SHA256SUMS
-archive=$(sed -n "s/^[0-9a-f]\{64\}  \(rtrace-[0-9][^/ ]*-$machine-unknown-linux-[a-z]*[.]tar[.]xz\)\$/\1/p" "$work/SHA256SUMS")
+archive=$(sed -n "s/^[0-9a-f]\{64\}  \(rtrace-[0-9][^/ ]*-$machine-unknown-linux-[a-z]*[.]tar[.]gz\)\$/\1/p" "$work/SHA256SUMS")
 [ "$(printf '%s\n' "$archive" | grep -c .)" = 1 ] || fail "SHA256SUMS of $from names no archive, or several, for $machine"
 fetch "$archive"
 (cd "$work" && grep "  $archive\$" SHA256SUMS | sha256sum -c - >/dev/null 2>&1) ||
   fail "$archive is not the file that SHA256SUMS names: nothing was installed"
-tar -xJf "$work/$archive" -C "$work"
-cd "$work/${archive%.tar.xz}"
+tar -xzf "$work/$archive" -C "$work"
+cd "$work/${archive%.tar.gz}"
 put() { install -D -m "$1" "$2" "$prefix/$3"; }
 put 755 rtrace bin/rtrace
 for page in man/*; do put 644 "$page" "share/man/man${page##*.}/${page##*/}"; done
