@@ -23,6 +23,8 @@ const PACKED: [(&[u8], &str, &str); 6] = [
 ];
 /// The first bytes of a CTF stream, in either byte order.
 const CTF_STREAM: [&[u8]; 2] = [&[0xc1, 0x1f, 0xfc, 0xc1], &[0xc1, 0xfc, 0x1f, 0xc1]];
+/// The first bytes of CTF metadata, of 1.8 and of 2.
+const CTF_METADATA: [&[u8]; 2] = [b"/* CTF 1", b"\x1e{"];
 /// Advice on traces that Perfetto's viewer opens and rtrace does not.
 const PERFETTO: &str = "https://ui.perfetto.dev opens it; rtrace reads trace.dat files only.";
 
@@ -103,7 +105,9 @@ fn kind(path: &Path, start: &[u8], size: u64) -> Option<(String, String)> {
     if start.starts_with(b"version https://git-lfs.github.com/spec/") {
         return found("a git-lfs pointer in place of the file", "`git lfs pull` fetches the file.".to_owned());
     }
-    if CTF_STREAM.iter().any(|magic| start.starts_with(magic)) || start.starts_with(b"/* CTF 1") {
+    if CTF_STREAM.iter().any(|magic| start.starts_with(magic))
+        || CTF_METADATA.iter().any(|text| start.starts_with(text))
+    {
         return found(
             "of the Common Trace Format (CTF)",
             "`babeltrace2` prints the folder that it lies in.".to_owned(),
@@ -189,6 +193,7 @@ mod tests {
             (b"PERFILE2\0", "perf script -i x"),
             (b"version https://git-lfs.github.com/spec/v1\noid", "git lfs pull"),
             (b"/* CTF 1.8 */", "babeltrace2"),
+            (b"\x1e{\"type\":\"preamble\"", "babeltrace2"),
             (b"\x0a\x03\x10\x50\x01\x0a\x00", "Perfetto"),
             (b"<!DOCTYPE html>\n", "systrace"),
             (b"{\"traceEvents\":[]}", "JSON"),

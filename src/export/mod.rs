@@ -22,7 +22,7 @@ mod text_lines;
 pub use crate::read::merge::ahead::{Commit, Following, UnorderedWork};
 pub use crate::read::recording::{Exporter, Outflow};
 pub use csv::{Csv, CsvBuffer, CsvColumn};
-pub use ctf::{Ctf, CtfBuffer, CtfFile, CtfLeftOut, CtfState};
+pub use ctf::{Ctf, CtfBuffer, CtfFile, CtfLeftOut, CtfState, CtfVersion};
 pub use flame::{
     Chrome, ChromeState, Drawn, Firefox, FirefoxState, FlameBuffer, FlameGraph, FlameUnit, Folded, FoldedState, OffCpu,
     OffCpuState, Speedscope, SpeedscopeState, Uncounted, Unfolded,

@@ -278,6 +278,7 @@ fn other_files_are_named() {
         ("t.html", b"<!DOCTYPE html>\n", "an HTML page", "ui.perfetto.dev"),
         ("t.txt", b"# tracer: nop\n#\n", "the text of a trace", "grep"),
         ("ctf/metadata", b"/* CTF 1.8 */", "Common Trace Format", "babeltrace2"),
+        ("ctf2/metadata", b"\x1e{\"type\":\"preamble\",\"version\":2}\n", "Common Trace Format", "babeltrace2"),
         ("x.cpu2", &[1; 64], "the bare data of CPU 2", "`rtrace restore -o run.dat x.cpu2`"),
     ] {
         put(name, bytes);

@@ -29,7 +29,7 @@ EXAMPLES:
   rtrace convert host.dat guest.dat -o both.perfetto.tar   a trace for each machine, and Perfetto's manifest
   rtrace convert run.dat run.folded                        for inferno-flamegraph, flamegraph.pl, speedscope
   rtrace convert run.dat run.firefox.json --split 200M     run.1.firefox.json, ..., for profiler.firefox.com
-  rtrace convert run.dat run.ctf                           a directory for babeltrace2 and Trace Compass
+  rtrace convert run.dat run.ctf                           a directory for babeltrace2 and Trace Compass; .ctf2: CTF 2
   rtrace convert run.dat run.parquet                       a directory of tables for DuckDB, Spark, polars
   rtrace convert run.dat run.csv --fields ts,cpu,next_comm --filter sched:sched_switch
   rtrace convert run.dat --marker-events -o - | rtrace hist -i - rtapp_loop --key event,phase

@@ -1,16 +1,20 @@
-//! `--to ctf`.
+//! `--to ctf` and `--to ctf2`.
 
 use super::origin::{RecordingOrigin, uname};
 use super::written::ConvertOutcome;
 use crate::cli::exit::Failure;
 use crate::cli::query::{QueryEvents, QueryInput, ShownNames};
-use rtrace::export::{Ctf, CtfBuffer, CtfFile};
+use rtrace::export::{Ctf, CtfBuffer, CtfFile, CtfVersion};
 use rtrace::internal::trace_dat::OptionId;
 use rtrace::recording::BufferSource;
 use std::io::Write;
 
 /// Writes the events as a trace per recording, whose files are among the frames of `out`.
-pub(super) fn write(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<ConvertOutcome, Failure> {
+pub(super) fn write(
+    events: &QueryEvents<'_>,
+    version: CtfVersion,
+    out: &mut (impl Write + Send),
+) -> Result<ConvertOutcome, Failure> {
     let names = ShownNames::of(events);
     let several = events.inputs.len() > 1;
     let mut in_ticks = false;
@@ -35,7 +39,7 @@ pub(super) fn write(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> 
             .filter(|name| !name.is_empty()),
     };
     let buffers = events.query.sources().iter().map(buffer).collect();
-    let (state, outcome) = events.export(&names.shown(events, Ctf::new(files, buffers)), out)?;
+    let (state, outcome) = events.export(&names.shown(events, Ctf::new(version, files, buffers)), out)?;
     let found = state.inner().left_out();
     let list = [
         (found.unknown, "events that no format describes"),

@@ -14,7 +14,7 @@ use crate::cli::query::{QueryArgs, QueryEvents, QueryInput, formats};
 use crate::cli::terminal::{note, stdout, stdout_is_terminal};
 use crate::cli::trace_file::{OutputFile, mode_like};
 use anyhow::anyhow;
-use rtrace::export::Style;
+use rtrace::export::{CtfVersion, Style};
 use rtrace::recording::{Notice, OutputDependence};
 use rtrace::units::ByteSize;
 use std::fs::File;
@@ -257,7 +257,8 @@ fn export_events(
             Ok(ConvertOutcome { events: made.events, left_out: made.left_out })
         }
         ConvertTarget::Chrome => stacks::chrome(events, out),
-        ConvertTarget::Ctf => ctf::write(events, out),
+        ConvertTarget::Ctf => ctf::write(events, CtfVersion::V1, out),
+        ConvertTarget::Ctf2 => ctf::write(events, CtfVersion::V2, out),
         ConvertTarget::Parquet => tables::parquet(events, out),
         ConvertTarget::Arrow => tables::arrow(events, out),
         ConvertTarget::Json => formats::json(events, Style::Json, out).map(|outcome| all(outcome.events)),

@@ -23,6 +23,8 @@ pub(crate) enum ConvertTarget {
     Chrome,
     /// A directory in the Common Trace Format 1.8, for babeltrace2 and Trace Compass
     Ctf,
+    /// The same in version 2 of that format, for babeltrace2 from 2.1 on
+    Ctf2,
     /// A directory with a table of typed columns per event type, for DuckDB, Spark, polars, pandas
     Parquet,
     /// All events as one stream of Arrow's record batches, for polars and pandas
@@ -47,6 +49,7 @@ const ENDINGS: &[(&str, ConvertTarget)] = &[
     (".firefox.json", ConvertTarget::Firefox),
     (".chrome.json", ConvertTarget::Chrome),
     (".ctf", ConvertTarget::Ctf),
+    (".ctf2", ConvertTarget::Ctf2),
     (".parquet", ConvertTarget::Parquet),
     (".arrows", ConvertTarget::Arrow),
     (".folded", ConvertTarget::Folded),
@@ -80,6 +83,7 @@ impl ConvertTarget {
             ConvertTarget::Html => "html",
             ConvertTarget::Chrome => "chrome",
             ConvertTarget::Ctf => "ctf",
+            ConvertTarget::Ctf2 => "ctf2",
             ConvertTarget::Parquet => "parquet",
             ConvertTarget::Arrow => "arrow",
             ConvertTarget::Json => "json",
@@ -89,7 +93,7 @@ impl ConvertTarget {
 
     /// True if it is a directory of files.
     pub(super) fn is_directory(self) -> bool {
-        matches!(self, ConvertTarget::Ctf | ConvertTarget::Parquet)
+        matches!(self, ConvertTarget::Ctf | ConvertTarget::Ctf2 | ConvertTarget::Parquet)
     }
 
     /// True if texts in it can be pseudonyms.
@@ -121,6 +125,7 @@ impl ConvertTarget {
             ConvertTarget::TraceDat
                 | ConvertTarget::Perfetto
                 | ConvertTarget::Ctf
+                | ConvertTarget::Ctf2
                 | ConvertTarget::Parquet
                 | ConvertTarget::Arrow
         )

@@ -1,8 +1,9 @@
 //! Records to the packets of streams.
 
-use super::metadata;
-use super::metadata::{CtfFile, Packets};
+use super::file::{CtfFile, CtfVersion};
+use super::packets::Packets;
 use super::program::CtfProgram;
+use super::{metadata, metadata2};
 use crate::export::Exporter;
 use crate::export::frames::frame;
 use crate::kernel::event::{Common, Consumed, Lost, Record};
@@ -20,8 +21,9 @@ pub struct CtfBuffer<'t> {
     pub instance: Option<&'t str>,
 }
 
-/// Writes traces in CTF 1.8 as pieces that [`Frames`](crate::export::Frames) takes apart.
+/// Writes traces in CTF as pieces that [`Frames`](crate::export::Frames) takes apart.
 pub struct Ctf<'t> {
+    version: CtfVersion,
     files: Vec<CtfFileState<'t>>,
     buffers: Vec<CtfBuffer<'t>>,
 }
@@ -77,13 +79,13 @@ impl CtfState {
 
 impl<'t> Ctf<'t> {
     /// An exporter for records of these buffers: [`Record::buffer`] is an index into them.
-    pub fn new(files: Vec<CtfFile<'t>>, buffers: Vec<CtfBuffer<'t>>) -> Self {
+    pub fn new(version: CtfVersion, files: Vec<CtfFile<'t>>, buffers: Vec<CtfBuffer<'t>>) -> Self {
         let file = |what: CtfFile<'t>| CtfFileState {
             common: what.formats.first().map(|format| Common::of(format)).unwrap_or_default(),
             types: what.formats.iter().map(|format| (format.id.0, (*format, OnceLock::new()))).collect(),
             what,
         };
-        Ctf { files: files.into_iter().map(file).collect(), buffers }
+        Ctf { version, files: files.into_iter().map(file).collect(), buffers }
     }
 
     fn nothing(is_known: bool) -> CtfState {
@@ -179,13 +181,22 @@ impl Exporter for Ctf<'_> {
     fn end(&self, state: &mut CtfState, out: &mut Vec<u8>) {
         state.streams.values_mut().for_each(|stream| stream.close(out));
         for (number, file) in self.files.iter().enumerate() {
-            let mut text = metadata::head(&file.what, file.what.uuid);
-            for (_, id) in state.seen.range((number, 0)..=(number, u16::MAX)) {
-                if let Some(program) = file.program(*id) {
-                    program.declare(*id, &mut text);
+            let ids = state.seen.range((number, 0)..=(number, u16::MAX)).map(|(_, id)| *id);
+            let events = ids.filter_map(|id| Some((file.program(id)?, id)));
+            let metadata = match self.version {
+                CtfVersion::V1 => {
+                    let mut text = metadata::head(&file.what);
+                    events.for_each(|(program, id)| metadata::event(program, id, &mut text));
+                    text.into_bytes()
                 }
-            }
-            frame(out, &format!("{}metadata", file.what.directory), text.as_bytes());
+                CtfVersion::V2 => {
+                    let mut text = Vec::new();
+                    metadata2::head(&file.what, &mut text);
+                    events.for_each(|(program, id)| metadata2::event(program, id, &mut text));
+                    text
+                }
+            };
+            frame(out, &format!("{}metadata", file.what.directory), &metadata);
         }
     }
 

@@ -1,4 +1,5 @@
-//! CTF 1.8 (Common Trace Format): a directory with a text `metadata`, and a stream of packets per buffer and CPU.
+//! CTF 1.8 and CTF 2 (Common Trace Format): a directory with a text `metadata`, in which alone they differ, and a stream of
+//! packets per buffer and CPU.
 //!
 //! ```text
 //! packet:  u32 magic 0xC1FC1FC1 | u8[16] uuid | u32 stream       packet.header
@@ -11,9 +12,12 @@
 //! ([`names`]), so that viewers made for its traces know them. The files are written as [`Frames`](super::Frames).
 
 mod exporter;
+mod file;
 mod metadata;
+mod metadata2;
 mod names;
+mod packets;
 mod program;
 
 pub use exporter::{Ctf, CtfBuffer, CtfLeftOut, CtfState};
-pub use metadata::CtfFile;
+pub use file::{CtfFile, CtfVersion};

@@ -1,28 +1,29 @@
-//! An event type: its declaration in the metadata, and how its records are written.
+//! An event type: its fields, and how its records are written.
 
 use super::names;
 use crate::base::abi::Abi;
 use crate::kernel::event::{FieldKind, FieldPlace, Number, TypedEvent, TypedField, Value};
 use crate::kernel::format::EventFormat;
-use std::fmt::Write;
 
 /// An event type.
 #[derive(Clone, Debug)]
 pub(super) struct CtfProgram {
     pub(super) name: String,
-    fields: Vec<CtfField>,
+    pub(super) fields: Vec<CtfField>,
 }
 
+/// A field of an event.
 #[derive(Clone, Debug)]
-struct CtfField {
+pub(super) struct CtfField {
     field: TypedField,
-    name: String,
-    kind: CtfKind,
+    pub(super) name: String,
+    pub(super) kind: CtfKind,
     less: i64,
 }
 
+/// The type of a field.
 #[derive(Clone, Copy, Debug)]
-enum CtfKind {
+pub(super) enum CtfKind {
     Integer { size: u8, signed: bool, hexadecimal: bool },
     Text,
     Sequence { size: u8, signed: bool },
@@ -40,25 +41,6 @@ impl CtfProgram {
         let common = event.common.iter().filter(|field| field.name != "common_pid");
         let fields = common.chain(&event.fields).map(field).collect();
         CtfProgram { name: names::event(&event.system, &event.name), fields }
-    }
-
-    /// The event's declaration.
-    pub(super) fn declare(&self, id: u16, out: &mut String) {
-        let name = self.name.replace(['"', '\\', '\n'], "_");
-        let _ = writeln!(out, "event {{\n\tname = \"{name}\";\n\tid = {id};\n\tstream_id = 0;\n\tfields := struct {{");
-        for CtfField { name, kind, .. } in &self.fields {
-            let _ = match kind {
-                CtfKind::Integer { size, signed, hexadecimal } => {
-                    writeln!(out, "\t\t{} _{name};", integer(*size, *signed, *hexadecimal))
-                }
-                CtfKind::Text => writeln!(out, "\t\tstring {{ encoding = UTF8; }} _{name};"),
-                CtfKind::Sequence { size, signed } => {
-                    let (length, item) = (integer(4, false, false), integer(*size, *signed, false));
-                    writeln!(out, "\t\t{length} __{name}_length;\n\t\t{item} _{name}[ __{name}_length ];")
-                }
-            };
-        }
-        out.push_str("\t};\n};\n\n");
     }
 
     /// Appends the fields of a record; gives how many of them do not lie within it, which stand as 0 or empty.
@@ -123,12 +105,6 @@ impl CtfKind {
             FieldKind::Bytes => CtfKind::Sequence { size: 1, signed: false },
         }
     }
-}
-
-/// The type of a number.
-pub(super) fn integer(size: u8, signed: bool, hexadecimal: bool) -> String {
-    let base = if hexadecimal { " base = 16;" } else { "" };
-    format!("integer {{ size = {}; align = 8; signed = {signed};{base} }}", u32::from(size) * 8)
 }
 
 fn put(number: u64, size: u8, out: &mut Vec<u8>) {

@@ -207,6 +207,7 @@ pub(super) const OF_FILES: &Lines = &[
     ("convert", "?convert --force FILE -o out.html"),
     ("convert", "?convert --force FILES -o part.json --split 1M"),
     ("convert", "?convert FILES -o out.ctf"),
+    ("convert", "?convert FILES -o out.ctf2"),
     ("convert", "?convert FILE -o ATTACK.parquet"),
     ("convert", "?convert --force FILES -o out.arrows"),
     ("convert", "?convert CUT -o - --to csv"),

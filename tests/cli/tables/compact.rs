@@ -115,18 +115,35 @@ fn what_is_no_whole_table_stays_and_is_told() {
     let mut bytes = std::fs::read(&torn).expect("a table");
     bytes[4..12].fill(0xff);
     std::fs::write(&torn, &bytes).expect("a file");
+    // One bit of the first page, beyond its header.
+    let flipped = of("event=sched.sched_switch/").expect("a table");
+    let mut bits = std::fs::read(&flipped).expect("a table");
+    bits[150] ^= 1;
+    std::fs::write(&flipped, &bits).expect("a file");
     let foreign = cut.with_file_name("foreign.parquet");
     std::fs::write(&foreign, b"PAR1 PAR1").expect("a file");
+    if let Some(readers) = readers() {
+        let script = "import sys, pyarrow.parquet as pq
+for file, damaged in [(sys.argv[1], False), (sys.argv[2], True)]:
+    try: pq.ParquetFile(file, page_checksum_verification=True).read(); said = ''
+    except OSError as error: said = str(error)
+    assert ('CRC checksum' in said) == damaged, (file, said)";
+        let is_intact = |path: &&PathBuf| path.to_string_lossy().contains("event=sched.sched_switch/");
+        let intact = tables.iter().rfind(is_intact).map(|path| env.path().join("inbox").join(path)).expect("a table");
+        python(&env, &readers, &["-c", script, &intact.to_string_lossy(), &flipped.to_string_lossy()]);
+    }
     let done = env.rtrace(&["compact", "inbox"]);
     done.exits(4);
-    done.complains_with("no whole Parquet file").complains_with("damaged").prints_with("3 files left as they are");
-    assert!([&cut, &torn, &foreign].iter().all(|path| path.exists()));
+    done.complains_with("no whole Parquet file").complains_with("damaged: a page is not what its checksum says");
+    done.prints_with("4 files left as they are");
+    assert!([&cut, &torn, &foreign, &flipped].iter().all(|path| path.exists()));
     assert_eq!(std::fs::read(&torn).expect("a file"), bytes);
     // The others of these tables are in parts.
     assert_eq!(manifest(&env, "inbox").len(), 6);
     // Pushed again whole they come to the others; a second time they are there already; with other rows they stay.
     std::fs::remove_file(&foreign).expect("a file");
     std::fs::remove_file(&torn).expect("a file");
+    std::fs::remove_file(&flipped).expect("a file");
     std::fs::write(&cut, &whole).expect("a file");
     env.rtrace(&["compact", "inbox"]).exits(0).prints_with("1 file of ");
     push(&env, &host("web2"), &["--first", "500"]);

@@ -47,6 +47,7 @@ pub(super) const VERBS: [&str; 45] = [
     "convert -o OUT --to chrome --threads 2",
     "convert -o OUT --to firefox",
     "convert -o OUT --to ctf",
+    "convert -o OUT --to ctf2",
     "flame -o OUT",
     "flame --off-cpu -o OUT",
     "split -o OUT -e 50",

@@ -6,7 +6,7 @@
 use super::delta::differences;
 use super::dictionary::{NumberDictionary, Texts};
 use super::hybrid::{hybrid, pack, run, width};
-use super::thrift::{StructWriter, structure};
+use super::thrift::{StructWriter, crc, structure};
 use crate::export::table::column::{CellType, ColumnFront};
 use crate::file::trace_dat::{Checksum, ZstdPacker};
 use std::io;
@@ -78,6 +78,7 @@ impl PageCodec {
             fields.i32(1, kind);
             fields.i32(2, self.body.len() as i32);
             fields.i32(3, self.packed.len() as i32);
+            fields.i32(4, crc(&self.packed));
             head(fields);
         });
         let header = out.len() - before;

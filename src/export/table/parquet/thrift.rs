@@ -19,6 +19,13 @@ pub(super) fn varint(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
+/// CRC-32 of a page as it is stored, which its header holds.
+pub(super) fn crc(page: &[u8]) -> i32 {
+    let mut crc = flate2::Crc::new();
+    crc.update(page);
+    crc.sum() as i32
+}
+
 /// A signed number as an unsigned one that is small if its magnitude is.
 pub(super) fn zigzag(number: i64) -> u64 {
     ((number << 1) ^ (number >> 63)) as u64

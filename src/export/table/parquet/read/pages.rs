@@ -7,6 +7,7 @@ use crate::export::table::column::{CellType, Column};
 use crate::export::table::parquet::chunk::{
     BYTE_ARRAY, DATA_PAGE, DELTA_BINARY_PACKED, DICTIONARY_PAGE, PLAIN, RLE_DICTIONARY,
 };
+use crate::export::table::parquet::thrift::crc;
 use crate::file::trace_dat::{Codec, Unpacker};
 
 /// Rows and entries of a page that are believed: those written have 2,048 rows.
@@ -54,6 +55,9 @@ impl ChunkPages {
             let fields = FieldTree::read(&mut rest)?;
             let packed = take(&mut rest, fields.size(3)?)?;
             self.at = self.bytes.len() - rest.len();
+            if fields.number(4).is_some_and(|sum| sum != i64::from(crc(packed))) {
+                return Err(strange("a page is not what its checksum says"));
+            }
             let size = usize::try_from(fields.size(2)?).unwrap_or(usize::MAX);
             unpacker.zstd.unpack(packed, size, &mut unpacker.body)?;
             if unpacker.body.len() != size {
