@@ -99,6 +99,10 @@ fn list(left_out: &LeftOut) -> Vec<String> {
         let more = if left_out.fields.len() > MOST_FIELDS { ", ..." } else { "" };
         list.push(format!("fields that Perfetto's messages lack ({}{more})", fields.join(", ")));
     }
+    if left_out.gaps > 0 {
+        let gaps = counted(left_out.gaps, "gap");
+        list.push(format!("the tasks in {gaps} between switches, shown as [not recorded]"));
+    }
     if left_out.high_cpus > 0 {
         list.push(format!(
             "{} of CPUs above 1023, with which Perfetto opens no trace",

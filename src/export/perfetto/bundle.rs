@@ -1,5 +1,6 @@
 //! Events of one CPU, gathered to a packet.
 
+use super::gaps::Occupation;
 use super::program::name_number;
 use super::proto::{
     CLEARED, EVENTS_SEQUENCE, FTRACE_EVENTS, INTERNED_DATA, SEQUENCE_FLAGS, bytes, message, packet, uint,
@@ -23,6 +24,8 @@ pub(super) struct Bundle<K> {
     lost: bool,
     /// True if events were lost before any, written or not.
     ever_lost: bool,
+    /// The CPU's task.
+    pub(super) occupation: Occupation,
 }
 
 impl<K: Ord + Copy> Bundle<K> {

@@ -2,6 +2,7 @@
 
 use super::bundle::Bundle;
 use super::file::PerfettoFile;
+use super::gaps::{GapKind, TaskStep};
 use super::header;
 use super::known::is_atrace;
 use super::program::{Function, Origin, PerfettoProgram};
@@ -57,6 +58,8 @@ struct PerfettoType {
     marker: Option<(TypedField, PerfettoProgram)>,
     /// `ftrace:kernel_stack`: offset of its return addresses.
     stack: Option<usize>,
+    /// `sched:sched_switch` of which the engine makes slices: the tasks before and after.
+    switch: Option<[TypedField; 2]>,
 }
 
 /// An event type's place: buffer, event id, and whether it is a marker's other program.
@@ -67,11 +70,13 @@ struct PacketPiece {
     /// The end of its bytes.
     end: usize,
     file: u32,
+    buffer: u32,
     cpu: u32,
     described: Option<Key>,
     function: Function,
     lost: Lost,
     time: u64,
+    step: TaskStep,
     /// A sample with its return addresses.
     sample: Option<(StackSample, Box<[u64]>)>,
 }
@@ -96,6 +101,8 @@ pub struct LeftOut {
     pub high_cpus: u64,
     /// Fields of events: `system:name`, the field, and the number of events.
     pub fields: BTreeMap<(String, String), u64>,
+    /// Gaps between a CPU's switches in which it is not known what ran, but for those with lost events.
+    pub gaps: u64,
 }
 
 /// The engine gives up at a trace with more CPUs.
@@ -152,6 +159,13 @@ impl<'t> Perfetto<'t> {
             perfetto_loss(out, file, (piece.cpu, piece.time), piece.lost, !bundle.has_lost());
             bundle.lost();
         }
+        let gap = bundle.occupation.next(piece.buffer, piece.step, piece.lost != Lost::None, piece.time);
+        if let Some(gap) = gap {
+            *state.gaps += u64::from(gap.kind == GapKind::NotRecorded);
+            let mut made_up = Vec::new();
+            gap.write(&mut made_up);
+            bundle.add(&made_up, None, None);
+        }
         if bundle.add(event, piece.described, piece.function) {
             bundle.write(piece.cpu, machine, symbols, |key| self.descriptor(key), out);
         }
@@ -165,6 +179,7 @@ impl<'t> Perfetto<'t> {
 struct PerfettoBundles<'s> {
     bundles: &'s mut Vec<Vec<Bundle<Key>>>,
     stacks: &'s mut Vec<InternedStacks>,
+    gaps: &'s mut u64,
 }
 
 impl Exporter for Perfetto<'_> {
@@ -221,19 +236,22 @@ impl Exporter for Perfetto<'_> {
         let mut piece = PacketPiece {
             end: state.bytes.len(),
             file: buffer.what.file as u32,
+            buffer: record.buffer as u32,
             cpu: record.cpu.0,
             described: program.descriptor.is_some().then_some((record.buffer as u32, head.id, other)),
             function,
             lost: record.lost,
             time: record.timestamp.0,
+            step: kind.and_then(|kind| kind.step(file, record.data)).unwrap_or(TaskStep::Stay(head.pid)),
             sample,
         };
         if state.ahead {
             state.pieces.push(piece);
         } else {
-            let mut pending = PerfettoBundles { bundles: &mut state.bundles, stacks: &mut state.stacks };
-            self.add(&mut pending, &mut piece, &state.bytes, out);
-            state.bytes.clear();
+            let PerfettoState { bytes, bundles, stacks, left_out: LeftOut { gaps, .. }, .. } = state;
+            let mut pending = PerfettoBundles { bundles, stacks, gaps };
+            self.add(&mut pending, &mut piece, bytes, out);
+            bytes.clear();
         }
         Consumed::One
     }
@@ -262,7 +280,8 @@ impl Exporter for Perfetto<'_> {
     /// Adds the segment's events to the bundles as if they had come one after the other.
     fn commit(&self, known: &mut PerfettoState, done: &mut PerfettoState, out: &mut Vec<u8>) -> Commit {
         let mut start = 0;
-        let mut pending = PerfettoBundles { bundles: &mut known.bundles, stacks: &mut known.stacks };
+        let PerfettoState { bundles, stacks, left_out: LeftOut { gaps, .. }, .. } = known;
+        let mut pending = PerfettoBundles { bundles, stacks, gaps };
         for piece in &mut done.pieces {
             let end = piece.end;
             self.add(&mut pending, piece, &done.bytes[start..end], out);
@@ -304,7 +323,10 @@ impl<'t> PerfettoTypes<'t> {
         let message = matches!(format.name.as_str(), "bprint" | "bputs") && format.system == "ftrace";
         let marker = if known.is_some() && of_ftrace("print") { field("buf") } else { None };
         let described = |instant| PerfettoProgram::described(format, number, instance, instant);
+        let pids = || Some([field("prev_pid")?, field("next_pid")?]);
+        let is_switch = known.is_some() && format.system == "sched" && format.name == "sched_switch";
         PerfettoType {
+            switch: is_switch.then(pids).flatten(),
             marker: marker.map(|text| (text, described(true))),
             program: known.unwrap_or_else(|| described(message || of_ftrace("print"))),
             stack: format.field("caller").filter(|_| own && of_ftrace("kernel_stack")).map(|field| field.offset),
@@ -313,6 +335,17 @@ impl<'t> PerfettoTypes<'t> {
 }
 
 impl PerfettoType {
+    /// The tasks of a switch.
+    #[inline]
+    fn step(&self, file: &PerfettoFile<'_>, data: &[u8]) -> Option<TaskStep> {
+        let pid = |field: &TypedField| match field.value(file.trace.abi, data) {
+            Some(Value::Signed(pid)) => Some(Pid(pid as i32)),
+            _ => None,
+        };
+        let [from, to] = self.switch.as_ref()?;
+        Some(TaskStep::Switch(pid(from)?, pid(to)?))
+    }
+
     /// The program for a record, and whether it is the one for other markers.
     #[inline]
     fn program_of(&self, file: &PerfettoFile<'_>, data: &[u8]) -> (&PerfettoProgram, bool) {

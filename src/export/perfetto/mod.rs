@@ -8,7 +8,8 @@
 //! | recording | trace |
 //! |---|---|
 //! | event | a row of `ftrace_event` of the same name, its fields as arguments |
-//! | lost events | `lost_events` of the bundle they were lost before, and an instant on a track of their CPU |
+//! | lost events | `lost_events` of the bundle they were lost before, an instant on a track of their CPU, and what runs on the CPU meanwhile |
+//! | switches that do not follow each other | what runs on the CPU between them |
 //! | the CPUs' counters at the end | `FtraceStats` |
 //! | tasks' names, their processes | `ProcessTree` |
 //! | function_graph | slices, with the functions' names |
@@ -20,6 +21,7 @@
 mod bundle;
 mod exporter;
 mod file;
+mod gaps;
 mod header;
 mod known;
 mod program;
