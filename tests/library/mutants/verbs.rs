@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// Command lines; `OUT` is a file that they write.
-pub(super) const VERBS: [&str; 45] = [
+pub(super) const VERBS: [&str; 46] = [
     "dump --validate",
     "report -R",
     "report --format json",
