@@ -105,6 +105,7 @@ impl ConvertTarget {
                 | ConvertTarget::Perfetto
                 | ConvertTarget::Parquet
                 | ConvertTarget::Ctf
+                | ConvertTarget::Ctf2
         )
     }
 

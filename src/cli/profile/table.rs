@@ -5,6 +5,7 @@ use rtrace::analysis::{Profile, ProfiledTask, Times, Who};
 use rtrace::internal::answers::TextTable;
 use rtrace::symbols::Symbols;
 use rtrace::units::grouped;
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 /// One event of one task.
@@ -78,6 +79,8 @@ fn rows_of(task: &ProfiledTask<'_>, symbols: &Symbols) -> Vec<ProfileRow> {
         Who::Task(pid) => format!("{comm}-{pid}"),
     };
     let mut rows: Vec<ProfileRow> = Vec::new();
+    // A page fault or a timer has an address in its label: they may be as many as events.
+    let mut places: HashMap<String, usize> = HashMap::new();
     for event in &task.events {
         let label = match event.system() {
             "sched" if !event.name().starts_with("sched_switch") => event.name().to_owned(),
@@ -90,9 +93,12 @@ fn rows_of(task: &ProfiledTask<'_>, symbols: &Symbols) -> Vec<ProfileRow> {
             None if label.starts_with("sched_wak") => format!("{label} until it ran"),
             _ => label,
         };
-        match rows.iter_mut().find(|row| row.event == label) {
+        match places.get(&label).and_then(|place| rows.get_mut(*place)) {
             Some(row) => row.times = row.times.and(event.times()),
-            None => rows.push(ProfileRow { task: name.clone(), event: label, times: *event.times() }),
+            None => {
+                places.insert(label.clone(), rows.len());
+                rows.push(ProfileRow { task: name.clone(), event: label, times: *event.times() });
+            }
         }
     }
     rows

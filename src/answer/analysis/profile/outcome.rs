@@ -45,7 +45,7 @@ impl Profile {
             }
         }
         let mut all: Vec<ProfiledTask<'p>> = Vec::new();
-        let mut groups: BTreeMap<&[u8], Vec<ProfiledEvent<'p>>> = BTreeMap::new();
+        let mut groups: BTreeMap<&[u8], ProfileGroup<'p>> = BTreeMap::new();
         let covered = |number: &usize| self.covers(self.seen()[*number].who);
         let mut numbers: Vec<usize> = (0..self.seen().len()).filter(covered).collect();
         numbers.sort_by_key(|number| self.seen()[*number].who);
@@ -58,7 +58,7 @@ impl Profile {
             let comm = match (task.who, &task.comm) {
                 (Who::Task(_), Some(comm)) if by_comm => {
                     let group = groups.entry(comm).or_default();
-                    events.into_iter().for_each(|event| event.join(group));
+                    events.into_iter().for_each(|event| group.join(event));
                     continue;
                 }
                 (_, Some(comm)) => comm.clone(),
@@ -67,9 +67,9 @@ impl Profile {
             };
             all.push(ProfiledTask { who: task.who, comm, events });
         }
-        let groups = groups.into_iter().map(|(comm, events)| {
+        let groups = groups.into_iter().map(|(comm, group)| {
             let comm = comm.to_vec();
-            ProfiledTask { who: Who::Group, comm, events }
+            ProfiledTask { who: Who::Group, comm, events: group.events }
         });
         all.extend(groups);
         for task in &mut all {
@@ -91,26 +91,34 @@ impl Profile {
     }
 }
 
-impl<'p> ProfiledEvent<'p> {
-    /// Adds it to those of a group; a wakeup's value is the task, which is no more.
-    fn join(mut self, group: &mut Vec<ProfiledEvent<'p>>) {
-        if matches!(self.kind.role, EventRole::Wakeup(_)) {
-            self.value = 0;
+/// The events of tasks of one name.
+#[derive(Default)]
+struct ProfileGroup<'p> {
+    events: Vec<ProfiledEvent<'p>>,
+    /// Places in `events`, by the ids of begin and end and the value: of page faults they are as many as addresses.
+    places: HashMap<(u16, Option<u16>, u64), usize>,
+}
+
+impl<'p> ProfileGroup<'p> {
+    /// Adds an event; a wakeup's value is the task, which is no more.
+    fn join(&mut self, mut event: ProfiledEvent<'p>) {
+        if matches!(event.kind.role, EventRole::Wakeup(_)) {
+            event.value = 0;
         }
-        let same = |other: &&mut ProfiledEvent<'_>| other.is_of(&self) && other.value == self.value;
-        let Some(known) = group.iter_mut().find(same) else { return group.push(self) };
+        let key = (event.kind.id, event.end.map(|end| end.id), event.value);
+        let Some(known) = self.places.get(&key).and_then(|place| self.events.get_mut(*place)) else {
+            self.places.insert(key, self.events.len());
+            return self.events.push(event);
+        };
         let tally = known.tally.to_mut();
-        tally.times.merge(&self.tally.times);
-        for (stack, times) in &self.tally.stacks {
+        tally.times.merge(&event.tally.times);
+        for (stack, times) in &event.tally.stacks {
             tally.stacks.entry(*stack).or_default().merge(times);
         }
     }
+}
 
-    fn is_of(&self, other: &ProfiledEvent<'_>) -> bool {
-        let ids = |event: &ProfiledEvent<'_>| (event.kind.id, event.end.map(|end| end.id));
-        ids(self) == ids(other)
-    }
-
+impl ProfiledEvent<'_> {
     /// The event's name.
     pub fn name(&self) -> &str {
         &self.kind.name
