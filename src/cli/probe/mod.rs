@@ -1,6 +1,7 @@
 //! `rtrace probe`.
 
 mod command;
+mod libraries;
 mod place;
 mod remove;
 

@@ -1,13 +1,15 @@
 //! The place of a probe: from words and symbols to the kernel's line.
 
+use super::libraries::find_library;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::language::invalid;
+use crate::cli::terminal::note;
 use rtrace::format::EventFormat;
 use rtrace::internal::btf::Btf;
 use rtrace::probe::{Fetch, Probe, ProbeKind, symbol_offset, symbols};
 use rtrace::syntax::{Diagnostic, Span, did_you_mean, parse_int};
 use rtrace::tracefs::Tracefs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Kinds of probes as the command line names them, with the kernel's letter and what stands after the place.
 const KINDS: [(&str, char, &str); 9] = [
@@ -104,9 +106,12 @@ fn user_place(text: &str) -> Result<String, Failure> {
     };
     let path = find_program(program).ok_or_else(|| {
         usage(format!("there is no program or library `{program}`"))
-            .hint("a path names it exactly; `libc` stands for libc.so.*, a bare name for a program of PATH")
+            .hint("a path names it exactly; `libc` stands for the libc.so.* that the loader takes, a bare name for a program of PATH")
     })?;
     let path_text = path.to_string_lossy();
+    if !program.contains('/') {
+        note!("rtrace: `{program}` is {path_text}");
+    }
     if parse_int(symbol).is_ok() {
         return Ok(format!("{path_text}:{symbol}{counter}"));
     }
@@ -143,32 +148,6 @@ fn find_program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let program = std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file());
     program.or_else(|| find_library(name)).and_then(|file| std::fs::canonicalize(file).ok())
-}
-
-/// `NAME.so*` in the usual folders and those of the architectures below them; the shortest name wins.
-fn find_library(name: &str) -> Option<PathBuf> {
-    let mut found: Vec<PathBuf> = Vec::new();
-    for root in ["/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib"] {
-        let mut dirs = vec![PathBuf::from(root)];
-        let below = std::fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
-        dirs.extend(below.filter(|path| path.is_dir() && path.to_string_lossy().contains("-linux-")));
-        for file in dirs.iter().flat_map(std::fs::read_dir).flatten().flatten() {
-            let file_name = file.file_name();
-            let file_name = file_name.to_string_lossy();
-            let rest = file_name.strip_prefix(name);
-            if rest.is_some_and(|rest| rest.starts_with(".so")) && is_elf(&file.path()) {
-                found.push(file.path());
-            }
-        }
-    }
-    found.into_iter().min_by_key(|path| path.file_name().map_or(0, |name| name.len()))
-}
-
-/// Linker scripts are called `.so` too.
-fn is_elf(path: &Path) -> bool {
-    use std::io::Read;
-    let mut magic = [0; 4];
-    std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && magic == *b"\x7fELF"
 }
 
 /// Fails, with the nearest names, if the kernel has no such symbol. Addresses, and kernels that hide symbols, pass.
