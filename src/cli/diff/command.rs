@@ -180,7 +180,7 @@ fn of_events(path: &Path, metrics: &[Metric], part: &PartArgs, events: &QueryEve
         clock: buffer.clock.clone(),
         in_ticks,
         cpus: trace.cpu_count,
-        limits: conditions.coverage.limits(|event| copied.contains(event)),
+        limits: conditions.coverage.limits_of_runs(|event| copied.contains(event)),
         enabled: conditions.coverage.events.as_ref().map(|enabled| {
             let text = |(event, filter): &(EventName, Option<String>)| match filter {
                 Some(filter) => format!("{event} if {filter}"),

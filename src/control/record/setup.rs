@@ -244,7 +244,7 @@ pub(super) fn set_up(
         Some(_) if main => Markers::Missing,
         _ => Markers::Direct,
     };
-    let is_told_of_threads = tasks.need_news();
+    let (is_told_of_threads, of_command) = (tasks.need_news(), tasks.are_of_command());
     let tasks = tasks.set(journal, &instance, buffer.traces_functions())?;
     // An instance that exists is on: what is enabled from here on is not from before.
     let earlier = if created { 0 } else { entries(&cpu_stats(&instance)?) };
@@ -290,7 +290,7 @@ pub(super) fn set_up(
         wanted: names,
         switches,
         enabled,
-        coverage: Coverage { tasks, cpus: covered, ..Coverage::default() },
+        coverage: Coverage { tasks, of_command: of_command && created, cpus: covered, ..Coverage::default() },
         is_told_of_threads,
         armed,
         ready_at_wake: (sub_buffers * BUFFER_PERCENT / 100).max(1),

@@ -79,6 +79,8 @@ impl TaskList {
 #[derive(Debug)]
 pub(super) struct TaskLists {
     children: bool,
+    /// True if the command's tasks are the only ones.
+    of_command: bool,
     only: TaskList,
     /// The number in it that no task has.
     stand_in: Option<Pid>,
@@ -114,6 +116,7 @@ impl TaskLists {
         only.listed.extend(stand_in);
         TaskLists {
             children: tasks.children || in_cgroups,
+            of_command: command.is_some() && tasks.pids.is_empty() && tasks.threads.is_empty() && !in_cgroups,
             only,
             stand_in,
             left_out: TaskList::new(tasks.left_out.iter().copied(), &[]),
@@ -134,6 +137,11 @@ impl TaskLists {
     /// True if the kernel does not list threads that come later by itself.
     pub(super) fn need_news(&self) -> bool {
         !(self.children || self.only.processes.is_empty() && self.left_out.processes.is_empty())
+    }
+
+    /// True if the command's tasks are the only ones that are recorded.
+    pub(super) fn are_of_command(&self) -> bool {
+        self.of_command
     }
 
     /// True if processes are left out and none is asked for.

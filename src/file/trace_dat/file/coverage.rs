@@ -14,6 +14,8 @@ pub struct Coverage {
     pub events: Option<EnabledEvents>,
     /// The tasks whose events were recorded; `None` if the file does not say.
     pub tasks: Option<CoveredTasks>,
+    /// True if those tasks are the recorded command's alone (`record -F`).
+    pub of_command: bool,
     /// The CPUs whose events were recorded (`tracing_cpumask`), ascending; `None` if that is all, or the file does not say.
     pub cpus: Option<Vec<CpuId>>,
     /// Number of threads of [`Coverage::tasks`] that came meanwhile, whose first events are missing.
@@ -56,7 +58,7 @@ pub enum CoveredTasks {
 }
 
 impl Coverage {
-    /// The option's text for the buffer `name`: lines `buffer NAME`, `tasks all` or `tasks PID ...`, `children`, `joined COUNT`,
+    /// The option's text for the buffer `name`: lines `buffer NAME`, `tasks all` or `tasks PID ...`, `children`, `command`, `joined COUNT`,
     /// `not-of PID ...`, `cpus CPU ...`, `left-out PID ...`, `left-out-interrupts`, `shortened CPU ...`, `changed FILE<TAB>FROM<TAB>TO`
     /// for each change, `copied SYSTEM:EVENT FILTER` or `not-copied SYSTEM:EVENT`. The events stand in an option of their own
     /// ([`EnabledEvents`]).
@@ -71,6 +73,7 @@ impl Coverage {
             Some(CoveredTasks::Only { pids, children }) => {
                 text.push_str(&list("tasks", &mut pids.iter().map(ToString::to_string)));
                 text.push_str(if *children { "children\n" } else { "" });
+                text.push_str(if self.of_command { "command\n" } else { "" });
             }
         }
         if let Some(cpus) = &self.cpus {
@@ -118,6 +121,7 @@ impl Coverage {
                         *children = true;
                     }
                 }
+                ("command", _) => coverage.of_command = true,
                 ("cpus", value) => coverage.cpus = Some(cpus(value)),
                 ("shortened", value) => coverage.shortened = cpus(value),
                 ("since", value) => {
@@ -238,6 +242,18 @@ impl Coverage {
         limits
     }
 
+    /// The limits by which recordings of different runs differ: as [`Coverage::limits`], but that the tasks of the recorded
+    /// command, which have other numbers in each run, are named as such.
+    pub fn limits_of_runs(&self, reads: impl Fn(&EventName) -> bool) -> Vec<String> {
+        if !self.of_command {
+            return self.limits(reads);
+        }
+        let others = Coverage { tasks: None, ..self.clone() };
+        let children = if self.follows_forks() { " and what it forks" } else { "" };
+        let own = format!("only events of the command{children} were recorded");
+        std::iter::once(own).chain(others.limits(reads)).collect()
+    }
+
     /// True if events that `reads` names, and that interrupts may write, lack those of interrupts of the recorder's threads.
     pub fn leaves_out_interrupts(&self, reads: impl Fn(&EventName) -> bool) -> bool {
         let of_tasks = ["sched", "raw_syscalls", "syscalls", "exceptions"];
@@ -289,6 +305,7 @@ mod tests {
                 for excluded in [vec![], vec![Pid(1), Pid(4000)]] {
                     let (tasks, cpus) = (tasks.clone(), cpus.clone());
                     let coverage = Coverage {
+                        of_command: matches!(tasks, Some(CoveredTasks::Only { .. })),
                         tasks,
                         cpus,
                         excluded,
@@ -314,6 +331,19 @@ mod tests {
         let some = Coverage { tasks: some, ..without };
         assert_eq!([6, 7, 8].map(|pid| some.is_of_task(Pid(pid))), [false, false, true]);
         assert_eq!(some.limits(|_| true).len(), 2);
+    }
+
+    #[test]
+    fn runs_of_a_command_have_the_same_limits() {
+        let of = |pid: i32, of_command: bool, children: bool| {
+            let tasks = Some(CoveredTasks::Only { pids: vec![Pid(pid)], children });
+            let coverage = Coverage { tasks, of_command, joined: pid as u64, ..Coverage::default() };
+            coverage.limits_of_runs(|_| true)
+        };
+        assert_eq!(of(7, true, true), ["only events of the command and what it forks were recorded"]);
+        assert_eq!(of(7, true, false), of(9, true, false));
+        assert_ne!(of(7, true, false), of(7, true, true));
+        assert_ne!(of(7, false, false), of(9, false, false));
     }
 
     #[test]
