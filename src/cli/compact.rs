@@ -8,6 +8,8 @@ mod outcome;
 mod store;
 
 use super::exit::{Exit, Failure};
+use super::foreign;
+use super::terminal::note;
 use super::unfinished;
 use anyhow::anyhow;
 use day::DayTables;
@@ -67,7 +69,15 @@ pub(crate) fn run(args: &CompactArgs) -> Result<Exit, Failure> {
     }
     let mut manifest = Manifest::read(&store.output)?;
     let mut done = Compaction::default();
-    for date in store.dates()? {
+    let dates = store.dates()?;
+    if dates.is_empty() && foreign::folder(&args.directory).is_some() {
+        note!(
+            "rtrace: {} holds recordings and no tables\n  Hint: `rtrace convert FILE --to parquet -o DIRECTORY` makes \
+             tables of each, which `rtrace compact DIRECTORY` joins.",
+            args.directory.display()
+        );
+    }
+    for date in dates {
         let mut day = DayTables::new(&store, &date, args.size.0, was_stopped);
         let compacted = day.compact(&mut done);
         // What was joined before a failure is in its place all the same.

@@ -7,11 +7,13 @@ use super::query::{QueryArgs, QueryEvents, QueryInput, stack_buffers};
 use super::terminal::{note, stdout, stdout_is_terminal};
 use super::trace_file::{OutputFile, Overwrite, mode_like};
 use anyhow::{Context, anyhow};
+use rtrace::events::EventName;
 use rtrace::export::{FlameGraph, FlameUnit, Folded, OffCpu};
-use rtrace::recording::{Notice, OutputDependence};
+use rtrace::recording::{Notice, OutputDependence, Query};
 use rtrace::units::counted;
 use serde_json::{Value, json};
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// Endings of files that are no picture of ours.
@@ -68,7 +70,12 @@ impl FlameArgs {
             return Err(Failure::new(Exit::Failed, anyhow!(reason)));
         }
         if lines.text.is_empty() {
-            return Err(lines.nothing());
+            return Err(lines.nothing(events));
+        }
+        if matches!(lines.unit, FlameUnit::Count(_)) && has_switches(events) {
+            note!(
+                "rtrace: frames are as wide as the number of stacks; `--off-cpu` draws the time that tasks were off the CPU"
+            );
         }
         if !lines.has_stacks {
             note!(
@@ -227,11 +234,17 @@ impl FoldedLines {
     }
 
     /// The failure if there are none.
-    fn nothing(&self) -> Failure {
+    fn nothing(&self, events: &QueryEvents<'_>) -> Failure {
         if self.off_cpu {
             let failure = Failure::new(Exit::Failed, anyhow!("no task leaves its CPU and comes back in these events"));
             return failure
                 .hint("`rtrace record -e sched:sched_switch -R stacktrace` records switches with their stacks.");
+        }
+        if has_user_stacks(&events.query) {
+            let error =
+                anyhow!("these events hold call stacks of user space alone, and flame draws those of the kernel");
+            return Failure::new(Exit::Failed, error)
+                .hint("`rtrace report --symbols user` prints them, with names after `record --proc-map`.");
         }
         Failure::new(Exit::Failed, anyhow!("these events hold no call stacks"))
             .hint(
@@ -240,6 +253,26 @@ impl FoldedLines {
             .hint("`rtrace record -p function_graph` records the time of functions.")
             .hint("`rtrace record -e EVENT -R stacktrace` records a stack at each EVENT.")
     }
+}
+
+/// True if one of the events is a stack of user space.
+fn has_user_stacks(query: &Query<'_>) -> bool {
+    let mut found = false;
+    // Of a damaged recording what comes before the damage.
+    let _ = query.clone().run(|event| {
+        found = (event.system(), event.name()) == ("ftrace", "user_stack");
+        if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    found
+}
+
+/// True if tasks that leave their CPUs were recorded.
+fn has_switches(events: &QueryEvents<'_>) -> bool {
+    let switch = EventName::new("sched", "sched_switch");
+    events.inputs.iter().any(|input| {
+        let mut enabled = input.trace.buffers.iter().filter_map(|buffer| input.trace.coverage(buffer).events);
+        enabled.any(|enabled| enabled.events.iter().any(|(event, _)| *event == switch))
+    })
 }
 
 /// The bytes to write, and what is said of them.

@@ -1,12 +1,14 @@
 //! Files that are no recordings, named by their first bytes: what they are, and how to get at what they hold.
 
 use super::exit::{Exit, Failure};
+use super::own_documents;
 use anyhow::anyhow;
 use rtrace::internal::safe_file::open_seekable;
 use rtrace::internal::trace_dat::{Trace, is_recording};
 use rtrace::syntax::did_you_mean;
 use rtrace::units::CpuId;
 use std::fs::File;
+use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -34,8 +36,25 @@ pub(super) fn failure(path: &Path, file: &File) -> Option<Failure> {
     let len = file.read_at(&mut start, 0).ok()?;
     let size = file.metadata().map_or(0, |of| of.len());
     start.truncate(len);
-    let (what, way) = kind(path, &start, size)?;
+    let (what, way) = match start.trim_ascii_start().first() {
+        Some(b'{' | b'[') => own_documents::kind(path, FromBegin { file, at: 0 }),
+        _ => kind(path, &start, size)?,
+    };
     Some(refuse(path, &what, way))
+}
+
+/// A file from its begin, whatever its position is.
+struct FromBegin<'f> {
+    file: &'f File,
+    at: u64,
+}
+
+impl Read for FromBegin<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(buffer, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
 }
 
 /// The same of a folder.
@@ -126,9 +145,6 @@ fn kind(path: &Path, start: &[u8], size: u64) -> Option<(String, String)> {
     if low.starts_with("<!doctype html") || low.starts_with("<html") {
         return found("an HTML page, as systrace writes", PERFETTO.to_owned());
     }
-    if text.starts_with('{') || text.starts_with('[') {
-        return found("JSON", "Chrome's tracing JSON is opened by https://ui.perfetto.dev.".to_owned());
-    }
     if is_ftrace_text(text) {
         let way = "it is what `report` would print: grep and awk read it, and https://ui.perfetto.dev draws it.";
         return found("the text of a trace, not the recording", way.to_owned());
@@ -196,7 +212,6 @@ mod tests {
             (b"\x1e{\"type\":\"preamble\"", "babeltrace2"),
             (b"\x0a\x03\x10\x50\x01\x0a\x00", "Perfetto"),
             (b"<!DOCTYPE html>\n", "systrace"),
-            (b"{\"traceEvents\":[]}", "JSON"),
             (b"# tracer: nop\n#\n", "text of a trace"),
             (b"cpus=6\n", "text of a trace"),
             (line, "text of a trace"),

@@ -1,6 +1,7 @@
 //! `rtrace schema`: the layouts of the JSON that rtrace prints.
 
 use super::exit::{Exit, Failure, print};
+use super::schema_of_analyses;
 use anyhow::anyhow;
 use rtrace::event::TypedEvent;
 use rtrace::export::{SCHEMA, schema};
@@ -9,9 +10,9 @@ use serde_json::{Value, json};
 
 /// Print the JSON Schema of a document, or list the documents
 ///
-/// The schema of `rtrace.events` lists every field (`rtrace report FILE --json-schema` has those of a recording's events). Those of other
-/// documents name the document, say which command prints it, and have the meaning of its fields in words; more fields
-/// may come in later versions.
+/// The schema of `rtrace.events` lists every field (`rtrace report FILE --json-schema` has those of a recording's events), those of
+/// `rtrace.analyze.*` every column. Those of other documents name the document, say which command prints it, and have the
+/// meaning of its fields in words; more fields may come in later versions.
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
@@ -50,6 +51,11 @@ impl Document {
     }
 }
 
+/// The command that prints the document `name`; `None` if rtrace has no such document.
+pub(super) fn printed_by(name: &str) -> Option<&'static str> {
+    Document::all().into_iter().find(|document| document.name == name).map(|document| document.printed_by())
+}
+
 pub(crate) fn run(args: &SchemaArgs) -> Result<Exit, Failure> {
     let all = Document::all();
     let Some(name) = &args.name else {
@@ -74,7 +80,7 @@ pub(crate) fn run(args: &SchemaArgs) -> Result<Exit, Failure> {
 /// The schema of a document whose fields are told in words: several commands may print one.
 fn in_words(name: &str, rows: &[&Document]) -> Value {
     let about: Vec<&str> = rows.iter().map(|row| row.about).collect();
-    json!({
+    let mut document = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": name,
         "description": about.join("\n"),
@@ -84,5 +90,10 @@ fn in_words(name: &str, rows: &[&Document]) -> Value {
             "version": {"type": "integer", "minimum": 1, "description": "rises when a reader of the older would be wrong"},
         },
         "required": ["schema", "version"],
-    })
+    });
+    if let Some(Value::Object(members)) = schema_of_analyses::members(name) {
+        members.into_iter().for_each(|(member, schema)| document["properties"][member] = schema);
+        document["required"] = json!(["schema", "version", "buffers", "truncated"]);
+    }
+    document
 }

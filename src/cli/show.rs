@@ -6,6 +6,7 @@ use super::given::{Given, Moot, refuse};
 use crate::cli::terminal::stdout;
 use anyhow::anyhow;
 use rtrace::internal::trace_dat::is_recording;
+use rtrace::syntax::did_you_mean;
 use rtrace::tracefs::{Error, EventName, EventSelection, Instance};
 use serde_json::{Map, Value, json};
 use std::io::{self, Read, Write};
@@ -169,6 +170,14 @@ pub(super) fn shown(instance: &Instance, files: impl IntoIterator<Item = (String
     json!({"schema": "rtrace.show", "version": 1, "instance": instance.name(), "files": files})
 }
 
+/// The file beside a path at which nothing lies that has nearly its name.
+fn near_file(instance: &Instance, file: &str) -> Option<String> {
+    let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
+    let beside = std::fs::read_dir(instance.path(folder)).ok()?.flatten();
+    let names: Vec<String> = beside.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    did_you_mean(name, names.iter().map(String::as_str))
+}
+
 /// The files to show, below the instance.
 fn files(args: &ShowCommandArgs, instance: &Instance) -> Result<Vec<String>, Failure> {
     let mut files: Vec<String> = args.knobs.files().map(str::to_owned).collect();
@@ -186,6 +195,11 @@ fn files(args: &ShowCommandArgs, instance: &Instance) -> Result<Vec<String>, Fai
         // Merely opening it frees the ring buffer.
         if outside || file.ends_with("free_buffer") {
             return Err(Failure::new(Exit::Usage, anyhow!("`{file}` is not a file to show")));
+        }
+        if !instance.path(file).exists()
+            && let Some(near) = near_file(instance, file)
+        {
+            return Err(Failure::new(Exit::Failed, anyhow!("there is no file `{file}` in tracefs")).hint(near));
         }
         if is_write_only(&instance.path(file)) {
             return Err(Failure::new(Exit::Usage, anyhow!("`{file}` can be written only, not shown"))

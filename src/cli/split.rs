@@ -5,7 +5,7 @@ mod plan;
 use super::damage::DamageReport;
 use super::exit::{Exit, Failure, print};
 use super::piped;
-use super::query::{QueryInput, SelectArgs, Selected};
+use super::query::{QueryInput, SelectArgs, Selected, tell_of_early};
 use super::trace_file::{OutputFile, Overwrite, mode_like, threads};
 use anyhow::{Context, anyhow};
 use plan::{SplitStep, plan};
@@ -189,9 +189,11 @@ pub(crate) fn run(args: &SplitArgs) -> Result<Exit, Failure> {
     }
     let inputs = [QueryInput::open(&input, None, false)?];
     let damage = DamageReport::of(&input, &inputs[0].trace);
-    let is_relative = [start, end].iter().any(|time| matches!(time, Some(SplitTime::FromStart(_))));
-    let span = if is_relative { inputs[0].recording.query().span()? } else { None };
+    let span = if start.is_some() || end.is_some() { inputs[0].recording.query().span()? } else { None };
     let begin = span.map_or(0, |(begin, _)| begin.0);
+    if let (Some(SplitTime::At(at)), Some((first, last))) = (start, span) {
+        tell_of_early(at, (first.0, last.0), "`rtrace convert --since -TIME` from the last one");
+    }
     let window = start.map_or(0, |time| time.in_time(begin))..end.map_or(u64::MAX, |time| time.in_time(begin));
     damage.outcome(cut(args, &inputs, &step, window, &damage))
 }

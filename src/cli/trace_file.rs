@@ -57,6 +57,18 @@ pub(crate) fn open_recording_through<R: ReadAt + 'static>(
     Ok(resolved(trace, path))
 }
 
+/// The failure to find a recording at `path`.
+pub(super) fn not_found(path: &Path, error: io::Error) -> Failure {
+    let failure = Failure::from(anyhow::Error::from(error).context(format!("failed to read {}", path.display())));
+    match path == Path::new(DEFAULT) {
+        true => failure.hint("`rtrace record -e sched -- CMD` makes one; `-i FILE` names another file."),
+        false => {
+            let hint = no_name_of_a_file(&path.to_string_lossy()).or_else(|| foreign::beside(path));
+            hint.into_iter().fold(failure, Failure::hint)
+        }
+    }
+}
+
 fn open_as(path: &Path, read: impl FnOnce(File) -> Result<Trace, FileError>) -> Result<(File, Trace), Failure> {
     let failed = || format!("failed to read {}", path.display());
     let file = match piped::open(path)? {
@@ -64,15 +76,7 @@ fn open_as(path: &Path, read: impl FnOnce(File) -> Result<Trace, FileError>) -> 
         None => open_seekable(path),
     };
     let file = match file {
-        Err(error) if error.kind() == io::ErrorKind::NotFound && path == Path::new(DEFAULT) => {
-            return Err(Failure::from(anyhow::Error::from(error).context(failed()))
-                .hint("`rtrace record -e sched -- CMD` makes one; `-i FILE` names another file."));
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let failure = Failure::from(anyhow::Error::from(error).context(failed()));
-            let hint = no_name_of_a_file(&path.to_string_lossy()).or_else(|| foreign::beside(path));
-            return Err(hint.into_iter().fold(failure, Failure::hint));
-        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(not_found(path, error)),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             return Err(Failure::from(anyhow::Error::from(error).context(failed()))
                 .hint("a recording is its maker's alone: read it with sudo, or `sudo chown $USER FILE` first."));

@@ -310,4 +310,7 @@ fn baselines() {
     compare("one.json", &["10.dat"], &["--update"]).exits(3);
     compare("one.json", &["10.dat"], &[]).exits(0).prints_with("same");
     compare("7.dat", &["10.dat"], &[]).exits(2).complains_with("is not a saved summary");
+    compare("7.dat", &["one.json"], &[])
+        .exits(2)
+        .complains_with("the summary comes first: `rtrace baseline compare one.json 7.dat`");
 }

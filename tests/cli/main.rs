@@ -28,6 +28,7 @@ mod attach;
 mod cgroups;
 mod check;
 mod completions;
+mod contents;
 mod contracts;
 mod convert;
 mod ctf;

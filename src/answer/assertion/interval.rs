@@ -164,6 +164,7 @@ impl fmt::Display for Interval {
             (false, false) => Ok(()),
             (false, true) if self.most.is_infinite() => f.write_str(" or more"),
             (false, true) => write!(f, " to {most}"),
+            (true, _) if self.most.is_infinite() && self.least > 0.0 => write!(f, " observed, at least {least}"),
             (true, _) if self.most.is_infinite() => f.write_str(" observed, but it can be anything"),
             (true, _) => write!(f, " (from {least} to {most})"),
         }
@@ -227,5 +228,9 @@ mod tests {
         assert_eq!(number(7.0, 9.0).to_string(), "7 to 9");
         assert_eq!(Interval { observed: 8.0, ..number(7.0, 9.0) }.to_string(), "8 (from 7 to 9)");
         assert_eq!(Interval::exactly(0.5, Dimension::Rate).to_string(), "0.5 /s");
+        // Rings counted more losses than have a place.
+        assert_eq!(Interval::lost(3, 1, 9, 0).to_string(), "9 observed, at least 4");
+        assert_eq!(Interval::lost(9, 1, 4, 0).to_string(), "10 or more");
+        assert_eq!(Interval::lost(0, 0, 9, 1).to_string(), "9 observed, but it can be anything");
     }
 }

@@ -110,7 +110,7 @@ impl<'f, 'a> Planner<'f, 'a> {
                 let in_cgroups = of_cgroups::set_of(task, self.cgroups.as_ref());
                 let key = in_cgroups.as_ref().map_or_else(|| "faults".to_owned(), |_| format!("faults {task}"));
                 let tasks = in_cgroups.map_or(TaskSet::All, TaskSet::InCgroups);
-                Ok(self.shared(&key, "no page faults were recorded", |planner| {
+                Ok(self.shared(&key, "no page faults were recorded: `rtrace record --for faults` does", |planner| {
                     let faults = Faults::new(planner.formats.iter().copied(), planner.abi, tasks);
                     faults.has_events().then(|| Measure::Faults(Box::new(faults)))
                 }))
@@ -231,30 +231,40 @@ impl<'f, 'a> Planner<'f, 'a> {
             // These have measures of their own.
             DurationSource::Latency(_) | DurationSource::Hist(_) | DurationSource::OfTask(..) => Need::default(),
             DurationSource::Wait(task) | DurationSource::Preempted(task) => self.sched(task),
-            DurationSource::Syscall(_) => {
-                self.shared(&format!("syscall {task}"), "no system calls were recorded", |planner| {
+            DurationSource::Syscall(_) => self.shared(
+                &format!("syscall {task}"),
+                "no system calls were recorded: `rtrace record --for syscalls` does",
+                |planner| {
                     let syscalls = Syscalls::new(planner.formats.iter().copied(), planner.abi).of(tasks);
                     syscalls
                         .has_events()
                         .then(|| Measure::Syscalls(Box::new(planner.celled(syscalls, Syscalls::in_cells))))
-                })
-            }
-            DurationSource::Irq(_) => self.shared(&format!("irq {task}"), "no interrupts were recorded", |planner| {
-                let irqs = Irqs::new(planner.formats.iter().copied(), planner.abi).of(tasks);
-                irqs.has_events().then(|| Measure::Irqs(Box::new(planner.celled(irqs, Irqs::in_cells))))
-            }),
-            DurationSource::Io(_) => {
-                self.shared(&format!("io {task}"), "block:block_rq_complete was not recorded", |planner| {
+                },
+            ),
+            DurationSource::Irq(_) => self.shared(
+                &format!("irq {task}"),
+                "no interrupts were recorded: `rtrace record --for irq` does",
+                |planner| {
+                    let irqs = Irqs::new(planner.formats.iter().copied(), planner.abi).of(tasks);
+                    irqs.has_events().then(|| Measure::Irqs(Box::new(planner.celled(irqs, Irqs::in_cells))))
+                },
+            ),
+            DurationSource::Io(_) => self.shared(
+                &format!("io {task}"),
+                "block:block_rq_complete was not recorded: `rtrace record --for io` does",
+                |planner| {
                     let io = Io::new(planner.formats.iter().copied(), planner.abi).of(tasks);
                     io.has_events().then(|| Measure::Io(Box::new(planner.celled(io, Io::in_cells))))
-                })
-            }
-            DurationSource::Function(_) => {
-                self.shared("function", "no calls of function_graph were recorded", |planner| {
+                },
+            ),
+            DurationSource::Function(_) => self.shared(
+                "function",
+                "no calls of function_graph were recorded: `rtrace record -p function_graph` does",
+                |planner| {
                     let functions = FunctionTimes::new(planner.formats.iter().copied(), planner.abi, TaskSet::All);
                     functions.has_events().then(|| Measure::Functions(Box::new(functions)))
-                })
-            }
+                },
+            ),
             DurationSource::Lock(_) => {
                 self.shared(&format!("lock {task}"), "lock:contention_begin was not recorded", |planner| {
                     let locks = Locks::new(planner.formats.iter().copied(), planner.abi, tasks);
@@ -308,7 +318,7 @@ impl<'f, 'a> Planner<'f, 'a> {
     }
 
     fn memory(&mut self) -> Need {
-        self.shared("memory", "no allocations of memory were recorded", |planner| {
+        self.shared("memory", "no allocations of memory were recorded: `rtrace record --for memory` does", |planner| {
             let memory = Memory::new(planner.formats.iter().copied(), planner.abi);
             memory.has_events().then(|| Measure::Memory(Box::new(memory)))
         })

@@ -171,7 +171,8 @@ impl Facts<'_> {
                 if let (DurationSource::Wait(_), Finding::Sched(found)) = (source, finding)
                     && !found.has_wakeups
                 {
-                    return Err("neither sched_waking nor sched_wakeup was recorded".to_owned());
+                    return Err("neither sched_waking nor sched_wakeup was recorded: `rtrace record --for sched` does"
+                        .to_owned());
                 }
                 let many = many(source, finding, self.conditions.names);
                 self.must_be_seen(many.seen)?;

@@ -131,7 +131,10 @@ fn found(
             many.seen
         }
         (Quantity::Reduced(_, DurationSource::Wait(_)), Finding::Sched(report)) if !report.has_wakeups => {
-            return Some((true, Err("neither sched_waking nor sched_wakeup was recorded".to_owned())));
+            return Some((
+                true,
+                Err("neither sched_waking nor sched_wakeup was recorded: `rtrace record --for sched` does".to_owned()),
+            ));
         }
         (Quantity::Reduced(_, source), finding) if is_of(source, finding) => {
             let many = many(source, finding, names);

@@ -2,6 +2,7 @@
 
 use super::file::{FileArgs, TaskArgs};
 use super::limits::{AnswerLimits, BufferLimits, needed};
+use super::wanted::Wanted;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::page_args::{PageArgs, WritePage};
 use crate::cli::query::{ClockUnit, QueryEvents, QueryInput, window_json};
@@ -229,6 +230,8 @@ pub(super) trait Question: Sized {
     const LACKING: &'static str;
     /// The events that its numbers need.
     const NEEDS: &'static [Needs];
+    /// The usual cause if the events were recorded and none came.
+    const SILENT: Option<&'static str> = None;
 
     fn shown(&self) -> &AnswerArgs;
     /// An error of the arguments that only the recording shows.
@@ -386,7 +389,13 @@ pub(super) fn lacking<Q: Question>(input: &QueryInput) -> Failure {
     let error = anyhow!("{} holds no {}", input.path.display(), Q::LACKING);
     let limits = input.trace.buffers.iter().flat_map(|buffer| input.trace.coverage(buffer).limits(needed(Q::NEEDS)));
     let failure = limits.fold(Failure::new(Exit::Failed, error), Failure::hint);
-    failure.hint(format!("`rtrace record --for {}` records what is needed.", Q::PURPOSE))
+    let wanted = Wanted::of(input, Q::NEEDS);
+    let failure = wanted.sentence().into_iter().fold(failure, Failure::hint);
+    match (wanted.is_complete(), Q::SILENT) {
+        (true, Some(why)) => failure.hint(why),
+        (true, None) => failure,
+        (false, _) => failure.hint(format!("`rtrace record --for {}` records what is needed.", Q::PURPOSE)),
+    }
 }
 
 /// The answers of a question, ready to be a JSON document.

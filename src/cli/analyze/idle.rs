@@ -24,6 +24,8 @@ impl Question for AnalyzeIdleArgs {
     const PURPOSE: &'static str = "idle";
     const LACKING: &'static str = "cpu_idle or cpu_frequency";
     const NEEDS: &'static [Needs] = IDLE_NEEDS;
+    const SILENT: Option<&'static str> =
+        Some("a kernel without a driver of idle states (cpuidle), as in many virtual machines, writes none.");
 
     fn shown(&self) -> &AnswerArgs {
         &self.shown

@@ -38,7 +38,16 @@ pub(super) struct BaselineCompareArgs {
 pub(super) fn run(args: &BaselineCompareArgs) -> Result<Exit, Failure> {
     if saved(&args.base)?.is_none() {
         let error = anyhow!("{} is not a saved summary", args.base.display());
-        return Err(Failure::new(Exit::Usage, error).hint("`rtrace diff BASE… -- NEW…` compares recordings."));
+        let summary = args.new.iter().find(|path| matches!(saved(path), Ok(Some(_))));
+        let hint = match summary {
+            Some(summary) => format!(
+                "the summary comes first: `rtrace baseline compare {} {}`.",
+                summary.display(),
+                args.base.display()
+            ),
+            None => "`rtrace diff BASE… -- NEW…` compares recordings.".to_owned(),
+        };
+        return Err(Failure::new(Exit::Usage, error).hint(hint));
     }
     let (base, new) = summaries(std::slice::from_ref(&args.base), &args.new, &args.compare, &mut |_| Ok(()))?;
     let exit = print(&report(&base, &new, &args.compare, args.fail_on)?, &args.compare)?;

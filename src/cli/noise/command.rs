@@ -11,6 +11,7 @@ use crate::cli::live::live_merge;
 use crate::cli::record_error::{explain, failure};
 use crate::cli::terminal::{note, stdout};
 use crate::cli::traced::add_purpose;
+use crate::cli::usage::unknown_option;
 use anyhow::anyhow;
 use rtrace::analysis::InOrder;
 use rtrace::record::{BufferPlan, Compression, LiveStream, MachineSettings, Plan, RecordError, TargetBuffer};
@@ -63,6 +64,10 @@ fn plan<T: NoiseTool>(tool: &T) -> Result<Plan, Failure> {
 
 fn watch<T: NoiseTool>(tool: &T) -> Result<Exit, Failure> {
     let run = tool.run();
+    // An unknown option looks like a command, since a command's own options are left to it.
+    if let Some(word) = run.command.first().map(|word| word.to_string_lossy()).filter(|word| word.starts_with('-')) {
+        return Err(unknown_option(&word).into());
+    }
     let plan = plan(tool)?;
     let own = |exit: Exit| if plan.command.is_some() && exit != Exit::Usage { Exit::Command(125) } else { exit };
     let tracefs = run.tracefs.open().map_err(|failure| failure.with_exit(own))?;

@@ -156,6 +156,7 @@ impl QueryArgs {
             query = query.of_sources(sources);
         }
         // A time from the begin is one from the recording's, whichever CPUs are shown.
+        self.window.tell_of_early_start(&query)?;
         let window = self.window.resolve(&query)?;
         query = self.of_cpus(query).window(window).select(self.selection()).surroundings(surroundings);
         Ok(match self.limit {

@@ -23,4 +23,6 @@ pub(crate) use nothing::no_task_called;
 pub(crate) use rtrace::internal::answers::ClockUnit;
 pub(crate) use select::{LimitedPart, SelectArgs, Selected, no_cgroup, no_cgroups};
 pub(crate) use shown_names::ShownNames;
-pub(crate) use window::{QueryMoment, WallArgs, WindowArgs, add_wall, local_time, wall_clock, window_json};
+pub(crate) use window::{
+    QueryMoment, WallArgs, WindowArgs, add_wall, local_time, tell_of_early, wall_clock, window_json,
+};

@@ -81,6 +81,18 @@ impl QueryMoment {
     pub(crate) fn resolve(self, query: &Query<'_>) -> Result<u64, Failure> {
         Clock::of(query, [self.0])?.point(self.0)
     }
+
+    /// The point as it was asked for, in `unit`: a time of day may lie before the recording's time begins.
+    pub(crate) fn shown(self, query: &Query<'_>, unit: ClockUnit) -> Result<String, Failure> {
+        let clock = Clock::of(query, [self.0])?;
+        if let (TimeSpec::Wall(point), Some(wall)) = (self.0, clock.wall)
+            && let Some(asked) = point.nanoseconds(wall.wall(clock.start), wall.wall(clock.end))
+        {
+            let (second, rest) = local_second(asked);
+            return Ok(format!("{second}.{:06}", rest / 1000));
+        }
+        Ok(unit.micros(clock.point(self.0)?))
+    }
 }
 
 /// Converts points of time from the user's notation to those of files.
@@ -187,7 +199,18 @@ impl WindowArgs {
             return Err(Failure::new(Exit::Failed, error)
                 .hint("`--since +TIME` counts from the first event, `--since -TIME` from the last one."));
         }
+        self.tell_of_early_start(query)?;
         self.resolve(query)
+    }
+
+    /// Says that the window begins long before the first event, where a time that counts from an end was meant.
+    pub(super) fn tell_of_early_start(&self, query: &Query<'_>) -> Result<(), Failure> {
+        let Some(TimeSpec::At { nanos, .. }) = self.since else { return Ok(()) };
+        let Some((first, last)) = query.span()? else { return Ok(()) };
+        if !query.sources().iter().any(|source| source.shown_in_ticks) {
+            tell_of_early(nanos, (first.0, last.0), "`--since -TIME` from the last one");
+        }
+        Ok(())
     }
 
     /// A reason why no event can be in the window; `None` if there may be one, or if there are no events at all.
@@ -229,6 +252,25 @@ impl WindowArgs {
         let since = self.since.map(point).transpose()?.map(Timestamp);
         let until = self.until.map(|spec| clock.last_point(spec)).transpose()?.map(Timestamp);
         Ok(Window { since, until })
+    }
+}
+
+/// A time as options take it: `1s`, `0.25s`.
+fn as_typed(nanos: u64) -> String {
+    let text = format!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000);
+    format!("{}s", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// Says that a start `at`, as reports show times, lies before a recording from `first` to `last` by more than it is long: all
+/// of it follows. Zero says so itself.
+pub(crate) fn tell_of_early(at: u64, (first, last): (u64, u64), from_end: &str) {
+    let is_early = at > 0 && first.checked_sub(at).is_some_and(|before| before > last.saturating_sub(first));
+    if is_early {
+        let (at, first) = (as_typed(at), ClockUnit::Nanoseconds.micros(first));
+        note!(
+            "rtrace: {at} is before the first event at {first}: nothing is cut off\n  \
+             Hint: `+{at}` counts from the first event, {from_end}."
+        );
     }
 }
 

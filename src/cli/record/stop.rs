@@ -5,6 +5,7 @@ use crate::cli::terminal::note;
 use anyhow::{Context, anyhow};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use rtrace::internal::trace_dat::Trace;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -40,9 +41,11 @@ pub(crate) fn recorder(target: &str) -> Result<i32, Failure> {
     let named = || fs::read_to_string(path).ok()?.trim().parse().ok();
     let written = if metadata.len() < 32 { named() } else { None };
     let found = written.into_iter().chain(lock_holders(metadata.ino())).find(|pid| is_recorder(*pid));
-    found.ok_or_else(|| {
-        usage(format!("no process records {target}"))
-            .hint("`rtrace recover FILE` completes a recording that was killed.")
+    found.ok_or_else(|| match Trace::open_path(path) {
+        Ok(trace) if trace.spools.is_none() => usage(format!("no process records {target}: it is complete"))
+            .hint(format!("`rtrace convert {target} END.dat --since -10s` makes a recording of its last ten seconds.")),
+        _ => usage(format!("no process records {target}"))
+            .hint("`rtrace recover FILE` completes a recording that was killed."),
     })
 }
 

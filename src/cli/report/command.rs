@@ -55,6 +55,9 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
         damage.late(&input.path, &input.recording);
         user::tell(input);
     }
+    if !args.facts.any() && !args.json_schema && args.wants_all_texts() {
+        args.names.tell_of_addresses(&inputs);
+    }
     if !args.facts.any() && !args.json_schema && !args.events.time().raw {
         kernel::tell(&inputs);
     }

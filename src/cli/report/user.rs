@@ -34,6 +34,23 @@ enum Which {
 }
 
 impl NamesArgs {
+    /// Says once that stacks of user space, which the text shows as addresses, can have names.
+    pub(super) fn tell_of_addresses(&self, inputs: &[QueryInput]) {
+        /// Number of events among which there is such a stack if there are any.
+        const FIRST: u64 = 10_000;
+        let has_stack = |input: &QueryInput| {
+            let mut found = false;
+            let _ = input.recording.query().first(FIRST).for_each(|event| {
+                found |= (event.system(), event.name()) == ("ftrace", "user_stack");
+            });
+            found
+        };
+        let has_maps = |input: &QueryInput| input.trace.process_maps().is_ok_and(|maps| !maps.is_empty());
+        if self.symbols.is_none() && inputs.iter().any(|input| has_maps(input) && has_stack(input)) {
+            note!("rtrace: stacks of user space are shown as addresses; `--symbols user` names them");
+        }
+    }
+
     /// Gives the files' symbols these names.
     pub(super) fn add_to(&self, inputs: &mut [QueryInput], damage: &DamageReport) {
         if self.symbols.is_none() {

@@ -9,5 +9,5 @@ mod tracers;
 
 pub(crate) use args::{SessionArgs, Traced};
 pub(crate) use profile::{TracedProfileArgs, WhatArgs, add as add_profile, parse_hook};
-pub(crate) use purpose::{add as add_purpose, purposes};
+pub(crate) use purpose::{add as add_purpose, events_of_purposes, purposes};
 pub(crate) use tracers::micros;

@@ -1,6 +1,7 @@
 //! `--for`: the events that an analysis reads, in one word.
 
 use super::profile::want;
+use rtrace::events::EventName;
 use rtrace::record::BufferPlan;
 use rtrace::syntax::did_you_mean;
 use rtrace::units::parse_duration;
@@ -131,6 +132,12 @@ const TRACERS: [(&str, &str); 3] = [("functions", "function_graph"), ("osnoise",
 /// Events whose stack traces say more than the events, each with its purpose.
 const WITH_STACK: [(&str, &str); 3] =
     [("locks", "lock:contention_begin"), ("offcpu", "sched:sched_switch"), ("offcpu", "sched:sched_waking")];
+
+/// The events that some word of `--for` names one by one.
+pub(crate) fn events_of_purposes() -> impl Iterator<Item = EventName> {
+    let single = PURPOSES.iter().flat_map(|(_, events)| *events).filter(|event| !event.contains('*'));
+    single.filter_map(|event| EventName::parse(event))
+}
 
 /// The words of `--for`.
 pub(crate) fn purposes() -> impl Iterator<Item = &'static str> + Clone {

@@ -7,12 +7,13 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{ClockUnit, QueryEvents, QueryInput, QueryMoment};
 use crate::cli::recording_names::RecordingNames;
 use anyhow::anyhow;
-use rtrace::analysis::{Sched, SchedReport, SpanPlan, Syscalls, TaskSched, TaskSpan, TimeIn};
+use rtrace::analysis::{LongestSyscall, Sched, SchedReport, SpanPlan, Syscalls, TaskSched, TaskSpan, TimeIn};
 use rtrace::events::glob_matches;
 use rtrace::format::EventFormat;
 use rtrace::internal::assertion::{Names, Pair};
 use rtrace::internal::trace_dat::Coverage;
 use rtrace::recording::Query;
+use rtrace::syntax::did_you_mean;
 use rtrace::units::Pid;
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -87,15 +88,17 @@ fn around(
     found.sort_by_key(|(pid, begin, end)| (Reverse(end.saturating_sub(*begin)), pid.0));
     let Some(&(pid, begin, end)) = found.first() else {
         let outside = query.span()?.filter(|(start, end)| at < start.0 || at > end.0);
-        let why = outside.map_or(String::new(), |(start, end)| {
+        let mut why = String::new();
+        if let Some((start, end)) = outside {
             let clock = query.sources().iter().find_map(|source| source.wall_clock(query.recordings()));
             let unit = match clock.filter(|_| args.at.is_some_and(QueryMoment::is_wall)) {
                 Some(clock) => ClockUnit::Wall(clock),
                 None => ClockUnit::of(query.sources().iter().any(|source| source.in_ticks)),
             };
-            let [at, start, end] = [at, start.0, end.0].map(|time| unit.micros(time));
-            format!(": {at} is outside of it, its events lie between {start} and {end}")
-        });
+            let [start, end] = [start.0, end.0].map(|time| unit.micros(time));
+            let at = args.at.map_or_else(|| Ok(unit.micros(at)), |asked| asked.shown(query, unit))?;
+            why = format!(": {at} is outside of it, its events lie between {start} and {end}");
+        }
         let error = anyhow!("{} does not say what {} did at that time{why}", input.path.display(), args.task);
         return Err(Failure::new(Exit::Failed, error));
     };
@@ -132,13 +135,33 @@ fn syscall(args: &WhyArgs, input: &QueryInput, query: &Query<'_>, tasks: HashSet
         (name.unwrap_or_else(|| format!("number {}", call.number)), call.longest)
     });
     let is_wanted = |name: &str| args.call.is_empty() || args.call.iter().any(|glob| glob_matches(glob, name));
-    let found = named.filter(|(name, _)| is_wanted(name)).filter_map(|(name, longest)| Some((name, longest?)));
-    let Some((name, longest)) = found.max_by_key(|(_, longest)| (longest.time, Reverse(longest.at))) else {
-        let error = anyhow!("{} holds no whole system call of {}", input.path.display(), args.task);
-        return Err(Failure::new(Exit::Failed, error));
+    let whole: Vec<(String, LongestSyscall)> = named.filter_map(|(name, longest)| Some((name, longest?))).collect();
+    let found = whole.iter().filter(|(name, _)| is_wanted(name));
+    let Some((name, longest)) = found.max_by_key(|(_, longest)| (longest.time, Reverse(longest.at))).cloned() else {
+        return Err(no_call(args, input, whole));
     };
     let end = longest.at.saturating_add(longest.time);
     Ok(WhyInterval { pid: longest.pid, begin: longest.at, end, kind: LateKind::Syscall(name), note: None })
+}
+
+/// The error that none of the whole calls of the task has a name that was asked for, or that it has no call.
+fn no_call(args: &WhyArgs, input: &QueryInput, mut whole: Vec<(String, LongestSyscall)>) -> Failure {
+    const MOST: usize = 8;
+    let (file, task) = (input.path.display(), &args.task);
+    let wanted = match args.call.as_slice() {
+        [] => "whole system call".to_owned(),
+        names => format!("whole call of {}", names.join(" or ")),
+    };
+    let failure = Failure::new(Exit::Failed, anyhow!("{file} holds no {wanted} by {task}"));
+    if whole.is_empty() {
+        return failure;
+    }
+    whole.sort_by_key(|(_, longest)| (Reverse(longest.time), longest.at));
+    let near = args.call.iter().find_map(|name| did_you_mean(name, whole.iter().map(|(name, _)| name.as_str())));
+    let names: Vec<&str> = whole.iter().take(MOST).map(|(name, _)| name.as_str()).collect();
+    let more = whole.len().saturating_sub(MOST);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    near.into_iter().fold(failure, Failure::hint).hint(format!("it holds whole calls of {}{more}.", names.join(", ")))
 }
 
 fn longest_pair(

@@ -3,9 +3,11 @@
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::machine::RecordingMachine;
 use crate::cli::query::QueryInput;
+use crate::cli::traced::events_of_purposes;
 use anyhow::anyhow;
 use rtrace::format::EventFormat;
 use rtrace::syntax::did_you_mean;
+use rtrace::tracefs::{EventName, Tracefs};
 
 /// The one event of the recording that `text` names: `sched:sched_switch`, `sched/sched_switch`, `sched_switch`.
 pub(crate) fn find_format<'i>(input: &'i QueryInput, text: &str) -> Result<&'i EventFormat, Failure> {
@@ -25,6 +27,10 @@ pub(crate) fn find_format<'i>(input: &'i QueryInput, text: &str) -> Result<&'i E
             if let Some(hint) = as_raw_syscall(input, text) {
                 return Err(failure.hint(hint));
             }
+            if let Some(event) = elsewhere(text) {
+                let error = anyhow!("{path} has no event `{text}`: it was not recorded");
+                return Err(Failure::new(Exit::Usage, error).hint(format!("`rtrace record -e {event}` records it.")));
+            }
             Err(failure.hint(near.unwrap_or_else(|| format!("`rtrace report --events {path}` lists those it has."))))
         }
         [first, ..] => {
@@ -32,6 +38,16 @@ pub(crate) fn find_format<'i>(input: &'i QueryInput, text: &str) -> Result<&'i E
             Err(Failure::new(Exit::Usage, error).hint(format!("Name one: {}:{}.", first.system, first.name)))
         }
     }
+}
+
+/// The event of that name that an analysis reads, or that this machine's kernel has.
+fn elsewhere(text: &str) -> Option<EventName> {
+    let named = |event: &EventName| match text.split_once([':', '/']) {
+        Some((system, name)) => event.system == system && event.name == name,
+        None => event.name == text,
+    };
+    let of_kernel = || Tracefs::mounted()?.top().events().ok()?.into_iter().find(named);
+    events_of_purposes().find(named).or_else(of_kernel)
 }
 
 /// The event that holds the calls of `syscalls:sys_enter_NAME` in a recording of raw_syscalls.
