@@ -85,12 +85,12 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
     ("top", &["n", "b", "d", "iterations", "batch"], "`rtrace top --json --duration 1` prints one table and ends."),
     (
         "stat",
-        &["e", "event", "a", "I", "p", "r", "d"],
+        &["e", "event", "I", "p", "r", "d"],
         "it shows how tracing is set up; `rtrace hist EVENT --key FIELD -- CMD` counts events, `rtrace report --count FILE` those of a recording.",
     ),
     (
         "extract",
-        &["e", "event", "p", "P"],
+        &["e", "event"],
         "it writes what a buffer holds: `rtrace start -e EVENT` before fills it; `rtrace record -e EVENT` does both.",
     ),
     (
@@ -100,7 +100,7 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
     ),
     (
         "report",
-        &["s", "sort", "S"],
+        &["s", "sort"],
         "events come in the order of their times; `rtrace analyze` and `rtrace hist -i FILE EVENT` sort tables.",
     ),
     ("view", &["filter", "F"], "`/` in the viewer filters."),

@@ -55,7 +55,7 @@ fn list_prints_what_was_asked_for() {
     list(&["-e", "^sched:.*ing$"]).exits(0).prints("sched:sched_waking\n");
     list(&["waking"]).exits(0).complains("").prints("sched:sched_waking\n");
     list(&["*switch", "-F"]).exits(0).prints_with("sched_switch");
-    list(&["waking", "-e", "switch"]).exits(2).complains_with("cannot be used with");
+    list(&["waking", "-e", "switch"]).exits(2).complains_with("there are two patterns");
     env.rtrace(&["instance", "ls", "--tracefs", &root]).exits(0).complains("");
     env.rtrace(&["instance", "rm", "-h"]).exits(0).prints_with("Remove instances");
     list(&["-e", "*switch", "-F"])

@@ -75,12 +75,12 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Exit, Failure> {
         let failure = Failure::new(Exit::Usage, error);
         return Err(failure.hint(target::meant_by(&ending, inputs[0])));
     }
-    if let (None, Ok(format)) =
-        (args.to, <ConvertTarget as clap::ValueEnum>::from_str(&output.to_string_lossy(), false))
-    {
-        let error = anyhow!("`{0}` is a format, not a file", format.name());
-        let hint = format!("`--to {} -o OUT` writes it, `./{0}` is a file of that name.", format.name());
-        return Err(Failure::new(Exit::Usage, error).hint(hint.replace("{0}", format.name())));
+    let named = output.to_str().filter(|name| args.to.is_none() && !name.contains('.'));
+    if let Some(Ok(format)) = named.map(|name| <ConvertTarget as clap::ValueEnum>::from_str(name, false)) {
+        let name = format.name();
+        let error = anyhow!("`{name}` is a format, not a file");
+        let hint = format!("`--to {name} -o OUT` writes it, `./{name}.dat` is a recording of that name.");
+        return Err(Failure::new(Exit::Usage, error).hint(hint));
     }
     match target.unwrap_or(ConvertTarget::TraceDat) {
         ConvertTarget::TraceDat => args.to_trace_dat(&inputs, output),

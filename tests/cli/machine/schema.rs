@@ -26,6 +26,7 @@ fn check(schema: &Value, value: &Value) -> Result<(), String> {
                     "integer" => value.is_i64() || value.is_u64(),
                     "boolean" => value.is_boolean(),
                     "null" => value.is_null(),
+                    "number" => value.is_number(),
                     other => panic!("type {other}"),
                 };
                 wanted.as_array().map_or_else(|| is(wanted), |names| names.iter().any(is))
