@@ -177,11 +177,13 @@ proptest! {
         let quantities: Vec<String> = sources
             .iter()
             .flat_map(|source| ["p50", "p90", "p99", "p25", "mean", "min", "max", "sum"].map(|by| format!("{by}({source})")))
-            .chain(["run(cgroup:/a)".to_owned()])
+            .chain(["run(cgroup:/a)".to_owned(), "run(3)".to_owned()])
             .collect();
         let mut events = schedule(&choices);
         let whole = values(&events, 0, &quantities);
         let dropped = losses.iter().map(|(cpu, first, count)| without(&mut events, *cpu, *first, *count)).sum();
+        let told = |event: &ScheduleEvent| if let Lost::Count(lost) = event.lost { lost } else { 0 };
+        let dropped = events.iter().map(told).fold(dropped, |all: u64, lost| all + lost);
         for ((quantity, whole), seen) in quantities.iter().zip(whole).zip(values(&events, dropped, &quantities)) {
             if let (Some(whole), Some(seen)) = (whole, seen) {
                 let within = seen.least <= whole.observed && whole.observed <= seen.most;

@@ -68,6 +68,11 @@ impl Facts<'_> {
         self.extent.lost > 0 || self.extent.gaps > 0 || self.conditions.damaged > 0 || self.conditions.dropped > 0
     }
 
+    /// True if a CPU's last events may be missing: those that were dropped are more than later ones tell of.
+    fn has_losses_at_the_end(&self) -> bool {
+        self.conditions.dropped > self.extent.lost || self.conditions.damaged > 0
+    }
+
     /// The most events that are missing, if that is known.
     fn most_lost(&self) -> Option<u64> {
         let most = self.lost().most;
@@ -123,22 +128,41 @@ impl Facts<'_> {
                 if all <= 0.0 {
                     return Err("the window has no length".to_owned());
                 }
-                let (observed, least, most) = (busy / (busy + idle).max(1.0), busy / all, (busy + unknown) / all);
+                // Until when it is so at the end is not known where a CPU's last events were lost.
+                let is_run = |one: &&TaskSched| matches!(one.goes_on, Some((TimeIn::Run, _)));
+                let (doubtful, most) = match self.has_losses_at_the_end() {
+                    true => (
+                        found
+                            .tasks
+                            .iter()
+                            .filter(is_run)
+                            .filter_map(|one| one.goes_on)
+                            .map(|(_, time)| time)
+                            .sum::<u64>(),
+                        1.0,
+                    ),
+                    false => (0, (busy + unknown) / all),
+                };
+                let (observed, least) = (busy / (busy + idle).max(1.0), (busy - doubtful as f64).max(0.0) / all);
                 plain(Interval { observed, least, most, dimension: Dimension::Number })
             }
             (Quantity::Run(task), Some(Finding::Sched(found))) => {
                 self.must_be_seen(found.counts.switches > 0)?;
-                let (mut run, mut unknown) = (0u64, 0u64);
+                let (mut run, mut unknown, mut doubtful) = (0u64, 0u64, 0u64);
                 for one in tasks(found, task, self.conditions.names) {
                     run = run.saturating_add(one.time(TimeIn::Run));
                     unknown = unknown.saturating_add(one.time(TimeIn::Unknown));
+                    // What took it off its CPU may be among the events that no later one tells of.
+                    if let Some((TimeIn::Run, lasted)) = one.goes_on.filter(|_| self.has_losses_at_the_end()) {
+                        doubtful = doubtful.saturating_add(lasted.min(one.time(TimeIn::Run)));
+                    }
                 }
                 for one in unsure_tasks(found, task, self.conditions.names) {
                     let all = one.time(TimeIn::Run).saturating_add(one.time(TimeIn::Unknown));
                     unknown = unknown.saturating_add(all);
                 }
                 let value = self.at_least(run as f64, Dimension::Time);
-                plain(Interval { most: value.most + unknown as f64, ..value })
+                plain(Interval { least: value.least - doubtful as f64, most: value.most + unknown as f64, ..value })
             }
             (Quantity::Faults(task), Some(Finding::Faults(found))) => {
                 self.must_be_seen(!found.tasks.is_empty())?;
