@@ -144,6 +144,10 @@ fn lacks(file: &Path) -> Result<Vec<UnsavedEvents>, Failure> {
     let trace = Trace::open_path(file).map_err(|error| damaged(&error))?;
     let each = trace.damage.into_iter().map(|one| match one {
         FileError::Unsaved(events) => Ok(events),
+        defect @ FileError::NoOptions { .. } => {
+            let error = anyhow!("{}: there is nothing to recover: {defect}", file.display());
+            Err(Failure::new(Exit::Incomplete, error).hint("nothing had been recorded: the file can go."))
+        }
         defect => Err(damaged(&defect)),
     });
     each.collect()

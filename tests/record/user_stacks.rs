@@ -93,7 +93,7 @@ fn stacks_of_c_programs_have_names() {
         record(&env, &format!("./{program}"), &["--proc-map"]);
         let file = format!(" ({})", here.join(program).display());
         let plain = env.rtrace(&["report"]);
-        plain.exits(0).complains("");
+        plain.exits(0).complains_with("`--symbols user` names them");
         assert!(!plain.stdout().contains("main+0x"), "names that were not asked for");
         for format in ["text", "kernel"] {
             let named = env.rtrace(&["report", "--symbols", "user", "--format", format]);
