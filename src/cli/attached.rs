@@ -2,8 +2,8 @@
 //!
 //! Of a command whose CMD may begin with a hyphen, clap takes `-P1` for the begin of CMD.
 
-use super::command_words::takes_next;
-use clap::{Arg, ArgAction, Command};
+use super::command_words::{before_value, takes_next};
+use clap::Command;
 use std::ffi::OsString;
 
 /// The command line with `-P1` as `-P 1` before CMD.
@@ -38,17 +38,9 @@ fn is_letters(word: &str) -> bool {
 
 /// The letters up to one that takes a value, and that value in the same word.
 fn parts<'w>(command: &Command, word: &'w str) -> Option<(&'w str, &'w str)> {
-    let takes_value =
-        |arg: &Arg| !arg.is_require_equals_set() && matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
     let letters = word.strip_prefix('-').filter(|_| is_letters(word))?;
-    for (index, letter) in letters.char_indices() {
-        let arg = command.get_arguments().find(|arg| arg.get_short() == Some(letter))?;
-        if takes_value(arg) {
-            let (letters, value) = word.split_at(1 + index + letter.len_utf8());
-            return Some((letters, value.strip_prefix('=').unwrap_or(value))).filter(|(_, value)| !value.is_empty());
-        }
-    }
-    None
+    let (letters, value) = word.split_at(1 + before_value(command, letters)?);
+    Some((letters, value.strip_prefix('=').unwrap_or(value))).filter(|(_, value)| !value.is_empty())
 }
 
 #[cfg(test)]

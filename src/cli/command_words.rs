@@ -192,9 +192,6 @@ fn beginning(words: &[OsString], command: &Command, is_event: fn(usize, &str) ->
 
 /// True if `word` is an option whose value is the next word; `None` if it is no option.
 pub(crate) fn takes_next(command: &Command, word: &str) -> Option<bool> {
-    // A value that follows `=` only, as that of --follow, is no word of its own.
-    let has_value =
-        |arg: &Arg| !arg.is_require_equals_set() && matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
     if let Some(long) = word.strip_prefix("--") {
         let name = long.split('=').next().unwrap_or(long);
         let found =
@@ -202,13 +199,19 @@ pub(crate) fn takes_next(command: &Command, word: &str) -> Option<bool> {
         return Some(!long.contains('=') && found.is_some_and(has_value));
     }
     let letters = word.strip_prefix('-').filter(|rest| !rest.is_empty())?;
-    for (index, letter) in letters.char_indices() {
-        let found = command.get_arguments().find(|arg| arg.get_short() == Some(letter));
-        if found.is_some_and(has_value) {
-            return Some(index + letter.len_utf8() == letters.len());
-        }
-    }
-    Some(false)
+    Some(before_value(command, letters) == Some(letters.len()))
+}
+
+/// Number of bytes of `letters`, short options in one word, before the value of the first that has one.
+pub(crate) fn before_value(command: &Command, letters: &str) -> Option<usize> {
+    let takes_value =
+        |letter: &char| command.get_arguments().any(|arg| arg.get_short() == Some(*letter) && has_value(arg));
+    letters.char_indices().find(|(_, letter)| takes_value(letter)).map(|(at, letter)| at + letter.len_utf8())
+}
+
+/// True of an option whose value is a word. One that follows `=` only, as that of --follow, is none.
+fn has_value(arg: &Arg) -> bool {
+    !arg.is_require_equals_set() && matches!(arg.get_action(), ArgAction::Set | ArgAction::Append)
 }
 
 #[cfg(test)]

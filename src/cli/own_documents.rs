@@ -1,6 +1,5 @@
-//! JSON that rtrace itself writes, named by its `schema`: which document it is, and what reads it.
+//! JSON that rtrace itself writes: the documents, and what reads one that is named where a recording is wanted.
 
-use super::schema::printed_by;
 use rtrace::export::SCHEMA;
 use rtrace::internal::comparison::SavedRuns;
 use serde::Deserialize;
@@ -19,6 +18,39 @@ struct JsonStart {
     of_others: Option<String>,
     #[serde(rename = "traceEvents")]
     chrome: Option<IgnoredAny>,
+}
+
+/// A row of the table of docs/json.md.
+pub(super) struct Document {
+    /// Name of its `schema`.
+    pub(super) name: &'static str,
+    /// The commands that print it, and its fields in words.
+    pub(super) about: &'static str,
+}
+
+impl Document {
+    pub(super) fn all() -> Vec<Self> {
+        let mut found: Vec<Self> = Vec::new();
+        for line in include_str!("../../docs/json.md").lines() {
+            let Some((names, about)) = line.strip_prefix("| `rtrace.").and_then(|_| line[2..].split_once(" | ")) else {
+                continue;
+            };
+            let about = about.trim_end_matches(" |");
+            found.extend(names.split(", ").map(|name| Document { name: name.trim_matches('`'), about }));
+        }
+        found.sort_by_key(|document| document.name);
+        found
+    }
+
+    /// The command, as the first words of the row say.
+    pub(super) fn printed_by(&self) -> &'static str {
+        self.about.split([':', ';']).next().unwrap_or(self.about)
+    }
+}
+
+/// The command that prints the document `name`; `None` if rtrace has no such document.
+fn printed_by(name: &str) -> Option<&'static str> {
+    Document::all().into_iter().find(|document| document.name == name).map(|document| document.printed_by())
 }
 
 /// The kind of file that JSON is, and the way to what it holds. `text` is the file from its begin.

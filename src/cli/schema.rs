@@ -1,6 +1,7 @@
 //! `rtrace schema`: the layouts of the JSON that rtrace prints.
 
 use super::exit::{Exit, Failure, print};
+use super::own_documents::Document;
 use super::schema_of_analyses;
 use anyhow::anyhow;
 use rtrace::event::TypedEvent;
@@ -22,38 +23,6 @@ EXAMPLES:
 pub(crate) struct SchemaArgs {
     /// The document, as its `schema` says; `rtrace.` may be left out
     name: Option<String>,
-}
-
-/// A row of the table of docs/json.md.
-struct Document {
-    name: &'static str,
-    /// The commands that print it, and its fields in words.
-    about: &'static str,
-}
-
-impl Document {
-    fn all() -> Vec<Self> {
-        let mut found: Vec<Self> = Vec::new();
-        for line in include_str!("../../docs/json.md").lines() {
-            let Some((names, about)) = line.strip_prefix("| `rtrace.").and_then(|_| line[2..].split_once(" | ")) else {
-                continue;
-            };
-            let about = about.trim_end_matches(" |");
-            found.extend(names.split(", ").map(|name| Document { name: name.trim_matches('`'), about }));
-        }
-        found.sort_by_key(|document| document.name);
-        found
-    }
-
-    /// The command, as the first words of the row say.
-    fn printed_by(&self) -> &'static str {
-        self.about.split([':', ';']).next().unwrap_or(self.about)
-    }
-}
-
-/// The command that prints the document `name`; `None` if rtrace has no such document.
-pub(super) fn printed_by(name: &str) -> Option<&'static str> {
-    Document::all().into_iter().find(|document| document.name == name).map(|document| document.printed_by())
 }
 
 pub(crate) fn run(args: &SchemaArgs) -> Result<Exit, Failure> {

@@ -99,7 +99,6 @@ fn of_setting(file: &str) -> Option<&'static str> {
         "current_tracer" => "`-p TRACER` sets a tracer, `-p nop` none.",
         "trace_clock" => "`-C CLOCK` sets the clock.",
         "tracing_cpumask" => "`-M MASK` sets the CPUs.",
-        "set_event" => "`-e EVENT` enables events.",
         "set_event_pid" => "`-P PID` sets the processes.",
         "set_ftrace_filter" => "`-l FUNC` sets the functions.",
         "tracing_on" => "`rtrace restart` and `rtrace stop` switch tracing on and off.",

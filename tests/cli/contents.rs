@@ -1,4 +1,4 @@
-//! What is said of recordings and documents that do not hold what was asked for.
+//! Messages about recordings and documents that do not hold what was asked for.
 
 use crate::common::corpus::own;
 use crate::common::environment::TestEnvironment;

@@ -47,7 +47,7 @@ impl Wanted {
         self.is_complete
     }
 
-    /// What was recorded, in words; `None` if nothing of it was, or the file does not say.
+    /// The events that were recorded, in words; `None` if none of them were, or the file does not say.
     pub(super) fn sentence(&self) -> Option<String> {
         const MOST: usize = 6;
         let some = |events: &BTreeSet<String>| {

@@ -75,7 +75,7 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Exit, Failure> {
         let failure = Failure::new(Exit::Usage, error);
         return Err(failure.hint(target::meant_by(&ending, inputs[0])));
     }
-    let named = output.to_str().filter(|name| args.to.is_none() && !name.contains('.'));
+    let named = output.to_str().filter(|name| args.to.is_none() && args.output.is_none() && !name.contains('.'));
     if let Some(Ok(format)) = named.map(|name| <ConvertTarget as clap::ValueEnum>::from_str(name, false)) {
         let name = format.name();
         let error = anyhow!("`{name}` is a format, not a file");

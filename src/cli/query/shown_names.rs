@@ -9,9 +9,9 @@ use std::borrow::Cow;
 /// Names of tasks, files and machines as an export shows them: their own, or pseudonyms (`--redact`).
 pub(crate) struct ShownNames<'e> {
     pseudonyms: Option<Pseudonyms>,
-    /// By recording.
+    /// Names of tasks, by recording.
     comms: Vec<Cow<'e, Comms>>,
-    /// By recording, if there are several.
+    /// Names of recordings, if there are several.
     labels: Vec<String>,
 }
 

@@ -120,13 +120,12 @@ pub(super) fn of_module(pattern: &str, module: Option<&str>) -> String {
     }
 }
 
-/// A mask as the kernel takes it: a comma every 8 digits. `-1` is all of `cpus`. A list of CPUs and a mask of none are refused
-/// with the mask that was probably meant: the kernel takes `0,1` for two groups of digits, the mask 1.
+/// A mask as the kernel takes it: a comma every 8 digits. `-1` is all of `cpus`. A list of CPUs is refused with its mask.
 pub(super) fn cpu_mask(text: &str, cpus: usize) -> Result<String, String> {
     let is_list = text.split(',').skip(1).any(|group| group.len() != 8) || text.trim_start_matches('-').contains('-');
-    if is_list || (!text.is_empty() && text.bytes().all(|digit| digit == b'0')) {
+    if is_list {
         let meant = text.parse::<CpuList>().ok().and_then(|list| mask_of(&list));
-        let meant = meant.map_or_else(String::new, |mask| format!("; CPU {text} alone: `{mask}`"));
+        let meant = meant.map_or_else(String::new, |mask| format!("; CPUs {text} are `{mask}`"));
         return Err(format!("invalid CPU mask `{text}`: a bit for each CPU is expected, in hexadecimal digits{meant}"));
     }
     let digits: String = if text == "-1" {
@@ -258,7 +257,7 @@ mod tests {
         assert_eq!(cpu_mask("-1", 40).unwrap(), "ff,ffffffff");
         assert!(cpu_mask("xyz", 8).is_err() && cpu_mask("", 8).is_err());
         assert_eq!(cpu_mask("1,00000000", 64).unwrap(), "1,00000000");
-        for (list, mask) in [("0,1", "`3`"), ("0-1", "`3`"), ("0", "`1`"), ("2-3,5", "`2c`")] {
+        for (list, mask) in [("0,1", "`3`"), ("0-1", "`3`"), ("2-3,5", "`2c`")] {
             assert!(cpu_mask(list, 8).unwrap_err().ends_with(mask), "{list}");
         }
     }

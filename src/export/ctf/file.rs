@@ -25,7 +25,7 @@ pub struct CtfFile<'t> {
     pub directory: String,
     /// The recorded machine's name.
     pub host: String,
-    /// The kernel's release.
+    /// Release of the recorded kernel.
     pub kernel: String,
     /// Nanoseconds to add to a time to get one since 1970; 0 if that is not known.
     pub offset: i64,

@@ -24,7 +24,7 @@ pub(super) struct Bundle<K> {
     lost: bool,
     /// True if events were lost before any, written or not.
     ever_lost: bool,
-    /// The CPU's task.
+    /// The task that the CPU runs, as its switches have it.
     pub(super) occupation: Occupation,
 }
 

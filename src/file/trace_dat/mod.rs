@@ -51,7 +51,7 @@ pub use file::{
 pub use ids::{OptionId, SectionId};
 pub use latency_text::{LatencyResult, LongestLatency};
 pub use packer::Compression;
-pub(crate) use packer::{Checksum, Packer, ZstdPacker};
+pub(crate) use packer::{Checksum, Packer, ZstdPacker, crc32};
 pub use read_at::ReadAt;
 pub use unsaved::{LossCause, UnsavedEvents};
 pub use write::{

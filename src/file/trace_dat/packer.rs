@@ -147,6 +147,13 @@ impl Packer {
     }
 }
 
+/// CRC-32 of `bytes`, as gzip has it.
+pub(crate) fn crc32(bytes: &[u8]) -> u32 {
+    let mut crc = flate2::Crc::new();
+    crc.update(bytes);
+    crc.sum()
+}
+
 /// The checksum at a zstd frame's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Checksum {

@@ -1,6 +1,8 @@
 //! Thrift's compact protocol, as far as Parquet's metadata takes it:
 //! <https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md>.
 
+use crate::file::trace_dat::crc32;
+
 /// Types of fields and of lists' elements.
 const TRUE: u8 = 1;
 const FALSE: u8 = 2;
@@ -21,9 +23,7 @@ pub(super) fn varint(out: &mut Vec<u8>, mut number: u64) {
 
 /// CRC-32 of a page as it is stored, which its header holds.
 pub(super) fn crc(page: &[u8]) -> i32 {
-    let mut crc = flate2::Crc::new();
-    crc.update(page);
-    crc.sum() as i32
+    crc32(page) as i32
 }
 
 /// A signed number as an unsigned one that is small if its magnitude is.
