@@ -119,10 +119,15 @@ impl<'t> BufferCoverage<'t> {
             Some(CoveredTasks::All) => "all".to_owned(),
             Some(CoveredTasks::Only { pids, children }) => {
                 let children = if *children { " and what they fork" } else { "" };
-                format!("{}{children}", some(pids.iter()))
+                match (pids.is_empty(), *joined) {
+                    (true, 0) => "none".to_owned(),
+                    (true, joined) => format!("{} that came meanwhile{children}", grouped(joined)),
+                    (false, _) => format!("{}{children}", some(pids.iter())),
+                }
             }
         };
-        if *joined > 0 {
+        let is_said = matches!(tasks, Some(CoveredTasks::Only { pids, .. }) if pids.is_empty());
+        if *joined > 0 && !is_said {
             text.push_str(&format!(", {} that came meanwhile", grouped(*joined)));
         }
         if !excluded.is_empty() {

@@ -29,7 +29,7 @@ use std::path::PathBuf;
 EXAMPLES:
   rtrace doctor                everything, with what to do
   rtrace doctor -q             warnings and errors only
-  rtrace doctor --json         for a program; docs/json.md has the layout")]
+  rtrace doctor --json         for a program; `rtrace schema rtrace.doctor` has the layout")]
 pub(crate) struct DoctorArgs {
     /// One JSON document instead of text
     #[arg(long)]

@@ -82,7 +82,11 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
         &["p", "pid", "P", "H", "u", "U"],
         "it shows the whole machine; `rtrace stream --for sched -P PID` prints a process's events.",
     ),
-    ("top", &["n", "b", "d", "iterations", "batch"], "`rtrace top --json --duration 1` prints one table and ends."),
+    (
+        "top",
+        &["n", "b", "d", "iterations", "batch"],
+        "`--interval 1s --duration 3s` is three tables, `rtrace top --json --duration 1` prints one and ends.",
+    ),
     (
         "stat",
         &["e", "event", "I", "p", "r", "d"],
@@ -125,6 +129,10 @@ pub(crate) fn found(option: &str, command: &str, root: &Command) -> Option<(Stri
     let name = name.strip_prefix("--").or_else(|| name.strip_prefix('-'))?;
     let at = |names: &[&str]| names.contains(&name);
     let (_, reason, hint) = WITHOUT.iter().find(|(without, ..)| *without == command)?;
+    if name == "cgroup" && command == "analyze" {
+        let hint = "`rtrace analyze cgroups FILE` has rows by cgroup; `rtrace convert FILE PART.dat --cgroup ...` makes a recording of one.";
+        return Some(((*reason).to_owned(), hint.to_owned()));
+    }
     if at(&SELECTS) {
         return Some(((*reason).to_owned(), hint.replace("OPTION", &format!("{option} ..."))));
     }

@@ -47,7 +47,7 @@ struct FilterSetArgs {
     event: Option<String>,
     /// Filter, as in 'prev_pid == 1 || next_comm ~ "k*"'
     #[arg(value_parser = words(FILTERS), hide_possible_values = true)]
-    filter: Option<String>,
+    filter: Vec<String>,
     /// Trace only these processes, all their threads (`set_event_pid`)
     #[arg(short = 'P', long, value_name = "PID", value_delimiter = ',')]
     pid: Vec<u32>,
@@ -94,8 +94,8 @@ struct FilterCheckArgs {
     /// Event, system or glob
     event: String,
     /// Filter
-    #[arg(value_parser = words(FILTERS), hide_possible_values = true)]
-    filter: String,
+    #[arg(value_parser = words(FILTERS), hide_possible_values = true, required = true)]
+    filter: Vec<String>,
     /// Tell in words what the filter lets pass
     #[arg(long)]
     explain: bool,
@@ -161,7 +161,9 @@ impl Fit {
 
 fn set(args: &FilterSetArgs) -> Result<Exit, Failure> {
     let (tracefs, instance) = args.place.open()?;
-    let fit = match (&args.event, &args.filter) {
+    // The shell splits a filter without quotes.
+    let filter = Some(args.filter.join(" ")).filter(|_| !args.filter.is_empty());
+    let fit = match (&args.event, &filter) {
         // The kernel's own word for no filter.
         (Some(event), Some(filter)) if filter.trim() == "0" => {
             let mut journal = args.place.journal(&tracefs);
@@ -205,7 +207,7 @@ fn set(args: &FilterSetArgs) -> Result<Exit, Failure> {
 
 fn check(args: &FilterCheckArgs) -> Result<Exit, Failure> {
     let (_, instance) = args.place.open()?;
-    let fit = fit(&instance, &args.event, &args.filter)?;
+    let fit = fit(&instance, &args.event, &args.filter.join(" "))?;
     warn(&fit.warnings);
     let mut out = stdout().lock();
     if args.json {

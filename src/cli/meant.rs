@@ -1,7 +1,9 @@
 //! Words that others use for commands, options and arguments, and what they are called here.
 
+use super::latency::matching;
 use super::meant_options::{options, word_before};
 use clap::Command;
+use rtrace::internal::assertion::Assertion;
 use rtrace::internal::trace_dat::is_recording;
 use rtrace::syntax::did_you_mean;
 use std::path::Path;
@@ -35,9 +37,13 @@ const MEANT: [(&[&str], &str); 6] = [
 ];
 
 /// The same below `rtrace analyze`.
-const MEANT_BY_ANALYSIS: [(&[&str], &str); 2] = [
+const MEANT_BY_ANALYSIS: [(&[&str], &str); 3] = [
     (
-        &["offcpu", "off-cpu", "wakeup", "wakeups"],
+        &["wakeup", "wakeups"],
+        "did you mean `wakers`? `rtrace analyze sched` says how long tasks waited for a CPU after a wakeup.",
+    ),
+    (
+        &["offcpu", "off-cpu"],
         "`rtrace analyze sched` says how long tasks were off a CPU and waited for one, `rtrace flame --off-cpu` where.",
     ),
     (
@@ -109,7 +115,22 @@ pub(super) fn argument(word: &str, (name, command): (&str, &Command), words: &st
             let after = std::env::args().skip_while(|given| given != word).nth(1).unwrap_or_default();
             return Some(format!("quotes make one word of an assertion: `--assert '{before} {word} {after}'`."));
         }
-        "check" if word.contains(['<', '>', '=']) => return Some(format!("`--assert '{word}'` asserts that.")),
+        "check" if word.contains(['<', '>', '=']) => {
+            return Some(match Assertion::parse(word) {
+                Ok(_) => format!("`--assert '{word}'` asserts that."),
+                Err(wrong) => {
+                    let (at, hints) = (wrong.span.of(word), wrong.hints().join(" "));
+                    let at = if at.is_empty() { String::new() } else { format!(" at `{at}`") };
+                    format!("`--assert ASSERTION` takes it, and as one it is wrong{at}: {}. {hints}", wrong.message)
+                }
+            });
+        }
+        "stat" if !is_recording(Path::new(word)) => {
+            return Some(
+                "it shows how tracing is set up; `rtrace hist EVENT --key FIELD -- CMD` and `rtrace profile -- CMD` count what a command does."
+                    .to_owned(),
+            );
+        }
         "stop" if is_recording(Path::new(word)) => {
             return Some(format!("`rtrace record --stop {word}` ends the recorder of a file."));
         }
@@ -159,6 +180,9 @@ pub(super) fn task(word: &str, command: &Command) -> String {
 /// The hint on what is missing for an option that means something else.
 pub(super) fn missing(missing: &[String], name: &str) -> Option<String> {
     let of_profile = name == "report" && missing.iter().any(|one| one.starts_with("--profile"));
+    if name == "latency" && missing.iter().any(|one| one.starts_with("--by")) {
+        return Some(matching::hint());
+    }
     let rows = std::env::args().any(|word| word == "--limit" || word.starts_with("--limit="));
     (of_profile && rows).then(|| "`--first N` prints the first N events; `--limit` is about `--profile`.".to_owned())
 }

@@ -1,5 +1,6 @@
 //! The command line: a file or folder per subcommand, with its arguments (whose doc comments are the help text) and a `run`.
 
+mod after_command;
 mod agent;
 mod analyze;
 mod args;

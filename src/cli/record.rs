@@ -6,7 +6,7 @@ mod clocks;
 mod command_line;
 mod config;
 mod daemon;
-mod empty;
+pub(super) mod empty;
 mod live;
 mod moot;
 mod more;
@@ -15,6 +15,7 @@ mod service;
 mod stop;
 mod stop_if;
 
+use super::after_command;
 use super::args::sudo_caller;
 use super::check;
 use super::exit::{Exit, Failure, print};
@@ -264,7 +265,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Exit, Failure> {
 fn check_config(path: &Path) -> Result<(), Failure> {
     let args: RecordArgs = config::read(path)?;
     let of_file = |failure: Failure| failure.hint(format!("{} has the options.", path.display()));
-    args.plan()?.check().map_err(|error| of_file(refused(&error, "record").into()))?;
+    args.plan()?.check().map_err(|error| of_file(refused(&error, "record", None).into()))?;
     refuse::<RecordArgs>(args.moot()).map_err(of_file)
 }
 
@@ -286,7 +287,8 @@ fn record(args: &RecordArgs, service: Service) -> Result<Exit, Failure> {
     if profiled.is_empty()
         && let Err(error) = plan.check()
     {
-        return Err(refused(&error, "record").into());
+        let given = plan.command.as_deref().and_then(|command| after_command::note("record", command));
+        return Err(refused(&error, "record", given).into());
     }
     let prints_json = args.json || args.summary_json.as_deref().is_some_and(piped::is_stdout);
     piped::check(&args.output, prints_json)?;
@@ -323,6 +325,8 @@ fn record(args: &RecordArgs, service: Service) -> Result<Exit, Failure> {
     if let Some(path) = args.summary_json.as_deref().filter(|path| !piped::is_stdout(path)) {
         safe_file::check(path).map_err(|error| unwritten(path, &error, own))?;
     }
+    check::warn_of_missing(&args.assert, &plan, &tracefs, |text| Observer::warn(&mut screen, text));
+    screen.announce(&plan);
     let without_maps = lacks_maps(&plan);
     let comms = Comms::default();
     let mut sentry = args.stop_if.sentry(&tracefs, &comms).map_err(|failure| failure.with_exit(own))?;
@@ -381,6 +385,10 @@ fn record(args: &RecordArgs, service: Service) -> Result<Exit, Failure> {
         text.push_str(&sentry.as_ref().map_or_else(String::new, StopIf::notes));
         text.push_str(&empty::why(&plan, &summary).unwrap_or_default());
         text.push_str(&empty::unheard(&plan, &tracefs).unwrap_or_default());
+        if summary.command.is_some_and(|ended| ended.code() != 0) {
+            let given = plan.command.as_deref().and_then(|command| after_command::note("record", command));
+            text.push_str(&given.map(|note| format!("rtrace: {note}\n")).unwrap_or_default());
+        }
         say(format_args!("{text}"));
     }
     let along = agents::tell(&guests, args.quiet);

@@ -53,9 +53,13 @@ pub(crate) fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure
     }
 }
 
-/// The answer to a plan of `rtrace COMMAND` that no machine can carry out; for one that traces nothing, what to type.
-pub(crate) fn refused(error: &PlanError, command: &str) -> clap::Error {
+/// The answer to a plan of `rtrace COMMAND` that no machine can carry out; for one that traces nothing, what to type. `given`:
+/// a sentence on options that stand after CMD.
+pub(crate) fn refused(error: &PlanError, command: &str, given: Option<String>) -> clap::Error {
     let mut text = format!("{error}\n");
+    if let Some(given) = given.filter(|_| matches!(error, PlanError::NoEvents)) {
+        text.push_str(&format!("  Hint: {given}\n"));
+    }
     if matches!(error, PlanError::NoEvents) {
         let examples = [
             ("-e sched", "events by name; `rtrace list -e` shows all"),
@@ -135,6 +139,15 @@ fn no_command(error: CommandError, own: impl Fn(Exit) -> Exit) -> Failure {
 
 /// The hint on a word that is no program, by the words before it and what it is made of.
 fn meant_command(word: &str) -> Option<String> {
+    let predicate = word.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
+    if let Some(predicate) = predicate.filter(|text| text.contains(['=', '<', '>'])) {
+        // bpftrace's `pid` is that of the process.
+        let (filter, task) = match predicate.split_once("==").map(|(name, value)| (name.trim(), value.trim())) {
+            Some(("pid" | "tid", value)) => (format!("common_pid == {value}"), format!(", `-P {value}` a process")),
+            _ => (predicate.to_owned(), String::new()),
+        };
+        return Some(format!("`-f '{filter}'` after the `-e` is a filter{task}; options stand before CMD."));
+    }
     if let Some((program, rest)) = word.split_once(' ') {
         return Some(format!("without the quotes `{program}` is run with its arguments: `-- {program} {rest}`."));
     }

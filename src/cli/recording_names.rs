@@ -35,6 +35,14 @@ impl<'a> RecordingNames<'a> {
     }
 }
 
+impl<'a> RecordingNames<'a> {
+    /// Names of a recording of these events that has yet to be made on this machine.
+    pub(crate) fn of_events(formats: &[&'a EventFormat], comms: &'a Comms, kallsyms: &'a Kallsyms) -> Self {
+        let (machine, formats) = (RecordingMachine::of_this(), formats.to_vec());
+        RecordingNames { machine, kallsyms, comms, formats, cgroups: None }
+    }
+}
+
 impl Names for RecordingNames<'_> {
     fn syscall(&self, number: i64) -> Option<String> {
         self.machine?.name(number).map(str::to_owned)

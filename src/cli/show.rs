@@ -175,8 +175,20 @@ fn near_file(instance: &Instance, file: &str) -> Option<String> {
     let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
     let beside = std::fs::read_dir(instance.path(folder)).ok()?.flatten();
     let names: Vec<String> = beside.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    did_you_mean(name, names.iter().map(String::as_str))
+    let alike = || {
+        // As `tracing_enabled`, of old kernels, for `tracing_on`.
+        let (first, _) = name.split_once('_')?;
+        let mut alike: Vec<&str> =
+            names.iter().map(String::as_str).filter(|own| own.split('_').next() == Some(first)).collect();
+        alike.sort_unstable_by_key(|own| (*own != "tracing_on", *own));
+        let alike: Vec<String> = alike.iter().take(MOST_ALIKE).map(|own| format!("`{own}`")).collect();
+        (!alike.is_empty()).then(|| format!("did you mean one of {}?", alike.join(", ")))
+    };
+    did_you_mean(name, names.iter().map(String::as_str)).or_else(alike)
 }
+
+/// Most names that a hint on an unknown one lists.
+const MOST_ALIKE: usize = 6;
 
 /// The files to show, below the instance.
 fn files(args: &ShowCommandArgs, instance: &Instance) -> Result<Vec<String>, Failure> {
@@ -196,10 +208,9 @@ fn files(args: &ShowCommandArgs, instance: &Instance) -> Result<Vec<String>, Fai
         if outside || file.ends_with("free_buffer") {
             return Err(Failure::new(Exit::Usage, anyhow!("`{file}` is not a file to show")));
         }
-        if !instance.path(file).exists()
-            && let Some(near) = near_file(instance, file)
-        {
-            return Err(Failure::new(Exit::Failed, anyhow!("there is no file `{file}` in tracefs")).hint(near));
+        if std::fs::metadata(instance.path(file)).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+            let near = near_file(instance, file).unwrap_or_else(|| "`rtrace stat` shows what is set.".to_owned());
+            return Err(Failure::new(Exit::Usage, anyhow!("there is no file `{file}` in tracefs")).hint(near));
         }
         if is_write_only(&instance.path(file)) {
             return Err(Failure::new(Exit::Usage, anyhow!("`{file}` can be written only, not shown"))

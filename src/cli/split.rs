@@ -135,13 +135,23 @@ impl SplitArgs {
             }
             times => (self.input.clone(), times),
         };
-        let times = times.iter().map(|word| SplitTime::parse(word).map_err(usage)).collect::<Result<Vec<_>, _>>()?;
+        let wrong = |word: &str, text| from_begin(word).into_iter().fold(usage(text), Failure::hint);
+        let parse = |word: &String| SplitTime::parse(word).map_err(|text| wrong(word, text));
+        let times = times.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
         if times.len() > 2 {
             return Err(usage("there are three times, where START and END are wanted".to_owned()));
         }
         let input = file.unwrap_or_else(|| PathBuf::from("trace.dat"));
         Ok(SplitRequest { input, start: times.first().copied(), end: times.get(1).copied() })
     }
+}
+
+/// The hint on `text`, if it is nearly a time since the first event: one with a unit, or two with `-` between them.
+fn from_begin(text: &str) -> Option<String> {
+    let parts: Vec<&str> = text.split('-').collect();
+    let is_time = parts.len() <= 2 && parts.iter().all(|part| parse_duration(part).is_ok());
+    let times = parts.iter().map(|part| format!("+{part}")).collect::<Vec<_>>().join(" ");
+    is_time.then(|| format!("`{times}` counts from the first event."))
 }
 
 /// Seconds with up to nine decimals, to nanoseconds.

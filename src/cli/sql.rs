@@ -20,7 +20,7 @@ use std::process::{Command, Stdio};
 /// Query recordings with SQL (needs an installed DuckDB)
 ///
 /// Each event type is a view, SYSTEM.EVENT, beside the tables of slices and tasks (sched_slice, thread_state, meta, ...), as
-/// docs/tables.md has them. A FILE is a recording, or a directory that `convert --to parquet` made. Takes the command
+/// docs/tables.md of the source has them. A FILE is a recording, or a directory that `convert --to parquet` made. Takes the command
 /// `duckdb`, or python3 with the module duckdb.
 #[derive(clap::Args)]
 #[command(after_help = "\

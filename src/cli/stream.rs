@@ -1,12 +1,14 @@
 //! `rtrace stream`: record's rings and report's words, joined.
 
+use super::after_command;
 use super::exit::{Exit, Failure};
 use super::given::{Moot, refuse};
 use super::live::{live_merge, warn_of_damage};
+use super::record::empty;
 use super::record_error;
 use super::record_error::{explain, failure};
 use super::syscalls::live_decoder;
-use super::terminal::{note, stdout};
+use super::terminal::{note, say, stdout};
 use super::traced::{SessionArgs, Traced};
 use anyhow::anyhow;
 use rtrace::event::{DecodeOptions, EventTypes};
@@ -19,6 +21,7 @@ use rtrace::recording::LiveMerge;
 use rtrace::symbols::{Comms, Kallsyms, KernelFunctions, PrintkFormats, Symbols};
 use rtrace::syntax::widest;
 use rtrace::units::RecordedClock;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::io;
 use std::io::Write;
@@ -99,7 +102,8 @@ pub(crate) fn run(args: &StreamArgs) -> Result<Exit, Failure> {
             .hint("`-C mono` counts nanoseconds."));
     }
     if let Err(error) = plan.check() {
-        return Err(record_error::refused(&error, "stream").into());
+        let given = plan.command.as_deref().and_then(|command| after_command::note("stream", command));
+        return Err(record_error::refused(&error, "stream", given).into());
     }
     refuse::<StreamArgs>(args.moot())?;
     let with_command = plan.command.is_some();
@@ -117,6 +121,7 @@ pub(crate) fn run(args: &StreamArgs) -> Result<Exit, Failure> {
     let set_up = LiveStream::set_up(&plan, args.traced.journal(&tracefs), warn);
     let (stream, facts) = set_up.map_err(refused)?;
     facts.not_understood.iter().for_each(|error| warn(&error.to_string()));
+    let count = Cell::new(0);
     let streamed = if args.json || args.format == StreamFormat::Json {
         let types = JsonTypes::new(&facts.formats, facts.abi, Style::Json);
         let comms = Comms::default();
@@ -124,9 +129,9 @@ pub(crate) fn run(args: &StreamArgs) -> Result<Exit, Failure> {
         if args.syscalls {
             let decoder = live_decoder(&facts.formats, facts.abi).map_err(|failure| failure.with_exit(own))?;
             let json = JsonSyscalls::new(json, vec![decoder], vec![0; facts.buffers.len()]);
-            stream.run(&mut StreamScreen::new(&facts, &json, args.quiet)?)
+            stream.run(&mut StreamScreen::new(&facts, &json, args.quiet, &count)?)
         } else {
-            stream.run(&mut StreamScreen::new(&facts, &json, args.quiet)?)
+            stream.run(&mut StreamScreen::new(&facts, &json, args.quiet, &count)?)
         }
     } else {
         let symbols = Symbols {
@@ -143,13 +148,16 @@ pub(crate) fn run(args: &StreamArgs) -> Result<Exit, Failure> {
         if args.syscalls {
             let decoder = live_decoder(&facts.formats, facts.abi).map_err(|failure| failure.with_exit(own))?;
             let lines = SyscallLines::new(lines, vec![decoder]);
-            stream.run(&mut StreamScreen::new(&facts, &lines, args.quiet)?)
+            stream.run(&mut StreamScreen::new(&facts, &lines, args.quiet, &count)?)
         } else {
-            stream.run(&mut StreamScreen::new(&facts, &lines, args.quiet)?)
+            stream.run(&mut StreamScreen::new(&facts, &lines, args.quiet, &count)?)
         }
     };
     let streamed = streamed.map_err(refused)?;
     let status = streamed.command.map(|ended| ended.code());
+    if count.get() == 0 && !args.quiet && streamed.output.is_ok() {
+        say(format_args!("{}", empty::reason(&plan)));
+    }
     match (streamed.output, status) {
         (Err(error), _) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Failure::new(own(Exit::Failed), anyhow!("failed to write the events: {error}")))
@@ -166,6 +174,8 @@ struct StreamScreen<'e, E: Exporter> {
     state: E::State,
     events: LiveMerge,
     quiet: bool,
+    /// Number of events so far.
+    count: &'e Cell<u64>,
     /// The latest name of each task.
     names: BTreeMap<i32, Vec<u8>>,
     /// The text that `names` were read from last.
@@ -174,12 +184,12 @@ struct StreamScreen<'e, E: Exporter> {
 
 impl<'e, E: Exporter> StreamScreen<'e, E> {
     /// A screen for the buffers of `facts`. Writes the exporter's first lines.
-    fn new(facts: &LiveFacts, exporter: &'e E, quiet: bool) -> io::Result<Self> {
+    fn new(facts: &LiveFacts, exporter: &'e E, quiet: bool, count: &'e Cell<u64>) -> io::Result<Self> {
         let (mut state, mut first) = (exporter.state(), Vec::new());
         exporter.begin(&mut state, &mut first);
         stdout().lock().write_all(&first)?;
         let (names, saved) = (BTreeMap::new(), Vec::new());
-        Ok(StreamScreen { exporter, state, events: live_merge(facts), quiet, names, saved })
+        Ok(StreamScreen { exporter, state, events: live_merge(facts), quiet, count, names, saved })
     }
 
     /// Takes over the names of tasks, if the kernel has new ones.
@@ -218,6 +228,7 @@ impl<'e, E: Exporter> StreamScreen<'e, E> {
             }
             let consumed = self.exporter.event(&record, || following, &mut self.state, &mut out);
             self.events.take(consumed);
+            self.count.set(self.count.get().saturating_add(1));
         }
         out
     }

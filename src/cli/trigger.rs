@@ -55,7 +55,7 @@ enum TriggerCommand {
 struct TriggerAddArgs {
     /// Event, system or glob, then the trigger: traceon, traceoff, snapshot, stacktrace, enable_event:SYSTEM:EVENT,
     /// disable_event:..., enable_hist:..., disable_hist:..., hist:...
-    #[arg(value_name = "EVENT> <TRIGGER", num_args = 1..=2, required = true, value_parser = offer(TRIGGERS), hide_possible_values = true)]
+    #[arg(value_name = "EVENT> <TRIGGER", num_args = 1.., required = true, value_parser = offer(TRIGGERS), hide_possible_values = true)]
     what: Vec<String>,
     /// Act this many times, then no more
     #[arg(short = 'n', long, value_name = "N")]
@@ -87,7 +87,7 @@ struct TriggerListArgs {
 struct TriggerRemoveArgs {
     /// Event, system or glob, then the trigger: as it was added, as `trigger list` shows it, or its first word alone
     /// (`hist`, `enable_event`: all of that kind)
-    #[arg(value_name = "EVENT> <TRIGGER", num_args = 1..=2, required = true, value_parser = offer(TRIGGERS), hide_possible_values = true)]
+    #[arg(value_name = "EVENT> <TRIGGER", num_args = 1.., required = true, value_parser = offer(TRIGGERS), hide_possible_values = true)]
     what: Vec<String>,
     /// Trigger of this function instead of an event
     #[arg(long, value_name = "FUNC")]
@@ -116,24 +116,31 @@ pub(crate) fn run(args: &TriggerCommandArgs) -> Result<Exit, Failure> {
     }
 }
 
-/// The two words of the command line, or the one next to `--function`.
-fn words<'a>(verb: &str, what: &'a [String], function: Option<&'a str>) -> Result<(&'a str, &'a str), Failure> {
+/// The event, or the function of `--function`, and the trigger, whose words the shell may have split.
+fn words(verb: &str, what: &[String], function: Option<&str>) -> Result<(String, String), Failure> {
     match (what, function) {
-        ([trigger], Some(function)) => Ok((function, trigger)),
-        ([event, trigger], None) if trigger.parse::<Trigger>().is_err() && event.parse::<Trigger>().is_ok() => {
-            Err(Failure::new(Exit::Usage, anyhow::anyhow!("`{event}` is a trigger, where the event is expected"))
-                .hint(format!("the event comes first: `rtrace trigger {verb} '{trigger}' '{event}'`.")))
+        ([trigger], Some(function)) => Ok((function.to_owned(), trigger.clone())),
+        (_, Some(_)) => Err(Failure::new(Exit::Usage, anyhow::anyhow!("`--function` stands in place of the event"))),
+        ([event, trigger @ ..], None) if !trigger.is_empty() => {
+            let text = trigger.join(" ");
+            if text.parse::<Trigger>().is_err() && event.parse::<Trigger>().is_ok() {
+                let error = anyhow::anyhow!("`{event}` is a trigger, where the event is expected");
+                return Err(Failure::new(Exit::Usage, error)
+                    .hint(format!("the event comes first: `rtrace trigger {verb} '{text}' '{event}'`.")));
+            }
+            Ok((event.clone(), text))
         }
-        ([event, trigger], None) => Ok((event, trigger)),
-        ([_], None) => Err(Failure::new(Exit::Usage, anyhow::anyhow!("expected an event and a trigger"))
+        _ => Err(Failure::new(Exit::Usage, anyhow::anyhow!("expected an event and a trigger"))
             .hint(format!("as in `rtrace trigger {verb} sched:sched_switch stacktrace`"))),
-        _ => Err(Failure::new(Exit::Usage, anyhow::anyhow!("`--function` stands in place of the event"))),
     }
 }
 
 /// The trigger with the options put in. They may not contradict it.
 fn complete(args: &TriggerAddArgs, text: &str) -> Result<(Trigger, String), Failure> {
-    let mut trigger: Trigger = text.parse().map_err(|e| invalid("trigger", e))?;
+    let mut trigger: Trigger = text.parse().map_err(|e| match text.split_once(":if ") {
+        Some((action, filter)) => invalid("trigger", e).hint(format!("a blank is before `if`: '{action} if {filter}'")),
+        None => invalid("trigger", e),
+    })?;
     let twice = |what: &str| Failure::new(Exit::Usage, anyhow::anyhow!("the trigger has a {what} already"));
     if let Some(count) = args.count {
         if matches!(trigger.action, TriggerAction::Hist(_)) {
@@ -168,6 +175,7 @@ fn complete(args: &TriggerAddArgs, text: &str) -> Result<(Trigger, String), Fail
 
 fn add(args: &TriggerAddArgs) -> Result<Exit, Failure> {
     let (on, text) = words("add", &args.what, args.function.as_deref())?;
+    let (on, text) = (on.as_str(), text.as_str());
     let (tracefs, instance) = args.place.open()?;
     instance.require_writable()?;
     if args.function.is_some() {
@@ -327,6 +335,7 @@ fn list(args: &TriggerListArgs) -> Result<Exit, Failure> {
 
 fn remove(args: &TriggerRemoveArgs) -> Result<Exit, Failure> {
     let (on, text) = words("remove", &args.what, args.function.as_deref())?;
+    let (on, text) = (on.as_str(), text.as_str());
     let (tracefs, instance) = args.place.open()?;
     let mut journal = args.place.journal(&tracefs);
     if args.function.is_some() {

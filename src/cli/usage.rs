@@ -102,7 +102,12 @@ fn worded(
                 near.or_else(|| {
                     let is_graph = word.is_empty() && name == "`--graph-function`";
                     is_graph.then(|| {
-                        "it names a function; `-R stacktrace` after `-e EVENT` records call stacks.".to_owned()
+                        let stacks = "it names a function; `-R stacktrace` after `-e EVENT` records call stacks.";
+                        let mut words = std::env::args().skip_while(|word| word != "-F").skip(1);
+                        match words.next().is_some_and(|rate| rate.parse::<u64>().is_ok()) {
+                            true => format!("{stacks} Nothing is sampled at a rate; `--for offcpu` records where tasks leave their CPU."),
+                            false => stacks.to_owned(),
+                        }
                     })
                 })
                 .or_else(|| {

@@ -140,6 +140,44 @@ fn the_assertion_says_what_records_its_events() {
 }
 
 #[test]
+fn sizes_are_numbers_of_assertions() {
+    let env = TestEnvironment::new();
+    for (bound, status) in [("1K", 0), ("1KiB", 0), ("8MiB", 0), ("1G", 0)] {
+        let assertion = format!("count(sched:sched_switch) / 1000000 < {bound}");
+        env.rtrace(&["check", &trig(), "-a", &assertion]).exits(status);
+    }
+    // 1024, and not 1000.
+    env.rtrace(&["check", &trig(), "-a", "lost + 1024 == 1K"]).exits(0);
+}
+
+#[test]
+fn tasks_that_came_meanwhile_are_told_without_others() {
+    let env = TestEnvironment::new();
+    storm(&env, "a.dat", &[(OptionId::RTRACE_COVERAGE, "buffer \ntasks \njoined 1\nchildren")]);
+    let summary = env.rtrace(&["report", "--summary", "a.dat"]).exits(0).stdout();
+    let tasks = summary.lines().find(|line| line.trim_start().starts_with("tasks")).unwrap_or_default();
+    assert!(tasks.ends_with(" 1 that came meanwhile and what they fork"), "{tasks}");
+}
+
+#[test]
+fn runs_of_one_side_that_differ_are_told_from_sides_that_do() {
+    let env = TestEnvironment::new();
+    fork_storm(2, 400, 20, 3).write(&env.path().join("a.dat"), V7);
+    fork_storm(2, 4000, 20, 3).write(&env.path().join("b.dat"), V7);
+    let said = env.rtrace(&["diff", "a.dat", "b.dat", "--", "a.dat", "b.dat"]).stdout();
+    let line = said.lines().find(|line| line.contains("duration: ")).unwrap_or_default();
+    assert!(line.ends_with(": of all runs, the longest took more than 1.5 times as long as the shortest"), "{said}");
+}
+
+#[test]
+fn why_takes_a_file_called_as_a_task_for_the_task() {
+    let env = TestEnvironment::new();
+    storm(&env, "a.dat", &[]);
+    fs::write(env.path().join("victim"), "a program").expect("to write");
+    env.rtrace(&["why", "a.dat", "victim"]).exits(2).complains_with("TASK comes before FILE");
+}
+
+#[test]
 fn a_folder_of_recordings_has_no_tables() {
     let env = TestEnvironment::new();
     fs::create_dir(env.path().join("days")).expect("a folder");

@@ -76,6 +76,14 @@ impl<'a> Check<'a> {
         Ok(Check { planned, measures: planner.measures })
     }
 
+    /// Assertions that lack events among the formats, each with what is missing.
+    pub fn missing(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.planned.iter().filter_map(|planned| {
+            let missing = planned.needs.values().find_map(|need| need.missing.as_deref())?;
+            Some((planned.assertion.text.as_str(), missing))
+        })
+    }
+
     /// The analysis of a buffer that [`Check::verdicts`] needs the finding of.
     pub fn measures(&self, coverage: &Coverage) -> Several<Measure<'a>> {
         Several(self.measures.iter().map(|measure| measure.clone().without_own(coverage)).collect())

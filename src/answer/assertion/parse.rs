@@ -32,9 +32,26 @@ fn other_name(name: &str) -> Option<String> {
         "maximum" | "worst" => "max",
         "minimum" => "min",
         "drops" | "dropped" | "losses" | "overruns" | "overrun" | "missed" => "lost",
-        _ => return None,
+        name => {
+            let source = other_source(name)?;
+            return Some(format!("did you mean `{source}()`, as in `max({source}())`?"));
+        }
     };
     Some(format!("did you mean `{own}`?"))
+}
+
+/// The source of durations that others call `name`.
+fn other_source(name: &str) -> Option<&'static str> {
+    match name {
+        "wakeup" | "wakeups" | "wake" | "waking" | "waits" | "delay" | "sched_delay" | "runqueue" | "runq" => {
+            Some("wait")
+        }
+        "softirq" | "softirqs" | "irqs" | "interrupt" | "interrupts" => Some("irq"),
+        "disk" | "block" | "blk" | "bio" => Some("io"),
+        "syscalls" | "call" | "calls" => Some("syscall"),
+        "contention" | "locks" | "mutex" => Some("lock"),
+        _ => None,
+    }
 }
 
 impl Assertion {
@@ -243,10 +260,14 @@ impl<'a> AssertionParser<'a> {
             "s" => (1e9, Dimension::Time),
             "m" | "min" => (60e9, Dimension::Time),
             "h" => (3600e9, Dimension::Time),
+            "K" | "KiB" => (1024.0, Dimension::Number),
+            "M" | "MiB" => (1_048_576.0, Dimension::Number),
+            "G" | "GiB" => (1_073_741_824.0, Dimension::Number),
+            "T" | "TiB" => (1_099_511_627_776.0, Dimension::Number),
             _ => {
                 let error = self.error(self.scanner.span_from(start), format!("`{unit}` is no unit"));
                 return Err(error
-                    .hint("Units are ns, us, ms, s, min, h, %, and /s of rates; numbers are written out, as 10000."));
+                    .hint("Units are ns, us, ms, s, min, h, %, KiB, MiB, GiB, and /s of rates; numbers are written out, as 10000."));
             }
         };
         let rest = self.scanner.rest();
@@ -388,7 +409,8 @@ impl<'a> AssertionParser<'a> {
                     self.scanner.span_from(start),
                     format!("one of {}() is expected here", DURATIONS.join("(), ")),
                 );
-                Err(error.hint_opt(did_you_mean(name, DURATIONS)))
+                let other = other_source(name).map(|own| format!("did you mean `{own}`?"));
+                Err(error.hint_opt(other.or_else(|| did_you_mean(name, DURATIONS))))
             }
         }
     }
@@ -604,6 +626,8 @@ mod tests {
             "p99(io(task=123)) < 1ms",
             "count(irq(softirq:NET_RX, task=\"a(b\")) < 5",
             "sum(lock(mutex, task=nginx*)) / duration < 1%",
+            "sum(hist(a:b, key=y, val=bytes)) <= 8MiB",
+            "live(vfs_read) < 64K",
         ] {
             assert!(Assertion::parse(good).is_ok(), "{good}: {}", Assertion::parse(good).unwrap_err());
         }

@@ -53,6 +53,16 @@ pub struct Aspect {
     pub new: String,
 }
 
+impl Aspect {
+    /// The end of a sentence on both sides where these alone do not tell why they disagree.
+    pub fn why(&self) -> &'static str {
+        match self.name {
+            "duration" if !self.agrees => ": of all runs, the longest took more than 1.5 times as long as the shortest",
+            _ => "",
+        }
+    }
+}
+
 impl Comparability {
     /// Of these runs.
     pub fn of(base: &[&SavedRun], new: &[&SavedRun]) -> Self {

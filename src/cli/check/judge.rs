@@ -9,12 +9,17 @@ use crate::cli::query::{ClockUnit, QueryEvents, one_buffer};
 use crate::cli::recording_names::{RecordingNames, dropped};
 use crate::cli::terminal::Painted;
 use anyhow::anyhow;
+use rtrace::abi::Abi;
 use rtrace::analysis::Extents;
+use rtrace::format::EventFormat;
 use rtrace::internal::assertion::{Assertion, AssertionVerdict, Check, Conditions};
 use rtrace::internal::trace_dat::{Buffer, OptionId};
+use rtrace::record::Plan;
 use rtrace::recording::Query;
+use rtrace::symbols::{Comms, Kallsyms};
 use rtrace::syntax::Diagnostic;
-use rtrace::tracefs::Tracefs;
+use rtrace::tracefs::{EventName, Tracefs};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Holds `assertions` against what was just recorded to `path`; of several buffers that hold events, against the main one.
@@ -38,6 +43,52 @@ pub(in crate::cli) fn refuse_unknown_calls(assertions: &[Assertion], tracefs: &T
     let of_events = events.iter().filter_map(|event| event.name.strip_prefix("sys_enter_")).map(str::to_owned);
     let known: Vec<String> = machine.call_names().chain(of_events).collect();
     assertions.iter().try_for_each(|assertion| assertion.check_syscalls(&known)).map_err(refused)
+}
+
+/// Most events whose formats are read to see whether assertions lack some: of more, hardly one is missing.
+const MOST_EVENTS: usize = 400;
+
+/// Warns of assertions about events that the recording of `plan` will not hold, before it begins. Of one whose triggers may
+/// switch events on nothing is said.
+pub(in crate::cli) fn warn_of_missing(
+    assertions: &[Assertion],
+    plan: &Plan,
+    tracefs: &Tracefs,
+    mut warn: impl FnMut(&str),
+) {
+    let plans = || plan.buffers.iter().flat_map(|buffer| &buffer.events);
+    if assertions.is_empty() || !plan.guests.is_empty() || plans().any(|event| !event.triggers.is_empty()) {
+        return;
+    }
+    let top = tracefs.top();
+    let existing = top.events().unwrap_or_default();
+    let mut selected = BTreeSet::new();
+    for event in plans() {
+        let (found, _) = event.selection.select_known(&existing);
+        for name in found {
+            if event.enable {
+                selected.insert(name)
+            } else {
+                selected.remove(&name)
+            };
+        }
+    }
+    if selected.len() > MOST_EVENTS {
+        return;
+    }
+    selected.extend(top.events_of("ftrace").unwrap_or_default());
+    let format = |event: &EventName| EventFormat::parse(&event.system, &top.event_format(event).ok()?).ok();
+    let formats: Vec<EventFormat> = selected.iter().filter_map(format).collect();
+    let formats: Vec<&EventFormat> = formats.iter().collect();
+    let (comms, kallsyms) = (Comms::default(), Kallsyms::default());
+    let names = RecordingNames::of_events(&formats, &comms, &kallsyms);
+    let Ok(check) = Check::new(assertions.to_vec(), &formats, Abi::HOST, &comms, &names) else { return };
+    // What cgroups tasks are in is known when they run.
+    let is_about_events = |missing: &str| missing.contains("recorded") && !missing.contains("tasks");
+    for (text, missing) in check.missing().filter(|(_, missing)| is_about_events(missing)) {
+        let missing = missing.replace("was not recorded", "is not recorded").replace(" was recorded", " is recorded");
+        warn(&format!("`{text}` will be indeterminate: {}", missing.replace("were recorded", "are recorded")));
+    }
 }
 
 fn refused(error: Diagnostic) -> Failure {

@@ -13,4 +13,4 @@ mod verdicts;
 
 pub(crate) use command::CheckArgs;
 pub(super) use command::{assertion, run};
-pub(super) use judge::{check_recorded, refuse_unknown_calls};
+pub(super) use judge::{check_recorded, refuse_unknown_calls, warn_of_missing};

@@ -34,7 +34,7 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
         )?;
     }
     let differing = comparability.aspects.iter().filter(|aspect| !aspect.agrees);
-    let notes = differing.map(|aspect| format!("{}: {} | {}", aspect.name, aspect.base, aspect.new));
+    let notes = differing.map(|aspect| format!("{}: {} | {}{}", aspect.name, aspect.base, aspect.new, aspect.why()));
     let aside = report.comparison.set_aside.iter();
     let aside = aside.map(|one| format!("set aside: {} ({}): {}", one.file, one.side, one.reason));
     let reasons = report.comparison.metrics.iter();

@@ -18,7 +18,7 @@ pub(super) fn write(report: &Report<'_>, width: Option<usize>, out: &mut Painted
     writeln!(out, "Comparability {} %{word_of}", comparability.score)?;
     for aspect in comparability.aspects.iter().filter(|aspect| !aspect.agrees) {
         let (name, base, new) = (aspect.name, clipped(&aspect.base), clipped(&aspect.new));
-        writeln!(out, "  not the same, or unknown: {name}: {base} | {new}")?;
+        writeln!(out, "  not the same, or unknown: {name}: {base} | {new}{}", aspect.why())?;
     }
     for SetAside { side, file, reason } in &report.comparison.set_aside {
         writeln!(out, "  set aside: {file} ({side}): {reason}")?;

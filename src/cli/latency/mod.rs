@@ -3,6 +3,7 @@
 mod args;
 mod command;
 mod losses;
+pub(crate) mod matching;
 mod recorded;
 mod request;
 mod shown;

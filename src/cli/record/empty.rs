@@ -16,6 +16,11 @@ pub(super) fn why(plan: &Plan, summary: &RecordSummary) -> Option<String> {
     if totals.events + totals.events_discarded + totals.lost > 0 || summary.error.is_some() {
         return None;
     }
+    Some(reason(plan))
+}
+
+/// The line for `plan`, of which no event came.
+pub(crate) fn reason(plan: &Plan) -> String {
     let filtered = plan.buffers.iter().flat_map(|b| &b.events).any(|event| event.enable && !event.filters.is_empty());
     let tasks = &plan.tasks;
     let whose = match (tasks.command, tasks.named().next().is_none()) {
@@ -30,7 +35,7 @@ pub(super) fn why(plan: &Plan, summary: &RecordSummary) -> Option<String> {
         }
         false => format!("none of the selected events happened{whose} while it recorded"),
     };
-    Some(format!("rtrace: 0 events: {why}\n"))
+    format!("rtrace: 0 events: {why}\n")
 }
 
 /// A line for synthetic events that no trigger fires, in a recording of instances: what kernel code fires reaches the top

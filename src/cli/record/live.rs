@@ -4,7 +4,7 @@ use super::daemon::Daemon;
 use super::service::Service;
 use crate::cli::exit::Failure;
 use crate::cli::terminal::{TerminalLine, note};
-use rtrace::record::{Live, Observer, Save};
+use rtrace::record::{Live, Observer, Plan, Save};
 use rtrace::units::{ByteSize, counted, grouped};
 use std::time::Duration;
 
@@ -40,6 +40,19 @@ impl RecordScreen {
     pub(crate) fn clear(&mut self) {
         if let Some(line) = &mut self.line {
             line.clear();
+        }
+    }
+
+    /// Says how a recording of `plan` ends that has no end of its own, where no line shows it.
+    pub(super) fn announce(&self, plan: &Plan) {
+        let has_end = plan.command.is_some() || plan.duration.is_some() || plan.timeout.is_some();
+        if !has_end
+            && plan.tasks.named().next().is_none()
+            && !self.quiet
+            && self.line.is_none()
+            && self.daemon.is_none()
+        {
+            note!("rtrace: there is no CMD and no `--duration`: recording until Ctrl-C (SIGINT or SIGTERM)");
         }
     }
 

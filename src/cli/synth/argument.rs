@@ -63,7 +63,7 @@ impl<'a> SynthArgument<'a> {
     /// A usage error about a place of the argument.
     pub(crate) fn at(&self, span: Span, message: impl Into<String>, hint: Option<String>) -> Failure {
         let wrong = Diagnostic::new(self.option, self.text, span, message);
-        let failure = Failure::new(Exit::Usage, anyhow!("failed to build the event: {wrong}"));
+        let failure = Failure::new(Exit::Usage, anyhow!("invalid {}: {wrong}", self.option));
         hint.into_iter().fold(failure, Failure::hint)
     }
 

@@ -82,7 +82,7 @@ impl WhyArgs {
                     self.task = "*".to_owned();
                 }
                 // The task may be called as a recording is, as long as the other one is there.
-                Some(file) if !file.exists() => {
+                Some(file) if !is_recording(file) => {
                     let error = anyhow!("{} is a recording, and TASK comes before FILE", self.task);
                     let hint = format!("`rtrace why '{}' {}` asks for that task.", file.display(), self.task);
                     return Err(Failure::new(Exit::Usage, error).hint(hint));

@@ -18,11 +18,25 @@ pub(super) struct CheckedTriggers {
     /// Events that lack a field of the filter, or have it of another type: they are recorded unfiltered, as the kernel
     /// does it for a filter of a whole system.
     pub(super) unfiltered: BTreeSet<EventName>,
-    /// A warning with their number and the reason, if there are any.
-    pub(super) partly: Option<String>,
+    /// Warnings: their number and the reason, if there are any, and settings that the kernel takes and that cannot mean
+    /// what they say.
+    pub(super) warnings: Vec<String>,
     pub(super) triggers: Vec<String>,
     /// Events that a trigger switches on.
     pub(super) targets: Vec<EventName>,
+}
+
+impl CheckedTriggers {
+    /// Takes over warnings of one event; those of other events may be the same.
+    fn warn(&mut self, found: Vec<Diagnostic>) {
+        for warning in found {
+            let hints: String = warning.hints().iter().map(|hint| format!("\n  Hint: {hint}")).collect();
+            let text = format!("{warning}{hints}");
+            if !self.warnings.contains(&text) {
+                self.warnings.push(text);
+            }
+        }
+    }
 }
 
 /// Checks what `plan` sets on the events `selected`, which it names; `existing` are all events of `instance`.
@@ -47,13 +61,17 @@ pub(super) fn check(
     let mut misfits: Vec<(&EventName, Diagnostic)> = Vec::new();
     for event in selected {
         let Some(format) = format(instance, event)? else { continue };
-        if let Some(error) = filters.iter().find_map(|filter| filter.check(&format).err()) {
-            checked.unfiltered.insert(event.clone());
-            misfits.push((event, error));
+        let found = filters.iter().map(|filter| filter.check(&format)).collect::<Result<Vec<_>, _>>();
+        match found {
+            Ok(found) => checked.warn(found.concat()),
+            Err(error) => {
+                checked.unfiltered.insert(event.clone());
+                misfits.push((event, error));
+            }
         }
         for (trigger, text) in triggers.iter().zip(&plan.triggers) {
             let refused = |error| invalid(&format!("trigger for {event}"), error);
-            trigger.check(text, &format, &known).map_err(refused)?;
+            checked.warn(trigger.check(text, &format, &known).map_err(refused)?);
             if let Some(error) = misfit_of_hist(instance, trigger, text, &format) {
                 return Err(refused(error).into());
             }
@@ -68,7 +86,7 @@ pub(super) fn check(
         }
     }
     checked.filter = join(&filters);
-    checked.partly = misfits.first().zip(checked.filter.as_ref()).map(|((_, error), filter)| {
+    let partly = misfits.first().zip(checked.filter.as_ref()).map(|((_, error), filter)| {
         let reason = error.message.split(" in ").next().unwrap_or(&error.message);
         format!(
             "filter `{filter}` is set on {} of {} events of `{}`; the others are recorded unfiltered ({reason})",
@@ -77,6 +95,7 @@ pub(super) fn check(
             plan.selection.text(),
         )
     });
+    checked.warnings.extend(partly);
     checked.targets = triggers.iter().filter_map(|trigger| trigger.action.target()).map(name).collect();
     checked.triggers = triggers.iter().map(Trigger::to_string).collect();
     Ok(checked)

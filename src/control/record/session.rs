@@ -59,6 +59,9 @@ use std::sync::atomic::Ordering;
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
+/// Time between two looks at whether a trigger has switched tracing off.
+const SWITCHES_EVERY: Duration = Duration::from_millis(50);
+
 /// Records what `plan` says and puts everything back as it was.
 ///
 /// Signals that would end the process end the recording instead, and are passed on to the command.
@@ -174,6 +177,7 @@ pub fn record_beside(
         since: Instant::now(),
         saved: Arc::default(),
         tracing_on: Duration::ZERO,
+        switched_off: None,
         top_level_before: None,
     };
     run.warn_of_earlier_settings(&earlier);
@@ -265,6 +269,8 @@ struct SessionRun<'a> {
     /// The part of it that is in files of its own.
     saved: Arc<SavedUntil>,
     tracing_on: Duration,
+    /// Time after which a trigger of the plan had switched tracing off; `None` if it is on.
+    switched_off: Option<Duration>,
     /// Events that the top level had been given when the recording began, if its markers are not recorded.
     top_level_before: Option<u64>,
 }
@@ -438,6 +444,7 @@ impl SessionRun<'_> {
                 (&mut failures, saves.as_mut()),
             );
             let cut_short = is_readable(failed.as_fd());
+            self.look_at_switches();
             self.compare_settings();
             for buffer in self.buffers.iter().chain(&beside) {
                 if !self.journal.users_of(&buffer.instance).is_empty() {
@@ -673,6 +680,7 @@ impl SessionRun<'_> {
             if let Some(settings) = &mut self.settings {
                 settings.look(&self.buffers);
             }
+            let switches = self.look_at_switches().then(|| Instant::now() + SWITCHES_EVERY);
             if let Err(error) = self.tasks.follow(&mut self.journal) {
                 failures.push(in_full(&error));
             }
@@ -696,12 +704,24 @@ impl SessionRun<'_> {
             }
             let writes = self.settings.as_ref().and_then(SettingsWatch::writes);
             let save = saves.as_deref().and_then(Saves::deadline);
-            let deadline = [end, timeout, tick, save].into_iter().flatten().min();
+            let deadline = [end, timeout, tick, save, switches].into_iter().flatten().min();
             let ends = [Some(failed.as_fd()), child.as_deref().and_then(Child::end), self.stop, writes];
             let asking = saves.as_deref().into_iter().flat_map(Saves::fds);
             let ends: Vec<_> = ends.into_iter().flatten().chain(self.tasks.news()).chain(asking).collect();
             wait(&self.signals, watched.as_deref(), &ends, deadline);
         }
+    }
+
+    /// Notes when a trigger of the plan has switched tracing off, of which the kernel tells nobody; false if there is none
+    /// that could.
+    fn look_at_switches(&mut self) -> bool {
+        let mut with_switch = self.buffers.iter().filter(|buffer| buffer.switches).peekable();
+        if with_switch.peek().is_none() {
+            return false;
+        }
+        let is_off = with_switch.any(|buffer| buffer.instance.setting("tracing_on").is_ok_and(|on| on.trim() == "0"));
+        self.switched_off = is_off.then(|| self.switched_off.unwrap_or_else(|| self.since.elapsed()));
+        true
     }
 
     /// Looks at what was changed of the buffers' settings; tracing is still on.
@@ -828,6 +848,7 @@ impl SessionRun<'_> {
             offline,
             tracing_on: self.tracing_on,
             untraced,
+            switched_off: self.switched_off,
             command,
             timed_out,
             limit,

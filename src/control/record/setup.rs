@@ -112,7 +112,7 @@ pub(super) fn choose(
             wish.triggers.extend(checked.triggers.iter().cloned());
         }
         chosen.targets.extend(checked.targets);
-        chosen.warnings.extend(checked.partly);
+        chosen.warnings.extend(checked.warnings);
     }
     // These are set when tracing is on: a wrong name is found before.
     for command in buffer.functions.commands.iter().filter(|command| command.count.is_some()) {

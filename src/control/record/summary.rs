@@ -34,6 +34,8 @@ pub struct RecordSummary {
     /// Duration of the session without tracing, until the command's end if there is one, because a limit or a failure
     /// had switched tracing off. Events of that time are in no counter. `None` if tracing was on until the end.
     pub untraced: Option<Duration>,
+    /// Time after which tracing was found switched off by a trigger of the recording; `None` if it was on at the end.
+    pub switched_off: Option<Duration>,
     /// The command's end, if there was one and it was waited for.
     pub command: Option<Ended>,
     /// True if `--timeout` ended the command.
@@ -317,6 +319,9 @@ impl RecordSummary {
                 (None, false) => write!(text, "; {events} ({bytes} raw) not written"),
             };
         }
+        if let Some(after) = self.switched_off {
+            let _ = write!(text, "; a trigger switched tracing off after {}", seconds(after));
+        }
         if let Some(untraced) = self.untraced {
             let _ = write!(text, "; nothing traced after {}", seconds(self.tracing_on));
             if self.command.is_some() {
@@ -479,6 +484,7 @@ mod tests {
             offline: CpuRanges::default(),
             tracing_on: Duration::from_millis(1500),
             untraced: None,
+            switched_off: None,
             command: Some(Ended::Signal(15)),
             timed_out: false,
             limit: None,

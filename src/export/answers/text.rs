@@ -3,7 +3,7 @@
 use super::layout::TextTable;
 use super::unit::ClockUnit;
 use crate::answer::table::{Answer, AnswerBlock, AnswerCell, AnswerGrid, ColumnKind, GridColumn, GridRow, TextPart};
-use crate::base::units::ByteSize;
+use crate::base::units::{ByteSize, counted};
 use std::io::{self, Write};
 
 /// The form of an answer's text.
@@ -81,22 +81,47 @@ fn write_part(
     style: AnswerStyle,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let Some(mut table) = part_table(grid, part, at, style.unit) else { return Ok(()) };
+    let unknown: Vec<&GridRow> = grid.rows.iter().filter(|row| is_unknown(grid, row, at, style.unit)).collect();
+    // One line alone is shorter as it is.
+    let folds = unknown.len() > 1;
+    let shows = |row: &GridRow| !folds || !is_unknown(grid, row, at, style.unit);
+    let Some(mut table) = part_table(grid, part, at, style.unit, shows) else { return Ok(()) };
     let left_out = table.fit(style.width, ALL_COLUMNS);
     writeln!(out, "\n{}", part.title)?;
     table.write(out)?;
+    if folds {
+        writeln!(out, "({} of which nothing was recorded)", counted(unknown.len() as u64, "other"))?;
+    }
     left_out.iter().chain(&part_not_shown(grid, part)).try_for_each(|line| writeln!(out, "{line}"))
 }
 
-/// The cells of a part as text; `None` if it is left out.
-pub(super) fn part_table(grid: &AnswerGrid, part: &TextPart, at: usize, unit: ClockUnit) -> Option<TextTable> {
-    let is_shown = |row: &&GridRow| !part.only_some || row.filled & (1 << at) != 0;
+/// True of a row of a part of which nothing but its names is known.
+fn is_unknown(grid: &AnswerGrid, row: &GridRow, at: usize, unit: ClockUnit) -> bool {
+    let cells = grid.columns.iter().zip(&row.cells).filter(|(column, _)| is_in(column, at) && column.part.is_some());
+    let mut texts =
+        cells.map(|(column, cell)| cell_text(cell, column.kind, unit)).filter(|text| !text.is_empty()).peekable();
+    let names = grid.columns.iter().any(|column| column.part.is_none());
+    names && texts.peek().is_some() && texts.all(|text| text == "?")
+}
+
+fn is_in(column: &GridColumn, at: usize) -> bool {
+    column.heading.is_some() && column.part.unwrap_or(at) == at
+}
+
+/// The cells of a part as text, of the rows that `shows` accepts; `None` if it is left out.
+pub(super) fn part_table(
+    grid: &AnswerGrid,
+    part: &TextPart,
+    at: usize,
+    unit: ClockUnit,
+    shows: impl Fn(&GridRow) -> bool,
+) -> Option<TextTable> {
+    let is_shown = |row: &&GridRow| (!part.only_some || row.filled & (1 << at) != 0) && shows(row);
     let mut rows = grid.rows.iter().filter(is_shown).peekable();
     if rows.peek().is_none() && part.only_some {
         return None;
     }
-    let is_here = |column: &GridColumn| column.heading.is_some() && column.part.unwrap_or(at) == at;
-    let columns: Vec<usize> = (0..grid.columns.len()).filter(|column| is_here(&grid.columns[*column])).collect();
+    let columns: Vec<usize> = (0..grid.columns.len()).filter(|column| is_in(&grid.columns[*column], at)).collect();
     let of = |column: &usize| &grid.columns[*column];
     let heading = columns.iter().map(|column| of(column).heading.as_deref().unwrap_or_default());
     let left = columns.iter().map(|column| of(column).left).collect();

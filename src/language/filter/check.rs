@@ -12,7 +12,7 @@ pub(super) fn check(filter: &Filter, format: &EventFormat) -> Result<Vec<Diagnos
     let mut warnings = Vec::new();
     for predicate in filter.expr().predicates() {
         let target = resolve(filter, predicate, format)?;
-        warnings.extend(warning(filter, predicate, target));
+        warnings.extend(warning(filter, predicate, target, format));
     }
     Ok(warnings)
 }
@@ -103,11 +103,27 @@ fn number_called(format: &EventFormat, field: &str, word: &str) -> Option<i128> 
 }
 
 /// Filters that the kernel takes although they cannot mean what they say.
-fn warning(filter: &Filter, p: &Predicate, target: NamedTarget) -> Option<Diagnostic> {
+fn warning(filter: &Filter, p: &Predicate, target: NamedTarget, format: &EventFormat) -> Option<Diagnostic> {
     let name = &p.field.value;
     let warning = |span: Span, message: String| Diagnostic::new("filter", filter.text(), span, message);
     let comparable = matches!(target.size, 1 | 2 | 4 | 8);
     match (&p.value.value, target.kind, p.op.value) {
+        (FilterValue::Text(_), TargetKind::PointerText, _) if p.modifier.is_none() => {
+            let hint =
+                format!("if `{name}` points to user space (as system call arguments do), it is `{name}.ustring`");
+            Some(warning(p.field.span, format!("`{name}` is taken for a pointer to kernel text")).hint(hint))
+        }
+        // Typed as the kernel's own word, in capitals, it is meant.
+        (_, TargetKind::Comm, _) if name == "comm" && !of_tasks(format).is_empty() => {
+            let event = format!("{}:{}", format.system, format.name);
+            let fields = of_tasks(format);
+            let names = fields.join(", ");
+            let hint = match fields.first() {
+                Some(&"prev_comm") => format!("of {event} that is the task of prev_comm; names are {names}"),
+                _ => format!("names of tasks in {event} are {names}"),
+            };
+            Some(warning(p.field.span, "`comm` is the name of the task that runs at the event".to_owned()).hint(hint))
+        }
         (FilterValue::Text(text), kind, CompareOp::Glob) => {
             let pattern = TextPattern::glob(text);
             let fixed = matches!(kind, TargetKind::FixedText | TargetKind::Comm);
@@ -123,11 +139,6 @@ fn warning(filter: &Filter, p: &Predicate, target: NamedTarget) -> Option<Diagno
                 warning(p.value.span, "the kernel takes a glob that begins with a digit literally".to_owned())
                     .hint(format!("`[{}]{}` means the same and is matched as a glob", &text[..1], &text[1..]))
             })
-        }
-        (FilterValue::Text(_), TargetKind::PointerText, _) if p.modifier.is_none() => {
-            let hint =
-                format!("if `{name}` points to user space (as system call arguments do), it is `{name}.ustring`");
-            Some(warning(p.field.span, format!("`{name}` is taken for a pointer to kernel text")).hint(hint))
         }
         (FilterValue::Number { .. }, TargetKind::Cpu, CompareOp::BitAnd) => Some(
             warning(p.op.span, "the kernel does not know `&` for the CPU: it never matches".to_owned())
@@ -153,6 +164,12 @@ fn warning(filter: &Filter, p: &Predicate, target: NamedTarget) -> Option<Diagno
         }
         _ => None,
     }
+}
+
+/// The event's own fields with names of tasks, as `prev_comm`.
+fn of_tasks(format: &EventFormat) -> Vec<&str> {
+    let texts = format.fields.iter().filter(|field| kind(field).is_text());
+    texts.map(|field| field.name.as_str()).filter(|name| name.ends_with("_comm")).collect()
 }
 
 /// `value` truncated to the target's width; a value that fits with the other sign keeps its bits.

@@ -84,7 +84,7 @@ impl FilterCompiler<'_> {
                 let name = &p.field.value;
                 let message = format!("`{name}` is a pointer: the text behind it is not in the record");
                 return Err(Diagnostic::new("filter", self.filter.text(), p.field.span, message)
-                    .hint("set the filter before recording: the kernel can follow the pointer"));
+                    .hint("the kernel can follow the pointer: `rtrace record -e EVENT -f FILTER` has it filter what is recorded"));
             }
             _ => TextAt::Fixed { offset, size: target.size },
         };

@@ -41,6 +41,7 @@ impl TriggerPlan {
             definitions.map(|(definition, id)| SyntheticEvent::new(definition, EventId(id), &common, around.abi));
         let mut compiler = TriggerCompiler {
             around,
+            setup,
             plan: TriggerPlan {
                 abi: around.abi,
                 common: around.formats.first().map(|format| Common::of(format)).unwrap_or_default(),
@@ -81,21 +82,13 @@ impl TriggerPlan {
         };
         plan.on_synthetic = plan.synthetic.iter().map(on).collect();
         plan.gates = gates;
-        for filtered in setup.filtered.iter().filter_map(|number| setup.triggers.get(*number)) {
-            let is_filtered = |trigger: &&mut CompiledTrigger| {
-                let of = &trigger.source;
-                (&of.system, &of.event) == (&filtered.system, &filtered.event)
-                    && of.spec.filter.as_ref().map(|text| &text.value)
-                        == filtered.spec.filter.as_ref().map(|text| &text.value)
-            };
-            plan.triggers.iter_mut().filter(is_filtered).for_each(|trigger| trigger.filter = None);
-        }
         Ok(plan)
     }
 }
 
 struct TriggerCompiler<'a> {
     around: &'a Around<'a>,
+    setup: &'a HistSetup,
     plan: TriggerPlan,
 }
 
@@ -116,6 +109,15 @@ impl TriggerCompiler<'_> {
         let named = |format: &&EventFormat| format.system == system && format.name == event;
         let synthetic = self.plan.synthetic.iter().map(|event| &event.format);
         synthetic.chain(self.around.formats.iter().copied()).find(named)
+    }
+
+    /// True of a trigger whose filter all events that come have passed before.
+    fn is_filtered(&self, source: &HistTrigger) -> bool {
+        let filtered = self.setup.filtered.iter().filter_map(|number| self.setup.triggers.get(*number));
+        let text = |trigger: &HistTrigger| trigger.spec.filter.as_ref().map(|text| text.value.clone());
+        filtered.into_iter().any(|filtered| {
+            (&source.system, &source.event, text(source)) == (&filtered.system, &filtered.event, text(filtered))
+        })
     }
 
     fn add(&mut self, source: &HistTrigger, is_hidden: bool) -> Result<usize, Problem> {
@@ -152,6 +154,8 @@ impl TriggerCompiler<'_> {
             widths.variables = widths.variables.max(base.saturating_add(spec.vars.len()));
         }
         let filter = match &spec.filter {
+            // It may ask for more than records hold, as for text behind a pointer.
+            Some(_) if self.is_filtered(source) => None,
             None => None,
             Some(text) => {
                 let filter = Filter::parse(&text.value)

@@ -108,7 +108,8 @@ pub(crate) fn plan_for_controller(words: &[String], whole_machine: bool) -> Resu
     let args = RecordArgs::from_arg_matches(&matches).map_err(message)?;
     let mut plan = args.plan().map_err(message)?;
     plan.compression = Compression::None;
-    plan.check().map_err(|error| message(refused(&error, "record")).lines().next().unwrap_or_default().to_owned())?;
+    plan.check()
+        .map_err(|error| message(refused(&error, "record", None)).lines().next().unwrap_or_default().to_owned())?;
     remote::check_for_controller(&plan, "the controller")?;
     Ok(plan)
 }

@@ -81,6 +81,15 @@ impl ReportFilterParser<'_> {
                 };
                 Err(self.error_here("expected `&&`, `||` or the end of the filter").hint(meant))
             }
+            Some('~') => {
+                let glob = self.s.rest().strip_prefix('~').unwrap_or_default().trim_start();
+                let quoted = glob.strip_prefix(['"', '\'']).and_then(|rest| rest.split(['"', '\'']).next());
+                let text = quoted.unwrap_or(glob).trim_matches('*');
+                let hint = format!(
+                    "a regular expression is matched by `=~`: `=~ \"{text}\"`; globs are of the kernel's language, in `--filter`"
+                );
+                Err(self.error_here("expected `&&`, `||` or the end of the filter").hint(hint))
+            }
             Some(_) => Err(self.error_here("expected `&&`, `||` or the end of the filter")),
         }
     }

@@ -190,7 +190,15 @@ impl ReportFilters {
                     let error = Diagnostic::new("filter", &filter.text, events.span, message);
                     let is_column = matches!(named, "comm" | "pid" | "tid" | "cpu" | "time" | "event" | "ip" | "sym");
                     let columns = is_column.then(|| "`--format csv --fields NAME,...` chooses columns.".to_owned());
-                    return Err(error.hint_opt(near.filter(|_| !is_column)).hint_opt(event).hint_opt(columns));
+                    let escaped = |text: &str| {
+                        let escape = |c: char| if "()|{}+?".contains(c) { format!("\\{c}") } else { c.to_string() };
+                        text.chars().map(escape).collect::<String>()
+                    };
+                    let is_extended = named.contains(['(', '|', '+', '?']) && !named.contains('\\') && !of_field;
+                    let basic = is_extended
+                        .then(|| format!("it is a basic regular expression: `{}`, or several `-F`", escaped(named)));
+                    let near = near.filter(|_| !is_column && !is_extended);
+                    return Err(error.hint_opt(near).hint_opt(event).hint_opt(columns).hint_opt(basic));
                 }
             }
         }

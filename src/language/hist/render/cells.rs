@@ -84,7 +84,8 @@ impl TableLayout {
             KeyValue::Hex(n) => format!("0x{n:x}"),
             KeyValue::Symbol { name, .. } => name.clone(),
             KeyValue::Execname { comm, pid } => format!("{comm}-{pid}"),
-            KeyValue::Syscall { name, id } if name == "unknown_syscall" => format!("{name}({id})"),
+            // -1 is the number of a return from a signal's handler.
+            KeyValue::Syscall { name, id } if name == "unknown_syscall" => format!("{name}({})", *id as i64),
             KeyValue::Syscall { name, .. } => name.clone(),
             KeyValue::Log2(_) | KeyValue::Bucket { .. } => {
                 let (low, high) = self.range(key).unwrap_or_default();
