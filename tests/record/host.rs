@@ -235,6 +235,18 @@ fn markers_of_applications_are_recorded() {
 }
 
 #[test]
+fn the_top_level_is_left_without_events_of_the_recording() {
+    let Some((tracefs, _guard)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    clear_top(&env);
+    record(&env, &["--top", "--for", "sched", "--", "sleep", "0.2"]).exits(0);
+    let left = fs::read_to_string(tracefs.root().join("trace")).unwrap();
+    let events: Vec<&str> = left.lines().filter(|line| line.contains(": sched_")).take(3).collect();
+    assert!(events.is_empty(), "{events:?}");
+    assert_eq!(tracefs.top().read("tracing_on").unwrap().trim(), "1");
+}
+
+#[test]
 fn only_the_command_and_what_it_forks() {
     let Some(_kernel) = kernel() else { return };
     let env = TestEnvironment::new();

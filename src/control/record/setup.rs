@@ -586,7 +586,8 @@ impl SetUpBuffer {
             Markers::Copied => journal.set(&self.instance, COPY_MARKERS, "0").map(drop),
             Markers::Direct | Markers::Missing => Ok(()),
         };
-        journal.set_on(&self.instance, false).and(copied)
+        // It is put back last (`remember_on`): events are off by then, and none is left in the ring.
+        journal.stop_for_good(&self.instance).and(copied)
     }
 }
 

@@ -14,8 +14,8 @@ impl Journal {
         self.set(instance, "tracing_on", if on { "1" } else { "0" }).map(drop)
     }
 
-    /// Switches recording into the ring buffer off, and notes no undo: for the ring of a killed recorder, whose journal says
-    /// how it was.
+    /// Switches recording into the ring buffer off, and notes no undo: for a ring whose journal says already how it was, of a killed
+    /// recorder or after [`Journal::remember_on`].
     ///
     /// # Errors
     /// [`Error::File`].
