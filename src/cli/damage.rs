@@ -2,11 +2,12 @@
 
 use super::exit::{Exit, Failure};
 use crate::cli::terminal::note;
-use rtrace::internal::trace_dat::{FileError, Trace};
+use rtrace::internal::trace_dat::{FileError, FileLock, Trace};
 use rtrace::recording::{Notice, Recording, UnknownEvents};
 use rtrace::units::{counted, grouped};
 use std::collections::BTreeSet;
 use std::error::Error;
+use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -20,6 +21,11 @@ pub(crate) struct DamageReport {
 }
 
 const MOST_LINES: u64 = 100;
+
+/// True of an unfinished recording that nobody writes any more.
+pub(crate) fn was_killed(path: &Path, trace: &Trace) -> bool {
+    trace.spools.is_some() && !File::open(path).is_ok_and(|file| FileLock::is_held(&file))
+}
 
 impl DamageReport {
     /// With what was found when the file at `path` was opened.
@@ -50,6 +56,13 @@ impl DamageReport {
         };
         let found = trace.damage.iter().filter(|found| index.is_none() || !is_of_cut(found));
         found.for_each(|found| self.note(path, found));
+        if was_killed(path, trace) {
+            self.tell(format!(
+                "rtrace: {0}: unfinished, and its recorder is gone: what that had not written is missing here; `rtrace recover {0}` \
+                 adds what the ring buffers still hold",
+                path.display()
+            ));
+        }
     }
 
     /// Reports a damaged place of the file at `path`.
@@ -58,9 +71,11 @@ impl DamageReport {
         self.tell(format!("rtrace: {}: {}", path.display(), chain.join(": ")));
     }
 
-    /// Reports that the file at `path` is unfinished.
-    pub(crate) fn unfinished(&self, path: &Path) {
-        self.tell(format!("rtrace: {}: the recording is unfinished: it lacks the latest events", path.display()));
+    /// Reports that the file at `path` is still being recorded, if it is.
+    pub(crate) fn unfinished(&self, path: &Path, trace: &Trace) {
+        if trace.spools.is_some() && !was_killed(path, trace) {
+            self.tell(format!("rtrace: {}: the recording is unfinished: it lacks the latest events", path.display()));
+        }
     }
 
     /// Reports what a query noticed; `path` gives the path of a recording by its number.

@@ -92,7 +92,9 @@ impl Failure {
         }
         // Advice on the next recording is no answer: the events may have been recorded, and be lost.
         let all = self.hints.len();
-        self.hints.retain(|hint| !hint.starts_with("`rtrace record --for "));
+        let is_on_recording =
+            |hint: &String| hint.starts_with("`rtrace record --for ") || hint.starts_with("they were recorded");
+        self.hints.retain(|hint| !is_on_recording(hint));
         match self.hints.len() == all {
             true => self,
             false => self.hint("what is missing may have been in the part that is damaged."),

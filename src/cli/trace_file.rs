@@ -1,5 +1,6 @@
 //! Files to be rewritten: opened for reading, made beside their place and put there when they are complete.
 
+use super::damage::was_killed;
 use super::exit::{Exit, Failure};
 use super::foreign;
 use super::piped;
@@ -44,11 +45,8 @@ pub(crate) fn open_recording_through<R: ReadAt + 'static>(
     wrap: impl FnOnce(File) -> R,
 ) -> Result<Recording, Failure> {
     let (file, mut trace) = open_as(path, |file| Trace::open_lazily(wrap(file), ahead))?;
-    if attach_siblings(&mut trace, path, &file)? {
-        note!(
-            "rtrace: {}: an unfinished recording; showing what is there (`rtrace recover` completes one whose recorder was killed)",
-            path.display()
-        );
+    if attach_siblings(&mut trace, path, &file)? && !was_killed(path, &trace) {
+        note!("rtrace: {}: being recorded; showing what is there so far", path.display());
     }
     if let Some(path) = kallsyms {
         let text = std::fs::read(path).with_context(|| format!("failed to read {}", path.display()))?;

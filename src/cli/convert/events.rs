@@ -224,6 +224,9 @@ fn export(
     let mut written = export_events(args, target, events, out)?;
     let texts = events.inputs.iter().flat_map(|input| input.trace.latencies());
     written.left_out.extend(texts.map(|text| format!("the text of tracer {}", text.tracer)));
+    if events.inputs.iter().any(|input| input.trace.spools.is_some()) {
+        written.left_out.push("the latest events of an unfinished recording".to_owned());
+    }
     Ok(written)
 }
 

@@ -46,9 +46,7 @@ pub(super) fn validate(trace: &Trace, path: &Path, damage: &DamageReport) -> Res
     for events in unknown.into_values() {
         damage.notice(|_| path, &Notice::Unknown(events));
     }
-    if trace.spools.is_some() {
-        damage.unfinished(path);
-    }
+    damage.unfinished(path, trace);
     if backwards > 0 {
         note!("rtrace: {} older than the one before on the same CPU", counted(backwards, "event"));
     }

@@ -14,6 +14,8 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
 
 /// A trace file that could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -387,17 +389,29 @@ impl FileLock {
         self._lock.iter().map(|lock| lock.as_fd()).collect()
     }
 
-    /// Takes the lock of `file`.
+    /// Takes the lock of `file`. Who asks [`FileLock::is_held`] has it for a moment, which is waited for.
     ///
     /// # Errors
     /// [`WriteError::Busy`] if another process has it.
     pub fn take(file: &File) -> Result<Self, WriteError> {
+        const TRIES: u32 = 20;
         let failed = |source| WriteError::Write { what: "the file header", source };
-        match Flock::lock(file.try_clone().map_err(failed)?, FlockArg::LockExclusiveNonblock) {
-            Ok(lock) => Ok(FileLock { _lock: Some(lock) }),
-            Err((_, Errno::EWOULDBLOCK)) => Err(WriteError::Busy),
-            Err((_, Errno::ENOLCK | Errno::EOPNOTSUPP | Errno::ENOSYS | Errno::EINVAL)) => Ok(FileLock { _lock: None }),
-            Err((_, errno)) => Err(failed(errno.into())),
+        for _ in 0..TRIES {
+            match Flock::lock(file.try_clone().map_err(failed)?, FlockArg::LockExclusiveNonblock) {
+                Ok(lock) => return Ok(FileLock { _lock: Some(lock) }),
+                Err((_, Errno::EWOULDBLOCK)) => thread::sleep(Duration::from_millis(5)),
+                Err((_, Errno::ENOLCK | Errno::EOPNOTSUPP | Errno::ENOSYS | Errno::EINVAL)) => {
+                    return Ok(FileLock { _lock: None });
+                }
+                Err((_, errno)) => return Err(failed(errno.into())),
+            }
         }
+        Err(WriteError::Busy)
+    }
+
+    /// True if a process that writes `file` has its lock; false on a file system without locks.
+    pub fn is_held(file: &File) -> bool {
+        let shared = file.try_clone().map(|file| Flock::lock(file, FlockArg::LockSharedNonblock));
+        matches!(shared, Ok(Err((_, Errno::EWOULDBLOCK))))
     }
 }
