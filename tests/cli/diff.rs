@@ -274,6 +274,23 @@ fn a_saved_summary_says_the_same() {
 }
 
 #[test]
+fn metrics_of_a_baseline_are_compared_however_few_their_samples() {
+    let env = TestEnvironment::new();
+    waits(&env, "base.dat", 1, 200, 1.0);
+    waits(&env, "new.dat", 2, 200, 1.8);
+    let compare = |saved: &[&str]| {
+        env.rtrace(&[&["baseline", "save", "base.dat", "--force", "-o", "base.json"], saved].concat()).exits(0);
+        env.rtrace(&["baseline", "compare", "--run-spread=0", "base.json", "new.dat"])
+    };
+    let usual = compare(&[]);
+    usual.prints_with("`--metric 'mean(wait())'` compares it");
+    assert!(!usual.stdout().contains("\nmean(wait"), "{}", usual.stdout());
+    let named = compare(&["--metric", "mean(wait(7))"]).exits(3).stdout();
+    let line = named.lines().find(|line| line.starts_with("mean(wait(7))")).unwrap_or_else(|| panic!("{named}"));
+    assert!(line.ends_with("worse"), "{named}");
+}
+
+#[test]
 fn baselines() {
     let env = TestEnvironment::new();
     let names: Vec<String> = (0..11).map(|run| format!("{run}.dat")).collect();

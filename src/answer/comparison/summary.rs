@@ -38,6 +38,9 @@ pub struct SavedRun {
     /// Tasks and CPUs that the recording was restricted to, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<String>,
+    /// Metrics that were asked for when it was summarised: a comparison has them beside the usual ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub metrics: Vec<String>,
     /// Options that chose the part of the recording; empty of the whole.
     pub options: String,
     /// From the first event to the last, or of that the part that was chosen, in nanoseconds.

@@ -144,24 +144,35 @@ fn share(text: &str) -> Result<f64, String> {
 /// Least number of samples on one side for a duration to be chosen: ten of them lie above its p99.
 const LEAST: u64 = 1000;
 
+/// The metrics that a summary was made for.
+pub(super) fn named_metrics(runs: &SavedRuns) -> Result<Vec<Metric>, Failure> {
+    let texts: BTreeSet<&String> = runs.runs.iter().flat_map(|run| &run.metrics).collect();
+    let parsed = texts.into_iter().map(|text| Metric::parse(text));
+    Ok(parsed.collect::<Result<_, _>>().map_err(|error| anyhow!("a metric of the summary: {error}"))?)
+}
+
 /// Metrics, each with true if more of it is better; and the names of those that were left out.
 type Chosen = (Vec<(Metric, bool)>, Vec<String>);
 
-/// The metrics asked for, or those of all series that both sides have; and those of the latter that are too rare on both.
+/// The metrics asked for, or those that the base was saved with and those of all series that both sides have; and those of the
+/// latter that are too rare on both.
 pub(super) fn chosen(asked: &[(Metric, bool)], base: &SavedRuns, new: &SavedRuns) -> Result<Chosen, Failure> {
     if !asked.is_empty() {
         return Ok((asked.to_vec(), Vec::new()));
     }
     let runs = || base.runs.iter().chain(&new.runs);
+    let named = named_metrics(base)?;
+    let is_named = |text: &String| named.iter().any(|metric| metric.to_string() == *text);
     let names: BTreeSet<&String> = runs().flat_map(|run| run.series.keys()).collect();
-    let (mut metrics, mut left_out) = (Vec::new(), Vec::new());
+    let mut metrics: Vec<(Metric, bool)> = named.iter().map(|metric| (metric.clone(), false)).collect();
+    let mut left_out = Vec::new();
     for name in names {
         // The most of each side: a series that one side has in plenty, and the other has not, is to be seen.
         let most = |runs: &[SavedRun]| {
             runs.iter().filter_map(|run| run.series.get(name)).map(|series| series.total()).max().unwrap_or(0)
         };
         let is_enough = name == "busy" || most(&base.runs).max(most(&new.runs)) >= LEAST;
-        for text in of_series(name) {
+        for text in of_series(name).into_iter().filter(|text| !is_named(text)) {
             if is_enough {
                 let metric = Metric::parse(&text).map_err(|error| anyhow!("a series of the summary: {error}"))?;
                 metrics.push((metric, false));

@@ -2,7 +2,7 @@
 //! Recordings and saved summaries as the sides of a comparison.
 //! A recording's summary.
 
-use super::args::{CompareArgs, FailOn, PartArgs};
+use super::args::{CompareArgs, FailOn, PartArgs, named_metrics};
 use super::digest::sha256;
 use super::pages::ComparisonPage;
 use super::print::{print, report};
@@ -86,14 +86,17 @@ pub(in crate::cli) fn summaries(
 ) -> Result<(SavedRuns, SavedRuns), Failure> {
     let metrics = args.metrics().into_iter().map(|(metric, _)| metric);
     let metrics: Vec<Metric> = metrics.chain(args.adjust_for().cloned()).collect();
-    let side = |paths: &[PathBuf], look: LookAtEvents<'_>| -> Result<SavedRuns, Failure> {
+    let side = |paths: &[PathBuf], metrics: &[Metric], look: LookAtEvents<'_>| -> Result<SavedRuns, Failure> {
         let mut runs = Vec::new();
         for path in paths {
-            runs.extend(runs_of(path, &metrics, &args.part, look)?);
+            runs.extend(runs_of(path, metrics, &args.part, look)?);
         }
         Ok(SavedRuns::new(runs))
     };
-    Ok((side(base, &mut |_| Ok(()))?, side(new, look)?))
+    let base = side(base, &metrics, &mut |_| Ok(()))?;
+    let named = if args.metrics().is_empty() { named_metrics(&base)? } else { Vec::new() };
+    let new = side(new, &[metrics, named].concat(), look)?;
+    Ok((base, new))
 }
 
 /// The runs of a file: those it saved, or itself.
@@ -190,6 +193,7 @@ fn of_events(path: &Path, metrics: &[Metric], part: &PartArgs, events: &QueryEve
             events.sort_unstable();
             events
         }),
+        metrics: metrics.iter().map(ToString::to_string).collect(),
         options: part.window.to_text(),
         duration: plan.length(),
         events: extent.events,

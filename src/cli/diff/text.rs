@@ -61,7 +61,10 @@ pub(super) fn write(report: &Report<'_>, width: Option<usize>, out: &mut Painted
     }
     if let Some(first) = report.left_out.first() {
         let metrics = counted(report.left_out.len() as u64, "metric");
-        writeln!(out, "Left out, as both sides have less than 1000 samples: {metrics}, as {first}")?;
+        writeln!(
+            out,
+            "Left out, as both sides have less than 1000 samples: {metrics}, as {first}; `--metric '{first}'` compares it"
+        )?;
     }
     let (all, plural) = match report.comparison.metrics.len() {
         1 => (1, ""),
