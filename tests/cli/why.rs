@@ -41,6 +41,20 @@ fn what_contradicts_itself_adds_up_as_well() {
 }
 
 #[test]
+fn the_longest_time_preempted_is_that_of_the_tasks_account() {
+    let env = TestEnvironment::new();
+    let account = env.rtrace(&["analyze", "sched", "--json", "--top", "0", &small()]).exits(0).stdout();
+    let account: Value = serde_json::from_str(&account).expect("JSON");
+    let tasks = account["buffers"][0]["tasks"].as_array().expect("tasks");
+    let longest = tasks.iter().filter_map(|task| task["preemptions"]["max"].as_u64()).max().expect("one was preempted");
+    let why = env.rtrace(&["why", "*", "--worst", "preempted", "--json", &small()]).exits(0).stdout();
+    let why: Value = serde_json::from_str(&why).expect("JSON");
+    let time = why["interval"]["end"].as_u64().zip(why["interval"]["begin"].as_u64()).map(|(end, begin)| end - begin);
+    assert_eq!((time, &why["interval"]["kind"]), (Some(longest), &"preempted".into()), "{why:#}");
+    assert!(longest > 0);
+}
+
+#[test]
 fn the_longest_wait_is_taken_apart() {
     let env = TestEnvironment::new();
     let outcome = env.rtrace(&["why", "*", "--worst", "wakeup", &small()]);

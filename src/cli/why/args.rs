@@ -61,6 +61,8 @@ pub(crate) struct WhyArgs {
 pub(super) enum Worst {
     /// From its wakeup to its CPU
     Wakeup,
+    /// From the switch that took its CPU to the next one to it
+    Preempted,
     /// A system call
     Syscall,
     /// From one event to another (--pair)

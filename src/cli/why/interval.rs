@@ -43,7 +43,8 @@ pub(super) fn find(
             Some(pair) => longest_pair(args, input, query, tasks, pair),
             None => Err(anyhow!("--worst pair needs --pair").into()),
         },
-        (None, Some(Worst::Wakeup) | None) => wakeup(args, input, &report, &tasks),
+        (None, Some(Worst::Preempted)) => preempted(args, input, query, sched, tasks),
+        (None, Some(Worst::Wakeup) | None) => wakeup(args, (input, query), &report, &tasks),
     }
 }
 
@@ -55,7 +56,7 @@ fn lacking(input: &QueryInput, what: &str, purpose: &str) -> Failure {
 
 fn wakeup(
     args: &WhyArgs,
-    input: &QueryInput,
+    (input, query): (&QueryInput, &Query<'_>),
     report: &SchedReport,
     tasks: &HashSet<Pid>,
 ) -> Result<WhyInterval, Failure> {
@@ -70,7 +71,48 @@ fn wakeup(
         return Err(Failure::new(Exit::Failed, error));
     };
     let begin = wait.at.saturating_sub(wait.time);
-    Ok(WhyInterval { pid, begin, end: wait.at, kind: LateKind::Wakeup, note: None })
+    let preempted = report.tasks.iter().filter(|task| tasks.contains(&task.pid) && task.covered);
+    let note = preempted.max_by_key(|task| task.preempted.distribution().greatest).and_then(|task| {
+        let longest = task.preempted.distribution().greatest;
+        let unit = ClockUnit::of(query.sources().iter().any(|source| source.in_ticks));
+        (longest > wait.time).then(|| {
+            let (longest, unit) = (unit.short(longest), unit.short_name());
+            format!("{} was preempted for longer, {longest} {unit} at once: --worst preempted", args.task)
+        })
+    });
+    Ok(WhyInterval { pid, begin, end: wait.at, kind: LateKind::Wakeup, note })
+}
+
+fn preempted(
+    args: &WhyArgs,
+    input: &QueryInput,
+    query: &Query<'_>,
+    sched: Sched,
+    tasks: HashSet<Pid>,
+) -> Result<WhyInterval, Failure> {
+    let plan = SpanPlan { from: 0, to: u64::MAX, only: Some(Arc::new(tasks)) };
+    let (report, _) = query.analyse(sched.with_spans(plan))?;
+    let of_task = |task: &TaskSched| {
+        // A migration parts one; one that goes on at the end has no end yet.
+        let mut found: Vec<(Pid, u64, u64)> = Vec::new();
+        for span in task.spans.iter().filter(|span| span.state == TimeIn::Preempted) {
+            match found.last_mut().filter(|(_, _, end)| *end == span.begin) {
+                Some((_, _, end)) => *end = span.end,
+                None => found.push((task.pid, span.begin, span.end)),
+            }
+        }
+        if matches!(task.goes_on, Some((TimeIn::Preempted, _))) {
+            found.pop();
+        }
+        found
+    };
+    let all = report.tasks.iter().flat_map(of_task);
+    let longest = all.max_by_key(|(pid, begin, end)| (end.saturating_sub(*begin), Reverse((*begin, pid.0))));
+    let Some((pid, begin, end)) = longest else {
+        let error = anyhow!("{} was not preempted in {}", args.task, input.path.display());
+        return Err(Failure::new(Exit::Failed, error));
+    };
+    Ok(WhyInterval { pid, begin, end, kind: LateKind::Preempted, note: None })
 }
 
 fn around(

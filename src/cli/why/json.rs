@@ -49,6 +49,7 @@ impl WhyDocument<'_, '_> {
         let (kind, of) = match &interval.kind {
             LateKind::Around(at) => ("at", json!(at)),
             LateKind::Wakeup => ("wakeup", Value::Null),
+            LateKind::Preempted => ("preempted", Value::Null),
             LateKind::Syscall(name) => ("syscall", json!(name)),
             LateKind::Pair(text) => ("pair", json!(text)),
         };

@@ -27,6 +27,7 @@ impl LateInterval<'_> {
         let what = match &self.interval.kind {
             LateKind::Around(at) => format!("around {}", unit.point(*at)),
             LateKind::Wakeup => "waited for a CPU after its wakeup".to_owned(),
+            LateKind::Preempted => "was preempted".to_owned(),
             LateKind::Syscall(name) => format!("was in {name}()"),
             LateKind::Pair(text) => text.clone(),
         };
