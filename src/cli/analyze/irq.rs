@@ -7,6 +7,7 @@ use rtrace::analysis::{CpuIrqs, HandlerKind, HandlerOnCpu, IRQ_NEEDS, IrqReport,
 use rtrace::internal::table::{
     Answer, AnswerCell as Cell, AnswerColumn as Column, AnswerTable as Table, ColumnDefinition, ColumnKind as Kind,
 };
+use rtrace::internal::trace_dat::Coverage;
 use rtrace::symbols::Kallsyms;
 use rtrace::units::CpuId;
 use std::cmp::Reverse;
@@ -49,7 +50,7 @@ impl AnalyzeIrqArgs {
         let mut sources: Vec<&IrqSource> = report.sources.iter().filter(is_shown).collect();
         sources.sort_by_cached_key(|source| {
             Reverse(match self.sort {
-                IrqSort::Own => source.own,
+                IrqSort::Own => source.own.unwrap_or(source.times.total()),
                 IrqSort::Count => source.times.count(),
                 IrqSort::Max => source.times.distribution().greatest,
                 IrqSort::MaxDelay => source.delays.distribution().greatest,
@@ -72,6 +73,10 @@ impl Question for AnalyzeIrqArgs {
     fn analysis(&self, input: &QueryInput) -> Option<Irqs> {
         let irqs = Irqs::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
         irqs.has_events().then_some(irqs)
+    }
+
+    fn covering(analysis: Irqs, coverage: &Coverage) -> Irqs {
+        analysis.covering(coverage)
     }
 
     fn outline(report: &IrqReport) -> Option<Outline> {
@@ -150,7 +155,10 @@ fn cpus<'a>(ran: impl Fn(HandlerKind) -> bool) -> Table<CpuRow<'a>> {
             vec![
                 Of::new("cpu", Kind::Count, "CPU.", |row| row.of.cpu.0.into()).text("CPU"),
                 $(Of::new(concat!("own.", $name), Kind::Share, "Own time of these handlers; in text in % of the window.",
-                    |row: &CpuRow<'a>| Cell::Share(row.of.own[HandlerKind::$kind as usize], row.found.length()))
+                    |row: &CpuRow<'a>| match row.of.own[HandlerKind::$kind as usize] {
+                        Some(own) => Cell::Share(own, row.found.length()),
+                        None => Cell::Unknown,
+                    })
                     .text($name).hidden(!ran(HandlerKind::$kind)),
                 Of::new(concat!("runs.", $name), Kind::Count, "Runs of these handlers that ended.",
                     |row: &CpuRow<'a>| row.of.runs[HandlerKind::$kind as usize].into()),)*
@@ -197,9 +205,12 @@ fn sources<'a>() -> Table<SourceRow<'a>> {
             })
             .csv("total")
             .no_json(),
-            Of::new("own", Kind::Sum, "The same without the time of handlers that interrupted it.", |row| {
-                Cell::Time(row.of.own)
-            })
+            Of::new(
+                "own",
+                Kind::Sum,
+                "The same without the time of handlers that interrupted it, and of a work item's task off its CPU.",
+                |row| own(row.of.own),
+            )
             .text("own")
             .csv("own"),
             Of::new("times", Kind::Distribution, "Times from entry to exit.", |row| (&row.of.times).into())
@@ -236,6 +247,10 @@ fn sources<'a>() -> Table<SourceRow<'a>> {
     .csv(true)
 }
 
+fn own(own: Option<u64>) -> Cell {
+    own.map_or(Cell::Unknown, Cell::Time)
+}
+
 type OnCpuRow<'a> = Row<'a, IrqReport, (&'a IrqSource, CpuId, &'a HandlerOnCpu)>;
 
 fn on_cpus<'a>() -> Table<OnCpuRow<'a>> {
@@ -253,9 +268,12 @@ fn on_cpus<'a>() -> Table<OnCpuRow<'a>> {
             Of::new("times.count", Kind::Count, "Runs that ended there.", |row| row.of.2.times.count().into())
                 .text("runs")
                 .no_json(),
-            Of::new("own", Kind::Sum, "Their time without that of handlers that interrupted them.", |row| {
-                Cell::Time(row.of.2.own)
-            })
+            Of::new(
+                "own",
+                Kind::Sum,
+                "Their time without that of handlers that interrupted them, and of tasks of work items off their CPU.",
+                |row| own(row.of.2.own),
+            )
             .text("own"),
             Of::new("times", Kind::Distribution, "Times from entry to exit.", |row| (&row.of.2.times).into()).text(""),
         ],

@@ -78,11 +78,22 @@ pub(super) enum IrqEvent<'a> {
         kind: HandlerKind,
         key: u64,
     },
+    /// A CPU goes from one task to another.
+    Switch {
+        previous: Pid,
+        next: Pid,
+    },
 }
 
 /// The events of one recording.
 #[derive(Clone, Debug)]
-pub(super) struct IrqEvents(ByEvent<IrqKind>);
+pub(super) struct IrqEvents(ByEvent<IrqEventKind>);
+
+#[derive(Clone, Debug)]
+enum IrqEventKind {
+    Handler(IrqKind),
+    Switch { previous: RecordNumber, next: RecordNumber },
+}
 
 #[derive(Clone, Debug)]
 struct IrqKind {
@@ -143,19 +154,36 @@ impl IrqKind {
     }
 }
 
+impl IrqEventKind {
+    fn of(format: &EventFormat) -> Option<IrqEventKind> {
+        if (format.system.as_str(), format.name.as_str()) == ("sched", "sched_switch") {
+            let field = |name| RecordNumber::of(format, name);
+            return Some(IrqEventKind::Switch { previous: field("prev_pid")?, next: field("next_pid")? });
+        }
+        IrqKind::of(format).map(IrqEventKind::Handler)
+    }
+}
+
 impl IrqEvents {
     pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
-        IrqEvents(ByEvent::new(formats, abi, IrqKind::of))
+        IrqEvents(ByEvent::new(formats, abi, IrqEventKind::of))
+    }
+
+    fn handlers(&self) -> impl Iterator<Item = &IrqKind> {
+        self.0.all().filter_map(|kind| match kind {
+            IrqEventKind::Handler(kind) => Some(kind),
+            IrqEventKind::Switch { .. } => None,
+        })
     }
 
     /// True if there are exits, without which nothing has a duration.
     pub(super) fn have_handlers(&self) -> bool {
-        self.0.all().any(|kind| kind.step == IrqStep::Exit)
+        self.handlers().any(|kind| kind.step == IrqStep::Exit)
     }
 
     /// True if soft interrupts or work items are asked for.
     pub(super) fn have_requests(&self) -> bool {
-        self.0.all().any(|kind| kind.step == IrqStep::Request)
+        self.handlers().any(|kind| kind.step == IrqStep::Request)
     }
 
     #[inline]
@@ -176,7 +204,13 @@ impl IrqEvents {
 
     pub(super) fn event<'a>(&'a self, record: &Record<'a>) -> Option<IrqEvent<'a>> {
         let (abi, data) = (self.0.abi, record.data);
-        let found = self.0.of(record)?;
+        let found = match self.0.of(record)? {
+            IrqEventKind::Handler(kind) => kind,
+            IrqEventKind::Switch { previous, next } => {
+                let pid = |field: &RecordNumber| Pid(field.read(abi, data) as i32);
+                return Some(IrqEvent::Switch { previous: pid(previous), next: pid(next) });
+            }
+        };
         let (kind, key) = (found.kind, found.key.read(abi, data));
         Some(match found.step {
             IrqStep::Request => IrqEvent::Request { kind, key },

@@ -1,12 +1,15 @@
 //! Following handlers from entry to exit.
 
 use super::events::{HandlerKind, IrqEvent, IrqEvents};
-use super::report::{CpuIrqs, Handler, HandlerSpan, IrqCounts, IrqReport, IrqSource, LongestIrq};
+use super::report::{
+    CpuIrqs, Handler, HandlerOnCpu, HandlerSpan, IrqCounts, IrqReport, IrqSource, LongestIrq, SWITCHES,
+};
 use crate::answer::analysis::map::Map;
 use crate::answer::analysis::span_log::SpanLog;
-use crate::answer::analysis::{CellPlan, Durations, InOrder, TaskSet};
+use crate::answer::analysis::{CellPlan, Durations, InOrder, KnownPart, Needs, RowSubject, TaskSet};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
+use crate::file::trace_dat::Coverage;
 use crate::kernel::event::{Lost, Record};
 use crate::kernel::format::EventFormat;
 use std::cmp::Reverse;
@@ -27,6 +30,8 @@ pub struct Irqs {
     /// Tasks whose interruptions count, and those of them that were met.
     tasks: TaskSet,
     met: BTreeSet<Pid>,
+    /// True if switches tell when a work item's task was off its CPU.
+    has_switches: bool,
     /// Runs to keep: those that have a point of time in common with the first to the second.
     kept: Option<(u64, u64)>,
 }
@@ -48,21 +53,37 @@ struct OpenHandler {
     key: u64,
     source: usize,
     at: u64,
-    /// Time of handlers within.
+    /// Time of handlers within, and of a work item's task off its CPU.
     inside: u64,
+    /// The begin of a work item's task's time off its CPU, if it is off.
+    off: Option<u64>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct CpuHandlers {
     /// The handlers that run, each within the one before.
     stack: Vec<OpenHandler>,
     /// Requests of soft interrupts that have not started.
     raised: Map<u64, u64>,
-    own: [u64; 7],
+    own: [Option<u64>; 7],
     runs: [u64; 7],
     /// Runs that are kept: those within one that has not ended yet, and all others.
     inner: Vec<HandlerSpan>,
     spans: SpanLog<HandlerSpan>,
+}
+
+impl Default for CpuHandlers {
+    fn default() -> Self {
+        let spans = SpanLog::default();
+        CpuHandlers {
+            stack: Vec::new(),
+            raised: Map::default(),
+            own: [Some(0); 7],
+            runs: [0; 7],
+            inner: Vec::new(),
+            spans,
+        }
+    }
 }
 
 impl CpuHandlers {
@@ -93,8 +114,22 @@ impl Irqs {
             counts: IrqCounts::default(),
             tasks: TaskSet::All,
             met: BTreeSet::new(),
+            has_switches: false,
             kept: None,
         }
+    }
+
+    /// Of a recording that holds these events: without all switches of tasks, the own time of work items is not known.
+    pub fn covering(mut self, coverage: &Coverage) -> Self {
+        let known = Needs::known(&[SWITCHES], "switches", coverage, Lost::None, RowSubject::All);
+        let is_recorded = coverage.events.as_ref().is_none_or(|enabled| {
+            enabled
+                .events
+                .iter()
+                .any(|(event, _)| (event.system.as_str(), event.name.as_str()) == ("sched", "sched_switch"))
+        });
+        self.has_switches = known == KnownPart::Whole && is_recorded;
+        self
     }
 
     /// Counts runs that interrupted these tasks alone; of work items those by these workers.
@@ -142,7 +177,7 @@ impl Irqs {
     }
 
     fn entry(&mut self, source: usize, (kind, key): (HandlerKind, u64), at: u64, place: (CpuId, Pid)) {
-        let open = OpenHandler { kind, key, source, at, inside: 0 };
+        let open = OpenHandler { kind, key, source, at, inside: 0, off: None };
         let cpu = self.cpus.entry(place.0).or_default();
         let requested = match kind {
             HandlerKind::Work => self.queued.remove(&key),
@@ -157,6 +192,20 @@ impl Irqs {
             cpu.stack.push(open);
         } else if self.works.insert(place.1, open).is_some() {
             self.counts.unfinished += 1;
+        }
+    }
+
+    fn switch(&mut self, previous: Pid, next: Pid, at: u64) {
+        if self.works.is_empty() {
+            return;
+        }
+        if let Some(work) = self.works.get_mut(&previous) {
+            work.off = Some(at);
+        }
+        if let Some(work) = self.works.get_mut(&next)
+            && let Some(since) = work.off.take()
+        {
+            work.inside = work.inside.saturating_add(at.saturating_sub(since));
         }
     }
 
@@ -177,13 +226,15 @@ impl Irqs {
             return;
         };
         let time = at.saturating_sub(open.at);
-        let own = time.saturating_sub(open.inside);
+        // A task that ends its work is on a CPU: a switch to it is missing.
+        let is_known = kind != HandlerKind::Work || self.has_switches && open.off.is_none();
+        let own = is_known.then(|| time.saturating_sub(open.inside));
         if kind != HandlerKind::Work
             && let Some(outer) = cpu.stack.last_mut()
         {
             outer.inside = outer.inside.saturating_add(time);
         }
-        cpu.own[kind as usize] = cpu.own[kind as usize].saturating_add(own);
+        add(&mut cpu.own[kind as usize], own);
         cpu.runs[kind as usize] += 1;
         if !matches!(self.tasks, TaskSet::All) {
             if !self.tasks.contains(task, at) {
@@ -198,14 +249,19 @@ impl Irqs {
         }
         let Some(source) = self.sources.all.get_mut(open.source) else { return };
         source.times.add_at(at, time);
-        source.own = source.own.saturating_add(own);
-        let here = source.cpus.entry(number).or_default();
+        add(&mut source.own, own);
+        let here = source.cpus.entry(number).or_insert(HandlerOnCpu { times: Durations::default(), own: Some(0) });
         here.times.add(time);
-        here.own = here.own.saturating_add(own);
+        add(&mut here.own, own);
         if source.longest.is_none_or(|longest| longest.time < time) {
             source.longest = Some(LongestIrq { time, at: open.at, cpu: number });
         }
     }
+}
+
+/// Adds to a sum, which is not known any more once a part of it is not.
+fn add(sum: &mut Option<u64>, part: Option<u64>) {
+    *sum = sum.zip(part).map(|(sum, part)| sum.saturating_add(part));
 }
 
 impl IrqSourceTable {
@@ -222,7 +278,7 @@ impl IrqSourceTable {
             id,
             name: name.to_vec(),
             times,
-            own: 0,
+            own: Some(0),
             delays,
             longest: None,
             cpus: BTreeMap::new(),
@@ -254,8 +310,10 @@ impl InOrder for Irqs {
         let task = self.events.task(record);
         let Some(event) = self.events.event(record) else { return };
         let (at, cpu) = (record.timestamp.0, record.cpu);
-        let begin = self.window.map_or(at, |window| window.0);
-        self.window = Some((begin, at));
+        if !matches!(event, IrqEvent::Switch { .. }) {
+            let begin = self.window.map_or(at, |window| window.0);
+            self.window = Some((begin, at));
+        }
         match event {
             IrqEvent::Request { kind, key } => self.request(kind, key, at, cpu),
             IrqEvent::Entry { kind, key, id, name } => {
@@ -263,6 +321,7 @@ impl InOrder for Irqs {
                 self.entry(source, (kind, key), at, (cpu, task));
             }
             IrqEvent::Exit { kind, key } => self.exit((kind, key), at, (cpu, task)),
+            IrqEvent::Switch { previous, next } => self.switch(previous, next, at),
         }
     }
 
@@ -277,7 +336,8 @@ impl InOrder for Irqs {
         counts.unfinished += self.works.len() as u64;
         counts.unfinished += self.cpus.values().map(|cpu| cpu.stack.len() as u64).sum::<u64>();
         let mut sources: Vec<_> = self.sources.all.into_iter().filter(|source| source.times.count() > 0).collect();
-        sources.sort_by(|a, b| (a.kind, Reverse(a.own), a.id, &a.name).cmp(&(b.kind, Reverse(b.own), b.id, &b.name)));
+        let own = |source: &IrqSource| Reverse(source.own.unwrap_or(source.times.total()));
+        sources.sort_by(|a, b| (a.kind, own(a), a.id, &a.name).cmp(&(b.kind, own(b), b.id, &b.name)));
         let cpus = self.cpus.into_iter().filter(|(_, cpu)| cpu.runs.iter().any(|runs| *runs > 0));
         let cpus = cpus.map(|(number, cpu)| CpuIrqs { cpu: number, own: cpu.own, runs: cpu.runs }).collect();
         IrqReport {

@@ -34,6 +34,9 @@ pub const IRQ_NEEDS: &[Needs] = &[
     ),
 ];
 
+/// The switches that tell when a work item's task was off its CPU.
+pub(super) const SWITCHES: Needs = Needs::between(&["switches"], &["sched:sched_switch"]);
+
 /// Handlers of one buffer. All times are in the clock's unit (mostly nanoseconds).
 #[derive(Clone, Debug, Default)]
 pub struct IrqReport {
@@ -132,8 +135,8 @@ pub struct IrqSource {
     pub name: Vec<u8>,
     /// From entry to exit.
     pub times: Durations,
-    /// Of that, the time in which no other handler ran within.
-    pub own: u64,
+    /// Of that, the time in which no other handler ran within; of work items that on a CPU, `None` if it is not known.
+    pub own: Option<u64>,
     /// From the first request to the entry, of soft interrupts and work items.
     pub delays: Durations,
     /// The longest run; of several the first.
@@ -143,12 +146,12 @@ pub struct IrqSource {
 }
 
 /// Runs of a handler on one CPU.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct HandlerOnCpu {
     /// From entry to exit.
     pub times: Durations,
-    /// Of that, the time in which no other handler ran within.
-    pub own: u64,
+    /// Of that, the time in which no other handler ran within; of work items that on a CPU, `None` if it is not known.
+    pub own: Option<u64>,
 }
 
 /// The longest run of a handler.
@@ -167,9 +170,9 @@ pub struct LongestIrq {
 pub struct CpuIrqs {
     /// Number of the CPU.
     pub cpu: CpuId,
-    /// Own time by [`HandlerKind`], in the order of [`HandlerKind::ALL`]. Of work items the time from start to end, by the
-    /// CPU of the end.
-    pub own: [u64; 7],
+    /// Own time by [`HandlerKind`], in the order of [`HandlerKind::ALL`]. Of work items that of their tasks on a CPU, by the CPU of
+    /// their end; `None` if it is not known.
+    pub own: [Option<u64>; 7],
     /// Number of runs, likewise.
     pub runs: [u64; 7],
 }

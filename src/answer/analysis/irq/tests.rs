@@ -3,6 +3,7 @@ use crate::answer::analysis::InOrder;
 use crate::answer::analysis::test_formats::{comm, format, number, record};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Timestamp};
+use crate::file::trace_dat::Coverage;
 use crate::kernel::event::{Lost, Record};
 use crate::kernel::format::EventFormat;
 
@@ -16,6 +17,7 @@ const TIMER_END: u16 = 7;
 const QUEUE: u16 = 8;
 const WORK: u16 = 9;
 const WORK_END: u16 = 10;
+const SWITCH: u16 = 11;
 
 fn formats() -> Vec<EventFormat> {
     let one = |system: &str, name: &str, id: u16, fields: &[&str]| format(system, name, id, fields, "\"\"");
@@ -33,12 +35,13 @@ fn formats() -> Vec<EventFormat> {
         one("workqueue", "workqueue_queue_work", QUEUE, &["work", "function"]),
         one("workqueue", "workqueue_execute_start", WORK, &["work", "function"]),
         one("workqueue", "workqueue_execute_end", WORK_END, &["work"]),
+        one("sched", "sched_switch", SWITCH, &["prev_pid", "next_pid"]),
     ]
 }
 
 /// Events of (time, CPU, current task, id, fields).
 fn follow(events: &[(u64, u32, i32, u16, &[i64])], lost_before: Option<u64>) -> IrqReport {
-    let mut irqs = Irqs::new(&formats(), Abi::HOST);
+    let mut irqs = Irqs::new(&formats(), Abi::HOST).covering(&Coverage::default());
     assert!(irqs.has_events());
     for &(at, cpu, task, id, fields) in events {
         let mut fields: Vec<Vec<u8>> = fields.iter().map(|value| number(*value)).collect();
@@ -52,10 +55,17 @@ fn follow(events: &[(u64, u32, i32, u16, &[i64])], lost_before: Option<u64>) -> 
     irqs.finish()
 }
 
-/// Kind, id, runs, time, own time and number of delays of each handler.
+/// Kind, id, runs, time, own time (999: unknown) and number of delays of each handler.
 fn rows(report: &IrqReport) -> Vec<(HandlerKind, u64, u64, u64, u64, u64)> {
     let one = |source: &super::IrqSource| {
-        (source.kind, source.id, source.times.count(), source.times.total(), source.own, source.delays.count())
+        (
+            source.kind,
+            source.id,
+            source.times.count(),
+            source.times.total(),
+            source.own.unwrap_or(999),
+            source.delays.count(),
+        )
     };
     report.sources.iter().map(one).collect()
 }
@@ -89,7 +99,7 @@ fn time_of_handlers_within_is_not_the_outer_ones_own() {
     let longest = report.sources[0].longest.unwrap();
     assert_eq!((longest.time, longest.at, longest.cpu), (33, 127, CpuId(1)));
     // Own times add up to the time in any handler.
-    let own: Vec<u64> = report.cpus.iter().map(|cpu| cpu.own.iter().sum()).collect();
+    let own: Vec<u64> = report.cpus.iter().map(|cpu| cpu.own.iter().flatten().sum()).collect();
     assert_eq!((own, report.window), (vec![40, 33], Some((100, 160))));
 }
 
@@ -101,13 +111,22 @@ fn a_work_item_is_its_workers() {
             (30, 1, 50, WORK, &[0x1, 0xf]),
             (35, 1, 50, HARD, &[9]),
             (37, 1, 50, HARD_END, &[9, 0]),
+            (40, 1, 50, SWITCH, &[50, 0]),
+            (55, 0, 0, SWITCH, &[0, 50]),
             (60, 0, 50, WORK_END, &[0x1]),
+            // A switch to it is missing.
+            (70, 0, 50, WORK, &[0x2, 0xe]),
+            (71, 0, 50, SWITCH, &[50, 0]),
+            (80, 0, 50, WORK_END, &[0x2]),
         ],
         None,
     );
-    assert_eq!(rows(&report), [(HandlerKind::Irq, 9, 1, 2, 2, 0), (HandlerKind::Work, 0xf, 1, 30, 30, 1)]);
+    let work = |id, time, own, delays| (HandlerKind::Work, id, 1, time, own, delays);
+    assert_eq!(rows(&report), [(HandlerKind::Irq, 9, 1, 2, 2, 0), work(0xf, 30, 15, 1), work(0xe, 10, 999, 0)]);
+    let own = report.cpus.iter().map(|cpu| cpu.own[HandlerKind::Work as usize]).collect::<Vec<_>>();
+    assert_eq!(own, [None, Some(0)]);
     assert_eq!(report.sources[1].delays.total(), 20);
-    assert_eq!(report.cpus.iter().map(|cpu| cpu.runs[HandlerKind::Work as usize]).collect::<Vec<_>>(), [1, 0]);
+    assert_eq!(report.cpus.iter().map(|cpu| cpu.runs[HandlerKind::Work as usize]).collect::<Vec<_>>(), [2, 0]);
 }
 
 #[test]
