@@ -3,17 +3,17 @@
 use super::analyze::words;
 use super::damage::DamageReport;
 use super::exit::{Exit, Failure, print};
-use super::query::{QueryArgs, QueryEvents, QueryInput, stack_buffers};
+use super::query::{QueryArgs, QueryEvents, QueryInput, SelectArgs, stack_buffers};
 use super::terminal::{note, stdout, stdout_is_terminal};
 use super::trace_file::{OutputFile, Overwrite, mode_like};
+use super::user_symbols;
 use anyhow::{Context, anyhow};
 use rtrace::events::EventName;
 use rtrace::export::{FlameGraph, FlameUnit, Folded, OffCpu};
-use rtrace::recording::{Notice, OutputDependence, Query};
-use rtrace::units::counted;
+use rtrace::recording::{Notice, OutputDependence};
+use rtrace::units::{Pid, counted};
 use serde_json::{Value, json};
 use std::io::Write;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// Endings of files that are no picture of ours.
@@ -28,6 +28,7 @@ const OTHER_FORMS: [&str; 8] = ["pdf", "png", "jpg", "jpeg", "gif", "json", "htm
 EXAMPLES:
   rtrace record -p function_graph -e sched:sched_switch --duration 2; rtrace flame
   rtrace record -e sched:sched_switch -R stacktrace --duration 2; rtrace flame --off-cpu
+  rtrace record --for offcpu -O userstacktrace --proc-map -- make; rtrace flame --off-cpu --comm make
   rtrace flame run.dat -o make.svg --comm make --since -1s
   rtrace flame run.dat -o run.folded                       the lines, for other programs")]
 pub(crate) struct FlameArgs {
@@ -42,6 +43,9 @@ pub(crate) struct FlameArgs {
     /// Time off the CPU, from sched:sched_switch and the stacks right after it
     #[arg(long)]
     off_cpu: bool,
+    /// Look for the programs and libraries that name stacks of user space below DIR
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    symfs: Option<PathBuf>,
     /// Words above the picture [default: of what and which file it is]
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
@@ -62,8 +66,26 @@ impl FlameArgs {
         }
     }
 
+    /// The choice of events, for the time off the CPU one of all tasks.
+    fn query(&self) -> Result<QueryArgs, Failure> {
+        if !self.off_cpu {
+            return Ok(self.events.clone());
+        }
+        let (events, _) = self.events.of_all_tasks();
+        if events.by_content() {
+            let error = anyhow!("time off the CPU needs all switches and the stacks right after them");
+            return Err(
+                Failure::new(Exit::Usage, error).hint("--comm and --pid choose tasks, --since and --until a time.")
+            );
+        }
+        Ok(events)
+    }
+
     fn draw(&self, events: &QueryEvents<'_>, output: &Path) -> Result<Picture, Failure> {
-        let lines = if self.off_cpu { FoldedLines::off_cpu(events)? } else { FoldedLines::folded(events)? };
+        let lines = match self.off_cpu {
+            true => FoldedLines::off_cpu(events, self.events.of_all_tasks().1)?,
+            false => FoldedLines::folded(events)?,
+        };
         if lines.are_of_nothing()
             && let Some(reason) = self.events.nothing(events.inputs)?
         {
@@ -124,14 +146,16 @@ pub(crate) fn run(args: &FlameArgs) -> Result<Exit, Failure> {
         let failure = Failure::new(Exit::Usage, anyhow!("a picture is not written to a terminal"));
         return Err(failure.hint("`-o FILE` names a file."));
     }
-    let inputs = paths.iter().map(|path| QueryInput::open(path, None, false)).collect::<Result<Vec<_>, _>>()?;
+    let mut inputs = paths.iter().map(|path| QueryInput::open(path, None, false)).collect::<Result<Vec<_>, _>>()?;
     let damage = DamageReport::default();
-    for input in &inputs {
+    for input in &mut inputs {
         damage.opened(&input.path, &input.trace);
+        user_symbols::add(input, args.symfs.clone(), &damage);
     }
     let done = write(args, &inputs, &output, to_stdout, &damage);
     for input in &inputs {
         damage.late(&input.path, &input.recording);
+        user_symbols::tell(input);
     }
     damage.outcome(done)
 }
@@ -144,7 +168,8 @@ fn write(
     damage: &DamageReport,
 ) -> Result<(), Failure> {
     let notice = |notice: Notice<'_>| damage.notice(|recording| &inputs[recording].path, &notice);
-    let events = QueryEvents::new(inputs, args.events.query(inputs, OutputDependence::Needless, &notice)?)?;
+    let query = args.query()?;
+    let events = QueryEvents::new(inputs, query.query(inputs, OutputDependence::Needless, &notice)?)?;
     let picture = args.draw(&events, output)?;
     if to_stdout {
         let mut out = stdout();
@@ -205,9 +230,11 @@ impl FoldedLines {
     }
 
     /// The time off the CPU.
-    fn off_cpu(events: &QueryEvents<'_>) -> Result<Self, Failure> {
+    fn off_cpu(events: &QueryEvents<'_>, of: &SelectArgs) -> Result<Self, Failure> {
         let mut text = Vec::new();
-        let (state, _) = events.export(&OffCpu::new(stack_buffers(events)), &mut text)?;
+        let pids = of.pids().iter().copied().map(Pid).collect();
+        let exporter = OffCpu::new(stack_buffers(events)).of_tasks(pids, of.comms().to_vec());
+        let (state, _) = events.export(&exporter, &mut text)?;
         let uncounted = state.uncounted();
         let left_out = words::left_out(&[
             (uncounted.others, "event", "that are neither switches nor their stacks"),
@@ -236,15 +263,13 @@ impl FoldedLines {
     /// The failure if there are none.
     fn nothing(&self, events: &QueryEvents<'_>) -> Failure {
         if self.off_cpu {
-            let failure = Failure::new(Exit::Failed, anyhow!("no task leaves its CPU and comes back in these events"));
+            let failure =
+                Failure::new(Exit::Failed, anyhow!("no task that is asked for leaves its CPU and comes back"));
+            if has_switches(events) {
+                return failure.hint("`rtrace analyze sched` lists the tasks.");
+            }
             return failure
                 .hint("`rtrace record -e sched:sched_switch -R stacktrace` records switches with their stacks.");
-        }
-        if has_user_stacks(&events.query) {
-            let error =
-                anyhow!("these events hold call stacks of user space alone, and flame draws those of the kernel");
-            return Failure::new(Exit::Failed, error)
-                .hint("`rtrace report --symbols user` prints them, with names after `record --proc-map`.");
         }
         Failure::new(Exit::Failed, anyhow!("these events hold no call stacks"))
             .hint(
@@ -253,17 +278,6 @@ impl FoldedLines {
             .hint("`rtrace record -p function_graph` records the time of functions.")
             .hint("`rtrace record -e EVENT -R stacktrace` records a stack at each EVENT.")
     }
-}
-
-/// True if one of the events is a stack of user space.
-fn has_user_stacks(query: &Query<'_>) -> bool {
-    let mut found = false;
-    // Of a damaged recording what comes before the damage.
-    let _ = query.clone().run(|event| {
-        found = (event.system(), event.name()) == ("ftrace", "user_stack");
-        if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    found
 }
 
 /// True if tasks that leave their CPUs were recorded.

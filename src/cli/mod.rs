@@ -93,6 +93,7 @@ mod traced;
 mod trigger;
 mod unfinished;
 mod usage;
+mod user_symbols;
 #[cfg(feature = "view")]
 mod view;
 mod why;

@@ -228,7 +228,20 @@ fn time_off_the_cpu_is_what_the_switches_say() {
     for file in ["vm-6.12/stack.dat", "all-tracers/graph-retval-ev.dat"].map(|of| corpus.join(of)) {
         let name = file.to_string_lossy();
         env.rtrace(&["flame", &name, "--off-cpu", "--force", "-o", "run.folded"]).exits(0);
-        let all: u64 = folded(&std::fs::read_to_string(env.path().join("run.folded")).expect("lines")).values().sum();
+        let lines = folded(&std::fs::read_to_string(env.path().join("run.folded")).expect("lines"));
+        let all: u64 = lines.values().sum();
+        // Chosen tasks have the lines that they have among all.
+        for comm in
+            lines.keys().map(|frames| frames[0].clone()).collect::<std::collections::BTreeSet<_>>().iter().take(3)
+        {
+            let some = ["flame", &name, "--off-cpu", "--comm", comm, "--force", "-o", "some.folded"];
+            env.rtrace(&some).exits(0);
+            let some = folded(&std::fs::read_to_string(env.path().join("some.folded")).expect("lines"));
+            let expected = lines.clone().into_iter().filter(|(frames, _)| frames[0] == *comm);
+            assert_eq!(some, expected.collect(), "{name}: {comm}");
+        }
+        let hidden = env.rtrace(&["flame", &name, "--off-cpu", "--filter", "sched:sched_switch: prev_pid > 0"]);
+        hidden.exits(2).complains_with("needs all switches");
         let (mut left, mut sum) = (BTreeMap::new(), 0);
         for line in env.rtrace(&["report", "--format", "json", &name]).exits(0).stdout().lines() {
             let event: Value = serde_json::from_str(line).expect("JSON");

@@ -105,6 +105,11 @@ impl QueryArgs {
         (self.limit.first, self.limit.last)
     }
 
+    /// The same of all tasks, and the choice of tasks by id and name.
+    pub(crate) fn of_all_tasks(&self) -> (Self, &SelectArgs) {
+        (QueryArgs { select: self.select.clone().of_all_tasks(), ..self.clone() }, &self.select)
+    }
+
     /// True if events are chosen by name or content.
     pub(crate) fn by_content(&self) -> bool {
         !self.filters.list.is_empty() || self.select.by_content()

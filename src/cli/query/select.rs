@@ -64,13 +64,18 @@ impl SelectArgs {
     }
 
     /// The tasks' names that are wanted.
-    pub(super) fn comms(&self) -> &[String] {
+    pub(crate) fn comms(&self) -> &[String] {
         &self.comm
     }
 
     /// The tasks that are wanted.
-    pub(super) fn pids(&self) -> &[i32] {
+    pub(crate) fn pids(&self) -> &[i32] {
         &self.pid
+    }
+
+    /// The same of all tasks.
+    pub(super) fn of_all_tasks(self) -> Self {
+        SelectArgs { pid: Vec::new(), comm: Vec::new(), ..self }
     }
 
     /// True if events are chosen by name or content.

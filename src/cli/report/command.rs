@@ -3,13 +3,14 @@
 //! Options of `report` that can do nothing beside another option, or without one.
 
 use super::args::ReportArgs;
-use super::{events, facts, kernel, user};
+use super::{events, facts, kernel};
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::given::Moot;
 use crate::cli::profile::layout::ProfileLayout;
 use crate::cli::query::{QueryInput, formats};
 use crate::cli::terminal::stdout;
+use crate::cli::user_symbols;
 use rtrace::filter::Sign;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -53,7 +54,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     let done = done.and_then(|()| Ok(out.flush()?));
     for input in &inputs {
         damage.late(&input.path, &input.recording);
-        user::tell(input);
+        user_symbols::tell(input);
     }
     if !args.facts.any() && !args.json_schema && args.wants_all_texts() {
         args.names.tell_of_addresses(&inputs);

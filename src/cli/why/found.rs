@@ -28,6 +28,8 @@ pub(super) enum LateKind {
     Around(u64),
     /// From a wakeup to the switch.
     Wakeup,
+    /// From the switch that took its CPU to the next one.
+    Preempted,
     /// A system call, by its name.
     Syscall(String),
     /// A pair of events, by its text.
@@ -110,7 +112,7 @@ impl LateInterval<'_> {
             id: handler.id,
             name: handler.name.clone(),
             times: Default::default(),
-            own: 0,
+            own: None,
             delays: Default::default(),
             longest: None,
             cpus: Default::default(),

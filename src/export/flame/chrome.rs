@@ -190,7 +190,9 @@ impl Exporter for Chrome<'_> {
         }
         let written = match &rest {
             WalkedRecord::Nothing if self.buffers[record.buffer].events.is_call(record) => true,
-            WalkedRecord::Nothing | WalkedRecord::Other => self.instant(&mut lines, task, record, None, out),
+            WalkedRecord::Nothing | WalkedRecord::UserStack | WalkedRecord::Other => {
+                self.instant(&mut lines, task, record, None, out)
+            }
             WalkedRecord::Stack(stack) => self.instant(&mut lines, task, record, Some(stack), out),
         };
         *unknown += u64::from(!written);

@@ -204,7 +204,7 @@ impl Exporter for Firefox<'_> {
         });
         let written = match rest {
             WalkedRecord::Nothing if self.buffers[record.buffer].events.is_call(record) => true,
-            WalkedRecord::Nothing | WalkedRecord::Other => self.marker(state, task, record),
+            WalkedRecord::Nothing | WalkedRecord::UserStack | WalkedRecord::Other => self.marker(state, task, record),
             WalkedRecord::Stack(stack) => {
                 let frames = stack.iter().rev().map(|address| StackFrame::Function(*address));
                 threads.entry(task).or_default().trace(time, frames);

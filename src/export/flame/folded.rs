@@ -1,8 +1,9 @@
 //! Folded stacks: `task;outer;inner NUMBER`, a line for each stack, as flame graph programs read them.
 //! Events that are in no call stack.
 
-use super::names::{FlameBuffer, FlameRoot, Reader, root, write_lines};
+use super::names::{FlameBuffer, FlameRoot, Reader, UserFrames, root, write_lines};
 use crate::answer::analysis::stacks::{Node, StackChange, StackFrame, StackTree, StackWalk, TaskStack, WalkedRecord};
+use crate::base::units::CpuId;
 use crate::export::Exporter;
 use crate::kernel::event::{Consumed, Record};
 use std::collections::HashMap;
@@ -19,7 +20,19 @@ pub struct FoldedState {
     tasks: HashMap<TaskStack, CurrentStack>,
     time: StackTree<FlameRoot>,
     counts: StackTree<FlameRoot>,
+    user: UserFrames,
+    /// By buffer and CPU: the stacks of the newest event, as long as no other follows.
+    samples: HashMap<(usize, CpuId), FoldedSample>,
     unfolded: Unfolded,
+}
+
+/// The stacks that the kernel wrote right after an event, of user space and its own in either order.
+#[derive(Debug)]
+struct FoldedSample {
+    task: TaskStack,
+    /// Frames, innermost first.
+    kernel: Option<Vec<StackFrame>>,
+    user: Option<Vec<StackFrame>>,
 }
 
 /// A task's stack, and the time up to which it is accounted for.
@@ -40,6 +53,37 @@ impl FoldedState {
     /// Events that are in no line.
     pub fn unfolded(&self) -> Unfolded {
         self.unfolded
+    }
+
+    /// A stack, which belongs to the one before if that is the other half of it.
+    fn sample(
+        &mut self,
+        buffers: &[Reader<'_>],
+        place: (usize, CpuId),
+        task: TaskStack,
+        half: Result<Vec<StackFrame>, Vec<StackFrame>>,
+    ) {
+        let is_other = |sample: &FoldedSample| match &half {
+            Ok(_) => sample.kernel.is_none() && sample.task == task,
+            Err(_) => sample.user.is_none() && sample.task == task,
+        };
+        if !self.samples.get(&place).is_some_and(is_other) {
+            self.count(buffers, place);
+        }
+        let sample = self.samples.entry(place).or_insert(FoldedSample { task, kernel: None, user: None });
+        match half {
+            Ok(kernel) => sample.kernel = Some(kernel),
+            Err(user) => sample.user = Some(user),
+        }
+    }
+
+    /// Counts the stack of the newest event there.
+    fn count(&mut self, buffers: &[Reader<'_>], place: (usize, CpuId)) {
+        let Some(FoldedSample { task, kernel, user }) = self.samples.remove(&place) else { return };
+        let root = self.counts.root(&root(buffers, task));
+        let frames = user.iter().flatten().rev().chain(kernel.iter().flatten().rev());
+        let node = frames.fold(root, |node, frame| self.counts.child(node, *frame));
+        self.counts.add(node, 1);
     }
 
     /// True if the lines' numbers are nanoseconds; else they are numbers of stack traces.
@@ -82,6 +126,8 @@ impl Exporter for Folded<'_> {
             tasks: HashMap::new(),
             time: StackTree::new(),
             counts: StackTree::new(),
+            user: UserFrames::default(),
+            samples: HashMap::new(),
             unfolded: Unfolded::default(),
         }
     }
@@ -93,20 +139,23 @@ impl Exporter for Folded<'_> {
         state: &mut FoldedState,
         _: &mut Vec<u8>,
     ) -> Consumed {
-        let FoldedState { walk, tasks, time, counts, unfolded } = state;
-        let mut times = FoldedTimes { tasks, time };
+        let FoldedState { walk, tasks, time, .. } = state;
+        let (mut times, place) = (FoldedTimes { tasks, time }, (record.buffer, record.cpu));
         let (task, rest) = walk.record(&self.buffers[record.buffer].events, record, |task, change, at| {
             times.change(task, change, at, || root(&self.buffers, task));
         });
         match rest {
-            WalkedRecord::Nothing => {}
-            WalkedRecord::Other => unfolded.others += 1,
             WalkedRecord::Stack(addresses) => {
-                let mut node = counts.root(&root(&self.buffers, task));
-                for address in addresses.iter().rev() {
-                    node = counts.child(node, StackFrame::Function(*address));
-                }
-                counts.add(node, 1);
+                let frames = addresses.into_iter().map(StackFrame::Function).collect();
+                state.sample(&self.buffers, place, task, Ok(frames));
+            }
+            WalkedRecord::UserStack => {
+                let frames = state.user.of(&self.buffers[record.buffer], record);
+                state.sample(&self.buffers, place, task, Err(frames));
+            }
+            rest => {
+                state.count(&self.buffers, place);
+                state.unfolded.others += u64::from(matches!(rest, WalkedRecord::Other));
             }
         }
         Consumed::One
@@ -116,12 +165,14 @@ impl Exporter for Folded<'_> {
         let FoldedState { walk, tasks, time, .. } = state;
         let mut times = FoldedTimes { tasks, time };
         walk.end(|task, change, at| times.change(task, change, at, || root(&self.buffers, task)));
+        let places: Vec<(usize, CpuId)> = state.samples.keys().copied().collect();
+        places.into_iter().for_each(|place| state.count(&self.buffers, place));
         state.unfolded.returns = state.walk.unmatched();
         let timed = state.is_time();
         if timed {
             state.unfolded.stacks = state.counts.stacks().map(|(_, _, count)| count).sum();
         }
-        write_lines(&self.buffers, if timed { &state.time } else { &state.counts }, out);
+        write_lines(&self.buffers, if timed { &state.time } else { &state.counts }, &state.user, out);
     }
 
     fn is_serial(&self) -> bool {
@@ -145,7 +196,7 @@ pub struct Unfolded {
 mod tests {
     use super::*;
     use crate::base::abi::{Abi, Endian};
-    use crate::base::units::{CpuId, Timestamp};
+    use crate::base::units::Timestamp;
     use crate::kernel::event::Lost;
     use crate::kernel::format::EventFormat;
     use crate::kernel::symbols::{Comms, Kallsyms, Symbols};
@@ -171,6 +222,7 @@ mod tests {
             format("ftrace", "funcgraph_exit", 2, &call),
             format("sched", "sched_switch", 3, &switch),
             format("ftrace", "kernel_stack", 4, &[("unsigned long caller[8]", 8, 64)]),
+            format("ftrace", "user_stack", 5, &[("unsigned int tgid", 8, 4), ("unsigned long caller[8]", 16, 64)]),
         ];
         let kallsyms = Kallsyms::parse(b"0000000000001000 T a\n0000000000002000 T b;c\n0000000000003000 T end\n");
         let symbols = Symbols { kallsyms, comms: Comms::parse(b"7 sh\n8 cat\n"), ..Symbols::default() };
@@ -243,5 +295,17 @@ mod tests {
         let (text, unfolded) = lines(&[stack(7), stack(8), stack(7)]);
         assert_eq!(text, "cat;b:c;a 1\nsh;b:c;a 2\n");
         assert_eq!(unfolded, Unfolded::default());
+    }
+
+    #[test]
+    fn a_stack_of_user_space_lies_around_the_kernels() {
+        let (none, kernel, user) = (Lost::None, [0x1000, 0x2000, 0], [7, 0xf000, 0]);
+        let halves = [(1, 4, 7, kernel, none), (1, 5, 7, user, none)];
+        assert_eq!(lines(&halves).0, "sh;[unknown];b:c;a 1\n");
+        assert_eq!(lines(&[halves[1], halves[0]]).0, "sh;[unknown];b:c;a 1\n");
+        // A second one is another event's, and so is one after an event of other kinds.
+        assert_eq!(lines(&[halves[1], halves[1], halves[0]]).0, "sh;[unknown] 1\nsh;[unknown];b:c;a 1\n");
+        let between = (2, 3, 7, [7, 8, 0], none);
+        assert_eq!(lines(&[halves[0], between, halves[1]]).0, "sh;[unknown] 1\nsh;b:c;a 1\n");
     }
 }

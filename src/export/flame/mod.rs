@@ -6,7 +6,8 @@
 //!   `[preempted]`, or in `[off-CPU]` if it gave the CPU up.
 //! - A function whose return is not in the recording ends with the last event of its task before the next one.
 //! - Functions that were entered before the first event of their task, or while events were lost, are `[unknown]`.
-//! - A recording without function_graph has its stack traces (`ftrace:kernel_stack`) counted instead.
+//! - A recording without function_graph has its stack traces (`ftrace:kernel_stack`) counted instead. Those of user space
+//!   (`ftrace:user_stack`) of the same event lie around them, with their functions' names.
 //!
 //! [`OffCpu`] adds up the time that tasks were off their CPU instead; [`FlameGraph`] draws the lines of either.
 

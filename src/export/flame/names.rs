@@ -6,14 +6,15 @@ use crate::answer::analysis::stacks::{StackEvents, StackFrame, StackTree, TaskSt
 use crate::base::abi::Abi;
 use crate::base::text::num;
 use crate::base::units::Pid;
+use crate::kernel::event::Record;
 use crate::kernel::format::EventFormat;
-use crate::kernel::symbols::Symbols;
+use crate::kernel::symbols::{Symbols, UserSymbol};
 use std::collections::HashMap;
 
 /// Appends the name of a frame.
 pub(super) fn frame(buffer: &FlameBuffer<'_>, frame: StackFrame, out: &mut Vec<u8>) {
     match frame {
-        StackFrame::Unknown => out.extend_from_slice(b"[unknown]"),
+        StackFrame::Unknown | StackFrame::User(_) => out.extend_from_slice(b"[unknown]"),
         StackFrame::Preempted => out.extend_from_slice(b"[preempted]"),
         StackFrame::OffCpu => out.extend_from_slice(b"[off-CPU]"),
         StackFrame::Function(address) => match buffer.symbols.kallsyms.lookup(address) {
@@ -49,10 +50,10 @@ pub(super) fn root(buffers: &[Reader<'_>], task: TaskStack) -> FlameRoot {
 }
 
 /// Appends a line for each stack with a number, in the order of their bytes; those of one text are added up.
-pub(super) fn write_lines(buffers: &[Reader<'_>], tree: &StackTree<FlameRoot>, out: &mut Vec<u8>) {
+pub(super) fn write_lines(buffers: &[Reader<'_>], tree: &StackTree<FlameRoot>, user: &UserFrames, out: &mut Vec<u8>) {
     let mut lines: HashMap<Vec<u8>, u64> = HashMap::new();
     for (root, frames, number) in tree.stacks() {
-        let line = lines.entry(line(buffers, root, &frames)).or_default();
+        let line = lines.entry(line(buffers, root, &frames, user)).or_default();
         *line = line.saturating_add(number);
     }
     let mut lines: Vec<(Vec<u8>, u64)> = lines.into_iter().collect();
@@ -66,7 +67,7 @@ pub(super) fn write_lines(buffers: &[Reader<'_>], tree: &StackTree<FlameRoot>, o
 }
 
 /// The stack's line without its number.
-fn line(buffers: &[Reader<'_>], root: &FlameRoot, frames: &[StackFrame]) -> Vec<u8> {
+fn line(buffers: &[Reader<'_>], root: &FlameRoot, frames: &[StackFrame], user: &UserFrames) -> Vec<u8> {
     let buffer = &buffers[root.buffer].what;
     let mut line = Vec::new();
     if let Some(label) = &buffer.label {
@@ -76,6 +77,10 @@ fn line(buffers: &[Reader<'_>], root: &FlameRoot, frames: &[StackFrame]) -> Vec<
     name(&root.comm, &mut line);
     for one in frames {
         line.push(b';');
+        if let StackFrame::User(number) = one {
+            name(user.name(*number), &mut line);
+            continue;
+        }
         let mut named = Vec::new();
         frame(buffer, *one, &mut named);
         name(&named, &mut line);
@@ -90,6 +95,43 @@ fn name(name: &[u8], line: &mut Vec<u8>) {
         byte if byte.is_ascii_control() => b'?',
         byte => *byte,
     }));
+}
+
+/// Names of functions of user space, each once: `main`, `[libc.so.6]` where only the file is known, or `[unknown]`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct UserFrames {
+    names: Vec<Vec<u8>>,
+    known: HashMap<Vec<u8>, u32>,
+}
+
+impl UserFrames {
+    /// The frames of a stack of user space, innermost first.
+    pub(super) fn of(&mut self, reader: &Reader<'_>, record: &Record<'_>) -> Vec<StackFrame> {
+        let mut frames = Vec::new();
+        reader.events.user_stack(record, reader.what.symbols, |_, found| {
+            let name = match found {
+                Some(UserSymbol { name: Some(name), .. }) => name.to_owned(),
+                Some(UserSymbol { path, .. }) => format!("[{}]", path.rsplit('/').next().unwrap_or(path)),
+                None => "[unknown]".to_owned(),
+            };
+            frames.push(StackFrame::User(self.number(name.into_bytes())));
+        });
+        frames
+    }
+
+    fn number(&mut self, name: Vec<u8>) -> u32 {
+        if let Some(known) = self.known.get(&name) {
+            return *known;
+        }
+        let number = self.names.len() as u32;
+        self.names.push(name.clone());
+        self.known.insert(name, number);
+        number
+    }
+
+    fn name(&self, number: u32) -> &[u8] {
+        self.names.get(number as usize).map_or(b"[unknown]", Vec::as_slice)
+    }
 }
 
 /// One of the buffers whose records come.

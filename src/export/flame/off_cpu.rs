@@ -3,19 +3,25 @@
 //! - The time is that from a switch away from a task to the switch to it, waiting for a CPU included; of a task that could
 //!   run yet, it is below `[preempted]`. The idle tasks are left out.
 //! - The stack is the one (`ftrace:kernel_stack`) that the kernel wrote right after the switch on the same CPU: the
-//!   trigger `stacktrace` of the event, or the option `stacktrace`, does so. Without one it is `[unknown]`.
+//!   trigger `stacktrace` of the event, or the option `stacktrace`, does so. The option `userstacktrace` adds that of user space
+//!   (`ftrace:user_stack`), which lies around it. Without either it is `[unknown]`.
 //! - A time that spans lost events of its buffer, or the end of the recording, is in no line: it is counted.
 
-use super::names::{FlameBuffer, FlameRoot, Reader, root, write_lines};
+use super::names::{FlameBuffer, FlameRoot, Reader, UserFrames, root, write_lines};
 use crate::answer::analysis::stacks::{StackFrame, StackStep, StackTree, TaskStack};
-use crate::base::units::CpuId;
+use crate::base::units::{CpuId, Pid};
 use crate::export::Exporter;
 use crate::kernel::event::{Consumed, Lost, Record};
+use crate::kernel::events::glob_matches;
 use std::collections::HashMap;
 
 /// Adds up the time that tasks were off their CPU, by the stack that they left it with.
 pub struct OffCpu<'t> {
     buffers: Vec<Reader<'t>>,
+    /// The tasks that are wanted; all if it is empty.
+    pids: Vec<Pid>,
+    /// Globs of their names; any name if it is empty.
+    comms: Vec<String>,
 }
 
 /// Sums so far.
@@ -25,6 +31,7 @@ pub struct OffCpuState {
     /// By buffer and CPU: the task that has just left, whose stack is the next record there.
     left: HashMap<(usize, CpuId), TaskStack>,
     time: StackTree<FlameRoot>,
+    user: UserFrames,
     uncounted: Uncounted,
     has_stacks: bool,
 }
@@ -34,8 +41,10 @@ pub struct OffCpuState {
 struct Away {
     since: u64,
     preempted: bool,
-    /// Return addresses, innermost first.
-    stack: Vec<u64>,
+    /// Frames of the kernel, innermost first.
+    stack: Vec<StackFrame>,
+    /// Frames of user space, likewise.
+    user: Vec<StackFrame>,
 }
 
 /// Times and events that are in no line.
@@ -52,15 +61,27 @@ pub struct Uncounted {
 impl<'t> OffCpu<'t> {
     /// For records whose [`Record::buffer`] is an index into `buffers`.
     pub fn new(buffers: impl IntoIterator<Item = FlameBuffer<'t>>) -> Self {
-        OffCpu { buffers: buffers.into_iter().map(Reader::new).collect() }
+        OffCpu { buffers: buffers.into_iter().map(Reader::new).collect(), pids: Vec::new(), comms: Vec::new() }
+    }
+
+    /// Adds up the time of the tasks with these ids, if there are some, and with a name that one of the globs `comms` matches, if
+    /// there are some. The switches of all tasks are needed all the same: who comes back is named by the one that leaves.
+    pub fn of_tasks(self, pids: Vec<Pid>, comms: Vec<String>) -> Self {
+        OffCpu { pids, comms, ..self }
+    }
+
+    fn wants(&self, task: TaskStack) -> bool {
+        let name = || String::from_utf8_lossy(self.buffers[task.buffer].what.symbols.comms.name(task.pid));
+        (self.pids.is_empty() || self.pids.contains(&task.pid))
+            && (self.comms.is_empty() || self.comms.iter().any(|glob| glob_matches(glob, &name())))
     }
 
     fn back(&self, state: &mut OffCpuState, task: TaskStack, now: u64) {
-        let Some(Away { since, preempted, stack }) = state.away.remove(&task) else { return };
-        let frames = stack.iter().rev().map(|address| StackFrame::Function(*address));
-        let frames = frames
-            .chain(stack.is_empty().then_some(StackFrame::Unknown))
-            .chain(preempted.then_some(StackFrame::Preempted));
+        let Some(Away { since, preempted, stack, user }) = state.away.remove(&task) else { return };
+        let is_unknown = stack.is_empty() && user.is_empty();
+        let frames = user.into_iter().rev().chain(stack.into_iter().rev());
+        let frames =
+            frames.chain(is_unknown.then_some(StackFrame::Unknown)).chain(preempted.then_some(StackFrame::Preempted));
         let root = state.time.root(&root(&self.buffers, task));
         let node = frames.fold(root, |node, frame| state.time.child(node, frame));
         state.time.add(node, now.saturating_sub(since));
@@ -87,6 +108,7 @@ impl Exporter for OffCpu<'_> {
             away: HashMap::new(),
             left: HashMap::new(),
             time: StackTree::new(),
+            user: UserFrames::default(),
             uncounted: Uncounted::default(),
             has_stacks: false,
         }
@@ -113,19 +135,26 @@ impl Exporter for OffCpu<'_> {
             StackStep::Switch { previous, next, preempted } => {
                 let task = |pid| TaskStack::new(record.buffer, pid, record.cpu);
                 self.back(state, task(next), now);
-                if previous.0 != 0 {
-                    state.away.insert(task(previous), Away { since: now, preempted, stack: Vec::new() });
+                if previous.0 != 0 && self.wants(task(previous)) {
+                    state
+                        .away
+                        .insert(task(previous), Away { since: now, preempted, stack: Vec::new(), user: Vec::new() });
                     state.left.insert(place, task(previous));
                 }
             }
-            StackStep::Stack(stack) => {
-                match left.filter(|task| task.pid == head.pid).and_then(|task| state.away.get_mut(&task)) {
-                    Some(away) => {
-                        away.stack = stack;
-                        state.has_stacks = true;
-                    }
-                    None => state.uncounted.others += 1,
+            step @ (StackStep::Stack(_) | StackStep::UserStack) => {
+                let Some(task) = left.filter(|task| task.pid == head.pid) else {
+                    state.uncounted.others += 1;
+                    return Consumed::One;
+                };
+                // The other half of the stack may follow.
+                state.left.insert(place, task);
+                let Some(away) = state.away.get_mut(&task) else { return Consumed::One };
+                match step {
+                    StackStep::Stack(stack) => away.stack = stack.into_iter().map(StackFrame::Function).collect(),
+                    _ => away.user = state.user.of(&self.buffers[record.buffer], record),
                 }
+                state.has_stacks = true;
             }
             StackStep::Enter { .. } | StackStep::Leave { .. } | StackStep::Other => state.uncounted.others += 1,
         }
@@ -134,7 +163,7 @@ impl Exporter for OffCpu<'_> {
 
     fn end(&self, state: &mut OffCpuState, out: &mut Vec<u8>) {
         state.uncounted.unended = state.away.len() as u64;
-        write_lines(&self.buffers, &state.time, out);
+        write_lines(&self.buffers, &state.time, &state.user, out);
     }
 
     fn is_serial(&self) -> bool {

@@ -130,7 +130,7 @@ impl Exporter for Speedscope<'_> {
         });
         match rest {
             WalkedRecord::Nothing => {}
-            WalkedRecord::Other => state.unfolded.others += 1,
+            WalkedRecord::UserStack | WalkedRecord::Other => state.unfolded.others += 1,
             WalkedRecord::Stack(addresses) => {
                 let frames = addresses.iter().rev().map(|at| gathered.number(task.buffer, StackFrame::Function(*at)));
                 let stack = frames.collect();

@@ -80,7 +80,7 @@ impl FunctionCalls {
             _ => self.stacks.root(&CallRoot { pid: task.pid, interrupt: interrupts }),
         };
         let node = match frame {
-            StackFrame::Function(_) | StackFrame::Unknown => self.stacks.child(node, frame),
+            StackFrame::Function(_) | StackFrame::User(_) | StackFrame::Unknown => self.stacks.child(node, frame),
             StackFrame::Preempted | StackFrame::OffCpu => node,
         };
         stack.push(OpenFrame { frame, context, interrupts, at, spent: Spent::default(), callees: 0, node });
@@ -103,7 +103,9 @@ impl FunctionCalls {
         }
         self.stacks.add(call.node, ended.own);
         match call.frame {
-            StackFrame::Unknown => self.without_entry = self.without_entry.saturating_add(u64::from(whole)),
+            StackFrame::User(_) | StackFrame::Unknown => {
+                self.without_entry = self.without_entry.saturating_add(u64::from(whole))
+            }
             StackFrame::Function(_) if !whole => self.unfinished = self.unfinished.saturating_add(1),
             StackFrame::Function(address) => {
                 let function = self.functions.entry(address).or_insert_with(|| CalledFunction::new(address));
@@ -136,7 +138,7 @@ impl FunctionCalls {
             let begin = root.interrupt.then_some(FoldedFrame::Interrupt);
             let frames = frames.into_iter().filter_map(|frame| match frame {
                 StackFrame::Function(address) => Some(FoldedFrame::Function(address)),
-                StackFrame::Unknown => Some(FoldedFrame::Unknown),
+                StackFrame::User(_) | StackFrame::Unknown => Some(FoldedFrame::Unknown),
                 StackFrame::Preempted | StackFrame::OffCpu => None,
             });
             let sum = folded.entry((root.pid, begin.into_iter().chain(frames).collect())).or_default();
@@ -285,7 +287,7 @@ impl OpenFrame {
         match inner.frame {
             StackFrame::OffCpu => self.spent.asleep = self.spent.asleep.saturating_add(ended.whole),
             StackFrame::Preempted => self.spent.preempted = self.spent.preempted.saturating_add(ended.whole),
-            StackFrame::Function(_) | StackFrame::Unknown => {
+            StackFrame::Function(_) | StackFrame::User(_) | StackFrame::Unknown => {
                 self.spent.add(inner.spent);
                 let net = if inner.interrupts { &mut self.spent.interrupted } else { &mut self.callees };
                 *net = net.saturating_add(ended.net);

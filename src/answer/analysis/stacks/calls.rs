@@ -9,6 +9,8 @@ use crate::base::units::{CpuId, Pid};
 pub(crate) enum StackFrame {
     /// A function, by its address.
     Function(u64),
+    /// A function of user space, by its number among those that the reader has named.
+    User(u32),
     /// A function of which only the depth is known.
     Unknown,
     /// The task can run, and another one does.
@@ -132,7 +134,7 @@ impl StackCalls {
                     back_on_cpu(&mut stack.frames, |change| each(next, change));
                 }
             }
-            StackStep::Stack(_) | StackStep::Other => {}
+            StackStep::Stack(_) | StackStep::UserStack | StackStep::Other => {}
         }
     }
 
@@ -213,7 +215,7 @@ mod tests {
             };
             let frame = match frame {
                 StackFrame::Function(function) => function.to_string(),
-                StackFrame::Unknown => "?".to_owned(),
+                StackFrame::User(_) | StackFrame::Unknown => "?".to_owned(),
                 StackFrame::Preempted => "P".to_owned(),
                 StackFrame::OffCpu => "O".to_owned(),
             };

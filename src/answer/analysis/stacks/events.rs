@@ -3,8 +3,10 @@
 use super::addresses::addresses;
 use crate::base::abi::Abi;
 use crate::base::units::Pid;
-use crate::kernel::event::{Common, Record, RecordHead, TypedField, Value};
+use crate::kernel::event::{Common, Record, RecordHead, TypedField, UserStack, Value};
 use crate::kernel::format::EventFormat;
+use crate::kernel::print_fmt::Context;
+use crate::kernel::symbols::{Symbols, UserSymbol};
 
 /// The step of one record.
 #[derive(Clone, Debug)]
@@ -17,6 +19,8 @@ pub(crate) enum StackStep {
     Switch { previous: Pid, next: Pid, preempted: bool },
     /// A stack trace: return addresses, innermost first.
     Stack(Vec<u64>),
+    /// A stack trace of user space.
+    UserStack,
     /// Nothing of the kind.
     Other,
 }
@@ -36,6 +40,7 @@ enum StackKind {
     Leave { depth: TypedField },
     Switch { previous: TypedField, next: TypedField, state: TypedField },
     Stack { offset: usize },
+    UserStack(UserStack),
 }
 
 impl StackEvents {
@@ -75,7 +80,7 @@ impl StackEvents {
     /// True if it is a call, a return or a switch.
     pub(crate) fn reads(&self, id: u16) -> bool {
         let kind = self.kinds.get(usize::from(id)).and_then(Option::as_ref);
-        kind.is_some_and(|kind| !matches!(kind, StackKind::Stack { .. }))
+        kind.is_some_and(|kind| !matches!(kind, StackKind::Stack { .. } | StackKind::UserStack(_)))
     }
 
     /// True if it is function_graph's: a function is entered, or returns.
@@ -92,6 +97,18 @@ impl StackEvents {
     pub(crate) fn step(&self, id: u16, record: &Record<'_>) -> StackStep {
         let Some(Some(kind)) = self.kinds.get(usize::from(id)) else { return StackStep::Other };
         self.read(kind, record.data).unwrap_or(StackStep::Other)
+    }
+
+    /// The addresses of a stack of user space, innermost first, and what lies there.
+    pub(crate) fn user_stack(
+        &self,
+        record: &Record<'_>,
+        symbols: &Symbols,
+        each: impl FnMut(u64, Option<UserSymbol<'_>>),
+    ) {
+        if let Some(StackKind::UserStack(stack)) = self.kind(record) {
+            stack.each(&Context { data: record.data, abi: self.abi, symbols, lists: false }, each);
+        }
     }
 
     fn read(&self, kind: &StackKind, data: &[u8]) -> Option<StackStep> {
@@ -114,6 +131,7 @@ impl StackEvents {
                 preempted: number(state)? & 0xff == 0,
             },
             StackKind::Stack { offset } => StackStep::Stack(addresses(self.abi, data, *offset).collect()),
+            StackKind::UserStack(_) => StackStep::UserStack,
         })
     }
 }
@@ -125,6 +143,7 @@ fn kind(format: &EventFormat) -> Option<StackKind> {
             StackKind::Enter { function: field("func")?, depth: field("depth")? }
         }
         ("ftrace", "funcgraph_exit") => StackKind::Leave { depth: field("depth")? },
+        ("ftrace", "user_stack") => StackKind::UserStack(UserStack::new(format)?),
         ("ftrace", "kernel_stack") => StackKind::Stack { offset: format.field("caller")?.offset },
         ("sched", "sched_switch") => {
             StackKind::Switch { previous: field("prev_pid")?, next: field("next_pid")?, state: field("prev_state")? }

@@ -23,6 +23,8 @@ pub(crate) enum WalkedRecord {
     Nothing,
     /// A stack trace: return addresses, innermost first.
     Stack(Vec<u64>),
+    /// A stack trace of user space.
+    UserStack,
     /// An event that says nothing of stacks, as does a switch while no function is open.
     Other,
 }
@@ -44,6 +46,7 @@ impl StackWalk {
         }
         match events.step(head.id, record) {
             StackStep::Stack(addresses) => (task, WalkedRecord::Stack(addresses)),
+            StackStep::UserStack => (task, WalkedRecord::UserStack),
             StackStep::Other => (task, WalkedRecord::Other),
             // Tasks without calls have no stacks to change.
             StackStep::Switch { .. } if self.calls.is_empty() => (task, WalkedRecord::Other),
