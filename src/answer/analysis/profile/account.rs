@@ -5,13 +5,14 @@ use super::hook::{Hook, HookProblem};
 use super::kind::{EventKinds, EventMeaning, EventRole, PairEnd, Start, SwitchFields, WakeupFields};
 use super::times::Times;
 use crate::answer::analysis::InOrder;
+use crate::answer::analysis::map::Map;
 use crate::base::abi::Abi;
 use crate::base::units::Pid;
 use crate::file::trace_dat::Coverage;
 use crate::kernel::event::{Lost, Record};
 use crate::kernel::events::EventName;
 use crate::kernel::format::EventFormat;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// Accounts for the events of one buffer.
 #[derive(Clone)]
@@ -28,9 +29,9 @@ pub struct Profile {
 #[derive(Clone, Default)]
 struct Books {
     tasks: Vec<TaskAccount>,
-    task_of: HashMap<Who, usize>,
+    task_of: Map<Who, usize>,
     tallies: Vec<TaskEventTally>,
-    tally_of: HashMap<TallyKey, usize>,
+    tally_of: Map<TallyKey, usize>,
     open: OpenInterval,
     stacks: StackTraces,
 }

@@ -4,10 +4,10 @@
 //! Activities that have begun and not ended.
 
 use super::times::Times;
+use crate::answer::analysis::map::Map;
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
 use std::cmp::Ordering;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A function, and who called it.
@@ -92,13 +92,13 @@ pub(super) struct StackId(u32);
 #[derive(Clone, Debug, Default)]
 pub(super) struct StackTraces {
     words: Vec<Arc<[u64]>>,
-    numbers: HashMap<Arc<[u64]>, StackId>,
+    numbers: Map<Arc<[u64]>, StackId>,
     /// For the one that is searched for.
     scratch: Vec<u64>,
 }
 
 /// The stack traces of one event.
-pub(super) type StackTimes = HashMap<StackId, Times>;
+pub(super) type StackTimes = Map<StackId, Times>;
 
 impl StackTraces {
     /// The number of the trace that these bytes of a record are.
@@ -172,12 +172,12 @@ pub(super) struct BeginningRef {
 /// All of them. The last to begin ends first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OpenInterval {
-    open: HashMap<IntervalKey, Beginning>,
+    open: Map<IntervalKey, Beginning>,
     /// Counts beginnings and losses.
     now: u64,
     /// Time of the latest loss: on any CPU, and by CPU.
     lost: u64,
-    lost_on: HashMap<CpuId, u64>,
+    lost_on: Map<CpuId, u64>,
 }
 
 /// No more of one key than this; functions nest 50 deep. Of what begins again and again without an end, most is forgotten.
