@@ -249,8 +249,12 @@ impl ColumnChunk {
                 (self.numbers(codec), range, codec.present.is_empty())
             }
             CellType::Text | CellType::Bytes => {
-                let range = range_of_texts(front);
-                (self.texts(front, codec), range, nulls == rows)
+                let encoding = self.texts(front, codec);
+                let range = match &self.dictionary {
+                    Dictionary::Texts(texts) if encoding == RLE_DICTIONARY => ends_of(texts.ends(&codec.indices)),
+                    _ => range_of_texts(front),
+                };
+                (encoding, range, nulls == rows)
             }
         };
         // A column whose values hardly repeat is better off without a dictionary.
@@ -501,16 +505,11 @@ fn with_range(values: impl Iterator<Item = i64>, out: &mut Vec<u64>) -> Option<(
 }
 
 fn range_of_texts(front: &ColumnFront<'_>) -> Option<Range> {
-    let mut texts = front.texts();
-    let first = texts.next()?;
-    let (mut least, mut largest) = (first, first);
-    for text in texts {
-        if text < least {
-            least = text;
-        } else if text > largest {
-            largest = text;
-        }
-    }
+    ends_of(front.texts().min().zip(front.texts().max()))
+}
+
+fn ends_of(ends: Option<(&[u8], &[u8])>) -> Option<Range> {
+    let (least, largest) = ends?;
     let fits = least.len() <= LONGEST && largest.len() <= LONGEST;
     fits.then(|| Range::Bytes(least.to_vec(), largest.to_vec()))
 }

@@ -129,6 +129,16 @@ impl Texts {
         }
     }
 
+    /// The least and the largest of the values of these indices: each value is compared once, however often it comes.
+    pub(super) fn ends(&self, indices: &[u32]) -> Option<(&[u8], &[u8])> {
+        let mut is_there = vec![false; self.places.len()];
+        indices.iter().for_each(|index| is_there[*index as usize] = true);
+        let there = self.places.iter().zip(is_there).filter(|(_, is_there)| *is_there);
+        let mut values = there.map(|((from, to), _)| &self.plain[*from..*to]);
+        let first = values.next()?;
+        Some(values.fold((first, first), |(least, largest), value| (least.min(value), largest.max(value))))
+    }
+
     pub(super) fn len(&self) -> usize {
         self.places.len()
     }
@@ -159,6 +169,8 @@ mod tests {
         let found: Vec<u32> = ["", "a", "", "b", "a", "a"].iter().map(|text| texts.index(text.as_bytes())).collect();
         assert_eq!(found, [0, 1, 0, 2, 1, 1]);
         assert_eq!(texts.plain, b"\0\0\0\0\x01\0\0\0a\x01\0\0\0b");
+        assert_eq!(texts.ends(&[1, 2, 1]), Some((&b"a"[..], &b"b"[..])));
+        assert_eq!((texts.ends(&[0]), texts.ends(&[])), (Some((&b""[..], &b""[..])), None));
         let many: Vec<u32> = (0..2000).map(|value| texts.index(format!("t{}", value % 1000).as_bytes())).collect();
         assert!(many.iter().enumerate().all(|(at, index)| *index == 3 + at as u32 % 1000));
     }
