@@ -20,6 +20,8 @@ const PURPOSES: [(&str, &[&str]); 18] = [
             "sched:sched_process_fork",
             "sched:sched_process_exec",
             "sched:sched_process_exit",
+            // Perfetto has a task's first wait from it alone.
+            "task:task_newtask",
         ],
     ),
     (
