@@ -5,6 +5,7 @@ pub mod answers;
 mod columns;
 mod csv;
 mod ctf;
+mod field_read;
 mod flame;
 mod frames;
 mod json;
@@ -16,6 +17,7 @@ mod redacted;
 mod summary;
 mod syscalls;
 mod table;
+mod task_cache;
 mod text;
 mod text_lines;
 

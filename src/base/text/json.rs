@@ -11,7 +11,7 @@ use crate::base::sys::Tail;
 
 /// Appends `text` as a JSON string, quotes included.
 pub(crate) fn string(out: &mut Vec<u8>, text: &[u8]) {
-    let (tail, done) = Tail::new(out).all(b"\"").plain_prefix(text);
+    let (tail, done) = Tail::new(out).all(b"\"").plain_prefix::<b'"'>(text);
     let out = tail.done();
     escape(out, &text[done..]);
     out.push(b'"');
@@ -20,7 +20,7 @@ pub(crate) fn string(out: &mut Vec<u8>, text: &[u8]) {
 /// Appends `text` up to its first NUL as a JSON string, quotes included.
 #[inline(always)]
 pub(crate) fn string_until_nul<'a>(tail: Tail<'a>, text: &[u8]) -> Tail<'a> {
-    let (mut tail, done) = tail.all(b"\"").plain_prefix(text);
+    let (mut tail, done) = tail.all(b"\"").plain_prefix::<b'"'>(text);
     if let Some(special) = text.get(done)
         && *special != 0
     {
@@ -31,7 +31,7 @@ pub(crate) fn string_until_nul<'a>(tail: Tail<'a>, text: &[u8]) -> Tail<'a> {
 
 /// Appends `text` as the inside of a JSON string.
 #[cold]
-fn escape(out: &mut Vec<u8>, mut text: &[u8]) {
+pub(crate) fn escape(out: &mut Vec<u8>, mut text: &[u8]) {
     while !text.is_empty() {
         let valid = match std::str::from_utf8(text) {
             Ok(valid) => valid,

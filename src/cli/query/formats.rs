@@ -118,7 +118,7 @@ pub(crate) fn csv(
     let columns = columns(fields, events)?;
     let names = ShownNames::of(events);
     let exporter = Csv::new(
-        columns.clone(),
+        columns,
         sources.iter().map(|source| CsvBuffer {
             formats: all_formats(&inputs[source.recording]).collect(),
             abi: inputs[source.recording].trace.abi,
@@ -129,12 +129,8 @@ pub(crate) fn csv(
             buffer: instance(&inputs[source.recording].trace.buffers[source.buffer].name),
         }),
     );
-    for column in &columns {
-        if let CsvColumn::Field(name) = column
-            && !exporter.has_field(name)
-        {
-            return Err(unknown_field(name, inputs));
-        }
+    if let Some(name) = exporter.missing_field() {
+        return Err(unknown_field(name, inputs));
     }
     let exporter = names.shown(events, exporter);
     events.export(&exporter, out).map(|done| done.1)

@@ -6,12 +6,16 @@ use super::names::{FlameBuffer, Reader};
 use super::thread::{ColumnWriters, FlameThread, MarkerKind, SampleKind, milliseconds};
 use super::{Unfolded, names};
 use crate::answer::analysis::stacks::{StackChange, StackFrame, StackWalk, TaskStack, WalkedRecord};
-use crate::base::text::{json, num};
-use crate::export::json::json_value;
+use crate::base::sys::Tail;
+use crate::base::text::json;
+use crate::base::text::literal::{LiteralId, Literals};
+use crate::export::field_read::{FieldRead, ValueForm};
+use crate::export::json::{JsonValue, json_value};
 use crate::export::{Exporter, Outflow};
-use crate::kernel::event::{Consumed, FieldKind, FieldPlace, Record, TypedEvent, Value};
+use crate::kernel::event::{Consumed, FieldKind, FieldPlace, Record, TypedEvent, TypedField, Value};
 use crate::kernel::format::{ById, EventFormat};
-use std::collections::{BTreeMap, BTreeSet};
+use foldhash::fast::RandomState;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
 
 /// Gathers the tasks' samples and markers and writes them at the end. Memory grows with both: 12 to 24 bytes for each call,
@@ -29,14 +33,57 @@ struct TypeColumns {
     name: String,
     event: TypedEvent,
     is_number: Vec<bool>,
+    pool: Literals,
+    /// `{"type":NAME,"cpu":`
+    head: LiteralId,
+    values: Vec<MarkerValue>,
+}
+
+/// A field of a marker's data, and how it is written.
+struct MarkerValue {
+    /// `,"NAME":`, and the quote of a number that is written as a string.
+    literal: LiteralId,
+    read: FieldRead,
+    is_quoted: bool,
+    /// The size of records that have it; `None` if that differs.
+    end: Option<usize>,
+}
+
+/// Values that are no whole numbers, as strings.
+struct MarkerText;
+
+impl ValueForm for MarkerText {
+    fn missing(tail: Tail<'_>) -> Tail<'_> {
+        tail.all(b"null")
+    }
+
+    #[inline(always)]
+    fn pointer(address: u64, tail: Tail<'_>) -> Tail<'_> {
+        JsonValue::pointer(address, tail)
+    }
+
+    #[inline(always)]
+    fn text<'a>(text: &[u8], tail: Tail<'a>) -> Tail<'a> {
+        JsonValue::text(text, tail)
+    }
+
+    /// A number, else a string, which holds lists and the like as JSON.
+    fn any(value: Value<'_>, out: &mut Vec<u8>) {
+        if let Value::Unsigned(_) | Value::Signed(_) | Value::Text(_) | Value::Pointer(_) | Value::Bytes(_) = value {
+            return json_value(out, value);
+        }
+        let mut text = Vec::new();
+        json_value(&mut text, value);
+        json::string(out, &text);
+    }
 }
 
 /// Threads gathered so far.
 #[derive(Debug, Default)]
 pub struct FirefoxState {
     walk: StackWalk,
-    threads: BTreeMap<TaskStack, FlameThread>,
-    marked: BTreeSet<MarkerKind>,
+    threads: HashMap<TaskStack, FlameThread, RandomState>,
+    marked: HashSet<MarkerKind, RandomState>,
     /// The time of the first event.
     start: Option<u64>,
     unknown: u64,
@@ -77,18 +124,19 @@ impl<'t> Firefox<'t> {
     /// Appends a marker's data.
     fn data(&self, kind: MarkerKind, cpu: u32, record: &[u8], out: &mut Vec<u8>) {
         let (Some(of), Some(reader)) = (self.kind(kind), self.buffers.get(kind.buffer as usize)) else { return };
-        out.extend_from_slice(b"{\"type\":");
-        json::string(out, of.name.as_bytes());
-        out.extend_from_slice(b",\"cpu\":");
-        num::dec(out, cpu.into());
-        for (field, is_number) in of.event.fields.iter().zip(&of.is_number) {
-            let Some(value) = field.value(reader.what.abi, record) else { continue };
-            out.push(b',');
-            json::string(out, key(&field.name).as_bytes());
-            out.push(b':');
-            put_value(value, *is_number, out);
+        let abi = reader.what.abi;
+        let mut tail = Tail::new(out).pooled(&of.pool, of.head).dec(cpu.into());
+        for (value, field) in of.values.iter().zip(&of.event.fields) {
+            let is_there = match value.end {
+                Some(end) => record.len() >= end,
+                None => field.bytes(abi, record).is_some(),
+            };
+            if is_there {
+                tail = value.read.write::<MarkerText>(abi, record, tail.pooled(&of.pool, value.literal));
+                tail = tail.piece(b"\"", usize::from(value.is_quoted));
+            }
         }
-        out.push(b'}');
+        tail.all(b"}").done();
     }
 
     fn meta(&self, state: &FirefoxState, out: &mut Vec<u8>) {
@@ -108,7 +156,8 @@ impl<'t> Firefox<'t> {
               {\"name\":\"Event\",\"color\":\"blue\",\"subcategories\":[\"Other\"]}],\"markerSchema\":[",
         );
         let mut written = BTreeSet::new();
-        for kind in state.marked.iter().filter_map(|kind| self.kind(*kind)) {
+        let marked: BTreeSet<MarkerKind> = state.marked.iter().copied().collect();
+        for kind in marked.iter().filter_map(|kind| self.kind(*kind)) {
             if !written.insert(&kind.name) {
                 continue;
             }
@@ -234,7 +283,8 @@ impl Exporter for Firefox<'_> {
 
     fn rest(&self, state: &mut FirefoxState, out: &mut Outflow<'_>) -> io::Result<()> {
         let start = state.start.unwrap_or(0);
-        for (number, (task, thread)) in std::mem::take(&mut state.threads).into_iter().enumerate() {
+        let threads: BTreeMap<TaskStack, FlameThread> = std::mem::take(&mut state.threads).into_iter().collect();
+        for (number, (task, thread)) in threads.into_iter().enumerate() {
             out.bytes.extend_from_slice(if number > 0 { b"," } else { b"" });
             self.thread(task, &thread, start, out)?;
         }
@@ -252,16 +302,6 @@ fn key(name: &str) -> String {
     if matches!(name, "type" | "cpu") { format!("field_{name}") } else { name.to_owned() }
 }
 
-/// Appends a value: a number if it is to be one, else a string, which holds lists and the like as JSON.
-fn put_value(value: Value<'_>, is_number: bool, out: &mut Vec<u8>) {
-    let mut text = Vec::new();
-    json_value(&mut text, value);
-    match is_number || text.first() == Some(&b'"') {
-        true => out.extend_from_slice(&text),
-        false => json::string(out, &text),
-    }
-}
-
 fn types(buffer: &FlameBuffer<'_>) -> ById<TypeColumns> {
     let type_of = |format: &&EventFormat| {
         let event = TypedEvent::new(format);
@@ -270,8 +310,27 @@ fn types(buffer: &FlameBuffer<'_>) -> ById<TypeColumns> {
             (FieldKind::Signed | FieldKind::Unsigned, FieldPlace::Fixed { len, .. }) => len <= 4,
             _ => false,
         });
-        let is_number = is_number.collect();
-        (format.id, TypeColumns { name: format!("{}:{}", format.system, format.name), event, is_number })
+        let is_number: Vec<bool> = is_number.collect();
+        let name = format!("{}:{}", format.system, format.name);
+        let mut pool = Literals::default();
+        let mut text = b"{\"type\":".to_vec();
+        json::string(&mut text, name.as_bytes());
+        text.extend_from_slice(b",\"cpu\":");
+        let head = pool.add(&text);
+        let value = |(field, is_number): (&TypedField, &bool)| {
+            let is_whole = matches!(field.kind, FieldKind::Signed | FieldKind::Unsigned);
+            let (mut text, is_quoted) = (b",".to_vec(), is_whole && !is_number);
+            json::string(&mut text, key(&field.name).as_bytes());
+            text.extend_from_slice(if is_quoted { b":\"" } else { b":" });
+            let end = match field.place {
+                FieldPlace::Fixed { offset, len } => offset.checked_add(len),
+                _ => None,
+            };
+            let read = FieldRead::new(field);
+            MarkerValue { literal: pool.add(&text), read, is_quoted, end }
+        };
+        let values = event.fields.iter().zip(&is_number).map(value).collect();
+        (format.id, TypeColumns { name, event, is_number, pool, head, values })
     };
     buffer.formats.iter().map(type_of).collect()
 }

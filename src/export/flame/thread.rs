@@ -1,9 +1,11 @@
 //! A thread of a Firefox profile: its stacks, samples and markers, gathered and written as columns.
 
 use crate::answer::analysis::stacks::StackFrame;
+use crate::base::sys::Tail;
 use crate::base::text::{json, num};
 use crate::export::Outflow;
 use crate::kernel::event::Record;
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::io;
 
@@ -24,10 +26,10 @@ type Stack = u32;
 #[derive(Debug, Default)]
 pub(super) struct FlameThread {
     frames: Vec<StackFrame>,
-    numbers: HashMap<StackFrame, u32>,
+    numbers: HashMap<StackFrame, u32, RandomState>,
     /// The innermost frame and the stack below it.
     stacks: Vec<(u32, Option<Stack>)>,
-    known: HashMap<(u32, Option<Stack>), Stack>,
+    known: HashMap<(u32, Option<Stack>), Stack, RandomState>,
     now: Option<Stack>,
     changes: Vec<(u64, Option<Stack>)>,
     traces: Vec<(u64, Option<Stack>)>,
@@ -144,7 +146,7 @@ impl FlameThread {
         with: &ColumnWriters<'c>,
         out: &mut Outflow<'_>,
     ) -> io::Result<Vec<&'c str>> {
-        let (mut names, mut numbers) = (Vec::new(), HashMap::new());
+        let (mut names, mut numbers) = (Vec::new(), HashMap::<MarkerKind, usize, RandomState>::default());
         for marker in &self.markers {
             numbers.entry(marker.kind).or_insert_with(|| {
                 let name = (with.marker)(marker.kind);
@@ -250,9 +252,7 @@ fn write_functions(named: &[(Vec<u8>, u8)], out: &mut Outflow<'_>) -> io::Result
 
 /// Appends nanoseconds as milliseconds.
 pub(super) fn milliseconds(time: u64, out: &mut Vec<u8>) {
-    num::dec(out, time / 1_000_000);
-    out.push(b'.');
-    num::dec_pad(out, time % 1_000_000, 6, b'0');
+    Tail::new(out).wide(time / 1_000_000).all(b".").piece(&num::six((time % 1_000_000) as u32), 6).done();
 }
 
 fn optional(number: Option<u32>, out: &mut Vec<u8>) {

@@ -130,7 +130,7 @@ impl<'t> Json<'t> {
         };
         let abi = types.abi;
         let mut tail = match &program.pid {
-            Some(pid) => self.tasks.write(Pid(pid.int(abi, record.data) as i32), comms, tail),
+            Some(pid) => self.tasks.write(Pid(pid.int(abi, record.data).unwrap_or(0) as i32), comms, tail),
             None => tail,
         };
         for step in &program.common {
@@ -194,7 +194,7 @@ impl<'t> Json<'t> {
         if let Some(program) = types.any() {
             let mut tail = Tail::new(out);
             if let Some(pid) = &program.pid {
-                tail = self.tasks.write(Pid(pid.int(types.abi, record.data) as i32), comms, tail);
+                tail = self.tasks.write(Pid(pid.int(types.abi, record.data).unwrap_or(0) as i32), comms, tail);
             }
             for step in &program.common {
                 tail = step.write(types.abi, &types.pool, record.data, tail);

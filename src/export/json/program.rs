@@ -7,7 +7,8 @@ use crate::base::abi::Abi;
 use crate::base::sys::Tail;
 use crate::base::text::literal::{LiteralId, Literals};
 use crate::base::text::{json, num};
-use crate::kernel::event::{FieldKind, FieldPlace, Number, TypedEvent, TypedField, Value};
+use crate::export::field_read::{FieldRead, ValueForm};
+use crate::kernel::event::{Number, TypedEvent, Value};
 use crate::kernel::format::EventFormat;
 use crate::kernel::symbols::{Kallsyms, Symbols, UserSymbols};
 use std::sync::Arc;
@@ -16,13 +17,15 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(super) struct JsonProgram {
     /// The field `common_pid`, if the event has one.
-    pub(super) pid: Option<Read>,
+    pub(super) pid: Option<FieldRead>,
     /// Common fields that follow the task.
     pub(super) common: Vec<JsonStep>,
     /// `,"event":"sys:name","fields":{`
     open: LiteralId,
     fields: Vec<JsonStep>,
-    /// Functions at addresses among them.
+    /// The names of the addresses in a stack of user space, after what stands before them.
+    user_names: Option<(LiteralId, Box<UserNames>)>,
+    /// Functions at addresses among the fields.
     names: Vec<KernelName>,
     /// `}}` and the newline.
     close: LiteralId,
@@ -32,43 +35,25 @@ pub(super) struct JsonProgram {
 #[derive(Clone, Debug)]
 pub(super) struct JsonStep {
     literal: LiteralId,
-    read: Read,
-}
-
-/// Reads and writes a value. The usual ones are spelled out so that each is one load and one store of digits.
-#[derive(Clone, Debug)]
-pub(super) enum Read {
-    U8(usize),
-    U16(usize),
-    U32(usize),
-    U64(usize),
-    I32(usize),
-    I64(usize),
-    /// An address of 4 or 8 bytes.
-    Pointer(usize, usize),
-    /// `char name[len]` at an offset.
-    Chars(usize, usize),
-    /// Text at a place to be looked up.
-    Text(FieldPlace),
-    Any(Box<TypedField>),
-    /// The names of the addresses in a stack of user space.
-    UserNames(Box<UserNames>),
+    read: FieldRead,
 }
 
 impl JsonProgram {
     fn compile(event: &TypedEvent, style: Style, pool: &mut Literals) -> JsonProgram {
-        let pid = event.common.iter().find(|f| f.name == "common_pid").map(Read::new);
+        let pid = event.common.iter().find(|f| f.name == "common_pid").map(FieldRead::new);
         let mut common = Vec::new();
         for field in event.common.iter().filter(|f| f.name != "common_pid") {
             let name = field.name.strip_prefix("common_").unwrap_or(&field.name);
-            common.push(JsonStep { literal: pool.add(&style.key(name, false)), read: Read::new(field) });
+            common.push(JsonStep { literal: pool.add(&style.key(name, false)), read: FieldRead::new(field) });
         }
         let open = pool.add(&style.event(&event.system, &event.name));
         let mut fields = Vec::new();
         for (index, field) in event.fields.iter().enumerate() {
-            fields.push(JsonStep { literal: pool.add(&style.key(&field.name, index == 0)), read: Read::new(field) });
+            fields
+                .push(JsonStep { literal: pool.add(&style.key(&field.name, index == 0)), read: FieldRead::new(field) });
         }
-        JsonProgram { pid, common, open, fields, names: Vec::new(), close: pool.add(style.close()) }
+        let close = pool.add(style.close());
+        JsonProgram { pid, common, open, fields, user_names: None, names: Vec::new(), close }
     }
 
     /// Adds the functions at the event's addresses.
@@ -80,7 +65,7 @@ impl JsonProgram {
     fn name_user_stack(&mut self, format: &EventFormat, style: Style, user: &Arc<UserSymbols>, pool: &mut Literals) {
         if let Some(names) = UserNames::new(format, user) {
             let literal = pool.add(&style.key(UserNames::FIELD, self.fields.is_empty()));
-            self.fields.push(JsonStep { literal, read: Read::UserNames(Box::new(names)) });
+            self.user_names = Some((literal, Box::new(names)));
         }
     }
 
@@ -90,6 +75,9 @@ impl JsonProgram {
         let mut tail = tail.pooled(pool, self.open);
         for step in &self.fields {
             tail = step.write(abi, pool, data, tail);
+        }
+        if let Some((literal, names)) = &self.user_names {
+            tail = tail.pooled(pool, *literal).with(|out| names.write(abi, data, out));
         }
         for name in &self.names {
             tail = tail.with(|out| name.write(abi, data, out));
@@ -102,90 +90,32 @@ impl JsonStep {
     /// Writes `,"NAME":VALUE`.
     #[inline(always)]
     pub(super) fn write<'a>(&self, abi: Abi, pool: &Literals, data: &[u8], tail: Tail<'a>) -> Tail<'a> {
-        self.read.write(abi, data, tail.pooled(pool, self.literal))
+        self.read.write::<JsonValue>(abi, data, tail.pooled(pool, self.literal))
     }
 }
 
-impl Read {
-    fn new(field: &TypedField) -> Read {
-        match (field.kind, field.place) {
-            (FieldKind::Unsigned, FieldPlace::Fixed { offset, len: 1 }) => Read::U8(offset),
-            (FieldKind::Unsigned, FieldPlace::Fixed { offset, len: 2 }) => Read::U16(offset),
-            (FieldKind::Unsigned, FieldPlace::Fixed { offset, len: 4 }) => Read::U32(offset),
-            (FieldKind::Unsigned, FieldPlace::Fixed { offset, len: 8 }) => Read::U64(offset),
-            (FieldKind::Signed, FieldPlace::Fixed { offset, len: 4 }) => Read::I32(offset),
-            (FieldKind::Signed, FieldPlace::Fixed { offset, len: 8 }) => Read::I64(offset),
-            (FieldKind::Pointer, FieldPlace::Fixed { offset, len }) => Read::Pointer(offset, len),
-            (FieldKind::Text, FieldPlace::Fixed { offset, len }) => Read::Chars(offset, len),
-            (FieldKind::Text, place) => Read::Text(place),
-            _ => Read::Any(Box::new(field.clone())),
-        }
-    }
+/// Values as JSON.
+pub(in crate::export) struct JsonValue;
 
-    /// The number that this reads; 0 if there is none.
-    #[inline]
-    pub(super) fn int(&self, abi: Abi, data: &[u8]) -> i64 {
-        match self {
-            Read::I32(at) => chunk(data, *at).map_or(0, |b| abi.u32(b) as i32).into(),
-            Read::Any(field) => match field.value(abi, data) {
-                Some(Value::Signed(n)) => n,
-                Some(Value::Unsigned(n)) => n as i64,
-                _ => 0,
-            },
-            _ => 0,
-        }
+impl ValueForm for JsonValue {
+    #[inline(always)]
+    fn missing(tail: Tail<'_>) -> Tail<'_> {
+        tail.all(b"null")
     }
 
     #[inline(always)]
-    fn write<'a>(&self, abi: Abi, data: &[u8], tail: Tail<'a>) -> Tail<'a> {
-        let plus = |value: u64| (false, value);
-        // The usual ones are numbers, whose digits are made in one place.
-        let number = match *self {
-            Read::U8(at) => data.get(at).map(|&b| plus(b.into())),
-            Read::U16(at) => chunk(data, at).map(|b| plus(abi.u16(b).into())),
-            Read::U32(at) => chunk(data, at).map(|b| plus(abi.u32(b).into())),
-            Read::U64(at) => chunk(data, at).map(|b| plus(abi.u64(b))),
-            Read::I32(at) => chunk(data, at).map(|b| abi.u32(b) as i32).map(|n| (n < 0, n.unsigned_abs().into())),
-            Read::I64(at) => chunk(data, at).map(|b| abi.u64(b) as i64).map(|n| (n < 0, n.unsigned_abs())),
-            Read::Pointer(at, len) => {
-                return match abi.uint(data, at, len) {
-                    Some(address) => tail.all(b"\"0x").hex(address).all(b"\""),
-                    None => tail.all(b"null"),
-                };
-            }
-            Read::Chars(at, len) => {
-                return text(data.get(at..).and_then(|d| d.get(..len)), tail);
-            }
-            Read::Text(place) => return text(place.bytes(abi, data), tail),
-            Read::UserNames(ref names) => {
-                return tail.with(|out| names.write(abi, data, out));
-            }
-            Read::Any(ref field) => {
-                return match field.value(abi, data) {
-                    Some(any) => tail.with(|out| value(out, any)),
-                    None => tail.all(b"null"),
-                };
-            }
-        };
-        match number {
-            // The sign is stored in any case, and overwritten if it is none.
-            Some((minus, value)) => tail.piece(b"-", usize::from(minus)).wide(value),
-            None => tail.all(b"null"),
-        }
+    fn pointer(address: u64, tail: Tail<'_>) -> Tail<'_> {
+        tail.all(b"\"0x").hex(address).all(b"\"")
     }
-}
 
-#[inline(always)]
-fn text<'a>(bytes: Option<&[u8]>, tail: Tail<'a>) -> Tail<'a> {
-    match bytes {
-        Some(bytes) => json::string_until_nul(tail, bytes),
-        None => tail.all(b"null"),
+    #[inline(always)]
+    fn text<'a>(text: &[u8], tail: Tail<'a>) -> Tail<'a> {
+        json::string_until_nul(tail, text)
     }
-}
 
-#[inline]
-fn chunk<const N: usize>(data: &[u8], at: usize) -> Option<[u8; N]> {
-    data.get(at..)?.first_chunk().copied()
+    fn any(any: Value<'_>, out: &mut Vec<u8>) {
+        value(out, any);
+    }
 }
 
 /// Appends a value as JSON.

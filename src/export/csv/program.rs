@@ -1,0 +1,194 @@
+//! An event type compiled to the pieces of its line.
+
+use super::CsvColumn;
+use super::exporter::CsvBuffer;
+use super::quoting::{CellValue, QuotedJson, double_from, put_text, quote};
+use crate::base::abi::Abi;
+use crate::base::sys::Tail;
+use crate::base::text::literal::{LiteralId, Literals};
+use crate::base::text::{json, num};
+use crate::base::units::Pid;
+use crate::base::wall_time::with_zone;
+use crate::export::field_read::FieldRead;
+use crate::export::json::KernelName;
+use crate::export::task_cache::TaskCache;
+use crate::file::trace_dat::WallClock;
+use crate::kernel::event::{FieldKind, Lost, Record, TypedEvent, TypedField};
+use crate::kernel::symbols::{Comms, Kallsyms};
+use std::sync::Arc;
+
+/// An event type's line: pieces to be written one after the other.
+#[derive(Debug)]
+pub(super) struct CsvProgram {
+    pool: Literals,
+    steps: Vec<CsvStep>,
+    /// The text after the last step, with the newline.
+    end: LiteralId,
+}
+
+/// The text up to a cell, with the commas and cells that are the same for all events of the type; then the cell.
+#[derive(Debug)]
+struct CsvStep {
+    before: LiteralId,
+    cell: Cell,
+}
+
+#[derive(Debug)]
+enum Cell {
+    Timestamp,
+    Wall,
+    Cpu,
+    Lost,
+    Pid(FieldRead),
+    Comm(FieldRead),
+    /// `PID,COMM`.
+    Task(FieldRead),
+    Field(FieldRead),
+    /// A field within the column of all fields.
+    Inner(FieldRead),
+    /// The function at an address, within the same column.
+    Name(Box<KernelName>),
+}
+
+/// The things that a line needs besides its record.
+pub(super) struct LineContext<'c> {
+    pub(super) abi: Abi,
+    pub(super) comms: &'c Comms,
+    pub(super) wall: Option<WallClock>,
+    pub(super) tasks: &'c mut TaskCache,
+}
+
+impl CsvProgram {
+    /// The line of an event; of one without a format, `None`.
+    pub(super) fn new(
+        columns: &[CsvColumn],
+        what: &CsvBuffer<'_>,
+        event: Option<&TypedEvent>,
+        kallsyms: Option<&Arc<Kallsyms>>,
+    ) -> Self {
+        let mut made = CsvProgram { pool: Literals::default(), steps: Vec::new(), end: LiteralId::default() };
+        let pid = event.and_then(|event| event.common.iter().find(|field| field.name == "common_pid"));
+        let pid = pid.filter(|field| field.kind == FieldKind::Signed).map(FieldRead::new);
+        let mut text = Vec::new();
+        let mut columns = columns.iter().enumerate().peekable();
+        while let Some((index, column)) = columns.next() {
+            if index > 0 {
+                text.push(b',');
+            }
+            let cell = match (column, event) {
+                (CsvColumn::Timestamp, _) => Some(Cell::Timestamp),
+                (CsvColumn::Wall, _) => what.wall.map(|_| Cell::Wall),
+                (CsvColumn::Cpu, _) => Some(Cell::Cpu),
+                (CsvColumn::Lost, _) => Some(Cell::Lost),
+                (CsvColumn::Source, _) => constant(&mut text, what.source.unwrap_or_default()),
+                (CsvColumn::Buffer, _) => constant(&mut text, what.buffer.unwrap_or_default()),
+                (CsvColumn::Pid, _) if columns.next_if(|(_, next)| **next == CsvColumn::Comm).is_some() => {
+                    text.extend_from_slice(if pid.is_none() { b"," } else { b"" });
+                    pid.clone().map(Cell::Task)
+                }
+                (CsvColumn::Pid, _) => pid.clone().map(Cell::Pid),
+                (CsvColumn::Comm, _) => pid.clone().map(Cell::Comm),
+                (_, None) => None,
+                (CsvColumn::Event, Some(event)) => constant(&mut text, &format!("{}:{}", event.system, event.name)),
+                (CsvColumn::System, Some(event)) => constant(&mut text, &event.system),
+                (CsvColumn::Name, Some(event)) => constant(&mut text, &event.name),
+                (CsvColumn::Fields, Some(event)) => {
+                    made.all_fields(event, kallsyms, &mut text);
+                    None
+                }
+                (CsvColumn::Field(name), Some(event)) => {
+                    field(event, name).map(|field| Cell::Field(FieldRead::new(field)))
+                }
+            };
+            cell.into_iter().for_each(|cell| made.step(&mut text, cell));
+        }
+        text.push(b'\n');
+        made.end = made.pool.add(&text);
+        made
+    }
+
+    /// Adds the text so far, and a cell after it.
+    fn step(&mut self, text: &mut Vec<u8>, cell: Cell) {
+        let before = self.pool.add(text);
+        text.clear();
+        self.steps.push(CsvStep { before, cell });
+    }
+
+    /// Adds all of the event's own fields as a JSON object.
+    fn all_fields(&mut self, event: &TypedEvent, kallsyms: Option<&Arc<Kallsyms>>, text: &mut Vec<u8>) {
+        if event.fields.is_empty() {
+            return text.extend_from_slice(b"{}");
+        }
+        text.push(b'"');
+        for (index, field) in event.fields.iter().enumerate() {
+            text.push(if index == 0 { b'{' } else { b',' });
+            let start = text.len();
+            json::string(text, field.name.as_bytes());
+            double_from(text, start);
+            text.push(b':');
+            self.step(text, Cell::Inner(FieldRead::new(field)));
+        }
+        let names = kallsyms.map_or_else(Vec::new, |kallsyms| KernelName::all(event, kallsyms));
+        names.into_iter().for_each(|name| self.step(text, Cell::Name(Box::new(name))));
+        text.extend_from_slice(b"}\"");
+    }
+
+    /// Appends the line of a record.
+    #[inline]
+    pub(super) fn write(&self, record: &Record<'_>, with: LineContext<'_>, out: &mut Vec<u8>) {
+        let LineContext { abi, comms, wall, tasks } = with;
+        let pid = |read: &FieldRead| read.int(abi, record.data).map(|pid| Pid(pid as i32));
+        let mut tail = Tail::new(out);
+        for CsvStep { before, cell } in &self.steps {
+            tail = tail.pooled(&self.pool, *before);
+            tail = match cell {
+                Cell::Field(read) => read.write::<CellValue>(abi, record.data, tail),
+                Cell::Inner(read) => read.write::<QuotedJson>(abi, record.data, tail),
+                Cell::Timestamp => tail.wide(record.timestamp.0),
+                Cell::Cpu => tail.dec(record.cpu.0.into()),
+                Cell::Lost => match record.lost {
+                    Lost::None => tail,
+                    Lost::Count(count) => tail.wide(count),
+                    Lost::Unknown => tail.all(b"?"),
+                },
+                Cell::Task(read) => match pid(read) {
+                    Some(pid) => tasks.write(pid.0 as u64, tail, |out| {
+                        num::signed(out, pid.0.into());
+                        out.push(b',');
+                        put_text(comms.get(pid).unwrap_or_default(), out);
+                    }),
+                    None => tail.all(b","),
+                },
+                Cell::Pid(read) => match pid(read) {
+                    Some(pid) => tail.signed(pid.0.into()),
+                    None => tail,
+                },
+                Cell::Comm(read) => {
+                    let comm = pid(read).and_then(|pid| comms.get(pid));
+                    tail.with(|out| put_text(comm.unwrap_or_default(), out))
+                }
+                Cell::Wall => {
+                    let wall = wall.map(|clock| with_zone(clock.wall(record.timestamp.0)));
+                    tail.with(|out| out.extend_from_slice(wall.unwrap_or_default().as_bytes()))
+                }
+                Cell::Name(name) => tail.with(|out| {
+                    let start = out.len();
+                    name.write(abi, record.data, out);
+                    double_from(out, start);
+                }),
+            };
+        }
+        tail.pooled(&self.pool, self.end).done();
+    }
+}
+
+/// Adds a cell that is the same in all lines.
+fn constant(text: &mut Vec<u8>, cell: &str) -> Option<Cell> {
+    quote(text, cell.as_bytes());
+    None
+}
+
+/// The field of that name: of several the first, and the event's own before those of all events.
+pub(super) fn field<'e>(event: &'e TypedEvent, name: &str) -> Option<&'e TypedField> {
+    event.fields.iter().chain(&event.common).find(|field| field.name == name)
+}
