@@ -138,6 +138,40 @@ fn perfettos_engine_reads_chromes_events() {
     }
 }
 
+/// Each value that Chrome's slices end with is that of the return of this task at this time; hardly one is missing.
+#[test]
+fn returned_values_end_chromes_slices() {
+    let Some([_, file, _]) = recordings() else { return };
+    let env = TestEnvironment::new();
+    let mut returns: BTreeMap<(i64, i64), Vec<i64>> = BTreeMap::new();
+    let json = convert(&env, &file, "json");
+    for event in json.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")) {
+        if event["event"] == "ftrace:funcgraph_exit" {
+            let key = (event["pid"].as_i64().expect("a task"), event["ts"].as_i64().expect("a time"));
+            let value = event["fields"]["retval"].as_u64().expect("a value");
+            returns.entry(key).or_default().push(value as i64);
+        }
+    }
+    let expected: usize = returns.values().map(Vec::len).sum();
+    let mut found = 0;
+    let trace: Value = serde_json::from_str(&convert(&env, &file, "chrome")).expect("JSON");
+    for end in trace["traceEvents"].as_array().expect("events").iter().filter(|event| event["ph"] == "E") {
+        let value = match &end["args"]["retval"] {
+            Value::Null => continue,
+            Value::String(text) => u64::from_str_radix(text.trim_start_matches("0x"), 16).expect("digits") as i64,
+            number => number.as_i64().expect("a number"),
+        };
+        // The idle tasks have numbers of their own.
+        let task = Some(end["tid"].as_i64().expect("a task")).filter(|task| *task < 4 << 20).unwrap_or(0);
+        let time = (end["ts"].as_f64().expect("a time") * 1000.0).round() as i64;
+        let at = returns.get_mut(&(task, time)).unwrap_or_else(|| panic!("no return: {end}"));
+        let at_value = at.iter().position(|one| *one == value).unwrap_or_else(|| panic!("another value: {end}"));
+        at.swap_remove(at_value);
+        found += 1;
+    }
+    assert!(expected > 100 && found * 10 > expected * 9, "{found} of {expected}");
+}
+
 /// The sum of numbers by the name of a frame, of titles as in `name (NUMBER unit, SHARE%)`.
 fn by_name<'t>(titles: impl Iterator<Item = (&'t str, u64)>) -> BTreeMap<String, u64> {
     let mut sums = BTreeMap::new();

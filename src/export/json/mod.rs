@@ -34,6 +34,6 @@ pub use crate::base::text::json::original_bytes;
 pub use exporter::{Json, JsonBuffer};
 pub use header::{JsonBufferInfo, JsonHeader, JsonSource, JsonWall, SCHEMA, VERSION};
 pub(super) use kernel_names::{KernelName, addresses as kernel_addresses};
-pub(super) use program::{JsonValue, value as json_value};
+pub(super) use program::{JsonMembers, JsonValue, value as json_value};
 pub use program::{JsonTypes, Style};
 pub use schema::schema;

@@ -8,7 +8,7 @@ use crate::base::sys::Tail;
 use crate::base::text::literal::{LiteralId, Literals};
 use crate::base::text::{json, num};
 use crate::export::field_read::{FieldRead, ValueForm};
-use crate::kernel::event::{Number, TypedEvent, Value};
+use crate::kernel::event::{Number, TypedEvent, TypedField, Value};
 use crate::kernel::format::EventFormat;
 use crate::kernel::symbols::{Kallsyms, Symbols, UserSymbols};
 use std::sync::Arc;
@@ -91,6 +91,30 @@ impl JsonStep {
     #[inline(always)]
     pub(super) fn write<'a>(&self, abi: Abi, pool: &Literals, data: &[u8], tail: Tail<'a>) -> Tail<'a> {
         self.read.write::<JsonValue>(abi, data, tail.pooled(pool, self.literal))
+    }
+}
+
+/// Fields of an event as members of an object, each after a comma.
+#[derive(Clone, Debug)]
+pub(in crate::export) struct JsonMembers {
+    pool: Literals,
+    steps: Vec<JsonStep>,
+}
+
+impl JsonMembers {
+    pub(in crate::export) fn new(event: &TypedEvent) -> Self {
+        let mut pool = Literals::default();
+        let step = |field: &TypedField| JsonStep {
+            literal: pool.add(&Style::Json.key(&field.name, false)),
+            read: FieldRead::new(field),
+        };
+        JsonMembers { steps: event.fields.iter().map(step).collect(), pool }
+    }
+
+    /// Appends them.
+    #[inline(always)]
+    pub(in crate::export) fn write<'a>(&self, abi: Abi, data: &[u8], tail: Tail<'a>) -> Tail<'a> {
+        self.steps.iter().fold(tail, |tail, step| step.write(abi, &self.pool, data, tail))
     }
 }
 

@@ -37,6 +37,12 @@ impl TaskStack {
         self.idle_on
     }
 
+    /// A number that no other task has.
+    pub(crate) fn key(&self) -> u64 {
+        let number = self.idle_on.map_or(self.pid.0 as u32, |cpu| cpu.0);
+        u64::from(self.idle_on.is_some()) << 63 | (self.buffer as u64) << 32 | u64::from(number)
+    }
+
     /// The first task of its process, whose number is `process`.
     pub(crate) fn first_of(self, process: Pid) -> Self {
         TaskStack { pid: process, ..self }
