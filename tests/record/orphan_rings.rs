@@ -202,7 +202,7 @@ fn what_is_put_back_first_is_dropped_and_said() {
     // Until it is recovered nothing that is judged by its end is known.
     let checked = env.rtrace(&["check", "--json", "--assert", "lost == 0", "--assert", "duration > 1ns"]);
     checked.exits(4).prints_with("\"unfinished\": true").prints_with("the recording is unfinished");
-    env.rtrace(&["dump", "--validate"]).exits(4).complains_with("the recording is unfinished").prints_with("1 defect");
+    env.rtrace(&["dump", "--validate"]).exits(4).complains_with("its recorder is gone").prints_with("1 defect");
     let out = env.rtrace(&["recover", "--json", "--journal-dir", "journal"]);
     out.exits(4).complains_with("its ring buffer and its recorder still held").prints_with("\"rings\": null");
     env.rtrace(&["check", "--assert", "lost == 0"]).exits(4).prints_with("indeterminate");

@@ -166,7 +166,7 @@ fn what_a_kill_leaves_behind_is_put_back_and_recovered() {
         child.wait();
         kill(command, Signal::SIGKILL).unwrap();
         assert!(!before.differences(&Knobs::read(tracefs.root())).is_empty());
-        env.rtrace(&["report"]).exits(0);
+        env.rtrace(&["report"]).exits(4).complains_with("its recorder is gone");
         env.rtrace(&["reset", "--stale", "--journal-dir", "journal"]).exits(0);
         before.assert_unchanged(&Knobs::read(tracefs.root()));
         // What the rings held was dropped.
