@@ -59,7 +59,7 @@ mod tests {
         says("sleep 0.3 -o out.dat", "`-o out.dat` stands after the command `sleep`");
         says("sleep 0.2 -e sched_switch", "`-e sched_switch` stands");
         says("sleep 0.2 --duration=3", "`--duration=3` stands");
-        assert_eq!(said("ls -l /"), None);
+        assert_eq!(said("ls -a /"), None);
         assert_eq!(said("sleep 1"), None);
     }
 }

@@ -27,8 +27,7 @@ const OTHER_FORMS: [&str; 8] = ["pdf", "png", "jpg", "jpeg", "gif", "json", "htm
 #[command(after_help = "\
 EXAMPLES:
   rtrace record -p function_graph -e sched:sched_switch --duration 2; rtrace flame
-  rtrace record -e sched:sched_switch -R stacktrace --duration 2; rtrace flame --off-cpu
-  rtrace record --for offcpu -O userstacktrace --proc-map -- make; rtrace flame --off-cpu --comm make
+  rtrace record --for offcpu -- make; rtrace flame --off-cpu --comm make
   rtrace flame run.dat -o make.svg --comm make --since -1s
   rtrace flame run.dat -o run.folded                       the lines, for other programs")]
 pub(crate) struct FlameArgs {
@@ -44,10 +43,10 @@ pub(crate) struct FlameArgs {
     #[arg(long)]
     off_cpu: bool,
     /// Look for the programs and libraries that name stacks of user space below DIR
-    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, hide_short_help = true)]
     symfs: Option<PathBuf>,
     /// Words above the picture [default: of what and which file it is]
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", hide_short_help = true)]
     title: Option<String>,
     /// Say what was drawn as JSON
     #[arg(long)]
@@ -92,7 +91,7 @@ impl FlameArgs {
             return Err(Failure::new(Exit::Failed, anyhow!(reason)));
         }
         if lines.text.is_empty() {
-            return Err(lines.nothing(events));
+            return Err(lines.nothing());
         }
         if matches!(lines.unit, FlameUnit::Count(_)) && has_switches(events) {
             note!(
@@ -208,6 +207,7 @@ pub(crate) struct FoldedLines {
     pub(crate) subject: &'static str,
     left_out: Vec<String>,
     off_cpu: bool,
+    of_some_tasks: bool,
     has_stacks: bool,
 }
 
@@ -226,7 +226,7 @@ impl FoldedLines {
             true => (FlameUnit::Time, "time in functions"),
             false => (FlameUnit::Count("stacks"), "stack traces"),
         };
-        Ok(FoldedLines { text, unit, subject, left_out, off_cpu: false, has_stacks: true })
+        Ok(FoldedLines { text, unit, subject, left_out, off_cpu: false, of_some_tasks: false, has_stacks: true })
     }
 
     /// The time off the CPU.
@@ -242,7 +242,8 @@ impl FoldedLines {
             (uncounted.unended, "time", "off the CPU that had not ended"),
         ]);
         let (unit, subject, has_stacks) = (FlameUnit::Time, "time off the CPU", state.has_stacks());
-        Ok(FoldedLines { text, unit, subject, left_out, off_cpu: true, has_stacks })
+        let of_some_tasks = !of.pids().is_empty() || !of.comms().is_empty();
+        Ok(FoldedLines { text, unit, subject, left_out, off_cpu: true, of_some_tasks, has_stacks })
     }
 
     /// Number of lines.
@@ -261,12 +262,12 @@ impl FoldedLines {
     }
 
     /// The failure if there are none.
-    fn nothing(&self, events: &QueryEvents<'_>) -> Failure {
+    fn nothing(&self) -> Failure {
         if self.off_cpu {
-            let failure =
-                Failure::new(Exit::Failed, anyhow!("no task that is asked for leaves its CPU and comes back"));
-            if has_switches(events) {
-                return failure.hint("`rtrace analyze sched` lists the tasks.");
+            let failure = Failure::new(Exit::Failed, anyhow!("no task leaves its CPU and comes back in these events"));
+            if self.of_some_tasks {
+                return failure
+                    .hint("no task that --comm or --pid choose does; `rtrace analyze sched` lists the tasks.");
             }
             return failure
                 .hint("`rtrace record -e sched:sched_switch -R stacktrace` records switches with their stacks.");

@@ -283,7 +283,7 @@ fn metrics_of_a_baseline_are_compared_however_few_their_samples() {
         env.rtrace(&["baseline", "compare", "--run-spread=0", "base.json", "new.dat"])
     };
     let usual = compare(&[]);
-    usual.prints_with("`--metric 'mean(wait())'` compares it");
+    usual.prints_with("`--metric 'rate(sched:sched_switch)'` compares it");
     assert!(!usual.stdout().contains("\nmean(wait"), "{}", usual.stdout());
     let named = compare(&["--metric", "mean(wait(7))"]).exits(3).stdout();
     let line = named.lines().find(|line| line.starts_with("mean(wait(7))")).unwrap_or_else(|| panic!("{named}"));

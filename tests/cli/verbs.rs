@@ -149,8 +149,8 @@ fn show_prints_files() {
     show(&["-s"]).exits(5).complains_with("it needs CONFIG_TRACER_SNAPSHOT");
     show(&["free_buffer"]).exits(2);
     show(&["../secret"]).exits(2);
-    show(&["tracing_onn"]).exits(1).complains_with("did you mean `tracing_on`?");
-    show(&["options/sym-adr"]).exits(1).complains_with("did you mean `sym-addr`?");
+    show(&["tracing_onn"]).exits(2).complains_with("did you mean `tracing_on`?");
+    show(&["options/sym-adr"]).exits(2).complains_with("did you mean `sym-addr`?");
     show(&["--trigger", "sched"]).exits(2).complains_with("means more than one event");
 }
 

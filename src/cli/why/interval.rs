@@ -71,14 +71,12 @@ fn wakeup(
         return Err(Failure::new(Exit::Failed, error));
     };
     let begin = wait.at.saturating_sub(wait.time);
-    let preempted = report.tasks.iter().filter(|task| tasks.contains(&task.pid) && task.covered);
-    let note = preempted.max_by_key(|task| task.preempted.distribution().greatest).and_then(|task| {
-        let longest = task.preempted.distribution().greatest;
+    let longest = |task: &TaskSched| task.preempted.distribution().greatest;
+    let preempted = report.tasks.iter().filter(|task| task.pid == pid && task.covered).map(longest).max();
+    // What is much longer is more likely what is asked for.
+    let note = preempted.filter(|longest| *longest / 2 > wait.time).map(|longest| {
         let unit = ClockUnit::of(query.sources().iter().any(|source| source.in_ticks));
-        (longest > wait.time).then(|| {
-            let (longest, unit) = (unit.short(longest), unit.short_name());
-            format!("{} was preempted for longer, {longest} {unit} at once: --worst preempted", args.task)
-        })
+        format!("it was preempted for {} {} at once: `--worst preempted`", unit.short(longest), unit.short_name())
     });
     Ok(WhyInterval { pid, begin, end: wait.at, kind: LateKind::Wakeup, note })
 }
