@@ -1,20 +1,18 @@
 //! Options of rtrace that stand after CMD, where they are arguments of CMD.
 
-use super::command::bare_command_line;
 use super::command_words::takes_next;
-use clap::{Arg, Command};
+use clap::{Arg, Args, Command};
 use std::ffi::OsString;
 
-/// A sentence on the first of the arguments of `words`, CMD, that is an option of `rtrace NAME`, unless `--` stands before CMD.
-pub(crate) fn note(name: &str, words: &[OsString]) -> Option<String> {
+/// A sentence on the first of the arguments of `words`, CMD, that is one of the options `A`, unless `--` stands before CMD.
+pub(crate) fn note<A: Args>(words: &[OsString]) -> Option<String> {
     if std::env::args().any(|word| word == "--") {
         return None;
     }
-    of(&bare_command_line(), name, words)
+    of(&A::augment_args(Command::new("rtrace")), words)
 }
 
-fn of(root: &Command, name: &str, words: &[OsString]) -> Option<String> {
-    let command = root.find_subcommand(name)?;
+fn of(command: &Command, words: &[OsString]) -> Option<String> {
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let (program, arguments) = words.split_first()?;
     let at = arguments.iter().position(|word| is_option(command, word))?;
@@ -47,13 +45,14 @@ fn is_option(command: &Command, word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::record::RecordArgs;
 
     #[test]
     fn options_after_the_command_are_named() {
-        let root = bare_command_line();
+        let command = RecordArgs::augment_args(Command::new("rtrace"));
         let said = |line: &str| {
             let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-            of(&root, "record", &words)
+            of(&command, &words)
         };
         let says = |line: &str, begin: &str| assert!(said(line).is_some_and(|text| text.starts_with(begin)), "{line}");
         says("sleep 0.3 -o out.dat", "`-o out.dat` stands after the command `sleep`");

@@ -1,6 +1,6 @@
 //! Words that others use for commands, options and arguments, and what they are called here.
 
-use super::latency::matching;
+use super::matching;
 use super::meant_options::{options, word_before};
 use clap::Command;
 use rtrace::internal::assertion::Assertion;

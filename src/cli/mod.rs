@@ -45,6 +45,7 @@ mod listen;
 mod live;
 mod log;
 mod machine;
+mod matching;
 mod meant;
 mod meant_options;
 mod meant_words;

@@ -3,7 +3,6 @@
 mod args;
 mod command;
 mod losses;
-pub(crate) mod matching;
 mod recorded;
 mod request;
 mod shown;

@@ -719,7 +719,7 @@ impl SessionRun<'_> {
         if with_switch.peek().is_none() {
             return false;
         }
-        let is_off = with_switch.any(|buffer| buffer.instance.setting("tracing_on").is_ok_and(|on| on.trim() == "0"));
+        let is_off = with_switch.any(|buffer| buffer.instance.is_on().is_ok_and(|on| !on));
         self.switched_off = is_off.then(|| self.switched_off.unwrap_or_else(|| self.since.elapsed()));
         true
     }

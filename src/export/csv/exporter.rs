@@ -1,36 +1,16 @@
 //! Records to lines.
 
 use super::CsvColumn;
-use super::program::{CsvProgram, LineContext, field};
+use super::program::{CsvBuffer, CsvProgram, LineContext, field};
 use super::quoting::quote;
-use crate::base::abi::Abi;
 use crate::export::Exporter;
 use crate::export::task_cache::TaskCache;
-use crate::file::trace_dat::WallClock;
 use crate::kernel::event::{Consumed, Record, TypedEvent};
 use crate::kernel::format::{ById, EventFormat};
 use crate::kernel::symbols::{Comms, Kallsyms};
 use crate::read::merge::ahead::Commit;
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
-
-/// One of the buffers whose records come.
-pub struct CsvBuffer<'t> {
-    /// The formats of the buffer's file.
-    pub formats: Vec<&'t EventFormat>,
-    /// The recorded kernel's ABI.
-    pub abi: Abi,
-    /// The task names of the buffer's file.
-    pub comms: &'t Comms,
-    /// The kernel's functions, whose names stand beside addresses in the column of all fields.
-    pub kallsyms: Option<&'t Kallsyms>,
-    /// The clock of the column `wall`.
-    pub wall: Option<WallClock>,
-    /// The value of the column `source`.
-    pub source: Option<&'t str>,
-    /// The value of the column `buffer`.
-    pub buffer: Option<&'t str>,
-}
 
 /// Writes a line per event, none of which depends on another: records may be dealt out to clones.
 #[derive(Clone)]

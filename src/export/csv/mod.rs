@@ -9,5 +9,6 @@ mod program;
 mod quoting;
 
 pub use column::CsvColumn;
-pub use exporter::{Csv, CsvBuffer};
+pub use exporter::Csv;
+pub use program::CsvBuffer;
 pub(super) use quoting::text;

@@ -1,8 +1,7 @@
 //! An event type compiled to the pieces of its line.
 
 use super::CsvColumn;
-use super::exporter::CsvBuffer;
-use super::quoting::{CellValue, QuotedJson, double_from, put_text, quote};
+use super::quoting::{CsvValue, QuotedJson, double_from, put_text, quote};
 use crate::base::abi::Abi;
 use crate::base::sys::Tail;
 use crate::base::text::literal::{LiteralId, Literals};
@@ -14,8 +13,27 @@ use crate::export::json::KernelName;
 use crate::export::task_cache::TaskCache;
 use crate::file::trace_dat::WallClock;
 use crate::kernel::event::{FieldKind, Lost, Record, TypedEvent, TypedField};
+use crate::kernel::format::EventFormat;
 use crate::kernel::symbols::{Comms, Kallsyms};
 use std::sync::Arc;
+
+/// One of the buffers whose records come.
+pub struct CsvBuffer<'t> {
+    /// The formats of the buffer's file.
+    pub formats: Vec<&'t EventFormat>,
+    /// The recorded kernel's ABI.
+    pub abi: Abi,
+    /// The task names of the buffer's file.
+    pub comms: &'t Comms,
+    /// The kernel's functions, whose names stand beside addresses in the column of all fields.
+    pub kallsyms: Option<&'t Kallsyms>,
+    /// The clock of the column `wall`.
+    pub wall: Option<WallClock>,
+    /// The value of the column `source`.
+    pub source: Option<&'t str>,
+    /// The value of the column `buffer`.
+    pub buffer: Option<&'t str>,
+}
 
 /// An event type's line: pieces to be written one after the other.
 #[derive(Debug)]
@@ -30,11 +48,11 @@ pub(super) struct CsvProgram {
 #[derive(Debug)]
 struct CsvStep {
     before: LiteralId,
-    cell: Cell,
+    cell: CsvCell,
 }
 
 #[derive(Debug)]
-enum Cell {
+enum CsvCell {
     Timestamp,
     Wall,
     Cpu,
@@ -76,18 +94,18 @@ impl CsvProgram {
                 text.push(b',');
             }
             let cell = match (column, event) {
-                (CsvColumn::Timestamp, _) => Some(Cell::Timestamp),
-                (CsvColumn::Wall, _) => what.wall.map(|_| Cell::Wall),
-                (CsvColumn::Cpu, _) => Some(Cell::Cpu),
-                (CsvColumn::Lost, _) => Some(Cell::Lost),
+                (CsvColumn::Timestamp, _) => Some(CsvCell::Timestamp),
+                (CsvColumn::Wall, _) => what.wall.map(|_| CsvCell::Wall),
+                (CsvColumn::Cpu, _) => Some(CsvCell::Cpu),
+                (CsvColumn::Lost, _) => Some(CsvCell::Lost),
                 (CsvColumn::Source, _) => constant(&mut text, what.source.unwrap_or_default()),
                 (CsvColumn::Buffer, _) => constant(&mut text, what.buffer.unwrap_or_default()),
                 (CsvColumn::Pid, _) if columns.next_if(|(_, next)| **next == CsvColumn::Comm).is_some() => {
                     text.extend_from_slice(if pid.is_none() { b"," } else { b"" });
-                    pid.clone().map(Cell::Task)
+                    pid.clone().map(CsvCell::Task)
                 }
-                (CsvColumn::Pid, _) => pid.clone().map(Cell::Pid),
-                (CsvColumn::Comm, _) => pid.clone().map(Cell::Comm),
+                (CsvColumn::Pid, _) => pid.clone().map(CsvCell::Pid),
+                (CsvColumn::Comm, _) => pid.clone().map(CsvCell::Comm),
                 (_, None) => None,
                 (CsvColumn::Event, Some(event)) => constant(&mut text, &format!("{}:{}", event.system, event.name)),
                 (CsvColumn::System, Some(event)) => constant(&mut text, &event.system),
@@ -97,7 +115,7 @@ impl CsvProgram {
                     None
                 }
                 (CsvColumn::Field(name), Some(event)) => {
-                    field(event, name).map(|field| Cell::Field(FieldRead::new(field)))
+                    field(event, name).map(|field| CsvCell::Field(FieldRead::new(field)))
                 }
             };
             cell.into_iter().for_each(|cell| made.step(&mut text, cell));
@@ -108,7 +126,7 @@ impl CsvProgram {
     }
 
     /// Adds the text so far, and a cell after it.
-    fn step(&mut self, text: &mut Vec<u8>, cell: Cell) {
+    fn step(&mut self, text: &mut Vec<u8>, cell: CsvCell) {
         let before = self.pool.add(text);
         text.clear();
         self.steps.push(CsvStep { before, cell });
@@ -126,10 +144,10 @@ impl CsvProgram {
             json::string(text, field.name.as_bytes());
             double_from(text, start);
             text.push(b':');
-            self.step(text, Cell::Inner(FieldRead::new(field)));
+            self.step(text, CsvCell::Inner(FieldRead::new(field)));
         }
         let names = kallsyms.map_or_else(Vec::new, |kallsyms| KernelName::all(event, kallsyms));
-        names.into_iter().for_each(|name| self.step(text, Cell::Name(Box::new(name))));
+        names.into_iter().for_each(|name| self.step(text, CsvCell::Name(Box::new(name))));
         text.extend_from_slice(b"}\"");
     }
 
@@ -142,16 +160,16 @@ impl CsvProgram {
         for CsvStep { before, cell } in &self.steps {
             tail = tail.pooled(&self.pool, *before);
             tail = match cell {
-                Cell::Field(read) => read.write::<CellValue>(abi, record.data, tail),
-                Cell::Inner(read) => read.write::<QuotedJson>(abi, record.data, tail),
-                Cell::Timestamp => tail.wide(record.timestamp.0),
-                Cell::Cpu => tail.dec(record.cpu.0.into()),
-                Cell::Lost => match record.lost {
+                CsvCell::Field(read) => read.write::<CsvValue>(abi, record.data, tail),
+                CsvCell::Inner(read) => read.write::<QuotedJson>(abi, record.data, tail),
+                CsvCell::Timestamp => tail.wide(record.timestamp.0),
+                CsvCell::Cpu => tail.dec(record.cpu.0.into()),
+                CsvCell::Lost => match record.lost {
                     Lost::None => tail,
                     Lost::Count(count) => tail.wide(count),
                     Lost::Unknown => tail.all(b"?"),
                 },
-                Cell::Task(read) => match pid(read) {
+                CsvCell::Task(read) => match pid(read) {
                     Some(pid) => tasks.write(pid.0 as u64, tail, |out| {
                         num::signed(out, pid.0.into());
                         out.push(b',');
@@ -159,19 +177,19 @@ impl CsvProgram {
                     }),
                     None => tail.all(b","),
                 },
-                Cell::Pid(read) => match pid(read) {
+                CsvCell::Pid(read) => match pid(read) {
                     Some(pid) => tail.signed(pid.0.into()),
                     None => tail,
                 },
-                Cell::Comm(read) => {
+                CsvCell::Comm(read) => {
                     let comm = pid(read).and_then(|pid| comms.get(pid));
                     tail.with(|out| put_text(comm.unwrap_or_default(), out))
                 }
-                Cell::Wall => {
+                CsvCell::Wall => {
                     let wall = wall.map(|clock| with_zone(clock.wall(record.timestamp.0)));
                     tail.with(|out| out.extend_from_slice(wall.unwrap_or_default().as_bytes()))
                 }
-                Cell::Name(name) => tail.with(|out| {
+                CsvCell::Name(name) => tail.with(|out| {
                     let start = out.len();
                     name.write(abi, record.data, out);
                     double_from(out, start);
@@ -183,7 +201,7 @@ impl CsvProgram {
 }
 
 /// Adds a cell that is the same in all lines.
-fn constant(text: &mut Vec<u8>, cell: &str) -> Option<Cell> {
+fn constant(text: &mut Vec<u8>, cell: &str) -> Option<CsvCell> {
     quote(text, cell.as_bytes());
     None
 }

@@ -8,9 +8,9 @@ use crate::export::json::json_value;
 use crate::kernel::event::Value;
 
 /// Values as cells.
-pub(super) struct CellValue;
+pub(super) struct CsvValue;
 
-impl ValueForm for CellValue {
+impl ValueForm for CsvValue {
     #[inline(always)]
     fn missing(tail: Tail<'_>) -> Tail<'_> {
         tail
@@ -165,10 +165,10 @@ mod tests {
             (b"say \"x\"", "\"say \"\"x\"\"\"", "\"\"say \\\"\"x\\\"\"\"\""),
             (b"a\\b\xff", "a\\b\\xff", "\"\"a\\\\b\\\\xff\"\""),
         ] {
-            assert_eq!((written::<CellValue>(text), written::<QuotedJson>(text)), (cell.to_owned(), inner.to_owned()));
+            assert_eq!((written::<CsvValue>(text), written::<QuotedJson>(text)), (cell.to_owned(), inner.to_owned()));
         }
         let mut out = Vec::new();
-        CellValue::any(Value::Pointer(255), &mut out);
+        CsvValue::any(Value::Pointer(255), &mut out);
         assert_eq!(out, b"0xff");
     }
 }
