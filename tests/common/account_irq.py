@@ -5,7 +5,7 @@
 
 The events come from `rtrace report --format json FILE`. Runs are found as intervals, pairing each exit with the nearest entry
 before it that is still free; own times come from sweeping over all points of time and giving each stretch to the interval that
-began last. Prints each difference; exit status 1 if there are any.
+began last, but those of work items, which are the time that their tasks were on a CPU. Prints each difference; exit status 1 if there are any.
 """
 import sys
 
@@ -28,13 +28,14 @@ EXITS = {
     ("timer", "hrtimer_expire_exit"): ("hrtimer", "hrtimer"),
     ("workqueue", "workqueue_execute_end"): ("work", "work"),
 }
+SWITCH = ("sched", "sched_switch")
 REQUESTS = {("irq", "softirq_raise"): ("softirq", "vec"), ("workqueue", "workqueue_queue_work"): ("work", "work")}
 
 
 def is_used(system, name):
     place = (system, name)
     vector = system == "irq_vectors" and name.endswith(("_entry", "_exit"))
-    return vector or place in ENTRIES or place in EXITS or place in REQUESTS
+    return vector or place in ENTRIES or place in EXITS or place in REQUESTS or place == SWITCH
 
 
 def number(value):
@@ -46,6 +47,7 @@ class Run:
         self.nth, self.at, self.cpu, self.pid = nth, at, cpu, pid
         self.kind, self.key, self.id, self.name = what
         self.end, self.last, self.exit_cpu, self.own = None, None, None, 0
+        self.off, self.away = None, 0
 
 
 def runs_of(events):
@@ -62,7 +64,13 @@ def runs_of(events):
             continue
         place = (system, name)
         vector = system == "irq_vectors"
-        if place in REQUESTS:
+        if place == SWITCH:
+            left, came = of_task.get(fields["prev_pid"]), of_task.get(fields["next_pid"])
+            if left:
+                left.off = at
+            if came and came.off is not None:
+                came.away, came.off = came.away + at - came.off, None
+        elif place in REQUESTS:
             kind, field = REQUESTS[place]
             asked.setdefault((kind, cpu if kind == "softirq" else None, number(fields[field])), at)
         elif place in ENTRIES or vector and name.endswith("_entry"):
@@ -95,7 +103,7 @@ def runs_of(events):
     return done, delays, counts
 
 
-def give_own_times(runs):
+def give_own_times(runs, has_switches):
     """Each stretch of a CPU's time belongs to the run that began last of those that it lies in."""
     for cpu in {run.cpu for run in runs}:
         own = [run for run in runs if run.cpu == cpu and run.kind != "work"]
@@ -109,13 +117,21 @@ def give_own_times(runs):
                 max(inside, key=lambda run: run.nth).own += until - since
     for run in runs:
         if run.kind == "work":
-            run.own = run.end - run.at
+            known = has_switches and run.off is None
+            run.own = run.end - run.at - run.away if known else None
+
+
+def total(runs):
+    """The sum of their own times; None if one of them is not known."""
+    own = [run.own for run in runs]
+    return None if None in own else sum(own)
 
 
 def check(name, events, theirs):
     runs, delays, counts = runs_of(events)
-    give_own_times(runs)
-    used = [event[0] for event in events if event[5]]
+    switches = [event for event in events if event[4:6] == SWITCH]
+    give_own_times(runs, bool(switches))
+    used = [event[0] for event in events if event[5] and event[4:6] != SWITCH]
     same(f"{name} window", {"begin": used[0], "end": used[-1]}, theirs["window"])
     same(f"{name} counts", counts, theirs["counts"])
     groups = {}
@@ -135,7 +151,7 @@ def check(name, events, theirs):
             continue
         distribution(what, [run.end - run.at for run in own], found["times"])
         distribution(f"{what} delays", delays.get(group, []), found["delays"])
-        same(f"{what} own", sum(run.own for run in own), found["own"])
+        same(f"{what} own", total(own), found["own"])
         longest = max(own, key=lambda run: run.end - run.at)
         right = {"time": longest.end - longest.at, "at": longest.at, "cpu": longest.exit_cpu}
         same(f"{what} longest", right, found["longest"])
@@ -146,12 +162,12 @@ def check(name, events, theirs):
                 same(f"{what} on CPU {cpu}", f"{len(here)} runs", None)
                 continue
             distribution(f"{what} on CPU {cpu}", [run.end - run.at for run in here], row["times"])
-            same(f"{what} own on CPU {cpu}", sum(run.own for run in here), row["own"])
+            same(f"{what} own on CPU {cpu}", total(here), row["own"])
     same(f"{name} handlers that ran on no such CPU", [], sorted(by_cpu))
     for cpu in theirs["cpus"]:
         for kind, time in cpu["own"].items():
             own = [run for run in runs if run.exit_cpu == cpu["cpu"] and run.kind == kind]
-            same(f"{name} CPU {cpu['cpu']} {kind}", (sum(run.own for run in own), len(own)), (time, cpu["runs"][kind]))
+            same(f"{name} CPU {cpu['cpu']} {kind}", (total(own), len(own)), (time, cpu["runs"][kind]))
     return len(runs)
 
 

@@ -90,6 +90,11 @@ fn interrupts_are_what_the_definitions_say() {
     env.rtrace(&record).exits(0);
     let Some(events) = agree(&env, "irq", "trace.dat", &[]) else { return };
     assert!(events > 100, "{events}");
+    // With the switches of tasks, work items have an own time.
+    let both =
+        ["record", "-q", "--journal-dir", "journal", "--for", "sched,irq", "-o", "both.dat", "--", "bash", "-c", load];
+    env.rtrace(&both).exits(0);
+    agree(&env, "irq", "both.dat", &[]);
     let text = env.rtrace(&["analyze", "irq", "--kind", "softirq,hrtimer"]);
     text.exits(0).complains("");
     assert!(text.stdout().contains("\nsoftirq  TIMER "), "{}", text.stdout());
