@@ -287,7 +287,7 @@ fn record(args: &RecordArgs, service: Service) -> Result<Exit, Failure> {
     if profiled.is_empty()
         && let Err(error) = plan.check()
     {
-        let given = plan.command.as_deref().and_then(|command| after_command::note::<RecordArgs>(command));
+        let given = plan.command.as_deref().and_then(after_command::note::<RecordArgs>);
         return Err(refused(&error, "record", given).into());
     }
     let prints_json = args.json || args.summary_json.as_deref().is_some_and(piped::is_stdout);
@@ -386,7 +386,7 @@ fn record(args: &RecordArgs, service: Service) -> Result<Exit, Failure> {
         text.push_str(&empty::why(&plan, &summary).unwrap_or_default());
         text.push_str(&empty::unheard(&plan, &tracefs).unwrap_or_default());
         if summary.command.is_some_and(|ended| ended.code() != 0) {
-            let given = plan.command.as_deref().and_then(|command| after_command::note::<RecordArgs>(command));
+            let given = plan.command.as_deref().and_then(after_command::note::<RecordArgs>);
             text.push_str(&given.map(|note| format!("rtrace: {note}\n")).unwrap_or_default());
         }
         say(format_args!("{text}"));

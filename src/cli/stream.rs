@@ -102,7 +102,7 @@ pub(crate) fn run(args: &StreamArgs) -> Result<Exit, Failure> {
             .hint("`-C mono` counts nanoseconds."));
     }
     if let Err(error) = plan.check() {
-        let given = plan.command.as_deref().and_then(|command| after_command::note::<StreamArgs>(command));
+        let given = plan.command.as_deref().and_then(after_command::note::<StreamArgs>);
         return Err(record_error::refused(&error, "stream", given).into());
     }
     refuse::<StreamArgs>(args.moot())?;
