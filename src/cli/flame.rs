@@ -276,6 +276,7 @@ impl FoldedLines {
             .hint(
                 "`rtrace record --for offcpu`, then `rtrace flame --off-cpu`, shows where tasks wait, on every kernel.",
             )
+            .hint("stacks of user space are drawn by their names: `rtrace record -O userstacktrace --proc-map` stores the maps.")
             .hint("`rtrace record -p function_graph` records the time of functions.")
             .hint("`rtrace record -e EVENT -R stacktrace` records a stack at each EVENT.")
     }

@@ -1,7 +1,7 @@
 //! Words that others use for commands, options and arguments, and what they are called here.
 
-use super::matching;
 use super::meant_options::{options, word_before};
+use super::pair_fields;
 use clap::Command;
 use rtrace::internal::assertion::Assertion;
 use rtrace::internal::trace_dat::is_recording;
@@ -181,7 +181,7 @@ pub(super) fn task(word: &str, command: &Command) -> String {
 pub(super) fn missing(missing: &[String], name: &str) -> Option<String> {
     let of_profile = name == "report" && missing.iter().any(|one| one.starts_with("--profile"));
     if name == "latency" && missing.iter().any(|one| one.starts_with("--by")) {
-        return Some(matching::hint());
+        return Some(pair_fields::hint());
     }
     let rows = std::env::args().any(|word| word == "--limit" || word.starts_with("--limit="));
     (of_profile && rows).then(|| "`--first N` prints the first N events; `--limit` is about `--profile`.".to_owned())

@@ -130,7 +130,7 @@ def total(runs):
 def check(name, events, theirs):
     runs, delays, counts = runs_of(events)
     switches = [event for event in events if event[4:6] == SWITCH]
-    give_own_times(runs, bool(switches))
+    give_own_times(runs, bool(switches) and not counts["losses"])
     used = [event[0] for event in events if event[5] and event[4:6] != SWITCH]
     same(f"{name} window", {"begin": used[0], "end": used[-1]}, theirs["window"])
     same(f"{name} counts", counts, theirs["counts"])

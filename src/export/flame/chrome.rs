@@ -25,7 +25,7 @@ pub struct Chrome<'t> {
 struct ChromeType {
     /// `,"s":"t","cat":CATEGORY,"name":NAME,"args":{"common_cpu":`
     head: Literal,
-    /// The event's fields.
+    /// The fields of the event, compiled.
     members: JsonMembers,
     /// The field of a return's value.
     returned: Option<TypedField>,

@@ -149,10 +149,10 @@ impl Exporter for Folded<'_> {
                 let frames = addresses.into_iter().map(StackFrame::Function).collect();
                 state.sample(&self.buffers, place, task, Ok(frames));
             }
-            WalkedRecord::UserStack => {
-                let frames = state.user.of(&self.buffers[record.buffer], record);
-                state.sample(&self.buffers, place, task, Err(frames));
-            }
+            WalkedRecord::UserStack => match state.user.of(&self.buffers[record.buffer], record) {
+                Some(frames) => state.sample(&self.buffers, place, task, Err(frames)),
+                None => state.unfolded.others += 1,
+            },
             rest => {
                 state.count(&self.buffers, place);
                 state.unfolded.others += u64::from(matches!(rest, WalkedRecord::Other));
@@ -199,7 +199,8 @@ mod tests {
     use crate::base::units::Timestamp;
     use crate::kernel::event::Lost;
     use crate::kernel::format::EventFormat;
-    use crate::kernel::symbols::{Comms, Kallsyms, Symbols};
+    use crate::kernel::symbols::{Comms, Kallsyms, ObjectFiles, Symbols, UserSymbols};
+    use std::sync::Arc;
 
     const ABI: Abi = Abi { endian: Endian::Little, long_size: 8 };
     const COMMON: &str = "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\
@@ -211,6 +212,19 @@ mod tests {
             text += &format!("\tfield:{decl};\toffset:{offset};\tsize:{size};\tsigned:1;\n");
         }
         EventFormat::parse(system, &(text + "\nprint fmt: \"\"\n")).unwrap()
+    }
+
+    /// No files: all addresses of user space are unknown.
+    struct NoFiles;
+
+    impl ObjectFiles for NoFiles {
+        fn read(&self, _: &str) -> std::io::Result<Vec<u8>> {
+            Err(std::io::ErrorKind::NotFound.into())
+        }
+
+        fn debug(&self, _: &[u8]) -> Option<Vec<u8>> {
+            None
+        }
     }
 
     /// The lines for records: time, event, task, and three numbers.
@@ -225,7 +239,9 @@ mod tests {
             format("ftrace", "user_stack", 5, &[("unsigned int tgid", 8, 4), ("unsigned long caller[8]", 16, 64)]),
         ];
         let kallsyms = Kallsyms::parse(b"0000000000001000 T a\n0000000000002000 T b;c\n0000000000003000 T end\n");
-        let symbols = Symbols { kallsyms, comms: Comms::parse(b"7 sh\n8 cat\n"), ..Symbols::default() };
+        let comms = Comms::parse(b"7 sh\n8 cat\n");
+        let user = Some(Arc::new(UserSymbols::new(&[], &comms, Box::new(NoFiles))));
+        let symbols = Symbols { kallsyms, comms, user, ..Symbols::default() };
         let (file, processes, label) = (0, &[][..], None);
         let buffer =
             FlameBuffer { formats: formats.iter().collect(), abi: ABI, symbols: &symbols, file, processes, label };

@@ -105,8 +105,9 @@ pub(super) struct UserFrames {
 }
 
 impl UserFrames {
-    /// The frames of a stack of user space, innermost first.
-    pub(super) fn of(&mut self, reader: &Reader<'_>, record: &Record<'_>) -> Vec<StackFrame> {
+    /// The frames of a stack of user space, innermost first; `None` where nothing has names, so that such a stack says nothing.
+    pub(super) fn of(&mut self, reader: &Reader<'_>, record: &Record<'_>) -> Option<Vec<StackFrame>> {
+        reader.what.symbols.user.as_ref()?;
         let mut frames = Vec::new();
         reader.events.user_stack(record, reader.what.symbols, |_, found| {
             let name = match found {
@@ -116,7 +117,7 @@ impl UserFrames {
             };
             frames.push(StackFrame::User(self.number(name.into_bytes())));
         });
-        frames
+        Some(frames)
     }
 
     fn number(&mut self, name: Vec<u8>) -> u32 {

@@ -152,7 +152,13 @@ impl Exporter for OffCpu<'_> {
                 let Some(away) = state.away.get_mut(&task) else { return Consumed::One };
                 match step {
                     StackStep::Stack(stack) => away.stack = stack.into_iter().map(StackFrame::Function).collect(),
-                    _ => away.user = state.user.of(&self.buffers[record.buffer], record),
+                    _ => match state.user.of(&self.buffers[record.buffer], record) {
+                        Some(frames) => away.user = frames,
+                        None => {
+                            state.uncounted.others += 1;
+                            return Consumed::One;
+                        }
+                    },
                 }
                 state.has_stacks = true;
             }

@@ -333,6 +333,16 @@ impl InOrder for Irqs {
         let spans = spans.filter(|(_, spans)| !spans.is_empty()).collect();
         let has_requests = self.events.have_requests();
         let mut counts = self.counts;
+        if counts.losses > 0 {
+            // A switch that was lost on one CPU is told of by its next record, which may come after the work's end on another.
+            let of_work = self.sources.all.iter_mut().filter(|source| source.kind == HandlerKind::Work);
+            for source in of_work {
+                source.own = None;
+                source.cpus.values_mut().for_each(|runs| runs.own = None);
+            }
+            let work = HandlerKind::Work as usize;
+            self.cpus.values_mut().filter(|cpu| cpu.runs[work] > 0).for_each(|cpu| cpu.own[work] = None);
+        }
         counts.unfinished += self.works.len() as u64;
         counts.unfinished += self.cpus.values().map(|cpu| cpu.stack.len() as u64).sum::<u64>();
         let mut sources: Vec<_> = self.sources.all.into_iter().filter(|source| source.times.count() > 0).collect();
