@@ -19,6 +19,8 @@ pub(crate) struct RecordScreen {
     advised: bool,
     daemon: Option<Daemon>,
     service: Service,
+    /// The recording ends when somebody ends it, and no line shows that.
+    endless: bool,
 }
 
 const EVERY: Duration = Duration::from_millis(250);
@@ -28,7 +30,7 @@ impl RecordScreen {
     /// A process in the background says to its parent when recording runs.
     pub(crate) fn new(quiet: bool, limit: Option<Duration>, daemon: Option<Daemon>, service: Service) -> Self {
         let line = if quiet || daemon.is_some() { None } else { TerminalLine::new() };
-        RecordScreen { quiet, line, limit, last: None, advised: false, daemon, service }
+        RecordScreen { quiet, line, limit, last: None, advised: false, daemon, service, endless: false }
     }
 
     /// Recording has ended, and all is said: begins again with a new configuration, if there is one.
@@ -43,17 +45,11 @@ impl RecordScreen {
         }
     }
 
-    /// Says how a recording of `plan` ends that has no end of its own, where no line shows it.
-    pub(super) fn announce(&self, plan: &Plan) {
-        let has_end = plan.command.is_some() || plan.duration.is_some() || plan.timeout.is_some();
-        if !has_end
-            && plan.tasks.named().next().is_none()
-            && !self.quiet
-            && self.line.is_none()
-            && self.daemon.is_none()
-        {
-            note!("rtrace: there is no CMD and no `--duration`: recording until Ctrl-C (SIGINT or SIGTERM)");
-        }
+    /// Once it runs, a recording of `plan` that has no end of its own says how it ends, where no line shows it.
+    pub(super) fn announce(&mut self, plan: &Plan) {
+        let ends = plan.command.is_some() || plan.duration.is_some() || plan.timeout.is_some();
+        let shown = self.quiet || self.line.is_some() || self.daemon.is_some();
+        self.endless = !ends && !shown && plan.tasks.named().next().is_none();
     }
 
     fn say(&self, text: &str) {
@@ -97,6 +93,9 @@ impl Observer for RecordScreen {
             daemon.running();
         }
         self.service.started();
+        if self.endless {
+            note!("rtrace: there is no CMD and no `--duration`: recording until Ctrl-C (SIGINT or SIGTERM)");
+        }
         let Some(line) = &mut self.line else { return };
         let sizes: Vec<String> = buffers
             .iter()
