@@ -1,7 +1,7 @@
 //! `rtrace analyze`.
 
 use crate::common::account::agree;
-use crate::common::corpus::{corpus, has_all, own};
+use crate::common::corpus::{corpus, has_all, is_small, own};
 use crate::common::environment::TestEnvironment;
 use crate::common::synthetic::fork_storm;
 use crate::common::trace_files::trace_files;
@@ -26,7 +26,7 @@ fn the_account_is_that_of_the_definitions() {
     let least = [&least[..], &[("wakers", 4), ("migrations", 4 * of_corpus), ("idle", 4 * of_corpus)]].concat();
     let (mut compared, mut histories, mut requests) = (vec![0; least.len()], 0, 0);
     // The others are too large for a slow program.
-    for path in trace_files().iter().filter(|path| path.metadata().is_ok_and(|file| file.len() < 1 << 20)) {
+    for path in trace_files().iter().filter(|path| is_small(path, 1 << 18)) {
         let file = path.to_string_lossy().into_owned();
         let all = env.rtrace(&["analyze", "all", "--json", &file]);
         // Of those that are damaged, or hold nothing to analyse, there is nothing to compare.
@@ -190,8 +190,7 @@ fn all_at_once_is_what_each_says() {
         (outcome.status(), serde_json::from_str::<Value>(&outcome.stdout()).unwrap_or_default())
     };
     let mut compared = 0;
-    let is_small = |path: &&PathBuf| path.metadata().is_ok_and(|file| file.len() < 1 << 20);
-    for (number, path) in trace_files().iter().filter(is_small).enumerate() {
+    for (number, path) in trace_files().iter().filter(|path| is_small(path, 1 << 18)).enumerate() {
         let file = path.to_string_lossy();
         let (status, all) = json(&["analyze", "all", "--json", "--top", "0", &file]);
         for what in [

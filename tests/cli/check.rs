@@ -1,7 +1,7 @@
 //! `rtrace check`.
 
 use crate::common::account::agree;
-use crate::common::corpus::{corpus, own};
+use crate::common::corpus::{corpus, is_small, own};
 use crate::common::environment::TestEnvironment;
 use crate::common::synthetic::fork_storm;
 use crate::common::trace_files::trace_files;
@@ -23,7 +23,7 @@ fn quantities_are_those_of_the_definitions() {
         let file = path.to_string_lossy().into_owned();
         let sound = env.rtrace(&["report", "--count", &file]).status() == Some(0);
         // The others are damaged, or too large for a slow program.
-        if sound && path.metadata().is_ok_and(|file| file.len() < 1 << 18) {
+        if sound && is_small(&path, 1 << 18) {
             let Some(quantities) = agree(&env, "check", &file, &[]) else { return };
             compared += usize::from(quantities > 20);
         }
@@ -427,7 +427,7 @@ fn observed(env: &TestEnvironment, file: &str, buffer: &str, asked: &[(String, u
 fn functions_locks_memory_and_faults_are_those_of_their_analyses() {
     let env = TestEnvironment::new();
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
-    for path in trace_files().iter().filter(|path| path.metadata().is_ok_and(|file| file.len() < 1 << 20)) {
+    for path in trace_files().iter().filter(|path| is_small(path, 1 << 18)) {
         let file = path.to_string_lossy().into_owned();
         let all = env.rtrace(&["analyze", "all", "--json", "--top", "0", &file]);
         if all.status() != Some(0) {
@@ -479,7 +479,7 @@ fn numbers(env: &TestEnvironment, file: &str, quantities: &[String]) -> Vec<Opti
 fn durations_of_tasks_add_up_to_those_of_all() {
     let env = TestEnvironment::new();
     let mut compared: BTreeMap<&str, usize> = BTreeMap::new();
-    for path in trace_files().iter().filter(|path| path.metadata().is_ok_and(|file| file.len() < 1 << 19)) {
+    for path in trace_files().iter().filter(|path| is_small(path, 1 << 18)) {
         let file = path.to_string_lossy().into_owned();
         let lines = env.rtrace(&["report", "--format", "json", &file]);
         let events: Vec<Value> = lines.stdout().lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
@@ -526,7 +526,7 @@ fn durations_of_tasks_add_up_to_those_of_all() {
 fn histograms_are_sums_by_key() {
     let env = TestEnvironment::new();
     let mut compared = 0;
-    for path in trace_files().iter().filter(|path| path.metadata().is_ok_and(|file| file.len() < 1 << 19)) {
+    for path in trace_files().iter().filter(|path| is_small(path, 1 << 18)) {
         let file = path.to_string_lossy().into_owned();
         let lines = env.rtrace(&["report", "--format", "json", &file]);
         let events: Vec<Value> = lines.stdout().lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
@@ -635,7 +635,7 @@ fn a_saved_summary_is_checked_as_its_recording() {
     // Losses leave what they leave of a recording.
     let lossy = trace_files().into_iter().find(|path| {
         let count = env.rtrace(&["check", &path.to_string_lossy(), "-a", "lost > 0"]);
-        path.metadata().is_ok_and(|file| file.len() < 1 << 20) && count.status() == Some(0)
+        is_small(path, 1 << 18) && count.status() == Some(0)
     });
     if let Some(lossy) = lossy {
         env.rtrace(&["baseline", "save", &lossy.to_string_lossy(), "-o", "lossy.json"]);

@@ -1,6 +1,7 @@
 //! `synth sql -i` with functions, groups, an order or a limit.
 
 use crate::common::account::{agree, has_python};
+use crate::common::corpus::is_small;
 use crate::common::environment::TestEnvironment;
 use crate::common::synthetic::{Synthetic, fork_storm};
 use crate::common::trace_files::trace_files;
@@ -25,7 +26,7 @@ fn rows_are_those_of_the_definitions() {
     };
     // One of the last tests, which would leave a core idle for half a minute.
     let of_half = |first: usize| {
-        let small = |path: &&PathBuf| path.metadata().is_ok_and(|file| file.len() < 1 << 19);
+        let small = |path: &&PathBuf| is_small(path, 1 << 17);
         files.iter().skip(first).step_by(2).filter(small).filter(of_file).count()
     };
     let compared = std::thread::scope(|scope| {

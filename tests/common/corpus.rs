@@ -23,3 +23,10 @@ pub(crate) fn has_all(test: &str) -> bool {
     }
     has
 }
+
+/// True of a recording that a slow test reads: one of at most `bytes`, with `RTRACE_LONG_TESTS=1` (`.ci/run suites`) of four times
+/// as many.
+pub(crate) fn is_small(path: &Path, bytes: u64) -> bool {
+    let times = if std::env::var_os("RTRACE_LONG_TESTS").is_some_and(|set| set == "1") { 4 } else { 1 };
+    path.metadata().is_ok_and(|file| file.len() < bytes * times)
+}

@@ -10,6 +10,9 @@ use crate::cli::terminal::{Sequence, Styled};
 /// The widest page, in columns, and the width of one that is not for a terminal.
 pub(super) const WIDTH: usize = 100;
 
+/// The least column in which the meanings of terms begin.
+const MEANINGS: usize = 10;
+
 /// Lays out the page. With `style`, markers become colours; without it headings are capitals and code keeps its marks.
 pub(super) fn render(text: &str, width: usize, style: bool) -> Styled {
     let mut writer = PageWriter { out: Styled::default(), width: width.max(24), style, in_code: false };
@@ -20,7 +23,9 @@ pub(super) fn render(text: &str, width: usize, style: bool) -> Styled {
         } else if let Some(heading) = line.strip_prefix('#') {
             writer.heading(heading.trim_start_matches('#').trim());
         } else if line.starts_with("  ") {
-            let column = gap(line).filter(|_| !is_command(line.trim_start()));
+            // A meaning that begins below its term, which takes the line before for itself.
+            let below = indent(line).filter(|&indent| indent >= MEANINGS && gap(line).is_none());
+            let column = gap(line).or(below).filter(|_| !is_command(line.trim_start()));
             let goes_on = |next: &&str| column.is_some() && gap(next).is_none() && indent(next) == column;
             let mut meaning = vec![line];
             while let Some(next) = lines.next_if(goes_on) {

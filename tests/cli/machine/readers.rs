@@ -1,11 +1,10 @@
 //! jq, pandas and DuckDB read what we write.
-//!
-//! pandas and DuckDB are searched for in `target/readers`, a Python environment; with `CI` set it is made.
 
 use super::files::{events, json, recordings, report};
 use crate::common::bounded::output;
 use crate::common::not_run::not_run;
-use std::path::{Path, PathBuf};
+use crate::tables::readers;
+use std::path::Path;
 use std::process::Command;
 
 /// Runs a program with `input`; `None` if it cannot be started.
@@ -32,24 +31,6 @@ fn jq_reads_the_json() {
     }
 }
 
-/// The Python that has pandas and DuckDB.
-fn python() -> Option<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/readers");
-    let python = dir.join("bin/python");
-    let works = |python: &Path| {
-        let import = output(Command::new(python).args(["-c", "import pandas, duckdb"]));
-        import.is_ok_and(|o| o.status.success())
-    };
-    if !works(&python) && std::env::var_os("CI").is_some() {
-        let made = output(Command::new("python3").args(["-m", "venv"]).arg(&dir)).is_ok_and(|o| o.status.success());
-        if made {
-            let pip = output(Command::new(&python).args(["-m", "pip", "-q", "install", "pandas", "duckdb"]));
-            println!("pip: {pip:?}");
-        }
-    }
-    works(&python).then_some(python)
-}
-
 const SCRIPT: &str = r#"
 import sys
 import pandas, duckdb
@@ -74,10 +55,8 @@ else:
 
 #[test]
 fn pandas_and_duckdb_read_json_and_csv() {
-    let Some(python) = python() else {
-        not_run("pandas and DuckDB are not in target/readers (CI=true installs them)");
-        return;
-    };
+    let Some(readers) = readers() else { return };
+    let modules = format!("PYTHONPATH={}", readers.join("python").display());
     for file in recordings() {
         let lines = json(&file, &[]);
         let all = events(&lines);
@@ -86,7 +65,7 @@ fn pandas_and_duckdb_read_json_and_csv() {
         names.dedup();
         let expected = format!("{} {} {}", all.len(), all[0]["ts"], names.len());
         for format in [&["--format", "json"][..], &["--format", "csv"]] {
-            let said = feed(&python, &["-c", SCRIPT], &report(&file, format)).expect("it was started before");
+            let said = feed(Path::new("env"), &[&modules, "python3", "-c", SCRIPT], &report(&file, format)).expect("Python starts");
             let expected = format!("pandas {expected}\nduckdb {expected}\n");
             assert_eq!(said, expected, "{}: {format:?}", file.display());
         }

@@ -3,7 +3,7 @@
 mod pages;
 
 use crate::common::bounded::output;
-use crate::common::corpus::{corpus, own};
+use crate::common::corpus::{corpus, is_small, own};
 use crate::common::environment::TestEnvironment;
 use crate::common::long::is_left_out;
 use crate::common::not_run::not_run;
@@ -143,7 +143,9 @@ fn has_losses(env: &TestEnvironment, file: &Path) -> bool {
 /// The project's recordings, and those of the corpus if there is time.
 fn recordings() -> Vec<PathBuf> {
     let corpus = corpus().filter(|_| !is_left_out("every recording of the corpus in Perfetto"));
-    trace_files_below([Some(own()), corpus].into_iter().flatten())
+    let mut files = trace_files_below([Some(own()), corpus].into_iter().flatten());
+    files.retain(|file| is_small(file, 1 << 19));
+    files
 }
 
 #[test]

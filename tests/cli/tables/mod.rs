@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The folder that `fetch-readers` made; `None`, with a line that says why, if there is none.
-fn readers() -> Option<PathBuf> {
+pub(crate) fn readers() -> Option<PathBuf> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     let readers = target.unwrap_or_else(|| top().join("target")).join("table-readers");
     if readers.join("ready").exists() {
