@@ -427,7 +427,7 @@ fn observed(env: &TestEnvironment, file: &str, buffer: &str, asked: &[(String, u
 fn functions_locks_memory_and_faults_are_those_of_their_analyses() {
     let env = TestEnvironment::new();
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
-    for path in trace_files().iter().filter(|path| is_small(path, 1 << 18)) {
+    for path in trace_files().iter().filter(|path| is_small(path, 1 << 20)) {
         let file = path.to_string_lossy().into_owned();
         let all = env.rtrace(&["analyze", "all", "--json", "--top", "0", &file]);
         if all.status() != Some(0) {

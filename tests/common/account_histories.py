@@ -5,7 +5,7 @@
     S  switch from it, asleep             F  its CPU switched from another task: it has left unseen
     P  switch from it, still runnable     B  it is forked
     X  switch from it, dead, or its pid is given to another task
-    V  sched_wakeup, where sched_waking was seen: the second event of a wakeup, or the only one that is there
+    V  sched_wakeup, where sched_waking was seen, but not that of this wakeup
 """
 import account_events as account
 
@@ -26,7 +26,7 @@ def letter(state):
 
 def histories(events):
     """By task: its letters, and as many notes: (time, CPU, what is running there, that code's flags)."""
-    tasks, on_cpu, has_waking = {}, {}, False
+    tasks, on_cpu, has_waking, begun = {}, {}, False, {}
 
     def note(pid, mark, *more):
         letters, notes = tasks.setdefault(pid, ([], []))
@@ -42,6 +42,7 @@ def histories(events):
     for at, cpu, current, lost, _, name, fields in events:
         flags = fields["common_flags"] if fields else 0
         if lost:
+            begun.clear()
             for pid in tasks:
                 if runs_on(pid) in (None, cpu):
                     note(pid, "L", at, cpu, current, flags)
@@ -59,8 +60,13 @@ def histories(events):
                 note(following, "I", at, cpu, current, flags)
             on_cpu[cpu] = following
         elif name in WAKE and fields["pid"] and fields.get("success", 1):
-            has_waking = has_waking or name == "sched_waking"
-            note(fields["pid"], "V" if has_waking and name == "sched_wakeup" else "W", at, cpu, current, flags)
+            has_waking, pid, waker = has_waking or name == "sched_waking", fields["pid"], (cpu, current, flags)
+            if name == "sched_waking":
+                begun[pid] = waker
+            elif has_waking and name == "sched_wakeup":
+                # Who began the wakeup, which may have been before the task left its CPU.
+                waker = begun.pop(pid, None)
+            note(pid, "W" if waker else "V", at, *(waker or (cpu, current, flags)))
         elif name == "sched_process_fork":
             note(fields["child_pid"], "X", at, cpu, current, flags)
             note(fields["child_pid"], "B", at, cpu, current, flags)

@@ -48,9 +48,10 @@ def marks_of(events):
             tasks.append(living[pid])
         return living[pid]
 
-    seen, runs, has_waking = {}, {}, False
+    seen, runs, has_waking, begun = {}, {}, False, {}
     for at, cpu, current, lost, name, fields in events:
         if lost:
+            begun.clear()
             for one in living.values():
                 one.marks.append((at, "lost", cpu, seen.get(cpu, begin)))
             known[cpu] = False
@@ -73,7 +74,12 @@ def marks_of(events):
                 task(following).marks.append((at, "in", cpu, None))
         elif name in WAKE and fields["pid"] and fields.get("success", 1):
             has_waking = has_waking or name == "sched_waking"
-            waker = None if has_waking and name == "sched_wakeup" else (current, cpu)
+            waker = (current, cpu)
+            if name == "sched_waking":
+                begun[fields["pid"]] = waker
+            elif has_waking and name == "sched_wakeup":
+                # Who began the wakeup, which may have been before the task left its CPU.
+                waker = begun.pop(fields["pid"], None)
             task(fields["pid"]).marks.append((at, "wake", fields.get("target_cpu", cpu), waker))
         elif name == "sched_process_fork":
             if fields["child_pid"] in living:

@@ -175,6 +175,11 @@ class Machine:
         place = self.scheduler.index(begin)
         return next((event for event in self.scheduler[place + 1 :] if wanted(event)), None)
 
+    def before(self, end, wanted):
+        """The last event before the event `end` that is wanted."""
+        place = self.scheduler.index(end)
+        return next((event for event in reversed(self.scheduler[:place]) if wanted(event)), None)
+
     def contradictions(self):
         """Tasks whose events do not fit each other: which of them is missing is unknown."""
         state, on, found, seen, runs = {}, {}, set(), set(), {}
@@ -284,6 +289,10 @@ def look_up(machine, what, part, of_cpu=False):
         if part["wake"] is None:
             same(f"{what}: it is not woken", None, wake)
             return
+        if wake is not None and wake[5] == "sched_wakeup":
+            # Who began the wakeup, which may have been before the task left its CPU.
+            before = machine.before(wake, woken(pid))
+            wake = (wake[0], *before[1:3]) if before and before[5] == "sched_waking" else wake
         ours = None if wake is None else (wake[0], wake[1], wake[2])
         theirs = (part["wake"]["at"], part["wake"]["cpu"], part["wake"]["task"]["pid"])
         same(f"{what}: woken by", ours, theirs)

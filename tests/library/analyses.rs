@@ -1,6 +1,6 @@
 //! Analyses find the same on any number of threads, of windows and selections too.
 
-use crate::common::corpus::has_all;
+use crate::common::corpus::{has_all, is_small};
 use crate::common::synthetic::fork_storm;
 use crate::common::trace_files::trace_files;
 use rtrace::analysis::{
@@ -48,7 +48,7 @@ fn any_number_of_threads_finds_the_same() {
     let path = dir.path().join("storm.dat");
     fork_storm(4, 30_000, 400, 3).write(&path, Version::V7(Codec::Zstd));
     let mut most = [0; 4];
-    let small = |path: &PathBuf| path.metadata().is_ok_and(|file| file.len() < 1 << 20);
+    let small = |path: &PathBuf| is_small(path, 1 << 18);
     for path in trace_files().into_iter().filter(small).chain([path]) {
         let Ok(recording) = Recording::open(File::open(&path).unwrap()) else { continue };
         let whole = recording.query();

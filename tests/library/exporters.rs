@@ -1,7 +1,7 @@
 //! An exporter of one's own, with all that the trait offers: binary output, batches by event type, state that is written
 //! at the end. Any number of threads writes the same bytes.
 
-use crate::common::corpus::has_all;
+use crate::common::corpus::{has_all, is_small};
 use crate::common::synthetic::fork_storm;
 use crate::common::trace_files::trace_files;
 use rtrace::abi::Abi;
@@ -116,7 +116,7 @@ fn batches_of_rows_are_the_same_on_any_number_of_threads() {
     let path = dir.path().join("storm.dat");
     fork_storm(6, 30_000, 400, 7).write(&path, Version::V7(Codec::Zstd));
     let mut most = 0;
-    let small = |path: &PathBuf| path.metadata().is_ok_and(|file| file.len() < 1 << 20);
+    let small = |path: &PathBuf| is_small(path, 1 << 18);
     for path in trace_files().into_iter().filter(small).chain([path]) {
         let Ok(recording) = Recording::open(File::open(&path).unwrap()) else { continue };
         let whole = exported(&recording, 1, false);

@@ -65,7 +65,8 @@ fn pandas_and_duckdb_read_json_and_csv() {
         names.dedup();
         let expected = format!("{} {} {}", all.len(), all[0]["ts"], names.len());
         for format in [&["--format", "json"][..], &["--format", "csv"]] {
-            let said = feed(Path::new("env"), &[&modules, "python3", "-c", SCRIPT], &report(&file, format)).expect("Python starts");
+            let said = feed(Path::new("env"), &[&modules, "python3", "-c", SCRIPT], &report(&file, format))
+                .expect("Python starts");
             let expected = format!("pandas {expected}\nduckdb {expected}\n");
             assert_eq!(said, expected, "{}: {format:?}", file.display());
         }

@@ -189,7 +189,8 @@ impl Sched {
     fn lose(&mut self, cpu: CpuId, at: u64) {
         let known_until = self.cpu(cpu).seen;
         for task in 0..self.tasks.len() {
-            let found = &self.tasks[task];
+            let found = &mut self.tasks[task];
+            found.begun = None;
             let elsewhere = found.state == Some(TimeIn::Run) && found.cpu != Some(cpu);
             if matches!(found.state, None | Some(TimeIn::Unknown)) || elsewhere {
                 continue;
@@ -357,13 +358,21 @@ impl Sched {
         if !found.states.has(TimeIn::Wait) {
             return;
         }
+        let by = Waker { pid: self.steps.current(record), cpu: record.cpu };
+        let here = Some((by, self.steps.context(record)));
+        // Where the begin of the wakeup is missing, nothing tells of its waker. It may come before the switch from the task.
+        let told = match part {
+            WakePart::Begin => {
+                found.begun = here;
+                here
+            }
+            WakePart::End if self.has_waking => found.begun.take(),
+            _ => here,
+        };
         match found.state {
             Some(TimeIn::Sleep | TimeIn::Blocked | TimeIn::Unknown) => {
                 let unknown = found.state == Some(TimeIn::Unknown);
-                let (by, context) = (self.steps.current(record), self.steps.context(record));
-                // Where the begin of the wakeup is missing, nothing tells of its waker.
-                let is_told = part != WakePart::End || !self.has_waking;
-                let wake = is_told.then_some(Wake { at, by: Waker { pid: by, cpu: record.cpu }, context });
+                let wake = told.map(|(by, context)| Wake { at, by, context });
                 if let (Some(log), Some(wake)) = (&mut found.log, wake) {
                     log.wake(wake);
                 }

@@ -2,7 +2,7 @@
 //! A CPU: what runs on it, and how many tasks wait for it.
 
 use super::covered::KnownStates;
-use super::spans::{CpuLog, TaskLog, Wake};
+use super::spans::{CpuLog, TaskLog, Wake, WakeContext};
 use super::time_in::{TimeIn, Waker};
 use crate::answer::analysis::{CellPlan, Cells, Durations, Missing};
 use crate::base::units::{CpuId, Pid};
@@ -44,6 +44,8 @@ pub(super) struct TaskTimes {
     pub(super) left: Option<CpuId>,
     /// The wakeup that began a wait.
     pub(super) wake: Option<Wake>,
+    /// Who began the wakeup of which the second event has not come.
+    pub(super) begun: Option<(Waker, WakeContext)>,
     /// The CPU whose wakeup that counts as.
     pub(super) woken_for: Option<CpuId>,
     pub(super) waits: Durations,
@@ -92,6 +94,7 @@ impl TaskTimes {
             ran_on: None,
             left: None,
             wake: None,
+            begun: None,
             woken_for: None,
             waits: none(),
             run_cells: plan.map(Cells::new),
@@ -128,6 +131,7 @@ impl TaskTimes {
         (next.covered, next.states, next.state) = (self.covered, self.states, self.state);
         (next.cpu, next.ran_on, next.left) = (self.cpu, self.ran_on, self.left);
         (next.wake, next.woken_for, next.untracked) = (self.wake, self.woken_for, self.untracked);
+        next.begun = self.begun;
         // What a loss cut may have gone on until after it.
         next.cut = if self.state == Some(TimeIn::Unknown) { self.cut } else { 0 };
         next.log = self.log.take();

@@ -13,6 +13,7 @@ use std::sync::Arc;
 const SWITCH: u16 = 1;
 const WAKEUP: u16 = 2;
 const FORK: u16 = 3;
+const WAKING: u16 = 4;
 
 fn formats() -> Vec<EventFormat> {
     let one = |name: &str, id: u16, fields: &[&str]| format("sched", name, id, fields, "\"\"");
@@ -20,6 +21,7 @@ fn formats() -> Vec<EventFormat> {
         one("sched_switch", SWITCH, &["prev_comm", "prev_pid", "prev_state", "next_comm", "next_pid"]),
         one("sched_wakeup", WAKEUP, &["comm", "pid", "target_cpu"]),
         one("sched_process_fork", FORK, &["child_comm", "child_pid"]),
+        one("sched_waking", WAKING, &["comm", "pid", "target_cpu"]),
     ]
 }
 
@@ -29,6 +31,7 @@ enum Does {
     /// The task leaves the CPU in this state, for the next one.
     Switch(i32, u64, i32),
     Wakeup(i32, u32),
+    Waking(i32, u32),
     Fork(i32),
 }
 
@@ -55,6 +58,7 @@ fn feed(sched: &mut Sched, events: &[SchedTestEvent]) {
                 (SWITCH, vec![name(prev), pid(prev), number(state as i64), name(next), pid(next)])
             }
             Does::Wakeup(task, target) => (WAKEUP, vec![name(task), pid(task), number(target.into())]),
+            Does::Waking(task, target) => (WAKING, vec![name(task), pid(task), number(target.into())]),
             Does::Fork(child) => (FORK, vec![name(child), pid(child)]),
         };
         let data = record(id, event.current, &fields);
@@ -132,6 +136,28 @@ fn a_task_sleeps_waits_runs_and_is_preempted() {
     let cpu1 = &report.cpus[1];
     assert_eq!((cpu1.busy, cpu1.idle, cpu1.unknown, cpu1.idle_while_waited), (0, 170, 50, 90));
     assert_eq!((report.cpus[0].queue.as_slice(), report.cpus[0].longest_queue()), ([140, 80].as_slice(), 1));
+}
+
+#[test]
+fn a_wakeup_may_begin_before_its_task_has_left() {
+    let mut steps = events(&[
+        (100, 0, 0, Does::Switch(0, 0, 6)),
+        (110, 1, 5, Does::Waking(6, 0)),
+        (120, 0, 6, Does::Switch(6, S, 0)),
+        (130, 0, 0, Does::Wakeup(6, 0)), // by an interrupt of another CPU, which tells of no waker
+        (140, 0, 0, Does::Switch(0, 0, 6)),
+        (150, 0, 6, Does::Switch(6, S, 0)),
+        (160, 0, 0, Does::Wakeup(6, 0)), // its begin is missing
+    ]);
+    let wakes = |steps: &[SchedTestEvent]| {
+        let mut sched = Sched::new(&formats(), Abi::HOST).with_flows(TaskSet::All);
+        feed(&mut sched, steps);
+        let flows = sched.finish().flows;
+        flows.wakes.iter().map(|one| (one.waker, one.task.0, one.delays.total())).collect::<Vec<_>>()
+    };
+    assert_eq!(wakes(&steps), [(WakeSource::Task(Pid(5)), 6, 10)]);
+    steps[2].lost = Lost::Count(1);
+    assert_eq!(wakes(&steps), []);
 }
 
 #[test]
