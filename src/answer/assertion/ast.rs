@@ -189,6 +189,11 @@ impl DurationSource {
             source => (source, ""),
         }
     }
+
+    /// True if both ends of each are events of one CPU: of handlers but work items.
+    pub(super) fn is_of_one_cpu(&self) -> bool {
+        matches!(self.parts().0, DurationSource::Irq(kind) if kind.starts_with(['i', 'v', 's', 't', 'h']))
+    }
 }
 
 impl Reducer {

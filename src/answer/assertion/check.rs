@@ -2,7 +2,7 @@
 
 use super::ast::{Assertion, LABEL, Operation, Quantity, QuantityExpr};
 use super::compare::Compare;
-use super::conditions::{Conditions, Names};
+use super::conditions::{Conditions, Names, late_in_words};
 use super::interval::Interval;
 use super::measure::{Finding, Measure};
 use super::plan::{Named, Need, Planner};
@@ -147,7 +147,7 @@ impl Planned {
             checked.reasons.push("the recording is unfinished: it lacks the latest events".to_owned());
         }
         if checked.values.iter().flatten().any(|value| !value.is_exact()) {
-            checked.reasons.extend(conditions.late_in_words());
+            checked.reasons.extend(late_in_words(&conditions.late, conditions.in_ticks));
         }
         for quantity in [self.assertion.left.quantities(), self.assertion.right.quantities()].concat() {
             let Some(need) = self.needs.get(&quantity.span.start) else { continue };

@@ -1,5 +1,6 @@
 //! Knowledge of a recording beside its events.
 
+use super::interval::{Dimension, Interval};
 use crate::answer::analysis::IrqSource;
 use crate::base::units::{CpuId, Pid};
 use crate::file::trace_dat::{Cgroups, Coverage};
@@ -56,4 +57,20 @@ pub struct Conditions<'c> {
     pub allow_absent: bool,
     /// Names of system calls and handlers.
     pub names: &'c dyn Names,
+}
+
+/// What a flight recorder gave up where CPUs begin late, in one sentence with the option that leaves the time before out: the CPUs,
+/// each with the time (clock units; `in_ticks` if those are no nanoseconds) from the window's begin to its own. `None` without any.
+pub fn late_in_words(late: &[(CpuId, u64)], in_ticks: bool) -> Option<String> {
+    let &(cpu, most) = late.iter().max_by_key(|(_, time)| *time)?;
+    let dimension = if in_ticks { Dimension::Number } else { Dimension::Time };
+    let time = Interval::exactly(most as f64, dimension);
+    let since = if in_ticks {
+        String::new()
+    } else {
+        format!("; `--since +{}us` begins where all are there", most.div_ceil(1000))
+    };
+    Some(format!(
+        "a flight recorder gave up older events of some CPUs: CPU {cpu} begins {time} after the first one{since}"
+    ))
 }

@@ -1,8 +1,7 @@
 //! Values of recordings that were restricted to some events, tasks or CPUs: intervals that hold whatever was not recorded.
 
 use super::ast::{DurationSource, EventsExpr, Quantity, Reducer};
-use super::conditions::Conditions;
-use super::interval::{Dimension, Interval};
+use super::interval::Interval;
 use super::plan::Need;
 use super::quantity::Valued;
 use crate::base::units::{CpuId, Pid};
@@ -134,31 +133,24 @@ impl Quantity {
             Quantity::Lost | Quantity::Duration | Quantity::Busy => found.value,
             // Tasks may have run there, and intervals may lie there as a whole.
             Quantity::Run(_) => Interval { most: most + total, ..found.value },
+            Quantity::Count(_) | Quantity::Rate(_) | Quantity::Errors(_) | Quantity::Faults(_) | Quantity::Live(_) => {
+                found.value.or_more()
+            }
+            Quantity::Reduced(Reducer::Count, _) | Quantity::Reduced(Reducer::Sum, DurationSource::Hist(_)) => {
+                found.value.or_more()
+            }
+            Quantity::Reduced(Reducer::Sum, source) if source.is_of_one_cpu() => found.value.or_more(),
+            // Two intervals, of which the end of one and the begin of the next lie there, seem to be one.
             Quantity::Reduced(Reducer::Max, source) if !matches!(source, DurationSource::Hist(_)) => {
-                Interval { most: most.max(longest), ..found.value }
+                let least = if source.is_of_one_cpu() { least } else { 0.0 };
+                Interval { least, most: most.max(longest), ..found.value }
             }
             Quantity::Reduced(Reducer::Min, source) if !matches!(source, DurationSource::Hist(_)) => {
                 Interval { least: least.min(0.0), ..found.value }
             }
-            Quantity::Count(_) | Quantity::Rate(_) | Quantity::Errors(_) | Quantity::Faults(_) | Quantity::Live(_) => {
-                found.value.or_more()
-            }
-            Quantity::Reduced(Reducer::Sum | Reducer::Count, _) => found.value.or_more(),
             Quantity::Reduced(..) => found.value.or_more().or_less(),
         };
         Valued { value, ..found }
-    }
-}
-
-impl Conditions<'_> {
-    /// The CPUs that begin late, in one sentence, if there are any.
-    pub(super) fn late_in_words(&self) -> Option<String> {
-        let (cpu, most) = self.late.iter().max_by_key(|(_, time)| *time)?;
-        let dimension = if self.in_ticks { Dimension::Number } else { Dimension::Time };
-        let time = Interval::exactly(*most as f64, dimension);
-        Some(format!(
-            "a flight recorder gave up older events of some CPUs: CPU {cpu} begins {time} after the first one"
-        ))
     }
 }
 
@@ -167,16 +159,20 @@ mod tests {
     use super::*;
     use crate::answer::assertion::Assertion;
     use crate::answer::assertion::ast::QuantityExpr;
+    use crate::answer::assertion::interval::Dimension;
 
     #[test]
     fn what_a_cpu_that_begins_late_may_have_done_is_in_the_value() {
         for (text, dimension, expected) in [
             ("count(a:b) == 5", Dimension::Number, (5.0, f64::INFINITY)),
             ("run(x) < 5ns", Dimension::Time, (5.0, 35.0)),
-            ("max(wait()) < 5ns", Dimension::Time, (5.0, 20.0)),
+            ("max(wait()) < 5ns", Dimension::Time, (0.0, 20.0)),
+            ("max(irq(softirq:TIMER)) < 5ns", Dimension::Time, (5.0, 20.0)),
+            ("sum(irq(softirq)) < 5ns", Dimension::Time, (5.0, f64::INFINITY)),
             ("min(wait()) < 5ns", Dimension::Time, (0.0, 5.0)),
             ("p99(wait()) < 5ns", Dimension::Time, (0.0, f64::INFINITY)),
-            ("sum(syscall(read)) < 5ns", Dimension::Time, (5.0, f64::INFINITY)),
+            ("sum(syscall(read)) < 5ns", Dimension::Time, (0.0, f64::INFINITY)),
+            ("count(syscall(read)) < 5", Dimension::Number, (5.0, f64::INFINITY)),
             ("duration < 5ns", Dimension::Time, (5.0, 5.0)),
         ] {
             let parsed = Assertion::parse(text).unwrap();

@@ -32,7 +32,7 @@ pub use ast::{
 };
 pub use check::{AssertionVerdict, Check, Checked};
 pub use compare::Compare;
-pub use conditions::{Conditions, Names};
+pub use conditions::{Conditions, Names, late_in_words};
 pub use interval::{Dimension, Interval};
 pub use measure::{Finding, Measure};
 pub use metric::{Metric, Pair, PairSide};

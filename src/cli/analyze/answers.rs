@@ -13,6 +13,7 @@ use rtrace::internal::answers::{
     AnswerStyle, SMALL_JSON, answer_html, answer_json, answer_markdown, answer_text, csv_heading, csv_rows, json_text,
     markdown_text, put_html,
 };
+use rtrace::internal::assertion::late_in_words;
 use rtrace::internal::table::{Answer, AnswerCell, AnswerColumn, ColumnDefinition, ColumnKind};
 use rtrace::internal::trace_dat::{Cgroups, Coverage, FileError, WallClock};
 use rtrace::recording::BufferSource;
@@ -389,6 +390,11 @@ pub(super) fn lacking<Q: Question>(input: &QueryInput) -> Failure {
     let error = anyhow!("{} holds no {}", input.path.display(), Q::LACKING);
     let limits = input.trace.buffers.iter().flat_map(|buffer| input.trace.coverage(buffer).limits(needed(Q::NEEDS)));
     let failure = limits.fold(Failure::new(Exit::Failed, error), Failure::hint);
+    let query = input.recording.query();
+    let in_ticks = query.sources().iter().any(|source| source.in_ticks);
+    if let Some(late) = late_in_words(&query.late_begins().unwrap_or_default(), in_ticks) {
+        return failure.hint(late);
+    }
     let wanted = Wanted::of(input, Q::NEEDS);
     let failure = wanted.sentence().into_iter().fold(failure, Failure::hint);
     match (wanted.is_complete(), Q::SILENT) {

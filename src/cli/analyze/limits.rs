@@ -4,6 +4,7 @@ use crate::cli::query::ClockUnit;
 use crate::cli::query::QueryInput;
 use rtrace::analysis::{KnownPart, Needs, RowSubject};
 use rtrace::events::{EventName, glob_matches};
+use rtrace::internal::assertion::late_in_words;
 use rtrace::internal::trace_dat::{Coverage, FileError};
 use rtrace::recording::{BufferSource, PartialCpu, Query};
 use rtrace::units::Lost;
@@ -41,16 +42,11 @@ impl BufferLimits {
     pub(in crate::cli) fn sentences(&self, reads: impl Fn(&EventName) -> bool) -> Vec<String> {
         let mut limits = self.stored.limits(reads);
         let late = self.partial.iter().filter_map(|one| match one {
-            PartialCpu::Late(cpu, time) => Some((cpu, *time)),
+            PartialCpu::Late(cpu, time) => Some((*cpu, *time)),
             PartialCpu::Unsaved(_) => None,
         });
-        if let Some((cpu, time)) = late.max_by_key(|(_, time)| *time) {
-            let unit = self.unit.unwrap_or(ClockUnit::Ticks);
-            let (time, unit) = (unit.long(time), unit.long_name());
-            limits.push(format!(
-                "a flight recorder gave up older events of some CPUs: CPU {cpu} begins {time} {unit} after the first one"
-            ));
-        }
+        let in_ticks = self.unit.is_none_or(|unit| unit == ClockUnit::Ticks);
+        limits.extend(late_in_words(&late.collect::<Vec<_>>(), in_ticks));
         limits.extend(self.partial.iter().filter_map(|one| match one {
             PartialCpu::Unsaved(unsaved) => Some(unsaved.to_string()),
             PartialCpu::Late(..) => None,
