@@ -78,10 +78,7 @@ pub(super) fn option(word: &str, command: &Command, words: &str) -> Option<Strin
     }
     if matches!(name, "output" | "out" | "output-file" | "save") {
         if command.get_arguments().any(|arg| arg.get_long() == Some("instance")) {
-            return Some(
-                "`rtrace record -o FILE` writes a recording, `rtrace extract -o FILE` one of what a buffer holds."
-                    .to_owned(),
-            );
+            return Some(OUTPUT.to_owned());
         }
         let own = |(option, what)| has(&option).then(|| format!(" `--{option} FILE` writes {what}."));
         let files = [("junit", "JUnit XML"), ("html", "a page for a browser")];
@@ -99,9 +96,15 @@ pub(super) fn option(word: &str, command: &Command, words: &str) -> Option<Strin
     Some(format!("`{words}` has {}.", options(command)?))
 }
 
+/// The commands that write recordings.
+const OUTPUT: &str = "`rtrace record -o FILE` writes a recording, `rtrace extract -o FILE` one of what a buffer holds.";
+
 /// The option that is meant by an unknown letter: that of the commands that trace, or of trace-cmd and perf.
 fn short(word: &str, command: &Command) -> Option<String> {
     let letter = word.strip_prefix('-')?.chars().next()?;
+    if letter == 'o' && command.get_arguments().any(|arg| arg.get_long() == Some("instance")) {
+        return Some(OUTPUT.to_owned());
+    }
     let (_, own) = LETTERS.iter().find(|(other, _)| *other == letter)?;
     let arg = own
         .iter()

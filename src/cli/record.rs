@@ -325,6 +325,14 @@ fn record(args: &RecordArgs, service: Service) -> Result<Exit, Failure> {
     if let Some(path) = args.summary_json.as_deref().filter(|path| !piped::is_stdout(path)) {
         safe_file::check(path).map_err(|error| unwritten(path, &error, own))?;
     }
+    let ending = plan.output.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    if ["json", "csv", "parquet", "pftrace", "html", "svg", "txt"].contains(&ending) {
+        let name = plan.output.display();
+        let text = format!(
+            "{name} will be a trace.dat, whatever its name; `rtrace convert trace.dat OUT.{ending}` or `rtrace report` makes other formats of one"
+        );
+        Observer::warn(&mut screen, &text);
+    }
     check::warn_of_missing(&args.assert, &plan, &tracefs, |text| Observer::warn(&mut screen, text));
     screen.announce(&plan);
     let without_maps = lacks_maps(&plan);

@@ -25,6 +25,8 @@ pub(crate) fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure
             | PlanError::IsOver(..)
             | PlanError::NoTimeToRotate(_)
             | PlanError::NotTsc { .. }
+            | PlanError::RingSize { .. }
+            | PlanError::MaxSize(_)
             | PlanError::PerCpuSize(_)
             | PlanError::StopIf(_)
             | PlanError::TracerSetting { .. }

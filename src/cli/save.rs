@@ -47,7 +47,7 @@ pub(crate) struct SaveArgs {
 
 pub(crate) fn run(args: &SaveArgs) -> Result<Exit, Failure> {
     piped::check(&args.output, args.json)?;
-    let pid = recorder(&args.recorder)?;
+    let pid = recorder(&args.recorder, "save")?;
     let (output, file) = OutputFile::new(&args.output, PRIVATE, args.overwrite)?;
     let failed = || format!("failed to let process {pid} save its recording");
     let save = match ask_to_save(pid, &file, args.last) {

@@ -128,11 +128,19 @@ fn trace(args: &StartSettings, mode: Mode) -> Result<Exit, Failure> {
         || traced.machine() != MachineSettings::default();
     if (mode == Mode::Start && !traces) || !asks {
         let what = if mode == Mode::Start { "nothing to trace: no event or tracer is given" } else { "nothing to set" };
-        let hint = traced.command().first().and_then(|file| of_setting(&file.to_string_lossy()));
+        let word = traced.command().first().map(|file| file.to_string_lossy().into_owned());
+        let hint = word.as_deref().and_then(|word| of_setting(word.split('=').next().unwrap_or(word)));
         let hint = hint.unwrap_or("`-e EVENT` enables events, `-p TRACER` sets a tracer.");
         return Err(Failure::new(Exit::Usage, anyhow!("{what}")).hint(hint));
     }
     let tracefs = traced.open(false)?;
+    for buffer in buffers.iter().filter(|_| mode == Mode::Set) {
+        if let TargetBuffer::Instance(name) = &buffer.place
+            && tracefs.instance(name).is_err()
+        {
+            remark(&format!("there was no instance {name}: it is made"));
+        }
+    }
     let mut child = args.child()?;
     let command = child.as_ref().map(Child::pid);
     let tasks = Tasks { command: traced.follows(), ..traced.tasks() };

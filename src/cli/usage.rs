@@ -73,6 +73,10 @@ fn worded(
                 return Some((format!("unknown option `{word}`: {reason}"), Some(hint)));
             }
             let what = if word.starts_with('-') { "unknown option" } else { "unexpected argument" };
+            if name == "check" && std::path::Path::new(&word).is_file() {
+                let hint = "an assertion follows `--assert`: `rtrace check FILE --assert 'max(wait()) < 5ms'`.";
+                return Some((format!("{what} `{word}`"), Some(hint.to_owned())));
+            }
             (
                 format!("{what} `{word}`"),
                 meant_options::option(&word, command, words).or_else(|| meant::argument(&word, (name, command), words)),

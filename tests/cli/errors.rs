@@ -37,6 +37,13 @@ const MISTAKES: &[(&str, i32, &[&str])] = &[
     ),
     ("convert FILE --format json out.json", 2, &["unknown option `--format`", "did you mean `--to`?"]),
     ("check FILE max(wait())<1ms", 2, &["unexpected argument", "`--assert 'max(wait())<1ms'` asserts that"]),
+    ("check p99(wait())<5ms FILE", 2, &["unexpected argument", "an assertion follows `--assert`"]),
+    ("report FILE --since 2129 --until 2128", 2, &["the window ends before it begins", "--until the later"]),
+    ("start -e sched_switch -o x.dat", 2, &["unknown option `-o`", "`rtrace record -o FILE` writes a recording"]),
+    ("probe add uprobe:/bin/sh:main", 2, &["no kind of probe", "`rtrace probe add uprobe /bin/sh:main`"]),
+    ("set buffer_size_kb=4096", 2, &["nothing to set", "`-b KIB` sets the size"]),
+    ("report FILE --filter sched:sched_switch:prev_pid==$$", 2, &["in double quotes only"]),
+    ("report FILE --filter sched:sched_switch:prev_pid==next_pid", 2, &["`next_pid` is a field", "with values"]),
     ("check FILE wakeup<10ms", 2, &["as one it is wrong at `wakeup`", "did you mean `wait()`"]),
     ("check FILE --assert max(wakeup())<1ms", 2, &["did you mean `wait`?"]),
     ("check FILE --assert lost<8MB", 2, &["`MB` is no unit", "KiB, MiB"]),
@@ -336,7 +343,6 @@ fn nothing_found_is_said_with_what_there_is() {
         (&["--cpu", "99"], "none of these CPUs was recorded, but 0-1"),
         (&["--since", "99999999"], "the events lie between "),
         (&["--pid", "999999"], "no task with the pid 999999 is known"),
-        (&["--until", "+1us", "--since", "+2us"], "the window ends before it begins"),
         (&["--filter", "sched:sched_switch: next_pid == 999999"], "no event matches\n  Hint: `rtrace report --summary"),
     ] {
         for format in [&["--format", "text"][..], &["--json"], &["--format", "csv"], &["--count"]] {

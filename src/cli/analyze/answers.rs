@@ -393,7 +393,8 @@ pub(super) fn lacking<Q: Question>(input: &QueryInput) -> Failure {
     let query = input.recording.query();
     let in_ticks = query.sources().iter().any(|source| source.in_ticks);
     if let Some(late) = late_in_words(&query.late_begins().unwrap_or_default(), in_ticks) {
-        return failure.hint(late);
+        let error = anyhow!("{} does not tell of {} in all of its time", input.path.display(), Q::LACKING);
+        return Failure::new(Exit::Failed, error).hint(late);
     }
     let wanted = Wanted::of(input, Q::NEEDS);
     let failure = wanted.sentence().into_iter().fold(failure, Failure::hint);

@@ -38,7 +38,11 @@ pub(super) fn line(words: &[String], name: Option<&str>) -> Result<String, Failu
         }
         let near = did_you_mean(first, KINDS.map(|(kind, ..)| kind));
         let all = || format!("kinds are {}", KINDS.map(|(kind, ..)| kind).join(", "));
-        return Err(usage(format!("there is no kind of probe `{first}`")).hint(near.unwrap_or_else(all)));
+        let split = first
+            .split_once(':')
+            .filter(|(kind, place)| !place.is_empty() && KINDS.iter().any(|(one, ..)| one == kind));
+        let split = split.map(|(kind, place)| format!("`rtrace probe add {kind} {place}` makes it."));
+        return Err(usage(format!("there is no kind of probe `{first}`")).hint(split.or(near).unwrap_or_else(all)));
     };
     let Some((place, args)) = rest.split_first() else {
         return Err(usage(format!("what the {kind} is to probe is missing")));

@@ -220,9 +220,6 @@ impl WindowArgs {
         }
         let window = self.resolve(query)?;
         let (since, until) = (window.since.unwrap_or_default().0, window.until.map_or(u64::MAX, |until| until.0));
-        if since > until {
-            return Ok(Some("the window ends before it begins".to_owned()));
-        }
         let Some((start, end)) = query.span()?.filter(|(start, end)| since > end.0 || until < start.0) else {
             return Ok(None);
         };
@@ -251,6 +248,12 @@ impl WindowArgs {
         }
         let since = self.since.map(point).transpose()?.map(Timestamp);
         let until = self.until.map(|spec| clock.last_point(spec)).transpose()?.map(Timestamp);
+        if let (Some(since), Some(until)) = (since, until)
+            && since > until
+        {
+            let error = anyhow!("the window ends before it begins");
+            return Err(Failure::new(Exit::Usage, error).hint("--since is the earlier time, --until the later one."));
+        }
         Ok(Window { since, until })
     }
 }

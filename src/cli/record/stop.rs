@@ -16,7 +16,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Ends the recorder that `target` names and waits for its end.
 pub(super) fn stop(target: &str) -> Result<Exit, Failure> {
-    let pid = recorder(target)?;
+    let pid = recorder(target, "record --stop")?;
     let began = start_time(pid);
     kill(Pid::from_raw(pid), Signal::SIGINT).with_context(|| format!("failed to stop process {pid}"))?;
     while began.is_some() && start_time(pid) == began {
@@ -27,13 +27,14 @@ pub(super) fn stop(target: &str) -> Result<Exit, Failure> {
 }
 
 /// The process that `target` means, which is a recorder: by its number, a file that has it, or the file that it records to.
-pub(crate) fn recorder(target: &str) -> Result<i32, Failure> {
+/// `command` is the one that asks, for its hint.
+pub(crate) fn recorder(target: &str, command: &str) -> Result<i32, Failure> {
     let usage = |text: String| Failure::new(Exit::Usage, anyhow!(text));
     if let Ok(pid) = target.parse::<i32>() {
         return match is_recorder(pid) {
             true => Ok(pid),
             false => Err(usage(format!("process {pid} is no recording rtrace"))
-                .hint("`rtrace record --stop FILE` finds the process that records FILE.")),
+                .hint(format!("`rtrace {command} FILE` finds the process that records FILE."))),
         };
     }
     let path = Path::new(target);

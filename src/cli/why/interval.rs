@@ -10,7 +10,7 @@ use anyhow::anyhow;
 use rtrace::analysis::{LongestSyscall, Sched, SchedReport, SpanPlan, Syscalls, TaskSched, TaskSpan, TimeIn};
 use rtrace::events::glob_matches;
 use rtrace::format::EventFormat;
-use rtrace::internal::assertion::{Names, Pair, late_in_words};
+use rtrace::internal::assertion::{Names, Pair};
 use rtrace::internal::trace_dat::Coverage;
 use rtrace::recording::Query;
 use rtrace::syntax::did_you_mean;
@@ -68,9 +68,7 @@ fn wakeup(
     let longest = waits.max_by_key(|(pid, wait)| (wait.time, Reverse((wait.at, pid.0))));
     let Some((pid, wait)) = longest else {
         let error = anyhow!("no wait of {} after a wakeup begins and ends in {}", args.task, input.path.display());
-        let in_ticks = query.sources().iter().any(|source| source.in_ticks);
-        let late = late_in_words(&query.late_begins()?, in_ticks);
-        return Err(late.into_iter().fold(Failure::new(Exit::Failed, error), Failure::hint));
+        return Err(Failure::new(Exit::Failed, error));
     };
     let begin = wait.at.saturating_sub(wait.time);
     let longest = |task: &TaskSched| task.preempted.distribution().greatest;

@@ -243,10 +243,10 @@ impl Error {
                     .to_owned(),
             ],
             Error::Unsupported { config: Some(config), .. } | Error::NoFeature { config: Some(config), .. } => {
-                vec![config_hint(config)]
+                vec![config_hint(config)].into_iter().chain(instead_of(config)).collect()
             }
             Error::File { cause, kernel: None, .. } if cause.raw_os_error() == Some(Errno::EPERM as i32) => {
-                vec!["a locked-down kernel refuses this even to root.".to_owned()]
+                vec!["a locked-down kernel, a container or the hypervisor refuses this even to root; events work all the same: `-e EVENT`, `--for WHAT`.".to_owned()]
             }
             Error::File { cause, kernel: None, .. } if cause.raw_os_error() == Some(Errno::EACCES as i32) => vec![
                 "the owner of tracefs may write, a group only read: as root, `mount -o remount,uid=USER` on it hands it over."
@@ -277,6 +277,10 @@ impl Error {
             Error::NoEvent(NoEvent { pattern, .. }) if pattern.contains(" if ") => {
                 let (event, filter) = pattern.split_once(" if ").unwrap_or_default();
                 vec![format!("`-e {event} -f '{filter}'` filters it.")]
+            }
+            Error::NoEvent(NoEvent { pattern, .. }) if pattern.contains('/') && pattern.trim_end().ends_with('/') => {
+                let (event, filter) = pattern.trim_end_matches(['/', ' ']).split_once('/').unwrap_or_default();
+                vec![format!("`-e {} -f '{}'` filters it.", event.trim(), filter.trim())]
             }
             Error::NoEvent(NoEvent { pattern, .. }) if words_of_others::event(pattern).is_some() => {
                 words_of_others::event(pattern).into_iter().collect()
@@ -350,6 +354,18 @@ fn config_hint(config: &str) -> String {
         }
         None => format!("it came with {config}."),
     }
+}
+
+/// What does the same without what a kernel lacks.
+fn instead_of(config: &str) -> Option<String> {
+    let way = match config {
+        "CONFIG_HIST_TRIGGERS" => "`rtrace hist EVENT --key FIELD -- CMD` counts without it.",
+        "CONFIG_KPROBE_EVENTS" => {
+            "`rtrace probe add uprobe PROGRAM:FUNCTION` works without it, and system calls are events: `-e 'syscalls:*'`."
+        }
+        _ => return None,
+    };
+    Some(way.to_owned())
 }
 
 /// `Invalid argument` rather than `Invalid argument (os error 22)`.

@@ -54,7 +54,10 @@ pub(super) fn resolve(filter: &Filter, p: &Predicate, format: &EventFormat) -> R
         FilterValue::Text(text) if !target.kind.is_text() => {
             let number = number_called(format, name, text).map(|number| format!("`{text}` is {number} there"));
             let wrong = error(p.value.span, format!("`{name}` is a number, its value cannot be text"));
-            return Err(wrong.hint_opt(number));
+            let is_field = format.fields.iter().any(|field| field.name == *text);
+            let field =
+                is_field.then(|| format!("`{text}` is a field: fields are compared with values, not with each other"));
+            return Err(wrong.hint_opt(number.or(field)));
         }
         FilterValue::Text(text) => {
             if !matches!(op, CompareOp::Equal | CompareOp::NotEqual | CompareOp::Glob) {
@@ -124,6 +127,10 @@ fn warning(filter: &Filter, p: &Predicate, target: NamedTarget, format: &EventFo
             };
             Some(warning(p.field.span, "`comm` is the name of the task that runs at the event".to_owned()).hint(hint))
         }
+        (FilterValue::Text(text), _, CompareOp::Equal | CompareOp::NotEqual) if text.contains('*') => Some(
+            warning(p.op.span, format!("`{}` compares `*` as it stands", p.op.value.text()))
+                .hint(format!("`{name} ~ \"{text}\"` takes it for any text")),
+        ),
         (FilterValue::Text(text), kind, CompareOp::Glob) => {
             let pattern = TextPattern::glob(text);
             let fixed = matches!(kind, TargetKind::FixedText | TargetKind::Comm);

@@ -196,7 +196,9 @@ impl FilterParser<'_> {
                 let bare = |c: char| c.is_ascii_alphanumeric() || "_./*?:@+-".contains(c);
                 let word = self.s.take_while(bare);
                 if word.is_empty() {
-                    return Err(self.error_here("invalid value (text goes in quotes)"));
+                    let error = self.error_here("invalid value (text goes in quotes)");
+                    let of_shell = "a variable of the shell is replaced in double quotes only: \"next_pid == $$\".";
+                    return Err(error.hint_opt(self.s.rest().starts_with('$').then(|| of_shell.to_owned())));
                 }
                 FilterValue::Text(word.to_owned())
             }

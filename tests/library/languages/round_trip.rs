@@ -368,6 +368,8 @@ proptest! {
     #[test]
     fn probes(probe in probe()) {
         let text = probe.to_string();
+        // The kernel's limit on an argument.
+        prop_assume!(text.split(' ').all(|word| word.len() < 64));
         prop_assert_eq!(text.parse(), Ok(probe), "{}", text);
     }
 
