@@ -116,7 +116,7 @@ fn batches_of_rows_are_the_same_on_any_number_of_threads() {
     let path = dir.path().join("storm.dat");
     fork_storm(6, 30_000, 400, 7).write(&path, Version::V7(Codec::Zstd));
     let mut most = 0;
-    let small = |path: &PathBuf| is_small(path, 1 << 18);
+    let small = |path: &PathBuf| is_small(path, 1 << 20);
     for path in trace_files().into_iter().filter(small).chain([path]) {
         let Ok(recording) = Recording::open(File::open(&path).unwrap()) else { continue };
         let whole = exported(&recording, 1, false);
