@@ -183,6 +183,11 @@ pub(super) fn missing(missing: &[String], name: &str) -> Option<String> {
     if name == "latency" && missing.iter().any(|one| one.starts_with("--by")) {
         return Some(pair_fields::hint());
     }
+    if name == "baseline" && missing.iter().any(|one| one.starts_with("<NEW>")) {
+        return Some(
+            "BASE is what `rtrace baseline save` wrote; `rtrace diff BASE NEW` compares recordings.".to_owned(),
+        );
+    }
     let rows = std::env::args().any(|word| word == "--limit" || word.starts_with("--limit="));
     (of_profile && rows).then(|| "`--first N` prints the first N events; `--limit` is about `--profile`.".to_owned())
 }

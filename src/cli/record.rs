@@ -333,6 +333,14 @@ fn record(args: &RecordArgs, service: Service) -> Result<Exit, Failure> {
         );
         Observer::warn(&mut screen, &text);
     }
+    let events = plan.buffers.iter().flat_map(|buffer| &buffer.events).filter(|event| !event.filters.is_empty());
+    if events
+        .flat_map(|event| &event.triggers)
+        .any(|trigger| trigger.starts_with("stacktrace") && !trigger.contains(" if "))
+    {
+        let text = "the trigger `stacktrace` stores stacks of all its events: -f does not limit it, `stacktrace if FILTER` does";
+        Observer::warn(&mut screen, text);
+    }
     check::warn_of_missing(&args.assert, &plan, &tracefs, |text| Observer::warn(&mut screen, text));
     screen.announce(&plan);
     let without_maps = lacks_maps(&plan);

@@ -35,6 +35,9 @@ pub(crate) fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure
         ) => Failure::new(Exit::Usage, error),
         RecordError::Plan(ref plan) if is_about_functions(plan) => Failure::new(Exit::Usage, error),
         RecordError::Plan(PlanError::Language { .. }) => setup_failure(error),
+        RecordError::Watch(..) => Failure::from(error)
+            .with_exit(own)
+            .hint("`pidof NAME` finds a process; `rtrace record -F ... -- CMD` starts one."),
         RecordError::Version6 { .. } => Failure::new(Exit::Incomplete, error),
         // By itself, so that its own exit code and hints are found.
         RecordError::Tracefs(error) => Failure::from(error).with_exit(own),

@@ -37,6 +37,7 @@ const MISTAKES: &[(&str, i32, &[&str])] = &[
     ),
     ("convert FILE --format json out.json", 2, &["unknown option `--format`", "did you mean `--to`?"]),
     ("check FILE max(wait())<1ms", 2, &["unexpected argument", "`--assert 'max(wait())<1ms'` asserts that"]),
+    ("baseline compare FILE", 2, &["`<NEW>...` is missing", "`rtrace diff BASE NEW` compares recordings"]),
     ("check p99(wait())<5ms FILE", 2, &["unexpected argument", "an assertion follows `--assert`"]),
     ("report FILE --since 2129 --until 2128", 2, &["the window ends before it begins", "--until the later"]),
     ("start -e sched_switch -o x.dat", 2, &["unknown option `-o`", "`rtrace record -o FILE` writes a recording"]),

@@ -265,6 +265,9 @@ fn remove(args: &ProbeRemoveArgs) -> Result<Exit, Failure> {
     if let Some(doomed) = doomed.iter().find(|doomed| left.iter().any(|(_, line)| doomed.lines.contains(line))) {
         return Err(anyhow::anyhow!("failed to remove {}: it is still there", doomed.event).into());
     }
+    for Doomed { event, lines, .. } in doomed.iter().filter(|_| args.all) {
+        lines.iter().for_each(|line| note!("rtrace: {event} is removed: {line}"));
+    }
     Ok(Exit::Success)
 }
 
