@@ -26,7 +26,6 @@ pub(crate) fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure
             | PlanError::NoTimeToRotate(_)
             | PlanError::NotTsc { .. }
             | PlanError::RingSize { .. }
-            | PlanError::MaxSize(_)
             | PlanError::PerCpuSize(_)
             | PlanError::StopIf(_)
             | PlanError::TracerSetting { .. }
