@@ -329,7 +329,7 @@ fn record(args: &RecordArgs, service: Service) -> Result<Exit, Failure> {
     if ["json", "csv", "parquet", "pftrace", "html", "svg", "txt"].contains(&ending) {
         let name = plan.output.display();
         let text = format!(
-            "{name} will be a trace.dat, whatever its name; `rtrace convert trace.dat OUT.{ending}` or `rtrace report` makes other formats of one"
+            "{name} will be a trace.dat, whatever its name; `rtrace convert`, `report` and `flame` make other formats of one"
         );
         Observer::warn(&mut screen, &text);
     }

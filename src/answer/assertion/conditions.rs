@@ -59,8 +59,8 @@ pub struct Conditions<'c> {
     pub names: &'c dyn Names,
 }
 
-/// What a flight recorder gave up where CPUs begin late, in one sentence with the option that leaves the time before out: the CPUs,
-/// each with the time (clock units; `in_ticks` if those are no nanoseconds) from the window's begin to its own. `None` without any.
+/// A sentence on what a flight recorder gave up, with a window that leaves it out, where CPUs begin `late`: each with the time from
+/// the window's begin to its own, in ns, or in ticks of the clock with `in_ticks`. `None` without any.
 pub fn late_in_words(late: &[(CpuId, u64)], in_ticks: bool) -> Option<String> {
     let &(cpu, most) = late.iter().max_by_key(|(_, time)| *time)?;
     let dimension = if in_ticks { Dimension::Number } else { Dimension::Time };
@@ -68,7 +68,8 @@ pub fn late_in_words(late: &[(CpuId, u64)], in_ticks: bool) -> Option<String> {
     let since = if in_ticks {
         String::new()
     } else {
-        format!("; `--since +{}us` begins where all are there", most.div_ceil(1000))
+        let micros = most.div_ceil(1000);
+        format!("; a window that begins so much later has all of them: of the whole file `--since +{micros}us`")
     };
     Some(format!(
         "a flight recorder gave up older events of some CPUs: CPU {cpu} begins {time} after the first one{since}"

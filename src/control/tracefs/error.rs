@@ -245,8 +245,11 @@ impl Error {
             Error::Unsupported { config: Some(config), .. } | Error::NoFeature { config: Some(config), .. } => {
                 vec![config_hint(config)].into_iter().chain(instead_of(config)).collect()
             }
-            Error::File { cause, kernel: None, .. } if cause.raw_os_error() == Some(Errno::EPERM as i32) => {
-                vec!["a locked-down kernel, a container or the hypervisor refuses this even to root; events work all the same: `-e EVENT`, `--for WHAT`.".to_owned()]
+            Error::File { file, cause, kernel: None, .. } if cause.raw_os_error() == Some(Errno::EPERM as i32) => {
+                let refused = "a locked-down kernel, a container or the hypervisor refuses this even to root.".to_owned();
+                let is_of_tracer = file.contains("current_tracer") || file.contains("ftrace");
+                let events = is_of_tracer.then(|| "events may work all the same: `-e EVENT`, `--for WHAT`.".to_owned());
+                vec![refused].into_iter().chain(events).collect()
             }
             Error::File { cause, kernel: None, .. } if cause.raw_os_error() == Some(Errno::EACCES as i32) => vec![
                 "the owner of tracefs may write, a group only read: as root, `mount -o remount,uid=USER` on it hands it over."
@@ -356,7 +359,7 @@ fn config_hint(config: &str) -> String {
     }
 }
 
-/// What does the same without what a kernel lacks.
+/// Another way to the same, without what a kernel lacks.
 fn instead_of(config: &str) -> Option<String> {
     let way = match config {
         "CONFIG_HIST_TRIGGERS" => "`rtrace hist EVENT --key FIELD -- CMD` counts without it.",
