@@ -18,7 +18,7 @@ use crate::base::sys;
 use crate::base::units::{ByteSize, CpuId, Pid, counted};
 use crate::control::tracefs::Tracefs;
 use crate::file::ring_buffer::PageLayout;
-use crate::file::trace_dat::write::{SavedBuffer, SavedPart, SavedSpool, save_part};
+use crate::file::trace_dat::write::{RecordingHead, SavedBuffer, SavedPart, SavedSpool, save_part};
 use crate::file::trace_dat::{Codec, Coverage, LossCause, OptionId, UnsavedEvents};
 use nix::sys::statvfs::fstatvfs;
 use serde::{Deserialize, Serialize};
@@ -142,7 +142,7 @@ pub(super) struct Saver {
     /// The most saves beside the recording.
     pub(super) keep: Option<usize>,
     /// The unfinished recording.
-    pub(super) head: File,
+    pub(super) head: RecordingHead,
     pub(super) codec: Codec,
     pub(super) buffers: Vec<SavedBuffer>,
     pub(super) rings: Vec<SavedRing>,
@@ -155,7 +155,11 @@ pub(super) struct Saver {
 
 impl Saver {
     /// Makes the saves of `jobs` until there can be no more; hands each to `done`. Gives the CPU time it took.
-    pub(super) fn run(self, jobs: impl IntoIterator<Item = SaveJob>, mut done: impl FnMut(SavedFor, Save)) -> Duration {
+    pub(super) fn run(
+        mut self,
+        jobs: impl IntoIterator<Item = SaveJob>,
+        mut done: impl FnMut(SavedFor, Save),
+    ) -> Duration {
         let _ = sys::nice_thread(MODEST);
         for job in jobs {
             done(job.by, self.make(job));
@@ -163,7 +167,7 @@ impl Saver {
         thread_time()
     }
 
-    fn make(&self, mut job: SaveJob) -> Save {
+    fn make(&mut self, mut job: SaveJob) -> Save {
         let began = std::time::Instant::now();
         let (cause, more_causes) = (std::mem::take(&mut job.cause), job.more);
         let at_ns = wall_clock::now().unwrap_or_default();
@@ -191,7 +195,7 @@ impl Saver {
         save
     }
 
-    fn beside(&self, job: &SaveJob, wall: i64, save: &mut Save) -> Result<SavedPart, String> {
+    fn beside(&mut self, job: &SaveJob, wall: i64, save: &mut Save) -> Result<SavedPart, String> {
         let said = |error: io::Error| error.to_string();
         let file: UnnamedFile = self.place.file().map_err(said)?;
         let part = self.write(file.file().try_clone().map_err(said)?, job)?;
@@ -202,7 +206,7 @@ impl Saver {
         Ok(part)
     }
 
-    fn write(&self, to: File, job: &SaveJob) -> Result<SavedPart, String> {
+    fn write(&mut self, to: File, job: &SaveJob) -> Result<SavedPart, String> {
         sleep(SETTLE);
         let answers = self.draining.ask().map_err(|error| error.to_string())?;
         let mut options = job.options.clone();
@@ -237,15 +241,14 @@ impl Saver {
         if let Some(main) = buffers.first().filter(|main| !main.name.is_empty()).cloned() {
             buffers.insert(0, SavedBuffer { name: String::new(), ..main }); // an unused top buffer
         }
-        save_part(to, &self.head, (options, &lines), &buffers, &spools).map_err(|error| in_full(&error))
+        save_part(to, &mut self.head, (options, &lines), &buffers, &spools).map_err(|error| in_full(&error))
     }
 
     /// Refuses a save that would take the space that the recording needs meanwhile: as much again, as what it drops is kept
     /// until it is copied.
     fn check_room(&self, to: &File, spools: &[SavedSpool]) -> Result<(), String> {
         let data: u64 = spools.iter().map(|spool| spool.size(self.codec)).sum();
-        let head = self.head.metadata().map_or(0, |head| head.len());
-        let needed = 2 * (data + head) + self.min_free;
+        let needed = 2 * (data + self.head.size()) + self.min_free;
         match fstatvfs(to) {
             // One that does not say how large it is does not say what is free either.
             Ok(disk) if disk.blocks() > 0 && disk.blocks_available().saturating_mul(disk.fragment_size()) < needed => {

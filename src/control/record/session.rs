@@ -46,7 +46,7 @@ use crate::base::sys;
 use crate::base::units::{ByteSize, Pid, RecordedClock};
 use crate::control::tracefs::{EventName, Instance, Journal, Tracefs};
 use crate::file::ring_buffer::{Lost, PageLayout};
-use crate::file::trace_dat::write::SavedBuffer;
+use crate::file::trace_dat::write::{RecordingHead, SavedBuffer};
 use crate::file::trace_dat::{Cgroups, ChunkScan, Coverage, CpuRanges, LatencyResult, OptionId, UnsavedEvents};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::EventFd;
@@ -384,7 +384,7 @@ impl SessionRun<'_> {
             // The file is the recording's own by now.
             let saver = saver.map(|saver| {
                 let names = saver.names.filter(|_| learning.is_some());
-                Ok::<_, RecordError>(Saver { head: self.output.any_file()?, names, ..saver })
+                Ok::<_, RecordError>(Saver { head: RecordingHead::new(self.output.any_file()?), names, ..saver })
             });
             let saver = saver.transpose()?;
             let mut saves = saver
@@ -538,7 +538,7 @@ impl SessionRun<'_> {
         let saver = Saver {
             place: self.output.save_place(),
             keep: self.plan.saves.keep,
-            head: self.output.any_file()?,
+            head: RecordingHead::new(self.output.any_file()?),
             codec: self.plan.compression.codec(),
             buffers: buffers().map(saved).collect(),
             rings,

@@ -47,7 +47,7 @@ pub use convert::{convert, facts_left_out};
 pub use edit::{Edit, StoredRecord};
 pub use recover::{Added, Recovered, SoundSpool, Unfinished, recover, recover_with};
 pub use restore::{BareBuffer, Restored, restore};
-pub use saved::{SavedBuffer, SavedPart, SavedPiece, SavedSpool, save_part};
+pub use saved::{RecordingHead, SavedBuffer, SavedPart, SavedPiece, SavedSpool, save_part};
 pub use sections::{FileLock, SectionWriter, WriteError};
 pub use slice::{CopiedPart, PartWriter, StreamIndex};
 pub use split::{join_segments, segment_path, split, split_edited};

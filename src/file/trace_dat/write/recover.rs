@@ -4,6 +4,7 @@ use super::assemble::{finish_move, move_into};
 use super::sections::FileLock;
 use super::split::join_segments_in;
 use super::{FinishedSpool, SectionWriter, WriteError, Written};
+use crate::base::abi::Abi;
 use crate::base::units::CpuId;
 use crate::file::trace_dat::file::prefix::MAGIC;
 use crate::file::trace_dat::file::siblings::COUNT;
@@ -119,7 +120,7 @@ pub fn recover_with(path: &Path, add: impl FnOnce(Unfinished<'_>) -> Added) -> R
         return Ok(Recovered::WasComplete);
     };
     let recording = file.try_clone().map_err(opened)?;
-    let mut writer = SectionWriter::resume(file, held, &trace)?;
+    let mut writer = SectionWriter::resume(file, held, Continuation::of(&trace)?);
     if table.finishing {
         let finished = resume_finishing(&writer, &table, &beside, marks_of(&trace))?;
         beside.remove_leftovers();
@@ -352,9 +353,18 @@ fn resume_finishing(
     Ok(Recovered::Finished { written, dropped: 0, missing, unsaved })
 }
 
-impl SectionWriter {
-    /// Goes on with an unfinished file: new sections go after the table of spools, which is the last thing that counts.
-    pub(super) fn resume(file: File, lock: FileLock, trace: &Trace) -> Result<SectionWriter, WriteError> {
+/// Where and how an unfinished file goes on: new sections go after the table of spools, which is the last thing that counts.
+#[derive(Clone)]
+pub(super) struct Continuation {
+    abi: Abi,
+    codec: Codec,
+    pos: u64,
+    first_options: u64,
+    options: Vec<(OptionId, Vec<u8>)>,
+}
+
+impl Continuation {
+    pub(super) fn of(trace: &Trace) -> Result<Continuation, WriteError> {
         const TABLE_TO_END: u64 = 6 + 6 + 8; // its header, and the DONE option that ends the section
         let table = trace.option(OptionId::RTRACE_SPOOLS);
         let pos = table.map_or(0, |o| o.offset.saturating_add(o.data.len() as u64).saturating_add(TABLE_TO_END));
@@ -365,16 +375,15 @@ impl SectionWriter {
         };
         let options = trace.options.iter().filter(keep).map(|o| (o.id, o.data.clone())).collect();
         let first_options = trace.prefix.options.map(|o| o.0).ok_or(FileError::Version("6".to_owned()))?;
-        Ok(SectionWriter {
-            file,
-            abi: trace.prefix.abi,
-            codec: trace.prefix.codec,
-            pos,
-            first_options,
-            options,
-            table: None,
-            _lock: lock,
-        })
+        Ok(Continuation { abi: trace.prefix.abi, codec: trace.prefix.codec, pos, first_options, options })
+    }
+}
+
+impl SectionWriter {
+    /// Goes on with `file`, which says what the one of `continuation` says.
+    pub(super) fn resume(file: File, lock: FileLock, continuation: Continuation) -> SectionWriter {
+        let Continuation { abi, codec, pos, first_options, options } = continuation;
+        SectionWriter { file, abi, codec, pos, first_options, options, table: None, _lock: lock }
     }
 
     fn put_marks(&mut self, marks: &[UnsavedEvents]) {

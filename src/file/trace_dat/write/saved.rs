@@ -3,16 +3,19 @@
 //! Chunks are copied as they are stored; only where the window begins and ends are sub-buffers unpacked and cut. The spools are
 //! open already, so that their recorder may append to them and remove pieces of them meanwhile.
 
+use super::recover::Continuation;
 use super::sections::FileLock;
 use super::{NewFile, SectionWriter, WriteError};
 use crate::base::units::CpuId;
 use crate::file::ring_buffer::{PageLayout, RecordPlace, Walker};
 use crate::file::trace_dat::file::siblings::COUNT;
 use crate::file::trace_dat::{ChunkFacts, ChunkIndex, Codec, OptionId, Trace, Unpacker};
+use crate::kernel::format::HeaderPage;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
+use std::time::SystemTime;
 
 /// A file of a spool.
 #[derive(Debug)]
@@ -50,6 +53,15 @@ pub struct SavedBuffer {
     /// Size of its sub-buffers in bytes.
     pub page_size: usize,
 }
+
+/// The unfinished file of a recording that goes on, and what it said when it was last read.
+pub struct RecordingHead {
+    file: File,
+    read: Option<(HeadState, Continuation, HeaderPage)>,
+}
+
+/// Size and time of the last change; both are the same of a file that says the same.
+type HeadState = (u64, Option<SystemTime>);
 
 /// The contents of a file that was written from a recording that goes on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -142,6 +154,41 @@ impl SavedSpool {
             }
         }
         Ok(events)
+    }
+}
+
+impl RecordingHead {
+    /// The head in `file`, which grows at its end only, and whose first bytes point to no more than is there.
+    pub fn new(file: File) -> Self {
+        RecordingHead { file, read: None }
+    }
+
+    /// Its size in bytes.
+    pub fn size(&self) -> u64 {
+        self.file.metadata().map_or(0, |head| head.len())
+    }
+
+    /// How a copy goes on, and the layout of sub-buffers; only a head that has changed is read again.
+    fn read(&mut self) -> Result<(Continuation, HeaderPage), WriteError> {
+        let now = self.file.metadata().map(|head| (head.len(), head.modified().ok())).map_err(failed)?;
+        if let Some((_, continuation, header)) = self.read.as_ref().filter(|(then, ..)| *then == now) {
+            return Ok((continuation.clone(), *header));
+        }
+        let trace = Trace::open_lazily(self.file.try_clone().map_err(failed)?, false)?;
+        let continuation = Continuation::of(&trace)?;
+        self.read = Some((now, continuation.clone(), trace.header_page));
+        Ok((continuation, trace.header_page))
+    }
+
+    /// Copies it to an empty file.
+    fn copy_to(&self, to: &File) -> io::Result<()> {
+        let (mut at, mut bytes) = (0u64, vec![0; STRETCH as usize]);
+        loop {
+            let len = self.file.read_at(&mut bytes, at)?;
+            let Some(read) = bytes.get(..len).filter(|read| !read.is_empty()) else { return Ok(()) };
+            to.write_all_at(read, at)?;
+            at = at.saturating_add(len as u64);
+        }
     }
 }
 
@@ -246,7 +293,7 @@ impl StoredChunks<'_> {
     }
 }
 
-/// Writes to `to`, which is empty, a file that says of its recording what `head`, an unfinished file of it, says, with more
+/// Writes to `to`, which is empty, a file that says of its recording what its `head` says, with more
 /// `options` and the `names` of tasks; and the events of `spools` in their windows. `buffers` are the file's, the top one
 /// first.
 ///
@@ -254,18 +301,19 @@ impl StoredChunks<'_> {
 /// [`WriteError`]: a full disk above all. Nothing but `to` has changed then.
 pub fn save_part(
     to: File,
-    head: &File,
+    head: &mut RecordingHead,
     (options, names): (Vec<(OptionId, Vec<u8>)>, &[u8]),
     buffers: &[SavedBuffer],
     spools: &[SavedSpool],
 ) -> Result<SavedPart, WriteError> {
-    copy_head(head, &to).map_err(|source| WriteError::Write { what: "the file header", source })?;
+    // First what it says: a copy that is longer has no less.
+    let (continuation, header) = head.read()?;
+    head.copy_to(&to).map_err(|source| WriteError::Write { what: "the file header", source })?;
     let lock = FileLock::take(&to)?;
-    let trace = Trace::open_lazily(to.try_clone().map_err(failed)?, false)?;
-    let mut writer = SectionWriter::resume(to, lock, &trace)?;
+    let mut writer = SectionWriter::resume(to, lock, continuation);
     options.into_iter().for_each(|(id, data)| writer.option(id, data));
     writer.saved_cmdlines(names)?;
-    let mut new = NewFile::from_writer(writer, trace.header_page)?;
+    let mut new = NewFile::from_writer(writer, header)?;
     new.pack_fast()?;
     let codec = new.codec();
     let mut events = Some(0u64);
@@ -280,15 +328,4 @@ pub fn save_part(
         new.end_buffer()?;
     }
     Ok(SavedPart { file_size: new.finish()?, events })
-}
-
-/// Copies a file that grows at its end only, and whose first bytes point to no more than is there.
-fn copy_head(head: &File, to: &File) -> io::Result<()> {
-    let (mut at, mut bytes) = (0u64, vec![0; STRETCH as usize]);
-    loop {
-        let len = head.read_at(&mut bytes, at)?;
-        let Some(read) = bytes.get(..len).filter(|read| !read.is_empty()) else { return Ok(()) };
-        to.write_all_at(read, at)?;
-        at = at.saturating_add(len as u64);
-    }
 }
