@@ -3,33 +3,38 @@
 //! their fields.
 
 use super::names::{FlameBuffer, Reader};
+use super::packed::BlockPacker;
 use super::thread::{ColumnWriters, FlameThread, MarkerKind, SampleKind, milliseconds};
 use super::{Unfolded, names};
 use crate::answer::analysis::stacks::{StackChange, StackFrame, StackWalk, TaskStack, WalkedRecord};
 use crate::base::sys::Tail;
 use crate::base::text::json;
 use crate::base::text::literal::{LiteralId, Literals};
+use crate::base::units::EventId;
 use crate::export::field_read::{FieldRead, ValueForm};
 use crate::export::json::{JsonValue, json_value};
 use crate::export::{Exporter, Outflow};
 use crate::kernel::event::{Consumed, FieldKind, FieldPlace, Record, TypedEvent, TypedField, Value};
 use crate::kernel::format::{ById, EventFormat};
 use foldhash::fast::RandomState;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 
-/// Gathers the tasks' samples and markers and writes them at the end. Memory grows with both: 12 to 24 bytes for each call,
-/// for each other event its record and 24 bytes.
+/// Gathers the tasks' samples and markers, packed, and writes them at the end: memory grows as a compressed recording does,
+/// by 2 to 5 bytes an event.
 pub struct Firefox<'t> {
     buffers: Vec<Reader<'t>>,
-    /// By buffer and event id: the events as markers.
-    types: Vec<ById<TypeColumns>>,
+    /// The events as markers: by buffer, then by event id.
+    types: Vec<TypeColumns>,
+    /// By buffer and event id: the kind of marker, which is an index into them.
+    kinds: Vec<ById<MarkerKind>>,
     name: String,
     real: Option<i64>,
 }
 
 /// An event type: its name and fields, and which of these are small enough to be numbers.
 struct TypeColumns {
+    buffer: usize,
     name: String,
     event: TypedEvent,
     is_number: Vec<bool>,
@@ -83,7 +88,9 @@ impl ValueForm for MarkerText {
 pub struct FirefoxState {
     walk: StackWalk,
     threads: HashMap<TaskStack, FlameThread, RandomState>,
-    marked: HashSet<MarkerKind, RandomState>,
+    /// By kind: true if there is one.
+    marked: Vec<bool>,
+    packer: BlockPacker,
     /// The time of the first event.
     start: Option<u64>,
     unknown: u64,
@@ -101,30 +108,35 @@ impl<'t> Firefox<'t> {
     /// add to a time to get one since 1970.
     pub fn new(buffers: impl IntoIterator<Item = FlameBuffer<'t>>, name: &str, real: Option<i64>) -> Self {
         let buffers: Vec<Reader<'t>> = buffers.into_iter().map(Reader::new).collect();
-        let types = buffers.iter().map(|reader| types(&reader.what)).collect();
-        Firefox { buffers, types, name: name.to_owned(), real }
+        let (mut all, mut kinds) = (Vec::new(), Vec::new());
+        for (buffer, reader) in buffers.iter().enumerate() {
+            let of_buffer: BTreeMap<EventId, TypeColumns> = types(buffer, &reader.what).collect();
+            let numbers = (all.len() as u32..).map(MarkerKind);
+            kinds.push(of_buffer.keys().copied().zip(numbers).collect());
+            all.extend(of_buffer.into_values());
+        }
+        Firefox { buffers, types: all, kinds, name: name.to_owned(), real }
     }
 
     /// The type of a marker.
     fn kind(&self, kind: MarkerKind) -> Option<&TypeColumns> {
-        self.types.get(kind.buffer as usize)?.get(kind.id)
+        self.types.get(kind.0 as usize)
     }
 
     fn marker(&self, state: &mut FirefoxState, task: TaskStack, record: &Record<'_>) -> bool {
         let id = self.buffers[record.buffer].events.head(record).id;
-        let kind = MarkerKind { buffer: record.buffer as u32, id };
-        let is_known = self.kind(kind).is_some();
-        if is_known {
-            state.marked.insert(kind);
-            state.threads.entry(task).or_default().mark(kind, record);
-        }
-        is_known
+        let Some(kind) = self.kinds[record.buffer].get(id) else { return false };
+        let FirefoxState { threads, marked, packer, .. } = state;
+        marked.resize(self.types.len(), false);
+        marked[kind.0 as usize] = true;
+        threads.entry(task).or_default().mark(*kind, record, packer);
+        true
     }
 
     /// Appends a marker's data.
     fn data(&self, kind: MarkerKind, cpu: u32, record: &[u8], out: &mut Vec<u8>) {
-        let (Some(of), Some(reader)) = (self.kind(kind), self.buffers.get(kind.buffer as usize)) else { return };
-        let abi = reader.what.abi;
+        let Some(of) = self.kind(kind) else { return };
+        let abi = self.buffers[of.buffer].what.abi;
         let mut tail = Tail::new(out).pooled(&of.pool, of.head).dec(cpu.into());
         for (value, field) in of.values.iter().zip(&of.event.fields) {
             let is_there = match value.end {
@@ -156,8 +168,7 @@ impl<'t> Firefox<'t> {
               {\"name\":\"Event\",\"color\":\"blue\",\"subcategories\":[\"Other\"]}],\"markerSchema\":[",
         );
         let mut written = BTreeSet::new();
-        let marked: BTreeSet<MarkerKind> = state.marked.iter().copied().collect();
-        for kind in marked.iter().filter_map(|kind| self.kind(*kind)) {
+        for (kind, _) in self.types.iter().zip(&state.marked).filter(|(_, marked)| **marked) {
             if !written.insert(&kind.name) {
                 continue;
             }
@@ -243,12 +254,12 @@ impl Exporter for Firefox<'_> {
     ) -> Consumed {
         let time = record.timestamp.0;
         state.start.get_or_insert(time);
-        let FirefoxState { walk, threads, .. } = state;
+        let FirefoxState { walk, threads, packer, .. } = state;
         let (task, rest) = walk.record(&self.buffers[record.buffer].events, record, |task, change, time| {
             let thread = threads.entry(task).or_default();
             match change {
-                StackChange::Open(frame) | StackChange::Away(frame) => thread.open(time, frame),
-                StackChange::Close(_) | StackChange::Ended(_) => thread.close(time),
+                StackChange::Open(frame) | StackChange::Away(frame) => thread.open(time, frame, packer),
+                StackChange::Close(_) | StackChange::Ended(_) => thread.close(time, packer),
             }
         });
         let written = match rest {
@@ -256,7 +267,7 @@ impl Exporter for Firefox<'_> {
             WalkedRecord::Nothing | WalkedRecord::UserStack | WalkedRecord::Other => self.marker(state, task, record),
             WalkedRecord::Stack(stack) => {
                 let frames = stack.iter().rev().map(|address| StackFrame::Function(*address));
-                threads.entry(task).or_default().trace(time, frames);
+                threads.entry(task).or_default().trace(time, frames, packer);
                 true
             }
         };
@@ -265,16 +276,16 @@ impl Exporter for Firefox<'_> {
     }
 
     fn end(&self, state: &mut FirefoxState, out: &mut Vec<u8>) {
-        let FirefoxState { walk, threads, .. } = state;
+        let FirefoxState { walk, threads, packer, .. } = state;
         walk.end(|task, change, time| {
             let thread = threads.entry(task).or_default();
             match change {
-                StackChange::Open(frame) | StackChange::Away(frame) => thread.open(time, frame),
-                StackChange::Close(_) | StackChange::Ended(_) => thread.close(time),
+                StackChange::Open(frame) | StackChange::Away(frame) => thread.open(time, frame, packer),
+                StackChange::Close(_) | StackChange::Ended(_) => thread.close(time, packer),
             }
         });
         let kind = if threads.values().any(FlameThread::is_timed) { SampleKind::Time } else { SampleKind::Trace };
-        threads.values_mut().for_each(|thread| thread.choose(kind));
+        threads.values_mut().for_each(|thread| thread.choose(kind, packer));
         if kind == SampleKind::Time {
             state.untimed = threads.values().map(FlameThread::traces).sum();
         }
@@ -302,8 +313,8 @@ fn key(name: &str) -> String {
     if matches!(name, "type" | "cpu") { format!("field_{name}") } else { name.to_owned() }
 }
 
-fn types(buffer: &FlameBuffer<'_>) -> ById<TypeColumns> {
-    let type_of = |format: &&EventFormat| {
+fn types(number: usize, buffer: &FlameBuffer<'_>) -> impl Iterator<Item = (EventId, TypeColumns)> {
+    let type_of = move |format: &&EventFormat| {
         let event = TypedEvent::new(format);
         // JavaScript has whole numbers of 53 bits.
         let is_number = event.fields.iter().map(|field| match (field.kind, field.place) {
@@ -330,7 +341,7 @@ fn types(buffer: &FlameBuffer<'_>) -> ById<TypeColumns> {
             MarkerValue { literal: pool.add(&text), read, is_quoted, end }
         };
         let values = event.fields.iter().zip(&is_number).map(value).collect();
-        (format.id, TypeColumns { name, event, is_number, pool, head, values })
+        (format.id, TypeColumns { buffer: number, name, event, is_number, pool, head, values })
     };
-    buffer.formats.iter().map(type_of).collect()
+    buffer.formats.iter().map(type_of)
 }

@@ -16,6 +16,7 @@ mod firefox;
 mod folded;
 mod names;
 mod off_cpu;
+mod packed;
 mod speedscope;
 mod svg;
 mod thread;

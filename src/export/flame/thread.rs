@@ -1,5 +1,6 @@
 //! A thread of a Firefox profile: its stacks, samples and markers, gathered and written as columns.
 
+use super::packed::{BlockPacker, PackedBytes, PackedRows};
 use crate::answer::analysis::stacks::StackFrame;
 use crate::base::sys::Tail;
 use crate::base::text::{json, num};
@@ -31,29 +32,23 @@ pub(super) struct FlameThread {
     stacks: Vec<(u32, Option<Stack>)>,
     known: HashMap<(u32, Option<Stack>), Stack, RandomState>,
     now: Option<Stack>,
-    changes: Vec<(u64, Option<Stack>)>,
-    traces: Vec<(u64, Option<Stack>)>,
+    changes: PackedRows<2>,
+    /// The change that an earlier one of the same moment may still replace.
+    change: Option<(u64, Option<Stack>)>,
+    traces: PackedRows<2>,
     shown: SampleKind,
-    markers: Vec<Marker>,
-    /// The markers' records, one after the other.
-    records: Vec<u8>,
+    /// Of each marker its time, kind, CPU and the size of its record.
+    markers: PackedRows<4>,
+    records: PackedBytes,
 }
 
-/// An event that is shown as a marker.
-#[derive(Clone, Copy, Debug)]
-struct Marker {
-    time: u64,
-    kind: MarkerKind,
-    cpu: u32,
-    /// Size of its record.
-    len: u32,
-}
+/// The type of a marker, numbered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct MarkerKind(pub(super) u32);
 
-/// The type of a marker: buffer and event id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct MarkerKind {
-    pub(super) buffer: u32,
-    pub(super) id: u16,
+/// A sample as numbers: its time, and its stack counted from 1; 0 is none.
+fn sample(time: u64, stack: Option<Stack>) -> [u64; 2] {
+    [time, stack.map_or(0, |stack| u64::from(stack) + 1)]
 }
 
 type PutData<'c> = dyn Fn(MarkerKind, u32, &[u8], &mut Vec<u8>) + 'c;
@@ -74,36 +69,36 @@ pub(super) struct ColumnWriters<'c> {
 
 impl FlameThread {
     /// A frame is opened.
-    pub(super) fn open(&mut self, time: u64, frame: StackFrame) {
+    pub(super) fn open(&mut self, time: u64, frame: StackFrame, packer: &mut BlockPacker) {
         let stack = self.stack(frame, self.now);
-        self.change(time, Some(stack));
+        self.change(time, Some(stack), packer);
     }
 
     /// The innermost frame is closed.
-    pub(super) fn close(&mut self, time: u64) {
+    pub(super) fn close(&mut self, time: u64, packer: &mut BlockPacker) {
         let below = self.now.and_then(|stack| self.stacks.get(stack as usize)).and_then(|(_, below)| *below);
-        self.change(time, below);
+        self.change(time, below, packer);
     }
 
     /// A stack trace, the outermost frame first.
-    pub(super) fn trace(&mut self, time: u64, frames: impl Iterator<Item = StackFrame>) {
+    pub(super) fn trace(&mut self, time: u64, frames: impl Iterator<Item = StackFrame>, packer: &mut BlockPacker) {
         let mut stack = None;
         for frame in frames {
             stack = Some(self.stack(frame, stack));
         }
-        self.traces.push((time, stack));
+        self.traces.push(sample(time, stack), packer);
     }
 
     /// An event that is neither a call nor a stack trace.
-    pub(super) fn mark(&mut self, kind: MarkerKind, record: &Record<'_>) {
+    pub(super) fn mark(&mut self, kind: MarkerKind, record: &Record<'_>, packer: &mut BlockPacker) {
         let Record { timestamp, cpu, data, .. } = record;
-        self.markers.push(Marker { time: timestamp.0, kind, cpu: cpu.0, len: data.len() as u32 });
-        self.records.extend_from_slice(data);
+        self.markers.push([timestamp.0, kind.0.into(), cpu.0.into(), data.len() as u64], packer);
+        self.records.push(data, packer);
     }
 
     /// True if it has changes of stacks.
     pub(super) fn is_timed(&self) -> bool {
-        !self.changes.is_empty()
+        self.change.is_some() || self.changes.len() > 0
     }
 
     /// Number of its stack traces.
@@ -111,9 +106,12 @@ impl FlameThread {
         self.traces.len() as u64
     }
 
-    /// The samples to show.
-    pub(super) fn choose(&mut self, shown: SampleKind) {
+    /// The samples to show; no more come.
+    pub(super) fn choose(&mut self, shown: SampleKind, packer: &mut BlockPacker) {
         self.shown = shown;
+        if let Some((time, stack)) = self.change.take() {
+            self.changes.push(sample(time, stack), packer);
+        }
     }
 
     /// Writes its columns.
@@ -125,7 +123,7 @@ impl FlameThread {
         out.bytes.extend_from_slice(b",\"stackTable\":{\"frame\":[");
         list(out, self.stacks.iter(), |out, (frame, _)| num::dec(out, (*frame).into()))?;
         out.bytes.extend_from_slice(b"],\"prefix\":[");
-        list(out, self.stacks.iter(), |out, (_, below)| optional(*below, out))?;
+        list(out, self.stacks.iter(), |out, (_, below)| optional(below.map(u64::from), out))?;
         out.bytes.extend_from_slice(b"],\"category\":[");
         list(out, self.stacks.iter(), |out, stack| num::dec(out, category(stack).into()))?;
         constant(out, "],\"subcategory\"", count, "0")?;
@@ -146,32 +144,29 @@ impl FlameThread {
         with: &ColumnWriters<'c>,
         out: &mut Outflow<'_>,
     ) -> io::Result<Vec<&'c str>> {
-        let (mut names, mut numbers) = (Vec::new(), HashMap::<MarkerKind, usize, RandomState>::default());
-        for marker in &self.markers {
-            numbers.entry(marker.kind).or_insert_with(|| {
-                let name = (with.marker)(marker.kind);
-                names.iter().position(|known| *known == name).unwrap_or_else(|| {
-                    names.push(name);
-                    names.len() - 1
-                })
-            });
-        }
-        let mut rest = self.records.as_slice();
+        let (mut names, mut numbers) = (Vec::new(), HashMap::<MarkerKind, u64, RandomState>::default());
+        let mut records = self.records.read();
         out.bytes.extend_from_slice(b",\"markers\":{\"data\":[");
-        list_by(out, b",\n", self.markers.iter(), |out, marker| {
-            let (record, after) = rest.split_at_checked(marker.len as usize).unwrap_or_default();
-            rest = after;
-            (with.data)(marker.kind, marker.cpu, record, out);
+        list_by(out, b",\n", self.markers.iter(), |out, [_, kind, cpu, len]| {
+            (with.data)(MarkerKind(kind as u32), cpu as u32, records.take(len as usize), out);
         })?;
         out.bytes.extend_from_slice(b"],\"name\":[");
-        let number = |marker: &Marker| functions + numbers.get(&marker.kind).map_or(0, |number| *number as u64);
-        list(out, self.markers.iter(), |out, marker| num::dec(out, number(marker)))?;
+        list(out, self.markers.iter(), |out, [_, kind, ..]| {
+            let kind = MarkerKind(kind as u32);
+            let number = numbers.entry(kind).or_insert_with(|| {
+                let name = (with.marker)(kind);
+                let known = names.iter().position(|known| *known == name);
+                functions + known.unwrap_or_else(|| (names.push(name), names.len() - 1).1) as u64
+            });
+            num::dec(out, *number);
+        })?;
         out.bytes.extend_from_slice(b"],\"startTime\":[");
-        list(out, self.markers.iter(), |out, marker| (with.time)(marker.time, out))?;
-        constant(out, "],\"endTime\"", self.markers.len(), "null")?;
-        constant(out, ",\"phase\"", self.markers.len(), "0")?;
-        constant(out, ",\"category\"", self.markers.len(), &with.category.to_string())?;
-        out.bytes.extend_from_slice(format!(",\"length\":{}}}", self.markers.len()).as_bytes());
+        list(out, self.markers.iter(), |out, [time, ..]| (with.time)(time, out))?;
+        let count = self.markers.len();
+        constant(out, "],\"endTime\"", count, "null")?;
+        constant(out, ",\"phase\"", count, "0")?;
+        constant(out, ",\"category\"", count, &with.category.to_string())?;
+        out.bytes.extend_from_slice(format!(",\"length\":{count}}}").as_bytes());
         Ok(names)
     }
 
@@ -181,16 +176,19 @@ impl FlameThread {
             SampleKind::Trace => (&self.traces, "samples"),
         };
         out.bytes.extend_from_slice(format!(",\"samples\":{{\"weightType\":\"{kind}\",\"stack\":[").as_bytes());
-        list(out, samples.iter(), |out, (_, stack)| optional(*stack, out))?;
+        list(out, samples.iter(), |out, [_, stack]| optional(stack.checked_sub(1), out))?;
         out.bytes.extend_from_slice(b"],\"time\":[");
-        list(out, samples.iter(), |out, (at, _)| time(*at, out))?;
+        list(out, samples.iter(), |out, [at, _]| time(at, out))?;
         out.bytes.extend_from_slice(b"],\"weight\":[");
-        let next = samples.iter().skip(1).map(|(at, _)| *at).chain(samples.last().map(|(at, _)| *at));
-        list(out, samples.iter().zip(next), |out, ((at, stack), next)| match self.shown {
-            SampleKind::Trace => out.push(b'1'),
-            // Time without an open function is not known to be anybody's.
-            SampleKind::Time if stack.is_none() => out.push(b'0'),
-            SampleKind::Time => milliseconds(next.saturating_sub(*at), out),
+        let mut later = samples.iter().skip(1);
+        list(out, samples.iter(), |out, [at, stack]| {
+            let next = later.next().map_or(at, |[next, _]| next);
+            match self.shown {
+                SampleKind::Trace => out.push(b'1'),
+                // Time without an open function is not known to be anybody's.
+                SampleKind::Time if stack == 0 => out.push(b'0'),
+                SampleKind::Time => milliseconds(next.saturating_sub(at), out),
+            }
         })?;
         out.bytes.extend_from_slice(format!("],\"length\":{}}}", samples.len()).as_bytes());
         Ok(())
@@ -209,11 +207,15 @@ impl FlameThread {
     }
 
     /// The stack changes. Time stamps of different CPUs may disagree; the format wants them in order.
-    fn change(&mut self, time: u64, stack: Option<Stack>) {
+    fn change(&mut self, time: u64, stack: Option<Stack>, packer: &mut BlockPacker) {
         self.now = stack;
-        match self.changes.last_mut() {
+        match &mut self.change {
             Some((last, of)) if *last >= time => *of = stack,
-            _ => self.changes.push((time, stack)),
+            change => {
+                if let Some((time, stack)) = change.replace((time, stack)) {
+                    self.changes.push(sample(time, stack), packer);
+                }
+            }
         }
     }
 }
@@ -255,18 +257,29 @@ pub(super) fn milliseconds(time: u64, out: &mut Vec<u8>) {
     Tail::new(out).wide(time / 1_000_000).all(b".").piece(&num::six((time % 1_000_000) as u32), 6).done();
 }
 
-fn optional(number: Option<u32>, out: &mut Vec<u8>) {
+fn optional(number: Option<u64>, out: &mut Vec<u8>) {
     match number {
-        Some(number) => num::dec(out, number.into()),
+        Some(number) => num::dec(out, number),
         None => out.extend_from_slice(b"null"),
     }
 }
 
 /// Writes a column of equal values.
 fn constant(out: &mut Outflow<'_>, key: &str, count: usize, value: &str) -> io::Result<()> {
+    const TOGETHER: usize = 1024;
     out.bytes.extend_from_slice(key.as_bytes());
     out.bytes.extend_from_slice(b":[");
-    list(out, std::iter::repeat_n(value, count), |out, value| out.extend_from_slice(value.as_bytes()))?;
+    if let Some(mut left) = count.checked_sub(1) {
+        out.bytes.extend_from_slice(value.as_bytes());
+        let more = format!(",{value}");
+        let many = more.repeat(left.min(TOGETHER));
+        while left > 0 {
+            let now = left.min(TOGETHER);
+            out.bytes.extend_from_slice(&many.as_bytes()[..now * more.len()]);
+            out.relieve()?;
+            left -= now;
+        }
+    }
     out.bytes.push(b']');
     Ok(())
 }
