@@ -18,6 +18,7 @@ use rtrace::recording::{BufferSource, Outcome};
 use rtrace::syntax::did_you_mean;
 use std::collections::HashSet;
 use std::io::Write;
+use std::ops::ControlFlow;
 
 fn all_formats(input: &QueryInput) -> impl Iterator<Item = &EventFormat> {
     input.trace.formats()
@@ -144,13 +145,13 @@ fn columns(fields: &[String], events: &QueryEvents<'_>) -> Result<Vec<CsvColumn>
     if !fields.is_empty() {
         return Ok(fields.iter().map(|name| CsvColumn::named(name)).collect());
     }
-    let own = own_fields(events)?;
-    let as_json = own.len() > MOST;
+    let own = if has_many_fields(events, MOST)? { None } else { Some(own_fields(events)?) };
+    let own = own.filter(|own| own.len() <= MOST);
+    let as_json = own.is_none();
     if as_json {
         note!(
-            "rtrace: the events have {} different fields: the column `fields` holds them as JSON\n  \
-             Hint: `--fields NAME,...` chooses columns, `--select EVENT` the events of one kind.",
-            own.len()
+            "rtrace: the events have more than {MOST} different fields: the column `fields` holds them as JSON\n  \
+             Hint: `--fields NAME,...` chooses columns, `--select EVENT` the events of one kind."
         );
     }
     let several = inputs.len() > 1;
@@ -164,7 +165,26 @@ fn columns(fields: &[String], events: &QueryEvents<'_>) -> Result<Vec<CsvColumn>
         _ => true,
     };
     let fixed = CsvColumn::FIXED.into_iter().map(|(_, column)| column).filter(wanted);
-    Ok(fixed.chain(own.into_iter().filter(|_| !as_json).map(CsvColumn::Field)).collect())
+    Ok(fixed.chain(own.into_iter().flatten().map(CsvColumn::Field)).collect())
+}
+
+/// True if already the first events have more than `most` different fields, so that not all have to be looked at.
+fn has_many_fields(events: &QueryEvents<'_>, most: usize) -> Result<bool, Failure> {
+    const LOOKED_AT: usize = 1 << 15;
+    let (mut kinds, mut names, mut left) = (HashSet::new(), HashSet::new(), LOOKED_AT);
+    events.query.resolve()?.walk(|current| {
+        let record = current.record();
+        let input = &events.inputs[events.query.sources()[record.buffer].recording];
+        let id = record.data.first_chunk().map_or(0, |id| input.trace.abi.u16(*id));
+        if kinds.insert((record.buffer, id)) {
+            let fields = all_formats(input).filter(|format| format.id.0 == id).flat_map(|format| &format.fields);
+            names.extend(fields.map(|field| field.name.as_str()));
+        }
+        left -= 1;
+        let is_over = left == 0 || names.len() > most;
+        Ok::<_, Failure>(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    })?;
+    Ok(names.len() > most)
 }
 
 /// The names of the own fields of the events that come, each once: of the first kind in the order of its format, then

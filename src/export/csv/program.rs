@@ -62,10 +62,15 @@ enum CsvCell {
     /// `PID,COMM`.
     Task(FieldRead),
     Field(FieldRead),
-    /// A field within the column of all fields.
-    Inner(FieldRead),
-    /// The function at an address, within the same column.
-    Name(Box<KernelName>),
+    Fields(AllFields),
+}
+
+/// The column of all fields, a JSON object: each field after the text before it.
+#[derive(Debug, Default)]
+struct AllFields {
+    fields: Vec<(LiteralId, FieldRead)>,
+    /// Functions at addresses among them.
+    names: Vec<KernelName>,
 }
 
 /// The things that a line needs besides its record.
@@ -110,15 +115,23 @@ impl CsvProgram {
                 (CsvColumn::Event, Some(event)) => constant(&mut text, &format!("{}:{}", event.system, event.name)),
                 (CsvColumn::System, Some(event)) => constant(&mut text, &event.system),
                 (CsvColumn::Name, Some(event)) => constant(&mut text, &event.name),
-                (CsvColumn::Fields, Some(event)) => {
-                    made.all_fields(event, kallsyms, &mut text);
+                (CsvColumn::Fields, Some(event)) if event.fields.is_empty() => {
+                    text.extend_from_slice(b"{}");
                     None
+                }
+                (CsvColumn::Fields, Some(event)) => {
+                    let names = kallsyms.map_or_else(Vec::new, |kallsyms| KernelName::all(event, kallsyms));
+                    Some(CsvCell::Fields(AllFields { fields: made.fields(event, &mut text), names }))
                 }
                 (CsvColumn::Field(name), Some(event)) => {
                     field(event, name).map(|field| CsvCell::Field(FieldRead::new(field)))
                 }
             };
-            cell.into_iter().for_each(|cell| made.step(&mut text, cell));
+            if let Some(cell) = cell {
+                let after: &[u8] = if let CsvCell::Fields(_) = cell { b"}\"" } else { b"" };
+                made.step(&mut text, cell);
+                text.extend_from_slice(after);
+            }
         }
         text.push(b'\n');
         made.end = made.pool.add(&text);
@@ -132,23 +145,20 @@ impl CsvProgram {
         self.steps.push(CsvStep { before, cell });
     }
 
-    /// Adds all of the event's own fields as a JSON object.
-    fn all_fields(&mut self, event: &TypedEvent, kallsyms: Option<&Arc<Kallsyms>>, text: &mut Vec<u8>) {
-        if event.fields.is_empty() {
-            return text.extend_from_slice(b"{}");
-        }
+    /// The event's own fields as members of a JSON object, the first after `text`, which is left empty.
+    fn fields(&mut self, event: &TypedEvent, text: &mut Vec<u8>) -> Vec<(LiteralId, FieldRead)> {
         text.push(b'"');
-        for (index, field) in event.fields.iter().enumerate() {
+        let field = |(index, field): (usize, &TypedField)| {
             text.push(if index == 0 { b'{' } else { b',' });
             let start = text.len();
             json::string(text, field.name.as_bytes());
             double_from(text, start);
             text.push(b':');
-            self.step(text, CsvCell::Inner(FieldRead::new(field)));
-        }
-        let names = kallsyms.map_or_else(Vec::new, |kallsyms| KernelName::all(event, kallsyms));
-        names.into_iter().for_each(|name| self.step(text, CsvCell::Name(Box::new(name))));
-        text.extend_from_slice(b"}\"");
+            let before = self.pool.add(text);
+            text.clear();
+            (before, FieldRead::new(field))
+        };
+        event.fields.iter().enumerate().map(field).collect()
     }
 
     /// Appends the line of a record.
@@ -161,7 +171,7 @@ impl CsvProgram {
             tail = tail.pooled(&self.pool, *before);
             tail = match cell {
                 CsvCell::Field(read) => read.write::<CsvValue>(abi, record.data, tail),
-                CsvCell::Inner(read) => read.write::<QuotedJson>(abi, record.data, tail),
+                CsvCell::Fields(all) => all.write(abi, &self.pool, record.data, tail),
                 CsvCell::Timestamp => tail.wide(record.timestamp.0),
                 CsvCell::Cpu => tail.dec(record.cpu.0.into()),
                 CsvCell::Lost => match record.lost {
@@ -189,14 +199,26 @@ impl CsvProgram {
                     let wall = wall.map(|clock| with_zone(clock.wall(record.timestamp.0)));
                     tail.with(|out| out.extend_from_slice(wall.unwrap_or_default().as_bytes()))
                 }
-                CsvCell::Name(name) => tail.with(|out| {
-                    let start = out.len();
-                    name.write(abi, record.data, out);
-                    double_from(out, start);
-                }),
             };
         }
         tail.pooled(&self.pool, self.end).done();
+    }
+}
+
+impl AllFields {
+    #[inline(always)]
+    fn write<'a>(&self, abi: Abi, pool: &Literals, data: &[u8], mut tail: Tail<'a>) -> Tail<'a> {
+        for (before, read) in &self.fields {
+            tail = read.write::<QuotedJson>(abi, data, tail.pooled(pool, *before));
+        }
+        for name in &self.names {
+            tail = tail.with(|out| {
+                let start = out.len();
+                name.write(abi, data, out);
+                double_from(out, start);
+            });
+        }
+        tail
     }
 }
 

@@ -71,7 +71,10 @@ impl KernelName {
 
     /// `NAME+0xOFFSET`
     fn name(&self, address: u64) -> Option<Vec<u8>> {
-        let symbol = self.kallsyms.lookup(address).filter(|_| address != 0 && self.kallsyms.is_code(address))?;
+        if address == 0 || !self.kallsyms.is_code(address) {
+            return None;
+        }
+        let symbol = self.kallsyms.lookup(address)?;
         let mut name = symbol.name.to_vec();
         let offset = address.saturating_sub(symbol.address);
         if offset > 0 {

@@ -22,6 +22,8 @@ struct SymbolTable {
     names: Vec<(Range<u32>, Range<u32>)>,
     /// The kernel's own code, and that of its start.
     code: Option<[Range<u64>; 2]>,
+    /// From the first symbol of a module to the end of the last one; no other address is a module's.
+    modules: Range<u64>,
     /// True if the kernel looks symbols up in its code only: it was built without those of its data.
     code_only: bool,
     recent: Recent,
@@ -168,7 +170,17 @@ impl SymbolTable {
             symbols.sort_by_key(|s| s.0); // stable: of several names for one address the kernel's order decides
             (addresses, names) = symbols.into_iter().unzip();
         }
-        let mut found = SymbolTable { addresses, names, code: None, code_only: false, recent: Recent::default() };
+        let is_of_module = |(_, module): &(Range<u32>, Range<u32>)| !module.is_empty();
+        let first = names.iter().position(is_of_module).and_then(|first| addresses.get(first));
+        let last = names.iter().rposition(is_of_module).unwrap_or(0);
+        let modules = first.map_or(0..0, |first| {
+            // The last symbol of all is found by its very address only.
+            let start = addresses.get(last).copied().unwrap_or(0);
+            let next = addresses.get(last..).unwrap_or_default().iter().find(|next| **next > start);
+            *first..next.copied().unwrap_or(start.saturating_add(1))
+        });
+        let (code, recent) = (None, Recent::default());
+        let mut found = SymbolTable { addresses, names, code, modules, code_only: false, recent };
         // Without CONFIG_KALLSYMS_ALL there are next to none of data (kernel/kallsyms_internal.h, is_ksym_addr()).
         found.code_only = data < found.addresses.len() / 20;
         let range = |start: &str, end: &str| Some(found.address_of(start, text)?..found.address_of(end, text)?);
@@ -296,7 +308,10 @@ impl Kallsyms {
 
     /// True if `address` lies in the kernel's code or in a module (kernel/extable.c, `kernel_text_address()`).
     pub fn is_code(&self, address: u64) -> bool {
-        self.table().is_own_code(address) || self.lookup_first(address).is_some_and(|symbol| !symbol.module.is_empty())
+        let table = self.table();
+        table.is_own_code(address)
+            || table.modules.contains(&address)
+                && self.lookup_first(address).is_some_and(|symbol| !symbol.module.is_empty())
     }
 
     /// The address of the first symbol called `name`. Slow: for use before the loop only.
