@@ -216,15 +216,6 @@ fn every_format_is_the_same_on_any_number_of_threads() {
     }
 }
 
-#[cfg(not(feature = "arrow"))]
-#[test]
-fn the_stream_takes_a_build_with_it() {
-    let env = with_recordings();
-    let done = env.rtrace(&["convert", "a.dat", "--to", "arrow", "-o", "y"]);
-    done.exits(5).complains_with("built without Arrow");
-    assert!(!env.path().join("y").exists());
-}
-
 /// A signal ends a conversion, and takes along what is half written.
 #[test]
 fn a_signal_leaves_nothing_half_written() {

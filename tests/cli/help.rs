@@ -111,10 +111,9 @@ fn wrong_names_are_usage_errors_that_name_the_nearest() {
         .exits(2)
         .prints("")
         .complains_with("failed to find help on `exit-codes`: `rtrace help` has no such subcommand");
-    let optional = [(cfg!(feature = "view"), " view"), (cfg!(feature = "arrow"), " arrow")];
-    let features: String = optional.into_iter().filter_map(|(is_on, name)| is_on.then_some(name)).collect();
+    let view = if cfg!(feature = "view") { " view" } else { "" };
     let commit = option_env!("RTRACE_COMMIT").unwrap_or("unknown");
-    let version = format!("rtrace {} (commit {commit}, features cli{features})\n", env!("CARGO_PKG_VERSION"));
+    let version = format!("rtrace {} (commit {commit}, features cli{view} arrow)\n", env!("CARGO_PKG_VERSION"));
     env.rtrace(&["--version"]).exits(0).complains("").prints(&version);
     env.rtrace(&["version"]).exits(0).complains("").prints(&version);
     env.rtrace(&["--versoin"]).exits(2).prints("").complains_with("did you mean `--version`?");

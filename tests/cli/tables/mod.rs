@@ -98,7 +98,6 @@ fn tables_are_what_json_says_on_any_number_of_threads() {
     }
 }
 
-#[cfg(feature = "arrow")]
 #[test]
 fn the_stream_is_what_json_says_on_any_number_of_threads() {
     let readers = readers();
@@ -175,18 +174,13 @@ fn nothing_half_written_is_left() {
     std::fs::write(env.path().join("cut.dat"), &whole[..whole.len() - 3000]).expect("a file");
     let shell = |line: &str| env.run("bash", &["-c", line, env!("CARGO_BIN_EXE_rtrace")]);
     shell("ulimit -f 2; \"$0\" convert a.dat out.parquet").exits(1).complains_with("out.parquet");
-    if cfg!(feature = "arrow") {
-        shell("ulimit -f 2; \"$0\" convert a.dat out.arrows").exits(1).complains_with("out.arrows");
-        shell("\"$0\" convert a.dat --to arrow -o - >/dev/full").exits(1).complains_with("No space left");
-        shell("\"$0\" convert a.dat --to arrow -o - | head -c 10; exit ${PIPESTATUS[0]}").exits(0).complains("");
-    }
+    shell("ulimit -f 2; \"$0\" convert a.dat out.arrows").exits(1).complains_with("out.arrows");
+    shell("\"$0\" convert a.dat --to arrow -o - >/dev/full").exits(1).complains_with("No space left");
+    shell("\"$0\" convert a.dat --to arrow -o - | head -c 10; exit ${PIPESTATUS[0]}").exits(0).complains("");
     let mut left: Vec<_> = files(env.path()).into_keys().collect();
     left.sort_unstable();
     assert_eq!(left, [Path::new("a.dat"), Path::new("cut.dat")]);
     for out in ["out.parquet", "out.arrows"] {
-        if out == "out.arrows" && !cfg!(feature = "arrow") {
-            continue;
-        }
         env.rtrace(&["convert", "cut.dat", out]).exits(4).complains_with("cut.dat");
         assert!(env.path().join(out).exists(), "{out}: what is whole");
     }
@@ -207,7 +201,7 @@ fn the_pages_programs_run() {
     if let Some(stack) = &stack {
         stacks.rtrace(&["convert", &stack.to_string_lossy(), "run.parquet"]).exits(0);
     }
-    for program in programs.into_iter().filter(|program| cfg!(feature = "arrow") || !program.contains("arrow")) {
+    for program in programs {
         let env = match program.contains("kernel_stack") {
             true if stack.is_none() => continue,
             true => &stacks,
