@@ -3,7 +3,7 @@
 use super::damage::DamageReport;
 use super::exit::{Exit, Failure};
 use super::query::WindowArgs;
-use super::trace_file::{InputArg, open_recording, threads};
+use super::trace_file::{InputArg, open_recording, threads_for};
 use crate::cli::terminal::{PagerArgs, stdout};
 use anyhow::anyhow;
 use rtrace::analysis::{Bytes, FunctionMemory, Grouped, MemoryUse};
@@ -53,7 +53,7 @@ fn print(args: &MemArgs, path: &Path, recording: &Recording, damage: &DamageRepo
         return Err(Failure::new(Exit::Failed, error).hint("`rtrace record -e kmem` records them."));
     }
     let notice = |notice: Notice<'_>| damage.notice(|_| path, &notice);
-    let query = recording.query().threads(threads()).on_notice(&notice);
+    let query = recording.query().threads(threads_for(None, [&recording.trace])).on_notice(&notice);
     let window = args.window.within(&query, path)?;
     let query = query.window(window);
     let name = |source: &BufferSource| trace.buffers[source.buffer].name.as_str();

@@ -26,7 +26,7 @@ pub(in crate::cli) struct FileArgs {
     window: WindowArgs,
     #[command(flatten)]
     wall: WallArgs,
-    /// Number of threads; the output is the same for any number [default: one per CPU]
+    /// Number of threads; the output is the same for any number [default: one per CPU, one for few events]
     #[arg(long, value_name = "N")]
     threads: Option<NonZero<usize>>,
 }

@@ -33,7 +33,7 @@ fn print_all(
             .hint("what a latency tracer left is text."));
     }
     let notice = |notice: Notice<'_>| damage.notice(|_| path, &notice);
-    let whole = recording.query().threads(which.threads()).on_notice(&notice);
+    let whole = recording.query().threads(which.threads_for(trace)).on_notice(&notice);
     let window = which.window().within(&whole, path)?;
     let whole = whole.window(window);
     let mut out = io::BufWriter::new(stdout().lock());

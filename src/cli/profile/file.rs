@@ -4,7 +4,7 @@ use super::live::TraceArgs;
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::wall_clock;
-use crate::cli::trace_file::{open_recording, threads};
+use crate::cli::trace_file::{open_recording, threads_for};
 use rtrace::analysis::Grouped;
 use rtrace::internal::trace_dat::OptionId;
 use rtrace::recording::{BufferSource, Notice, Recording};
@@ -24,7 +24,7 @@ fn write(path: &Path, args: &TraceArgs, recording: &Recording, damage: &DamageRe
     let stored: Vec<String> = trace.options(OptionId::HOOK).map(|option| option.text()).collect();
     let hooks = args.what.hooks();
     let notice = |notice: Notice<'_>| damage.notice(|_| path, &notice);
-    let query = recording.query().threads(threads()).on_notice(&notice);
+    let query = recording.query().threads(threads_for(None, [&recording.trace])).on_notice(&notice);
     let window = args.window.within(&query, path)?;
     let query = query.window(window);
     let empty = |source: &BufferSource| {

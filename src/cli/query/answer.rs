@@ -4,7 +4,7 @@ use super::{QueryEvents, QueryInput, WindowArgs};
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::terminal::stdout;
-use crate::cli::trace_file::threads;
+use crate::cli::trace_file::threads_for;
 use anyhow::anyhow;
 use rtrace::internal::trace_dat::Buffer;
 use rtrace::recording::{Notice, Query};
@@ -23,7 +23,7 @@ pub(crate) fn answer(
     let inputs = [QueryInput::open(path, None, false)?];
     let damage = DamageReport::of(path, &inputs[0].trace);
     let notice = |notice: Notice<'_>| damage.notice(|_| path, &notice);
-    let query = Query::of([&inputs[0].recording]).threads(threads_wanted.map_or_else(threads, NonZero::get));
+    let query = Query::of([&inputs[0].recording]).threads(threads_for(threads_wanted, [&inputs[0].trace]));
     let query = query.on_notice(&notice);
     let window = window.within(&query, path)?;
     let mut out = BufWriter::new(stdout());

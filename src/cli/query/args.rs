@@ -10,12 +10,12 @@ use crate::cli::exit::Failure;
 use crate::cli::helper_programs;
 use crate::cli::language::invalid;
 use crate::cli::language::of_value;
+use crate::cli::trace_file::{threads, threads_for};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use rtrace::filter::{CpuList, ReportFilter, Sign};
-use rtrace::internal::trace_dat::TimeOptions;
+use rtrace::internal::trace_dat::{TimeOptions, Trace};
 use rtrace::recording::{Notice, OutputDependence, Query, Selection};
 use std::num::NonZero;
-use std::thread;
 
 /// The events that are asked for, their number, and the correction of their time stamps.
 #[derive(clap::Args, Clone)]
@@ -50,7 +50,7 @@ pub(crate) struct QueryArgs {
     pub(super) window: WindowArgs,
     #[command(flatten)]
     pub(super) limit: LimitArgs,
-    /// Number of threads; the output is the same for any number [default: one per CPU]
+    /// Number of threads; the output is the same for any number [default: one per CPU, one for few events]
     #[arg(long, value_name = "N")]
     threads: Option<NonZero<usize>>,
     #[command(flatten)]
@@ -74,9 +74,14 @@ fn cpu_list(text: &str) -> Result<CpuList, String> {
 }
 
 impl QueryArgs {
-    /// Number of threads.
-    pub(crate) fn threads(&self) -> usize {
-        self.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get)
+    /// True if a thread may be used besides this one.
+    pub(crate) fn may_use_threads(&self) -> bool {
+        self.threads.map_or_else(threads, NonZero::get) > 1
+    }
+
+    /// Number of threads that read `traces`.
+    pub(crate) fn threads_for<'t>(&self, traces: impl IntoIterator<Item = &'t Trace>) -> usize {
+        threads_for(self.threads, traces)
     }
 
     /// True if time stamps are to be others than the recording's.
@@ -133,7 +138,7 @@ impl QueryArgs {
     /// The same of all CPUs.
     fn of_all_cpus<'a>(&self, inputs: &'a [QueryInput]) -> Query<'a> {
         let query = Query::of(inputs.iter().map(|input| &input.recording));
-        query.time(&self.time()).threads(self.threads())
+        query.time(&self.time()).threads(self.threads_for(inputs.iter().map(|input| &input.trace)))
     }
 
     fn of_cpus<'a>(&self, query: Query<'a>) -> Query<'a> {

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     }
     let named: Vec<&Path> = args.input.iter().chain(&args.files).map(PathBuf::as_path).collect();
     let files = if named.is_empty() { vec![Path::new("trace.dat")] } else { named };
-    let ahead = args.events.threads() > 1 && args.wants_all_texts();
+    let ahead = args.events.may_use_threads() && args.wants_all_texts();
     let mut inputs = files
         .iter()
         .map(|path| QueryInput::open(path, args.wording.kallsyms.as_deref(), ahead))

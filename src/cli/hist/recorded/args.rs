@@ -6,11 +6,11 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::key_names::KeyNames;
 use crate::cli::query::{QueryInput, WindowArgs, answer, one_buffer};
 use crate::cli::terminal::PagerArgs;
-use crate::cli::trace_file::threads;
+use crate::cli::trace_file::threads_for;
 use anyhow::anyhow;
 use rtrace::analysis::{HistSetup, Histograms, SetupError};
 use rtrace::events::EventName;
-use rtrace::internal::trace_dat::Buffer;
+use rtrace::internal::trace_dat::{Buffer, Trace};
 use rtrace::recording::{OutputDependence, Query, QueryError};
 use std::collections::HashSet;
 use std::num::NonZero;
@@ -30,7 +30,7 @@ pub(crate) struct RecordedArgs {
     /// With -i: give tables no more room than the kernel's have (--size), and drop what finds none
     #[arg(long, requires = "input", hide_short_help = true)]
     kernel_map: bool,
-    /// With -i: number of threads; the output is the same for any number [default: one per CPU]
+    /// With -i: number of threads; the output is the same for any number [default: one per CPU, one for few events]
     #[arg(long, value_name = "N", requires = "input", hide_short_help = true)]
     threads: Option<NonZero<usize>>,
     #[command(flatten)]
@@ -48,9 +48,9 @@ impl RecordedArgs {
         &self.window
     }
 
-    /// Number of threads to read it with.
-    pub(crate) fn threads(&self) -> usize {
-        self.threads.map_or_else(threads, NonZero::get)
+    /// Number of threads that read `trace`.
+    pub(crate) fn threads_for(&self, trace: &Trace) -> usize {
+        threads_for(self.threads, [trace])
     }
 
     /// True if only a part of the recording's time is looked at.
