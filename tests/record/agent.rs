@@ -95,6 +95,26 @@ fn host_and_guest_are_recorded_at_once() {
     assert_eq!(instances_of(pid), [""; 0]);
 }
 
+/// What the agent is to begin at is its own option: its machine's clock counts.
+#[test]
+fn an_agent_begins_at_a_moment() {
+    const STEP_NS: i64 = 5_000_000_000;
+    let Some((_, _guard)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let agent = Listening::agent(&[]);
+    let place = format!("127.0.0.1:{}", agent.port);
+    let each = ["-e", "sched:sched_switch", "--at", "/5s"];
+    let record = [&["record", "-q", "--duration", "1s"], &each[..], &["-A", &place], &each].concat();
+    env.rtrace(&record).exits(0);
+    for file in FILES {
+        let first = ["report", "--format", "csv", "--fields", "wall", "--first", "1", file];
+        let csv = env.rtrace(&first).exits(0).stdout();
+        let first = env.run("date", &["-d", csv.lines().nth(1).expect("an event"), "+%s%N"]).exits(0).stdout();
+        let after = first.trim().parse::<i64>().expect("a number") % STEP_NS;
+        assert!(after < 1_500_000_000, "{file} begins {after} ns after a multiple of 5 s");
+    }
+}
+
 #[test]
 fn a_killed_controller_leaves_nothing_at_the_agent() {
     let Some((_, _guard)) = kernel() else { return };

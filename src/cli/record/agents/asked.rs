@@ -8,7 +8,7 @@ use rtrace::record::{Compression, Plan};
 
 /// Options of record that an agent takes: what is recorded and how it gets into the ring, and nothing that writes files, runs
 /// commands, or leaves something behind.
-const OF_AGENTS: [&str; 40] = [
+const OF_AGENTS: [&str; 41] = [
     "event",
     "for",
     "filter",
@@ -38,6 +38,7 @@ const OF_AGENTS: [&str; 40] = [
     "all_formats",
     "quiet",
     "duration",
+    "at",
     "own_threads",
     "compression",
     "date",
