@@ -7,4 +7,5 @@ pub mod syntax;
 pub(crate) mod sys;
 pub(crate) mod text;
 pub mod units;
+pub(crate) mod varint;
 pub mod wall_time;

@@ -1,6 +1,7 @@
 //! Intervals of time in order, a few bytes each: a long window has millions of them, most of which begin where the one before
 //! ends, and are of the same CPU.
 
+use crate::base::varint;
 use std::fmt;
 
 /// An interval that a [`SpanLog`] can keep.
@@ -211,24 +212,18 @@ impl PackedBytes<'_> {
 
     /// The number whose difference to `from` [`pack_difference`] wrote.
     pub fn difference(&mut self, from: u64) -> u64 {
-        let zigzag = self.number();
-        from.wrapping_add((zigzag >> 1) ^ (zigzag & 1).wrapping_neg())
+        from.wrapping_add_signed(varint::unzigzag(self.number()))
     }
 }
 
-/// Appends a number, seven bits a byte, the lowest first.
-pub(super) fn pack_number(mut number: u64, out: &mut Vec<u8>) {
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
+/// Appends a number.
+pub(super) fn pack_number(number: u64, out: &mut Vec<u8>) {
+    varint::put(out, number);
 }
 
 /// Appends the difference of a number to another, less or greater.
 pub(super) fn pack_difference(number: u64, from: u64, out: &mut Vec<u8>) {
-    let difference = number.wrapping_sub(from) as i64;
-    pack_number(((difference << 1) ^ (difference >> 63)) as u64, out);
+    varint::put(out, varint::zigzag(number.wrapping_sub(from) as i64));
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What a profile gathers until it is written, packed in memory: records, and rows of numbers that begin with a time.
 
+use crate::base::varint;
 use crate::file::trace_dat::{Checksum, Codec, Unpacker, ZstdPacker};
 use std::fmt;
 
@@ -29,20 +30,20 @@ impl fmt::Debug for BlockPacker {
 
 /// Items of bytes, one after the other, which are read in the same order.
 #[derive(Debug, Default)]
-pub(super) struct PackedBytes {
+pub(super) struct PackedItems {
     open: Vec<u8>,
-    blocks: Vec<Block>,
+    blocks: Vec<PackedBlock>,
 }
 
 /// Whole items.
 #[derive(Debug)]
-struct Block {
+struct PackedBlock {
     bytes: Box<[u8]>,
     /// Unpacked; as many as there are if they are not packed.
     size: usize,
 }
 
-impl PackedBytes {
+impl PackedItems {
     /// Adds an item.
     #[inline]
     pub(super) fn push(&mut self, item: &[u8], packer: &mut BlockPacker) {
@@ -57,7 +58,7 @@ impl PackedBytes {
         let BlockPacker { zstd, packed } = packer;
         let is_packed = zstd.as_mut().is_some_and(|zstd| zstd.pack(&self.open, packed).is_ok());
         let bytes = if is_packed && packed.len() < self.open.len() { &*packed } else { &self.open };
-        self.blocks.push(Block { bytes: bytes.as_slice().into(), size: self.open.len() });
+        self.blocks.push(PackedBlock { bytes: bytes.as_slice().into(), size: self.open.len() });
         self.open.clear();
     }
 
@@ -77,8 +78,8 @@ impl PackedBytes {
 
 /// A reader of items.
 pub(super) struct PackedReader<'p> {
-    from: &'p PackedBytes,
-    blocks: std::slice::Iter<'p, Block>,
+    from: &'p PackedItems,
+    blocks: std::slice::Iter<'p, PackedBlock>,
     /// True of the block that is not packed yet, the last one.
     is_open: bool,
     block: Vec<u8>,
@@ -102,8 +103,8 @@ impl PackedReader<'_> {
     fn next_block(&mut self) {
         self.at = 0;
         match self.blocks.next() {
-            Some(Block { bytes, size }) if bytes.len() == *size => self.block = bytes.to_vec(),
-            Some(Block { bytes, size }) => {
+            Some(PackedBlock { bytes, size }) if bytes.len() == *size => self.block = bytes.to_vec(),
+            Some(PackedBlock { bytes, size }) => {
                 self.unpacker.unpack(bytes, *size, &mut self.block).expect("memory unpacks to what was packed");
             }
             None if self.is_open => self.block.clear(),
@@ -118,7 +119,7 @@ impl PackedReader<'_> {
 /// Rows of numbers, the first of which mostly grows.
 #[derive(Debug, Default)]
 pub(super) struct PackedRows<const N: usize> {
-    bytes: PackedBytes,
+    bytes: PackedItems,
     last: u64,
     len: usize,
 }
@@ -137,13 +138,9 @@ impl<const N: usize> PackedRows<N> {
             if nth == 0 {
                 let grown = number.wrapping_sub(*last) as i64;
                 *last = number;
-                number = ((grown << 1) ^ (grown >> 63)) as u64;
+                number = varint::zigzag(grown);
             }
-            while number >= 0x80 {
-                bytes.open.push(number as u8 | 0x80);
-                number >>= 7;
-            }
-            bytes.open.push(number as u8);
+            varint::put(&mut bytes.open, number);
         }
         *len += 1;
         bytes.push(&[], packer);
@@ -164,8 +161,7 @@ impl<const N: usize> PackedRows<N> {
                     }
                 }
                 if nth == 0 {
-                    let grown = (*number >> 1) as i64 ^ -((*number & 1) as i64);
-                    last = last.wrapping_add(grown as u64);
+                    last = last.wrapping_add_signed(varint::unzigzag(*number));
                     *number = last;
                 }
             }
@@ -184,7 +180,7 @@ mod tests {
         let rows: Vec<[u64; 3]> =
             (0..60_000).map(|n: u64| [(n * 1000) ^ ((n & 7) << 9), n.wrapping_mul(u64::MAX / 7), n % 5]).collect();
         let mut packed = PackedRows::default();
-        let mut items = PackedBytes::default();
+        let mut items = PackedItems::default();
         for row in [[u64::MAX, 0, 1], [0, u64::MAX, 2]].iter().chain(&rows) {
             packed.push(*row, &mut packer);
             items.push(&row[1].to_ne_bytes()[..row[2] as usize], &mut packer);

@@ -1,6 +1,6 @@
 //! A thread of a Firefox profile: its stacks, samples and markers, gathered and written as columns.
 
-use super::packed::{BlockPacker, PackedBytes, PackedRows};
+use super::packed::{BlockPacker, PackedItems, PackedRows};
 use crate::answer::analysis::stacks::StackFrame;
 use crate::base::sys::Tail;
 use crate::base::text::{json, num};
@@ -39,7 +39,7 @@ pub(super) struct FlameThread {
     shown: SampleKind,
     /// Of each marker its time, kind, CPU and the size of its record.
     markers: PackedRows<4>,
-    records: PackedBytes,
+    records: PackedItems,
 }
 
 /// The type of a marker, numbered.

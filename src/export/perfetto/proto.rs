@@ -1,6 +1,8 @@
 //! Protobuf's wire format, written: <https://protobuf.dev/programming-guides/encoding/>. Reading it is for others.
 //! Packets: the fields of the whole trace.
 
+use crate::base::varint;
+
 /// A number of varying length.
 const VARINT: u32 = 0;
 /// Eight bytes.
@@ -8,34 +10,24 @@ const FIXED64: u32 = 1;
 /// A length, and as many bytes.
 const LENGTH: u32 = 2;
 
-/// Appends a number: seven bits a byte, the lowest first.
-#[inline]
-fn varint(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
 /// Appends a number's field. A negative number is given as its two's complement of 64 bits.
 #[inline]
 pub(super) fn uint(out: &mut Vec<u8>, field: u32, value: u64) {
-    varint(out, (field << 3 | VARINT).into());
-    varint(out, value);
+    varint::put(out, (field << 3 | VARINT).into());
+    varint::put(out, value);
 }
 
 /// Appends a floating point number's field.
 pub(super) fn double(out: &mut Vec<u8>, field: u32, value: f64) {
-    varint(out, (field << 3 | FIXED64).into());
+    varint::put(out, (field << 3 | FIXED64).into());
     out.extend_from_slice(&value.to_le_bytes());
 }
 
 /// Appends a field of bytes, or a message that is complete.
 #[inline]
 pub(super) fn bytes(out: &mut Vec<u8>, field: u32, bytes: &[u8]) {
-    varint(out, (field << 3 | LENGTH).into());
-    varint(out, bytes.len() as u64);
+    varint::put(out, (field << 3 | LENGTH).into());
+    varint::put(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
 }
 
@@ -59,7 +51,7 @@ pub(super) fn text(out: &mut Vec<u8>, field: u32, text: &[u8]) {
 /// Appends a message's field; `fill` appends the message's own fields.
 #[inline]
 pub(super) fn message(out: &mut Vec<u8>, field: u32, fill: impl FnOnce(&mut Vec<u8>)) {
-    varint(out, (field << 3 | LENGTH).into());
+    varint::put(out, (field << 3 | LENGTH).into());
     let start = out.len();
     out.push(0); // most messages are shorter than 128 bytes
     fill(out);
@@ -69,7 +61,7 @@ pub(super) fn message(out: &mut Vec<u8>, field: u32, fill: impl FnOnce(&mut Vec<
         return;
     }
     let mut digits = Vec::with_capacity(10);
-    varint(&mut digits, len as u64);
+    varint::put(&mut digits, len as u64);
     out.splice(start..=start, digits);
 }
 

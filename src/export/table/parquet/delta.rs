@@ -1,7 +1,7 @@
 //! Parquet's encoding of differences (`DELTA_BINARY_PACKED`), for times.
 
 use super::hybrid::pack;
-use super::thrift::{varint, zigzag};
+use crate::base::varint;
 
 /// Values in a block, and in each of its parts.
 const BLOCK: usize = 128;
@@ -10,11 +10,11 @@ const PART: usize = 32;
 /// Appends the values, of 64 bits each.
 pub(super) fn differences(out: &mut Vec<u8>, values: impl ExactSizeIterator<Item = i64>) {
     let mut values = values;
-    varint(out, BLOCK as u64);
-    varint(out, (BLOCK / PART) as u64);
-    varint(out, values.len() as u64);
+    varint::put(out, BLOCK as u64);
+    varint::put(out, (BLOCK / PART) as u64);
+    varint::put(out, values.len() as u64);
     let mut last = values.next().unwrap_or_default();
-    varint(out, zigzag(last));
+    varint::put(out, varint::zigzag(last));
     let mut block = [0i64; BLOCK];
     while values.len() > 0 {
         let count = values.len().min(BLOCK);
@@ -24,7 +24,7 @@ pub(super) fn differences(out: &mut Vec<u8>, values: impl ExactSizeIterator<Item
         }
         let block = &block[..count];
         let least = block.iter().copied().min().unwrap_or_default();
-        varint(out, zigzag(least));
+        varint::put(out, varint::zigzag(least));
         let above = |difference: &i64| difference.wrapping_sub(least) as u64;
         let widths = out.len();
         out.extend_from_slice(&[0; BLOCK / PART]);

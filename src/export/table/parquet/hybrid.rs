@@ -1,7 +1,7 @@
 //! Parquet's hybrid of runs and packed bits, for small numbers: definition levels and indices into dictionaries. And packed
 //! bits of any width, for differences.
 
-use super::thrift::varint;
+use crate::base::varint;
 
 /// The number of bits that `largest` takes.
 pub(super) fn width(largest: u32) -> u8 {
@@ -30,7 +30,7 @@ pub(super) fn hybrid(out: &mut Vec<u8>, values: &[u32], width: u8) {
 
 /// Appends `count` times `value`.
 pub(super) fn run(out: &mut Vec<u8>, value: u32, count: usize, width: u8) {
-    varint(out, (count as u64) << 1);
+    varint::put(out, (count as u64) << 1);
     out.extend_from_slice(&value.to_le_bytes()[..usize::from(width.div_ceil(8))]);
 }
 
@@ -39,7 +39,7 @@ fn pack_groups(out: &mut Vec<u8>, values: &[u32], width: u8) {
         return;
     }
     let groups = values.len().div_ceil(8);
-    varint(out, (groups as u64) << 1 | 1);
+    varint::put(out, (groups as u64) << 1 | 1);
     let padding = groups * 8 - values.len();
     pack(out, values.iter().map(|value| u64::from(*value)).chain(std::iter::repeat_n(0, padding)), width);
 }

@@ -1,6 +1,7 @@
 //! Thrift's compact protocol, as far as Parquet's metadata takes it:
 //! <https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md>.
 
+use crate::base::varint;
 use crate::file::trace_dat::crc32;
 
 /// Types of fields and of lists' elements.
@@ -12,23 +13,9 @@ const BINARY: u8 = 8;
 const LIST: u8 = 9;
 const STRUCT: u8 = 12;
 
-/// Appends a variable-length number, seven bits a byte, the lowest first.
-pub(super) fn varint(out: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
-}
-
 /// CRC-32 of a page as it is stored, which its header holds.
 pub(super) fn crc(page: &[u8]) -> i32 {
     crc32(page) as i32
-}
-
-/// A signed number as an unsigned one that is small if its magnitude is.
-pub(super) fn zigzag(number: i64) -> u64 {
-    ((number << 1) ^ (number >> 63)) as u64
 }
 
 /// Writes the fields of one struct, in the order of their numbers.
@@ -52,12 +39,12 @@ impl StructWriter<'_> {
 
     pub(super) fn i32(&mut self, number: u8, value: i32) {
         self.head(number, I32);
-        varint(self.out, zigzag(value.into()));
+        varint::put(self.out, varint::zigzag(value.into()));
     }
 
     pub(super) fn i64(&mut self, number: u8, value: i64) {
         self.head(number, I64);
-        varint(self.out, zigzag(value));
+        varint::put(self.out, varint::zigzag(value));
     }
 
     pub(super) fn bool(&mut self, number: u8, value: bool) {
@@ -73,7 +60,7 @@ impl StructWriter<'_> {
 
     pub(super) fn binary(&mut self, number: u8, value: &[u8]) {
         self.head(number, BINARY);
-        varint(self.out, value.len() as u64);
+        varint::put(self.out, value.len() as u64);
         self.out.extend_from_slice(value);
     }
 
@@ -88,7 +75,7 @@ impl StructWriter<'_> {
             Ok(len @ 0..15) => self.out.push(len << 4 | kind),
             _ => {
                 self.out.push(0xf0 | kind);
-                varint(self.out, len as u64);
+                varint::put(self.out, len as u64);
             }
         }
     }
@@ -102,12 +89,12 @@ impl StructWriter<'_> {
 
     pub(super) fn i32s(&mut self, number: u8, of: &[i32]) {
         self.list(number, I32, of.len());
-        of.iter().for_each(|value| varint(self.out, zigzag((*value).into())));
+        of.iter().for_each(|value| varint::put(self.out, varint::zigzag((*value).into())));
     }
 
     pub(super) fn i64s(&mut self, number: u8, of: impl ExactSizeIterator<Item = i64>) {
         self.list(number, I64, of.len());
-        of.for_each(|value| varint(self.out, zigzag(value)));
+        of.for_each(|value| varint::put(self.out, varint::zigzag(value)));
     }
 
     pub(super) fn bools(&mut self, number: u8, of: impl ExactSizeIterator<Item = bool>) {
@@ -118,7 +105,7 @@ impl StructWriter<'_> {
     pub(super) fn binaries<'b>(&mut self, number: u8, of: impl ExactSizeIterator<Item = &'b [u8]>) {
         self.list(number, BINARY, of.len());
         for value in of {
-            varint(self.out, value.len() as u64);
+            varint::put(self.out, value.len() as u64);
             self.out.extend_from_slice(value);
         }
     }

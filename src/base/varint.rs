@@ -1,0 +1,45 @@
+//! Numbers of varying length, seven bits a byte, the lowest first (LEB128).
+
+/// Appends a number.
+#[inline]
+pub(crate) fn put(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// A difference, less or greater than 0, as a number that is small where it is (zigzag).
+#[inline]
+pub(crate) fn zigzag(difference: i64) -> u64 {
+    ((difference << 1) ^ (difference >> 63)) as u64
+}
+
+/// The inverse of [`zigzag`].
+#[inline]
+pub(crate) fn unzigzag(number: u64) -> i64 {
+    ((number >> 1) ^ (number & 1).wrapping_neg()) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_differences() {
+        for (number, bytes) in [
+            (0, &[0][..]),
+            (127, &[127]),
+            (128, &[0x80, 1]),
+            (u64::MAX, &[255, 255, 255, 255, 255, 255, 255, 255, 255, 1]),
+        ] {
+            let mut out = Vec::new();
+            put(&mut out, number);
+            assert_eq!(out, bytes);
+        }
+        for (difference, number) in [(0, 0), (-1, 1), (1, 2), (i64::MIN, u64::MAX), (i64::MAX, u64::MAX - 1)] {
+            assert_eq!((zigzag(difference), unzigzag(number)), (number, difference));
+        }
+    }
+}
