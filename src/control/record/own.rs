@@ -51,6 +51,8 @@ pub(super) fn passing_others(event: &EventName, tids: &[Pid]) -> Option<String> 
     let named = match (event.system.as_str(), event.name.as_str()) {
         ("sched", "sched_switch") => "next_pid",
         ("sched", "sched_wakeup" | "sched_wakeup_new" | "sched_waking" | "sched_migrate_task") => "pid",
+        // A probe of user space is hit by its task, never by an interrupt, and some kernels (6.18) set all flags of its events.
+        ("uprobes", _) => return Some(others),
         _ => return Some(format!("({others}) || ({IN_INTERRUPT})")),
     };
     Some(format!("({others}) || ({}) || ({IN_INTERRUPT})", outside(named, &ranges)))
@@ -91,6 +93,7 @@ mod tests {
     fn own_tasks_are_few_comparisons() {
         let fork = |tids| filter("sched_process_fork", tids);
         assert_eq!(fork(&[7]).unwrap(), "(common_pid != 7) || (common_flags & 0x58)");
+        assert_eq!(passing_others(&EventName::new("uprobes", "x"), &[Pid(7)]).unwrap(), "common_pid != 7");
         let many = "(common_pid != 7 && (common_pid > 12 || common_pid < 10)) || (common_flags & 0x58)";
         assert_eq!(fork(&[12, 7, 11, 10]).unwrap(), many);
         assert_eq!((fork(&[]), fork(&[1, 3, 5, 7, 9])), (None, None));
