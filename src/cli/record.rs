@@ -320,7 +320,7 @@ fn record(args: &RecordArgs, service: Service) -> Result<Exit, Failure> {
         add_profile(&mut plan, &profiled, &tracefs, warn).map_err(|failure| failure.with_exit(own))?;
     }
     if args.more.dry_run {
-        return more::show_writes(&plan, &tracefs);
+        return more::show_writes(&plan, &tracefs, args.more.boot_form);
     }
     if let Some(path) = args.summary_json.as_deref().filter(|path| !piped::is_stdout(path)) {
         safe_file::check(path).map_err(|error| unwritten(path, &error, own))?;

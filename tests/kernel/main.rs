@@ -25,6 +25,7 @@ mod clocks;
 mod events;
 mod examples;
 mod forms;
+mod from_boot;
 mod guest_machine;
 mod harness;
 mod hist;

@@ -93,6 +93,7 @@ const TRACED: &[HelpSection] = &[
         &["duration", "assert", "stop-if", "dry-run", "daemonize"],
         &[
             "at",
+            "as",
             "max-lost",
             "snapshot",
             "keep-going",

@@ -4,7 +4,7 @@ use super::super::exit::{Exit, Failure};
 use super::daemon;
 use crate::cli::record_error::failure;
 use crate::cli::terminal::stdout;
-use rtrace::record::{COMMAND_PID, OWN_PID, Plan, dry_run};
+use rtrace::record::{BootForm, COMMAND_PID, OWN_PID, Plan, dry_run, from_boot};
 use rtrace::tracefs::{DryRun, Journal, Tracefs};
 use rtrace::units::ByteSize;
 use std::io::Write;
@@ -30,6 +30,12 @@ pub(crate) struct RecorderArgs {
     /// Print the tracefs writes as shell commands without performing them
     #[arg(long, conflicts_with = "verbose")]
     pub(super) dry_run: bool,
+    /// With --dry-run: print what traces the same from boot on, as `rtrace extract` then takes it out of the ring
+    ///
+    /// cmdline: parameters for the kernel's command line, at the top level, without filters. bootconfig: a file for
+    /// `bootconfig -a FILE INITRD` (kernels with CONFIG_BOOTTIME_TRACING; boot with the parameter `bootconfig`).
+    #[arg(long = "as", value_name = "FORM", requires = "dry_run")]
+    pub(super) boot_form: Option<BootFormArg>,
     /// Keep only the newest events of each CPU: SIZE on the disk for each (KiB, or with K, M, G)
     #[arg(short = 'm', long = "max-per-cpu", value_name = "SIZE", value_parser = kib,
           conflicts_with_all = ["ring", "max_size"])]
@@ -74,7 +80,7 @@ pub(crate) struct RecorderArgs {
     /// With --config: only say whether FILE is sound
     #[arg(long, requires = "config")]
     pub(super) check: bool,
-    /// Write what is counted to FILE every 10 s, as node_exporter's textfile collector reads it
+    /// Write what is counted to FILE every 10 s, as node_exporter's textfile collector reads it; it goes with the recorder
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub(super) metrics: Option<PathBuf>,
     /// The process that --daemonize starts
@@ -106,8 +112,24 @@ impl RecorderArgs {
     }
 }
 
-/// `--dry-run`: the writes on stdout.
-pub(super) fn show_writes(plan: &Plan, tracefs: &Tracefs) -> Result<Exit, Failure> {
+/// The form of what a kernel reads at its boot.
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(super) enum BootFormArg {
+    Cmdline,
+    Bootconfig,
+}
+
+/// `--dry-run`: the writes on stdout, or with `--as` what a kernel reads at its boot.
+pub(super) fn show_writes(plan: &Plan, tracefs: &Tracefs, form: Option<BootFormArg>) -> Result<Exit, Failure> {
+    if let Some(form) = form {
+        let form = match form {
+            BootFormArg::Cmdline => BootForm::CommandLine,
+            BootFormArg::Bootconfig => BootForm::BootConfig,
+        };
+        let text = from_boot(plan, tracefs, form).map_err(|error| failure(error, |exit| exit))?;
+        stdout().write_all(text.as_bytes())?;
+        return Ok(Exit::Success);
+    }
     let dry = Tracefs::with_files(tracefs.root(), Arc::new(DryRun::default()))?;
     let (command, own) = (COMMAND_PID.to_string(), OWN_PID.to_string());
     let show = move |line: &str| {

@@ -3,7 +3,7 @@
 use super::super::exit::{Exit, Failure};
 use anyhow::anyhow;
 use rtrace::internal::network::Address;
-use rtrace::internal::network::send::{BufferSession, Destination, ListenerKind, Transport, connect};
+use rtrace::internal::network::send::{BufferSession, ConnectError, Destination, ListenerKind, Transport, connect};
 use rtrace::internal::trace_dat::write::Version;
 use rtrace::record::{BufferPlan, Compression, Plan, TargetBuffer};
 use std::path::PathBuf;
@@ -39,7 +39,15 @@ pub(super) fn connect_to(
 ) -> Result<Destination, Failure> {
     let version = if file_version == Some(7) { Version::V7(plan.compression.codec()) } else { Version::V6 };
     let connected = connect(place, transport, version, PATIENCE, &buffers(plan));
-    let destination = connected.map_err(|error| Failure::new(Exit::Failed, error))?;
+    let destination = connected.map_err(|error| {
+        let is_refused = matches!(&error, ConnectError::Connect { .. });
+        let failure = Failure::new(Exit::Failed, error);
+        if is_refused {
+            failure.hint("`rtrace listen --port PORT` on that machine waits for recordings.")
+        } else {
+            failure
+        }
+    })?;
     let kind = destination.kind;
     if file_version == Some(6) && kind != ListenerKind::TraceCmd {
         let error = anyhow!("the listener at {place} is rtrace's, which writes files of version 7");

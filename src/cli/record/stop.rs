@@ -38,7 +38,11 @@ pub(crate) fn recorder(target: &str, command: &str) -> Result<i32, Failure> {
         };
     }
     let path = Path::new(target);
-    let metadata = path.metadata().with_context(|| format!("failed to look for the recorder of {target}"))?;
+    let metadata = path.metadata().with_context(|| format!("failed to look for the recorder of {target}"));
+    let metadata = metadata.map_err(|error| {
+        let hint = format!("`rtrace {command} FILE` or `rtrace {command} PID` names a recording that runs.");
+        Failure::from(error).hint(hint)
+    })?;
     let named = || fs::read_to_string(path).ok()?.trim().parse().ok();
     let written = if metadata.len() < 32 { named() } else { None };
     let found = written.into_iter().chain(lock_holders(metadata.ino())).find(|pid| is_recorder(*pid));

@@ -3,7 +3,7 @@
 use super::{CommandError, WorkerError};
 use crate::base::syntax::Diagnostic;
 use crate::base::units::Pid;
-use crate::control::tracefs::{self, UndoError};
+use crate::control::tracefs::{self, BootForm, UndoError};
 use crate::file::trace_dat::WriteError;
 use std::fmt::Write as _;
 use std::io;
@@ -235,6 +235,14 @@ pub enum PlanError {
         asked: u32,
         /// Bytes that it reads.
         granted: u32,
+    },
+    /// The kernel cannot be told of it at its boot.
+    #[error("{what} has no place in {form}")]
+    NotFromBoot {
+        /// What was asked for.
+        what: String,
+        /// The form of what the kernel reads.
+        form: BootForm,
     },
     /// A trace clock that this kernel does not have.
     #[error("no trace clock is called `{name}`; this kernel has {}", available.join(", "))]

@@ -63,7 +63,7 @@ pub(super) struct EventSettings {
     /// The filter came with a pattern that names this event alone.
     alone: bool,
     pub(super) filter: Option<String>,
-    triggers: Vec<String>,
+    pub(super) triggers: Vec<String>,
 }
 
 /// The error that the kernel lacks the buffer's tracer, if it does: the tracer's events are missing with it.

@@ -10,6 +10,7 @@
 
 mod access;
 mod boot_clock;
+mod boot_form;
 mod buffer;
 mod clock;
 mod config_names;
@@ -37,6 +38,7 @@ mod words_of_others;
 pub use crate::kernel::events::{EventName, EventSelection, glob_matches};
 pub use access::consumes;
 pub use boot_clock::boot_clock;
+pub use boot_form::{BootForm, BootSetting};
 pub use buffer::BufferSize;
 pub use clock::TraceClock;
 pub use config_names::missing_config;
