@@ -149,6 +149,10 @@ fn kind(path: &Path, start: &[u8], size: u64) -> Option<(String, String)> {
         let way = "it is what `report` would print: grep and awk read it, and https://ui.perfetto.dev draws it.";
         return found("the text of a trace, not the recording", way.to_owned());
     }
+    let is_text = |text: &str| text.chars().all(|c| !c.is_control() || c.is_whitespace());
+    if !text.is_empty() && text.len() + 3 >= start.trim_ascii_start().len() && is_text(text) {
+        return found("text", "`rtrace record -o run.dat` writes recordings; nothing else is read as one.".to_owned());
+    }
     let way = || format!("`rtrace restore -o run.dat {}` makes a recording of it.", path.display());
     cpu_of(path).and_then(|cpu| found(&format!("the bare data of CPU {cpu}"), way()))
 }

@@ -72,9 +72,41 @@ pub(super) fn command(word: &str, command: &Command, (name, root): (&str, &Comma
     }
     let names = below().flat_map(Command::get_name_and_visible_aliases).filter(|name| !CHANGING.contains(name));
     let near = did_you_mean(word, names);
-    near.or_else(|| is_recording(Path::new(word)).then(|| of_recording(name, word))).or_else(|| {
+    let of_file = || is_recording(Path::new(word)).then(|| of_recording(name, word));
+    let in_full = || in_full(word, name).filter(|_| !std::ptr::eq(command, root));
+    near.or_else(of_file).or_else(in_full).or_else(|| {
         let names: Vec<&str> = below().map(Command::get_name).filter(|name| *name != "help").collect();
         (names.len() <= MOST_COMMANDS).then(|| format!("`rtrace {name}` has {}.", names.join(", ")))
+    })
+}
+
+/// The command in full of which the one below `name` was left out: what `word` and those after it were meant for.
+fn in_full(word: &str, name: &str) -> Option<String> {
+    let quoted = |word: String| match word.chars().all(|c| c.is_ascii_alphanumeric() || "_-:=.,*/".contains(c)) {
+        true => word,
+        false => format!("'{word}'"),
+    };
+    let words = std::env::args().skip_while(|given| given != word).skip(1);
+    let rest: String = words.map(|word| format!(" {}", quoted(word))).collect();
+    Some(match (name, word.split_once(' ')) {
+        ("trigger", _) => {
+            let trigger = if rest.is_empty() { " TRIGGER" } else { &rest };
+            format!("`rtrace trigger add {word}{trigger}` sets a trigger, `rtrace trigger list` shows them.")
+        }
+        ("filter", _) => {
+            let filter = if rest.is_empty() { " 'FILTER'" } else { &rest };
+            format!("`rtrace filter set {word}{filter}` sets a filter, `rtrace filter show` shows them.")
+        }
+        ("synth", Some((event, fields))) if !event.eq_ignore_ascii_case("select") => {
+            format!("`rtrace synth define {event} '{fields}'` makes a synthetic event.")
+        }
+        ("synth", _) if matches!(word, "add" | "new" | "make") || word.get(..6).is_some_and(|w| w.eq_ignore_ascii_case("select")) => {
+            "`rtrace synth sql -n NAME 'SELECT ...'` makes a synthetic event of two others, `rtrace synth define NAME 'FIELDS'` an empty one.".to_owned()
+        }
+        ("instance", None) => {
+            format!("`rtrace instance create {word}` makes that one, `rtrace instance list` shows those that are there.")
+        }
+        _ => return None,
     })
 }
 
@@ -134,6 +166,7 @@ pub(super) fn argument(word: &str, (name, command): (&str, &Command), words: &st
         "stop" if is_recording(Path::new(word)) => {
             return Some(format!("`rtrace record --stop {word}` ends the recorder of a file."));
         }
+        "list" if word == "events" => return Some("`rtrace list -e` lists all events.".to_owned()),
         "list" => {
             return Some("`-e PATTERN` lists events, `-f PATTERN` functions, `-t` tracers, `-C` clocks.".to_owned());
         }

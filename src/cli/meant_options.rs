@@ -3,7 +3,7 @@
 use super::meant_words::{ADVICE, CONCEPTS, LETTERS};
 use clap::{Arg, Command};
 use rtrace::syntax::nearest;
-use rtrace::units::parse_duration;
+use rtrace::units::{ByteSize, parse_duration};
 
 /// Most options that a hint names.
 const MOST_OPTIONS: usize = 32;
@@ -41,6 +41,12 @@ pub(super) fn option(word: &str, command: &Command, words: &str) -> Option<Strin
     };
     if let Some(below) = command.get_subcommands().find(|below| below.get_name() == name && !below.is_hide_set()) {
         return Some(format!("did you mean `{words} {}`?", below.get_name()));
+    }
+    if command.get_name() == "latency" && ["from", "to", "start", "end", "begin", "of"].contains(&name) {
+        return Some(
+            "events are arguments without an option: `rtrace latency run.dat sched_waking sched_switch --by pid=next_pid`."
+                .to_owned(),
+        );
     }
     if name == "no-color" && takes_value("color", command) {
         return Some("did you mean `--color never`?".to_owned());
@@ -251,6 +257,17 @@ pub(super) fn part_of_time(word: &str, shown: &str) -> Option<String> {
     match shown.split([' ', '=']).next()? {
         "--last" if is_time => Some(format!("`--since -{word}` is the last {word}.")),
         "--first" if is_time => Some(format!("`--until +{word}` is the first {word}.")),
+        _ => None,
+    }
+}
+
+/// The hint on a time where a flight recorder's size is wanted, and on a size for its time.
+pub(super) fn ring(word: &str, shown: &str) -> Option<String> {
+    match shown.split([' ', '=']).next()? {
+        "--ring" if parse_duration(word).is_ok() => Some(format!("`--ring-time {word}` keeps the last {word}.")),
+        "--ring-time" if ByteSize::parse_with_unit(word, 1).is_ok() => {
+            Some(format!("`--ring {word}` keeps so many bytes on the disk."))
+        }
         _ => None,
     }
 }

@@ -145,7 +145,11 @@ pub(super) const ADVICE: &[(&[&str], &str)] = &[
         "a recording is a file of its own; `rtrace report A.dat B.dat` reads several together.",
     ),
     (
-        &["keep-old", "no-clobber", "backup", "no-overwrite"],
+        &["unit", "units", "ns", "us", "ms", "nanoseconds", "microseconds", "milliseconds"],
+        "times stand with their unit; in JSON their keys end in it, as `_ns`.",
+    ),
+    (
+        &["keep-old", "no-clobber", "backup", "no-overwrite", "force", "overwrite"],
         "a recording that is there already becomes `FILE.old`; other files are overwritten with `--force` alone.",
     ),
     (

@@ -6,7 +6,7 @@ use crate::cli::language;
 use crate::cli::meant_options::{flag_before, word_before};
 use clap::error::ErrorKind;
 use rtrace::internal::trace_dat::is_recording;
-use rtrace::record::{CommandError, PlanError, RecordError};
+use rtrace::record::{BootForm, CommandError, PlanError, RecordError};
 use rtrace::syntax::{Diagnostic, did_you_mean};
 use rtrace::tracefs::{Error, EventName, Tracefs};
 use rtrace::trigger::Trigger;
@@ -19,6 +19,14 @@ pub(crate) fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure
         RecordError::Command(error) => no_command(error, own),
         RecordError::Plan(PlanError::NoClock { .. } | PlanError::NoOption { .. } | PlanError::NoDevice { .. }) => {
             setup_failure(error).with_exit(own)
+        }
+        RecordError::Plan(PlanError::NotFromBoot { form, .. }) => {
+            let failure = Failure::new(Exit::Usage, error);
+            if form == BootForm::CommandLine {
+                failure.hint("a bootconfig has more: `--as bootconfig`.")
+            } else {
+                failure
+            }
         }
         RecordError::Plan(
             PlanError::NoEvents
@@ -151,6 +159,9 @@ fn meant_command(word: &str) -> Option<String> {
             _ => (predicate.to_owned(), String::new()),
         };
         return Some(format!("`-f '{filter}'` after the `-e` is a filter{task}; options stand before CMD."));
+    }
+    if word.contains(['|', ';', '&', '<', '>', '$', '`']) && word.contains(' ') {
+        return Some(format!("a shell runs it: `-- sh -c '{}'`.", word.replace('\'', "'\\''")));
     }
     if let Some((program, rest)) = word.split_once(' ') {
         return Some(format!("without the quotes `{program}` is run with its arguments: `-- {program} {rest}`."));

@@ -47,7 +47,11 @@ pub(crate) fn restart(args: &RestartArgs) -> Result<Exit, Failure> {
 fn switch(args: &OnOff, bit: &str) -> Result<Exit, Failure> {
     let tracefs = args.write.open()?;
     let mut journal = args.write.changes(&tracefs);
-    for instance in args.instances.open(&tracefs)? {
+    let instances = args.instances.open(&tracefs)?;
+    if instances.is_empty() {
+        remark("there is no instance; `-t` takes the top level");
+    }
+    for instance in instances {
         // Always written: a trigger may switch it between our look and now.
         journal.act(&instance, "tracing_on", bit, WriteMode::Truncate)?;
         let of = instance.name().map_or(String::new(), |name| format!(" -B {name}"));

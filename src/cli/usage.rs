@@ -4,6 +4,7 @@
 use super::{elsewhere, helper_programs, meant, meant_options};
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use rtrace::internal::trace_dat::is_recording;
 use rtrace::syntax::did_you_mean;
 use std::error::Error;
 use std::num::ParseIntError;
@@ -73,6 +74,10 @@ fn worded(
                 return Some((format!("unknown option `{word}`: {reason}"), Some(hint)));
             }
             let what = if word.starts_with('-') { "unknown option" } else { "unexpected argument" };
+            if name == "check" && is_recording(std::path::Path::new(&word)) && asserts() {
+                let hint = "one recording at a time: `for f in A.dat B.dat; do rtrace check \"$f\" --assert '...' || exit; done`; `rtrace diff` compares several.";
+                return Some((format!("{what} `{word}`"), Some(hint.to_owned())));
+            }
             if name == "check" && std::path::Path::new(&word).is_file() {
                 let hint = "an assertion follows `--assert`: `rtrace check FILE --assert 'max(wait()) < 5ms'`.";
                 return Some((format!("{what} `{word}`"), Some(hint.to_owned())));
@@ -135,7 +140,8 @@ fn worded(
                     .then(|| meant_options::all(&arg()?, command))?
             };
             let part = || meant_options::part_of_time(&word, &arg()?);
-            let hint = hint.or_else(all).or_else(part);
+            let ring = || meant_options::ring(&word, &arg()?);
+            let hint = hint.or_else(all).or_else(part).or_else(ring);
             (format!("invalid value `{word}` for {name}:{between}{why}"), hint)
         }
         ErrorKind::ArgumentConflict => {
@@ -179,6 +185,11 @@ fn worded(
         ErrorKind::MissingSubcommand => ("a command is missing".to_owned(), None),
         _ => return None,
     })
+}
+
+/// True if an assertion stands on the command line.
+fn asserts() -> bool {
+    std::env::args().any(|word| word == "-a" || word == "--assert" || word.starts_with("--assert=") || word == "--spec")
 }
 
 /// clap's words with the program's prefix.

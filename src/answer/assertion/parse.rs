@@ -162,7 +162,11 @@ impl<'a> AssertionParser<'a> {
         match all.into_iter().find(|(token, _)| self.scanner.eat(token)) {
             Some((_, op)) => Ok(op),
             None => {
-                let equals = self.scanner.rest().starts_with('=').then(|| "`equals` is written `==`".to_owned());
+                let rest = self.scanner.rest();
+                let turned = [("=>", ">="), ("=<", "<="), ("=!", "!=")].into_iter();
+                let turned = turned.filter(|(other, _)| rest.starts_with(other));
+                let turned = turned.map(|(other, own)| format!("`{other}` is written `{own}`")).next();
+                let equals = turned.or_else(|| rest.starts_with('=').then(|| "`equals` is written `==`".to_owned()));
                 Err(self.here("a comparison is expected here: < <= > >= == !=").hint_opt(equals))
             }
         }
@@ -410,7 +414,18 @@ impl<'a> AssertionParser<'a> {
                     format!("one of {}() is expected here", DURATIONS.join("(), ")),
                 );
                 let other = other_source(name).map(|own| format!("did you mean `{own}`?"));
-                Err(error.hint_opt(other.or_else(|| did_you_mean(name, DURATIONS))))
+                let number = match name {
+                    "run" => Some("`run(TASK)` is one number: `run(TASK) < 10ms`."),
+                    "busy" | "lost" | "duration" => {
+                        Some("it is one number: `busy < 80%`, `lost == 0`, `duration < 1s`.")
+                    }
+                    _ => None,
+                };
+                let number = || number.map(str::to_owned);
+                let call = || format!("`syscall({name})` is a system call, `wait({name})` a task's.");
+                let near = || did_you_mean(name, DURATIONS);
+                let call = || (!name.is_empty()).then(call);
+                Err(error.hint_opt(other.or_else(number).or_else(near).or_else(call)))
             }
         }
     }

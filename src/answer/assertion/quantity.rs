@@ -245,7 +245,9 @@ impl Facts<'_> {
                 (0, _) => format!("there is no such {one}; {needed} are needed"),
                 (1, _) => format!("there is 1 such {one}; {needed} are needed"),
                 _ if needed == by.least_count() => {
-                    format!("there are {count} such {more}; {needed} are needed, as of fewer it is the greatest")
+                    format!(
+                        "there are {count} such {more}; {needed} are needed, as of fewer it is the greatest, which max() asserts"
+                    )
                 }
                 _ => format!("there are {count} such {more}; {needed} are needed"),
             });

@@ -128,6 +128,9 @@ impl ConvertArgs {
 fn codec(text: &str) -> Result<Codec, String> {
     match text {
         "any" => Ok(Codec::Zstd),
+        _ if text.contains(':') => {
+            Err("expected zstd, zlib, none or any: a copy has no level, `record --compression zstd:LEVEL` has".into())
+        }
         _ => {
             Codec::from_name(text).filter(|_| !text.is_empty()).ok_or_else(|| "expected zstd, zlib, none or any".into())
         }

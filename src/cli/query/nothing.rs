@@ -92,7 +92,12 @@ pub(crate) fn no_task_called(wanted: &[String], names: &BTreeSet<String>) -> Opt
         return None;
     }
     let near = wanted.iter().find_map(|name| did_you_mean(name, names.iter().map(String::as_str)));
-    let instead = near.unwrap_or_else(|| format!("there are {}", some(names)));
+    let list = wanted.iter().find(|name| name.contains(','));
+    let list = list.map(|names| {
+        let each: Vec<String> = names.split(',').map(|name| format!("--comm {name}")).collect();
+        format!("one name at a time: `{}`", each.join(" "))
+    });
+    let instead = list.or(near).unwrap_or_else(|| format!("there are {}", some(names)));
     Some(format!("no task is called `{}`; {instead}", wanted.join("` or `")))
 }
 

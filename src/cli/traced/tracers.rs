@@ -41,7 +41,7 @@ pub(super) fn augment(command: clap::Command) -> clap::Command {
                 .help("Only these CPUs: a hexadecimal mask, -1 for all")
                 .allow_hyphen_values(true),
         )
-        .arg(each("subbuf-size", "SIZE").help("Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)"))
+        .arg(each("subbuf-size", "SIZE").help("Size of a sub-buffer: KiB, or with K, M (since Linux 6.8); the kernel rounds up to a power of two"))
         .arg(
             each("syscall-bytes", "N")
                 .help("Bytes of names and data that system calls are given, 0 for none (Linux 6.19)")

@@ -73,7 +73,26 @@ fn pair(text: &str) -> Result<Pair, String> {
     Pair::parse(text).map_err(|error| of_value(&error))
 }
 
+/// The hint where a window has too little.
+pub(super) const WINDOW: &str =
+    "a wider window may have some: `--since` and `--until`, or `--around TIME±50ms`; alone it is 1 ms to each side.";
+
 impl WhyArgs {
+    /// True if the whole of the recording is looked at.
+    pub(super) fn is_whole(&self) -> bool {
+        self.file.is_whole()
+    }
+
+    /// Words on a part of it, for what is not there.
+    pub(super) fn within(&self) -> &'static str {
+        if self.is_whole() { "" } else { " in this window" }
+    }
+
+    /// The hint on a task that is not there.
+    pub(super) fn remedy(&self) -> &'static str {
+        if self.is_whole() { "`rtrace analyze sched FILE` lists the tasks." } else { WINDOW }
+    }
+
     /// Puts in what was left out: TASK, if FILE stands in its place, and the interval.
     pub(super) fn complete(&mut self) -> Result<(), Failure> {
         let first = PathBuf::from(&self.task);

@@ -1,6 +1,6 @@
 //! The interval to take apart: a first pass over the events, or two.
 
-use super::args::{WhyArgs, Worst};
+use super::args::{WINDOW, WhyArgs, Worst};
 use super::found::{LateKind, WhyInterval};
 use super::pids::pids;
 use crate::cli::exit::{Exit, Failure};
@@ -32,6 +32,10 @@ pub(super) fn find(
         return Err(lacking(input, "holds no sched_switch", "sched,irq"));
     }
     let (report, _) = query.analyse(sched.clone())?;
+    if report.counts.switches == 0 && !args.is_whole() {
+        let error = anyhow!("{} holds no sched_switch in this window", input.path.display());
+        return Err(Failure::new(Exit::Failed, error).hint(WINDOW));
+    }
     if report.counts.switches == 0 {
         return Err(lacking(input, "holds no sched_switch in this window", "sched,irq"));
     }
