@@ -9,7 +9,7 @@ use imports::Imports;
 /// The rooms below `src/` from the ground up, with their modules: a room uses those above it in this table only, and a module
 /// of a room those before it. The files of `export` and `cli` are theirs to order.
 const ROOMS: &[(&str, &[&str])] = &[
-    ("base", &["units", "sys", "wall_time", "safe_file", "lazy", "abi", "text", "syntax"]),
+    ("base", &["units", "varint", "sys", "wall_time", "safe_file", "lazy", "abi", "text", "syntax"]),
     ("kernel", &["btf", "format", "events", "symbols", "print_fmt", "event"]),
     ("language", &["filter", "hist", "trigger", "synth", "probe"]),
     ("file", &["ring_buffer", "trace_dat"]),
