@@ -54,6 +54,8 @@ enum SchedSort {
     /// The longest wait from wakeup to CPU
     #[value(alias = "max-wait")]
     Max,
+    /// The 99th percentile of the waits from wakeup to CPU
+    P99,
     /// Time preempted
     Preempted,
     /// Time blocked (state D)
@@ -67,11 +69,12 @@ impl SchedRowArgs {
     fn of<'r>(&self, found: &'r AnalysisAnswer<'_, SchedReport>) -> Vec<&'r TaskSched> {
         let is_shown = |task: &&TaskSched| self.chooses(task.pid, || found.comm(task));
         let mut tasks: Vec<&TaskSched> = found.report.tasks.iter().filter(is_shown).collect();
-        tasks.sort_by_key(|task| {
+        tasks.sort_by_cached_key(|task| {
             Reverse(match self.sort {
                 SchedSort::Run => task.time(TimeIn::Run),
                 SchedSort::Wait => task.time(TimeIn::Wait),
                 SchedSort::Max => task.waits.distribution().greatest,
+                SchedSort::P99 => task.waits.distribution().p99,
                 SchedSort::Preempted => task.time(TimeIn::Preempted),
                 SchedSort::Blocked => task.time(TimeIn::Blocked),
                 SchedSort::Switches => task.voluntary + task.involuntary,

@@ -245,6 +245,16 @@ impl Error {
             Error::Unsupported { config: Some(config), .. } | Error::NoFeature { config: Some(config), .. } => {
                 vec![config_hint(config)].into_iter().chain(instead_of(config)).collect()
             }
+            Error::File { file, cause, .. }
+                if file.contains("tracing_cpumask") && cause.raw_os_error() == Some(Errno::EOVERFLOW as i32) =>
+            {
+                vec!["a mask has a bit for each CPU, the lowest for CPU 0: this machine has no CPU of its highest.".to_owned()]
+            }
+            Error::File { file, cause, kernel: None, .. }
+                if file.contains("available_filter_functions") && cause.raw_os_error() == Some(Errno::EPERM as i32) =>
+            {
+                vec!["the kernel's functions by name: `grep ' [tT] ' /proc/kallsyms`.".to_owned()]
+            }
             Error::File { file, cause, kernel: None, .. } if cause.raw_os_error() == Some(Errno::EPERM as i32) => {
                 let refused = "a locked-down kernel, a container or the hypervisor refuses this even to root.".to_owned();
                 let is_of_tracer = file.contains("current_tracer") || file.contains("ftrace");
@@ -280,6 +290,15 @@ impl Error {
             Error::NoEvent(NoEvent { pattern, .. }) if pattern.contains(" if ") => {
                 let (event, filter) = pattern.split_once(" if ").unwrap_or_default();
                 vec![format!("`-e {event} -f '{filter}'` filters it.")]
+            }
+            Error::NoEvent(NoEvent { pattern, .. }) if pattern.matches(':').count() == 2 => {
+                let at = pattern.rfind(':').unwrap_or_default();
+                let (event, rest) = pattern.split_at(at);
+                let rest = rest.trim_start_matches(':');
+                match rest.contains(['<', '>', '=', '!', '&', '~']) {
+                    true => vec![format!("`-e {event} -f '{rest}'` filters it.")],
+                    false => vec![format!("an event is SYSTEM:EVENT, and a comma is between two: `-e {event},{rest}`.")],
+                }
             }
             Error::NoEvent(NoEvent { pattern, .. }) if pattern.contains('/') && pattern.trim_end().ends_with('/') => {
                 let (event, filter) = pattern.trim_end_matches(['/', ' ']).split_once('/').unwrap_or_default();
