@@ -1,6 +1,7 @@
 //! Refusals of the command line, each once, before anything is touched.
 
 use crate::common::environment::TestEnvironment;
+use crate::host::kernel;
 
 #[track_caller]
 fn refused(args: &[&str], status: i32, says: &str) {
@@ -79,4 +80,32 @@ fn the_command_line_is_in_the_file_and_what_ends_it_in_a_dry_run() {
 fn a_recording_that_is_missing_is_no_command() {
     let env = TestEnvironment::new();
     env.rtrace(&["profile", "nosuch.dat"]).exits(127).complains_with("there is no recording of that name either");
+}
+
+/// What the kernel's command line has no place for stands in a bootconfig.
+#[test]
+fn what_traces_the_same_from_boot_on_is_printed_or_refused() {
+    let Some((_, _guard)) = kernel() else { return };
+    let filtered =
+        ["-e", "sched:sched_switch", "-f", "next_comm == \"sh\"", "-e", "sched:sched_waking", "-R", "stacktrace"];
+    let form = |form: &str, more: &[&str]| {
+        let env = TestEnvironment::new();
+        env.rtrace(&[&["record", "--dry-run", "--as", form], more].concat())
+    };
+    form("cmdline", &filtered)
+        .exits(2)
+        .complains_with("the filter of sched:sched_switch has no place in the kernel's command line");
+    form("cmdline", &["-e", "sched", "-P", "1"]).exits(2).complains_with("a choice of tasks has no place");
+    form("cmdline", &["-B", "two", "-b", "64", "-e", "sched"])
+        .exits(2)
+        .complains_with("anything of an instance but its events");
+    form("cmdline", &filtered[4..])
+        .exits(0)
+        .prints("trace_event=sched:sched_waking trace_trigger=sched_waking.stacktrace\n");
+    form("bootconfig", &[&["-b", "64", "-C", "mono", "-M", "1"], &filtered[..]].concat()).exits(0).prints(
+        "ftrace.buffer_size = 64KB\nftrace.trace_clock = mono\nftrace.cpumask = 1\n\
+         ftrace.event.sched.sched_switch.filter = 'next_comm == \"sh\"'\nftrace.event.sched.sched_switch.enable = 1\n\
+         ftrace.event.sched.sched_waking.actions = stacktrace\nftrace.event.sched.sched_waking.enable = 1\n",
+    );
+    form("bootconfig", &["-B", "two", "-e", "sched:*"]).exits(0).prints("ftrace.instance.two.events = sched:*\n");
 }
