@@ -133,6 +133,12 @@ const MISTAKES: &[(&str, i32, &[&str])] = &[
     ("record -e sched --duration 1 sec", 127, &["command not found", "`1s`"]),
     ("record -e sched -R stacktrace if prev_pid == 1", 127, &["command not found", "'stacktrace if FIELD == VALUE'"]),
     ("record -e cycles true", 2, &["no event matches", "a counter of perf"]),
+    (
+        "record -e sched:sched_switch:sched_waking true",
+        2,
+        &["a comma is between two: `-e sched:sched_switch,sched_waking`"],
+    ),
+    ("record -e kmem:kmalloc:bytes_req>100 true", 2, &["`-e kmem:kmalloc -f 'bytes_req>100'` filters it"]),
     ("record -e tracepoint:sched:sched_switch true", 2, &["no event matches", "`-e sched:sched_switch`"]),
     ("top -p 1", 2, &["unknown option `-p`", "`rtrace stream --for sched -P PID`"]),
     ("top -n 1", 2, &["unknown option `-n`", "`rtrace top --json --duration 1`"]),

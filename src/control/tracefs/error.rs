@@ -291,15 +291,6 @@ impl Error {
                 let (event, filter) = pattern.split_once(" if ").unwrap_or_default();
                 vec![format!("`-e {event} -f '{filter}'` filters it.")]
             }
-            Error::NoEvent(NoEvent { pattern, .. }) if pattern.matches(':').count() == 2 => {
-                let at = pattern.rfind(':').unwrap_or_default();
-                let (event, rest) = pattern.split_at(at);
-                let rest = rest.trim_start_matches(':');
-                match rest.contains(['<', '>', '=', '!', '&', '~']) {
-                    true => vec![format!("`-e {event} -f '{rest}'` filters it.")],
-                    false => vec![format!("an event is SYSTEM:EVENT, and a comma is between two: `-e {event},{rest}`.")],
-                }
-            }
             Error::NoEvent(NoEvent { pattern, .. }) if pattern.contains('/') && pattern.trim_end().ends_with('/') => {
                 let (event, filter) = pattern.trim_end_matches(['/', ' ']).split_once('/').unwrap_or_default();
                 vec![format!("`-e {} -f '{}'` filters it.", event.trim(), filter.trim())]
@@ -329,6 +320,15 @@ impl Error {
             }
             Error::NoEvent(NoEvent { pattern, .. }) if pattern.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') => {
                 vec![format!("`rtrace list -e '*{pattern}*'` shows the events that have it in their name, `rtrace list -e` all.")]
+            }
+            Error::NoEvent(NoEvent { pattern, .. }) if pattern.matches(':').count() == 2 => {
+                let at = pattern.rfind(':').unwrap_or_default();
+                let (event, rest) = pattern.split_at(at);
+                let rest = rest.trim_start_matches(':');
+                match rest.contains(['<', '>', '=', '!', '&', '~']) {
+                    true => vec![format!("`-e {event} -f '{rest}'` filters it.")],
+                    false => vec![format!("an event is SYSTEM:EVENT, and a comma is between two: `-e {event},{rest}`.")],
+                }
             }
             Error::NoEvent(_) => vec!["`rtrace list -e` shows the events of this kernel.".to_owned()],
             _ => Vec::new(),
