@@ -10,6 +10,20 @@ pub(crate) fn put(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
+/// The number that the bytes of `next` make, which gives 0 after the last one.
+#[inline]
+pub(crate) fn take(mut next: impl FnMut() -> u8) -> u64 {
+    let (mut number, mut shift) = (0u64, 0u32);
+    loop {
+        let byte = next();
+        number |= u64::from(byte & 0x7f).checked_shl(shift).unwrap_or(0);
+        shift = shift.saturating_add(7);
+        if byte & 0x80 == 0 {
+            return number;
+        }
+    }
+}
+
 /// A difference, less or greater than 0, as a number that is small where it is (zigzag).
 #[inline]
 pub(crate) fn zigzag(difference: i64) -> u64 {
@@ -37,6 +51,8 @@ mod tests {
             let mut out = Vec::new();
             put(&mut out, number);
             assert_eq!(out, bytes);
+            let mut rest = bytes.iter();
+            assert_eq!(take(|| rest.next().copied().unwrap_or(0)), number);
         }
         for (difference, number) in [(0, 0), (-1, 1), (1, 2), (i64::MIN, u64::MAX), (i64::MAX, u64::MAX - 1)] {
             assert_eq!((zigzag(difference), unzigzag(number)), (number, difference));

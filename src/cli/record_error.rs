@@ -22,7 +22,7 @@ pub(crate) fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure
         }
         RecordError::Plan(PlanError::NotFromBoot { form, .. }) => {
             let failure = Failure::new(Exit::Usage, error);
-            if form == BootForm::CommandLine {
+            if form == Some(BootForm::CommandLine) {
                 failure.hint("a bootconfig has more: `--as bootconfig`.")
             } else {
                 failure

@@ -95,7 +95,7 @@ fn host_and_guest_are_recorded_at_once() {
     assert_eq!(instances_of(pid), [""; 0]);
 }
 
-/// What the agent is to begin at is its own option: its machine's clock counts.
+/// `--at` after `-A` is the agent's own option: its machine's clock counts.
 #[test]
 fn an_agent_begins_at_a_moment() {
     const STEP_NS: i64 = 5_000_000_000;

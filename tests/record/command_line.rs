@@ -99,6 +99,14 @@ fn what_traces_the_same_from_boot_on_is_printed_or_refused() {
     form("cmdline", &["-B", "two", "-b", "64", "-e", "sched"])
         .exits(2)
         .complains_with("anything of an instance but its events");
+    // The kernel looks functions up by globs, and reads 2 KiB.
+    let function = ["-p", "function", "-l", "^vfs_(read|write)$"];
+    form("cmdline", &function).exits(2).complains_with(
+        "`^vfs_(read|write)$`, which is no name or glob of functions, has no place in what a kernel reads",
+    );
+    form("cmdline", &["-e", "all", "-v", "-e", "*:sys_enter_*"])
+        .exits(2)
+        .complains_with("bytes, of 2048, has no place");
     form("cmdline", &filtered[4..])
         .exits(0)
         .prints("trace_event=sched:sched_waking trace_trigger=sched_waking.stacktrace\n");

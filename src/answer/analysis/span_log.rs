@@ -199,15 +199,7 @@ impl PackedBytes<'_> {
 
     /// A number of [`pack_number`].
     pub fn number(&mut self) -> u64 {
-        let (mut number, mut shift) = (0u64, 0u32);
-        loop {
-            let byte = self.byte();
-            number |= u64::from(byte & 0x7f).checked_shl(shift).unwrap_or(0);
-            shift += 7;
-            if byte & 0x80 == 0 {
-                return number;
-            }
-        }
+        varint::take(|| self.byte())
     }
 
     /// The number whose difference to `from` [`pack_difference`] wrote.

@@ -172,7 +172,12 @@ fn columns(fields: &[String], events: &QueryEvents<'_>) -> Result<Vec<CsvColumn>
 fn has_many_fields(events: &QueryEvents<'_>, most: usize) -> Result<bool, Failure> {
     const LOOKED_AT: usize = 1 << 15;
     let (mut kinds, mut names, mut left) = (HashSet::new(), HashSet::new(), LOOKED_AT);
-    events.query.resolve()?.walk(|current| {
+    let mut all = events.query.resolve()?;
+    // Of few that are wanted the first may lie far behind.
+    if !all.wants_all() {
+        return Ok(false);
+    }
+    all.walk(|current| {
         let record = current.record();
         let input = &events.inputs[events.query.sources()[record.buffer].recording];
         let id = record.data.first_chunk().map_or(0, |id| input.trace.abi.u16(*id));

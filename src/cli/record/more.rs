@@ -3,7 +3,7 @@
 use super::super::exit::{Exit, Failure};
 use super::daemon;
 use crate::cli::record_error::failure;
-use crate::cli::terminal::stdout;
+use crate::cli::terminal::{note, stdout};
 use rtrace::record::{BootForm, COMMAND_PID, OWN_PID, Plan, dry_run, from_boot};
 use rtrace::tracefs::{DryRun, Journal, Tracefs};
 use rtrace::units::ByteSize;
@@ -126,7 +126,8 @@ pub(super) fn show_writes(plan: &Plan, tracefs: &Tracefs, form: Option<BootFormA
             BootFormArg::Cmdline => BootForm::CommandLine,
             BootFormArg::Bootconfig => BootForm::BootConfig,
         };
-        let text = from_boot(plan, tracefs, form).map_err(|error| failure(error, |exit| exit))?;
+        let (text, warnings) = from_boot(plan, tracefs, form).map_err(|error| failure(error, |exit| exit))?;
+        warnings.iter().for_each(|warning| note!("rtrace: warning: {warning}"));
         stdout().write_all(text.as_bytes())?;
         return Ok(Exit::Success);
     }

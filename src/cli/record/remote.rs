@@ -40,12 +40,11 @@ pub(super) fn connect_to(
     let version = if file_version == Some(7) { Version::V7(plan.compression.codec()) } else { Version::V6 };
     let connected = connect(place, transport, version, PATIENCE, &buffers(plan));
     let destination = connected.map_err(|error| {
-        let is_refused = matches!(&error, ConnectError::Connect { .. });
+        let nobody_answers = matches!(&error, ConnectError::Connect { .. });
         let failure = Failure::new(Exit::Failed, error);
-        if is_refused {
-            failure.hint("`rtrace listen --port PORT` on that machine waits for recordings.")
-        } else {
-            failure
+        match nobody_answers {
+            true => failure.hint("`rtrace listen --port PORT` on that machine waits for recordings."),
+            false => failure,
         }
     })?;
     let kind = destination.kind;

@@ -237,12 +237,12 @@ pub enum PlanError {
         granted: u32,
     },
     /// The kernel cannot be told of it at its boot.
-    #[error("{what} has no place in {form}")]
+    #[error("{what} has no place in {}", form.map_or("what a kernel reads at its boot".to_owned(), |form| form.to_string()))]
     NotFromBoot {
-        /// What was asked for.
+        /// The part of the plan, in words.
         what: String,
-        /// The form of what the kernel reads.
-        form: BootForm,
+        /// The form that has none for it; `None` if no form has.
+        form: Option<BootForm>,
     },
     /// A trace clock that this kernel does not have.
     #[error("no trace clock is called `{name}`; this kernel has {}", available.join(", "))]

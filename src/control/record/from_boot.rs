@@ -1,6 +1,8 @@
-//! What traces the same from boot on. A recording in an instance of its own is traced at the top level, which the kernel has first.
+//! Parameters of a boot that trace what a plan records. What it records in an instance of its own is traced at the top level, which the
+//! kernel has first.
 
 use super::error::{PlanError, RecordError};
+use super::functions::is_regex;
 use super::machine::MachineSettings;
 use super::plan::{BufferPlan, Plan, TargetBuffer};
 use super::setup::{EventSettings, ResolvedEvents, choose};
@@ -8,13 +10,14 @@ use crate::control::tracefs::{BootForm, BootSetting, Tracefs};
 use crate::kernel::events::EventName;
 use std::collections::BTreeMap;
 
-/// The text that has the kernel trace from its boot on what `plan` records: to be taken out of the ring later.
+/// The text that has the kernel trace from its boot on what `plan` records, to be taken out of the ring later, and warnings of
+/// events and filters that are left out of it.
 ///
 /// # Errors
 /// [`PlanError::NotFromBoot`] for what the form has no place for; as [`record()`](super::record()) for wrong names.
-pub fn from_boot(plan: &Plan, tracefs: &Tracefs, form: BootForm) -> Result<String, RecordError> {
+pub fn from_boot(plan: &Plan, tracefs: &Tracefs, form: BootForm) -> Result<(String, Vec<String>), RecordError> {
     plan.check()?;
-    let refuse = |what: &str| Err(PlanError::NotFromBoot { what: what.to_owned(), form }.into());
+    let refuse = |what: &str| Err(PlanError::NotFromBoot { what: what.to_owned(), form: None }.into());
     if plan.tasks.is_restricted() || !plan.tasks.left_out.is_empty() {
         return refuse("a choice of tasks");
     }
@@ -24,15 +27,23 @@ pub fn from_boot(plan: &Plan, tracefs: &Tracefs, form: BootForm) -> Result<Strin
     let top = tracefs.top();
     let existing = top.events()?;
     let mut text = BootText { form, pairs: Vec::new() };
+    let (mut unknown, mut warnings) = (Vec::new(), Vec::new());
     if let Some(depth) = plan.machine.graph_depth {
         text.global(BootSetting::Depth, vec![depth.to_string()]);
     }
     for buffer in plan.buffers.iter().filter(|buffer| buffer.traces()) {
-        let chosen = choose(&top, plan.allow_unknown_events, buffer, &existing, &mut Vec::new())?;
+        let chosen = choose(&top, plan.allow_unknown_events, buffer, &existing, &mut unknown)?;
         text.buffer(buffer, &chosen, &existing)?;
+        warnings.extend(chosen.warnings);
     }
-    Ok(text.finish()?)
+    warnings.extend(unknown.iter().map(ToString::to_string));
+    Ok((text.finish()?, warnings))
 }
+
+/// Bytes of a command line that kernels read (`COMMAND_LINE_SIZE` of x86 and arm64); they drop the rest.
+const LONGEST_LINE: usize = 2048;
+/// Bytes of a bootconfig (`XBC_DATA_MAX`, include/linux/bootconfig.h).
+const LARGEST_CONFIG: usize = (32 << 10) - 1;
 
 /// Keys and their values, in order.
 struct BootText {
@@ -47,19 +58,32 @@ impl BootText {
         chosen: &ResolvedEvents,
         existing: &[EventName],
     ) -> Result<(), PlanError> {
-        let form = self.form;
-        let refuse = |what: &str| Err(PlanError::NotFromBoot { what: what.to_owned(), form });
+        let refuse = |what: &str, form| Err(PlanError::NotFromBoot { what: what.to_owned(), form });
+        let here = Some(self.form);
         if !buffer.cpu_sizes.is_empty() || buffer.sub_buffer.is_some() || buffer.syscall_bytes.is_some() {
-            return refuse("a size of single CPUs, sub-buffers or texts");
+            return refuse("a size of single CPUs, sub-buffers or texts", None);
         }
         let functions = &buffer.functions;
         if functions.stack || !functions.commands.is_empty() || !functions.removals.is_empty() {
-            return refuse("a command of functions");
+            return refuse("a command of functions", None);
+        }
+        // The kernel looks names up itself then, before modules and their functions are there.
+        let mut patterns = [&functions.trace, &functions.leave_out, &functions.graph].into_iter().flatten();
+        if let Some(pattern) = patterns.find(|pattern| is_regex(pattern) || pattern.contains([':', '!'])) {
+            return refuse(&format!("`{pattern}`, which is no name or glob of functions,"), None);
         }
         let instance = match &buffer.place {
             TargetBuffer::Instance(name) => Some(name.as_str()),
             TargetBuffer::Private | TargetBuffer::Top => None,
         };
+        let is_word = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+        if let Some(name) = instance.filter(|name| !name.chars().all(is_word)) {
+            return refuse(&format!("an instance called `{name}`"), None);
+        }
+        let of_calls = !functions.graph.is_empty() || buffer.traces_calls() && !functions.leave_out.is_empty();
+        if instance.is_some() && of_calls {
+            return refuse("a list of function_graph in an instance: it is the top level's,", None);
+        }
         let (plain, own): (Vec<_>, Vec<_>) =
             chosen.events.iter().partition(|(_, wish)| wish.filter.is_none() && wish.triggers.is_empty());
         let names = together(plain.iter().map(|(name, _)| *name), existing);
@@ -69,13 +93,13 @@ impl BootText {
             (BootForm::CommandLine, Some(name)) => {
                 let else_set = [buffer.size.is_some(), buffer.clock.is_some(), buffer.cpu_mask.is_some()];
                 if !own.is_empty() || else_set.contains(&true) || buffer.tracer.is_some() || !options.is_empty() {
-                    return refuse("anything of an instance but its events");
+                    return refuse("anything of an instance but its events", here);
                 }
                 self.pairs.push(("trace_instance".to_owned(), [vec![name.to_owned()], names].concat()));
             }
             (BootForm::CommandLine, None) => {
                 if buffer.cpu_mask.is_some() {
-                    return refuse("a mask of CPUs");
+                    return refuse("a mask of CPUs", here);
                 }
                 self.command_line(buffer, names, &own, options)?;
             }
@@ -91,7 +115,7 @@ impl BootText {
         own: &[(&EventName, &EventSettings)],
         options: Vec<String>,
     ) -> Result<(), PlanError> {
-        let form = self.form;
+        let form = Some(self.form);
         let mut triggers = Vec::new();
         for (name, wish) in own {
             if wish.filter.is_some() {
@@ -129,11 +153,11 @@ impl BootText {
         }
     }
 
-    /// What both forms have of a buffer, whose keys begin with `within`.
+    /// A buffer's settings that both forms have; its keys begin with `within`.
     fn shared(&mut self, within: &str, buffer: &BufferPlan, (names, options): (Vec<String>, Vec<String>)) {
         let unit = if self.form == BootForm::CommandLine { "K" } else { "KB" };
         let functions = &buffer.functions;
-        let is_graph = buffer.tracer.as_deref() == Some("function_graph");
+        let is_graph = buffer.traces_calls();
         let (of_calls, left_out): (Vec<_>, Vec<_>) = functions.leave_out.iter().cloned().partition(|_| is_graph);
         let values = [
             (BootSetting::Size, buffer.size.iter().map(|size| format!("{}{unit}", size.0.div_ceil(1024))).collect()),
@@ -150,7 +174,7 @@ impl BootText {
         self.global(BootSetting::GraphLeftOut, of_calls);
     }
 
-    /// What is no buffer's.
+    /// A setting that is no buffer's.
     fn global(&mut self, setting: BootSetting, values: Vec<String>) {
         let below = if self.form == BootForm::CommandLine { "" } else { "kernel." };
         self.pairs.push((format!("{below}{}", self.form.name(setting)), values));
@@ -159,6 +183,10 @@ impl BootText {
     /// The text, of what has a value.
     fn finish(self) -> Result<String, PlanError> {
         let form = self.form;
+        let most = match form {
+            BootForm::CommandLine => LONGEST_LINE,
+            BootForm::BootConfig => LARGEST_CONFIG,
+        };
         let pairs = self.pairs.into_iter().filter(|(_, values)| !values.is_empty());
         let mut lines = Vec::new();
         for (key, values) in pairs {
@@ -173,10 +201,17 @@ impl BootText {
                 }
             });
         }
-        Ok(match form {
+        let text = match form {
             BootForm::CommandLine => lines.join(" ") + "\n",
             BootForm::BootConfig => lines.concat(),
-        })
+        };
+        match text.len() <= most {
+            true => Ok(text),
+            false => Err(PlanError::NotFromBoot {
+                what: format!("a text of {} bytes, of {most},", text.len()),
+                form: Some(form),
+            }),
+        }
     }
 }
 
@@ -187,9 +222,10 @@ fn quoted(value: &str) -> Result<String, PlanError> {
         (true, ..) => Ok(value.to_owned()),
         (_, false, _) => Ok(format!("\"{value}\"")),
         (_, _, false) => Ok(format!("'{value}'")),
-        _ => {
-            Err(PlanError::NotFromBoot { what: format!("quotes of both kinds in {value}"), form: BootForm::BootConfig })
-        }
+        _ => Err(PlanError::NotFromBoot {
+            what: format!("quotes of both kinds in {value}"),
+            form: Some(BootForm::BootConfig),
+        }),
     }
 }
 

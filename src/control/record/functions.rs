@@ -159,7 +159,7 @@ fn function(line: &str) -> (&str, Option<&str>) {
 }
 
 /// True if a pattern has what only regular expressions have. A dot alone is part of names (`foo.isra.0`).
-fn is_regex(pattern: &str) -> bool {
+pub(super) fn is_regex(pattern: &str) -> bool {
     pattern.contains(['^', '$', '(', '|', '\\', '+', '{']) || pattern.contains(".*")
 }
 

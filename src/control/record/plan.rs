@@ -315,6 +315,11 @@ impl BufferPlan {
         self.tracer.as_deref().is_some_and(functions::are_traced_by)
     }
 
+    /// True if its tracer follows calls.
+    pub(super) fn traces_calls(&self) -> bool {
+        self.tracer.as_deref() == Some("function_graph")
+    }
+
     /// True if its tracer has nothing to say where tracing of functions is switched off.
     pub(super) fn is_of_functions(&self) -> bool {
         matches!(self.tracer.as_deref(), Some("function" | "function_graph"))

@@ -15,19 +15,19 @@ pub enum BootForm {
 /// A setting that either form has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BootSetting {
-    /// Size of each CPU's ring.
+    /// Size of each CPU's ring, in KiB.
     Size,
-    /// The trace clock.
+    /// Name of the trace clock.
     Clock,
-    /// Trace options.
+    /// Trace options, each with `no` before it where it is off.
     Options,
-    /// Events.
+    /// Names of events, which may be globs.
     Events,
     /// Functions to trace.
     Functions,
     /// Functions not to trace.
     LeftOut,
-    /// The tracer.
+    /// Name of the tracer.
     Tracer,
     /// Functions whose calls are traced.
     Graph,

@@ -1,4 +1,4 @@
-//! What a profile gathers until it is written, packed in memory: records, and rows of numbers that begin with a time.
+//! Records of a profile, and rows of numbers that begin with a time: packed in memory until the profile is written.
 
 use crate::base::varint;
 use crate::file::trace_dat::{Checksum, Codec, Unpacker, ZstdPacker};
@@ -146,20 +146,13 @@ impl<const N: usize> PackedRows<N> {
         bytes.push(&[], packer);
     }
 
-    /// The rows.
+    /// Reads the rows in the order in which they were added.
     pub(super) fn iter(&self) -> impl Iterator<Item = [u64; N]> {
         let (mut from, mut last) = (self.bytes.read(), 0u64);
         (0..self.len).map(move |_| {
             let mut row = [0; N];
             for (nth, number) in row.iter_mut().enumerate() {
-                let mut shift = 0;
-                while let [byte] = *from.take(1) {
-                    *number |= u64::from(byte & 0x7f) << shift;
-                    shift += 7;
-                    if byte < 0x80 {
-                        break;
-                    }
-                }
+                *number = varint::take(|| from.take(1).first().copied().unwrap_or(0));
                 if nth == 0 {
                     last = last.wrapping_add_signed(varint::unzigzag(*number));
                     *number = last;

@@ -93,6 +93,11 @@ impl Resolved<'_> {
         self.selector.accepts(&mut self.seen, record)
     }
 
+    /// True if all events of the recordings are wanted, whatever they say and wherever they lie.
+    pub fn wants_all(&self) -> bool {
+        self.is_unlimited() && self.is_everything()
+    }
+
     /// True if all events are wanted.
     pub(super) fn is_everything(&self) -> bool {
         self.selector.is_everything() && self.query.window.is_whole()

@@ -353,7 +353,7 @@ fn resume_finishing(
     Ok(Recovered::Finished { written, dropped: 0, missing, unsaved })
 }
 
-/// Where and how an unfinished file goes on: new sections go after the table of spools, which is the last thing that counts.
+/// Place and form of what follows in an unfinished file: new sections go after the table of spools, which is the last thing that counts.
 #[derive(Clone)]
 pub(super) struct Continuation {
     abi: Abi,

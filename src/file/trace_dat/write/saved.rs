@@ -168,7 +168,7 @@ impl RecordingHead {
         self.file.metadata().map_or(0, |head| head.len())
     }
 
-    /// How a copy goes on, and the layout of sub-buffers; only a head that has changed is read again.
+    /// The continuation of a copy, and the layout of sub-buffers; only a head that has changed is read again.
     fn read(&mut self) -> Result<(Continuation, HeaderPage), WriteError> {
         let now = self.file.metadata().map(|head| (head.len(), head.modified().ok())).map_err(failed)?;
         if let Some((_, continuation, header)) = self.read.as_ref().filter(|(then, ..)| *then == now) {
