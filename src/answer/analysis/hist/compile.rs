@@ -1,7 +1,7 @@
 //! Triggers to a plan: names resolved, filters compiled.
 
 use super::gates::Gates;
-use super::key::{KeyColumn, TriggerOperand};
+use super::key::{KeyColumn, TriggerOperand, calculated};
 use super::plan::{Assigned, CompiledTrigger, Reference, TriggerEffect, TriggerHandler, TriggerPlan, When};
 use super::setup::{HistSetup, HistTrigger, Problem, SetupError};
 use super::synthetic::SyntheticEvent;
@@ -306,7 +306,12 @@ impl TriggerCompiler<'_> {
             HistExpr::Binary { op, left, right } => {
                 let left = self.operand(draft, left, true)?;
                 let right = self.operand(draft, right, true)?;
-                constant(*op, left, right)
+                match (&left, &right) {
+                    (TriggerOperand::Constant(left), TriggerOperand::Constant(right)) => {
+                        TriggerOperand::Constant(calculated(*op, *left, *right))
+                    }
+                    _ => TriggerOperand::Binary(*op, Box::new((left, right))),
+                }
             }
         })
     }
@@ -512,10 +517,6 @@ fn has_usecs(expr: &HistExpr) -> bool {
         HistExpr::Binary { left, right, .. } => has_usecs(&left.value) || has_usecs(&right.value),
         HistExpr::Number(_) | HistExpr::Var(_) => false,
     }
-}
-
-fn constant(op: BinaryOp, left: TriggerOperand, right: TriggerOperand) -> TriggerOperand {
-    TriggerOperand::Binary(op, Box::new((left, right)))
 }
 
 fn place(format: &EventFormat, field: &Field) -> FieldPlace {

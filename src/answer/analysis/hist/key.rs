@@ -219,14 +219,34 @@ impl TriggerOperand {
             TriggerOperand::Negative(of) => of.value(moment, variables).wrapping_neg(),
             TriggerOperand::Binary(op, both) => {
                 let (left, right) = (both.0.value(moment, variables), both.1.value(moment, variables));
-                match op {
-                    BinaryOp::Add => left.wrapping_add(right),
-                    BinaryOp::Sub => left.wrapping_sub(right),
-                    BinaryOp::Mul => left.wrapping_mul(right),
-                    BinaryOp::Div => left.checked_div(right).unwrap_or(u64::MAX),
+                match (op, &both.1) {
+                    (BinaryOp::Div, TriggerOperand::Constant(_)) => divided_by_constant(left, right),
+                    _ => calculated(*op, left, right),
                 }
             }
         }
+    }
+}
+
+/// Two numbers, as the kernel calculates with them.
+pub(super) fn calculated(op: BinaryOp, left: u64, right: u64) -> u64 {
+    match op {
+        BinaryOp::Add => left.wrapping_add(right),
+        BinaryOp::Sub => left.wrapping_sub(right),
+        BinaryOp::Mul => left.wrapping_mul(right),
+        BinaryOp::Div => left.checked_div(right).unwrap_or(u64::MAX),
+    }
+}
+
+/// A number by a constant, as the kernel divides since Linux 5.16 (`div_by_mult_and_shift()`): times the 20 bits of the
+/// reciprocal, rounded up. That is one more than the quotient for some numbers below 2^20: 100/3 is 34.
+fn divided_by_constant(left: u64, right: u64) -> u64 {
+    const ONE: u64 = 1 << 20;
+    match ONE.checked_div(right) {
+        Some(reciprocal) if !right.is_power_of_two() && right <= ONE && left < ONE => {
+            left.wrapping_mul(reciprocal).wrapping_add(ONE.wrapping_sub(1)) >> 20
+        }
+        _ => calculated(BinaryOp::Div, left, right),
     }
 }
 
@@ -276,7 +296,14 @@ fn put_stack(abi: Abi, frames: usize, words: &[u8], out: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
-    use super::log2;
+    use super::{divided_by_constant, log2};
+
+    #[test]
+    fn quotients_of_constants_as_the_kernel_has_them() {
+        let of_3 = [0, 1, 3, 99, 100, 101, 120, 139, (1 << 20) - 1, 1 << 20].map(|number| divided_by_constant(number, 3));
+        assert_eq!(of_3, [0, 1, 1, 33, 34, 34, 40, 47, 349_525, 349_525]);
+        assert_eq!([(100, 8), (7, 0), (7, (1 << 20) + 1)].map(|(a, b)| divided_by_constant(a, b)), [12, u64::MAX, 0]);
+    }
 
     #[test]
     fn powers_as_the_kernel_has_them() {
