@@ -2,11 +2,11 @@
 
 use nix::libc;
 use nix::sys::statfs::{SYSFS_MAGIC, fstatfs};
+use nix::unistd::{SysconfVar, sysconf};
 use std::fs::File;
-use std::io;
 use std::ops::Deref;
 use std::os::fd::AsRawFd;
-use std::ptr;
+use std::{io, ptr};
 
 /// The types of the running kernel, mapped: its own memory, which nothing changes while it runs.
 #[derive(Debug)]
@@ -55,4 +55,10 @@ impl Drop for MappedKernelTypes {
         // SAFETY: the mapping was made by `map` with this length and is not used after.
         unsafe { libc::munmap(self.map.cast(), self.len) };
     }
+}
+
+/// The machine's page size in bytes.
+pub(crate) fn page_size() -> usize {
+    let size = sysconf(SysconfVar::PAGE_SIZE).ok().flatten();
+    size.and_then(|size| usize::try_from(size).ok()).unwrap_or(4096)
 }

@@ -9,7 +9,6 @@ mod append;
 mod exec;
 mod kernel_types;
 mod local_time;
-mod page_size;
 mod process;
 mod task_events;
 
@@ -17,8 +16,8 @@ pub(crate) use accept::accept;
 pub(crate) use append::{Tail, append_piece};
 pub(crate) use exec::{ExecImage, Identity, fork_gated};
 pub(crate) use kernel_types::MappedKernelTypes;
+pub(crate) use kernel_types::page_size;
 pub(crate) use local_time::{LocalTime, is_clock_synchronised};
-pub(crate) use page_size::page_size;
 pub(crate) use process::{
     Scheduling, make_idle, nice_thread, no_real_time, pidfd_open, ptrace_cont, ptrace_listen, real_time, schedule,
     send_signal, wait_for,

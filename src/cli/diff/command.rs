@@ -3,7 +3,6 @@
 //! A recording's summary.
 
 use super::args::{CompareArgs, FailOn, PartArgs, named_metrics};
-use super::digest::sha256;
 use super::pages::ComparisonPage;
 use super::print::{print, report};
 use crate::cli::analyze::FileArgs;
@@ -12,14 +11,18 @@ use crate::cli::page_args::PageArgs;
 use crate::cli::query::{QueryEvents, one_buffer};
 use crate::cli::recording_names::{RecordingNames, dropped};
 use crate::cli::saved_summary::saved;
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use rtrace::analysis::{CellPlan, Cells, EventCells, Extents, Missing};
 use rtrace::events::EventName;
 use rtrace::internal::assertion::{Conditions, DurationSource, Finding, Measurements, Metric, Names};
 use rtrace::internal::comparison::{CellSeries, SavedRun, SavedRuns};
+use rtrace::internal::safe_file::open_seekable;
 use rtrace::internal::trace_dat::OptionId;
 use rtrace::units::{EventId, Timestamp};
+use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fmt::Write;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Compare recordings: better, worse, the same, or indeterminate
@@ -267,4 +270,22 @@ fn rates(counts: &BTreeMap<EventId, Cells>, names: &BTreeMap<EventId, EventName>
     all.sort_by_key(|(_, series)| std::cmp::Reverse(series.total()));
     all.truncate(MOST_SERIES);
     all.into_iter().map(|(name, series)| (format!("count({name})"), series)).collect()
+}
+
+/// The SHA-256 of a file, in hexadecimal digits.
+pub(super) fn sha256(path: &Path) -> anyhow::Result<String> {
+    let failed = || format!("failed to read {}", path.display());
+    let mut file = open_seekable(path).with_context(failed)?;
+    let (mut digest, mut buffer) = (Sha256::new(), vec![0; 1 << 20]);
+    loop {
+        match file.read(&mut buffer).with_context(failed)? {
+            0 => break,
+            read => digest.update(&buffer[..read]),
+        }
+    }
+    let mut text = String::new();
+    for byte in digest.finalize() {
+        write!(text, "{byte:02x}")?;
+    }
+    Ok(text)
 }

@@ -2,7 +2,6 @@
 
 mod args;
 mod command;
-mod digest;
 mod json;
 mod markdown;
 mod numbers;

@@ -1,6 +1,6 @@
 //! Arguments of `rtrace generate`, and what it does.
 
-use super::pages::PAGES;
+use super::topic_page::PAGES;
 use super::{columns, command_page, topic_page};
 use crate::cli::completions::SCRIPTS;
 use crate::cli::exit::{Exit, Failure};

@@ -208,7 +208,7 @@ fn see_also(name: &str) -> String {
     if let Some((above, _)) = name.rsplit_once('-').filter(|(above, _)| above.contains('-')) {
         pages.push(format!("{}(1)", bold(above)));
     }
-    for (_, page, section) in super::pages::PAGES {
+    for (_, page, section) in super::topic_page::PAGES {
         let same = name == *page || name.strip_prefix(page).is_some_and(|rest| rest.starts_with('-'));
         let files =
             *section == "5" && matches!(name, "rtrace-record" | "rtrace-report" | "rtrace-dump" | "rtrace-recover");

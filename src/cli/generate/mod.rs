@@ -6,7 +6,6 @@
 mod columns;
 mod command;
 mod command_page;
-mod pages;
 mod roff;
 mod topic_page;
 

@@ -2,12 +2,12 @@
 
 use super::facts_args::ReportFactsArgs;
 use super::profile_args::ReportProfileArgs;
-use super::tally_args::TallyArgs;
 use super::user::NamesArgs;
 use super::wording::WordingArgs;
 use crate::cli::given::Given;
-use crate::cli::query::{QueryArgs, WallArgs};
+use crate::cli::query::{QueryArgs, QueryEvents, WallArgs};
 use crate::cli::terminal::{Color, PagerArgs};
+use std::ops::Deref;
 use std::path::PathBuf;
 
 /// Print a recording as text
@@ -168,5 +168,44 @@ impl ReportArgs {
             && !self.tally.any()
             && !self.facts.any();
         texts && !self.events.by_content() && self.wording.kallsyms.is_none()
+    }
+}
+
+/// The output for the files.
+pub(super) struct ReportRun<'a> {
+    pub(super) args: &'a ReportArgs,
+    pub(super) events: QueryEvents<'a>,
+}
+
+impl<'a> Deref for ReportRun<'a> {
+    type Target = QueryEvents<'a>;
+
+    fn deref(&self) -> &QueryEvents<'a> {
+        &self.events
+    }
+}
+
+/// Numbers instead of events.
+#[derive(clap::Args, Clone, Copy)]
+pub(crate) struct TallyArgs {
+    /// Print the number of each event, instead of the events
+    #[arg(long, conflicts_with = "summary")]
+    pub(super) count: bool,
+    /// Print the numbers of events by kind, CPU and task, instead of the events
+    #[arg(long)]
+    summary: bool,
+    /// Number of the busiest tasks that --summary shows [default: 20]
+    #[arg(long, value_name = "N", requires = "summary")]
+    pub(super) top_tasks: Option<usize>,
+    /// JSON instead of text
+    ///
+    /// Of --count, --summary and --profile one object; of events what --format json prints.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+impl TallyArgs {
+    pub(super) fn any(self) -> bool {
+        self.count || self.summary
     }
 }

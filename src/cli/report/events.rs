@@ -1,15 +1,16 @@
 //! The events of all files, merged: arguments to a query.
 
-use super::args::{ReportArgs, ReportFormat, ReportLayout};
-use super::run::ReportRun;
-use super::{filters, kernel, profile, tally, text};
+use super::args::{ReportArgs, ReportFormat, ReportLayout, ReportRun};
+use super::{kernel, profile, tally, text};
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::Failure;
 use crate::cli::query::{QueryEvents, QueryInput, formats};
 use crate::cli::terminal::StandardOutput;
 use rtrace::export::Style;
+use rtrace::filter::Sign;
 use rtrace::recording::{Notice, OutputDependence};
-use std::io::Stdout;
+use serde_json::json;
+use std::io::{Stdout, Write};
 use std::sync::atomic::Ordering;
 
 impl ReportArgs {
@@ -46,7 +47,7 @@ pub(super) fn print(
 fn write(run: &ReportRun<'_>, out: &mut StandardOutput<Stdout>) -> Result<(), Failure> {
     let args = run.args;
     if args.wording.show_filters {
-        return filters::print(args, out);
+        return print_filters(args, out);
     }
     if args.tally.any() {
         return tally::print(run, out);
@@ -62,4 +63,20 @@ fn write(run: &ReportRun<'_>, out: &mut StandardOutput<Stdout>) -> Result<(), Fa
         ReportFormat::Raw => formats::json(run, Style::Raw, out).map(drop),
         ReportFormat::Csv => formats::csv(run, &args.fields, out).map(drop),
     }
+}
+
+/// `-T`: the filters of `-F` as they were understood, instead of the events.
+fn print_filters(args: &ReportArgs, out: &mut impl Write) -> Result<(), Failure> {
+    let filters = args.events.report_filters();
+    if args.wants_json() {
+        let all: Vec<_> = filters
+            .iter()
+            .map(|(filter, sign)| json!({"filter": filter.text(), "keeps": *sign == Sign::Keep}))
+            .collect();
+        return Ok(writeln!(out, "{:#}", json!({"schema": "rtrace.filters", "version": 1, "filters": all}))?);
+    }
+    for (filter, sign) in filters {
+        writeln!(out, "{}'{}'", if *sign == Sign::Keep { " " } else { "!" }, filter.text())?;
+    }
+    Ok(())
 }

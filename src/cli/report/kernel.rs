@@ -1,8 +1,8 @@
 //! Events as the kernel's own `trace` file shows them.
 //! Several machines' recordings in one report: how well their clocks agree.
 
-use super::run::ReportRun;
-use super::undecoded;
+use super::args::ReportRun;
+use super::text::tell_undecoded;
 use crate::cli::exit::Failure;
 use crate::cli::query::{QueryEvents, QueryInput};
 use crate::cli::terminal::note;
@@ -38,7 +38,7 @@ pub(super) fn print(run: &ReportRun<'_>, out: &mut (impl Write + Send)) -> Resul
             None => guessed(run, input, source, types)?,
         };
         let state = one.export(&Kernel::new(types, &input.symbols, &view), out)?.0;
-        undecoded::tell(input, types, state.state());
+        tell_undecoded(input, types, state.state());
     }
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! `--profile`.
 
-use super::args::ReportFormat;
-use super::run::ReportRun;
+use super::args::{ReportFormat, ReportRun};
 use super::text;
 use crate::cli::exit::Failure;
 use crate::cli::profile::json;

@@ -1,7 +1,6 @@
 //! `--count` and `--summary`.
 
-use super::args::ReportFormat;
-use super::run::ReportRun;
+use super::args::{ReportFormat, ReportRun};
 use crate::cli::coverage;
 use crate::cli::exit::Failure;
 use crate::cli::query::QueryInput;

@@ -2,15 +2,15 @@
 //! The heading of text on a terminal: what each column is, and what the letters of the flags mean.
 //! Additions of `-w` and `--boundary` to the lines.
 
-use super::run::ReportRun;
-use super::{color, undecoded};
+use super::args::ReportRun;
+use super::color;
 use crate::cli::exit::Failure;
 use crate::cli::query::QueryInput;
 use crate::cli::syscalls::decoders;
 use crate::cli::terminal;
-use crate::cli::terminal::{StandardOutput, Styled};
+use crate::cli::terminal::{StandardOutput, Styled, note};
 use rtrace::analysis::{Analysis, WakeupLatencies, Wakeups};
-use rtrace::event::{EventTypes, Lost};
+use rtrace::event::{EventTypes, Lost, PrintState};
 use rtrace::export::{Exporter, SyscallLines, Text, TextLines, TextOptions, TimeColumn};
 use rtrace::recording::{BufferSource, Current};
 use rtrace::syntax::widest;
@@ -64,7 +64,7 @@ pub(super) fn print(run: &ReportRun<'_>, out: &mut StandardOutput<Stdout>) -> Re
         }
     };
     for ((input, types), state) in inputs.iter().zip(&types).zip(&states) {
-        undecoded::tell(input, types, state);
+        tell_undecoded(input, types, state);
     }
     Ok(())
 }
@@ -235,5 +235,25 @@ impl<'a> Extras<'a> {
     /// The text after all events.
     pub(super) fn text(&self) -> String {
         self.wakeups.iter().map(|(_, latencies)| latencies.text()).collect()
+    }
+}
+
+/// Limit of the event types in the message.
+const MOST_LINES: usize = 20;
+
+/// Says on stderr what became of a file's events that have no text.
+pub(super) fn tell_undecoded(input: &QueryInput, types: &EventTypes, state: &PrintState) {
+    let path = input.path.display();
+    for (id, count) in state.undecoded().take(MOST_LINES) {
+        let events = if count == 1 { "event" } else { "events" };
+        if let Some(event) = types.get(id) {
+            let name = format!("{}:{}", event.format.system, event.format.name);
+            let reason = event.failure().map_or_else(String::new, |error| format!(": {error}"));
+            note!("rtrace: {path}: {count} {events} of {name} shown as raw fields{reason}");
+        }
+    }
+    let types = state.undecoded().count();
+    if types > MOST_LINES {
+        note!("rtrace: {path}: events of {} more types shown as raw fields", types - MOST_LINES);
     }
 }

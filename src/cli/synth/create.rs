@@ -1,7 +1,6 @@
 //! `rtrace synth create`.
 
-use super::argument::{SynthArgument, builder_failure};
-use super::kernel::open;
+use super::argument::{SynthArgument, builder_failure, open_tracefs};
 use super::plan::{create_plan, print_plan};
 use super::recorded::{SynthRecordedArgs, answer};
 use crate::cli::exit::{Exit, Failure};
@@ -138,7 +137,7 @@ pub(super) fn run(args: &SynthCreateArgs) -> Result<Exit, Failure> {
             Ok(Lowered::Synth(build(args, format(&args.start)?, format(&args.end)?, false)?))
         });
     }
-    let tracefs = open(&args.set)?;
+    let tracefs = open_tracefs(&args.set)?;
     let top = tracefs.top();
     // A copy of the formats says nothing about the kernel that will get the lines: a new one, then.
     let old_stack_name = match top.read("README") {

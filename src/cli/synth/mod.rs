@@ -5,7 +5,6 @@ mod command;
 mod create;
 mod define;
 mod inserted;
-mod kernel;
 mod plan;
 mod recorded;
 mod remove;

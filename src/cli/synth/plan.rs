@@ -1,6 +1,6 @@
 //! A plan of synthetic events set in the kernel, or printed as the shell commands that would set it.
 
-use super::kernel::able;
+use super::argument::able_tracefs;
 use crate::cli::exit::{self, Exit, Failure};
 use crate::cli::hist::{PlaceArgs, add_triggers, clock_note, lines_in_own};
 use crate::cli::terminal::note;
@@ -29,7 +29,7 @@ pub(super) fn create_plan(mut journal: Journal, place: &PlaceArgs, plan: &Synthe
 /// The shell commands of a plan.
 pub(super) fn print_plan(tracefs: &Tracefs, place: &PlaceArgs, plan: &SyntheticPlan) -> Result<Exit, Failure> {
     // A copy of the formats is of no kernel here.
-    let lacking = able(tracefs.clone()).err().filter(|_| tracefs.top().has("README"));
+    let lacking = able_tracefs(tracefs.clone()).err().filter(|_| tracefs.top().has("README"));
     lacking.iter().for_each(|failure| note!("rtrace: warning: {}: it would refuse these lines", failure.text()));
     let root = tracefs.root().display().to_string();
     let instance = place.shown_name(LONG_LIVED);

@@ -1,6 +1,6 @@
 //! `rtrace synth remove`.
 
-use super::kernel::able;
+use super::argument::able_tracefs;
 use super::plan::LONG_LIVED;
 use crate::cli::args::{WriteArgs, called};
 use crate::cli::exit::{Exit, Failure};
@@ -30,7 +30,7 @@ pub(super) struct SynthRemoveArgs {
 
 /// Removes, in every instance, what fires the events, and then the events: those that others are made of last.
 pub(super) fn run(args: &SynthRemoveArgs) -> Result<Exit, Failure> {
-    let tracefs = able(args.write.open()?)?;
+    let tracefs = able_tracefs(args.write.open()?)?;
     let all = definitions(&tracefs)?;
     let doomed: Vec<SynthDef> = match args.all {
         true => all,

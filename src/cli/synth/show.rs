@@ -1,6 +1,6 @@
 //! `rtrace synth list` and `rtrace synth show`.
 
-use super::kernel::able;
+use super::argument::able_tracefs;
 use super::remove::definition;
 use crate::cli::args::{ListArgs, TracefsArgs};
 use crate::cli::exit::{self, Exit, Failure};
@@ -22,7 +22,7 @@ pub(super) struct SynthShowArgs {
 }
 
 pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
-    let tracefs = able(args.open()?)?;
+    let tracefs = able_tracefs(args.open()?)?;
     let mut text = String::new();
     let definitions = definitions(&tracefs)?;
     if args.json {
@@ -42,7 +42,7 @@ fn definition_json(of: &SynthDef) -> Value {
 }
 
 pub(super) fn show(args: &SynthShowArgs) -> Result<Exit, Failure> {
-    let tracefs = able(args.tracefs.open()?)?;
+    let tracefs = able_tracefs(args.tracefs.open()?)?;
     let definition = definition(&definitions(&tracefs)?, &args.name)?;
     let mut text = format!("{definition}\n");
     let (mut triggers, mut enabled, mut losses) = (Vec::new(), Vec::new(), Vec::new());

@@ -1,9 +1,8 @@
 //! `rtrace synth sql` and `rtrace sqlhist`.
 //! The meaning of an SQL statement.
 
-use super::argument::builder_failure;
+use super::argument::{able_tracefs, builder_failure};
 use super::create::TrackingArgs;
-use super::kernel::able;
 use super::plan::{create_plan, print_plan};
 use super::recorded::{SynthRecordedArgs, answer, find};
 use crate::cli::args::TracefsArgs;
@@ -100,7 +99,7 @@ pub(super) fn run(args: &SynthSqlArgs) -> Result<Exit, Failure> {
     within_kernel(&text).map_err(|wrong| syntax_failure("statement", &wrong))?;
     let tracefs = match args.set.dry_run {
         true => args.set.write.open_formats()?,
-        false => able(args.set.write.open()?).map_err(|lacking| {
+        false => able_tracefs(args.set.write.open()?).map_err(|lacking| {
             lacking.hint("`rtrace synth sql -i FILE` answers the same statement, of a recording.")
         })?,
     };

@@ -1,8 +1,7 @@
 //! A line on standard error that changes in its place: indicatif's, drawn through the writer that escapes all text.
 
-use super::capabilities::is_dumb;
 use super::stderr::{draw, say};
-use super::styled::{Sequence, Styled};
+use super::styled::{Sequence, Styled, is_dumb};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 use std::io::{self, IsTerminal};
 use std::sync::{Mutex, PoisonError};

@@ -13,7 +13,6 @@
 //!
 //! The rules of escaping are in [`escape`].
 
-mod capabilities;
 mod escape;
 mod guard;
 mod line;
@@ -25,7 +24,6 @@ mod stderr;
 mod stdout;
 mod styled;
 
-pub(crate) use capabilities::{colors_are_wanted, size};
 pub(crate) use escape::escaped;
 pub(crate) use guard::{Guard, release, take_stdout};
 pub(crate) use line::TerminalLine;
@@ -40,3 +38,4 @@ pub(crate) use stderr::held_messages;
 pub(crate) use stderr::{drop_notes, is_for_person, note, remark, say, stderr, write_note};
 pub(crate) use stdout::{StandardOutput, placed, stdout, stdout_is_terminal, table_width};
 pub(crate) use styled::{Sequence, Styled};
+pub(crate) use styled::{colors_are_wanted, size};

@@ -1,6 +1,6 @@
 //! A pager between standard output and the terminal.
 
-use super::capabilities::is_dumb;
+use super::styled::is_dumb;
 use crate::cli::helper_programs::HelperPath;
 use std::ffi::OsString;
 use std::fs::File;

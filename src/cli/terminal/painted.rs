@@ -1,8 +1,7 @@
 //! Text of which some words have a colour where somebody wants that.
 
-use super::capabilities::colors_are_wanted;
 use super::stdout::{stdout, stdout_is_terminal};
-use super::styled::{Sequence, Styled};
+use super::styled::{Sequence, Styled, colors_are_wanted};
 use std::io::{self, Write};
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
 //! The whole terminal as a screen that is drawn and read: of `view` and `top`.
 
-use super::capabilities::{colors_are_wanted, is_dumb};
 use super::escape::is_escaped;
 use super::stderr::{hold, let_go};
+use super::styled::{colors_are_wanted, is_dumb};
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, raise};

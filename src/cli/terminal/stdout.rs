@@ -1,9 +1,8 @@
 //! Standard output whose errors say that it is standard output: `rtrace report >/dev/full`.
 
-use super::capabilities::size;
 use super::guard::Guard;
 use super::pager::is_paged;
-use super::styled::Styled;
+use super::styled::{Styled, size};
 use std::io::{self, IsTerminal, Stdout, StdoutLock, Write};
 
 /// Standard output, for all that a command prints.

@@ -1,14 +1,15 @@
 //! Statistics and settings of the buffers when the last event was taken: after that nothing of them is needed any more.
+//! Marks in the file of events that it lacks and that no record of it tells of.
 
+use super::machine::online_cpus;
 use super::metadata::with_nul;
-use super::offline::online_cpus;
 use super::setup::SetUpBuffer;
 use super::view::view;
 use super::wall_clock;
 use super::worker::Drained;
 use crate::base::units::CpuId;
 use crate::control::tracefs::{self, Tracefs};
-use crate::file::trace_dat::{CpuRanges, OptionId};
+use crate::file::trace_dat::{CpuRanges, LossCause, OptionId, UnsavedEvents};
 use std::collections::BTreeSet;
 
 /// Options of the file, and texts in place of events.
@@ -83,4 +84,24 @@ pub(super) fn mark_offline(drained: &mut [Vec<Drained>], before: Option<&CpuRang
     let on: BTreeSet<CpuId> = with(false).collect();
     let off: BTreeSet<CpuId> = with(true).filter(|cpu| !on.contains(cpu)).collect();
     off.into_iter().collect()
+}
+
+/// The events of one CPU of `buffer` that are not in its spool, beside those that a limit of the user's keeps out and those
+/// that a flight recorder dropped. `unread`: events left in the ring. `cut_short`: recording ended because something could not
+/// be written.
+pub(super) fn marks(buffer: &str, drained: &Drained, unread: u64, cut_short: bool) -> Vec<UnsavedEvents> {
+    let others = &drained.interference;
+    let (dropped, gone, tally) = (drained.spool.dropped(), drained.gone, &drained.tally);
+    let discarded = tally.events_discarded.saturating_sub(dropped.events).saturating_sub(gone.events);
+    let known = |events: u64| Some(events).filter(|events| *events > 0);
+    let counted = |events: u64| tally.events.and(known(events));
+    let marks = [
+        (others.read > 0, LossCause::READ_BY_OTHERS, known(others.read)),
+        (others.cleared, LossCause::CLEARED, known(others.cleared_events)),
+        (gone.bytes > 0, LossCause::REMOVED, counted(gone.events)),
+        (cut_short, LossCause::NOT_WRITTEN, counted(discarded)),
+        (unread > 0, LossCause::UNREAD, known(unread)),
+    ];
+    let mark = |(_, cause, events)| UnsavedEvents { buffer: buffer.to_owned(), cpu: drained.cpu, events, cause };
+    marks.into_iter().filter(|mark| mark.0).map(mark).collect()
 }

@@ -1,13 +1,12 @@
 //! The contents of a ring as a trace.dat: a stopped buffer, a snapshot, a boot's remains.
 
-use super::at_the_end::{AtTheEnd, mark_offline};
+use super::at_the_end::{AtTheEnd, mark_offline, marks};
 use super::chunk::chunk_size;
 use super::comms::with_saved;
 use super::drain::{Drain, Progress};
 use super::draining::Draining;
 use super::error::RecordError;
-use super::marks::marks;
-use super::offline::online_cpus;
+use super::machine::online_cpus;
 use super::output::{ClockFacts, Output};
 use super::plan::Plan;
 use super::setup::SetUpBuffer;
@@ -15,8 +14,7 @@ use super::worker::{Drained, Worker, WorkerError};
 use crate::base::safe_file::FileOwner;
 use crate::base::units::CpuId;
 use crate::control::tracefs::Instance;
-use crate::file::trace_dat::ChunkScan;
-use crate::file::trace_dat::Compression;
+use crate::file::trace_dat::{ChunkScan, Compression};
 use nix::sys::eventfd::EventFd;
 use std::fs::File;
 use std::path::Path;

@@ -12,7 +12,6 @@
 //! - [`header()`] says in a file without events what a recording would say of the kernel;
 //! - [`RecordSummary`] says what came of it.
 
-mod arguments;
 mod armed;
 mod asked;
 mod at_the_end;
@@ -42,17 +41,14 @@ mod limits;
 mod live_rings;
 mod living;
 mod machine;
-mod marks;
 mod metadata;
 mod observer;
-mod offline;
 mod output;
 mod own;
 mod plan;
 mod proc_maps;
 mod recover;
 mod remote;
-mod restoring;
 mod ring_readers;
 mod rotation;
 mod save_door;

@@ -1,12 +1,11 @@
 //! Forks and names of tasks, as the kernel reports them itself: perf's side-band. No tracepoint, no instance, nothing in the
 //! trace. It costs one 40-byte record per fork, exec and exit.
 
-use super::offline::is_offline;
+use super::machine::is_offline;
 use crate::base::sys::TaskEvents;
 use crate::base::units::Pid;
-use std::fs;
-use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::{fs, io};
 
 /// A task's name: up to 15 bytes, NUL-padded as the kernel keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

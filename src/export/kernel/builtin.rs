@@ -5,7 +5,7 @@ use super::put;
 use crate::base::text::num;
 use crate::base::units::{Pid, Timestamp};
 use crate::file::trace_dat::KernelView;
-use crate::kernel::event::{NumberField, Record, UserStack};
+use crate::kernel::event::{BlkEvent, BlkStyle, Common, NumberField, Record, UserStack};
 use crate::kernel::format::EventFormat;
 use crate::kernel::print_fmt::{BinaryFormat, Context};
 use crate::kernel::symbols::Symbols;
@@ -330,5 +330,24 @@ fn switch(fields: &[NumberField; 7], sign: &[u8], cx: &Context<'_>, out: &mut Ve
     out.extend_from_slice(b"] ");
     task(out, next_pid, next_prio, next_state);
     out.extend_from_slice(comm(&cx.symbols.comms, Pid(next_pid as i32)));
+    out.push(b'\n');
+}
+
+/// One line of the blk tracer. `classic` is the tracer's own option of that name.
+pub(super) fn write_blk(
+    event: &BlkEvent,
+    cx: &Context<'_>,
+    view: &KernelView,
+    common: &Common,
+    record: &Record<'_>,
+    classic: bool,
+    out: &mut Vec<u8>,
+) {
+    let style = BlkStyle {
+        words: view.options.verbose,
+        group_names: view.options.blk_cgname,
+        classic: classic.then_some((record.cpu, record.timestamp)),
+    };
+    event.write(cx, comm(&cx.symbols.comms, common.pid(cx.abi, cx.data)), style, out);
     out.push(b'\n');
 }

@@ -1,8 +1,9 @@
 //! Line after line.
 
+use super::builtin::write_blk;
 use super::graph::{Graph, GraphEvent, GraphReturn};
 use super::kind::EventPrinter;
-use super::{blk, context, fields, header};
+use super::{context, fields, header};
 use crate::base::text::num;
 use crate::export::{Exporter, columns};
 use crate::file::trace_dat::KernelView;
@@ -122,7 +123,7 @@ impl Exporter for Kernel<'_> {
                 return Consumed::One;
             }
             ("blk", Some(EventPrinter::Blk(event))) if view.options.blk_classic => {
-                blk::write(event, &cx, view, common, record, true, out);
+                write_blk(event, &cx, view, common, record, true, out);
                 return Consumed::One;
             }
             _ => {}
@@ -223,7 +224,7 @@ fn text(
         EventPrinter::Fields(fields) => fields.write(cx, out),
         EventPrinter::Dump => fields::dump(cx, out),
         EventPrinter::Mmio(mmio) => mmio.write(cx, record, out),
-        EventPrinter::Blk(event) => blk::write(event, cx, view, common, record, false, out),
+        EventPrinter::Blk(event) => write_blk(event, cx, view, common, record, false, out),
         EventPrinter::Event | EventPrinter::Entry(_) | EventPrinter::Exit(_) => {
             let Some(event) = event else { return };
             out.extend_from_slice(event.format.name.as_bytes());

@@ -14,7 +14,6 @@
 //! [`KernelView`](crate::file::trace_dat::KernelView); a file that does not say gets the settings a kernel boots with. Which
 //! facts are followed is said at each item, by the kernel's source file; the tests compare whole `trace` files.
 
-mod blk;
 mod builtin;
 mod context;
 mod exporter;

@@ -1,10 +1,8 @@
 //! The kinds of arguments, and one argument's text.
 
-use super::constants;
-use super::ioctl;
-use super::kind::ValueKind;
-use super::machine::Dialect;
+use super::kind::{Dialect, ValueKind};
 use super::set::hex;
+use super::{constants, ioctl};
 use crate::base::text::num;
 
 impl ValueKind {

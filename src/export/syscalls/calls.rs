@@ -6,7 +6,7 @@
 //! are recorded, the second event of a call's entry or exit tells nothing new and is left out.
 //! The place of an argument among those of its call.
 
-use super::machine::Dialect;
+use super::kind::Dialect;
 use super::signature::{Signatures, SyscallArgumentPlaces};
 use crate::answer::analysis::by_event::{ByEvent, RecordNumber};
 use crate::answer::analysis::map::Map;

@@ -1,8 +1,7 @@
 //! The calls of one recording in words.
 
 use super::calls::{CallEvent, CallsByEvent};
-use super::kind::ValueKind;
-use super::machine::Dialect;
+use super::kind::{Dialect, ValueKind};
 use super::result::{self, ResultKind};
 use super::set::hex;
 use super::shown::shown;

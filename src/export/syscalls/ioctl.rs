@@ -1,6 +1,6 @@
 //! Commands of ioctl: by name, else in their parts.
 
-use super::machine::Dialect;
+use super::kind::Dialect;
 use super::set::hex;
 use crate::base::text::num;
 

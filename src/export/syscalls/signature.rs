@@ -1,8 +1,7 @@
 //! The arguments of each call, by its name.
 //! The arguments in an entry's record.
 
-use super::kind::ValueKind;
-use super::machine::Dialect;
+use super::kind::{Dialect, ValueKind};
 use super::result::ResultKind;
 use crate::answer::analysis::by_event::RecordNumber;
 use crate::base::abi::Abi;

@@ -13,8 +13,8 @@ use crate::kernel::event::{Common, FieldPlace, TypedField};
 use crate::kernel::format::{EventFormat, Field, Shape};
 use crate::language::filter::{Filter, FunctionAddresses};
 use crate::language::hist::spec::{
-    ActionArg, Assign, BinaryOp, CheckContext, Do, Features, HandlerAction, HistExpr, HistSpec, KeyModifier, Neighbour,
-    Reaction, VarRef,
+    ActionArg, Assign, CheckContext, Do, Features, HandlerAction, HistExpr, HistSpec, KeyModifier, Neighbour, Reaction,
+    VarRef,
 };
 use std::sync::Arc;
 

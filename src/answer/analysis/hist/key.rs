@@ -300,7 +300,8 @@ mod tests {
 
     #[test]
     fn quotients_of_constants_as_the_kernel_has_them() {
-        let of_3 = [0, 1, 3, 99, 100, 101, 120, 139, (1 << 20) - 1, 1 << 20].map(|number| divided_by_constant(number, 3));
+        let of_3 =
+            [0, 1, 3, 99, 100, 101, 120, 139, (1 << 20) - 1, 1 << 20].map(|number| divided_by_constant(number, 3));
         assert_eq!(of_3, [0, 1, 1, 33, 34, 34, 40, 47, 349_525, 349_525]);
         assert_eq!([(100, 8), (7, 0), (7, (1 << 20) + 1)].map(|(a, b)| divided_by_constant(a, b)), [12, u64::MAX, 0]);
     }

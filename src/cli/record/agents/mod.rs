@@ -6,11 +6,10 @@
 mod asked;
 mod connect;
 mod gather;
-mod outcome;
 mod target;
 
 pub(crate) use asked::plan_for_controller;
 pub(super) use connect::{ConnectedGuests, connect, has_no_place};
 pub(crate) use gather::gathered;
-pub(super) use outcome::{gone, tell};
+pub(super) use gather::{gone, tell};
 pub(super) use target::TargetParser;

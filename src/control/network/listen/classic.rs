@@ -1,7 +1,6 @@
 //! Sessions of trace-cmd's senders.
 
-use super::error::SessionError;
-use super::notice::{EndedSession, ListenNotice, Protocol};
+use super::notice::{EndedSession, ListenNotice, Protocol, SessionError};
 use super::recording;
 use super::share::{ListenerState, Share};
 use crate::base::abi::Abi;

@@ -4,8 +4,7 @@
 //! that are there, from another process too: they are read from the files. A recording counts as complete only when its
 //! sender has said so and every position is as it says.
 
-use super::error::SessionError;
-use super::notice::{EndedSession, ListenNotice, Protocol};
+use super::notice::{EndedSession, ListenNotice, Protocol, SessionError};
 use super::recording;
 use super::recording::{FoundFile, StoreError, UnfinishedRecording, path_of};
 use super::share::{GREETING, ListenerState};

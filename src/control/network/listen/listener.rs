@@ -1,9 +1,7 @@
 //! The listener's loop, and the greeting of a session.
 
-use super::error::SessionError;
-use super::notice::ListenNotice;
-use super::options::ListenOptions;
-use super::share::{GREETING, ListenerState};
+use super::notice::{ListenNotice, SessionError};
+use super::share::{GREETING, ListenOptions, ListenerState};
 use super::{classic, extended};
 use crate::control::network::allow::{Door, Visit};
 use crate::control::network::patient::{ConnectionError, Patient};

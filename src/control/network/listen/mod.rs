@@ -5,14 +5,12 @@
 //! others go on.
 
 mod classic;
-mod error;
 mod extended;
 mod listener;
 mod notice;
-mod options;
 mod recording;
 mod share;
 
 pub use listener::Listener;
 pub use notice::{EndedSession, ListenNotice, Protocol};
-pub use options::ListenOptions;
+pub use share::ListenOptions;

@@ -1,8 +1,9 @@
 //! Events of a listener, for its log and its exit code.
 
 use crate::base::units::{ByteSize, counted};
+use crate::control::network::patient::ConnectionError;
 use crate::control::network::transport::Address;
-use std::fmt;
+use std::{fmt, io};
 
 /// The protocol of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,4 +120,22 @@ impl fmt::Display for ListenNotice {
             }
         }
     }
+}
+
+/// Why a session came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SessionError {
+    #[error(transparent)]
+    Connection(#[from] ConnectionError),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error("it speaks a version of the protocol that is not known here")]
+    Version,
+    #[error("{0}")]
+    Refused(String),
+    #[error("the description of its recording cannot be read: {0}")]
+    Metadata(String),
+    /// This end's fault: a recording is lost.
+    #[error("{0}")]
+    Store(String),
 }

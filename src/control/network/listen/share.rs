@@ -4,13 +4,15 @@
 //! State that all sessions of a listener share.
 
 use super::notice::{EndedSession, ListenNotice};
-use super::options::ListenOptions;
+use crate::base::units::ByteSize;
+use crate::control::network::allow::Network;
 use crate::control::network::incoming::DataSocket;
 use crate::control::network::patient::ConnectionError;
 use crate::control::network::transport::{Address, Host, Stream};
 use nix::sys::resource::{Resource, getrlimit};
 use std::collections::HashMap;
 use std::net::Shutdown;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -215,6 +217,23 @@ impl<'a> ListenerState<'a> {
         }
         expired
     }
+}
+
+/// Settings of a listener.
+#[derive(Clone, Debug)]
+pub struct ListenOptions {
+    /// Directory of the files.
+    pub dir: PathBuf,
+    /// Start of their names.
+    pub name: String,
+    /// Limit of one recording.
+    pub max_size: Option<ByteSize>,
+    /// Limit of the sessions at once.
+    pub max_sessions: usize,
+    /// Peers that may connect; everybody who reaches the listener if empty.
+    pub allow: Vec<Network>,
+    /// Time that an interrupted sender of ours gets to come back.
+    pub wait: Duration,
 }
 
 #[cfg(test)]

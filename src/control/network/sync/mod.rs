@@ -8,7 +8,6 @@
 
 mod answering;
 mod fastest;
-mod messages;
 mod probing;
 #[cfg(test)]
 mod tests;

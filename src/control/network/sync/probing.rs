@@ -6,8 +6,8 @@
 //! be added to it: minus the offset that KVM adds to the host's counter. There is nothing to measure, and no error. Only counters
 //! that are not scaled are compared so: what trace-cmd does with the factor holds for no other.
 
+use super::answering::{next, unexpected};
 use super::fastest::{ClockMeasurement, fastest};
-use super::messages::{next, unexpected};
 use crate::control::network::patient::{ConnectionError, Patient, Tick};
 use crate::control::network::wire::{KvmClock, MAX_PROBES, Message, TimeSync};
 use crate::control::record::TraceClockReader;

@@ -1,6 +1,6 @@
 //! Files and directories.
 
-use crate::export::syscalls::machine::Dialect;
+use crate::export::syscalls::kind::Dialect;
 use crate::export::syscalls::set::Set;
 
 type ConstantNames = &'static [(u64, &'static str)];

@@ -2,8 +2,7 @@
 //! Sets of names by their word in the table of signatures.
 
 use super::{files, memory, sockets, tasks};
-use crate::export::syscalls::kind::ValueKind;
-use crate::export::syscalls::machine::Dialect;
+use crate::export::syscalls::kind::{Dialect, ValueKind};
 use crate::export::syscalls::set::Set;
 
 pub(super) const SETS: &[(&str, Set)] = &[

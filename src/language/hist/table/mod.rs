@@ -22,15 +22,14 @@
 
 mod cursor;
 mod entry;
-mod error;
 mod model;
 mod parse;
 
-pub use error::TableError;
 pub use model::{
     ColumnValue, HistEntry, HistKey, HistTable, KeyValue, MeasuredValues, Saved, Snapshot, Tracked, ValueColumn,
     ValueRanks,
 };
+pub use parse::TableError;
 pub use parse::parse;
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! One stream on its way into segments.
 
-use super::segment::SegmentStream;
-use super::unpacked::Unpacked;
+use super::segment::{SegmentStream, Unpacked};
 use crate::file::ring_buffer::{PageError, PageLayout, PageOrder};
 use crate::file::trace_dat::{Codec, CpuStream, Mark, PackedChunk, PageCursor, PageHeaders};
 use std::collections::VecDeque;

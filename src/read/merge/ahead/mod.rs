@@ -19,7 +19,6 @@ mod shared;
 mod states;
 mod steps;
 mod unordered;
-mod unpacked;
 mod work;
 
 pub use driver::run;

@@ -1,10 +1,10 @@
 //! One stream's records between two times.
 
-use super::unpacked::Unpacked;
 use crate::base::units::CpuId;
 use crate::file::ring_buffer::{PageError, RecordPlace};
-use crate::file::trace_dat::{Batch, Correction, CpuStream, EventIdSet, FileError, Head, PageCursor};
+use crate::file::trace_dat::{Batch, Correction, CpuStream, EventIdSet, FileError, Head, PageCursor, PageHeaders};
 use crate::read::merge::RecordSource;
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// The records of a CPU from a place in the first chunk up to `end` in the last one.
@@ -200,5 +200,19 @@ impl SegmentReader<'_> {
     #[cold]
     fn error(&self, source: PageError) -> FileError {
         FileError::Page { buffer: String::new(), cpu: self.cpu, page: self.ahead.cursor.page(), what: source }
+    }
+}
+
+/// A chunk's bytes, and what they hold.
+pub(super) struct Unpacked {
+    pub(super) bytes: Vec<u8>,
+    pub(super) headers: PageHeaders,
+}
+
+impl Deref for Unpacked {
+    type Target = Vec<u8>;
+
+    fn deref(&self) -> &Vec<u8> {
+        &self.bytes
     }
 }

@@ -4,18 +4,17 @@
 //! themselves under the lock. Under it only small compressed chunks are read; nothing is unpacked, committed or written.
 
 use super::feed::{FeedPlace, StreamFeed};
+use super::segment::Unpacked;
 use super::states::SegmentWork;
 use super::steps::MergeSegment;
-use super::unpacked::Unpacked;
 use super::work::{Commit, OrderedOutput, WorkDivision};
 use crate::file::ring_buffer::PageLayout;
 use crate::file::trace_dat::{Codec, CpuStream, PackedChunk, PageHeaders, Unpackers};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use std::io;
 use std::iter::Peekable;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
-use std::thread;
+use std::{io, thread};
 
 /// Limit of the segments ahead of the slowest one, so that no worker waits for a thread that lost its core for a while.
 fn most_segments(threads: usize) -> usize {

@@ -1,7 +1,6 @@
 //! The footer: columns, places of the row groups' chunks, and metadata.
 
-use super::error::{TableReadError, strange};
-use super::fields::FieldTree;
+use super::fields::{FieldTree, TableReadError, strange};
 use crate::export::table::column::CellType;
 use crate::export::table::parquet::chunk::{BOOLEAN, BYTE_ARRAY, INT32, INT64};
 use crate::export::table::parquet::writer::MAGIC;

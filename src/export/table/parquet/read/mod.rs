@@ -1,12 +1,11 @@
 //! Reading of the files that `writer` writes, of any version of it: no more of Parquet than that. What a file says is not
 //! believed: all places are looked up, and sizes are limited.
 
-mod error;
 mod fields;
 mod footer;
 mod pages;
 mod reader;
 mod unpack;
 
-pub use error::TableReadError;
+pub use fields::TableReadError;
 pub(in crate::export::table) use reader::TableReader;

@@ -1,7 +1,6 @@
 //! The pages of a column chunk, read one after the other.
 
-use super::error::{TableReadError, strange};
-use super::fields::{FieldTree, byte, take};
+use super::fields::{FieldTree, TableReadError, byte, strange, take};
 use super::unpack::{unpack_bits, unpack_differences, unpack_hybrid, with_length};
 use crate::export::table::column::{CellType, Column};
 use crate::export::table::parquet::chunk::{

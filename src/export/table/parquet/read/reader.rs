@@ -1,6 +1,6 @@
 //! A table's file, read a row group and in it a page at a time.
 
-use super::error::{TableReadError, strange};
+use super::fields::{TableReadError, strange};
 use super::footer::TableFooter;
 use super::pages::{ChunkPages, PageUnpacker};
 use crate::export::table::rows::TableRows;

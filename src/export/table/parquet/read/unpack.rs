@@ -1,7 +1,6 @@
 //! Packed numbers: the hybrid of runs and packed bits, and differences; the other way of `hybrid` and `delta`.
 
-use super::error::{TableReadError, strange};
-use super::fields::{byte, signed, take, varint};
+use super::fields::{TableReadError, byte, signed, strange, take, varint};
 
 /// Appends `count` numbers of `width` bits.
 pub(super) fn unpack_hybrid(
