@@ -3,8 +3,8 @@
 use clap::Command;
 
 /// The kinds of option that `report` has for events, by their long names; `F` and `v` are letters of the first.
-const SELECTS: [&str; 11] =
-    ["select", "invert", "filter", "pid", "tgid", "comm", "cgroup", "cpu", "no-irq", "no-softirq", "F"];
+const SELECTS: [&str; 12] =
+    ["select", "invert", "filter", "pid", "tgid", "comm", "cgroup", "cpu", "no-irq", "no-softirq", "F", "events"];
 const LIMITS: [&str; 2] = ["first", "last"];
 const WINDOW: [&str; 3] = ["since", "until", "around"];
 const TIMES: [&str; 6] = ["raw-ts", "nodate", "ts-offset", "ts2secs", "align", "align-ts"];
@@ -84,7 +84,7 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
     ),
     (
         "top",
-        &["n", "b", "d", "iterations", "batch"],
+        &["n", "b", "d", "iterations", "batch", "once"],
         "`--interval 1s --duration 3s` is three tables, `rtrace top --json --duration 1` prints one and ends.",
     ),
     (
@@ -107,6 +107,12 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
         &["s", "sort"],
         "events come in the order of their times; `rtrace analyze` and `rtrace hist -i FILE EVENT` sort tables.",
     ),
+    (
+        "list",
+        &["fields", "field", "args", "params"],
+        "`-F EVENT` prints an event's fields.",
+    ),
+    ("list", &["kprobes", "uprobes", "probes", "dynamic"], "`rtrace probe list` lists dynamic events."),
     ("view", &["filter", "F"], "`/` in the viewer filters."),
     ("split", &["since", "until"], "the part's begin and end are arguments: `rtrace split FILE START END`."),
     ("stream", &["first", "last", "limit"], "`rtrace stream ... | head -n N` ends after N lines."),
@@ -134,6 +140,7 @@ pub(crate) fn found(option: &str, command: &str, root: &Command) -> Option<(Stri
         return Some(((*reason).to_owned(), hint.to_owned()));
     }
     if at(&SELECTS) {
+        let option = if name == "events" { "--select" } else { option };
         return Some(((*reason).to_owned(), hint.replace("OPTION", &format!("{option} ..."))));
     }
     if at(&LIMITS) {
@@ -141,26 +148,42 @@ pub(crate) fn found(option: &str, command: &str, root: &Command) -> Option<(Stri
         return Some(("it counts the events of a report".to_owned(), hint.to_owned()));
     }
     let of_report = || root.find_subcommand("report")?.get_arguments().find(|arg| arg.get_long() == Some(name));
-    const MOST_NAMED: usize = 6;
-    let having = || {
-        let commands = root.get_subcommands().filter(|command| !command.is_hide_set());
-        let commands = commands.filter(|command| command.get_arguments().any(|arg| arg.get_long() == Some(name)));
-        let names: Vec<String> = commands.map(|command| format!("`rtrace {}`", command.get_name())).collect();
-        match &names[..] {
-            [first @ .., _] if first.len() >= MOST_NAMED => {
-                format!("{} and others have it.", first.get(..MOST_NAMED).unwrap_or(first).join(", "))
-            }
-            [all @ .., last] if !all.is_empty() => format!("{} and {last} have it.", all.join(", ")),
-            _ => format!("{} has it.", names.concat()),
-        }
-    };
     let reason = match () {
         () if at(&WINDOW) => "it chooses a part of a recording's time",
         () if at(&TIMES) => "it changes times as they are shown; here they are as recorded",
         () if of_report().is_some() => "it is about the output of `rtrace report`",
         () => return None,
     };
-    Some((reason.to_owned(), having()))
+    Some((reason.to_owned(), having(name, root)?))
+}
+
+/// The commands below `root` that have the long option `name`.
+pub(super) fn having(name: &str, root: &Command) -> Option<String> {
+    those_with(root, "it", |arg| arg.get_long() == Some(name))
+}
+
+/// The commands below `root` that have the option `letter`, and what it is called in full.
+pub(super) fn having_letter(letter: char, root: &Command) -> Option<String> {
+    let is_it = |arg: &clap::Arg| arg.get_short() == Some(letter) && !arg.is_hide_set();
+    let mut args = root.get_subcommands().flat_map(Command::get_arguments);
+    let long = args.find(|arg| is_it(arg) && arg.get_long().is_some())?.get_long()?;
+    those_with(root, &format!("`-{letter}, --{long}`"), |arg| is_it(arg) && arg.get_long() == Some(long))
+}
+
+/// `A, B and C have it`, of commands below `root` with an option that is meant.
+fn those_with(root: &Command, it: &str, is_it: impl Fn(&clap::Arg) -> bool) -> Option<String> {
+    const MOST_NAMED: usize = 6;
+    let commands = root.get_subcommands().filter(|command| !command.is_hide_set());
+    let commands = commands.filter(|command| command.get_arguments().any(&is_it));
+    let names: Vec<String> = commands.map(|command| format!("`rtrace {}`", command.get_name())).collect();
+    Some(match &names[..] {
+        [] => return None,
+        [first @ .., _] if first.len() >= MOST_NAMED => {
+            format!("{} and others have {it}.", first.get(..MOST_NAMED).unwrap_or(first).join(", "))
+        }
+        [all @ .., last] if !all.is_empty() => format!("{} and {last} have {it}.", all.join(", ")),
+        _ => format!("{} has {it}.", names.concat()),
+    })
 }
 
 #[cfg(test)]

@@ -18,7 +18,44 @@ const CHANGING: [&str; 6] = ["start", "set", "stop", "restart", "clear", "reset"
 const REMOVE: [&str; 4] = ["delete", "del", "rm", "destroy"];
 
 /// Words of other programs for commands, with those of rtrace.
-const MEANT: [(&[&str], &str); 6] = [
+const MEANT: &[(&[&str], &str)] = &[
+    (
+        &["compare", "cmp", "regress", "regression", "regressions", "benchstat"],
+        "`rtrace diff BASE NEW` compares recordings.",
+    ),
+    (
+        &["assert", "test", "verify", "validate", "ci", "junit", "gate", "expect"],
+        "`rtrace check FILE --assert 'lost == 0'` holds a recording against assertions.",
+    ),
+    (
+        &["grep", "search", "find"],
+        "`rtrace report FILE --filter 'EVENT: FIELD == VALUE'` prints some events, `--comm NAME` those of a task.",
+    ),
+    (
+        &["count", "histogram", "funccount", "argdist", "tplist"],
+        "`rtrace hist EVENT --key FIELD -- CMD` counts events, `rtrace hist -i FILE EVENT --key FIELD` those of a recording.",
+    ),
+    (
+        &["events", "event", "tracers", "clocks", "format", "formats", "functions"],
+        "`rtrace list -e PATTERN` lists events, `-F EVENT` their fields, `-f PATTERN` functions, `-t` tracers, `-C` clocks.",
+    ),
+    (
+        &["kprobe", "kprobes", "kretprobe", "uprobe", "uprobes", "uretprobe", "ltrace", "fprobe"],
+        "`rtrace probe add kprobe FUNCTION` and `rtrace probe add uprobe PROGRAM:FUNCTION` make events.",
+    ),
+    (
+        &["strace", "truss"],
+        "`rtrace stream --for syscalls -- CMD` prints system calls as they happen, `rtrace analyze syscalls FILE` sums up.",
+    ),
+    (&["offcputime", "offwaketime"], "`rtrace record --for offcpu`, then `rtrace flame --off-cpu FILE`, shows where tasks wait."),
+    (
+        &["funcgraph", "functrace", "funcslower", "funclatency"],
+        "`rtrace record -p function_graph -g FUNCTION -- CMD` records the functions below one.",
+    ),
+    (
+        &["perf", "trace-cmd", "bpftrace", "ftrace", "uftrace", "rtla", "lttng"],
+        "a command of rtrace comes first, as in `rtrace record -e EVENT -- CMD`.",
+    ),
     (
         &["top", "watch"],
         "`rtrace stream` prints events as they happen, `rtrace top` and `profile` what tasks do meanwhile.",
@@ -37,7 +74,7 @@ const MEANT: [(&[&str], &str); 6] = [
 ];
 
 /// The same below `rtrace analyze`.
-const MEANT_BY_ANALYSIS: [(&[&str], &str); 3] = [
+const MEANT_BY_ANALYSIS: &[(&[&str], &str)] = &[
     (
         &["wakeup", "wakeups"],
         "did you mean `wakers`? `rtrace analyze sched` says how long tasks waited for a CPU after a wakeup.",
@@ -62,6 +99,12 @@ pub(super) fn command(word: &str, command: &Command, (name, root): (&str, &Comma
     if let Some((_, hint)) = meant {
         return Some((*hint).to_owned());
     }
+    if word.contains('{') && std::ptr::eq(command, root) {
+        return Some("programs are bpftrace's; `rtrace hist EVENT --key FIELD -- CMD` counts as `@[FIELD] = count()` does.".to_owned());
+    }
+    if let Some(analysis) = analysis(word, root).filter(|_| name == "analyze" && !std::ptr::eq(command, root)) {
+        return Some(format!("did you mean `{analysis}`?"));
+    }
     if let Some(analysis) = analysis(word, root).filter(|_| std::ptr::eq(command, root)) {
         return Some(format!(
             "`rtrace analyze {analysis} FILE` says that of a recording, `rtrace record --for {analysis}` makes one."
@@ -74,7 +117,11 @@ pub(super) fn command(word: &str, command: &Command, (name, root): (&str, &Comma
     let near = did_you_mean(word, names);
     let of_file = || is_recording(Path::new(word)).then(|| of_recording(name, word));
     let in_full = || in_full(word, name).filter(|_| !std::ptr::eq(command, root));
-    near.or_else(of_file).or_else(in_full).or_else(|| {
+    let begun = || {
+        let mut names = below().map(Command::get_name).filter(|name| name.len() > 3 && !CHANGING.contains(name));
+        names.find(|name| word.starts_with(name)).map(|name| format!("did you mean `{name}`?"))
+    };
+    near.or_else(begun).or_else(of_file).or_else(in_full).or_else(|| {
         let names: Vec<&str> = below().map(Command::get_name).filter(|name| *name != "help").collect();
         (names.len() <= MOST_COMMANDS).then(|| format!("`rtrace {name}` has {}.", names.join(", ")))
     })
@@ -88,7 +135,16 @@ fn in_full(word: &str, name: &str) -> Option<String> {
     };
     let words = std::env::args().skip_while(|given| given != word).skip(1);
     let rest: String = words.map(|word| format!(" {}", quoted(word))).collect();
+    const SETS: [&str; 5] = ["set", "add", "new", "create", "make"];
     Some(match (name, word.split_once(' ')) {
+        ("trigger", None) if SETS.contains(&word) => {
+            let trigger = if rest.is_empty() { " EVENT TRIGGER" } else { &rest };
+            format!("`rtrace trigger add{trigger}` sets a trigger, `rtrace trigger list` shows them.")
+        }
+        ("filter", None) if SETS.contains(&word) => {
+            let filter = if rest.is_empty() { " EVENT 'FILTER'" } else { &rest };
+            format!("`rtrace filter set{filter}` sets a filter, `rtrace filter show` shows them.")
+        }
         ("trigger", _) => {
             let trigger = if rest.is_empty() { " TRIGGER" } else { &rest };
             format!("`rtrace trigger add {word}{trigger}` sets a trigger, `rtrace trigger list` shows them.")
@@ -103,7 +159,7 @@ fn in_full(word: &str, name: &str) -> Option<String> {
         ("synth", _) if matches!(word, "add" | "new" | "make") || word.get(..6).is_some_and(|w| w.eq_ignore_ascii_case("select")) => {
             "`rtrace synth sql -n NAME 'SELECT ...'` makes a synthetic event of two others, `rtrace synth define NAME 'FIELDS'` an empty one.".to_owned()
         }
-        ("instance", None) => {
+        ("instance", None) if rest.is_empty() => {
             format!("`rtrace instance create {word}` makes that one, `rtrace instance list` shows those that are there.")
         }
         _ => return None,
@@ -113,12 +169,15 @@ fn in_full(word: &str, name: &str) -> Option<String> {
 /// The analysis that another program has as a command of its own.
 fn analysis<'r>(word: &str, root: &'r Command) -> Option<&'r str> {
     let word = match word {
-        "timehist" => "sched",
-        "kwork" => "irq",
-        "kmem" => "memory",
+        "timehist" | "runqlat" | "runqlen" | "runqslower" | "schedule" | "scheduler" | "context-switches" | "csw" => "sched",
+        "kwork" | "hardirqs" | "softirqs" | "softirq" | "interrupts" | "interrupt" => "irq",
+        "kmem" | "allocations" | "slab" => "memory",
         "lock" | "contention" => "locks",
-        "strace" => "syscalls",
-        "block" | "blk" => "io",
+        "syscount" | "syscall" => "syscalls",
+        "block" | "blk" | "disk" | "biolatency" | "biosnoop" | "biotop" | "iostat" => "io",
+        "network" | "tcp" | "packets" => "net",
+        "page-faults" | "pagefaults" | "faulttop" => "faults",
+        "cstates" | "idlestat" => "idle",
         word => word,
     };
     root.find_subcommand("analyze")?.find_subcommand(word).map(Command::get_name)
@@ -174,6 +233,18 @@ pub(super) fn argument(word: &str, (name, command): (&str, &Command), words: &st
         "check-events" => return Some("`rtrace report --check-events FILE` checks those of a recording.".to_owned()),
         _ => {}
     }
+    if name == "check" && std::env::args().any(|given| given == "--") {
+        return Some("it reads a recording; `rtrace record -e EVENT --assert 'ASSERTION' -- CMD` makes one and holds it against that.".to_owned());
+    }
+    if name == "hist" && std::env::args().any(|given| given == "if") {
+        return Some("`--if 'FILTER'` is a filter, in one word.".to_owned());
+    }
+    if name == "synth" && command.get_name() == "create" {
+        return Some("`rtrace synth define NAME 'FIELDS'` makes an event of fields, `rtrace synth create NAME` one that is built by options.".to_owned());
+    }
+    if let Some(hint) = after_flag(command) {
+        return Some(hint);
+    }
     let reads = has("input") || name == "dump";
     if !reads && is_recording(Path::new(word)) {
         return Some(format!(
@@ -187,8 +258,22 @@ pub(super) fn argument(word: &str, (name, command): (&str, &Command), words: &st
         return Some(format!("`{word}` is a file here; quotes keep the shell from making files of a `*`: `'*'`."));
     }
     Some(match places(command) {
+        places if places.is_empty() && has("instance") => format!("`-B {word}` names an instance; `{words}` takes options alone."),
         places if places.is_empty() => format!("`{words}` takes options alone: {}.", options(command)?),
         places => format!("its arguments are `{words} {}`.", places.join(" ")),
+    })
+}
+
+/// The hint on a word behind a flag that takes none, so that it was taken for an argument.
+fn after_flag(command: &Command) -> Option<String> {
+    let words: Vec<String> = std::env::args().take_while(|word| word != "--").collect();
+    words.windows(2).find_map(|pair| {
+        let [flag, value] = pair else { return None };
+        let long = flag.strip_prefix("--")?;
+        let arg = command.get_arguments().find(|arg| arg.get_long() == Some(long))?;
+        let is_value = !value.starts_with('-') && !is_recording(Path::new(value)) && !arg.get_action().takes_values();
+        let into = matches!(long, "json" | "csv" | "markdown").then(|| format!(" `> {value}` writes what is printed."));
+        is_value.then(|| format!("`{flag}` takes no value: `{value}` stands alone.{}", into.unwrap_or_default()))
     })
 }
 
@@ -221,6 +306,21 @@ pub(super) fn missing(missing: &[String], name: &str) -> Option<String> {
             "BASE is what `rtrace baseline save` wrote; `rtrace diff BASE NEW` compares recordings.".to_owned(),
         );
     }
+    if name == "hist" && missing.iter().any(|one| one.starts_with("--key")) {
+        return Some(key());
+    }
     let rows = std::env::args().any(|word| word == "--limit" || word.starts_with("--limit="));
     (of_profile && rows).then(|| "`--first N` prints the first N events; `--limit` is about `--profile`.".to_owned())
+}
+
+/// The hint on a histogram without a key, by what stands in its place.
+fn key() -> String {
+    let of = |begin: &str| std::env::args().find_map(|word| word.strip_prefix(begin).map(str::to_owned));
+    if let Some(keys) = of("keys=").or_else(|| of("key=")) {
+        return format!("`'hist:keys={keys}'` is a trigger; of fields alone, `--key {}`.", keys.split(':').next().unwrap_or_default());
+    }
+    match std::env::args().any(|word| word.contains("hist(") || word.contains('@')) {
+        true => "`--key FIELD` counts by a field, `--key FIELD.log2` and `--key FIELD.buckets=N` in ranges of it.".to_owned(),
+        false => "as in `--key next_comm`, or `--key common_pid.execname`.".to_owned(),
+    }
 }

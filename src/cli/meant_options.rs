@@ -1,5 +1,6 @@
 //! Options that a command does not have, and those of it that do what was meant.
 
+use super::elsewhere;
 use super::meant_words::{ADVICE, CONCEPTS, LETTERS};
 use clap::{Arg, Command};
 use rtrace::syntax::nearest;
@@ -14,9 +15,10 @@ const NEGATIONS: [&str; 11] =
 
 /// The options of the command that are meant by `word`, which is a long one; else those that it has. `words` are those of the
 /// command line.
-pub(super) fn option(word: &str, command: &Command, words: &str) -> Option<String> {
+pub(super) fn option(word: &str, command: &Command, root: &Command, words: &str) -> Option<String> {
     if !word.starts_with("--") {
-        return short(word, command);
+        let listed = || Some(format!("`{words}` has {}.", options(command)?));
+        return short(word, command, root).or_else(listed);
     }
     let name = word.split('=').next()?.strip_prefix("--")?;
     let negated = is_negated(name);
@@ -91,31 +93,55 @@ pub(super) fn option(word: &str, command: &Command, words: &str) -> Option<Strin
         let files: String = files.into_iter().filter_map(own).collect();
         return Some(format!("what is printed goes into a file with `> FILE`.{files}"));
     }
+    if std::ptr::eq(command, root)
+        && let Some(below) = std::env::args().skip(1).find_map(|given| root.find_subcommand(given))
+        && below.get_arguments().any(|arg| arg.get_long() == Some(name))
+    {
+        let below = below.get_name();
+        return Some(format!("options stand after the command: `rtrace {below} ... --{name}`."));
+    }
     const ORDERS: [&str; 7] = ["order", "order-by", "sort", "sort-by", "desc", "asc", "sorted"];
-    let has_rows = has(&"csv") || matches!(command.get_name(), "mem" | "profile" | "top" | "stack");
+    let has_rows = !matches!(command.get_name(), "report" | "convert" | "stream" | "record" | "view");
     if ORDERS.contains(&name) && has_rows && has(&"json") {
         return Some("rows come in one order; `--json` prints them for `jq` and the like.".to_owned());
     }
     if let Some(advice) = advice() {
         return Some(advice);
     }
-    Some(format!("`{words}` has {}.", options(command)?))
+    let others = elsewhere::having(name, root).map_or_else(String::new, |others| format!("{others} "));
+    Some(format!("{others}`{words}` has {}.", options(command)?))
 }
 
 /// The commands that write recordings.
 const OUTPUT: &str = "`rtrace record -o FILE` writes a recording, `rtrace extract -o FILE` one of what a buffer holds.";
 
 /// The option that is meant by an unknown letter: that of the commands that trace, or of trace-cmd and perf.
-fn short(word: &str, command: &Command) -> Option<String> {
+fn short(word: &str, command: &Command, root: &Command) -> Option<String> {
     let letter = word.strip_prefix('-')?.chars().next()?;
     if letter == 'o' && command.get_arguments().any(|arg| arg.get_long() == Some("instance")) {
         return Some(OUTPUT.to_owned());
     }
-    let (_, own) = LETTERS.iter().find(|(other, _)| *other == letter)?;
+    if letter.is_ascii_digit() {
+        let before = flag_before(word)?;
+        return Some(format!("`{before}` takes a number from 0 on."));
+    }
+    let own = LETTERS.iter().find(|(other, _)| *other == letter).map_or(&[][..], |(_, own)| *own);
+    // What the letter is elsewhere.
+    let mut others = root.get_subcommands().flat_map(Command::get_arguments);
+    let is_here = |long: &&str| command.get_arguments().any(|arg| arg.get_long() == Some(*long) && !arg.is_hide_set());
     let arg = own
         .iter()
         .filter(|own| **own != "top" || takes_value(own, command))
-        .find_map(|own| command.get_arguments().find(|arg| arg.get_long() == Some(*own) && !arg.is_hide_set()))?;
+        .copied()
+        .chain(others.by_ref().filter(|arg| arg.get_short() == Some(letter)).filter_map(Arg::get_long))
+        .find(is_here)
+        .and_then(|own| command.get_arguments().find(|arg| arg.get_long() == Some(own)));
+    let Some(arg) = arg else {
+        return match letter {
+            'o' => Some("what is printed goes into a file with `> FILE`.".to_owned()),
+            _ => elsewhere::having_letter(letter, root),
+        };
+    };
     let name = arg.get_short().map_or_else(String::new, |short| format!("-{short}, "));
     Some(format!("did you mean `{name}--{}`?{}", arg.get_long()?, help_of(arg.get_long()?, command)))
 }
@@ -287,6 +313,13 @@ fn is_of_formats(long: &str, command: &Command) -> bool {
 /// True of an option of the command that has a value.
 fn takes_value(long: &str, command: &Command) -> bool {
     command.get_arguments().any(|arg| arg.get_long() == Some(long) && arg.get_action().takes_values())
+}
+
+/// What the option is, as its help says: the hint on a value that is no number.
+pub(super) fn meaning(shown: &str, command: &Command) -> Option<String> {
+    let long = shown.split([' ', '=']).next()?.strip_prefix("--")?;
+    let help = help_of(long, command);
+    (!help.is_empty()).then(|| format!("`--{long}`:{help}"))
 }
 
 /// The first line of an option's help, as a sentence.

@@ -163,13 +163,20 @@ fn meant_command(word: &str) -> Option<String> {
     if word.contains(['|', ';', '&', '<', '>', '$', '`']) && word.contains(' ') {
         return Some(format!("a shell runs it: `-- sh -c '{}'`.", word.replace('\'', "'\\''")));
     }
+    const BUILTINS: [&str; 9] = ["cd", "export", "source", ".", "ulimit", "umask", "set", "eval", "exec"];
+    if BUILTINS.contains(&word) {
+        return Some(format!("`{word}` is the shell's: `-- sh -c '{word} ...; CMD'`."));
+    }
+    if word.split_once('=').is_some_and(|(name, _)| !name.is_empty() && name.bytes().all(|one| one.is_ascii_alphanumeric() || one == b'_')) {
+        return Some(format!("`-- env {word} CMD` sets a variable for CMD."));
+    }
     if let Some((program, rest)) = word.split_once(' ') {
         return Some(format!("without the quotes `{program}` is run with its arguments: `-- {program} {rest}`."));
     }
     let before = word_before(word);
     let number = before.as_deref().filter(|number| number.parse::<f64>().is_ok());
     if let Some(number) = number
-        && let Some(unit) = ["s", "ms", "us", "m"].into_iter().find(|unit| word == *unit || word.starts_with("sec"))
+        && let Some(unit) = unit_of(word)
     {
         return Some(format!("a time is one word: `{number}{unit}`."));
     }
@@ -183,6 +190,12 @@ fn meant_command(word: &str) -> Option<String> {
         _ => "",
     };
     Some(format!("`{flag}` takes no value{meaning}, so that `{word}` is the command."))
+}
+
+/// The unit of time that `word` means, after its number.
+fn unit_of(word: &str) -> Option<&'static str> {
+    let units = [("ms", "mil"), ("us", "mic"), ("s", "sec"), ("m", "min"), ("h", "hour")];
+    units.into_iter().find(|(unit, begin)| word == *unit || word.starts_with(begin)).map(|(unit, _)| unit)
 }
 
 /// True if lists of functions contradict the tracer.

@@ -3,6 +3,7 @@
 use super::damage::was_killed;
 use super::exit::{Exit, Failure};
 use super::foreign;
+use super::meant_options::flag_before;
 use super::piped;
 use super::unfinished::UnfinishedPath;
 use crate::cli::terminal::note;
@@ -98,6 +99,16 @@ fn no_name_of_a_file(word: &str) -> Option<String> {
     const OPERATORS: [&str; 10] = ["==", "!=", "<", ">", "<=", ">=", "~", "&", "&&", "||"];
     if std::env::args().any(|given| OPERATORS.contains(&given.as_str())) {
         return Some("quotes make one word of a filter: `--filter 'EVENT: FIELD == VALUE'`.".to_owned());
+    }
+    let flag = flag_before(word).filter(|flag| flag.starts_with("--") && flag != "--input");
+    if let Some(flag) = flag {
+        let cpu = (flag == "--cpus").then(|| format!(" `--cpu {word}` are the events of a CPU."));
+        let into = matches!(flag.as_str(), "--csv" | "--json").then(|| format!(" `> {word}` writes what is printed."));
+        let more = cpu.or(into).unwrap_or_default();
+        return Some(format!("`{flag}` takes no value, so that `{word}` is taken for a file.{more}"));
+    }
+    if word.ends_with(".svg") || word.ends_with(".folded") {
+        return Some(format!("`-o {word}` writes it."));
     }
     if word.bytes().all(|digit| digit.is_ascii_digit()) {
         return Some(format!("it is taken for a file; `--pid {word}` are the events of a process."));

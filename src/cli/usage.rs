@@ -74,7 +74,7 @@ fn worded(
                 return Some((format!("unknown option `{word}`: {reason}"), Some(hint)));
             }
             let what = if word.starts_with('-') { "unknown option" } else { "unexpected argument" };
-            if name == "check" && is_recording(std::path::Path::new(&word)) && asserts() {
+            if name == "check" && std::path::Path::new(&word).is_file() && asserts() {
                 let hint = "one recording at a time: `for f in A.dat B.dat; do rtrace check \"$f\" --assert '...' || exit; done`; `rtrace diff` compares several.";
                 return Some((format!("{what} `{word}`"), Some(hint.to_owned())));
             }
@@ -84,7 +84,7 @@ fn worded(
             }
             (
                 format!("{what} `{word}`"),
-                meant_options::option(&word, command, words).or_else(|| meant::argument(&word, (name, command), words)),
+                meant_options::option(&word, command, root, words).or_else(|| meant::argument(&word, (name, command), words)),
             )
         }
         ErrorKind::InvalidSubcommand => {
@@ -120,7 +120,9 @@ fn worded(
                     })
                 })
                 .or_else(|| {
-                    (command.get_name() == "help").then(|| "`rtrace help` lists the commands and topics.".to_owned())
+                    let event = word.contains(['_', ':']).then(|| format!(" `rtrace list -F {word}` shows an event."));
+                    (command.get_name() == "help")
+                        .then(|| format!("`rtrace help` lists the commands and topics.{}", event.unwrap_or_default()))
                 }),
             )
         }
@@ -141,7 +143,8 @@ fn worded(
             };
             let part = || meant_options::part_of_time(&word, &arg()?);
             let ring = || meant_options::ring(&word, &arg()?);
-            let hint = hint.or_else(all).or_else(part).or_else(ring);
+            let meaning = || meant_options::meaning(&arg()?, command).filter(|_| source.is::<ParseIntError>());
+            let hint = hint.or_else(all).or_else(part).or_else(ring).or_else(meaning);
             (format!("invalid value `{word}` for {name}:{between}{why}"), hint)
         }
         ErrorKind::ArgumentConflict => {
@@ -177,9 +180,17 @@ fn worded(
             };
             let expected = number(ContextKind::ExpectedNumValues).or_else(|| number(ContextKind::MinValues))?;
             let given = number(ContextKind::ActualNumValues)?;
-            let hint = std::env::args()
-                .find(|word| word.contains(',') && name == "latency")
-                .map(|word| format!("a blank is between two events: `{}`.", word.replace(',', " ")));
+            let between = |word: &String| name == "latency" && (word.contains(',') || word.contains("->"));
+            let events = std::env::args().find(between).map(|word| {
+                let events: Vec<&str> = word.split([',', '-', '>', ' ']).filter(|part| !part.is_empty()).collect();
+                format!("a blank is between two events: `{}`.", events.join(" "))
+            });
+            let file = || {
+                let file = std::env::args().skip(1).find(|word| is_recording(std::path::Path::new(word)))?;
+                let is_named = std::env::args().any(|word| word == "-i" || word == "--input");
+                (name == "trigger" && !is_named).then(|| format!("`-i {file}` names the recording."))
+            };
+            let hint = events.or_else(file);
             (format!("{} needs {expected} values, and {given} was given", name_of(&arg()?)), hint)
         }
         ErrorKind::MissingSubcommand => ("a command is missing".to_owned(), None),

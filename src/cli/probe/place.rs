@@ -37,7 +37,19 @@ pub(super) fn line(words: &[String], name: Option<&str>) -> Result<String, Failu
             return Err(usage("a whole line names its event itself: `p:NAME PLACE`".to_owned()));
         }
         let near = did_you_mean(first, KINDS.map(|(kind, ..)| kind));
-        let all = || format!("kinds are {}", KINDS.map(|(kind, ..)| kind).join(", "));
+        let others = match first.as_str() {
+            "tracepoint" | "trace" => Some("tprobe"),
+            "fentry" => Some("fprobe"),
+            "fexit" => Some("fretprobe"),
+            "usdt" | "probe" if rest.first().is_some_and(|place| place.contains(':')) => Some("uprobe"),
+            _ => None,
+        };
+        let near = others.map(|kind| format!("did you mean `{kind}`?")).or(near);
+        let kind = if first.contains(['/', ':']) { "uprobe" } else { "kprobe" };
+        let all = || {
+            let kinds = KINDS.map(|(kind, ..)| kind).join(", ");
+            format!("a kind comes first, as in `rtrace probe add {kind} {first}`: {kinds}")
+        };
         let split = first
             .split_once(':')
             .filter(|(kind, place)| !place.is_empty() && KINDS.iter().any(|(one, ..)| one == kind));
