@@ -107,11 +107,7 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
         &["s", "sort"],
         "events come in the order of their times; `rtrace analyze` and `rtrace hist -i FILE EVENT` sort tables.",
     ),
-    (
-        "list",
-        &["fields", "field", "args", "params"],
-        "`-F EVENT` prints an event's fields.",
-    ),
+    ("list", &["fields", "field", "args", "params"], "`-F EVENT` prints an event's fields."),
     ("list", &["kprobes", "uprobes", "probes", "dynamic"], "`rtrace probe list` lists dynamic events."),
     ("view", &["filter", "F"], "`/` in the viewer filters."),
     ("split", &["since", "until"], "the part's begin and end are arguments: `rtrace split FILE START END`."),
@@ -162,8 +158,9 @@ pub(super) fn having(name: &str, root: &Command) -> Option<String> {
     those_with(root, "it", |arg| arg.get_long() == Some(name))
 }
 
-/// The commands below `root` that have the option `letter`, and what it is called in full.
-pub(super) fn having_letter(letter: char, root: &Command) -> Option<String> {
+/// The commands below `root` that have the option `word`, a letter, and what it is called in full.
+pub(super) fn having_letter(word: &str, root: &Command) -> Option<String> {
+    let letter = word.strip_prefix('-')?.chars().next()?;
     let is_it = |arg: &clap::Arg| arg.get_short() == Some(letter) && !arg.is_hide_set();
     let mut args = root.get_subcommands().flat_map(Command::get_arguments);
     let long = args.find(|arg| is_it(arg) && arg.get_long().is_some())?.get_long()?;

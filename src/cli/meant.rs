@@ -1,6 +1,6 @@
 //! Words that others use for commands, options and arguments, and what they are called here.
 
-use super::meant_options::{options, word_before};
+use super::meant_options::{MAKES_ONE, options, word_before};
 use super::pair_fields;
 use clap::Command;
 use rtrace::internal::assertion::Assertion;
@@ -47,7 +47,10 @@ const MEANT: &[(&[&str], &str)] = &[
         &["strace", "truss"],
         "`rtrace stream --for syscalls -- CMD` prints system calls as they happen, `rtrace analyze syscalls FILE` sums up.",
     ),
-    (&["offcputime", "offwaketime"], "`rtrace record --for offcpu`, then `rtrace flame --off-cpu FILE`, shows where tasks wait."),
+    (
+        &["offcputime", "offwaketime"],
+        "`rtrace record --for offcpu`, then `rtrace flame --off-cpu FILE`, shows where tasks wait.",
+    ),
     (
         &["funcgraph", "functrace", "funcslower", "funclatency"],
         "`rtrace record -p function_graph -g FUNCTION -- CMD` records the functions below one.",
@@ -100,7 +103,10 @@ pub(super) fn command(word: &str, command: &Command, (name, root): (&str, &Comma
         return Some((*hint).to_owned());
     }
     if word.contains('{') && std::ptr::eq(command, root) {
-        return Some("programs are bpftrace's; `rtrace hist EVENT --key FIELD -- CMD` counts as `@[FIELD] = count()` does.".to_owned());
+        return Some(
+            "programs are bpftrace's; `rtrace hist EVENT --key FIELD -- CMD` counts as `@[FIELD] = count()` does."
+                .to_owned(),
+        );
     }
     if let Some(analysis) = analysis(word, root).filter(|_| name == "analyze" && !std::ptr::eq(command, root)) {
         return Some(format!("did you mean `{analysis}`?"));
@@ -169,7 +175,9 @@ fn in_full(word: &str, name: &str) -> Option<String> {
 /// The analysis that another program has as a command of its own.
 fn analysis<'r>(word: &str, root: &'r Command) -> Option<&'r str> {
     let word = match word {
-        "timehist" | "runqlat" | "runqlen" | "runqslower" | "schedule" | "scheduler" | "context-switches" | "csw" => "sched",
+        "timehist" | "runqlat" | "runqlen" | "runqslower" | "schedule" | "scheduler" | "context-switches" | "csw" => {
+            "sched"
+        }
         "kwork" | "hardirqs" | "softirqs" | "softirq" | "interrupts" | "interrupt" => "irq",
         "kmem" | "allocations" | "slab" => "memory",
         "lock" | "contention" => "locks",
@@ -234,7 +242,7 @@ pub(super) fn argument(word: &str, (name, command): (&str, &Command), words: &st
         _ => {}
     }
     if name == "check" && std::env::args().any(|given| given == "--") {
-        return Some("it reads a recording; `rtrace record -e EVENT --assert 'ASSERTION' -- CMD` makes one and holds it against that.".to_owned());
+        return Some(MAKES_ONE.to_owned());
     }
     if name == "hist" && std::env::args().any(|given| given == "if") {
         return Some("`--if 'FILTER'` is a filter, in one word.".to_owned());
@@ -258,7 +266,9 @@ pub(super) fn argument(word: &str, (name, command): (&str, &Command), words: &st
         return Some(format!("`{word}` is a file here; quotes keep the shell from making files of a `*`: `'*'`."));
     }
     Some(match places(command) {
-        places if places.is_empty() && has("instance") => format!("`-B {word}` names an instance; `{words}` takes options alone."),
+        places if places.is_empty() && has("instance") => {
+            format!("`-B {word}` names an instance; `{words}` takes options alone.")
+        }
         places if places.is_empty() => format!("`{words}` takes options alone: {}.", options(command)?),
         places => format!("its arguments are `{words} {}`.", places.join(" ")),
     })
@@ -317,10 +327,14 @@ pub(super) fn missing(missing: &[String], name: &str) -> Option<String> {
 fn key() -> String {
     let of = |begin: &str| std::env::args().find_map(|word| word.strip_prefix(begin).map(str::to_owned));
     if let Some(keys) = of("keys=").or_else(|| of("key=")) {
-        return format!("`'hist:keys={keys}'` is a trigger; of fields alone, `--key {}`.", keys.split(':').next().unwrap_or_default());
+        return format!(
+            "`'hist:keys={keys}'` is a trigger; of fields alone, `--key {}`.",
+            keys.split(':').next().unwrap_or_default()
+        );
     }
     match std::env::args().any(|word| word.contains("hist(") || word.contains('@')) {
-        true => "`--key FIELD` counts by a field, `--key FIELD.log2` and `--key FIELD.buckets=N` in ranges of it.".to_owned(),
+        true => "`--key FIELD` counts by a field, `--key FIELD.log2` and `--key FIELD.buckets=N` in ranges of it."
+            .to_owned(),
         false => "as in `--key next_comm`, or `--key common_pid.execname`.".to_owned(),
     }
 }

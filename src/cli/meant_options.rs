@@ -16,9 +16,12 @@ const NEGATIONS: [&str; 11] =
 /// The options of the command that are meant by `word`, which is a long one; else those that it has. `words` are those of the
 /// command line.
 pub(super) fn option(word: &str, command: &Command, root: &Command, words: &str) -> Option<String> {
+    if !word.starts_with('-') {
+        return None;
+    }
     if !word.starts_with("--") {
         let listed = || Some(format!("`{words}` has {}.", options(command)?));
-        return short(word, command, root).or_else(listed);
+        return short(word, command, root, words).or_else(listed).or_else(|| elsewhere::having_letter(word, root));
     }
     let name = word.split('=').next()?.strip_prefix("--")?;
     let negated = is_negated(name);
@@ -61,6 +64,9 @@ pub(super) fn option(word: &str, command: &Command, root: &Command, words: &str)
     }
     if let Some(format) = format_called(name, command) {
         return Some(format!("did you mean `{format}`?"));
+    }
+    if matches!(name, "csv" | "tsv" | "yaml") && has(&"json") {
+        return Some(format!("did you mean `--json`?{}", help_of("json", command)));
     }
     let advice = || ADVICE.iter().find(|(others, _)| others.contains(&name)).map(|(_, advice)| (*advice).to_owned());
     if let Some(advice) = advice().filter(|_| name.contains('-')) {
@@ -115,9 +121,16 @@ pub(super) fn option(word: &str, command: &Command, root: &Command, words: &str)
 /// The commands that write recordings.
 const OUTPUT: &str = "`rtrace record -o FILE` writes a recording, `rtrace extract -o FILE` one of what a buffer holds.";
 
+/// What makes a recording and checks it.
+pub(super) const MAKES_ONE: &str =
+    "it reads a recording; `rtrace record -e EVENT --assert 'ASSERTION' -- CMD` makes one and holds it against that.";
+
 /// The option that is meant by an unknown letter: that of the commands that trace, or of trace-cmd and perf.
-fn short(word: &str, command: &Command, root: &Command) -> Option<String> {
+fn short(word: &str, command: &Command, root: &Command, words: &str) -> Option<String> {
     let letter = word.strip_prefix('-')?.chars().next()?;
+    if command.get_name() == "check" && std::env::args().any(|given| given == "--") {
+        return Some(MAKES_ONE.to_owned());
+    }
     if letter == 'o' && command.get_arguments().any(|arg| arg.get_long() == Some("instance")) {
         return Some(OUTPUT.to_owned());
     }
@@ -139,7 +152,12 @@ fn short(word: &str, command: &Command, root: &Command) -> Option<String> {
     let Some(arg) = arg else {
         return match letter {
             'o' => Some("what is printed goes into a file with `> FILE`.".to_owned()),
-            _ => elsewhere::having_letter(letter, root),
+            // Commands that steer tracing share their letters.
+            _ if command.get_arguments().any(|arg| arg.get_long() == Some("tracefs")) => {
+                let others = elsewhere::having_letter(word, root).map_or_else(String::new, |others| others + " ");
+                Some(format!("{others}`{words}` has {}.", options(command)?))
+            }
+            _ => None,
         };
     };
     let name = arg.get_short().map_or_else(String::new, |short| format!("-{short}, "));

@@ -167,7 +167,10 @@ fn meant_command(word: &str) -> Option<String> {
     if BUILTINS.contains(&word) {
         return Some(format!("`{word}` is the shell's: `-- sh -c '{word} ...; CMD'`."));
     }
-    if word.split_once('=').is_some_and(|(name, _)| !name.is_empty() && name.bytes().all(|one| one.is_ascii_alphanumeric() || one == b'_')) {
+    if word
+        .split_once('=')
+        .is_some_and(|(name, _)| !name.is_empty() && name.bytes().all(|one| one.is_ascii_alphanumeric() || one == b'_'))
+    {
         return Some(format!("`-- env {word} CMD` sets a variable for CMD."));
     }
     if let Some((program, rest)) = word.split_once(' ') {

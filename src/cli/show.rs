@@ -223,6 +223,12 @@ fn files(args: &ShowCommandArgs, instance: &Instance) -> Result<Vec<String>, Fai
         }
         files.push(file.clone());
     }
+    if let Some(cpu) = args.cpu.map(rtrace::units::CpuId)
+        && let Ok(cpus) = instance.cpus()
+        && !cpus.contains(&cpu)
+    {
+        return Err(Error::NoCpu { cpu, cpus }.into());
+    }
     if files.is_empty() {
         let file = match (args.pipe, args.snapshot) {
             (true, _) => "trace_pipe",

@@ -100,6 +100,10 @@ fn no_name_of_a_file(word: &str) -> Option<String> {
     if std::env::args().any(|given| OPERATORS.contains(&given.as_str())) {
         return Some("quotes make one word of a filter: `--filter 'EVENT: FIELD == VALUE'`.".to_owned());
     }
+    let is_wall = word.contains(':') && word.bytes().all(|one| one.is_ascii_digit() || one == b':' || one == b'.');
+    if is_wall {
+        return Some(format!("it is taken for a file; `--since {word}` begins at that time."));
+    }
     let flag = flag_before(word).filter(|flag| flag.starts_with("--") && flag != "--input");
     if let Some(flag) = flag {
         let cpu = (flag == "--cpus").then(|| format!(" `--cpu {word}` are the events of a CPU."));
@@ -113,8 +117,7 @@ fn no_name_of_a_file(word: &str) -> Option<String> {
     if word.bytes().all(|digit| digit.is_ascii_digit()) {
         return Some(format!("it is taken for a file; `--pid {word}` are the events of a process."));
     }
-    let is_wall = word.contains(':') && word.bytes().all(|one| one.is_ascii_digit() || one == b':' || one == b'.');
-    is_wall.then(|| format!("it is taken for a file; `--since {word}` begins at that time."))
+    None
 }
 
 /// The file at `path` with its symbols; notes where they are of another boot.

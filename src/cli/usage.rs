@@ -84,7 +84,8 @@ fn worded(
             }
             (
                 format!("{what} `{word}`"),
-                meant_options::option(&word, command, root, words).or_else(|| meant::argument(&word, (name, command), words)),
+                meant_options::option(&word, command, root, words)
+                    .or_else(|| meant::argument(&word, (name, command), words)),
             )
         }
         ErrorKind::InvalidSubcommand => {

@@ -26,6 +26,7 @@ mod presence;
 mod quantity;
 mod series;
 mod stop;
+mod words;
 
 pub use ast::{
     Assertion, DurationSource, EventsExpr, HistogramQuantity, Latency, Operation, Quantity, QuantityExpr, Reducer,

@@ -6,6 +6,7 @@ use super::ast::{
 };
 use super::compare::Compare;
 use super::interval::{Dimension, Interval};
+use super::words::{named_argument, no_comparison, other_name, other_source, other_unit, what_follows};
 use crate::base::syntax::{Diagnostic, Scanner, Span, Spanned, did_you_mean};
 use crate::language::filter::Filter;
 
@@ -23,37 +24,6 @@ pub const QUANTITIES: [&str; 22] = [
     "errors", "busy", "run", "latency", "wait", "syscall", "faults", "live", "hist",
 ];
 
-/// The hint on a quantity by a name that others have for it.
-fn other_name(name: &str) -> Option<String> {
-    let own = match name {
-        "avg" | "average" => "mean",
-        "median" => "p50",
-        "total" => "sum",
-        "maximum" | "worst" => "max",
-        "minimum" => "min",
-        "drops" | "dropped" | "losses" | "overruns" | "overrun" | "missed" => "lost",
-        name => {
-            let source = other_source(name)?;
-            return Some(format!("did you mean `{source}()`, as in `max({source}())`?"));
-        }
-    };
-    Some(format!("did you mean `{own}`?"))
-}
-
-/// The source of durations that others call `name`.
-fn other_source(name: &str) -> Option<&'static str> {
-    match name {
-        "wakeup" | "wakeups" | "wake" | "waking" | "waits" | "delay" | "sched_delay" | "runqueue" | "runq" => {
-            Some("wait")
-        }
-        "softirq" | "softirqs" | "irqs" | "interrupt" | "interrupts" => Some("irq"),
-        "disk" | "block" | "blk" | "bio" => Some("io"),
-        "syscalls" | "call" | "calls" => Some("syscall"),
-        "contention" | "locks" | "mutex" => Some("lock"),
-        _ => None,
-    }
-}
-
 impl Assertion {
     /// Parses `text`.
     ///
@@ -70,6 +40,13 @@ impl Assertion {
             let (left, right) = (word(assertion.left.dimension()), word(assertion.right.dimension()));
             let error = assertion.error(Span::new(0, text.len()), format!("{left} is compared with {right}"));
             return Err(error.hint("Times have a unit (500us, 2ms, 1s), rates end with /s (100/s)."));
+        }
+        let is_busy = |side: &QuantityExpr| matches!(side, QuantityExpr::Quantity(quantity) if matches!(quantity.value, Quantity::Busy));
+        let is_beyond = |side: &QuantityExpr| matches!(side, QuantityExpr::Number(number) if number.least > 1.0);
+        let (left, right) = (&assertion.left, &assertion.right);
+        if (is_busy(left) && is_beyond(right)) || (is_busy(right) && is_beyond(left)) {
+            let error = assertion.error(Span::new(0, text.len()), "`busy` is a share between 0 and 1");
+            return Err(error.hint("As in `busy < 80%`."));
         }
         if assertion.left.quantities().is_empty() && assertion.right.quantities().is_empty() {
             return Err(assertion.error(Span::new(0, text.len()), "it says nothing about the recording"));
@@ -124,16 +101,9 @@ impl<'a> AssertionParser<'a> {
         if self.scanner.at_end() {
             return Ok(());
         }
-        let rest = self.scanner.rest();
-        let unit = rest.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
-        if ["ns", "us", "ms", "s", "min", "h"].contains(&unit) {
-            let error = self.here("nothing more is expected here");
-            return Err(error.hint(format!("a unit follows its number without a blank: `5{unit}`")));
-        }
-        let is_another = ["and ", "or ", "&&", "||", ",", ";"].iter().any(|word| rest.starts_with(word));
-        let each =
-            is_another.then(|| "an assertion is one comparison; `--assert` may be given several times".to_owned());
-        Err(self.here("nothing more is expected here").hint_opt(each))
+        let before = Span::new(0, self.scanner.pos()).of(self.scanner.text());
+        let hint = what_follows(self.label, before, self.scanner.rest());
+        Err(self.here("nothing more is expected here").hint_opt(hint))
     }
 
     fn error(&self, span: Span, message: impl Into<String>) -> Diagnostic {
@@ -162,12 +132,8 @@ impl<'a> AssertionParser<'a> {
         match all.into_iter().find(|(token, _)| self.scanner.eat(token)) {
             Some((_, op)) => Ok(op),
             None => {
-                let rest = self.scanner.rest();
-                let turned = [("=>", ">="), ("=<", "<="), ("=!", "!=")].into_iter();
-                let turned = turned.filter(|(other, _)| rest.starts_with(other));
-                let turned = turned.map(|(other, own)| format!("`{other}` is written `{own}`")).next();
-                let equals = turned.or_else(|| rest.starts_with('=').then(|| "`equals` is written `==`".to_owned()));
-                Err(self.here("a comparison is expected here: < <= > >= == !=").hint_opt(equals))
+                let hint = no_comparison(self.scanner.rest());
+                Err(self.here("a comparison is expected here: < <= > >= == !=").hint_opt(hint))
             }
         }
     }
@@ -244,7 +210,12 @@ impl<'a> AssertionParser<'a> {
                 let quantity = self.quantity()?;
                 Ok(QuantityExpr::Quantity(Box::new(Spanned::new(quantity, self.scanner.span_from(start)))))
             }
-            _ => Err(self.here("a number or a quantity is expected here")),
+            Some('"' | '\'') => {
+                Err(self.here("a number or a quantity is expected here").hint("numbers stand without quotes: `5ms`"))
+            }
+            _ => Err(self
+                .here("a number or a quantity is expected here")
+                .hint("as in `max(wait()) < 5ms`, `lost == 0`, `count(sched:sched_switch) > 0`")),
         }
     }
 
@@ -271,6 +242,7 @@ impl<'a> AssertionParser<'a> {
             _ => {
                 let error = self.error(self.scanner.span_from(start), format!("`{unit}` is no unit"));
                 return Err(error
+                    .hint_opt(other_unit(unit).map(|own| format!("did you mean `{digits}{own}`?")))
                     .hint("Units are ns, us, ms, s, min, h, %, KiB, MiB, GiB, and /s of rates; numbers are written out, as 10000."));
             }
         };
@@ -315,7 +287,7 @@ impl<'a> AssertionParser<'a> {
             "lost" | "duration" | "busy" => {
                 self.scanner.skip_space();
                 if self.scanner.eat("(") {
-                    self.expect(")")?;
+                    self.expect(")").map_err(|error| error.hint(format!("`{name}` is of the whole recording")))?;
                 }
                 return Ok(match name {
                     "lost" => Quantity::Lost,
@@ -326,7 +298,7 @@ impl<'a> AssertionParser<'a> {
             "run" => return self.pattern().map(Quantity::Run),
             "faults" => return self.pattern().map(Quantity::Faults),
             "live" => return self.pattern().map(Quantity::Live),
-            "rate" => return self.in_parentheses(Self::events).map(Quantity::Rate),
+            "rate" => return self.in_parentheses(Self::events_alone).map(Quantity::Rate),
             "errors" => {
                 if !self.arguments_follow() {
                     let example = "as in `errors(syscall())`, `errors(io())`";
@@ -340,7 +312,7 @@ impl<'a> AssertionParser<'a> {
                     _ => Err(self.error(span, "only syscall() and io() have errors")),
                 };
             }
-            "count" if !self.source_follows() => return self.in_parentheses(Self::events).map(Quantity::Count),
+            "count" if !self.source_follows() => return self.in_parentheses(Self::events_alone).map(Quantity::Count),
             "count" => Reducer::Count,
             "min" => Reducer::Min,
             "max" => Reducer::Max,
@@ -424,6 +396,10 @@ impl<'a> AssertionParser<'a> {
                 let number = || number.map(str::to_owned);
                 let call = || format!("`syscall({name})` is a system call, `wait({name})` a task's.");
                 let near = || did_you_mean(name, DURATIONS);
+                let arrow = self.scanner.rest().trim_start().starts_with(['-', ':', ',']);
+                let other = other.or_else(|| {
+                    arrow.then(|| "between two events: `latency(START, END, KEY)`, as in `max(latency(sched:sched_waking, sched:sched_switch, pid=next_pid))`".to_owned())
+                });
                 let call = || (!name.is_empty()).then(call);
                 Err(error.hint_opt(other.or_else(number).or_else(near).or_else(call)))
             }
@@ -501,7 +477,13 @@ impl<'a> AssertionParser<'a> {
         if !self.arguments_follow() {
             return Ok(String::new());
         }
-        self.in_parentheses(|parser| Ok(unquoted(parser.raw(false)?.value)))
+        self.in_parentheses(|parser| {
+            let raw = parser.raw(false)?;
+            match named_argument(raw.value) {
+                Some(hint) => Err(parser.error(raw.span, "a name or a pid is expected here").hint(hint)),
+                None => Ok(unquoted(raw.value)),
+            }
+        })
     }
 
     /// `(PATTERN)`, `(PATTERN, task=TASK)` or `(task=TASK)`: a name, of events that belong to a task. A name that is none of a closed
@@ -537,6 +519,17 @@ impl<'a> AssertionParser<'a> {
         })
     }
 
+    /// Events, and nothing behind them.
+    fn events_alone(&mut self) -> Result<EventsExpr, Diagnostic> {
+        let events = self.events()?;
+        match self.scanner.rest().starts_with(',') {
+            true => Err(self
+                .here("`)` is expected here")
+                .hint("a filter follows after `if`: `count(sched:sched_switch if prev_pid == 0)`; several events are `count(A) + count(B)`")),
+            false => Ok(events),
+        }
+    }
+
     fn events(&mut self) -> Result<EventsExpr, Diagnostic> {
         let raw = self.raw(true)?;
         let (names, filter) = match raw.value.split_once(" if ") {
@@ -546,7 +539,11 @@ impl<'a> AssertionParser<'a> {
         let names = Spanned::new(names, Span::new(raw.span.start, raw.span.start.saturating_add(names.len())));
         if names.value.is_empty() || names.value.contains(char::is_whitespace) {
             let error = self.error(raw.span, "an event is expected here, as sched:sched_switch");
-            return Err(error.hint("A filter follows after `if`, as in `sched:sched_switch if prev_prio < 100`."));
+            let is_pair = raw.value.is_empty() || raw.value.contains("->");
+            return Err(error.hint(match is_pair {
+                true => "As in `latency(sched:sched_waking, sched:sched_switch, pid=next_pid)`, `count(sched:sched_switch)`.",
+                false => "A filter follows after `if`, as in `sched:sched_switch if prev_prio < 100`.",
+            }));
         }
         let filter = filter.map(|filter| {
             let start = raw.span.end.saturating_sub(filter.len());

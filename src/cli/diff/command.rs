@@ -62,9 +62,14 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Exit, Failure> {
         (_, []) => {
             let error = anyhow!("NEW is missing: which recordings are to be compared with these?");
             let failure = Failure::new(Exit::Usage, error);
-            return Err(
-                failure.hint("`rtrace diff BASE NEW` compares two files, `rtrace diff BASE... -- NEW...` several.")
-            );
+            let listed = args.base.iter().find_map(|word| {
+                let parts: Vec<&str> = word.to_str()?.split(',').collect();
+                let are_files = parts.len() > 1 && parts.iter().all(|part| std::path::Path::new(part).exists());
+                are_files.then(|| format!("a blank is between two files: `rtrace diff {}`.", parts.join(" ")))
+            });
+            let both =
+                || "`rtrace diff BASE NEW` compares two files, `rtrace diff BASE... -- NEW...` several.".to_owned();
+            return Err(failure.hint(listed.unwrap_or_else(both)));
         }
         both => both,
     };

@@ -116,7 +116,11 @@ fn warn_of(filter: &str, event: &EventFormat) {
 
 /// The names between the `=` of --by, one for each of `count` events.
 fn fields(by: &str, count: usize) -> Result<Vec<&str>, Failure> {
-    let names: Vec<&str> = by.split('=').collect();
+    if let Some((start, end)) = by.split_once(':') {
+        let message = "`=` stands between the fields of two events".to_owned();
+        return Err(SynthArgument::new("--by", by, []).wrong(message, Some(format!("`--by {start}={end}`"))));
+    }
+    let names: Vec<&str> = by.split(if by.contains("==") { "==" } else { "=" }).collect();
     match names.as_slice() {
         [one] => Ok(vec![one; count]),
         names if names.len() == count => Ok(names.to_vec()),

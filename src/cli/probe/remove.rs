@@ -40,7 +40,12 @@ pub(super) fn named(text: &str, known: &[(Probe, String)]) -> Result<Vec<Doomed>
             let names: Vec<String> = known.iter().map(|(probe, _)| probe.full_name()).collect();
             let near = did_you_mean(&wanted, names.iter().map(String::as_str));
             let failure = usage(format!("there is no dynamic event `{text}`"));
-            Err(near.into_iter().fold(failure, Failure::hint))
+            let all = match names.len() {
+                0 => "there is none at all".to_owned(),
+                1..=8 => format!("there are {}", names.join(", ")),
+                _ => "`rtrace probe list` shows all".to_owned(),
+            };
+            Err(near.into_iter().chain([all]).fold(failure, Failure::hint))
         }
         several => {
             let names: Vec<String> = several.iter().map(|doomed| doomed.event.to_string()).collect();

@@ -168,10 +168,17 @@ fn time_spec(text: &str) -> Result<TimeSpec, String> {
 
 fn around(text: &str) -> Result<(TimeSpec, u64), String> {
     let (at, width) = match text.split_once('±').or_else(|| text.split_once("+-")) {
-        Some((at, width)) => (at, nanos(width)?),
+        Some((at, _)) if at.trim().is_empty() => {
+            return Err("a time comes first, as in `1123.5+-1ms`".to_owned());
+        }
+        Some((at, width)) => (at.trim_end(), nanos(width.trim_start())?),
         None => (text, 1_000_000),
     };
-    Ok((time_spec(at)?, width))
+    let width_of = |wrong| match text.split_once(',') {
+        Some((at, width)) => format!("{wrong}; a width follows `+-`: `{at}+-{width}`"),
+        None => wrong,
+    };
+    Ok((time_spec(at).map_err(width_of)?, width))
 }
 
 impl WindowArgs {

@@ -305,7 +305,8 @@ impl TracedOptions {
                     let (option, what) = if *kind == OptionKind::Filter { ("-f", "filter") } else { ("-R", "trigger") };
                     let Some(event) = buffer.events.last_mut() else {
                         return Err(usage(format!(
-                            "{option} `{text}`: a {what} belongs to the -e before it, and there is none"
+                            "{option} `{text}`: a {what} belongs to the -e before it, and there is none: `-e EVENT {option} {}`",
+                            what.to_uppercase()
                         )));
                     };
                     if *kind == OptionKind::Filter { &mut event.filters } else { &mut event.triggers }

@@ -201,7 +201,7 @@ pub enum PlanError {
     #[error("tracer `{0}` leaves a text at the end, there is nothing to stream")]
     NotLive(String),
     /// `-F` needs a command.
-    #[error("-F records the command only, and there is no command")]
+    #[error("-F records the command only, and there is no command; `-P PID` without -F records a process")]
     NoCommand,
     /// `-c` needs `-F` or `-P`.
     #[error("-c follows the children of the tasks given by -F or -P, and there is neither")]

@@ -274,6 +274,14 @@ impl Error {
                 format!("`rtrace extract -B {name}` makes a recording of it, after which the kernel removes it."),
                 "the instance that it was copied from, as `trace_instance=NAME=SOURCE` says, can be traced.".to_owned(),
             ],
+            Error::InstanceName { .. } => {
+                vec!["a name is that of one directory: without `/`, and neither `.` nor `..`.".to_owned()]
+            }
+            Error::File { file, cause, .. }
+                if file.ends_with("buffer_subbuf_size_kb") && cause.raw_os_error() == Some(Errno::EINVAL as i32) =>
+            {
+                vec!["a sub-buffer is 1 to 128 pages: 4 to 512 KiB where a page is 4 KiB.".to_owned()]
+            }
             Error::FixedBuffer { .. } => {
                 vec!["leave the size out; the kernel parameters `reserve_mem=` and `trace_instance=` decide it.".to_owned()]
             }
@@ -318,6 +326,9 @@ impl Error {
             Error::NotListed { .. } => {
                 vec!["the list is empty; `-n FUNC` leaves a function out of the trace.".to_owned()]
             }
+            Error::NoEvent(NoEvent { pattern, .. }) if pattern.is_empty() => {
+                vec!["a name is missing: a comma stands between two.".to_owned()]
+            }
             Error::NoEvent(NoEvent { pattern, .. }) if pattern.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') => {
                 vec![format!("`rtrace list -e '*{pattern}*'` shows the events that have it in their name, `rtrace list -e` all.")]
             }
@@ -329,6 +340,9 @@ impl Error {
                     true => vec![format!("`-e {event} -f '{rest}'` filters it.")],
                     false => vec![format!("an event is SYSTEM:EVENT, and a comma is between two: `-e {event},{rest}`.")],
                 }
+            }
+            Error::NoEvent(NoEvent { pattern, .. }) if words_of_others::of_event(pattern).is_some() => {
+                words_of_others::of_event(pattern).into_iter().collect()
             }
             Error::NoEvent(_) => vec!["`rtrace list -e` shows the events of this kernel.".to_owned()],
             _ => Vec::new(),

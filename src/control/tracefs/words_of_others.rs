@@ -40,10 +40,23 @@ pub(super) fn event(pattern: &str) -> Option<String> {
     if let Some((_, event)) = COUNTED.iter().find(|(counter, _)| *counter == pattern) {
         return Some(format!("`{pattern}` of perf counts `{event}`: `-e {event}`."));
     }
+    if let Some(call) =
+        pattern.strip_prefix("sys_").filter(|call| !call.starts_with("enter_") && !call.starts_with("exit_"))
+    {
+        return Some(format!(
+            "a system call has two events, as `-e syscalls:sys_enter_{call} -e syscalls:sys_exit_{call}`."
+        ));
+    }
+    if let Some(calls) = pattern.strip_prefix("trace=") {
+        let call = calls.split(',').next().unwrap_or(calls);
+        return Some(format!(
+            "of strace: `--for syscalls` traces all system calls, `-e syscalls:sys_enter_{call} -e syscalls:sys_exit_{call}` one."
+        ));
+    }
     let (kind, rest) = pattern.split_once(':')?;
     match kind {
         "tracepoint" | "t" | "rawtracepoint" | "rt" => Some(format!("did you mean `-e {rest}`?")),
-        "kprobe" | "kretprobe" | "k" | "kr" => {
+        "kprobe" | "kretprobe" | "k" | "kr" | "probe" => {
             let verb = if kind.contains('r') && kind != "kprobe" { "kretprobe" } else { "kprobe" };
             Some(format!("`rtrace probe add {verb} {rest}` makes an event of it, `-e kprobes:{rest}` records that."))
         }
@@ -63,9 +76,46 @@ pub(super) fn event(pattern: &str) -> Option<String> {
     }
 }
 
+/// The hint on an event with something behind it: a filter, a trigger or another event.
+pub(super) fn of_event(pattern: &str) -> Option<String> {
+    const BEGINS: [char; 8] = ['/', '[', '{', '(', ':', '.', '@', ' '];
+    const TRIGGERS: [&str; 5] = ["stacktrace", "traceon", "traceoff", "snapshot", "hist"];
+    let split = |at: usize| Some((pattern.get(..at)?, pattern.get(at.checked_add(1)?..)?));
+    let name = |event: &str| event.trim_end_matches(BEGINS).replace('/', ":");
+    if let Some(operator) = pattern.find(['=', '<', '>', '~', '!', '&']) {
+        let (event, filter) = split(pattern.get(..operator)?.trim_end().rfind(BEGINS)?)?;
+        let filter = filter.trim_end_matches(['/', ']', '}', ')']);
+        return Some(format!("`-e {} -f '{filter}'` filters it.", name(event))).filter(|_| !event.is_empty());
+    }
+    if pattern.contains(' ') {
+        let all: Vec<&str> = pattern.split_whitespace().collect();
+        return Some(format!("a comma is between two: `-e {}`.", all.join(",")));
+    }
+    let (event, action) = split(pattern.rfind([':', '@', '/', '.'])?)?;
+    let is_trigger = TRIGGERS.contains(&action);
+    is_trigger.then(|| format!("a trigger is an option of its own: `-e {} -R {action}`.", name(event)))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::event;
+    use super::{event, of_event};
+
+    #[test]
+    fn what_stands_behind_an_event() {
+        for (pattern, meant) in [
+            ("sched/sched_switch/prev_pid==0", Some("`-e sched:sched_switch -f 'prev_pid==0'`")),
+            ("sched_switch[prev_pid==0]", Some("`-e sched_switch -f 'prev_pid==0'`")),
+            ("sched_switch{prev_pid == 0}", Some("`-e sched_switch -f 'prev_pid == 0'`")),
+            ("sched_switch:stacktrace", Some("`-e sched_switch -R stacktrace`")),
+            ("sched_switch sched_waking", Some("`-e sched_switch,sched_waking`")),
+            ("prev_pid==0", None),
+            ("sched:nosuch", None),
+        ] {
+            let hint = of_event(pattern);
+            assert_eq!(hint.is_some(), meant.is_some(), "{pattern}: {hint:?}");
+            assert!(hint.unwrap_or_default().contains(meant.unwrap_or_default()), "{pattern}");
+        }
+    }
 
     #[test]
     fn what_others_call_events() {

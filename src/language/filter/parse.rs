@@ -181,6 +181,12 @@ impl FilterParser<'_> {
             "=" | "===" => error.hint("`equals` is written `==`"),
             "=~" | "~=" | "~~" => error.hint("a glob is matched with `~`"),
             "!~" => error.hint("not matching is written `!(field ~ \"glob\")`"),
+            _ if word_before(self.s.text(), span.start) == Some("not") => {
+                error.hint("`not` is written `!`: `!(a == 1)`")
+            }
+            _ if word_before(self.s.text(), span.start) == Some("if") => error.hint("it stands without `if`"),
+            _ if self.s.rest().starts_with("in ") => error.hint("one of several is written `a == 1 || a == 2`"),
+            _ if self.s.rest().starts_with("is ") => error.hint("`is` is written `==`"),
             _ => error.hint("operators are == != < <= > >= & and, for text, ~ (a glob)"),
         }
     }
@@ -261,4 +267,9 @@ impl FilterParser<'_> {
         }
         Ok(Spanned::new(FilterValue::Function(name), self.s.span_from(start)))
     }
+}
+
+/// The word that ends before `at`.
+fn word_before(text: &str, at: usize) -> Option<&str> {
+    text.get(..at)?.split_whitespace().next_back()
 }

@@ -177,7 +177,8 @@ impl ArgParser<'_> {
             self.check_type(kind, value_at + fetch_text.len() + 1, &fetch)?;
         }
         if fetch.returns_value() && !self.returns {
-            return Err(self.error(fetch_span, "`$retval` is only there when the function returns"));
+            let error = self.error(fetch_span, "`$retval` is only there when the function returns");
+            return Err(error.hint("a kretprobe, uretprobe or fretprobe has it"));
         }
         Ok(ProbeArg { name, fetch, kind: kind.map(str::to_owned) })
     }

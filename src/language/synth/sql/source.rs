@@ -57,7 +57,10 @@ impl Statement<'_> {
             Some((system, event)) => find(Some(system), event),
             None => find(None, name),
         };
-        let format = found.ok_or_else(|| self.error(&item.name, format!("no event `{name}`")))?;
+        let format = found.ok_or_else(|| {
+            let known = format!("`rtrace list -e '*{name}*'` shows the kernel's events of such a name");
+            self.error(&item.name, format!("no event `{name}`")).hint(known)
+        })?;
         let mut names = vec![name.clone(), format.name.clone(), format!("{}.{}", format.system, format.name)];
         names.extend(item.label.as_ref().map(|l| l.value.clone()));
         Ok(StatementEvent { format, names })
