@@ -3,8 +3,21 @@
 use clap::Command;
 
 /// The kinds of option that `report` has for events, by their long names; `F` and `v` are letters of the first.
-const SELECTS: [&str; 12] =
-    ["select", "invert", "filter", "pid", "tgid", "comm", "cgroup", "cpu", "no-irq", "no-softirq", "F", "events"];
+const SELECTS: [&str; 13] = [
+    "select",
+    "invert",
+    "filter",
+    "pid",
+    "tgid",
+    "comm",
+    "cgroup",
+    "cpu",
+    "no-irq",
+    "no-softirq",
+    "F",
+    "events",
+    "event",
+];
 const LIMITS: [&str; 2] = ["first", "last"];
 const WINDOW: [&str; 3] = ["since", "until", "around"];
 const TIMES: [&str; 6] = ["raw-ts", "nodate", "ts-offset", "ts2secs", "align", "align-ts"];
@@ -136,7 +149,7 @@ pub(crate) fn found(option: &str, command: &str, root: &Command) -> Option<(Stri
         return Some(((*reason).to_owned(), hint.to_owned()));
     }
     if at(&SELECTS) {
-        let option = if name == "events" { "--select" } else { option };
+        let option = if matches!(name, "events" | "event") { "--select" } else { option };
         return Some(((*reason).to_owned(), hint.replace("OPTION", &format!("{option} ..."))));
     }
     if at(&LIMITS) {

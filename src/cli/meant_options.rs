@@ -108,6 +108,9 @@ pub(super) fn option(word: &str, command: &Command, root: &Command, words: &str)
     }
     const ORDERS: [&str; 7] = ["order", "order-by", "sort", "sort-by", "desc", "asc", "sorted"];
     let has_rows = !matches!(command.get_name(), "report" | "convert" | "stream" | "record" | "view");
+    if ORDERS.contains(&name) && has(&"sort") {
+        return Some(format!("did you mean `--sort`?{}", help_of("sort", command)));
+    }
     if ORDERS.contains(&name) && has_rows && has(&"json") {
         return Some("rows come in one order; `--json` prints them for `jq` and the like.".to_owned());
     }

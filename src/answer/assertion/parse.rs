@@ -394,7 +394,11 @@ impl<'a> AssertionParser<'a> {
                     _ => None,
                 };
                 let number = || number.map(str::to_owned);
-                let call = || format!("`syscall({name})` is a system call, `wait({name})` a task's.");
+                let call = || {
+                    format!(
+                        "`syscall({name})` is a system call, `wait({name})` a task's, `count({name})` the number of an event."
+                    )
+                };
                 let near = || did_you_mean(name, DURATIONS);
                 let arrow = self.scanner.rest().trim_start().starts_with(['-', ':', ',']);
                 let other = other.or_else(|| {
