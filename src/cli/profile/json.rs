@@ -40,8 +40,8 @@ fn event(event: &ProfiledEvent<'_>, symbols: &Symbols) -> Value {
 
 fn times(times: &Times) -> Value {
     json!({
-        "count": times.count, "total": times.total, "average": times.average(), "max": times.max, "max_at": times.max_at,
-        "min": times.min, "min_at": times.min_at,
+        "count": times.count, "total": times.known(times.total), "average": times.known(times.average()),
+        "max": times.known(times.max), "max_at": times.known(times.max_at), "min": times.min, "min_at": times.min_at,
     })
 }
 

@@ -45,7 +45,10 @@ pub(crate) fn write(
     ];
     let mut table = TextTable::new(2, heading).minor([0, 0, 0, 0, 2, 0, 1]);
     for ProfileRow { task, event, times } in rows.iter().take(shown) {
-        let timed = |text: String| if times.total == 0 { "-".to_owned() } else { text };
+        let timed = |text: String| match times.total {
+            0 => "-".to_owned(),
+            _ => times.known(text).unwrap_or_else(|| "?".to_owned()),
+        };
         table.row([
             task.clone(),
             event.clone(),
@@ -58,6 +61,9 @@ pub(crate) fn write(
     }
     for limit in profile.limits() {
         writeln!(out, "Note: {limit}")?;
+    }
+    if rows.iter().take(shown).any(|row| row.times.doubtful) {
+        writeln!(out, "Note: events were lost: where ? is, two durations may seem to be one")?;
     }
     let left_out = table.fit(width, hint);
     table.write(out)?;

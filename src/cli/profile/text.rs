@@ -30,13 +30,19 @@ fn write_event(event: &ProfiledEvent<'_>, symbols: &Symbols, out: &mut impl Writ
     let times = event.times();
     write!(out, "  Event: {} ({})", event.label(symbols), times.count)?;
     if times.total > 0 {
-        let Times { total, max, min, .. } = times;
-        let (average, max_at, min_at) = (times.average(), seconds(times.max_at), seconds(times.min_at));
+        let [total, average, max, max_at] = longest(times);
+        let (min, min_at) = (times.min, seconds(times.min_at));
         write!(out, " Total: {total} Avg: {average} Max: {max}(ts:{max_at}) Min:{min}(ts:{min_at})")?;
     }
     writeln!(out)?;
     let mut tree = ProfileTree { symbols, lines: Vec::new() };
     tree.write(&event.stacks(), 0, out)
+}
+
+/// Sum, mean, maximum and when it ended; `?` where one of the durations may be two.
+fn longest(times: &Times) -> [String; 4] {
+    let all = [times.total.to_string(), times.average().to_string(), times.max.to_string(), seconds(times.max_at)];
+    all.map(|text| times.known(text).unwrap_or_else(|| "?".to_owned()))
 }
 
 /// A time stamp in seconds, to the nearest microsecond.
@@ -66,11 +72,11 @@ impl ProfileTree<'_> {
                 self.set(level + 1, false);
             }
             self.indent(level + 1, out)?;
-            let Times { count, total, max, min, .. } = node.times;
+            let Times { count, min, .. } = node.times;
             write!(out, "  {}% ({count})", node.percent)?;
-            if total > 0 {
-                let (max_at, min_at) = (seconds(node.times.max_at), seconds(node.times.min_at));
-                let average = node.times.average();
+            if node.times.total > 0 {
+                let [total, average, max, max_at] = longest(&node.times);
+                let min_at = seconds(node.times.min_at);
                 write!(out, " time:{total} max:{max}(ts:{max_at}) min:{min}(ts:{min_at}) avg:{average}")?;
             }
             writeln!(out)?;

@@ -39,7 +39,7 @@ const NAMES: [&str; 28] = [
 ];
 
 /// Numbers of the events that were seen, and of what is unknown of them: no statements about what happened.
-const OF_WHAT_WAS_SEEN: [&str; 11] = [
+const OF_WHAT_WAS_SEEN: [&str; 12] = [
     "frees",
     "page_frees",
     "replaced",
@@ -49,6 +49,7 @@ const OF_WHAT_WAS_SEEN: [&str; 11] = [
     "censored",
     "losses",
     "unfinished",
+    "without_begin",
     "without_entry",
     "without_issue",
 ];

@@ -78,6 +78,7 @@ pub(super) fn compare_profiles(env: &TestEnvironment, whole: &Path, part: &Path,
         let other = theirs.get(key).unwrap_or(&Value::Null);
         for name in ["count", "total", "max"] {
             match (times[name].as_u64(), other[name].as_u64().unwrap_or(0)) {
+                (None, _) if times[name].is_null() => compared.unknown += 1,
                 (Some(one), other) if one == other => compared.equal += 1,
                 (Some(one), other) if one < other => compared.at_least += 1,
                 (one, other) => compared

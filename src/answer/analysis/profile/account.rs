@@ -7,7 +7,7 @@ use super::times::Times;
 use crate::answer::analysis::InOrder;
 use crate::answer::analysis::map::Map;
 use crate::base::abi::Abi;
-use crate::base::units::Pid;
+use crate::base::units::{CpuId, Pid};
 use crate::file::trace_dat::Coverage;
 use crate::kernel::event::{Lost, Record};
 use crate::kernel::events::EventName;
@@ -34,6 +34,8 @@ struct Books {
     tally_of: Map<TallyKey, usize>,
     open: OpenInterval,
     stacks: StackTraces,
+    /// Time of the latest event of each CPU.
+    latest: Vec<u64>,
 }
 
 /// The task's number, the pair's (of what is no pair, the event's) and the value.
@@ -60,6 +62,8 @@ pub(super) struct TaskAccount {
 pub(super) struct TaskEventTally {
     pub(super) times: Times,
     latest: u64,
+    /// Time of the latest end of a duration that may lie on two CPUs.
+    ended: u64,
     pub(super) stacks: StackTimes,
 }
 
@@ -147,8 +151,9 @@ impl InOrder for Profile {
 
     fn record(&mut self, record: &Record<'_>) {
         let books = &mut self.books;
+        let before = books.came(record);
         if record.lost != Lost::None {
-            books.open.lose(record.cpu);
+            books.lose(record.cpu, before);
         }
         let head = self.kinds.common.head(self.abi, record.data);
         let Some(number) = self.kinds.number(head.id) else { return };
@@ -206,6 +211,24 @@ impl Books {
         })
     }
 
+    /// Notes when the latest event of its CPU came; gives the time of the one before.
+    fn came(&mut self, record: &Record<'_>) -> u64 {
+        let cpu = record.cpu.0 as usize & 0xffff;
+        if self.latest.len() <= cpu {
+            self.latest.resize(cpu.saturating_add(1), 0);
+        }
+        self.latest.get_mut(cpu).map_or(0, |latest| std::mem::replace(latest, record.timestamp.0))
+    }
+
+    /// Events of `cpu` were lost after `before`: what began earlier and ended since on another CPU may be two durations.
+    fn lose(&mut self, cpu: CpuId, before: u64) {
+        self.open.lose(cpu);
+        for tally in self.tallies.iter_mut().filter(|tally| tally.ended > before) {
+            tally.times.doubtful = true;
+            tally.stacks.values_mut().for_each(|times| times.doubtful = true);
+        }
+    }
+
     /// Ends what began as `pair` in a task; gives the tally it went to.
     fn end_of(&mut self, key: IntervalKey, at: u64) -> Option<usize> {
         let IntervalKey { task, pair, .. } = key;
@@ -216,6 +239,9 @@ impl Books {
         let tally = &mut self.tallies[number];
         tally.times.add(time, at);
         tally.latest = time;
+        if !begun.pinned {
+            tally.ended = at;
+        }
         if let Some((stack, at)) = begun.stack {
             tally.stacks.entry(stack).or_default().add(time, at);
         }

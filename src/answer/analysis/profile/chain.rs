@@ -152,7 +152,7 @@ pub(super) struct Beginning {
     number: u64,
     pub(super) at: u64,
     cpu: CpuId,
-    pinned: bool,
+    pub(super) pinned: bool,
     /// The value that it is counted under.
     pub(super) value: u64,
     /// Its stack trace, and when that came.

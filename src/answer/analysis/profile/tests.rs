@@ -136,6 +136,34 @@ fn a_task_sleeps_is_woken_and_waits() {
     );
 }
 
+/// A loss is told by the next event of its CPU only: what ended on another one meanwhile may be two durations.
+#[test]
+fn what_ended_while_another_cpu_lost_events_is_doubtful() {
+    let mut kernel = kernel();
+    let doubtful = |kernel: &ProfiledKernel| -> Vec<(u64, Option<u64>)> {
+        let tasks = kernel.profile.tasks(&Symbols::default(), false);
+        let events = tasks.iter().flat_map(|task| &task.events);
+        events.map(|event| (event.value, event.times().known(event.times().total))).collect()
+    };
+    kernel.cpu = 1;
+    kernel.switch(50, [4, 5], 0);
+    kernel.cpu = 0;
+    kernel.switch(100, [7, 9], 1);
+    kernel.wakeup(150, 9, 7);
+    kernel.switch(170, [9, 7], 0); // it may have run on CPU 1 since 150
+    assert_eq!(doubtful(&kernel), [(1, Some(50)), (7, Some(20))]);
+    kernel.cpu = 1;
+    kernel.lost = Lost::Count(2);
+    kernel.switch(180, [5, 4], 0);
+    assert_eq!(doubtful(&kernel), [(1, None), (7, None)]);
+    kernel.switch(190, [4, 8], 2);
+    kernel.switch(195, [8, 4], 1);
+    kernel.lost = Lost::Count(1);
+    kernel.switch(200, [4, 6], 0); // nothing ended on another CPU since 195
+    let known = doubtful(&kernel);
+    assert!(known.contains(&(2, Some(5))), "{known:?}");
+}
+
 #[test]
 fn what_was_lost_ends_nothing() {
     let mut kernel = kernel();

@@ -15,12 +15,19 @@ pub struct Times {
     pub min: u64,
     /// The time stamp of the shortest.
     pub min_at: u64,
+    /// True if a duration may be two, between which events of another CPU were lost: then `total` and `max` are not known.
+    pub doubtful: bool,
 }
 
 impl Times {
     /// The mean duration.
     pub fn average(&self) -> u64 {
         self.total.checked_div(self.count).unwrap_or(0)
+    }
+
+    /// A number of durations, unless one of those may be none.
+    pub fn known<T>(&self, of: T) -> Option<T> {
+        (!self.doubtful).then_some(of)
     }
 
     /// These and those of `other`.
@@ -32,7 +39,7 @@ impl Times {
 
     /// One more, that took `time`.
     pub(super) fn add(&mut self, time: u64, at: u64) {
-        self.merge(&Times { count: 1, total: time, max: time, max_at: at, min: time, min_at: at });
+        self.merge(&Times { count: 1, total: time, max: time, max_at: at, min: time, min_at: at, doubtful: false });
     }
 
     /// One more of what has no duration.
@@ -50,5 +57,6 @@ impl Times {
         }
         self.count += other.count;
         self.total = self.total.saturating_add(other.total);
+        self.doubtful |= other.doubtful;
     }
 }

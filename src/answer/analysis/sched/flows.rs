@@ -91,15 +91,12 @@ pub struct SchedFlows {
 
 /// Wakeups by the names of `rtrace analyze wakers --json`. Those of a task are told by the events about it.
 pub const WAKER_NEEDS: &[Needs] = &[
-    // After a loss a task of which nothing is known may be woken although it is awake.
+    // After a loss a task of which nothing is known may be woken although it is awake, and have come to its CPU before.
     Needs {
         lost: KnownPart::Unknown,
-        ..Needs::between(&["wakers.wakeups"], &["sched:sched_switch", "sched:sched_wak*"])
+        ..Needs::between(&["wakers.wakeups", "wakers.elsewhere"], &["sched:sched_switch", "sched:sched_wak*"])
     },
-    Needs::between(
-        &["wakers.delays", "wakers.elsewhere", "wakers.longest"],
-        &["sched:sched_switch", "sched:sched_wak*"],
-    ),
+    Needs::between(&["wakers.delays", "wakers.longest"], &["sched:sched_switch", "sched:sched_wak*"]),
 ];
 
 /// Moves by the names of `rtrace analyze migrations --json`. A move that a loss hides is none, and never another one.
