@@ -1,8 +1,8 @@
 //! Statistics and settings of the buffers when the last event was taken: after that nothing of them is needed any more.
 //! Marks in the file of events that it lacks and that no record of it tells of.
 
-use super::machine::online_cpus;
 use super::metadata::with_nul;
+use super::offline::online_cpus;
 use super::setup::SetUpBuffer;
 use super::view::view;
 use super::wall_clock;

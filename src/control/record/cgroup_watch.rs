@@ -7,7 +7,7 @@
 use super::cgroup_tree::{CgroupHierarchy, CgroupPlan};
 use super::error::RecordError;
 use super::living::threads_of;
-use super::machine::is_offline;
+use super::offline::is_offline;
 use super::worker::WorkerError;
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};

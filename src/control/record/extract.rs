@@ -6,7 +6,7 @@ use super::comms::with_saved;
 use super::drain::{Drain, Progress};
 use super::draining::Draining;
 use super::error::RecordError;
-use super::machine::online_cpus;
+use super::offline::online_cpus;
 use super::output::{ClockFacts, Output};
 use super::plan::Plan;
 use super::setup::SetUpBuffer;

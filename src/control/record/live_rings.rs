@@ -1,7 +1,7 @@
 //! Rings that are read while they are filled, round by round.
 
 use super::audience::Audience;
-use super::machine::is_offline;
+use super::offline::is_offline;
 use super::setup::SetUpBuffer;
 use super::worker::WorkerError;
 use crate::base::units::CpuId;

@@ -4,9 +4,6 @@ use super::error::{PlanError, RecordError};
 use super::plan::BufferPlan;
 use super::tracer_settings::TracerSettings;
 use crate::control::tracefs::{FunctionList, Instance, Journal};
-use crate::file::trace_dat::CpuRanges;
-use nix::errno::Errno;
-use std::{fs, io};
 
 /// Settings of which there is one, whatever instance is recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -106,15 +103,4 @@ impl MachineSettings {
         }
         names.into_iter().try_for_each(|name| journal.trace_block_device(name)).map_err(RecordError::from)
     }
-}
-
-/// True of the error of a ring that does not exist, because its CPU has not been online yet, and of perf_event_open(2) on
-/// a CPU that is offline.
-pub(super) fn is_offline(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(Errno::ENODEV as i32)
-}
-
-/// The CPUs that are online; `None` if the machine does not say.
-pub(super) fn online_cpus() -> Option<CpuRanges> {
-    CpuRanges::parse(&fs::read_to_string("/sys/devices/system/cpu/online").ok()?)
 }

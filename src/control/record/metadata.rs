@@ -1,5 +1,6 @@
 //! Facts in a trace file about the kernel it was made on.
 
+use super::setup::SetUpBuffer;
 use crate::control::tracefs::{Error, EventName, Tracefs};
 use crate::file::trace_dat::{OptionId, SectionWriter, WriteError};
 use crate::kernel::btf::Enumerators;
@@ -101,4 +102,18 @@ fn enumerators<'a>(tracefs: &Tracefs, formats: impl Iterator<Item = &'a String>)
 /// Texts in options end with a NUL, as in trace-cmd's files.
 pub(super) fn with_nul(text: &str) -> Vec<u8> {
     [text.as_bytes(), b"\0"].concat()
+}
+
+/// Options of tracers that store them.
+const OPTIONS: [&str; 2] = ["func-args", "funcgraph-args"];
+
+/// The kernel's BTF if any of the buffers stores arguments: megabytes that are of no use to others. Without it arguments
+/// stay numbers, so no error is worth a recording.
+pub(super) fn btf(tracefs: &Tracefs, buffers: &[SetUpBuffer]) -> Option<Vec<u8>> {
+    let is_on = |(name, on): &(String, bool)| *on && OPTIONS.contains(&name.as_str());
+    let stores = |buffer: &SetUpBuffer| buffer.instance.options().is_ok_and(|options| options.iter().any(is_on));
+    if !buffers.iter().any(stores) {
+        return None;
+    }
+    tracefs.kernel_btf().ok()
 }

@@ -43,6 +43,7 @@ mod living;
 mod machine;
 mod metadata;
 mod observer;
+mod offline;
 mod output;
 mod own;
 mod plan;

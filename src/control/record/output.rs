@@ -353,7 +353,7 @@ impl Output {
         };
         let writer =
             write().map_err(|source| RecordError::TraceFile { path: self.path.clone(), source: Box::new(source) })?;
-        let btf = super::symbols::btf(tracefs, buffers);
+        let btf = super::metadata::btf(tracefs, buffers);
         let sent = match &self.remote {
             Some(remote) => Some((self.any_file()?, self.id, Arc::clone(remote))),
             None => None,

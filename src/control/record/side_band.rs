@@ -1,7 +1,7 @@
 //! Forks and names of tasks, as the kernel reports them itself: perf's side-band. No tracepoint, no instance, nothing in the
 //! trace. It costs one 40-byte record per fork, exec and exit.
 
-use super::machine::is_offline;
+use super::offline::is_offline;
 use crate::base::sys::TaskEvents;
 use crate::base::units::Pid;
 use std::os::fd::{AsFd, BorrowedFd};

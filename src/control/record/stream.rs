@@ -185,7 +185,7 @@ fn facts(journal: &Journal, buffers: &[SetUpBuffer]) -> Result<LiveFacts, Record
         not_understood,
         printk_formats: metadata.printk_formats,
         enumerators: metadata.enumerators,
-        btf: super::symbols::btf(tracefs, buffers).unwrap_or_default(),
+        btf: super::metadata::btf(tracefs, buffers).unwrap_or_default(),
         buffers: buffers.iter().map(LiveBuffer::of).collect(),
     })
 }

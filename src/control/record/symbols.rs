@@ -2,7 +2,6 @@
 
 use super::error::RecordError;
 use super::output::SymbolsWriter;
-use super::setup::SetUpBuffer;
 use super::worker::thread_time;
 use crate::base::sys::{self, Scheduling};
 use crate::control::tracefs::Tracefs;
@@ -103,18 +102,4 @@ impl Drop for SymbolThread {
             let _ = thread.join();
         }
     }
-}
-
-/// Options of tracers that store them.
-const OPTIONS: [&str; 2] = ["func-args", "funcgraph-args"];
-
-/// The kernel's BTF if any of the buffers stores arguments: megabytes that are of no use to others. Without it arguments
-/// stay numbers, so no error is worth a recording.
-pub(super) fn btf(tracefs: &Tracefs, buffers: &[SetUpBuffer]) -> Option<Vec<u8>> {
-    let is_on = |(name, on): &(String, bool)| *on && OPTIONS.contains(&name.as_str());
-    let stores = |buffer: &SetUpBuffer| buffer.instance.options().is_ok_and(|options| options.iter().any(is_on));
-    if !buffers.iter().any(stores) {
-        return None;
-    }
-    tracefs.kernel_btf().ok()
 }

@@ -1,6 +1,6 @@
 //! The trace clock, read from user space by way of raw markers: there is no system call for it.
 
-use super::machine::is_offline;
+use super::offline::is_offline;
 use crate::base::abi::Abi;
 use crate::control::record::{Plan, RecordError, TargetBuffer};
 use crate::control::tracefs::{Error, EventName, Journal, Tracefs, UndoError};

@@ -1,7 +1,7 @@
 //! From the time stamp counter to nanoseconds, for the clock `x86-tsc`: `--tsc2nsec`, `-C tsc2nsec`.
 
 use super::error::RecordError;
-use super::machine::is_offline;
+use super::offline::is_offline;
 use crate::base::sys::{TaskEvents, page_size};
 use crate::base::units::CpuId;
 use crate::control::tracefs::Error;

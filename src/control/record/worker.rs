@@ -7,7 +7,7 @@
 use super::asked::Asked;
 use super::drain::{Drain, Progress};
 use super::effort::Efforts;
-use super::machine::is_offline;
+use super::offline::is_offline;
 use super::sink::ChunkSink;
 use super::spool::Dropped;
 use super::store::{RingTally, Store, StoreContents};

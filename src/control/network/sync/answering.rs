@@ -1,7 +1,7 @@
 //! The controller's side: asks for measurements, stamps probes and sends them back, or says what KVM knows.
 
 use super::fastest::{ClockMeasurement, bound};
-use super::probing::answer;
+use super::probing::{answer, next, unexpected};
 use crate::control::network::patient::{ConnectionError, Patient, Tick};
 use crate::control::network::transport::Stream;
 use crate::control::network::wire::{MAX_PROBES, Message, ProbeStamp, TimeSync};
@@ -159,19 +159,4 @@ impl Answerer {
     fn send(&self, message: TimeSync) -> Result<(), ConnectionError> {
         self.control.write(&Message::TimeSync(message).bytes())
     }
-}
-
-/// The next message of time synchronization.
-pub(super) fn next(control: &Patient, tick: &mut Tick<'_>) -> Result<TimeSync, ConnectionError> {
-    match control.message(tick)? {
-        Message::TimeSync(message) => Ok(message),
-        _ => Err(io::Error::other("the peer sent something else than time synchronization").into()),
-    }
-}
-
-/// A message that is not the one that is due.
-pub(super) fn unexpected(message: &TimeSync) -> ConnectionError {
-    let what: String = format!("{message:?}").chars().take(60).collect();
-    io::Error::other(format!("the peer sent another message of time synchronization than the one that is due: {what}"))
-        .into()
 }

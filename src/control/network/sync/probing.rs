@@ -6,7 +6,6 @@
 //! be added to it: minus the offset that KVM adds to the host's counter. There is nothing to measure, and no error. Only counters
 //! that are not scaled are compared so: what trace-cmd does with the factor holds for no other.
 
-use super::answering::{next, unexpected};
 use super::fastest::{ClockMeasurement, fastest};
 use crate::control::network::patient::{ConnectionError, Patient, Tick};
 use crate::control::network::wire::{KvmClock, MAX_PROBES, Message, TimeSync};
@@ -141,4 +140,19 @@ pub(super) fn answer(
     let response = KvmClock { time: request.time, offset, scaling: 1, fraction: 0 };
     control.write(&Message::TimeSync(TimeSync::KvmResponse(response)).bytes())?;
     Ok(ClockMeasurement { time: request.time.cast_unsigned(), offset, error: Some(0) })
+}
+
+/// The next message of time synchronization.
+pub(super) fn next(control: &Patient, tick: &mut Tick<'_>) -> Result<TimeSync, ConnectionError> {
+    match control.message(tick)? {
+        Message::TimeSync(message) => Ok(message),
+        _ => Err(io::Error::other("the peer sent something else than time synchronization").into()),
+    }
+}
+
+/// A message that is not the one that is due.
+pub(super) fn unexpected(message: &TimeSync) -> ConnectionError {
+    let what: String = format!("{message:?}").chars().take(60).collect();
+    io::Error::other(format!("the peer sent another message of time synchronization than the one that is due: {what}"))
+        .into()
 }

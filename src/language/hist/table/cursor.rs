@@ -1,7 +1,5 @@
 //! Steps through the bytes of a `hist` file.
 
-use super::TableError;
-
 #[derive(Clone, Debug)]
 pub(super) struct TextCursor<'a> {
     data: &'a [u8],
@@ -88,4 +86,16 @@ impl<'a> TextCursor<'a> {
         let found: String = String::from_utf8_lossy(found).chars().take(80).collect();
         TableError { line, expected: expected.into(), found }
     }
+}
+
+/// A `hist` file that is not what a kernel prints.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: expected {expected}, found `{found}`")]
+pub struct TableError {
+    /// Line within the text, from 1.
+    pub line: usize,
+    /// The text that was expected.
+    pub expected: String,
+    /// The text that was found, cut to 80 characters.
+    pub found: String,
 }

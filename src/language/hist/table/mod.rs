@@ -25,11 +25,11 @@ mod entry;
 mod model;
 mod parse;
 
+pub use cursor::TableError;
 pub use model::{
     ColumnValue, HistEntry, HistKey, HistTable, KeyValue, MeasuredValues, Saved, Snapshot, Tracked, ValueColumn,
     ValueRanks,
 };
-pub use parse::TableError;
 pub use parse::parse;
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use super::cursor::TextCursor;
 use super::entry::EntryColumns;
-use super::{ColumnValue, HistEntry, HistKey, HistTable, KeyValue, Saved, Snapshot};
+use super::{ColumnValue, HistEntry, HistKey, HistTable, KeyValue, Saved, Snapshot, TableError};
 use crate::language::hist::spec::Echo;
 use std::fmt;
 use std::fmt::{Display, Formatter};
@@ -175,16 +175,4 @@ impl Display for Padded<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{}{:2$}", self.0, "", self.1.saturating_sub(self.0.len()))
     }
-}
-
-/// A `hist` file that is not what a kernel prints.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: expected {expected}, found `{found}`")]
-pub struct TableError {
-    /// Line within the text, from 1.
-    pub line: usize,
-    /// The text that was expected.
-    pub expected: String,
-    /// The text that was found, cut to 80 characters.
-    pub found: String,
 }
