@@ -148,6 +148,10 @@ pub(crate) fn found(option: &str, command: &str, root: &Command) -> Option<(Stri
         let hint = "`rtrace analyze cgroups FILE` has rows by cgroup; `rtrace convert FILE PART.dat --cgroup ...` makes a recording of one.";
         return Some(((*reason).to_owned(), hint.to_owned()));
     }
+    if ["format", "output-format", "type"].contains(&name) && command == "analyze" {
+        let hint = "`rtrace analyze ANALYSIS FILE --json` prints JSON, `--csv` CSV.";
+        return Some(("each analysis has its own forms".to_owned(), hint.to_owned()));
+    }
     if at(&SELECTS) {
         let option = if matches!(name, "events" | "event") { "--select" } else { option };
         return Some(((*reason).to_owned(), hint.replace("OPTION", &format!("{option} ..."))));

@@ -88,6 +88,7 @@ impl ListCommandArgs {
     /// `None` where no events are asked for, `Some(None)` for all of them.
     fn chosen(&self) -> Option<Option<&str>> {
         match &self.pattern {
+            Some(all) if all == "events" || all == "event" => Some(None),
             Some(pattern) => Some(Some(pattern)),
             None => self.events.as_ref().map(Option::as_deref),
         }
@@ -111,11 +112,12 @@ pub(crate) fn run(args: &ListCommandArgs) -> Result<Exit, Failure> {
         let error = anyhow::anyhow!("there are two patterns, `{one}` and `{other}`");
         return Err(Failure::new(Exit::Usage, error).hint(format!("one may be a list: `-e '{one},{other}'`.")));
     }
+    if let Some(list) = args.another_list() {
+        let error = anyhow::anyhow!("`{list}` is taken for a pattern of events");
+        return Err(Failure::new(Exit::Usage, error).hint(format!("`rtrace list --{list}` lists {list}.")));
+    }
     let tracefs = args.tracefs.open()?;
-    let lists = Lists::gather(args, &tracefs).map_err(|failure| match args.another_list() {
-        Some(list) => failure.hint(format!("`rtrace list --{list}` lists {list}.")),
-        None => failure,
-    })?;
+    let lists = Lists::gather(args, &tracefs)?;
     let mut out = io::BufWriter::new(stdout().lock());
     if args.json {
         serde_json::to_writer_pretty(&mut out, &lists.to_json()).map_err(io::Error::from)?;

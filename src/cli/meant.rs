@@ -241,7 +241,8 @@ pub(super) fn argument(word: &str, (name, command): (&str, &Command), words: &st
         "check-events" => return Some("`rtrace report --check-events FILE` checks those of a recording.".to_owned()),
         _ => {}
     }
-    if name == "check" && std::env::args().any(|given| given == "--") {
+    let is_assertion = |given: String| given.contains(['<', '>', '=']) && Assertion::parse(&given).is_ok();
+    if name == "check" && (std::env::args().any(|given| given == "--") || std::env::args().any(is_assertion)) {
         return Some(MAKES_ONE.to_owned());
     }
     if name == "hist" && std::env::args().any(|given| given == "if") {

@@ -2,9 +2,12 @@
 
 use super::elsewhere;
 use super::meant_words::{ADVICE, CONCEPTS, LETTERS};
+use clap::builder::PossibleValue;
 use clap::{Arg, Command};
+use rtrace::internal::assertion::Assertion;
 use rtrace::syntax::nearest;
 use rtrace::units::{ByteSize, parse_duration};
+use std::path::Path;
 
 /// Most options that a hint names.
 const MOST_OPTIONS: usize = 32;
@@ -58,6 +61,9 @@ pub(super) fn option(word: &str, command: &Command, root: &Command, words: &str)
     }
     if name == "buffer" && has(&"instance") && has(&"buffer-size") {
         return Some("`--instance NAME` is a buffer of its own, `--buffer-size` its size.".to_owned());
+    }
+    if own_output(name) && value_of(word).is_some_and(|value| value.contains("junit")) {
+        return Some("`rtrace check FILE --assert ASSERTION --junit OUT` writes JUnit XML.".to_owned());
     }
     if let Some(own) = meant(name) {
         return Some(format!("did you mean `--{own}`?{}", help_of(own, command)));
@@ -121,6 +127,11 @@ pub(super) fn option(word: &str, command: &Command, root: &Command, words: &str)
     Some(format!("{others}`{words}` has {}.", options(command)?))
 }
 
+/// True of an option for a format by any name.
+fn own_output(name: &str) -> bool {
+    ["format", "output-format", "type", "to"].contains(&name)
+}
+
 /// The commands that write recordings.
 const OUTPUT: &str = "`rtrace record -o FILE` writes a recording, `rtrace extract -o FILE` one of what a buffer holds.";
 
@@ -131,6 +142,18 @@ pub(super) const MAKES_ONE: &str =
 /// The option that is meant by an unknown letter: that of the commands that trace, or of trace-cmd and perf.
 fn short(word: &str, command: &Command, root: &Command, words: &str) -> Option<String> {
     let letter = word.strip_prefix('-')?.chars().next()?;
+    let value = value_of(word).unwrap_or_default();
+    if command.get_name() == "check" && Assertion::parse(&value).is_ok() {
+        return Some(format!("`--assert '{value}'` asserts that."));
+    }
+    if letter == 'f'
+        && let Some(format) = format_near(&value, command)
+    {
+        return Some(format!("did you mean `{format}`?"));
+    }
+    if letter == 'i' && takes_value("instance", command) && !Path::new(&value).exists() {
+        return Some(format!("an instance is `-B {value}`."));
+    }
     if command.get_name() == "check" && std::env::args().any(|given| given == "--") {
         return Some(MAKES_ONE.to_owned());
     }
@@ -194,6 +217,16 @@ pub(super) fn format_as_option(word: &str, command: &Command) -> Option<String> 
     let value = value_of(word).filter(|_| of_format)?;
     let is_there = command.get_arguments().any(|arg| arg.get_long() == Some(value.as_str()) && !arg.is_hide_set());
     is_there.then(|| format!("did you mean `--{value}`?{}", help_of(&value, command)))
+}
+
+/// The option for a format with the one that `value` is, or nearly is.
+fn format_near(value: &str, command: &Command) -> Option<String> {
+    let arg = ["to", "format"]
+        .into_iter()
+        .find_map(|long| command.get_arguments().find(|arg| arg.get_long() == Some(long)))?;
+    let formats = arg.get_possible_values();
+    let near = nearest(value, formats.iter().map(PossibleValue::get_name));
+    Some(format!("--{} {}", arg.get_long()?, near.first()?))
 }
 
 /// The option for a format with the format of that name, as in `--format csv`.

@@ -57,6 +57,14 @@ pub(crate) fn open(path: &Path) -> Result<Option<File>, Failure> {
     Ok(Some(spooled))
 }
 
+/// Says that a pipe at standard input is not read, but `default`: a verdict might be taken for one on what comes through it.
+pub(crate) fn tell_that_unread(default: &Path) {
+    let input = io::stdin().as_fd().try_clone_to_owned().map(File::from);
+    if input.and_then(|input| input.metadata()).is_ok_and(|input| input.file_type().is_fifo()) {
+        note!("rtrace: no FILE is named: {} is read; `-` is the pipe at standard input", default.display());
+    }
+}
+
 /// All that comes from `input`, as a file: in memory up to `in_memory` bytes, beyond that in the directory `dir`.
 fn spool(input: &mut impl Read, in_memory: u64, most: u64, dir: &Path) -> io::Result<File> {
     let mut spool = File::from(memfd_create(c"rtrace-pipe", MFdFlags::MFD_CLOEXEC)?);

@@ -72,6 +72,12 @@ pub(crate) fn refused(error: &PlanError, command: &str, given: Option<String>) -
     if let Some(given) = given.filter(|_| matches!(error, PlanError::NoEvents)) {
         text.push_str(&format!("  Hint: {given}\n"));
     }
+    let rate = std::env::args().skip_while(|word| word != "-F").nth(1).filter(|rate| rate.parse::<u64>().is_ok());
+    if let Some(rate) = rate.filter(|_| matches!(error, PlanError::NoEvents)) {
+        text.push_str(&format!(
+            "  Hint: nothing is sampled: `-F` takes no value (only events of CMD), and `{rate}` is CMD\n"
+        ));
+    }
     if matches!(error, PlanError::NoEvents) {
         let examples = [
             ("-e sched", "events by name; `rtrace list -e` shows all"),
@@ -137,6 +143,9 @@ fn no_command(error: CommandError, own: impl Fn(Exit) -> Exit) -> Failure {
         let is_time = flag_before(&digits).is_none_or(|flag| flag != "-F")
             && !path.exists()
             && parse_duration(&format!("{digits}{unit}")).is_ok();
+        if let Some(file) = word_before(&digits).filter(|file| word_before(file).is_some_and(|word| word == "-o" || word == "--output")) {
+            return Some(format!("`-o` took `{file}` for its file: `-o FILE -- {file} {digits}`."));
+        }
         if is_time {
             return Some(format!("`{name}` is taken for the command, as no option before it takes it; did you mean `--duration {name}{unit}`?"));
         }

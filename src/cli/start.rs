@@ -11,6 +11,7 @@ use clap::{ArgMatches, FromArgMatches};
 use rtrace::record::{
     BufferPlan, Child, MachineSettings, Mode, RecordedCommand, TargetBuffer, Tasks, UserError, start as carry_out,
 };
+use rtrace::syntax::nearest;
 use rtrace::tracefs::Tracefs;
 use rtrace::units::counted;
 
@@ -93,18 +94,37 @@ pub(crate) fn set(args: &SetArgs) -> Result<Exit, Failure> {
 }
 
 /// The hint on the name of a file of tracefs in the place of CMD.
-fn of_setting(file: &str) -> Option<&'static str> {
-    Some(match file {
-        "buffer_size_kb" => "`-b KIB` sets the size of each CPU's ring.",
-        "current_tracer" => "`-p TRACER` sets a tracer, `-p nop` none.",
-        "trace_clock" => "`-C CLOCK` sets the clock.",
-        "tracing_cpumask" => "`-M MASK` sets the CPUs.",
-        "set_event_pid" => "`-P PID` sets the processes.",
-        "set_ftrace_filter" => "`-l FUNC` sets the functions.",
-        "tracing_on" => "`rtrace restart` and `rtrace stop` switch tracing on and off.",
-        _ => return None,
-    })
+fn of_setting(word: &str) -> Option<String> {
+    let (file, value) = word.split_once('=').unwrap_or((word, ""));
+    if let Some(option) = file.strip_prefix("options/") {
+        let no = if value == "0" { "no" } else { "" };
+        return Some(format!("`-O {no}{option}` sets a trace option; `rtrace list -o` shows all."));
+    }
+    if let Some(event) = file.strip_prefix("events/").and_then(|path| path.rsplit_once('/')) {
+        let name = event.0.replace('/', ":");
+        return Some(match (event.1, value) {
+            ("filter", _) => format!("`rtrace filter set {name} 'FILTER'` sets a filter."),
+            ("trigger", _) => format!("`rtrace trigger add {name} TRIGGER` sets a trigger."),
+            (_, "0") => format!("`-v -e {name}` disables events."),
+            _ => format!("`-e {name}` enables events."),
+        });
+    }
+    let near = nearest(file, SETTINGS.iter().map(|(name, _)| *name));
+    let file = near.first().copied().unwrap_or(file);
+    SETTINGS.iter().find(|(name, _)| *name == file).map(|(_, hint)| (*hint).to_owned())
 }
+
+/// Files of the tracing directory, and the options that set them.
+const SETTINGS: &[(&str, &str)] = &[
+    ("set_event", "`-e EVENT` enables events, `-v -e EVENT` disables them."),
+    ("buffer_size_kb", "`-b KIB` sets the size of each CPU's ring."),
+    ("current_tracer", "`-p TRACER` sets a tracer, `-p nop` none."),
+    ("trace_clock", "`-C CLOCK` sets the clock."),
+    ("tracing_cpumask", "`-M MASK` sets the CPUs."),
+    ("set_event_pid", "`-P PID` sets the processes."),
+    ("set_ftrace_filter", "`-l FUNC` sets the functions."),
+    ("tracing_on", "`rtrace restart` and `rtrace stop` switch tracing on and off."),
+];
 
 fn run(args: &StartSettings, mode: Mode) -> Result<Exit, Failure> {
     let outcome = trace(args, mode);
@@ -129,8 +149,8 @@ fn trace(args: &StartSettings, mode: Mode) -> Result<Exit, Failure> {
     if (mode == Mode::Start && !traces) || !asks {
         let what = if mode == Mode::Start { "nothing to trace: no event or tracer is given" } else { "nothing to set" };
         let word = traced.command().first().map(|file| file.to_string_lossy().into_owned());
-        let hint = word.as_deref().and_then(|word| of_setting(word.split('=').next().unwrap_or(word)));
-        let hint = hint.unwrap_or("`-e EVENT` enables events, `-p TRACER` sets a tracer.");
+        let hint = word.as_deref().and_then(of_setting);
+        let hint = hint.unwrap_or_else(|| "`-e EVENT` enables events, `-p TRACER` sets a tracer.".to_owned());
         return Err(Failure::new(Exit::Usage, anyhow!("{what}")).hint(hint));
     }
     let tracefs = traced.open(false)?;

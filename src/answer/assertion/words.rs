@@ -68,6 +68,9 @@ pub(super) fn what_follows(label: &str, before: &str, rest: &str) -> Option<Stri
     if ["and ", "or ", "&&", "||", ",", ";"].iter().any(|word| rest.starts_with(word)) {
         return Some("an assertion is one comparison; `--assert` may be given several times".to_owned());
     }
+    if ["per ", "a second", "each "].iter().any(|word| rest.starts_with(word)) {
+        return Some(format!("a rate is `{number}/s`")).filter(|_| !number.is_empty());
+    }
     if rest.starts_with(['<', '>', '=', '!']) {
         return Some(
             match label {

@@ -11,6 +11,7 @@ use crate::cli::exit::{Exit, Failure, print};
 use crate::cli::language::of_value;
 use crate::cli::page::{text_section, write_page};
 use crate::cli::page_args::PageArgs;
+use crate::cli::piped;
 use crate::cli::query::{ClockUnit, one_buffer};
 use crate::cli::saved_summary;
 use crate::cli::terminal::{Color, PagerArgs, Painted};
@@ -117,6 +118,9 @@ pub(in crate::cli) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     }
     let _pager = args.pager.start();
     let options = JudgeOptions { min_samples: min_samples.unwrap_or(1), allow_absent };
+    if args.file.named().is_none() {
+        piped::tell_that_unread(args.file.path());
+    }
     let path = args.file.path();
     if let Some(summary) = saved_summary::saved(path)? {
         if args.page.path().is_some() {

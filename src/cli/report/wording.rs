@@ -55,7 +55,10 @@ impl WordingArgs {
             // A pattern may be meant for several files; a name that is nothing is mistyped.
             let is_name = shown.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':' | b'-'));
             if is_name && !input.formats().any(|f| expression.is_match(&f.name) || expression.is_match(&f.system)) {
-                note!("rtrace: {}: no event or system is called `{shown}` (-r, -n)", input.path.display());
+                let first = shown.bytes().all(|byte| byte.is_ascii_digit());
+                let first = first.then(|| format!("; `--first {shown}` prints the first {shown} events"));
+                let (path, first) = (input.path.display(), first.unwrap_or_default());
+                note!("rtrace: {path}: no event or system is called `{shown}` (-r, -n){first}");
             }
         }
         for format in input.formats() {

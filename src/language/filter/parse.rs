@@ -185,6 +185,9 @@ impl FilterParser<'_> {
                 error.hint("`not` is written `!`: `!(a == 1)`")
             }
             _ if word_before(self.s.text(), span.start) == Some("if") => error.hint("it stands without `if`"),
+            _ if self.s.rest().starts_with("/root ") || self.s.rest().starts_with("/home/") => {
+                error.hint("the shell made a directory of `~`: quote the filter, `'comm ~ \"ls*\"'`")
+            }
             _ if self.s.rest().starts_with("in ") => error.hint("one of several is written `a == 1 || a == 2`"),
             _ if self.s.rest().starts_with("is ") => error.hint("`is` is written `==`"),
             _ => error.hint("operators are == != < <= > >= & and, for text, ~ (a glob)"),
