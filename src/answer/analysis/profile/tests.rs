@@ -290,7 +290,7 @@ fn tasks_of_a_name_are_put_together() {
 
 #[test]
 fn stack_traces_make_a_tree() {
-    let times = |count, total| Times { count, total, max: total, max_at: total, min: 1, min_at: 2 };
+    let times = |count, total| Times { count, total, max: total, max_at: total, min: 1, min_at: 2, doubtful: false };
     let stop = u64::MAX;
     let nodes = tree(
         vec![
