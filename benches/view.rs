@@ -1,8 +1,9 @@
 //! `rtrace view` on a terminal that a program reads: CPU time to the first picture, and from each key to its picture, once
 //! while the recording is still being decoded and once after.
 //!
-//! `RTRACE_VIEW_FILE` names the recording (default: a synthetic one of 16 CPUs, without an index); `RTRACE` the program
-//! (default: this build's), `RTRACE_BENCH_EVENTS` the events of the synthetic one.
+//! `RTRACE_VIEW_FILE` names the recording (default: a synthetic one of 16 CPUs); `RTRACE` the program (default: this build's),
+//! `RTRACE_BENCH_EVENTS` the events of the synthetic one. With the words `--join FROM TO CPUS GIGABYTES` it makes a large
+//! recording of a small one, and nothing else.
 
 use nix::pty::{Winsize, openpty};
 use rtrace::internal::trace_dat::Codec;
@@ -18,6 +19,8 @@ use std::time::{Duration, Instant};
 #[path = "../tests/common/synthetic.rs"]
 #[expect(dead_code, reason = "tests write smaller chunks")]
 mod synthetic;
+#[path = "view/joined.rs"]
+mod joined;
 
 /// Keys, and what they do, each pressed `TIMES` times.
 const KEYS: [(&str, &str); 8] = [
@@ -85,6 +88,11 @@ fn settle(drawn: &Mutex<Drawn>) {
 }
 
 fn main() {
+    let words: Vec<String> = std::env::args().skip_while(|word| word != "--join").skip(1).collect();
+    if let [from, to, cpus, gigabytes] = &words[..] {
+        let number = |word: &String| word.parse::<u64>().expect("a number");
+        return joined::join(from.as_ref(), to.as_ref(), number(cpus) as usize, number(gigabytes) << 30);
+    }
     let number = |name: &str, default| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default);
     let rtrace = std::env::var("RTRACE").unwrap_or_else(|_| env!("CARGO_BIN_EXE_rtrace").to_owned());
     let dir = tempfile::tempdir().expect("a folder");

@@ -2,8 +2,11 @@
 
 use crate::common::trace_files::trace_files;
 use rtrace::internal::merge::Merge;
-use rtrace::internal::trace_dat::{CpuData, ReadAt, TimeOptions, Trace};
+use rtrace::event::Record;
+use rtrace::internal::trace_dat::{CpuData, KeptChunks, ReadAt, TimeOptions, Trace};
 use rtrace::units::Timestamp;
+use rtrace::{Analysis, Event, Query, Recording};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
@@ -66,6 +69,79 @@ fn windows_of_every_file_are_complete() {
     }
     println!("{needed} records read for the windows, {spared} spared");
     assert!(spared > needed / 10, "seeking spares nothing: {spared} of {needed}");
+}
+
+/// The events that a query hands out.
+fn events(query: Query<'_>) -> Vec<(u64, u32, u16, i32)> {
+    let mut found = Vec::new();
+    let see = |event: &Event<'_>| found.push((event.timestamp().0, event.cpu().0, event.id().0, event.pid().0));
+    query.for_each(see).unwrap();
+    found
+}
+
+/// Counts the events of each CPU.
+struct Counts;
+
+impl Analysis for Counts {
+    type Part = BTreeMap<u32, u64>;
+    type Finding = BTreeMap<u32, u64>;
+
+    fn begin(&self) -> Self::Part {
+        BTreeMap::new()
+    }
+
+    fn fork(&self, _: Option<Self::Part>) -> Self::Part {
+        BTreeMap::new()
+    }
+
+    fn record<'n>(&self, record: &Record<'_>, _: impl FnOnce() -> Option<Record<'n>>, counts: &mut Self::Part) {
+        *counts.entry(record.cpu.0).or_default() += 1;
+    }
+
+    fn merge(&self, known: &mut Self::Part, later: &mut Self::Part) {
+        for (cpu, count) in std::mem::take(later) {
+            *known.entry(cpu).or_default() += count;
+        }
+    }
+
+    fn finish(self, known: Self::Part) -> Self::Finding {
+        known
+    }
+}
+
+#[test]
+fn queries_of_windows_and_of_records_are_what_the_whole_says() {
+    for path in trace_files() {
+        let Ok(recording) = Recording::open(File::open(&path).unwrap()) else { continue };
+        let all = events(recording.query());
+        let Some(pid) = all.get(all.len() / 2).map(|event| event.3) else { continue };
+        let kept = Arc::new(KeptChunks::new(1 << 20));
+        let of_task = |query: Query<'_>| {
+            let stacks: Vec<u16> = recording.trace.formats().filter(|f| f.system == "ftrace").map(|f| f.id.0).collect();
+            let is_event = |event: &&(u64, u32, u16, i32)| !stacks.contains(&event.2);
+            let found = events(query.filter(&format!("*:*: common_pid == {pid}")).unwrap());
+            found.iter().filter(is_event).copied().collect::<Vec<_>>()
+        };
+        for (since, until) in [(0, 1), (40, 60), (50, 50), (90, 100), (0, 100)] {
+            let at = |percent: usize| all[(all.len() - 1) * percent / 100].0;
+            let (since, until) = (at(since), at(until));
+            let query = || recording.query().since(Timestamp(since)).until(Timestamp(until));
+            let expected: Vec<_> = all.iter().filter(|event| (since..=until).contains(&event.0)).copied().collect();
+            let name = path.display();
+            assert_eq!(events(query()), expected, "{name}: {since} to {until}");
+            for _ in 0..2 {
+                assert_eq!(events(query().keep_chunks(kept.clone())), expected, "{name}: {since} to {until}, kept");
+            }
+            let mut counts = BTreeMap::new();
+            expected.iter().for_each(|event| *counts.entry(event.1).or_default() += 1);
+            for threads in [1, 2] {
+                assert_eq!(query().threads(threads).analyse(Counts).unwrap().0, counts, "{name}: {since} to {until}");
+            }
+            let formats: Vec<u16> = recording.trace.formats().filter(|f| f.system != "ftrace").map(|f| f.id.0).collect();
+            let wanted = expected.iter().filter(|event| event.3 == pid && formats.contains(&event.2));
+            assert_eq!(of_task(query()), wanted.copied().collect::<Vec<_>>(), "{name}: task {pid}, {since} to {until}");
+        }
+    }
 }
 
 /// A recording of ten gigabytes that needs no disk: a real file, the sub-buffers of its busiest CPU repeated without

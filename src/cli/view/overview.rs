@@ -21,6 +21,8 @@ struct CpuIndex {
     cpu: CpuId,
     /// First moment, events and losses of each, in the order of time; empty without an index.
     chunks: Vec<IndexedChunk>,
+    /// Events and losses before each.
+    before: Vec<(u64, u64)>,
     /// Number of events by the size of the stored data, about.
     by_size: u64,
 }
@@ -55,8 +57,14 @@ impl Overview {
                 };
                 let chunks: Option<Vec<IndexedChunk>> = entries.iter().map(chunk).collect();
                 let chunks = chunks.filter(|chunks| chunks.is_sorted_by_key(|chunk| chunk.first)).unwrap_or_default();
+                let mut sums = (0u64, 0u64);
+                let before = chunks.iter().map(|chunk| {
+                    let next = (sums.0.saturating_add(chunk.events), sums.1.saturating_add(chunk.lost));
+                    std::mem::replace(&mut sums, next)
+                });
+                let before = before.collect();
                 overview.is_complete &= !chunks.is_empty() || data.size <= 4;
-                overview.cpus.push(CpuIndex { source: number, cpu: data.cpu, chunks, by_size: data.size / size });
+                overview.cpus.push(CpuIndex { source: number, cpu: data.cpu, chunks, before, by_size: data.size / size });
             }
         }
         let span = overview.find_span(query)?;
@@ -125,38 +133,33 @@ impl Overview {
     }
 
     fn cells(&self, cpu: &CpuIndex, scale: &StripScale) -> Vec<StripCell> {
-        let mut cells = vec![StripCell::default(); scale.columns()];
-        if cpu.chunks.is_empty() {
-            spread(&mut cells, scale, (self.begin, self.end), cpu.by_size);
-            return cells;
-        }
-        let from = cpu.chunks.partition_point(|chunk| chunk.first <= scale.from()).saturating_sub(1);
-        for (number, chunk) in cpu.chunks.iter().enumerate().skip(from) {
-            if chunk.first > scale.to() {
-                break;
-            }
-            let next = cpu.chunks.get(number + 1).map_or(self.end, |next| next.first);
-            spread(&mut cells, scale, (chunk.first, next.max(chunk.first)), chunk.events);
-            let place = scale.column(chunk.first.max(scale.from()));
-            cells[place].lost = cells[place].lost.saturating_add(chunk.lost);
-        }
-        cells
+        let mut before = self.sums(cpu, scale.from());
+        // Losses of a chunk that begins before the columns may lie in them.
+        let begun = cpu.chunks.partition_point(|chunk| chunk.first < scale.from()).checked_sub(1);
+        before.1 = before.1.saturating_sub(begun.map_or(0, |number| cpu.chunks[number].lost));
+        let cell = |column| {
+            let next = self.sums(cpu, scale.edge(column + 1));
+            let (events, lost) = std::mem::replace(&mut before, next);
+            StripCell { events: next.0 - events, lost: next.1 - lost, ..StripCell::default() }
+        };
+        (0..scale.columns()).map(cell).collect()
     }
-}
 
-/// Spreads `events` evenly over the time from `begin` to `end`, and adds those within the columns.
-fn spread(cells: &mut [StripCell], scale: &StripScale, (begin, end): (u64, u64), events: u64) {
-    let (from, to) = (begin.max(scale.from()), end.min(scale.to()));
-    if from > to || events == 0 {
-        return;
-    }
-    let length = u128::from(end - begin) + 1;
-    let until = |at: u64| u128::from(events) * u128::from(at.clamp(begin, end.saturating_add(1)) - begin) / length;
-    let (head, tail) = (scale.column(from), scale.column(to));
-    for (column, cell) in cells.iter_mut().enumerate().take(tail + 1).skip(head) {
-        let (first, next) = (scale.edge(column).max(from), scale.edge(column + 1).min(to.saturating_add(1)));
-        let part = until(next).saturating_sub(until(first)) as u64;
-        cell.events = cell.events.saturating_add(part);
+    /// Events and losses of a CPU before a moment: the events of a chunk are spread evenly over its time, its losses lie at its
+    /// begin.
+    fn sums(&self, cpu: &CpuIndex, at: u64) -> (u64, u64) {
+        let spread = |events: u64, begin: u64, end: u64| {
+            let into = at.clamp(begin, end.saturating_add(1)) - begin;
+            (u128::from(events) * u128::from(into) / (u128::from(end - begin) + 1)) as u64
+        };
+        if cpu.chunks.is_empty() {
+            return (spread(cpu.by_size, self.begin, self.end), 0);
+        }
+        let next = cpu.chunks.partition_point(|chunk| chunk.first < at);
+        let Some((number, chunk)) = next.checked_sub(1).map(|number| (number, cpu.chunks[number])) else { return (0, 0) };
+        let end = cpu.chunks.get(number + 1).map_or(self.end, |next| next.first).max(chunk.first);
+        let (events, lost) = cpu.before[number];
+        (events.saturating_add(spread(chunk.events, chunk.first, end)), lost.saturating_add(chunk.lost))
     }
 }
 

@@ -7,12 +7,13 @@ use crate::cli::terminal::escaped;
 use rtrace::analysis::{Strip, StripScale, Strips};
 use rtrace::event::{DecodeOptions, PrintState, Record};
 use rtrace::filter::EventFilter;
-use rtrace::internal::trace_dat::{Buffer, Coverage};
+use rtrace::internal::trace_dat::{Buffer, Coverage, KeptChunks};
 use rtrace::recording::{Decoder, OutputDependence, Query, QueryError, Recording};
 use rtrace::units::{CpuId, Lost, Pid, Timestamp};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// A CPU of one of the recording's buffers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +38,7 @@ pub(super) struct ViewSource<'a> {
     pub(super) cpus: Vec<ViewCpu>,
     pub(super) overview: Overview,
     decoder: Decoder<'a>,
+    kept: Arc<KeptChunks>,
 }
 
 /// One event, ready to be shown: names and text are escaped.
@@ -54,6 +56,8 @@ pub(super) struct EventRow {
 
 /// The most events, as estimated, of a window that is decoded while the user waits.
 pub(super) const AT_ONCE: u64 = 400_000;
+/// Unpacked chunks that are kept, in bytes.
+const KEPT: usize = 64 << 20;
 /// The most events, as estimated, that one search reads before it gives the turn back.
 pub(super) const SEARCH: u64 = 2_000_000;
 
@@ -87,12 +91,15 @@ impl<'a> ViewSource<'a> {
             cpus: cpus.collect(),
             overview,
             decoder: Decoder::new(recording, &DecodeOptions::default()),
+            kept: Arc::new(KeptChunks::new(KEPT)),
         }))
     }
 
     /// A query for the events from `from` to `to` that pass the filter.
     pub(super) fn query(&self, from: u64, to: u64, filter: Option<&EventFilter>) -> Query<'a> {
         let query = self.events.query.clone().since(Timestamp(from)).until(Timestamp(to));
+        let is_small = self.overview.estimate(from, to) <= AT_ONCE;
+        let query = if is_small { query.keep_chunks(Arc::clone(&self.kept)) } else { query };
         match filter {
             None => query,
             Some(filter) => query.select(rtrace::recording::Selection {
@@ -100,6 +107,11 @@ impl<'a> ViewSource<'a> {
                 ..rtrace::recording::Selection::default()
             }),
         }
+    }
+
+    /// The same for those who read a few events at one end.
+    fn near(&self, from: u64, to: u64, filter: Option<&EventFilter>) -> Query<'a> {
+        self.query(from, to, filter).keep_chunks(Arc::clone(&self.kept))
     }
 
     /// True if there is more than can be decoded while the user waits.
@@ -141,7 +153,7 @@ impl<'a> ViewSource<'a> {
     }
 
     fn is_next_after_loss(&self, strip: &Strip, to: u64) -> Result<bool, QueryError> {
-        let query = of_cpu(&self.query(to.saturating_add(1), self.end, None), strip.source, strip.cpu);
+        let query = of_cpu(&self.near(to.saturating_add(1), self.end, None), strip.source, strip.cpu);
         let mut lost = false;
         query.resolve()?.walk(|current| {
             lost = current.record().lost != Lost::None;
@@ -153,7 +165,7 @@ impl<'a> ViewSource<'a> {
     /// The task that ran on a CPU at a moment: the one of its next event; `None` if events were lost before that.
     pub(super) fn running(&self, source: usize, cpu: CpuId, at: u64) -> Result<Option<Pid>, QueryError> {
         let mut pid = None;
-        of_cpu(&self.query(at, self.end, None), source, cpu).resolve()?.walk(|current| {
+        of_cpu(&self.near(at, self.end, None), source, cpu).resolve()?.walk(|current| {
             let record = current.record();
             let row = self.decoder.types().common().head(self.input.trace.abi, record.data);
             pid = (record.lost == Lost::None).then_some(row.pid);
@@ -218,7 +230,7 @@ impl<'a> ViewSource<'a> {
         mut see: impl FnMut(Record<'_>, &RefCell<PrintState>) -> ControlFlow<()>,
     ) -> Result<(), QueryError> {
         let state = RefCell::new(self.input.recording.state());
-        let query = self.query(from, to, filter).surroundings(OutputDependence::Needless);
+        let query = self.near(from, to, filter).surroundings(OutputDependence::Needless);
         query.resolve()?.walk(|current| Ok::<_, QueryError>(see(current.record(), &state)))?;
         Ok(())
     }

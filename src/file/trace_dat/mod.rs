@@ -36,10 +36,11 @@ pub use crate::base::lazy::{LazyBytes, LoadError};
 pub use crate::kernel::symbols::{Mapping, ProcessMap};
 pub(crate) use codec::Unpackers;
 pub use codec::{Codec, MAX_CHUNK, Unpacker};
+use data::StartTables;
 pub(crate) use data::{Batch, Mark, PackedChunk, PageCursor, PageHeaders};
 pub use data::{
-    Chunk, ChunkFacts, ChunkIndex, ChunkScan, Correction, CpuStream, EventIdSet, Head, PidBloom, RawPages, Seek,
-    TimeOptions,
+    Chunk, ChunkFacts, ChunkIndex, ChunkScan, Correction, CpuStream, EventIdSet, Head, KeptChunks, PidBloom, RawPages,
+    RecordTest, Seek, Sieve, TimeOptions,
 };
 pub use error::{ChunkError, FileError, FilePart};
 pub use file::{

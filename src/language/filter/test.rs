@@ -139,6 +139,18 @@ impl ProgramTest {
     pub(super) fn needs_comm(&self) -> bool {
         matches!(self, ProgramTest::Comm { .. } | ProgramTest::Words { at: WordsAt::Comm, .. })
     }
+
+    /// The end of what it looks at, if that is the record alone; of trace-cmd's tests that is not asked.
+    fn reach(&self) -> Option<usize> {
+        match self {
+            ProgramTest::Number { at, .. }
+            | ProgramTest::CpuIn { at: Some(at), .. }
+            | ProgramTest::Within { at, .. } => Some(at.offset.saturating_add(at.size)),
+            ProgramTest::CpuMask { .. } | ProgramTest::Text { .. } => Some(usize::MAX),
+            ProgramTest::Cpu { .. } | ProgramTest::CpuIn { at: None, .. } | ProgramTest::Comm { .. } => None,
+            ProgramTest::Compare { .. } | ProgramTest::NonZero(_) | ProgramTest::Words { .. } => None,
+        }
+    }
 }
 
 #[inline]
@@ -225,6 +237,7 @@ pub struct FilterProgram {
     abi: Abi,
     entry: JumpTarget,
     steps: Vec<FilterStep>,
+    reach: Option<usize>,
 }
 
 #[derive(Debug)]
@@ -256,7 +269,8 @@ impl FilterProgram {
     pub(super) fn new(tree: ProgramTree, abi: Abi) -> Self {
         let mut steps = Vec::new();
         let entry = emit(tree, JumpTarget::Match, JumpTarget::Drop, &mut steps);
-        FilterProgram { abi, entry, steps }
+        let reach = steps.iter().try_fold(0, |reach, step| Some(step.test.reach()?.max(reach)));
+        FilterProgram { abi, entry, steps, reach }
     }
 
     /// True if the event passes. A field beyond the end of its record compares as false.
@@ -279,6 +293,11 @@ impl FilterProgram {
     /// True if it looks at [`Subject::comm`].
     pub fn needs_comm(&self) -> bool {
         self.steps.iter().any(|step| step.test.needs_comm())
+    }
+
+    /// The end of the part of [`Subject::data`] that decides; `None` if anything else has a say.
+    pub fn reach(&self) -> Option<usize> {
+        self.reach
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::{BufferSource, Notice, OutputDependence, QueryError, Recording, Selection, Window};
 use crate::base::units::{Pid, Timestamp};
-use crate::file::trace_dat::TimeOptions;
+use crate::file::trace_dat::{KeptChunks, TimeOptions};
 use crate::language::filter::{CpuList, EventFilter};
+use std::sync::Arc;
 
 /// Events of one [`Recording`] or several, in the order of time. Each method narrows it, but for `pid`, `tgid` and `comm`,
 /// which add to what they named before.
@@ -19,6 +20,7 @@ pub struct Query<'r> {
     pub(super) threads: usize,
     pub(super) check_order: bool,
     pub(super) pages: bool,
+    pub(super) kept: Option<Arc<KeptChunks>>,
     pub(super) notice: Option<&'r (dyn Fn(Notice<'_>) + Sync)>,
 }
 
@@ -51,6 +53,7 @@ impl<'r> Query<'r> {
             threads: 1,
             check_order: false,
             pages: false,
+            kept: None,
             notice: None,
         }
     }
@@ -181,6 +184,12 @@ impl<'r> Query<'r> {
     /// Notes which events are the first of their sub-buffer. Events are handed out on one thread then.
     pub fn note_pages(mut self, note: bool) -> Self {
         self.pages = note;
+        self
+    }
+
+    /// Has unpacked chunks kept for further queries of the same recording, on one thread.
+    pub fn keep_chunks(mut self, kept: Arc<KeptChunks>) -> Self {
+        (self.kept, self.threads) = (Some(kept), 1);
         self
     }
 

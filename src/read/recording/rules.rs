@@ -2,8 +2,8 @@
 
 use super::{OutputDependence, QueryError, Recording, Selection};
 use crate::base::syntax::Diagnostic;
-use crate::base::units::{EventId, Pid};
-use crate::file::trace_dat::{EventIdSet, PidBloom};
+use crate::base::units::{CpuId, EventId, Pid};
+use crate::file::trace_dat::{Buffer, EventIdSet, PidBloom, RecordTest, Sieve};
 use crate::kernel::event::Common;
 use crate::kernel::events::glob_matches;
 use crate::kernel::format::EventFormat;
@@ -19,15 +19,21 @@ pub(super) struct Rules<'a> {
     pub(super) report: Option<ReportFilters>,
     /// `kernel_stack` and `user_stack`, which stay with the event before them.
     pub(super) stack_events: [Option<EventId>; 2],
-    /// By event id; empty if there are no filters of the kernel's language.
-    verdicts: Vec<Verdict>,
+    verdicts: Arc<Verdicts>,
     pub(super) needs_comm: bool,
     /// The tasks of the selected processes, ascending, if only some are.
     pub(super) threads: Option<Vec<Pid>>,
-    /// Drops what the verdicts drop by its type.
-    pub(super) sieve: Option<Arc<EventIdSet>>,
+    /// Drops what the verdicts drop by its type, or by its record alone.
+    pub(super) sieve: Option<Arc<Sieve>>,
     /// The selected tasks, if chunks without them may be skipped.
     pub(super) tasks: Option<PidBloom>,
+}
+
+/// The filters' verdicts by event id; empty if there are no filters of the kernel's language.
+struct Verdicts {
+    of_events: Vec<Verdict>,
+    /// True if they are those of one filter.
+    is_single: bool,
 }
 
 /// The filters' verdict on an event type.
@@ -51,10 +57,10 @@ impl<'a> Rules<'a> {
                 QueryError::Mismatch { recording: number, event: String::new(), error: Box::new(error) }
             })?),
         };
-        let verdicts = verdicts(selection, recording, number)?;
+        let verdicts = Arc::new(Verdicts::new(selection, recording, number)?);
         let known = EventIdSet::new(trace.abi, trace.formats().map(|format| format.id.0));
         let asks = |v: &Verdict| matches!(v, Verdict::Ask(programs) if programs.iter().any(FilterProgram::needs_comm));
-        let needs_comm = report.as_ref().is_some_and(ReportFilters::needs_comm) || verdicts.iter().any(asks);
+        let needs_comm = report.as_ref().is_some_and(ReportFilters::needs_comm) || verdicts.of_events.iter().any(asks);
         let threads = threads(selection, recording, number)?;
         Ok(Rules {
             recording,
@@ -75,7 +81,7 @@ impl<'a> Rules<'a> {
     pub(super) fn narrow(&mut self, reads: impl Fn(u16) -> bool) {
         if self.common.id_is_first() {
             let ids = (0..=u16::MAX).filter(|id| !self.known.contains(*id) || reads(*id));
-            self.sieve = Some(Arc::new(EventIdSet::new(self.recording.trace.abi, ids).keeping_losses()));
+            self.sieve = Some(Arc::new(Sieve::new(EventIdSet::new(self.recording.trace.abi, ids), None)));
         }
     }
 
@@ -88,24 +94,55 @@ impl<'a> Rules<'a> {
 
     /// True if an event of this type may pass the filters of the kernel's language.
     pub(super) fn may_pass(&self, id: u16) -> bool {
-        self.verdicts.is_empty() || matches!(self.verdict(id), Some(Verdict::Keep | Verdict::Ask(_)))
+        self.verdicts.of_events.is_empty() || self.verdicts.may_pass(id)
     }
 
     /// True if this event, of a type that may, does pass them.
     pub(super) fn passes(&self, id: u16, subject: &Subject<'_>) -> bool {
-        match self.verdict(id) {
+        match self.verdicts.of(id) {
             Some(Verdict::Ask(programs)) => programs.iter().any(|program| program.matches(subject)),
             _ => true,
         }
     }
+}
 
-    fn verdict(&self, id: u16) -> Option<&Verdict> {
-        self.verdicts.get(usize::from(id))
+impl Verdicts {
+    fn new(selection: &Selection, recording: &Recording, number: usize) -> Result<Self, QueryError> {
+        let of_events = of_events(selection, recording, number)?;
+        Ok(Verdicts { of_events, is_single: selection.filters.len() == 1 })
+    }
+
+    fn of(&self, id: u16) -> Option<&Verdict> {
+        self.of_events.get(usize::from(id))
+    }
+
+    fn may_pass(&self, id: u16) -> bool {
+        matches!(self.of(id), Some(Verdict::Keep | Verdict::Ask(_)))
+    }
+
+    /// True if the record of a stack, an event of this format, passes whenever the event that it belongs to does.
+    fn keep_stacks_together(&self, format: &EventFormat) -> bool {
+        let own = format.fields.iter().filter(|field| !field.name.starts_with("common_")).map(|field| field.offset).min();
+        let is_common = |program: &FilterProgram| program.reach().is_some_and(|reach| Some(reach) <= own);
+        match self.of(format.id.0) {
+            Some(Verdict::Ask(programs)) => self.is_single && programs.iter().all(is_common),
+            Some(Verdict::Keep) => false,
+            Some(Verdict::Drop) | None => true,
+        }
+    }
+}
+
+impl RecordTest for Verdicts {
+    #[inline]
+    fn passes(&self, id: u16, record: &[u8]) -> bool {
+        let Some(Verdict::Ask(programs)) = self.of(id) else { return true };
+        let subject = Subject { data: record, cpu: CpuId(0), comm: &[], names: &() };
+        programs.iter().any(|program| program.reach().is_none() || program.matches(&subject))
     }
 }
 
 /// By event id.
-fn verdicts(selection: &Selection, recording: &Recording, number: usize) -> Result<Vec<Verdict>, QueryError> {
+fn of_events(selection: &Selection, recording: &Recording, number: usize) -> Result<Vec<Verdict>, QueryError> {
     let (trace, symbols) = (&recording.trace, &recording.symbols);
     let mut verdicts: Vec<Verdict> = Vec::new();
     for wanted in &selection.filters {
@@ -187,25 +224,35 @@ fn tasks(
     }
 }
 
-/// Event ids that the verdicts drop by type, of those that a format describes. Nothing is dropped where output depends on
-/// the events around it, whatever becomes of those.
+/// What the verdicts drop, of the events that a format describes. Nothing is dropped where output depends on the events around
+/// it, whatever becomes of those.
 fn sieve(
     recording: &Recording,
-    verdicts: &[Verdict],
+    verdicts: &Arc<Verdicts>,
     known: &EventIdSet,
     surroundings: OutputDependence,
-) -> Option<Arc<EventIdSet>> {
+) -> Option<Arc<Sieve>> {
     let formats = || recording.trace.formats();
-    let kept = |id: EventId| matches!(verdicts.get(usize::from(id.0)), Some(Verdict::Keep | Verdict::Ask(_)));
+    let kept = |id: EventId| verdicts.may_pass(id.0);
     let is_call = |f: &EventFormat| f.system == "ftrace" && f.name.ends_with("_entry");
+    // Of recordings of others the tracer is not known.
+    let is_of_calls = |buffer: &Buffer| {
+        let tracer = recording.trace.kernel_view(buffer).map(|view| view.tracer).unwrap_or_default();
+        tracer.is_empty() || tracer == "function_graph"
+    };
+    let may_have_calls = recording.trace.buffers.iter().any(is_of_calls);
     let id_is_first = formats().next().map(Common::of).unwrap_or_default().id_is_first();
-    if verdicts.is_empty()
+    if verdicts.of_events.is_empty()
         || !id_is_first
         || surroundings == OutputDependence::Records
-        || formats().any(|f| is_call(f) && kept(f.id))
+        || (may_have_calls && formats().any(|f| is_call(f) && kept(f.id)))
     {
         return None;
     }
     let ids = (0..=u16::MAX).filter(|id| kept(EventId(*id)) || !known.contains(*id));
-    Some(Arc::new(EventIdSet::new(recording.trace.abi, ids).keeping_losses()))
+    // A stack is taken for that of the event before it.
+    let mut stacks = formats().filter(|format| format.system == "ftrace" && format.name.ends_with("_stack"));
+    let test = stacks.all(|format| verdicts.keep_stacks_together(format));
+    let test = test.then(|| Arc::clone(verdicts) as Arc<dyn RecordTest>);
+    Some(Arc::new(Sieve::new(EventIdSet::new(recording.trace.abi, ids), test)))
 }

@@ -13,6 +13,7 @@ use crate::read::merge::ahead::{Commit, Following};
 use std::cell::RefCell;
 use std::io;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 impl Query<'_> {
     /// Calls `see` for each event.
@@ -154,12 +155,17 @@ impl Query<'_> {
                     trace.stream(buffer, cpu, &source.time)?
                 } else {
                     let range = trace.seek(buffer, cpu, &source.time)?.range(window.since, window.until);
-                    trace.stream_of_chunks(buffer, cpu, &source.time, range)?
+                    let mut stream = trace.stream_of_chunks(buffer, cpu, &source.time, range)?;
+                    stream.narrow(window.since.map_or(0, |at| at.0), window.until.map_or(u64::MAX, |at| at.0));
+                    stream
                 };
                 if let Some(tasks) = selector.tasks(source.recording) {
                     stream.skip_over(trace.without_tasks(buffer, cpu, &tasks));
                 }
                 stream.sift(selector.sieve(source.recording));
+                if let Some(kept) = &self.kept {
+                    stream.keep_chunks(Arc::clone(kept));
+                }
                 streams.push((stream, number));
             }
         }

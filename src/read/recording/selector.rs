@@ -10,7 +10,7 @@ use crate::answer::analysis::CgroupSet;
 use crate::base::syntax::nearest;
 use crate::base::units::{EventId, Pid, Timestamp};
 use crate::file::ring_buffer::Lost;
-use crate::file::trace_dat::{EventIdSet, PidBloom};
+use crate::file::trace_dat::{PidBloom, Sieve};
 use crate::kernel::event::{Record, RecordHead};
 use crate::kernel::events::{NoEvent, glob_matches};
 use crate::language::filter::Subject;
@@ -135,7 +135,7 @@ impl<'a> Selector<'a> {
     }
 
     /// The records of a recording that may be left out without a decision.
-    pub(super) fn sieve(&self, recording: usize) -> Option<Arc<EventIdSet>> {
+    pub(super) fn sieve(&self, recording: usize) -> Option<Arc<Sieve>> {
         self.rules.get(recording)?.sieve.clone()
     }
 

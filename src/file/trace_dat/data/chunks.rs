@@ -140,6 +140,30 @@ impl ChunkReader {
         }
     }
 
+    /// The place of the next chunk, if it is packed and looks sound.
+    pub(super) fn next_place(&mut self) -> Option<(usize, u64)> {
+        if self.data.layout != DataLayout::Chunks || self.torn.is_some() {
+            return None;
+        }
+        let mark = self.mark();
+        let place = self.start().ok().and_then(|()| {
+            self.pass_over();
+            let chunk = self.header().ok()??;
+            self.plausible(&chunk, self.pos).then_some((self.data.source, chunk.offset))
+        });
+        if place.is_none() {
+            self.go_to(mark);
+        }
+        place
+    }
+
+    /// Goes past the chunk whose place [`ChunkReader::next_place`] gave.
+    pub(super) fn pass(&mut self) {
+        if let Ok(Some(chunk)) = self.header() {
+            self.advance_to(chunk.end());
+        }
+    }
+
     /// The next chunk, unpacked into `to`; `false` at the end. After an error it goes on after the damage.
     pub(in crate::file::trace_dat) fn next(&mut self, to: &mut Vec<u8>) -> Result<bool, Damaged> {
         match self.data.layout {

@@ -5,7 +5,8 @@ use super::page_headers::{PageHeader, PageHeaders};
 use crate::file::ring_buffer::Lost;
 use crate::file::ring_buffer::PageOrder;
 use crate::file::ring_buffer::{PageError, PageLayout, Walker};
-use crate::file::trace_dat::{EventIdSet, Head};
+use crate::file::trace_dat::{Head, Sieve};
+use std::ops::Range;
 
 /// A position in a chunk of sub-buffers. It holds no bytes: each step is given the chunk, so that a position can be
 /// copied, kept, and gone on from by another reader of the same chunk.
@@ -90,7 +91,7 @@ impl PageCursor {
     pub(crate) fn fill(
         &mut self,
         chunk: &[u8],
-        sieve: Option<&EventIdSet>,
+        sieve: Option<&Sieve>,
         batch: &mut Batch,
     ) -> Result<Option<Head>, PageError> {
         batch.clear();
@@ -100,11 +101,9 @@ impl PageCursor {
             let walked = match sieve {
                 None => self.walker.walk(chunk, most, |item| items.push(item)),
                 Some(sieve) => self.walker.walk(chunk, most, |item| {
-                    let follows_loss = || sieve.keeps_losses() && items.is_empty() && *lost != Lost::None;
+                    let follows_loss = || items.is_empty() && *lost != Lost::None;
                     if sieve.passes(item.bytes(chunk)) || follows_loss() {
                         items.push(item);
-                    } else if items.is_empty() {
-                        *lost = Lost::None; // reported with the record that is dropped
                     }
                 }),
             };
@@ -137,6 +136,38 @@ impl PageCursor {
         self.leave_page(chunk)?;
         self.pass(rest.get(..count.saturating_sub(1)).unwrap_or_default());
         self.turn_page(chunk)
+    }
+
+    /// Numbers of the sub-buffers of `chunk` that may hold records of the times that are neither `before` nor `after` those
+    /// wanted; all of them where one is not sound, holds nothing, or begins earlier than the one before it.
+    pub(crate) fn pages_within(
+        &self,
+        chunk: &[u8],
+        before: impl Fn(u64) -> bool,
+        after: impl Fn(u64) -> bool,
+    ) -> Range<usize> {
+        let (size, mut latest) = (self.layout.size.max(1), 0);
+        let (mut first, mut end, mut count) = (0, None, 0usize);
+        for (number, data) in chunk.chunks(size).enumerate() {
+            count = number.saturating_add(1);
+            let page = self.layout.page(data).ok().filter(|page| page.start < page.end && page.timestamp >= latest);
+            let Some(page) = page else { return 0..usize::MAX };
+            latest = page.timestamp;
+            if before(latest) {
+                first = number; // those before it end no later than it begins
+            } else if after(latest) {
+                end = end.or(Some(number));
+            }
+        }
+        first..end.unwrap_or(count).max(first)
+    }
+
+    /// Leaves out the first `count` sub-buffers of the chunk that was just entered, which is given without them from now on.
+    pub(crate) fn start_at(&mut self, count: usize) {
+        self.page = self.page.saturating_add(count as u64);
+        if count > 0 {
+            self.lost = Lost::None;
+        }
     }
 
     /// Skips all that is left of `chunk`.

@@ -9,7 +9,9 @@ use crate::file::ring_buffer::{Lost, PageLayout, scan_pids};
 use crate::file::trace_dat::read_at::FileBytes;
 use crate::file::trace_dat::{Buffer, CpuData, DataLayout, FileError, OptionId, RawOption, Trace};
 use crate::kernel::format::HeaderPage;
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A 256-bit Bloom filter of PIDs (hash: pid mod 256). False positives are possible, false negatives are not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -217,6 +219,13 @@ impl ChunkIndex {
     }
 }
 
+/// The place of each stretch of chunks in the file and the time it begins with, uncorrected; both rise.
+pub(super) struct ChunkStarts(pub(super) Vec<(u64, u64)>);
+
+/// The starts of the chunks of all CPUs that were asked for, by where a CPU's data lies; `None` without an index.
+#[derive(Default)]
+pub(in crate::file::trace_dat) struct StartTables(Mutex<HashMap<(usize, u64, u64), Option<Arc<ChunkStarts>>>>);
+
 /// Bytes of the chunk count before a CPU's first chunk.
 const COUNT: u64 = 4;
 
@@ -229,6 +238,23 @@ impl Trace {
         let index = self.options(OptionId::RTRACE_INDEX).filter_map(read).last()?;
         let stored = index.entries.iter().try_fold(COUNT, |sum, facts| sum.checked_add(facts.stored));
         (data.layout == DataLayout::Chunks && stored == Some(data.size)).then_some(index)
+    }
+
+    /// The starts of a CPU's chunks, from its index, which is read once; `None` if it has none or times in it do not rise.
+    pub(super) fn chunk_starts(&self, buffer: &Buffer, cpu: usize) -> Option<Arc<ChunkStarts>> {
+        let data = buffer.cpus.get(cpu)?;
+        let mut tables = self.starts.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let table = tables.entry((data.source, data.offset, data.size)).or_insert_with(|| {
+            let mut at = data.offset.saturating_add(COUNT);
+            let entries = self.index(buffer, cpu)?.entries;
+            let mut starts = Vec::with_capacity(entries.len());
+            for facts in entries {
+                starts.push((at, facts.first));
+                at = at.saturating_add(facts.stored);
+            }
+            starts.is_sorted_by_key(|start| start.1).then(|| Arc::new(ChunkStarts(starts)))
+        });
+        table.clone()
     }
 
     /// The index of the CPU's chunks, by unpacking them; an empty one if one of them is damaged or if they are not of this
@@ -281,18 +307,16 @@ impl Trace {
     }
 }
 
-/// Drops records by their event's id, before they are merged: a selective filter then costs little more than walking
-/// the pages.
+/// Event types by their ids.
 #[derive(Clone, Debug)]
 pub struct EventIdSet {
     abi: Abi,
     /// A bit per id.
     ids: Box<[u64; 1024]>,
-    keeps_losses: bool,
 }
 
 impl EventIdSet {
-    /// Lets the records of these events pass, which have their id in the first two bytes.
+    /// These, of records that have their id in the first two bytes.
     pub fn new(abi: Abi, ids: impl IntoIterator<Item = u16>) -> Self {
         let mut bits = Box::new([0; 1024]);
         for id in ids {
@@ -300,31 +324,42 @@ impl EventIdSet {
                 *word |= 1 << (id & 63);
             }
         }
-        EventIdSet { abi, ids: bits, keeps_losses: false }
-    }
-
-    /// The same, which also lets pass whatever record follows a loss.
-    pub fn keeping_losses(self) -> Self {
-        EventIdSet { keeps_losses: true, ..self }
-    }
-
-    /// True if records that follow a loss pass.
-    #[inline(always)]
-    pub(crate) fn keeps_losses(&self) -> bool {
-        self.keeps_losses
-    }
-
-    /// True if the record passes. One that is too short for an id has id 0.
-    #[inline(always)]
-    pub(crate) fn passes(&self, record: Option<&[u8]>) -> bool {
-        let id = record.and_then(|r| r.first_chunk::<2>()).map_or(0, |id| self.abi.u16(*id));
-        self.contains(id)
+        EventIdSet { abi, ids: bits }
     }
 
     /// True if the event is one of them.
     #[inline(always)]
     pub fn contains(&self, id: u16) -> bool {
         self.ids.get(usize::from(id >> 6)).is_some_and(|word| word >> (id & 63) & 1 == 1)
+    }
+}
+
+/// A question to the bytes of a record alone.
+pub trait RecordTest: Send + Sync {
+    /// False if the record, which is an event of this id, may be left out.
+    fn passes(&self, id: u16, record: &[u8]) -> bool;
+}
+
+/// Drops records before they are merged, by their event's id and then by what they say: a selective filter then costs little
+/// more than walking the pages. Whatever follows a loss passes.
+#[derive(Clone)]
+pub struct Sieve {
+    ids: EventIdSet,
+    test: Option<Arc<dyn RecordTest>>,
+}
+
+impl Sieve {
+    /// Lets the records of these events pass, as far as they pass the test.
+    pub fn new(ids: EventIdSet, test: Option<Arc<dyn RecordTest>>) -> Self {
+        Sieve { ids, test }
+    }
+
+    /// True if the record passes. One that is too short for an id has id 0.
+    #[inline(always)]
+    pub(crate) fn passes(&self, record: Option<&[u8]>) -> bool {
+        let data = record.unwrap_or_default();
+        let id = data.first_chunk::<2>().map_or(0, |id| self.ids.abi.u16(*id));
+        self.ids.contains(id) && self.test.as_ref().is_none_or(|test| test.passes(id, data))
     }
 }
 
@@ -374,9 +409,18 @@ mod tests {
 
     #[test]
     fn passes_what_is_named() {
-        let sieve = EventIdSet::new(Abi::HOST, [0, 63, 64, 65535]);
+        let ids = EventIdSet::new(Abi::HOST, [0, 63, 64, 65535]);
+        let sieve = Sieve::new(ids.clone(), None);
         let passing = (0..=u16::MAX).filter(|id| sieve.passes(Some(&id.to_ne_bytes())));
         assert_eq!(passing.collect::<Vec<_>>(), [0, 63, 64, 65535]);
         assert!(sieve.passes(Some(&[1])) && sieve.passes(None) && !sieve.passes(Some(&[1, 0, 0])));
+        struct Short;
+        impl RecordTest for Short {
+            fn passes(&self, _: u16, record: &[u8]) -> bool {
+                record.len() < 3
+            }
+        }
+        let sieve = Sieve::new(ids, Some(Arc::new(Short)));
+        assert!(sieve.passes(Some(&[0, 0])) && !sieve.passes(Some(&[0, 0, 0])) && !sieve.passes(Some(&[1, 0])));
     }
 }

@@ -10,6 +10,7 @@
 
 use super::batch::Head;
 use super::chunks::{COUNT, Chunk, HEADER};
+use super::index::ChunkStarts;
 use super::stream::CpuStream;
 use crate::base::abi::Abi;
 use crate::base::units::Timestamp;
@@ -43,6 +44,7 @@ pub struct Seek {
     abi: Abi,
     page: PageLayout,
     correction: Correction,
+    starts: Option<Arc<ChunkStarts>>,
 }
 
 impl Trace {
@@ -59,6 +61,7 @@ impl Trace {
             abi: self.abi,
             page: self.page_layout(buffer),
             correction: self.correction(data.cpu, time),
+            starts: self.chunk_starts(buffer, cpu),
         })
     }
 }
@@ -100,6 +103,9 @@ impl Seek {
     /// The last chunk whose first time `before` holds for, and the first one for which it does not: offsets, or the
     /// data's start and end. Chunks whose time cannot be read count as `unknown`.
     fn partition(&self, before: impl Fn(u64) -> bool, unknown: bool) -> (u64, u64) {
+        if let Some(known) = self.starts.as_ref().and_then(|starts| self.indexed(starts, &before)) {
+            return known;
+        }
         let holds = |chunk: &Chunk| self.first_time(chunk).map_or(unknown, &before);
         let (mut low, mut high) = (self.start(), self.end());
         while high.saturating_sub(low) > WALK {
@@ -115,6 +121,15 @@ impl Seek {
         let last = count.checked_sub(1).and_then(|i| chunks.get(i)).map_or(low, |c| c.offset);
         let first = chunks.get(count).map(|c| c.offset).or_else(|| self.chunk_at(high, self.end()).map(|c| c.offset));
         (last, first.unwrap_or(u64::MAX))
+    }
+
+    /// The same of the file's index; `None` if no chunks are where it says.
+    fn indexed(&self, starts: &ChunkStarts, before: impl Fn(u64) -> bool) -> Option<(u64, u64)> {
+        let count = starts.0.partition_point(|(_, first)| before(self.correction.apply(*first)));
+        let last = count.checked_sub(1).and_then(|last| starts.0.get(last)).map_or(self.start(), |start| start.0);
+        let next = starts.0.get(count).map_or(u64::MAX, |start| start.0);
+        let is_there = |at: u64| at == self.start() || at == u64::MAX || self.is_chunk(at);
+        (is_there(last) && is_there(next)).then_some((last, next))
     }
 
     /// The chunks that start in `from..to`. `from` need not be the start of one.

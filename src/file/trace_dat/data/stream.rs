@@ -7,7 +7,7 @@ use super::read_ahead::PackedChunk;
 use crate::base::units::CpuId;
 use crate::file::ring_buffer::{PageError, RecordPlace};
 use crate::file::trace_dat::{
-    Buffer, Codec, Correction, CpuData, DataLayout, EventIdSet, FileError, ReadAt, TimeOptions, Trace,
+    Buffer, Codec, Correction, CpuData, DataLayout, FileError, KeptChunks, ReadAt, Sieve, TimeOptions, Trace,
 };
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,13 +19,16 @@ pub struct CpuStream {
     cursor: PageCursor,
     /// Records that the cursor has passed and that are not consumed yet.
     batch: Batch,
-    sieve: Option<Arc<EventIdSet>>,
+    sieve: Option<Arc<Sieve>>,
     correction: Correction,
     chunks: ChunkReader,
     chunk: Vec<u8>,
     swapped: bool,
     /// Damage that [`CpuStream::go_to`] met, for the next call to report.
     met: Option<FileError>,
+    /// The first and the last time that is wanted, corrected.
+    window: Option<(u64, u64)>,
+    kept: Option<Arc<KeptChunks>>,
 }
 
 /// Records, and the data that they lie in.
@@ -49,6 +52,8 @@ impl Trace {
             chunk: Vec::new(),
             swapped: false,
             met: None,
+            window: None,
+            kept: None,
         })
     }
 
@@ -215,13 +220,28 @@ impl CpuStream {
         self.chunks.skip_over(parts);
     }
 
+    /// Leaves out sub-buffers of other times, which are corrected ones; some records of other times stay.
+    pub fn narrow(&mut self, since: u64, until: u64) {
+        self.window = Some((since, until));
+    }
+
+    /// Has unpacked chunks kept, and uses those that are.
+    pub fn keep_chunks(&mut self, kept: Arc<KeptChunks>) {
+        self.kept = Some(kept);
+    }
+
+    /// The first time that is wanted, corrected.
+    pub(crate) fn since(&self) -> u64 {
+        self.window.map_or(0, |(since, _)| since)
+    }
+
     /// Leaves out the records that do not pass.
-    pub fn sift(&mut self, sieve: Option<Arc<EventIdSet>>) {
+    pub fn sift(&mut self, sieve: Option<Arc<Sieve>>) {
         self.sieve = sieve;
     }
 
-    /// The event ids that records must have.
-    pub(crate) fn sieve(&self) -> Option<Arc<EventIdSet>> {
+    /// What records must pass.
+    pub(crate) fn sieve(&self) -> Option<Arc<Sieve>> {
         self.sieve.clone()
     }
 
@@ -297,14 +317,40 @@ impl CpuStream {
     fn next_chunk(&mut self, spare: &mut Vec<u8>) -> Result<bool, FileError> {
         // After the first swap the buffer holds no record that anybody was given.
         let to = if self.swapped { &mut self.chunk } else { &mut *spare };
-        if !self.chunks.next(to).map_err(|d| chunk_error(&self.name, self.cpu, d))? {
-            return Ok(false);
+        let place = self.kept.as_ref().and_then(|_| self.chunks.next_place());
+        let known = place.and_then(|place| self.kept.as_ref()?.get(place));
+        match &known {
+            Some(_) => self.chunks.pass(),
+            None if self.chunks.next(to).map_err(|d| chunk_error(&self.name, self.cpu, d))? => {}
+            None => return Ok(false),
+        }
+        if let (Some(kept), Some(place), None) = (&self.kept, place, &known) {
+            kept.put(place, to);
+        }
+        let chunk = known.as_deref().unwrap_or(&*to);
+        self.cursor.enter(chunk.len());
+        let mut wanted = 0..chunk.len();
+        if let Some((since, until)) = self.window {
+            let time = |raw: u64| self.correction.apply(raw);
+            let pages = self.cursor.pages_within(chunk, |raw| time(raw) < since, |raw| time(raw) > until);
+            self.cursor.start_at(pages.start);
+            let place = |page: usize| page.saturating_mul(self.cursor.layout().size).min(chunk.len());
+            wanted = place(pages.start)..place(pages.end);
+        }
+        match &known {
+            Some(known) => {
+                to.clear();
+                to.extend_from_slice(known.get(wanted).unwrap_or_default());
+            }
+            None => {
+                to.truncate(wanted.end);
+                to.drain(..wanted.start);
+            }
         }
         if !self.swapped {
             std::mem::swap(&mut self.chunk, spare);
             self.swapped = true;
         }
-        self.cursor.enter(self.chunk.len());
         Ok(true)
     }
 }

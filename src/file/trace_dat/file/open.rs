@@ -69,6 +69,7 @@ impl Trace {
             times: Default::default(),
             sources: vec![io.clone()],
             size,
+            starts: Default::default(),
         };
         match trace.prefix.options {
             None => v6::read(&mut trace, &mut scan)?,

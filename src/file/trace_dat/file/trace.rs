@@ -6,7 +6,7 @@ use crate::base::abi::Abi;
 use crate::file::ring_buffer::PageLayout;
 use crate::file::trace_dat::{
     Buffer, ClockComparison, CpuRanges, FileError, FilePart, LatencyResult, LazyBytes, OptionId, Prefix, RawOption,
-    ReadAt, SpoolEntry, SpoolTable, UnsavedEvents,
+    ReadAt, SpoolEntry, SpoolTable, StartTables, UnsavedEvents,
 };
 use crate::kernel::format::{EventFormat, HeaderPage};
 use std::sync::Arc;
@@ -51,6 +51,7 @@ pub struct Trace {
     pub(in crate::file::trace_dat) times: FileTimes,
     pub(in crate::file::trace_dat) sources: Vec<Arc<dyn ReadAt>>,
     pub(in crate::file::trace_dat) size: u64,
+    pub(in crate::file::trace_dat) starts: StartTables,
 }
 
 impl Trace {

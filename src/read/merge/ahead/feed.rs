@@ -152,6 +152,9 @@ impl StreamFeed {
         if self.ready.is_empty() {
             self.cursor.enter(chunk.data.len());
             self.first_page = self.cursor.page();
+            let (since, correction) = (self.stream.since(), self.stream.correction());
+            // A sub-buffer that cannot be passed is met again when it is read.
+            let _ = self.cursor.skip_pages(&chunk.data, &chunk.data.headers, |start| correction.apply(start) < since);
         }
         self.ready.push_back(chunk);
     }

@@ -2,7 +2,7 @@
 
 use crate::base::units::CpuId;
 use crate::file::ring_buffer::{PageError, RecordPlace};
-use crate::file::trace_dat::{Batch, Correction, CpuStream, EventIdSet, FileError, Head, PageCursor, PageHeaders};
+use crate::file::trace_dat::{Batch, Correction, CpuStream, FileError, Head, PageCursor, PageHeaders, Sieve};
 use crate::read::merge::RecordSource;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub(super) struct SegmentStream {
     pub(super) end: Option<usize>,
     /// All records must be earlier. A damaged page may hold others: then the segment fails, and is read in order.
     until: u64,
-    sieve: Option<Arc<EventIdSet>>,
+    sieve: Option<Arc<Sieve>>,
     /// The first chunk's first page.
     first_page: u64,
     ahead: Ahead,
@@ -47,7 +47,7 @@ pub(super) struct SegmentReader<'s> {
 #[derive(Clone, Copy)]
 struct SegmentRules<'s> {
     correction: &'s Correction,
-    sieve: Option<&'s EventIdSet>,
+    sieve: Option<&'s Sieve>,
     end: Option<usize>,
     until: u64,
 }
