@@ -16,11 +16,11 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+#[path = "view/joined.rs"]
+mod joined;
 #[path = "../tests/common/synthetic.rs"]
 #[expect(dead_code, reason = "tests write smaller chunks")]
 mod synthetic;
-#[path = "view/joined.rs"]
-mod joined;
 
 /// Keys, and what they do, each pressed `TIMES` times.
 const KEYS: [(&str, &str); 8] = [

@@ -31,7 +31,9 @@ pub(crate) fn join(from: &Path, to: &Path, cpus: usize, bytes: u64) {
     let of_all = stored * (cpus / sources.len()).max(1) as u64;
     let (rounds, span) = (bytes.div_ceil(of_all), end - begin + 1_000_000);
     trace.cpu_count = cpus as u32;
-    trace.options.retain(|option| ![OptionId::CPUCOUNT, OptionId::CPUSTAT, OptionId::RTRACE_INDEX].contains(&option.id));
+    trace
+        .options
+        .retain(|option| ![OptionId::CPUCOUNT, OptionId::CPUSTAT, OptionId::RTRACE_INDEX].contains(&option.id));
     let to = File::create(to).expect("a file");
     let mut file = NewFile::create(to, &trace, Version::V7(Codec::Zstd), &[""]).expect("facts");
     file.begin_buffer("", &buffer.clock, buffer.page_size).expect("a buffer");

@@ -1,8 +1,8 @@
 //! Time windows found by seeking hold the same records as a scan of the whole file.
 
 use crate::common::trace_files::trace_files;
-use rtrace::internal::merge::Merge;
 use rtrace::event::Record;
+use rtrace::internal::merge::Merge;
 use rtrace::internal::trace_dat::{CpuData, KeptChunks, ReadAt, TimeOptions, Trace};
 use rtrace::units::Timestamp;
 use rtrace::{Analysis, Event, Query, Recording};
@@ -137,7 +137,8 @@ fn queries_of_windows_and_of_records_are_what_the_whole_says() {
             for threads in [1, 2] {
                 assert_eq!(query().threads(threads).analyse(Counts).unwrap().0, counts, "{name}: {since} to {until}");
             }
-            let formats: Vec<u16> = recording.trace.formats().filter(|f| f.system != "ftrace").map(|f| f.id.0).collect();
+            let formats: Vec<u16> =
+                recording.trace.formats().filter(|f| f.system != "ftrace").map(|f| f.id.0).collect();
             let wanted = expected.iter().filter(|event| event.3 == pid && formats.contains(&event.2));
             assert_eq!(of_task(query()), wanted.copied().collect::<Vec<_>>(), "{name}: task {pid}, {since} to {until}");
         }

@@ -82,6 +82,11 @@ impl QueryMoment {
         Clock::of(query, [self.0])?.point(self.0)
     }
 
+    /// The same, of files whose first and last moment are known.
+    pub(crate) fn resolve_in(self, query: &Query<'_>, (start, end): (u64, u64)) -> Result<u64, Failure> {
+        Clock { start, end, ..Clock::of(query, [])? }.point(self.0)
+    }
+
     /// The point as it was asked for, in `unit`: a time of day may lie before the recording's time begins.
     pub(crate) fn shown(self, query: &Query<'_>, unit: ClockUnit) -> Result<String, Failure> {
         let clock = Clock::of(query, [self.0])?;

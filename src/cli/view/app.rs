@@ -424,6 +424,13 @@ impl<'a> App<'a> {
                 }
             },
         };
+        if self.list.neighbour(forward).is_none()
+            && let Some(at) = self.found.as_ref().and_then(|matches| matches.next_column(self.cursor, forward))
+        {
+            self.pane = None;
+            self.go_to(at);
+            return;
+        }
         if found.is_none() {
             self.status = "no event".to_owned();
             return;

@@ -186,6 +186,8 @@ fn show(
             }
             draw::draw(app, second.as_deref(), look, area, frame.buffer_mut());
         })?;
+        let scans = [app.picture.scan, second.as_ref().and_then(|second| second.scan())];
+        scans.into_iter().flatten().for_each(ViewScan::begin);
         // All keys that wait, before anything is read for the next picture.
         let mut wait = WAIT;
         while let Some(event) = screen.input(wait)? {

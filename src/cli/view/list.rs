@@ -1,6 +1,6 @@
 //! The list of events at the cursor: as many as are looked at, of any number.
 
-use super::source::{EventRow, SEARCH, ViewSource};
+use super::source::{AT_ONCE, EventRow, ViewSource};
 use rtrace::filter::EventFilter;
 use rtrace::recording::QueryError;
 
@@ -15,6 +15,8 @@ pub(super) struct EventList {
     top: usize,
 }
 
+/// The most events, as estimated, that a search for a filter's matches reads while the user waits.
+const FILTERED: u64 = AT_ONCE;
 /// Events that are read at a time to each side.
 const PAGE: usize = 200;
 
@@ -115,7 +117,7 @@ impl EventList {
         let mut to = source.end;
         if filter.is_some() {
             // A filter that lets little through would read the whole file.
-            while to > at && source.overview.estimate(at, to) > SEARCH {
+            while to > at && source.overview.estimate(at, to) > FILTERED {
                 to = at + (to - at) / 2;
             }
         }

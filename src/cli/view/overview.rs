@@ -64,7 +64,13 @@ impl Overview {
                 });
                 let before = before.collect();
                 overview.is_complete &= !chunks.is_empty() || data.size <= 4;
-                overview.cpus.push(CpuIndex { source: number, cpu: data.cpu, chunks, before, by_size: data.size / size });
+                overview.cpus.push(CpuIndex {
+                    source: number,
+                    cpu: data.cpu,
+                    chunks,
+                    before,
+                    by_size: data.size / size,
+                });
             }
         }
         let span = overview.find_span(query)?;
@@ -82,7 +88,8 @@ impl Overview {
     /// True if the index says that no event of the CPU was lost.
     pub(super) fn is_lossless(&self, source: usize, cpu: CpuId) -> bool {
         let found = self.cpus.iter().find(|one| one.source == source && one.cpu == cpu);
-        found.is_some_and(|one| !one.chunks.is_empty() && one.chunks.iter().all(|chunk| chunk.lost == 0))
+        let last = found.and_then(|one| one.before.last().zip(one.chunks.last()));
+        last.is_some_and(|((_, before), chunk)| before.saturating_add(chunk.lost) == 0)
     }
 
     /// The first and the last moment within the query's window: of files with an index the first and the last chunk of each
@@ -156,7 +163,9 @@ impl Overview {
             return (spread(cpu.by_size, self.begin, self.end), 0);
         }
         let next = cpu.chunks.partition_point(|chunk| chunk.first < at);
-        let Some((number, chunk)) = next.checked_sub(1).map(|number| (number, cpu.chunks[number])) else { return (0, 0) };
+        let Some((number, chunk)) = next.checked_sub(1).map(|number| (number, cpu.chunks[number])) else {
+            return (0, 0);
+        };
         let end = cpu.chunks.get(number + 1).map_or(self.end, |next| next.first).max(chunk.first);
         let (events, lost) = cpu.before[number];
         (events.saturating_add(spread(chunk.events, chunk.first, end)), lost.saturating_add(chunk.lost))

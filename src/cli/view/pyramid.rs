@@ -78,6 +78,24 @@ impl Pyramid {
         scale.span() / scale.columns() as u128 >= self.scale.span() / self.scale.columns() as u128
     }
 
+    /// The begin of the nearest column after, or before, that of a moment that is known to have events.
+    pub(super) fn next_column(&self, at: u64, forward: bool) -> Option<u64> {
+        let from = self.scale.column(at);
+        let done = self.done();
+        let columns = done.iter().flat_map(|(number, strips)| {
+            let first = self.pieces[*number].start;
+            strips.iter().flat_map(move |strip| {
+                strip.cells.iter().zip(first..).filter(|(cell, _)| cell.events > 0).map(|(_, column)| column)
+            })
+        });
+        let next = if forward {
+            columns.filter(|column| *column > from).min()
+        } else {
+            columns.filter(|column| *column < from).max()
+        };
+        next.map(|column| self.scale.edge(column))
+    }
+
     /// Hundredths that are done.
     pub(super) fn percent(&self) -> usize {
         self.done().len() * 100 / self.pieces.len().max(1)

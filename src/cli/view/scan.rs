@@ -36,6 +36,8 @@ pub(super) struct ViewScan {
     near: AtomicU64,
     /// Rises with each result.
     version: AtomicU64,
+    /// True once there is a first picture, which has the machine to itself.
+    is_begun: AtomicBool,
     is_over: AtomicBool,
     error: Mutex<Option<String>>,
 }
@@ -49,6 +51,7 @@ impl ViewScan {
             found: Mutex::default(),
             near: AtomicU64::new(source.begin),
             version: AtomicU64::new(0),
+            is_begun: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
             error: Mutex::default(),
         }
@@ -57,6 +60,10 @@ impl ViewScan {
     /// Works until [`ViewScan::end`], or an error.
     pub(super) fn run(&self, source: &ViewSource<'_>) {
         while !self.is_over.load(Ordering::Relaxed) {
+            if !self.is_begun.load(Ordering::Relaxed) {
+                thread::park_timeout(Duration::from_millis(2));
+                continue;
+            }
             match self.work(source) {
                 Ok(true) => {}
                 Ok(false) => thread::park_timeout(Duration::from_millis(20)),
@@ -88,6 +95,11 @@ impl ViewScan {
             self.version.fetch_add(1, Ordering::Relaxed);
         }
         Ok(done)
+    }
+
+    /// Has it work from now on.
+    pub(super) fn begin(&self) {
+        self.is_begun.store(true, Ordering::Relaxed);
     }
 
     pub(super) fn end(&self) {

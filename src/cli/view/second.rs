@@ -64,6 +64,11 @@ impl<'b> SecondView<'b> {
         self.picture.model()
     }
 
+    /// The work in the background.
+    pub(super) fn scan(&self) -> Option<&'b ViewScan> {
+        self.picture.scan
+    }
+
     /// Reads what the screen is to show and does not have yet.
     /// Gives the error that ended the work in the background.
     pub(super) fn refresh(&mut self, scale: StripScale) -> Result<Option<String>, QueryError> {

@@ -55,7 +55,7 @@ pub(super) struct EventRow {
 }
 
 /// The most events, as estimated, of a window that is decoded while the user waits.
-pub(super) const AT_ONCE: u64 = 400_000;
+pub(super) const AT_ONCE: u64 = 250_000;
 /// Unpacked chunks that are kept, in bytes.
 const KEPT: usize = 64 << 20;
 /// The most events, as estimated, that one search reads before it gives the turn back.
@@ -201,7 +201,8 @@ impl<'a> ViewSource<'a> {
         let mut to = before;
         let mut step = self.overview.time_of_events(before, most as u64).max(1);
         let mut searched = 0;
-        while to > self.begin && found.len() < most && searched < SEARCH {
+        let limit = if filter.is_some() { AT_ONCE } else { SEARCH };
+        while to > self.begin && found.len() < most && searched < limit {
             let from = to.saturating_sub(step).max(self.begin);
             searched = self.overview.estimate(from, before);
             let mut rows = VecDeque::new();

@@ -56,7 +56,12 @@ impl App<'_> {
             PromptKind::Latency => self.show_outliers(|asked| asked.latency(text)),
             PromptKind::Time => {
                 let moment = QueryMoment::parse(text).map_err(|error| Failure::new(Exit::Usage, anyhow!(error)));
-                match moment.and_then(|moment| moment.resolve(&self.source.events.query)) {
+                let (source, query) = (self.source, &self.source.events.query);
+                let resolved = moment.and_then(|moment| match query.chosen_window().is_whole() {
+                    true => moment.resolve_in(query, (source.begin, source.end)),
+                    false => moment.resolve(query),
+                });
+                match resolved {
                     Ok(at) if (self.source.begin..=self.source.end).contains(&at) => {
                         self.remember();
                         self.go_to(at);

@@ -20,6 +20,7 @@
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
+mod chunk_starts;
 mod codec;
 mod data;
 mod error;
@@ -36,7 +37,6 @@ pub use crate::base::lazy::{LazyBytes, LoadError};
 pub use crate::kernel::symbols::{Mapping, ProcessMap};
 pub(crate) use codec::Unpackers;
 pub use codec::{Codec, MAX_CHUNK, Unpacker};
-use data::StartTables;
 pub(crate) use data::{Batch, Mark, PackedChunk, PageCursor, PageHeaders};
 pub use data::{
     Chunk, ChunkFacts, ChunkIndex, ChunkScan, Correction, CpuStream, EventIdSet, Head, KeptChunks, PidBloom, RawPages,

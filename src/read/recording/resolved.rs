@@ -90,7 +90,7 @@ impl Resolved<'_> {
     /// True if a record is selected, wherever the window lies: for those who go through the streams themselves, each in its
     /// order. Its buffer is the number of its source.
     pub fn selects(&mut self, record: &Record<'_>) -> bool {
-        self.selector.accepts(&mut self.seen, record)
+        self.selector.accepts_any(&mut self.seen, record)
     }
 
     /// True if all events of the recordings are wanted, whatever they say and wherever they lie.

@@ -19,7 +19,7 @@ pub(super) struct Rules<'a> {
     pub(super) report: Option<ReportFilters>,
     /// `kernel_stack` and `user_stack`, which stay with the event before them.
     pub(super) stack_events: [Option<EventId>; 2],
-    verdicts: Arc<Verdicts>,
+    verdicts: Arc<EventVerdicts>,
     pub(super) needs_comm: bool,
     /// The tasks of the selected processes, ascending, if only some are.
     pub(super) threads: Option<Vec<Pid>>,
@@ -30,7 +30,7 @@ pub(super) struct Rules<'a> {
 }
 
 /// The filters' verdicts by event id; empty if there are no filters of the kernel's language.
-struct Verdicts {
+struct EventVerdicts {
     of_events: Vec<Verdict>,
     /// True if they are those of one filter.
     is_single: bool,
@@ -57,7 +57,7 @@ impl<'a> Rules<'a> {
                 QueryError::Mismatch { recording: number, event: String::new(), error: Box::new(error) }
             })?),
         };
-        let verdicts = Arc::new(Verdicts::new(selection, recording, number)?);
+        let verdicts = Arc::new(EventVerdicts::new(selection, recording, number)?);
         let known = EventIdSet::new(trace.abi, trace.formats().map(|format| format.id.0));
         let asks = |v: &Verdict| matches!(v, Verdict::Ask(programs) if programs.iter().any(FilterProgram::needs_comm));
         let needs_comm = report.as_ref().is_some_and(ReportFilters::needs_comm) || verdicts.of_events.iter().any(asks);
@@ -97,19 +97,21 @@ impl<'a> Rules<'a> {
         self.verdicts.of_events.is_empty() || self.verdicts.may_pass(id)
     }
 
-    /// True if this event, of a type that may, does pass them.
-    pub(super) fn passes(&self, id: u16, subject: &Subject<'_>) -> bool {
+    /// True if this event, of a type that may, does pass them; if it `is_sifted`, the sieve let it pass.
+    pub(super) fn passes(&self, id: u16, subject: &Subject<'_>, is_sifted: bool) -> bool {
+        let was_asked = || is_sifted && self.sieve.as_ref().is_some_and(|sieve| sieve.has_test());
         match self.verdicts.of(id) {
+            Some(Verdict::Ask(programs)) if was_asked() && programs.iter().all(|one| one.reach().is_some()) => true,
             Some(Verdict::Ask(programs)) => programs.iter().any(|program| program.matches(subject)),
             _ => true,
         }
     }
 }
 
-impl Verdicts {
+impl EventVerdicts {
     fn new(selection: &Selection, recording: &Recording, number: usize) -> Result<Self, QueryError> {
         let of_events = of_events(selection, recording, number)?;
-        Ok(Verdicts { of_events, is_single: selection.filters.len() == 1 })
+        Ok(EventVerdicts { of_events, is_single: selection.filters.len() == 1 })
     }
 
     fn of(&self, id: u16) -> Option<&Verdict> {
@@ -122,7 +124,8 @@ impl Verdicts {
 
     /// True if the record of a stack, an event of this format, passes whenever the event that it belongs to does.
     fn keep_stacks_together(&self, format: &EventFormat) -> bool {
-        let own = format.fields.iter().filter(|field| !field.name.starts_with("common_")).map(|field| field.offset).min();
+        let own =
+            format.fields.iter().filter(|field| !field.name.starts_with("common_")).map(|field| field.offset).min();
         let is_common = |program: &FilterProgram| program.reach().is_some_and(|reach| Some(reach) <= own);
         match self.of(format.id.0) {
             Some(Verdict::Ask(programs)) => self.is_single && programs.iter().all(is_common),
@@ -132,7 +135,7 @@ impl Verdicts {
     }
 }
 
-impl RecordTest for Verdicts {
+impl RecordTest for EventVerdicts {
     #[inline]
     fn passes(&self, id: u16, record: &[u8]) -> bool {
         let Some(Verdict::Ask(programs)) = self.of(id) else { return true };
@@ -228,7 +231,7 @@ fn tasks(
 /// it, whatever becomes of those.
 fn sieve(
     recording: &Recording,
-    verdicts: &Arc<Verdicts>,
+    verdicts: &Arc<EventVerdicts>,
     known: &EventIdSet,
     surroundings: OutputDependence,
 ) -> Option<Arc<Sieve>> {

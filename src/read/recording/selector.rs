@@ -165,13 +165,21 @@ impl<'a> Selector<'a> {
         !self.rules[self.sources[source].recording].known.contains(id)
     }
 
-    /// True if `record` is selected.
+    /// True if `record`, which came through the sieve, is selected.
     #[inline]
     pub(super) fn accepts(&self, seen: &mut Seen, record: &Record<'_>) -> bool {
-        self.everything || (self.keeps_losses && record.lost != Lost::None) || self.decide(seen, record)
+        // What follows a loss comes through whatever it is.
+        self.everything
+            || (self.keeps_losses && record.lost != Lost::None)
+            || self.decide(seen, record, record.lost == Lost::None)
     }
 
-    fn decide(&self, seen: &mut Seen, record: &Record<'_>) -> bool {
+    /// True if `record`, which came through no sieve, is selected.
+    pub(super) fn accepts_any(&self, seen: &mut Seen, record: &Record<'_>) -> bool {
+        self.everything || (self.keeps_losses && record.lost != Lost::None) || self.decide(seen, record, false)
+    }
+
+    fn decide(&self, seen: &mut Seen, record: &Record<'_>, is_sifted: bool) -> bool {
         let number = self.sources[record.buffer].recording;
         let rules = &self.rules[number];
         let recording = rules.recording;
@@ -195,7 +203,7 @@ impl<'a> Selector<'a> {
         let comm = if rules.needs_comm { recording.symbols.comms.name(pid) } else { &[] };
         let names = &recording.symbols.kallsyms;
         let subject = Subject { data: record.data, cpu: record.cpu, comm, names };
-        if !rules.passes(id, &subject) {
+        if !rules.passes(id, &subject, is_sifted) {
             return false;
         }
         let Some(filters) = &rules.report else { return true };

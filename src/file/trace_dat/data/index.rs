@@ -6,12 +6,12 @@
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
 use crate::file::ring_buffer::{Lost, PageLayout, scan_pids};
+use crate::file::trace_dat::chunk_starts::ChunkStarts;
 use crate::file::trace_dat::read_at::FileBytes;
 use crate::file::trace_dat::{Buffer, CpuData, DataLayout, FileError, OptionId, RawOption, Trace};
 use crate::kernel::format::HeaderPage;
-use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// A 256-bit Bloom filter of PIDs (hash: pid mod 256). False positives are possible, false negatives are not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -219,13 +219,6 @@ impl ChunkIndex {
     }
 }
 
-/// The place of each stretch of chunks in the file and the time it begins with, uncorrected; both rise.
-pub(super) struct ChunkStarts(pub(super) Vec<(u64, u64)>);
-
-/// The starts of the chunks of all CPUs that were asked for, by where a CPU's data lies; `None` without an index.
-#[derive(Default)]
-pub(in crate::file::trace_dat) struct StartTables(Mutex<HashMap<(usize, u64, u64), Option<Arc<ChunkStarts>>>>);
-
 /// Bytes of the chunk count before a CPU's first chunk.
 const COUNT: u64 = 4;
 
@@ -240,11 +233,10 @@ impl Trace {
         (data.layout == DataLayout::Chunks && stored == Some(data.size)).then_some(index)
     }
 
-    /// The starts of a CPU's chunks, from its index, which is read once; `None` if it has none or times in it do not rise.
+    /// The starts of a CPU's chunks, from its index; `None` if it has none or times in it do not rise.
     pub(super) fn chunk_starts(&self, buffer: &Buffer, cpu: usize) -> Option<Arc<ChunkStarts>> {
         let data = buffer.cpus.get(cpu)?;
-        let mut tables = self.starts.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let table = tables.entry((data.source, data.offset, data.size)).or_insert_with(|| {
+        self.starts.of((data.source, data.offset, data.size), || {
             let mut at = data.offset.saturating_add(COUNT);
             let entries = self.index(buffer, cpu)?.entries;
             let mut starts = Vec::with_capacity(entries.len());
@@ -252,9 +244,8 @@ impl Trace {
                 starts.push((at, facts.first));
                 at = at.saturating_add(facts.stored);
             }
-            starts.is_sorted_by_key(|start| start.1).then(|| Arc::new(ChunkStarts(starts)))
-        });
-        table.clone()
+            starts.is_sorted_by_key(|start| start.1).then_some(starts)
+        })
     }
 
     /// The index of the CPU's chunks, by unpacking them; an empty one if one of them is damaged or if they are not of this
@@ -352,6 +343,11 @@ impl Sieve {
     /// Lets the records of these events pass, as far as they pass the test.
     pub fn new(ids: EventIdSet, test: Option<Arc<dyn RecordTest>>) -> Self {
         Sieve { ids, test }
+    }
+
+    /// True if records are asked, not their event's id alone.
+    pub fn has_test(&self) -> bool {
+        self.test.is_some()
     }
 
     /// True if the record passes. One that is too short for an id has id 0.

@@ -12,11 +12,16 @@ pub struct KeptChunks {
 
 #[derive(Default)]
 struct KeptState {
-    /// By file and offset, each with the moment it was used last.
-    chunks: HashMap<(usize, u64), (Arc<Vec<u8>>, u64)>,
+    chunks: HashMap<ChunkPlace, KeptChunk>,
     bytes: usize,
     uses: u64,
 }
+
+/// File and offset.
+pub(super) type ChunkPlace = (usize, u64);
+
+/// A chunk, and the moment it was used last.
+type KeptChunk = (Arc<Vec<u8>>, u64);
 
 impl KeptChunks {
     /// Keeps up to `most` bytes.
@@ -25,7 +30,7 @@ impl KeptChunks {
     }
 
     /// The chunk at an offset of a file.
-    pub(super) fn get(&self, place: (usize, u64)) -> Option<Arc<Vec<u8>>> {
+    pub(super) fn get(&self, place: ChunkPlace) -> Option<Arc<Vec<u8>>> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.uses = kept.uses.saturating_add(1);
         let now = kept.uses;
@@ -35,7 +40,7 @@ impl KeptChunks {
     }
 
     /// Keeps a chunk in place of those that were not used for longest.
-    pub(super) fn put(&self, place: (usize, u64), chunk: &[u8]) {
+    pub(super) fn put(&self, place: ChunkPlace, chunk: &[u8]) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = &mut *kept;
         while kept.bytes.saturating_add(chunk.len()) > self.most {

@@ -10,11 +10,11 @@
 
 use super::batch::Head;
 use super::chunks::{COUNT, Chunk, HEADER};
-use super::index::ChunkStarts;
 use super::stream::CpuStream;
 use crate::base::abi::Abi;
 use crate::base::units::Timestamp;
 use crate::file::ring_buffer::PageLayout;
+use crate::file::trace_dat::chunk_starts::ChunkStarts;
 use crate::file::trace_dat::codec::unpack_start;
 use crate::file::trace_dat::read_at::read_full;
 use crate::file::trace_dat::{
@@ -125,9 +125,9 @@ impl Seek {
 
     /// The same of the file's index; `None` if no chunks are where it says.
     fn indexed(&self, starts: &ChunkStarts, before: impl Fn(u64) -> bool) -> Option<(u64, u64)> {
-        let count = starts.0.partition_point(|(_, first)| before(self.correction.apply(*first)));
-        let last = count.checked_sub(1).and_then(|last| starts.0.get(last)).map_or(self.start(), |start| start.0);
-        let next = starts.0.get(count).map_or(u64::MAX, |start| start.0);
+        let count = starts.partition_point(|(_, first)| before(self.correction.apply(*first)));
+        let last = count.checked_sub(1).and_then(|last| starts.get(last)).map_or(self.start(), |start| start.0);
+        let next = starts.get(count).map_or(u64::MAX, |start| start.0);
         let is_there = |at: u64| at == self.start() || at == u64::MAX || self.is_chunk(at);
         (is_there(last) && is_there(next)).then_some((last, next))
     }

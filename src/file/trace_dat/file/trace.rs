@@ -4,9 +4,10 @@ use super::option_checks;
 use super::wall_clock::FileTimes;
 use crate::base::abi::Abi;
 use crate::file::ring_buffer::PageLayout;
+use crate::file::trace_dat::chunk_starts::StartTables;
 use crate::file::trace_dat::{
     Buffer, ClockComparison, CpuRanges, FileError, FilePart, LatencyResult, LazyBytes, OptionId, Prefix, RawOption,
-    ReadAt, SpoolEntry, SpoolTable, StartTables, UnsavedEvents,
+    ReadAt, SpoolEntry, SpoolTable, UnsavedEvents,
 };
 use crate::kernel::format::{EventFormat, HeaderPage};
 use std::sync::Arc;
