@@ -68,7 +68,10 @@ fn cgroups_in_words(cgroups: &Cgroups) -> String {
     let only: Vec<&str> = cgroups.followed().collect();
     let only = if only.is_empty() { String::new() } else { format!("; only {} and below", some(only.iter())) };
     let until = if cgroups.until().is_some() { ", not to the end" } else { "" };
-    format!("of {} tasks, {hierarchy}{until}{only}", grouped(cgroups.tasks() as u64))
+    let containers: Vec<&str> = cgroups.containers().into_iter().collect();
+    let containers =
+        if containers.is_empty() { String::new() } else { format!("; containers {}", some(containers.iter())) };
+    format!("of {} tasks, {hierarchy}{until}{only}{containers}", grouped(cgroups.tasks() as u64))
 }
 
 /// The coverage of each buffer of `trace`, for programs.

@@ -5,11 +5,12 @@ use crate::common::corpus::{corpus, has_all, is_small, own};
 use crate::common::environment::TestEnvironment;
 use crate::common::synthetic::fork_storm;
 use crate::common::trace_files::trace_files;
-use rtrace::internal::trace_dat::Codec;
-use rtrace::internal::trace_dat::write::Version;
+use rtrace::internal::trace_dat::write::{Version, convert};
+use rtrace::internal::trace_dat::{Codec, FilePart, OptionId, RawOption, Trace};
 use serde_json::Value;
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::path::{Path, PathBuf};
 
 fn small() -> String {
     own().join("host/small-zlib.dat").to_string_lossy().into_owned()
@@ -329,6 +330,7 @@ fn wakers_and_moves_are_those_of_the_scheduler() {
     assert_eq!(sum(&wakers["wakers"], "/delays/count"), sched["waits"]["count"]);
     assert_eq!(sum(&moves["moves"], "/moves"), sum(&moves["tasks"], "/moves"));
     assert!(sum(&moves["tasks"], "/moves") <= sum(&sched["tasks"], "/migrations"));
+    assert_eq!((&moves["nodes"], &moves["moves"][0]["from_node"]), (&Value::Array(Vec::new()), &Value::Null));
     let of_one = wakers["wakers"].as_array().expect("rows").iter().find(|row| row["waker"] != 0).expect("a task");
     let pid = of_one["waker"].to_string();
     let rows = json(&["wakers", "--pid", &pid, "--sort", "max"]);
@@ -438,4 +440,40 @@ fn tasks_that_are_not_there_are_named() {
         }
     }
     assert_eq!(env.rtrace(&["analyze", "sched", &file, "--comm", "kworker*"]).exits(0).stderr(), "");
+}
+
+/// CPUs of a recording given nodes.
+#[test]
+fn moves_between_nodes_are_those_between_their_cpus() {
+    let env = TestEnvironment::new();
+    let moved = |what: &str| -> Value {
+        let out = env.rtrace(&["analyze", "migrations", what, "--json", "--top", "0"]).exits(0).stdout();
+        serde_json::from_str::<Value>(&out).expect("JSON")["buffers"][0].clone()
+    };
+    let from = small();
+    let cpus = moved(&from)["moves"].clone();
+    let mut trace = Trace::open_path(Path::new(&from)).expect("a recording");
+    let data = b"node 0 0\nnode 3 1-7\n\0".to_vec();
+    trace.options.push(RawOption { id: OptionId::RTRACE_NODES, data, offset: 0, place: FilePart::Prefix });
+    let file = File::create(env.path().join("n.dat")).expect("a file");
+    let version = Version::V7(trace.prefix.codec);
+    convert(&trace, file, version, 1, &mut |found| panic!("{found}")).expect("written");
+    let with = moved("n.dat");
+    let node = |cpu: &Value| if *cpu == 0 { 0 } else { 3 };
+    let mut sums = BTreeMap::new();
+    for row in with["moves"].as_array().unwrap() {
+        let nodes = (node(&row["from"]), node(&row["to"]));
+        assert_eq!((&row["from_node"], &row["to_node"]), (&nodes.0.into(), &nodes.1.into()));
+        *sums.entry(nodes).or_insert(0) += row["moves"].as_u64().unwrap();
+    }
+    assert!(!sums.is_empty() && cpus.as_array().unwrap().len() == with["moves"].as_array().unwrap().len());
+    let nodes = with["nodes"].as_array().unwrap().iter();
+    let found =
+        nodes.map(|row| ((row["from"].as_i64().unwrap(), row["to"].as_i64().unwrap()), row["moves"].as_u64().unwrap()));
+    assert_eq!(
+        found.collect::<BTreeMap<_, _>>(),
+        sums.into_iter().map(|((a, b), n)| ((a.into(), b.into()), n)).collect()
+    );
+    env.rtrace(&["analyze", "migrations", "n.dat"]).exits(0).prints_with("NUMA nodes");
+    env.rtrace(&["analyze", "migrations", &from]).exits(0).prints_with("moves between nodes are unknown");
 }

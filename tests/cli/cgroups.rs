@@ -133,6 +133,48 @@ fn tables_of_tasks_name_their_cgroups() {
 }
 
 #[test]
+fn tables_of_tasks_name_containers_and_numbers_in_pid_namespaces() {
+    let env = TestEnvironment::new();
+    let (file, from) = (env.path().join("n.dat"), own().join("vm-6.1/trig.dat"));
+    let sched = json(&env, &["analyze", "sched", from.to_str().unwrap()]);
+    let pids: Vec<i32> = sched["buffers"][0]["tasks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|task| task["pid"].as_i64().unwrap() as i32)
+        .collect();
+    let [in_named, in_other, outside, unseen, ..] = pids[..] else { panic!("{pids:?}") };
+    let (named, other) = ("ab".repeat(32), "cd".repeat(32));
+    let mut cgroups = Cgroups::new("");
+    for (pid, path) in [(in_named, format!("/docker/{named}")), (in_other, format!("/docker/{other}/init.scope"))] {
+        cgroups.set(Pid(pid), 0, &path);
+    }
+    cgroups.set(Pid(outside), 0, "/system.slice");
+    cgroups.set(Pid(unseen), 0, "/system.slice");
+    cgroups.set_container(&named, "web");
+    cgroups.set_inner_pid(Pid(in_named), 0, Some(Pid(1)));
+    cgroups.set_inner_pid(Pid(unseen), 0, None);
+    with_cgroups(&from, &file, &cgroups);
+    let tasks = json(&env, &["analyze", "sched", "n.dat"])["buffers"][0]["tasks"].clone();
+    let of = |pid: i32| {
+        let task = tasks.as_array().unwrap().iter().find(|task| task["pid"] == pid).unwrap();
+        (task["container"].clone(), task["inner_pid"].clone())
+    };
+    assert_eq!(of(in_named), ("web".into(), 1.into()));
+    assert_eq!(of(in_other), ("cdcdcdcdcdcd".into(), in_other.into()));
+    assert_eq!(of(outside), (Value::Null, outside.into()), "in the recorder's namespace");
+    assert_eq!(of(unseen), (Value::Null, Value::Null));
+    assert_eq!(of(pids[4]), (Value::Null, Value::Null), "of an unknown cgroup");
+    let csv = env.rtrace(&["analyze", "sched", "n.dat", "--csv", "--top", "0"]).exits(0).stdout();
+    assert!(csv.lines().next().unwrap().ends_with(",cgroup,container,inner_pid"), "{csv}");
+    env.rtrace(&["report", "--summary", "n.dat"]).exits(0).prints_with("containers cdcdcdcdcdcd, web");
+    // Pseudonyms tell no names.
+    env.rtrace(&["convert", "n.dat", "--to", "perfetto", "--redact", "-o", "n.perfetto"]).exits(0);
+    let written = String::from_utf8_lossy(&std::fs::read(env.path().join("n.perfetto")).unwrap()).into_owned();
+    assert!(!written.contains("container") && !written.contains(&named));
+}
+
+#[test]
 fn events_are_chosen_by_the_cgroup_of_their_task_at_the_time() {
     let env = TestEnvironment::new();
     let file = env.path().join("c.dat");

@@ -3,7 +3,9 @@
 use super::host::{kernel, record};
 use crate::common::environment::TestEnvironment;
 use crate::common::not_run::not_run;
-use crate::state::Running;
+use crate::state::{PATIENCE, Running};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -152,6 +154,8 @@ fn no_task_of_a_cgroup_is_missed_and_none_of_others_recorded() {
     let usage = row(&found, "/a")["kernel"]["usage"].as_u64().unwrap();
     assert!(answer(&env)["at_least"].as_array().unwrap().iter().any(|number| number == "cgroups.run"));
     let run = run.as_u64().unwrap();
+    env.rtrace(&["check", "-a", &format!("run(cgroup:*/a) >= {}ns", run / 2)]).exits(0);
+    env.rtrace(&["check", "-a", &format!("run(cgroup:*/a) < {}ns", run / 2)]).exits(1);
     assert!(run <= usage + usage / 5 + 20_000_000 && run > usage / 4, "{run} {usage}");
 }
 
@@ -216,4 +220,79 @@ fn tasks_that_start_others_without_end_are_recorded() {
     let exits = env.rtrace(&["report"]).stdout().matches("sched_process_exit:").count();
     assert!(exits > 10, "{exits} of them");
     drop(storm);
+}
+
+/// Starts a recording of all tasks, and returns when `ready` is there.
+fn start(env: &TestEnvironment, args: &[&str], ready: &str) -> Running {
+    let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
+    command.args(["record", "-q", "--journal-dir", "journal", "--cgroups", "-e", "sched"]).args(args);
+    let recorder = Running::start(command);
+    let since = std::time::Instant::now();
+    while !env.path().join(ready).exists() {
+        assert!(since.elapsed() < PATIENCE, "no file {ready}");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    recorder
+}
+
+/// Of a killed recorder there is what lies beside the file.
+#[test]
+fn the_cgroups_of_a_killed_recording_are_known_to_shortly_before() {
+    let Some(_kernel) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let Some(cgroups) = TestCgroups::new("cgroup2", "") else {
+        return not_run("no cgroup v2 is mounted that can be written to");
+    };
+    let load = format!(
+        "sh -c 'echo $$ > a.pids; echo $$ > {}/cgroup.procs; i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done'; sleep 0.8; \
+         echo $$ > sh.pids; echo > done; exec sleep 100",
+        cgroups.path("a")
+    );
+    let mut recorder = start(&env, &["--", "sh", "-c", &load], "done");
+    // What a reader sees while it goes on.
+    let of_a = || -> BTreeSet<String> {
+        let out = env.rtrace(&["report", "--cgroup", "*/a", "--format", "csv", "--fields", "pid"]);
+        assert!(matches!(out.status(), Some(0 | 4)), "{}", out.stderr());
+        out.stdout().lines().map(str::to_owned).collect()
+    };
+    kill(recorder.pid(), Signal::SIGKILL).expect("it runs");
+    recorder.wait();
+    for command in pids(&env, "sh.pids") {
+        let _ = kill(Pid::from_raw(command.parse().unwrap()), Signal::SIGKILL);
+    }
+    let is_there = || {
+        fs::read_dir(env.path())
+            .unwrap()
+            .any(|entry| entry.unwrap().file_name().to_string_lossy().ends_with(".cgroups.spool"))
+    };
+    assert!(is_there());
+    let pids = pids(&env, "a.pids");
+    assert!(!pids.is_empty() && pids.is_subset(&of_a()), "{pids:?} {:?}", of_a());
+    let recovered = env.rtrace(&["recover", "--journal-dir", "journal"]);
+    assert!(matches!(recovered.status(), Some(0 | 4)), "{}", recovered.stderr());
+    assert!(pids.is_subset(&of_a()) && !is_there());
+    env.rtrace(&["report", "--summary"]).prints_with("not to the end");
+}
+
+/// A task in a pid namespace has another number there.
+#[test]
+fn tasks_have_their_numbers_of_their_pid_namespaces() {
+    let Some(_kernel) = kernel() else { return };
+    let env = TestEnvironment::new();
+    if !env.run("unshare", &["--pid", "--fork", "true"]).status().is_some_and(|status| status == 0) {
+        return not_run("no pid namespace can be made");
+    }
+    let load = "unshare --pid --fork --mount-proc sh -c 'cut -d\" \" -f1 /proc/self/stat > one; sleep 0.2; (sleep 0.2)'; sleep 0.1";
+    record(&env, &["--cgroups", "-e", "sched", "--", "sh", "-c", load]).exits(0);
+    let out = env.rtrace(&["analyze", "sched", "--json", "--top", "0"]).exits(0).stdout();
+    let document: Value = serde_json::from_str(&out).unwrap();
+    let tasks = document["buffers"][0]["tasks"].as_array().unwrap();
+    let inner: Vec<(&str, i64, i64)> = tasks
+        .iter()
+        .filter_map(|task| Some((task["comm"].as_str()?, task["pid"].as_i64()?, task["inner_pid"].as_i64()?)))
+        .collect();
+    assert!(inner.iter().any(|(comm, pid, inner)| *comm == "sh" && *inner == 1 && *pid > 1), "{inner:?}");
+    assert!(inner.iter().any(|(comm, pid, inner)| *comm == "sleep" && inner < pid && *inner > 1), "{inner:?}");
+    let recorder = std::process::id();
+    assert!(inner.iter().filter(|(_, pid, inner)| pid == inner).count() > 0, "{recorder} is in ours: {inner:?}");
 }

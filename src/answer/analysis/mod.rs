@@ -111,5 +111,5 @@ pub use together::{Grouped, Several, Together};
 pub use wakeups::{Latencies, WakeupLatencies, Wakeups};
 pub use why::{
     AwaitedLock, CompletedRequest, Histories, History, InterruptShare, InterruptShares, IntervalPart, LossSpan,
-    PartKind, Priority, Throttle, critical_path, follow_path,
+    PartKind, Priority, Quota, Throttle, critical_path, follow_path,
 };

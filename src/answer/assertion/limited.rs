@@ -105,11 +105,15 @@ impl Quantity {
         let at_least = match self {
             Quantity::Count(_) | Quantity::Faults(_) | Quantity::Errors(_) => true,
             Quantity::Rate(_) => !is_changed,
-            // Where all switches of a CPU are there, what ran on it is known.
-            Quantity::Run(_) => !filtered && !some_tasks && !is_changed,
+            // Where all switches of a CPU are there, what ran on it is known; of cgroups that were followed all but the first moments
+            // of tasks that came meanwhile.
+            Quantity::Run(_) => !filtered && (!some_tasks || need.is_followed) && !is_changed,
             Quantity::Reduced(Reducer::Count | Reducer::Sum | Reducer::Max, source) => match source.parts().0 {
                 DurationSource::Irq(_) => !filtered && !is_changed,
                 DurationSource::Syscall(_) => !filtered && !some_cpus && !is_changed,
+                DurationSource::Wait(_) | DurationSource::Preempted(_) => {
+                    need.is_followed && !filtered && !some_cpus && !is_changed
+                }
                 // Of a task, or a CPU, whose events were recorded all of them were. Switches and wakeups are written by other tasks, too.
                 DurationSource::Latency(latency) => {
                     let by = |key: &str| latency.keys.iter().any(|(from, to)| from.value == key && to.value == key);
@@ -160,6 +164,29 @@ mod tests {
     use crate::answer::assertion::Assertion;
     use crate::answer::assertion::ast::QuantityExpr;
     use crate::answer::assertion::interval::Dimension;
+    use crate::base::units::EventId;
+    use crate::file::trace_dat::CoveredTasks;
+
+    #[test]
+    fn of_cgroups_with_tasks_that_came_late_there_is_at_least_what_was_seen() {
+        let only = CoveredTasks::Only { pids: vec![Pid(7)], children: true };
+        let coverage = Coverage { tasks: Some(only), joined: 1, since: vec![(Pid(9), 80)], ..Coverage::default() };
+        let switch = crate::kernel::events::EventName::new("sched", "sched_switch");
+        for (text, followed, expected) in [
+            ("run(cgroup:/a) < 5ns", true, (5.0, f64::INFINITY)),
+            ("run(cgroup:/a) < 5ns", false, (0.0, f64::INFINITY)),
+            ("max(wait(cgroup:/a)) < 5ns", true, (5.0, f64::INFINITY)),
+            ("min(wait(cgroup:/a)) < 5ns", true, (0.0, f64::INFINITY)),
+        ] {
+            let parsed = Assertion::parse(text).unwrap();
+            let QuantityExpr::Quantity(quantity) = &parsed.left else { panic!("{text}") };
+            let events = vec![(switch.clone(), EventId(1))];
+            let need = Need { events, is_followed: followed, ..Need::default() };
+            let found = Valued::plain(Interval::exactly(5.0, Dimension::Time));
+            let value = quantity.value.limited(found, &need, &coverage).value;
+            assert_eq!((value.least, value.most), expected, "{text} {followed}");
+        }
+    }
 
     #[test]
     fn what_a_cpu_that_begins_late_may_have_done_is_in_the_value() {

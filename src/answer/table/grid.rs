@@ -44,10 +44,10 @@ impl<R> AnswerTable<R> {
         self
     }
 
-    /// With `column` after the others, if it is there.
+    /// With `columns` after the others.
     #[must_use]
-    pub fn and(mut self, column: Option<AnswerColumn<R>>) -> Self {
-        self.columns.extend(column);
+    pub fn and(mut self, columns: impl IntoIterator<Item = AnswerColumn<R>>) -> Self {
+        self.columns.extend(columns);
         self
     }
 

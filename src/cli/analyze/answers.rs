@@ -183,17 +183,9 @@ impl<R> AnalysisAnswer<'_, R> {
         |number, subject| self.limits.known(number, subject)
     }
 
-    /// The cgroup of a task at `at`, or at the end of the window.
-    pub(super) fn cgroup(&self, task: Pid, at: Option<u64>) -> AnswerCell {
-        let at = at.or(self.outline.window.map(|(_, end)| end));
-        let cgroups = self.place.cgroups.as_deref();
-        let path = at.and_then(|at| cgroups.and_then(|cgroups| cgroups.at(task, at)));
-        path.map(str::to_owned).into()
-    }
-
-    /// The column of tasks' cgroups, if they were recorded.
-    pub(super) fn cgroups<T>(&self, cell: fn(&T) -> AnswerCell) -> Option<AnswerColumn<T>> {
-        self.place.cgroups.is_some().then(|| cgroup_column(cell))
+    /// Begin and end of the time that it is about.
+    pub(super) fn window(&self) -> Option<(u64, u64)> {
+        self.outline.window
     }
 
     /// The time between begin and end of the window.
@@ -206,12 +198,6 @@ impl<R> AnalysisAnswer<'_, R> {
 pub(super) struct Row<'a, R, T> {
     pub(super) found: &'a AnalysisAnswer<'a, R>,
     pub(super) of: T,
-}
-
-/// The column of tasks' cgroups.
-pub(super) fn cgroup_column<T>(cell: fn(&T) -> AnswerCell) -> AnswerColumn<T> {
-    let definition = "Cgroup that the task was in last; null if not known, only of recordings that hold them.";
-    AnswerColumn::new("cgroup", ColumnKind::Text, definition, cell).text("cgroup").csv("cgroup").minor(2)
 }
 
 /// Rows of an answer.

@@ -1,7 +1,8 @@
 //! `rtrace analyze faults`.
 
-use super::answers::{AnalysisAnswer, AnswerArgs, Outline, Question, Row, cgroup_column, rows};
+use super::answers::{AnalysisAnswer, AnswerArgs, Outline, Question, Row, rows};
 use super::file::TaskArgs;
+use super::membership;
 use super::words::{many, place};
 use crate::cli::query::{ClockUnit, QueryInput};
 use rtrace::analysis::{FAULT_NEEDS, FaultCount, FaultReport, Faults, Needs};
@@ -57,7 +58,7 @@ impl Question for AnalyzeFaultsArgs {
         let again = report.pages.iter().filter(|(_, count)| count.all() > 1);
         Answer::of([
             losses().grid([report], 0, known).into(),
-            tasks().and(found.cgroups(task_cgroup)).grid(rows(found, &report.tasks), top, known).part("Tasks").into(),
+            tasks().and(membership::known(found)).grid(rows(found, &report.tasks), top, known).part("Tasks").into(),
             places().grid(rows(found, &report.places), top, known).part("Instructions that faulted").into(),
             pages().grid(rows(found, &report.pages), top, known).into(),
             pages()
@@ -70,11 +71,7 @@ impl Question for AnalyzeFaultsArgs {
     }
 
     fn definitions() -> Vec<ColumnDefinition> {
-        let tables = [
-            losses().definitions(),
-            tasks().and(Some(cgroup_column(task_cgroup))).definitions(),
-            places().definitions(),
-        ];
+        let tables = [losses().definitions(), tasks().and(membership::all()).definitions(), places().definitions()];
         [tables.concat(), pages().definitions(), codes().definitions()].concat()
     }
 }
@@ -132,10 +129,6 @@ fn columns<R: OfFaults>(names: impl IntoIterator<Item = Column<R>>) -> Vec<Colum
             .csv("kernel"),
     ];
     names.into_iter().chain(counts).collect()
-}
-
-fn task_cgroup(row: &TaskRow<'_>) -> Cell {
-    row.found.cgroup(row.of.0, None)
 }
 
 fn tasks<'a>() -> Table<TaskRow<'a>> {

@@ -1,7 +1,8 @@
 //! `rtrace analyze io`.
 
-use super::answers::{AnalysisAnswer, AnswerArgs, Outline, Question, Row, cgroup_column, rows};
+use super::answers::{AnalysisAnswer, AnswerArgs, Outline, Question, Row, rows};
 use super::file::TaskArgs;
+use super::membership;
 use super::words::{errors, left_out, losses, many};
 use crate::cli::query::QueryInput;
 use rtrace::analysis::{DeviceIo, IO_NEEDS, Io, IoReport, IoRequests, Needs, TaskIo};
@@ -85,7 +86,7 @@ impl Question for AnalyzeIoArgs {
                 .part_of_some("Errors")
                 .into(),
             by_task()
-                .and(found.cgroups(task_cgroup))
+                .and(membership::known(found))
                 .grid(rows(found, &report.by_task), top, known)
                 .part(format!("Tasks ({us})"))
                 .into(),
@@ -95,8 +96,7 @@ impl Question for AnalyzeIoArgs {
 
     fn definitions() -> Vec<ColumnDefinition> {
         let tables = [counts().definitions(), devices().definitions(), requests().definitions()];
-        [tables.concat(), by_task().and(Some(cgroup_column(task_cgroup))).definitions(), histogram().definitions()]
-            .concat()
+        [tables.concat(), by_task().and(membership::all()).definitions(), histogram().definitions()].concat()
     }
 }
 
@@ -255,10 +255,6 @@ fn requests<'a>() -> Table<RequestRow<'a>> {
 }
 
 type TaskRow<'a> = Row<'a, IoReport, &'a TaskIo>;
-
-fn task_cgroup(row: &TaskRow<'_>) -> Cell {
-    row.found.cgroup(row.of.task, None)
-}
 
 fn by_task<'a>() -> Table<TaskRow<'a>> {
     type Of<'a> = Column<TaskRow<'a>>;

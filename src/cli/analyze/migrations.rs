@@ -11,8 +11,10 @@ use rtrace::internal::table::{
 };
 use rtrace::internal::trace_dat::Coverage;
 use rtrace::units::CpuId;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
-/// Moves of tasks from one CPU to another: by CPUs, by task, by what the task did before
+/// Moves of tasks from one CPU to another: by CPUs, by NUMA nodes, by task, by what the task did before
 ///
 /// From sched_switch; whether a task was woken before it moved, from sched_waking and sched_wakeup. `rtrace help analyses`
 /// defines each number.
@@ -60,14 +62,31 @@ impl Question for AnalyzeMigrationsArgs {
 
     fn answer(&self, found: &AnalysisAnswer<'_, SchedReport>, top: usize) -> Answer {
         let (report, known) = (&found.report, &found.known());
-        Answer::of([
-            moves().grid(rows(found, &report.flows.moves), top, known).part("CPUs").into(),
+        let nodes = found.input.trace.numa_nodes();
+        let between =
+            |cpus: (CpuId, CpuId)| nodes.as_ref().and_then(|nodes| Some((nodes.of(cpus.0)?, nodes.of(cpus.1)?)));
+        let all = report.flows.moves.iter();
+        let cpus: Vec<CpuMoves> =
+            all.map(|(cpus, moves)| CpuMoves { cpus: *cpus, nodes: between(*cpus), moves: *moves }).collect();
+        let is_one = nodes.as_ref().is_some_and(|nodes| nodes.with_cpus() < 2);
+        let by_node = by_node(&cpus);
+        let of_nodes = between_nodes().grid(rows(found, &by_node), top, known);
+        let of_nodes = if nodes.is_none() || is_one { of_nodes } else { of_nodes.part("NUMA nodes") };
+        let mut answer = Answer::of([
+            of_nodes.into(),
+            moves(nodes.is_none() || is_one).grid(rows(found, &cpus), top, known).part("CPUs").into(),
             tasks().grid(rows(found, &report.flows.tasks), top, known).part("Tasks").into(),
-        ])
+        ]);
+        if nodes.is_none() {
+            answer
+                .notes
+                .push("which NUMA node each CPU is of was not recorded: moves between nodes are unknown".to_owned());
+        }
+        answer
     }
 
     fn definitions() -> Vec<ColumnDefinition> {
-        [moves().definitions(), tasks().definitions()].concat()
+        [between_nodes().definitions(), moves(false).definitions(), tasks().definitions()].concat()
     }
 }
 
@@ -76,12 +95,38 @@ trait OfMoves {
     fn moves(&self) -> MoveCount;
 }
 
-type CpuRow<'a> = Row<'a, SchedReport, &'a ((CpuId, CpuId), MoveCount)>;
+/// Moves from one CPU to another.
+struct CpuMoves {
+    cpus: (CpuId, CpuId),
+    /// Their nodes, if both are known.
+    nodes: Option<(u32, u32)>,
+    moves: MoveCount,
+}
+
+/// Moves between nodes, the most first; those that stayed in a node too.
+fn by_node(cpus: &[CpuMoves]) -> Vec<((u32, u32), MoveCount)> {
+    let mut sums: BTreeMap<(u32, u32), MoveCount> = BTreeMap::new();
+    for one in cpus {
+        one.nodes.into_iter().for_each(|nodes| *sums.entry(nodes).or_default() += one.moves);
+    }
+    let mut sums: Vec<_> = sums.into_iter().collect();
+    sums.sort_by_key(|(_, moves)| Reverse(moves.all()));
+    sums
+}
+
+type NodeRow<'a> = Row<'a, SchedReport, &'a ((u32, u32), MoveCount)>;
+type CpuRow<'a> = Row<'a, SchedReport, &'a CpuMoves>;
 type TaskRow<'a> = Row<'a, SchedReport, &'a TaskMoves>;
+
+impl OfMoves for NodeRow<'_> {
+    fn moves(&self) -> MoveCount {
+        self.of.1
+    }
+}
 
 impl OfMoves for CpuRow<'_> {
     fn moves(&self) -> MoveCount {
-        self.of.1
+        self.of.moves
     }
 }
 
@@ -113,13 +158,37 @@ fn columns<R: OfMoves>(names: impl IntoIterator<Item = Column<R>>) -> Vec<Column
     names.into_iter().chain(moves).collect()
 }
 
-fn moves<'a>() -> Table<CpuRow<'a>> {
+fn between_nodes<'a>() -> Table<NodeRow<'a>> {
+    type Of<'a> = Column<NodeRow<'a>>;
+    Table::new(
+        "nodes",
+        columns([
+            Of::new("from", Kind::Count, "Node of the CPU that the tasks ran on before.", |row| row.of.0.0.into())
+                .text("FROM"),
+            Of::new("to", Kind::Count, "Node of the CPU that they came to.", |row| row.of.0.1.into()).text("TO"),
+        ]),
+    )
+}
+
+/// `no_nodes`: text does not show the nodes of the CPUs.
+fn moves<'a>(no_nodes: bool) -> Table<CpuRow<'a>> {
     type Of<'a> = Column<CpuRow<'a>>;
     Table::new(
         "moves",
         columns([
-            Of::new("from", Kind::Count, "CPU that the tasks ran on before.", |row| row.of.0.0.0.into()).text("FROM"),
-            Of::new("to", Kind::Count, "CPU that they came to.", |row| row.of.0.1.0.into()).text("TO"),
+            Of::new("from", Kind::Count, "CPU that the tasks ran on before.", |row| row.of.cpus.0.0.into())
+                .text("FROM"),
+            Of::new("to", Kind::Count, "CPU that they came to.", |row| row.of.cpus.1.0.into()).text("TO"),
+            Of::new("from_node", Kind::Count, "NUMA node of the first; null if not known.", |row| {
+                row.of.nodes.map_or(Cell::Undefined, |(from, _)| from.into())
+            })
+            .text("from node")
+            .hidden(no_nodes),
+            Of::new("to_node", Kind::Count, "NUMA node of the other; null if not known.", |row| {
+                row.of.nodes.map_or(Cell::Undefined, |(_, to)| to.into())
+            })
+            .text("to node")
+            .hidden(no_nodes),
         ]),
     )
 }

@@ -12,6 +12,7 @@ mod io;
 pub(super) mod irq;
 mod limits;
 mod locks;
+mod membership;
 mod memory;
 mod migrations;
 mod net;

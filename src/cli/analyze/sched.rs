@@ -1,6 +1,7 @@
 //! `rtrace analyze sched`.
 
-use super::answers::{AnalysisAnswer, AnswerArgs, Outline, Question, Row, cgroup_column, rows};
+use super::answers::{AnalysisAnswer, AnswerArgs, Outline, Question, Row, rows};
+use super::membership;
 use super::words::many;
 use crate::cli::query::{QueryInput, no_task_called};
 use rtrace::analysis::{CpuSched, Needs, RowSubject, SCHED_NEEDS, Sched, SchedReport, TaskSched, TimeIn, Waker};
@@ -152,7 +153,7 @@ impl Question for AnalyzeSchedArgs {
         let idle =
             Cell::Time(report.idle_while_waited).limited("idle_while_waited", &|number| known(number, RowSubject::All));
         let (idle, ms) = (cell_text(&idle, Kind::Sum, unit), unit.long_name());
-        let tasks = tasks().and(found.cgroups(task_cgroup)).grid(rows(found, self.rows.of(found)), top, known);
+        let tasks = tasks().and(membership::known(found)).grid(rows(found, self.rows.of(found)), top, known);
         let mut tasks = tasks.part(format!("Tasks: where their time went ({ms})"));
         if report.has_wakeups {
             let all = all_waits().grid([report], 0, known);
@@ -167,8 +168,7 @@ impl Question for AnalyzeSchedArgs {
     }
 
     fn definitions() -> Vec<ColumnDefinition> {
-        [facts().definitions(), cpus().definitions(), tasks().and(Some(cgroup_column(task_cgroup))).definitions()]
-            .concat()
+        [facts().definitions(), cpus().definitions(), tasks().and(membership::all()).definitions()].concat()
     }
 }
 
@@ -251,10 +251,6 @@ fn cpus<'a>() -> Table<CpuRow<'a>> {
 }
 
 type TaskRow<'a> = Row<'a, SchedReport, &'a TaskSched>;
-
-fn task_cgroup(row: &TaskRow<'_>) -> Cell {
-    row.found.cgroup(row.of.pid, Some(row.of.life.1))
-}
 
 fn tasks<'a>() -> Table<TaskRow<'a>> {
     type Of<'a> = Column<TaskRow<'a>>;

@@ -1,7 +1,8 @@
 //! `rtrace analyze syscalls`.
 
-use super::answers::{AnalysisAnswer, AnswerArgs, Outline, Question, Row, cgroup_column, rows};
+use super::answers::{AnalysisAnswer, AnswerArgs, Outline, Question, Row, rows};
 use super::file::TaskArgs;
+use super::membership;
 use super::words::{errors, losses, many};
 use crate::cli::machine::RecordingMachine;
 use crate::cli::query::QueryInput;
@@ -135,7 +136,7 @@ impl Question for AnalyzeSyscallsArgs {
         let mut of: Vec<&SyscallTimes> = report.calls.iter().filter(called).collect();
         of.sort_by_cached_key(|call| Reverse(self.sort.key(call)));
         let calls = calls().csv(is(SyscallTable::Calls)).grid(rows(found, of), top, known);
-        let tasks = tasks().csv(is(SyscallTable::Tasks)).and(found.cgroups(task_cgroup)).grid(
+        let tasks = tasks().csv(is(SyscallTable::Tasks)).and(membership::known(found)).grid(
             rows(found, &report.tasks),
             top,
             known,
@@ -152,12 +153,8 @@ impl Question for AnalyzeSyscallsArgs {
 
     fn definitions() -> Vec<ColumnDefinition> {
         let tables = [facts().definitions(), calls().csv(true).definitions()];
-        [
-            tables.concat(),
-            tasks().csv(true).and(Some(cgroup_column(task_cgroup))).definitions(),
-            descriptors().csv(true).definitions(),
-        ]
-        .concat()
+        [tables.concat(), tasks().csv(true).and(membership::all()).definitions(), descriptors().csv(true).definitions()]
+            .concat()
     }
 }
 
@@ -250,10 +247,6 @@ fn calls<'a>() -> Table<CallRow<'a>> {
 }
 
 type TaskRow<'a> = Row<'a, SyscallReport, &'a TaskSyscalls>;
-
-fn task_cgroup(row: &TaskRow<'_>) -> Cell {
-    row.found.cgroup(row.of.pid, None)
-}
 
 fn tasks<'a>() -> Table<TaskRow<'a>> {
     type Of<'a> = Column<TaskRow<'a>>;

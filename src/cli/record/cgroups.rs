@@ -2,11 +2,9 @@
 
 use crate::cli::exit::{Exit, Failure};
 use anyhow::{Context, anyhow};
-use rtrace::record::{CgroupHierarchy, CgroupPlace, CgroupPlan};
+use rtrace::record::{CgroupHierarchy, CgroupPlace, CgroupPlan, container_names};
 use rtrace::syntax::did_you_mean;
-use serde_json::Value;
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 
 /// The cgroups that are recorded.
@@ -75,7 +73,7 @@ fn place_of(name: &str, all: &[CgroupHierarchy]) -> Result<CgroupPlace, Failure>
         });
     }
     let names: BTreeSet<String> =
-        containers().into_iter().filter(|(known, _)| known == name).map(|(_, id)| id).collect();
+        container_names().into_iter().filter(|(known, _)| known == name).map(|(_, id)| id).collect();
     let is_meant = |path: &str| {
         let last = path.rsplit('/').next().unwrap_or_default();
         is_called(last, name) || names.iter().any(|id| is_called(last, id))
@@ -93,7 +91,7 @@ fn place_of(name: &str, all: &[CgroupHierarchy]) -> Result<CgroupPlace, Failure>
     }
     let paths: Vec<String> = all.iter().flat_map(CgroupHierarchy::paths).collect();
     let last = paths.iter().filter_map(|path| path.rsplit('/').next());
-    let known = containers();
+    let known = container_names();
     Err(none(name, did_you_mean(name, last.chain(known.iter().map(|(name, _)| name.as_str())))))
 }
 
@@ -108,33 +106,6 @@ fn is_called(last: &str, name: &str) -> bool {
     let rest = MANAGERS.iter().find_map(|manager| stem.strip_prefix(manager)).unwrap_or(stem);
     let is_id = |text: &str| text.len() >= FEWEST && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     last == name || stem == name || rest == name || is_id(name) && rest.len() == 64 && rest.starts_with(name)
-}
-
-/// The containers of Docker and of Podman: name and id. Those of Kubernetes have their ids in the cgroups' names.
-fn containers() -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir("/var/lib/docker/containers").into_iter().flatten().flatten() {
-        let text = fs::read(entry.path().join("config.v2.json")).unwrap_or_default();
-        found.extend(docker_name(&text).zip(entry.file_name().into_string().ok()));
-    }
-    let text = fs::read("/var/lib/containers/storage/overlay-containers/containers.json").unwrap_or_default();
-    found.extend(podman_names(&text));
-    found
-}
-
-fn docker_name(config: &[u8]) -> Option<String> {
-    let config: Value = serde_json::from_slice(config).ok()?;
-    Some(config.get("Name")?.as_str()?.trim_start_matches('/').to_owned())
-}
-
-fn podman_names(containers: &[u8]) -> Vec<(String, String)> {
-    let all: Vec<Value> = serde_json::from_slice(containers).unwrap_or_default();
-    let of = |container: &Value| {
-        let id = container.get("id")?.as_str()?.to_owned();
-        let names = container.get("names")?.as_array()?.iter();
-        Some(names.filter_map(|name| Some((name.as_str()?.to_owned(), id.clone()))).collect::<Vec<_>>())
-    };
-    all.iter().filter_map(of).flatten().collect()
 }
 
 #[cfg(test)]
@@ -161,14 +132,5 @@ mod tests {
         {
             assert!(!is_called(&last.replace("ID", &id), name), "{last} {name}");
         }
-    }
-
-    #[test]
-    fn names_of_containers_are_their_managers() {
-        assert_eq!(docker_name(br#"{"ID":"ab","Name":"/web"}"#).as_deref(), Some("web"));
-        let podman = br#"[{"id":"cd","names":["x","y"]},{"id":"ef"}]"#;
-        let pair = |name: &str| (name.to_owned(), "cd".to_owned());
-        assert_eq!(podman_names(podman), [pair("x"), pair("y")]);
-        assert!(podman_names(b"{").is_empty() && docker_name(b"").is_none());
     }
 }

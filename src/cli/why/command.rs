@@ -7,7 +7,7 @@ use crate::cli::analyze::BufferLimits;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{QueryEvents, one_buffer};
 use rtrace::analysis::Histories;
-use rtrace::internal::trace_dat::Buffer;
+use rtrace::internal::trace_dat::{Buffer, Cgroups};
 use rtrace::recording::Query;
 
 /// The deepest chain of wakers that is followed.
@@ -34,15 +34,16 @@ pub(super) fn take_apart<'e>(args: &WhyArgs, events: &'e QueryEvents<'_>) -> Res
     let source = query.sources().iter().next();
     let limits = source.map(|source| BufferLimits::of(&query, &events.inputs[0], source)).transpose()?;
     let limits = limits.unwrap_or_default();
+    let cgroups = source.and_then(|source| events.inputs[0].trace.cgroups(&source.time));
     let named = |failure| limits.sentences(is_of_tasks).into_iter().fold(failure, Failure::hint);
     let interval = interval::find(args, events, &query, &limits.coverage).map_err(named)?;
-    explain(args, events, (&query, limits), buffer, interval)
+    explain(args, events, (&query, limits, cgroups), buffer, interval)
 }
 
 fn explain<'e>(
     args: &WhyArgs,
     events: &'e QueryEvents<'_>,
-    (query, limits): (&Query<'_>, BufferLimits),
+    (query, limits, cgroups): (&Query<'_>, BufferLimits, Option<Cgroups>),
     buffer: &'e Buffer,
     interval: WhyInterval,
 ) -> Result<LateInterval<'e>, Failure> {
@@ -51,5 +52,5 @@ fn explain<'e>(
     let ends = (interval.begin, interval.end);
     let (history, _) = query.analyse(Histories::new(formats, input.trace.abi, ends).covering(&limits.coverage))?;
     let unit = events.unit_of(query);
-    Ok(LateInterval { input, buffer, unit, interval, history, depth: args.depth.min(DEEPEST), limits })
+    Ok(LateInterval { input, buffer, unit, interval, history, depth: args.depth.min(DEEPEST), limits, cgroups })
 }

@@ -4,11 +4,11 @@ use crate::cli::analyze::BufferLimits;
 use crate::cli::query::{ClockUnit, QueryInput};
 use crate::cli::recording_names::RecordingNames;
 use rtrace::analysis::{
-    Handler, History, InterruptShare, InterruptShares, IntervalPart, PartKind, Priority, Throttle, follow_path,
+    Handler, History, InterruptShare, InterruptShares, IntervalPart, PartKind, Priority, Quota, Throttle, follow_path,
 };
 use rtrace::events::EventName;
 use rtrace::internal::assertion::Names;
-use rtrace::internal::trace_dat::Buffer;
+use rtrace::internal::trace_dat::{Buffer, Cgroups};
 use rtrace::units::Pid;
 
 /// The interval that is taken apart, in the clock's unit.
@@ -46,6 +46,8 @@ pub(super) struct LateInterval<'e> {
     /// Number of wakers that are followed.
     pub(super) depth: usize,
     pub(super) limits: BufferLimits,
+    /// The cgroups of tasks, if they were recorded.
+    pub(super) cgroups: Option<Cgroups>,
 }
 
 /// True of events that tell what tasks and CPUs do.
@@ -123,6 +125,12 @@ impl LateInterval<'_> {
     /// The limit that kept a task off the CPU that it waited for.
     pub(super) fn throttle(&self, part: &IntervalPart) -> Option<Throttle> {
         self.history.throttle(part, &|handler, name| self.handler(handler) == name)
+    }
+
+    /// The cgroup whose quota may have kept the task off the CPU that it waited for.
+    pub(super) fn quota(&self, part: &IntervalPart) -> Option<Quota> {
+        let cgroups = self.cgroups.as_ref()?;
+        self.history.quota(part, cgroups, &|handler, name| self.handler(handler) == name)
     }
 
     /// Interrupts on the CPUs that the task ran on or waited for, those that took longest first.

@@ -2,7 +2,7 @@
 
 use super::found::{LateInterval, LateKind};
 use crate::cli::query::{add_wall, wall_clock};
-use rtrace::analysis::{IntervalPart, PartKind, Priority, WakeContext};
+use rtrace::analysis::{IntervalPart, PartKind, Priority, Quota, WakeContext};
 use rtrace::internal::answers::{SMALL_JSON, json_text};
 use rtrace::units::Pid;
 use serde_json::{Map, Value, json};
@@ -135,7 +135,17 @@ impl WhyDocument<'_, '_> {
                 let throttle = found.throttle(part);
                 let throttle =
                     throttle.map(|one| json!({"limit": one.limit, "timer": one.timer, "cpu": one.cpu.0, "at": one.at}));
+                let may_be = found.quota(part).filter(|_| throttle.is_none());
                 add("throttled", throttle.unwrap_or_default());
+                if let Some(Quota { cgroup, counters, cpu, at }) = may_be {
+                    let (time, periods) = (counters.throttled, counters.throttled_periods);
+                    add(
+                        "maybe_throttled",
+                        json!({
+                            "cgroup": cgroup, "throttled": time, "throttled_periods": periods, "cpu": cpu.0, "at": at,
+                        }),
+                    );
+                }
             }
             PartKind::Sleep { task, wake, handler, request, lock, .. } => {
                 add("task", self.task(*task));

@@ -1,8 +1,7 @@
 //! Parts in words.
 
 use super::found::{LateInterval, LateKind};
-use crate::cli::analyze::words::percent;
-use crate::cli::analyze::words::variable;
+use crate::cli::analyze::words::{many, percent, variable};
 use rtrace::analysis::{
     AwaitedLock, CompletedRequest, Handler, IntervalPart, IoOperation, PartKind, Priority, Wake, WakeContext,
 };
@@ -113,7 +112,7 @@ impl LateInterval<'_> {
             let was_preempted = matches!(part.kind, PartKind::Preempted { .. });
             return match self.history.idle_within(part).filter(|_| was_preempted) {
                 Some(_) => format!("; CPU {} was idle meanwhile, why is not known", cpu.0),
-                None => String::new(),
+                None => self.maybe_throttled(part),
             };
         };
         let used_up = match throttle.limit {
@@ -123,6 +122,19 @@ impl LateInterval<'_> {
         };
         let (timer, at) = (throttle.timer, self.unit.point(throttle.at));
         format!("; CPU {} was idle meanwhile: {used_up}, until {timer} on CPU {} at {at}", cpu.0, throttle.cpu.0)
+    }
+
+    /// `; perhaps its quota kept it off: /b was throttled in 12 periods of the recording (cpu.max), and one began at 12.34 on CPU 1,
+    /// 15.2 us before the end`.
+    fn maybe_throttled(&self, part: &IntervalPart) -> String {
+        let Some(quota) = self.quota(part) else { return String::new() };
+        let (unit, periods) = (self.unit, many(quota.counters.throttled_periods, "period"));
+        let (at, before) = (unit.point(quota.at), unit.short(part.end.saturating_sub(quota.at)));
+        let (cgroup, cpu, name) = (quota.cgroup, quota.cpu.0, unit.short_name());
+        format!(
+            "; perhaps its quota kept it off: {cgroup} was throttled in {periods} of the recording (cpu.max), and one began at {at} \
+             on CPU {cpu}, {before} {name} before the end"
+        )
     }
 
     /// Priority of a task that runs at `at` beside that of the one that waits meanwhile; nothing of two usual ones.

@@ -4,16 +4,19 @@
 //! An event waits for one more look before it counts: rings of several CPUs are read one after the other, and a fork must
 //! come after the move of its parent.
 
+use super::cgroup_spool::CgroupSpool;
 use super::cgroup_tree::{CgroupHierarchy, CgroupPlan};
+use super::containers::container_names;
 use super::error::RecordError;
 use super::living::threads_of;
 use super::offline::is_offline;
+use super::trace_now::not_after;
 use super::worker::WorkerError;
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
-use crate::control::tracefs::{Error, EventName, Journal};
+use crate::control::tracefs::{Error, EventName, Instance, Journal};
 use crate::file::ring_buffer::{Lost, PageError, PageLayout, Walker};
-use crate::file::trace_dat::{CgroupCounters, Cgroups};
+use crate::file::trace_dat::{CgroupCounters, Cgroups, container_in};
 use crate::kernel::format::EventFormat;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File, OpenOptions};
@@ -21,17 +24,23 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// Size of the ring of each CPU, in KiB: some ten thousand forks.
 const RING: u64 = 512;
+/// While it is kept in a file, the longest time between two looks.
+const LOOK_AT_LEAST: Duration = Duration::from_millis(250);
+/// An event can be read this time after its stamp at the latest, in clock units.
+const IN_WRITING: u64 = 1_000_000;
 /// Beyond so many entries (32 bytes each) those of tasks that are gone are dropped: nothing is known of their cgroups then.
 const MOST: usize = 2 << 20;
 
 /// An event that changes the cgroups of tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum CgroupEvent {
-    /// A task that has started, and the cgroup that it was seen in then, if it was still there.
-    Forked { parent: Pid, child: Pid, seen: Option<String> },
+    /// A task that has started, the cgroup that it was seen in then, and its number in its own pid namespace, if it was still
+    /// there.
+    Forked { parent: Pid, child: Pid, seen: Option<String>, inner: Option<Pid> },
     /// A task, or all threads of its process, came to a cgroup of the hierarchy with this number.
     Moved { task: Pid, threads: Vec<Pid>, path: String },
 }
@@ -76,6 +85,12 @@ pub(super) struct CgroupWatch {
     seen: u64,
     /// The last event before events were lost, if that happened.
     lost: Option<u64>,
+    /// The watch's own instance.
+    instance: Instance,
+    /// What would be left of it.
+    spool: Option<CgroupSpool>,
+    /// The last look, by the trace clock and by the machine's.
+    looked: Option<(u64, Instant)>,
 }
 
 impl CgroupWatch {
@@ -132,9 +147,28 @@ impl CgroupWatch {
             before: BTreeMap::new(),
             seen: 0,
             lost: None,
+            instance,
+            spool: None,
+            looked: None,
         };
         watch.look_around(0);
         Ok(Some(watch))
+    }
+
+    /// Keeps what is known in `file` as well, which is empty, for the case that we are killed.
+    ///
+    /// # Errors
+    /// The error of writing.
+    pub(super) fn keep_in(&mut self, file: File) -> io::Result<()> {
+        self.spool = Some(CgroupSpool::new(file, &self.cgroups)?);
+        self.looked = None;
+        Ok(())
+    }
+
+    /// The moment of the next look, whether something happens or not.
+    pub(super) fn next_look(&self) -> Option<Instant> {
+        self.spool.as_ref()?;
+        Some(self.looked.map_or_else(Instant::now, |(_, looked)| looked + LOOK_AT_LEAST))
     }
 
     /// Tracing begins: the kernel counts from here on.
@@ -156,11 +190,35 @@ impl CgroupWatch {
             }
             for task in threads_of(&name) {
                 if let Some(path) = self.hierarchy.of_task(&name, task) {
-                    self.cgroups.set(task, time, &path);
+                    self.put(task, time, &path);
+                    self.number(task, time, inner_pid(task));
                 }
             }
         }
-        self.cgroups.set(Pid(0), time, "/"); // idle tasks
+        self.put(Pid(0), time, "/"); // idle tasks
+    }
+
+    /// Says that `task` is in `path` since `time`.
+    fn put(&mut self, task: Pid, time: u64, path: &str) {
+        let is_new = !self.cgroups.has(path);
+        if let Some(id) = container_in(path).filter(|_| is_new) {
+            let name = container_names().into_iter().find(|(_, known)| known == id);
+            name.into_iter().for_each(|(name, _)| self.cgroups.set_container(id, &name));
+        }
+        if let Some(number) = self.cgroups.set(task, time, path)
+            && let Some(spool) = &mut self.spool
+        {
+            spool.moved(&self.cgroups, task, time, number);
+        }
+    }
+
+    /// Says what number `task` has in its own pid namespace since `time`.
+    fn number(&mut self, task: Pid, time: u64, inner: Option<Pid>) {
+        if self.cgroups.set_inner_pid(task, time, inner)
+            && let Some(spool) = &mut self.spool
+        {
+            spool.numbered(task, time, inner);
+        }
     }
 
     /// Takes what has happened since the last look. Gives the tasks that have come to the cgroups of the plan, each CPU's in
@@ -169,6 +227,7 @@ impl CgroupWatch {
     /// # Errors
     /// The error of reading a ring.
     pub(super) fn look(&mut self) -> Result<Vec<CameToCgroup>, WorkerError> {
+        let now = not_after(&self.instance).unwrap_or(self.seen);
         let last = self.waiting.last().map_or(0, |(time, _)| *time);
         self.ripe = self.waiting.len();
         let mut joined = Vec::new();
@@ -179,6 +238,17 @@ impl CgroupWatch {
             self.ripe = self.waiting.partition_point(|(time, _)| *time <= last);
         }
         self.settle(self.ripe);
+        // What happened before the last look has been read then, and is settled now.
+        let looked = self.looked.replace((now, Instant::now()));
+        if let Some((until, _)) = looked
+            && let Some(spool) = &mut self.spool
+        {
+            let until = until.saturating_sub(IN_WRITING).min(self.lost.unwrap_or(u64::MAX));
+            // A disk that is full takes no more; the recording's end will still have it.
+            if spool.write(&self.cgroups, until).is_err() {
+                self.spool = None;
+            }
+        }
         Ok(joined)
     }
 
@@ -209,7 +279,7 @@ impl CgroupWatch {
         while let Some(place) = walker.step(&self.page)? {
             let Some(event) = place.bytes(&self.page).and_then(|data| self.event(data)) else { continue };
             match &event {
-                CgroupEvent::Forked { parent, child, seen: Some(path) } if self.plan.holds(path) => {
+                CgroupEvent::Forked { parent, child, seen: Some(path), .. } if self.plan.holds(path) => {
                     came(*child, place.timestamp, Some(*parent));
                 }
                 CgroupEvent::Moved { task, threads, path } if self.plan.holds(path) => {
@@ -236,7 +306,7 @@ impl CgroupWatch {
         if id == fork {
             let (parent, child) = (task(parent)?, task(child)?);
             let seen = self.hierarchy.of_task(&child.to_string(), child);
-            return Some(CgroupEvent::Forked { parent, child, seen });
+            return Some(CgroupEvent::Forked { parent, child, seen, inner: inner_pid(child) });
         }
         let (_, [root, pid, path]) = self.formats.moves.iter().find(|(known, _)| *known == id)?;
         if number(*root)? != self.hierarchy.number {
@@ -260,10 +330,10 @@ impl CgroupWatch {
                 _ if self.lost.is_some_and(|until| time > until) => {}
                 CgroupEvent::Moved { task, threads, path } => {
                     for task in threads.into_iter().chain([task]) {
-                        self.cgroups.set(task, time, &path);
+                        self.put(task, time, &path);
                     }
                 }
-                CgroupEvent::Forked { parent, child, seen } => {
+                CgroupEvent::Forked { parent, child, seen, inner } => {
                     let inherited = self.cgroups.at(parent, time).map(str::to_owned);
                     let is_moved = |(_, event): &(u64, CgroupEvent)| match event {
                         CgroupEvent::Moved { task, threads, .. } => *task == child || threads.contains(&child),
@@ -281,7 +351,8 @@ impl CgroupWatch {
                         (inherited, seen) => inherited.or(seen),
                     };
                     if let Some(path) = path {
-                        self.cgroups.set(child, time, &path);
+                        self.put(child, time, &path);
+                        self.number(child, time, inner);
                     }
                 }
             }
@@ -320,6 +391,17 @@ impl CgroupWatch {
     }
 }
 
+/// The number of `task` in its own pid namespace; `None` if it is gone, and before Linux 4.1.
+fn inner_pid(task: Pid) -> Option<Pid> {
+    inner_of(&fs::read_to_string(format!("/proc/{task}/status")).ok()?)
+}
+
+/// The last number of the line `NSpid:` (Documentation/filesystems/proc.rst), which has one of each namespace from ours on.
+fn inner_of(status: &str) -> Option<Pid> {
+    let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+    Some(Pid(numbers.split_whitespace().next_back()?.parse().ok()?))
+}
+
 impl CgroupFormats {
     fn of(formats: &[EventFormat]) -> Option<Self> {
         let mut found: HashMap<&str, &EventFormat> =
@@ -332,5 +414,18 @@ impl CgroupFormats {
         let moves: Vec<_> = found.values().filter_map(moved).collect();
         let fork = (fork.id.0, field(fork, "parent_pid")?, field(fork, "child_pid")?);
         (!moves.is_empty()).then_some(CgroupFormats { fork, moves })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_in_the_own_pid_namespace_is_the_last_one() {
+        let status = |line: &str| format!("Name:\tsh\nPid:\t812\n{line}NSpgid:\t812\t7\n");
+        let inner = |line: &str| inner_of(&status(line)).map(|pid| pid.0);
+        assert_eq!(inner("NSpid:\t812\t31\t5\n"), Some(5));
+        assert_eq!((inner("NSpid:\t812\n"), inner("")), (Some(812), None));
     }
 }

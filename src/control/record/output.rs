@@ -5,6 +5,7 @@ use super::error::RecordError;
 use super::former::{Former, lock};
 use super::kept_tasks::KeptTasks;
 use super::metadata::{Formats, KernelMetadata, with_nul};
+use super::offline::numa_nodes;
 use super::plan::Plan;
 use super::proc_maps::ProcMaps;
 use super::remote::Remote;
@@ -21,7 +22,7 @@ use crate::control::tracefs::{self, EventName, JournalledRecording, RecordedBuff
 use crate::file::trace_dat::write::{Version, convert};
 use crate::file::trace_dat::{
     ChunkIndex, FileLock, FinishedSpool, OptionId, SectionWriter, SpoolEntry, SpoolTable, Trace, UnsavedEvents,
-    WriteError, comms_spool_name, spool_name,
+    WriteError, cgroups_spool_name, comms_spool_name, spool_name,
 };
 use crate::file::trace_dat::{Compression, Coverage};
 use nix::sys::memfd::{MFdFlags, memfd_create};
@@ -50,6 +51,8 @@ pub(super) struct Output {
     made: Vec<PathBuf>,
     writer: Option<SectionWriter>,
     table: SpoolTable,
+    /// The file that the cgroups of tasks go to while recording.
+    cgroups: Option<PathBuf>,
     formats: Formats,
     /// The other end, if the file is to be on another machine: `file` is one in memory then.
     remote: Option<Arc<dyn Remote>>,
@@ -118,6 +121,7 @@ impl Output {
             kept: None,
             moved: None,
             made: Vec::new(),
+            cgroups: None,
             writer: None,
             table: SpoolTable::default(),
             formats: Formats::default(),
@@ -277,6 +281,26 @@ impl Output {
         Ok(spool)
     }
 
+    /// Makes the file that the cgroups of tasks go to while recording; `None` if there is none on this machine.
+    pub(super) fn cgroup_spool(&mut self) -> Result<Option<File>, RecordError> {
+        if self.is_remote() {
+            return Ok(None);
+        }
+        let path = self.path.with_file_name(cgroups_spool_name(&self.name()));
+        let spool =
+            OpenOptions::new().write(true).create_new(true).mode(PRIVATE).open(&path).map_err(|source| match source
+                .kind()
+            {
+                io::ErrorKind::AlreadyExists => {
+                    RecordError::Unfinished { path: self.path.clone(), spool: path.clone() }
+                }
+                _ => RecordError::Output { action: "create", path: path.clone(), source },
+            })?;
+        self.made.push(path.clone());
+        self.cgroups = Some(path);
+        Ok(Some(spool))
+    }
+
     /// Reads ahead what [`Output::begin`] will want to know of `events`.
     pub(super) fn read_formats<'a>(
         &mut self,
@@ -323,6 +347,9 @@ impl Output {
             writer.option(OptionId::UNAME, with_nul(&uname()));
             writer.option(OptionId::VERSION, with_nul(concat!("rtrace ", env!("CARGO_PKG_VERSION"))));
             writer.option_u64(OptionId::TRACEID, self.id);
+            if let Some(nodes) = numa_nodes() {
+                writer.option(OptionId::RTRACE_NODES, with_nul(&nodes.to_string()));
+            }
             if let Some(line) = &plan.command_line {
                 writer.option(OptionId::RTRACE_COMMAND, with_nul(line));
             }
@@ -405,6 +432,7 @@ impl Output {
         if !self.table.comms.is_empty() {
             let _ = fs::remove_file(self.path.with_file_name(&self.table.comms));
         }
+        self.cgroups.iter().for_each(|path| drop(fs::remove_file(path)));
     }
 
     /// Size of the file as it is, in bytes.
@@ -487,6 +515,7 @@ impl Output {
         if !self.table.comms.is_empty() {
             let _ = fs::remove_file(dir.join(&self.table.comms));
         }
+        self.cgroups.iter().for_each(|path| drop(fs::remove_file(path)));
         Ok(written.file_size)
     }
 }

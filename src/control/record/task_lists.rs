@@ -22,7 +22,7 @@ use crate::control::tracefs::{Error, Instance, Journal};
 use crate::file::trace_dat::{Cgroups, Coverage, CoveredTasks};
 use nix::time::{ClockId, clock_gettime};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
@@ -175,6 +175,24 @@ impl TaskLists {
     /// The cgroups of tasks so far, if they are watched.
     pub(super) fn cgroups(&self) -> Option<Cgroups> {
         self.cgroups.as_ref().map(CgroupWatch::known)
+    }
+
+    /// True if the cgroups of tasks are watched.
+    pub(super) fn watches_cgroups(&self) -> bool {
+        self.cgroups.is_some()
+    }
+
+    /// Keeps the cgroups of tasks in `file` as well, for the case that we are killed.
+    ///
+    /// # Errors
+    /// The error of writing.
+    pub(super) fn keep_cgroups_in(&mut self, file: File) -> io::Result<()> {
+        self.cgroups.as_mut().map_or(Ok(()), |watch| watch.keep_in(file))
+    }
+
+    /// The moment of the next look at what tasks do, whether there is news or not.
+    pub(super) fn next_look(&self) -> Option<Instant> {
+        self.cgroups.as_ref().and_then(CgroupWatch::next_look)
     }
 
     /// Ends the watch of cgroups.

@@ -5,13 +5,17 @@ use crate::control::tracefs::Instance;
 
 /// A time by the trace clock of `instance` that is not before now; `None` of a clock that does not count nanoseconds.
 pub(super) fn not_before(instance: &Instance) -> Option<u64> {
+    // The kernel cuts off what is less than a microsecond.
+    not_after(instance)?.checked_add(1_000)
+}
+
+/// A time by the trace clock of `instance` that is not after now; `None` of a clock that does not count nanoseconds.
+pub(super) fn not_after(instance: &Instance) -> Option<u64> {
     let clock = instance.trace_clock().ok()?;
     if !RecordedClock::of(&clock.current).counts_nanoseconds() {
         return None;
     }
-    let now = trace_clock(&instance.cpu_stats_text(*instance.cpus().ok()?.first()?).ok()?)?;
-    // The kernel cuts off what is less than a microsecond.
-    now.checked_add(1_000)
+    trace_clock(&instance.cpu_stats_text(*instance.cpus().ok()?.first()?).ok()?)
 }
 
 /// The trace clock in nanoseconds by a `stats` file's line `now ts:   805.767522` (kernel/trace/trace.c,

@@ -115,11 +115,16 @@ fn tasks(file: &PerfettoFile<'_>, machine: Option<u64>, out: &mut Vec<u8>) {
     }
 }
 
-/// The name of a process, with the cgroup that it was in last unless that is the root: `nginx (/system.slice/web.service)`.
+/// The name of a process, with the container that it was in last, or the cgroup unless that is the root:
+/// `nginx (/system.slice/web.service)`, `nginx (container web)`.
 fn in_cgroup<'n>(name: &'n [u8], cgroups: Option<&Cgroups>, process: Pid) -> Cow<'n, [u8]> {
-    let path = cgroups.and_then(|cgroups| cgroups.of(process).last()).map(|(_, path)| path);
-    match path.filter(|path| *path != "/" && !name.is_empty()) {
-        Some(path) => Cow::Owned([name, b" (", path.as_bytes(), b")"].concat()),
+    let place = cgroups.and_then(|cgroups| {
+        let (_, path) = cgroups.of(process).last()?;
+        let container = cgroups.container(path).map(|container| format!("container {container}"));
+        container.or_else(|| (path != "/").then(|| path.to_owned()))
+    });
+    match place.filter(|_| !name.is_empty()) {
+        Some(place) => Cow::Owned([name, b" (", place.as_bytes(), b")"].concat()),
         None => Cow::Borrowed(name),
     }
 }

@@ -92,7 +92,16 @@ impl Derived {
                 ],
             ),
             Derived::Thread => {
-                ("thread", &[("utid", I64), ("tid", I32), ("name", Text), ("upid", I64), ("cgroup", Text)])
+                const COLUMNS: [(&str, CellType); 7] = [
+                    ("utid", I64),
+                    ("tid", I32),
+                    ("name", Text),
+                    ("upid", I64),
+                    ("cgroup", Text),
+                    ("container", Text),
+                    ("inner_tid", I32),
+                ];
+                ("thread", &COLUMNS)
             }
             Derived::Process => ("process", &[("upid", I64), ("pid", I32), ("name", Text)]),
             Derived::Symbol => {
@@ -231,18 +240,26 @@ pub(super) fn symbol(rows: &mut TableRows, address: u64, symbol: &Symbol<'_>) {
     row(rows, &[CellValue::Number(address as i64), CellValue::Text(symbol.name), offset, module]);
 }
 
-/// Adds a task, with its process and the cgroup that it was in last, if they are known.
-pub(super) fn thread(
-    rows: &mut TableRows,
-    thread: &Thread,
-    (upid, cgroup): (Option<i64>, Option<&str>),
-    comms: &Comms,
-) {
+/// What a task belongs to, as far as that is known: its process, and the cgroup, the container and the pid namespace that it was
+/// in last.
+pub(super) struct ThreadMembership<'a> {
+    pub(super) upid: Option<i64>,
+    pub(super) cgroup: Option<&'a str>,
+    pub(super) container: Option<&'a str>,
+    /// Its number in that pid namespace.
+    pub(super) inner_tid: Option<Pid>,
+}
+
+/// Adds a task.
+pub(super) fn thread(rows: &mut TableRows, thread: &Thread, member: &ThreadMembership<'_>, comms: &Comms) {
     let name = if thread.name.is_empty() { comms.get(thread.tid).unwrap_or_default() } else { &thread.name };
     let name = if name.is_empty() { CellValue::Null } else { CellValue::Text(name) };
-    let upid = upid.map_or(CellValue::Null, CellValue::Number);
-    let cgroup = cgroup.map_or(CellValue::Null, |path| CellValue::Text(path.as_bytes()));
-    row(rows, &[CellValue::Number(thread.utid), CellValue::Number(thread.tid.0.into()), name, upid, cgroup]);
+    let upid = member.upid.map_or(CellValue::Null, CellValue::Number);
+    let inner = member.inner_tid.map_or(CellValue::Null, |tid| CellValue::Number(tid.0.into()));
+    let (utid, tid) = (CellValue::Number(thread.utid), CellValue::Number(thread.tid.0.into()));
+    let place = [member.cgroup, member.container].map(|text| CellValue::text(text.unwrap_or_default()));
+    let [cgroup, container] = place;
+    row(rows, &[utid, tid, name, upid, cgroup, container, inner]);
 }
 
 /// Adds a process.

@@ -1,6 +1,6 @@
 //! The exporter of one table per event type.
 
-use super::derived::{self, CellValue, Derived, DerivedRows};
+use super::derived::{self, CellValue, Derived, DerivedRows, ThreadMembership};
 use super::encoding::{Encoding, Tabled};
 use super::event_table::EventTable;
 use super::functions::CalledFunctions;
@@ -382,8 +382,14 @@ impl Exporter for Tables<'_> {
                 // Of a number that was given again the last task has the last cgroup.
                 let is_last = last.get(&thread.tid) == Some(&thread.utid);
                 let cgroups = what.cgroups.as_ref().filter(|cgroups| is_last && cgroups.until().is_none());
-                let cgroup = cgroups.and_then(|cgroups| cgroups.of(thread.tid).last()).map(|(_, path)| path);
-                derived::thread(rows[buffer.what.file].of(Derived::Thread), thread, (upid, cgroup), what.comms);
+                let last = cgroups.and_then(|cgroups| Some((cgroups, cgroups.of(thread.tid).last()?)));
+                let member = ThreadMembership {
+                    upid,
+                    cgroup: last.map(|(_, (_, path))| path),
+                    container: last.and_then(|(cgroups, (_, path))| cgroups.container(path)),
+                    inner_tid: last.and_then(|(cgroups, _)| cgroups.inner_pid(thread.tid, u64::MAX)),
+                };
+                derived::thread(rows[buffer.what.file].of(Derived::Thread), thread, &member, what.comms);
             }
         }
         for (number, ((file, pending), rows)) in self.files.iter().zip(&state.files).zip(rows).enumerate() {

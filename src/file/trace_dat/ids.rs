@@ -121,6 +121,8 @@ ids! {
         RTRACE_CGROUPS = 0x7280, "rtrace_cgroups";
         /// Ours: the command line that made the recording, as words of a shell.
         RTRACE_COMMAND = 0x7281, "rtrace_command";
+        /// Ours: the memory node of each CPU ([`super::NumaNodes`]).
+        RTRACE_NODES = 0x7282, "rtrace_nodes";
     }
 }
 

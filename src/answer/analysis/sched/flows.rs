@@ -58,6 +58,14 @@ pub struct MoveCount {
     pub asleep: u64,
 }
 
+impl std::ops::AddAssign for MoveCount {
+    fn add_assign(&mut self, other: MoveCount) {
+        self.woken = self.woken.saturating_add(other.woken);
+        self.preempted = self.preempted.saturating_add(other.preempted);
+        self.asleep = self.asleep.saturating_add(other.asleep);
+    }
+}
+
 impl MoveCount {
     /// All.
     pub fn all(self) -> u64 {
@@ -110,6 +118,10 @@ pub const MOVE_NEEDS: &[Needs] = &[
                 "moves.woken",
                 "moves.preempted",
                 "moves.asleep",
+                "nodes.moves",
+                "nodes.woken",
+                "nodes.preempted",
+                "nodes.asleep",
                 "tasks.moves",
                 "tasks.woken",
                 "tasks.preempted",
@@ -124,14 +136,17 @@ pub const MOVE_NEEDS: &[Needs] = &[
         tasks: KnownPart::Whole,
         cpus: KnownPart::Whole,
         lost: KnownPart::Whole,
-        ..Needs::seen(&["moves.moves", "tasks.moves", "tasks.arrivals"], &["sched:sched_wak*"])
+        ..Needs::seen(&["moves.moves", "nodes.moves", "tasks.moves", "tasks.arrivals"], &["sched:sched_wak*"])
     },
     // A wakeup that a filter left out makes a move one from sleep.
     Needs {
         tasks: KnownPart::Whole,
         cpus: KnownPart::Whole,
         lost: KnownPart::Whole,
-        ..Needs::between(&["moves.woken", "moves.asleep", "tasks.woken", "tasks.asleep"], &["sched:sched_wak*"])
+        ..Needs::between(
+            &["moves.woken", "moves.asleep", "nodes.woken", "nodes.asleep", "tasks.woken", "tasks.asleep"],
+            &["sched:sched_wak*"],
+        )
     },
 ];
 

@@ -360,8 +360,8 @@ proptest! {
         let mut cgroups = Cgroups::new("");
         let mut moves = moves;
         moves.sort_unstable_by_key(|(_, at, _)| *at);
-        (1..7).for_each(|task| cgroups.set(Pid(task), 0, "/"));
-        moves.iter().for_each(|(task, at, to)| cgroups.set(Pid(*task), *at, ["/", "/a", "/b"][*to]));
+        (1..7).for_each(|task| _ = cgroups.set(Pid(task), 0, "/"));
+        moves.iter().for_each(|(task, at, to)| _ = cgroups.set(Pid(*task), *at, ["/", "/a", "/b"][*to]));
         until.into_iter().for_each(|until| cgroups.end_at(until));
         let all = SpanPlan { from: 0, to: u64::MAX, only: None };
         let mut whole = Sched::new(&formats(), Abi::HOST).with_spans(all);

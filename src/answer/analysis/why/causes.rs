@@ -2,8 +2,10 @@
 
 use super::history::History;
 use super::path::{IntervalPart, PartKind};
+use crate::answer::analysis::cgroup_set::with_parents;
 use crate::answer::analysis::{Handler, HandlerKind, HandlerSpan};
 use crate::base::units::CpuId;
+use crate::file::trace_dat::{CgroupCounters, Cgroups};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -39,6 +41,19 @@ const LIMITS: [(&str, &str, &str); 3] = [
     ("realtime", "realtime", "sched_rt_period_timer"),
     ("deadline", "deadline", "dl_task_timer"),
 ];
+
+/// A cgroup above a task that waited for a CPU on which others ran: its quota may have kept the task off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quota {
+    /// Path of the cgroup.
+    pub cgroup: String,
+    /// What the kernel counted of it from begin to end of the recording.
+    pub counters: CgroupCounters,
+    /// The CPU of the last timer in the wait that begins a period of a cgroup.
+    pub cpu: CpuId,
+    /// Its time, in clock units.
+    pub at: u64,
+}
 
 /// Interrupts on the CPUs that a task runs on or waits for, while its parts come one by one.
 #[derive(Clone, Debug, Default)]
@@ -102,6 +117,48 @@ impl History {
         }
     }
 
+    /// The cgroup of a task in `cgroups`, or the first one above it, that was throttled while it was recorded, if a period of a cgroup
+    /// began before the task came on: whether that cgroup kept it off, and for how long, no event tells.
+    pub fn quota(
+        &self,
+        part: &IntervalPart,
+        cgroups: &Cgroups,
+        is_named: &dyn Fn(&Handler, &str) -> bool,
+    ) -> Option<Quota> {
+        let (PartKind::Wait { task, waking: false, .. } | PartKind::Preempted { task, .. }) = part.kind else {
+            return None;
+        };
+        let (_, _, timer) = LIMITS.into_iter().find(|(_, limit, _)| *limit == "cgroup")?;
+        if self.priority(task, part.begin).is_some_and(|priority| priority.class() != "normal") {
+            return None;
+        }
+        let throttled = |path: &str| cgroups.counters(path).filter(|counters| counters.throttled_periods > 0);
+        let (cgroup, counters) =
+            with_parents(cgroups.at(task, part.begin)?).find_map(|path| Some((path.to_owned(), throttled(path)?)))?;
+        let timers = self.timers(timer, is_named);
+        let (cpu, run) = self.runs_of(&timers, (part.begin, part.end)).max_by_key(|(_, run)| run.begin)?;
+        Some(Quota { cgroup, counters, cpu, at: run.begin })
+    }
+
+    /// Of each handler, whether it is the high-resolution timer `name`.
+    fn timers(&self, name: &str, is_named: &dyn Fn(&Handler, &str) -> bool) -> Vec<bool> {
+        let is_it = |handler: &Handler| handler.kind == HandlerKind::HrTimer && is_named(handler, name);
+        self.handlers.iter().map(is_it).collect()
+    }
+
+    /// Runs of the handlers that are `wanted`, which begin from `begin` to `end`, on all CPUs.
+    fn runs_of<'a>(
+        &'a self,
+        wanted: &'a [bool],
+        (begin, end): (u64, u64),
+    ) -> impl Iterator<Item = (CpuId, HandlerSpan)> + 'a {
+        let runs = self.handler_runs.iter().flat_map(move |(cpu, runs)| {
+            let runs = runs.after(begin).take_while(move |run| run.begin <= end).filter(move |run| run.begin >= begin);
+            runs.map(|run| (*cpu, run))
+        });
+        runs.filter(|(_, run)| wanted.get(run.handler as usize) == Some(&true))
+    }
+
     /// The limit that kept a task off its CPU while that was idle: there is one if the timer that lifts limits of its class ran after
     /// that and before the task did. `is_named` says whether a handler has a name.
     pub fn throttle(&self, part: &IntervalPart, is_named: &dyn Fn(&Handler, &str) -> bool) -> Option<Throttle> {
@@ -109,13 +166,8 @@ impl History {
         let (begin, end) = self.idle_within(part)?;
         let class = self.priority(task, part.begin)?.class();
         let (_, limit, timer) = LIMITS.into_iter().find(|(of, ..)| *of == class)?;
-        let lifts = |handler: &&Handler| handler.kind == HandlerKind::HrTimer && is_named(handler, timer);
-        let timers = self.handlers.iter().map(|handler| lifts(&handler)).collect::<Vec<_>>();
-        let runs = self.handler_runs.iter().flat_map(|(cpu, runs)| {
-            let runs = runs.after(begin).take_while(|run| run.begin <= part.end).filter(|run| run.begin >= begin);
-            runs.map(|run| (*cpu, run))
-        });
-        let of_it = runs.filter(|(_, run)| timers.get(run.handler as usize) == Some(&true));
+        let timers = self.timers(timer, is_named);
+        let of_it = self.runs_of(&timers, (begin, part.end));
         // The one that ended the idle time; if another task did, the first one after.
         let by_time = |(_, run): &(CpuId, HandlerSpan)| run.begin;
         let (cpu, run) = if end == part.end { of_it.max_by_key(by_time) } else { of_it.min_by_key(by_time) }?;

@@ -22,7 +22,7 @@ mod requests;
 #[cfg(test)]
 mod tests;
 
-pub use causes::{InterruptShare, InterruptShares, Throttle};
+pub use causes::{InterruptShare, InterruptShares, Quota, Throttle};
 pub use history::{Histories, History, LossSpan};
 pub use locks::AwaitedLock;
 pub use path::{IntervalPart, PartKind, critical_path, follow_path};

@@ -4,6 +4,7 @@ use crate::answer::analysis::test_formats::{comm, format, number, record};
 use crate::answer::analysis::{Handler, HandlerKind, InOrder, WakeContext};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid, Timestamp};
+use crate::file::trace_dat::{CgroupCounters, Cgroups};
 use crate::kernel::event::{Lost, Record};
 use crate::kernel::format::EventFormat;
 use proptest::prelude::*;
@@ -309,6 +310,38 @@ fn a_limit_is_named_by_the_timer_that_lifts_it() {
     let times: Vec<_> = interrupts.iter().map(|one| (one.handler.kind, one.cpu, one.count, one.time)).collect();
     assert_eq!(times, [(HandlerKind::SoftIrq, CpuId(0), 1, 4), (HandlerKind::HrTimer, CpuId(0), 1, 3)]);
     assert_eq!(found(89).0, None, "a limit of another class");
+}
+
+/// Where others run no event says that a quota keeps a task off: the kernel's counters say that it may.
+#[test]
+fn a_quota_on_a_busy_cpu_may_have_kept_a_task_off() {
+    let formats = formats();
+    let switch = |prev: i64, next: i64| {
+        let fields = [comm("a"), number(prev), number(0), comm("b"), number(next)];
+        record(SWITCH, prev as i32, &fields)
+    };
+    let timer = |id: u16, fields: &[i64]| record(id, 0, &fields.iter().map(|field| number(*field)).collect::<Vec<_>>());
+    let records = [
+        (0, 0, switch(6, 5)),
+        (10, 0, switch(5, 6)),
+        (20, 1, timer(HARD, &[0xa0, 0xfa])),
+        (21, 1, timer(HARD_END, &[0xa0])),
+        (43, 0, switch(6, 5)),
+        (50, 0, switch(5, 6)),
+    ];
+    let history = history_of(&formats, &records, (0, 50));
+    let part = &critical_path(&history, Pid(5), (10, 43), 0)[0];
+    let is_named = |handler: &Handler, name: &str| handler.id == 0xfa && name == "sched_cfs_period_timer";
+    assert_eq!(history.throttle(part, &is_named), None, "the CPU was not idle");
+    let mut cgroups = Cgroups::new("");
+    cgroups.set(Pid(5), 0, "/b/c");
+    let counters = CgroupCounters { usage: None, throttled: 70, periods: 3, throttled_periods: 2 };
+    cgroups.set_counters("/b/c", CgroupCounters { throttled_periods: 0, ..counters });
+    assert_eq!(history.quota(part, &cgroups, &is_named), None, "none of them was throttled");
+    cgroups.set_counters("/b", counters);
+    let quota = history.quota(part, &cgroups, &is_named).expect("it was");
+    assert_eq!((quota.cgroup.as_str(), quota.counters, quota.cpu, quota.at), ("/b", counters, CpuId(1), 20));
+    assert_eq!(history.quota(part, &cgroups, &|_, _| false), None, "no period began meanwhile");
 }
 
 /// The lock that a task waits for as it falls asleep; none once it has it.

@@ -94,6 +94,11 @@ impl SessionRun<'_> {
             // Then there is saved_cmdlines alone, as for every other recorder.
             Err(_) => None,
         };
+        if self.tasks.watches_cgroups()
+            && let Some(spool) = self.output.cgroup_spool()?
+        {
+            self.tasks.keep_cgroups_in(spool).map_err(RecordError::Start)?;
+        }
         self.output.move_former_aside()?;
         if !self.output.is_remote() {
             // Before the file can be read: `recover` must find what belongs to it.
@@ -368,7 +373,8 @@ impl SessionRun<'_> {
             }
             let writes = self.settings.as_ref().and_then(SettingsWatch::writes);
             let save = saves.as_deref().and_then(Saves::deadline);
-            let deadline = [end, timeout, tick, save, switches].into_iter().flatten().min();
+            let look = self.tasks.next_look();
+            let deadline = [end, timeout, tick, save, switches, look].into_iter().flatten().min();
             let ends = [Some(failed.as_fd()), child.as_deref().and_then(Child::end), self.stop, writes];
             let asking = saves.as_deref().into_iter().flat_map(Saves::fds);
             let ends: Vec<_> = ends.into_iter().flatten().chain(self.tasks.news()).chain(asking).collect();

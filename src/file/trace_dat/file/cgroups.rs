@@ -5,16 +5,20 @@
 //! cgroup 0 /                               number and path
 //! cgroup 1 /system.slice/db.service
 //! follow 1                                 number of a cgroup that the recording is restricted to
+//! container 4f1c2a9be07d... web            id and name of a container, where its manager has one
 //! counters 1 usage 1200000 throttled 0 periods 12 throttled_periods 0
 //! task 812 0 0 771234 1                    thread id, then pairs of time and cgroup
+//! inside 812 771234 5                      thread id, then pairs of time and number in its own pid namespace; 0: not seen
 //! until 990000                             only where events were lost: nothing is known of later times
 //! ```
 //!
 //! Times are the main buffer's trace clock; counters are what the kernel counted from begin to end of tracing.
 
+use super::container::container_in;
 use crate::base::units::Pid;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
+use std::str::FromStr;
 
 /// The cgroups of a recording's tasks. A task without an entry is of no known cgroup.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,6 +30,11 @@ pub struct Cgroups {
     counters: BTreeMap<u32, CgroupCounters>,
     /// By task: since when it is in which cgroup, ascending.
     tasks: BTreeMap<Pid, Vec<(u64, u32)>>,
+    /// Names of containers by their ids.
+    containers: BTreeMap<String, String>,
+    /// By task: since when it has which number in its own pid namespace; `None` if it was not seen. Tasks of the recorder's
+    /// namespace have no entry.
+    inner: BTreeMap<Pid, Vec<(u64, Option<Pid>)>>,
     until: Option<u64>,
 }
 
@@ -42,6 +51,11 @@ pub struct CgroupCounters {
     pub throttled_periods: u64,
 }
 
+/// Digits of a container's id, and how many of them stand for it.
+const ID: usize = 64;
+const SHORT_ID: usize = 12;
+/// In place of a number in a pid namespace that was not seen.
+const NOT_SEEN: Pid = Pid(0);
 /// The stamps of one fork in two buffers are less than this apart, in clock units.
 const STAMPS: u64 = 1_000_000;
 
@@ -76,13 +90,36 @@ impl Cgroups {
         if self.until.is_some_and(|until| time > until) {
             return None;
         }
-        let moves = self.tasks.get(&task)?;
-        let after = moves.partition_point(|(since, _)| *since <= time);
-        let known = match after.checked_sub(1) {
-            Some(before) => moves.get(before),
-            None => moves.first().filter(|(since, _)| since.saturating_sub(time) <= STAMPS),
+        self.path(*at_time(self.tasks.get(&task)?, time)?)
+    }
+
+    /// The number of `task` in its own pid namespace at `time`: its own if that is the recorder's. `None` if that is not known.
+    pub fn inner_pid(&self, task: Pid, time: u64) -> Option<Pid> {
+        self.at(task, time)?;
+        match self.inner.get(&task).and_then(|all| at_time(all, time)) {
+            Some(seen) => *seen,
+            None => Some(task),
+        }
+    }
+
+    /// True if tasks of other pid namespaces than the recorder's were seen.
+    pub fn has_inner_pids(&self) -> bool {
+        let is_other = |(task, all): (&Pid, &Vec<(u64, Option<Pid>)>)| {
+            all.iter().any(|(_, inner)| inner.is_some_and(|inner| inner != *task))
         };
-        self.path(known?.1)
+        self.inner.iter().any(is_other)
+    }
+
+    /// The container that the cgroup `path` is of, or one above it: its name, or else the beginning of its id.
+    pub fn container<'a>(&'a self, path: &'a str) -> Option<&'a str> {
+        let id = container_in(path)?;
+        let named = self.containers.get(id).map(String::as_str);
+        named.or(if id.len() == ID { id.get(..SHORT_ID) } else { Some(id) })
+    }
+
+    /// The containers that cgroups are of.
+    pub fn containers(&self) -> BTreeSet<&str> {
+        self.paths().filter_map(|path| self.container(path)).collect()
     }
 
     /// The cgroups of `task`, each with the time since which it is in it.
@@ -109,9 +146,10 @@ impl Cgroups {
         self.tasks.len()
     }
 
-    /// Number of tasks, and of changes of cgroups.
+    /// Number of tasks, and of changes of cgroups and of numbers in pid namespaces.
     pub fn len(&self) -> usize {
-        self.tasks.values().map(Vec::len).sum()
+        let inner: usize = self.inner.values().map(Vec::len).sum();
+        self.tasks.values().map(Vec::len).sum::<usize>().saturating_add(inner)
     }
 
     /// True if of no task anything is known.
@@ -119,12 +157,46 @@ impl Cgroups {
         self.tasks.is_empty()
     }
 
-    /// Says that `task` is in `path` since `time`. Times of a task ascend.
-    pub fn set(&mut self, task: Pid, time: u64, path: &str) {
+    /// Says that `task` is in `path` since `time`; gives the number of that cgroup if it was in another. Times of a task ascend.
+    pub fn set(&mut self, task: Pid, time: u64, path: &str) -> Option<u32> {
         let number = self.number(path);
         let moves = self.tasks.entry(task).or_default();
-        if moves.last().is_none_or(|(_, last)| *last != number) {
+        let is_new = moves.last().is_none_or(|(_, last)| *last != number);
+        if is_new {
             moves.push((time, number));
+        }
+        is_new.then_some(number)
+    }
+
+    /// Ids and names of containers.
+    pub fn names(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.containers.iter().map(|(id, name)| (id.as_str(), name.as_str()))
+    }
+
+    /// True if a task was in `path`, or it has counters.
+    pub fn has(&self, path: &str) -> bool {
+        self.numbers.contains_key(path)
+    }
+
+    /// Says what number `task` has in its own pid namespace since `time`, `None` if that was not seen; true if that is news.
+    /// Times of a task ascend.
+    pub fn set_inner_pid(&mut self, task: Pid, time: u64, inner: Option<Pid>) -> bool {
+        if inner == Some(task) && !self.inner.contains_key(&task) {
+            return false;
+        }
+        let all = self.inner.entry(task).or_default();
+        let is_new = all.last().is_none_or(|(_, last)| *last != inner);
+        if is_new {
+            all.push((time, inner));
+        }
+        is_new
+    }
+
+    /// Says the name of the container `id`. One that no line can hold is none.
+    pub fn set_container(&mut self, id: &str, name: &str) {
+        let is_word = |text: &str| !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control());
+        if is_word(id) && is_word(name) {
+            self.containers.insert(id.to_owned(), name.to_owned());
         }
     }
 
@@ -148,6 +220,7 @@ impl Cgroups {
     /// Forgets the tasks that `keep` does not name.
     pub fn retain(&mut self, mut keep: impl FnMut(Pid) -> bool) {
         self.tasks.retain(|task, _| keep(*task));
+        self.inner.retain(|task, _| self.tasks.contains_key(task));
     }
 
     fn path(&self, number: u32) -> Option<&str> {
@@ -164,9 +237,11 @@ impl Cgroups {
         number
     }
 
-    /// The same cgroups by other names: `to` gives that of each path, and different ones of different paths.
+    /// The same cgroups by other names, without those of containers: `to` gives that of each path, and different ones of different
+    /// paths.
     pub fn with_paths(mut self, to: impl Fn(&str) -> String) -> Self {
         self.paths = self.paths.iter().map(|path| to(path)).collect();
+        self.containers.clear();
         self.numbers = self.paths.iter().cloned().zip(0..).collect();
         self
     }
@@ -180,6 +255,9 @@ impl Cgroups {
         for number in &self.followed {
             let _ = writeln!(text, "follow {number}");
         }
+        for (id, name) in &self.containers {
+            let _ = writeln!(text, "container {id} {name}");
+        }
         for (number, CgroupCounters { usage, throttled, periods, throttled_periods }) in &self.counters {
             let _ = write!(text, "counters {number}");
             if let Some(usage) = usage {
@@ -191,6 +269,13 @@ impl Cgroups {
             let _ = write!(text, "task {task}");
             for (since, number) in moves {
                 let _ = write!(text, " {since} {number}");
+            }
+            text.push('\n');
+        }
+        for (task, all) in &self.inner {
+            let _ = write!(text, "inside {task}");
+            for (since, inner) in all {
+                let _ = write!(text, " {since} {}", inner.unwrap_or(NOT_SEEN));
             }
             text.push('\n');
         }
@@ -223,17 +308,22 @@ impl Cgroups {
                     found.path(number)?;
                     found.counters.insert(number, CgroupCounters::parse(counters)?);
                 }
+                "container" => {
+                    let (id, name) = rest.split_once(' ')?;
+                    found.set_container(id, name);
+                }
                 "task" => {
-                    let mut words = rest.split(' ');
-                    let task = Pid(words.next()?.parse().ok()?);
-                    let mut moves = Vec::new();
-                    while let Some(since) = words.next() {
-                        let number = words.next()?.parse().ok()?;
-                        found.path(number)?;
-                        moves.push((since.parse().ok()?, number));
-                    }
-                    let ascends = moves.is_sorted_by_key(|(since, _): &(u64, u32)| *since);
-                    found.tasks.insert(task, Some(moves).filter(|_| ascends)?);
+                    let (task, moves) = history(rest, |number: u32| found.path(number).map(|_| number))?;
+                    let all = found.tasks.entry(task).or_default();
+                    all.extend(moves);
+                    ascending(all)?;
+                }
+                "inside" => {
+                    let inner = |number: i32| (number >= 0).then(|| Some(Pid(number)).filter(|pid| *pid != NOT_SEEN));
+                    let (task, numbers) = history(rest, inner)?;
+                    let all = found.inner.entry(task).or_default();
+                    all.extend(numbers);
+                    ascending(all)?;
                 }
                 "until" => found.until = Some(rest.parse().ok()?),
                 _ => return None,
@@ -242,13 +332,49 @@ impl Cgroups {
         Some(found)
     }
 
+    /// Those that lie beside an unfinished recording: a line `until TIME`, and lines as [`Cgroups::to_text`] has them, those of a
+    /// task in as many as there were changes. `None` if the text is something else.
+    pub fn of_spool(text: &[u8]) -> Option<Self> {
+        let (until, text) = std::str::from_utf8(text).ok()?.split_once('\n')?;
+        let until = until.strip_prefix("until ")?.parse().ok()?;
+        let mut found = Cgroups::parse(text)?;
+        found.end_at(until);
+        Some(found)
+    }
+
     /// The same by other times; what holds from before the recording on does so still.
     pub(in crate::file::trace_dat) fn with_times(mut self, to: impl Fn(u64) -> u64) -> Self {
-        let moves = self.tasks.values_mut().flatten().filter(|(since, _)| *since > 0);
-        moves.for_each(|(since, _)| *since = to(*since));
+        let moves = self.tasks.values_mut().flatten().map(|(since, _)| since);
+        let inner = self.inner.values_mut().flatten().map(|(since, _)| since);
+        moves.chain(inner).filter(|since| **since > 0).for_each(|since| *since = to(*since));
         self.until = self.until.map(to);
         self
     }
+}
+
+/// What holds at `time` of a task's `history`, which ascends.
+fn at_time<T>(history: &[(u64, T)], time: u64) -> Option<&T> {
+    let after = history.partition_point(|(since, _)| *since <= time);
+    let known = match after.checked_sub(1) {
+        Some(before) => history.get(before),
+        None => history.first().filter(|(since, _)| since.saturating_sub(time) <= STAMPS),
+    };
+    known.map(|(_, known)| known)
+}
+
+/// A task and its history: `TASK TIME NUMBER [TIME NUMBER ...]`.
+fn history<N: FromStr, T>(text: &str, of: impl Fn(N) -> Option<T>) -> Option<(Pid, Vec<(u64, T)>)> {
+    let mut words = text.split(' ');
+    let task = Pid(words.next()?.parse().ok()?);
+    let mut all = Vec::new();
+    while let Some(since) = words.next() {
+        all.push((since.parse().ok()?, of(words.next()?.parse().ok()?)?));
+    }
+    Some((task, all))
+}
+
+fn ascending<T>(history: &[(u64, T)]) -> Option<()> {
+    history.is_sorted_by_key(|(since, _)| *since).then_some(())
 }
 
 impl CgroupCounters {
@@ -284,6 +410,10 @@ mod tests {
         let counters = CgroupCounters { usage: Some(5), throttled: 6, periods: 7, throttled_periods: 1 };
         cgroups.set_counters("/a b", counters);
         cgroups.set_counters("/other", CgroupCounters { usage: None, ..counters });
+        cgroups.set_inner_pid(Pid(9), 60, Some(Pid(2)));
+        cgroups.set_inner_pid(Pid(7), 0, Some(Pid(7)));
+        cgroups.set_inner_pid(Pid(10), 2_000_000, None);
+        cgroups.set_container(&"c".repeat(64), "web");
         cgroups.end_at(90);
         cgroups
     }
@@ -298,6 +428,29 @@ mod tests {
         assert_eq!((at(7, 90), at(7, 91)), (Some("/"), None), "after a loss");
         assert_eq!(cgroups.of(Pid(7)).count(), 3);
         assert_eq!(cgroups.followed().collect::<Vec<_>>(), ["/a b"]);
+    }
+
+    #[test]
+    fn a_task_has_a_number_in_its_own_pid_namespace() {
+        let mut cgroups = cgroups();
+        let at = |cgroups: &Cgroups, task, time| cgroups.inner_pid(Pid(task), time).map(|pid| pid.0);
+        assert_eq!([at(&cgroups, 7, 20), at(&cgroups, 9, 60)], [Some(7), Some(2)]);
+        assert_eq!([at(&cgroups, 9, 91), at(&cgroups, 8, 20)], [None, None], "after a loss, and of no known task");
+        assert!(cgroups.has_inner_pids());
+        cgroups.until = None;
+        assert_eq!(at(&cgroups, 10, 2_000_000), None, "it was gone before it was looked at");
+        // The number of a task that has ended is given again.
+        cgroups.set_inner_pid(Pid(9), 80, Some(Pid(9)));
+        assert_eq!([at(&cgroups, 9, 79), at(&cgroups, 9, 80)], [Some(2), Some(9)]);
+    }
+
+    #[test]
+    fn a_container_has_its_name_or_its_id() {
+        let cgroups = cgroups();
+        let id = |digit: &str| digit.repeat(64);
+        assert_eq!(cgroups.container(&format!("/docker/{}/below", id("c"))), Some("web"));
+        assert_eq!(cgroups.container(&format!("/docker/{}", id("d"))), Some("dddddddddddd"));
+        assert_eq!((cgroups.container("/lxc.payload.db"), cgroups.container("/a b")), (Some("db"), None));
     }
 
     #[test]
@@ -320,6 +473,10 @@ mod tests {
             "task 1 5",
             "task 1 5 1",
             "task 1 5 0 4 0",
+            "inside 1 5",
+            "inside 1 5 -1",
+            "inside 1 5 2 4 2",
+            "container c",
             "x 1",
         ] {
             assert_eq!(Cgroups::parse(&format!("{head}{line}\n")), None, "{line}");

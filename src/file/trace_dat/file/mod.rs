@@ -2,10 +2,12 @@
 
 pub(super) mod buffer;
 pub(super) mod cgroups;
+pub(super) mod container;
 mod coverage;
 mod extents;
 mod kept;
 mod kernel_view;
+mod numa_nodes;
 mod offline_cpus;
 mod open;
 mod open_path;
@@ -31,15 +33,17 @@ pub(super) mod wall_clock;
 
 pub use buffer::{Buffer, BufferOption, CpuData, DataLayout, GuestFacts};
 pub use cgroups::{CgroupCounters, Cgroups};
+pub use container::container_in;
 pub use coverage::{Coverage, CoveredTasks};
 pub use kept::{EnabledEvents, SettingChange};
 pub use kernel_view::{KernelOptions, KernelView};
+pub use numa_nodes::NumaNodes;
 pub use offline_cpus::CpuRanges;
 pub use open_path::{OpenError, OpenErrorCause, is_recording};
 pub use options::RawOption;
 pub use prefix::{MAGIC, Prefix};
 pub use sections::Section;
-pub use siblings::{Siblings, comms_spool_name, spool_name};
+pub use siblings::{Siblings, cgroups_spool_name, comms_spool_name, spool_name};
 pub use spool_table::{SpoolEntry, SpoolTable};
 pub use time_shift::{ClockComparison, ClockSample, TimeShift, incomparable_clocks};
 pub use trace::Trace;

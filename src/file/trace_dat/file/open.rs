@@ -7,8 +7,8 @@ use super::siblings::COUNT;
 use super::{v6, v7};
 use crate::base::abi::Abi;
 use crate::file::trace_dat::{
-    Buffer, CpuData, DataLayout, FileError, FilePart, LazyBytes, LossCause, Prefix, ReadAt, Siblings, Trace,
-    UnsavedEvents,
+    Buffer, Cgroups, CpuData, DataLayout, FileError, FilePart, LazyBytes, LossCause, OptionId, Prefix, RawOption,
+    ReadAt, Siblings, Trace, UnsavedEvents,
 };
 use crate::kernel::format::{HeaderPage, blk_format};
 use std::sync::Arc;
@@ -155,6 +155,16 @@ impl Trace {
             Ok(learnt) => self.saved_cmdlines.extend_from_slice(&learnt),
             Err(source) => {
                 self.damage.push(FileError::Spool { name: siblings.comms_name(), source });
+            }
+        }
+        match siblings.cgroups().map(|text| Cgroups::of_spool(&text)) {
+            Ok(Some(cgroups)) => {
+                let data = cgroups.to_text().into_bytes();
+                self.options.push(RawOption { id: OptionId::RTRACE_CGROUPS, data, offset: 0, place: FilePart::Prefix });
+            }
+            Ok(None) => {}
+            Err(source) => {
+                self.damage.push(FileError::Spool { name: siblings.cgroups_name(), source });
             }
         }
     }

@@ -3,6 +3,7 @@
 
 use super::buffer::GuestFacts;
 use super::cgroups::Cgroups;
+use super::numa_nodes::NumaNodes;
 use super::offline_cpus::CpuRanges;
 use super::options::chosen_clock;
 use super::time_shift::ClockComparison;
@@ -131,6 +132,7 @@ fn defect(option: &RawOption, abi: Abi) -> Option<&'static str> {
         OptionId::RTRACE_CLOCKS => ClockComparison::read(option).is_some(),
         OptionId::RTRACE_OFFLINE => line(option).is_some_and(|text| CpuRanges::parse(text).is_some()),
         OptionId::RTRACE_CGROUPS => text(option).is_some_and(|text| Cgroups::parse(text).is_some()),
+        OptionId::RTRACE_NODES => text(option).is_some_and(|text| NumaNodes::parse(text).is_some()),
         OptionId::RTRACE_WALL_CLOCK => line(option).is_some_and(|text| ClockReading::parse(text).is_some()),
         OptionId::RTRACE_COMMAND => text(option).is_some_and(|text| !text.is_empty()),
         OptionId::RTRACE_SUMS => option.data.len() % 16 == 8,

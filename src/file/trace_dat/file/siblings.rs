@@ -1,4 +1,4 @@
-//! The files beside an unfinished recording that belong to it: spools, and the names of tasks.
+//! The files beside an unfinished recording that belong to it: spools, the names of tasks, and their cgroups.
 //!
 //! They are hidden: their names begin with a dot and the recording's. Those of recorders of before that have no dot, and are
 //! found where there are no hidden ones.
@@ -18,8 +18,8 @@ use std::sync::Arc;
 
 /// Size of the chunk count at the start of a compressed spool, in bytes.
 pub(in crate::file::trace_dat) const COUNT: u64 = size_of::<u32>() as u64;
-/// More bytes of task names than any recorder writes.
-const MOST_COMMS: u64 = 256 << 20;
+/// More bytes of names of tasks, or of their cgroups, than any recorder writes.
+const MOST_TEXT: u64 = 256 << 20;
 
 /// The directory of a recording, and its name there.
 #[derive(Debug)]
@@ -100,20 +100,34 @@ impl Siblings {
     /// # Errors
     /// As [`Siblings::open_spool`].
     pub fn comms(&self) -> io::Result<Vec<u8>> {
-        let mut learnt = Vec::new();
-        if let Some(file) = if_there(self.dir.open_file(&self.comms_name(), false))? {
-            file.take(MOST_COMMS).read_to_end(&mut learnt)?;
+        self.whole_lines(&self.comms_name())
+    }
+
+    /// The cgroups of tasks so far, as [`Cgroups::of_spool`](super::Cgroups::of_spool) reads them; empty if there are none.
+    ///
+    /// # Errors
+    /// As [`Siblings::open_spool`].
+    pub fn cgroups(&self) -> io::Result<Vec<u8>> {
+        self.whole_lines(&self.cgroups_name())
+    }
+
+    /// The lines of a text, up to the last whole one; empty if it is not there.
+    fn whole_lines(&self, name: &str) -> io::Result<Vec<u8>> {
+        let mut lines = Vec::new();
+        if let Some(file) = if_there(self.dir.open_file(name, false))? {
+            file.take(MOST_TEXT).read_to_end(&mut lines)?;
         }
-        let unfinished = learnt.rsplit(|&b| b == b'\n').next().map_or(0, <[u8]>::len);
-        learnt.truncate(learnt.len().saturating_sub(unfinished));
-        Ok(learnt)
+        let unfinished = lines.rsplit(|&b| b == b'\n').next().map_or(0, <[u8]>::len);
+        lines.truncate(lines.len().saturating_sub(unfinished));
+        Ok(lines)
     }
 
     /// The path of a file that a recorder has left beside the recording, if there is any: a spool or names of tasks.
     pub fn any_spool(&self) -> Option<PathBuf> {
-        let comms = self.comms_name();
-        let is_ours =
-            |name: &String| *name == comms || self.buffer_of(name).is_some_and(|buffer| !self.is_of_another(buffer));
+        let texts = [self.comms_name(), self.cgroups_name()];
+        let is_ours = |name: &String| {
+            texts.contains(name) || self.buffer_of(name).is_some_and(|buffer| !self.is_of_another(buffer))
+        };
         self.dir.names().unwrap_or_default().into_iter().filter(is_ours).min().map(|name| self.dir.path_of(&name))
     }
 
@@ -122,11 +136,17 @@ impl Siblings {
         self.stem.clone() + COMMS
     }
 
-    /// Removes the file of [`Siblings::comms`]; one that is not the recording's stays.
-    pub(in crate::file::trace_dat) fn remove_comms(&self) {
-        let name = self.comms_name();
-        if let Ok(file) = self.dir.open_file(&name, false) {
-            let _ = self.dir.remove(&name, &file);
+    /// The name of the file with the cgroups of tasks.
+    pub(in crate::file::trace_dat) fn cgroups_name(&self) -> String {
+        self.stem.clone() + CGROUPS
+    }
+
+    /// Removes the files of [`Siblings::comms`] and [`Siblings::cgroups`]; those that are not the recording's stay.
+    pub(in crate::file::trace_dat) fn remove_texts(&self) {
+        for name in [self.comms_name(), self.cgroups_name()] {
+            if let Ok(file) = self.dir.open_file(&name, false) {
+                let _ = self.dir.remove(&name, &file);
+            }
         }
     }
 
@@ -142,7 +162,7 @@ impl Siblings {
                 let _ = self.dir.remove(&name, &file);
             }
         }
-        self.remove_comms();
+        self.remove_texts();
     }
 
     /// True if there are spools, and none of them holds data.
@@ -206,6 +226,8 @@ impl Siblings {
 
 /// The end of the name of the file with the names of tasks.
 pub(super) const COMMS: &str = ".comms.spool";
+/// The end of the name of the file with the cgroups of tasks.
+const CGROUPS: &str = ".cgroups.spool";
 
 /// The file name of a CPU's spool: `.trace.dat.cpu3.spool`, or `.trace.dat.INSTANCE.cpu3.spool`.
 pub fn spool_name(trace_file: &str, buffer: &str, cpu: CpuId) -> String {
@@ -215,6 +237,11 @@ pub fn spool_name(trace_file: &str, buffer: &str, cpu: CpuId) -> String {
 /// The name of the file beside `trace_file` that learnt names of tasks go to.
 pub fn comms_spool_name(trace_file: &str) -> String {
     hidden(trace_file) + COMMS
+}
+
+/// The name of the file beside `trace_file` that the cgroups of tasks go to.
+pub fn cgroups_spool_name(trace_file: &str) -> String {
+    hidden(trace_file) + CGROUPS
 }
 
 /// The end of the name of a CPU's spool.

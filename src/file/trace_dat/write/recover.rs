@@ -177,8 +177,11 @@ pub fn recover_with(path: &Path, add: impl FnOnce(Unfinished<'_>) -> Added) -> R
     writer.put_marks(&marks);
     writer.put_shortened(&trace, &lacking_oldest);
     writer.saved_cmdlines(&names)?;
+    if let Some(option) = trace.option(OptionId::RTRACE_CGROUPS) {
+        writer.option(option.id, option.data.clone());
+    }
     let written = writer.finish_in(&beside.dir, &buffers, &spools)?;
-    beside.remove_comms();
+    beside.remove_texts();
     Ok(Recovered::Finished { written, dropped: torn, missing, unsaved: marks })
 }
 
