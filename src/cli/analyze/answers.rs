@@ -14,7 +14,7 @@ use rtrace::internal::answers::{
     markdown_text, put_html,
 };
 use rtrace::internal::assertion::late_in_words;
-use rtrace::internal::table::{Answer, AnswerCell, AnswerColumn, ColumnDefinition, ColumnKind};
+use rtrace::internal::table::{Answer, ColumnDefinition};
 use rtrace::internal::trace_dat::{Cgroups, Coverage, FileError, WallClock};
 use rtrace::recording::BufferSource;
 use rtrace::symbols::{Comms, Kallsyms};

@@ -64,7 +64,7 @@ const KEYS: &[(&[KeyCode], Action, &str)] = &[
         Action::Ask(PromptKind::Time),
         "g|go to a time: as printed, +TIME, -TIME, 12:03",
     ),
-    (&[KeyCode::Char('/')], Action::Ask(PromptKind::Filter), "/|filter: sched_switch: prev_prio < 100"),
+    (&[KeyCode::Char('/')], Action::Ask(PromptKind::Filter), "/|filter: sched_switch: prev_prio < 100, cgroup:/a"),
     (&[KeyCode::Char('n')], Action::Next, "n N|next and previous event, with a filter its matches"),
     (&[KeyCode::Char('N')], Action::Previous, ""),
     (&[KeyCode::Char('p')], Action::Pin, "p|pin the task under the cursor, or let it go"),

@@ -1,7 +1,7 @@
 //! The list of events at the cursor: as many as are looked at, of any number.
 
+use super::chosen_events::ChosenEvents;
 use super::source::{AT_ONCE, EventRow, ViewSource};
-use rtrace::filter::EventFilter;
 use rtrace::recording::QueryError;
 
 /// Events around the cursor.
@@ -22,7 +22,7 @@ const PAGE: usize = 200;
 
 impl EventList {
     /// The list around `at`: the first event from there on is selected, else the last one before.
-    pub(super) fn at(source: &ViewSource<'_>, at: u64, filter: Option<&EventFilter>) -> Result<Self, QueryError> {
+    pub(super) fn at(source: &ViewSource<'_>, at: u64, filter: Option<&ChosenEvents>) -> Result<Self, QueryError> {
         let (before, more) = source.before(at, PAGE, filter)?;
         let mut list = EventList { selected: before.len(), rows: before, more: (more, true), top: 0 };
         list.extend_after(source, at, filter)?;
@@ -58,7 +58,7 @@ impl EventList {
         &mut self,
         source: &ViewSource<'_>,
         rows: isize,
-        filter: Option<&EventFilter>,
+        filter: Option<&ChosenEvents>,
     ) -> Result<(), QueryError> {
         let margin = rows.unsigned_abs() + PAGE / 4;
         if rows < 0 && self.selected < margin && self.more.0 {
@@ -86,7 +86,7 @@ impl EventList {
         (&self.rows[self.top..end], self.selected - self.top)
     }
 
-    fn extend_before(&mut self, source: &ViewSource<'_>, filter: Option<&EventFilter>) -> Result<(), QueryError> {
+    fn extend_before(&mut self, source: &ViewSource<'_>, filter: Option<&ChosenEvents>) -> Result<(), QueryError> {
         let Some(first) = self.rows.first().map(|row| row.at) else { return Ok(()) };
         // Some events of the first one's time may be missing.
         let known = self.rows.partition_point(|row| row.at <= first);
@@ -102,7 +102,7 @@ impl EventList {
         &mut self,
         source: &ViewSource<'_>,
         at: u64,
-        filter: Option<&EventFilter>,
+        filter: Option<&ChosenEvents>,
     ) -> Result<(), QueryError> {
         self.extend_by(source, at, PAGE, filter)
     }
@@ -112,7 +112,7 @@ impl EventList {
         source: &ViewSource<'_>,
         at: u64,
         most: usize,
-        filter: Option<&EventFilter>,
+        filter: Option<&ChosenEvents>,
     ) -> Result<(), QueryError> {
         let mut to = source.end;
         if filter.is_some() {

@@ -5,6 +5,7 @@
 
 mod app;
 mod asked;
+mod chosen_events;
 mod command;
 mod draw;
 mod flame;

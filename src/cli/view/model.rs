@@ -1,10 +1,10 @@
 //! The picture of a window: pure data, nothing of a terminal.
 
+use super::chosen_events::ChosenEvents;
 use super::pyramid::{ModelStrip, longest};
 use super::pyramid::{Pyramid, PyramidView};
 use super::source::{AT_ONCE, ViewSource};
 use rtrace::analysis::{Sched, SpanPlan, StripCell, StripScale, TaskSpan, TimeIn};
-use rtrace::filter::EventFilter;
 use rtrace::recording::QueryError;
 use rtrace::units::Pid;
 use std::collections::HashSet;
@@ -88,7 +88,7 @@ impl Model {
     pub(super) fn add_all(
         &mut self,
         source: &ViewSource<'_>,
-        filter: Option<&EventFilter>,
+        filter: Option<&ChosenEvents>,
         pins: &[Pid],
     ) -> Result<(), QueryError> {
         if let Some(filter) = filter {
@@ -107,7 +107,7 @@ impl Model {
     }
 
     /// Adds where the events are that pass the filter.
-    pub(super) fn add_matches(&mut self, source: &ViewSource<'_>, filter: &EventFilter) -> Result<(), QueryError> {
+    pub(super) fn add_matches(&mut self, source: &ViewSource<'_>, filter: &ChosenEvents) -> Result<(), QueryError> {
         let mut cells = vec![StripCell::default(); self.scale.columns()];
         for strip in source.strips(self.scale, Some(filter))? {
             cells.iter_mut().zip(&strip.cells).for_each(|(sum, cell)| sum.add(cell));

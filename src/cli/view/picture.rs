@@ -1,11 +1,11 @@
 //! The picture of a window, made again when it is of another one or better known.
 
+use super::chosen_events::ChosenEvents;
 use super::model::{Model, Quality};
 use super::pyramid::Pyramid;
 use super::scan::{ViewScan, WantedWindow};
 use super::source::{AT_ONCE, ViewSource};
 use rtrace::analysis::StripScale;
-use rtrace::filter::EventFilter;
 use rtrace::recording::QueryError;
 use rtrace::units::Pid;
 
@@ -13,7 +13,7 @@ use rtrace::units::Pid;
 #[derive(Clone)]
 pub(super) struct TypedFilter {
     pub(super) text: String,
-    pub(super) filter: EventFilter,
+    pub(super) filter: ChosenEvents,
 }
 
 /// Contents of a picture.

@@ -1,8 +1,8 @@
 //! The whole recording decoded into columns fine enough for any large window, piece by piece, nearest first.
 
+use super::chosen_events::ChosenEvents;
 use super::source::ViewSource;
 use rtrace::analysis::{Strip, StripCell, StripScale};
-use rtrace::filter::EventFilter;
 use rtrace::recording::QueryError;
 use rtrace::units::Pid;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ const FILTERED_PIECE: u64 = 4_000_000;
 /// Columns of the whole recording, of the events that pass a filter.
 pub(super) struct Pyramid {
     scale: StripScale,
-    filter: Option<EventFilter>,
+    filter: Option<ChosenEvents>,
     pieces: Vec<Range<usize>>,
     /// The pieces that are done, by their number.
     done: Mutex<BTreeMap<usize, Vec<Strip>>>,
@@ -33,7 +33,7 @@ pub(super) struct PyramidView {
 }
 
 impl Pyramid {
-    pub(super) fn new(source: &ViewSource<'_>, filter: Option<EventFilter>) -> Self {
+    pub(super) fn new(source: &ViewSource<'_>, filter: Option<ChosenEvents>) -> Self {
         let scale = StripScale::new(source.begin, source.end, COLUMNS);
         let mut events = vec![0u64; scale.columns()];
         for cpu in &source.cpus {

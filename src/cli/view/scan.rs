@@ -1,11 +1,11 @@
 //! Work in the background: the pyramid of the recording, that of the filter, and the window if it is finer than both.
 
+use super::chosen_events::ChosenEvents;
 use super::model::Model;
 use super::pyramid::Pyramid;
 use super::source::ViewSource;
 use crate::cli::exit::Failure;
 use rtrace::analysis::StripScale;
-use rtrace::filter::EventFilter;
 use rtrace::units::Pid;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ use std::time::Duration;
 #[derive(Clone)]
 pub(super) struct WantedWindow {
     pub(super) scale: StripScale,
-    pub(super) filter: Option<(String, EventFilter)>,
+    pub(super) filter: Option<(String, ChosenEvents)>,
     pub(super) pins: Vec<Pid>,
 }
 

@@ -1,12 +1,12 @@
 //! The recording that is looked at: its times, CPUs and events.
 
+use super::chosen_events::ChosenEvents;
 use super::overview::{Overview, of_cpu};
 use crate::cli::exit::Failure;
 use crate::cli::query::{ClockUnit, QueryEvents, QueryInput};
 use crate::cli::terminal::escaped;
 use rtrace::analysis::{Strip, StripScale, Strips};
 use rtrace::event::{DecodeOptions, PrintState, Record};
-use rtrace::filter::EventFilter;
 use rtrace::internal::trace_dat::{Buffer, Coverage, KeptChunks};
 use rtrace::recording::{Decoder, OutputDependence, Query, QueryError, Recording};
 use rtrace::units::{CpuId, Lost, Pid, Timestamp};
@@ -96,16 +96,13 @@ impl<'a> ViewSource<'a> {
     }
 
     /// A query for the events from `from` to `to` that pass the filter.
-    pub(super) fn query(&self, from: u64, to: u64, filter: Option<&EventFilter>) -> Query<'a> {
+    pub(super) fn query(&self, from: u64, to: u64, filter: Option<&ChosenEvents>) -> Query<'a> {
         let query = self.events.query.clone().since(Timestamp(from)).until(Timestamp(to));
         let is_small = self.overview.estimate(from, to) <= AT_ONCE;
         let query = if is_small { query.keep_chunks(Arc::clone(&self.kept)) } else { query };
         match filter {
             None => query,
-            Some(filter) => query.select(rtrace::recording::Selection {
-                filters: vec![filter.clone()],
-                ..rtrace::recording::Selection::default()
-            }),
+            Some(filter) => query.select(filter.selection()),
         }
     }
 
@@ -120,12 +117,12 @@ impl<'a> ViewSource<'a> {
     }
 
     /// Why a filter does not fit the recording's events.
-    pub(super) fn refusal(&self, filter: &EventFilter) -> Option<QueryError> {
+    pub(super) fn refusal(&self, filter: &ChosenEvents) -> Option<QueryError> {
         self.query(self.begin, self.end, Some(filter)).resolve().err()
     }
 
     /// The strips of the columns of `scale`.
-    pub(super) fn strips(&self, scale: StripScale, filter: Option<&EventFilter>) -> Result<Vec<Strip>, QueryError> {
+    pub(super) fn strips(&self, scale: StripScale, filter: Option<&ChosenEvents>) -> Result<Vec<Strip>, QueryError> {
         let analysis = Strips::new(self.input.formats(), self.input.trace.abi, scale);
         let query = self.query(scale.from(), scale.to(), filter);
         let mut strips = query.analyse(analysis)?.0;
@@ -180,7 +177,7 @@ impl<'a> ViewSource<'a> {
         from: u64,
         to: u64,
         most: usize,
-        filter: Option<&EventFilter>,
+        filter: Option<&ChosenEvents>,
     ) -> Result<Vec<EventRow>, QueryError> {
         let mut rows = Vec::new();
         self.walk(from, to, filter, |record, state| {
@@ -195,7 +192,7 @@ impl<'a> ViewSource<'a> {
         &self,
         before: u64,
         most: usize,
-        filter: Option<&EventFilter>,
+        filter: Option<&ChosenEvents>,
     ) -> Result<(Vec<EventRow>, bool), QueryError> {
         let mut found = VecDeque::new();
         let mut to = before;
@@ -227,7 +224,7 @@ impl<'a> ViewSource<'a> {
         &self,
         from: u64,
         to: u64,
-        filter: Option<&EventFilter>,
+        filter: Option<&ChosenEvents>,
         mut see: impl FnMut(Record<'_>, &RefCell<PrintState>) -> ControlFlow<()>,
     ) -> Result<(), QueryError> {
         let state = RefCell::new(self.input.recording.state());

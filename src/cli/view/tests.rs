@@ -1,4 +1,5 @@
 use super::app::App;
+use super::chosen_events::ChosenEvents;
 use super::draw;
 use super::glyphs::Look;
 use super::model::{Model, Quality};
@@ -13,7 +14,6 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use rtrace::analysis::StripScale;
-use rtrace::filter::EventFilter;
 use rtrace::recording::Query;
 use std::path::{Path, PathBuf};
 
@@ -295,7 +295,7 @@ fn the_whole_in_pieces_is_the_whole() {
     for name in ["host/small-zlib.dat", "vm-6.1/trig.dat", "s390x/inst.dat"] {
         looking_at(name, |app| {
             let source = app.source;
-            let filter = EventFilter::parse("sched:*").expect("a filter");
+            let (_, filter) = ChosenEvents::parse("sched:*").expect("a filter");
             let scan = ViewScan::new(source);
             let found = std::sync::Arc::new(Pyramid::new(source, Some(filter.clone())));
             scan.search(Some(found.clone()));
@@ -331,5 +331,47 @@ fn a_waker_is_followed_and_left_again() {
         assert_eq!(app.cursor, target.0);
         press(app, "<Esc><Backspace>");
         assert_eq!(app.cursor, before);
+    });
+}
+
+/// Tasks of a cgroup in place of a filter of fields.
+#[test]
+fn events_of_a_cgroup_are_searched_for() {
+    use rtrace::internal::trace_dat::write::{Version, convert};
+    use rtrace::internal::trace_dat::{Cgroups, FilePart, OptionId, RawOption, Trace};
+    let mut trace = Trace::open_path(&file("traces/vm-6.1/trig.dat")).expect("a recording");
+    let mut cgroups = Cgroups::new("");
+    let pids: Vec<_> =
+        rtrace::Recording::open_path(&file("traces/vm-6.1/trig.dat")).expect("it").symbols.comms.pids().collect();
+    for (number, pid) in pids.into_iter().enumerate() {
+        cgroups.set(pid, 0, if number % 2 == 0 { "/a" } else { "/b" });
+    }
+    let data = format!("{}\0", cgroups.to_text()).into_bytes();
+    trace.options.push(RawOption { id: OptionId::RTRACE_CGROUPS, data, offset: 0, place: FilePart::Prefix });
+    let to = tempfile::NamedTempFile::new().expect("a file");
+    let version = Version::V7(trace.prefix.codec);
+    convert(&trace, to.reopen().expect("it"), version, 1, &mut |found| panic!("{found}")).expect("written");
+    let found = looking_at_file(to.path(), |app| {
+        let mut matches = |glob: &str| {
+            press(app, &format!("/cgroup:{glob}<Enter>"));
+            let command = super::time_words::command(
+                app.source,
+                app.from,
+                app.to,
+                app.filter.as_ref().map(|typed| typed.text.as_str()),
+            );
+            assert!(command.ends_with(&format!(" --cgroup {glob}")), "{command}");
+            app.found.as_ref().expect("matches").totals().0
+        };
+        let found = (matches("/a"), matches("/b"));
+        press(app, "<Esc>/cgroup:/c<Enter>");
+        assert!(app.status.contains("/c"), "{}", app.status);
+        found
+    });
+    let (a, b) = found.expect("a recording");
+    assert!(a > 0 && b > 0 && a != b, "{a} {b}");
+    looking_at("vm-6.1/trig.dat", |app| {
+        press(app, "/cgroup:/a<Enter>");
+        assert!(app.filter.is_none() && app.status.contains("does not hold"), "{}", app.status);
     });
 }

@@ -1,5 +1,6 @@
 //! Times and commands in words.
 
+use super::chosen_events::ChosenEvents;
 use super::source::ViewSource;
 use crate::cli::query::ClockUnit;
 
@@ -41,7 +42,8 @@ pub(super) fn command(source: &ViewSource<'_>, from: u64, to: u64, filter: Optio
     let mut command = format!("rtrace report -i {}", quoted(&source.input.path.to_string_lossy()));
     command.push_str(&window_words(source, from, to));
     if let Some(filter) = filter {
-        command.push_str(&format!(" --filter {}", quoted(filter)));
+        let (option, value) = ChosenEvents::option(filter);
+        command.push_str(&format!(" {option} {}", quoted(value)));
     }
     command
 }

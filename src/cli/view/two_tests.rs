@@ -55,7 +55,7 @@ fn the_second_one_has_the_times_of_the_first() {
     let by_event = ends("sched:sched_switch").expect("both");
     assert_ne!(by_event[2], by_event[0], "other events come first");
     let first_of = |source: &ViewSource<'_>| {
-        let filter = rtrace::filter::EventFilter::parse("sched:sched_switch").expect("a filter");
+        let (_, filter) = super::chosen_events::ChosenEvents::parse("sched:sched_switch").expect("a filter");
         source.after(source.begin, source.end, 1, Some(&filter)).expect("events")[0].at
     };
     let same = looking_at_both("sched:sched_switch", |app, second| (first_of(app.source), first_of(second.source)));

@@ -1,6 +1,7 @@
 //! Lines that the user types, and what they ask for.
 
 use super::app::App;
+use super::chosen_events::ChosenEvents;
 use super::picture::TypedFilter;
 use super::prompt::{Prompt, PromptKind};
 use super::pyramid::Pyramid;
@@ -10,7 +11,6 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{Align, QueryMoment, parse_align};
 use anyhow::anyhow;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
-use rtrace::filter::EventFilter;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -94,11 +94,9 @@ impl App<'_> {
             self.filter_by(None);
             return;
         }
-        let is_bare = !text.contains(": ") && text.contains(['=', '<', '>', '~', '&']);
-        let text = if is_bare { format!("*:*: {text}") } else { text.to_owned() };
-        let refusal = match EventFilter::parse(&text) {
+        let refusal = match ChosenEvents::parse(text) {
             Err(error) => Some(error.to_string()),
-            Ok(filter) => {
+            Ok((text, filter)) => {
                 let refusal = self.source.refusal(&filter).map(|error| self.words(error));
                 if refusal.is_none() {
                     self.filter_by(Some(TypedFilter { text, filter }));

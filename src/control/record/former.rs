@@ -118,6 +118,7 @@ mod tests {
             ("t.dat", ".t.dat.cpu0.spool"),
             ("t.dat", ".t.dat.web.cpu7.spool"),
             ("t.dat", ".t.dat.comms.spool"),
+            ("t.dat", ".t.dat.cgroups.spool"),
             ("t.dat.old", ".t.dat.old.cpu1.spool"),
             ("t.dat.old", "t.dat.old.cpu1.spool"),
         ] {

@@ -1,9 +1,7 @@
 //! The memory node of each CPU: the content of our RTRACE_NODES option, a line `node NUMBER CPUS` for each.
 
 use super::offline_cpus::CpuRanges;
-use super::trace::Trace;
 use crate::base::units::CpuId;
-use crate::file::trace_dat::OptionId;
 use std::fmt;
 
 /// The CPUs of each NUMA node of a machine.
@@ -42,13 +40,6 @@ impl FromIterator<(u32, CpuRanges)> for NumaNodes {
 impl fmt::Display for NumaNodes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|(node, cpus)| writeln!(f, "node {node} {cpus}"))
-    }
-}
-
-impl Trace {
-    /// The memory nodes of the machine's CPUs, if the recorder stored them.
-    pub fn numa_nodes(&self) -> Option<NumaNodes> {
-        NumaNodes::parse(self.option(OptionId::RTRACE_NODES)?.text().trim_end_matches('\0'))
     }
 }
 

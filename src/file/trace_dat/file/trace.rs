@@ -6,8 +6,8 @@ use crate::base::abi::Abi;
 use crate::file::ring_buffer::PageLayout;
 use crate::file::trace_dat::chunk_starts::StartTables;
 use crate::file::trace_dat::{
-    Buffer, ClockComparison, CpuRanges, FileError, FilePart, LatencyResult, LazyBytes, OptionId, Prefix, RawOption,
-    ReadAt, SpoolEntry, SpoolTable, UnsavedEvents,
+    Buffer, ClockComparison, CpuRanges, FileError, FilePart, LatencyResult, LazyBytes, NumaNodes, OptionId, Prefix,
+    RawOption, ReadAt, SpoolEntry, SpoolTable, UnsavedEvents,
 };
 use crate::kernel::format::{EventFormat, HeaderPage};
 use std::sync::Arc;
@@ -96,6 +96,11 @@ impl Trace {
     pub fn offline_cpus(&self) -> Option<CpuRanges> {
         let cpus = CpuRanges::parse(&self.option(OptionId::RTRACE_OFFLINE)?.text())?;
         (!cpus.is_empty()).then_some(cpus)
+    }
+
+    /// The memory nodes of the machine's CPUs, if the recorder stored them.
+    pub fn numa_nodes(&self) -> Option<NumaNodes> {
+        NumaNodes::parse(&self.option(OptionId::RTRACE_NODES)?.text())
     }
 
     /// Layout of the sub-buffers of `buffer`.
