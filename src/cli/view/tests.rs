@@ -339,10 +339,10 @@ fn a_waker_is_followed_and_left_again() {
 fn events_of_a_cgroup_are_searched_for() {
     use rtrace::internal::trace_dat::write::{Version, convert};
     use rtrace::internal::trace_dat::{Cgroups, FilePart, OptionId, RawOption, Trace};
-    let mut trace = Trace::open_path(&file("traces/vm-6.1/trig.dat")).expect("a recording");
+    let mut trace = Trace::open_path(file("traces/vm-6.1/trig.dat")).expect("a recording");
     let mut cgroups = Cgroups::new("");
     let pids: Vec<_> =
-        rtrace::Recording::open_path(&file("traces/vm-6.1/trig.dat")).expect("it").symbols.comms.pids().collect();
+        rtrace::Recording::open_path(file("traces/vm-6.1/trig.dat")).expect("it").symbols.comms.pids().collect();
     for (number, pid) in pids.into_iter().enumerate() {
         cgroups.set(pid, 0, if number % 2 == 0 { "/a" } else { "/b" });
     }
