@@ -14,7 +14,7 @@ use rtrace::units::CpuId;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Moves of tasks from one CPU to another: by CPUs, by NUMA nodes, by task, by what the task did before
+/// Moves of tasks between CPUs and NUMA nodes: by CPUs, by task, by what it did before
 ///
 /// From sched_switch; whether a task was woken before it moved, from sched_waking and sched_wakeup. `rtrace help analyses`
 /// defines each number.
