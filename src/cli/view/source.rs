@@ -107,7 +107,7 @@ impl<'a> ViewSource<'a> {
     }
 
     /// The same for those who read a few events at one end.
-    fn near(&self, from: u64, to: u64, filter: Option<&EventFilter>) -> Query<'a> {
+    fn near(&self, from: u64, to: u64, filter: Option<&ChosenEvents>) -> Query<'a> {
         self.query(from, to, filter).keep_chunks(Arc::clone(&self.kept))
     }
 
