@@ -241,7 +241,10 @@ pub(super) fn argument(word: &str, (name, command): (&str, &Command), words: &st
         "check-events" => return Some("`rtrace report --check-events FILE` checks those of a recording.".to_owned()),
         _ => {}
     }
-    let is_assertion = |given: String| given.contains(['<', '>', '=']) && Assertion::parse(&given).is_ok();
+    let is_assertion = |given: String| {
+        let is_of_option = word_before(&given).is_some_and(|word| word.starts_with('-'));
+        !is_of_option && given.contains(['<', '>', '=']) && Assertion::parse(&given).is_ok()
+    };
     if name == "check" && (std::env::args().any(|given| given == "--") || std::env::args().any(is_assertion)) {
         return Some(MAKES_ONE.to_owned());
     }

@@ -116,7 +116,6 @@ fn of_setting(word: &str) -> Option<String> {
 
 /// Files of the tracing directory, and the options that set them.
 const SETTINGS: &[(&str, &str)] = &[
-    ("set_event", "`-e EVENT` enables events, `-v -e EVENT` disables them."),
     ("buffer_size_kb", "`-b KIB` sets the size of each CPU's ring."),
     ("current_tracer", "`-p TRACER` sets a tracer, `-p nop` none."),
     ("trace_clock", "`-C CLOCK` sets the clock."),
