@@ -1,6 +1,7 @@
 //! Options of rtrace that stand after CMD, where they are arguments of CMD.
 
 use super::command_words::takes_next;
+use super::meant_options::flag_before;
 use clap::{Arg, Args, Command};
 use std::ffi::OsString;
 
@@ -19,6 +20,11 @@ fn of(command: &Command, words: &[OsString]) -> Option<String> {
     let option = arguments.get(at)?;
     let value = arguments.get(at.saturating_add(1)).filter(|_| takes_next(command, option) == Some(true));
     let option = value.map_or_else(|| option.clone(), |value| format!("{option} {value}"));
+    if let Some(flag) = flag_before(program).filter(|_| program.starts_with(|c: char| c.is_ascii_digit())) {
+        return Some(format!(
+            "`{flag}` takes no value, so that `{program}` is the command and `{option}` is given to it."
+        ));
+    }
     Some(format!(
         "`{option}` stands after the command `{program}` and was given to it; options of rtrace stand before CMD."
     ))

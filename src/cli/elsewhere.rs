@@ -120,6 +120,17 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
         &["s", "sort"],
         "events come in the order of their times; `rtrace analyze` and `rtrace hist -i FILE EVENT` sort tables.",
     ),
+    (
+        "report",
+        &["g", "no-children", "children", "percent-limit", "call-graph"],
+        "`rtrace flame FILE` draws call stacks, `rtrace profile FILE` sums up by task and event.",
+    ),
+    ("why", &["p", "P", "t", "c", "tid", "task"], "TASK is an argument, a pid or a name: `rtrace why TASK FILE`."),
+    (
+        "probe",
+        &["x", "a", "V", "L", "exec"],
+        "`rtrace probe add uprobe PROGRAM:FUNCTION` and `rtrace probe add kprobe FUNCTION` make events.",
+    ),
     ("list", &["fields", "field", "args", "params"], "`-F EVENT` prints an event's fields."),
     ("list", &["kprobes", "uprobes", "probes", "dynamic"], "`rtrace probe list` lists dynamic events."),
     ("view", &["filter", "F"], "`/` in the viewer filters."),

@@ -110,14 +110,23 @@ const PLUGINS: [&str; 12] =
 pub(crate) fn run(args: &ListCommandArgs) -> Result<Exit, Failure> {
     if let (Some(Some(one)), Some(other)) = (&args.events, &args.pattern) {
         let error = anyhow::anyhow!("there are two patterns, `{one}` and `{other}`");
-        return Err(Failure::new(Exit::Usage, error).hint(format!("one may be a list: `-e '{one},{other}'`.")));
+        let hint = match other.as_str() {
+            "format" | "formats" | "fields" => format!("`rtrace list -e {one} -F` prints its fields."),
+            _ => format!("one may be a list: `-e '{one},{other}'`."),
+        };
+        return Err(Failure::new(Exit::Usage, error).hint(hint));
     }
     if let Some(list) = args.another_list() {
         let error = anyhow::anyhow!("`{list}` is taken for a pattern of events");
         return Err(Failure::new(Exit::Usage, error).hint(format!("`rtrace list --{list}` lists {list}.")));
     }
     let tracefs = args.tracefs.open()?;
-    let lists = Lists::gather(args, &tracefs)?;
+    let lists = Lists::gather(args, &tracefs).map_err(|failure| match &args.pattern {
+        Some(pattern) if args.tracers || args.clocks || args.options => {
+            failure.hint(format!("`-t`, `-C` and `-o` list all there are; `{pattern}` is a pattern of events."))
+        }
+        _ => failure,
+    })?;
     let mut out = io::BufWriter::new(stdout().lock());
     if args.json {
         serde_json::to_writer_pretty(&mut out, &lists.to_json()).map_err(io::Error::from)?;

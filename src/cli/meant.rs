@@ -67,7 +67,23 @@ const MEANT: &[(&[&str], &str)] = &[
         &["view", "timeline", "tui", "gui"],
         "`rtrace view FILE` shows a recording in the terminal, `rtrace convert FILE OUT.pftrace` is for a browser.",
     ),
-    (&["script", "print", "cat"], "`rtrace report FILE` prints a recording."),
+    (
+        &["script", "print", "cat", "dump-trace"],
+        "`rtrace report FILE` prints a recording, `rtrace show` what the kernel's buffer holds.",
+    ),
+    (
+        &["stats", "status"],
+        "`rtrace stat` shows how tracing is set up, `rtrace report --summary FILE` what a recording holds.",
+    ),
+    (
+        &["enable", "disable"],
+        "`rtrace set -e EVENT` enables an event and leaves all else, `rtrace set -v -e EVENT` disables it.",
+    ),
+    (
+        &["mkdir", "rmdir"],
+        "`rtrace instance create NAME` makes an instance, `rtrace instance remove NAME` takes it away.",
+    ),
+    (&["merge", "join"], "`rtrace report A.dat B.dat` reads several recordings together, in the order of time."),
     (&["info", "summary"], "`rtrace report --summary FILE` says what a recording holds."),
     (
         &["trace"],
@@ -85,6 +101,10 @@ const MEANT_BY_ANALYSIS: &[(&[&str], &str)] = &[
     (
         &["offcpu", "off-cpu"],
         "`rtrace analyze sched` says how long tasks were off a CPU and waited for one, `rtrace flame --off-cpu` where.",
+    ),
+    (
+        &["top", "cpu", "cpus", "tasks", "task", "summary"],
+        "`rtrace analyze sched --sort run` says which tasks ran most, `rtrace report --summary` which had most events.",
     ),
     (
         &["wait", "waits", "latency", "late"],
@@ -314,6 +334,10 @@ pub(super) fn missing(missing: &[String], name: &str) -> Option<String> {
     let of_profile = name == "report" && missing.iter().any(|one| one.starts_with("--profile"));
     if name == "latency" && missing.iter().any(|one| one.starts_with("--by")) {
         return Some(pair_fields::hint());
+    }
+    if name == "filter" && missing.iter().any(|one| one.starts_with("<FILTER>")) {
+        let filter = std::env::args().skip(2).find(|word| word.contains(['=', '<', '>', '&', '~']))?;
+        return Some(format!("the event stands first: `rtrace filter check EVENT '{filter}'`."));
     }
     if name == "baseline" && missing.iter().any(|one| one.starts_with("<NEW>")) {
         return Some(

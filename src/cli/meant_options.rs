@@ -62,6 +62,13 @@ pub(super) fn option(word: &str, command: &Command, root: &Command, words: &str)
     if name == "buffer" && has(&"instance") && has(&"buffer-size") {
         return Some("`--instance NAME` is a buffer of its own, `--buffer-size` its size.".to_owned());
     }
+    let value = value_of(word).unwrap_or_default();
+    if command.get_name() == "check" && value.contains(['<', '>', '=']) && Assertion::parse(&value).is_ok() {
+        return Some(match name.contains("fail") || name.contains("err") {
+            true => "what must hold is asserted: `--assert 'lost == 0'` fails where events were lost.".to_owned(),
+            false => format!("`--assert '{value}'` asserts that."),
+        });
+    }
     if own_output(name) && value_of(word).is_some_and(|value| value.contains("junit")) {
         return Some("`rtrace check FILE --assert ASSERTION --junit OUT` writes JUnit XML.".to_owned());
     }

@@ -110,7 +110,16 @@ pub(crate) fn setup_failure(error: RecordError) -> Failure {
         | RecordError::Plan(PlanError::NoOption { ref name, ref available })
         | RecordError::Plan(PlanError::NoDevice { ref name, ref available }) => {
             let near = |name: &str| did_you_mean(name, available.iter().map(String::as_str));
-            let hint = near(name).or_else(|| near(name.strip_prefix("no")?));
+            let other = match name.as_str() {
+                "monotonic" => "mono",
+                "monotonic_raw" => "mono_raw",
+                "realtime" | "wall" | "utc" => "tai",
+                "boottime" => "boot",
+                name => name,
+            };
+            let other = available.iter().find(|known| *known == other && other != name.as_str());
+            let other = other.map(|other| format!("did you mean `{other}`?"));
+            let hint = other.or_else(|| near(name)).or_else(|| near(name.strip_prefix("no")?));
             let is_option = matches!(error, RecordError::Plan(PlanError::NoOption { .. }));
             let hint = hint.or_else(|| is_option.then(|| "`rtrace list -o` shows all.".to_owned()));
             let failure = Failure::new(Exit::Usage, error);

@@ -12,6 +12,7 @@ use nix::unistd::{getegid, geteuid};
 use rtrace::internal::safe_file::{PRIVATE, open_seekable};
 use rtrace::internal::trace_dat::{FileError, OpenErrorCause, ReadAt, Trace};
 use rtrace::recording::Recording;
+use rtrace::units::parse_duration;
 use std::fs::File;
 use std::io;
 use std::num::NonZero;
@@ -113,6 +114,16 @@ fn no_name_of_a_file(word: &str) -> Option<String> {
     }
     if word.ends_with(".svg") || word.ends_with(".folded") {
         return Some(format!("`-o {word}` writes it."));
+    }
+    if flag_before(word).is_none() && parse_duration(word).is_ok() && std::env::args().any(|given| given == "--around")
+    {
+        return Some(format!(
+            "it is taken for a file; the time before and after is part of the point: `--around 'TIME+-{word}'`."
+        ));
+    }
+    let is_event = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_:*".contains(c);
+    if word.contains(['_', ':']) && word.chars().all(is_event) {
+        return Some(format!("it is taken for a file; `rtrace report FILE -F {word}` prints the events of that name."));
     }
     if word.bytes().all(|digit| digit.is_ascii_digit()) {
         return Some(format!("it is taken for a file; `--pid {word}` are the events of a process."));

@@ -191,7 +191,12 @@ fn worded(
                 let is_named = std::env::args().any(|word| word == "-i" || word == "--input");
                 (name == "trigger" && !is_named).then(|| format!("`-i {file}` names the recording."))
             };
-            let hint = events.or_else(file);
+            let pair = || {
+                (name == "latency").then(|| {
+                    "two events: `rtrace latency run.dat sched_waking sched_switch --by pid=next_pid`.".to_owned()
+                })
+            };
+            let hint = events.or_else(file).or_else(pair);
             (format!("{} needs {expected} values, and {given} was given", name_of(&arg()?)), hint)
         }
         ErrorKind::MissingSubcommand => ("a command is missing".to_owned(), None),

@@ -4,6 +4,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::named_files::read_file;
 use anyhow::anyhow;
 use rtrace::internal::assertion::Assertion;
+use rtrace::internal::trace_dat::is_recording;
 use rtrace::syntax::Diagnostic;
 use serde::Deserialize;
 use std::path::Path;
@@ -28,6 +29,10 @@ struct CheckTables {
 
 /// Reads the file at `path`: TOML if it is that or has a table, else a line for each assertion.
 pub(super) fn read(path: &Path) -> Result<CheckSpec, Failure> {
+    if is_recording(path) {
+        let error = anyhow!("{} is a recording, and --spec takes a file of assertions", path.display());
+        return Err(Failure::new(Exit::Usage, error).hint("as in `rtrace check FILE --spec assertions.toml`."));
+    }
     let text = read_file(path)?;
     let usage = |error: anyhow::Error| Failure::new(Exit::Usage, error.context(format!("{}", path.display())));
     let tables: CheckTables = match toml::from_str(&text) {

@@ -25,6 +25,9 @@ pub(super) fn write(verdicts: &Verdicts<'_>, comms: &Comms, out: &mut Painted) -
         for reason in &checked.reasons {
             writeln!(out, "  {reason}")?;
         }
+        if checked.reasons.iter().any(|reason| reason.starts_with("only events of these tasks")) {
+            writeln!(out, "  Record without -F, -P and -c, or assert about those tasks, as in max(wait(NAME)).")?;
+        }
         if let Some(spot) = checked.spot.filter(|_| checked.verdict != AssertionVerdict::Pass) {
             writeln!(out, "  {}", place(&spot, verdicts.unit, comms))?;
             for line in &result.context {

@@ -73,7 +73,14 @@ pub fn start(
         if mode == Mode::Start {
             journal.set_on(&instance, false)?;
             if !journal.created(&instance) {
-                switch_off(&mut journal, &instance, &existing)?;
+                let removed = switch_off(&mut journal, &instance, &existing)?;
+                let is_missed = |(event, _): &&(EventName, String)| {
+                    chosen.events.get(event).is_some_and(|wish| wish.filter.is_none())
+                };
+                if let Some((event, filter)) = removed.iter().find(is_missed) {
+                    warnings
+                        .push(format!("the filter `{filter}` that {event} had is removed: `-f` after `-e` sets one"));
+                }
                 cleared.push(instance.clone());
             }
         }
@@ -135,7 +142,11 @@ fn events(
     machine.set_tracer(journal, instance, buffer)
 }
 
-fn switch_off(journal: &mut Journal, instance: &Instance, existing: &[EventName]) -> Result<(), Error> {
+fn switch_off(
+    journal: &mut Journal,
+    instance: &Instance,
+    existing: &[EventName],
+) -> Result<Vec<(EventName, String)>, Error> {
     if instance.current_tracer().is_ok_and(|running| running == "blk") {
         journal.leave_block_devices()?;
     }
@@ -147,14 +158,16 @@ fn switch_off(journal: &mut Journal, instance: &Instance, existing: &[EventName]
             journal.set_functions(instance, list, &[String::new()])?;
         }
     }
+    let mut removed = Vec::new();
     for event in existing {
-        if instance.filter(event).is_ok_and(|filter| filter.is_some()) {
+        if let Ok(Some(filter)) = instance.filter(event) {
             journal.set_filter(instance, event, "0")?;
+            removed.push((event.clone(), filter));
         }
     }
     if instance.has("set_event_pid") {
         // Set in any case: an empty list is in force as well.
         journal.set(instance, "set_event_pid", "")?;
     }
-    Ok(())
+    Ok(removed)
 }
