@@ -88,17 +88,20 @@ impl ListCommandArgs {
     /// `None` where no events are asked for, `Some(None)` for all of them.
     fn chosen(&self) -> Option<Option<&str>> {
         match &self.pattern {
-            Some(all) if all == "events" || all == "event" => Some(None),
+            Some(all) if ["events", "event", "available_events"].contains(&all.as_str()) => Some(None),
             Some(pattern) => Some(Some(pattern)),
             None => self.events.as_ref().map(Option::as_deref),
         }
     }
 
     /// The list whose name stands where a pattern of events does.
-    fn another_list(&self) -> Option<&str> {
+    fn another_list(&self) -> Option<&'static str> {
         let lists =
             ["tracers", "clocks", "instances", "options", "systems", "functions", "triggers", "filters", "plugins"];
-        self.pattern.as_deref().filter(|pattern| lists.contains(pattern))
+        let name = self.pattern.as_deref()?;
+        let name = name.strip_prefix("available_").unwrap_or(name);
+        let name = if name == "filter_functions" { "functions" } else { name };
+        lists.into_iter().find(|list| *list == name || list.strip_suffix('s') == Some(name))
     }
 }
 
@@ -117,7 +120,8 @@ pub(crate) fn run(args: &ListCommandArgs) -> Result<Exit, Failure> {
         return Err(Failure::new(Exit::Usage, error).hint(hint));
     }
     if let Some(list) = args.another_list() {
-        let error = anyhow::anyhow!("`{list}` is taken for a pattern of events");
+        let pattern = args.pattern.as_deref().unwrap_or_default();
+        let error = anyhow::anyhow!("`{pattern}` is taken for a pattern of events");
         return Err(Failure::new(Exit::Usage, error).hint(format!("`rtrace list --{list}` lists {list}.")));
     }
     let tracefs = args.tracefs.open()?;

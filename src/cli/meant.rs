@@ -258,6 +258,7 @@ pub(super) fn argument(word: &str, (name, command): (&str, &Command), words: &st
             return Some("`-e PATTERN` lists events, `-f PATTERN` functions, `-t` tracers, `-C` clocks.".to_owned());
         }
         "listen" if word.parse::<u16>().is_ok() => return Some(format!("`--port {word}` is where to listen.")),
+        "extract" => return Some(format!("`-o {word}` names the file that is written.")),
         "check-events" => return Some("`rtrace report --check-events FILE` checks those of a recording.".to_owned()),
         _ => {}
     }

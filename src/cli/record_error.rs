@@ -12,6 +12,7 @@ use rtrace::tracefs::{Error, EventName, Tracefs};
 use rtrace::trigger::Trigger;
 use rtrace::units::parse_duration;
 use std::io::ErrorKind as ErrorKindIo;
+use std::path::Path;
 
 /// A recording that failed, with its exit code and hints.
 pub(crate) fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure {
@@ -71,6 +72,16 @@ pub(crate) fn refused(error: &PlanError, command: &str, given: Option<String>) -
     let mut text = format!("{error}\n");
     if let Some(given) = given.filter(|_| matches!(error, PlanError::NoEvents)) {
         text.push_str(&format!("  Hint: {given}\n"));
+    }
+    let alone = std::env::args().nth(2).filter(|word| !word.starts_with('-') && matches!(error, PlanError::NoEvents));
+    if let Some(word) = alone {
+        if is_recording(Path::new(&word)) {
+            text.push_str(&format!(
+                "  Hint: {word} is a recording: `rtrace report {word}` prints it, `-o {word}` writes it\n"
+            ));
+        } else if word.contains(['_', ':']) && !word.contains('/') {
+            text.push_str(&format!("  Hint: `{word}` is CMD; an event is `-e {word}`\n"));
+        }
     }
     let rate = std::env::args().skip_while(|word| word != "-F").nth(1).filter(|rate| rate.parse::<u64>().is_ok());
     if let Some(rate) = rate.filter(|_| matches!(error, PlanError::NoEvents)) {
@@ -152,7 +163,9 @@ fn no_command(error: CommandError, own: impl Fn(Exit) -> Exit) -> Failure {
         let is_time = flag_before(&digits).is_none_or(|flag| flag != "-F")
             && !path.exists()
             && parse_duration(&format!("{digits}{unit}")).is_ok();
-        if let Some(file) = word_before(&digits).filter(|file| word_before(file).is_some_and(|word| word == "-o" || word == "--output")) {
+        let is_of_output = |file: &String| word_before(file).is_some_and(|word| word == "-o" || word == "--output");
+        let is_program = |file: &String| !file.contains(['.', '/']);
+        if let Some(file) = word_before(&digits).filter(is_of_output).filter(is_program) {
             return Some(format!("`-o` took `{file}` for its file: `-o FILE -- {file} {digits}`."));
         }
         if is_time {

@@ -157,7 +157,7 @@ fn trace(args: &StartSettings, mode: Mode) -> Result<Exit, Failure> {
         if let TargetBuffer::Instance(name) = &buffer.place
             && tracefs.instance(name).is_err()
         {
-            remark(&format!("there was no instance {name}: it is made"));
+            note!("rtrace: there was no instance {name}: it is made; `rtrace instance remove {name}` takes it away");
         }
     }
     let mut child = args.child()?;

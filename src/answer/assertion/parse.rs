@@ -370,6 +370,10 @@ impl<'a> AssertionParser<'a> {
         let start = self.scanner.pos();
         let name = self.scanner.identifier();
         match name {
+            "latency" if !self.scanner.rest().trim_start().starts_with('(') => {
+                let example = "As in `latency(sched:sched_waking, sched:sched_switch, pid=next_pid)`; `wait()` is of waits for a CPU.";
+                Err(self.here("`(` is expected here").hint(example))
+            }
             "latency" => self.in_parentheses(Self::latency).map(|latency| DurationSource::Latency(Box::new(latency))),
             "wait" => self.pattern().map(DurationSource::Wait),
             "preempted" => self.pattern().map(DurationSource::Preempted),

@@ -17,6 +17,9 @@ pub(super) fn other_name(name: &str) -> Option<String> {
         }
         "memory" | "leaked" | "leak" => "live",
         "not" => return Some("the contrary of a comparison is another: `>=` of `<`.".to_owned()),
+        name if name.contains('_') => {
+            return Some(format!("of an event, `count({name})` is its number: `count({name}) > 0`."));
+        }
         name => {
             let source = other_source(name)?;
             return Some(format!("did you mean `{source}()`, as in `max({source}())`?"));

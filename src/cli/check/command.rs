@@ -51,7 +51,7 @@ pub(crate) struct CheckArgs {
     /// Print the number that a quantity has, and nothing else: nanoseconds, bytes, events, or of a rate events per second
     ///
     /// Given several times, one line each. If losses, or intervals whose begin or end is not recorded, keep it from being known,
-    /// nothing is printed for it and the exit code is 4: `--bound` prints what is known of it.
+    /// nothing is printed for it and those after it, and the exit code is 4: `--bound` prints what is known of it.
     #[arg(long, value_name = "QUANTITY", value_parser = quantity, conflicts_with_all = ["assert", "spec", "json", "junit", "html", "github"])]
     value: Vec<Assertion>,
     /// The number that `--value` prints of a quantity that is not known exactly

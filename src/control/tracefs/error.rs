@@ -290,7 +290,7 @@ impl Error {
                 let near = did_you_mean(name, others.iter().map(String::as_str));
                 near.into_iter().chain([format!("instances are {}.", others.join(", "))]).collect()
             }
-            Error::NoInstance { .. } => vec!["there is none at all, and without -B it is the top-level buffer; `rtrace instance create NAME` makes one.".to_owned()],
+            Error::NoInstance { .. } => vec!["there is none but the top level; `rtrace instance create NAME` makes one.".to_owned()],
             Error::NoEvent(NoEvent { pattern, .. }) if pattern.starts_with('!') => {
                 let event = pattern.trim_start_matches('!');
                 vec![format!("`-v -e {event}` leaves {event} out, or switches it off.")]

@@ -85,6 +85,7 @@ pub(super) fn of_event(pattern: &str) -> Option<String> {
     if let Some(operator) = pattern.find(['=', '<', '>', '~', '!', '&']) {
         let (event, filter) = split(pattern.get(..operator)?.trim_end().rfind(BEGINS)?)?;
         let filter = filter.trim_end_matches(['/', ']', '}', ')']);
+        let event = event.trim_end().trim_end_matches("-f");
         return Some(format!("`-e {} -f '{filter}'` filters it.", name(event))).filter(|_| !event.is_empty());
     }
     if pattern.contains(' ') {
