@@ -69,7 +69,7 @@ const MEANT: &[(&[&str], &str)] = &[
     ),
     (
         &["script", "print", "cat", "dump-trace"],
-        "`rtrace report FILE` prints a recording, `rtrace show` what the kernel's buffer holds.",
+        "`rtrace report FILE` prints a recording, `rtrace show` what the kernel's buffer holds or a file of tracefs, `rtrace stream` events as they happen.",
     ),
     (
         &["stats", "status"],
@@ -111,6 +111,11 @@ const MEANT_BY_ANALYSIS: &[(&[&str], &str)] = &[
         "`rtrace analyze sched` has waits for a CPU, `rtrace why` takes one apart.",
     ),
 ];
+
+/// What another program's `word` for a command is here.
+pub(super) fn topic(word: &str) -> Option<String> {
+    MEANT.iter().find(|(words, _)| words.contains(&word)).map(|(_, hint)| (*hint).to_owned())
+}
 
 /// The hint on the unknown command `word` below `command`; `name` is that of the command below `root`.
 pub(super) fn command(word: &str, command: &Command, (name, root): (&str, &Command)) -> Option<String> {

@@ -6,7 +6,7 @@ use super::given::{Given, Moot, refuse};
 use crate::cli::terminal::stdout;
 use anyhow::anyhow;
 use rtrace::internal::trace_dat::is_recording;
-use rtrace::syntax::did_you_mean;
+use rtrace::syntax::nearest;
 use rtrace::tracefs::{Error, EventName, EventSelection, Instance};
 use serde_json::{Map, Value, json};
 use std::io::{self, Read, Write};
@@ -184,7 +184,14 @@ fn near_file(instance: &Instance, file: &str) -> Option<String> {
         let alike: Vec<String> = alike.iter().take(MOST_ALIKE).map(|own| format!("`{own}`")).collect();
         (!alike.is_empty()).then(|| format!("did you mean one of {}?", alike.join(", ")))
     };
-    did_you_mean(name, names.iter().map(String::as_str)).or_else(alike)
+    if name.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Some("`show` prints files; `rtrace set`, `stop` and `restart` change settings.".to_owned());
+    }
+    let near = nearest(name, names.iter().map(String::as_str)).first().map(|near| match folder {
+        "" => format!("did you mean `{near}`?"),
+        _ => format!("did you mean `{folder}/{near}`?"),
+    });
+    near.or_else(alike)
 }
 
 /// Most names that a hint on an unknown one lists.

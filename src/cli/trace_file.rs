@@ -112,6 +112,9 @@ fn no_name_of_a_file(word: &str) -> Option<String> {
         let more = cpu.or(into).unwrap_or_default();
         return Some(format!("`{flag}` takes no value, so that `{word}` is taken for a file.{more}"));
     }
+    if word.contains(['*', '?']) {
+        return Some(format!("no file here matches the pattern `{word}`."));
+    }
     if word.ends_with(".svg") || word.ends_with(".folded") {
         return Some(format!("`-o {word}` writes it."));
     }

@@ -109,7 +109,7 @@ fn worded(
             let near = did_you_mean(&word, valid.iter().map(String::as_str));
             (
                 what + &known,
-                near.or_else(|| {
+                meant::topic(&word).filter(|_| command.get_name() == "help").or(near).or_else(|| {
                     let is_graph = word.is_empty() && name == "`--graph-function`";
                     is_graph.then(|| {
                         let stacks = "it names a function; `-R stacktrace` after `-e EVENT` records call stacks.";

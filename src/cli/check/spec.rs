@@ -33,7 +33,8 @@ pub(super) fn read(path: &Path) -> Result<CheckSpec, Failure> {
         let error = anyhow!("{} is a recording, and --spec takes a file of assertions", path.display());
         return Err(Failure::new(Exit::Usage, error).hint("as in `rtrace check FILE --spec assertions.toml`."));
     }
-    let text = read_file(path)?;
+    let text = read_file(path)
+        .map_err(|failure| failure.hint("it is a file with an assertion a line, as `max(wait()) < 5ms`."))?;
     let usage = |error: anyhow::Error| Failure::new(Exit::Usage, error.context(format!("{}", path.display())));
     let tables: CheckTables = match toml::from_str(&text) {
         Ok(tables) => tables,

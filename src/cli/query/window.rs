@@ -245,7 +245,9 @@ impl WindowArgs {
             format!(" ({} to {})", day(start), day(end))
         });
         let by_day = by_day.unwrap_or_default();
-        Ok(Some(format!("the events lie between {} and {}{by_day}", shown(start.0), shown(end.0))))
+        let is_span = until < start.0 && until <= end.0.saturating_sub(start.0);
+        let from_first = if is_span { "; `+TIME` counts from the first" } else { "" };
+        Ok(Some(format!("the events lie between {} and {}{by_day}", shown(start.0), shown(end.0)) + from_first))
     }
 
     /// The window in these files' time.
