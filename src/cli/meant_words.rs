@@ -82,7 +82,7 @@ pub(super) const LETTERS: &[(char, &[&str])] = &[
     ('B', &["instance", "buffer"]),
     ('n', &["first", "top", "events"]),
     ('o', &["output"]),
-    ('f', &["filter"]),
+    ('f', &["filter", "spec"]),
     ('j', &["json"]),
     ('w', &["wide"]),
     ('d', &["duration"]),

@@ -98,7 +98,9 @@ fn of_setting(word: &str) -> Option<String> {
     let (file, value) = word.split_once('=').unwrap_or((word, ""));
     if let Some(option) = file.strip_prefix("options/") {
         let no = if value == "0" { "no" } else { "" };
-        return Some(format!("`-O {no}{option}` sets a trace option; `rtrace list -o` shows all."));
+        return Some(format!(
+            "a trace option is set as in `-O {no}{option}`, if there is one of that name: `rtrace list -o` shows all."
+        ));
     }
     if let Some(event) = file.strip_prefix("events/").and_then(|path| path.rsplit_once('/')) {
         let name = event.0.replace('/', ":");

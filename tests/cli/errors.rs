@@ -86,6 +86,8 @@ const MISTAKES: &[(&str, i32, &[&str])] = &[
     ("extract out.dat", 2, &["unexpected argument `out.dat`", "`-o out.dat` names the file"]),
     ("check FILE -a max(latency)<5ms", 2, &["`(` is expected here", "latency(sched:sched_waking"]),
     ("check FILE -a sched_switch.count<1000", 2, &["no such quantity", "`count(sched_switch) > 0`"]),
+    ("check FILE -f rules.toml", 2, &["unknown option `-f`", "did you mean `--spec`?"]),
+    ("filter check sched_switch prev_prio", 2, &["invalid operator", "the filter ends here"]),
     ("dump --events sched FILE", 2, &["`--events` takes no value: `sched` stands alone"]),
     ("check FILE -a lost==0 --json out.json", 2, &["`--json` takes no value", "`> out.json`"]),
     ("check FILE -a lost==0 --csv", 2, &["unknown option `--csv`", "did you mean `--json`?"]),

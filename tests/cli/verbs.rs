@@ -150,7 +150,7 @@ fn show_prints_files() {
     show(&["free_buffer"]).exits(2);
     show(&["../secret"]).exits(2);
     show(&["tracing_onn"]).exits(2).complains_with("did you mean `tracing_on`?");
-    show(&["options/sym-adr"]).exits(2).complains_with("did you mean `sym-addr`?");
+    show(&["options/sym-adr"]).exits(2).complains_with("did you mean `options/sym-addr`?");
     show(&["--trigger", "sched"]).exits(2).complains_with("means more than one event");
 }
 

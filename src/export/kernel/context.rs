@@ -132,10 +132,14 @@ impl OpenFunction {
         let start = text.find("(REC->flags & ~")?;
         // `, mode` is after them
         let end = text.rfind(',').filter(|end| *end > start)?;
-        let print_fmt = format!("\"%s%s\", {}", text.get(start..end)?);
+        let temporary = TMPFILE | named(text, "O_DIRECTORY")?;
+        // Its table has all but this one, which the kernel looks for first (seen on 7.3).
+        let table =
+            text.get(start..end)?.replacen("\"|\", {", &format!("\"|\", {{ {temporary:#x}, \"O_TMPFILE\" }}, {{"), 1);
+        let print_fmt = format!("\"%s%s\", {table}");
         let names = compile(&EventFormat { print_fmt, ..format.clone() }, abi, symbols, Semantics::Kernel).ok()?;
         let flags = NumberField::field(format, "flags")?;
-        let makes = [named(text, "O_CREAT")?, TMPFILE | named(text, "O_DIRECTORY")?];
+        let makes = [named(text, "O_CREAT")?, temporary];
         Some(OpenFunction { flags, names, makes })
     }
 

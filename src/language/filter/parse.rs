@@ -185,6 +185,9 @@ impl FilterParser<'_> {
                 error.hint("`not` is written `!`: `!(a == 1)`")
             }
             _ if word_before(self.s.text(), span.start) == Some("if") => error.hint("it stands without `if`"),
+            "" => {
+                error.hint("the filter ends here: quotes keep the shell from taking a `<` or `>`, `'prev_prio > 100'`")
+            }
             _ if self.s.rest().starts_with("/root ") || self.s.rest().starts_with("/home/") => {
                 error.hint("the shell made a directory of `~`: quote the filter, `'comm ~ \"ls*\"'`")
             }
