@@ -122,7 +122,8 @@ pub(crate) fn run(args: &ListCommandArgs) -> Result<Exit, Failure> {
     if let Some(list) = args.another_list() {
         let pattern = args.pattern.as_deref().unwrap_or_default();
         let error = anyhow::anyhow!("`{pattern}` is taken for a pattern of events");
-        return Err(Failure::new(Exit::Usage, error).hint(format!("`rtrace list --{list}` lists {list}.")));
+        return Err(Failure::new(Exit::Usage, error)
+            .hint(format!("`rtrace list --{list}` lists {list}, `-e {pattern}` events with that in their name.")));
     }
     let tracefs = args.tracefs.open()?;
     let lists = Lists::gather(args, &tracefs).map_err(|failure| match &args.pattern {

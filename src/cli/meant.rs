@@ -112,7 +112,7 @@ const MEANT_BY_ANALYSIS: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// What another program's `word` for a command is here.
+/// The hint on `word`, another program's for a command.
 pub(super) fn topic(word: &str) -> Option<String> {
     MEANT.iter().find(|(words, _)| words.contains(&word)).map(|(_, hint)| (*hint).to_owned())
 }

@@ -142,7 +142,7 @@ fn own_output(name: &str) -> bool {
 /// The commands that write recordings.
 const OUTPUT: &str = "`rtrace record -o FILE` writes a recording, `rtrace extract -o FILE` one of what a buffer holds.";
 
-/// What makes a recording and checks it.
+/// The command that makes a recording and checks it.
 pub(super) const MAKES_ONE: &str =
     "it reads a recording; `rtrace record -e EVENT --assert 'ASSERTION' -- CMD` makes one and holds it against that.";
 
@@ -261,7 +261,9 @@ pub(super) fn word_before(word: &str) -> Option<String> {
 
 /// The flag before `word` on the command line, where `word` is taken for something else than its value.
 pub(super) fn flag_before(word: &str) -> Option<String> {
-    word_before(word).filter(|before| before.starts_with('-') && before != "--")
+    // `--duration=5` and `-b4096` have their value.
+    let has_value = |flag: &str| flag.contains('=') || flag.bytes().skip(1).any(|byte| byte.is_ascii_digit());
+    word_before(word).filter(|before| before.starts_with('-') && before != "--" && !has_value(before))
 }
 
 /// The hint on a word after an option that takes none, which clap took as the argument `place`.
@@ -376,7 +378,7 @@ fn takes_value(long: &str, command: &Command) -> bool {
     command.get_arguments().any(|arg| arg.get_long() == Some(long) && arg.get_action().takes_values())
 }
 
-/// What the option is, as its help says: the hint on a value that is no number.
+/// The first line of the option's help: the hint on a value that is no number.
 pub(super) fn meaning(shown: &str, command: &Command) -> Option<String> {
     let long = shown.split([' ', '=']).next()?.strip_prefix("--")?;
     let help = help_of(long, command);

@@ -164,7 +164,8 @@ fn no_command(error: CommandError, own: impl Fn(Exit) -> Exit) -> Failure {
             && !path.exists()
             && parse_duration(&format!("{digits}{unit}")).is_ok();
         let is_of_output = |file: &String| word_before(file).is_some_and(|word| word == "-o" || word == "--output");
-        let is_program = |file: &String| !file.contains(['.', '/']);
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        let is_program = |file: &String| std::env::split_paths(&folders).any(|folder| folder.join(file).is_file());
         if let Some(file) = word_before(&digits).filter(is_of_output).filter(is_program) {
             return Some(format!("`-o` took `{file}` for its file: `-o FILE -- {file} {digits}`."));
         }

@@ -10,7 +10,7 @@ use crate::cli::terminal::note;
 use anyhow::{Context, anyhow};
 use nix::unistd::{getegid, geteuid};
 use rtrace::internal::safe_file::{PRIVATE, open_seekable};
-use rtrace::internal::trace_dat::{FileError, OpenErrorCause, ReadAt, Trace};
+use rtrace::internal::trace_dat::{FileError, OpenErrorCause, ReadAt, Trace, is_recording};
 use rtrace::recording::Recording;
 use rtrace::units::parse_duration;
 use std::fs::File;
@@ -125,7 +125,8 @@ fn no_name_of_a_file(word: &str) -> Option<String> {
         ));
     }
     let is_event = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_:*".contains(c);
-    if word.contains(['_', ':']) && word.chars().all(is_event) {
+    let beside_a_recording = || std::env::args().any(|given| is_recording(Path::new(&given)));
+    if word.contains(['_', ':']) && word.chars().all(is_event) && beside_a_recording() {
         return Some(format!("it is taken for a file; `rtrace report FILE -F {word}` prints the events of that name."));
     }
     if word.bytes().all(|digit| digit.is_ascii_digit()) {

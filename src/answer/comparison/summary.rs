@@ -145,7 +145,7 @@ pub enum SummaryError {
         run: usize,
         /// Name of the series.
         series: String,
-        /// The mistake.
+        /// The mistake in its numbers.
         what: &'static str,
     },
 }

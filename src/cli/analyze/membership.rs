@@ -38,7 +38,7 @@ impl<T> OfTask for &(Pid, T) {
 }
 
 impl<R, T: OfTask> Row<'_, R, T> {
-    /// What `of` finds of the row's task.
+    /// The finding of `of` about the row's task.
     fn found<'s, C>(&'s self, of: impl FnOnce(&'s Cgroups, Pid, u64) -> Option<C>) -> Option<C> {
         let (task, at) = self.of.moment();
         let at = at.or(self.found.window().map(|(_, end)| end))?;

@@ -1,4 +1,4 @@
-//! What `/` chooses: events in the kernel's language of filters, or those of the tasks of a cgroup.
+//! The choice of `/`: events in the kernel's language of filters, or those of the tasks of a cgroup.
 
 use rtrace::filter::EventFilter;
 use rtrace::recording::Selection;

@@ -86,7 +86,7 @@ impl CgroupSpool {
     }
 }
 
-/// The first line.
+/// The first line of the file: the time up to which all is known.
 fn until(time: u64) -> String {
     format!("until {time:020}\n")
 }

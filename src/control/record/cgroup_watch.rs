@@ -87,7 +87,7 @@ pub(super) struct CgroupWatch {
     lost: Option<u64>,
     /// The watch's own instance.
     instance: Instance,
-    /// What would be left of it.
+    /// A copy of the cgroups in a file, for the case of a kill.
     spool: Option<CgroupSpool>,
     /// The last look, by the trace clock and by the machine's.
     looked: Option<(u64, Instant)>,

@@ -47,7 +47,7 @@ const LIMITS: [(&str, &str, &str); 3] = [
 pub struct Quota {
     /// Path of the cgroup.
     pub cgroup: String,
-    /// What the kernel counted of it from begin to end of the recording.
+    /// The kernel's counts of it, from begin to end of the recording.
     pub counters: CgroupCounters,
     /// The CPU of the last timer in the wait that begins a period of a cgroup.
     pub cpu: CpuId,

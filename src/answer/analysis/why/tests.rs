@@ -312,7 +312,7 @@ fn a_limit_is_named_by_the_timer_that_lifts_it() {
     assert_eq!(found(89).0, None, "a limit of another class");
 }
 
-/// Where others run no event says that a quota keeps a task off: the kernel's counters say that it may.
+/// On a busy CPU no event says that a quota keeps a task off: the kernel's counters say that it may.
 #[test]
 fn a_quota_on_a_busy_cpu_may_have_kept_a_task_off() {
     let formats = formats();

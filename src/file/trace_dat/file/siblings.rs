@@ -78,7 +78,7 @@ impl Siblings {
     /// whether pieces of it are missing. `None` if there is none.
     ///
     /// # Errors
-    /// As [`Siblings::open_spool`].
+    /// The error of opening it, as [`Siblings::open_spool`] has it.
     pub(in crate::file::trace_dat) fn open_joined(
         &self,
         buffer: &str,
@@ -98,7 +98,7 @@ impl Siblings {
     /// The lines `pid comm` that were learnt while recording, up to the last whole one; empty if there are none.
     ///
     /// # Errors
-    /// As [`Siblings::open_spool`].
+    /// The error of opening it, as [`Siblings::open_spool`] has it.
     pub fn comms(&self) -> io::Result<Vec<u8>> {
         self.whole_lines(&self.comms_name())
     }
@@ -106,7 +106,7 @@ impl Siblings {
     /// The cgroups of tasks so far, as [`Cgroups::of_spool`](super::Cgroups::of_spool) reads them; empty if there are none.
     ///
     /// # Errors
-    /// As [`Siblings::open_spool`].
+    /// The error of opening it, as [`Siblings::open_spool`] has it.
     pub fn cgroups(&self) -> io::Result<Vec<u8>> {
         self.whole_lines(&self.cgroups_name())
     }
