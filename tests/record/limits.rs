@@ -182,11 +182,11 @@ fn a_flight_recorder_of_the_last_moments() {
     let until = |condition: &str| format!("n=0; until {condition} || [ $n -ge 3000 ]; do sleep 0.1; n=$((n+1)); done");
     let written = "[ -n \"$(find . -name '.trace.dat.cpu*' -size +1k)\" ]";
     let gone = "[ -z \"$(find . -name '.trace.dat.cpu*' -size +1k)\" ]";
-    let load = [&kills(2000), &until(written), &until(gone), "kill -0 1"].join("; ");
+    let load = [&kills(20_000), &until(written), &until(gone), "kill -0 1"].join("; ");
     let args = ["-F", "--ring-time", "500ms", "-e", "syscalls:sys_enter_kill", "--", "bash", "-c", &load];
     record(&env, &args).exits(0).complains_with("kept the newest");
     let lines = report(&env);
-    assert!(kills_in(&lines) < 2001, "all are kept");
+    assert!(kills_in(&lines) < 20_001, "all are kept");
     assert!(lines.last().unwrap().contains("pid: 0x00000001"));
 }
 
