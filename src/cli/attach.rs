@@ -70,7 +70,10 @@ pub(crate) fn run(args: &AttachArgs) -> Result<Exit, Failure> {
     let (host_id, guest_id) = (id(&args.host, &host.trace)?, id(&args.guest, &guest)?);
     if host_id == guest_id {
         let error = anyhow!("{} and {} are of one recording", args.host.display(), args.guest.display());
-        return Err(Failure::new(Exit::Usage, error));
+        let (one, other) = (args.host.display(), args.guest.display());
+        return Err(
+            Failure::new(Exit::Usage, error).hint(format!("`rtrace report {one} {other}` reads parts together."))
+        );
     }
     if let Some(why) = incomparable_clocks(&guest.clock(), &host.trace.clock()) {
         let error = anyhow!("the times of {} cannot be those of the host: {why}", args.guest.display());

@@ -142,6 +142,22 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
         "`rtrace probe add uprobe PROGRAM:FUNCTION` and `rtrace probe add kprobe FUNCTION` make events.",
     ),
     ("list", &["fields", "field", "args", "params"], "`-F EVENT` prints an event's fields."),
+    ("list", &["operators", "operator", "ops"], "`rtrace help filter` has the operators of filters."),
+    (
+        "stat",
+        &["per-cpu", "cpus", "rings", "overrun", "lost"],
+        "`rtrace show per_cpu/cpu0/stats` prints the counters of a CPU's ring, `rtrace report --stat FILE` those of a recording.",
+    ),
+    (
+        "show",
+        &["stats", "stat", "per-cpu", "cpu-stats"],
+        "`rtrace show per_cpu/cpu0/stats` prints the counters of a CPU's ring, `rtrace stat` how tracing is set up.",
+    ),
+    (
+        "analyze",
+        &["e", "trace"],
+        "it needs all events of its time; `rtrace analyze syscalls FILE --call NAME` is about one system call.",
+    ),
     ("list", &["kprobes", "uprobes", "probes", "dynamic"], "`rtrace probe list` lists dynamic events."),
     ("view", &["filter", "F"], "`/` in the viewer filters."),
     ("split", &["since", "until"], "the part's begin and end are arguments: `rtrace split FILE START END`."),

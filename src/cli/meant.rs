@@ -350,6 +350,11 @@ pub(super) fn missing(missing: &[String], name: &str) -> Option<String> {
             "BASE is what `rtrace baseline save` wrote; `rtrace diff BASE NEW` compares recordings.".to_owned(),
         );
     }
+    let is_trigger = |word: &String| word.starts_with("hist:");
+    if name == "hist" && std::env::args().skip_while(|word| !is_trigger(word)).nth(1).is_some_and(|word| word != "--") {
+        let trigger = std::env::args().find(is_trigger)?;
+        return Some(format!("the event stands first: `rtrace hist EVENT '{trigger}'`."));
+    }
     if name == "hist" && missing.iter().any(|one| one.starts_with("--key")) {
         return Some(key());
     }

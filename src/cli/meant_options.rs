@@ -73,7 +73,8 @@ pub(super) fn option(word: &str, command: &Command, root: &Command, words: &str)
         return Some("`rtrace check FILE --assert ASSERTION --junit OUT` writes JUnit XML.".to_owned());
     }
     if let Some(own) = meant(name) {
-        return Some(format!("did you mean `--{own}`?{}", help_of(own, command)));
+        let end = if own == "since" && has(&"until") { " `--until` is the other end." } else { "" };
+        return Some(format!("did you mean `--{own}`?{}{end}", help_of(own, command)));
     }
     if let Some(format) = format_called(name, command) {
         return Some(format!("did you mean `{format}`?"));
@@ -281,6 +282,13 @@ pub(super) fn value_of_flag(place: &str, command: &Command) -> Option<String> {
             .map_or_else(String::new, |own| format!(" `--{own}` takes a value:{}", help_of(own, command)));
         Some(format!("`--{name}` takes no value, and `{word}` is taken as `{place}`.{other}"))
     })
+}
+
+/// The hint on an assertion without `--assert`, which was taken for the file of the command `name`.
+pub(super) fn assertion(name: &str) -> Option<String> {
+    let is_one = |word: &String| word.contains(['<', '>', '=']) && Assertion::parse(word).is_ok();
+    let word = std::env::args().find(is_one).filter(|_| name == "check")?;
+    Some(format!("`--assert '{word}'` asserts that."))
 }
 
 /// The options that the command's short help shows, in backquotes; `None` if they are too many for a hint.

@@ -14,6 +14,7 @@ pub(super) const CONCEPTS: &[(&[&str], &[&str])] = &[
     (&["start-at", "begin-at", "delay"], &["at"]),
     (&["vmlinux", "symbols", "system-map", "symfs"], &["kallsyms"]),
     (&["container", "pod", "slice"], &["cgroup"]),
+    (&["delta", "gap", "gaps", "diff", "time-delta", "ts-delta", "deltas"], &["ts-diff"]),
     (&["from", "begin", "start", "start-time", "after"], &["start", "since"]),
     (&["to", "end", "stop", "end-time", "before"], &["end", "until"]),
     (&["window", "range", "between", "time-range"], &["since", "until"]),

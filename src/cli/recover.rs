@@ -156,7 +156,12 @@ fn lacks(file: &Path) -> Result<Vec<UnsavedEvents>, Failure> {
 /// Finishes the recording at `file`, and says so.
 pub(crate) fn finish(file: &Path, tracefs: &TracefsArgs, json: bool) -> Result<Exit, Failure> {
     if let Some(failure) = foreign::at(file) {
-        return Err(failure);
+        let is_empty = std::fs::metadata(file).is_ok_and(|file| file.len() == 0);
+        let is_left = is_empty && !find_orphans(&tracefs.journal_dir()).orphans.is_empty();
+        return Err(match is_left {
+            true => failure.hint("its recorder was killed before it began: `rtrace reset --stale` puts tracing back."),
+            false => failure,
+        });
     }
     let recovered = recover(file, &tracefs.journal_dir(), sudo_caller(), || tracefs.find());
     let (done, rings) = recovered.map_err(|error| {

@@ -201,10 +201,12 @@ pub(crate) fn run(args: &SplitArgs) -> Result<Exit, Failure> {
     let damage = DamageReport::of(&input, &inputs[0].trace);
     let span = if start.is_some() || end.is_some() { inputs[0].recording.query().span()? } else { None };
     let begin = span.map_or(0, |(begin, _)| begin.0);
-    if let (Some(SplitTime::At(at)), Some((first, last))) = (start, span) {
+    let window = start.map_or(0, |time| time.in_time(begin))..end.map_or(u64::MAX, |time| time.in_time(begin));
+    if let (Some(SplitTime::At(at)), Some((first, last))) = (start, span)
+        && window.start <= window.end
+    {
         tell_of_early(at, (first.0, last.0), "`rtrace convert --since -TIME` from the last one");
     }
-    let window = start.map_or(0, |time| time.in_time(begin))..end.map_or(u64::MAX, |time| time.in_time(begin));
     damage.outcome(cut(args, &inputs, &step, window, &damage))
 }
 
@@ -230,6 +232,7 @@ fn cut(
     let is_other =
         !is_everything || args.cpu.is_some() || buffers.iter().any(|(at, name)| trace.buffers[*at].name != *name);
     let coverages: Vec<Coverage> = if is_other { buffers.iter().map(of_copy).collect() } else { Vec::new() };
+    let is_reversed = window.start > window.end;
     let mut slices = plan(trace, &streams, step, window, &mut |found| damage.note(input, &found))?;
     if !args.repeat {
         slices.truncate(1);
@@ -292,6 +295,11 @@ fn cut(
             "there are no events between START and END"
         };
         let file = input.display();
+        if is_reversed {
+            let error = anyhow!("END lies before START");
+            return Err(Failure::new(Exit::Usage, error)
+                .hint(format!("`rtrace split {file} START END`: the earlier time first.")));
+        }
         let hint =
             format!("times are as reports show them: `rtrace report --summary {file}` has the first and the last.");
         return Err(Failure::new(Exit::Failed, anyhow!("{what}")).hint(hint));

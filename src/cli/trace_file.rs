@@ -105,6 +105,10 @@ fn no_name_of_a_file(word: &str) -> Option<String> {
     if is_wall {
         return Some(format!("it is taken for a file; `--since {word}` begins at that time."));
     }
+    let number = word.trim_start_matches('+');
+    if number.contains('.') && number.parse::<f64>().is_ok() {
+        return Some(format!("it is taken for a file; `--since +{number}` begins so long after the first event."));
+    }
     let flag = flag_before(word).filter(|flag| flag.starts_with("--") && flag != "--input");
     if let Some(flag) = flag {
         let cpu = (flag == "--cpus").then(|| format!(" `--cpu {word}` are the events of a CPU."));

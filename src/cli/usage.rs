@@ -159,7 +159,9 @@ fn worded(
                         .chain(&list(answer, ContextKind::PriorArg))
                         .find(|one| !one.starts_with('-'))
                         .cloned();
-                    let hint = place.and_then(|place| meant_options::value_of_flag(&place, command));
+                    let assertion = || meant_options::assertion(command.get_name());
+                    let hint =
+                        assertion().or_else(|| place.and_then(|place| meant_options::value_of_flag(&place, command)));
                     (format!("{} cannot be used with {}", name_of(&name), others.join(", ")), hint)
                 }
             }

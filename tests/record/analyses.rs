@@ -313,6 +313,13 @@ fn a_part_does_not_contradict_the_whole() {
             env.rtrace(&["check", file, "-a", "duration < 1h"]).exits(0);
         }
     }
+    // Other tasks that the switches name are in no value of a comparison.
+    record(&["-F", "-c"]);
+    let table = env.rtrace(&["analyze", "sched", "--csv", "--top", "0"]).stdout();
+    let run: f64 = table.lines().skip(1).filter_map(|row| row.split(',').nth(5)?.parse::<f64>().ok()).sum();
+    let compared = env.rtrace(&["diff", "trace.dat", "trace.dat", "--metric", "run()", "--json"]).stdout();
+    let compared: serde_json::Value = serde_json::from_str(&compared).expect("a document");
+    assert_eq!(compared["metrics"][0]["base"].as_f64().map(f64::round), Some(run), "{table}");
     record(&[]);
     env.rtrace(&["check", "-a", "count(sched:sched_switch) < 1000000"]).exits(0);
 }

@@ -81,6 +81,14 @@ macro_rules! each {
 }
 
 impl Measure<'_> {
+    /// The same of the tasks and CPUs that were recorded: what others do is in no value.
+    pub(super) fn covering(self, coverage: &Coverage) -> Self {
+        match self {
+            Measure::Sched(sched) => Measure::Sched(Box::new(sched.covering(coverage))),
+            measure => measure,
+        }
+    }
+
     /// The same where the recorder left out events of its own threads: what these do is unknown, and no duration.
     pub(super) fn without_own(self, coverage: &Coverage) -> Self {
         match self {

@@ -223,7 +223,11 @@ impl<'a> AssertionParser<'a> {
         let start = self.scanner.pos();
         let digits = self.scanner.take_while(|c| c.is_ascii_digit() || matches!(c, '.' | '_')).replace('_', "");
         let Ok(number) = digits.parse::<f64>() else {
-            return Err(self.error(self.scanner.span_from(start), "not a number"));
+            let is_path = digits == "." && self.scanner.peek().is_some_and(|c| c.is_ascii_alphabetic() || c == '[');
+            let hint = is_path.then(|| {
+                "paths are for `jq`, behind `rtrace analyze ... --json`; here as in `p95(wait()) < 5ms`".to_owned()
+            });
+            return Err(self.error(self.scanner.span_from(start), "not a number").hint_opt(hint));
         };
         let unit = self.scanner.take_while(|c| c.is_ascii_alphabetic() || c == '%');
         let (factor, dimension) = match unit {

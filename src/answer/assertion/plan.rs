@@ -367,7 +367,15 @@ impl<'f, 'a> Planner<'f, 'a> {
 fn no_field(format: &EventFormat, field: &str, span: Span, kind: &str, of: Named<'_>) -> Diagnostic {
     let fields = format.fields.iter().map(|field| field.name.as_str());
     let event = EventName::new(&format.system, &format.name);
-    let hint = crate::base::syntax::did_you_mean(field, fields);
+    let prefixed = || {
+        let one = format
+            .fields
+            .iter()
+            .find(|own| own.name.ends_with(&format!("_{field}")) && !own.name.starts_with("common_"))?;
+        let is_pair = of.text.contains("latency(");
+        is_pair.then(|| format!("START=END are fields of the two events: `{field}={}`", one.name))
+    };
+    let hint = prefixed().or_else(|| crate::base::syntax::did_you_mean(field, fields));
     let role = if kind == "number" { "summed" } else { "a key" };
     Diagnostic::new(of.label, of.text, span, format!("{event} has no {kind} `{field}` to be {role}")).hint_opt(hint)
 }

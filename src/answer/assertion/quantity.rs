@@ -240,13 +240,19 @@ impl Facts<'_> {
         });
         let (one, more) = if of_entries { ("entry", "entries") } else { ("interval", "intervals") };
         if count < needed {
+            let least = by.least_count();
+            let whatever = if needed == least && self.conditions.min_samples > 1 && least > 1 {
+                ", which --min-samples does not lower"
+            } else {
+                ""
+            };
             return Err(match (count, needed) {
                 (0, 1) => format!("there is no such {one}"),
-                (0, _) => format!("there is no such {one}; {needed} are needed"),
-                (1, _) => format!("there is 1 such {one}; {needed} are needed"),
-                _ if needed == by.least_count() => {
+                (0, _) => format!("there is no such {one}; {needed} are needed{whatever}"),
+                (1, _) => format!("there is 1 such {one}; {needed} are needed{whatever}"),
+                _ if needed == least => {
                     format!(
-                        "there are {count} such {more}; {needed} are needed, as of fewer it is the greatest, which max() asserts"
+                        "there are {count} such {more}; {needed} are needed{whatever}, as of fewer it is the greatest, which max() asserts"
                     )
                 }
                 _ => format!("there are {count} such {more}; {needed} are needed"),

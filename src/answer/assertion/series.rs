@@ -60,7 +60,7 @@ impl<'a> Measurements<'a> {
 
     /// The analysis of a buffer that [`Measurements::series`] needs the finding of.
     pub fn measures(&self, coverage: &Coverage) -> Several<Measure<'a>> {
-        Several(self.measures.iter().map(|measure| measure.clone().without_own(coverage)).collect())
+        Several(self.measures.iter().map(|measure| measure.clone().covering(coverage)).collect())
     }
 
     /// Each series by its name, or why there is none.

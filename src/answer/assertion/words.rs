@@ -83,7 +83,11 @@ pub(super) fn what_follows(label: &str, before: &str, rest: &str) -> Option<Stri
             .to_owned(),
         );
     }
-    Some(format!("`{}` is the whole", before.trim())).filter(|_| !before.contains('`'))
+    let before = before.trim();
+    if let Some(one) = ["run", "faults"].into_iter().find(|one| *one == before) {
+        return Some(format!("`{one}` is that of all tasks, `{one}(NAME)` that of one"));
+    }
+    Some(format!("`{before}` is all of it")).filter(|_| !before.contains('`'))
 }
 
 /// The hint on `rest` in the place of a comparison.

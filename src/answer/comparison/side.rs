@@ -100,7 +100,10 @@ pub(super) fn bootstrap(
         })
         .collect();
     if (drawn.len() as f64) < 0.99 * f64::from(options.resamples) {
-        return Err("it is 0, or has no value, in parts of the time".to_owned());
+        return Err(
+            "it is 0, or has no value, in parts of the time: five runs or more on a side are compared as wholes"
+                .to_owned(),
+        );
     }
     let mut estimate = Estimate { value, error: variance(&drawn).sqrt(), freedom: blocks - 1.0, block };
     if let Some((error, sections)) = by_sections(&grid, &cells)

@@ -26,7 +26,10 @@ pub(super) fn write(verdicts: &Verdicts<'_>, comms: &Comms, out: &mut Painted) -
             writeln!(out, "  {reason}")?;
         }
         if checked.reasons.iter().any(|reason| reason.starts_with("only events of these tasks")) {
-            writeln!(out, "  Record without -F, -P and -c, or assert about those tasks, as in max(wait(NAME)).")?;
+            writeln!(
+                out,
+                "  Record without -F, -P and -c, or assert about one of them by its id, as in max(wait(1234))."
+            )?;
         }
         if let Some(spot) = checked.spot.filter(|_| checked.verdict != AssertionVerdict::Pass) {
             writeln!(out, "  {}", place(&spot, verdicts.unit, comms))?;

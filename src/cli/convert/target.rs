@@ -154,9 +154,8 @@ pub(super) fn meant_by(ending: &str, input: &Path) -> String {
         }
         _ => {
             let near = did_you_mean(ending, ENDINGS.iter().map(|(own, _)| *own));
-            near.unwrap_or_else(|| {
-                "`--to trace.dat` writes a recording, `--to FORMAT` one of those in `rtrace convert --help`.".to_owned()
-            })
+            let near = near.map(|near| near + " ").unwrap_or_default();
+            near + "`--to trace.dat` writes a recording, `--to FORMAT` one of those in `rtrace convert --help`."
         }
     }
 }

@@ -128,6 +128,12 @@ impl Clock {
         self.converted(spec, WallClock::last_time)
     }
 
+    /// The point on the wall clock, in nanoseconds since the epoch.
+    fn nanoseconds(&self, point: WallPoint) -> Option<i64> {
+        let wall = self.wall?;
+        point.nanoseconds(wall.wall(self.start), wall.wall(self.end))
+    }
+
     fn converted(&self, spec: TimeSpec, by_wall: impl Fn(&WallClock, i64) -> u64) -> Result<u64, Failure> {
         match spec {
             TimeSpec::At { ticks, .. } if self.in_ticks => {
@@ -262,9 +268,14 @@ impl WindowArgs {
         }
         let since = self.since.map(point).transpose()?.map(Timestamp);
         let until = self.until.map(|spec| clock.last_point(spec)).transpose()?.map(Timestamp);
-        if let (Some(since), Some(until)) = (since, until)
-            && since > until
-        {
+        let is_reversed = match (self.since, self.until) {
+            // A day before the machine was booted is no time of its trace clock.
+            (Some(TimeSpec::Wall(since)), Some(TimeSpec::Wall(until))) => {
+                clock.nanoseconds(since) > clock.nanoseconds(until)
+            }
+            _ => matches!((since, until), (Some(since), Some(until)) if since > until),
+        };
+        if is_reversed {
             let error = anyhow!("the window ends before it begins");
             return Err(Failure::new(Exit::Usage, error).hint("--since is the earlier time, --until the later one."));
         }

@@ -25,6 +25,9 @@ pub(crate) struct RecordScreen {
 
 const EVERY: Duration = Duration::from_millis(250);
 
+/// A ring buffer that the kernel takes seconds to allocate, and no signal ends that.
+const LARGE: ByteSize = ByteSize(1 << 30);
+
 impl RecordScreen {
     /// A line only if stderr is a terminal; with `quiet` not even warnings.
     /// A process in the background says to its parent when recording runs.
@@ -50,6 +53,10 @@ impl RecordScreen {
         let ends = plan.command.is_some() || plan.duration.is_some() || plan.timeout.is_some();
         let shown = self.quiet || self.line.is_some() || self.daemon.is_some();
         self.endless = !ends && !shown && plan.tasks.named().next().is_none();
+        let largest = plan.buffers.iter().filter_map(|buffer| buffer.size).max().unwrap_or(ByteSize(0));
+        if largest >= LARGE && !self.quiet {
+            self.say(&format!("rtrace: allocating ring buffers of {largest} for each CPU"));
+        }
     }
 
     fn say(&self, text: &str) {

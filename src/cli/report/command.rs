@@ -28,11 +28,9 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
         .iter()
         .map(|path| QueryInput::open(path, args.wording.kallsyms.as_deref(), ahead))
         .collect::<Result<Vec<_>, _>>()
-        .map_err(|failure| match (args.facts.endian, args.facts.event_names) {
-            // As to record: `report -e sched_switch`, where the event is taken for a file.
-            (true, _) => failure.hint("`-e` prints the byte order; `-F EVENT` selects events."),
-            (false, true) => failure.hint("`-E` lists the events that FILE knows; `-F EVENT` selects events."),
-            (false, false) => failure,
+        .map_err(|failure| match args.facts.event_names {
+            true => failure.hint("`-E` lists the events that FILE knows; `-F EVENT` selects events."),
+            false => failure,
         })?;
     let damage = DamageReport::default();
     args.names.add_to(&mut inputs, &damage);

@@ -102,6 +102,13 @@ impl ReportArgs {
         if helper_programs::name() == "trace-cmd" {
             return Ok(());
         }
+        if self.facts.endian
+            && let Some(word) = self.files.iter().find(|file| !file.exists())
+        {
+            let word = word.display();
+            let error = anyhow!("`-e` prints the byte order of a file, and `{word}` is none");
+            return Err(Failure::new(Exit::Usage, error).hint(format!("`-F {word}` selects events.")));
+        }
         let asked = self.asked();
         if let Some((one, other)) = contradiction(&asked) {
             let failure =

@@ -124,8 +124,14 @@ pub(super) fn of_module(pattern: &str, module: Option<&str>) -> String {
 pub(super) fn cpu_mask(text: &str, cpus: usize) -> Result<String, String> {
     let is_list = text.split(',').skip(1).any(|group| group.len() != 8) || text.trim_start_matches('-').contains('-');
     if is_list {
-        let meant = text.parse::<CpuList>().ok().and_then(|list| mask_of(&list));
-        let meant = meant.map_or_else(String::new, |mask| format!("; CPUs {text} are `{mask}`"));
+        let list = text.parse::<CpuList>().ok();
+        let last = cpus.saturating_sub(1);
+        let meant = match list.as_ref().and_then(|list| list.iter().max()) {
+            Some(most) if most as usize > last => format!("; this machine's last CPU is {last}, all are `-1`"),
+            _ => list
+                .and_then(|list| mask_of(&list))
+                .map_or_else(String::new, |mask| format!("; CPUs {text} are `{mask}`")),
+        };
         return Err(format!("invalid CPU mask `{text}`: a bit for each CPU is expected, in hexadecimal digits{meant}"));
     }
     let digits: String = if text == "-1" {

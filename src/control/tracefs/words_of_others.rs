@@ -58,7 +58,9 @@ pub(super) fn event(pattern: &str) -> Option<String> {
         "tracepoint" | "t" | "rawtracepoint" | "rt" => Some(format!("did you mean `-e {rest}`?")),
         "kprobe" | "kretprobe" | "k" | "kr" | "probe" => {
             let verb = if kind.contains('r') && kind != "kprobe" { "kretprobe" } else { "kprobe" };
-            Some(format!("`rtrace probe add {verb} {rest}` makes an event of it, `-e kprobes:{rest}` records that."))
+            Some(format!(
+                "where the kernel has kprobe events, `rtrace probe add {verb} {rest}` makes one, `-e kprobes:{rest}` records it."
+            ))
         }
         "uprobe" | "uretprobe" | "u" | "ur" | "usdt" => {
             let verb = if matches!(kind, "uretprobe" | "ur") { "uretprobe" } else { "uprobe" };

@@ -67,6 +67,11 @@ pub(super) fn resolve(filter: &Filter, p: &Predicate, format: &EventFormat) -> R
                 return Err(error(p.value.span, "the kernel cannot take text with both kinds of quotes".to_owned()));
             }
         }
+        FilterValue::Number { .. }
+            if target.kind.is_text() && !matches!(op, CompareOp::Equal | CompareOp::NotEqual | CompareOp::Glob) =>
+        {
+            return Err(illegal("it is text"));
+        }
         FilterValue::Number { .. } if target.kind.is_text() => {
             return Err(error(p.value.span, format!("`{name}` is text, its value needs quotes")));
         }

@@ -179,7 +179,7 @@ impl FilterParser<'_> {
         let found = span.of(self.s.text());
         match found {
             "=" | "===" => error.hint("`equals` is written `==`"),
-            "=~" | "~=" | "~~" => error.hint("a glob is matched with `~`"),
+            "=~" | "~=" | "~~" => error.hint(regex_as_glob(Span::new(span.end, self.s.text().len()).of(self.s.text()))),
             "!~" => error.hint("not matching is written `!(field ~ \"glob\")`"),
             _ if word_before(self.s.text(), span.start) == Some("not") => {
                 error.hint("`not` is written `!`: `!(a == 1)`")
@@ -276,6 +276,17 @@ impl FilterParser<'_> {
 }
 
 /// The word that ends before `at`.
+/// The hint on a comparison with a regular expression, which is what `rest` begins with: the glob that it may stand for.
+fn regex_as_glob(rest: &str) -> String {
+    let rest = rest.trim_start();
+    let pattern = rest.split(['"', '\'']).nth(1).filter(|_| rest.starts_with(['"', '\'']));
+    let Some(pattern) = pattern.filter(|text| text.contains(['^', '$', '+']) || text.contains(".*")) else {
+        return "a glob is matched with `~`".to_owned();
+    };
+    let inner = pattern.trim_start_matches('^').trim_end_matches('$').replace(".*", "*").replace(".+", "?*");
+    format!("there are no regular expressions; as a glob, `~ \"{inner}\"`")
+}
+
 fn word_before(text: &str, at: usize) -> Option<&str> {
     text.get(..at)?.split_whitespace().next_back()
 }
