@@ -159,6 +159,11 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
         "it needs all events of its time; `rtrace analyze syscalls FILE --call NAME` is about one system call.",
     ),
     ("list", &["kprobes", "uprobes", "probes", "dynamic"], "`rtrace probe list` lists dynamic events."),
+    (
+        "attach",
+        &["p", "pid", "P"],
+        "it joins recordings of a guest and its host; `rtrace record -P PID` and `rtrace stream -P PID` trace a process.",
+    ),
     ("view", &["filter", "F"], "`/` in the viewer filters."),
     ("split", &["since", "until"], "the part's begin and end are arguments: `rtrace split FILE START END`."),
     ("stream", &["first", "last", "limit"], "`rtrace stream ... | head -n N` ends after N lines."),

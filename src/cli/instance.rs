@@ -171,6 +171,10 @@ fn apply(args: &Settings, instance: &Instance, journal: &mut Journal) -> Result<
     }
     if let Some(kib) = args.sub_buffer_size {
         journal.set(instance, "buffer_subbuf_size_kb", &kib.to_string())?;
+        let granted = instance.sub_buffer_size()? as u64;
+        if granted != kib << 10 {
+            note!("rtrace: size of sub-buffers rounded to {}", ByteSize(granted));
+        }
     }
     if let Some(kib) = args.buffer_size {
         let granted = journal.set_buffer_size(instance, kib)?.kib();

@@ -176,6 +176,9 @@ fn in_full(word: &str, name: &str) -> Option<String> {
             let filter = if rest.is_empty() { " EVENT 'FILTER'" } else { &rest };
             format!("`rtrace filter set{filter}` sets a filter, `rtrace filter show` shows them.")
         }
+        ("trigger", None) if ["show", "ls", "print", "get", "dump"].contains(&word) => {
+            "`rtrace trigger list` shows triggers.".to_owned()
+        }
         ("trigger", _) => {
             let trigger = if rest.is_empty() { " TRIGGER" } else { &rest };
             format!("`rtrace trigger add {word}{trigger}` sets a trigger, `rtrace trigger list` shows them.")
@@ -343,7 +346,8 @@ pub(super) fn missing(missing: &[String], name: &str) -> Option<String> {
     }
     if name == "filter" && missing.iter().any(|one| one.starts_with("<FILTER>")) {
         let filter = std::env::args().skip(2).find(|word| word.contains(['=', '<', '>', '&', '~']))?;
-        return Some(format!("the event stands first: `rtrace filter check EVENT '{filter}'`."));
+        let verb = std::env::args().nth(2)?;
+        return Some(format!("the event stands first: `rtrace filter {verb} EVENT '{filter}'`."));
     }
     if name == "baseline" && missing.iter().any(|one| one.starts_with("<NEW>")) {
         return Some(

@@ -284,6 +284,12 @@ pub(super) fn value_of_flag(place: &str, command: &Command) -> Option<String> {
     })
 }
 
+/// The hint on `-v FIELD` of `rtrace hist`, where the field was taken for a trigger.
+pub(super) fn value_of_hist(name: &str) -> Option<String> {
+    let field = std::env::args().skip_while(|word| word != "-v").nth(1).filter(|_| name == "hist")?;
+    Some(format!("`-v` is --verbose, and `{field}` is taken for a trigger: `--val {field}` sums it."))
+}
+
 /// The hint on an assertion without `--assert`, which was taken for the file of the command `name`.
 pub(super) fn assertion(name: &str) -> Option<String> {
     let is_one = |word: &String| word.contains(['<', '>', '=']) && Assertion::parse(word).is_ok();

@@ -58,7 +58,10 @@ pub(crate) fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure
             let dir = path.parent().filter(|dir| source.kind() == ErrorKindIo::NotFound && !dir.exists());
             let hint = dir.map(|dir| format!("`mkdir -p {}` makes its directory.", dir.display()));
             let inside = || format!("it is a directory: `-o {}` writes into it.", path.join("trace.dat").display());
-            let hint = hint.or_else(|| path.is_dir().then(inside));
+            let is_strange = source.kind() == ErrorKindIo::NotFound && hint.is_none();
+            let strange =
+                || "its directory is there, and no file can be made in it: `-o` names another place.".to_owned();
+            let hint = hint.or_else(|| path.is_dir().then(inside)).or_else(|| is_strange.then(strange));
             let failure = Failure::from(error).with_exit(own);
             hint.into_iter().fold(failure, Failure::hint)
         }
@@ -88,6 +91,16 @@ pub(crate) fn refused(error: &PlanError, command: &str, given: Option<String>) -
         text.push_str(&format!(
             "  Hint: nothing is sampled: `-F` takes no value (only events of CMD), and `{rate}` is CMD\n"
         ));
+    }
+    let after =
+        |flag: &str| std::env::args().skip_while(|word| word != flag).nth(1).filter(|word| !word.starts_with('-'));
+    if let Some(word) = after("-i").filter(|_| matches!(error, PlanError::NoEvents)) {
+        text.push_str(&format!("  Hint: `-i` takes no value: `{word}` is CMD; events are chosen by `-e EVENT`\n"));
+    }
+    if let Some(count) = after("-c").filter(|_| matches!(error, PlanError::NoParents) && command == "stream")
+        && count.parse::<u64>().is_ok()
+    {
+        text.push_str(&format!("  Hint: `rtrace stream ... | head -n {count}` ends after so many lines\n"));
     }
     if matches!(error, PlanError::NoEvents) {
         let examples = [

@@ -17,7 +17,12 @@ const MOST_BYTES: u64 = 256 << 20;
 pub(super) fn saved(path: &Path) -> Result<Option<SavedRuns>, Failure> {
     let failed = || format!("failed to read {}", path.display());
     let mut file = open_seekable(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => not_found(path, error),
+        io::ErrorKind::NotFound => {
+            let makes = format!("`rtrace baseline save RUN... -o {}` makes a baseline of that name.", path.display());
+            let is_baseline = std::env::args().nth(1).is_some_and(|verb| verb == "baseline");
+            let failure = not_found(path, error);
+            if is_baseline { failure.hint(makes) } else { failure }
+        }
         _ => foreign::folder(path).unwrap_or_else(|| anyhow::Error::from(error).context(failed()).into()),
     })?;
     let mut first = [0; 1];

@@ -151,6 +151,16 @@ fn trace(args: &StartSettings, mode: Mode) -> Result<Exit, Failure> {
         let what = if mode == Mode::Start { "nothing to trace: no event or tracer is given" } else { "nothing to set" };
         let word = traced.command().first().map(|file| file.to_string_lossy().into_owned());
         let hint = word.as_deref().and_then(of_setting);
+        let instance = buffers.iter().find_map(|buffer| match &buffer.place {
+            TargetBuffer::Instance(name) => Some(name),
+            _ => None,
+        });
+        let hint = match (hint, instance) {
+            (Some(hint), Some(name)) if hint.contains("`rtrace stop`") => {
+                Some(format!("`rtrace restart -B {name}` and `rtrace stop -B {name}` switch tracing on and off there."))
+            }
+            (hint, _) => hint,
+        };
         let hint = hint.unwrap_or_else(|| "`-e EVENT` enables events, `-p TRACER` sets a tracer.".to_owned());
         return Err(Failure::new(Exit::Usage, anyhow!("{what}")).hint(hint));
     }

@@ -3,7 +3,7 @@
 use super::args::sudo_caller;
 use super::exit::{Exit, Failure};
 use super::piped::{self, Outgoing};
-use super::record_error::setup_failure;
+use super::record_error;
 use super::terminal::note;
 use rtrace::record::{Compression, Ring, extract};
 use rtrace::tracefs::Instance;
@@ -49,7 +49,7 @@ impl StoredRings<'_> {
         let path = outgoing.as_ref().map_or(output.to_owned(), Outgoing::path);
         let cpus = (!self.cpus.is_empty()).then_some(self.cpus);
         let stored = extract(self.instances, self.ring, cpus, &path, self.compression, self.date, sudo_caller())
-            .map_err(setup_failure)?;
+            .map_err(|error| record_error::failure(error, |exit| exit))?;
         outgoing.map_or(Ok(()), Outgoing::send)?;
         match say {
             Say::Nothing => {}

@@ -121,6 +121,11 @@ fn worded(
                     })
                 })
                 .or_else(|| {
+                    let is_off = ["sleep", "offcpu", "off-cpu", "blocked", "block", "wait", "io"].contains(&word.as_str());
+                    let off = "`--worst pair --pair 'latency(sched_switch, sched_switch, prev_pid=next_pid)'` is the longest time off a CPU.";
+                    (command.get_name() == "why" && name == "`--worst`" && is_off).then(|| off.to_owned())
+                })
+                .or_else(|| {
                     let event = word.contains(['_', ':']).then(|| format!(" `rtrace list -F {word}` shows an event."));
                     (command.get_name() == "help")
                         .then(|| format!("`rtrace help` lists the commands and topics.{}", event.unwrap_or_default()))
@@ -160,8 +165,10 @@ fn worded(
                         .find(|one| !one.starts_with('-'))
                         .cloned();
                     let assertion = || meant_options::assertion(command.get_name());
-                    let hint =
-                        assertion().or_else(|| place.and_then(|place| meant_options::value_of_flag(&place, command)));
+                    let value = || meant_options::value_of_hist(command.get_name());
+                    let hint = assertion()
+                        .or_else(value)
+                        .or_else(|| place.and_then(|place| meant_options::value_of_flag(&place, command)));
                     (format!("{} cannot be used with {}", name_of(&name), others.join(", ")), hint)
                 }
             }

@@ -5,6 +5,25 @@ use crate::common::environment::TestEnvironment;
 
 /// Arguments; exit code; what the message must say.
 const MISTAKES: &[(&str, i32, &[&str])] = &[
+    (
+        "hist -i FILE hist:keys=next_comm sched:sched_switch",
+        2,
+        &["is a trigger", "sched:sched_switch 'hist:keys=next_comm'"],
+    ),
+    ("hist -i FILE sched:sched_switch -k prev_comm -v prev_prio", 2, &["`--val prev_prio` sums it"]),
+    ("filter set prev_pid!=0", 2, &["the event stands first: `rtrace filter set EVENT 'prev_pid!=0'`"]),
+    ("report FILE --filter comm==\"sort\"", 2, &["`--comm sort` selects what tasks of that name did"]),
+    (
+        "why sort FILE --worst sleep",
+        2,
+        &["`--worst pair --pair 'latency(sched_switch, sched_switch, prev_pid=next_pid)'`"],
+    ),
+    ("attach -p 1234", 2, &["it joins recordings of a guest and its host", "`rtrace stream -P PID`"]),
+    ("record -i eth0", 2, &["`-i` takes no value: `eth0` is CMD"]),
+    ("stream -e sched_switch -c 10", 2, &["`rtrace stream ... | head -n 10`"]),
+    ("baseline compare mybase FILE", 1, &["No such file", "`rtrace baseline save RUN... -o mybase`"]),
+    ("trigger show", 2, &["`rtrace trigger list` shows triggers"]),
+    ("set -B nosuch tracing_on=0", 2, &["`rtrace restart -B nosuch` and `rtrace stop -B nosuch`"]),
     ("report -e sched_switch --comm ls FILE", 2, &["prints the byte order", "`-F sched_switch` selects events"]),
     ("report -i FILE -t 0.2", 1, &["it is taken for a file; `--since +0.2` begins"]),
     ("check -i FILE count(sched:sched_switch)>10", 2, &["`--assert 'count(sched:sched_switch)>10'` asserts that"]),

@@ -61,11 +61,12 @@ fn their_lines_run() {
     let [spec] = &blocks(&text, "toml")[..] else { panic!("one file of assertions") };
     let mut jobs: Vec<Vec<String>> = blocks(&text, "yaml").iter().map(|job| shell_lines(job)).collect();
     jobs.extend(blocks(&text, "sh").iter().map(|lines| lines.lines().map(str::to_owned).collect()));
-    assert_eq!(jobs.iter().map(Vec::len).collect::<Vec<_>>(), [3, 2, 2, 4, 1], "{jobs:?}");
-    let save = jobs.remove(3);
-    let compare = jobs.remove(2);
+    assert_eq!(jobs.iter().map(Vec::len).collect::<Vec<_>>(), [3, 2, 6, 1, 4, 4], "{jobs:?}");
+    let (compare, save) = (jobs.remove(5), jobs.remove(4));
+    let branches = jobs.remove(2);
     let bin = Path::new(env!("CARGO_BIN_EXE_rtrace")).parent().expect("a folder");
     baselines(&save, &compare, bin);
+    base_branch(&branches, bin);
     let load = "test:\n\tfor i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 0.01; done\n";
     for job in jobs {
         let env = TestEnvironment::new();
@@ -123,4 +124,23 @@ fn baselines(save: &[String], compare: &[String], bin: &Path) {
     let strict = with("'run(make)' --allow-indeterminate", "'mean(io())'");
     assert_eq!(run(&strict, load).0, Some(4), "what was not recorded is not the same");
     assert_eq!(run(&with("run(make)", "mean(io())"), load).0, Some(0), "unless that is allowed");
+}
+
+/// Two versions that are the same are recorded in turns, and none is worse.
+fn base_branch(lines: &[String], bin: &Path) {
+    let env = TestEnvironment::new();
+    put(&env.path().join("sudo"), "#!/bin/sh\nexec \"$@\"\n", 0o755);
+    put(&env.path().join("git"), "#!/bin/sh\nmkdir base && cp Makefile base\n", 0o755);
+    put(&env.path().join("Makefile"), "test:\n\tfor i in 1 2 3 4; do sleep 0.01; done\n", 0o644);
+    // Fewer runs than the document has, which are as good here.
+    let lines: Vec<String> = lines.iter().map(|line| line.replace("seq 50", "seq 5")).collect();
+    let path = format!("{}:{}:{}", env.path().display(), bin.display(), std::env::var("PATH").unwrap_or_default());
+    let mut command = env.command("bash");
+    let command = command.args(["-e", "-c", &lines.join("\n")]).env("PATH", path).env("GITHUB_BASE_REF", "main");
+    let output = command.env("GITHUB_STEP_SUMMARY", env.path().join("summary.md")).output().expect("bash runs");
+    let said = [output.stdout, output.stderr].map(|said| String::from_utf8_lossy(&said).into_owned()).concat();
+    // The machine does other things meanwhile.
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{said}");
+    let summary = fs::read_to_string(env.path().join("summary.md")).expect("a table");
+    assert!(summary.contains("| run(make) |") && summary.contains("5 runs"), "{summary}");
 }

@@ -367,13 +367,12 @@ impl<'f, 'a> Planner<'f, 'a> {
 fn no_field(format: &EventFormat, field: &str, span: Span, kind: &str, of: Named<'_>) -> Diagnostic {
     let fields = format.fields.iter().map(|field| field.name.as_str());
     let event = EventName::new(&format.system, &format.name);
+    // Of a switch, the task that comes: it is what was woken before.
     let prefixed = || {
-        let one = format
-            .fields
-            .iter()
-            .find(|own| own.name.ends_with(&format!("_{field}")) && !own.name.starts_with("common_"))?;
+        let mut names = ["next", "new", "child", "target"].iter().map(|first| format!("{first}_{field}"));
+        let one = names.find(|name| format.fields.iter().any(|own| own.name == *name))?;
         let is_pair = of.text.contains("latency(");
-        is_pair.then(|| format!("START=END are fields of the two events: `{field}={}`", one.name))
+        is_pair.then(|| format!("START=END are fields of the two events: `{field}={one}`"))
     };
     let hint = prefixed().or_else(|| crate::base::syntax::did_you_mean(field, fields));
     let role = if kind == "number" { "summed" } else { "a key" };

@@ -5,7 +5,7 @@ use super::file::TaskArgs;
 use super::membership;
 use super::words::{errors, losses, many};
 use crate::cli::machine::RecordingMachine;
-use crate::cli::query::QueryInput;
+use crate::cli::query::{QueryInput, none_called};
 use rtrace::analysis::{
     DescriptorCalls, DescriptorTimes, Needs, SYSCALL_NEEDS, SyscallReport, SyscallTimes, Syscalls, TaskSyscalls,
 };
@@ -27,7 +27,7 @@ pub(super) struct AnalyzeSyscallsArgs {
     pub(super) shown: AnswerArgs,
     #[command(flatten)]
     tasks: TaskArgs,
-    /// Only calls of this name; may be a glob and be given several times
+    /// Only calls of this name, in the tables of calls and errors; may be a glob and be given several times
     #[arg(long, value_name = "NAME")]
     call: Vec<String>,
     /// Order of the calls, the greatest first
@@ -125,6 +125,11 @@ impl Question for AnalyzeSyscallsArgs {
         })
     }
 
+    fn absent(&self, found: &[AnalysisAnswer<'_, SyscallReport>]) -> Option<String> {
+        let calls = found.iter().flat_map(|one| one.report.calls.iter().map(|call| one.call(call)));
+        none_called("system call", "--call", &self.call, &calls.collect())
+    }
+
     fn answer(&self, found: &AnalysisAnswer<'_, SyscallReport>, top: usize) -> Answer {
         let (report, known) = (&found.report, &found.known());
         let (ms, us) = (found.place.unit.long_name(), found.place.unit.short_name());
@@ -142,11 +147,12 @@ impl Question for AnalyzeSyscallsArgs {
             known,
         );
         let fds = descriptors().csv(is(SyscallTable::Fds)).grid(rows(found, &report.descriptors), top, known);
-        let title = format!("File descriptors (total: {ms}; max: {us})");
+        let all = if self.call.is_empty() { "" } else { "of all calls; " };
+        let title = format!("File descriptors ({all}total: {ms}; max: {us})");
         Answer::of([
             facts().grid([report], 0, known).into(),
             calls.part(format!("Calls (total: {ms}; others: {us})")).part_of_some("Errors").into(),
-            tasks.part(format!("Tasks (total: {ms})")).into(),
+            tasks.part(format!("Tasks ({all}total: {ms})")).into(),
             if report.descriptors.is_empty() { fds } else { fds.part(title) }.into(),
         ])
     }

@@ -64,6 +64,14 @@ impl SpecArgs {
 
     /// The trigger in the kernel's words, and parsed.
     pub(super) fn parsed(&self) -> Result<(String, HistSpec), Failure> {
+        if let Some(trigger) = self.event.as_deref().filter(|event| event.starts_with("hist:")) {
+            let event = self.trigger.as_deref().unwrap_or("EVENT");
+            return Err(Failure::new(
+                Exit::Usage,
+                anyhow::anyhow!("`{trigger}` is a trigger, and the event stands before it"),
+            )
+            .hint(format!("`rtrace hist ... {event} '{trigger}'`.")));
+        }
         if self.trigger.is_none() && self.key.iter().all(String::is_empty) {
             let failure = Failure::new(Exit::Usage, anyhow::anyhow!("--key is missing: what is counted by?"));
             return Err(failure.hint("as in `--key next_comm`, or `--key common_pid.execname`."));

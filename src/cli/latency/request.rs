@@ -28,7 +28,13 @@ fn chain(
     for by in &args.by {
         let fields = fields(by, events.len())?;
         let argument = SynthArgument::new("--by", by, fields.iter().copied().zip(events.iter().map(Some)));
-        chain.match_fields(&fields).map_err(|error| argument.failure(error))?;
+        chain.match_fields(&fields).map_err(|error| {
+            let pairs = || events.iter().rev().zip(&fields);
+            let fits = fields.len() > 1 && pairs().all(|(event, field)| event.field(field).is_some());
+            let other = || args.events.iter().rev().cloned().collect::<Vec<_>>().join(" ");
+            let failure = argument.failure(error);
+            if fits { failure.hint(format!("the key fits the other order of events: `{}`.", other())) } else { failure }
+        })?;
     }
     let last = events.len() - 1;
     for split in &args.split {

@@ -19,7 +19,7 @@ pub(crate) use events::QueryEvents;
 pub(crate) use formats::stack_buffers;
 pub(crate) use input::QueryInput;
 #[cfg(feature = "view")]
-pub(crate) use nothing::no_task_called;
+pub(crate) use nothing::{no_task_called, none_called};
 pub(crate) use rtrace::internal::answers::ClockUnit;
 pub(crate) use select::{LimitedPart, SelectArgs, Selected, no_cgroup, no_cgroups};
 pub(crate) use shown_names::ShownNames;

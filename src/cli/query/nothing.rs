@@ -5,6 +5,7 @@ use super::args::{LimitArgs, QueryArgs};
 use crate::cli::exit::Failure;
 use crate::cli::terminal::note;
 use rtrace::events::glob_matches;
+use rtrace::filter::Filter;
 use rtrace::recording::Query;
 use rtrace::syntax::did_you_mean;
 use rtrace::units::Pid;
@@ -37,7 +38,7 @@ impl QueryArgs {
             return Ok(Some(format!("{files}: no events")));
         }
         let reasons: Vec<String> =
-            [self.no_cpu(inputs), self.no_comm(inputs), self.no_pid(inputs), self.no_time(&all)?]
+            [self.no_cpu(inputs), self.no_comm(inputs), self.no_pid(inputs), self.no_time(&all)?, no_match(inputs)]
                 .into_iter()
                 .flatten()
                 .collect();
@@ -88,17 +89,35 @@ impl QueryArgs {
 
 /// The reason why none of these tasks is one of `wanted`, of which each may be a glob; `None` if one is.
 pub(crate) fn no_task_called(wanted: &[String], names: &BTreeSet<String>) -> Option<String> {
+    none_called("task", "--comm", wanted, names)
+}
+
+/// The reason why nothing of a kind, chosen by an option, is called as one of the globs `wanted`, with what there is.
+pub(crate) fn none_called(kind: &str, option: &str, wanted: &[String], names: &BTreeSet<String>) -> Option<String> {
     if wanted.is_empty() || names.iter().any(|name| wanted.iter().any(|glob| glob_matches(glob, name))) {
         return None;
     }
     let near = wanted.iter().find_map(|name| did_you_mean(name, names.iter().map(String::as_str)));
     let list = wanted.iter().find(|name| name.contains(','));
     let list = list.map(|names| {
-        let each: Vec<String> = names.split(',').map(|name| format!("--comm {name}")).collect();
+        let each: Vec<String> = names.split(',').map(|name| format!("{option} {name}")).collect();
         format!("one name at a time: `{}`", each.join(" "))
     });
     let instead = list.or(near).unwrap_or_else(|| format!("there are {}", some(names)));
-    Some(format!("no task is called `{}`; {instead}", wanted.join("` or `")))
+    Some(format!("no {kind} is called `{}`; {instead}", wanted.join("` or `")))
+}
+
+/// The mistake that the kernel's language finds in a filter of -F, which takes any comparison, as trace-cmd does.
+fn no_match(inputs: &[QueryInput]) -> Option<String> {
+    let words: Vec<String> = std::env::args().collect();
+    words.windows(2).find_map(|pair| {
+        let [option, filter] = pair else { return None };
+        let (event, expr) = filter.split_once(": ").filter(|_| matches!(option.as_str(), "-F" | "--select"))?;
+        let name = event.rsplit([':', '/']).next()?;
+        let format = inputs.iter().flat_map(|input| input.trace.formats()).find(|format| format.name == name)?;
+        let error = Filter::parse(expr).ok()?.check(format).err()?;
+        Some([&[error.message.clone()], error.hints()].concat().join("; "))
+    })
 }
 
 /// `0-3,8`.

@@ -146,6 +146,12 @@ pub(super) fn failure(error: QueryError, inputs: &[QueryInput]) -> Failure {
 fn with_an_event(expr: &str, inputs: &[QueryInput]) -> String {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let field = expr.split(|c: char| !is_word(c)).find(|word| !word.is_empty()).unwrap_or_default();
+    let value = expr.split(['"', '\'']).nth(1).unwrap_or_default();
+    if field == "comm" && expr.contains("==") && !value.is_empty() {
+        return format!(
+            "`--comm {value}` selects what tasks of that name did; a filter names its event first, as in `sched:sched_waking: {expr}`."
+        );
+    }
     let mut formats = inputs.iter().flat_map(|input| input.trace.formats());
     match formats.find(|format| format.system != "ftrace" && format.fields.iter().any(|known| known.name == field)) {
         Some(format) => format!(

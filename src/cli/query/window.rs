@@ -173,6 +173,7 @@ fn time_spec(text: &str) -> Result<TimeSpec, String> {
         Ok(nanos) => Ok(TimeSpec::At { nanos, ticks }),
         // More seconds than there can be nanoseconds of: ticks, as of the TSC.
         Err(_) if ticks.is_some() => Ok(TimeSpec::At { nanos: u64::MAX, ticks }),
+        Err(_) if text.ends_with("ago") => Err("`-5m` is five minutes before the last event".to_owned()),
         Err(e) => Err(format!("{e}, or a time of day: 12:03, 2026-11-26 12:03, today")),
     }
 }

@@ -10,6 +10,9 @@ use nix::errno::Errno;
 use std::io;
 use std::path::PathBuf;
 
+/// Most instances that a hint names.
+const MOST_INSTANCES: usize = 8;
+
 /// A failed operation on tracefs.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -288,7 +291,11 @@ impl Error {
             Error::TopTracer { name } => vec![format!("leave out -B, or let -p {name} stand before it.")],
             Error::NoInstance { name, others } if !others.is_empty() => {
                 let near = did_you_mean(name, others.iter().map(String::as_str));
-                near.into_iter().chain([format!("instances are {}.", others.join(", "))]).collect()
+                let all = match others.len() > MOST_INSTANCES {
+                    true => format!("there are {} instances: `rtrace instance list`.", others.len()),
+                    false => format!("instances are {}.", others.join(", ")),
+                };
+                near.into_iter().chain([all]).collect()
             }
             Error::NoInstance { .. } => vec!["there is none but the top level; `rtrace instance create NAME` makes one.".to_owned()],
             Error::NoEvent(NoEvent { pattern, .. }) if pattern.starts_with('!') => {
