@@ -164,6 +164,11 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
         &["p", "pid", "P"],
         "it joins recordings of a guest and its host; `rtrace record -P PID` and `rtrace stream -P PID` trace a process.",
     ),
+    (
+        "attach",
+        &["o", "output"],
+        "both recordings are written anew in their places: copy them first; `rtrace report HOST GUEST` shows both.",
+    ),
     ("view", &["filter", "F"], "`/` in the viewer filters."),
     ("split", &["since", "until"], "the part's begin and end are arguments: `rtrace split FILE START END`."),
     ("stream", &["first", "last", "limit"], "`rtrace stream ... | head -n N` ends after N lines."),

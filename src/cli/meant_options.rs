@@ -9,6 +9,9 @@ use rtrace::syntax::nearest;
 use rtrace::units::{ByteSize, parse_duration};
 use std::path::Path;
 
+/// Most commands below one that a hint names.
+const MOST_BELOW: usize = 10;
+
 /// Most options that a hint names.
 const MOST_OPTIONS: usize = 32;
 
@@ -151,6 +154,19 @@ pub(super) const MAKES_ONE: &str =
 fn short(word: &str, command: &Command, root: &Command, words: &str) -> Option<String> {
     let letter = word.strip_prefix('-')?.chars().next()?;
     let value = value_of(word).unwrap_or_default();
+    let operator = [("-lt", "<"), ("-gt", ">"), ("-le", "<="), ("-ge", ">="), ("-eq", "=="), ("-ne", "!=")];
+    if let Some((shells, own)) = operator.iter().find(|(shells, _)| std::env::args().any(|given| given == *shells)) {
+        return Some(format!("`{shells}` of the shell is written `{own}`, in quotes: `'FIELD {own} VALUE'`."));
+    }
+    let has = |below: &&Command| below.get_arguments().any(|arg| arg.get_short() == Some(letter));
+    let below: Vec<&str> = command.get_subcommands().filter(has).map(Command::get_name).collect();
+    if !below.is_empty() && below.len() <= MOST_BELOW && !std::ptr::eq(command, root) {
+        let first = below.first()?;
+        return Some(format!(
+            "it stands after the command: `{words} {first} ... -{letter}`; {} have it.",
+            below.join(", ")
+        ));
+    }
     if command.get_name() == "check" && Assertion::parse(&value).is_ok() {
         return Some(format!("`--assert '{value}'` asserts that."));
     }

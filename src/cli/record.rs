@@ -342,6 +342,7 @@ fn record(args: &RecordArgs, service: Service) -> Result<Exit, Failure> {
         Observer::warn(&mut screen, text);
     }
     check::warn_of_missing(&args.assert, &plan, &tracefs, |text| Observer::warn(&mut screen, text));
+    fit_memory(&plan, &tracefs).map_err(|failure| failure.with_exit(own))?;
     screen.announce(&plan);
     let without_maps = lacks_maps(&plan);
     let comms = Comms::default();
@@ -451,6 +452,27 @@ fn unfinished(error: RecordError, summary: &RecordSummary, own: impl Fn(Exit) ->
             ))
         }
         error => failure(error, own),
+    }
+}
+
+/// Refuses rings that memory has no room for: the kernel would look for it until others are killed for want of it.
+fn fit_memory(plan: &Plan, tracefs: &rtrace::tracefs::Tracefs) -> Result<(), Failure> {
+    let cpus = tracefs.top().cpus()?.len() as u64;
+    let sizes = plan.buffers.iter().filter_map(|buffer| buffer.size);
+    let wanted = sizes.fold(0u64, |sum, size| sum.saturating_add(size.0.saturating_mul(cpus)));
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let free = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:")?.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    match free.map(|kib| kib << 10) {
+        Some(free) if wanted > free => {
+            let (wanted, free) = (ByteSize(wanted), ByteSize(free));
+            let error = anyhow::anyhow!(
+                "ring buffers of {wanted} for {cpus} CPUs are more than the {free} of memory that are free"
+            );
+            Err(Failure::new(Exit::Usage, error).hint("`-b SIZE` is the size for each CPU."))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -205,7 +205,11 @@ pub(crate) fn run(args: &SplitArgs) -> Result<Exit, Failure> {
     if let (Some(SplitTime::At(at)), Some((first, last))) = (start, span)
         && window.start <= window.end
     {
-        tell_of_early(at, (first.0, last.0), "`rtrace convert --since -TIME` from the last one");
+        tell_of_early(
+            at,
+            (first.0, last.0),
+            "`rtrace convert --since -TIME` from the last one, and `split -r -s SECONDS` makes parts",
+        );
     }
     damage.outcome(cut(args, &inputs, &step, window, &damage))
 }

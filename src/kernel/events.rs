@@ -227,6 +227,10 @@ fn suggestions(text: &str, events: &[EventName]) -> Vec<String> {
         }
         return nearest(text, full.iter().map(String::as_str)).into_iter().map(str::to_owned).collect();
     }
+    let enter = format!("sys_enter_{text}");
+    if events.iter().any(|event| event.name == enter) {
+        return vec![enter, format!("sys_exit_{text}")];
+    }
     let mut systems: Vec<&str> = events.iter().map(|e| e.system.as_str()).collect();
     systems.dedup();
     let names = events.iter().map(|e| e.name.as_str());

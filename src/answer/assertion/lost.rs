@@ -136,12 +136,21 @@ fn without(events: &mut Vec<ScheduleEvent>, cpu: usize, first: usize, count: usi
 
 /// The values of `quantities`.
 fn values(events: &[ScheduleEvent], dropped: u64, quantities: &[String]) -> Vec<Option<Interval>> {
+    values_of(events, dropped, quantities, &Coverage::default())
+}
+
+/// The same where the recorder left out its own threads.
+fn values_of(
+    events: &[ScheduleEvent],
+    dropped: u64,
+    quantities: &[String],
+    coverage: &Coverage,
+) -> Vec<Option<Interval>> {
     let (formats, comms) = (formats(), Comms::default());
     let formats: Vec<&EventFormat> = formats.iter().collect();
     let assertion = |quantity: &String| Assertion::parse(&format!("{quantity} >= 0ns")).unwrap();
     let check = Check::new(quantities.iter().map(assertion).collect(), &formats, Abi::HOST, &comms, &Nameless).unwrap();
-    let (mut measures, extents) =
-        (check.measures(&Coverage::default()).0, Extents::new(formats.iter().copied(), Abi::HOST));
+    let (mut measures, extents) = (check.measures(coverage).0, Extents::new(formats.iter().copied(), Abi::HOST));
     let mut extent = Analysis::begin(&extents);
     for event in events {
         let (timestamp, cpu) = (Timestamp(event.at), CpuId(event.cpu as u32));
@@ -154,7 +163,7 @@ fn values(events: &[ScheduleEvent], dropped: u64, quantities: &[String]) -> Vec<
         damaged: 0,
         unfinished: false,
         dropped,
-        coverage: Coverage::default(),
+        coverage: coverage.clone(),
         late: Vec::new(),
         in_ticks: false,
         min_samples: 0,
@@ -211,4 +220,18 @@ fn few_losses_leave_quantiles_known() {
     assert!(median.1.least > 0.9 * median.0 && median.1.most < 1.1 * median.0, "{median:?}");
     assert!(tail.1.least > 0.5 * tail.0, "{tail:?}");
     assert!(mean.1.least > 0.9 * mean.0 && mean.1.most.is_infinite(), "{mean:?}");
+}
+
+/// Of the recorder's own threads some events are left out, so that what they wait is unknown; of others it is not.
+#[test]
+fn the_recorders_own_threads_wait_for_nothing() {
+    let choices: Vec<(u8, u8, u8)> = (0..3_000u32).map(|n| ((n * 7) as u8, (n * 13) as u8, (n * 29) as u8)).collect();
+    let events = schedule(&choices);
+    let quantities = ["sum(wait(1))".to_owned(), "sum(wait(3))".to_owned()];
+    let whole = values(&events, 0, &quantities);
+    let coverage = Coverage { left_out: vec![Pid(1)], ..Coverage::default() };
+    let seen = values_of(&events, 0, &quantities, &coverage);
+    assert!(whole[0].is_some_and(|wait| wait.observed > 0.0));
+    assert!(seen[0].is_none_or(|wait| wait.observed == 0.0), "{:?}", seen[0]);
+    assert_eq!(seen[1].map(|wait| wait.observed), whole[1].map(|wait| wait.observed));
 }

@@ -116,7 +116,8 @@ fn no_match(inputs: &[QueryInput]) -> Option<String> {
         let name = event.rsplit([':', '/']).next()?;
         let format = inputs.iter().flat_map(|input| input.trace.formats()).find(|format| format.name == name)?;
         let error = Filter::parse(expr).ok()?.check(format).err()?;
-        Some([&[error.message.clone()], error.hints()].concat().join("; "))
+        let hints = error.hints().iter().map(|hint| format!("; {hint}"));
+        Some(error.message.clone() + &hints.collect::<String>())
     })
 }
 
