@@ -14,6 +14,7 @@ mod kernel;
 pub mod page;
 mod perfetto;
 mod redacted;
+mod repeats;
 mod summary;
 mod syscalls;
 mod table;

@@ -9,9 +9,7 @@ use crate::base::sys::Tail;
 use crate::base::text::{num, plain};
 use crate::base::units::Pid;
 use crate::file::trace_dat::WallClock;
-use crate::kernel::event::{
-    CachedText, Consumed, EventTypes, FrontKey, Lost, NameFix, PrintState, Record, RecordHead, TextLookup,
-};
+use crate::kernel::event::{Consumed, EventTypes, FrontKey, Lost, NameFix, PrintState, Record, RecordHead, TextLookup};
 use crate::kernel::print_fmt::Context;
 use crate::kernel::symbols::Symbols;
 
@@ -91,9 +89,8 @@ impl<'a> Text<'a> {
         let mut new = None;
         if !self.options.raw {
             match state.recent.repeats.find(head.id, record.data) {
-                TextLookup::Hit(CachedText { first, rest }, len) => {
-                    let tail = tail.piece(first, len);
-                    if len > first.len() { tail.piece(rest, len - first.len()) } else { tail }.done();
+                TextLookup::Hit(text, len) => {
+                    text.put(len, tail).done();
                     return Consumed::One;
                 }
                 TextLookup::Miss(at) => new = Some(at),

@@ -4,6 +4,7 @@ use super::CsvColumn;
 use super::program::{CsvBuffer, CsvProgram, LineContext, field};
 use super::quoting::quote;
 use crate::export::Exporter;
+use crate::export::repeats::RepeatedFields;
 use crate::export::task_cache::TaskCache;
 use crate::kernel::event::{Consumed, Record, TypedEvent};
 use crate::kernel::format::{ById, EventFormat};
@@ -20,6 +21,8 @@ pub struct Csv<'t> {
     /// `PID,COMM` of tasks of `tasks_of`.
     tasks: TaskCache,
     tasks_of: Option<&'t Comms>,
+    /// Columns of all fields, of the same file.
+    repeats: RepeatedFields,
 }
 
 struct CsvTypes<'t> {
@@ -73,7 +76,13 @@ impl<'t> Csv<'t> {
     /// An exporter of these columns for records of these buffers: [`Record::buffer`] is an index into them.
     pub fn new(columns: Vec<CsvColumn>, buffers: impl IntoIterator<Item = CsvBuffer<'t>>) -> Self {
         let buffers = buffers.into_iter().map(|what| CsvTypes::new(what, &columns)).collect();
-        Csv { columns: columns.into(), buffers, tasks: TaskCache::new(), tasks_of: None }
+        Csv {
+            columns: columns.into(),
+            buffers,
+            tasks: TaskCache::new(),
+            tasks_of: None,
+            repeats: RepeatedFields::default(),
+        }
     }
 
     /// The first of the columns that is a field which no event has.
@@ -111,10 +120,11 @@ impl<'t> Csv<'t> {
     /// If the record's buffer is none of those given to [`Csv::new`].
     #[inline]
     pub fn event(&mut self, record: &Record<'_>, out: &mut Vec<u8>) {
-        let Csv { columns, buffers, tasks, tasks_of } = self;
+        let Csv { columns, buffers, tasks, tasks_of, repeats } = self;
         let CsvTypes { what, types, unknown, kallsyms } = &buffers[record.buffer];
         if !tasks_of.is_some_and(|of| std::ptr::eq(of, what.comms)) {
             tasks.clear();
+            repeats.forget();
             *tasks_of = Some(what.comms);
         }
         let id = record.data.first_chunk().map_or(0, |id| what.abi.u16(*id));
@@ -124,7 +134,8 @@ impl<'t> Csv<'t> {
             }),
             None => unknown,
         };
-        program.write(record, LineContext { abi: what.abi, comms: what.comms, wall: what.wall, tasks }, out);
+        let with = LineContext { abi: what.abi, comms: what.comms, wall: what.wall, tasks, id, repeats };
+        program.write(record, with, out);
     }
 }
 

@@ -10,6 +10,7 @@ use crate::base::units::Pid;
 use crate::base::wall_time::with_zone;
 use crate::export::field_read::FieldRead;
 use crate::export::json::KernelName;
+use crate::export::repeats::RepeatedFields;
 use crate::export::task_cache::TaskCache;
 use crate::file::trace_dat::WallClock;
 use crate::kernel::event::{FieldKind, Lost, Record, TypedEvent, TypedField};
@@ -79,6 +80,9 @@ pub(super) struct LineContext<'c> {
     pub(super) comms: &'c Comms,
     pub(super) wall: Option<WallClock>,
     pub(super) tasks: &'c mut TaskCache,
+    /// The event's id.
+    pub(super) id: u16,
+    pub(super) repeats: &'c mut RepeatedFields,
 }
 
 impl CsvProgram {
@@ -164,14 +168,16 @@ impl CsvProgram {
     /// Appends the line of a record.
     #[inline]
     pub(super) fn write(&self, record: &Record<'_>, with: LineContext<'_>, out: &mut Vec<u8>) {
-        let LineContext { abi, comms, wall, tasks } = with;
+        let LineContext { abi, comms, wall, tasks, id, repeats } = with;
         let pid = |read: &FieldRead| read.int(abi, record.data).map(|pid| Pid(pid as i32));
         let mut tail = Tail::new(out);
         for CsvStep { before, cell } in &self.steps {
             tail = tail.pooled(&self.pool, *before);
             tail = match cell {
                 CsvCell::Field(read) => read.write::<CsvValue>(abi, record.data, tail),
-                CsvCell::Fields(all) => all.write(abi, &self.pool, record.data, tail),
+                CsvCell::Fields(all) => {
+                    repeats.write(id, record.data, tail, |tail| all.write(abi, &self.pool, record.data, tail))
+                }
                 CsvCell::Timestamp => tail.wide(record.timestamp.0),
                 CsvCell::Cpu => tail.dec(record.cpu.0.into()),
                 CsvCell::Lost => match record.lost {

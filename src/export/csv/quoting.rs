@@ -77,7 +77,10 @@ impl ValueForm for QuotedJson {
     fn any(value: Value<'_>, out: &mut Vec<u8>) {
         let start = out.len();
         json_value(out, value);
-        double_from(out, start);
+        // Numbers have no quotes.
+        if let Value::Text(_) | Value::Pointer(_) | Value::Bytes(_) = value {
+            double_from(out, start);
+        }
     }
 }
 

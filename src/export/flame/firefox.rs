@@ -13,10 +13,12 @@ use crate::base::text::literal::{LiteralId, Literals};
 use crate::base::units::EventId;
 use crate::export::field_read::{FieldRead, ValueForm};
 use crate::export::json::{JsonValue, json_value};
+use crate::export::repeats::RepeatedFields;
 use crate::export::{Exporter, Outflow};
 use crate::kernel::event::{Consumed, FieldKind, FieldPlace, Record, TypedEvent, TypedField, Value};
 use crate::kernel::format::{ById, EventFormat};
 use foldhash::fast::RandomState;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 
@@ -133,22 +135,26 @@ impl<'t> Firefox<'t> {
         true
     }
 
-    /// Appends a marker's data.
-    fn data(&self, kind: MarkerKind, cpu: u32, record: &[u8], out: &mut Vec<u8>) {
+    /// Appends a marker's data; `repeats` are those of its buffer.
+    fn data(&self, kind: MarkerKind, cpu: u32, record: &[u8], repeats: &mut RepeatedFields, out: &mut Vec<u8>) {
         let Some(of) = self.kind(kind) else { return };
         let abi = self.buffers[of.buffer].what.abi;
-        let mut tail = Tail::new(out).pooled(&of.pool, of.head).dec(cpu.into());
-        for (value, field) in of.values.iter().zip(&of.event.fields) {
-            let is_there = match value.end {
-                Some(end) => record.len() >= end,
-                None => field.bytes(abi, record).is_some(),
-            };
-            if is_there {
-                tail = value.read.write::<MarkerText>(abi, record, tail.pooled(&of.pool, value.literal));
-                tail = tail.piece(b"\"", usize::from(value.is_quoted));
+        let tail = Tail::new(out).pooled(&of.pool, of.head).dec(cpu.into());
+        let id = record.first_chunk().map_or(0, |id| abi.u16(*id));
+        let written = repeats.write(id, record, tail, |mut tail| {
+            for (value, field) in of.values.iter().zip(&of.event.fields) {
+                let is_there = match value.end {
+                    Some(end) => record.len() >= end,
+                    None => field.bytes(abi, record).is_some(),
+                };
+                if is_there {
+                    tail = value.read.write::<MarkerText>(abi, record, tail.pooled(&of.pool, value.literal));
+                    tail = tail.piece(b"\"", usize::from(value.is_quoted));
+                }
             }
-        }
-        tail.all(b"}").done();
+            tail
+        });
+        written.all(b"}").done();
     }
 
     fn meta(&self, state: &FirefoxState, out: &mut Vec<u8>) {
@@ -189,7 +195,14 @@ impl<'t> Firefox<'t> {
         out.extend_from_slice(b"]},\"libs\":[],\"pages\":[],\"threads\":[");
     }
 
-    fn thread(&self, task: TaskStack, thread: &FlameThread, start: u64, out: &mut Outflow<'_>) -> io::Result<()> {
+    fn thread(
+        &self,
+        task: TaskStack,
+        thread: &FlameThread,
+        start: u64,
+        repeats: &RefCell<RepeatedFields>,
+        out: &mut Outflow<'_>,
+    ) -> io::Result<()> {
         let buffer = &self.buffers[task.buffer].what;
         let process = buffer.process(task.pid);
         let mut name = names::task(buffer, task);
@@ -221,7 +234,7 @@ impl<'t> Firefox<'t> {
         let with = ColumnWriters {
             frame: &named,
             marker: &|kind| self.kind(kind).map_or("", |kind| &kind.name),
-            data: &|kind, cpu, record, out| self.data(kind, cpu, record, out),
+            data: &|kind, cpu, record, out| self.data(kind, cpu, record, &mut repeats.borrow_mut(), out),
             category: EVENT,
             time: &|time, out| milliseconds(time.saturating_sub(start), out),
         };
@@ -295,9 +308,15 @@ impl Exporter for Firefox<'_> {
     fn rest(&self, state: &mut FirefoxState, out: &mut Outflow<'_>) -> io::Result<()> {
         let start = state.start.unwrap_or(0);
         let threads: BTreeMap<TaskStack, FlameThread> = std::mem::take(&mut state.threads).into_iter().collect();
+        let repeats = RefCell::<RepeatedFields>::default();
+        let mut buffer = 0;
         for (number, (task, thread)) in threads.into_iter().enumerate() {
             out.bytes.extend_from_slice(if number > 0 { b"," } else { b"" });
-            self.thread(task, &thread, start, out)?;
+            if buffer != task.buffer {
+                buffer = task.buffer;
+                repeats.borrow_mut().forget();
+            }
+            self.thread(task, &thread, start, &repeats, out)?;
         }
         out.bytes.extend_from_slice(b"]}\n");
         Ok(())

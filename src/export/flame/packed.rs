@@ -1,5 +1,6 @@
 //! Records of a profile, and rows of numbers that begin with a time: packed in memory until the profile is written.
 
+use crate::base::sys::append_piece;
 use crate::base::varint;
 use crate::file::trace_dat::{Checksum, Codec, Unpacker, ZstdPacker};
 use std::fmt;
@@ -99,6 +100,15 @@ impl PackedReader<'_> {
         &self.block[start..self.at]
     }
 
+    /// What is left of the block that is read, or all of the next one.
+    #[inline]
+    fn rest(&mut self) -> &[u8] {
+        if self.block.len() == self.at {
+            self.next_block();
+        }
+        &self.block[self.at..]
+    }
+
     #[cold]
     fn next_block(&mut self) {
         self.at = 0;
@@ -140,7 +150,12 @@ impl<const N: usize> PackedRows<N> {
                 *last = number;
                 number = varint::zigzag(grown);
             }
-            varint::put(&mut bytes.open, number);
+            // Most are of one byte or two, and lie in one store.
+            match number {
+                0..0x80 => append_piece(&mut bytes.open, &[number as u8], 1),
+                0x80..0x4000 => append_piece(&mut bytes.open, &[number as u8 | 0x80, (number >> 7) as u8], 2),
+                _ => varint::put(&mut bytes.open, number),
+            }
         }
         *len += 1;
         bytes.push(&[], packer);
@@ -151,13 +166,21 @@ impl<const N: usize> PackedRows<N> {
         let (mut from, mut last) = (self.bytes.read(), 0u64);
         (0..self.len).map(move |_| {
             let mut row = [0; N];
+            // A row lies in one block.
+            let rest = from.rest();
+            let mut at = 0;
             for (nth, number) in row.iter_mut().enumerate() {
-                *number = varint::take(|| from.take(1).first().copied().unwrap_or(0));
+                *number = varint::take(|| {
+                    let byte = rest.get(at).copied().unwrap_or(0);
+                    at += 1;
+                    byte
+                });
                 if nth == 0 {
                     last = last.wrapping_add_signed(varint::unzigzag(*number));
                     *number = last;
                 }
             }
+            from.at = (from.at + at).min(from.block.len());
             row
         })
     }

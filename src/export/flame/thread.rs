@@ -37,13 +37,15 @@ pub(super) struct FlameThread {
     change: Option<(u64, Option<Stack>)>,
     traces: PackedRows<2>,
     shown: SampleKind,
-    /// Of each marker its time, kind, CPU and the size of its record.
-    markers: PackedRows<4>,
+    /// The time of each marker.
+    times: PackedRows<1>,
+    /// Of each marker its kind, its CPU and the size of its record.
+    markers: PackedRows<3>,
     records: PackedItems,
 }
 
 /// The type of a marker, numbered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MarkerKind(pub(super) u32);
 
 /// A sample as numbers: its time, and its stack counted from 1; 0 is none.
@@ -92,7 +94,8 @@ impl FlameThread {
     /// An event that is neither a call nor a stack trace.
     pub(super) fn mark(&mut self, kind: MarkerKind, record: &Record<'_>, packer: &mut BlockPacker) {
         let Record { timestamp, cpu, data, .. } = record;
-        self.markers.push([timestamp.0, kind.0.into(), cpu.0.into(), data.len() as u64], packer);
+        self.times.push([timestamp.0], packer);
+        self.markers.push([kind.0.into(), cpu.0.into(), data.len() as u64], packer);
         self.records.push(data, packer);
     }
 
@@ -144,24 +147,27 @@ impl FlameThread {
         with: &ColumnWriters<'c>,
         out: &mut Outflow<'_>,
     ) -> io::Result<Vec<&'c str>> {
-        let (mut names, mut numbers) = (Vec::new(), HashMap::<MarkerKind, u64, RandomState>::default());
+        let (mut names, mut numbers) = (Vec::new(), Vec::<Option<u64>>::new());
         let mut records = self.records.read();
         out.bytes.extend_from_slice(b",\"markers\":{\"data\":[");
-        list_by(out, b",\n", self.markers.iter(), |out, [_, kind, cpu, len]| {
+        list_by(out, b",\n", self.markers.iter(), |out, [kind, cpu, len]| {
             (with.data)(MarkerKind(kind as u32), cpu as u32, records.take(len as usize), out);
         })?;
         out.bytes.extend_from_slice(b"],\"name\":[");
-        list(out, self.markers.iter(), |out, [_, kind, ..]| {
-            let kind = MarkerKind(kind as u32);
-            let number = numbers.entry(kind).or_insert_with(|| {
-                let name = (with.marker)(kind);
+        list(out, self.markers.iter(), |out, [kind, ..]| {
+            let at = kind as usize;
+            if numbers.len() <= at {
+                numbers.resize(at + 1, None);
+            }
+            let number = numbers[at].get_or_insert_with(|| {
+                let name = (with.marker)(MarkerKind(kind as u32));
                 let known = names.iter().position(|known| *known == name);
                 functions + known.unwrap_or_else(|| (names.push(name), names.len() - 1).1) as u64
             });
             num::dec(out, *number);
         })?;
         out.bytes.extend_from_slice(b"],\"startTime\":[");
-        list(out, self.markers.iter(), |out, [time, ..]| (with.time)(time, out))?;
+        list(out, self.times.iter(), |out, [time]| (with.time)(time, out))?;
         let count = self.markers.len();
         constant(out, "],\"endTime\"", count, "null")?;
         constant(out, ",\"phase\"", count, "0")?;

@@ -7,6 +7,7 @@ use crate::base::text::literal::{LiteralId, Literals};
 use crate::base::text::{json, num};
 use crate::base::units::{CpuId, Pid};
 use crate::export::Exporter;
+use crate::export::repeats::RepeatedFields;
 use crate::kernel::event::{Consumed, Lost, Record};
 use crate::kernel::symbols::Comms;
 use crate::read::merge::ahead::Commit;
@@ -36,6 +37,8 @@ pub struct Json<'t> {
     unknown: [LiteralId; 2],
     tasks: TaskPieces,
     tasks_of: Option<&'t Comms>,
+    /// Events with their fields, of the same file.
+    repeats: RepeatedFields,
     header: Option<JsonHeader>,
 }
 
@@ -97,7 +100,17 @@ impl<'t> Json<'t> {
         let event = [&style.key("event", false)[..], b"null", &style.key("id", false)].concat();
         let unknown = [pool.add(&event), pool.add(&style.key("data", false))];
         let tasks = TaskPieces::new(style);
-        Json { buffers, style, pool, open, unknown, tasks, tasks_of: None, header: None }
+        Json {
+            buffers,
+            style,
+            pool,
+            open,
+            unknown,
+            tasks,
+            tasks_of: None,
+            repeats: RepeatedFields::default(),
+            header: None,
+        }
     }
 
     /// The same, with a first line for readers.
@@ -117,6 +130,7 @@ impl<'t> Json<'t> {
         let JsonBuffer { types, comms, .. } = self.buffers[record.buffer].what;
         if !self.tasks_of.is_some_and(|of| std::ptr::eq(of, comms)) {
             self.tasks.clear();
+            self.repeats.forget();
             self.tasks_of = Some(comms);
         }
         let tail = Tail::new(out).pooled(&self.pool, self.open).wide(record.timestamp.0);
@@ -136,7 +150,8 @@ impl<'t> Json<'t> {
         for step in &program.common {
             tail = step.write(abi, &types.pool, record.data, tail);
         }
-        program.fields(abi, &types.pool, record.data, tail).done();
+        let id = types.id(record.data);
+        self.repeats.write(id, record.data, tail, |tail| program.fields(abi, &types.pool, record.data, tail)).done();
     }
 
     /// Writes `,"cpu":N` and the labels.
@@ -166,6 +181,7 @@ impl<'t> Json<'t> {
         let JsonBuffer { comms, .. } = self.buffers[record.buffer].what;
         if !self.tasks_of.is_some_and(|of| std::ptr::eq(of, comms)) {
             self.tasks.clear();
+            self.repeats.forget();
             self.tasks_of = Some(comms);
         }
         out.extend_from_slice(&self.style.start("syscall"));

@@ -291,6 +291,12 @@ impl JsonTypes {
         types
     }
 
+    /// A record's event id; 0 if it is too short for one.
+    #[inline]
+    pub(super) fn id(&self, data: &[u8]) -> u16 {
+        data.first_chunk().map_or(0, |id| self.abi.u16(*id))
+    }
+
     #[inline]
     pub(super) fn program(&self, data: &[u8]) -> Option<&JsonProgram> {
         let id = self.abi.u16(*data.first_chunk()?);

@@ -23,7 +23,7 @@ pub(crate) use handlers::{BlkEvent, BlkStyle, NumberField, UserStack};
 pub(crate) use prefix_cache::{FrontKey, PrefixCache};
 pub use raw::{Consumed, Record};
 pub use state::{DecodeOptions, FunctionOptions, GraphOptions, NameFix, PrintState};
-pub(crate) use text_cache::{CachedText, TextLookup};
+pub(crate) use text_cache::{TextCache, TextLookup};
 pub use typed::{FieldKind, FieldPlace, TypedEvent, TypedField};
 pub use value::{Number, Numbers, Value};
 pub(crate) use value::{Registers, Wording};

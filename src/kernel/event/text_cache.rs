@@ -4,13 +4,13 @@
 //! The same bytes, the common fields among them, give the same text, as long as the event's text is made of them and of
 //! what does not change; what they teach (task names) is known already the second time, until a name changes.
 
+use crate::base::sys::Tail;
 use std::fmt;
 
-/// The texts of recent records.
-#[derive(Default)]
-pub(crate) struct TextCache {
+/// The texts of recent records; `LINES` lines of the processor's cache for what is long of each. Clones begin empty.
+pub(crate) struct TextCache<const LINES: usize = 1> {
     /// [`SLOTS`] of them, or none yet.
-    slots: Vec<TextSlot>,
+    slots: Vec<TextSlot<LINES>>,
     /// By event id, hit credit. While negative, that many lookups are skipped.
     credit: Vec<i8>,
     /// Slots of other epochs are empty.
@@ -18,38 +18,54 @@ pub(crate) struct TextCache {
 }
 
 const SLOTS: usize = 1024;
-/// Sizes of the two pieces of the longest text that is kept, in bytes.
+/// Sizes of the pieces of a text that is kept, in bytes: the first one, and each of the others.
 const FIRST: usize = 56;
-const REST: usize = 64;
-const _: () = assert!(FIRST + REST <= u8::MAX as usize);
+const LINE: usize = 64;
 /// The longest record that is kept, in bytes.
 const RECORD: usize = 64;
 
-/// Three lines of the cache: the record; what is compared beside it, and the beginning of the text; the rest of a long one.
+/// Lines of the cache: the record; what is compared beside it, and the beginning of the text; the rest of a long one.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct TextSlot {
+struct TextSlot<const LINES: usize> {
     words: [u64; RECORD / 8],
     epoch: u32,
     /// 0: the slot is empty.
     record_len: u8,
     text_len: u8,
-    text: CachedText,
+    text: CachedText<LINES>,
 }
-const _: () = assert!(size_of::<TextSlot>() == 3 * 64 && std::mem::offset_of!(TextSlot, text.rest) == 2 * 64);
+const _: () = assert!(size_of::<TextSlot<1>>() == 3 * 64 && std::mem::offset_of!(TextSlot<1>, text.rest) == 2 * 64);
 
-/// A text in two pieces, the second of which most do not need.
+/// A text in pieces, of which most need but the first.
 #[derive(Clone, Copy)]
 #[repr(C, align(8))]
-pub(crate) struct CachedText {
-    pub(crate) first: [u8; FIRST],
-    pub(crate) rest: [u8; REST],
+pub(crate) struct CachedText<const LINES: usize = 1> {
+    first: [u8; FIRST],
+    rest: [[u8; LINE]; LINES],
+}
+
+impl<const LINES: usize> CachedText<LINES> {
+    /// Appends the text, which is `len` bytes long.
+    #[inline(always)]
+    pub(crate) fn put<'t>(&self, len: usize, tail: Tail<'t>) -> Tail<'t> {
+        let mut tail = tail.piece(&self.first, len);
+        let mut at = FIRST;
+        for line in &self.rest {
+            if at >= len {
+                break;
+            }
+            tail = tail.piece(line, len.saturating_sub(at));
+            at = at.saturating_add(LINE);
+        }
+        tail
+    }
 }
 
 /// The result of a lookup.
-pub(crate) enum TextLookup<'a> {
-    /// The text, and its length over both pieces.
-    Hit(&'a CachedText, usize),
+pub(crate) enum TextLookup<'a, const LINES: usize = 1> {
+    /// The text, and its length over all pieces.
+    Hit(&'a CachedText<LINES>, usize),
     /// Not cached; store the rendered text in this slot.
     Miss(usize),
     /// Not looked up, and not to be stored.
@@ -83,7 +99,7 @@ fn slot_of(words: &[u64]) -> usize {
     (sum ^ sum >> 32) as usize % SLOTS
 }
 
-impl TextSlot {
+impl<const LINES: usize> TextSlot<LINES> {
     fn begin_with<const WORDS: usize>(&mut self, words: Option<[u64; WORDS]>) {
         for (place, word) in self.words.iter_mut().zip(words.into_iter().flatten()) {
             *place = word;
@@ -91,7 +107,20 @@ impl TextSlot {
     }
 }
 
-impl TextCache {
+impl<const LINES: usize> Default for TextCache<LINES> {
+    fn default() -> Self {
+        const { assert!(FIRST + LINES * LINE <= u8::MAX as usize) };
+        TextCache { slots: Vec::new(), credit: Vec::new(), epoch: 0 }
+    }
+}
+
+impl<const LINES: usize> Clone for TextCache<LINES> {
+    fn clone(&self) -> Self {
+        TextCache::default()
+    }
+}
+
+impl<const LINES: usize> TextCache<LINES> {
     /// Forgets all texts, and keeps each event's hit credit.
     pub(crate) fn forget(&mut self) {
         match self.epoch.checked_add(1) {
@@ -102,7 +131,7 @@ impl TextCache {
 
     /// Looks up the record `data` of the event `id`.
     #[inline(always)]
-    pub(crate) fn find(&mut self, id: u16, data: &[u8]) -> TextLookup<'_> {
+    pub(crate) fn find(&mut self, id: u16, data: &[u8]) -> TextLookup<'_, LINES> {
         let Some(credit) = self.credit.get_mut(usize::from(id)) else {
             self.begin(id);
             return TextLookup::Skipped;
@@ -148,7 +177,7 @@ impl TextCache {
     #[cold]
     fn begin(&mut self, id: u16) {
         self.credit.resize(usize::from(id).saturating_add(1), i8::MAX / 2);
-        let text = CachedText { first: [0; FIRST], rest: [0; REST] };
+        let text = CachedText { first: [0; FIRST], rest: [[0; LINE]; LINES] };
         let empty = TextSlot { words: [0; RECORD / 8], epoch: 0, record_len: 0, text_len: 0, text };
         self.slots.resize(SLOTS, empty);
     }
@@ -159,9 +188,8 @@ impl TextCache {
         let Some(slot) = self.slots.get_mut(at) else { return };
         let (first, rest) = text.split_at(text.len().min(FIRST));
         let CachedText { first: to_first, rest: to_rest } = &mut slot.text;
-        let Some((to_first, to_rest)) = to_first.get_mut(..first.len()).zip(to_rest.get_mut(..rest.len())) else {
-            return;
-        };
+        let to_rest = to_rest.as_flattened_mut().get_mut(..rest.len());
+        let Some((to_first, to_rest)) = to_first.get_mut(..first.len()).zip(to_rest) else { return };
         to_first.copy_from_slice(first);
         to_rest.copy_from_slice(rest);
         match data.len() {
@@ -174,7 +202,7 @@ impl TextCache {
     }
 }
 
-impl fmt::Debug for TextCache {
+impl<const LINES: usize> fmt::Debug for TextCache<LINES> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let known = self.slots.iter().filter(|slot| slot.record_len > 0 && slot.epoch == self.epoch).count();
         f.debug_struct("TextCache").field("known", &known).finish_non_exhaustive()
@@ -185,14 +213,18 @@ impl fmt::Debug for TextCache {
 mod tests {
     use super::*;
 
-    fn text(repeats: &mut TextCache, id: u16, data: &[u8]) -> Option<Vec<u8>> {
+    fn text<const LINES: usize>(repeats: &mut TextCache<LINES>, id: u16, data: &[u8]) -> Option<Vec<u8>> {
         match repeats.find(id, data) {
-            TextLookup::Hit(text, len) => Some([&text.first[..], &text.rest].concat()[..len].to_vec()),
+            TextLookup::Hit(text, len) => {
+                let mut out = Vec::new();
+                text.put(len, Tail::new(&mut out)).done();
+                Some(out)
+            }
             _ => None,
         }
     }
 
-    fn keep(repeats: &mut TextCache, id: u16, data: &[u8], text: &[u8]) {
+    fn keep<const LINES: usize>(repeats: &mut TextCache<LINES>, id: u16, data: &[u8], text: &[u8]) {
         match repeats.find(id, data) {
             TextLookup::Miss(at) => repeats.keep(at, data, text),
             _ => panic!("nothing to keep"),
@@ -202,7 +234,7 @@ mod tests {
     #[test]
     fn the_same_bytes_are_found_whatever_their_number() {
         let bytes: Vec<u8> = (1..=70).collect();
-        let mut repeats = TextCache::default();
+        let mut repeats = TextCache::<1>::default();
         assert!(matches!(repeats.find(3, &bytes), TextLookup::Skipped), "the first of all");
         for len in 8..=64 {
             let data = &bytes[..len];
@@ -223,12 +255,23 @@ mod tests {
 
     #[test]
     fn what_is_too_long_is_not_kept_and_what_was_forgotten_not_found() {
-        let mut repeats = TextCache::default();
+        let long: Vec<u8> = (0..FIRST + 3 * LINE + 1).map(|at| at as u8).collect();
+        let mut lines = TextCache::<3>::default();
+        let _ = lines.find(1, &[1; 8]);
+        keep(&mut lines, 1, &[1; 8], &long);
+        assert!(text(&mut lines, 1, &[1; 8]).is_none());
+        for len in [0, FIRST - 1, FIRST, FIRST + 1, FIRST + LINE, FIRST + LINE + 1, FIRST + 3 * LINE] {
+            lines.forget();
+            lines.credit[1] = 1;
+            keep(&mut lines, 1, &[1; 8], &long[..len]);
+            assert_eq!(text(&mut lines, 1, &[1; 8]).as_deref(), Some(&long[..len]));
+        }
+        let mut repeats = TextCache::<1>::default();
         let _ = repeats.find(1, &[1; 8]);
-        keep(&mut repeats, 1, &[1; 8], &[b'x'; FIRST + REST + 1]);
+        keep(&mut repeats, 1, &[1; 8], &[b'x'; FIRST + LINE + 1]);
         assert!(text(&mut repeats, 1, &[1; 8]).is_none());
-        keep(&mut repeats, 1, &[1; 8], &[b'x'; FIRST + REST]);
-        assert_eq!(text(&mut repeats, 1, &[1; 8]), Some(vec![b'x'; FIRST + REST]));
+        keep(&mut repeats, 1, &[1; 8], &[b'x'; FIRST + LINE]);
+        assert_eq!(text(&mut repeats, 1, &[1; 8]), Some(vec![b'x'; FIRST + LINE]));
         repeats.forget();
         assert!(text(&mut repeats, 1, &[1; 8]).is_none());
         repeats.epoch = u32::MAX;
@@ -238,7 +281,7 @@ mod tests {
 
     #[test]
     fn events_that_never_repeat_are_left_alone() {
-        let mut repeats = TextCache::default();
+        let mut repeats = TextCache::<1>::default();
         let mut looked = 0;
         for n in 0..100_000u64 {
             match repeats.find(0, &n.to_ne_bytes()) {
