@@ -103,6 +103,9 @@ fn list(left_out: &LeftOut) -> Vec<String> {
         let gaps = counted(left_out.gaps, "gap");
         list.push(format!("the tasks in {gaps} between switches, shown as [not recorded]"));
     }
+    if left_out.handlers > 0 {
+        list.push(format!("when {} ended after lost events", counted(left_out.handlers, "interrupt")));
+    }
     if left_out.high_cpus > 0 {
         list.push(format!(
             "{} of CPUs above 1023, with which Perfetto opens no trace",

@@ -1,6 +1,7 @@
 //! Events of one CPU, gathered to a packet.
 
 use super::gaps::Occupation;
+use super::handlers::OpenHandlers;
 use super::program::name_number;
 use super::proto::{
     CLEARED, EVENTS_SEQUENCE, FTRACE_EVENTS, INTERNED_DATA, SEQUENCE_FLAGS, bytes, message, packet, uint,
@@ -26,6 +27,8 @@ pub(super) struct Bundle<K> {
     ever_lost: bool,
     /// The task that the CPU runs, as its switches have it.
     pub(super) occupation: Occupation,
+    /// The handlers that it is in.
+    pub(super) handlers: OpenHandlers,
 }
 
 impl<K: Ord + Copy> Bundle<K> {

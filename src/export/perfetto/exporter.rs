@@ -3,6 +3,7 @@
 use super::bundle::Bundle;
 use super::file::PerfettoFile;
 use super::gaps::{GapKind, TaskStep};
+use super::handlers::{HandlerEvent, HandlerStep};
 use super::header;
 use super::known::is_atrace;
 use super::program::{Function, Origin, PerfettoProgram};
@@ -60,6 +61,8 @@ struct PerfettoType {
     stack: Option<usize>,
     /// `sched:sched_switch` of which the engine makes slices: the tasks before and after.
     switch: Option<[TypedField; 2]>,
+    /// An event of a handler of which the engine makes slices.
+    handler: Option<HandlerEvent>,
 }
 
 /// An event type's place: buffer, event id, and whether it is a marker's other program.
@@ -77,6 +80,7 @@ struct PacketPiece {
     lost: Lost,
     time: u64,
     step: TaskStep,
+    handler: Option<HandlerStep>,
     /// A sample with its return addresses.
     sample: Option<(StackSample, Box<[u64]>)>,
 }
@@ -103,6 +107,8 @@ pub struct LeftOut {
     pub fields: BTreeMap<(String, String), u64>,
     /// Gaps between a CPU's switches in which it is not known what ran, but for those with lost events.
     pub gaps: u64,
+    /// Handlers of interrupts that end where events were lost, as it is not known when they did.
+    pub handlers: u64,
 }
 
 /// The engine gives up at a trace with more CPUs.
@@ -166,6 +172,10 @@ impl<'t> Perfetto<'t> {
             gap.write(&mut made_up);
             bundle.add(&made_up, None, None);
         }
+        let mut ends = Vec::new();
+        let lost = piece.lost != Lost::None;
+        *state.handlers += bundle.handlers.next(piece.buffer, piece.handler, lost, piece.time, &mut ends);
+        bundle.add(&ends, None, None);
         if bundle.add(event, piece.described, piece.function) {
             bundle.write(piece.cpu, machine, symbols, |key| self.descriptor(key), out);
         }
@@ -180,6 +190,7 @@ struct PerfettoBundles<'s> {
     bundles: &'s mut Vec<Vec<Bundle<Key>>>,
     stacks: &'s mut Vec<InternedStacks>,
     gaps: &'s mut u64,
+    handlers: &'s mut u64,
 }
 
 impl Exporter for Perfetto<'_> {
@@ -243,13 +254,14 @@ impl Exporter for Perfetto<'_> {
             lost: record.lost,
             time: record.timestamp.0,
             step: kind.and_then(|kind| kind.step(file, record.data)).unwrap_or(TaskStep::Stay(head.pid)),
+            handler: kind.and_then(|kind| kind.handler.as_ref()?.step(file.trace.abi, record.data)),
             sample,
         };
         if state.ahead {
             state.pieces.push(piece);
         } else {
-            let PerfettoState { bytes, bundles, stacks, left_out: LeftOut { gaps, .. }, .. } = state;
-            let mut pending = PerfettoBundles { bundles, stacks, gaps };
+            let PerfettoState { bytes, bundles, stacks, left_out: LeftOut { gaps, handlers, .. }, .. } = state;
+            let mut pending = PerfettoBundles { bundles, stacks, gaps, handlers };
             self.add(&mut pending, &mut piece, bytes, out);
             bytes.clear();
         }
@@ -280,8 +292,8 @@ impl Exporter for Perfetto<'_> {
     /// Adds the segment's events to the bundles as if they had come one after the other.
     fn commit(&self, known: &mut PerfettoState, done: &mut PerfettoState, out: &mut Vec<u8>) -> Commit {
         let mut start = 0;
-        let PerfettoState { bundles, stacks, left_out: LeftOut { gaps, .. }, .. } = known;
-        let mut pending = PerfettoBundles { bundles, stacks, gaps };
+        let PerfettoState { bundles, stacks, left_out: LeftOut { gaps, handlers, .. }, .. } = known;
+        let mut pending = PerfettoBundles { bundles, stacks, gaps, handlers };
         for piece in &mut done.pieces {
             let end = piece.end;
             self.add(&mut pending, piece, &done.bytes[start..end], out);
@@ -326,6 +338,7 @@ impl<'t> PerfettoTypes<'t> {
         let pids = || Some([field("prev_pid")?, field("next_pid")?]);
         let is_switch = known.is_some() && format.system == "sched" && format.name == "sched_switch";
         PerfettoType {
+            handler: known.as_ref().and_then(|_| HandlerEvent::of(format)),
             switch: is_switch.then(pids).flatten(),
             marker: marker.map(|text| (text, described(true))),
             program: known.unwrap_or_else(|| described(message || of_ftrace("print"))),

@@ -8,7 +8,7 @@
 //! | recording | trace |
 //! |---|---|
 //! | event | a row of `ftrace_event` of the same name, its fields as arguments |
-//! | lost events | `lost_events` of the bundle they were lost before, an instant on a track of their CPU, and what runs on the CPU meanwhile |
+//! | lost events | `lost_events` of the bundle they were lost before, an instant on a track of their CPU, and what runs on the CPU meanwhile; ends of handlers |
 //! | switches that do not follow each other | what runs on the CPU between them |
 //! | the CPUs' counters at the end | `FtraceStats` |
 //! | tasks' names, their processes | `ProcessTree` |
@@ -22,6 +22,7 @@ mod bundle;
 mod exporter;
 mod file;
 mod gaps;
+mod handlers;
 mod header;
 mod known;
 mod program;

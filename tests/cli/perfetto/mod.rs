@@ -81,9 +81,12 @@ impl Trace {
     }
 }
 
-/// Without the switches that are made up where it is not known what ran.
-const COUNTS: &str = "select name, count(*) as n from ftrace_event where name != 'sched_switch' or arg_set_id not in (
-    select arg_set_id from args where key in ('prev_pid', 'next_pid') and int_value > 4194304) group by name";
+/// Without the switches that are made up where it is not known what ran, and the ends of handlers there.
+const COUNTS: &str = "select ftrace_event.name as name, count(*) as n from ftrace_event left join thread using (utid)
+    where iif(ftrace_event.name = 'sched_switch',
+        arg_set_id not in (select arg_set_id from args where key in ('prev_pid', 'next_pid') and int_value > 4194304),
+        coalesce(tid, 0) <= 4194304)
+    group by 1";
 const OF_GAP: &str = "select cast(sum(name = '[lost events]') as int) as lost,
     cast(sum(name = '[not recorded]') as int) as unrecorded, cast(sum(dur < 0) as int) as open
     from sched join thread using (utid) where tid > 4194304";
@@ -220,6 +223,25 @@ fn the_engine_builds_what_it_builds() {
     assert_eq!(fields, ["flags", "ino", "name", "state"]);
     let text = answers[7][0]["text"].as_str().expect("a text");
     assert!(text.ends_with("sched_waking: comm=migration/1 pid=21 prio=0 target_cpu=1"), "{text}");
+}
+
+#[test]
+fn no_handler_reaches_across_lost_events() {
+    let Some(engine) = engine() else { return };
+    let Some(corpus) = corpus() else { return not_run("handlers of interrupts in Perfetto: there is no corpus") };
+    let across = "select count(*) from slice s join track t on s.track_id = t.id
+        join slice l join track of on l.track_id = of.id
+        where t.type in ('cpu_irq', 'cpu_softirq')
+        and of.name = 'Lost events on CPU ' || extract_arg(t.dimension_arg_set_id, 'cpu')
+        and s.ts < l.ts and (s.ts + s.dur >= l.ts or s.dur < 0)";
+    let made_up = "select count(*) from ftrace_event join thread using (utid) where tid = 4194305
+        and ftrace_event.name in ('irq_handler_exit', 'softirq_exit')";
+    for (name, ended) in [("arm64", 13), ("i386", 1), ("s390x", 6)] {
+        let trace = Trace::of(&engine, &[corpus.join(name).join("lost.dat")], &[]);
+        assert_eq!((trace.number(across), trace.number(made_up)), (0, ended), "{name}");
+        let said = format!("when {ended} interrupt{} ended after lost events", if ended == 1 { "" } else { "s" });
+        assert!(trace.line.contains(&said), "{name}: {}", trace.line);
+    }
 }
 
 #[test]
