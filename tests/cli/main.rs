@@ -19,6 +19,7 @@ mod common {
     pub(crate) mod on_screen;
     pub(crate) mod profiles;
     pub(crate) mod pty;
+    pub(crate) mod small_disk;
     pub(crate) mod synthetic;
     pub(crate) mod trace_files;
 }

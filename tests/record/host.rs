@@ -2,6 +2,7 @@
 
 use crate::common::environment::{Outcome, TestEnvironment};
 use crate::common::not_run::not_run;
+use crate::common::small_disk::SmallDisk;
 use nix::sys::eventfd::EventFd;
 use rtrace::internal::trace_dat::{PidBloom, Trace};
 use rtrace::record::{Drain, Drained, Progress, Spool, Worker, chunk_size};
@@ -338,24 +339,6 @@ fn losses_beyond_what_is_allowed() {
     assert!(Path::new(&env.path().join("trace.dat")).exists());
 }
 
-/// A filesystem of its own, too small for what is recorded.
-pub(crate) struct SmallDisk<'a>(&'a Path);
-
-impl<'a> SmallDisk<'a> {
-    pub(crate) fn mount(at: &'a Path, size: &str) -> Self {
-        fs::create_dir(at).unwrap();
-        let options = Some(format!("size={size}"));
-        nix::mount::mount(Some("tmpfs"), at, Some("tmpfs"), nix::mount::MsFlags::empty(), options.as_deref()).unwrap();
-        SmallDisk(at)
-    }
-}
-
-impl Drop for SmallDisk<'_> {
-    fn drop(&mut self) {
-        let _ = nix::mount::umount(self.0);
-    }
-}
-
 #[test]
 fn a_full_disk_ends_the_recording_with_all_so_far() {
     let Some((tracefs, _guard)) = kernel() else { return };
@@ -363,7 +346,7 @@ fn a_full_disk_ends_the_recording_with_all_so_far() {
     for size in ["8M", "6M"] {
         let env = TestEnvironment::new();
         let disk = env.path().join("disk");
-        let _disk = SmallDisk::mount(&disk, size);
+        let small = SmallDisk::mount(&disk, size);
         let args = ["-F", "--compression", "none", "-e", "syscalls:sys_enter_kill", "-o", "disk/trace.dat"];
         record(&env, &[&args[..], &["--", "bash", "-c", &load]].concat()).exits(4).complains_with("No space left");
         // The contents of the file and its spools are whole; only the end is missing.
@@ -371,8 +354,7 @@ fn a_full_disk_ends_the_recording_with_all_so_far() {
         let lines = out.exits(4).complains_with("could not be written").stdout().lines().count();
         assert!(lines > 20_000, "{size}: {lines} lines");
         // With room again the file is completed, and still lacks them.
-        nix::mount::mount(None::<&str>, &disk, None::<&str>, nix::mount::MsFlags::MS_REMOUNT, Some("size=40m"))
-            .unwrap();
+        small.resize("40m");
         env.rtrace(&["recover", "disk/trace.dat"]).exits(4).complains_with("could not be written");
         env.rtrace(&["check", "--assert", "lost == 0", "disk/trace.dat"]).exits(4).prints_with("indeterminate");
     }

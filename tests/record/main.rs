@@ -19,6 +19,7 @@ mod common {
     pub(crate) mod profiles;
     #[expect(dead_code, reason = "the command line's tests use more of it")]
     pub(crate) mod pty;
+    pub(crate) mod small_disk;
 }
 
 mod agent;

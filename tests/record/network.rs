@@ -3,7 +3,8 @@
 use crate::common::environment::TestEnvironment;
 use crate::common::installed_trace_cmd::installed;
 use crate::common::listening::Listening;
-use crate::host::{SmallDisk, kernel, kills, kills_while_tracing, summary};
+use crate::common::small_disk::SmallDisk;
+use crate::host::{kernel, kills, kills_while_tracing, summary};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use rtrace::internal::network::wire::{BANNER, Frame, FrameHeader, OFFER, OURS, RingSizes};

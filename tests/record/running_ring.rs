@@ -2,7 +2,8 @@
 
 use crate::common::environment::TestEnvironment;
 use crate::common::knobs::Knobs;
-use crate::host::{SmallDisk, kernel};
+use crate::common::small_disk::SmallDisk;
+use crate::host::kernel;
 use crate::saves::{OverAtEnd, count_up, numbers_in, saves_of, start};
 use crate::state::{PATIENCE, Running};
 use nix::sched::{CpuSet, sched_setaffinity};

@@ -4,6 +4,8 @@
 use super::{files, python, readers, top};
 use crate::common::corpus::corpus;
 use crate::common::environment::TestEnvironment;
+use crate::common::not_run::not_run;
+use crate::common::small_disk::SmallDisk;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -239,4 +241,41 @@ fn killed_at_any_moment_nothing_is_lost() {
         assert_eq!(found.len(), 7, "{found:?}");
     }
     println!("{stopped} of {moments} were stopped within");
+}
+
+/// A disk that is full at some moment: the run ends with the reason, and the next one with room loses no row.
+#[test]
+fn without_disk_space_nothing_is_lost() {
+    if !nix::unistd::geteuid().is_root() {
+        return not_run("a compaction without disk space: only root mounts disks");
+    }
+    let Some(readers) = readers() else { return };
+    let env = TestEnvironment::new();
+    for name in ["web1", "web2", "web3"] {
+        push(&env, &host(name), &["--first", "2000"]);
+    }
+    let before = sums_of(&env, &readers, &["inbox", "of_duckdb"]);
+    let mut stopped = 0;
+    // The tables take some 230 KiB of it, their parts as much again.
+    for size in (280..=420).step_by(20) {
+        let disk = env.path().join("disk");
+        let small = SmallDisk::mount(&disk, &format!("{size}k"));
+        env.run("cp", &["-rT", "inbox", "disk/fleet"]).exits(0);
+        let first = env.rtrace(&["compact", "disk/fleet"]);
+        if first.status() == Some(1) {
+            stopped += 1;
+            first.complains_with("No space left");
+            small.resize("4m");
+            env.rtrace(&["compact", "disk/fleet"]).exits(0);
+        } else {
+            first.exits(0);
+        }
+        let after = sums_of(&env, &readers, &["disk/fleet", "of_duckdb"]);
+        let found = paths(&env, "disk/fleet");
+        drop(small);
+        std::fs::remove_dir(&disk).expect("an empty directory");
+        assert_eq!(after, before, "{size} KiB");
+        assert_eq!(found.len(), 7, "{size} KiB: {found:?}");
+    }
+    assert!(stopped > 1, "{stopped} were stopped");
 }
