@@ -2,7 +2,7 @@
 
 use crate::common::environment::{Outcome, TestEnvironment};
 use crate::common::not_run::not_run;
-use crate::common::small_disk::SmallDisk;
+pub(crate) use crate::common::small_disk::SmallDisk;
 use nix::sys::eventfd::EventFd;
 use rtrace::internal::trace_dat::{PidBloom, Trace};
 use rtrace::record::{Drain, Drained, Progress, Spool, Worker, chunk_size};
