@@ -8,7 +8,7 @@ use crate::kernel::format::EventFormat;
 
 /// A handler: of an interrupt, or a soft interrupt of this vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Handler {
+pub(super) enum HandlerKey {
     Irq(u64),
     SoftIrq(u64),
 }
@@ -16,8 +16,8 @@ pub(super) enum Handler {
 /// An event's meaning to handlers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HandlerStep {
-    Enter(Handler),
-    Exit(Handler),
+    Enter(HandlerKey),
+    Exit(HandlerKey),
 }
 
 /// An event of a handler.
@@ -51,7 +51,7 @@ impl HandlerEvent {
             Value::Unsigned(number) => number,
             _ => return None,
         };
-        let handler = if self.is_soft { Handler::SoftIrq(number) } else { Handler::Irq(number) };
+        let handler = if self.is_soft { HandlerKey::SoftIrq(number) } else { HandlerKey::Irq(number) };
         Some(if self.is_entry { HandlerStep::Enter(handler) } else { HandlerStep::Exit(handler) })
     }
 }
@@ -60,7 +60,7 @@ impl HandlerEvent {
 #[derive(Default)]
 pub(super) struct OpenHandlers {
     buffer: u32,
-    open: Vec<Handler>,
+    open: Vec<HandlerKey>,
     /// The time of the buffer's last event, while some are open.
     last: u64,
 }
@@ -101,14 +101,14 @@ impl OpenHandlers {
     }
 }
 
-impl Handler {
+impl HandlerKey {
     /// Appends the event of its end, by the task that stands for lost events.
     fn end(self, time: u64, out: &mut Vec<u8>) {
         const SOFTIRQ_EXIT: u32 = 25;
         const IRQ_HANDLER_EXIT: u32 = 37;
         let (event, number) = match self {
-            Handler::Irq(number) => (IRQ_HANDLER_EXIT, number),
-            Handler::SoftIrq(vector) => (SOFTIRQ_EXIT, vector),
+            HandlerKey::Irq(number) => (IRQ_HANDLER_EXIT, number),
+            HandlerKey::SoftIrq(vector) => (SOFTIRQ_EXIT, vector),
         };
         message(out, 2, |out| {
             uint(out, 1, time);
@@ -127,7 +127,7 @@ mod tests {
         let (enter, exit) = (HandlerStep::Enter, HandlerStep::Exit);
         let mut cpu = OpenHandlers::default();
         let mut out = Vec::new();
-        let (irq, soft) = (Handler::Irq(9), Handler::SoftIrq(1));
+        let (irq, soft) = (HandlerKey::Irq(9), HandlerKey::SoftIrq(1));
         assert_eq!(cpu.next(0, Some(exit(irq)), true, 5, &mut out), 0);
         assert_eq!(cpu.next(0, Some(enter(soft)), false, 10, &mut out), 0);
         assert_eq!(cpu.next(0, Some(enter(irq)), false, 11, &mut out), 0);
