@@ -35,8 +35,8 @@ const FORMAT: &str = "name: sched_switch\nID: 372\nformat:\n\tfield:unsigned sho
 #[test]
 fn an_event_given_to_report_with_the_option_of_record_is_answered_with_the_right_one() {
     let env = TestEnvironment::new();
-    let hint = "`-F EVENT` selects events";
-    env.rtrace(&["report", "-e", "sched_switch", "trace.dat"]).exits(1).prints("").complains_with(hint);
+    let hint = "`-F sched_switch` selects events";
+    env.rtrace(&["report", "-e", "sched_switch", "trace.dat"]).exits(2).prints("").complains_with(hint);
     let other = env.rtrace(&["report", "sched_switch"]);
     assert!(!other.exits(1).stderr().contains(hint));
 }
