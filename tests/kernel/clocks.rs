@@ -292,5 +292,5 @@ on_kernels!(a_wall_clock_that_is_set_meanwhile_is_named: V6_1, AllTracers => |ke
     assert_eq!(guest.text("wall").matches(named).count(), 1);
     let summary = guest.text("summary");
     let times = summary.lines().filter(|line| !line.contains("date -s")); // not the command line
-    assert!(times.clone().count() > 3 && times.clone().all(|line| !line.contains("2031")), "{summary}");
+    assert!(times.clone().count() > 3 && times.clone().all(|line| !line.contains("2031-01-01")), "{summary}");
 });
