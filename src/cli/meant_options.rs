@@ -155,7 +155,8 @@ fn short(word: &str, command: &Command, root: &Command, words: &str) -> Option<S
     let letter = word.strip_prefix('-')?.chars().next()?;
     let value = value_of(word).unwrap_or_default();
     let operator = [("-lt", "<"), ("-gt", ">"), ("-le", "<="), ("-ge", ">="), ("-eq", "=="), ("-ne", "!=")];
-    if let Some((shells, own)) = operator.iter().find(|(shells, _)| std::env::args().any(|given| given == *shells)) {
+    let is_given = |shells: &str| std::env::args().take_while(|given| given != "--").any(|given| given == shells);
+    if let Some((shells, own)) = operator.iter().find(|(shells, _)| shells.starts_with(word) && is_given(shells)) {
         return Some(format!("`{shells}` of the shell is written `{own}`, in quotes: `'FIELD {own} VALUE'`."));
     }
     let has = |below: &&Command| below.get_arguments().any(|arg| arg.get_short() == Some(letter));
@@ -308,7 +309,9 @@ pub(super) fn value_of_hist(name: &str) -> Option<String> {
 
 /// The hint on an assertion without `--assert`, which was taken for the file of the command `name`.
 pub(super) fn assertion(name: &str) -> Option<String> {
-    let is_one = |word: &String| word.contains(['<', '>', '=']) && Assertion::parse(word).is_ok();
+    let is_of_option = |word: &str| word_before(word).is_some_and(|before| before.starts_with("--") || before == "-a");
+    let is_one =
+        |word: &String| word.contains(['<', '>', '=']) && !is_of_option(word) && Assertion::parse(word).is_ok();
     let word = std::env::args().find(is_one).filter(|_| name == "check")?;
     Some(format!("`--assert '{word}'` asserts that."))
 }

@@ -455,11 +455,23 @@ fn unfinished(error: RecordError, summary: &RecordSummary, own: impl Fn(Exit) ->
     }
 }
 
+/// Size of each CPU's ring, in KiB; 0 if they differ or cannot be read.
+fn kib_of(instance: &rtrace::tracefs::Instance) -> u64 {
+    instance.buffer_size().ok().and_then(|size| size.kib()).unwrap_or(0)
+}
+
 /// Refuses rings that memory has no room for: the kernel would look for it until others are killed for want of it.
 fn fit_memory(plan: &Plan, tracefs: &rtrace::tracefs::Tracefs) -> Result<(), Failure> {
     let cpus = tracefs.top().cpus()?.len() as u64;
-    let sizes = plan.buffers.iter().filter_map(|buffer| buffer.size);
-    let wanted = sizes.fold(0u64, |sum, size| sum.saturating_add(size.0.saturating_mul(cpus)));
+    // An instance that is there has its memory already.
+    let has = |buffer: &BufferPlan| match &buffer.place {
+        TargetBuffer::Private => 0,
+        TargetBuffer::Top => kib_of(&tracefs.top()),
+        TargetBuffer::Instance(name) => tracefs.instance(name).map_or(0, |instance| kib_of(&instance)),
+    };
+    let more = |buffer: &BufferPlan| Some(buffer.size?.0.saturating_sub(has(buffer) << 10));
+    let sizes = plan.buffers.iter().filter_map(more);
+    let wanted = sizes.fold(0u64, |sum, size| sum.saturating_add(size.saturating_mul(cpus)));
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let free = text
         .lines()

@@ -94,7 +94,8 @@ pub(crate) fn refused(error: &PlanError, command: &str, given: Option<String>) -
     }
     let after =
         |flag: &str| std::env::args().skip_while(|word| word != flag).nth(1).filter(|word| !word.starts_with('-'));
-    if let Some(word) = after("-i").filter(|_| matches!(error, PlanError::NoEvents)) {
+    let is_first = std::env::args().nth(2).is_some_and(|word| word == "-i"); // one behind CMD is CMD's own
+    if let Some(word) = after("-i").filter(|_| is_first && matches!(error, PlanError::NoEvents)) {
         text.push_str(&format!("  Hint: `-i` takes no value: `{word}` is CMD; events are chosen by `-e EVENT`\n"));
     }
     if let Some(count) = after("-c").filter(|_| matches!(error, PlanError::NoParents) && command == "stream")

@@ -159,7 +159,7 @@ pub(crate) fn finish(file: &Path, tracefs: &TracefsArgs, json: bool) -> Result<E
         let is_empty = std::fs::metadata(file).is_ok_and(|file| file.len() == 0);
         let is_left = is_empty && !find_orphans(&tracefs.journal_dir()).orphans.is_empty();
         return Err(match is_left {
-            true => failure.hint("its recorder was killed before it began: `rtrace reset --stale` puts tracing back."),
+            true => failure.hint("a killed recorder left tracing changed: `rtrace reset --stale` puts it back."),
             false => failure,
         });
     }

@@ -156,7 +156,7 @@ fn trace(args: &StartSettings, mode: Mode) -> Result<Exit, Failure> {
             _ => None,
         });
         let hint = match (hint, instance) {
-            (Some(hint), Some(name)) if hint.contains("`rtrace stop`") => {
+            (Some(_), Some(name)) if word.as_deref().is_some_and(|word| word.starts_with("tracing_on")) => {
                 Some(format!("`rtrace restart -B {name}` and `rtrace stop -B {name}` switch tracing on and off there."))
             }
             (hint, _) => hint,

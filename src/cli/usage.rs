@@ -165,7 +165,11 @@ fn worded(
                         .find(|one| !one.starts_with('-'))
                         .cloned();
                     let assertion = || meant_options::assertion(command.get_name());
-                    let value = || meant_options::value_of_hist(command.get_name());
+                    let of_trigger = [&name]
+                        .into_iter()
+                        .chain(&list(answer, ContextKind::PriorArg))
+                        .any(|one| one.contains("TRIGGER"));
+                    let value = || meant_options::value_of_hist(command.get_name()).filter(|_| of_trigger);
                     let hint = assertion()
                         .or_else(value)
                         .or_else(|| place.and_then(|place| meant_options::value_of_flag(&place, command)));

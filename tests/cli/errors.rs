@@ -29,6 +29,7 @@ const MISTAKES: &[(&str, i32, &[&str])] = &[
     ("filter set sched:sched_switch next_prio -lt 100", 2, &["`-lt` of the shell is written `<`"]),
     ("trigger -B web sched_switch stacktrace", 2, &["it stands after the command: `rtrace trigger add ... -B`"]),
     ("record -e read", 2, &["did you mean `sys_enter_read` or `sys_exit_read`?"]),
+    ("report -e nosuch.dat", 1, &["failed to read nosuch.dat: No such file"]),
     ("report -e sched_switch --comm ls FILE", 2, &["prints the byte order", "`-F sched_switch` selects events"]),
     ("report -i FILE -t 0.2", 1, &["it is taken for a file; `--since +0.2` begins"]),
     ("check -i FILE count(sched:sched_switch)>10", 2, &["`--assert 'count(sched:sched_switch)>10'` asserts that"]),

@@ -91,12 +91,9 @@ impl Measure<'_> {
 
     /// The same where the recorder left out events of its own threads: what these do is unknown, and no duration.
     pub(super) fn without_own(self, coverage: &Coverage) -> Self {
-        match self {
-            Measure::Sched(sched) if !coverage.left_out.is_empty() => {
-                let own = Coverage { left_out: coverage.left_out.clone(), ..Coverage::default() };
-                Measure::Sched(Box::new(sched.covering(&own)))
-            }
-            measure => measure,
+        match coverage.left_out.is_empty() {
+            true => self,
+            false => self.covering(&Coverage { left_out: coverage.left_out.clone(), ..Coverage::default() }),
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::cli::given::{option_name, refuse};
 use crate::cli::helper_programs;
 use crate::cli::terminal::Color;
 use anyhow::anyhow;
+use std::path::Path;
 
 /// Options that do one thing to some outputs.
 struct Effect {
@@ -103,7 +104,7 @@ impl ReportArgs {
             return Ok(());
         }
         if self.facts.endian
-            && let Some(word) = self.files.iter().find(|file| !file.exists())
+            && let Some(word) = self.files.iter().find(|file| is_name_of_events(file) && !file.exists())
         {
             let word = word.display();
             let error = anyhow!("`-e` prints the byte order of a file, and `{word}` is none");
@@ -139,6 +140,11 @@ impl ReportArgs {
         wanted.without(Outputs::EVENTS) == Outputs::NONE
             || matches!(self.format, ReportFormat::Text | ReportFormat::Json)
     }
+}
+
+/// True of what may be an event's name, or a pattern of them.
+fn is_name_of_events(file: &Path) -> bool {
+    file.to_str().is_some_and(|word| word.chars().all(|c| c.is_ascii_alphanumeric() || "_:*?-".contains(c)))
 }
 
 /// Two options that ask for outputs of which only one is printed; facts of the file go together.

@@ -80,7 +80,7 @@ pub(super) struct LineContext<'c> {
     pub(super) comms: &'c Comms,
     pub(super) wall: Option<WallClock>,
     pub(super) tasks: &'c mut TaskCache,
-    /// The event's id.
+    /// Id of the event whose record is written.
     pub(super) id: u16,
     pub(super) repeats: &'c mut RepeatedFields,
 }

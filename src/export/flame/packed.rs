@@ -100,7 +100,7 @@ impl PackedReader<'_> {
         &self.block[start..self.at]
     }
 
-    /// What is left of the block that is read, or all of the next one.
+    /// The rest of the block that is read, or all of the next one.
     #[inline]
     fn rest(&mut self) -> &[u8] {
         if self.block.len() == self.at {
