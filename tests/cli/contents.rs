@@ -4,10 +4,11 @@ use crate::common::corpus::own;
 use crate::common::environment::TestEnvironment;
 use crate::common::synthetic::{Synthetic, fork_storm};
 use crate::common::trace_files::trace_files;
-use rtrace::internal::trace_dat::write::Version;
-use rtrace::internal::trace_dat::{Codec, OptionId};
+use rtrace::internal::trace_dat::write::{NewFile, Version};
+use rtrace::internal::trace_dat::{Codec, OptionId, Trace};
 use serde_json::Value;
 use std::fs;
+use std::path::Path;
 
 const V7: Version = Version::V7(Codec::Zstd);
 
@@ -253,3 +254,36 @@ fn schemas_describe_the_documents_of_analyses() {
     assert!(seen.contains("rtrace.analyze.sched"), "{seen:?}");
     println!("{seen:?}");
 }
+
+/// A latency tracer's text is no event, and is not nothing: what reads it names it.
+#[test]
+fn the_text_of_a_latency_tracer_is_named() {
+    let env = TestEnvironment::new();
+    let facts = Trace::open_path(Path::new(&trig())).expect("a recording");
+    let file = fs::File::create(env.path().join("lat.dat")).expect("a file");
+    let mut file = NewFile::create(file, &facts, V7, &[""]).expect("a recording");
+    file.text("", "local", IRQSOFF.as_bytes()).expect("a text");
+    file.finish().expect("a file");
+    let said =
+        "irqsoff: longest latency 6,237 us on CPU 1 in cat [65], from _raw_write_lock_irq to __raw_spin_unlock_irq";
+    env.rtrace(&["report", "--summary", "lat.dat"]).exits(0).prints_with(said);
+    env.rtrace(&["report", "lat.dat"]).exits(0).prints_with(IRQSOFF);
+    for to in ["json", "csv", "perfetto"] {
+        let out = env.rtrace(&["convert", "--to", to, "lat.dat", to]);
+        out.exits(0).prints_with("left out: the text of tracer irqsoff");
+    }
+}
+
+/// The head of one that Linux 6.12 wrote.
+const IRQSOFF: &str = "\
+# tracer: irqsoff
+#
+# irqsoff latency trace v1.1.5 on 6.12.117-rtrace
+# --------------------------------------------------------------------
+# latency: 6237 us, #113/113, CPU#1 | (M:preempt VP:0, KP:0, SP:0 HP:0 #P:2)
+#    -----------------
+#    | task: cat-65 (uid:0 nice:0 policy:0 rt_prio:0)
+#    -----------------
+#  => started at: _raw_write_lock_irq
+#  => ended at:   __raw_spin_unlock_irq
+";
