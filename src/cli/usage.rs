@@ -121,8 +121,8 @@ fn worded(
                     })
                 })
                 .or_else(|| {
-                    let is_off = ["sleep", "offcpu", "off-cpu", "blocked", "block", "wait", "io"].contains(&word.as_str());
-                    let off = "`--worst pair --pair 'latency(sched_switch, sched_switch, prev_pid=next_pid)'` is the longest time off a CPU.";
+                    let is_off = ["sleep", "blocked", "block", "wait", "io"].contains(&word.as_str());
+                    let off = "`--worst off-cpu` is the longest time off a CPU for any reason; `--worst wakeup` that from a wakeup to the CPU.";
                     (command.get_name() == "why" && name == "`--worst`" && is_off).then(|| off.to_owned())
                 })
                 .or_else(|| {

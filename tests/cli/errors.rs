@@ -13,11 +13,7 @@ const MISTAKES: &[(&str, i32, &[&str])] = &[
     ("hist -i FILE sched:sched_switch -k prev_comm -v prev_prio", 2, &["`--val prev_prio` sums it"]),
     ("filter set prev_pid!=0", 2, &["the event stands first: `rtrace filter set EVENT 'prev_pid!=0'`"]),
     ("report FILE --filter comm==\"sort\"", 2, &["`--comm sort` selects what tasks of that name did"]),
-    (
-        "why sort FILE --worst sleep",
-        2,
-        &["`--worst pair --pair 'latency(sched_switch, sched_switch, prev_pid=next_pid)'`"],
-    ),
+    ("why sort FILE --worst sleep", 2, &["`--worst off-cpu`"]),
     ("attach -p 1234", 2, &["it joins recordings of a guest and its host", "`rtrace stream -P PID`"]),
     ("record -i eth0", 2, &["`-i` takes no value: `eth0` is CMD"]),
     ("stream -e sched_switch -c 10", 2, &["`rtrace stream ... | head -n 10`"]),

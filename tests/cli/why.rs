@@ -104,6 +104,46 @@ fn intervals_are_those_of_the_analyses() {
     }
 }
 
+/// The longest times of each kind, as many as asked for: the first is that of one alone, and switches alone tell those off the CPU.
+#[test]
+fn several_intervals_are_the_longest_in_order() {
+    let env = TestEnvironment::new();
+    fork_storm(4, 8_000, 50, 7).write(&env.path().join("trace.dat"), Version::V7(Codec::Zstd));
+    let documents = |args: &[&str]| -> Vec<Value> {
+        let text = env.rtrace(&[&["why", "*", "--json"], args].concat()).stdout();
+        serde_json::Deserializer::from_str(&text).into_iter().collect::<Result<_, _>>().expect("JSON")
+    };
+    let pair = "latency(sched:sched_wakeup, sched:sched_switch, pid=next_pid)";
+    let kinds: [&[&str]; 4] = [
+        &["--worst", "wakeup"],
+        &["--worst", "preempted"],
+        &["--worst", "off-cpu"],
+        &["--worst", "pair", "--pair", pair],
+    ];
+    for kind in kinds {
+        let (one, five) = (documents(kind), documents(&[kind, &["--intervals", "5"]].concat()));
+        let times: Vec<u64> = five.iter().filter_map(|one| one["interval"]["time"].as_u64()).collect();
+        assert!(times.len() == 5 && times.is_sorted_by(|a, b| a >= b), "{kind:?}: {times:?}");
+        assert_eq!((one.len(), one.first()), (1, five.first()), "{kind:?}");
+    }
+    // Of a recording without losses: from each switch from a task to the next one to it, unless the events contradict themselves.
+    let events = env.rtrace(&["report", "--json", "-F", "sched_switch", &small()]).exits(0).stdout();
+    let (mut left, mut times) = (std::collections::HashMap::new(), Vec::new());
+    for event in events.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")) {
+        let Some(at) = event["ts"].as_u64() else { continue };
+        let [prev, next] = ["prev_pid", "next_pid"].map(|name| event["fields"][name].as_u64().expect("a pid"));
+        times.extend(left.remove(&next).map(|since: u64| at - since).filter(|_| next != 0));
+        left.insert(prev, at);
+    }
+    times.sort_unstable_by(|a, b| b.cmp(a));
+    let text =
+        env.rtrace(&["why", "*", "--worst", "off-cpu", "--intervals", "99", "--json", &small()]).exits(0).stdout();
+    let found: Vec<Value> =
+        serde_json::Deserializer::from_str(&text).into_iter().collect::<Result<_, _>>().expect("JSON");
+    let found: Vec<u64> = found.iter().filter_map(|one| one["interval"]["time"].as_u64()).collect();
+    assert!(!times.is_empty() && found == times, "{found:?}, and {times:?}");
+}
+
 /// A document of a long interval is small, and what it leaves out adds up with what it shows; `--top` has as much as it says.
 #[test]
 fn documents_of_long_intervals_are_small() {

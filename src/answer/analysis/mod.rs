@@ -23,6 +23,7 @@ mod io;
 mod irq;
 mod load;
 mod locks;
+mod longest;
 pub(crate) mod map;
 mod mem;
 mod memory;
@@ -76,6 +77,7 @@ pub use irq::{
 };
 pub use load::{CpuLoad, LoadPeriod, Loads, TaskLoad};
 pub use locks::{LOCK_NEEDS, LockCounts, LockKind, LockReport, LockWaits, Locks, LongestLockWait, OngoingLockWait};
+pub use longest::Longest;
 pub use mem::{Bytes, FunctionMemory, MemoryUse};
 pub use memory::{MEMORY_NEEDS, Memory, MemoryCounts, MemoryReport, MemorySite, PageCount};
 pub use net::{NET_NEEDS, Net, NetDevice, NetReport, TcpPair};

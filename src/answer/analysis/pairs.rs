@@ -4,7 +4,7 @@ use super::by_event::{RecordNumber, RecordText};
 use super::cells::CellPlan;
 use super::chosen::Chosen;
 use super::map::Map;
-use super::{Durations, InOrder};
+use super::{Durations, InOrder, Longest};
 use crate::base::units::{CpuId, Pid};
 use crate::kernel::event::{Lost, Record};
 use crate::kernel::format::EventFormat;
@@ -20,7 +20,7 @@ pub struct Pairs<'a> {
     from: Chosen<'a, Vec<KeyPart>>,
     to: Chosen<'a, Vec<KeyPart>>,
     limit: u64,
-    /// Tasks whose longest interval is searched.
+    /// Tasks whose longest intervals are searched.
     only: Option<Arc<HashSet<Pid>>>,
     keep: bool,
     /// The begin of each interval that is on, by key.
@@ -161,9 +161,9 @@ pub struct PairReport {
     pub beyond_task: Option<Pid>,
     /// The longest; of several the first.
     pub longest: Option<Spot>,
-    /// The longest of the tasks that [`Pairs::of_tasks`] chooses, and the task it is about: the key's `pid` or `…_pid` if it
+    /// The longest ones of the tasks that [`Pairs::of_tasks`] chooses, each with the task it is about: the key's `pid` or `…_pid` if it
     /// has one such part, else the task that was running at the end.
-    pub longest_of_tasks: Option<(Pid, Spot)>,
+    pub longest_of_tasks: Longest<(Pid, Spot)>,
     /// First events that another first one of the same key followed.
     pub begun_again: u64,
     /// Second events without a first one.
@@ -210,9 +210,9 @@ impl<'a> Pairs<'a> {
         &self.found
     }
 
-    /// Notes the longest interval of these tasks too.
-    pub fn of_tasks(mut self, tasks: HashSet<Pid>) -> Self {
-        self.only = Some(Arc::new(tasks));
+    /// Notes the `most` longest intervals of these tasks too.
+    pub fn of_tasks(mut self, tasks: HashSet<Pid>, most: usize) -> Self {
+        (self.only, self.found.longest_of_tasks) = (Some(Arc::new(tasks)), Longest::of(most));
         self
     }
 
@@ -245,12 +245,10 @@ impl<'a> Pairs<'a> {
         if found.longest.is_none_or(|longest| longest.time() < time) {
             found.longest = Some(spot);
         }
-        if let Some(only) = &self.only
-            && found.longest_of_tasks.is_none_or(|(_, longest)| longest.time() < time)
-        {
+        if let Some(only) = &self.only {
             let task = task_of_key(parts, &self.key).unwrap_or_else(|| self.to.task(record));
             if only.contains(&task) {
-                found.longest_of_tasks = Some((task, spot));
+                found.longest_of_tasks.add(time, || (task, spot));
             }
         }
         let left_out = || {

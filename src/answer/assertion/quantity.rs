@@ -432,7 +432,11 @@ pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names
             for call in calls(found, name, names) {
                 durations.merge(&call.times);
                 failures.merge(&call.failures);
-                longer(call.longest.map(|longest| lasting(longest.at, longest.time, longest.cpu, Some(longest.pid))));
+                longer(
+                    call.longest
+                        .first()
+                        .map(|longest| lasting(longest.at, longest.time, longest.cpu, Some(longest.pid))),
+                );
             }
         }
         (DurationSource::Irq(pattern), Finding::Irqs(found)) => {

@@ -192,8 +192,9 @@ type CallRow<'a> = Row<'a, SyscallReport, &'a SyscallTimes>;
 fn calls<'a>() -> Table<CallRow<'a>> {
     type Of<'a> = Column<CallRow<'a>>;
     let off = |row: &CallRow<'a>| off_cpu(row, row.of.off_cpu, row.of.times.total());
-    let caller =
-        |row: &CallRow<'a>| row.of.longest.map(|one| format!("{} [{}]", row.found.caller(one.pid), one.pid.0)).into();
+    let caller = |row: &CallRow<'a>| {
+        row.of.longest.first().map(|one| format!("{} [{}]", row.found.caller(one.pid), one.pid.0)).into()
+    };
     Table::new(
         "calls",
         vec![
@@ -223,7 +224,7 @@ fn calls<'a>() -> Table<CallRow<'a>> {
                 .text("")
                 .csv(""),
             Of::new("longest.at", Kind::Point, "Entry of the longest call.", |row| {
-                row.of.longest.map(|one| Cell::Point(one.at)).into()
+                row.of.longest.first().map(|one| Cell::Point(one.at)).into()
             })
             .text("at")
             .csv("max_at")
@@ -233,16 +234,18 @@ fn calls<'a>() -> Table<CallRow<'a>> {
                 .to_left(false)
                 .no_json(),
             Of::new("longest.pid", Kind::Count, "Number of its task.", |row| {
-                row.of.longest.map(|one| one.pid.0).into()
+                row.of.longest.first().map(|one| one.pid.0).into()
             })
             .csv("max_pid"),
-            Of::new("longest.cpu", Kind::Count, "CPU of its exit.", |row| row.of.longest.map(|one| one.cpu.0).into())
-                .csv("max_cpu"),
+            Of::new("longest.cpu", Kind::Count, "CPU of its exit.", |row| {
+                row.of.longest.first().map(|one| one.cpu.0).into()
+            })
+            .csv("max_cpu"),
             Of::new("longest.time", Kind::Time, "The longest call.", |row| {
-                row.of.longest.map(|one| Cell::Time(one.time)).into()
+                row.of.longest.first().map(|one| Cell::Time(one.time)).into()
             }),
             Of::new("longest.comm", Kind::Text, "Name of its task.", |row| {
-                row.of.longest.map(|one| row.found.caller(one.pid)).into()
+                row.of.longest.first().map(|one| row.found.caller(one.pid)).into()
             }),
             Of::new("errors", Kind::Tally, "Failed calls by error.", |row| errors(&row.of.errors))
                 .text("errors")

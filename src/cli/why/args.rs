@@ -8,6 +8,7 @@ use crate::cli::terminal::PagerArgs;
 use anyhow::anyhow;
 use rtrace::internal::assertion::Pair;
 use rtrace::internal::trace_dat::is_recording;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// Say why a task was late: who ran, who was waited for, and in which interrupt
@@ -20,6 +21,7 @@ use std::path::PathBuf;
 EXAMPLES:
   rtrace record --for sched,irq -- make; rtrace why trace.dat
   rtrace why 1234 run.dat --at 2128.9931
+  rtrace why nginx --worst off-cpu --intervals 3
   rtrace record --for sched,irq,syscalls -- ls; rtrace why ls --worst syscall
   rtrace why nginx --worst pair --pair 'latency(sched:sched_waking, sched:sched_switch, pid=next_pid)'")]
 pub(crate) struct WhyArgs {
@@ -34,6 +36,9 @@ pub(crate) struct WhyArgs {
     /// The longest such interval [default: syscall with --call, pair with --pair, else wakeup]
     #[arg(long, value_name = "KIND", value_enum)]
     pub(super) worst: Option<Worst>,
+    /// Number of the longest such intervals, each taken apart by itself
+    #[arg(long, value_name = "N", default_value = "1", conflicts_with = "at")]
+    pub(super) intervals: NonZeroUsize,
     /// With --worst syscall: only calls of this name; may be a glob and be given several times
     #[arg(long, value_name = "NAME")]
     pub(super) call: Vec<String>,
@@ -63,6 +68,9 @@ pub(super) enum Worst {
     Wakeup,
     /// From the switch that took its CPU to the next one to it
     Preempted,
+    /// From any switch from it to the next one to it: sleep and wait
+    #[value(alias = "offcpu", alias = "off_cpu")]
+    OffCpu,
     /// A system call
     Syscall,
     /// From one event to another (--pair)

@@ -5,7 +5,7 @@ use super::found::{LateInterval, WhyInterval, is_of_tasks};
 use super::{interval, json, text};
 use crate::cli::analyze::BufferLimits;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::{QueryEvents, one_buffer};
+use crate::cli::query::{ClockUnit, QueryEvents, QueryInput, one_buffer};
 use rtrace::analysis::Histories;
 use rtrace::internal::trace_dat::{Buffer, Cgroups};
 use rtrace::recording::Query;
@@ -19,38 +19,69 @@ pub(crate) fn run(args: &WhyArgs) -> Result<Exit, Failure> {
     let _pager = args.pager.start();
     let args = &args;
     args.file.answer(|events, out| {
-        let found = take_apart(args, events)?;
-        match args.json {
-            true => out.write_all(json::text(&found, args.top).as_bytes())?,
-            false => text::write(&found, args.lines(), out)?,
+        let asked = WhyQuestion::of(args, events)?;
+        let mut exit = Exit::Success;
+        for (place, interval) in asked.intervals.iter().enumerate() {
+            let found = asked.take_apart(interval)?;
+            match args.json {
+                true => out.write_all(json::text(&found, args.top).as_bytes())?,
+                false if args.intervals.get() == 1 => text::write(&found, args.lines(), out)?,
+                false => {
+                    write!(out, "{}{}. ", if place > 0 { "\n" } else { "" }, place + 1)?;
+                    text::write(&found, args.lines(), out)?;
+                }
+            }
+            if !found.is_certain() {
+                exit = Exit::Incomplete;
+            }
         }
-        Ok(if found.is_certain() { Exit::Success } else { Exit::Incomplete })
+        if asked.intervals.len() < args.intervals.get() && !args.json {
+            writeln!(out, "\nThere are no more.")?;
+        }
+        Ok(exit)
     })
 }
 
-/// Finds the interval that the arguments ask for, and takes it apart.
-pub(super) fn take_apart<'e>(args: &WhyArgs, events: &'e QueryEvents<'_>) -> Result<LateInterval<'e>, Failure> {
-    let (query, buffer) = one_buffer(args.buffer.as_deref(), events)?;
-    let source = query.sources().iter().next();
-    let limits = source.map(|source| BufferLimits::of(&query, &events.inputs[0], source)).transpose()?;
-    let limits = limits.unwrap_or_default();
-    let cgroups = source.and_then(|source| events.inputs[0].trace.cgroups(&source.time));
-    let named = |failure| limits.sentences(is_of_tasks).into_iter().fold(failure, Failure::hint);
-    let interval = interval::find(args, events, &query, &limits.coverage).map_err(named)?;
-    explain(args, events, (&query, limits, cgroups), buffer, interval)
+/// What is asked of a recording's events: intervals, not taken apart yet.
+pub(super) struct WhyQuestion<'e> {
+    input: &'e QueryInput,
+    buffer: &'e Buffer,
+    unit: ClockUnit,
+    query: Query<'e>,
+    limits: BufferLimits,
+    cgroups: Option<Cgroups>,
+    depth: usize,
+    /// The longest first; at least one.
+    intervals: Vec<WhyInterval>,
 }
 
-fn explain<'e>(
-    args: &WhyArgs,
-    events: &'e QueryEvents<'_>,
-    (query, limits, cgroups): (&Query<'_>, BufferLimits, Option<Cgroups>),
-    buffer: &'e Buffer,
-    interval: WhyInterval,
-) -> Result<LateInterval<'e>, Failure> {
-    let input = &events.inputs[0];
-    let formats: Vec<_> = input.formats().collect();
-    let ends = (interval.begin, interval.end);
-    let (history, _) = query.analyse(Histories::new(formats, input.trace.abi, ends).covering(&limits.coverage))?;
-    let unit = events.unit_of(query);
-    Ok(LateInterval { input, buffer, unit, interval, history, depth: args.depth.min(DEEPEST), limits, cgroups })
+impl<'e> WhyQuestion<'e> {
+    /// Finds the intervals that the arguments ask for.
+    pub(super) fn of(args: &WhyArgs, events: &'e QueryEvents<'_>) -> Result<Self, Failure> {
+        let (query, buffer) = one_buffer(args.buffer.as_deref(), events)?;
+        let (source, input) = (query.sources().iter().next(), &events.inputs[0]);
+        let limits = source.map(|source| BufferLimits::of(&query, input, source)).transpose()?;
+        let limits = limits.unwrap_or_default();
+        let cgroups = source.and_then(|source| input.trace.cgroups(&source.time));
+        let named = |failure| limits.sentences(is_of_tasks).into_iter().fold(failure, Failure::hint);
+        let intervals = interval::find(args, events, &query, &limits.coverage).map_err(named)?;
+        let unit = events.unit_of(&query);
+        Ok(WhyQuestion { input, buffer, unit, query, limits, cgroups, depth: args.depth.min(DEEPEST), intervals })
+    }
+
+    /// The longest one.
+    pub(super) fn longest(&self) -> &WhyInterval {
+        &self.intervals[0]
+    }
+
+    /// Takes one of the intervals apart.
+    pub(super) fn take_apart(&self, interval: &WhyInterval) -> Result<LateInterval<'_>, Failure> {
+        let formats: Vec<_> = self.input.formats().collect();
+        let ends = (interval.begin, interval.end);
+        let histories = Histories::new(formats, self.input.trace.abi, ends).covering(&self.limits.coverage);
+        let (history, _) = self.query.analyse(histories)?;
+        let &WhyQuestion { input, buffer, unit, depth, .. } = self;
+        let (limits, cgroups, interval) = (&self.limits, self.cgroups.as_ref(), interval.clone());
+        Ok(LateInterval { input, buffer, unit, interval, history, depth, limits, cgroups })
+    }
 }

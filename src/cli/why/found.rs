@@ -12,6 +12,7 @@ use rtrace::internal::trace_dat::{Buffer, Cgroups};
 use rtrace::units::Pid;
 
 /// The interval that is taken apart, in the clock's unit.
+#[derive(Clone)]
 pub(super) struct WhyInterval {
     pub(super) pid: Pid,
     pub(super) begin: u64,
@@ -30,6 +31,8 @@ pub(super) enum LateKind {
     Wakeup,
     /// From the switch that took its CPU to the next one.
     Preempted,
+    /// From a switch from it to the next one to it.
+    OffCpu,
     /// A system call, by its name.
     Syscall(String),
     /// A pair of events, by its text.
@@ -45,9 +48,9 @@ pub(super) struct LateInterval<'e> {
     pub(super) history: History,
     /// Number of wakers that are followed.
     pub(super) depth: usize,
-    pub(super) limits: BufferLimits,
+    pub(super) limits: &'e BufferLimits,
     /// The cgroups of tasks, if they were recorded.
-    pub(super) cgroups: Option<Cgroups>,
+    pub(super) cgroups: Option<&'e Cgroups>,
 }
 
 /// True of events that tell what tasks and CPUs do.

@@ -7,7 +7,9 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{ClockUnit, QueryEvents, QueryInput, QueryMoment};
 use crate::cli::recording_names::RecordingNames;
 use anyhow::anyhow;
-use rtrace::analysis::{LongestSyscall, Sched, SchedReport, SpanPlan, Syscalls, TaskSched, TaskSpan, TimeIn};
+use rtrace::analysis::{
+    Longest, LongestSyscall, Sched, SchedReport, SpanPlan, Spot, SyscallTimes, Syscalls, TaskSched, TaskSpan, TimeIn,
+};
 use rtrace::events::glob_matches;
 use rtrace::format::EventFormat;
 use rtrace::internal::assertion::{Names, Pair};
@@ -24,7 +26,7 @@ pub(super) fn find(
     events: &QueryEvents<'_>,
     query: &Query<'_>,
     coverage: &Coverage,
-) -> Result<WhyInterval, Failure> {
+) -> Result<Vec<WhyInterval>, Failure> {
     let input = &events.inputs[0];
     let formats: Vec<&EventFormat> = input.formats().collect();
     let sched = Sched::new(formats.iter().copied(), input.trace.abi).covering(coverage);
@@ -41,14 +43,23 @@ pub(super) fn find(
     }
     let tasks = pids(args, input, &report)?;
     match (args.at, args.worst) {
-        (Some(at), _) => around(args, input, query, sched, tasks, at.resolve(query)?),
+        (Some(at), _) => Ok(vec![around(args, input, query, sched, tasks, at.resolve(query)?)?]),
         (None, Some(Worst::Syscall)) => syscall(args, input, query, tasks),
         (None, Some(Worst::Pair)) => match &args.pair {
             Some(pair) => longest_pair(args, input, query, tasks, pair),
             None => Err(anyhow!("--worst pair needs --pair").into()),
         },
-        (None, Some(Worst::Preempted)) => preempted(args, input, query, sched, tasks),
-        (None, Some(Worst::Wakeup) | None) => wakeup(args, (input, query), &report, &tasks),
+        (None, Some(Worst::Preempted)) => {
+            stays(args, input, query, sched.with_spans(whole(tasks)), LateKind::Preempted)
+        }
+        (None, Some(Worst::OffCpu)) => stays(args, input, query, sched.with_spans(whole(tasks)), LateKind::OffCpu),
+        (None, Some(Worst::Wakeup) | None) if !report.has_wakeups => {
+            Err(lacking(input, "holds no wakeups", "sched,irq"))
+        }
+        (None, Some(Worst::Wakeup) | None) if args.intervals.get() > 1 => {
+            stays(args, input, query, sched.with_spans(whole(tasks)), LateKind::Wakeup)
+        }
+        (None, Some(Worst::Wakeup) | None) => Ok(vec![wakeup(args, (input, query), &report, &tasks)?]),
     }
 }
 
@@ -64,9 +75,6 @@ fn wakeup(
     report: &SchedReport,
     tasks: &HashSet<Pid>,
 ) -> Result<WhyInterval, Failure> {
-    if !report.has_wakeups {
-        return Err(lacking(input, "holds no wakeups", "sched,irq"));
-    }
     let of_tasks = report.tasks.iter().filter(|task| tasks.contains(&task.pid));
     let waits = of_tasks.filter_map(|task| Some((task.pid, task.longest_wait?)));
     let longest = waits.max_by_key(|(pid, wait)| (wait.time, Reverse((wait.at, pid.0))));
@@ -85,36 +93,60 @@ fn wakeup(
     Ok(WhyInterval { pid, begin, end: wait.at, kind: LateKind::Wakeup, note })
 }
 
-fn preempted(
+/// All intervals of these tasks.
+fn whole(tasks: HashSet<Pid>) -> SpanPlan {
+    SpanPlan { from: 0, to: u64::MAX, only: Some(Arc::new(tasks)) }
+}
+
+/// The longest times that tasks were in the states that `kind` is about, from one switch or wakeup to another.
+fn stays(
     args: &WhyArgs,
     input: &QueryInput,
     query: &Query<'_>,
     sched: Sched,
-    tasks: HashSet<Pid>,
-) -> Result<WhyInterval, Failure> {
-    let plan = SpanPlan { from: 0, to: u64::MAX, only: Some(Arc::new(tasks)) };
-    let (report, _) = query.analyse(sched.with_spans(plan))?;
-    let of_task = |task: &TaskSched| {
-        // A migration parts one; one that goes on at the end has no end yet.
-        let mut found: Vec<(Pid, u64, u64)> = Vec::new();
-        for span in task.spans.iter().filter(|span| span.state == TimeIn::Preempted) {
-            match found.last_mut().filter(|(_, _, end)| *end == span.begin) {
-                Some((_, _, end)) => *end = span.end,
-                None => found.push((task.pid, span.begin, span.end)),
+    kind: LateKind,
+) -> Result<Vec<WhyInterval>, Failure> {
+    let (report, _) = query.analyse(sched)?;
+    let mut longest = Longest::of(args.intervals.get());
+    for task in &report.tasks {
+        // A migration parts one; one that goes on at the end has no end yet, and one that begins before the first event no begin.
+        let mut add = |begin: u64, end: u64| longest.add(end.saturating_sub(begin), || (task.pid, begin, end));
+        let mut stay: Option<(u64, u64)> = None;
+        let mut ran_until = None;
+        for span in task.spans.iter() {
+            let is_in = match kind {
+                LateKind::Preempted => span.state == TimeIn::Preempted,
+                LateKind::Wakeup => span.state == TimeIn::Wait,
+                _ => !matches!(span.state, TimeIn::Run | TimeIn::Unknown),
+            };
+            if is_in {
+                let goes_on = stay.filter(|(_, end)| *end == span.begin);
+                let may_begin = kind != LateKind::OffCpu || ran_until == Some(span.begin);
+                stay = goes_on.or(may_begin.then_some((span.begin, span.end))).map(|(begin, _)| (begin, span.end));
+            } else if let Some((begin, end)) =
+                stay.take().filter(|(_, end)| span.state == TimeIn::Run && *end == span.begin)
+            {
+                add(begin, end);
             }
+            ran_until = (span.state == TimeIn::Run).then_some(span.end);
         }
-        if matches!(task.goes_on, Some((TimeIn::Preempted, _))) {
-            found.pop();
-        }
-        found
-    };
-    let all = report.tasks.iter().flat_map(of_task);
-    let longest = all.max_by_key(|(pid, begin, end)| (end.saturating_sub(*begin), Reverse((*begin, pid.0))));
-    let Some((pid, begin, end)) = longest else {
-        let error = anyhow!("{} was not preempted in {}", args.task, input.path.display());
+        let last = stay.filter(|_| task.goes_on.is_none());
+        last.into_iter().for_each(|(begin, end)| add(begin, end));
+    }
+    let found: Vec<WhyInterval> = longest
+        .iter()
+        .map(|&(pid, begin, end)| WhyInterval { pid, begin, end, kind: kind.clone(), note: None })
+        .collect();
+    if found.is_empty() {
+        let (task, file) = (&args.task, input.path.display());
+        let error = match kind {
+            LateKind::Preempted => anyhow!("{task} was not preempted in {file}"),
+            LateKind::Wakeup => anyhow!("no wait of {task} after a wakeup begins and ends in {file}"),
+            _ => anyhow!("no time of {task} off its CPU begins and ends with a switch in {file}"),
+        };
         return Err(Failure::new(Exit::Failed, error));
-    };
-    Ok(WhyInterval { pid, begin, end, kind: LateKind::Preempted, note: None })
+    }
+    Ok(found)
 }
 
 fn around(
@@ -125,8 +157,7 @@ fn around(
     tasks: HashSet<Pid>,
     at: u64,
 ) -> Result<WhyInterval, Failure> {
-    let plan = SpanPlan { from: 0, to: u64::MAX, only: Some(Arc::new(tasks)) };
-    let (report, _) = query.analyse(sched.with_spans(plan))?;
+    let (report, _) = query.analyse(sched.with_spans(whole(tasks)))?;
     let mut found: Vec<(Pid, u64, u64)> =
         report.tasks.iter().filter_map(|task| episode(task, at).map(|(begin, end)| (task.pid, begin, end))).collect();
     found.sort_by_key(|(pid, begin, end)| (Reverse(end.saturating_sub(*begin)), pid.0));
@@ -167,25 +198,40 @@ fn episode(task: &TaskSched, at: u64) -> Option<(u64, u64)> {
     Some((begin.unwrap_or(span.begin), end))
 }
 
-fn syscall(args: &WhyArgs, input: &QueryInput, query: &Query<'_>, tasks: HashSet<Pid>) -> Result<WhyInterval, Failure> {
+fn syscall(
+    args: &WhyArgs,
+    input: &QueryInput,
+    query: &Query<'_>,
+    tasks: HashSet<Pid>,
+) -> Result<Vec<WhyInterval>, Failure> {
     let syscalls = Syscalls::new(input.formats(), input.trace.abi);
     if !syscalls.has_events() {
         return Err(lacking(input, "holds no system calls", "sched,irq,syscalls"));
     }
-    let (report, _) = query.analyse(syscalls.of_tasks(tasks))?;
+    let (report, _) = query.analyse(syscalls.of_tasks(tasks).keeping(args.intervals.get()))?;
     let names = RecordingNames::of(input);
-    let named = report.calls.iter().map(|call| {
+    let name = |call: &SyscallTimes| {
         let name = call.name.clone().or_else(|| names.syscall(call.number));
-        (name.unwrap_or_else(|| format!("number {}", call.number)), call.longest)
-    });
-    let is_wanted = |name: &str| args.call.is_empty() || args.call.iter().any(|glob| glob_matches(glob, name));
-    let whole: Vec<(String, LongestSyscall)> = named.filter_map(|(name, longest)| Some((name, longest?))).collect();
-    let found = whole.iter().filter(|(name, _)| is_wanted(name));
-    let Some((name, longest)) = found.max_by_key(|(_, longest)| (longest.time, Reverse(longest.at))).cloned() else {
-        return Err(no_call(args, input, whole));
+        name.unwrap_or_else(|| format!("number {}", call.number))
     };
-    let end = longest.at.saturating_add(longest.time);
-    Ok(WhyInterval { pid: longest.pid, begin: longest.at, end, kind: LateKind::Syscall(name), note: None })
+    let is_wanted = |name: &str| args.call.is_empty() || args.call.iter().any(|glob| glob_matches(glob, name));
+    let mut longest = Longest::of(args.intervals.get());
+    for call in &report.calls {
+        let name = name(call);
+        call.longest.iter().filter(|_| is_wanted(&name)).for_each(|one| longest.add(one.time, || (name.clone(), *one)));
+    }
+    let found: Vec<WhyInterval> = longest
+        .iter()
+        .map(|(name, one)| {
+            let end = one.at.saturating_add(one.time);
+            WhyInterval { pid: one.pid, begin: one.at, end, kind: LateKind::Syscall(name.clone()), note: None }
+        })
+        .collect();
+    if found.is_empty() {
+        let whole = report.calls.iter().filter_map(|call| Some((name(call), *call.longest.first()?)));
+        return Err(no_call(args, input, whole.collect()));
+    }
+    Ok(found)
 }
 
 /// The error that none of the whole calls of the task has a name that was asked for, or that it has no call.
@@ -214,17 +260,25 @@ fn longest_pair(
     query: &Query<'_>,
     tasks: HashSet<Pid>,
     pair: &Pair,
-) -> Result<WhyInterval, Failure> {
+) -> Result<Vec<WhyInterval>, Failure> {
     let formats: Vec<&EventFormat> = input.formats().collect();
     let pairs = pair.pairs(&formats, input.trace.abi, &input.symbols.comms).map_err(|error| {
         let hints = error.hints().to_vec();
         hints.into_iter().fold(Failure::new(Exit::Usage, anyhow!("{error}")), Failure::hint)
     })?;
     let pairs = pairs.map_err(|missing| Failure::new(Exit::Failed, anyhow!("{}: {missing}", input.path.display())))?;
-    let (report, _) = query.analyse(pairs.of_tasks(tasks))?;
-    let Some((pid, spot)) = report.longest_of_tasks else {
+    let (report, _) = query.analyse(pairs.of_tasks(tasks, args.intervals.get()))?;
+    let interval = |&(pid, spot): &(Pid, Spot)| WhyInterval {
+        pid,
+        begin: spot.begin,
+        end: spot.at,
+        kind: LateKind::Pair(pair.text.clone()),
+        note: None,
+    };
+    let found: Vec<WhyInterval> = report.longest_of_tasks.iter().map(interval).collect();
+    if found.is_empty() {
         let error = anyhow!("{} holds no such pair of {}", input.path.display(), args.task);
         return Err(Failure::new(Exit::Failed, error));
-    };
-    Ok(WhyInterval { pid, begin: spot.begin, end: spot.at, kind: LateKind::Pair(pair.text.clone()), note: None })
+    }
+    Ok(found)
 }

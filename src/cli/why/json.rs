@@ -50,6 +50,7 @@ impl WhyDocument<'_, '_> {
             LateKind::Around(at) => ("at", json!(at)),
             LateKind::Wakeup => ("wakeup", Value::Null),
             LateKind::Preempted => ("preempted", Value::Null),
+            LateKind::OffCpu => ("off_cpu", Value::Null),
             LateKind::Syscall(name) => ("syscall", json!(name)),
             LateKind::Pair(text) => ("pair", json!(text)),
         };

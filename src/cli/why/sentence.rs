@@ -27,6 +27,7 @@ impl LateInterval<'_> {
             LateKind::Around(at) => format!("around {}", unit.point(*at)),
             LateKind::Wakeup => "waited for a CPU after its wakeup".to_owned(),
             LateKind::Preempted => "was preempted".to_owned(),
+            LateKind::OffCpu => "was off the CPU".to_owned(),
             LateKind::Syscall(name) => format!("was in {name}()"),
             LateKind::Pair(text) => text.clone(),
         };

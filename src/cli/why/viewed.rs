@@ -7,6 +7,7 @@ use crate::cli::exit::Failure;
 use crate::cli::query::{QueryEvents, QueryMoment};
 use crate::cli::terminal::PagerArgs;
 use rtrace::units::{CpuId, Pid};
+use std::num::NonZeroUsize;
 
 /// An interval of a task, taken apart.
 pub(crate) struct WhyTree {
@@ -24,6 +25,7 @@ impl WhyTree {
             file: FileArgs::default(),
             at: Some(QueryMoment::at(at)),
             worst: None,
+            intervals: NonZeroUsize::MIN,
             call: Vec::new(),
             pair: None,
             depth: 3,
@@ -32,7 +34,8 @@ impl WhyTree {
             json: false,
             pager: PagerArgs::default(),
         };
-        let found = command::take_apart(&args, events)?;
+        let asked = command::WhyQuestion::of(&args, events)?;
+        let found = asked.take_apart(asked.longest())?;
         let notes = found.notes().into_iter().map(|note| (format!("Note: {note}"), None));
         Ok(WhyTree { title: found.headline(), lines: notes.chain(text::table(&found, args.lines())).collect() })
     }

@@ -6,7 +6,7 @@ use super::callers::{
 use super::events::{CallFamily, SyscallEvent, SyscallEvents};
 use super::report::{LongestSyscall, OngoingSyscall, SyscallCounts, SyscallReport, SyscallTimes};
 use crate::answer::analysis::map::Map;
-use crate::answer::analysis::{CellPlan, Durations, InOrder, TaskSet};
+use crate::answer::analysis::{CellPlan, Durations, InOrder, Longest, TaskSet};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
 use crate::kernel::event::{Lost, Record};
@@ -36,6 +36,8 @@ struct SyscallCalls {
     any: bool,
     /// Durations before the first one.
     none: Durations,
+    /// The longest calls before the first one.
+    none_longest: Longest<LongestSyscall>,
     callers: Callers,
     by_number: Map<i64, SyscallTimes>,
     descriptors: Descriptors,
@@ -137,13 +139,11 @@ impl SyscallCalls {
             off_cpu: 0,
             errors: BTreeMap::new(),
             failures: none.clone(),
-            longest: None,
+            longest: self.none_longest.clone(),
         });
         call.times.add_at(exit.at, time);
         call.off_cpu = call.off_cpu.saturating_add(open.off_cpu);
-        if call.longest.is_none_or(|longest| longest.time < time) {
-            call.longest = Some(LongestSyscall { time, at: open.at, pid: exit.task, cpu: exit.cpu });
-        }
+        call.longest.add(time, || LongestSyscall { time, at: open.at, pid: exit.task, cpu: exit.cpu });
         if failed {
             *call.errors.entry(-exit.result as i32).or_default() += 1;
             call.failures.add_at(exit.at, time);
@@ -220,6 +220,12 @@ impl Syscalls {
     /// Keeps durations by the cell of `plan` too.
     pub fn in_cells(mut self, plan: CellPlan) -> Self {
         (self.raw.none, self.named.none) = (Durations::in_cells(plan), Durations::in_cells(plan));
+        self
+    }
+
+    /// Keeps the `most` longest calls of each number, in place of the longest.
+    pub fn keeping(mut self, most: usize) -> Self {
+        (self.raw.none_longest, self.named.none_longest) = (Longest::of(most), Longest::of(most));
         self
     }
 

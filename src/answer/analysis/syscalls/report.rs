@@ -1,6 +1,6 @@
 //! The answer about system calls.
 
-use crate::answer::analysis::{Durations, KnownPart, Needs};
+use crate::answer::analysis::{Durations, KnownPart, Longest, Needs};
 use crate::base::units::{CpuId, Pid};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -78,8 +78,8 @@ pub struct SyscallTimes {
     pub errors: BTreeMap<i32, u64>,
     /// Durations of the failed calls.
     pub failures: Durations,
-    /// The longest call; of several the first.
-    pub longest: Option<LongestSyscall>,
+    /// The longest call, or calls ([`Syscalls::keeping`](super::Syscalls::keeping)); of equal ones the first.
+    pub longest: Longest<LongestSyscall>,
 }
 
 /// A call that goes on at the window's end.

@@ -69,7 +69,7 @@ fn a_call_lasts_from_its_entry_to_its_exit() {
     let [read, open] = &report.calls[..] else { panic!("{:?}", report.calls) };
     assert_eq!((read.number, read.times.count(), read.times.total(), read.off_cpu), (READ, 2, 52, 30));
     assert_eq!(read.errors.iter().collect::<Vec<_>>(), [(&11, &1)]);
-    let longest = read.longest.unwrap();
+    let longest = read.longest.first().unwrap();
     assert_eq!((longest.time, longest.at, longest.pid), (50, 100, Pid(5)));
     assert_eq!((open.times.count(), open.failed(), open.errors.get(&4095)), (2, 1, Some(&1)));
     let tasks: Vec<_> = report.tasks.iter().map(|task| (task.pid.0, task.calls, task.errors, task.time)).collect();
