@@ -74,12 +74,20 @@ pub(super) struct DoctorFinding {
     id: &'static str,
     severity: Severity,
     text: String,
+    /// Why it is so, in the same line of text; among the advice for programs.
+    reason: Option<String>,
     advice: Vec<String>,
     /// The values behind the text: an object.
     facts: Value,
 }
 
 impl DoctorFinding {
+    /// Sets why it is so, in a few words.
+    pub(super) fn because(&mut self, reason: impl Into<String>) -> &mut Self {
+        self.reason = Some(reason.into());
+        self
+    }
+
     /// Adds a sentence on what to do.
     pub(super) fn advise(&mut self, advice: impl Into<String>) -> &mut Self {
         self.advice.push(advice.into());
@@ -109,7 +117,8 @@ impl Findings {
         text: impl Into<String>,
     ) -> &mut DoctorFinding {
         let at = self.all.len();
-        self.all.push(DoctorFinding { area, id, severity, text: text.into(), advice: Vec::new(), facts: json!({}) });
+        let (text, advice) = (text.into(), Vec::new());
+        self.all.push(DoctorFinding { area, id, severity, text, reason: None, advice, facts: json!({}) });
         &mut self.all[at]
     }
 
@@ -131,7 +140,7 @@ impl Findings {
                     "id": finding.id,
                     "severity": finding.severity.name(),
                     "text": finding.text,
-                    "advice": finding.advice,
+                    "advice": finding.reason.iter().chain(&finding.advice).collect::<Vec<_>>(),
                     "facts": finding.facts,
                 })
             })
@@ -151,7 +160,8 @@ impl Findings {
                 writeln!(out, "{}", area.title())?;
             }
             for finding in of_area {
-                writeln!(out, "  {:<9}{}", finding.severity.name(), finding.text)?;
+                let reason = finding.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+                writeln!(out, "  {:<9}{}{reason}", finding.severity.name(), finding.text)?;
                 finding.advice.iter().try_for_each(|advice| writeln!(out, "           -> {advice}"))?;
             }
         }

@@ -97,12 +97,12 @@ pub(super) fn features(tracefs: &Tracefs, machine: &ExaminedMachine, findings: &
         let text = format!("{commands}: this kernel has no {}", feature.name());
         let finding = findings.add(Area::Kernel, "feature", Severity::Note, text).facts(facts);
         match (name, value) {
-            (Some(name), Some("n")) => finding.advise(format!("it was built without {name}")),
+            (Some(name), Some("n")) => finding.because(format!("built without {name}")),
             (Some(name), Some(value)) => {
                 finding.advise(format!("{name}={value}, so it is hidden: by the boot parameters or a security module"))
             }
-            (Some(name), None) if name.starts_with("CONFIG_") => finding.advise(format!("it needs {name}")),
-            (Some(version), None) => finding.advise(format!("it came with {version}")),
+            (Some(name), None) if name.starts_with("CONFIG_") => finding.because(format!("it needs {name}")),
+            (Some(version), None) => finding.because(format!("it came with {version}")),
             (None, _) => finding,
         };
     }
@@ -111,7 +111,7 @@ pub(super) fn features(tracefs: &Tracefs, machine: &ExaminedMachine, findings: &
     let text = if types { "list --proto: types (BTF)" } else { "list --proto: this kernel has no types (BTF)" };
     let finding = findings.add(Area::Kernel, "types", severity, text).facts(json!({"present": types}));
     if !types {
-        finding.advise("it needs CONFIG_DEBUG_INFO_BTF");
+        finding.because("it needs CONFIG_DEBUG_INFO_BTF");
     }
 }
 
