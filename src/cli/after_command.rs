@@ -1,7 +1,8 @@
 //! Options of rtrace that stand after CMD, where they are arguments of CMD.
 
 use super::command_words::takes_next;
-use super::meant_options::flag_before;
+use super::meant_options::{flag_before, word_before};
+use super::record_error::unit_of;
 use clap::{Arg, Args, Command};
 use std::ffi::OsString;
 
@@ -16,6 +17,10 @@ pub(crate) fn note<A: Args>(words: &[OsString]) -> Option<String> {
 fn of(command: &Command, words: &[OsString]) -> Option<String> {
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let (program, arguments) = words.split_first()?;
+    if let Some((number, unit)) = word_before(program).filter(|word| word.parse::<f64>().is_ok()).zip(unit_of(program))
+    {
+        return Some(format!("a number and its unit are one word: `{number}{unit}`; `{program}` is the command here."));
+    }
     let at = arguments.iter().position(|word| is_option(command, word))?;
     let option = arguments.get(at)?;
     let value = arguments.get(at.saturating_add(1)).filter(|_| takes_next(command, option) == Some(true));

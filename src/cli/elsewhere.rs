@@ -170,6 +170,13 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
         "both recordings are written anew in their places: copy them first; `rtrace report HOST GUEST` shows both.",
     ),
     ("view", &["filter", "F"], "`/` in the viewer filters."),
+    (
+        "view",
+        &["at"],
+        "`--around +0.5` shows the time around half a second after the first event; `g` in the viewer jumps.",
+    ),
+    ("flame", &["i", "input"], "the recording is an argument without an option: `rtrace flame FILE`."),
+    ("instance", &["B", "name"], "the name is an argument without an option: `rtrace instance create NAME`."),
     ("split", &["since", "until"], "the part's begin and end are arguments: `rtrace split FILE START END`."),
     ("stream", &["first", "last", "limit"], "`rtrace stream ... | head -n N` ends after N lines."),
 ];

@@ -69,6 +69,11 @@ impl Failure {
         chain(&self.error)
     }
 
+    /// True if the command did what it was asked as far as there was data.
+    pub(crate) fn is_of_missing_data(&self) -> bool {
+        self.exit == Exit::Incomplete
+    }
+
     /// The same with another exit code, made from the one it has.
     pub(crate) fn with_exit(mut self, change: impl FnOnce(Exit) -> Exit) -> Self {
         self.exit = change(self.exit);

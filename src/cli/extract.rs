@@ -71,8 +71,12 @@ pub(crate) fn run(args: &ExtractArgs) -> Result<Exit, Failure> {
     let clock = if args.date { Some(common_clock(&instances)?) } else { None };
     let mut journal = args.write.changes(&tracefs);
     let ring = if args.snapshot { Ring::Snapshot } else { Ring::Live };
+    let mut stopped = Vec::new();
     if ring == Ring::Live {
         for instance in instances.iter().filter(|instance| !instance.is_read_only()) {
+            if instance.is_on()? {
+                stopped.push(instance);
+            }
             journal.act(instance, "tracing_on", "0", WriteMode::Truncate)?;
         }
     }
@@ -80,8 +84,13 @@ pub(crate) fn run(args: &ExtractArgs) -> Result<Exit, Failure> {
         Some(clock) => date(args, &tracefs, &clock)?,
         None => None,
     };
-    StoredRings { instances: &instances, ring, cpus: &[], compression: args.compression, date }
-        .to(&args.output, Say::of(args.json, args.quiet))
+    let stored = StoredRings { instances: &instances, ring, cpus: &[], compression: args.compression, date }
+        .to(&args.output, Say::of(args.json, args.quiet));
+    if stored.as_ref().is_err_and(|failure| !failure.is_of_missing_data()) {
+        // Without a file tracing goes on as before.
+        stopped.iter().try_for_each(|instance| journal.act(instance, "tracing_on", "1", WriteMode::Truncate))?;
+    }
+    stored
 }
 
 /// The clock of them all: a file has room for one date.

@@ -146,7 +146,9 @@ fn fit(instance: &Instance, event: &str, text: &str) -> Result<Fit, Failure> {
             Err(e) => others.push((event, e)),
         }
     }
-    match others.first() {
+    // An event that has the fields says more than one that lacks them.
+    let has_fields = |(_, error): &&(EventName, Diagnostic)| !error.message.contains("not found in");
+    match others.iter().find(has_fields).or(others.first()) {
         Some((event, error)) if fitting.is_empty() => Err(invalid(&format!("filter for {event}"), error.clone())),
         _ => Ok(Fit { filter, fitting, warnings, others }),
     }

@@ -91,7 +91,7 @@ impl FlameArgs {
             return Err(Failure::new(Exit::Failed, anyhow!(reason)));
         }
         if lines.text.is_empty() {
-            return Err(lines.nothing());
+            return Err(lines.nothing(has_switches(events)));
         }
         if matches!(lines.unit, FlameUnit::Count(_)) && has_switches(events) {
             note!(
@@ -262,7 +262,7 @@ impl FoldedLines {
     }
 
     /// The failure if there are none.
-    fn nothing(&self) -> Failure {
+    fn nothing(&self, has_switches: bool) -> Failure {
         if self.off_cpu {
             let failure = Failure::new(Exit::Failed, anyhow!("no task leaves its CPU and comes back in these events"));
             if self.of_some_tasks {
@@ -272,18 +272,30 @@ impl FoldedLines {
             return failure
                 .hint("`rtrace record -e sched:sched_switch -R stacktrace` records switches with their stacks.");
         }
-        Failure::new(Exit::Failed, anyhow!("these events hold no call stacks"))
+        no_stacks(has_switches)
+    }
+}
+
+/// The failure if events hold no call stacks; with switches of tasks another picture can be drawn.
+pub(crate) fn no_stacks(has_switches: bool) -> Failure {
+    let failure = Failure::new(Exit::Failed, anyhow!("these events hold no call stacks"));
+    let failure = match has_switches {
+        true => failure.hint(
+            "`rtrace flame --off-cpu FILE -o OUT.svg` draws how long each task was off the CPU, which needs no stacks.",
+        ),
+        false => failure,
+    };
+    failure
             .hint(
                 "`rtrace record --for offcpu`, then `rtrace flame --off-cpu`, shows where tasks wait, on every kernel.",
             )
             .hint("stacks of user space are drawn by their names: `rtrace record -O userstacktrace --proc-map` stores the maps.")
             .hint("`rtrace record -p function_graph` records the time of functions.")
             .hint("`rtrace record -e EVENT -R stacktrace` records a stack at each EVENT.")
-    }
 }
 
 /// True if tasks that leave their CPUs were recorded.
-fn has_switches(events: &QueryEvents<'_>) -> bool {
+pub(crate) fn has_switches(events: &QueryEvents<'_>) -> bool {
     let switch = EventName::new("sched", "sched_switch");
     events.inputs.iter().any(|input| {
         let mut enabled = input.trace.buffers.iter().filter_map(|buffer| input.trace.coverage(buffer).events);

@@ -261,6 +261,10 @@ pub(super) fn argument(word: &str, (name, command): (&str, &Command), words: &st
         "stop" if is_recording(Path::new(word)) => {
             return Some(format!("`rtrace record --stop {word}` ends the recorder of a file."));
         }
+        "list" if matches!(word, "format" | "fields" | "formats") => {
+            let event = word_before(word).filter(|before| before != "list").unwrap_or_else(|| "EVENT".to_owned());
+            return Some(format!("`rtrace list -F {event}` prints an event's fields."));
+        }
         "list" if word == "events" => return Some("`rtrace list -e` lists all events.".to_owned()),
         "list" => {
             return Some("`-e PATTERN` lists events, `-f PATTERN` functions, `-t` tracers, `-C` clocks.".to_owned());
@@ -287,9 +291,15 @@ pub(super) fn argument(word: &str, (name, command): (&str, &Command), words: &st
         return Some(hint);
     }
     let reads = has("input") || name == "dump";
+    if name == "compact" && is_recording(Path::new(word)) {
+        return Some("it joins tables of a directory, `rtrace convert FILE DIR --to parquet` writes those; `rtrace report FILE FILE` shows several recordings.".to_owned());
+    }
+    if name == "doctor" && is_recording(Path::new(word)) {
+        return Some(format!("it looks at this machine; `rtrace dump --validate {word}` checks a recording."));
+    }
     if !reads && is_recording(Path::new(word)) {
         return Some(format!(
-            "it is a recording: `rtrace report --summary {word}` says what is in it; `rtrace {name}` asks something else."
+            "it is a recording: `rtrace report --summary {word}` says what is in it; `rtrace {name}` reads no recordings."
         ));
     }
     if has(word) {

@@ -15,7 +15,7 @@ pub(super) const CONCEPTS: &[(&[&str], &[&str])] = &[
     (&["vmlinux", "symbols", "system-map", "symfs"], &["kallsyms"]),
     (&["container", "pod", "slice"], &["cgroup"]),
     (&["delta", "gap", "gaps", "diff", "time-delta", "ts-delta", "deltas"], &["ts-diff"]),
-    (&["from", "begin", "start", "start-time", "after"], &["start", "since"]),
+    (&["from", "begin", "start", "start-time", "after"], &["start", "begin", "since"]),
     (&["to", "end", "stop", "end-time", "before"], &["end", "until"]),
     (&["window", "range", "between", "time-range"], &["since", "until"]),
     (&["max-file-size", "size-limit", "limit-size", "filesize"], &["max-size"]),

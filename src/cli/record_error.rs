@@ -180,7 +180,8 @@ fn no_command(error: CommandError, own: impl Fn(Exit) -> Exit) -> Failure {
         let is_of_output = |file: &String| word_before(file).is_some_and(|word| word == "-o" || word == "--output");
         let folders = std::env::var_os("PATH").unwrap_or_default();
         let is_program = |file: &String| std::env::split_paths(&folders).any(|folder| folder.join(file).is_file());
-        if let Some(file) = word_before(&digits).filter(is_of_output).filter(is_program) {
+        let is_new = |file: &String| !file.contains('.');
+        if let Some(file) = word_before(&digits).filter(is_of_output).filter(is_program).filter(is_new) {
             return Some(format!("`-o` took `{file}` for its file: `-o FILE -- {file} {digits}`."));
         }
         if is_time {
@@ -205,6 +206,11 @@ fn meant_command(word: &str) -> Option<String> {
             _ => (predicate.to_owned(), String::new()),
         };
         return Some(format!("`-f '{filter}'` after the `-e` is a filter{task}; options stand before CMD."));
+    }
+    if flag_before(word).is_some_and(|flag| flag == "-F") && word.contains(['<', '>', '=', '~']) {
+        return Some(format!(
+            "`-F` takes no value (it is --follow: only events of CMD); `-f '{word}'` after the `-e` is a filter."
+        ));
     }
     if word.contains(['|', ';', '&', '<', '>', '$', '`']) && word.contains(' ') {
         return Some(format!("a shell runs it: `-- sh -c '{}'`.", word.replace('\'', "'\\''")));
@@ -238,11 +244,14 @@ fn meant_command(word: &str) -> Option<String> {
         "-F" => " (it is --follow: only events of CMD)",
         _ => "",
     };
-    Some(format!("`{flag}` takes no value{meaning}, so that `{word}` is the command."))
+    let is_rate = flag == "-F" && word.bytes().all(|byte| byte.is_ascii_digit());
+    let rate =
+        if is_rate { " Nothing is sampled at a rate: `--for offcpu` records where tasks leave their CPU." } else { "" };
+    Some(format!("`{flag}` takes no value{meaning}, so that `{word}` is the command.{rate}"))
 }
 
 /// The unit of time that `word` means, after its number.
-fn unit_of(word: &str) -> Option<&'static str> {
+pub(super) fn unit_of(word: &str) -> Option<&'static str> {
     let units = [("ms", "mil"), ("us", "mic"), ("s", "sec"), ("m", "min"), ("h", "hour")];
     units.into_iter().find(|(unit, begin)| word == *unit || word.starts_with(begin)).map(|(unit, _)| unit)
 }

@@ -32,8 +32,9 @@ pub(crate) fn run(args: &SchemaArgs) -> Result<Exit, Failure> {
         let line = |of: &Document| format!("{:width$}  {}\n", of.name, of.printed_by().replace('`', ""));
         return print(&all.iter().map(line).collect::<String>());
     };
+    let name = name.strip_suffix(".json").unwrap_or(name);
     let named: Vec<&Document> =
-        all.iter().filter(|document| document.name == name || document.name[7..] == **name).collect();
+        all.iter().filter(|document| document.name == name || document.name[7..] == *name).collect();
     let Some(first) = named.first() else {
         let failure = Failure::new(Exit::Usage, anyhow!("no document is named `{name}`"));
         let names = all.iter().flat_map(|document| [document.name, &document.name[7..]]);

@@ -6,6 +6,7 @@ use super::damage::DamageReport;
 use super::exit::{Exit, Failure, print};
 use super::piped;
 use super::query::{QueryInput, SelectArgs, Selected, tell_of_early};
+use super::terminal::note;
 use super::trace_file::{OutputFile, Overwrite, mode_like, threads};
 use anyhow::{Context, anyhow};
 use plan::{SplitStep, plan};
@@ -238,6 +239,7 @@ fn cut(
     let coverages: Vec<Coverage> = if is_other { buffers.iter().map(of_copy).collect() } else { Vec::new() };
     let is_reversed = window.start > window.end;
     let mut slices = plan(trace, &streams, step, window, &mut |found| damage.note(input, &found))?;
+    let more = slices.len() > 1 && !args.repeat;
     if !args.repeat {
         slices.truncate(1);
     }
@@ -307,6 +309,11 @@ fn cut(
         let hint =
             format!("times are as reports show them: `rtrace report --summary {file}` has the first and the last.");
         return Err(Failure::new(Exit::Failed, anyhow!("{what}")).hint(hint));
+    }
+    if more {
+        note!(
+            "rtrace: one part was asked for, and more events follow it, which are in none: `-r` makes parts to the end"
+        );
     }
     if args.json {
         heard = print(&format!("{:#}\n", json!({"schema": "rtrace.split", "version": 1, "parts": written_parts})))

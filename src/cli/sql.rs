@@ -52,6 +52,10 @@ impl SqlArgs {
         let Some((query, files)) = self.words.split_last() else { return Err(no_query("it")) };
         // A query is no file's name, unless it was forgotten.
         if Path::new(query).exists() {
+            if let Some(first) = files.first().filter(|first| first.contains(' ') && !Path::new(first).exists()) {
+                let error = anyhow!("the query comes last, and `{query}` stands there");
+                return Err(Failure::new(Exit::Usage, error).hint(format!("`rtrace sql {query} '{first}'` asks it.")));
+            }
             return Err(no_query(query));
         }
         let files = files.iter().map(Path::new).collect::<Vec<_>>();

@@ -130,8 +130,14 @@ fn words(verb: &str, what: &[String], function: Option<&str>) -> Result<(String,
             }
             Ok((event.clone(), text))
         }
-        _ => Err(Failure::new(Exit::Usage, anyhow::anyhow!("expected an event and a trigger"))
-            .hint(format!("as in `rtrace trigger {verb} sched:sched_switch stacktrace`"))),
+        _ => Err(Failure::new(Exit::Usage, anyhow::anyhow!("expected an event and a trigger")).hint(
+            match what.first().filter(|_| verb == "remove") {
+                Some(event) => format!(
+                    "`rtrace trigger clear {event}` removes all of the event, `rtrace trigger list {event}` shows them."
+                ),
+                None => format!("as in `rtrace trigger {verb} sched:sched_switch stacktrace`"),
+            },
+        )),
     }
 }
 

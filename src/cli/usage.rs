@@ -210,7 +210,7 @@ fn worded(
                 })
             };
             let hint = events.or_else(file).or_else(pair);
-            (format!("{} needs {expected} values, and {given} was given", name_of(&arg()?)), hint)
+            (format!("{} needs {expected} values, not {given}", name_of(&arg()?)), hint)
         }
         ErrorKind::MissingSubcommand => ("a command is missing".to_owned(), None),
         _ => return None,

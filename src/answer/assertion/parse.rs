@@ -18,6 +18,9 @@ const MOST_OPERANDS: usize = 200;
 /// Functions of durations: what happened many times.
 pub const DURATIONS: [&str; 10] =
     ["latency", "wait", "preempted", "syscall", "irq", "io", "function", "lock", "life", "hist"];
+
+/// Those of them that can fail.
+const WITH_ERRORS: [&str; 2] = ["syscall", "io"];
 /// Functions of quantities, and those of durations that are taken for one.
 pub const QUANTITIES: [&str; 22] = [
     "lost", "duration", "count", "rate", "min", "max", "mean", "trimmed", "sum", "p50", "p90", "p99", "p99.9",
@@ -308,7 +311,7 @@ impl<'a> AssertionParser<'a> {
                     let example = "as in `errors(syscall())`, `errors(io())`";
                     return Err(self.here("`(` is expected here").hint(example));
                 }
-                let source = self.in_parentheses(Self::source)?;
+                let source = self.in_parentheses(|parser| parser.source_of(&WITH_ERRORS))?;
                 return match source {
                     _ if matches!(source.parts().0, DurationSource::Syscall(_) | DurationSource::Io(_)) => {
                         Ok(Quantity::Errors(source))
@@ -370,6 +373,11 @@ impl<'a> AssertionParser<'a> {
     }
 
     pub(super) fn source(&mut self) -> Result<DurationSource, Diagnostic> {
+        self.source_of(&DURATIONS)
+    }
+
+    /// `names` are those that have a sense there.
+    fn source_of(&mut self, names: &[&str]) -> Result<DurationSource, Diagnostic> {
         self.scanner.skip_space();
         let start = self.scanner.pos();
         let name = self.scanner.identifier();
@@ -389,10 +397,8 @@ impl<'a> AssertionParser<'a> {
             "life" => self.pattern().map(DurationSource::Life),
             "hist" => self.in_parentheses(Self::hist).map(|hist| DurationSource::Hist(Box::new(hist))),
             _ => {
-                let error = self.error(
-                    self.scanner.span_from(start),
-                    format!("one of {}() is expected here", DURATIONS.join("(), ")),
-                );
+                let error = self
+                    .error(self.scanner.span_from(start), format!("one of {}() is expected here", names.join("(), ")));
                 let other = other_source(name).map(|own| format!("did you mean `{own}`?"));
                 let number = match name {
                     "run" => Some("`run(TASK)` is one number: `run(TASK) < 10ms`."),
@@ -402,12 +408,16 @@ impl<'a> AssertionParser<'a> {
                     _ => None,
                 };
                 let number = || number.map(str::to_owned);
-                let call = || {
-                    format!(
-                        "`syscall({name})` is a system call, `wait({name})` a task's, `count({name})` the number of an event."
-                    )
+                let is_of_waits =
+                    ["wakeup", "sched", "latency", "runq", "delay"].iter().any(|part| name.contains(part));
+                let call = || match () {
+                    () if !names.contains(&"wait") => format!("if `{name}` is a system call: `syscall({name})`"),
+                    () if is_of_waits => {
+                        "`wait()` is from each wakeup to the CPU, `wait(TASK)` those of one task.".to_owned()
+                    }
+                    () => format!("if `{name}` is a system call: `syscall({name})`; if it is a task: `wait({name})`"),
                 };
-                let near = || did_you_mean(name, DURATIONS);
+                let near = || did_you_mean(name, names.iter().copied());
                 let arrow = self.scanner.rest().trim_start().starts_with(['-', ':', ',']);
                 let other = other.or_else(|| {
                     arrow.then(|| "between two events: `latency(START, END, KEY)`, as in `max(latency(sched:sched_waking, sched:sched_switch, pid=next_pid))`".to_owned())

@@ -142,7 +142,12 @@ impl<'f, 'a> Planner<'f, 'a> {
         let selection = EventSelection::new(events.names.value.clone());
         let selected = match selection.select(&names) {
             Ok(selected) => selected,
-            Err(none) if none.nearest.is_empty() => return Ok(Err(format!("{none}: it was not recorded"))),
+            Err(none) if none.nearest.is_empty() => {
+                let call = events.names.value.split_once("sys_enter_").map(|(_, call)| call);
+                let calls = call.filter(|_| names.iter().any(|name| name.system == "raw_syscalls"));
+                let calls = calls.map(|call| format!(", but system calls were: `count(syscall({call}))`"));
+                return Ok(Err(format!("{none}: it was not recorded{}", calls.unwrap_or_default())));
+            }
             Err(none) => return Ok(Err(format!("{none}: it was not recorded, but {} was", none.nearest.join(", ")))),
         };
         let is_selected = |format: &&&EventFormat| {

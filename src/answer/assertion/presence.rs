@@ -113,6 +113,9 @@ impl Quantity {
         let near = did_you_mean(pattern, near.iter().map(String::as_str));
         Some(match near {
             Some(near) => format!("no {kind} `{pattern}` is in the recording: {near}"),
+            None if kind == "task" => {
+                format!("no task `{pattern}` is in the recording: `rtrace analyze sched FILE` lists those that are")
+            }
             None => format!("no {kind} `{pattern}` is in the recording"),
         })
     }

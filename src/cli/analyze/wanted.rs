@@ -59,7 +59,7 @@ impl Wanted {
         match (self.there.is_empty(), self.silent.is_empty()) {
             (true, true) => None,
             (true, false) => Some(format!("they were recorded, and none came: {}.", some(&self.silent))),
-            (false, true) => Some(format!("it holds {}, of which none makes an answer.", some(&self.there))),
+            (false, true) => Some(format!("of the events that it needs, only {} are there.", some(&self.there))),
             (false, false) => {
                 Some(format!("{} were recorded, and none came; it holds {}.", some(&self.silent), some(&self.there)))
             }

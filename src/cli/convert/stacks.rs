@@ -4,6 +4,7 @@ use super::origin::RecordingOrigin;
 use super::written::ConvertOutcome;
 use crate::cli::analyze::words;
 use crate::cli::exit::Failure;
+use crate::cli::flame::{has_switches, no_stacks};
 use crate::cli::query::{QueryEvents, QueryInput, stack_buffers};
 use rtrace::export::{Chrome, Firefox, Folded, Speedscope, Unfolded};
 use rtrace::recording::Outcome;
@@ -16,14 +17,14 @@ const OTHERS: &str = "that say nothing of call stacks";
 /// Writes the call stacks as folded lines.
 pub(super) fn folded(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<ConvertOutcome, Failure> {
     let (state, outcome) = events.export(&Folded::new(stack_buffers(events)), out)?;
-    Ok(ConvertOutcome { events: outcome.events, left_out: list(&state.unfolded(), OTHERS, marks(&outcome)) })
+    told(events, &state.unfolded(), &outcome)
 }
 
 /// Writes the call stacks as a profile of speedscope.
 pub(super) fn speedscope(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<ConvertOutcome, Failure> {
     let name: Vec<String> = events.inputs.iter().map(QueryInput::label).collect();
     let (state, outcome) = events.export(&Speedscope::new(stack_buffers(events), &name.join(", ")), out)?;
-    Ok(ConvertOutcome { events: outcome.events, left_out: list(&state.unfolded(), OTHERS, marks(&outcome)) })
+    told(events, &state.unfolded(), &outcome)
 }
 
 /// Writes the call stacks and events as a profile of Firefox.
@@ -41,6 +42,18 @@ pub(super) fn firefox(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -
 pub(super) fn chrome(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<ConvertOutcome, Failure> {
     let (state, outcome) = events.export(&Chrome::new(stack_buffers(events)), out)?;
     Ok(ConvertOutcome { events: outcome.events, left_out: list(&state.unfolded(), "that no format describes", None) })
+}
+
+/// The events that are in call stacks.
+///
+/// # Errors
+/// There are events, and none is.
+fn told(events: &QueryEvents<'_>, unfolded: &Unfolded, outcome: &Outcome) -> Result<ConvertOutcome, Failure> {
+    let told = outcome.events.saturating_sub(unfolded.others);
+    if told == 0 && outcome.events > 0 {
+        return Err(no_stacks(has_switches(events)));
+    }
+    Ok(ConvertOutcome { events: told, left_out: list(unfolded, OTHERS, marks(outcome)) })
 }
 
 /// The losses for which the format has no place.

@@ -147,7 +147,9 @@ pub(super) fn meant_by(ending: &str, input: &Path) -> String {
     let input = input.display();
     match ending {
         ".txt" | ".log" => format!("`rtrace report {input} > FILE{ending}` prints the events as text."),
-        ".svg" => format!("`rtrace flame {input} -o FILE{ending}` draws call stacks; `.html` is a page for a browser."),
+        ".svg" => format!(
+            "`rtrace flame {input} -o FILE{ending}` draws call stacks, with `--off-cpu` how long tasks waited; `.html` is a page for a browser."
+        ),
         ".md" => format!("`rtrace analyze all {input} --markdown > FILE{ending}` writes tables."),
         ".db" | ".sqlite" | ".duckdb" => {
             format!("`rtrace sql {input} STATEMENT` asks a recording; `.parquet` is for databases.")

@@ -37,7 +37,7 @@ fn counter(text: &str) -> Result<CounterField, String> {
         Some((event, field)) if event.contains(':') && !field.is_empty() => {
             Ok(CounterField { event: event.to_owned(), field: field.to_owned() })
         }
-        _ => Err("expected SYSTEM:NAME.FIELD".into()),
+        _ => Err("expected SYSTEM:NAME.FIELD, as in `sched:sched_switch.next_prio`".into()),
     }
 }
 
@@ -102,8 +102,18 @@ pub(super) fn write(
         });
         let exporter = PerfettoCounters::new(counters.to_vec(), buffers);
         if let Some(none) = counters.iter().find(|counter| !exporter.has(counter)) {
-            let failure = anyhow!("no event {} has a field `{}`", none.event, none.field);
-            return Err(Failure::new(Exit::Usage, failure).hint("`rtrace report --events FILE` shows the formats."));
+            let mut formats = events.inputs.iter().flat_map(QueryInput::formats);
+            let format = formats.find(|format| format!("{}:{}", format.system, format.name) == none.event);
+            let failure = |error| Failure::new(Exit::Usage, error);
+            return Err(match format {
+                Some(format) => {
+                    let names: Vec<&str> = format.fields.iter().map(|field| field.name.as_str()).collect();
+                    failure(anyhow!("event {} has no number called `{}`", none.event, none.field))
+                        .hint(format!("its fields are {}.", names.join(", ")))
+                }
+                None => failure(anyhow!("no recording has an event {}", none.event))
+                    .hint(format!("`rtrace record -e {}` records it, if the kernel has it.", none.event)),
+            });
         }
         events.query.export(&exporter, out).map_err(|error| anyhow!("{error}"))?;
     }

@@ -194,7 +194,7 @@ fn check_chains(args: &HistArgs) -> Result<(), Failure> {
     let option = args.given.first_besides::<HistArgs>(OF_CHAINS);
     refuse::<HistArgs>(option.as_deref().map(|option| Moot {
         option,
-        reason: "without EVENT: the call chains of the recording's stacks are shown",
+        reason: "without EVENT: `hist` then shows call chains, which have no keys",
         hint: "name the event to count, as in `rtrace hist -i FILE sched:sched_switch --key next_comm`.",
     }))
 }

@@ -9,6 +9,7 @@ use rtrace::internal::btf::Btf;
 use rtrace::probe::{Fetch, Probe, ProbeKind, symbol_offset, symbols};
 use rtrace::syntax::{Diagnostic, Span, did_you_mean, parse_int};
 use rtrace::tracefs::Tracefs;
+use rtrace::units::counted;
 use std::path::PathBuf;
 
 /// Kinds of probes as the command line names them, with the kernel's letter and what stands after the place.
@@ -151,7 +152,13 @@ fn user_place(text: &str) -> Result<String, Failure> {
                 );
             }
             let near = did_you_mean(name, all.iter().map(String::as_str));
-            Err(near.into_iter().fold(failure, Failure::hint))
+            let near = near.unwrap_or_else(|| {
+                format!(
+                    "it has {} with names; PROGRAM:OFFSET, the offset a number, needs none",
+                    counted(all.len() as u64, "function")
+                )
+            });
+            Err(failure.hint(near))
         }
     }
 }

@@ -196,7 +196,8 @@ impl Filters {
             return Ok(());
         }
         let formats = || inputs.iter().flat_map(|input| input.trace.formats());
-        match self.list.iter().find_map(|(filter, _)| filter.unknown_field(formats())) {
+        let wrong = |filter: &ReportFilter| filter.unknown_field(formats()).or_else(|| filter.wrong_type(formats()));
+        match self.list.iter().find_map(|(filter, _)| wrong(filter)) {
             Some(error) => Err(invalid("filter", error)),
             None => Ok(()),
         }

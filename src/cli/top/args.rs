@@ -29,7 +29,7 @@ pub(crate) struct TopArgs {
     pub(super) json: bool,
     /// End after TIME
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    duration: Option<Duration>,
+    pub(super) duration: Option<Duration>,
     /// Show each write to tracefs as a line of shell
     #[arg(long)]
     pub(super) verbose: bool,

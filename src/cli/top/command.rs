@@ -24,7 +24,7 @@ pub(crate) fn run(args: &TopArgs) -> Result<Exit, Failure> {
     let set_up = LiveStream::set_up(&plan, args.tracefs.journal(&tracefs, args.verbose), warn);
     let (stream, facts) = set_up.map_err(refused)?;
     let streamed = if args.json {
-        stream.run(&mut TopLines::new(&facts, args.interval))
+        stream.run(&mut TopLines::new(&facts, args.interval, args.duration))
     } else {
         let mut table = TopScreen::new(&facts, Screen::open(false).map_err(no_screen)?, args.interval);
         let streamed = stream.run(&mut table);

@@ -19,10 +19,10 @@ pub(super) struct TopLines {
 }
 
 impl TopLines {
-    pub(super) fn new(facts: &LiveFacts, interval: Duration) -> Self {
+    pub(super) fn new(facts: &LiveFacts, interval: Duration, duration: Option<Duration>) -> Self {
         let in_ns = facts.buffers.iter().all(|buffer| RecordedClock::of(&buffer.clock).counts_nanoseconds());
         let layout = TopLayout::new(&facts.formats, if in_ns { "ns" } else { "ticks" });
-        TopLines { readings: TopReadings::new(facts, interval), layout }
+        TopLines { readings: TopReadings::new(facts, interval, duration), layout }
     }
 
     fn print(&self, period: &LoadPeriod) -> io::Result<()> {

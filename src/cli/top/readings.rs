@@ -12,15 +12,19 @@ pub(super) struct TopReadings {
     loads: Loads,
     interval: Duration,
     next: Instant,
+    end: Option<Instant>,
 }
 
 impl TopReadings {
-    pub(super) fn new(facts: &LiveFacts, interval: Duration) -> Self {
+    /// With readings at each `interval`, until `duration` is over.
+    pub(super) fn new(facts: &LiveFacts, interval: Duration, duration: Option<Duration>) -> Self {
+        let begin = Instant::now();
         TopReadings {
             events: live_merge(facts),
             loads: Loads::new(&facts.formats, facts.abi),
             interval,
-            next: Instant::now() + interval,
+            next: begin + interval,
+            end: duration.map(|duration| begin + duration),
         }
     }
 
@@ -42,7 +46,9 @@ impl TopReadings {
     /// The load since the last reading, if the interval is over.
     pub(super) fn due(&mut self) -> Option<LoadPeriod> {
         let now = Instant::now();
-        (now >= self.next).then(|| {
+        // One of the last moments alone would say little: the last reading has them too.
+        let is_last = self.end.is_some_and(|end| end.saturating_duration_since(self.next) < self.interval / 10);
+        (now >= self.next && !is_last).then(|| {
             self.next = now + self.interval;
             self.now()
         })

@@ -19,7 +19,7 @@ pub(super) struct TopScreen {
 impl TopScreen {
     pub(super) fn new(facts: &LiveFacts, screen: Screen, interval: Duration) -> Self {
         TopScreen {
-            readings: TopReadings::new(facts, interval),
+            readings: TopReadings::new(facts, interval, None),
             screen,
             table: TopTable::new(&facts.formats),
             order: TopOrder::default(),

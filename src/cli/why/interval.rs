@@ -175,7 +175,11 @@ fn around(
             why = format!(": {at} is outside of it, its events lie between {start} and {end}");
         }
         let error = anyhow!("{} does not say what {} did at that time{why}", input.path.display(), args.task);
-        return Err(Failure::new(Exit::Failed, error));
+        let failure = Failure::new(Exit::Failed, error);
+        return Err(match why.is_empty() {
+            true => failure,
+            false => failure.hint("`--at +TIME` counts from the first event, `--at -TIME` from the last."),
+        });
     };
     let others = found.len().saturating_sub(1);
     let note = (others > 0).then(|| format!("of {} tasks of that name the one with the longest interval", found.len()));

@@ -57,7 +57,11 @@ pub(super) fn resolve(filter: &Filter, p: &Predicate, format: &EventFormat) -> R
             let is_field = format.fields.iter().any(|field| field.name == *text);
             let field =
                 is_field.then(|| format!("`{text}` is a field: fields are compared with values, not with each other"));
-            return Err(wrong.hint_opt(number.or(field)));
+            let texts: Vec<&str> =
+                format.fields.iter().filter(|field| kind(field).is_text()).map(|field| field.name.as_str()).collect();
+            let texts = (!texts.is_empty()).then(|| format!("texts of {} are in {}", format.name, texts.join(", ")));
+            let texts = texts.filter(|_| matches!(op, CompareOp::Equal | CompareOp::NotEqual | CompareOp::Glob));
+            return Err(wrong.hint_opt(number.or(field).or(texts)));
         }
         FilterValue::Text(text) => {
             if !matches!(op, CompareOp::Equal | CompareOp::NotEqual | CompareOp::Glob) {
@@ -101,6 +105,12 @@ pub(super) fn resolve(filter: &Filter, p: &Predicate, format: &EventFormat) -> R
 
 /// The number that the event's print format shows as `word`, in a table of its own for the field: `{ 0x0002, "D" }`.
 fn number_called(format: &EventFormat, field: &str, word: &str) -> Option<i128> {
+    // The kernel's own names of states, of which events show letters (include/linux/sched.h).
+    let word = match word {
+        "TASK_INTERRUPTIBLE" if field.ends_with("_state") => "S",
+        "TASK_UNINTERRUPTIBLE" if field.ends_with("_state") => "D",
+        word => word,
+    };
     let of_field = format!("REC->{field}");
     let tables = format.print_fmt.split("__print_").skip(1);
     let table = tables.filter(|table| table.split('{').next().is_some_and(|value| value.contains(&of_field)));

@@ -118,8 +118,23 @@ pub(super) fn matching(
         true => Ok((HistExpr::field("common_cpu"), None)),
         false => find(event, field).map(|found| (HistExpr::field(field), Some(found.clone()))),
     };
-    let (start_key, start_found) = key(start, start_field)?;
-    let (end_key, end_found) = key(end, end_field)?;
+    // Of `pid` where this event has `next_pid`, and the other way round; of several the one that begins with `first`.
+    let like = |event: &EventFormat, field: &str, first: &str| {
+        let (ending, short) = (format!("_{field}"), field.rsplit('_').next().unwrap_or(field));
+        let is_it = |name: &&String| name.ends_with(&ending) || *name == field || *name == short;
+        let names = || event.fields.iter().map(|field| &field.name).filter(is_it);
+        names().find(|name| *name == field || name.starts_with(first)).or_else(|| names().next()).cloned()
+    };
+    let pair = |error: SynthError, start: Option<String>, end: Option<String>| match (error, start.zip(end)) {
+        (SynthError::NoField { event, field, .. }, Some((start, end))) => {
+            SynthError::NoField { event, field, hint: format!("one field of each event, as `{start}={end}`") }
+        }
+        (error, _) => error,
+    };
+    let (start_key, start_found) = key(start, start_field)
+        .map_err(|error| pair(error, like(start, start_field, "next"), like(end, end_field, "prev")))?;
+    let (end_key, end_found) = key(end, end_field)
+        .map_err(|error| pair(error, like(start, start_field, "next"), like(end, end_field, "next")))?;
     let is_cpu_wide = |field: &Field| !field.is_string() && !field.is_dynamic() && field.size == 4;
     let (same, start_type, end_type) = match (&start_found, &end_found) {
         (None, None) => (true, "", ""),

@@ -4,8 +4,8 @@
 use super::posix;
 use crate::base::syntax::{Diagnostic, NumberError, Scanner, Span, Spanned, did_you_mean, parse_int};
 use crate::kernel::format::EventFormat;
-use crate::language::filter::CompareOp;
 use crate::language::filter::test::Calc;
+use crate::language::filter::{CompareOp, Filter};
 
 const MAX_DEPTH: usize = 128;
 
@@ -301,7 +301,19 @@ impl ReportFilter {
         let own: Vec<&str> = first.fields.iter().map(|field| field.name.as_str()).collect();
         let before = self.text.get(..unknown.span.start).unwrap_or_default().trim_end();
         let is_value = ["==", "!=", "~"].iter().any(|operator| before.ends_with(operator));
-        let near = is_value.then(|| format!("a text is in quotes: `\"{}\"`", unknown.value));
+        let compared = before.trim_end_matches(['=', '!', '~']).trim_end();
+        let compared = compared.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+        let is_number = formats.iter().filter_map(|format| format.field(compared)).any(|field| !field.is_string());
+        let texts = || first.fields.iter().filter(|field| field.is_string());
+        let near = is_value.then(|| match (is_number, texts().next()) {
+            (true, Some(text)) => {
+                let texts: Vec<&str> = texts().map(|field| field.name.as_str()).collect();
+                let (texts, text, value) = (texts.join(", "), &text.name, &unknown.value);
+                format!("`{compared}` is a number; texts are in {texts}: `{text} == \"{value}\"`")
+            }
+            (true, None) => format!("`{compared}` is a number"),
+            (false, _) => format!("a text is in quotes: `\"{}\"`", unknown.value),
+        });
         // Elsewhere SYSTEM:EVENT is an event; here a colon begins the expression.
         let event = formats.iter().find(|format| format.name == unknown.value);
         let near = near
@@ -309,6 +321,16 @@ impl ReportFilter {
             .or_else(|| did_you_mean(&unknown.value, names))
             .or_else(|| (formats.len() == 1).then(|| format!("its fields are {}", own.join(", "))));
         Some(Diagnostic::new("filter", &self.text, unknown.span, message).hint_opt(near))
+    }
+
+    /// The error that a number is compared with a text in each of the events of `formats` that the filter names.
+    pub fn wrong_type<'f>(&self, formats: impl IntoIterator<Item = &'f EventFormat>) -> Option<Diagnostic> {
+        let fits = |f: &&EventFormat| self.events.iter().any(|events| events.value.fits(&f.system, &f.name));
+        let (_, expr) = self.text.split_once(':')?;
+        let filter = Filter::parse(expr).ok()?;
+        let mut formats = formats.into_iter().filter(fits).peekable();
+        let error = filter.check(formats.peek()?).err().filter(|error| error.message.ends_with("cannot be text"))?;
+        formats.all(|format| filter.check(format).is_err()).then_some(error)
     }
 
     /// The text it was parsed from.
