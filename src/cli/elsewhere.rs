@@ -118,7 +118,7 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
     (
         "report",
         &["s", "sort"],
-        "events come in the order of their times; `rtrace analyze` and `rtrace hist -i FILE EVENT` sort tables.",
+        "events come in the order of their times; `rtrace analyze` and `rtrace hist -i FILE EVENT --key FIELD` sort tables.",
     ),
     (
         "report",
@@ -158,6 +158,8 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
         &["e", "trace"],
         "it needs all events of its time; `rtrace analyze syscalls FILE --call NAME` is about one system call.",
     ),
+    ("snapshot", &["t", "T"], "`rtrace snapshot take` takes one, `rtrace snapshot show` prints it."),
+    ("list", &["k", "K"], "`rtrace list -f PATTERN` lists functions of the kernel, `-e PATTERN` events."),
     ("list", &["kprobes", "uprobes", "probes", "dynamic"], "`rtrace probe list` lists dynamic events."),
     (
         "attach",

@@ -178,7 +178,8 @@ fn apply(args: &Settings, instance: &Instance, journal: &mut Journal) -> Result<
     }
     if let Some(kib) = args.buffer_size {
         let granted = journal.set_buffer_size(instance, kib)?.kib();
-        if let Some(granted) = granted.filter(|granted| *granted != kib) {
+        let is_seen = |granted: &u64| ByteSize(granted * 1024).to_string() != ByteSize(kib * 1024).to_string();
+        if let Some(granted) = granted.filter(is_seen) {
             note!("rtrace: buffer size rounded to {} per CPU", ByteSize(granted * 1024));
         }
     }
@@ -370,8 +371,13 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
 fn remove(args: &InstanceRemoveArgs) -> Result<Exit, Failure> {
     let tracefs = args.write.open()?;
     let mut journal = args.write.changes(&tracefs);
-    for name in &args.name {
-        remove_one(&tracefs, &mut journal, name, args.force)?;
+    for (place, name) in args.name.iter().enumerate() {
+        let others = args.name.get(place.saturating_add(1)..).unwrap_or_default();
+        let left = |failure: Failure| match others {
+            [] => failure,
+            others => failure.hint(format!("{} stayed as well: nothing was done after this one.", others.join(", "))),
+        };
+        remove_one(&tracefs, &mut journal, name, args.force).map_err(left)?;
     }
     Ok(Exit::Success)
 }

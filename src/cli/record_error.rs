@@ -4,6 +4,7 @@
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::language;
 use crate::cli::meant_options::{flag_before, word_before};
+use crate::cli::start::of_setting;
 use clap::error::ErrorKind;
 use rtrace::internal::trace_dat::is_recording;
 use rtrace::record::{BootForm, CommandError, PlanError, RecordError};
@@ -78,7 +79,11 @@ pub(crate) fn refused(error: &PlanError, command: &str, given: Option<String>) -
     }
     let alone = std::env::args().nth(2).filter(|word| !word.starts_with('-') && matches!(error, PlanError::NoEvents));
     if let Some(word) = alone {
-        if is_recording(Path::new(&word)) {
+        if word.contains('{') {
+            text.push_str(
+                "  Hint: that is a program of bpftrace's; `rtrace hist EVENT --key common_pid.execname -- CMD` counts by task\n",
+            );
+        } else if is_recording(Path::new(&word)) {
             text.push_str(&format!(
                 "  Hint: {word} is a recording: `rtrace report {word}` prints it, `-o {word}` writes it\n"
             ));
@@ -218,6 +223,10 @@ fn meant_command(word: &str) -> Option<String> {
     const BUILTINS: [&str; 9] = ["cd", "export", "source", ".", "ulimit", "umask", "set", "eval", "exec"];
     if BUILTINS.contains(&word) {
         return Some(format!("`{word}` is the shell's: `-- sh -c '{word} ...; CMD'`."));
+    }
+    let steers = std::env::args().nth(1).is_some_and(|verb| verb == "set" || verb == "start");
+    if let Some(hint) = of_setting(word).filter(|_| steers && word.contains('=')) {
+        return Some(hint);
     }
     if word
         .split_once('=')

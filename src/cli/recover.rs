@@ -89,6 +89,15 @@ pub(crate) fn run(args: &RecoverArgs) -> Result<Exit, Failure> {
         };
         Ok((tracefs, args.kallsyms.as_deref()))
     };
+    if let [file] = args.files.as_slice()
+        && let Some((whole, _)) = file.to_str().and_then(|name| name.rsplit_once(".cpu"))
+        && cpu_of(file).is_some()
+        && !file.exists()
+        && Path::new(whole).exists()
+    {
+        let error = anyhow!("{} is not there", file.display());
+        return Err(Failure::new(Exit::Failed, error).hint(format!("`rtrace recover {whole}` is about the recording.")));
+    }
     if args.create {
         let path = output("trace-partial.dat");
         let size = make_header(&header()?, path, args.overwrite)?;

@@ -306,8 +306,9 @@ fn cut(
             return Err(Failure::new(Exit::Usage, error)
                 .hint(format!("`rtrace split {file} START END`: the earlier time first.")));
         }
-        let hint =
-            format!("times are as reports show them: `rtrace report --summary {file}` has the first and the last.");
+        let hint = format!(
+            "`+0.1 +0.5` counts from the first event; others are as reports show them: `rtrace report --summary {file}` has the first and the last."
+        );
         return Err(Failure::new(Exit::Failed, anyhow!("{what}")).hint(hint));
     }
     if more {

@@ -94,7 +94,7 @@ pub(crate) fn set(args: &SetArgs) -> Result<Exit, Failure> {
 }
 
 /// The hint on the name of a file of tracefs in the place of CMD.
-fn of_setting(word: &str) -> Option<String> {
+pub(super) fn of_setting(word: &str) -> Option<String> {
     let (file, value) = word.split_once('=').unwrap_or((word, ""));
     if let Some(option) = file.strip_prefix("options/") {
         let no = if value == "0" { "no" } else { "" };

@@ -130,14 +130,21 @@ fn words(verb: &str, what: &[String], function: Option<&str>) -> Result<(String,
             }
             Ok((event.clone(), text))
         }
-        _ => Err(Failure::new(Exit::Usage, anyhow::anyhow!("expected an event and a trigger")).hint(
-            match what.first().filter(|_| verb == "remove") {
-                Some(event) => format!(
+        (what, None) => {
+            let of_function = what.first().and_then(|one| one.split_once(':'));
+            let of_function = of_function.filter(|(_, rest)| rest.parse::<Trigger>().is_ok());
+            let hint = match (of_function, what.first()) {
+                (Some((of, trigger)), _) => format!(
+                    "`rtrace trigger {verb} {of} '{trigger}'` if {of} is an event, `rtrace trigger {verb} --function {of} '{trigger}'` \
+                     if it is a function."
+                ),
+                (None, Some(event)) if verb == "remove" => format!(
                     "`rtrace trigger clear {event}` removes all of the event, `rtrace trigger list {event}` shows them."
                 ),
-                None => format!("as in `rtrace trigger {verb} sched:sched_switch stacktrace`"),
-            },
-        )),
+                _ => format!("as in `rtrace trigger {verb} sched:sched_switch stacktrace`"),
+            };
+            Err(Failure::new(Exit::Usage, anyhow::anyhow!("expected an event and a trigger")).hint(hint))
+        }
     }
 }
 

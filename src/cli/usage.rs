@@ -123,7 +123,8 @@ fn worded(
                 .or_else(|| {
                     let is_off = ["sleep", "blocked", "block", "wait", "io"].contains(&word.as_str());
                     let off = "`--worst off-cpu` is the longest time off a CPU for any reason; `--worst wakeup` that from a wakeup to the CPU.";
-                    (command.get_name() == "why" && name == "`--worst`" && is_off).then(|| off.to_owned())
+                    let several = word.parse::<u64>().is_ok().then(|| format!("`--intervals {word}` is the number of the longest."));
+                    several.or(is_off.then(|| off.to_owned())).filter(|_| command.get_name() == "why" && name == "`--worst`")
                 })
                 .or_else(|| {
                     let event = word.contains(['_', ':']).then(|| format!(" `rtrace list -F {word}` shows an event."));
@@ -152,6 +153,12 @@ fn worded(
             let meaning = || meant_options::meaning(&arg()?, command).filter(|_| source.is::<ParseIntError>());
             let hint = hint.or_else(all).or_else(part).or_else(ring).or_else(meaning);
             (format!("invalid value `{word}` for {name}:{between}{why}"), hint)
+        }
+        ErrorKind::ArgumentConflict if one(answer, ContextKind::InvalidSubcommand).is_some() => {
+            let below = one(answer, ContextKind::InvalidSubcommand)?;
+            let others: Vec<String> = list(answer, ContextKind::PriorArg).iter().map(|other| name_of(other)).collect();
+            let hint = format!("options stand after the command: `{words} {below} ...`.");
+            (format!("{} stands before `{below}`", others.join(", ")), Some(hint))
         }
         ErrorKind::ArgumentConflict => {
             let (name, others) = (arg()?, list(answer, ContextKind::PriorArg));
@@ -194,7 +201,8 @@ fn worded(
             };
             let expected = number(ContextKind::ExpectedNumValues).or_else(|| number(ContextKind::MinValues))?;
             let given = number(ContextKind::ActualNumValues)?;
-            let between = |word: &String| name == "latency" && (word.contains(',') || word.contains("->"));
+            let between =
+                |word: &String| name == "latency" && (word.contains(',') || word.contains("->")) && !word.contains('(');
             let events = std::env::args().find(between).map(|word| {
                 let events: Vec<&str> = word.split([',', '-', '>', ' ']).filter(|part| !part.is_empty()).collect();
                 format!("a blank is between two events: `{}`.", events.join(" "))
@@ -205,6 +213,13 @@ fn worded(
                 (name == "trigger" && !is_named).then(|| format!("`-i {file}` names the recording."))
             };
             let pair = || {
+                let whole = std::env::args().find(|word| word.starts_with("latency("));
+                let parts = whole.as_deref().map(|word| word.trim_start_matches("latency(").trim_end_matches(')'));
+                if let Some([from, to, key]) =
+                    parts.map(|parts| parts.split(',').map(str::trim).collect::<Vec<_>>()).as_deref()
+                {
+                    return Some(format!("as words: `{from} {to} --by {key}`."));
+                }
                 (name == "latency").then(|| {
                     "two events: `rtrace latency run.dat sched_waking sched_switch --by pid=next_pid`.".to_owned()
                 })

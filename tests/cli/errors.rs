@@ -5,6 +5,21 @@ use crate::common::environment::TestEnvironment;
 
 /// Arguments; exit code; what the message must say.
 const MISTAKES: &[(&str, i32, &[&str])] = &[
+    ("report FILE -e sched:sched_switch", 2, &["`-F sched/sched_switch` selects events"]),
+    ("report FILE -F syscalls:sys_enter_nosuch", 2, &["it was not recorded"]),
+    ("why * FILE --worst 3", 2, &["`--intervals 3`"]),
+    ("convert FILE a.xlsx", 2, &["`.csv` is what spreadsheets read"]),
+    ("snapshot -t", 2, &["`rtrace snapshot take`"]),
+    ("snapshot -B nosuch take", 2, &["options stand after the command: `rtrace snapshot take ...`"]),
+    ("trigger add vfs_read:traceoff", 2, &["`rtrace trigger add --function vfs_read 'traceoff'`"]),
+    (
+        "latency -i FILE latency(sched_waking,sched_switch,pid=next_pid)",
+        2,
+        &["as words: `sched_waking sched_switch --by pid=next_pid`"],
+    ),
+    ("stream {@[comm]=count();}", 2, &["`rtrace hist EVENT --key common_pid.execname -- CMD`"]),
+    ("list -k vfs_*", 2, &["`rtrace list -f PATTERN`"]),
+    ("split FILE 0 0.5 -o part.dat", 1, &["`+0.1 +0.5` counts from the first event"]),
     ("convert FILE a.folded", 1, &["hold no call stacks", "`rtrace record -e EVENT -R stacktrace`"]),
     ("check FILE -a p99(wakeup_latency)<1ms", 2, &["`wait()` is from each wakeup to the CPU"]),
     ("check FILE -a errors(openat)==0", 2, &["one of syscall(), io() is expected", "`syscall(openat)`"]),

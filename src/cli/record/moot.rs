@@ -1,7 +1,9 @@
-//! Options of `record` that cannot have an effect. `-s` without `--poll` is taken: trace-cmd's users type it.
+//! Options of `record` that cannot have an effect. `-s` without `--poll` is taken, with a sentence: trace-cmd's users type it.
 
 use super::RecordArgs;
 use crate::cli::given::Moot;
+use crate::cli::helper_programs;
+use crate::cli::terminal::note;
 
 impl RecordArgs {
     /// The first option that nothing on the command line is for.
@@ -38,6 +40,9 @@ impl RecordArgs {
         }
         if given("pid_file") && !given("daemonize") {
             return moot("pid_file", "without `--daemonize`", "`--daemonize` records in the background.");
+        }
+        if given("sleep") && !given("poll") && helper_programs::name() != "trace-cmd" {
+            note!("rtrace: `-s` has no effect without `--poll`: readers sleep until the kernel wakes them");
         }
         self.traced.moot()
     }

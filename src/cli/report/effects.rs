@@ -107,8 +107,9 @@ impl ReportArgs {
             && let Some(word) = self.files.iter().find(|file| is_name_of_events(file) && !file.exists())
         {
             let word = word.display();
+            let named = word.to_string().replace(':', "/");
             let error = anyhow!("`-e` prints the byte order of a file, and `{word}` is none");
-            return Err(Failure::new(Exit::Usage, error).hint(format!("`-F {word}` selects events.")));
+            return Err(Failure::new(Exit::Usage, error).hint(format!("`-F {named}` selects events.")));
         }
         let asked = self.asked();
         if let Some((one, other)) = contradiction(&asked) {

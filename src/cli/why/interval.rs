@@ -54,7 +54,11 @@ pub(super) fn find(
         }
         (None, Some(Worst::OffCpu)) => stays(args, input, query, sched.with_spans(whole(tasks)), LateKind::OffCpu),
         (None, Some(Worst::Wakeup) | None) if !report.has_wakeups => {
-            Err(lacking(input, "holds no wakeups", "sched,irq"))
+            let failure = lacking(input, "holds no wakeups", "sched,irq");
+            Err(match Syscalls::new(input.formats(), input.trace.abi).has_events() {
+                true => failure.hint("`--worst syscall` and `--worst off-cpu` need none."),
+                false => failure.hint("`--worst off-cpu` needs none."),
+            })
         }
         (None, Some(Worst::Wakeup) | None) if args.intervals.get() > 1 => {
             stays(args, input, query, sched.with_spans(whole(tasks)), LateKind::Wakeup)

@@ -337,7 +337,7 @@ impl Error {
                 vec!["a name is missing: a comma stands between two.".to_owned()]
             }
             Error::NoEvent(NoEvent { pattern, .. }) if pattern.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') => {
-                vec![format!("`rtrace list -e '*{pattern}*'` shows the events that have it in their name, `rtrace list -e` all.")]
+                vec![format!("`rtrace list -e '*{pattern}*'` looks for it in the names of events, `rtrace list -f '*{pattern}*'` in those of functions.")]
             }
             Error::NoEvent(NoEvent { pattern, .. }) if pattern.matches(':').count() == 2 => {
                 let at = pattern.rfind(':').unwrap_or_default();
@@ -393,7 +393,9 @@ impl Error {
 fn config_hint(config: &str) -> String {
     match config.strip_prefix("CONFIG_") {
         Some(short) => {
-            format!("it needs {config}; `zgrep {short} /proc/config.gz` shows the running kernel's setting.")
+            format!(
+                "it needs {config}; `zgrep {short} /proc/config.gz` shows the running kernel's setting, or nothing if what it builds on is off."
+            )
         }
         None => format!("it came with {config}."),
     }

@@ -188,7 +188,10 @@ impl ReportFilters {
                     let event =
                         of_field.then(|| "a filter names its event first: `sched_switch: prev_pid == 1`".to_owned());
                     let error = Diagnostic::new("filter", &filter.text, events.span, message);
-                    let is_column = matches!(named, "comm" | "pid" | "tid" | "cpu" | "time" | "event" | "ip" | "sym");
+                    let is_column = is_column_name(named);
+                    let is_name = named.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_:/".contains(&byte));
+                    let absent = (is_name && !is_column_name(named) && near.is_none())
+                        .then(|| format!("if the kernel has it (`rtrace list -e '*{name}*'`), it was not recorded"));
                     let columns = is_column.then(|| "`--format csv --fields NAME,...` chooses columns.".to_owned());
                     let escaped = |text: &str| {
                         let escape = |c: char| if "()|{}+?".contains(c) { format!("\\{c}") } else { c.to_string() };
@@ -198,7 +201,12 @@ impl ReportFilters {
                     let basic = is_extended
                         .then(|| format!("it is a basic regular expression: `{}`, or several `-F`", escaped(named)));
                     let near = near.filter(|_| !is_column && !is_extended);
-                    return Err(error.hint_opt(near).hint_opt(event).hint_opt(columns).hint_opt(basic));
+                    return Err(error
+                        .hint_opt(near)
+                        .hint_opt(event)
+                        .hint_opt(columns)
+                        .hint_opt(basic)
+                        .hint_opt(absent));
                 }
             }
         }
@@ -241,4 +249,8 @@ impl ReportFilters {
     pub fn needs_comm(&self) -> bool {
         self.needs_comm
     }
+}
+/// True of a column's name, which other programs choose by the same letter.
+fn is_column_name(word: &str) -> bool {
+    matches!(word, "comm" | "pid" | "tid" | "cpu" | "time" | "event" | "ip" | "sym")
 }
