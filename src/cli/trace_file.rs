@@ -183,7 +183,7 @@ pub(crate) fn threads() -> usize {
 /// Number of threads for the events of recordings: as many as are `wanted`, else one per CPU, and one for so few events that
 /// starting another one costs more than it saves.
 pub(crate) fn threads_for<'t>(wanted: Option<NonZero<usize>>, traces: impl IntoIterator<Item = &'t Trace>) -> usize {
-    const FEW: u64 = 256 << 10;
+    const FEW: u64 = 512 << 10;
     let cpus = traces.into_iter().flat_map(|trace| &trace.buffers).flat_map(|buffer| &buffer.cpus);
     let stored = cpus.map(|cpu| cpu.size).fold(0, u64::saturating_add);
     wanted.map_or_else(|| if stored < FEW { 1 } else { threads() }, NonZero::get)

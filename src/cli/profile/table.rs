@@ -27,12 +27,8 @@ pub(crate) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let tasks = profile.tasks(symbols, by_comm);
-    let mut rows: Vec<ProfileRow> = tasks.iter().flat_map(|task| rows_of(task, symbols)).collect();
-    rows.sort_by(|a, b| {
-        let key = |row: &ProfileRow| std::cmp::Reverse((row.times.total, row.times.count));
-        (key(a), &a.task, &a.event).cmp(&(key(b), &b.task, &b.event))
-    });
-    let shown = limit.unwrap_or(rows.len()).min(rows.len());
+    let (rows, all) = longest(&tasks, symbols, limit);
+    let shown = rows.len();
     let (long, short) = (unit.long_name(), unit.short_name());
     let heading = [
         "TASK",
@@ -44,7 +40,7 @@ pub(crate) fn write(
         "MAX AT",
     ];
     let mut table = TextTable::new(2, heading).minor([0, 0, 0, 0, 2, 0, 1]);
-    for ProfileRow { task, event, times } in rows.iter().take(shown) {
+    for ProfileRow { task, event, times } in &rows {
         let timed = |text: String| match times.total {
             0 => "-".to_owned(),
             _ => times.known(text).unwrap_or_else(|| "?".to_owned()),
@@ -62,17 +58,42 @@ pub(crate) fn write(
     for limit in profile.limits() {
         writeln!(out, "Note: {limit}")?;
     }
-    if rows.iter().take(shown).any(|row| row.times.doubtful) {
+    if rows.iter().any(|row| row.times.doubtful) {
         writeln!(out, "Note: events were lost: where ? is, two durations may seem to be one")?;
     }
     let left_out = table.fit(width, hint);
     table.write(out)?;
     left_out.iter().try_for_each(|line| writeln!(out, "{line}"))?;
-    if shown < rows.len() {
-        let (left, all) = (grouped((rows.len() - shown) as u64), rows.len());
+    if shown < all {
+        let left = grouped((all - shown) as u64);
         writeln!(out, "{left} more rows: --limit {all} shows them, --layout trace-cmd the stacks, too")?;
     }
     Ok(())
+}
+
+/// The `limit` rows with the longest times in all, all rows without one, the longest first; and the number of all. Rows of addresses
+/// may be as many as events: those that are not among the first are dropped task by task.
+fn longest(tasks: &[ProfiledTask<'_>], symbols: &Symbols, limit: Option<usize>) -> (Vec<ProfileRow>, usize) {
+    let (mut rows, mut all) = (Vec::new(), 0);
+    for task in tasks {
+        let of_task = rows_of(task, symbols);
+        all += of_task.len();
+        rows.extend(of_task);
+        if limit.is_some_and(|limit| rows.len() / 2 > limit) {
+            sort(&mut rows, limit);
+        }
+    }
+    sort(&mut rows, limit);
+    (rows, all)
+}
+
+/// The longest first, and no more than `limit`.
+fn sort(rows: &mut Vec<ProfileRow>, limit: Option<usize>) {
+    rows.sort_by(|a, b| {
+        let key = |row: &ProfileRow| std::cmp::Reverse((row.times.total, row.times.count));
+        (key(a), &a.task, &a.event).cmp(&(key(b), &b.task, &b.event))
+    });
+    rows.truncate(limit.unwrap_or(usize::MAX));
 }
 
 /// The rows of a task. Wakeups and statistics, which differ by a number that says nothing to a reader, are one row each.

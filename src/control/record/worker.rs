@@ -117,6 +117,8 @@ const QUIET: Duration = Duration::from_millis(500);
 const OFFLINE: Duration = Duration::from_millis(250);
 /// The nice value of a draining thread.
 const FAVOURED: i32 = -20;
+/// The priority of a draining thread that has come late: below all other real-time threads.
+const LEAST_REAL_TIME: i32 = 1;
 /// Limit of one splice: the pipe's size, which is the most that the kernel gives anybody unasked.
 const PIPE: usize = 1 << 20;
 
@@ -138,6 +140,8 @@ pub struct Worker<'a> {
     no_ring: bool,
     /// Bytes found in the ring since it was empty.
     waited: usize,
+    /// It has come late, and is real-time since.
+    hurried: bool,
 }
 
 impl<'a> Worker<'a> {
@@ -175,6 +179,7 @@ impl<'a> Worker<'a> {
             by_read: drain.no_splice,
             no_ring: false,
             waited: 0,
+            hurried: drain.priority.is_some(),
         })
     }
 
@@ -361,6 +366,7 @@ impl<'a> Worker<'a> {
                 Ok(0) | Err(Errno::EAGAIN | Errno::ENODEV) => return Ok(total),
                 Ok(moved) => {
                     self.waited += moved;
+                    self.hurry();
                     self.empty_pipe(moved)?;
                     total += moved;
                 }
@@ -373,6 +379,17 @@ impl<'a> Worker<'a> {
             }
         }
         Ok(total)
+    }
+
+    /// Makes the thread real-time, from the first time on that it finds its ring a quarter full. Its niceness counts among tasks
+    /// of its session or cgroup alone: beside busy ones of others it waits as long as any. Before that it is no real-time
+    /// thread, as those stay where they are, and preempt the traced CPU's task even if another CPU is idle.
+    fn hurry(&mut self) {
+        if !self.hurried && self.drain.ring > 0 && self.waited > self.drain.ring / 4 {
+            self.hurried = true;
+            // Without the right to it the thread stays as it is.
+            let _ = sys::real_time(LEAST_REAL_TIME);
+        }
     }
 
     /// Moves the `len` bytes that were just spliced on into the store.

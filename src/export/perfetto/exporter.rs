@@ -1,6 +1,7 @@
 //! Records to packets.
 
 use super::bundle::Bundle;
+use super::calls::{CallEdge, CallFields, CallTracks};
 use super::file::PerfettoFile;
 use super::gaps::{GapKind, TaskStep};
 use super::handlers::{HandlerEvent, HandlerStep};
@@ -41,6 +42,8 @@ struct PerfettoTypes<'t> {
     common: Common,
     /// By event id.
     types: ById<PerfettoSlot<'t>>,
+    /// True if functions' returns hold the values.
+    has_values: bool,
     /// Of events that no format describes.
     unknown: PerfettoProgram,
 }
@@ -57,6 +60,8 @@ struct PerfettoType {
     program: PerfettoProgram,
     /// `ftrace:print`: its text, and the program for markers that the engine does not understand.
     marker: Option<(TypedField, PerfettoProgram)>,
+    /// function_graph with the values that functions returned.
+    call: Option<CallFields>,
     /// `ftrace:kernel_stack`: offset of its return addresses.
     stack: Option<usize>,
     /// `sched:sched_switch` of which the engine makes slices: the tasks before and after.
@@ -81,8 +86,14 @@ struct PacketPiece {
     time: u64,
     step: TaskStep,
     handler: Option<HandlerStep>,
+    beside: Option<BesidePiece>,
+}
+
+/// What is written beside an event's bundle.
+enum BesidePiece {
     /// A sample with its return addresses.
-    sample: Option<(StackSample, Box<[u64]>)>,
+    Sample(StackSample, Box<[u64]>),
+    Call(CallEdge),
 }
 
 /// Bundles that are not full; on threads, the events since the segment began.
@@ -94,6 +105,7 @@ pub struct PerfettoState {
     /// By file and CPU.
     bundles: Vec<Vec<Bundle<Key>>>,
     stacks: Vec<InternedStacks>,
+    calls: Vec<CallTracks>,
     text: Option<PrintState>,
     left_out: LeftOut,
 }
@@ -153,6 +165,7 @@ impl<'t> Perfetto<'t> {
         if state.bundles.len() < self.files.len() {
             state.bundles.resize_with(self.files.len(), Vec::new);
             state.stacks.resize_with(self.files.len(), InternedStacks::default);
+            state.calls.resize_with(self.files.len(), CallTracks::default);
         }
         let cpus = &mut state.bundles[file];
         let cpu = piece.cpu as usize;
@@ -179,8 +192,12 @@ impl<'t> Perfetto<'t> {
         if bundle.add(event, piece.described, piece.function) {
             bundle.write(piece.cpu, machine, symbols, |key| self.descriptor(key), out);
         }
-        if let Some((sample, stack)) = piece.sample.take() {
-            state.stacks[file].write(sample, &stack, machine, symbols, out);
+        match piece.beside.take() {
+            Some(BesidePiece::Sample(sample, stack)) => {
+                state.stacks[file].write(sample, &stack, machine, symbols, out);
+            }
+            Some(BesidePiece::Call(edge)) => state.calls[file].write(edge, file, symbols, out),
+            None => {}
         }
     }
 }
@@ -189,6 +206,7 @@ impl<'t> Perfetto<'t> {
 struct PerfettoBundles<'s> {
     bundles: &'s mut Vec<Vec<Bundle<Key>>>,
     stacks: &'s mut Vec<InternedStacks>,
+    calls: &'s mut Vec<CallTracks>,
     gaps: &'s mut u64,
     handlers: &'s mut u64,
 }
@@ -243,7 +261,17 @@ impl Exporter for Perfetto<'_> {
                 *state.left_out.fields.entry(key).or_default() += 1;
             }
         }
-        let sample = kind.and_then(|kind| kind.stack).and_then(|offset| file.sample(offset, record, head.pid));
+        let beside = kind.and_then(|kind| match (kind.stack, &kind.call) {
+            (Some(offset), _) => {
+                let (sample, stack) = file.sample(offset, record, head.pid)?;
+                Some(BesidePiece::Sample(sample, stack))
+            }
+            (None, Some(call)) => {
+                let task = [head.pid, file.process(head.pid)];
+                Some(BesidePiece::Call(call.edge(file.trace.abi, record, task)?))
+            }
+            (None, None) => None,
+        });
         let mut piece = PacketPiece {
             end: state.bytes.len(),
             file: buffer.what.file as u32,
@@ -255,13 +283,13 @@ impl Exporter for Perfetto<'_> {
             time: record.timestamp.0,
             step: kind.and_then(|kind| kind.step(file, record.data)).unwrap_or(TaskStep::Stay(head.pid)),
             handler: kind.and_then(|kind| kind.handler.as_ref()?.step(file.trace.abi, record.data)),
-            sample,
+            beside,
         };
         if state.ahead {
             state.pieces.push(piece);
         } else {
-            let PerfettoState { bytes, bundles, stacks, left_out: LeftOut { gaps, handlers, .. }, .. } = state;
-            let mut pending = PerfettoBundles { bundles, stacks, gaps, handlers };
+            let PerfettoState { bytes, bundles, stacks, calls, left_out: LeftOut { gaps, handlers, .. }, .. } = state;
+            let mut pending = PerfettoBundles { bundles, stacks, calls, gaps, handlers };
             self.add(&mut pending, &mut piece, bytes, out);
             bytes.clear();
         }
@@ -292,8 +320,8 @@ impl Exporter for Perfetto<'_> {
     /// Adds the segment's events to the bundles as if they had come one after the other.
     fn commit(&self, known: &mut PerfettoState, done: &mut PerfettoState, out: &mut Vec<u8>) -> Commit {
         let mut start = 0;
-        let PerfettoState { bundles, stacks, left_out: LeftOut { gaps, handlers, .. }, .. } = known;
-        let mut pending = PerfettoBundles { bundles, stacks, gaps, handlers };
+        let PerfettoState { bundles, stacks, calls, left_out: LeftOut { gaps, handlers, .. }, .. } = known;
+        let mut pending = PerfettoBundles { bundles, stacks, calls, gaps, handlers };
         for piece in &mut done.pieces {
             let end = piece.end;
             self.add(&mut pending, piece, &done.bytes[start..end], out);
@@ -323,7 +351,8 @@ impl<'t> PerfettoTypes<'t> {
             common.get_or_insert_with(|| Common::of(format));
             types.insert(format.id, PerfettoSlot { format, number: numbers.next(), compiled: OnceLock::new() });
         }
-        PerfettoTypes { what, common: common.unwrap_or_default(), types, unknown }
+        let has_values = file.types.formats().any(CallFields::has_value);
+        PerfettoTypes { what, common: common.unwrap_or_default(), types, has_values, unknown }
     }
 
     fn compile(&self, format: &EventFormat, number: Option<u32>) -> PerfettoType {
@@ -337,7 +366,10 @@ impl<'t> PerfettoTypes<'t> {
         let described = |instant| PerfettoProgram::described(format, number, instance, instant);
         let pids = || Some([field("prev_pid")?, field("next_pid")?]);
         let is_switch = known.is_some() && format.system == "sched" && format.name == "sched_switch";
+        let call = CallFields::of(format).filter(|_| self.has_values && known.is_some());
+        let known = known.filter(|_| call.is_none());
         PerfettoType {
+            call,
             handler: known.as_ref().and_then(|_| HandlerEvent::of(format)),
             switch: is_switch.then(pids).flatten(),
             marker: marker.map(|text| (text, described(true))),

@@ -33,12 +33,16 @@ pub struct PerfettoFile<'t> {
 }
 
 impl PerfettoFile<'_> {
+    /// The process of a thread; the thread itself where that is not known.
+    pub(super) fn process(&self, thread: Pid) -> Pid {
+        let place = self.processes.binary_search_by_key(&thread, |(thread, _)| *thread);
+        place.ok().and_then(|at| self.processes.get(at)).map_or(thread, |(_, process)| *process)
+    }
+
     /// The sample of a stack; `None` if the record holds none.
     pub(super) fn sample(&self, offset: usize, record: &Record<'_>, pid: Pid) -> Option<(StackSample, Box<[u64]>)> {
         let stack: Box<[u64]> = addresses(self.trace.abi, record.data, offset).collect();
-        let process = self.processes.binary_search_by_key(&pid, |(thread, _)| *thread);
-        let process = process.ok().and_then(|at| self.processes.get(at)).map_or(pid, |(_, process)| *process);
-        let (pid, tid) = (process.0 as u32, pid.0 as u32);
+        let (pid, tid) = (self.process(pid).0 as u32, pid.0 as u32);
         let sample = StackSample { timestamp: record.timestamp.0, cpu: record.cpu.0, pid, tid };
         (!stack.is_empty()).then_some((sample, stack))
     }

@@ -12,13 +12,14 @@
 //! | switches that do not follow each other | what runs on the CPU between them |
 //! | the CPUs' counters at the end | `FtraceStats` |
 //! | tasks' names, their processes | `ProcessTree` |
-//! | function_graph | slices, with the functions' names |
+//! | function_graph | slices, with the functions' names; with the values returned as arguments `retval`, where they were recorded |
 //! | markers | those of atrace's syntax as the engine reads them, all others as instants |
 //! | kernel stacks | arguments by name, and samples with call stacks |
 //! | several files | a machine each |
 //! | an instance's events that the top buffer has too | events that describe themselves, with a field `instance` |
 
 mod bundle;
+mod calls;
 mod exporter;
 mod file;
 mod gaps;

@@ -12,13 +12,13 @@ use crate::read::merge::ahead::Commit;
 use std::collections::HashMap;
 
 /// The sequence of packets that tracks stand on.
-const TRACKS_SEQUENCE: u64 = 3;
-const TRACK_EVENT: u32 = 11;
-const TRACK_DESCRIPTOR: u32 = 60;
+pub(super) const TRACKS_SEQUENCE: u64 = 3;
+pub(super) const TRACK_EVENT: u32 = 11;
+pub(super) const TRACK_DESCRIPTOR: u32 = 60;
 
 // `TrackEvent.Type`.
-const SLICE_BEGIN: u64 = 1;
-const SLICE_END: u64 = 2;
+pub(super) const SLICE_BEGIN: u64 = 1;
+pub(super) const SLICE_END: u64 = 2;
 const INSTANT: u64 = 3;
 const COUNTER: u64 = 4;
 
@@ -94,16 +94,17 @@ pub(super) fn perfetto_loss(out: &mut Vec<u8>, machine: usize, (cpu, time): (u32
 }
 
 /// The number of a track: `kind` apart from all others of this trace.
-fn uuid(machine: usize, kind: u64, number: usize) -> u64 {
+pub(super) fn uuid(machine: usize, kind: u64, number: usize) -> u64 {
     ((0x7274 + machine as u64) << 32 | kind << 24) + number as u64
 }
 
 /// The machine's number in packets, as all others have it.
-fn of_machine(machine: usize) -> Option<u64> {
+pub(super) fn of_machine(machine: usize) -> Option<u64> {
     (machine > 0).then_some(machine as u64)
 }
 
-fn describe(out: &mut Vec<u8>, machine: usize, track: u64, name: &str, is_counter: bool) {
+/// Appends the name of a track, which is a counter or one of slices.
+pub(super) fn describe(out: &mut Vec<u8>, machine: usize, track: u64, name: &str, is_counter: bool) {
     packet(out, of_machine(machine), TRACKS_SEQUENCE, |out| {
         uint(out, SEQUENCE_FLAGS, CLEARED);
         message(out, TRACK_DESCRIPTOR, |out| {

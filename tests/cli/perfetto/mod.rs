@@ -286,6 +286,43 @@ fn function_graph_is_slices_and_stacks_are_samples() {
     assert!(trace.number(symbol) > 5);
 }
 
+/// Each call is a slice, and the values are those of the returns: of this task at this time.
+#[test]
+fn returned_values_are_arguments_of_slices() {
+    let Some(engine) = engine() else { return };
+    let Some(corpus) = corpus() else { return not_run("values returned in Perfetto: there is no corpus") };
+    for name in ["graph-retval-ev.dat", "graph-retval.dat"] {
+        let file = corpus.join("all-tracers").join(name);
+        let trace = Trace::of(&engine, std::slice::from_ref(&file), &[]);
+        let mut returns = BTreeMap::new();
+        for line in trace.env.rtrace(&["report", "--format", "json", &file.to_string_lossy()]).stdout().lines() {
+            let event: Value = serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"));
+            if event["event"] == "ftrace:funcgraph_exit" {
+                let number = |value: &Value| value.as_u64().unwrap_or_else(|| panic!("{value} in {line}")) as i64;
+                let of = [&event["pid"], &event["ts"], &event["fields"]["retval"]].map(number);
+                *returns.entry(of).or_insert(0) += 1;
+            }
+        }
+        let rows =
+            trace.ask(&["select coalesce(tid, 0) as tid, s.ts + s.dur as at, a.int_value as value, s.name as name
+            from slice s left join thread_track t on s.track_id = t.id left join thread using (utid)
+            join args a on s.arg_set_id = a.arg_set_id where a.key = 'debug.retval'"]);
+        let expected: usize = returns.values().sum();
+        for row in &rows[0] {
+            let of = ["tid", "at", "value"].map(|column| row[column].as_i64().expect("a number"));
+            let left = returns.get_mut(&of).unwrap_or_else(|| panic!("{name}: no return: {row}"));
+            *left = left.checked_sub(1).unwrap_or_else(|| panic!("{name}: twice: {row}"));
+        }
+        let found = rows[0].len();
+        assert!(expected > 100 && found * 10 > expected * 9, "{name}: {found} of {expected}");
+        let of_functions =
+            "select count(*) from slice s join track t on s.track_id = t.id where t.name glob 'function_graph*'";
+        assert_eq!(trace.number(of_functions), trace.counts(&file)["funcgraph_entry"], "{name}");
+        assert!(trace.line.ends_with("left out: nothing\n"), "{}", trace.line);
+        assert!(trace.errors().is_empty(), "{name}: {:?}", trace.errors());
+    }
+}
+
 /// The numbers of the fields are those that Perfetto publishes.
 #[test]
 fn the_table_of_known_events_is_perfettos() {

@@ -38,10 +38,11 @@ impl Profile {
     /// All tasks that were seen, by pid, after global events and CPUs; with `by_comm` tasks whose name the scheduler's
     /// events tell are put together, by name, before the others.
     pub fn tasks<'p>(&'p self, symbols: &Symbols, by_comm: bool) -> Vec<ProfiledTask<'p>> {
-        let mut events: HashMap<usize, Vec<ProfiledEvent<'p>>> = HashMap::new();
+        // By the task's number.
+        let mut events: Vec<Vec<ProfiledEvent<'p>>> = self.seen().iter().map(|_| Vec::new()).collect();
         for ((task, pair, value), tally) in self.tallies() {
             if let Some(event) = self.event(pair, value, Cow::Borrowed(tally)) {
-                events.entry(task).or_default().push(event);
+                events[task].push(event);
             }
         }
         let mut all: Vec<ProfiledTask<'p>> = Vec::new();
@@ -51,7 +52,7 @@ impl Profile {
         numbers.sort_by_key(|number| self.seen()[*number].who);
         for number in numbers {
             let task = &self.seen()[number];
-            let events = events.remove(&number).unwrap_or_default();
+            let events = std::mem::take(&mut events[number]);
             if events.is_empty() && !matches!(task.who, Who::Task(_)) {
                 continue;
             }

@@ -212,3 +212,27 @@ fn after_a_failure_the_ring_is_emptied_and_counted() {
     let all = RingTally { bytes, bytes_discarded: bytes, events: Some(events), events_discarded: events };
     assert_eq!(drained.tally, all);
 }
+
+#[test]
+fn a_worker_that_comes_late_is_real_time_from_then_on() {
+    const FIFO: &str = "1";
+    let policy = || {
+        let stat = fs::read_to_string("/proc/thread-self/stat").unwrap();
+        stat.rsplit_once(')').unwrap().1.split_whitespace().nth(38).unwrap().to_owned()
+    };
+    let after = |drain: Drain, pages: u32| {
+        let (ring, mut feed) = pipe2(OFlag::O_CLOEXEC).map(|(r, w)| (File::from(r), File::from(w))).unwrap();
+        (0..pages).for_each(|n| feed.write_all(&page(n)).unwrap());
+        let dir = tempfile::tempdir().unwrap();
+        let spool = Spool::create(&dir.path().join("spool"), true).unwrap();
+        let progress = Progress::default();
+        let stop = EventFd::from_value(1).unwrap();
+        let worker = Worker::new(CpuId(0), ring, spool, drain, &progress).unwrap();
+        std::thread::scope(|scope| scope.spawn(|| (worker.run(stop.as_fd()), policy()).1).join().unwrap())
+    };
+    let usual = policy();
+    let is_permitted = std::thread::spawn(|| sys::real_time(LEAST_REAL_TIME).is_ok()).join().unwrap();
+    let drain = Drain { ring: 16 * 4096, ..DRAIN };
+    assert_eq!((after(drain, 4), after(DRAIN, 12)), (usual.clone(), usual.clone()));
+    assert_eq!(after(drain, 5), if is_permitted { FIFO.to_owned() } else { usual });
+}
