@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 ///
 /// Each CPU is a strip: how busy it was, or how many events it had; × marks lost events. `+` and `-` zoom around the cursor,
 /// down to the nanosecond; `?` shows all keys. Windows of very many events show the file's index until one zooms in. A recording
-/// that is still being made is followed. FILE2 is shown below, by the times of FILE.
+/// that is still being made is followed. FILE2 is shown below, by the times of FILE; Tab goes on to its strips and events.
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
@@ -133,13 +133,14 @@ fn with_second(app: &mut App<'_>, screen: &mut Screen, mut growth: Option<&mut G
         let mut shown = Ok(());
         let opened = match &wanted {
             None => {
+                app.is_active = true;
                 shown = show(app, None, screen, growth.as_deref_mut());
                 Ok(Exit::Success)
             }
             Some(request) => FileArgs::of(&request.path).answer(|events, _| {
                 let source = request.aligned(app.source, events)?;
                 let scan = ViewScan::new(&source);
-                let mut second = SecondView::new(&source, Some(&scan), &request.alignment);
+                let mut second = SecondView::new(&source, Some(&scan), request, app);
                 thread::scope(|threads| {
                     if source.is_large() {
                         threads.spawn(|| scan.run(&source));
@@ -147,6 +148,7 @@ fn with_second(app: &mut App<'_>, screen: &mut Screen, mut growth: Option<&mut G
                     shown = show(app, Some(&mut second), screen, growth.as_deref_mut());
                     scan.end();
                 });
+                second.leave(request, app);
                 Ok(Exit::Success)
             }),
         };
@@ -178,22 +180,23 @@ fn show(
     while !app.is_over && !screen.is_to_end() && !app.turns {
         screen.draw(|frame| {
             let area = frame.area();
-            let cpus = second.as_ref().map(|second| &second.source.cpus[..]);
-            app.lay_out(cpus, area.width, area.height);
+            app.lay_out(second.as_deref_mut(), area.width, area.height);
             app.refresh();
             if let Some(second) = &mut second {
-                app.tell(second.refresh(app.scale()));
+                second.app.refresh();
             }
-            draw::draw(app, second.as_deref(), look, area, frame.buffer_mut());
+            draw::draw(app, second.as_deref_mut(), look, area, frame.buffer_mut());
         })?;
-        let scans = [app.picture.scan, second.as_ref().and_then(|second| second.scan())];
+        let scans = [app.picture.scan, second.as_ref().and_then(|second| second.app.picture.scan)];
         scans.into_iter().flatten().for_each(ViewScan::begin);
         // All keys that wait, before anything is read for the next picture.
         let mut wait = WAIT;
         while let Some(event) = screen.input(wait)? {
-            match event {
-                Event::Key(key) => app.key(key),
-                Event::Mouse(mouse) => app.mouse(mouse),
+            match (event, &mut second) {
+                (Event::Key(key), None) => app.key(key),
+                (Event::Key(key), Some(second)) => second.key(app, key),
+                (Event::Mouse(mouse), None) => app.mouse(mouse),
+                (Event::Mouse(mouse), Some(second)) => second.mouse(app, mouse),
                 _ => {}
             }
             wait = Duration::ZERO;
@@ -203,7 +206,8 @@ fn show(
         }
         if let Some(growth) = &mut growth {
             growth.is_shown();
-            app.turns |= app.may_turn() && growth.is_due();
+            let may_turn = app.may_turn() && second.as_ref().is_none_or(|second| second.app.may_turn());
+            app.turns |= may_turn && growth.is_due();
         }
     }
     Ok(())

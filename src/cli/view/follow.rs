@@ -68,6 +68,8 @@ pub(super) struct KeptView {
     density: bool,
     pub(super) commands: Vec<String>,
     second: Option<SecondRequest>,
+    below: Option<(SecondRequest, Box<KeptView>)>,
+    is_active: bool,
     follows: bool,
     status: String,
     outliers: Vec<Outlier>,
@@ -81,8 +83,8 @@ impl App<'_> {
         self.status = match (self.grows, self.follows) {
             (false, _) => "the recording is complete: it does not grow".to_owned(),
             (true, true) => {
-                self.pan(self.source.end);
-                self.go_to(self.source.end);
+                self.pan(self.end);
+                self.go_to(self.end);
                 "goes with the end".to_owned()
             }
             (true, false) => "stays here".to_owned(),
@@ -111,6 +113,8 @@ impl App<'_> {
             density: self.density,
             commands: self.commands,
             second: self.second,
+            below: self.below,
+            is_active: self.is_active,
             follows: self.follows,
             status: self.status,
             outliers: self.outliers,
@@ -133,6 +137,7 @@ impl App<'_> {
         (self.pins, self.marks, self.density) = (kept.pins, kept.marks, kept.density);
         (self.commands, self.second, self.follows) = (kept.commands, kept.second, kept.follows);
         (self.outliers, self.places) = (kept.outliers, kept.places);
+        (self.below, self.is_active) = (kept.below, kept.is_active);
         if kept.filter.is_some() {
             self.filter_by(kept.filter);
         }

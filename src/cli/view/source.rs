@@ -32,6 +32,8 @@ pub(super) struct ViewSource<'a> {
     pub(super) input: &'a QueryInput,
     pub(super) events: QueryEvents<'a>,
     pub(super) unit: ClockUnit,
+    /// What is added to the file's times: it is shown by another one's.
+    pub(super) later: i64,
     /// The first and the last moment.
     pub(super) begin: u64,
     pub(super) end: u64,
@@ -87,6 +89,7 @@ impl<'a> ViewSource<'a> {
             input,
             events: events.clone(),
             unit: events.unit_of(&events.query),
+            later: 0,
             begin,
             end,
             cpus: cpus.collect(),

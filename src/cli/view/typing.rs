@@ -62,7 +62,7 @@ impl App<'_> {
                     false => moment.resolve(query),
                 });
                 match resolved {
-                    Ok(at) if (self.source.begin..=self.source.end).contains(&at) => {
+                    Ok(at) if (self.begin..=self.end).contains(&at) => {
                         self.remember();
                         self.go_to(at);
                     }
