@@ -29,7 +29,7 @@ pub(super) fn ruler(app: &App<'_>, pen: &mut Pen<'_>) {
     let cursor = usize::from(parts.label) + scale.column(app.cursor);
     let place = if cursor < length { cursor + 1 } else { 0 };
     pen.text(place as u16, &first, look.dim());
-    let mut used = place + length + 2;
+    let mut used = place + length + 1;
     let step = step(&scale, 14);
     let mut into = step;
     while let Some(at) = app.from.checked_add(into).filter(|at| *at <= app.to && step > 0) {

@@ -54,7 +54,7 @@ pub(super) fn screen_of_both(
         if let Some(second) = &mut second {
             second.app.refresh();
         }
-        draw::draw(app, second.as_deref_mut(), Look { has_colors }, area, frame.buffer_mut());
+        draw::draw(app, second, Look { has_colors }, area, frame.buffer_mut());
         harmless(frame.buffer_mut());
     });
     drawn.expect("to draw").buffer.clone()
