@@ -1,7 +1,6 @@
 //! The viewer's state, and what keys do to it: no terminal, no drawing.
 
 use super::asked::{AskedWindow, Outlier};
-use super::follow::KeptView;
 use super::keys::{Action, action};
 use super::list::EventList;
 use super::model::Model;
@@ -11,7 +10,7 @@ use super::picture::{PictureLook, TypedFilter, WindowPicture};
 use super::prompt::Prompt;
 use super::pyramid::Pyramid;
 use super::scan::ViewScan;
-use super::second::SecondRequest;
+use super::second_request::SecondRequest;
 use super::source::ViewSource;
 use super::time_words::{command, length};
 use crate::cli::exit::Failure;
@@ -72,8 +71,6 @@ pub(super) struct App<'a> {
     pub(super) wants_to_suspend: bool,
     /// The recording that is to be shown below.
     pub(super) second: Option<SecondRequest>,
-    /// The view of the second recording that was shown last.
-    pub(super) below: Option<(SecondRequest, Box<KeptView>)>,
     /// True if the recordings are to be opened anew: another second one, or a first one that has grown.
     pub(super) turns: bool,
     /// True if the recording is still being made.
@@ -117,7 +114,6 @@ impl<'a> App<'a> {
             is_over: false,
             wants_to_suspend: false,
             second: None,
-            below: None,
             turns: false,
             grows: false,
             follows: true,

@@ -5,7 +5,8 @@ use super::draw;
 use super::follow::{Growth, KeptView};
 use super::glyphs::Look;
 use super::scan::ViewScan;
-use super::second::{SecondRequest, SecondView};
+use super::second::SecondView;
+use super::second_request::SecondRequest;
 use super::source::ViewSource;
 use crate::cli::analyze::FileArgs;
 use crate::cli::exit::{Exit, Failure, print};
@@ -55,7 +56,8 @@ pub(crate) fn run(args: &ViewArgs) -> Result<Exit, Failure> {
     }
     let alignment = args.align.clone().unwrap_or_default();
     let second = args.second.clone().map(|path| SecondRequest { path, alignment });
-    let mut session = ViewSession { path: args.file.path(), second, screen: None, kept: None, commands: Vec::new() };
+    let mut session =
+        ViewSession { path: args.file.path(), second, screen: None, kept: None, below: None, commands: Vec::new() };
     let mut since = Instant::now();
     let exit = loop {
         match args.file.answer(|events, _| session.look(events)) {
@@ -72,6 +74,9 @@ pub(crate) fn run(args: &ViewArgs) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
+/// The view of a second recording, to be shown again if it is asked for again.
+type KeptBelow = Option<(SecondRequest, KeptView)>;
+
 /// The screen, and the view from one opening of the recording to the next.
 struct ViewSession<'p> {
     path: &'p Path,
@@ -80,6 +85,8 @@ struct ViewSession<'p> {
     screen: Option<Screen>,
     /// The view, if the recording is to be opened anew.
     kept: Option<KeptView>,
+    /// The second recording's view that was shown last.
+    below: KeptBelow,
     /// Commands that were asked for, to be printed at the end.
     commands: Vec<String>,
 }
@@ -111,7 +118,7 @@ impl ViewSession<'_> {
             if source.is_large() {
                 threads.spawn(|| scan.run(&source));
             }
-            let exit = with_second(&mut app, screen, growth.as_mut());
+            let exit = with_second(&mut app, &mut self.below, screen, growth.as_mut());
             scan.end();
             exit
         })?;
@@ -124,7 +131,12 @@ impl ViewSession<'_> {
 }
 
 /// Shows the recording with the second one that is wanted, and another when it is wanted; gives the exit code of the latter.
-fn with_second(app: &mut App<'_>, screen: &mut Screen, mut growth: Option<&mut Growth>) -> io::Result<Exit> {
+fn with_second(
+    app: &mut App<'_>,
+    below: &mut KeptBelow,
+    screen: &mut Screen,
+    mut growth: Option<&mut Growth>,
+) -> io::Result<Exit> {
     let mut exit = Exit::Success;
     let mut last = None;
     loop {
@@ -139,8 +151,9 @@ fn with_second(app: &mut App<'_>, screen: &mut Screen, mut growth: Option<&mut G
             }
             Some(request) => FileArgs::of(&request.path).answer(|events, _| {
                 let source = request.aligned(app.source, events)?;
+                let kept = below.take().filter(|(of, _)| of == request).map(|(_, kept)| kept);
                 let scan = ViewScan::new(&source);
-                let mut second = SecondView::new(&source, Some(&scan), request, app);
+                let mut second = SecondView::new(&source, Some(&scan), request, app, kept);
                 thread::scope(|threads| {
                     if source.is_large() {
                         threads.spawn(|| scan.run(&source));
@@ -148,7 +161,7 @@ fn with_second(app: &mut App<'_>, screen: &mut Screen, mut growth: Option<&mut G
                     shown = show(app, Some(&mut second), screen, growth.as_deref_mut());
                     scan.end();
                 });
-                second.leave(request, app);
+                *below = Some((request.clone(), second.app.keep()));
                 Ok(Exit::Success)
             }),
         };

@@ -3,7 +3,7 @@
 use super::app::{App, Focus, Place};
 use super::asked::Outlier;
 use super::picture::TypedFilter;
-use super::second::SecondRequest;
+use super::second_request::SecondRequest;
 use crate::cli::query::QueryInput;
 use rtrace::internal::safe_file::open_seekable;
 use rtrace::internal::trace_dat::Siblings;
@@ -68,7 +68,6 @@ pub(super) struct KeptView {
     density: bool,
     pub(super) commands: Vec<String>,
     second: Option<SecondRequest>,
-    below: Option<(SecondRequest, Box<KeptView>)>,
     is_active: bool,
     follows: bool,
     status: String,
@@ -113,7 +112,6 @@ impl App<'_> {
             density: self.density,
             commands: self.commands,
             second: self.second,
-            below: self.below,
             is_active: self.is_active,
             follows: self.follows,
             status: self.status,
@@ -137,7 +135,7 @@ impl App<'_> {
         (self.pins, self.marks, self.density) = (kept.pins, kept.marks, kept.density);
         (self.commands, self.second, self.follows) = (kept.commands, kept.second, kept.follows);
         (self.outliers, self.places) = (kept.outliers, kept.places);
-        (self.below, self.is_active) = (kept.below, kept.is_active);
+        self.is_active = kept.is_active;
         if kept.filter.is_some() {
             self.filter_by(kept.filter);
         }

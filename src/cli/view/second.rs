@@ -1,50 +1,14 @@
 //! A second recording below the first one, in the first one's time.
 
 use super::app::{App, Focus};
+use super::follow::KeptView;
 use super::keys::{Action, action};
 use super::parts::ScreenParts;
 use super::scan::ViewScan;
+use super::second_request::SecondRequest;
 use super::source::ViewSource;
-use crate::cli::exit::Failure;
-use crate::cli::query::{Align, QueryEvents, before_zero, moment, shift, shifted};
-use anyhow::anyhow;
+use crate::cli::query::Align;
 use ratatui::crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
-use std::path::PathBuf;
-
-/// A recording that is to be shown below.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct SecondRequest {
-    pub(super) path: PathBuf,
-    pub(super) alignment: Align,
-}
-
-impl SecondRequest {
-    /// The recording of `events` by the times of `first`.
-    ///
-    /// # Errors
-    /// If there is no such moment in one of them, if they count time in different units, or if a time would be negative.
-    pub(super) fn aligned<'b>(
-        &self,
-        first: &ViewSource<'_>,
-        events: &QueryEvents<'b>,
-    ) -> Result<ViewSource<'b>, Failure> {
-        let name = self.path.display();
-        let in_ticks = |events: &QueryEvents<'_>| events.query.sources().iter().any(|source| source.in_ticks);
-        if in_ticks(&first.events) != in_ticks(events) {
-            return Err(anyhow!("{name} counts time in another unit: they cannot be aligned").into());
-        }
-        let (begin, end) = events.query.span()?.ok_or_else(|| anyhow!("{name} holds no event to look at"))?;
-        let here = moment(&self.alignment, first.input, first.events.query.clone())?;
-        let there = moment(&self.alignment, &events.inputs[0], events.query.clone())?;
-        let by = shift(here, there, (begin.0, end.0));
-        let by = by.ok_or_else(|| before_zero(&self.alignment, &self.path))?;
-        let sources = events.query.sources().iter().map(|source| shifted(source, by)).collect();
-        let events = QueryEvents { query: events.query.clone().of_sources(sources), ..events.clone() };
-        let mut source = ViewSource::new(&events)?.ok_or_else(|| anyhow!("{name} holds no event to look at"))?;
-        source.later = by;
-        Ok(source)
-    }
-}
 
 /// The second recording on the screen: a view of its own, with the first one's window.
 pub(super) struct SecondView<'b> {
@@ -55,26 +19,22 @@ pub(super) struct SecondView<'b> {
 }
 
 impl<'b> SecondView<'b> {
-    /// Of the recording that `first` asked for, with what it was left with.
+    /// Of the recording that `first` asked for, as it was left if it was `kept`.
     pub(super) fn new(
         source: &'b ViewSource<'b>,
         scan: Option<&'b ViewScan>,
         request: &SecondRequest,
-        first: &mut App<'_>,
+        first: &App<'_>,
+        kept: Option<KeptView>,
     ) -> Self {
         let mut app = App::new(source, scan);
         (app.begin, app.end) = (first.begin, first.end);
-        if let Some((_, kept)) = first.below.take().filter(|(of, _)| of == request) {
-            app.resume(*kept);
+        if let Some(kept) = kept {
+            app.resume(kept);
         }
         app.is_active = !first.is_active;
         app.go_with(first);
         SecondView { app, alignment: request.alignment.clone(), is_shown: true }
-    }
-
-    /// Leaves it to be shown again.
-    pub(super) fn leave(self, request: &SecondRequest, first: &mut App<'_>) {
-        first.below = Some((request.clone(), Box::new(self.app.keep())));
     }
 
     /// A key for the recording in turn; Tab, from its list, gives the turn to the other one.

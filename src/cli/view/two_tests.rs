@@ -2,7 +2,8 @@
 
 use super::app::{App, Focus};
 use super::flame;
-use super::second::{SecondRequest, SecondView};
+use super::second::SecondView;
+use super::second_request::SecondRequest;
 use super::source::ViewSource;
 use super::tests::{SIZES, file, is_as, keys_of, looking_at, press, screen, screen_of_both, text};
 use crate::cli::query::{Align, parse_align};
@@ -20,7 +21,7 @@ fn looking_at_both<T>(alignment: &str, look: impl FnOnce(&mut App<'_>, &mut Seco
         let request = SecondRequest { path, alignment: parse_align(alignment)? };
         let source: ViewSource<'_> = request.aligned(app.source, &events).map_err(|failure| failure.text())?;
         app.second = Some(request.clone());
-        let mut second = SecondView::new(&source, None, &request, app);
+        let mut second = SecondView::new(&source, None, &request, app, None);
         Ok(look(app, &mut second))
     })
 }
@@ -107,9 +108,8 @@ fn a_second_one_that_is_opened_again_is_as_it_was() {
         let before = text(&screen_of_both(app, Some(second), (80, 24), true));
         let request = SecondRequest { path: "late.dat".into(), alignment: Align::Start };
         let source = second.app.source;
-        let old = std::mem::replace(second, SecondView::new(source, None, &request, app));
-        old.leave(&request, app);
-        let mut again = SecondView::new(source, None, &request, app);
+        let old = std::mem::replace(second, SecondView::new(source, None, &request, app, None));
+        let mut again = SecondView::new(source, None, &request, app, Some(old.app.keep()));
         assert_eq!(text(&screen_of_both(app, Some(&mut again), (80, 24), true)), before);
     })
     .expect("both");
