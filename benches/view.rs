@@ -1,13 +1,14 @@
 //! `rtrace view` on a terminal that a program reads: CPU time to the first picture, and from each key to its picture, once
-//! while the recording is still being decoded and once after.
+//! while the recording is still being decoded and once after; to windows of a millisecond anywhere; and through all events for a
+//! filter.
 //!
 //! `RTRACE_VIEW_FILE` names the recording (default: a synthetic one of 16 CPUs); `RTRACE` the program (default: this build's),
 //! `RTRACE_BENCH_EVENTS` the events of the synthetic one. With the words `--join FROM TO CPUS GIGABYTES` it makes a large
 //! recording of a small one, and nothing else.
 
 use nix::pty::{Winsize, openpty};
-use rtrace::internal::trace_dat::Codec;
 use rtrace::internal::trace_dat::write::Version;
+use rtrace::internal::trace_dat::{Codec, TimeOptions, Trace};
 use rtrace::record::chunk_size;
 use std::fs::File;
 use std::io::{Read, Write};
@@ -87,6 +88,16 @@ fn settle(drawn: &Mutex<Drawn>) {
     }
 }
 
+/// Length of the recording, in nanoseconds.
+fn length(file: &str) -> u64 {
+    let trace = Trace::open(File::open(file).expect("the recording")).expect("a recording");
+    let buffer = &trace.buffers[0];
+    let ends = (0..buffer.cpus.len())
+        .filter_map(|cpu| trace.span(buffer, cpu, &TimeOptions::default(), &mut |_| {}).expect("its times"));
+    let (begin, end) = ends.fold((u64::MAX, 0), |(begin, end), (first, last)| (begin.min(first.0), end.max(last.0)));
+    end.saturating_sub(begin)
+}
+
 fn main() {
     let words: Vec<String> = std::env::args().skip_while(|word| word != "--join").skip(1).collect();
     if let [from, to, cpus, gigabytes] = &words[..] {
@@ -106,7 +117,7 @@ fn main() {
     let pty = openpty(Some(&size), None).expect("a pty");
     let (mut master, slave) = (File::from(pty.master), File::from(pty.slave));
     let drawn = Arc::new(Mutex::new(Drawn { bytes: 0, last: Instant::now() }));
-    let (mut keys, all) = (master.try_clone().expect("its keys"), Arc::clone(&drawn));
+    let (keys, all) = (master.try_clone().expect("its keys"), Arc::clone(&drawn));
     thread::spawn(move || {
         let mut some = [0; 1 << 16];
         while let Ok(count @ 1..) = master.read(&mut some) {
@@ -126,32 +137,65 @@ fn main() {
         .spawn()
         .expect("the program starts");
     let bytes = |drawn: &Mutex<Drawn>| drawn.lock().expect("the bytes").bytes;
-    let first = picture(&drawn, 1000, begin);
-    let (cpu, peak) = used(child.id());
+    // What is decoded after the first picture does not count.
+    while bytes(&drawn) < 1000 {
+        thread::sleep(Duration::from_millis(1));
+    }
+    let (first, (cpu, peak)) = (begin.elapsed(), used(child.id()));
     println!("first picture after {first:?}, {cpu:.2} s of CPU time, {peak:.0} MiB");
+    let press = |text: &str| (&keys).write_all(text.as_bytes()).expect("to press keys");
+    let (length, mut place) = (length(&file), 0.5);
+    // Places all over the recording, none twice.
+    let mut windows = |when: &str| {
+        let zooms = (0..20).find(|zooms| length >> (3 * zooms) <= 1_000_000).unwrap_or(20);
+        let mut times = Vec::new();
+        press(&format!("g+{:.6}\r{}", length as f64 / 3e9, "\r".repeat(zooms)));
+        picture(&drawn, bytes(&drawn), Instant::now());
+        for _ in 0..TIMES {
+            place = (place + 0.618_034) % 1.0;
+            let (before, since) = (bytes(&drawn), Instant::now());
+            press(&format!("g+{:.6}\r", place * length as f64 / 1e9));
+            times.push(picture(&drawn, before, since));
+        }
+        press("0");
+        times.sort();
+        let span = Duration::from_nanos(length >> (3 * zooms));
+        println!(
+            "| g to a window of {span:?}, {when} | {:?} | {:?} | {:?} |",
+            times[TIMES / 2],
+            times[TIMES - 2],
+            times[TIMES - 1]
+        );
+    };
     for when in ["while the whole is decoded", "with the whole decoded"] {
         println!("| key, {when} | median | 39 of 40 | slowest |\n|---|---|---|---|");
         for (name, key) in KEYS {
             let mut times = Vec::new();
             for _ in 0..TIMES {
                 let (before, since) = (bytes(&drawn), Instant::now());
-                keys.write_all(key.as_bytes()).expect("to press a key");
+                press(key);
                 times.push(picture(&drawn, before, since));
             }
             times.sort();
             println!("| {name} | {:?} | {:?} | {:?} |", times[TIMES / 2], times[TIMES - 2], times[TIMES - 1]);
         }
+        windows(when);
         settle(&drawn);
         println!("then {:.2} s of CPU time, {:.0} MiB", used(child.id()).0, used(child.id()).1);
     }
     let (before, since) = (used(child.id()).0, Instant::now());
     let shown = bytes(&drawn);
-    keys.write_all(b"0/next_prio < 100\r").expect("to type a filter");
+    press("0/next_prio < 100\r");
     let first = picture(&drawn, shown, since);
     settle(&drawn);
-    println!("filter: first picture after {first:?}, {:.2} s of CPU time for all events", used(child.id()).0 - before);
+    let (seconds, events) =
+        (used(child.id()).0 - before, Trace::open_path(&file).expect("it").indexed_events().unwrap_or(0));
+    let speed = events as f64 / 1e6 / seconds;
+    println!(
+        "filter: first picture after {first:?}, {seconds:.2} s of CPU time for all events, {speed:.1} million a second"
+    );
     let (cpu, peak) = used(child.id());
     println!("in all {cpu:.2} s of CPU time, {peak:.0} MiB");
-    keys.write_all(b"q").expect("to press a key");
+    press("q");
     let _ = child.wait();
 }

@@ -5,13 +5,13 @@ use super::keys::{Action, action};
 use super::list::EventList;
 use super::model::Model;
 use super::panes::TextPane;
-use super::parts::{ScreenParts, WantedParts};
+use super::parts::{ScreenParts, WantedRows};
 use super::picture::{PictureLook, TypedFilter, WindowPicture};
 use super::prompt::Prompt;
 use super::pyramid::Pyramid;
 use super::scan::ViewScan;
-use super::second::SecondRequest;
-use super::source::{ViewCpu, ViewSource};
+use super::second_request::SecondRequest;
+use super::source::ViewSource;
 use super::time_words::{command, length};
 use crate::cli::exit::Failure;
 use ratatui::crossterm::event::KeyEvent;
@@ -42,6 +42,9 @@ pub(super) struct Place {
 /// The viewer.
 pub(super) struct App<'a> {
     pub(super) source: &'a ViewSource<'a>,
+    /// The first and the last moment that are shown: those of the recording, of a second one those of the first.
+    pub(super) begin: u64,
+    pub(super) end: u64,
     /// The window, both ends included.
     pub(super) from: u64,
     pub(super) to: u64,
@@ -49,6 +52,8 @@ pub(super) struct App<'a> {
     /// The selected CPU, as a number of the source's.
     pub(super) cpu: usize,
     pub(super) focus: Focus,
+    /// True if keys and the lower pane are this recording's: of two, one.
+    pub(super) is_active: bool,
     pub(super) filter: Option<TypedFilter>,
     pub(super) pins: Vec<Pid>,
     pub(super) marks: Vec<u64>,
@@ -89,11 +94,14 @@ impl<'a> App<'a> {
     pub(super) fn new(source: &'a ViewSource<'a>, scan: Option<&'a ViewScan>) -> Self {
         App {
             source,
+            begin: source.begin,
+            end: source.end,
             from: source.begin,
             to: source.end,
             cursor: source.begin,
             cpu: 0,
             focus: Focus::Strips,
+            is_active: true,
             filter: None,
             pins: Vec::new(),
             marks: Vec::new(),
@@ -119,11 +127,9 @@ impl<'a> App<'a> {
         }
     }
 
-    /// Divides a screen of this size; `second`: the CPUs of the second recording.
-    pub(super) fn lay_out(&mut self, second: Option<&[ViewCpu]>, width: u16, height: u16) {
-        let cpus = &self.source.cpus[..];
-        let wanted = WantedParts { cpus, second, pins: self.pins.len(), has_filter: self.filter.is_some() };
-        self.parts = ScreenParts::of(&wanted, width, height);
+    /// The rows that it would have.
+    pub(super) fn wanted_rows(&self) -> WantedRows<'a> {
+        WantedRows { cpus: &self.source.cpus, pins: self.pins.len(), has_filter: self.filter.is_some() }
     }
 
     /// Number of columns that strips have on the screen.
@@ -154,7 +160,7 @@ impl<'a> App<'a> {
         let ended = self.picture.refresh(source, &look)?;
         self.status = ended.unwrap_or_else(|| std::mem::take(&mut self.status));
         self.totals = self.picture.totals(source).or(self.totals);
-        if self.listed.is_none() && self.pane.is_none() {
+        if self.is_active && self.listed.is_none() && self.pane.is_none() {
             let filter = self.filter.as_ref().map(|typed| &typed.filter);
             self.listed = Some(self.cursor);
             if !self.list.seek(self.cursor) {
@@ -171,15 +177,6 @@ impl<'a> App<'a> {
             (events, _, true) => format!("{} in file", grouped(events)),
             (events, _, false) => format!("{} in file (scanned {} %)", grouped(events), found.percent()),
         })
-    }
-
-    /// Says why the second recording is shown no better.
-    pub(super) fn tell(&mut self, shown: Result<Option<String>, QueryError>) {
-        match shown {
-            Ok(None) => {}
-            Ok(Some(words)) => self.status = words,
-            Err(error) => self.status = self.words(error),
-        }
     }
 
     /// An error in words of one line.
@@ -215,9 +212,9 @@ impl<'a> App<'a> {
             Action::ZoomIn => self.zoom(span / 2),
             Action::ZoomOut => self.zoom(span.saturating_mul(2).saturating_add(1)),
             Action::Enter => self.enter(),
-            Action::Whole => self.show(self.source.begin, self.source.end),
-            Action::Begin => self.go_to(self.source.begin),
-            Action::End => self.go_to(self.source.end),
+            Action::Whole => self.show(self.begin, self.end),
+            Action::Begin => self.go_to(self.begin),
+            Action::End => self.go_to(self.end),
             Action::Tab => self.focus = if self.focus == Focus::Strips { Focus::Lower } else { Focus::Strips },
             Action::Ask(kind) => self.prompt = Some(Prompt::new(kind)),
             Action::Next => self.search(true),

@@ -5,7 +5,8 @@ use super::draw;
 use super::follow::{Growth, KeptView};
 use super::glyphs::Look;
 use super::scan::ViewScan;
-use super::second::{SecondRequest, SecondView};
+use super::second::SecondView;
+use super::second_request::SecondRequest;
 use super::source::ViewSource;
 use crate::cli::analyze::FileArgs;
 use crate::cli::exit::{Exit, Failure, print};
@@ -22,7 +23,7 @@ use std::time::{Duration, Instant};
 ///
 /// Each CPU is a strip: how busy it was, or how many events it had; × marks lost events. `+` and `-` zoom around the cursor,
 /// down to the nanosecond; `?` shows all keys. Windows of very many events show the file's index until one zooms in. A recording
-/// that is still being made is followed. FILE2 is shown below, by the times of FILE.
+/// that is still being made is followed. FILE2 is shown below, by the times of FILE; Tab goes on to its strips and events.
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
@@ -55,7 +56,8 @@ pub(crate) fn run(args: &ViewArgs) -> Result<Exit, Failure> {
     }
     let alignment = args.align.clone().unwrap_or_default();
     let second = args.second.clone().map(|path| SecondRequest { path, alignment });
-    let mut session = ViewSession { path: args.file.path(), second, screen: None, kept: None, commands: Vec::new() };
+    let mut session =
+        ViewSession { path: args.file.path(), second, screen: None, kept: None, below: None, commands: Vec::new() };
     let mut since = Instant::now();
     let exit = loop {
         match args.file.answer(|events, _| session.look(events)) {
@@ -72,6 +74,9 @@ pub(crate) fn run(args: &ViewArgs) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
+/// The view of a second recording, to be shown again if it is asked for again.
+type KeptBelow = Option<(SecondRequest, KeptView)>;
+
 /// The screen, and the view from one opening of the recording to the next.
 struct ViewSession<'p> {
     path: &'p Path,
@@ -80,6 +85,8 @@ struct ViewSession<'p> {
     screen: Option<Screen>,
     /// The view, if the recording is to be opened anew.
     kept: Option<KeptView>,
+    /// The second recording's view that was shown last.
+    below: KeptBelow,
     /// Commands that were asked for, to be printed at the end.
     commands: Vec<String>,
 }
@@ -111,7 +118,7 @@ impl ViewSession<'_> {
             if source.is_large() {
                 threads.spawn(|| scan.run(&source));
             }
-            let exit = with_second(&mut app, screen, growth.as_mut());
+            let exit = with_second(&mut app, &mut self.below, screen, growth.as_mut());
             scan.end();
             exit
         })?;
@@ -124,7 +131,12 @@ impl ViewSession<'_> {
 }
 
 /// Shows the recording with the second one that is wanted, and another when it is wanted; gives the exit code of the latter.
-fn with_second(app: &mut App<'_>, screen: &mut Screen, mut growth: Option<&mut Growth>) -> io::Result<Exit> {
+fn with_second(
+    app: &mut App<'_>,
+    below: &mut KeptBelow,
+    screen: &mut Screen,
+    mut growth: Option<&mut Growth>,
+) -> io::Result<Exit> {
     let mut exit = Exit::Success;
     let mut last = None;
     loop {
@@ -133,13 +145,15 @@ fn with_second(app: &mut App<'_>, screen: &mut Screen, mut growth: Option<&mut G
         let mut shown = Ok(());
         let opened = match &wanted {
             None => {
+                app.is_active = true;
                 shown = show(app, None, screen, growth.as_deref_mut());
                 Ok(Exit::Success)
             }
             Some(request) => FileArgs::of(&request.path).answer(|events, _| {
                 let source = request.aligned(app.source, events)?;
+                let kept = below.take().filter(|(of, _)| of == request).map(|(_, kept)| kept);
                 let scan = ViewScan::new(&source);
-                let mut second = SecondView::new(&source, Some(&scan), &request.alignment);
+                let mut second = SecondView::new(&source, Some(&scan), request, app, kept);
                 thread::scope(|threads| {
                     if source.is_large() {
                         threads.spawn(|| scan.run(&source));
@@ -147,6 +161,7 @@ fn with_second(app: &mut App<'_>, screen: &mut Screen, mut growth: Option<&mut G
                     shown = show(app, Some(&mut second), screen, growth.as_deref_mut());
                     scan.end();
                 });
+                *below = Some((request.clone(), second.app.keep()));
                 Ok(Exit::Success)
             }),
         };
@@ -178,22 +193,23 @@ fn show(
     while !app.is_over && !screen.is_to_end() && !app.turns {
         screen.draw(|frame| {
             let area = frame.area();
-            let cpus = second.as_ref().map(|second| &second.source.cpus[..]);
-            app.lay_out(cpus, area.width, area.height);
+            app.lay_out(second.as_deref_mut(), area.width, area.height);
             app.refresh();
             if let Some(second) = &mut second {
-                app.tell(second.refresh(app.scale()));
+                second.app.refresh();
             }
-            draw::draw(app, second.as_deref(), look, area, frame.buffer_mut());
+            draw::draw(app, second.as_deref_mut(), look, area, frame.buffer_mut());
         })?;
-        let scans = [app.picture.scan, second.as_ref().and_then(|second| second.scan())];
+        let scans = [app.picture.scan, second.as_ref().and_then(|second| second.app.picture.scan)];
         scans.into_iter().flatten().for_each(ViewScan::begin);
         // All keys that wait, before anything is read for the next picture.
         let mut wait = WAIT;
         while let Some(event) = screen.input(wait)? {
-            match event {
-                Event::Key(key) => app.key(key),
-                Event::Mouse(mouse) => app.mouse(mouse),
+            match (event, &mut second) {
+                (Event::Key(key), None) => app.key(key),
+                (Event::Key(key), Some(second)) => second.key(app, key),
+                (Event::Mouse(mouse), None) => app.mouse(mouse),
+                (Event::Mouse(mouse), Some(second)) => second.mouse(app, mouse),
                 _ => {}
             }
             wait = Duration::ZERO;
@@ -203,7 +219,8 @@ fn show(
         }
         if let Some(growth) = &mut growth {
             growth.is_shown();
-            app.turns |= app.may_turn() && growth.is_due();
+            let may_turn = app.may_turn() && second.as_ref().is_none_or(|second| second.app.may_turn());
+            app.turns |= may_turn && growth.is_due();
         }
     }
     Ok(())

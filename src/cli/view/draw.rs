@@ -3,7 +3,7 @@
 use super::app::{App, Focus};
 use super::glyphs::Look;
 use super::model::Quality;
-use super::parts::{BELOW, ScreenParts};
+use super::parts::BELOW;
 use super::pen::Pen;
 use super::ruler;
 use super::second::SecondView;
@@ -18,29 +18,72 @@ use rtrace::units::{ByteSize, Lost, counted, grouped};
 const KEYS: &str = "←→ move  +- zoom  Tab list  / filter  p pin  g go  y command  ? keys  q quit";
 
 /// Draws all of it.
-pub(super) fn draw(app: &mut App<'_>, second: Option<&SecondView<'_>>, look: Look, area: Rect, buffer: &mut Buffer) {
-    let parts = app.parts;
+pub(super) fn draw(
+    app: &mut App<'_>,
+    second: Option<&mut SecondView<'_>>,
+    look: Look,
+    area: Rect,
+    buffer: &mut Buffer,
+) {
     let mut pen = Pen::new(buffer, area, look);
     header(app, &mut pen);
     ruler::position(app, &mut pen);
-    ruler::ruler(app, parts, &mut pen);
-    strips::draw(app, second, parts, &mut pen);
-    lower(app, parts, &mut pen);
-    bottom(app, &mut pen);
+    ruler::ruler(app, &mut pen);
+    strips::draw(app, None, &mut pen);
+    let Some(second) = second else {
+        lower(app, None, &mut pen);
+        bottom(app, &mut pen);
+        return;
+    };
+    if second.is_shown {
+        title(second, &mut pen);
+        strips::draw(&second.app, Some(app), &mut pen);
+    }
+    match app.is_active {
+        true => lower_of_two(app, &mut second.app, &mut pen),
+        false => lower_of_two(&mut second.app, app, &mut pen),
+    }
+}
+
+/// The rows below strips, of the recording in turn; what the other one has to tell is told too.
+fn lower_of_two(active: &mut App<'_>, other: &mut App<'_>, pen: &mut Pen<'_>) {
+    if active.status.is_empty() {
+        active.status = std::mem::take(&mut other.status);
+    }
+    let name = shown(&active.source.input.label());
+    lower(active, Some(&name), pen);
+    bottom(active, pen);
+}
+
+/// The line above the second recording.
+fn title(second: &SecondView<'_>, pen: &mut Pen<'_>) {
+    let (look, totals) = (pen.look(), second.app.totals);
+    let events = totals.map_or_else(String::new, |(events, _)| format!("  {}", counted(events, "event")));
+    let cpus = counted(second.app.source.cpus.len() as u64, "CPU");
+    let name = shown(&second.app.source.input.label());
+    pen.text(0, &"─".repeat(pen.width().into()), look.dim());
+    let title = format!(" {name}  by {} (D)  {cpus}{events} ", shown(&second.alignment.to_string()));
+    pen.text(2, &title, look.strong());
+    match totals {
+        Some((_, 0)) => pen.right(" lost 0", look.plain()),
+        Some((_, lost)) => pen.right(&format!(" lost {}", grouped(lost)), look.lost()),
+        None => pen.right(" lost ?", look.plain()),
+    }
+    pen.next_row();
 }
 
 fn header(app: &App<'_>, pen: &mut Pen<'_>) {
     let look = pen.look();
     let source = app.source;
     let size = std::fs::metadata(&source.input.path).map(|file| format!("  {}", ByteSize(file.len())));
-    let mut text = format!("rtrace view  {}{}", shown(&source.input.label()), size.unwrap_or_default());
-    text.push_str(&format!("  {}", counted(source.cpus.len() as u64, "CPU")));
+    let title = format!("rtrace view  {}", shown(&source.input.label()));
+    let mut text = format!("  {}", counted(source.cpus.len() as u64, "CPU"));
     let (lost, style) = match app.totals {
         Some((events, lost)) => {
             text.push_str(&format!("  {}", counted(events, "event")));
-            (format!("lost {}", grouped(lost)), if lost > 0 { look.lost() } else { look.plain() })
+            (format!(" lost {}", grouped(lost)), if lost > 0 { look.lost() } else { look.plain() })
         }
-        None => ("lost ?".to_owned(), look.plain()),
+        None => (" lost ?".to_owned(), look.plain()),
     };
     if app.grows {
         text.push_str(if app.follows { "  growing, followed" } else { "  growing (F follows)" });
@@ -49,18 +92,23 @@ fn header(app: &App<'_>, pen: &mut Pen<'_>) {
     if messages > 0 {
         text.push_str(&format!("  {} at the end", counted(messages as u64, "message")));
     }
-    pen.text(0, &text, look.strong());
-    pen.right(&format!(" {lost}"), style);
+    // The size is what can be spared.
+    let length = |texts: [&str; 4]| texts.into_iter().map(|text| text.chars().count()).sum::<usize>();
+    let size = size.ok().filter(|size| length([&title, size, &text, &lost]) <= pen.width().into()).unwrap_or_default();
+    pen.text(0, &format!("{title}{size}{text}"), look.strong());
+    pen.right(&lost, style);
     pen.next_row();
 }
 
-fn lower(app: &mut App<'_>, parts: ScreenParts, pen: &mut Pen<'_>) {
-    let look = pen.look();
+/// The events or a text, of one recording of two if it has a `name`.
+fn lower(app: &mut App<'_>, name: Option<&str>, pen: &mut Pen<'_>) {
+    let (look, parts) = (pen.look(), app.parts);
     let is_selected = app.focus == Focus::Lower;
     let title = match &app.pane {
         Some(pane) => pane.title.clone(),
         None => format!("events {}", app.source.unit.point(app.cursor)),
     };
+    let title = name.map_or(title.clone(), |name| format!("{name}: {title}"));
     let line = "─".repeat(pen.width().into());
     pen.text(0, &line, look.dim());
     pen.text(2, &format!(" {title} "), if is_selected { look.selected() } else { look.strong() });

@@ -3,7 +3,7 @@
 use super::app::{App, Focus, Place};
 use super::asked::Outlier;
 use super::picture::TypedFilter;
-use super::second::SecondRequest;
+use super::second_request::SecondRequest;
 use crate::cli::query::QueryInput;
 use rtrace::internal::safe_file::open_seekable;
 use rtrace::internal::trace_dat::Siblings;
@@ -68,6 +68,7 @@ pub(super) struct KeptView {
     density: bool,
     pub(super) commands: Vec<String>,
     second: Option<SecondRequest>,
+    is_active: bool,
     follows: bool,
     status: String,
     outliers: Vec<Outlier>,
@@ -81,8 +82,8 @@ impl App<'_> {
         self.status = match (self.grows, self.follows) {
             (false, _) => "the recording is complete: it does not grow".to_owned(),
             (true, true) => {
-                self.pan(self.source.end);
-                self.go_to(self.source.end);
+                self.pan(self.end);
+                self.go_to(self.end);
                 "goes with the end".to_owned()
             }
             (true, false) => "stays here".to_owned(),
@@ -111,6 +112,7 @@ impl App<'_> {
             density: self.density,
             commands: self.commands,
             second: self.second,
+            is_active: self.is_active,
             follows: self.follows,
             status: self.status,
             outliers: self.outliers,
@@ -133,6 +135,7 @@ impl App<'_> {
         (self.pins, self.marks, self.density) = (kept.pins, kept.marks, kept.density);
         (self.commands, self.second, self.follows) = (kept.commands, kept.second, kept.follows);
         (self.outliers, self.places) = (kept.outliers, kept.places);
+        self.is_active = kept.is_active;
         if kept.filter.is_some() {
             self.filter_by(kept.filter);
         }

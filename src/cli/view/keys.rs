@@ -54,7 +54,11 @@ const KEYS: &[(&[KeyCode], Action, &str)] = &[
     (&[KeyCode::Char('0')], Action::Whole, "0|the whole recording"),
     (&[KeyCode::Home], Action::Begin, "Home End|go to the first and the last event"),
     (&[KeyCode::End], Action::End, ""),
-    (&[KeyCode::Tab, KeyCode::BackTab], Action::Tab, "Tab|arrow keys act on strips or on the list"),
+    (
+        &[KeyCode::Tab, KeyCode::BackTab],
+        Action::Tab,
+        "Tab|arrow keys act on strips, the list, then a second recording's",
+    ),
     (&[KeyCode::Up], Action::Up, "↑ ↓|select a CPU; in the list, an event"),
     (&[KeyCode::Down], Action::Down, ""),
     (&[KeyCode::PageUp], Action::PageUp, "PgUp PgDn|the same by ten"),

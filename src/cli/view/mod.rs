@@ -26,6 +26,7 @@ mod pyramid;
 mod ruler;
 mod scan;
 mod second;
+mod second_request;
 mod source;
 mod strips;
 #[cfg(test)]

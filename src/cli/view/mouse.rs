@@ -2,7 +2,6 @@
 
 use super::app::{App, Focus};
 use super::keys::Action;
-use super::parts::ABOVE;
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 
 /// Rows of a turn of the wheel.
@@ -18,7 +17,7 @@ impl App<'_> {
             (MouseEventKind::Down(MouseButton::Left), true) => self.focus = Focus::Lower,
             (MouseEventKind::Down(MouseButton::Left), false) => {
                 self.point(event.column);
-                let row = event.row.checked_sub(ABOVE).filter(|row| *row < self.parts.cpus);
+                let row = event.row.checked_sub(self.parts.top).filter(|row| *row < self.parts.cpus);
                 if let Some(row) = row {
                     self.cpu = ((self.cpu + 1).saturating_sub(self.parts.cpus.into()) + usize::from(row))
                         .min(self.source.cpus.len().saturating_sub(1));

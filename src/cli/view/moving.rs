@@ -5,7 +5,7 @@ use super::app::App;
 impl App<'_> {
     /// Shows another window; the cursor stays in it.
     pub(super) fn show(&mut self, from: u64, to: u64) {
-        let (begin, end) = (self.source.begin, self.source.end);
+        let (begin, end) = (self.begin, self.end);
         let (from, to) = (from.clamp(begin, end), to.clamp(begin, end));
         if (from, to) != (self.from, self.to) {
             (self.from, self.to) = (from, to.max(from));
@@ -16,7 +16,7 @@ impl App<'_> {
     }
 
     pub(super) fn set_cursor(&mut self, at: u64) {
-        let at = at.clamp(self.source.begin, self.source.end);
+        let at = at.clamp(self.begin, self.end);
         if at != self.cursor {
             (self.cursor, self.listed) = (at, None);
         }
@@ -25,18 +25,18 @@ impl App<'_> {
     /// Moves the window, which keeps its length.
     pub(super) fn pan(&mut self, from: u64) {
         let span = self.to - self.from;
-        let last = self.source.end.saturating_sub(span).max(self.source.begin);
-        let from = from.clamp(self.source.begin, last);
+        let last = self.end.saturating_sub(span).max(self.begin);
+        let from = from.clamp(self.begin, last);
         self.show(from, from.saturating_add(span));
     }
 
     /// Changes the length of the window, where the cursor stays in its column.
     pub(super) fn zoom(&mut self, span: u64) {
-        let (old, whole) = (self.to - self.from, self.source.end - self.source.begin);
+        let (old, whole) = (self.to - self.from, self.end - self.begin);
         let span = span.clamp((self.columns() as u64).min(whole), whole);
         let part = u128::from(self.cursor - self.from) * u128::from(span) / u128::from(old.max(1));
-        let last = self.source.end - span;
-        let from = self.cursor.saturating_sub(part as u64).clamp(self.source.begin, last);
+        let last = self.end - span;
+        let from = self.cursor.saturating_sub(part as u64).clamp(self.begin, last);
         self.show(from, from + span);
     }
 

@@ -1,10 +1,11 @@
 //! Density and losses of each CPU from the file's index, without unpacking any event.
 
 use crate::cli::query::QueryInput;
-use rtrace::analysis::{Extents, StripCell, StripScale};
-use rtrace::internal::trace_dat::{ChunkFacts, Codec};
+use rtrace::analysis::{StripCell, StripScale};
+use rtrace::internal::trace_dat::{ChunkFacts, Codec, KeptChunks};
 use rtrace::recording::{Query, QueryError};
 use rtrace::units::{CpuId, Timestamp};
+use std::sync::Arc;
 
 /// The index of all CPUs. Without an index, or of one that lacks numbers, the stored bytes stand for events.
 pub(super) struct Overview {
@@ -39,7 +40,11 @@ const BYTES_OF_EVENT: (u64, u64) = (6, 40);
 
 impl Overview {
     /// Of the recording's part that `query` reads; `None` if it has no event.
-    pub(super) fn of(query: &Query<'_>, input: &QueryInput) -> Result<Option<Self>, QueryError> {
+    pub(super) fn of(
+        query: &Query<'_>,
+        input: &QueryInput,
+        kept: &Arc<KeptChunks>,
+    ) -> Result<Option<Self>, QueryError> {
         let trace = &input.trace;
         let (packed, plain) = BYTES_OF_EVENT;
         let size = if trace.prefix.codec == Codec::None { plain } else { packed };
@@ -73,7 +78,7 @@ impl Overview {
                 });
             }
         }
-        let span = overview.find_span(query)?;
+        let span = overview.find_span(query, kept)?;
         Ok(span.map(|(begin, end)| Overview { begin, end, ..overview }))
     }
 
@@ -92,25 +97,28 @@ impl Overview {
         last.is_some_and(|((_, before), chunk)| before.saturating_add(chunk.lost) == 0)
     }
 
-    /// The first and the last moment within the query's window: of files with an index the first and the last chunk of each
-    /// CPU is read.
-    fn find_span(&self, query: &Query<'_>) -> Result<Option<(u64, u64)>, QueryError> {
-        if !self.is_complete || !query.chosen_window().is_whole() {
-            return Ok(query.span_in_window()?.map(|(begin, end)| (begin.0, end.0)));
-        }
-        let mut span: Option<(u64, u64)> = None;
-        for index in &self.cpus {
-            let (Some(first), Some(last)) = (index.chunks.first(), index.chunks.last()) else { continue };
-            let of_cpu = of_cpu(query, index.source, index.cpu);
-            for part in [of_cpu.clone().since(Timestamp(first.first)).first(1), of_cpu.since(Timestamp(last.first))] {
-                let trace = &query.recordings()[0].trace;
-                let (extent, _) = part.analyse(Extents::new(trace.formats(), trace.abi))?;
-                let Some((first, last)) = extent.window else { continue };
-                let (begin, end) = span.unwrap_or((first.0, last.0));
-                span = Some((begin.min(first.0), end.max(last.0)));
+    /// The first and the last moment within the query's window: of the whole of a file with an index the first and the last
+    /// chunk of each CPU is read.
+    fn find_span(&self, query: &Query<'_>, kept: &Arc<KeptChunks>) -> Result<Option<(u64, u64)>, QueryError> {
+        let by_index = self.is_complete && query.chosen_window().is_whole();
+        let mut span: Option<(Timestamp, Timestamp)> = None;
+        for source in query.sources().iter().filter(|_| by_index) {
+            let trace = &query.recordings()[source.recording].trace;
+            let buffer = &trace.buffers[source.buffer];
+            for place in source.cpus.iter().filter(|place| buffer.cpus[**place].size > 4) {
+                let Some((first, last)) = trace.indexed_span(buffer, *place, &source.time, kept)? else {
+                    return Self::searched_span(query);
+                };
+                let (begin, end) = span.unwrap_or((first, last));
+                span = Some((begin.min(first), end.max(last)));
             }
         }
-        Ok(span)
+        let span = span.map(|(begin, end)| (begin.0, end.0));
+        if by_index { Ok(span) } else { Self::searched_span(query) }
+    }
+
+    fn searched_span(query: &Query<'_>) -> Result<Option<(u64, u64)>, QueryError> {
+        Ok(query.span_in_window()?.map(|(begin, end)| (begin.0, end.0)))
     }
 
     /// The first and the last moment.
@@ -140,36 +148,53 @@ impl Overview {
     }
 
     fn cells(&self, cpu: &CpuIndex, scale: &StripScale) -> Vec<StripCell> {
-        let mut before = self.sums(cpu, scale.from());
+        // Moments rise: each search goes on from the one before.
+        let mut begun = count_before(&cpu.chunks, 0, scale.from());
+        let mut before = self.sums(cpu, begun, scale.from());
         // Losses of a chunk that begins before the columns may lie in them.
-        let begun = cpu.chunks.partition_point(|chunk| chunk.first < scale.from()).checked_sub(1);
-        before.1 = before.1.saturating_sub(begun.map_or(0, |number| cpu.chunks[number].lost));
+        let begins_before = begun.checked_sub(1).and_then(|number| cpu.chunks.get(number));
+        before.1 = before.1.saturating_sub(begins_before.map_or(0, |chunk| chunk.lost));
         let cell = |column| {
-            let next = self.sums(cpu, scale.edge(column + 1));
+            let edge = scale.edge(column + 1);
+            begun = count_before(&cpu.chunks, begun, edge);
+            let next = self.sums(cpu, begun, edge);
             let (events, lost) = std::mem::replace(&mut before, next);
             StripCell { events: next.0 - events, lost: next.1 - lost, ..StripCell::default() }
         };
         (0..scale.columns()).map(cell).collect()
     }
 
-    /// Events and losses of a CPU before a moment: the events of a chunk are spread evenly over its time, its losses lie at its
-    /// begin.
-    fn sums(&self, cpu: &CpuIndex, at: u64) -> (u64, u64) {
+    /// Events and losses of a CPU before a moment, before which so many chunks begin: the events of a chunk are spread evenly
+    /// over its time, its losses lie at its begin.
+    fn sums(&self, cpu: &CpuIndex, begun: usize, at: u64) -> (u64, u64) {
         let spread = |events: u64, begin: u64, end: u64| {
             let into = at.clamp(begin, end.saturating_add(1)) - begin;
-            (u128::from(events) * u128::from(into) / (u128::from(end - begin) + 1)) as u64
+            match (events.checked_mul(into), (end - begin).checked_add(1)) {
+                (Some(product), Some(time)) => product / time,
+                _ => (u128::from(events) * u128::from(into) / (u128::from(end - begin) + 1)) as u64,
+            }
         };
         if cpu.chunks.is_empty() {
             return (spread(cpu.by_size, self.begin, self.end), 0);
         }
-        let next = cpu.chunks.partition_point(|chunk| chunk.first < at);
-        let Some((number, chunk)) = next.checked_sub(1).map(|number| (number, cpu.chunks[number])) else {
+        let Some((number, chunk)) = begun.checked_sub(1).map(|number| (number, cpu.chunks[number])) else {
             return (0, 0);
         };
         let end = cpu.chunks.get(number + 1).map_or(self.end, |next| next.first).max(chunk.first);
         let (events, lost) = cpu.before[number];
         (events.saturating_add(spread(chunk.events, chunk.first, end)), lost.saturating_add(chunk.lost))
     }
+}
+
+/// The number of chunks that begin before a moment, `known` of which are known to.
+fn count_before(chunks: &[IndexedChunk], known: usize, at: u64) -> usize {
+    let (mut low, mut step) = (known, 1);
+    while chunks.get(low + step - 1).is_some_and(|chunk| chunk.first < at) {
+        low += step;
+        step *= 2;
+    }
+    let high = chunks.len().min(low + step - 1);
+    low + chunks[low..high].partition_point(|chunk| chunk.first < at)
 }
 
 /// The events of one CPU of a query.

@@ -1,18 +1,17 @@
 //! The two rows of time: where the window lies in the recording, and the times of its columns.
 
 use super::app::App;
-use super::parts::ScreenParts;
 use super::pen::Pen;
 use super::time_words::round_length;
 use rtrace::analysis::StripScale;
 
 /// The window within the recording: `0.000 ....[###]....... 3612.447`.
 pub(super) fn position(app: &App<'_>, pen: &mut Pen<'_>) {
-    let source = app.source;
-    let (begin, end) = (source.unit.micros(source.begin), source.unit.micros(source.end));
+    let unit = app.source.unit;
+    let (begin, end) = (unit.micros(app.begin), unit.micros(app.end));
     let width = usize::from(pen.width()).saturating_sub(begin.chars().count() + end.chars().count() + 2);
     if width >= 4 {
-        let whole = StripScale::new(source.begin, source.end, width);
+        let whole = StripScale::new(app.begin, app.end, width);
         let place = |at: u64| whole.column(at) * width / whole.columns();
         let (first, last) = (place(app.from), place(app.to));
         let bar: String = (0..width).map(|column| if (first..=last).contains(&column) { '#' } else { '.' }).collect();
@@ -22,12 +21,15 @@ pub(super) fn position(app: &App<'_>, pen: &mut Pen<'_>) {
 }
 
 /// The times of the columns, marks, and the cursor.
-pub(super) fn ruler(app: &App<'_>, parts: ScreenParts, pen: &mut Pen<'_>) {
-    let (scale, unit, look) = (app.scale(), app.source.unit, pen.look());
-    let mut used = 0;
+pub(super) fn ruler(app: &App<'_>, pen: &mut Pen<'_>) {
+    let (scale, unit, look, parts) = (app.scale(), app.source.unit, pen.look(), app.parts);
     let first = unit.point(app.from);
-    pen.text(0, &first, look.dim());
-    used += first.chars().count() + 2;
+    let length = first.chars().count();
+    // Beside the cursor, which would hide a digit.
+    let cursor = usize::from(parts.label) + scale.column(app.cursor);
+    let place = if cursor < length { cursor + 1 } else { 0 };
+    pen.text(place as u16, &first, look.dim());
+    let mut used = place + length + 1;
     let step = step(&scale, 14);
     let mut into = step;
     while let Some(at) = app.from.checked_add(into).filter(|at| *at <= app.to && step > 0) {

@@ -1,79 +1,107 @@
 //! A second recording below the first one, in the first one's time.
 
-use super::model::Model;
-use super::picture::{PictureLook, WindowPicture};
+use super::app::{App, Focus};
+use super::follow::KeptView;
+use super::keys::{Action, action};
+use super::parts::ScreenParts;
 use super::scan::ViewScan;
+use super::second_request::SecondRequest;
 use super::source::ViewSource;
-use crate::cli::exit::Failure;
-use crate::cli::query::{Align, QueryEvents, before_zero, moment, shift, shifted};
-use anyhow::anyhow;
-use rtrace::analysis::StripScale;
-use rtrace::recording::QueryError;
-use std::path::PathBuf;
+use crate::cli::query::Align;
+use ratatui::crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 
-/// A recording that is to be shown below.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct SecondRequest {
-    pub(super) path: PathBuf,
-    pub(super) alignment: Align,
-}
-
-impl SecondRequest {
-    /// The recording of `events` by the times of `first`.
-    ///
-    /// # Errors
-    /// If there is no such moment in one of them, if they count time in different units, or if a time would be negative.
-    pub(super) fn aligned<'b>(
-        &self,
-        first: &ViewSource<'_>,
-        events: &QueryEvents<'b>,
-    ) -> Result<ViewSource<'b>, Failure> {
-        let name = self.path.display();
-        let in_ticks = |events: &QueryEvents<'_>| events.query.sources().iter().any(|source| source.in_ticks);
-        if in_ticks(&first.events) != in_ticks(events) {
-            return Err(anyhow!("{name} counts time in another unit: they cannot be aligned").into());
-        }
-        let (begin, end) = events.query.span()?.ok_or_else(|| anyhow!("{name} holds no event to look at"))?;
-        let here = moment(&self.alignment, first.input, first.events.query.clone())?;
-        let there = moment(&self.alignment, &events.inputs[0], events.query.clone())?;
-        let by = shift(here, there, (begin.0, end.0));
-        let by = by.ok_or_else(|| before_zero(&self.alignment, &self.path))?;
-        let sources = events.query.sources().iter().map(|source| shifted(source, by)).collect();
-        let events = QueryEvents { query: events.query.clone().of_sources(sources), ..events.clone() };
-        Ok(ViewSource::new(&events)?.ok_or_else(|| anyhow!("{name} holds no event to look at"))?)
-    }
-}
-
-/// The second recording on the screen.
+/// The second recording on the screen: a view of its own, with the first one's window.
 pub(super) struct SecondView<'b> {
-    pub(super) source: &'b ViewSource<'b>,
+    pub(super) app: App<'b>,
     pub(super) alignment: Align,
-    picture: WindowPicture<'b>,
-    /// Events and losses of all of it, once they are known.
-    pub(super) totals: Option<(u64, u64)>,
+    /// False if the screen has no room for it.
+    pub(super) is_shown: bool,
 }
 
 impl<'b> SecondView<'b> {
-    pub(super) fn new(source: &'b ViewSource<'b>, scan: Option<&'b ViewScan>, alignment: &Align) -> Self {
-        let (alignment, picture) = (alignment.clone(), WindowPicture::new(scan));
-        SecondView { source, alignment, picture, totals: source.overview.totals() }
+    /// Of the recording that `first` asked for, as it was left if it was `kept`.
+    pub(super) fn new(
+        source: &'b ViewSource<'b>,
+        scan: Option<&'b ViewScan>,
+        request: &SecondRequest,
+        first: &App<'_>,
+        kept: Option<KeptView>,
+    ) -> Self {
+        let mut app = App::new(source, scan);
+        (app.begin, app.end) = (first.begin, first.end);
+        if let Some(kept) = kept {
+            app.resume(kept);
+        }
+        app.is_active = !first.is_active;
+        app.go_with(first);
+        SecondView { app, alignment: request.alignment.clone(), is_shown: true }
     }
 
-    /// The picture of the first one's window.
-    pub(super) fn model(&self) -> Option<&Model> {
-        self.picture.model()
+    /// A key for the recording in turn; Tab, from its list, gives the turn to the other one.
+    pub(super) fn key(&mut self, first: &mut App<'_>, key: KeyEvent) {
+        let active = if first.is_active { &*first } else { &self.app };
+        let is_tab = active.prompt.is_none() && action(key) == Some(Action::Tab);
+        let passes = is_tab && active.focus == Focus::Lower;
+        self.give(first, |app| app.key(key));
+        if passes {
+            self.choose(first, !first.is_active);
+        }
     }
 
-    /// The work in the background.
-    pub(super) fn scan(&self) -> Option<&'b ViewScan> {
-        self.picture.scan
+    /// What the mouse did; a click on a recording's strips gives it the turn.
+    pub(super) fn mouse(&mut self, first: &mut App<'_>, event: MouseEvent) {
+        let is_asked = first.prompt.is_some() || self.app.prompt.is_some();
+        let is_click = event.kind == MouseEventKind::Down(MouseButton::Left);
+        if is_click && !is_asked && event.row < self.app.parts.lower_top {
+            self.choose(first, event.row < self.app.parts.top);
+        }
+        self.give(first, |app| app.mouse(event));
     }
 
-    /// Reads what the screen is to show and does not have yet.
-    /// Gives the error that ended the work in the background.
-    pub(super) fn refresh(&mut self, scale: StripScale) -> Result<Option<String>, QueryError> {
-        let ended = self.picture.refresh(self.source, &PictureLook { scale, filter: None, pins: &[], found: None });
-        self.totals = self.picture.totals(self.source).or(self.totals);
-        ended
+    /// Has the recording in turn do something, and the other one go with it.
+    fn give(&mut self, first: &mut App<'_>, act: impl FnOnce(&mut App<'_>)) {
+        if first.is_active {
+            act(first);
+            self.app.go_with(first);
+        } else {
+            act(&mut self.app);
+            first.go_with(&self.app);
+            first.is_over |= self.app.is_over;
+            first.turns |= self.app.turns;
+            first.wants_to_suspend |= std::mem::take(&mut self.app.wants_to_suspend);
+        }
+    }
+
+    fn choose(&mut self, first: &mut App<'_>, is_first: bool) {
+        (first.is_active, self.app.is_active) = (is_first, !is_first);
+    }
+}
+
+impl App<'_> {
+    /// Divides a screen of this size.
+    pub(super) fn lay_out(&mut self, second: Option<&mut SecondView<'_>>, width: u16, height: u16) {
+        let below = second.as_ref().map(|second| second.app.wanted_rows());
+        let (parts, of_second) = ScreenParts::of(self.wanted_rows(), below, width, height);
+        self.parts = parts;
+        let Some(second) = second else { return };
+        second.is_shown = of_second.is_some();
+        second.app.parts = of_second.unwrap_or(ScreenParts { cpus: 0, pins: 0, top: parts.lower_top, ..parts });
+        if !second.is_shown {
+            second.choose(self, true);
+        }
+    }
+
+    /// Shows the window, the cursor and the CPU that another recording's view shows, and knows what it was asked for.
+    pub(super) fn go_with(&mut self, other: &App<'_>) {
+        (self.from, self.to) = (other.from, other.to);
+        self.set_cursor(other.cursor);
+        let label = other.source.cpus.get(other.cpu).map(|cpu| &cpu.label);
+        let same = self.source.cpus.iter().position(|cpu| Some(&cpu.label) == label);
+        self.cpu = same.unwrap_or(self.cpu);
+        self.density = other.density;
+        self.marks.clone_from(&other.marks);
+        self.second.clone_from(&other.second);
+        self.commands.clone_from(&other.commands);
+        (self.grows, self.follows) = (other.grows, other.follows);
     }
 }

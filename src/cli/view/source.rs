@@ -32,6 +32,8 @@ pub(super) struct ViewSource<'a> {
     pub(super) input: &'a QueryInput,
     pub(super) events: QueryEvents<'a>,
     pub(super) unit: ClockUnit,
+    /// What is added to the file's times: it is shown by another one's.
+    pub(super) later: i64,
     /// The first and the last moment.
     pub(super) begin: u64,
     pub(super) end: u64,
@@ -56,8 +58,8 @@ pub(super) struct EventRow {
 
 /// The most events, as estimated, of a window that is decoded while the user waits.
 pub(super) const AT_ONCE: u64 = 250_000;
-/// Unpacked chunks that are kept, in bytes.
-const KEPT: usize = 64 << 20;
+/// Unpacked chunks that are kept, in bytes: of 16 CPUs those of a window at the edge of their chunks.
+const KEPT: usize = 40 << 20;
 /// The most events, as estimated, that one search reads before it gives the turn back.
 pub(super) const SEARCH: u64 = 2_000_000;
 
@@ -66,7 +68,8 @@ impl<'a> ViewSource<'a> {
     pub(super) fn new(events: &QueryEvents<'a>) -> Result<Option<Self>, Failure> {
         let input: &'a QueryInput = &events.inputs[0];
         let recording: &'a Recording = &input.recording;
-        let Some(overview) = Overview::of(&events.query, input)? else { return Ok(None) };
+        let kept = Arc::new(KeptChunks::new(KEPT));
+        let Some(overview) = Overview::of(&events.query, input, &kept)? else { return Ok(None) };
         let (begin, end) = overview.span();
         let sources = events.query.sources();
         let several = sources.iter().filter(|source| !source.cpus.is_empty()).count() > 1;
@@ -86,12 +89,13 @@ impl<'a> ViewSource<'a> {
             input,
             events: events.clone(),
             unit: events.unit_of(&events.query),
+            later: 0,
             begin,
             end,
             cpus: cpus.collect(),
             overview,
             decoder: Decoder::new(recording, &DecodeOptions::default()),
-            kept: Arc::new(KeptChunks::new(KEPT)),
+            kept,
         }))
     }
 

@@ -1,36 +1,37 @@
-//! The rows of CPUs, of the filter's matches and of pinned tasks, and the CPUs of the second recording.
+//! The rows of a recording: its CPUs, the filter's matches, pinned tasks.
 
 use super::app::{App, Focus};
 use super::glyphs;
 use super::model::{Model, Quality};
-use super::parts::ScreenParts;
 use super::pen::Pen;
 use super::pyramid::ModelStrip;
-use super::second::SecondView;
-use super::source::{ViewSource, shown};
 use rtrace::units::{counted, grouped};
 
-/// Draws all of them.
-pub(super) fn draw(app: &App<'_>, second: Option<&SecondView<'_>>, parts: ScreenParts, pen: &mut Pen<'_>) {
+/// Draws all of them, each CPU beside that of the same name of `base`.
+pub(super) fn draw(app: &App<'_>, base: Option<&App<'_>>, pen: &mut Pen<'_>) {
     let Some(model) = app.model() else { return };
+    let parts = app.parts;
     let first = (app.cpu + 1).saturating_sub(parts.cpus.into());
     let shown = app.source.cpus.iter().zip(&model.strips).enumerate().skip(first).take(parts.cpus.into());
     for (number, (cpu, strip)) in shown {
-        let is_selected = number == app.cpu && app.focus == Focus::Strips;
+        let is_selected = number == app.cpu && app.focus == Focus::Strips && app.is_active;
         pen.label(&cpu.label, parts, is_selected);
-        cells(app, model, strip, parts, pen);
-        pen.after(parts, &words(app, app.source, model, strip, None));
+        cells(app, model, strip, pen);
+        pen.after(parts, &words(app, model, strip, base.and_then(|base| strip_of(base, &cpu.label))));
         pen.next_row();
     }
-    if let (Some(second), Some(rows)) = (second, parts.second) {
-        draw_second(app, (model, second), (first, rows), parts, pen);
-    }
-    draw_matches(app, model, parts, pen);
-    draw_pins(app, model, parts, pen);
+    draw_matches(app, model, pen);
+    draw_pins(app, model, pen);
 }
 
-fn draw_matches(app: &App<'_>, model: &Model, parts: ScreenParts, pen: &mut Pen<'_>) {
-    let look = pen.look();
+/// The strip of the CPU of that name.
+fn strip_of<'m>(app: &'m App<'_>, label: &str) -> Option<&'m ModelStrip> {
+    let place = app.source.cpus.iter().position(|cpu| cpu.label == label)?;
+    app.model()?.strips.get(place)
+}
+
+fn draw_matches(app: &App<'_>, model: &Model, pen: &mut Pen<'_>) {
+    let (look, parts) = (pen.look(), app.parts);
     let Some(typed) = &app.filter else { return };
     pen.label("match", parts, false);
     if let Some(strip) = &model.matches {
@@ -44,9 +45,9 @@ fn draw_matches(app: &App<'_>, model: &Model, parts: ScreenParts, pen: &mut Pen<
     pen.next_row();
 }
 
-fn draw_pins(app: &App<'_>, model: &Model, parts: ScreenParts, pen: &mut Pen<'_>) {
-    let look = pen.look();
-    for pid in app.pins.iter().take(4) {
+fn draw_pins(app: &App<'_>, model: &Model, pen: &mut Pen<'_>) {
+    let (look, parts) = (pen.look(), app.parts);
+    for pid in app.pins.iter().take(parts.pins.into()) {
         pen.label(&format!("{}-{}", app.source.comm(*pid), pid.0), parts, false);
         match model.pins.iter().find(|pin| pin.pid == *pid) {
             Some(pin) => {
@@ -60,40 +61,7 @@ fn draw_pins(app: &App<'_>, model: &Model, parts: ScreenParts, pen: &mut Pen<'_>
     }
 }
 
-/// The CPUs of the second recording, each beside the first one's of the same name.
-fn draw_second(
-    app: &App<'_>,
-    (model, second): (&Model, &SecondView<'_>),
-    (first, rows): (usize, u16),
-    parts: ScreenParts,
-    pen: &mut Pen<'_>,
-) {
-    let look = pen.look();
-    let events = second.totals.map_or_else(String::new, |(events, _)| format!("  {}", counted(events, "event")));
-    let cpus = counted(second.source.cpus.len() as u64, "CPU");
-    let name = shown(&second.source.input.label());
-    pen.text(0, &"─".repeat(pen.width().into()), look.dim());
-    let title = format!(" {name}  by {} (D)  {cpus}{events} ", shown(&second.alignment.to_string()));
-    pen.text(2, &title, look.strong());
-    match second.totals {
-        Some((_, 0)) => pen.right(" lost 0", look.plain()),
-        Some((_, lost)) => pen.right(&format!(" lost {}", grouped(lost)), look.lost()),
-        None => pen.right(" lost ?", look.plain()),
-    }
-    pen.next_row();
-    let Some(own) = second.model() else { return pen.skip(rows.into()) };
-    let first = first.min(second.source.cpus.len().saturating_sub(rows.into()));
-    for (cpu, strip) in second.source.cpus.iter().zip(&own.strips).skip(first).take(rows.into()) {
-        let above = app.source.cpus.iter().position(|one| one.label == cpu.label);
-        let above = above.and_then(|place| model.strips.get(place));
-        pen.label(&cpu.label, parts, false);
-        cells(app, own, strip, parts, pen);
-        pen.after(parts, &words(app, second.source, own, strip, above));
-        pen.next_row();
-    }
-}
-
-fn cells(app: &App<'_>, model: &Model, strip: &ModelStrip, parts: ScreenParts, pen: &mut Pen<'_>) {
+fn cells(app: &App<'_>, model: &Model, strip: &ModelStrip, pen: &mut Pen<'_>) {
     let look = pen.look();
     let by_density = app.density || !strip.has_tasks;
     let highest = model.strips.iter().flat_map(|strip| &strip.cells).map(|cell| cell.events).max().unwrap_or(0);
@@ -103,7 +71,7 @@ fn cells(app: &App<'_>, model: &Model, strip: &ModelStrip, parts: ScreenParts, p
         () if cell.known == 0 => (glyphs::UNKNOWN, look.dim()),
         () => (glyphs::level(cell.busy, cell.known), look.busy()),
     });
-    pen.columns(parts, cells, Some(app.scale().column(app.cursor)));
+    pen.columns(app.parts, cells, Some(app.scale().column(app.cursor)));
 }
 
 /// The share of time that a CPU was busy, in hundredths; `None` if that is not known.
@@ -114,13 +82,7 @@ fn busy(strip: &ModelStrip) -> Option<i64> {
 }
 
 /// The share of time that a CPU was busy, and its longest task; with `base` the difference from that.
-fn words(
-    app: &App<'_>,
-    source: &ViewSource<'_>,
-    model: &Model,
-    strip: &ModelStrip,
-    base: Option<&ModelStrip>,
-) -> String {
+fn words(app: &App<'_>, model: &Model, strip: &ModelStrip, base: Option<&ModelStrip>) -> String {
     let about = if model.quality == Quality::Exact { "" } else { "~" };
     let Some(share) = busy(strip).filter(|_| !app.density) else {
         let events = strip.sum().events;
@@ -130,6 +92,6 @@ fn words(
         return format!(" {about}{}{}", counted(events, "event"), change.unwrap_or_default());
     };
     let change = base.and_then(busy).map_or_else(String::new, |base| format!(" {:>+4}", share - base));
-    let task = strip.top.map_or_else(|| "idle".to_owned(), |(pid, _)| format!("{}-{}", source.comm(pid), pid.0));
+    let task = strip.top.map_or_else(|| "idle".to_owned(), |(pid, _)| format!("{}-{}", app.source.comm(pid), pid.0));
     format!(" {about}{share:>3}%{change} {task}")
 }

@@ -49,13 +49,12 @@ pub(super) fn screen_of_both(
     let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal");
     let drawn = terminal.draw(|frame| {
         let area = frame.area();
-        let cpus = second.as_ref().map(|second| &second.source.cpus[..]);
-        app.lay_out(cpus, area.width, area.height);
+        app.lay_out(second.as_deref_mut(), area.width, area.height);
         app.refresh();
         if let Some(second) = &mut second {
-            app.tell(second.refresh(app.scale()));
+            second.app.refresh();
         }
-        draw::draw(app, second.as_deref(), Look { has_colors }, area, frame.buffer_mut());
+        draw::draw(app, second, Look { has_colors }, area, frame.buffer_mut());
         harmless(frame.buffer_mut());
     });
     drawn.expect("to draw").buffer.clone()
@@ -67,9 +66,17 @@ pub(super) fn text(buffer: &Buffer) -> String {
     rows.map(|row| format!("{}\n", row.trim_end())).collect()
 }
 
-/// Keys as a text: `<...>` is one with a name.
+/// Presses the keys of a text.
 pub(super) fn press(app: &mut App<'_>, keys: &str) {
-    let mut rest = keys;
+    for key in keys_of(keys) {
+        app.key(key);
+        app.refresh();
+    }
+}
+
+/// Keys as a text: `<...>` is one with a name.
+pub(super) fn keys_of(text: &str) -> Vec<KeyEvent> {
+    let (mut keys, mut rest) = (Vec::new(), text);
     while let Some(first) = rest.chars().next() {
         let (code, length) = match rest
             .split_once('>')
@@ -78,10 +85,10 @@ pub(super) fn press(app: &mut App<'_>, keys: &str) {
             Some((name, _)) => (named(&name[1..]), name.len() + 1),
             None => (KeyCode::Char(first), first.len_utf8()),
         };
-        app.key(KeyEvent::new(code, KeyModifiers::NONE));
+        keys.push(KeyEvent::new(code, KeyModifiers::NONE));
         rest = &rest[length..];
-        app.refresh();
     }
+    keys
 }
 
 fn named(name: &str) -> KeyCode {

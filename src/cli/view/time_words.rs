@@ -27,11 +27,11 @@ pub(super) fn round_length(unit: ClockUnit, time: u64) -> String {
     format!("{} {name}", time / size)
 }
 
-/// The options that choose the window; none for all of it.
+/// The options that choose the window by the file's own times; none for all of it.
 pub(super) fn window_words(source: &ViewSource<'_>, from: u64, to: u64) -> String {
     let in_ticks = source.unit == ClockUnit::Ticks;
-    let point = |at| ClockUnit::of(in_ticks).point(at);
-    if (from, to) == (source.begin, source.end) {
+    let point = |at: u64| ClockUnit::of(in_ticks).point(at.saturating_add_signed(source.later.saturating_neg()));
+    if from <= source.begin && source.end <= to {
         return String::new();
     }
     format!(" --since {} --until {}", point(from), point(to))

@@ -2,9 +2,10 @@
 
 use super::app::{App, Focus};
 use super::flame;
-use super::second::{SecondRequest, SecondView};
+use super::second::SecondView;
+use super::second_request::SecondRequest;
 use super::source::ViewSource;
-use super::tests::{SIZES, file, is_as, looking_at, press, screen, screen_of_both, text};
+use super::tests::{SIZES, file, is_as, keys_of, looking_at, press, screen, screen_of_both, text};
 use crate::cli::query::{Align, parse_align};
 use crate::cli::query::{QueryEvents, QueryInput};
 use ratatui::crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
@@ -19,19 +20,26 @@ fn looking_at_both<T>(alignment: &str, look: impl FnOnce(&mut App<'_>, &mut Seco
     looking_at("host/small-zlib.dat", |app| {
         let request = SecondRequest { path, alignment: parse_align(alignment)? };
         let source: ViewSource<'_> = request.aligned(app.source, &events).map_err(|failure| failure.text())?;
-        Ok(look(app, &mut SecondView::new(&source, None, &request.alignment)))
+        app.second = Some(request.clone());
+        let mut second = SecondView::new(&source, None, &request, app, None);
+        Ok(look(app, &mut second))
     })
 }
 
 #[test]
 fn two_recordings_are_below_each_other() {
-    for (name, keys) in
-        [("two", ""), ("two-zoomed", "<Tab><Down><Down><Tab>++s"), ("two-pinned", "/sched<Enter><Tab>p")]
-    {
+    let cases = [
+        ("two", ""),
+        ("two-zoomed", "<Tab><Down><Down><Tab><Tab><Tab>++s"),
+        ("two-pinned", "/sched<Enter><Tab>p"),
+        ("two-below", "<Tab><Tab>/sched_waking<Enter><Tab><Down>p"),
+        ("two-why", "<Tab><Tab>/sched_switch<Enter><Tab><Down><Down>w"),
+    ];
+    for (name, keys) in cases {
         for size in SIZES {
             let shown = looking_at_both("start", |app, second| {
                 let _ = screen_of_both(app, Some(second), size, true);
-                press(app, keys);
+                press_both(app, second, keys);
                 text(&screen_of_both(app, Some(second), size, true))
             });
             is_as(&format!("{name}-{}x{}", size.0, size.1), &shown.expect("both"));
@@ -39,12 +47,96 @@ fn two_recordings_are_below_each_other() {
     }
 }
 
+/// Keys of a screen with two recordings.
+fn press_both(app: &mut App<'_>, second: &mut SecondView<'_>, keys: &str) {
+    for key in keys_of(keys) {
+        second.key(app, key);
+        app.refresh();
+        second.app.refresh();
+    }
+}
+
+#[test]
+fn the_one_in_turn_has_the_keys_and_both_the_window() {
+    let whole = looking_at_both("start", |app, second| {
+        let _ = screen_of_both(app, Some(second), (120, 36), true);
+        let turn = |app: &App<'_>, second: &SecondView<'_>| {
+            assert_ne!(app.is_active, second.app.is_active);
+            (app.is_active, if app.is_active { app.focus } else { second.app.focus })
+        };
+        let mut turns = Vec::new();
+        for _ in 0..5 {
+            turns.push(turn(app, second));
+            press_both(app, second, "<Tab>");
+        }
+        use Focus::{Lower, Strips};
+        assert_eq!(turns, [(true, Strips), (true, Lower), (false, Strips), (false, Lower), (true, Strips)]);
+        // The second one's turn, its strips.
+        press_both(app, second, "<Tab>/sched_switch<Enter><Right><Right>+m");
+        assert!(app.filter.is_none() && second.app.filter.is_some());
+        let window = |app: &App<'_>| (app.from, app.to, app.cursor, app.marks.clone());
+        assert_eq!(window(app), window(&second.app));
+        assert!(app.to - app.from < app.end - app.begin);
+        let row = second.app.list.selected().expect("an event");
+        assert!(row.name == "sched_switch" && row.at >= app.cursor, "{row:?}");
+        press_both(app, second, "y");
+        assert!(app.commands[0].contains("late.dat --since "), "{:?}", app.commands);
+        let since: f64 = app.commands[0]
+            .split(' ')
+            .skip_while(|word| *word != "--since")
+            .nth(1)
+            .and_then(|at| at.parse().ok())
+            .expect("a time");
+        let own = app.from.saturating_add_signed(-second.app.source.later);
+        assert!((since - own as f64 / 1e9).abs() < 1e-6, "{since} {own}: times of its own");
+        press_both(app, second, "Dend<Enter>");
+        assert!(app.turns && app.second.as_ref().is_some_and(|request| request.alignment == Align::End));
+        press_both(app, second, "<Tab><Tab>/sched_waking<Enter>");
+        assert!(app.is_active && app.filter.is_some());
+        press_both(app, second, "<Tab><Tab>q");
+        assert!(app.is_over);
+        (app.begin, app.end) == (second.app.begin, second.app.end)
+    });
+    assert_eq!(whole, Ok(true));
+}
+
+#[test]
+fn a_second_one_that_is_opened_again_is_as_it_was() {
+    looking_at_both("start", |app, second| {
+        let _ = screen_of_both(app, Some(second), (80, 24), true);
+        press_both(app, second, "<Tab><Tab>/sched_switch<Enter><Tab><Down>p");
+        let before = text(&screen_of_both(app, Some(second), (80, 24), true));
+        let request = SecondRequest { path: "late.dat".into(), alignment: Align::Start };
+        let source = second.app.source;
+        let old = std::mem::replace(second, SecondView::new(source, None, &request, app, None));
+        let mut again = SecondView::new(source, None, &request, app, Some(old.app.keep()));
+        assert_eq!(text(&screen_of_both(app, Some(&mut again), (80, 24), true)), before);
+    })
+    .expect("both");
+}
+
+#[test]
+fn a_click_gives_the_turn() {
+    looking_at_both("start", |app, second| {
+        let _ = screen_of_both(app, Some(second), (80, 24), true);
+        let (top, label) = (second.app.parts.top, second.app.parts.label);
+        let mut click = |row, app: &mut App<'_>| {
+            let (kind, modifiers) = (MouseEventKind::Down(MouseButton::Left), KeyModifiers::NONE);
+            second.mouse(app, MouseEvent { kind, column: label + 20, row, modifiers });
+            (app.is_active, app.cursor == app.scale().edge(20), app.cpu, second.app.cpu)
+        };
+        assert_eq!(click(top + 1, app), (false, true, 1, 1));
+        assert_eq!(click(3, app), (true, true, 0, 0));
+    })
+    .expect("both");
+}
+
 #[test]
 fn the_second_one_has_the_times_of_the_first() {
     let ends = |alignment| {
         looking_at_both(alignment, |app, second| {
             assert!(second.alignment.to_string().starts_with(&alignment[..3]));
-            [app.source.begin, app.source.end, second.source.begin, second.source.end]
+            [app.source.begin, app.source.end, second.app.source.begin, second.app.source.end]
         })
     };
     let by_start = ends("start").expect("both");
@@ -58,7 +150,7 @@ fn the_second_one_has_the_times_of_the_first() {
         let (_, filter) = super::chosen_events::ChosenEvents::parse("sched:sched_switch").expect("a filter");
         source.after(source.begin, source.end, 1, Some(&filter)).expect("events")[0].at
     };
-    let same = looking_at_both("sched:sched_switch", |app, second| (first_of(app.source), first_of(second.source)));
+    let same = looking_at_both("sched:sched_switch", |app, second| (first_of(app.source), first_of(second.app.source)));
     let (one, other) = same.expect("both");
     assert_eq!(one, other);
     assert!(ends("sched:nosuch").expect_err("no such event").contains("nosuch"));

@@ -5,7 +5,7 @@ use super::chosen_events::ChosenEvents;
 use super::picture::TypedFilter;
 use super::prompt::{Prompt, PromptKind};
 use super::pyramid::Pyramid;
-use super::second::SecondRequest;
+use super::second_request::SecondRequest;
 use super::source::shown;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{Align, QueryMoment, parse_align};
@@ -62,7 +62,7 @@ impl App<'_> {
                     false => moment.resolve(query),
                 });
                 match resolved {
-                    Ok(at) if (self.source.begin..=self.source.end).contains(&at) => {
+                    Ok(at) if (self.begin..=self.end).contains(&at) => {
                         self.remember();
                         self.go_to(at);
                     }

@@ -54,6 +54,10 @@ impl StripScale {
 
     /// The first moment of a column; of the one after the last the moment after the window.
     pub fn edge(&self, column: usize) -> u64 {
+        let span = (self.to - self.from).checked_add(1);
+        if let Some(product) = span.and_then(|span| span.checked_mul(column as u64)) {
+            return self.from.saturating_add(product.div_ceil(self.columns as u64));
+        }
         let into = (column as u128 * self.span()).div_ceil(self.columns as u128);
         u64::try_from(u128::from(self.from) + into).unwrap_or(u64::MAX)
     }

@@ -57,6 +57,17 @@ pub struct ChunkFacts {
 
 impl ChunkFacts {
     const NOTHING: Self = ChunkFacts { stored: 0, first: 0, events: Some(0), lost: 0, tasks: PidBloom([0; 4]) };
+    /// Bytes of an entry.
+    const SIZE: usize = 64;
+
+    fn read(bytes: &[u8; ChunkFacts::SIZE], abi: Abi) -> Self {
+        let (words, _) = bytes.as_chunks::<8>();
+        let mut words = words.iter().map(|word| abi.u64(*word));
+        let mut next = || words.next().unwrap_or_default();
+        let (stored, first, events, lost) = (next(), next(), next(), next());
+        let events = Some(events).filter(|events| *events != UNKNOWN);
+        ChunkFacts { stored, first, events, lost, tasks: PidBloom([next(), next(), next(), next()]) }
+    }
 
     fn join(&mut self, next: &ChunkFacts) {
         self.stored = self.stored.saturating_add(next.stored);
@@ -207,15 +218,12 @@ impl ChunkIndex {
         if scan.cstr().map_err(cut)? != buffer || CpuId(scan.u32().map_err(cut)?) != cpu {
             return Ok(None);
         }
-        let mut index = ChunkIndex::default();
-        for _ in 0..scan.u32().map_err(cut)?.min(MOST as u32) {
-            let mut number = || scan.u64().map_err(cut);
-            let (stored, first, events, lost) = (number()?, number()?, number()?, number()?);
-            let events = Some(events).filter(|events| *events != UNKNOWN);
-            let tasks = PidBloom([number()?, number()?, number()?, number()?]);
-            index.entries.push(ChunkFacts { stored, first, events, lost, tasks });
-        }
-        Ok(Some(index))
+        let count = scan.u32().map_err(cut)?.min(MOST as u32) as usize;
+        let rest = scan.borrow(scan.remain()).map_err(cut)?;
+        let (entries, _) = rest.as_chunks::<{ ChunkFacts::SIZE }>();
+        let entries = entries.get(..count).ok_or_else(|| option.error("it ends too early"))?;
+        let entries = entries.iter().map(|bytes| ChunkFacts::read(bytes, abi)).collect();
+        Ok(Some(ChunkIndex { entries, incomplete: false }))
     }
 }
 

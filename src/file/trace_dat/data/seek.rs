@@ -18,7 +18,7 @@ use crate::file::trace_dat::chunk_starts::ChunkStarts;
 use crate::file::trace_dat::codec::unpack_start;
 use crate::file::trace_dat::read_at::read_full;
 use crate::file::trace_dat::{
-    Buffer, Codec, Correction, CpuData, DataLayout, FileError, MAX_CHUNK, ReadAt, TimeOptions, Trace,
+    Buffer, Codec, Correction, CpuData, DataLayout, FileError, KeptChunks, MAX_CHUNK, ReadAt, TimeOptions, Trace,
 };
 use std::ops::Range;
 use std::sync::Arc;
@@ -268,6 +268,31 @@ impl Trace {
             Some(ends) => Ok(ends),
             None => Ok(ends(self.stream(buffer, cpu, time)?, damaged)),
         }
+    }
+
+    /// The same of the first and the last chunks that the file's index names, where it is right: the headers of the others are
+    /// not read. `None` without an index, and if there is no record in the one or the other, or damage. The first chunk is
+    /// kept for those who read on.
+    ///
+    /// # Errors
+    /// As [`Trace::stream`].
+    pub fn indexed_span(
+        &self,
+        buffer: &Buffer,
+        cpu: usize,
+        time: &TimeOptions,
+        kept: &Arc<KeptChunks>,
+    ) -> Result<Ends, FileError> {
+        let starts = self.chunk_starts(buffer, cpu).unwrap_or_default();
+        let (Some((begin, _)), Some((last, _))) = (starts.first(), starts.last()) else { return Ok(None) };
+        let next = starts.get(1).map_or(u64::MAX, |(next, _)| *next);
+        let mut stream = self.stream_of_chunks(buffer, cpu, time, *begin..next)?;
+        stream.keep_chunks(Arc::clone(kept));
+        let Ok(Some(Head { item: first, .. })) = stream.next(&mut Vec::new()) else { return Ok(None) };
+        let first = Timestamp(first.timestamp);
+        let mut is_sound = true;
+        let ends = ends(self.stream_of_chunks(buffer, cpu, time, *last..u64::MAX)?, &mut |_| is_sound = false);
+        Ok(ends.filter(|_| is_sound).map(|(_, last)| (first, last)))
     }
 
     /// The same without looking at all data; `None` if some of what was looked at is damaged.
