@@ -16,6 +16,7 @@ use day::DayTables;
 use lock::CompactionLock;
 use manifest::{MANIFEST, Manifest};
 use outcome::Compaction;
+use rtrace::internal::trace_dat::is_recording;
 use rtrace::internal::wall_time::utc_day;
 use rtrace::units::ByteSize;
 use std::path::PathBuf;
@@ -57,6 +58,17 @@ fn days(text: &str) -> Result<u32, String> {
 pub(crate) fn run(args: &CompactArgs) -> Result<Exit, Failure> {
     unfinished::watch();
     if !args.directory.is_dir() {
+        if !args.directory.exists() {
+            return Err(Failure::new(Exit::Failed, anyhow!("{}: No such file or directory", args.directory.display())));
+        }
+        if is_recording(&args.directory) {
+            let (error, file) = (
+                anyhow!("{} is a recording, no directory of tables", args.directory.display()),
+                args.directory.display(),
+            );
+            return Err(Failure::new(Exit::Failed, error)
+                .hint(format!("`rtrace convert {file} --to parquet -o DIRECTORY` makes one; `rtrace convert {file} OUT.dat --compression zstd` packs a recording.")));
+        }
         let error = anyhow!("{} is no directory", args.directory.display());
         return Err(
             Failure::new(Exit::Failed, error).hint("`rtrace convert FILE --to parquet -o DIRECTORY` makes one.")

@@ -180,6 +180,26 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
     ("flame", &["i", "input"], "the recording is an argument without an option: `rtrace flame FILE`."),
     ("instance", &["B", "name"], "the name is an argument without an option: `rtrace instance create NAME`."),
     ("split", &["since", "until"], "the part's begin and end are arguments: `rtrace split FILE START END`."),
+    (
+        "stream",
+        &["o", "output"],
+        "lines go to standard output: `rtrace stream ... > FILE`; `rtrace record -o FILE` makes a recording.",
+    ),
+    (
+        "split",
+        &["n", "parts", "N"],
+        "parts are as long as `-s SECONDS`, `-e EVENTS` or `-p PAGES` say, with `-r` to the end; none says their number.",
+    ),
+    (
+        "view",
+        &["cpu", "pid", "comm", "P", "c"],
+        "`rtrace convert FILE PART.dat OPTION ...` makes a recording of some of the events, which can be viewed.",
+    ),
+    (
+        "doctor",
+        &["for"],
+        "it looks at everything; `rtrace record --for ANALYSIS --dry-run` shows what would be recorded.",
+    ),
     ("stream", &["first", "last", "limit"], "`rtrace stream ... | head -n N` ends after N lines."),
 ];
 

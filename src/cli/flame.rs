@@ -289,8 +289,8 @@ pub(crate) fn no_stacks(has_switches: bool) -> Failure {
             .hint(
                 "`rtrace record --for offcpu`, then `rtrace flame --off-cpu`, shows where tasks wait, on every kernel.",
             )
-            .hint("stacks of user space are drawn by their names: `rtrace record -O userstacktrace --proc-map` stores the maps.")
-            .hint("`rtrace record -p function_graph` records the time of functions.")
+            .hint("stacks of user space are drawn by their names: `rtrace record -e EVENT -O userstacktrace --proc-map` stores the maps.")
+            .hint("`rtrace record -p function_graph` records the time of functions, if `rtrace list -t` has it.")
             .hint("`rtrace record -e EVENT -R stacktrace` records a stack at each EVENT.")
 }
 

@@ -261,6 +261,12 @@ pub(super) fn argument(word: &str, (name, command): (&str, &Command), words: &st
         "stop" if is_recording(Path::new(word)) => {
             return Some(format!("`rtrace record --stop {word}` ends the recorder of a file."));
         }
+        "dump" if std::env::args().filter(|word| is_recording(Path::new(word))).count() > 1 => {
+            return Some(
+                "one file at a time: `for f in A.dat B.dat; do rtrace dump --validate \"$f\" || exit; done`."
+                    .to_owned(),
+            );
+        }
         "list" if matches!(word, "format" | "fields" | "formats") => {
             let event = word_before(word).filter(|before| before != "list").unwrap_or_else(|| "EVENT".to_owned());
             return Some(format!("`rtrace list -F {event}` prints an event's fields."));
@@ -358,6 +364,19 @@ pub(super) fn missing(missing: &[String], name: &str) -> Option<String> {
         let filter = std::env::args().skip(2).find(|word| word.contains(['=', '<', '>', '&', '~']))?;
         let verb = std::env::args().nth(2)?;
         return Some(format!("the event stands first: `rtrace filter {verb} EVENT '{filter}'`."));
+    }
+    let line = || std::env::args().skip(3).find(|word| word.contains([' ', ';']) && !word.starts_with('-'));
+    if name == "synth"
+        && std::env::args().nth(2).is_some_and(|verb| verb == "create")
+        && let Some(line) = line()
+    {
+        let (event, fields) = line.split_once(' ').unwrap_or((&line, "FIELDS"));
+        return Some(format!("`rtrace synth define {event} '{fields}'` makes an event of those fields."));
+    }
+    if name == "hist" && std::env::args().any(|word| word.contains('{')) {
+        return Some(
+            "programs are bpftrace's; `rtrace hist EVENT --key common_pid.execname -- CMD` counts by task.".to_owned(),
+        );
     }
     if name == "baseline" && missing.iter().any(|one| one.starts_with("<NEW>")) {
         return Some(

@@ -47,6 +47,7 @@ mod log;
 mod machine;
 mod meant;
 mod meant_options;
+mod meant_settings;
 mod meant_words;
 mod mem;
 mod named_files;

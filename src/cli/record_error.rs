@@ -4,7 +4,7 @@
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::language;
 use crate::cli::meant_options::{flag_before, word_before};
-use crate::cli::start::of_setting;
+use crate::cli::meant_settings::of_setting;
 use clap::error::ErrorKind;
 use rtrace::internal::trace_dat::is_recording;
 use rtrace::record::{BootForm, CommandError, PlanError, RecordError};
@@ -94,7 +94,7 @@ pub(crate) fn refused(error: &PlanError, command: &str, given: Option<String>) -
     let rate = std::env::args().skip_while(|word| word != "-F").nth(1).filter(|rate| rate.parse::<u64>().is_ok());
     if let Some(rate) = rate.filter(|_| matches!(error, PlanError::NoEvents)) {
         text.push_str(&format!(
-            "  Hint: nothing is sampled: `-F` takes no value (only events of CMD), and `{rate}` is CMD\n"
+            "  Hint: nothing is sampled: `-F` takes no value (only events of CMD), and `{rate}` is CMD; `-e EVENT -R stacktrace` records call stacks at an event\n"
         ));
     }
     let after =
@@ -112,7 +112,7 @@ pub(crate) fn refused(error: &PlanError, command: &str, given: Option<String>) -
         let examples = [
             ("-e sched", "events by name; `rtrace list -e` shows all"),
             ("--for irq", "what an analysis reads: sched, irq, syscalls, io, functions, ..."),
-            ("-F -p function_graph", "the kernel functions that CMD runs"),
+            ("--for offcpu", "where tasks leave their CPU, with call stacks"),
         ];
         text.push('\n');
         for (options, about) in examples {

@@ -205,6 +205,7 @@ pub(crate) fn run(args: &SplitArgs) -> Result<Exit, Failure> {
     let window = start.map_or(0, |time| time.in_time(begin))..end.map_or(u64::MAX, |time| time.in_time(begin));
     if let (Some(SplitTime::At(at)), Some((first, last))) = (start, span)
         && window.start <= window.end
+        && window.end >= first.0
     {
         tell_of_early(
             at,
@@ -306,9 +307,15 @@ fn cut(
             return Err(Failure::new(Exit::Usage, error)
                 .hint(format!("`rtrace split {file} START END`: the earlier time first.")));
         }
-        let hint = format!(
-            "`+0.1 +0.5` counts from the first event; others are as reports show them: `rtrace report --summary {file}` has the first and the last."
-        );
+        let is_time = |word: &&String| !word.starts_with('+') && SplitTime::parse(word).is_ok();
+        let times: Vec<String> = args.words.iter().filter(is_time).map(|word| format!(" +{word}")).collect();
+        let hint = match times.is_empty() {
+            true => format!("`rtrace report --summary {file}` has the times of the first and the last event."),
+            false => format!(
+                "`rtrace split {file}{}` counts from the first event; without `+` times are as reports show them.",
+                times.concat()
+            ),
+        };
         return Err(Failure::new(Exit::Failed, anyhow!("{what}")).hint(hint));
     }
     if more {

@@ -118,7 +118,24 @@ pub(crate) fn run(args: &TriggerCommandArgs) -> Result<Exit, Failure> {
 
 /// The event, or the function of `--function`, and the trigger, whose words the shell may have split.
 fn words(verb: &str, what: &[String], function: Option<&str>) -> Result<(String, String), Failure> {
+    let split: Vec<String>;
+    let what = match what {
+        // A line as the kernel's own file has it.
+        [one] if one.trim().contains(' ') && function.is_none() => {
+            split = one.trim().splitn(2, ' ').map(str::to_owned).collect();
+            &split
+        }
+        what => what,
+    };
     match (what, function) {
+        ([first, rest @ ..], _) if first.starts_with('!') => {
+            let words =
+                [&first[1..]].into_iter().chain(rest.iter().map(String::as_str)).filter(|word| !word.is_empty());
+            let words: Vec<String> =
+                words.map(|word| if word.contains(' ') { format!("'{word}'") } else { word.to_owned() }).collect();
+            Err(Failure::new(Exit::Usage, anyhow::anyhow!("`!` removes a trigger in the kernel's files"))
+                .hint(format!("without it: `rtrace trigger remove {}`.", words.join(" "))))
+        }
         ([trigger], Some(function)) => Ok((function.to_owned(), trigger.clone())),
         (_, Some(_)) => Err(Failure::new(Exit::Usage, anyhow::anyhow!("`--function` stands in place of the event"))),
         ([event, trigger @ ..], None) if !trigger.is_empty() => {

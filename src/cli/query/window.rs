@@ -226,7 +226,8 @@ impl WindowArgs {
     pub(super) fn tell_of_early_start(&self, query: &Query<'_>) -> Result<(), Failure> {
         let Some(TimeSpec::At { nanos, .. }) = self.since else { return Ok(()) };
         let Some((first, last)) = query.span()? else { return Ok(()) };
-        if !query.sources().iter().any(|source| source.shown_in_ticks) {
+        let is_outside = matches!(self.until, Some(TimeSpec::At { nanos, .. }) if nanos < first.0);
+        if !is_outside && !query.sources().iter().any(|source| source.shown_in_ticks) {
             tell_of_early(nanos, (first.0, last.0), "`--since -TIME` from the last one");
         }
         Ok(())

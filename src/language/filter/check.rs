@@ -104,7 +104,7 @@ pub(super) fn resolve(filter: &Filter, p: &Predicate, format: &EventFormat) -> R
 }
 
 /// The number that the event's print format shows as `word`, in a table of its own for the field: `{ 0x0002, "D" }`.
-fn number_called(format: &EventFormat, field: &str, word: &str) -> Option<i128> {
+pub(super) fn number_called(format: &EventFormat, field: &str, word: &str) -> Option<i128> {
     // The kernel's own names of states, of which events show letters (include/linux/sched.h).
     let word = match word {
         "TASK_INTERRUPTIBLE" if field.ends_with("_state") => "S",

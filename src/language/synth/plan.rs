@@ -125,12 +125,15 @@ pub(super) fn matching(
         let names = || event.fields.iter().map(|field| &field.name).filter(is_it);
         names().find(|name| *name == field || name.starts_with(first)).or_else(|| names().next()).cloned()
     };
-    let pair = |error: SynthError, start: Option<String>, end: Option<String>| match (error, start.zip(end)) {
-        (SynthError::NoField { event, field, .. }, Some((start, end))) => {
-            SynthError::NoField { event, field, hint: format!("one field of each event, as `{start}={end}`") }
-        }
-        (error, _) => error,
-    };
+    let is_turned = start.field(end_field).is_some() && end.field(start_field).is_some();
+    let turned = || Some((end_field.to_owned(), start_field.to_owned())).filter(|_| is_turned);
+    let pair =
+        |error: SynthError, start: Option<String>, end: Option<String>| match (error, turned().or(start.zip(end))) {
+            (SynthError::NoField { event, field, .. }, Some((start, end))) => {
+                SynthError::NoField { event, field, hint: format!("one field of each event, as `{start}={end}`") }
+            }
+            (error, _) => error,
+        };
     let (start_key, start_found) = key(start, start_field)
         .map_err(|error| pair(error, like(start, start_field, "next"), like(end, end_field, "prev")))?;
     let (end_key, end_found) = key(end, end_field)

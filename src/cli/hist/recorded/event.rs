@@ -61,5 +61,7 @@ fn as_raw_syscall(input: &QueryInput, text: &str) -> Option<String> {
     // Events are called by the function: newstat is the call stat.
     let is_it = |known: &str| known == call || call.strip_prefix("new") == Some(known);
     let (number, _) = RecordingMachine::of_recording(&input.trace)?.calls().find(|(_, known)| is_it(known))?;
-    Some(format!("it has raw_syscalls: `raw_syscalls:{raw}` with `--filter 'id == {number}'` is {call}."))
+    Some(format!(
+        "it has raw_syscalls: {call} is `raw_syscalls:{raw}` with `id == {number}`; `rtrace analyze syscalls --call {call}` has its times."
+    ))
 }

@@ -4,6 +4,7 @@
 use super::posix;
 use crate::base::syntax::{Diagnostic, NumberError, Scanner, Span, Spanned, did_you_mean, parse_int};
 use crate::kernel::format::EventFormat;
+use crate::language::filter::check::number_called;
 use crate::language::filter::test::Calc;
 use crate::language::filter::{CompareOp, Filter};
 
@@ -305,6 +306,9 @@ impl ReportFilter {
         let compared = compared.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
         let is_number = formats.iter().filter_map(|format| format.field(compared)).any(|field| !field.is_string());
         let texts = || first.fields.iter().filter(|field| field.is_string());
+        let number = || formats.iter().find_map(|format| number_called(format, compared, &unknown.value));
+        let number = is_value.then(number).flatten().filter(|_| is_number);
+        let number = number.map(|number| format!("`{}` is {number} there: `{compared} == {number}`", unknown.value));
         let near = is_value.then(|| match (is_number, texts().next()) {
             (true, Some(text)) => {
                 let texts: Vec<&str> = texts().map(|field| field.name.as_str()).collect();
@@ -314,6 +318,7 @@ impl ReportFilter {
             (true, None) => format!("`{compared}` is a number"),
             (false, _) => format!("a text is in quotes: `\"{}\"`", unknown.value),
         });
+        let near = number.or(near);
         // Elsewhere SYSTEM:EVENT is an event; here a colon begins the expression.
         let event = formats.iter().find(|format| format.name == unknown.value);
         let near = near
