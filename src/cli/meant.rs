@@ -357,6 +357,10 @@ pub(super) fn task(word: &str, command: &Command) -> String {
 /// The hint on what is missing for an option that means something else.
 pub(super) fn missing(missing: &[String], name: &str) -> Option<String> {
     let of_profile = name == "report" && missing.iter().any(|one| one.starts_with("--profile"));
+    let is_lost = |word: &String| word.ends_with(".dat") && !Path::new(word).exists();
+    if let Some(file) = std::env::args().skip(2).find(is_lost).filter(|_| name == "latency") {
+        return Some(format!("there is no file `{file}`; what stands after two events is CMD."));
+    }
     if name == "latency" && missing.iter().any(|one| one.starts_with("--by")) {
         return Some(pair_fields::hint());
     }

@@ -244,6 +244,10 @@ fn meant_command(word: &str) -> Option<String> {
     {
         return Some(format!("a time is one word: `{number}{unit}`."));
     }
+    const SIZES: [&str; 6] = ["K", "KB", "M", "MB", "G", "GB"];
+    if let Some(number) = number.filter(|_| SIZES.contains(&word.to_uppercase().as_str())) {
+        return Some(format!("a size is one word: `{number}{word}`."));
+    }
     if word == "if" {
         let trigger = before.unwrap_or_else(|| "EVENT".to_owned());
         return Some(format!("quotes make one word of it: `'{trigger} if FIELD == VALUE'`."));

@@ -5,6 +5,15 @@ use crate::common::environment::TestEnvironment;
 
 /// Arguments; exit code; what the message must say.
 const MISTAKES: &[(&str, i32, &[&str])] = &[
+    ("latency nosuch.dat sched_waking sched_switch --by pid=next_pid", 2, &["there is no file `nosuch.dat`"]),
+    ("analyze syscalls -S time FILE", 2, &["`--sort COLUMN` orders the table"]),
+    ("record -e cycles:u", 2, &["`cycles` is a counter of perf"]),
+    ("filter check raw_syscalls:sys_enter id==openat", 2, &["`rtrace analyze syscalls --call openat`"]),
+    ("check FILE -a run(ls)<50%", 2, &["`run(ls) / duration`"]),
+    ("check FILE -a max(irq(nvme))<1ms", 2, &["One by its name: `irq(irq:nvme)`"]),
+    ("record -e sched --buffer-size 64 KB", 127, &["a size is one word: `64KB`"]),
+    ("report FILE -F sched_switch:prev_comm~\"l*\"", 2, &["`=~ \"^l\"`"]),
+    ("probe add eprobe web sched/sched_switch", 2, &["`--name NAME` is the probe's own name"]),
     ("trigger remove !sched:sched_switch stacktrace", 2, &["`rtrace trigger remove sched:sched_switch stacktrace`"]),
     ("split FILE 0.2 0.5 -o part.dat", 1, &[" +0.2 +0.5` counts from the first event"]),
     ("stream -e sched_switch -o out.txt", 2, &["`rtrace stream ... > FILE`"]),

@@ -54,10 +54,15 @@ impl DurationSource {
             }
             DurationSource::Irq(pattern) => {
                 let (kind, name) = pattern.split_once(':').unwrap_or((pattern, ""));
-                Stranger::among(kind, &HandlerKind::ALL.map(HandlerKind::name), "kind of handler").or_else(|| {
-                    let is_soft_irq = kind == HandlerKind::SoftIrq.name() && !name.starts_with("vector ");
-                    Stranger::among(name, &HandlerKind::SOFT_IRQS, "soft interrupt").filter(|_| is_soft_irq)
-                })
+                Stranger::among(kind, &HandlerKind::ALL.map(HandlerKind::name), "kind of handler")
+                    .map(|stranger| Stranger {
+                        hint: format!("{} One by its name: `irq(irq:{kind})`.", stranger.hint),
+                        ..stranger
+                    })
+                    .or_else(|| {
+                        let is_soft_irq = kind == HandlerKind::SoftIrq.name() && !name.starts_with("vector ");
+                        Stranger::among(name, &HandlerKind::SOFT_IRQS, "soft interrupt").filter(|_| is_soft_irq)
+                    })
             }
             // No name of a variable has a colon.
             DurationSource::Lock(pattern) if pattern.contains(':') => {

@@ -29,6 +29,7 @@ fn write(path: &Path, args: &TraceArgs, recording: &Recording, damage: &DamageRe
     let query = query.window(window);
     let empty = |source: &BufferSource| {
         let profile = args.account.profile(trace.formats(), trace.abi, &hooks, &stored)?;
+        let profile = if args.output.is_in_trace_cmds_layout() { profile.as_trace_cmd() } else { profile };
         Ok::<_, Failure>(profile.covering(query.coverage(source)?.0))
     };
     let empty = query.sources().iter().map(empty).collect::<Result<Vec<_>, _>>()?;

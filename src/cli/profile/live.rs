@@ -154,6 +154,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
     for buffer in &facts.buffers {
         let profile = args.account.profile(&facts.formats, facts.abi, &hooks, &[]);
         let profile = profile.map_err(|failure| failure.with_exit(own))?;
+        let profile = if args.output.is_in_trace_cmds_layout() { profile.as_trace_cmd() } else { profile };
         profiles.push((buffer.name.clone(), profile.covering(buffer.coverage.clone())));
     }
     let mut listener = LiveProfile { events: live_merge(&facts), quiet: args.quiet, profiles, comms: Vec::new() };

@@ -16,7 +16,7 @@ use rtrace::format::EventFormat;
 use rtrace::internal::trace_dat::OptionId;
 use rtrace::recording::{BufferSource, Outcome};
 use rtrace::syntax::did_you_mean;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io::Write;
 use std::ops::ControlFlow;
 
@@ -132,6 +132,16 @@ pub(crate) fn csv(
     );
     if let Some(name) = exporter.missing_field() {
         return Err(unknown_field(name, inputs));
+    }
+    for field in fields {
+        let has = |format: &&EventFormat| format.field(field).is_some();
+        let of = inputs.iter().flat_map(all_formats).filter(has).map(|format| (&format.system, &format.name));
+        let of: BTreeSet<_> = of.collect();
+        // Every kernel's recording has the formats of all tracers.
+        if !of.is_empty() && of.iter().all(|(system, _)| *system == "ftrace") {
+            let names: Vec<String> = of.iter().map(|(system, name)| format!("{system}:{name}")).collect();
+            note!("rtrace: only events of tracers have a field `{field}`: {}", names.join(", "));
+        }
     }
     let exporter = names.shown(events, exporter);
     events.export(&exporter, out).map(|done| done.1)

@@ -4,7 +4,7 @@ use super::args::{ReportFormat, ReportRun};
 use super::text;
 use crate::cli::exit::Failure;
 use crate::cli::profile::json;
-use crate::cli::profile::layout::LayoutArgs;
+use crate::cli::profile::layout::{LayoutArgs, ProfileLayout};
 use crate::cli::query::ClockUnit;
 use crate::cli::terminal::table_width;
 use rtrace::analysis::{Grouped, Profile};
@@ -20,6 +20,9 @@ pub(super) fn print(run: &ReportRun<'_>, out: &mut impl Write) -> Result<(), Fai
         let input = &inputs[source.recording];
         let stored: Vec<String> = input.trace.options(OptionId::HOOK).map(|option| option.text()).collect();
         let profile = wanted.account.profile(input.formats(), input.trace.abi, &wanted.hooks, &stored)?;
+        let is_text = !args.tally.json && args.format != ReportFormat::Json;
+        let as_theirs = is_text && wanted.layout() == ProfileLayout::TraceCmd;
+        let profile = if as_theirs { profile.as_trace_cmd() } else { profile };
         profiles.push(profile.covering(run.query.coverage(source)?.0));
     }
     let profiles = run.analyse(Grouped::by_buffer(profiles))?;

@@ -32,6 +32,9 @@ const COUNTED: [(&str, &str); 8] = [
 
 /// The hint on a name of perf, bpftrace or strace in the place of an event's.
 pub(super) fn event(pattern: &str) -> Option<String> {
+    // perf's modifiers, as in `cycles:u`.
+    let counter = pattern.split_once(':').filter(|(_, rest)| rest.bytes().all(|byte| b"ukhpGHSD".contains(&byte)));
+    let pattern = counter.map_or(pattern, |(counter, _)| counter);
     if COUNTERS.contains(&pattern) {
         return Some(format!(
             "`{pattern}` is a counter of perf, not an event of tracefs; `rtrace record --for sched` says where time went."

@@ -57,11 +57,15 @@ pub(super) fn resolve(filter: &Filter, p: &Predicate, format: &EventFormat) -> R
             let is_field = format.fields.iter().any(|field| field.name == *text);
             let field =
                 is_field.then(|| format!("`{text}` is a field: fields are compared with values, not with each other"));
+            let is_call = format.system == "raw_syscalls" && name == "id";
+            let call = is_call.then(|| {
+                format!("system calls have numbers there; `rtrace list -e 'syscalls:sys_*_{text}'` looks for events of one, and `rtrace analyze syscalls --call {text}` has its times")
+            });
             let texts: Vec<&str> =
                 format.fields.iter().filter(|field| kind(field).is_text()).map(|field| field.name.as_str()).collect();
             let texts = (!texts.is_empty()).then(|| format!("texts of {} are in {}", format.name, texts.join(", ")));
             let texts = texts.filter(|_| matches!(op, CompareOp::Equal | CompareOp::NotEqual | CompareOp::Glob));
-            return Err(wrong.hint_opt(number.or(field).or(texts)));
+            return Err(wrong.hint_opt(number.or(field).or(call).or(texts)));
         }
         FilterValue::Text(text) => {
             if !matches!(op, CompareOp::Equal | CompareOp::NotEqual | CompareOp::Glob) {
@@ -146,6 +150,14 @@ fn warning(filter: &Filter, p: &Predicate, target: NamedTarget, format: &EventFo
             warning(p.op.span, format!("`{}` compares `*` as it stands", p.op.value.text()))
                 .hint(format!("`{name} ~ \"{text}\"` takes it for any text")),
         ),
+        (FilterValue::Text(text), _, CompareOp::Glob)
+            if text.len() > 2 && text.starts_with('/') && text.ends_with('/') && !text.contains(['*', '?', '[']) =>
+        {
+            Some(
+                warning(p.value.span, format!("`{text}` is a text with two slashes, no regular expression"))
+                    .hint(format!("`{name} ~ \"*{}*\"` finds it anywhere", text.trim_matches('/'))),
+            )
+        }
         (FilterValue::Text(text), kind, CompareOp::Glob) => {
             let pattern = TextPattern::glob(text);
             let fixed = matches!(kind, TargetKind::FixedText | TargetKind::Comm);

@@ -150,10 +150,10 @@ impl<'a> ProbeParser<'a> {
         }
         Ok(match kind {
             'e' => {
-                let (system, event) = place
-                    .split_once(['.', '/', ':'])
-                    .filter(|(s, e)| !s.is_empty() && !e.is_empty())
-                    .ok_or_else(|| self.error(span, "expected SYSTEM.EVENT"))?;
+                let (system, event) =
+                    place.split_once(['.', '/', ':']).filter(|(s, e)| !s.is_empty() && !e.is_empty()).ok_or_else(
+                        || self.error(span, "expected SYSTEM.EVENT").hint("`--name NAME` is the probe's own name"),
+                    )?;
                 ProbeKind::Event { system: system.to_owned(), event: event.to_owned() }
             }
             _ if !place.contains('/') && bare.contains('%') => {

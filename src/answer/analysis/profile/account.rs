@@ -7,7 +7,7 @@ use super::times::Times;
 use crate::answer::analysis::InOrder;
 use crate::answer::analysis::map::Map;
 use crate::base::abi::Abi;
-use crate::base::units::{CpuId, Pid};
+use crate::base::units::{CpuId, Pid, grouped};
 use crate::file::trace_dat::Coverage;
 use crate::kernel::event::{Lost, Record};
 use crate::kernel::events::EventName;
@@ -22,6 +22,8 @@ pub struct Profile {
     coverage: Coverage,
     /// Tasks that are forked by those recorded, and known by events of theirs.
     children: HashSet<Pid>,
+    /// Beginnings whose end is missing are kept for later ends, as trace-cmd does.
+    keeps_stale: bool,
     books: Books,
 }
 
@@ -36,6 +38,8 @@ struct Books {
     stacks: StackTraces,
     /// Time of the latest event of each CPU.
     latest: Vec<u64>,
+    /// Waits and times off the CPU that a later switch of the task contradicts.
+    contradictions: u64,
 }
 
 /// The task's number, the pair's (of what is no pair, the event's) and the value.
@@ -82,13 +86,20 @@ impl Profile {
     /// that they interrupt.
     pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi, irqs_global: bool) -> Self {
         let (kinds, coverage) = (EventKinds::new(formats, abi, irqs_global), Coverage::default());
-        Profile { abi, kinds, coverage, children: HashSet::new(), books: Books::default() }
+        Profile { abi, kinds, coverage, children: HashSet::new(), keeps_stale: false, books: Books::default() }
     }
 
     /// For events of some tasks alone: of others there are those that name one of them, which make no account.
     #[must_use]
     pub fn covering(self, coverage: Coverage) -> Self {
         Profile { coverage, ..self }
+    }
+
+    /// Accounts as trace-cmd does: where the switch that ends a wait or a time off the CPU is missing, a later one ends it, which may be
+    /// much too long.
+    #[must_use]
+    pub fn as_trace_cmd(self) -> Self {
+        Profile { keeps_stale: true, ..self }
     }
 
     /// True if all events of the task were recorded.
@@ -111,7 +122,14 @@ impl Profile {
 
     /// What was not recorded, each a sentence.
     pub fn limits(&self) -> Vec<String> {
-        self.coverage.limits(|_| true)
+        let mut limits = self.coverage.limits(|_| true);
+        if self.books.contradictions > 0 {
+            limits.push(format!(
+                "{} times a task left a CPU while it seemed to be off it or to wait: switches are missing, and what was on counts nowhere",
+                grouped(self.books.contradictions)
+            ));
+        }
+        limits
     }
 
     /// Makes a pair of two events, which lose the meaning they had, if any. Before the first record.
@@ -168,7 +186,7 @@ impl InOrder for Profile {
         let event = ProfileEvent { record, abi: self.abi, kind: number, current };
         match &kind.role {
             EventRole::Stack { callers } => return books.stack(event, *callers),
-            EventRole::Switch(switch) => books.switch(event, switch, self.kinds.wakeup),
+            EventRole::Switch(switch) => books.switch(event, switch, self.kinds.wakeup, self.keeps_stale),
             EventRole::Wakeup(wakeup) => books.wakeup(event, wakeup, self.kinds.switch),
             EventRole::Exec { old_pid } => {
                 let pid = old_pid.map_or(head.pid, |old| Pid(old.read(self.abi, record.data) as i32));
@@ -313,7 +331,7 @@ impl Books {
         (task.proxy, task.begun, task.counted) = (None, None, Some(tally));
     }
 
-    fn switch(&mut self, event: ProfileEvent<'_>, switch: &SwitchFields, wakeup: Option<usize>) {
+    fn switch(&mut self, event: ProfileEvent<'_>, switch: &SwitchFields, wakeup: Option<usize>, keeps_stale: bool) {
         let ProfileEvent { record, abi, kind, .. } = event;
         let data = record.data;
         let (prev_pid, next_pid) = (switch.prev_pid.read(abi, data), switch.next_pid.read(abi, data));
@@ -324,6 +342,12 @@ impl Books {
         self.name(prev, switch.prev_comm.read(abi, data));
         self.tasks[prev].asleep = state & switch.asleep != 0;
         let key = IntervalKey { task: prev, pair: kind, matching: matching(prev_pid), cpu: None };
+        if !keeps_stale {
+            // It ran until now: what is on ended before, at a switch that is missing.
+            let wait = wakeup.map(|pair| IntervalKey { pair, matching: prev_pid, ..key });
+            let stale = [Some(key), wait].into_iter().flatten().map(|key| self.open.forget(key));
+            self.contradictions += stale.sum::<u64>();
+        }
         let begun = self.open.begin(key, state, record.timestamp.0, record.cpu, false);
         (self.tasks[prev].begun, self.tasks[prev].counted) = (Some(begun), None);
 

@@ -206,6 +206,16 @@ impl OpenInterval {
         Some(found)
     }
 
+    /// Forgets all of that key; gives the number of those that still counted.
+    pub(super) fn forget(&mut self, key: IntervalKey) -> u64 {
+        let (mut next, mut count) = (self.open.remove(&key), 0);
+        while let Some(found) = next {
+            count += u64::from(self.counts(&found));
+            next = found.older.map(|older| *older);
+        }
+        count
+    }
+
     /// It, if it still counts.
     pub(super) fn get(&mut self, of: BeginningRef) -> Option<&mut Beginning> {
         let found = self.open.get(&of.key)?;

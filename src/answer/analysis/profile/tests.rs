@@ -113,6 +113,27 @@ impl ProfiledKernel {
     }
 }
 
+/// The switch to task 7 after its first wakeup is missing: it left its CPU at 200, so that it did not wait until 330.
+#[test]
+fn a_wait_whose_switch_is_missing_ends_at_no_later_one() {
+    let wakeups = |mut kernel: ProfiledKernel| {
+        kernel.switch(100, [7, 9], 1);
+        kernel.wakeup(150, 9, 7);
+        kernel.switch(200, [7, 9], 1);
+        kernel.wakeup(300, 9, 7);
+        kernel.switch(310, [9, 7], 0);
+        // It is preempted, and not woken.
+        kernel.switch(320, [7, 9], 0);
+        kernel.switch(330, [9, 7], 0);
+        let rows = kernel.rows(false).into_iter().filter(|row| row.contains("sched_wakeup"));
+        (rows.collect::<Vec<_>>(), kernel.profile.limits().len())
+    };
+    assert_eq!(wakeups(kernel()), (vec!["7 sched_wakeup:0x7 1 10".to_owned()], 1));
+    let theirs = kernel();
+    let theirs = ProfiledKernel { profile: theirs.profile.as_trace_cmd(), ..theirs };
+    assert_eq!(wakeups(theirs), (vec!["7 sched_wakeup:0x7 2 190".to_owned()], 0));
+}
+
 #[test]
 fn a_task_sleeps_is_woken_and_waits() {
     let mut kernel = kernel();

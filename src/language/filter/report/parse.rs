@@ -85,7 +85,10 @@ impl ReportFilterParser<'_> {
             Some('~') => {
                 let glob = self.s.rest().strip_prefix('~').unwrap_or_default().trim_start();
                 let quoted = glob.strip_prefix(['"', '\'']).and_then(|rest| rest.split(['"', '\'']).next());
-                let text = quoted.unwrap_or(glob).trim_matches('*');
+                let text = quoted.unwrap_or(glob);
+                let begin = if text.starts_with('*') { "" } else { "^" };
+                let end = if text.ends_with('*') { "" } else { "$" };
+                let text = format!("{begin}{}{end}", text.trim_matches('*'));
                 let hint = format!(
                     "a regular expression is matched by `=~`: `=~ \"{text}\"`; globs are of the kernel's language, in `--filter`"
                 );
