@@ -14,6 +14,13 @@ pub(crate) fn note<A: Args>(words: &[OsString]) -> Option<String> {
     of(&A::augment_args(Command::new("rtrace")), words)
 }
 
+/// True if an option is among the arguments of `words`, CMD, that hardly another program has.
+pub(crate) fn is_of_ours_alone(words: &[OsString]) -> bool {
+    const OURS: [&str; 6] = ["--assert", "--stop-if", "--max-lost", "--ring-time", "--summary-json", "--subbuf-size"];
+    let name = |word: &OsString| word.to_string_lossy().split('=').next().unwrap_or_default().to_owned();
+    words.iter().skip(1).any(|word| OURS.contains(&name(word).as_str()))
+}
+
 fn of(command: &Command, words: &[OsString]) -> Option<String> {
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let (program, arguments) = words.split_first()?;

@@ -153,7 +153,7 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
         &["stats", "stat", "per-cpu", "cpu-stats"],
         "`rtrace show per_cpu/cpu0/stats` prints the counters of a CPU's ring, `rtrace stat` how tracing is set up.",
     ),
-    ("analyze", &["S"], "`--sort COLUMN` orders the table, which is printed anyway; `--comm NAME` chooses tasks."),
+    ("analyze", &["S", "c"], "`--sort COLUMN` orders the table, which is printed anyway; `--comm NAME` chooses tasks."),
     (
         "analyze",
         &["e", "trace"],

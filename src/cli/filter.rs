@@ -126,6 +126,13 @@ struct Fit {
 
 /// Holds a filter against all events that are meant; at least one must take it.
 fn fit(instance: &Instance, event: &str, text: &str) -> Result<Fit, Failure> {
+    if event.contains(['=', '<', '>', '&', '~'])
+        && Filter::parse(event).is_ok()
+        && !text.contains(['=', '<', '>', '&', '~'])
+    {
+        let error = anyhow::anyhow!("`{event}` is a filter, where the event is expected");
+        return Err(Failure::new(Exit::Usage, error).hint(format!("the event stands first: `{text} '{event}'`.")));
+    }
     let filter = Filter::parse(text).map_err(|e| match text.trim() {
         "0" => invalid("filter", e.hint("`rtrace filter clear` clears filters")),
         _ => invalid("filter", e),

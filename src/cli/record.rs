@@ -402,8 +402,9 @@ fn record(args: &RecordArgs, service: Service) -> Result<Exit, Failure> {
         text.push_str(&sentry.as_ref().map_or_else(String::new, StopIf::notes));
         text.push_str(&empty::why(&plan, &summary).unwrap_or_default());
         text.push_str(&empty::unheard(&plan, &tracefs).unwrap_or_default());
-        if summary.command.is_some_and(|ended| ended.code() != 0) {
-            let given = plan.command.as_deref().and_then(after_command::note::<RecordArgs>);
+        let words = plan.command.as_deref().unwrap_or_default();
+        if summary.command.is_some_and(|ended| ended.code() != 0) || after_command::is_of_ours_alone(words) {
+            let given = after_command::note::<RecordArgs>(words);
             text.push_str(&given.map(|note| format!("rtrace: {note}\n")).unwrap_or_default());
         }
         say(format_args!("{text}"));

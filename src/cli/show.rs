@@ -216,7 +216,10 @@ fn files(args: &ShowCommandArgs, instance: &Instance) -> Result<Vec<String>, Fai
             return Err(Failure::new(Exit::Usage, anyhow!("`{file}` is not a file to show")));
         }
         if std::fs::metadata(instance.path(file)).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-            let near = near_file(instance, file).unwrap_or_else(|| "`rtrace stat` shows what is set.".to_owned());
+            let is_instance = instance.tracefs().instance(file).is_ok();
+            let of_instance = is_instance.then(|| format!("it is an instance: `rtrace show -B {file}`."));
+            let near = of_instance.or_else(|| near_file(instance, file));
+            let near = near.unwrap_or_else(|| "`rtrace stat` shows what is set.".to_owned());
             return Err(Failure::new(Exit::Usage, anyhow!("there is no file `{file}` in tracefs")).hint(near));
         }
         if is_write_only(&instance.path(file)) {

@@ -121,10 +121,14 @@ fn worded(
                     })
                 })
                 .or_else(|| {
-                    let is_off = ["sleep", "blocked", "block", "wait", "io"].contains(&word.as_str());
+                    let is_off = ["sleep", "blocked", "block", "wait", "io", "runqueue", "runq", "queue", "cpu"].contains(&word.as_str());
                     let off = "`--worst off-cpu` is the longest time off a CPU for any reason; `--worst wakeup` that from a wakeup to the CPU.";
                     let several = word.parse::<u64>().is_ok().then(|| format!("`--intervals {word}` is the number of the longest."));
                     several.or(is_off.then(|| off.to_owned())).filter(|_| command.get_name() == "why" && name == "`--worst`")
+                })
+                .or_else(|| {
+                    let pprof = "`folded`, `speedscope` and `firefox` are of call stacks, too.";
+                    (name == "`--to`" && word == "pprof").then(|| pprof.to_owned())
                 })
                 .or_else(|| {
                     let event = word.contains(['_', ':']).then(|| format!(" `rtrace list -F {word}` shows an event."));

@@ -5,6 +5,15 @@ use crate::common::environment::TestEnvironment;
 
 /// Arguments; exit code; what the message must say.
 const MISTAKES: &[(&str, i32, &[&str])] = &[
+    ("report FILE -F sys_enter_nosuch", 2, &["no event of this file matches"]),
+    ("why * FILE --worst runqueue", 2, &["`--worst wakeup` that from a wakeup"]),
+    ("hist -i FILE sched_switch{@[comm]=count();}", 2, &["programs are bpftrace's: `sched_switch --key"]),
+    ("convert FILE --to pprof -o x.pb", 2, &["`folded`, `speedscope` and `firefox`"]),
+    ("record --for cpu", 2, &["`rtrace analyze --help` says what each is about"]),
+    ("analyze syscalls FILE -c", 2, &["the table, which is printed anyway"]),
+    ("trigger add sched:sched_switch tracestop", 2, &["`traceoff` stops tracing, `traceon` starts it"]),
+    ("filter set next_pid==1 sched:sched_switch", 2, &["the event stands first: `sched:sched_switch 'next_pid==1'`"]),
+    ("probe add p:vfs_read", 2, &["is the probe's own name"]),
     ("latency nosuch.dat sched_waking sched_switch --by pid=next_pid", 2, &["there is no file `nosuch.dat`"]),
     ("analyze syscalls -S time FILE", 2, &["`--sort COLUMN` orders the table"]),
     ("record -e cycles:u", 2, &["`cycles` is a counter of perf"]),
@@ -13,7 +22,7 @@ const MISTAKES: &[(&str, i32, &[&str])] = &[
     ("check FILE -a max(irq(nvme))<1ms", 2, &["One by its name: `irq(irq:nvme)`"]),
     ("record -e sched --buffer-size 64 KB", 127, &["a size is one word: `64KB`"]),
     ("report FILE -F sched_switch:prev_comm~\"l*\"", 2, &["`=~ \"^l\"`"]),
-    ("probe add eprobe web sched/sched_switch", 2, &["`--name NAME` is the probe's own name"]),
+    ("probe add eprobe web sched/sched_switch", 2, &["the probe's own name is `--name NAME`"]),
     ("trigger remove !sched:sched_switch stacktrace", 2, &["`rtrace trigger remove sched:sched_switch stacktrace`"]),
     ("split FILE 0.2 0.5 -o part.dat", 1, &[" +0.2 +0.5` counts from the first event"]),
     ("stream -e sched_switch -o out.txt", 2, &["`rtrace stream ... > FILE`"]),

@@ -74,6 +74,11 @@ impl SpecArgs {
         }
         if self.trigger.is_none() && self.key.iter().all(String::is_empty) {
             let failure = Failure::new(Exit::Usage, anyhow::anyhow!("--key is missing: what is counted by?"));
+            if let Some((event, _)) = self.event.as_deref().and_then(|event| event.split_once('{')) {
+                let event = event.trim().trim_start_matches("tracepoint:");
+                return Err(failure
+                    .hint(format!("programs are bpftrace's: `{event} --key common_pid.execname` counts by task.")));
+            }
             return Err(failure.hint("as in `--key next_comm`, or `--key common_pid.execname`."));
         }
         let text = self.text();

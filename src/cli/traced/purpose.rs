@@ -155,7 +155,9 @@ pub(crate) fn add(buffer: &mut BufferPlan, list: &str) -> Result<(), String> {
             let known = names.clone().collect::<Vec<_>>().join(", ");
             let time =
                 || parse_duration(purpose).is_ok().then(|| format!("`--duration {purpose}` is how long to trace"));
-            let hint = did_you_mean(purpose, names).or_else(time).map_or_else(String::new, |hint| format!("; {hint}"));
+            let words = || Some("`rtrace analyze --help` says what each is about".to_owned());
+            let hint = did_you_mean(purpose, names).or_else(time).or_else(words);
+            let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
             return Err(format!("invalid value `{purpose}` for --for: expected {known}{hint}"));
         };
         events.iter().for_each(|event| want(buffer, event, WITH_STACK.contains(&(purpose, event))));

@@ -69,7 +69,10 @@ impl<'a> ProbeParser<'a> {
             ));
         }
         let Some((place, span)) = words.next() else {
-            return Err(self.error(Span::at(self.text.len()), "what to probe is missing"));
+            return Err(self.error(Span::at(self.text.len()), "what to probe is missing").hint(format!(
+                "`{}` is the probe's own name; what it is on follows, as in `p:NAME FUNCTION`",
+                head_span.of(self.text)
+            )));
         };
         let kind = self.place(kind, max_active, place, span)?;
         let returns = match &kind {
@@ -152,7 +155,7 @@ impl<'a> ProbeParser<'a> {
             'e' => {
                 let (system, event) =
                     place.split_once(['.', '/', ':']).filter(|(s, e)| !s.is_empty() && !e.is_empty()).ok_or_else(
-                        || self.error(span, "expected SYSTEM.EVENT").hint("`--name NAME` is the probe's own name"),
+                        || self.error(span, "expected SYSTEM.EVENT").hint("an event with its system, as in `sched/sched_switch`; the probe's own name is `--name NAME`"),
                     )?;
                 ProbeKind::Event { system: system.to_owned(), event: event.to_owned() }
             }

@@ -92,7 +92,9 @@ fn action(text: &str, name: &str, span: Span, words: &mut Words<'_>) -> Result<T
         "enable_hist" => TriggerAction::EnableHist(target(words)?),
         "disable_hist" => TriggerAction::DisableHist(target(words)?),
         _ => {
-            let near = did_you_mean(name, TriggerAction::NAMES);
+            // Opposites that differ by two letters are no guess.
+            let switch = name.starts_with("trace").then(|| "`traceoff` stops tracing, `traceon` starts it".to_owned());
+            let near = switch.or_else(|| did_you_mean(name, TriggerAction::NAMES));
             let all = || format!("triggers are {}", TriggerAction::NAMES.join(", "));
             return Err(error(text, span, format!("`{name}` is no trigger")).hint(near.unwrap_or_else(all)));
         }

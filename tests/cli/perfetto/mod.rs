@@ -377,7 +377,7 @@ fn pairs_and_counters_are_tracks() {
     for (words, why) in [
         (["--pair", "sched:sched_switch"], "expected START:END:KEY"),
         (["--counter", "sched_switch"], "expected SYSTEM:NAME.FIELD"),
-        (["--counter", "sched:sched_switch.none"], "has a field `none`"),
+        (["--counter", "sched:sched_switch.none"], "no number called `none`"),
     ] {
         let file = file.to_string_lossy();
         env.rtrace(&[&["convert", &file, "x.pftrace"], &words[..]].concat()).exits(2).complains_with(why);

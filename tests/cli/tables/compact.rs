@@ -73,7 +73,7 @@ fn the_manifest_names_all_parts_and_nothing_else() {
         assert!(first < last && last < first.map(|first| first + 60_000_000_000), "{line}");
     }
     env.rtrace(&["compact", "store"]).exits(0).prints_with("nothing to join");
-    env.rtrace(&["compact", "nowhere"]).exits(1).complains_with("no directory");
+    env.rtrace(&["compact", "nowhere"]).exits(1).complains_with("No such file or directory");
 }
 
 #[test]

@@ -190,7 +190,12 @@ impl ReportFilters {
                     let error = Diagnostic::new("filter", &filter.text, events.span, message);
                     let is_column = is_column_name(named);
                     let is_name = named.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_:/".contains(&byte));
-                    let absent = (is_name && !is_column_name(named) && near.is_none())
+                    let call = ["sys_enter_", "sys_exit_"].iter().find_map(|begin| name.strip_prefix(begin));
+                    let has_raw = formats.iter().any(|format| format.system == "raw_syscalls");
+                    let call = call.filter(|_| has_raw).map(|call| {
+                        format!("system calls are `raw_syscalls/sys_enter` there, by number; `rtrace analyze syscalls --call {call}` has its times")
+                    });
+                    let absent = (is_name && call.is_none() && !is_column_name(named) && near.is_none())
                         .then(|| format!("if the kernel has it (`rtrace list -e '*{name}*'`), it was not recorded"));
                     let columns = is_column.then(|| "`--format csv --fields NAME,...` chooses columns.".to_owned());
                     let escaped = |text: &str| {
@@ -206,7 +211,8 @@ impl ReportFilters {
                         .hint_opt(event)
                         .hint_opt(columns)
                         .hint_opt(basic)
-                        .hint_opt(absent));
+                        .hint_opt(absent)
+                        .hint_opt(call));
                 }
             }
         }
