@@ -144,7 +144,7 @@ fn stays(
     if found.is_empty() {
         let (task, file) = (&args.task, input.path.display());
         let error = match kind {
-            LateKind::Preempted => anyhow!("{task} was not preempted in {file}"),
+            LateKind::Preempted => anyhow!("no preemption of {task} begins and ends in {file}"),
             LateKind::Wakeup => anyhow!("no wait of {task} after a wakeup begins and ends in {file}"),
             _ => anyhow!("no time of {task} off its CPU begins and ends with a switch in {file}"),
         };

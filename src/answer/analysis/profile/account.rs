@@ -38,7 +38,7 @@ struct Books {
     stacks: StackTraces,
     /// Time of the latest event of each CPU.
     latest: Vec<u64>,
-    /// Waits and times off the CPU that a later switch of the task contradicts.
+    /// Switches from a task that seemed to be off the CPU or to wait.
     contradictions: u64,
 }
 
@@ -186,7 +186,15 @@ impl InOrder for Profile {
         let event = ProfileEvent { record, abi: self.abi, kind: number, current };
         match &kind.role {
             EventRole::Stack { callers } => return books.stack(event, *callers),
-            EventRole::Switch(switch) => books.switch(event, switch, self.kinds.wakeup, self.keeps_stale),
+            EventRole::Switch(switch) => {
+                let from = books.switch(event, switch, self.kinds.wakeup, self.keeps_stale);
+                // Of other tasks switches are missing because they were not recorded.
+                let is_whole = from.is_some_and(|pid| {
+                    !self.coverage.left_out.contains(&pid)
+                        && (self.coverage.is_of_task(pid) || self.children.contains(&pid))
+                });
+                books.contradictions += u64::from(is_whole);
+            }
             EventRole::Wakeup(wakeup) => books.wakeup(event, wakeup, self.kinds.switch),
             EventRole::Exec { old_pid } => {
                 let pid = old_pid.map_or(head.pid, |old| Pid(old.read(self.abi, record.data) as i32));
@@ -331,7 +339,14 @@ impl Books {
         (task.proxy, task.begun, task.counted) = (None, None, Some(tally));
     }
 
-    fn switch(&mut self, event: ProfileEvent<'_>, switch: &SwitchFields, wakeup: Option<usize>, keeps_stale: bool) {
+    /// Gives the task that leaves the CPU, if it seemed to be off it or to wait.
+    fn switch(
+        &mut self,
+        event: ProfileEvent<'_>,
+        switch: &SwitchFields,
+        wakeup: Option<usize>,
+        keeps_stale: bool,
+    ) -> Option<Pid> {
         let ProfileEvent { record, abi, kind, .. } = event;
         let data = record.data;
         let (prev_pid, next_pid) = (switch.prev_pid.read(abi, data), switch.next_pid.read(abi, data));
@@ -342,11 +357,13 @@ impl Books {
         self.name(prev, switch.prev_comm.read(abi, data));
         self.tasks[prev].asleep = state & switch.asleep != 0;
         let key = IntervalKey { task: prev, pair: kind, matching: matching(prev_pid), cpu: None };
+        let mut stale = false;
         if !keeps_stale {
             // It ran until now: what is on ended before, at a switch that is missing.
             let wait = wakeup.map(|pair| IntervalKey { pair, matching: prev_pid, ..key });
-            let stale = [Some(key), wait].into_iter().flatten().map(|key| self.open.forget(key));
-            self.contradictions += stale.sum::<u64>();
+            for key in [Some(key), wait].into_iter().flatten() {
+                stale |= self.open.forget(key);
+            }
         }
         let begun = self.open.begin(key, state, record.timestamp.0, record.cpu, false);
         (self.tasks[prev].begun, self.tasks[prev].counted) = (Some(begun), None);
@@ -361,6 +378,7 @@ impl Books {
             IntervalKey { task: next, pair: kind, matching: matching(next_pid), cpu: None },
             record.timestamp.0,
         );
+        stale.then_some(Pid(prev_pid as i32))
     }
 
     fn wakeup(&mut self, event: ProfileEvent<'_>, wakeup: &WakeupFields, switch: Option<usize>) {

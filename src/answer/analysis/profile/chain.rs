@@ -206,14 +206,9 @@ impl OpenInterval {
         Some(found)
     }
 
-    /// Forgets all of that key; gives the number of those that still counted.
-    pub(super) fn forget(&mut self, key: IntervalKey) -> u64 {
-        let (mut next, mut count) = (self.open.remove(&key), 0);
-        while let Some(found) = next {
-            count += u64::from(self.counts(&found));
-            next = found.older.map(|older| *older);
-        }
-        count
+    /// Forgets all of that key; true if the latest still counted.
+    pub(super) fn forget(&mut self, key: IntervalKey) -> bool {
+        self.open.remove(&key).is_some_and(|latest| self.counts(&latest))
     }
 
     /// It, if it still counts.
