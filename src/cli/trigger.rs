@@ -128,7 +128,7 @@ fn words(verb: &str, what: &[String], function: Option<&str>) -> Result<(String,
         what => what,
     };
     match (what, function) {
-        ([first, rest @ ..], _) if first.starts_with('!') => {
+        ([first, rest @ ..], None) if first.starts_with('!') => {
             let words =
                 [&first[1..]].into_iter().chain(rest.iter().map(String::as_str)).filter(|word| !word.is_empty());
             let words: Vec<String> =

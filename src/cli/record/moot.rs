@@ -41,7 +41,7 @@ impl RecordArgs {
         if given("pid_file") && !given("daemonize") {
             return moot("pid_file", "without `--daemonize`", "`--daemonize` records in the background.");
         }
-        if given("sleep") && !given("poll") && helper_programs::name() != "trace-cmd" {
+        if given("sleep") && !given("poll") && !self.quiet && helper_programs::name() != "trace-cmd" {
             note!("rtrace: `-s` has no effect without `--poll`: readers sleep until the kernel wakes them");
         }
         self.traced.moot()
