@@ -133,7 +133,7 @@ pub(crate) fn csv(
     if let Some(name) = exporter.missing_field() {
         return Err(unknown_field(name, inputs));
     }
-    for field in fields {
+    for field in fields.iter().filter(|field| CsvColumn::FIXED.iter().all(|(name, _)| name != field)) {
         let has = |format: &&EventFormat| format.field(field).is_some();
         let of = inputs.iter().flat_map(all_formats).filter(has).map(|format| (&format.system, &format.name));
         let of: BTreeSet<_> = of.collect();
