@@ -80,12 +80,11 @@ pub(crate) fn run(args: &ExtractArgs) -> Result<Exit, Failure> {
             journal.act(instance, "tracing_on", "0", WriteMode::Truncate)?;
         }
     }
-    let date = match clock {
-        Some(clock) => date(args, &tracefs, &clock)?,
-        None => None,
-    };
-    let stored = StoredRings { instances: &instances, ring, cpus: &[], compression: args.compression, date }
-        .to(&args.output, Say::of(args.json, args.quiet));
+    let date = clock.map_or(Ok(None), |clock| date(args, &tracefs, &clock));
+    let stored = date.and_then(|date| {
+        StoredRings { instances: &instances, ring, cpus: &[], compression: args.compression, date }
+            .to(&args.output, Say::of(args.json, args.quiet))
+    });
     if stored.as_ref().is_err_and(|failure| !failure.is_of_missing_data()) {
         // Without a file tracing goes on as before.
         stopped.iter().try_for_each(|instance| journal.act(instance, "tracing_on", "1", WriteMode::Truncate))?;

@@ -16,7 +16,7 @@ impl<T> Default for Longest<T> {
 }
 
 impl<T> Longest<T> {
-    /// The `most` longest.
+    /// Keeps the `most` values that took longest.
     pub fn of(most: usize) -> Self {
         Longest { most, found: Vec::new() }
     }
@@ -38,7 +38,7 @@ impl<T> Longest<T> {
         self.iter().next()
     }
 
-    /// The longest first.
+    /// All that are kept, the longest first.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.found.iter().map(|(_, value)| value)
     }

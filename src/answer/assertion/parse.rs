@@ -42,7 +42,7 @@ impl Assertion {
         if assertion.left.dimension() != assertion.right.dimension() {
             let (left, right) = (word(assertion.left.dimension()), word(assertion.right.dimension()));
             let error = assertion.error(Span::new(0, text.len()), format!("{left} is compared with {right}"));
-            if text.trim_end().ends_with('%') {
+            if assertion.left.dimension() == Dimension::Time && text.trim_end().ends_with('%') {
                 let quantity = text.split(['<', '>', '=', '!']).next().unwrap_or_default().trim();
                 return Err(error
                     .hint(format!("A share of the time: `{quantity} / duration`, as in `run(ls) / duration < 50%`.")));
