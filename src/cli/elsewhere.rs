@@ -125,16 +125,6 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
         &["g", "no-children", "children", "percent-limit", "call-graph"],
         "`rtrace flame FILE` draws call stacks, `rtrace profile FILE` sums up by task and event.",
     ),
-    (
-        "record",
-        &["cpu", "cpus", "cpu-list"],
-        "`-M MASK` are the CPUs that are traced, hexadecimal: `-M 2` is CPU 1, `-M 3` CPUs 0 and 1.",
-    ),
-    (
-        "stream",
-        &["cpu", "cpus", "cpu-list"],
-        "`-M MASK` are the CPUs that are traced, hexadecimal: `-M 2` is CPU 1, `-M 3` CPUs 0 and 1.",
-    ),
     ("why", &["p", "P", "t", "c", "tid", "task"], "TASK is an argument, a pid or a name: `rtrace why TASK FILE`."),
     (
         "probe",

@@ -6,6 +6,7 @@ use super::holders::{held_by, unremoved};
 use super::language::select;
 use super::piped;
 use super::stored::{Say, StoredRings};
+use super::traced::mask_of;
 use crate::cli::terminal::note;
 use crate::cli::terminal::stdout;
 use rtrace::record::{Compression, Ring};
@@ -75,6 +76,9 @@ struct Settings {
     /// CPUs to trace, as a hexadecimal mask
     #[arg(short = 'M', long, value_name = "MASK")]
     cpumask: Option<String>,
+    /// CPUs to trace, by number: 0-3,8
+    #[arg(long, value_name = "LIST", conflicts_with = "cpumask", value_parser = mask_of)]
+    cpu: Option<String>,
     /// Switch the ring buffer on or off
     #[arg(long, value_name = "on|off", value_parser = ["on", "off"])]
     tracing: Option<String>,
@@ -206,7 +210,7 @@ fn apply(args: &Settings, instance: &Instance, journal: &mut Journal) -> Result<
         }
         journal.set_option(instance, name, on)?;
     }
-    if let Some(mask) = &args.cpumask {
+    if let Some(mask) = args.cpumask.as_ref().or(args.cpu.as_ref()) {
         journal.set(instance, "tracing_cpumask", mask.trim_start_matches("0x"))?;
     }
     if let Some(tracer) = &args.tracer {

@@ -15,7 +15,7 @@ const MOST_COMMANDS: usize = 24;
 const CHANGING: [&str; 6] = ["start", "set", "stop", "restart", "clear", "reset"];
 
 /// Words of other programs for `remove`.
-const REMOVE: [&str; 4] = ["delete", "del", "rm", "destroy"];
+const REMOVE: [&str; 5] = ["delete", "del", "rm", "rmdir", "destroy"];
 
 /// Words of other programs for commands, with those of rtrace.
 const MEANT: &[(&[&str], &str)] = &[
@@ -147,7 +147,8 @@ pub(super) fn command(word: &str, command: &Command, (name, root): (&str, &Comma
     let names = below().flat_map(Command::get_name_and_visible_aliases).filter(|name| !CHANGING.contains(name));
     let near = did_you_mean(word, names);
     let of_file = || is_recording(Path::new(word)).then(|| of_recording(name, word));
-    let in_full = || in_full(word, name).filter(|_| !std::ptr::eq(command, root));
+    let after: Vec<String> = std::env::args().skip_while(|given| given != word).skip(1).collect();
+    let in_full = || in_full(word, &after, name).filter(|_| !std::ptr::eq(command, root));
     let begun = || {
         let mut names = below().map(Command::get_name).filter(|name| name.len() > 3 && !CHANGING.contains(name));
         names.find(|name| word.starts_with(name)).map(|name| format!("did you mean `{name}`?"))
@@ -158,14 +159,23 @@ pub(super) fn command(word: &str, command: &Command, (name, root): (&str, &Comma
     })
 }
 
-/// The command in full of which the one below `name` was left out: what `word` and those after it were meant for.
-fn in_full(word: &str, name: &str) -> Option<String> {
-    let quoted = |word: String| match word.chars().all(|c| c.is_ascii_alphanumeric() || "_-:=.,*/".contains(c)) {
-        true => word,
+/// The line in full where `-B NAME` stands before the command below `words`.
+pub(super) fn with_instance(words: &str, name: &str) -> Option<String> {
+    let verb = words.strip_prefix("rtrace ")?;
+    let after = std::env::args().skip_while(|word| word != "-B").skip(2).collect::<Vec<_>>();
+    let (first, rest) = after.split_first().filter(|(first, _)| !first.starts_with('-'))?;
+    let line = [rest, &["-B".to_owned(), name.to_owned()]].concat();
+    in_full(first, &line, verb)
+}
+
+/// The command in full of which the one below `name` was left out: what `word` and the `words` after it were meant for.
+fn in_full(word: &str, words: &[String], name: &str) -> Option<String> {
+    let quoted = |word: &str| match word.chars().all(|c| c.is_ascii_alphanumeric() || "_-:=.,*/".contains(c)) {
+        true => word.to_owned(),
         false => format!("'{word}'"),
     };
-    let words = std::env::args().skip_while(|given| given != word).skip(1);
-    let rest: String = words.map(|word| format!(" {}", quoted(word))).collect();
+    let rest: String = words.iter().map(|word| format!(" {}", quoted(word))).collect();
+    let first = words.first().map_or("", String::as_str);
     const SETS: [&str; 5] = ["set", "add", "new", "create", "make"];
     Some(match (name, word.split_once(' ')) {
         ("trigger", None) if SETS.contains(&word) => {
@@ -178,6 +188,16 @@ fn in_full(word: &str, name: &str) -> Option<String> {
         }
         ("trigger", None) if ["show", "ls", "print", "get", "dump"].contains(&word) => {
             "`rtrace trigger list` shows triggers.".to_owned()
+        }
+        ("trigger", _) if first.starts_with('!') => format!("`rtrace trigger remove {word}{rest}` takes it away."),
+        ("filter", _) if first == "0" => {
+            format!("`rtrace filter clear {word}{}` takes it away.", rest.trim_start_matches(" 0"))
+        }
+        ("probe", _) if word.get(1..2) == Some(":") || word.starts_with("-:") => {
+            format!("`rtrace probe add '{word}'` makes that event.")
+        }
+        ("instance", None) if ["mkdir", "make", "new", "add"].contains(&word) => {
+            format!("`rtrace instance create{rest}` makes it.")
         }
         ("trigger", _) => {
             let trigger = if rest.is_empty() { " TRIGGER" } else { &rest };

@@ -1,6 +1,7 @@
 //! Options that a command does not have, and those of it that do what was meant.
 
 use super::elsewhere;
+use super::meant;
 use super::meant_words::{ADVICE, CONCEPTS, LETTERS};
 use clap::builder::PossibleValue;
 use clap::{Arg, Command};
@@ -79,7 +80,8 @@ pub(super) fn option(word: &str, command: &Command, root: &Command, words: &str)
         let end = if own == "since" && has(&"until") { " `--until` is the other end." } else { "" };
         return Some(format!("did you mean `--{own}`?{}{end}", help_of(own, command)));
     }
-    if let Some(format) = format_called(name, command) {
+    let of_format = name.strip_prefix("to-").or_else(|| name.strip_prefix("format-")).unwrap_or(name);
+    if let Some(format) = format_called(of_format, command) {
         return Some(format!("did you mean `{format}`?"));
     }
     if matches!(name, "csv" | "tsv" | "yaml") && has(&"json") {
@@ -96,7 +98,8 @@ pub(super) fn option(word: &str, command: &Command, root: &Command, words: &str)
             return Some(format!("options that take a file are {}.", of_files.join(", ")));
         }
     }
-    if let Some(hint) = guess(&near(name, &longs)) {
+    let others: Vec<&str> = longs.iter().copied().filter(|own| !is_on_line(own, command)).collect();
+    if let Some(hint) = guess(&near(name, &others)) {
         return Some(hint);
     }
     let first = name.split('-').next().filter(|part| *part != name && (negated || ["head", "tail"].contains(part)));
@@ -138,6 +141,15 @@ pub(super) fn option(word: &str, command: &Command, root: &Command, words: &str)
     Some(format!("{others}`{words}` has {}.", options(command)?))
 }
 
+/// True of an option that stands on the command line, so that another is meant.
+fn is_on_line(long: &str, command: &Command) -> bool {
+    let short = command.get_arguments().find(|arg| arg.get_long() == Some(long)).and_then(Arg::get_short);
+    std::env::args().take_while(|word| word != "--").any(|word| match word.strip_prefix("--") {
+        Some(name) => name.split('=').next() == Some(long),
+        None => short.is_some_and(|short| word.strip_prefix('-').is_some_and(|rest| rest.starts_with(short))),
+    })
+}
+
 /// True of an option for a format by any name.
 fn own_output(name: &str) -> bool {
     ["format", "output-format", "type", "to"].contains(&name)
@@ -163,6 +175,11 @@ fn short(word: &str, command: &Command, root: &Command, words: &str) -> Option<S
     let below: Vec<&str> = command.get_subcommands().filter(has).map(Command::get_name).collect();
     if !below.is_empty() && below.len() <= MOST_BELOW && !std::ptr::eq(command, root) {
         let first = below.first()?;
+        if letter == 'B'
+            && let Some(hint) = meant::with_instance(words, &value)
+        {
+            return Some(hint);
+        }
         return Some(format!(
             "it stands after the command: `{words} {first} ... -{letter}`; {} have it.",
             below.join(", ")

@@ -10,7 +10,7 @@ pub(super) const CONCEPTS: &[(&[&str], &[&str])] = &[
     (&["stop-on", "stop-when", "break-on", "until-event"], &["stop-if"]),
     (&["file"], &["spec", "output", "config", "input"]),
     (&["sum", "value", "values", "vals"], &["val"]),
-    (&["split-every", "rotate-every", "segment"], &["rotate"]),
+    (&["split-every", "rotate-every", "segment", "switch-output", "rollover"], &["rotate"]),
     (&["start-at", "begin-at", "delay"], &["at"]),
     (&["vmlinux", "symbols", "system-map", "symfs"], &["kallsyms"]),
     (&["container", "pod", "slice"], &["cgroup"]),

@@ -396,6 +396,11 @@ fn record(args: &RecordArgs, service: Service) -> Result<Exit, Failure> {
     if !args.quiet {
         let mut text = summary.text();
         text.push_str(&remote::tell(&sessions));
+        if let Some(size) = args.more.max_per_cpu.filter(|_| plan.buffers.iter().all(|buffer| buffer.size.is_none())) {
+            text.push_str(&format!(
+                "rtrace: the file keeps the newest {size} of each CPU (`-m`); the ring buffer is `-b SIZE`\n"
+            ));
+        }
         if without_maps {
             text.push_str("rtrace: stacks of user space have no names without `--proc-map`\n");
         }

@@ -6,9 +6,10 @@ use crate::cli::language;
 use crate::cli::meant_options::{flag_before, word_before};
 use crate::cli::meant_settings::of_setting;
 use clap::error::ErrorKind;
+use rtrace::filter::CpuList;
 use rtrace::internal::trace_dat::is_recording;
 use rtrace::record::{BootForm, CommandError, PlanError, RecordError};
-use rtrace::syntax::{Diagnostic, did_you_mean};
+use rtrace::syntax::{Diagnostic, did_you_mean, nearest};
 use rtrace::tracefs::{Error, EventName, Tracefs};
 use rtrace::trigger::Trigger;
 use rtrace::units::parse_duration;
@@ -149,8 +150,15 @@ pub(crate) fn setup_failure(error: RecordError) -> Failure {
             };
             let other = available.iter().find(|known| *known == other && other != name.as_str());
             let other = other.map(|other| format!("did you mean `{other}`?"));
-            let hint = other.or_else(|| near(name)).or_else(|| near(name.strip_prefix("no")?));
             let is_option = matches!(error, RecordError::Plan(PlanError::NoOption { .. }));
+            let negated = name
+                .strip_prefix("no")
+                .filter(|_| is_option)
+                .and_then(|rest| nearest(rest, available.iter().map(String::as_str)).first().copied());
+            let negated = negated.map(|option| format!("did you mean `no{option}`?"));
+            let cpus = (!is_option && name.parse::<CpuList>().is_ok())
+                .then(|| format!("`--cpu {name}` are CPUs, `-C CLOCK` is the clock."));
+            let hint = other.or(cpus).or(negated).or_else(|| near(name));
             let hint = hint.or_else(|| is_option.then(|| "`rtrace list -o` shows all.".to_owned()));
             let failure = Failure::new(Exit::Usage, error);
             match hint {
@@ -179,7 +187,9 @@ fn no_command(error: CommandError, own: impl Fn(Exit) -> Exit) -> Failure {
         }
         let digits = name.to_string();
         let unit = if digits.bytes().all(|byte| byte.is_ascii_digit()) { "s" } else { "" };
-        let is_time = flag_before(&digits).is_none_or(|flag| flag != "-F")
+        let is_given = std::env::args().any(|word| word == "-d" || word.starts_with("--duration"));
+        let is_time = flag_before(&digits).is_none_or(|flag| flag != "-F" && flag != "-t")
+            && !is_given
             && !path.exists()
             && parse_duration(&format!("{digits}{unit}")).is_ok();
         let is_of_output = |file: &String| word_before(file).is_some_and(|word| word == "-o" || word == "--output");
@@ -253,6 +263,18 @@ fn meant_command(word: &str) -> Option<String> {
         return Some(format!("quotes make one word of it: `'{trigger} if FIELD == VALUE'`."));
     }
     let flag = flag_before(word)?;
+    if flag == "-k" && (word.starts_with("CLOCK_") || word.contains("mono") || word.contains("boot")) {
+        let clock = match word.trim_start_matches("CLOCK_").to_lowercase().as_str() {
+            "monotonic_raw" => "mono_raw",
+            "boottime" | "boot" => "boot",
+            "realtime" | "tai" => "tai",
+            _ => "mono",
+        };
+        return Some(format!("`-k` takes no value; `-C {clock}` sets the clock."));
+    }
+    if flag == "-t" && word.parse::<u32>().is_ok() {
+        return Some(format!("`-t` takes no value; `--thread {word}` traces a thread, `-P {word}` a process."));
+    }
     let meaning = match flag.as_str() {
         "-F" => " (it is --follow: only events of CMD)",
         _ => "",

@@ -133,7 +133,17 @@ pub(super) fn open_cpus(files: &[PathBuf]) -> Result<Vec<BareBuffer<File>>, Fail
             return Err(Failure::new(Exit::Usage, anyhow!("{} is of CPU {cpu} too", path.display()))
                 .hint("the names of the files end in .cpu0, .cpu1, ..."));
         }
-        let file = open_seekable(path).with_context(|| format!("failed to open {}", path.display()))?;
+        let file = open_seekable(path).map_err(|error| {
+            let failure = Failure::from(anyhow!("failed to open {}: {error}", path.display()));
+            let name = path.display().to_string();
+            let whole = name.rsplit_once(".cpu").map(|(whole, _)| whole).filter(|whole| Path::new(whole).exists());
+            match whole {
+                Some(whole) => failure.hint(format!(
+                    "{whole} is there, and a recording is one file: `rtrace recover {whole}` finishes one that was cut short."
+                )),
+                None => failure,
+            }
+        })?;
         if Trace::is_one(&file) {
             return Err(Failure::new(Exit::Usage, anyhow!("{} is a recording, not the file of a CPU", path.display()))
                 .hint(format!("`rtrace recover {}` finishes it if it needs that.", path.display())));

@@ -309,11 +309,12 @@ fn cut(
         }
         let is_time = |word: &&String| !word.starts_with('+') && SplitTime::parse(word).is_ok();
         let times: Vec<String> = args.words.iter().filter(is_time).map(|word| format!(" +{word}")).collect();
+        let output = args.output.as_ref().map_or_else(String::new, |path| format!(" -o {}", path.display()));
         let hint = match times.is_empty() {
             true => format!("`rtrace report --summary {file}` has the times of the first and the last event."),
             false => format!(
                 "`rtrace split {file}{}` counts from the first event; without `+` times are as reports show them.",
-                times.concat()
+                times.concat() + &output
             ),
         };
         return Err(Failure::new(Exit::Failed, anyhow!("{what}")).hint(hint));

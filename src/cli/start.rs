@@ -131,19 +131,19 @@ fn trace(args: &StartSettings, mode: Mode) -> Result<Exit, Failure> {
         return Err(Failure::new(Exit::Usage, anyhow!("{what}")).hint(hint));
     }
     let tracefs = traced.open(false)?;
-    for buffer in buffers.iter().filter(|_| mode == Mode::Set) {
-        if let TargetBuffer::Instance(name) = &buffer.place
-            && tracefs.instance(name).is_err()
-        {
-            note!("rtrace: there was no instance {name}: it is made; `rtrace instance remove {name}` takes it away");
-        }
-    }
+    let is_new = |buffer: &&BufferPlan| matches!(&buffer.place, TargetBuffer::Instance(name) if mode == Mode::Set && tracefs.instance(name).is_err());
+    let new: Vec<&TargetBuffer> = buffers.iter().filter(is_new).map(|buffer| &buffer.place).collect();
     let mut child = args.child()?;
     let command = child.as_ref().map(Child::pid);
     let tasks = Tasks { command: traced.follows(), ..traced.tasks() };
     let journal = traced.journal(&tracefs);
     let warnings = carry_out(journal, &buffers, (&tasks, command), &traced.machine(), traced.ignores_unknown(), mode)
         .map_err(|error| explain(&tracefs, &error).unwrap_or_else(|| setup_failure(error)))?;
+    for place in new {
+        if let TargetBuffer::Instance(name) = place {
+            note!("rtrace: there was no instance {name}: it is made; `rtrace instance remove {name}` takes it away");
+        }
+    }
     for warning in warnings {
         note!("rtrace: warning: {warning}");
     }

@@ -167,10 +167,7 @@ fn words(verb: &str, what: &[String], function: Option<&str>) -> Result<(String,
 
 /// The trigger with the options put in. They may not contradict it.
 fn complete(args: &TriggerAddArgs, text: &str) -> Result<(Trigger, String), Failure> {
-    let mut trigger: Trigger = text.parse().map_err(|e| match text.split_once(":if ") {
-        Some((action, filter)) => invalid("trigger", e).hint(format!("a blank is before `if`: '{action} if {filter}'")),
-        None => invalid("trigger", e),
-    })?;
+    let mut trigger: Trigger = text.parse().map_err(|e| invalid("trigger", e))?;
     let twice = |what: &str| Failure::new(Exit::Usage, anyhow::anyhow!("the trigger has a {what} already"));
     if let Some(count) = args.count {
         if matches!(trigger.action, TriggerAction::Hist(_)) {

@@ -127,6 +127,11 @@ fn worded(
                     several.or(is_off.then(|| off.to_owned())).filter(|_| command.get_name() == "why" && name == "`--worst`")
                 })
                 .or_else(|| {
+                    let convert = root.find_subcommand("convert")?.get_arguments().find(|arg| arg.get_long() == Some("to"))?;
+                    let is_one = name == "`--format`" && convert.get_possible_values().iter().any(|format| format.get_name() == word);
+                    is_one.then(|| format!("`rtrace convert FILE OUT --to {word}` writes that."))
+                })
+                .or_else(|| {
                     let pprof = "`folded`, `speedscope` and `firefox` are of call stacks, too.";
                     (name == "`--to`" && word == "pprof").then(|| pprof.to_owned())
                 })
@@ -181,8 +186,14 @@ fn worded(
                         .chain(&list(answer, ContextKind::PriorArg))
                         .any(|one| one.contains("TRIGGER"));
                     let value = || meant_options::value_of_hist(command.get_name()).filter(|_| of_trigger);
+                    let all: Vec<String> = others.iter().cloned().chain([name_of(&name)]).collect();
+                    let sent = || {
+                        let is = ["`--to`", "`--output`"].iter().all(|one| all.iter().any(|name| name == one));
+                        is.then(|| "leave out `-o`: who listens at HOST names the file.".to_owned())
+                    };
                     let hint = assertion()
                         .or_else(value)
+                        .or_else(sent)
                         .or_else(|| place.and_then(|place| meant_options::value_of_flag(&place, command)));
                     (format!("{} cannot be used with {}", name_of(&name), others.join(", ")), hint)
                 }

@@ -55,9 +55,18 @@ impl StopCondition {
             matches!(quantity.value, Quantity::Reduced(Reducer::Max, DurationSource::Latency(_)) | Quantity::Count(_));
         if !live {
             let error = Diagnostic::new(LABEL, text, quantity.span, "only a whole recording has this quantity");
-            return Err(
-                error.hint("While it runs, these are known: `latency(FROM, TO, KEY) > 2ms`, `count(EVENTS) >= 1`.")
-            );
+            let limit = text.get(quantity.span.end..).and_then(|rest| rest.trim_start().strip_prefix('>'));
+            let limit = limit.map(str::trim).filter(|limit| limit.ends_with('s')).unwrap_or("2ms");
+            let hint = match quantity.value {
+                Quantity::Reduced(_, DurationSource::Wait(_)) => format!(
+                    "A wait for a CPU is seen while it runs as `latency(sched:sched_waking, sched:sched_switch, pid=next_pid) > {limit}`."
+                ),
+                _ => format!(
+                    "While it runs, times between two events and numbers of events are known: `latency(FROM, TO, KEY) > {limit}`, \
+                     `count(EVENTS) >= 1`, as in `latency(sched:sched_waking, sched:sched_switch, pid=next_pid) > {limit}`."
+                ),
+            };
+            return Err(error.hint(hint));
         }
         let QuantityExpr::Number(number) = limit else {
             return Err(Diagnostic::new(LABEL, text, whole, "the limit is a number: `> 2ms`, `>= 1`"));

@@ -56,7 +56,7 @@ const TRACED: &[HelpSection] = &[
     section(
         "Ring buffer",
         &["instance", "buffer-size", "clock"],
-        &["top", "cpumask", "subbuf-size", "syscall-bytes", "self"],
+        &["top", "cpumask", "cpu", "subbuf-size", "syscall-bytes", "self"],
     ),
     section("Profile", &[], &["profile", "layout", "limit", "wide", "only-named", "hook", "global-irqs", "by-comm"]),
     section("A recording", &["input"], &["since", "until", "around", "wall"]),

@@ -52,11 +52,27 @@ impl QueryArgs {
     }
 
     fn no_cpu(&self, inputs: &[QueryInput]) -> Option<String> {
+        let (there, absent) = self.absent_cpus(inputs)?;
+        let none = absent.len() == self.cpu.as_ref()?.len();
+        none.then(|| format!("none of these CPUs was recorded, but {}", ranges(&there)))
+    }
+
+    /// The CPUs of the recordings, and those of `--cpu` that are not among them.
+    fn absent_cpus(&self, inputs: &[QueryInput]) -> Option<(BTreeSet<u32>, BTreeSet<u32>)> {
         let wanted = self.cpu.as_ref()?;
         let buffers = inputs.iter().flat_map(|input| &input.trace.buffers);
         let there: BTreeSet<u32> = buffers.flat_map(|buffer| &buffer.cpus).map(|cpu| cpu.cpu.0).collect();
-        let none = !there.iter().any(|cpu| wanted.contains(*cpu));
-        none.then(|| format!("none of these CPUs was recorded, but {}", ranges(&there)))
+        let absent = wanted.iter().filter(|cpu| !there.contains(cpu)).collect();
+        Some((there, absent))
+    }
+
+    /// Says which CPUs of `--cpu` have nothing to show.
+    pub(crate) fn tell_of_absent_cpus(&self, inputs: &[QueryInput]) {
+        if let Some((there, absent)) = self.absent_cpus(inputs)
+            && !absent.is_empty()
+        {
+            note!("rtrace: CPUs {} were not recorded, but {}", ranges(&absent), ranges(&there));
+        }
     }
 
     fn no_comm(&self, inputs: &[QueryInput]) -> Option<String> {

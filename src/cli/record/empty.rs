@@ -3,6 +3,10 @@
 use crate::cli::hist::unfired;
 use rtrace::record::{BufferPlan, Plan, RecordSummary, TargetBuffer};
 use rtrace::tracefs::Tracefs;
+use std::time::Duration;
+
+/// Recordings below this are said to be short.
+const SHORT: Duration = Duration::from_millis(10);
 
 /// A line for a recording that holds no event and lost none; `None` for any other.
 pub(super) fn why(plan: &Plan, summary: &RecordSummary) -> Option<String> {
@@ -33,7 +37,13 @@ pub(crate) fn reason(plan: &Plan) -> String {
         true => {
             format!("no selected event passed its filter{whose}; `rtrace filter check EVENT FILTER` explains a filter")
         }
-        false => format!("none of the selected events happened{whose} while it recorded"),
+        false => {
+            let time = plan
+                .duration
+                .filter(|time| *time < SHORT)
+                .map(|time| format!(", {} us as `--duration` says", time.as_micros()));
+            format!("none of the selected events happened{whose} while it recorded{}", time.unwrap_or_default())
+        }
     };
     format!("rtrace: 0 events: {why}\n")
 }

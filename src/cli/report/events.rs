@@ -38,8 +38,10 @@ pub(super) fn print(
     let events = QueryEvents::new(inputs, query)?.by_wall_clock(args.wall)?.redacted(args.redact);
     let run = ReportRun { args, events };
     write(&run, out)?;
-    if run.shown.load(Ordering::Relaxed) == 0 && !args.wording.show_filters {
-        args.events.tell_of_nothing(inputs)?;
+    match run.shown.load(Ordering::Relaxed) {
+        _ if args.wording.show_filters => {}
+        0 => args.events.tell_of_nothing(inputs)?,
+        _ => args.events.tell_of_absent_cpus(inputs),
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The options whose order matters: `-f` and `-R` belong to the `-e` before them, everything after a `-B` to that
 //! instance, and `-v` turns round all `-e` that follow.
 
+use super::tracers;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
@@ -34,6 +35,7 @@ enum OptionKind {
     Module,
     FuncStack,
     CpuMask,
+    Cpus,
     SubBuffer,
     SyscallBytes,
     Hook,
@@ -41,7 +43,7 @@ enum OptionKind {
     Profile,
 }
 
-const KINDS: [(&str, OptionKind); 20] = [
+const KINDS: [(&str, OptionKind); 21] = [
     ("event", OptionKind::Event),
     ("for", OptionKind::Purpose),
     ("filter", OptionKind::Filter),
@@ -59,6 +61,7 @@ const KINDS: [(&str, OptionKind); 20] = [
     ("module", OptionKind::Module),
     ("func-stack", OptionKind::FuncStack),
     ("cpumask", OptionKind::CpuMask),
+    ("cpu", OptionKind::Cpus),
     ("subbuf-size", OptionKind::SubBuffer),
     ("syscall-bytes", OptionKind::SyscallBytes),
     ("hook", OptionKind::Hook),
@@ -103,7 +106,7 @@ impl clap::Args for TracedOptions {
                     .help("Ring buffer per CPU: KiB, or with K, M, G, or CPU=SIZE; default 1408K"),
             )
             .arg(each("clock", 'C', "CLOCK").help("Trace clock: local, global, mono, boot, tsc2nsec, ... (list -C)"));
-        super::tracers::augment(command)
+        tracers::augment(command)
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
@@ -226,7 +229,7 @@ impl TracedOptions {
         for (_, kind, text) in &self.words {
             let buffer = buffers.last_mut().expect("there is always the main one");
             if alone && matches!(kind, OptionKind::Instance | OptionKind::Module) {
-                buffer.functions.trace.push(super::tracers::of_module("*", module));
+                buffer.functions.trace.push(tracers::of_module("*", module));
             }
             alone &= !matches!(
                 kind,
@@ -263,17 +266,21 @@ impl TracedOptions {
                 OptionKind::Tracer => buffer.tracer = Some(text.trim().to_owned()),
                 OptionKind::StackTrace => buffer.options.push(("stacktrace".to_owned(), true)),
                 OptionKind::Function => {
-                    super::tracers::trace(&mut buffer.functions, text, module).map_err(usage)?;
+                    tracers::trace(&mut buffer.functions, text, module).map_err(usage)?;
                 }
-                OptionKind::NoFunction => buffer.functions.leave_out.push(super::tracers::of_module(text, module)),
-                OptionKind::GraphFunction => buffer.functions.graph.push(super::tracers::of_module(text, module)),
+                OptionKind::NoFunction => buffer.functions.leave_out.push(tracers::of_module(text, module)),
+                OptionKind::GraphFunction => buffer.functions.graph.push(tracers::of_module(text, module)),
                 OptionKind::Module => (module, alone) = (Some(text.as_str()), true),
                 OptionKind::FuncStack => buffer.functions.stack = true,
                 OptionKind::CpuMask => {
                     // All that may be there, not those that this process may run on.
                     let cpus = nix::unistd::sysconf(nix::unistd::SysconfVar::_NPROCESSORS_CONF);
                     let cpus = cpus.ok().flatten().and_then(|n| usize::try_from(n).ok()).unwrap_or(1);
-                    buffer.cpu_mask = Some(super::tracers::cpu_mask(text, cpus).map_err(usage)?);
+                    buffer.cpu_mask = Some(tracers::cpu_mask(text, cpus).map_err(usage)?);
+                }
+                OptionKind::Cpus => {
+                    let mask = tracers::mask_of(text).map_err(|error| usage(format!("--cpu: {error}")))?;
+                    buffer.cpu_mask = Some(mask);
                 }
                 OptionKind::SubBuffer => {
                     buffer.sub_buffer = Some(ByteSize::parse_with_unit(text, 1024).map_err(|e| usage(e.to_string()))?);
@@ -315,7 +322,7 @@ impl TracedOptions {
             }
         }
         if alone && let Some(buffer) = buffers.last_mut() {
-            buffer.functions.trace.push(super::tracers::of_module("*", module));
+            buffer.functions.trace.push(tracers::of_module("*", module));
         }
         Ok(buffers)
     }

@@ -10,4 +10,4 @@ mod tracers;
 pub(crate) use args::{SessionArgs, Traced};
 pub(crate) use profile::{TracedProfileArgs, WhatArgs, add as add_profile, parse_hook};
 pub(crate) use purpose::{add as add_purpose, events_of_purposes, purposes};
-pub(crate) use tracers::micros;
+pub(crate) use tracers::{mask_of, micros};

@@ -156,7 +156,9 @@ pub(crate) fn add(buffer: &mut BufferPlan, list: &str) -> Result<(), String> {
             let time =
                 || parse_duration(purpose).is_ok().then(|| format!("`--duration {purpose}` is how long to trace"));
             let words = || Some("`rtrace analyze --help` says what each is about".to_owned());
-            let hint = did_you_mean(purpose, names).or_else(time).or_else(words);
+            let begun =
+                || names.clone().find(|name| purpose.starts_with(name)).map(|name| format!("did you mean `{name}`?"));
+            let hint = did_you_mean(purpose, names.clone()).or_else(begun).or_else(time).or_else(words);
             let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
             return Err(format!("invalid value `{purpose}` for --for: expected {known}{hint}"));
         };

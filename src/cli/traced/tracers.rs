@@ -41,6 +41,7 @@ pub(super) fn augment(command: clap::Command) -> clap::Command {
                 .help("Only these CPUs: a hexadecimal mask, -1 for all")
                 .allow_hyphen_values(true),
         )
+        .arg(each("cpu", "LIST").help("Only these CPUs, by number: 0-3,8"))
         .arg(each("subbuf-size", "SIZE").help("Size of a sub-buffer: KiB, or with K, M (since Linux 6.8); the kernel rounds up to a power of two"))
         .arg(
             each("syscall-bytes", "N")
@@ -124,13 +125,11 @@ pub(super) fn of_module(pattern: &str, module: Option<&str>) -> String {
 pub(super) fn cpu_mask(text: &str, cpus: usize) -> Result<String, String> {
     let is_list = text.split(',').skip(1).any(|group| group.len() != 8) || text.trim_start_matches('-').contains('-');
     if is_list {
-        let list = text.parse::<CpuList>().ok();
         let last = cpus.saturating_sub(1);
-        let meant = match list.as_ref().and_then(|list| list.iter().max()) {
+        let meant = match text.parse::<CpuList>().ok().and_then(|list| list.iter().max()) {
             Some(most) if most as usize > last => format!("; this machine's last CPU is {last}, all are `-1`"),
-            _ => list
-                .and_then(|list| mask_of(&list))
-                .map_or_else(String::new, |mask| format!("; CPUs {text} are `{mask}`")),
+            Some(_) => format!("; `--cpu {text}` are those CPUs"),
+            None => String::new(),
         };
         return Err(format!("invalid CPU mask `{text}`: a bit for each CPU is expected, in hexadecimal digits{meant}"));
     }
@@ -146,14 +145,21 @@ pub(super) fn cpu_mask(text: &str, cpus: usize) -> Result<String, String> {
     if digits.is_empty() || !digits.chars().all(|c| c.is_ascii_hexdigit()) {
         return Err(format!("invalid CPU mask `{text}`: expected hexadecimal digits, or -1"));
     }
-    let words: Vec<&[u8]> = digits.as_bytes().rchunks(8).rev().collect();
-    Ok(words.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect::<Vec<_>>().join(","))
+    Ok(grouped(&digits))
 }
 
-/// The mask of the CPUs of a list; `None` if one is beyond 63.
-fn mask_of(list: &CpuList) -> Option<String> {
-    let bits = list.iter().map(|cpu| 1u64.checked_shl(cpu)).collect::<Option<Vec<u64>>>()?;
-    Some(format!("{:x}", bits.into_iter().fold(0, |mask, bit| mask | bit)))
+/// The mask of the CPUs of the list `text`; the kernel says which of them the machine has.
+pub(crate) fn mask_of(text: &str) -> Result<String, String> {
+    let list = text.parse::<CpuList>().map_err(|error: CpuListError| format!("{error}, not `{text}`"))?;
+    let most = list.iter().max().unwrap_or_default();
+    let digit = |at: u32| (0..4).filter(|bit| list.contains(at * 4 + bit)).fold(0, |digit, bit| digit | 1 << bit);
+    Ok(grouped(&(0..=most / 4).rev().map(|at| format!("{:x}", digit(at))).collect::<String>()))
+}
+
+/// Hexadecimal digits with a comma every 8.
+fn grouped(digits: &str) -> String {
+    let words: Vec<&[u8]> = digits.as_bytes().rchunks(8).rev().collect();
+    words.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect::<Vec<_>>().join(",")
 }
 
 /// Settings of the tracers hwlat, osnoise and timerlat, which all instances share.
@@ -263,9 +269,13 @@ mod tests {
         assert_eq!(cpu_mask("-1", 40).unwrap(), "ff,ffffffff");
         assert!(cpu_mask("xyz", 8).is_err() && cpu_mask("", 8).is_err());
         assert_eq!(cpu_mask("1,00000000", 64).unwrap(), "1,00000000");
-        for (list, mask) in [("0,1", "`3`"), ("0-1", "`3`"), ("2-3,5", "`2c`")] {
-            assert!(cpu_mask(list, 8).unwrap_err().ends_with(mask), "{list}");
+        for (list, mask) in
+            [("0,1", "3"), ("0-1", "3"), ("2-3,5", "2c"), ("0,36", "10,00000001"), ("63-64", "1,80000000,00000000")]
+        {
+            assert_eq!(mask_of(list).as_deref(), Ok(mask), "{list}");
+            assert!(cpu_mask(list, 8).unwrap_err().contains(&format!("`--cpu {list}`")), "{list}");
         }
+        assert!(mask_of("1-").is_err() && mask_of("").is_err());
     }
 
     #[test]

@@ -10,6 +10,9 @@ use crate::language::hist::spec::{CheckContext, Features};
 use crate::language::trigger::{EventRef, Trigger, TriggerAction};
 use std::collections::BTreeSet;
 
+/// Most events that a hint names.
+const MOST_NAMED: usize = 3;
+
 /// Filters and triggers of one [`EventPlan`], in the kernel's text.
 #[derive(Debug, Default)]
 pub(super) struct CheckedTriggers {
@@ -71,7 +74,17 @@ pub(super) fn check(
         }
         for (trigger, text) in triggers.iter().zip(&plan.triggers) {
             let refused = |error| invalid(&format!("trigger for {event}"), error);
-            checked.warn(trigger.check(text, &format, &known).map_err(refused)?);
+            checked.warn(trigger.check(text, &format, &known).map_err(|error| {
+                let others = selected.iter().filter(|other| {
+                    let other = self::format(instance, other).ok().flatten();
+                    other.is_some_and(|other| trigger.check(text, &other, &known).is_ok())
+                });
+                let fitting: Vec<String> = others.take(MOST_NAMED).map(EventName::to_string).collect();
+                let Some(one) = fitting.first() else { return refused(error) };
+                let (all, those) = (plan.selection.text(), fitting.join(", "));
+                let hint = format!("of `{all}` it fits {those}: `-e '{all}' -e {one} -R '{text}'` sets it there alone");
+                refused(Diagnostic::new(error.label, &error.text, error.span, error.message).hint(hint))
+            })?);
             if let Some(error) = misfit_of_hist(instance, trigger, text, &format) {
                 return Err(refused(error).into());
             }

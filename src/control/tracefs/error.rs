@@ -2,8 +2,9 @@
 
 use super::config_names::missing_config;
 use super::error_log::LogEntry;
+use super::feature::{Feature, TRACERS};
 use super::words_of_others;
-use crate::base::syntax::did_you_mean;
+use crate::base::syntax::{did_you_mean, nearest};
 use crate::base::units::CpuId;
 use crate::kernel::events::NoEvent;
 use nix::errno::Errno;
@@ -248,10 +249,12 @@ impl Error {
             Error::Unsupported { config: Some(config), .. } | Error::NoFeature { config: Some(config), .. } => {
                 vec![config_hint(config)].into_iter().chain(instead_of(config)).collect()
             }
-            Error::File { file, cause, .. }
-                if file.contains("tracing_cpumask") && cause.raw_os_error() == Some(Errno::EOVERFLOW as i32) =>
-            {
-                vec!["a mask has a bit for each CPU, the lowest for CPU 0: this machine has no CPU of its highest.".to_owned()]
+            Error::File { file, cause, value, .. } if is_of_no_cpu(file, cause) => {
+                let mask = value.as_deref().unwrap_or_default();
+                let last = mask_bits(mask).last().map_or_else(String::new, |cpu| format!(": this machine has no CPU {cpu}"));
+                vec![format!(
+                    "`{mask}` is hexadecimal, and a bit of it stands for each CPU{last}; `--cpu LIST` names CPUs by their numbers."
+                )]
             }
             Error::File { file, cause, kernel: None, .. }
                 if file.contains("available_filter_functions") && cause.raw_os_error() == Some(Errno::EPERM as i32) =>
@@ -269,6 +272,11 @@ impl Error {
                     .to_owned(),
             ],
             Error::NoTracer { name, available } => did_you_mean(name, available.iter().map(String::as_str))
+                .or_else(|| {
+                    let lacking = *nearest(name, TRACERS).first()?;
+                    let config = Feature::Tracer(lacking.to_owned()).config()?;
+                    Some(format!("did you mean `{lacking}`? This kernel lacks it: it needs {config}."))
+                })
                 .or_else(|| name.parse::<u32>().is_ok().then(|| format!("a process is named with `-P {name}`.")))
                 .into_iter()
                 .chain([format!("tracers of this kernel are {}.", available.join(", "))])
@@ -366,6 +374,7 @@ impl Error {
             | Error::NoCpu { .. }
             | Error::NoEvent(_)
             | Error::NotListed { .. } => true,
+            Error::File { file, cause, .. } if is_of_no_cpu(file, cause) => true,
             Error::File { kernel: Some(_), cause, .. } => {
                 ![Errno::EEXIST, Errno::EBUSY].iter().any(|errno| cause.raw_os_error() == Some(*errno as i32))
             }
@@ -387,6 +396,19 @@ impl Error {
         }
         Error::File { action, file: file.to_owned(), value: value.map(str::to_owned), cause, kernel: None }
     }
+}
+
+/// True of a mask with a CPU that the machine has not.
+fn is_of_no_cpu(file: &str, cause: &io::Error) -> bool {
+    file.contains("tracing_cpumask") && cause.raw_os_error() == Some(Errno::EOVERFLOW as i32)
+}
+
+/// The CPUs of a mask of hexadecimal digits, ascending.
+fn mask_bits(mask: &str) -> Vec<usize> {
+    let digits = mask.bytes().rev().filter_map(|digit| char::from(digit).to_digit(16)).enumerate();
+    digits
+        .flat_map(|(at, digit)| (0..4).filter(move |bit| digit >> bit & 1 == 1).map(move |bit| at * 4 + bit))
+        .collect()
 }
 
 /// The sentence about a missing CONFIG, or about the version that something came with.

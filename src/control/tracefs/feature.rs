@@ -162,6 +162,23 @@ impl Tracefs {
     }
 }
 
+/// Tracers that not every kernel has.
+pub(super) const TRACERS: [&str; 13] = [
+    "function",
+    "function_graph",
+    "irqsoff",
+    "preemptoff",
+    "preemptirqsoff",
+    "wakeup",
+    "wakeup_rt",
+    "wakeup_dl",
+    "hwlat",
+    "osnoise",
+    "timerlat",
+    "blk",
+    "mmiotrace",
+];
+
 fn tracer_config(name: &str) -> Option<&'static str> {
     Some(match name {
         "function" => "CONFIG_FUNCTION_TRACER",

@@ -30,11 +30,33 @@ const COUNTED: [(&str, &str); 8] = [
     ("major-faults", "exceptions:page_fault_user"),
 ];
 
+/// Files that an event has in tracefs.
+const OF_EVENTS: [&str; 6] = ["enable", "filter", "trigger", "format", "id", "hist"];
+
 /// The hint on a name of perf, bpftrace or strace in the place of an event's.
 pub(super) fn event(pattern: &str) -> Option<String> {
     // perf's modifiers, as in `cycles:u`.
     let counter = pattern.split_once(':').filter(|(_, rest)| rest.bytes().all(|byte| b"ukhpGHSD".contains(&byte)));
     let pattern = counter.map_or(pattern, |(counter, _)| counter);
+    if let Some((_, path)) =
+        pattern.split_once("events/").filter(|(before, _)| before.is_empty() || before.ends_with('/'))
+    {
+        let path = path.trim_end_matches('/');
+        let (event, file) =
+            path.rsplit_once('/').filter(|(_, file)| OF_EVENTS.contains(file)).unwrap_or((path, "enable"));
+        let event = event.replace('/', ":");
+        return Some(match file {
+            "filter" => format!("`-e {event} -f 'FILTER'` is that event with a filter."),
+            "trigger" => format!("`-e {event} -R TRIGGER` is that event with a trigger."),
+            "format" | "id" | "hist" => {
+                format!("`rtrace show events/{path}` prints that file; `-e {event}` is the event.")
+            }
+            _ => format!("did you mean `-e {event}`?"),
+        });
+    }
+    if ["tracepoint", "tracepoints", "events"].contains(&pattern) {
+        return Some("`rtrace list -e` shows all events of this kernel.".to_owned());
+    }
     if COUNTERS.contains(&pattern) {
         return Some(format!(
             "`{pattern}` is a counter of perf, not an event of tracefs; `rtrace record --for sched` says where time went."
@@ -131,6 +153,9 @@ mod tests {
             ("kretprobe:vfs_read", "`rtrace probe add kretprobe vfs_read`"),
             ("uprobe:/bin/sh:main", "`rtrace probe add uprobe /bin/sh:main`"),
             ("cycles", "a counter of perf"),
+            ("events/sched/sched_switch/enable", "`-e sched:sched_switch`"),
+            ("/sys/kernel/tracing/events/irq", "`-e irq`"),
+            ("events/sched/sched_switch/filter", "`-e sched:sched_switch -f 'FILTER'`"),
             ("context-switches", "`-e sched:sched_switch`"),
             ("syscall:openat", "sys_exit_openat"),
             ("sched:sched_switch:stacktrace", "`-e sched:sched_switch -R stacktrace`"),

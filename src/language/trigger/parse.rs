@@ -95,6 +95,10 @@ fn action(text: &str, name: &str, span: Span, words: &mut Words<'_>) -> Result<T
             // Opposites that differ by two letters are no guess.
             let switch = name.starts_with("trace").then(|| "`traceoff` stops tracing, `traceon` starts it".to_owned());
             let near = switch.or_else(|| did_you_mean(name, TriggerAction::NAMES));
+            if let Some(set) = name.strip_prefix('!') {
+                let hint = format!("`!` takes one away: `rtrace trigger remove EVENT {set}`");
+                return Err(error(text, span, format!("`{name}` is no trigger")).hint(hint));
+            }
             let all = || format!("triggers are {}", TriggerAction::NAMES.join(", "));
             return Err(error(text, span, format!("`{name}` is no trigger")).hint(near.unwrap_or_else(all)));
         }
@@ -104,7 +108,14 @@ fn action(text: &str, name: &str, span: Span, words: &mut Words<'_>) -> Result<T
 fn count(text: &str, word: &str, span: Span) -> Result<u64, Diagnostic> {
     let digits = word.strip_prefix("count=").unwrap_or(word);
     let value = parse_int(digits).ok().and_then(|n| u64::try_from(n).ok());
-    value.ok_or_else(|| error(text, span, "the count is not a number").hint("as in `traceoff:3`"))
+    value.ok_or_else(|| {
+        let before = text.get(..span.start).unwrap_or_default().trim_end_matches(':');
+        let hint = match word.strip_prefix("if ") {
+            Some(_) => format!("a blank is before `if`: '{before} {}'", text.get(span.start..).unwrap_or_default()),
+            None => "as in `traceoff:3`".to_owned(),
+        };
+        error(text, span, "the count is not a number").hint(hint)
+    })
 }
 
 /// The parts between colons.

@@ -8,7 +8,7 @@ use rtrace::record::{Compression, Plan};
 
 /// Options of record that an agent takes: what is recorded and how it gets into the ring, and nothing that writes files, runs
 /// commands, or leaves something behind.
-const OF_AGENTS: [&str; 41] = [
+const OF_AGENTS: [&str; 42] = [
     "event",
     "for",
     "filter",
@@ -25,6 +25,7 @@ const OF_AGENTS: [&str; 41] = [
     "module",
     "func-stack",
     "cpumask",
+    "cpu",
     "subbuf-size",
     "syscall-bytes",
     "hook",

@@ -288,7 +288,12 @@ impl SpecCheck<'_> {
             _ => None,
         };
         if let Some(place) = misplaced {
-            self.report(Kind::ModifierPlace { modifier: modifier.to_string(), place }, span);
+            let mut error = SpecError::new(Kind::ModifierPlace { modifier: modifier.to_string(), place }, span);
+            let comm = name.replace("pid", "comm");
+            let has_name =
+                modifier == Execname && comm != name && self.around.event.fields.iter().any(|field| field.name == comm);
+            error.hint = has_name.then(|| format!("`{comm}` is the name"));
+            self.errors.push(error);
         }
     }
 

@@ -182,7 +182,12 @@ pub(super) fn modifier(piece: SpecPiece<'_>) -> Result<KeyModifier> {
         "" => return Err(SpecError::new(Kind::Empty("modifier"), Span::at(piece.start))),
         other => {
             let error = SpecError::new(Kind::UnknownModifier(other.to_owned()), piece.span());
-            return Err(match did_you_mean(other, MODIFIERS) {
+            let by_name = ["comm", "name", "task"].contains(&other);
+            let by_name = by_name.then(|| {
+                "`common_pid.execname` is the task that the event is of; names of others are fields, as `next_comm`"
+                    .to_owned()
+            });
+            return Err(match by_name.or_else(|| did_you_mean(other, MODIFIERS)) {
                 Some(hint) => error.hint(hint),
                 None => error.hint(format!("modifiers are {}", MODIFIERS.join(", "))),
             });
