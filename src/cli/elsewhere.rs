@@ -125,7 +125,34 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
         &["g", "no-children", "children", "percent-limit", "call-graph"],
         "`rtrace flame FILE` draws call stacks, `rtrace profile FILE` sums up by task and event.",
     ),
-    ("why", &["p", "P", "t", "c", "tid", "task"], "TASK is an argument, a pid or a name: `rtrace why TASK FILE`."),
+    (
+        "why",
+        &["p", "P", "t", "c", "tid", "task", "pid", "comm"],
+        "TASK is an argument before FILE, a pid or a name: `rtrace why TASK FILE`.",
+    ),
+    ("sql", &["f", "file"], "`rtrace sql FILE \"$(cat QUERY.sql)\"` runs a statement of a file."),
+    (
+        "split",
+        &["size", "max-size", "bytes"],
+        "it cuts by time, events or pages: `-p 256 -r` makes parts of 256 sub-buffers of each CPU, 1 MiB where these have 4 KiB.",
+    ),
+    (
+        "snapshot",
+        &["o", "output"],
+        "`rtrace snapshot take`, then `rtrace extract -s -o FILE`, makes a recording of one.",
+    ),
+    (
+        "dump",
+        &["header", "headers"],
+        "`--summary` shows the file's header, `--head-page` and `--head-event` the kernel's.",
+    ),
+    ("timerlat", &["a", "auto"], "`--stop 50us --save FILE` is rtla's `-a 50`."),
+    ("timerlat", &["T", "thread"], "`--stop 50us` ends at the first latency beyond that."),
+    (
+        "timerlat",
+        &["P", "priority"],
+        "the kernel's threads are called timerlat/CPU: `chrt -f -p 95 $(pgrep -x timerlat/0)` sets the priority of one.",
+    ),
     (
         "probe",
         &["x", "a", "V", "L", "exec"],

@@ -28,6 +28,11 @@ const MEANT: &[(&[&str], &str)] = &[
         "`rtrace check FILE --assert 'lost == 0'` holds a recording against assertions.",
     ),
     (
+        &["export", "transform", "to"],
+        "`rtrace convert FILE -o OUT` writes other formats: Perfetto, CSV, Parquet, CTF and more.",
+    ),
+    (&["rtla"], "`rtrace timerlat` and `rtrace osnoise` do what rtla does."),
+    (
         &["grep", "search", "find"],
         "`rtrace report FILE --filter 'EVENT: FIELD == VALUE'` prints some events, `--comm NAME` those of a task.",
     ),
@@ -56,7 +61,7 @@ const MEANT: &[(&[&str], &str)] = &[
         "`rtrace record -p function_graph -g FUNCTION -- CMD` records the functions below one.",
     ),
     (
-        &["perf", "trace-cmd", "bpftrace", "ftrace", "uftrace", "rtla", "lttng"],
+        &["perf", "trace-cmd", "bpftrace", "ftrace", "uftrace", "lttng"],
         "a command of rtrace comes first, as in `rtrace record -e EVENT -- CMD`.",
     ),
     (
@@ -87,7 +92,7 @@ const MEANT: &[(&[&str], &str)] = &[
     (&["info", "summary"], "`rtrace report --summary FILE` says what a recording holds."),
     (
         &["trace"],
-        "`rtrace stream -e EVENT -- CMD` prints events as they happen, `rtrace record -e EVENT -- CMD` keeps them.",
+        "`rtrace stream --for syscalls -P PID` prints a process's system calls, `rtrace stream -e EVENT -- CMD` events as they happen.",
     ),
     (&["flamegraph", "flamegraphs"], "did you mean `flame`?"),
 ];
@@ -210,6 +215,9 @@ fn in_full(word: &str, words: &[String], name: &str) -> Option<String> {
         ("synth", Some((event, fields))) if !event.eq_ignore_ascii_case("select") => {
             format!("`rtrace synth define {event} '{fields}'` makes a synthetic event.")
         }
+        ("synth", None) if first.contains([' ', ';']) && !word.eq_ignore_ascii_case("select") => {
+            format!("`rtrace synth define {word}{rest}` makes a synthetic event.")
+        }
         ("synth", _) if matches!(word, "add" | "new" | "make") || word.get(..6).is_some_and(|w| w.eq_ignore_ascii_case("select")) => {
             "`rtrace synth sql -n NAME 'SELECT ...'` makes a synthetic event of two others, `rtrace synth define NAME 'FIELDS'` an empty one.".to_owned()
         }
@@ -243,7 +251,13 @@ fn analysis<'r>(word: &str, root: &'r Command) -> Option<&'r str> {
 fn of_recording(name: &str, file: &str) -> String {
     match name {
         "synth" => format!("`rtrace synth sql -i {file} 'SELECT ...'` asks a recording."),
-        "baseline" => format!("`rtrace baseline save {file} -o baseline.json` makes a summary of a recording."),
+        "baseline" => {
+            let words: Vec<String> = std::env::args().skip_while(|word| word != file).skip(1).collect();
+            let names = |words: &[String]| words.iter().any(|word| word == "-o" || word == "--output");
+            let output = if names(&words) { "" } else { " -o baseline.json" };
+            let words: String = words.iter().map(|word| format!(" {word}")).collect();
+            format!("`rtrace baseline save {file}{words}{output}` makes a summary of recordings.")
+        }
         _ => format!(
             "it is a recording: `rtrace report {file}` prints it, `rtrace analyze all {file}` says what is in it."
         ),
@@ -277,6 +291,11 @@ pub(super) fn argument(word: &str, (name, command): (&str, &Command), words: &st
                 "it shows how tracing is set up; `rtrace hist EVENT --key FIELD -- CMD` and `rtrace profile -- CMD` count what a command does."
                     .to_owned(),
             );
+        }
+        "options" => {
+            return Some(format!(
+                "these are options of `report`; `rtrace set -O {word}` sets one of the kernel's, `rtrace list -o` lists those."
+            ));
         }
         "stop" if is_recording(Path::new(word)) => {
             return Some(format!("`rtrace record --stop {word}` ends the recorder of a file."));

@@ -155,6 +155,12 @@ fn own_output(name: &str) -> bool {
     ["format", "output-format", "type", "to"].contains(&name)
 }
 
+/// True of a file that `rtrace convert` writes in the format of its ending.
+fn is_of_convert(file: &str) -> bool {
+    let ending = Path::new(file).extension().and_then(|ending| ending.to_str());
+    matches!(ending, Some("parquet" | "arrow" | "pftrace" | "ctf" | "html" | "folded"))
+}
+
 /// The commands that write recordings.
 const OUTPUT: &str = "`rtrace record -o FILE` writes a recording, `rtrace extract -o FILE` one of what a buffer holds.";
 
@@ -198,6 +204,16 @@ fn short(word: &str, command: &Command, root: &Command, words: &str) -> Option<S
     }
     if command.get_name() == "check" && std::env::args().any(|given| given == "--") {
         return Some(MAKES_ONE.to_owned());
+    }
+    let is_name = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    if letter == 'o' && is_name && takes_value("option", command) {
+        return Some(format!("`-O {value}` sets a trace option."));
+    }
+    if letter == 'b' && is_name && takes_value("instance", command) && ByteSize::parse_with_unit(&value, 1).is_err() {
+        return Some(format!("did you mean `-B {value}`?"));
+    }
+    if letter == 'o' && command.get_name() == "report" && is_of_convert(&value) {
+        return Some(format!("`rtrace convert FILE -o {value}` writes that format."));
     }
     if letter == 'o' && command.get_arguments().any(|arg| arg.get_long() == Some("instance")) {
         return Some(OUTPUT.to_owned());

@@ -39,7 +39,7 @@ pub(super) const CONCEPTS: &[(&[&str], &[&str])] = &[
     (&["rules", "rule", "config", "conf", "assertions", "budget"], &["spec", "config", "input"]),
     (&["expect", "require", "condition", "expr", "if"], &["assert", "filter"]),
     (&["xml", "junit-xml"], &["junit"]),
-    (&["out", "output-file", "outfile", "save"], &["output"]),
+    (&["out", "output-file", "outfile", "save", "outdir", "output-dir", "out-dir"], &["output"]),
     (&["markdown", "md"], &["markdown", "github"]),
     (&["fail", "fail-if", "exit-code", "strict", "fail-on", "error-on"], &["fail-on", "allow-indeterminate"]),
     (&["folded", "svg", "collapsed", "speedscope"], &["output"]),
@@ -173,6 +173,7 @@ pub(super) const ADVICE: &[(&[&str], &str)] = &[
         &["device", "disk", "dev", "host-cpu", "user", "uid", "container"],
         "`rtrace report --filter 'EVENT: FIELD == VALUE'` selects by any field, `--json` has what others select from.",
     ),
+    (&["hostname", "host-name"], "the host's name is stored by itself; tables have it as `host`."),
     (&["leak", "leaks"], "`rtrace mem FILE` shows which functions hold memory that was not freed."),
     (
         &["label", "tag", "title", "comment", "note", "description"],

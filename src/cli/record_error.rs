@@ -188,7 +188,7 @@ fn no_command(error: CommandError, own: impl Fn(Exit) -> Exit) -> Failure {
         let digits = name.to_string();
         let unit = if digits.bytes().all(|byte| byte.is_ascii_digit()) { "s" } else { "" };
         let is_given = std::env::args().any(|word| word == "-d" || word.starts_with("--duration"));
-        let is_time = flag_before(&digits).is_none_or(|flag| flag != "-F" && flag != "-t")
+        let is_time = flag_before(&digits).is_none_or(|flag| !["-F", "-t", "--top"].contains(&flag.as_str()))
             && !is_given
             && !path.exists()
             && parse_duration(&format!("{digits}{unit}")).is_ok();
@@ -271,6 +271,11 @@ fn meant_command(word: &str) -> Option<String> {
             _ => "mono",
         };
         return Some(format!("`-k` takes no value; `-C {clock}` sets the clock."));
+    }
+    if flag == "--top" && word.parse::<u32>().is_ok() {
+        return Some(format!(
+            "`--top` takes no value (it records at the top level); `rtrace analyze all FILE --top {word}` shows so many rows."
+        ));
     }
     if flag == "-t" && word.parse::<u32>().is_ok() {
         return Some(format!("`-t` takes no value; `--thread {word}` traces a thread, `-P {word}` a process."));

@@ -212,6 +212,11 @@ impl Overwrite {
                 Exit::Failed,
                 anyhow!("failed to create {}: it is not a regular file", path.display()),
             )),
+            // One that is to be read, and no other file is named.
+            Ok(_) if !self.force && is_recording(path) => {
+                Err(Failure::new(Exit::Usage, anyhow!("{} exists already, and is a recording", path.display()))
+                    .hint("`-o FILE` names the file to write; `--force` loses this recording."))
+            }
             Ok(_) if !self.force => Err(Failure::new(Exit::Usage, anyhow!("{} exists already", path.display()))
                 .hint("`--force` overwrites it; `-o FILE` names another one.")),
             Ok(_) => Ok(()),

@@ -17,6 +17,7 @@ pub(super) fn other_name(name: &str) -> Option<String> {
         }
         "memory" | "leaked" | "leak" => "live",
         "not" => return Some("the contrary of a comparison is another: `>=` of `<`.".to_owned()),
+        name if reduced(name).is_some() => return reduced(name),
         name if name.contains('_') => {
             return Some(format!("of an event, `count({name})` is its number: `count({name}) > 0`."));
         }
@@ -26,6 +27,20 @@ pub(super) fn other_name(name: &str) -> Option<String> {
         }
     };
     Some(format!("did you mean `{own}`?"))
+}
+
+/// The hint on `max_wait` and the like: what is measured in one word with its source.
+fn reduced(name: &str) -> Option<String> {
+    let (reducer, source) = name.split_once('_')?;
+    let own = match reducer {
+        "avg" | "average" => "mean",
+        "median" => "p50",
+        "max" | "min" | "mean" | "sum" | "p50" | "p90" | "p95" | "p99" => reducer,
+        _ => return None,
+    };
+    const SOURCES: [&str; 6] = ["wait", "syscall", "irq", "io", "lock", "preempted"];
+    let source = SOURCES.into_iter().find(|known| *known == source).or_else(|| other_source(source))?;
+    Some(format!("did you mean `{own}({source}(NAME))`, or `{own}({source}())` of all?"))
 }
 
 /// The source of durations that others call `name`.

@@ -67,6 +67,12 @@ impl ConvertArgs {
 pub(crate) fn run(args: &ConvertArgs) -> Result<Exit, Failure> {
     unfinished::watch();
     let (inputs, output) = args.files()?;
+    let is_column = |name: &str| !name.contains(['.', '/']) && args.output.is_none() && !output.exists();
+    if let (Some(name), Some(column)) = (output.to_str().filter(|name| is_column(name)), args.fields.last()) {
+        let error = anyhow!("`{name}` is taken for the file to write");
+        return Err(Failure::new(Exit::Usage, error)
+            .hint(format!("`--fields {column},{name}` are two columns; `-o FILE` names the file.")));
+    }
     let target = args.to.or_else(|| ConvertTarget::of_ending(output));
     if let (None, Some(ending), false) =
         (target, target::strange_ending(output), helper_programs::name() == "trace-cmd")

@@ -69,10 +69,24 @@ fn check(args: &ConvertArgs, target: ConvertTarget, paths: usize, output: &Path)
     let usage = |error| Err(Failure::new(Exit::Usage, error));
     let name = target.name();
     if args.file_version.is_some() || args.compression.is_some() {
-        return usage(anyhow!("--file-version and --compression are for trace.dat, and this is to be {name}"));
+        let option = if args.compression.is_some() { "--compression" } else { "--file-version" };
+        let failure = Failure::new(Exit::Usage, anyhow!("{option} is for trace.dat, and this is to be {name}"));
+        return Err(failure.hint(match target {
+            ConvertTarget::Parquet => "leave it out: parquet's columns are compressed by zstd.".to_owned(),
+            _ if target.is_text() => {
+                format!("leave it out: `-o - | gzip > {}.gz` compresses what is written.", output.display())
+            }
+            _ => "leave it out.".to_owned(),
+        }));
+    }
+    let compressed = output.extension().and_then(|ending| ending.to_str());
+    if target.is_text() && matches!(compressed, Some("gz" | "zst" | "xz" | "bz2")) {
+        let failure = Failure::new(Exit::Usage, anyhow!("{} would be text, not compressed", output.display()));
+        return Err(failure.hint(format!("`-o - | gzip > {}` compresses what is written.", output.display())));
     }
     if !args.fields.is_empty() && target != ConvertTarget::Csv {
-        return usage(anyhow!("--fields names the columns of csv, and this is to be {name}"));
+        let failure = Failure::new(Exit::Usage, anyhow!("--fields names the columns of csv, and this is to be {name}"));
+        return Err(failure.hint(format!("leave it out: {name} has all of them; `--select EVENT` chooses events.")));
     }
     if args.redact && !target.has_pseudonyms() {
         return usage(anyhow!("--redact replaces names in {PSEUDONYMOUS}, and this is to be {name}"));

@@ -150,6 +150,9 @@ pub(super) fn meant_by(ending: &str, input: &Path) -> String {
         ".svg" => format!(
             "`rtrace flame {input} -o FILE{ending}` draws call stacks, with `--off-cpu` how long tasks waited; `.html` is a page for a browser."
         ),
+        ".gz" | ".zst" | ".xz" | ".bz2" => {
+            format!("`rtrace convert {input} --to csv -o - | gzip > FILE{ending}` compresses what is written.")
+        }
         ".xlsx" | ".xls" | ".ods" => "`.csv` is what spreadsheets read.".to_owned(),
         ".md" => format!("`rtrace analyze all {input} --markdown > FILE{ending}` writes tables."),
         ".db" | ".sqlite" | ".duckdb" => {
