@@ -16,7 +16,7 @@ rtrace report --first 1 top.dat > first || exit 5
 exit 0
 "#;
 
-on_kernels!(long what_is_printed_traces_from_boot_on: V6_12, AllTracers => |kernel| {
+on_kernels!(long what_is_printed_traces_from_boot_on: AllTracers; suites V6_12 => |kernel| {
     let tracer = if kernel == Kernel::AllTracers { "-p function -l 'vfs_*'" } else { "" };
     let print = format!("rtrace record --dry-run --as cmdline {TOP} {tracer} -B two -e 'timer:*' > line");
     let Some(guest) = Guest::run(kernel, &print, &[]) else { return };

@@ -358,7 +358,7 @@ knobs > after; diff all after > diff.all || { echo "knobs differ at the end"; ca
 exit 0
 "#;
 
-on_kernels!(long commands_do_their_work_and_leave_nothing: V6_1, V6_12, AllTracers => |kernel| {
+on_kernels!(long commands_do_their_work_and_leave_nothing: V6_1, AllTracers; suites V6_12 => |kernel| {
     let script = format!("cat > load.sh <<'L'\n{LOAD}L\n{COMMANDS}");
     let helper = crate::load::program("helper");
     let files: Vec<_> = helper.iter().map(|helper| helper.path.as_path()).collect();

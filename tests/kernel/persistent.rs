@@ -39,7 +39,7 @@ grep -v '^#' $OTHER/trace > after_other
 exit 0
 "#;
 
-on_kernels!(long what_the_last_boot_wrote_is_saved: V6_12, AllTracers => |kernel| {
+on_kernels!(long what_the_last_boot_wrote_is_saved: AllTracers; suites V6_12 => |kernel| {
     let memory = ["-a", "reserve_mem=8M:4096:trace", "-a", "reserve_mem=4M:4096:more"];
     let instances = ["-a", "trace_instance=boot_map@trace", "-a", "trace_instance=other@more"];
     let how = [&["-r", "-a", "nokaslr"][..], &memory, &instances].concat();

@@ -210,7 +210,7 @@ fn differences(kernel: &HistTable, ours: &HistTable) -> String {
     found
 }
 
-on_kernels!(long a_recordings_tables_are_the_kernels: V6_1, V6_12, AllTracers => |kernel| {
+on_kernels!(long a_recordings_tables_are_the_kernels: V6_1, AllTracers; suites V6_12 => |kernel| {
     let groups = groups();
     let Some(guest) = Guest::run(kernel, &script(&groups), &[]) else { return };
     let (mut equal, mut refused, mut slipped, mut entries, mut wrong) = (0, 0, 0, 0, String::new());
