@@ -67,6 +67,7 @@ mod recording_names;
 mod recover;
 mod recovered;
 mod report;
+mod request_args;
 mod reset;
 mod restore;
 mod save;

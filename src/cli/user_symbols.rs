@@ -6,9 +6,10 @@ use crate::cli::terminal::note;
 use rtrace::internal::trace_dat::{OptionId, ReadAt};
 use rtrace::record::uname;
 use rtrace::symbols::{ObjectFiles, UserSymbols};
+use rtrace::units::Pid;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -78,6 +79,9 @@ struct MachineSymbolFiles {
 /// A larger file is not read for its symbols, in bytes.
 const LARGEST: u64 = 2 << 30;
 
+/// A larger map of names is not read, in bytes.
+const LARGEST_JIT: u64 = 1 << 28;
+
 impl MachineSymbolFiles {
     fn place(&self, path: &str) -> PathBuf {
         match &self.root {
@@ -123,6 +127,27 @@ impl ObjectFiles for MachineSymbolFiles {
         if written > self.recorded && self.recorded.is_some() {
             self.newer.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
         }
+        Ok(bytes)
+    }
+
+    /// As perf takes it: from whoever could have written anything into the recording, too.
+    fn jit(&self, process: Pid) -> io::Result<Vec<u8>> {
+        let path = self.place(&format!("/tmp/perf-{}.map", process.0));
+        // Nobody's link is followed: everyone may write there.
+        let flags = nix::libc::O_NONBLOCK | nix::libc::O_NOCTTY | nix::libc::O_NOFOLLOW;
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        let facts = file.metadata()?;
+        let refused = |reason| io::Error::new(io::ErrorKind::PermissionDenied, reason);
+        if !facts.is_file() || facts.len() > LARGEST_JIT {
+            return Err(refused("it is no file of names"));
+        }
+        if facts.uid() != 0 && facts.uid() != nix::unistd::geteuid().as_raw() {
+            return Err(refused(
+                "it is neither yours nor root's: anybody may write names there (`chown` makes it yours)",
+            ));
+        }
+        let mut bytes = Vec::new();
+        file.take(LARGEST_JIT).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 

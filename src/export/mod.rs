@@ -38,7 +38,7 @@ pub use json::{
 pub use kernel::{Kernel, KernelState};
 pub use perfetto::{
     CounterField, LeftOut, Perfetto, PerfettoBuffer, PerfettoCounters, PerfettoFile, PerfettoState, perfetto_counter,
-    perfetto_slices,
+    perfetto_requests, perfetto_slices,
 };
 pub use redacted::{Pseudonyms, Redacted, RedactedState};
 pub use summary::{BufferCounts, Count, CpuTally, EventSummary, EventTally, SummaryBuffer};

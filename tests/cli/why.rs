@@ -61,6 +61,7 @@ fn the_longest_wait_is_taken_apart() {
     outcome.exits(0).complains("").prints_with(
         "\
 rcu_preempt [15] waited for a CPU after its wakeup: 9.153 us, from 2128.995307877 to 2128.995317030
+Cause of 79.9 %: interrupts on CPU 0, mostly timer __pfx_hrtimers_prepare_cpu, in 4 parts, while find [1525] ran on CPU 0
 
  at us     us     %
 +0.000  3.792  41.4  rcu_preempt [15] was being woken on CPU 0

@@ -251,6 +251,59 @@ def leaves(part, kinds):
             yield from leaves(inner, kinds)
 
 
+def own(part, inner):
+    """True of a part's own time between others."""
+    names = ("kind", "task", "cpu", "handler")
+    return all(part.get(name) == inner.get(name) for name in names)
+
+
+def tree_leaves(part, outer=None):
+    """Leaves of the tree, with the part that each lies in; what runs within a handler is its time."""
+    if part["kind"] == "interrupt" or not part["parts"]:
+        yield part, outer
+        return
+    for inner in part["parts"]:
+        if own(part, inner):
+            yield inner, outer
+        else:
+            yield from tree_leaves(inner, part)
+
+
+def alike(part, outer):
+    """Leaves with the same answer are taken together."""
+    kind, task = part["kind"], part.get("task", {}).get("pid")
+    waiting = outer["task"]["pid"] if outer and outer["kind"] in ("wait", "waking", "preempted") else None
+    if kind == "interrupt":
+        return kind
+    if kind in ("wait", "waking", "preempted"):
+        return "wait", task, part["cpu"]
+    if kind == "idle":
+        return kind, part["cpu"], waiting
+    if kind in ("sleep", "blocked", "asleep"):
+        wake = part["wake"]
+        handler = wake and wake["handler"] and (wake["handler"]["kind"], wake["handler"]["name"])
+        waker = wake["task"]["pid"] if wake and not handler and wake["context"] == "task" else None
+        return "sleep", task, handler, waker, part["lock"] and part["lock"]["address"]
+    return kind, task, waiting is not None and kind == "run"
+
+
+def cause(what, found):
+    """The leaves that take the most time, and whether that is half of it."""
+    groups = {}
+    for part in found["parts"]:
+        for leaf, outer in tree_leaves(part):
+            groups.setdefault(alike(leaf, outer), []).append((leaf["time"], -leaf["begin"], leaf["kind"]))
+    if not groups:
+        same(f"{what}: no cause", None, found["cause"])
+        return
+    most = max(groups.values(), key=lambda of: (sum(leaf[0] for leaf in of), max(of)[1]))
+    time, whole = sum(leaf[0] for leaf in most), found["interval"]["time"]
+    theirs = found["cause"]
+    same(f"{what}: the cause's time, number and kind", (time, len(most), max(most)[2]), (theirs["time"], theirs["count"], theirs["kind"]))
+    if 2 * time < whole or theirs["kind"] in ("unknown", "wait", "waking", "preempted"):
+        same(f"{what}: the cause is known", False, theirs["known"])
+
+
 def look_up(machine, what, part, of_cpu=False):
     """Holds one part against the events."""
     if not of_cpu and part.get("task", {}).get("pid") in machine.contradicted:
@@ -276,6 +329,15 @@ def look_up(machine, what, part, of_cpu=False):
                 same(f"{what}: its name", run[5], leaf["handler"]["name"])
         return
     if kind == "unknown":
+        return
+    if kind == "asleep":
+        # Nothing names the task before the wakeup at its end, and no event is missing.
+        names = ("prev_pid", "next_pid", "pid", "child_pid")
+        first = next((e for e in machine.scheduler if any(e[6].get(name) == pid for name in names)), None)
+        same(f"{what}: its first event is a wakeup", True, first is not None and woken(pid)(first) and first[0] >= end)
+        same(f"{what}: woken then", (first[0], first[1], first[2]), (part["wake"]["at"], part["wake"]["cpu"], part["wake"]["task"]["pid"]))
+        for inner in part["parts"]:
+            look_up(machine, what, inner)
         return
     state, since = machine.state(pid, middle)
     expected = {"waking": "wait"}.get(kind, kind)
@@ -348,6 +410,7 @@ def check(machine, name, intervals):
         begin, end = found["interval"]["begin"], found["interval"]["end"]
         found_begin[0] = begin
         sums(what, found, begin, end)
+        cause(what, found)
         same(f"{what}: something is said", True, bool(found["parts"]) or begin == end)
         if machine.lost:
             continue

@@ -91,8 +91,8 @@ pub use profile::{
 };
 pub use reclaim::{RECLAIM_NEEDS, Reclaim, ReclaimKind, ReclaimReport, Stalls};
 pub use requests::{
-    MarkerPattern, REQUEST_NEEDS, RequestCounts, RequestPart, RequestPlan, RequestReport, RequestSide, RequestTimes,
-    TimedRequest,
+    MarkerPattern, REQUEST_NEEDS, RequestCounts, RequestPart, RequestPiece, RequestPlan, RequestReport, RequestSide,
+    RequestTimes, TimedRequest,
 };
 pub use rows::{PairCounts, RowAnalysis, RowCell, RowError, RowFindings, RowPart};
 pub use sched::{
@@ -112,6 +112,6 @@ pub use timeline::{Timeline, TimelineFinding, TimelineLane, TimelineSlice, Timel
 pub use together::{Grouped, Several, Together};
 pub use wakeups::{Latencies, WakeupLatencies, Wakeups};
 pub use why::{
-    AwaitedLock, CompletedRequest, Histories, History, InterruptShare, InterruptShares, IntervalPart, LossSpan,
-    PartKind, Priority, Quota, Throttle, critical_path, follow_path,
+    AwaitedLock, CompletedRequest, Histories, History, InterruptShare, InterruptShares, IntervalPart, LeadingPart,
+    Leaves, LossSpan, PartKind, Priority, Quota, Throttle, critical_path, follow_path,
 };

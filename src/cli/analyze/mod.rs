@@ -32,3 +32,4 @@ pub(crate) use all::{definitions, html_sections};
 pub(crate) use command::{AnalyzeArgs, run};
 pub(super) use file::FileArgs;
 pub(super) use limits::BufferLimits;
+pub(super) use requests::left_out_requests;

@@ -2,16 +2,13 @@
 
 use super::answers::{AnalysisAnswer, AnswerArgs, Form, Outline, Question, Row, rows};
 use super::words::{left_out, losses, many};
-use crate::cli::exit::{Exit, Failure};
+use crate::cli::exit::Failure;
 use crate::cli::query::QueryInput;
-use anyhow::anyhow;
+use crate::cli::request_args::RequestArgs;
 use rtrace::analysis::{
-    Durations, KnownPart, MarkerPattern, Needs, REQUEST_NEEDS, RequestPart, RequestPlan, RequestReport, RequestSide,
-    RequestTimes, RowSubject, TimedRequest,
+    Durations, KnownPart, Needs, REQUEST_NEEDS, RequestCounts, RequestPart, RequestPlan, RequestReport, RequestTimes,
+    RowSubject, TimedRequest,
 };
-use rtrace::events::EventName;
-use rtrace::format::EventFormat;
-use rtrace::internal::assertion::Pair;
 use rtrace::internal::table::{
     Answer, AnswerCell as Cell, AnswerColumn as Column, AnswerTable as Table, ColumnDefinition, ColumnKind as Kind,
 };
@@ -23,6 +20,7 @@ use rtrace::internal::trace_dat::Coverage;
 /// and end it. The thread that begins it carries it, until another one does (--carry). The parts of its time add up to it
 /// exactly. `rtrace help analyses` defines each number.
 #[derive(clap::Args, Default)]
+#[command(group = clap::ArgGroup::new("requests").args(["begin"]).required(true))]
 #[command(after_help = "\
 EXAMPLES:
   rtrace record --for requests -e syscalls:sys_*_fsync -- make
@@ -32,18 +30,8 @@ EXAMPLES:
 pub(super) struct AnalyzeRequestsArgs {
     #[command(flatten)]
     pub(super) shown: AnswerArgs,
-    /// The event that begins a request: EVENT or 'EVENT if FILTER'; with --by marker, the begin of a line
-    #[arg(long, value_name = "EVENT")]
-    begin: String,
-    /// The event that ends it, in the same way
-    #[arg(long, value_name = "EVENT")]
-    end: String,
-    /// The event with which another thread takes it, in the same way
-    #[arg(long, value_name = "EVENT")]
-    carry: Option<String>,
-    /// Fields that are equal in all events of one request, as `pid=next_pid`; or `marker`: `*` in lines is what is equal
-    #[arg(long, value_name = "FIELD|marker", value_delimiter = ',', required = true)]
-    by: Vec<String>,
+    #[command(flatten)]
+    requests: RequestArgs,
 }
 
 impl AnalyzeRequestsArgs {
@@ -54,62 +42,8 @@ impl AnalyzeRequestsArgs {
             None if self.shown.form() == Form::Csv => usize::MAX,
             rows => rows.unwrap_or(0).max(KEPT),
         };
-        if self.by == ["marker"] { self.of_markers(input, keep) } else { self.of_events(input, keep) }
-    }
-
-    fn of_markers(&self, input: &QueryInput, keep: usize) -> Result<Option<RequestPlan>, Failure> {
-        let pattern = |text: &str| MarkerPattern::new(input.trace.formats(), input.trace.abi, text);
-        let (Some(begin), Some(end)) = (pattern(&self.begin), pattern(&self.end)) else { return Ok(None) };
-        let carry = self.carry.as_deref().and_then(pattern);
-        let has_key = begin.has_key();
-        if [Some(&end), carry.as_ref()].into_iter().flatten().any(|other| other.has_key() != has_key) {
-            let error = anyhow!("all lines need a `*` for what is equal in them, or none does");
-            return Err(Failure::new(Exit::Usage, error).hint("As in --begin 'begin *' --end 'end *' --by marker."));
-        }
-        if !has_key && carry.is_some() {
-            let error = anyhow!("without a `*` in its lines a request is its thread's, and no other takes it");
-            return Err(
-                Failure::new(Exit::Usage, error).hint("As in --begin 'begin *' --carry 'take *' --end 'end *'.")
-            );
-        }
-        let [begin, end] = [begin, end].map(RequestSide::Marker);
-        let events = vec![EventName::new("ftrace", "print")];
-        Ok(Some(RequestPlan { begin, end, carry: carry.map(RequestSide::Marker), events, keep }))
-    }
-
-    fn of_events(&self, input: &QueryInput, keep: usize) -> Result<Option<RequestPlan>, Failure> {
-        let formats: Vec<&EventFormat> = input.trace.formats().collect();
-        let sides = |end: &str, nth: usize| {
-            let key = |by: &String| {
-                let names: Vec<&str> = by.split('=').collect();
-                let other = names.get(nth).or(names.last()).copied().unwrap_or_default();
-                format!("{}={other}", names.first().copied().unwrap_or_default())
-            };
-            let keys: Vec<String> = self.by.iter().map(key).collect();
-            let pair = Pair::parse(&format!("latency({}, {end}, {})", self.begin, keys.join(", ")))?;
-            pair.sides(&formats, input.trace.abi, &input.symbols.comms)
-        };
-        let failure = |error: rtrace::syntax::Diagnostic| {
-            let hints: Vec<String> = error.hints().iter().map(ToString::to_string).collect();
-            hints.into_iter().fold(Failure::new(Exit::Usage, anyhow!("{error}")), Failure::hint)
-        };
-        let missing = |missing: String| {
-            let error = anyhow!("{}: {missing}", input.path.display());
-            let hint = format!("`rtrace report --events {}` lists those it has.", input.path.display());
-            Failure::new(Exit::Failed, error).hint(hint)
-        };
-        let [begin, end] = sides(&self.end, 1).map_err(failure)?.map_err(missing)?;
-        let mut events = [begin.1, end.1].concat();
-        let carry = match &self.carry {
-            None => None,
-            Some(carry) => {
-                let [_, (chosen, names)] = sides(carry, 2).map_err(failure)?.map_err(missing)?;
-                events.extend(names);
-                Some(RequestSide::Events(chosen))
-            }
-        };
-        let (begin, end) = (RequestSide::Events(begin.0), RequestSide::Events(end.0));
-        Ok(Some(RequestPlan { begin, end, carry, events, keep }))
+        let plan = self.requests.plan(input)?;
+        Ok(plan.map(|plan| RequestPlan { keep, ..plan }))
     }
 }
 
@@ -141,13 +75,8 @@ impl Question for AnalyzeRequestsArgs {
 
     fn outline(report: &RequestReport) -> Option<Outline> {
         let counts = report.counts;
-        let more = [
-            (counts.unfinished, "request", "not ended at the window's end"),
-            (counts.begun_again, "request", "begun again before an end"),
-            (counts.without_begin, "end", "without a begin"),
-            (counts.uncovered, "request", "of threads whose events were not all recorded"),
-            (counts.ended_elsewhere, "request", "ended by a thread that did not carry it (--carry says when it did)"),
-        ];
+        let more = [("request", "ended by a thread that did not carry it (--carry says when it did)")];
+        let more = more.map(|(noun, which)| (counts.ended_elsewhere, noun, which));
         let lost = losses(counts.losses, counts.censored, "request");
         let told = [(report.has_io, "completions"), (report.has_locks, "waits for locks")];
         let untold: Vec<&str> = told.iter().filter(|(told, _)| !told).map(|(_, what)| *what).collect();
@@ -158,7 +87,15 @@ impl Question for AnalyzeRequestsArgs {
             window: report.window,
             extent: vec![many(counts.requests, "request")],
             lost: counts.losses > 0,
-            notes: report.limits.iter().cloned().chain(lost).chain(left_out(&more)).chain(untold).collect(),
+            notes: report
+                .limits
+                .iter()
+                .cloned()
+                .chain(lost)
+                .chain(left_out_requests(&counts))
+                .chain(left_out(&more))
+                .chain(untold)
+                .collect(),
         })
     }
 
@@ -321,4 +258,14 @@ fn longest<'a>() -> Table<LongestRow<'a>> {
     )
     .about(|_| RowSubject::Task(true))
     .csv(true)
+}
+
+/// The requests that an answer lacks, in words; those before losses apart.
+pub(in crate::cli) fn left_out_requests(counts: &RequestCounts) -> Vec<String> {
+    left_out(&[
+        (counts.unfinished, "request", "not ended at the window's end"),
+        (counts.begun_again, "request", "begun again before an end"),
+        (counts.without_begin, "end", "without a begin"),
+        (counts.uncovered, "request", "of threads whose events were not all recorded"),
+    ])
 }

@@ -14,7 +14,9 @@ impl ConvertArgs {
         let usage = |error| Err(Failure::new(Exit::Usage, error));
         let version = self.version()?;
         if !self.tracks.is_empty() {
-            return usage(anyhow!("--pair, --counter and --hist are for perfetto, and this is to be trace.dat"));
+            return usage(anyhow!(
+                "--pair, --counter, --hist and --begin are for perfetto, and this is to be trace.dat"
+            ));
         }
         if self.split.is_some() {
             let failure = Failure::new(Exit::Usage, anyhow!("a trace.dat file is not written in parts"));

@@ -93,11 +93,11 @@ fn check(args: &ConvertArgs, target: ConvertTarget, paths: usize, output: &Path)
     }
     if args.redact && !args.tracks.is_empty() {
         return usage(anyhow!(
-            "tracks of --pair, --counter and --hist show keys as they are, which --redact is to replace"
+            "tracks of --pair, --counter, --hist and --begin show keys as they are, which --redact is to replace"
         ));
     }
     if target != ConvertTarget::Perfetto && !args.tracks.is_empty() {
-        return usage(anyhow!("--pair, --counter and --hist are for perfetto, and this is to be {name}"));
+        return usage(anyhow!("--pair, --counter, --hist and --begin are for perfetto, and this is to be {name}"));
     }
     if target == ConvertTarget::Html && paths > 1 {
         return usage(anyhow!("a page is about one recording, and these are {paths}"));

@@ -1,18 +1,22 @@
-//! `--pair`, `--counter` and `--hist` of `--to perfetto`.
+//! `--pair`, `--counter`, `--hist` and requests (`--begin`, `--end`) of `--to perfetto`.
 
 use super::progress::Course;
+use crate::cli::analyze::words::many;
+use crate::cli::analyze::{BufferLimits, left_out_requests};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::key_names::KeyNames;
 use crate::cli::language::of_value;
 use crate::cli::query::{QueryEvents, QueryInput};
+use crate::cli::request_args::RequestArgs;
 use anyhow::anyhow;
-use rtrace::analysis::{HistSetup, HistTrigger, Histograms};
-use rtrace::export::{CounterField, PerfettoCounters, perfetto_counter, perfetto_slices};
+use rtrace::analysis::{HistSetup, HistTrigger, Histograms, RequestPlan, RequestTimes};
+use rtrace::export::{CounterField, PerfettoCounters, perfetto_counter, perfetto_requests, perfetto_slices};
 use rtrace::format::EventFormat;
 use rtrace::hist::render::TableLayout;
 use rtrace::hist::spec::HistSpec;
 use rtrace::internal::assertion::Pair;
 use rtrace::recording::BufferSource;
+use rtrace::units::Pid;
 use std::io::Write;
 
 /// `SYSTEM:NAME:SYSTEM:NAME:KEY`, without systems where names are enough; or the pair as assertions have it.
@@ -53,11 +57,13 @@ pub(super) struct TrackArgs {
     /// Entries of a hist trigger's table as counters of perfetto, as in sched:sched_switch:keys=next_comm
     #[arg(long, value_name = "EVENT:TRIGGER", value_parser = hist)]
     hist: Vec<HistTrigger>,
+    #[command(flatten)]
+    requests: RequestArgs,
 }
 
 impl TrackArgs {
     pub(super) fn is_empty(&self) -> bool {
-        self.pair.is_empty() && self.counter.is_empty() && self.hist.is_empty()
+        self.pair.is_empty() && self.counter.is_empty() && self.hist.is_empty() && !self.requests.are_asked()
     }
 }
 
@@ -78,10 +84,10 @@ pub(super) fn write(
     (events, machines): (&QueryEvents<'_>, &[usize]),
     out: &mut (impl Write + Send),
 ) -> Result<Vec<String>, Failure> {
-    let TrackArgs { pair: pairs, counter: counters, hist } = args;
+    let TrackArgs { pair: pairs, counter: counters, hist, requests } = args;
     let mut left_out = Vec::new();
     for (machine, recording) in machines.iter().enumerate() {
-        if pairs.is_empty() && hist.is_empty() {
+        if pairs.is_empty() && hist.is_empty() && !requests.are_asked() {
             break;
         }
         // Pairs and tables are one machine's.
@@ -92,6 +98,9 @@ pub(super) fn write(
         }
         for (number, trigger) in hist.iter().enumerate() {
             left_out.extend(table((machine, number), trigger, &events.inputs[*recording], &own, out)?);
+        }
+        if requests.are_asked() {
+            left_out.extend(requests_of(machine, requests, &events.inputs[*recording], &own, out)?);
         }
     }
     if !counters.is_empty() {
@@ -144,6 +153,43 @@ fn slices(
     ];
     let there = counts.iter().filter(|(count, _)| *count > 0);
     Ok(there.map(|(count, which)| format!("{count} {which} of {}", pair.text)).collect())
+}
+
+/// Requests of one machine, each buffer by itself.
+fn requests_of(
+    machine: usize,
+    args: &RequestArgs,
+    input: &QueryInput,
+    events: &QueryEvents<'_>,
+    out: &mut (impl Write + Send),
+) -> Result<Vec<String>, Failure> {
+    let missing = || Failure::new(Exit::Failed, anyhow!("{} holds no lines of trace_marker", input.path.display()));
+    let plan = args.plan(input)?.ok_or_else(missing)?;
+    let plan = RequestPlan { keep: usize::MAX, pieces: true, ..plan };
+    let formats: Vec<&EventFormat> = input.formats().collect();
+    let times = RequestTimes::new(formats, input.trace.abi, plan);
+    let (mut left_out, mut requests) = (Vec::new(), Vec::new());
+    for source in events.query.sources() {
+        let query = events.query.clone().of_sources(vec![source.clone()]);
+        let limits = BufferLimits::of(&query, input, source)?;
+        let (report, _) = query.analyse(times.clone().covering(&limits.coverage))?;
+        left_out.extend(left_out_requests(&report.counts));
+        let censored = report.counts.censored;
+        left_out.extend((censored > 0).then(|| format!("{} before lost events", many(censored, "request"))));
+        // Where some begins or ends are missing by a filter, two that fit may be of different requests.
+        match report.limits.is_empty() {
+            true => requests.extend(report.longest),
+            false => left_out.extend(report.limits),
+        }
+    }
+    let task = |pid: Pid| {
+        let comm = input.symbols.comms.get(pid).map_or_else(|| "?".into(), String::from_utf8_lossy);
+        format!("{comm} [{}]", pid.0)
+    };
+    let mut packets = Vec::new();
+    perfetto_requests("requests", machine, requests, task, &mut packets);
+    out.write_all(&packets)?;
+    Ok(left_out)
 }
 
 /// Entries of a table that become counters.

@@ -125,7 +125,19 @@ const READ: &[HelpSection] = &[
     section(
         "Files",
         &["input", "output", "to", "force"],
-        &["split", "pair", "counter", "hist", "marker-events", "file-version", "compression"],
+        &[
+            "split",
+            "pair",
+            "counter",
+            "hist",
+            "begin",
+            "end",
+            "carry",
+            "by",
+            "marker-events",
+            "file-version",
+            "compression",
+        ],
     ),
     section(
         "Events",

@@ -39,6 +39,9 @@ const PURPOSES: [(&str, &[&str]); 18] = [
         &[
             "irq:irq_handler_entry",
             "irq:irq_handler_exit",
+            // The timers' and other CPUs' interrupts, of x86: what they take beside their handlers is most of it.
+            "irq_vectors:*_entry",
+            "irq_vectors:*_exit",
             "irq:softirq_raise",
             "irq:softirq_entry",
             "irq:softirq_exit",

@@ -1,5 +1,6 @@
 //! `rtrace why --json`.
 
+use super::cause::Cause;
 use super::found::{LateInterval, LateKind};
 use crate::cli::query::{add_wall, wall_clock};
 use rtrace::analysis::{IntervalPart, PartKind, Priority, Quota, WakeContext};
@@ -11,7 +12,8 @@ use std::collections::BTreeMap;
 
 /// The text of the document, with the `top` longest of each part's parts; 0 for all, else as many as a small one holds.
 pub(super) fn text(found: &LateInterval<'_>, top: Option<usize>) -> String {
-    let of = |top| WhyDocument { found, top, is_cut: false }.text();
+    let cause = found.cause();
+    let of = |top| WhyDocument { found, cause: cause.as_ref(), top, is_cut: false }.text();
     match top {
         Some(0) => of(usize::MAX).0,
         Some(top) => of(top).0,
@@ -36,6 +38,7 @@ const POINTS: [&str; 5] = ["begin", "end", "at", "issued", "completed"];
 /// A document in the making; all times in the buffer's unit.
 struct WhyDocument<'f, 'e> {
     found: &'f LateInterval<'e>,
+    cause: Option<&'f Cause>,
     top: usize,
     /// True if a part has more than `top` parts.
     is_cut: bool,
@@ -46,7 +49,7 @@ impl WhyDocument<'_, '_> {
     fn text(mut self) -> (String, bool) {
         let found = self.found;
         let interval = &found.interval;
-        let (kind, of) = match &interval.kind {
+        let (late, of) = match &interval.kind {
             LateKind::Around(at) => ("at", json!(at)),
             LateKind::Wakeup => ("wakeup", Value::Null),
             LateKind::Preempted => ("preempted", Value::Null),
@@ -67,10 +70,17 @@ impl WhyDocument<'_, '_> {
             "clock": found.buffer.clock,
             "unit": found.unit.name(),
             "task": self.task(interval.pid),
-            "interval": {"begin": interval.begin, "end": interval.end, "kind": kind, "of": of, "time": found.time()},
+            "interval": {"begin": interval.begin, "end": interval.end, "kind": late, "of": of, "time": found.time()},
             "depth": found.depth,
             "losses": losses_shown.map(|loss| json!({"cpu": loss.cpu.0, "begin": loss.begin, "end": loss.end})).collect::<Vec<_>>(),
             "unknown": found.unknown(),
+            "cause": self.cause.map(|cause| json!({
+                "known": cause.is_known,
+                "kind": kind(&cause.leading.part.kind),
+                "time": cause.leading.time,
+                "count": cause.leading.count,
+                "text": cause.words,
+            })),
             "interrupts": interrupts.iter().take(self.top).map(|one| json!({
                 "handler": {"kind": one.handler.kind.name(), "name": found.handler(&one.handler)},
                 "cpu": one.cpu.0,
@@ -228,8 +238,9 @@ fn kind(kind: &PartKind) -> &'static str {
         PartKind::Wait { waking: true, .. } => "waking",
         PartKind::Wait { .. } => "wait",
         PartKind::Preempted { .. } => "preempted",
-        PartKind::Sleep { blocked: true, .. } => "blocked",
-        PartKind::Sleep { .. } => "sleep",
+        PartKind::Sleep { blocked: Some(true), .. } => "blocked",
+        PartKind::Sleep { blocked: Some(false), .. } => "sleep",
+        PartKind::Sleep { .. } => "asleep",
         PartKind::Interrupt { .. } => "interrupt",
         PartKind::Idle { .. } => "idle",
         PartKind::Absent { .. } => "absent",

@@ -1,6 +1,7 @@
 //! `rtrace why`.
 
 mod args;
+mod cause;
 mod command;
 mod found;
 mod interval;

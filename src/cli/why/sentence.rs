@@ -75,7 +75,11 @@ impl LateInterval<'_> {
                 format!("{} was preempted and came to another CPU, when is not known", self.task(*task))
             }
             PartKind::Sleep { task, blocked, wake, handler, request, lock } => {
-                let did = if *blocked { "was blocked" } else { "slept" };
+                let did = match blocked {
+                    Some(true) => "was blocked",
+                    Some(false) => "slept",
+                    None => "was asleep or blocked",
+                };
                 let lock = lock.as_deref().map(|lock| self.lock(lock)).unwrap_or_default();
                 let request = request.as_deref().map(|request| self.request(request)).unwrap_or_default();
                 let woken = self.woken(wake.as_ref(), handler.as_deref());

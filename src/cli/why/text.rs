@@ -23,6 +23,9 @@ pub(super) fn write(found: &LateInterval<'_>, top: usize, out: &mut dyn Write) -
     for note in found.notes() {
         writeln!(out, "Note: {note}")?;
     }
+    if let Some(cause) = found.cause_line() {
+        writeln!(out, "{cause}")?;
+    }
     writeln!(out)?;
     for (line, _) in table(found, top) {
         writeln!(out, "{line}")?;

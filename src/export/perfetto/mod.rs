@@ -28,9 +28,11 @@ mod header;
 mod known;
 mod program;
 mod proto;
+mod requests;
 mod stacks;
 mod tracks;
 
 pub use exporter::{LeftOut, Perfetto, PerfettoBuffer, PerfettoState};
 pub use file::PerfettoFile;
+pub use requests::perfetto_requests;
 pub use tracks::{CounterField, PerfettoCounters, perfetto_counter, perfetto_slices};

@@ -90,7 +90,7 @@ pub(super) fn perfetto_loss(out: &mut Vec<u8>, machine: usize, (cpu, time): (u32
         Lost::Count(count) => format!("{} lost", counted(count, "event")),
         _ => "events lost".to_owned(),
     };
-    event(out, machine, (time, INSTANT, track), |out| text(out, 23, name.as_bytes()));
+    track_event(out, machine, (time, INSTANT, track), |out| text(out, 23, name.as_bytes()));
 }
 
 /// The number of a track: `kind` apart from all others of this trace.
@@ -117,7 +117,13 @@ pub(super) fn describe(out: &mut Vec<u8>, machine: usize, track: u64, name: &str
     });
 }
 
-fn event(out: &mut Vec<u8>, machine: usize, (time, kind, track): (u64, u64, u64), more: impl FnOnce(&mut Vec<u8>)) {
+/// Appends an event of a track: time, type, track.
+pub(super) fn track_event(
+    out: &mut Vec<u8>,
+    machine: usize,
+    (time, kind, track): (u64, u64, u64),
+    more: impl FnOnce(&mut Vec<u8>),
+) {
     packet(out, of_machine(machine), TRACKS_SEQUENCE, |out| {
         uint(out, TIMESTAMP, time);
         uint(out, SEQUENCE_FLAGS, NEEDS);
@@ -160,7 +166,7 @@ impl Exporter for PerfettoCounters {
                 _ => continue,
             };
             let track = uuid(buffer.machine, 1, *number);
-            event(out, buffer.machine, (record.timestamp.0, COUNTER, track), |out| uint(out, 30, value));
+            track_event(out, buffer.machine, (record.timestamp.0, COUNTER, track), |out| uint(out, 30, value));
         }
         Consumed::One
     }
@@ -190,8 +196,8 @@ pub fn perfetto_slices(name: &str, of: (usize, usize), pairs: &mut [KeptPair], o
         };
         tracks[track] = pair.end;
         let track = uuid(machine, 2 + number as u64, track);
-        event(out, machine, (pair.begin, SLICE_BEGIN, track), |out| text(out, 23, &pair.key));
-        event(out, machine, (pair.end, SLICE_END, track), |_| ());
+        track_event(out, machine, (pair.begin, SLICE_BEGIN, track), |out| text(out, 23, &pair.key));
+        track_event(out, machine, (pair.end, SLICE_END, track), |_| ());
     }
 }
 
@@ -209,6 +215,6 @@ pub fn perfetto_counter(
     let track = uuid(machine, TABLES + table as u64, entry);
     describe(out, machine, track, name, true);
     for (time, value) in values {
-        event(out, machine, (time, COUNTER, track), |out| uint(out, 30, value));
+        track_event(out, machine, (time, COUNTER, track), |out| uint(out, 30, value));
     }
 }

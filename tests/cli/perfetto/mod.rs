@@ -7,7 +7,10 @@ use crate::common::corpus::{corpus, is_small, own};
 use crate::common::environment::TestEnvironment;
 use crate::common::long::is_left_out;
 use crate::common::not_run::not_run;
+use crate::common::synthetic::fork_storm;
 use crate::common::trace_files::trace_files_below;
+use rtrace::internal::trace_dat::Codec;
+use rtrace::internal::trace_dat::write::Version;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -383,6 +386,33 @@ fn pairs_and_counters_are_tracks() {
         env.rtrace(&[&["convert", &file, "x.pftrace"], &words[..]].concat()).exits(2).complains_with(why);
         assert!(!env.path().join("x.pftrace").exists());
     }
+}
+
+/// Each request is a slice, and its parts lie below it without a gap, with the times of `analyze requests`.
+#[test]
+fn requests_are_slices_of_their_parts() {
+    let Some(engine) = engine() else { return };
+    let env = TestEnvironment::new();
+    let file = env.path().join("storm.dat");
+    fork_storm(4, 3_000, 50, 7).write(&file, Version::V7(Codec::Zstd));
+    // From one run to the next, so that all states are in them.
+    let ends = ["--begin", "sched_switch if prev_pid != 0", "--end", "sched_switch", "--by", "prev_pid=next_pid"];
+    let name = file.to_string_lossy().into_owned();
+    let answer = env.rtrace(&[&["analyze", "requests", &name, "--json", "--top", "0"], &ends[..]].concat()).stdout();
+    let answer: Value = serde_json::from_str(&answer).expect("JSON");
+    let answer = &answer["buffers"][0];
+    let trace = Trace::of(&engine, &[file], &ends);
+    let of = "from slice s join track t on s.track_id = t.id where t.name = 'requests' and depth =";
+    let requests = answer["counts"]["requests"].as_i64().expect("a count");
+    assert!(requests > 10 && trace.number(&format!("select count(*) {of} 0")) == requests, "{requests}");
+    assert_eq!(Some(trace.number(&format!("select sum(dur) {of} 0"))), answer["spans"][0]["times"]["total"].as_i64());
+    for part in answer["parts"].as_array().expect("parts") {
+        let (part, time) = (part["part"].as_str().unwrap_or_default(), part["times"]["total"].as_i64());
+        let sum = format!("select coalesce(sum(dur), 0) {of} 1 and s.name = '{part}'");
+        // Parts that are not told have no time.
+        assert_eq!(trace.number(&sum), time.unwrap_or(0), "{part}");
+    }
+    assert_eq!(trace.errors(), Vec::<Value>::new());
 }
 
 /// A trace for each machine, and the manifest that joins them.

@@ -1,7 +1,7 @@
 //! Threads and the requests that they carry: legs, and what the thread did in each.
 
 use super::causes::Causes;
-use super::report::{PartTimes, RequestPart, TimedRequest};
+use super::report::{PartTimes, RequestPart, RequestPiece, TimedRequest};
 use crate::answer::analysis::map::Map;
 use crate::answer::analysis::sched::SettledUntil;
 use crate::answer::analysis::span_log::SpanLog;
@@ -22,6 +22,8 @@ pub(super) struct Carriers {
     next: RequestNumber,
     /// Requests of which all is known.
     pub(super) done: Vec<TimedRequest>,
+    /// True to keep the parts of each in order.
+    keeps_pieces: bool,
 }
 
 /// A request while it is followed.
@@ -38,6 +40,8 @@ struct LiveRequest {
     /// True if all events of these threads are there.
     covered: bool,
     times: PartTimes,
+    /// Parts while threads carry it, in no order.
+    pieces: Vec<RequestPiece>,
 }
 
 /// A thread that carries requests, or did.
@@ -90,21 +94,21 @@ impl CarrierThread {
         }
     }
 
-    /// Adds the parts of a leg.
-    fn add(
+    /// Gives `each` the parts of a leg in order, without a gap: begin, end, part.
+    fn parts(
         &self,
         leg: &CarriedLeg,
         spans: Option<&SpanLog<TaskSpan>>,
         gone: Option<u64>,
         locked: Option<u64>,
-        times: &mut PartTimes,
+        mut each: impl FnMut(u64, u64, RequestPart),
     ) {
         // One that has ended carries nothing.
         let to = gone.map_or(leg.to, |gone| leg.to.min(gone.max(leg.from)));
-        let mut unknown = to.saturating_sub(leg.from);
+        let mut at = leg.from;
         let spans = spans.into_iter().flat_map(|spans| spans.after(leg.from));
         for span in spans.take_while(|span| span.begin < to) {
-            let time = span.end.min(to).saturating_sub(span.begin.max(leg.from));
+            let (begin, end) = (span.begin.max(at), span.end.min(to));
             let part = match span.state {
                 TimeIn::Run => RequestPart::Run,
                 TimeIn::Wait => RequestPart::Wait,
@@ -112,11 +116,17 @@ impl CarrierThread {
                 TimeIn::Sleep | TimeIn::Blocked => self.cause(&span, locked),
                 TimeIn::Unknown => continue,
             };
-            times[part as usize] = times[part as usize].saturating_add(time);
-            unknown = unknown.saturating_sub(time);
+            if begin < end {
+                if at < begin {
+                    each(at, begin, RequestPart::Unknown);
+                }
+                each(begin, end, part);
+                at = end;
+            }
         }
-        let rest = &mut times[RequestPart::Unknown as usize];
-        *rest = rest.saturating_add(unknown);
+        if at < to {
+            each(at, to, RequestPart::Unknown);
+        }
     }
 
     /// Forgets what lies before the legs to come.
@@ -135,6 +145,11 @@ impl CarrierThread {
 }
 
 impl Carriers {
+    /// Keeps the parts of each request in order if that is asked for.
+    pub(super) fn new(keeps_pieces: bool) -> Self {
+        Carriers { keeps_pieces, ..Carriers::default() }
+    }
+
     /// The request of this key that is on.
     pub(super) fn on(&self, key: &[u8]) -> Option<RequestNumber> {
         self.on.get(key).copied()
@@ -159,6 +174,7 @@ impl Carriers {
             unsettled: 0,
             covered: true,
             times: PartTimes::default(),
+            pieces: Vec::new(),
         };
         self.requests.insert(number, request);
         number
@@ -288,7 +304,13 @@ impl Carriers {
         while let Some(leg) = thread.legs.front().copied().filter(|leg| leg.to <= until) {
             thread.legs.pop_front();
             let Some(request) = self.requests.get_mut(&leg.request) else { continue };
-            thread.add(&leg, spans, gone, locked, &mut request.times);
+            thread.parts(&leg, spans, gone, locked, |begin, end, part| {
+                let time = &mut request.times[part as usize];
+                *time = time.saturating_add(end.saturating_sub(begin));
+                if self.keeps_pieces {
+                    request.pieces.push(RequestPiece { begin, end, part, task: Some(task) });
+                }
+            });
             request.unsettled = request.unsettled.saturating_sub(1);
             settled.push(leg.request);
         }
@@ -300,10 +322,29 @@ impl Carriers {
         let ended = |request: &LiveRequest| request.end.filter(|_| request.unsettled == 0);
         let Some(end) = self.requests.get(&number).and_then(ended) else { return };
         let Some(request) = self.requests.remove(&number) else { return };
-        let LiveRequest { text: key, begin, threads, covered, mut times, .. } = request;
+        let LiveRequest { text: key, begin, threads, covered, mut times, pieces, .. } = request;
         let carried: u64 = times.iter().fold(0, |all, time| all.saturating_add(*time));
         times[RequestPart::Queued as usize] = end.saturating_sub(begin).saturating_sub(carried);
         let (task, count) = (threads.first().copied(), threads.len() as u64);
-        self.done.push(TimedRequest { key, begin, end, task, threads: count, covered, times });
+        let pieces = if self.keeps_pieces { with_queues(pieces, begin, end) } else { Vec::new() };
+        self.done.push(TimedRequest { key, begin, end, task, threads: count, covered, times, pieces });
     }
+}
+
+/// Pieces in order, and between them the times in which no thread carried the request.
+fn with_queues(mut carried: Vec<RequestPiece>, begin: u64, end: u64) -> Vec<RequestPiece> {
+    carried.sort_by_key(|piece| piece.begin);
+    let queued = |begin, end| RequestPiece { begin, end, part: RequestPart::Queued, task: None };
+    let (mut all, mut at) = (Vec::with_capacity(carried.len()), begin);
+    for piece in carried {
+        if at < piece.begin {
+            all.push(queued(at, piece.begin));
+        }
+        at = piece.end;
+        all.push(piece);
+    }
+    if at < end {
+        all.push(queued(at, end));
+    }
+    all
 }

@@ -26,6 +26,8 @@ pub struct RequestPlan {
     pub events: Vec<EventName>,
     /// Number of the longest requests to keep.
     pub keep: usize,
+    /// True to keep the parts of each in order.
+    pub pieces: bool,
 }
 
 /// Times of requests by what the threads did that carried them; an [`Analysis`](crate::answer::analysis::Analysis).
@@ -50,9 +52,9 @@ impl RequestTimes {
     pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat> + Clone, abi: Abi, plan: RequestPlan) -> Self {
         let causes = Causes::new(formats.clone(), abi);
         RequestTimes {
-            plan,
             sched: Sched::new(formats, abi),
-            carriers: Carriers::default(),
+            carriers: Carriers::new(plan.pieces),
+            plan,
             causes,
             unsettled: 0,
             window: None,

@@ -19,5 +19,5 @@ mod side;
 mod tests;
 
 pub use follow::{RequestPlan, RequestTimes};
-pub use report::{REQUEST_NEEDS, RequestCounts, RequestPart, RequestReport, TimedRequest};
+pub use report::{REQUEST_NEEDS, RequestCounts, RequestPart, RequestPiece, RequestReport, TimedRequest};
 pub use side::{MarkerPattern, RequestSide};

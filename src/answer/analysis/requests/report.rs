@@ -59,6 +59,19 @@ impl RequestPart {
 /// Times by part, in the clock's unit.
 pub(super) type PartTimes = [u64; RequestPart::ALL.len()];
 
+/// A time of a request in one part, in the clock's unit. Never empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestPiece {
+    /// Begin, in clock units.
+    pub begin: u64,
+    /// End, in clock units.
+    pub end: u64,
+    /// The part.
+    pub part: RequestPart,
+    /// The thread that carried it; `None` if none did.
+    pub task: Option<Pid>,
+}
+
 /// A request that began and ended. Times are in the clock's unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimedRequest {
@@ -75,6 +88,8 @@ pub struct TimedRequest {
     /// True if all events of these threads were recorded, but for filters and CPUs.
     pub(super) covered: bool,
     pub(super) times: PartTimes,
+    /// Its parts in order, without a gap, if the plan asks for them.
+    pub pieces: Vec<RequestPiece>,
 }
 
 impl TimedRequest {

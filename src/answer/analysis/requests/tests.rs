@@ -48,8 +48,14 @@ fn follow(steps: &[Step], lost_before: Option<u64>) -> RequestReport {
         });
         RequestSide::Events(chosen.into_owned())
     };
-    let plan =
-        RequestPlan { begin: side(BEGIN), end: side(END), carry: Some(side(TAKE)), events: Vec::new(), keep: 100 };
+    let plan = RequestPlan {
+        begin: side(BEGIN),
+        end: side(END),
+        carry: Some(side(TAKE)),
+        events: Vec::new(),
+        keep: 100,
+        pieces: true,
+    };
     let mut times = RequestTimes::new(&formats, Abi::HOST, plan);
     for &(at, cpu, task, id, [a, b, c]) in steps {
         let fields = match id {

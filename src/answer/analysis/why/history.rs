@@ -27,6 +27,8 @@ pub struct Histories {
     /// Time of the last event of each CPU.
     seen: BTreeMap<CpuId, u64>,
     losses: Vec<LossSpan>,
+    /// False if events of the scheduler were recorded in part.
+    is_whole: bool,
 }
 
 /// Time in which the kernel dropped events of a CPU, in the clock's unit.
@@ -64,6 +66,8 @@ pub struct History {
     /// By the CPU that completed them.
     pub(super) requests: BTreeMap<CpuId, Vec<CompletedRequest>>,
     pub(super) locks: LockHistory,
+    /// True if all events of the scheduler are there, from the window's begin on.
+    is_whole: bool,
 }
 
 impl Histories {
@@ -83,12 +87,14 @@ impl Histories {
             irqs: Irqs::new(formats, abi).with_spans(from, to),
             seen: BTreeMap::new(),
             losses: Vec::new(),
+            is_whole: true,
         }
     }
 
     /// For a recording of a part of what happened: states whose events were not all recorded are unknown.
     pub fn covering(self, coverage: &Coverage) -> Self {
-        Histories { sched: self.sched.covering(coverage), requests: self.requests.covering(coverage), ..self }
+        let is_whole = coverage.limits(|event| event.system == "sched").is_empty();
+        Histories { sched: self.sched.covering(coverage), requests: self.requests.covering(coverage), is_whole, ..self }
     }
 }
 
@@ -96,6 +102,13 @@ impl History {
     /// The last name of a task, of those that events of the scheduler name.
     pub fn comm(&self, pid: Pid) -> Option<&[u8]> {
         self.comms.get(&pid).map(Vec::as_slice)
+    }
+
+    /// True of a task's time from the window's begin to a wakeup that is the first event to name it: it ran nowhere meanwhile, as no
+    /// switch is missing, and so it was asleep or blocked.
+    pub(super) fn slept_from_begin(&self, span: &TaskSpan) -> bool {
+        let is_first = self.window.is_some_and(|(begin, _)| span.begin == begin);
+        self.is_whole && is_first && span.wake.is_some()
     }
 
     /// A task's priority as the last event up to `at`, a time of the interval, named it.
@@ -176,6 +189,7 @@ impl InOrder for Histories {
         History {
             window: sched.window,
             losses: self.losses,
+            is_whole: self.is_whole && sched.counts.losses == 0 && sched.has_wakeups,
             counts: sched.counts,
             has_wakeups: sched.has_wakeups,
             has_handlers,

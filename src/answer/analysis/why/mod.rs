@@ -14,6 +14,7 @@
 
 mod causes;
 mod history;
+mod leading;
 mod locks;
 mod path;
 mod priority;
@@ -24,6 +25,7 @@ mod tests;
 
 pub use causes::{InterruptShare, InterruptShares, Quota, Throttle};
 pub use history::{Histories, History, LossSpan};
+pub use leading::{LeadingPart, Leaves};
 pub use locks::AwaitedLock;
 pub use path::{IntervalPart, PartKind, critical_path, follow_path};
 pub use priority::Priority;

@@ -66,7 +66,9 @@ fn of_span(history: &History, task: Pid, span: &TaskSpan, (begin, end): (u64, u6
             };
             (kind, PartsOf::Cpu(cpu))
         }
-        (TimeIn::Sleep | TimeIn::Blocked, _) => {
+        (TimeIn::Sleep | TimeIn::Blocked | TimeIn::Unknown, _)
+            if span.state != TimeIn::Unknown || history.slept_from_begin(span) =>
+        {
             let handler = span.wake.and_then(|wake| waking_handler(history, &wake));
             let request = span.wake.zip(handler).and_then(|(wake, handler)| waking_request(history, &wake, &handler));
             let handler = handler.and_then(|span| handler_of(history, &span)).map(Box::new);
@@ -75,11 +77,11 @@ fn of_span(history: &History, task: Pid, span: &TaskSpan, (begin, end): (u64, u6
                 (Some(waker), Some(depth)) => PartsOf::Task(waker, depth),
                 _ => PartsOf::Nothing,
             };
-            let blocked = span.state == TimeIn::Blocked;
+            let blocked = (span.state != TimeIn::Unknown).then_some(span.state == TimeIn::Blocked);
             let lock = history.locks.at(task, span.begin).map(Box::new);
             (PartKind::Sleep { task, blocked, wake: span.wake, handler, request, lock }, within)
         }
-        (TimeIn::Run | TimeIn::Unknown, _) => (PartKind::Unknown, PartsOf::Nothing),
+        _ => (PartKind::Unknown, PartsOf::Nothing),
     };
     IntervalPart { kind, begin, end, within }
 }
@@ -221,8 +223,8 @@ pub enum PartKind {
     Sleep {
         /// The task.
         task: Pid,
-        /// In state D.
-        blocked: bool,
+        /// In state D; `None` if it fell asleep before the window.
+        blocked: Option<bool>,
         /// The wakeup that ended it; `None` if it went on at the window's end.
         wake: Option<Wake>,
         /// The innermost handler that ran where it was woken, if an interrupt woke it.

@@ -5,6 +5,7 @@
 
 mod demangle;
 mod image;
+mod jit;
 mod process;
 mod resolve;
 

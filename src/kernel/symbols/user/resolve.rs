@@ -1,6 +1,7 @@
 //! From a process and an address to a name.
 
 use super::image::Image;
+use super::jit::JitNames;
 use super::process::ProcessMap;
 use super::process::{Placed, Process};
 use crate::base::units::Pid;
@@ -17,6 +18,14 @@ pub trait ObjectFiles: Send + Sync {
     /// # Errors
     /// The reason if it is unavailable.
     fn read(&self, path: &str) -> io::Result<Vec<u8>>;
+
+    /// The names of code that a process made itself, as its compiler wrote them for perf.
+    ///
+    /// # Errors
+    /// The reason if there are none.
+    fn jit(&self, _process: Pid) -> io::Result<Vec<u8>> {
+        Err(io::ErrorKind::NotFound.into())
+    }
 
     /// The file with the debugging symbols of this build id, if there is one.
     fn debug(&self, build_id: &[u8]) -> Option<Vec<u8>>;
@@ -68,6 +77,8 @@ pub struct UserSymbols {
     /// Of processes without a map: those with one that bear the same name.
     namesakes: HashMap<i32, Arc<[i32]>>,
     objects: Vec<MappedFile>,
+    /// By process: names of code that it made itself.
+    jits: HashMap<i32, JitFile>,
     /// Number of addresses in no known mapping, by process.
     unmapped: Mutex<BTreeMap<i32, u64>>,
 }
@@ -77,6 +88,12 @@ struct MappedFile {
     image: OnceLock<Result<Image, String>>,
     /// True if what was mapped is another file.
     foreign: AtomicBool,
+}
+
+/// Names of a process's own code, read when they are first needed.
+struct JitFile {
+    path: String,
+    names: OnceLock<Result<JitNames, io::Error>>,
 }
 
 /// Addresses without a name, and the reasons.
@@ -125,14 +142,24 @@ impl UserSymbols {
         let named: HashMap<&[u8], Arc<[i32]>> = named.into_iter().map(|(name, pids)| (name, pids.into())).collect();
         let strangers = comms.pids().filter(|pid| !processes.contains_key(&pid.0));
         let namesakes = strangers.filter_map(|pid| Some((pid.0, Arc::clone(named.get(comms.get(pid)?)?)))).collect();
-        UserSymbols { source, processes, namesakes, objects, unmapped: Mutex::default() }
+        let pids = processes.keys().copied().chain(comms.pids().map(|pid| pid.0));
+        let jit = |pid| (pid, JitFile { path: format!("/tmp/perf-{pid}.map"), names: OnceLock::new() });
+        let jits = pids.map(jit).collect();
+        UserSymbols { source, processes, namesakes, objects, jits, unmapped: Mutex::default() }
     }
 
     /// The function or mapping at an address of a process; `None` if it is unknown. `returns`: it is a return address,
     /// which may be after the function that called.
     pub fn find(&self, process: Pid, address: u64, returns: bool) -> Option<UserSymbol<'_>> {
         let code = address.wrapping_sub(u64::from(returns));
-        let Some((start, placed)) = self.mapped(process, code) else {
+        let mapped = self.mapped(process, code);
+        let path = mapped.and_then(|(_, placed)| self.objects.get(placed.file)).map(|object| object.path.as_str());
+        if path.is_none_or(is_no_file)
+            && let Some(symbol) = self.jit(process, code, address)
+        {
+            return Some(symbol);
+        }
+        let Some((start, placed)) = mapped else {
             let mut unmapped = self.unmapped.lock().unwrap_or_else(PoisonError::into_inner);
             let count = unmapped.entry(process.0).or_default();
             *count = count.saturating_add(1);
@@ -157,6 +184,14 @@ impl UserSymbols {
         let Some(function) = image.function(image.own_address(code, mapped)) else { return Some(symbol) };
         let offset = image.own_address(address, mapped).wrapping_sub(function.start);
         Some(UserSymbol { name: Some(function.name()), offset, ..symbol })
+    }
+
+    /// The function that a process made itself.
+    fn jit(&self, process: Pid, code: u64, address: u64) -> Option<UserSymbol<'_>> {
+        let jit = self.jits.get(&process.0)?;
+        let names = jit.names.get_or_init(|| Ok(JitNames::parse(&self.source.jit(process)?)));
+        let (start, name) = names.as_ref().ok()?.at(code)?;
+        Some(UserSymbol { path: &jit.path, name: Some(name), offset: address.wrapping_sub(start) })
     }
 
     /// The mapping at an address of a process, and its start.
@@ -187,8 +222,21 @@ impl UserSymbols {
                 unnamed.files.push((object.path.clone(), "it is not the file that was mapped".to_owned()));
             }
         }
+        for jit in self.jits.values() {
+            if let Some(Err(error)) = jit.names.get()
+                && error.kind() != io::ErrorKind::NotFound
+            {
+                unnamed.files.push((jit.path.clone(), error.to_string()));
+            }
+        }
         unnamed
     }
+}
+
+/// True of mappings without a file's code: memory of a process's own, named or not.
+fn is_no_file(path: &str) -> bool {
+    path != VDSO
+        && (!path.starts_with('/') || ["/memfd:", "/dev/zero", "/dev/shm/"].iter().any(|of| path.starts_with(of)))
 }
 
 /// The kernel's mapping in every process (vdso(7)).

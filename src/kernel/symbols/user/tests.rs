@@ -47,6 +47,42 @@ impl ObjectFiles for MachineFiles {
     }
 }
 
+/// A process whose compiler wrote names.
+struct JitProcess;
+
+impl ObjectFiles for JitProcess {
+    fn read(&self, _: &str) -> io::Result<Vec<u8>> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+
+    fn jit(&self, process: Pid) -> io::Result<Vec<u8>> {
+        match process {
+            PID => Ok(b"7000 100 JS:*sum /srv/app.js:1:2\n8000 10 hidden by a file\n".to_vec()),
+            _ => Err(io::ErrorKind::PermissionDenied.into()),
+        }
+    }
+
+    fn debug(&self, _: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+}
+
+#[test]
+fn code_of_a_processs_own_has_names_where_no_file_is_mapped() {
+    let file = Mapping { start: 0x8000, end: 0x9000, path: "/usr/bin/node".to_owned() };
+    let anonymous = Mapping { start: 0x7000, end: 0x8000, path: "[anon:v8]".to_owned() };
+    let other = ProcessMap { pid: Pid(PID.0 + 1), mappings: vec![anonymous.clone()] };
+    let maps = [ProcessMap { pid: PID, mappings: vec![anonymous, file] }, other];
+    let symbols = UserSymbols::new(&maps, &Comms::default(), Box::new(JitProcess));
+    let found = symbols.find(PID, 0x7010, true).unwrap();
+    assert_eq!((found.name, found.offset), (Some("JS:*sum /srv/app.js:1:2"), 0x10));
+    let found = symbols.find(PID, 0x8004, false).unwrap();
+    assert_eq!((found.name, found.path), (None, "/usr/bin/node"));
+    assert_eq!(symbols.find(Pid(PID.0 + 1), 0x7010, true).unwrap().name, None);
+    let files: Vec<String> = symbols.unnamed().files.into_iter().map(|(path, _)| path).collect();
+    assert!(files.contains(&format!("/tmp/perf-{}.map", PID.0 + 1)), "{files:?}");
+}
+
 fn own_path() -> String {
     std::env::current_exe().unwrap().canonicalize().unwrap().to_string_lossy().into_owned()
 }

@@ -1,0 +1,119 @@
+//! The leading part of an interval: of all leaves of its tree those that are alike and take the most time together.
+//!
+//! ```text
+//!   victim waited for CPU 0          40 ms
+//!   ├─ rtspin ran on CPU 0           30 ms   \ alike: 38 ms lead
+//!   ├─ cc1 ran on CPU 0               2 ms
+//!   └─ rtspin ran on CPU 0            8 ms   /
+//! ```
+
+use super::history::History;
+use super::path::{IntervalPart, PartKind};
+use crate::answer::analysis::{HandlerKind, WakeContext};
+use crate::base::units::{CpuId, Pid};
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+/// Leaves of an interval's tree that are alike.
+#[derive(Clone, Debug)]
+pub struct LeadingPart {
+    /// The longest one.
+    pub part: IntervalPart,
+    /// The part that it lies in, of another task or CPU; `None` if it is one of the interval's own.
+    pub outer: Option<IntervalPart>,
+    /// Number of leaves.
+    pub count: u64,
+    /// Time of all of them, in clock units.
+    pub time: u64,
+}
+
+/// Leaves with equal keys are alike.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum LeafKey {
+    /// A task that ran, and whether another one waited for the CPU meanwhile.
+    Run(Pid, bool),
+    Wait(Pid, Option<CpuId>),
+    /// A task that slept, and who woke it; the number of the handler's kind, the waker, or the idle task.
+    Sleep(Pid, WakerKey, Option<u64>),
+    /// Interrupts, whichever: a storm of them takes turns in its handlers.
+    Interrupt,
+    /// An idle CPU, and the task that waited for it meanwhile.
+    Idle(CpuId, Option<Pid>),
+    Absent(Pid),
+    Unknown,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum WakerKey {
+    Unknown,
+    Task(Pid),
+    Handler(HandlerKind, u64),
+}
+
+impl LeafKey {
+    fn of(part: &IntervalPart, outer: Option<&IntervalPart>) -> Self {
+        let waiting = outer.and_then(|outer| match outer.kind {
+            PartKind::Wait { task, .. } | PartKind::Preempted { task, .. } => Some(task),
+            _ => None,
+        });
+        match &part.kind {
+            PartKind::Run { task, .. } => LeafKey::Run(*task, waiting.is_some()),
+            PartKind::Wait { task, cpu, .. } | PartKind::Preempted { task, cpu } => LeafKey::Wait(*task, *cpu),
+            PartKind::Sleep { task, wake, handler, lock, .. } => {
+                let waker = match (wake, handler) {
+                    (_, Some(handler)) => WakerKey::Handler(handler.kind, handler.id),
+                    (Some(wake), None) if wake.context == WakeContext::Task => WakerKey::Task(wake.by.pid),
+                    _ => WakerKey::Unknown,
+                };
+                LeafKey::Sleep(*task, waker, lock.as_deref().map(|lock| lock.lock))
+            }
+            PartKind::Interrupt { .. } => LeafKey::Interrupt,
+            PartKind::Idle { cpu } => LeafKey::Idle(*cpu, waiting),
+            PartKind::Absent { task } => LeafKey::Absent(*task),
+            PartKind::Unknown => LeafKey::Unknown,
+        }
+    }
+}
+
+/// Leaves while they are added up.
+#[derive(Default)]
+pub struct Leaves(HashMap<LeafKey, LeadingPart>);
+
+impl Leaves {
+    /// Adds the leaves of a part of the interval.
+    pub fn add(&mut self, history: &History, part: IntervalPart) {
+        self.add_within(history, part, None);
+    }
+
+    /// What runs within a handler is its time.
+    fn add_within(&mut self, history: &History, part: IntervalPart, outer: Option<&IntervalPart>) {
+        let mut has_any = false;
+        if !matches!(part.kind, PartKind::Interrupt { .. }) {
+            part.for_each_part(history, &mut |within| {
+                has_any = true;
+                match within.kind == part.kind {
+                    true => self.add_leaf(within, outer),
+                    false => self.add_within(history, within, Some(&part)),
+                }
+            });
+        }
+        if !has_any {
+            self.add_leaf(part, outer);
+        }
+    }
+
+    fn add_leaf(&mut self, part: IntervalPart, outer: Option<&IntervalPart>) {
+        let (key, time) = (LeafKey::of(&part, outer), part.time());
+        let new = || LeadingPart { part: part.clone(), outer: outer.cloned(), count: 0, time: 0 };
+        let alike = self.0.entry(key).or_insert_with(new);
+        if alike.part.time() < time {
+            (alike.part, alike.outer) = (part, outer.cloned());
+        }
+        (alike.count, alike.time) = (alike.count.saturating_add(1), alike.time.saturating_add(time));
+    }
+
+    /// Those that take the most time together, of equal ones the first.
+    pub fn leading(self) -> Option<LeadingPart> {
+        self.0.into_values().max_by_key(|alike| (alike.time, Reverse(alike.part.begin)))
+    }
+}
