@@ -298,9 +298,10 @@ def cause(what, found):
         return
     most = max(groups.values(), key=lambda of: (sum(leaf[0] for leaf in of), max(of)[1]))
     time, whole = sum(leaf[0] for leaf in most), found["interval"]["time"]
+    others = max((sum(leaf[0] for leaf in of) for of in groups.values() if of is not most), default=0)
     theirs = found["cause"]
     same(f"{what}: the cause's time, number and kind", (time, len(most), max(most)[2]), (theirs["time"], theirs["count"], theirs["kind"]))
-    if 2 * time < whole or theirs["kind"] in ("unknown", "wait", "waking", "preempted"):
+    if 2 * time < whole or 2 * time < 3 * others or theirs["kind"] in ("unknown", "wait", "waking", "preempted"):
         same(f"{what}: the cause is known", False, theirs["known"])
 
 

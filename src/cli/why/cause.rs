@@ -24,7 +24,10 @@ impl LateInterval<'_> {
         let mut leaves = Leaves::default();
         self.for_each_part(None, &mut |part| leaves.add(&self.history, part));
         let leading = leaves.leading()?;
-        let is_known = leading.time.saturating_mul(2) >= self.time() && self.explains(&leading);
+        // Of two that take nearly the same, which one came first is chance.
+        let leads = leading.time.saturating_mul(2) >= self.time()
+            && leading.time.saturating_mul(2) >= leading.next.saturating_mul(3);
+        let is_known = leads && self.explains(&leading);
         Some(Cause { words: self.words(&leading), is_known, leading })
     }
 

@@ -25,6 +25,8 @@ pub struct LeadingPart {
     pub count: u64,
     /// Time of all of them, in clock units.
     pub time: u64,
+    /// Time of those that take the most after them.
+    pub next: u64,
 }
 
 /// Leaves with equal keys are alike.
@@ -104,7 +106,7 @@ impl Leaves {
 
     fn add_leaf(&mut self, part: IntervalPart, outer: Option<&IntervalPart>) {
         let (key, time) = (LeafKey::of(&part, outer), part.time());
-        let new = || LeadingPart { part: part.clone(), outer: outer.cloned(), count: 0, time: 0 };
+        let new = || LeadingPart { part: part.clone(), outer: outer.cloned(), count: 0, time: 0, next: 0 };
         let alike = self.0.entry(key).or_insert_with(new);
         if alike.part.time() < time {
             (alike.part, alike.outer) = (part, outer.cloned());
@@ -114,6 +116,9 @@ impl Leaves {
 
     /// Those that take the most time together, of equal ones the first.
     pub fn leading(self) -> Option<LeadingPart> {
-        self.0.into_values().max_by_key(|alike| (alike.time, Reverse(alike.part.begin)))
+        let mut all: Vec<LeadingPart> = self.0.into_values().collect();
+        all.sort_unstable_by_key(|alike| (Reverse(alike.time), alike.part.begin));
+        let next = all.get(1).map_or(0, |alike| alike.time);
+        all.into_iter().next().map(|alike| LeadingPart { next, ..alike })
     }
 }
