@@ -1,6 +1,6 @@
 //! Points of the wall clock as people write them, by the local calendar.
 
-use crate::base::sys::LocalTime;
+use crate::base::sys::{LocalTime, wide};
 use nix::time::{ClockId, clock_gettime};
 use std::fmt;
 use std::io;
@@ -16,7 +16,7 @@ const DAY: i64 = 86_400;
 /// The kernel's.
 pub(crate) fn now() -> io::Result<i64> {
     let now = clock_gettime(ClockId::CLOCK_REALTIME)?;
-    Ok(now.tv_sec() * 1_000_000_000 + now.tv_nsec())
+    Ok(wide::<i64>(now.tv_sec()) * 1_000_000_000 + wide::<i64>(now.tv_nsec()))
 }
 
 /// A point of the wall clock: `12:03`, `12:03:05.25`, `2026-11-26 12:03`, `2026-11-26T12:03:05Z`, `today`, `today 12:03`.

@@ -5,8 +5,8 @@ use super::exit::{Exit, Failure};
 use super::{
     agent, analyze, attach, baseline, check, check_events, clear, compact, completions, convert, diff, doctor, dump,
     exit, extract, filter, flame, generate, help, helper_programs, hist, instance, latency, list, listen, mem, noise,
-    page, plugin_options, probe, profile, record, recover, report, reset, save, schema, setup_guest, show, snapshot,
-    split, sql, stack, start, stat, stop, stream, synth, trigger, why,
+    page, plugin_options, probe, profile, record, recover, remote, report, reset, save, schema, setup_guest, show,
+    snapshot, split, sql, stack, start, stat, stop, stream, synth, trigger, why,
 };
 #[cfg(feature = "view")]
 use super::{top, view};
@@ -72,6 +72,7 @@ pub(super) enum Command {
     Trigger(Deferred<trigger::TriggerCommandArgs>),
     Snapshot(Deferred<snapshot::SnapshotCommandArgs>),
     Instance(Deferred<instance::InstanceCommandArgs>),
+    Remote(Deferred<remote::RemoteCommandArgs>),
     Probe(Deferred<probe::ProbeArgs>),
     Hist(Deferred<Box<hist::HistArgs>>),
     Latency(Deferred<latency::LatencyArgs>),
@@ -141,6 +142,7 @@ pub(super) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Trigger(args) => trigger::run(&args),
         Command::Snapshot(args) => snapshot::run(&args),
         Command::Instance(args) => instance::run(&args),
+        Command::Remote(args) => remote::run(&args),
         Command::Probe(args) => probe::run(&args),
         Command::Hist(args) => hist::run(&args),
         Command::Latency(args) => latency::run(&args),

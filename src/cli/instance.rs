@@ -127,7 +127,7 @@ struct InstanceRemoveArgs {
 }
 
 /// A size as the kernel wants it here.
-fn kib(text: &str) -> Result<u64, String> {
+pub(super) fn kib(text: &str) -> Result<u64, String> {
     let size = ByteSize::parse_with_unit(text, 1024).map_err(|e| e.to_string())?;
     Ok(size.0.div_ceil(1024).max(1))
 }

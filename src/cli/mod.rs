@@ -66,6 +66,7 @@ mod record_error;
 mod recording_names;
 mod recover;
 mod recovered;
+mod remote;
 mod report;
 mod request_args;
 mod reset;

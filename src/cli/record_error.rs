@@ -20,9 +20,12 @@ use std::path::Path;
 pub(crate) fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure {
     match error {
         RecordError::Command(error) => no_command(error, own),
-        RecordError::Plan(PlanError::NoClock { .. } | PlanError::NoOption { .. } | PlanError::NoDevice { .. }) => {
-            setup_failure(error).with_exit(own)
-        }
+        RecordError::Plan(
+            PlanError::NoClock { .. }
+            | PlanError::NoOption { .. }
+            | PlanError::NoDevice { .. }
+            | PlanError::NoMonitor { .. },
+        ) => setup_failure(error).with_exit(own),
         RecordError::Plan(PlanError::NotFromBoot { form, .. }) => {
             let failure = Failure::new(Exit::Usage, error);
             if form == Some(BootForm::CommandLine) {
@@ -139,7 +142,8 @@ pub(crate) fn setup_failure(error: RecordError) -> Failure {
         RecordError::Plan(ref plan) if is_about_functions(plan) => Failure::new(Exit::Usage, error),
         RecordError::Plan(PlanError::NoClock { ref name, ref available })
         | RecordError::Plan(PlanError::NoOption { ref name, ref available })
-        | RecordError::Plan(PlanError::NoDevice { ref name, ref available }) => {
+        | RecordError::Plan(PlanError::NoDevice { ref name, ref available })
+        | RecordError::Plan(PlanError::NoMonitor { ref name, ref available }) => {
             let near = |name: &str| did_you_mean(name, available.iter().map(String::as_str));
             let other = match name.as_str() {
                 "monotonic" => "mono",

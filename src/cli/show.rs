@@ -269,7 +269,7 @@ fn one_event(instance: &Instance, text: &str) -> Result<EventName, Failure> {
 }
 
 /// Copies a file as it comes.
-fn copy(mut from: impl Read, to: &mut impl Write) -> Result<(), Failure> {
+pub(super) fn copy(mut from: impl Read, to: &mut impl Write) -> Result<(), Failure> {
     let mut buffer = vec![0; 64 << 10];
     loop {
         let count = match from.read(&mut buffer) {

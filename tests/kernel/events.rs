@@ -2,14 +2,14 @@
 
 use crate::guest_machine::{Guest, Kernel, on_kernels};
 
-on_kernels!(every_format_is_understood: V6_1, V6_12, V7, AllTracers => |kernel| {
+on_kernels!(every_format_is_understood: V6_1, V6_12, V6_18, V7, Arm64, I386, Riscv64, AllTracers, All7 => |kernel| {
     let script = "knobs > before\n rtrace check-events > checked 2>&1 || { cat checked; exit 1; }\n\
                   rtrace list -e > events || exit\n knobs > after\n diff before after\n";
     let Some(guest) = Guest::run(kernel, script, &[]) else { return };
     let offered = guest.text("events").lines().filter(|line| line.contains(':')).count();
     let least = match kernel {
-        Kernel::V6_1 | Kernel::V6_12 | Kernel::V7 => 1200,
-        Kernel::AllTracers | Kernel::Arm64 => 800,
+        Kernel::V6_1 | Kernel::V6_12 | Kernel::V6_18 | Kernel::V7 => 1200,
+        _ => 800,
     };
     assert!(offered >= least, "{kernel:?} lists {offered} events only");
     assert_eq!(guest.text("stdout"), "", "knobs changed");

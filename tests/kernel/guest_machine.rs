@@ -12,14 +12,23 @@ pub(crate) enum Kernel {
     V6_1,
     /// Debian's newest 6.12 cloud kernel.
     V6_12,
+    /// Debian's cloud kernel 6.18 out of backports, used where it was fetched before.
+    V6_18,
     /// Debian's newest kernel, from unstable or backports. A boot costs more than CI has left, so it is used only where
     /// it was fetched before (`tests/kernel/boot -p 7`, with `RTRACE_KERNELS` as the test will have it).
     V7,
     /// Debian's newest cloud kernel for arm64, used where it was fetched before (`tests/kernel/boot -p arm64`) and
     /// `RTRACE_ARM64` names a static program for that.
     Arm64,
+    /// Debian's 6.1 for i386, likewise, with `RTRACE_I386`.
+    I386,
+    /// Debian's kernel for riscv64, likewise, with `RTRACE_RISCV64`.
+    Riscv64,
     /// A 6.12 built with every tracer there is; no package has it, so it is used where it is available.
     AllTracers,
+    /// A 7.2 built with every tracer, runtime verification, a remote and tracing from a bootconfig, used where
+    /// `tests/kernel/build-kernel` made it.
+    All7,
 }
 
 impl Kernel {
@@ -27,9 +36,13 @@ impl Kernel {
         match self {
             Kernel::V6_1 => "6.1",
             Kernel::V6_12 => "6.12",
+            Kernel::V6_18 => "6.18",
             Kernel::V7 => "7",
             Kernel::Arm64 => "arm64",
+            Kernel::I386 => "i386",
+            Kernel::Riscv64 => "riscv64",
             Kernel::AllTracers => "all-tracers",
+            Kernel::All7 => "all-7",
         }
     }
 
@@ -40,7 +53,7 @@ impl Kernel {
 
     /// One that is there beside Debian's 6.1 and 6.12, which everything is tested on.
     pub(crate) fn is_extra(self) -> bool {
-        matches!(self, Kernel::V7 | Kernel::Arm64 | Kernel::AllTracers)
+        !matches!(self, Kernel::V6_1 | Kernel::V6_12)
     }
 }
 
@@ -77,8 +90,7 @@ impl Guest {
         match output.status.code() {
             Some(77) => {
                 not_run(complaint.trim_end());
-                let excused = matches!(kernel, Kernel::AllTracers | Kernel::V7 | Kernel::Arm64)
-                    || std::env::var_os("RTRACE_CANNOT_BOOT").is_some();
+                let excused = kernel.is_extra() || std::env::var_os("RTRACE_CANNOT_BOOT").is_some();
                 let ci = std::env::var("CI").is_ok_and(|value| value == "true");
                 assert!(excused || !ci, "in CI this kernel must boot: {complaint}");
                 None

@@ -20,6 +20,7 @@ mod common {
     pub(crate) mod trace_cmd;
 }
 
+mod all7;
 mod captured;
 mod clocks;
 mod events;

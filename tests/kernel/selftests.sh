@@ -68,9 +68,12 @@ knob() {
       esac ;;
     set_ftrace_notrace) if [ "$mode" = '>' ]; then by_rtrace set $B -n "$text"; else plain "$@"; fi ;;
     trace) by_rtrace clear $B ;;
+    remotes/*/trace) by_rtrace remote clear "$(remote)" ;;
+    remotes/*/tracing_on) case $text in 1) by_rtrace remote start "$(remote)" ;; 0) by_rtrace remote stop "$(remote)" ;; esac ;;
     *) plain "$@" ;;
   esac
 }
+remote() { echo "$path" | cut -d/ -f2; }
 plain() { echo plain >> $counted; if [ "$mode" = '>' ]; then echo "$@" > "$knob_file"; else echo "$@" >> "$knob_file"; fi; }
 by_rtrace() { echo rtrace >> $counted; echo "+ rtrace $*" >&2; command rtrace "$@"; }
 # By its path: busybox would take its own, which is executed as /proc/self/exe and not as a task of that name.
@@ -81,6 +84,7 @@ exit_unresolved() { exit 72; }
 exit_untested() { exit 73; }
 exit_unsupported() { exit 74; }
 exit_xfail() { exit 75; }
+TEST_DIR=$tests/test.d TRACING_DIR=$T
 . $tests/test.d/functions
 # Input that the kernel is to refuse, rtrace refuses: a usage error, by itself or in the kernel's words.
 ftrace_errlog_check() {

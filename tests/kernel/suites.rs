@@ -21,14 +21,18 @@ pub(crate) fn is_left_out(suite: &str) -> bool {
 
 /// The kernel's tests of what rtrace has verbs for: all but those of the test runner, and of direct calls, which are a module's.
 const SELECTED: &str = "dynevent/*.tc kprobe/*.tc trigger/*.tc trigger/inter-event/*.tc filter/*.tc instances/*.tc event/*.tc \
-    00basic/*.tc tracer/*.tc ftrace/*.tc preemptirq/*.tc";
+    00basic/*.tc tracer/*.tc ftrace/*.tc preemptirq/*.tc remotes/*.tc";
 
-on_kernels!(long the_kernels_own_tests_pass: V6_1, AllTracers => |kernel| {
+on_kernels!(long the_kernels_own_tests_pass: V6_1, AllTracers, All7 => |kernel| {
     if is_left_out("the kernel's own tests") {
         return;
     }
     // The first kernel has fewer tracers, and its tests are fewer.
-    let (version, passed, by_rtrace) = if kernel == Kernel::V6_1 { ("6.1", 40, 300) } else { ("6.12", 100, 900) };
+    let (version, passed, by_rtrace) = match kernel {
+        Kernel::V6_1 => ("6.1", 40, 300),
+        Kernel::All7 => ("7.2", 100, 900),
+        _ => ("6.12", 100, 900),
+    };
     let Some(archive) = fetched(version) else { return };
     let dir = tempfile::TempDir::new().expect("a temporary folder");
     let selected = dir.path().join("selected");

@@ -8,14 +8,16 @@ use crate::suites::is_left_out;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-const COLUMNS: [Kernel; 3] = [Kernel::V6_1, Kernel::V6_12, Kernel::AllTracers];
+const COLUMNS: [Kernel; 7] =
+    [Kernel::V6_1, Kernel::V6_12, Kernel::V6_18, Kernel::V7, Kernel::Arm64, Kernel::AllTracers, Kernel::All7];
 const HEAD: &str = "\
 # Feature matrix
 
 The result of each command on each kernel that the tests boot: `yes` (status 0), `needs CONFIG_X` (the kernel was built without
 it, which the message says; status 5, of a command with CMD 125), `cannot` (the same status: the kernel is too old, or the
-machine lacks something, and the message says which), or the status. 6.1 and 6.12 are Debian's cloud kernels; all-tracers is a 6.12
-with every tracer. After the last command all settings are what they were before the first.
+machine lacks something, and the message says which), or the status. 6.1, 6.12 and 6.18 are Debian's cloud kernels, 7 the newest of them
+(7.3 here), arm64 the 6.12 for that; all-tracers and all-7 are a 6.12 and a 7.2 with every tracer. After the last command all settings are what
+they were before the first.
 
 `tests/kernel/table.rs` compares this table with what it sees, and writes it with `RTRACE_WRITE_TABLE=1`.
 
@@ -34,23 +36,29 @@ fn verb(command: &str) -> Option<&str> {
     command.strip_prefix("rtrace ")?.split(' ').next()
 }
 
-/// The results in the table, a command's of each kernel. A command may be there more than once.
+/// The results in the table, a command's of each of [`COLUMNS`]. A command may be there more than once.
 fn written() -> BTreeMap<(String, usize), Vec<String>> {
     let text = std::fs::read_to_string(file()).unwrap_or_default();
-    let mut rows = BTreeMap::new();
-    for line in text.lines().filter(|line| line.starts_with("| ") && line.contains('`')) {
+    let cells = |line: &str| -> Vec<String> {
         let line = line.replace("\\|", "\u{1}");
-        let cells: Vec<String> =
-            line.trim_matches('|').split('|').map(|cell| cell.trim().replace('\u{1}', "|")).collect();
+        line.trim_matches('|').split('|').map(|cell| cell.trim().replace('\u{1}', "|")).collect()
+    };
+    let mut lines = text.lines().filter(|line| line.starts_with("| "));
+    let heads = lines.next().map(cells).unwrap_or_default();
+    let places = COLUMNS.map(|kernel| heads.iter().position(|head| head == kernel.argument()));
+    let mut rows = BTreeMap::new();
+    for cells in lines.map(cells) {
         let command = cells[1].trim_matches('`').to_owned();
         let number = (0..).find(|n| !rows.contains_key(&(command.clone(), *n))).unwrap_or(0);
-        rows.insert((command, number), cells[2..].to_vec());
+        let results = places.iter().map(|place| place.map_or_else(String::new, |at| cells[at].clone()));
+        rows.insert((command, number), results.collect());
     }
     rows
 }
 
 fn table(results: &BTreeMap<(String, usize), Vec<String>>) -> String {
-    let mut text = format!("{HEAD}| verb | command | 6.1 | 6.12 | all-tracers |\n|---|---|---|---|---|\n");
+    let heads = COLUMNS.map(Kernel::argument).join(" | ");
+    let mut text = format!("{HEAD}| verb | command | {heads} |\n|---|---|{}\n", "---|".repeat(COLUMNS.len()));
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     for command in commands() {
         let number = seen.entry(command).or_default();
@@ -72,7 +80,7 @@ fn result(status: &str, config: &str) -> String {
     }
 }
 
-on_kernels!(long every_verb_does_what_the_table_says: V6_1, V6_12, AllTracers => |kernel| {
+on_kernels!(long every_verb_does_what_the_table_says: V6_1, V6_12, V6_18, V7, Arm64, AllTracers, All7 => |kernel| {
     if is_left_out("the table of docs/kernels.md") {
         return;
     }

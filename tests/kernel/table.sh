@@ -10,6 +10,15 @@ settings > before
 cat > work.sh <<'W'
 ls / > /dev/null; cat /proc/version > /dev/null; usleep 300
 W
+# The register of a function's first argument, and a program that uses the C library of which there is a file.
+DYNAMIC='trace-cmd list -h'
+case $(uname -m) in
+  x86_64) FIRST=%di DYNAMIC='rtrace help hist' ;;
+  aarch64) FIRST=%x0 ;;
+  riscv64) FIRST=%a0 ;;
+  *) FIRST='+4(%sp)' ;;
+esac
+export FIRST DYNAMIC
 while read -r command; do
   case $command in '' | '#'*) continue ;; esac
   echo "$command at $(cut -d' ' -f1 /proc/uptime) s" > /dev/console

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-on_kernels!(each_does_its_work: V6_1, V7, Arm64, AllTracers; suites V6_12 => |kernel| {
+on_kernels!(each_does_its_work: V6_1, V7, Arm64, I386, Riscv64, AllTracers; suites V6_12 => |kernel| {
     let Some(guest) = Guest::run(kernel, include_str!("verbs.sh"), &[]) else { return };
     let mut printed = guest.text("stdout");
     if installed().is_some() {

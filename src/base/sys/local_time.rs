@@ -1,5 +1,6 @@
 //! The time of day where this runs, by the C library's rules: TZ, or /etc/localtime.
 
+use super::c_types::{narrow, wide};
 use nix::libc::{TIME_ERROR, adjtimex, localtime_r, mktime, timex, tm};
 use std::mem::MaybeUninit;
 
@@ -21,6 +22,7 @@ pub(crate) struct LocalTime {
 impl LocalTime {
     /// The local time at `seconds` since 1970; `None` for years that have no number.
     pub(crate) fn of(seconds: i64) -> Option<Self> {
+        let seconds = narrow(seconds)?;
         let mut parts = MaybeUninit::<tm>::zeroed();
         // SAFETY: both point to values that live until the call ends. `tm` is plain data, which the call fills; all zero is a
         // value of it.
@@ -32,7 +34,7 @@ impl LocalTime {
             hour: parts.tm_hour,
             minute: parts.tm_min,
             second: parts.tm_sec,
-            utc_offset: parts.tm_gmtoff,
+            utc_offset: wide(parts.tm_gmtoff),
         })
     }
 
@@ -49,7 +51,7 @@ impl LocalTime {
         // SAFETY: it points to a value that lives until the call ends; the call reads and corrects its numbers.
         let seconds = unsafe { mktime(&raw mut parts) };
         // -1 is an error, and the last second of 1969.
-        (seconds != -1).then_some(seconds)
+        (seconds != -1).then_some(wide(seconds))
     }
 }
 

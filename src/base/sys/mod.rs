@@ -6,6 +6,7 @@
 
 mod accept;
 mod append;
+mod c_types;
 mod exec;
 mod kernel_types;
 mod local_time;
@@ -14,6 +15,7 @@ mod task_events;
 
 pub(crate) use accept::accept;
 pub(crate) use append::{Tail, append_piece};
+pub(crate) use c_types::{free_bytes, wide};
 pub(crate) use exec::{ExecImage, Identity, fork_gated};
 pub(crate) use kernel_types::MappedKernelTypes;
 pub(crate) use kernel_types::page_size;

@@ -3,8 +3,8 @@
 //! Influences on durations: frequency scaling, hypervisors.
 
 use super::finding::{Area, Findings, Severity};
-use nix::sys::statvfs::statvfs;
 use nix::unistd::{AccessFlags, access};
+use rtrace::record::free_space;
 use rtrace::tracefs::{BufferSize, Instance, Tracefs};
 use rtrace::units::ByteSize;
 use serde_json::json;
@@ -145,8 +145,7 @@ pub(super) fn rings(tracefs: &Tracefs, machine: &ExaminedMachine, findings: &mut
 
 /// Room for a recording in the working directory.
 pub(super) fn disk(machine: &ExaminedMachine, findings: &mut Findings) {
-    let Some(of) = machine.is_this().then(|| statvfs(".").ok()).flatten() else { return };
-    let free = of.blocks_available().saturating_mul(of.fragment_size());
+    let Some(free) = machine.is_this().then(|| free_space(".".as_ref())).flatten() else { return };
     let text = format!("the working directory has {} free for recordings", size(free / 1024));
     if access(".", AccessFlags::W_OK).is_err() {
         let text = "the working directory cannot be written".to_owned();

@@ -118,6 +118,7 @@ pub(super) const GROUPS: &[HelpGroup] = &[
             HelpEntry("trigger", "the top level; -B: an instance", "the triggers, until `trigger clear`"),
             HelpEntry("snapshot", "the top level; -B: an instance", "the spare buffer, until `snapshot free`"),
             HelpEntry("instance", "the instance that is named", "the instance, until `instance remove`"),
+            HelpEntry("remote", "the remote that is named", "its settings; `remote stream` takes the events out"),
             HelpEntry(
                 "probe",
                 "no buffer: events of the whole machine",

@@ -51,6 +51,7 @@ const TRACED: &[HelpSection] = &[
             "ftrace",
             "cmdlines-size",
             "device",
+            "monitor",
         ],
     ),
     section(

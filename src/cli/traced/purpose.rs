@@ -8,7 +8,7 @@ use rtrace::units::parse_duration;
 
 /// The words, and the events of each; `sched_waking` is there since Linux 4.3. Globs are for what kernels have under several
 /// names.
-const PURPOSES: [(&str, &[&str]); 18] = [
+const PURPOSES: [(&str, &[&str]); 19] = [
     (
         "sched",
         &[
@@ -126,6 +126,7 @@ const PURPOSES: [(&str, &[&str]); 18] = [
     ),
     ("timerlat", &["osnoise:nmi_noise", "osnoise:irq_noise", "osnoise:softirq_noise", "osnoise:thread_noise"]),
     ("syscalls", &["raw_syscalls:sys_enter", "raw_syscalls:sys_exit", "sched:sched_switch"]),
+    ("rv", &["rv:error_*"]),
 ];
 
 /// Purposes that need a trace option, and the option.
@@ -166,6 +167,7 @@ pub(crate) fn add(buffer: &mut BufferPlan, list: &str) -> Result<(), String> {
             return Err(format!("invalid value `{purpose}` for --for: expected {known}{hint}"));
         };
         events.iter().for_each(|event| want(buffer, event, WITH_STACK.contains(&(purpose, event))));
+        buffer.monitors |= purpose == "rv";
         for (_, option) in OPTIONS.iter().filter(|(name, _)| *name == purpose) {
             if !buffer.options.iter().any(|(known, _)| known == option) {
                 buffer.options.push(((*option).to_owned(), true));

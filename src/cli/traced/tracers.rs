@@ -75,6 +75,11 @@ pub(crate) struct MachineArgs {
     /// -p blk: trace this block device only; all disks without it
     #[arg(long = "device", value_name = "DEVICE")]
     devices: Vec<String>,
+    /// Enable these monitors of runtime verification: name or glob, A,B (--for rv alone: all)
+    ///
+    /// `sched` is every monitor within `sched`. Their errors are events rv:error_NAME, which --for rv records.
+    #[arg(long = "monitor", value_name = "MONITOR", value_delimiter = ',')]
+    monitors: Vec<String>,
     /// No tracing of functions in the whole system (ftrace_enabled)
     #[arg(short = 'D', long = "no-ftrace")]
     no_ftrace: bool,
@@ -94,6 +99,7 @@ impl MachineArgs {
             no_functions: self.no_functions,
             block_devices: self.devices.clone(),
             ftrace: if self.no_ftrace { Some(false) } else { self.ftrace.then_some(true) },
+            monitors: self.monitors.clone(),
         }
     }
 }

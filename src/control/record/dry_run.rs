@@ -23,7 +23,7 @@ pub fn dry_run(plan: &Plan, mut journal: Journal, between: impl FnOnce()) -> Res
     let existing = top.events()?;
     let mut unknown = Vec::new();
     let mut buffers: Vec<SetUpBuffer> = Vec::new();
-    plan.machine.set(&mut journal)?;
+    plan.machine.set(&mut journal, &plan.buffers)?;
     let mut tasks = TaskLists::of(&plan.tasks, Some(COMMAND_PID));
     for (index, buffer) in plan.buffers.iter().enumerate() {
         let chosen = choose(&top, plan.allow_unknown_events, buffer, &existing, &mut unknown)?;

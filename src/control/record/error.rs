@@ -164,6 +164,14 @@ pub enum PlanError {
         /// Names that exist.
         available: Vec<String>,
     },
+    /// A monitor that this kernel does not have.
+    #[error("no monitor of runtime verification is called `{name}`")]
+    NoMonitor {
+        /// The name or glob.
+        name: String,
+        /// Names that exist.
+        available: Vec<String>,
+    },
     /// A filter or trigger that its language or the event's format forbids.
     #[error("invalid {what}: {error}")]
     Language {

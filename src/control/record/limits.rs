@@ -1,12 +1,19 @@
 //! Limits of a recording on the disk: the size it may write, the space it must leave free, the data it keeps.
 
+use crate::base::sys::free_bytes;
 use crate::base::units::{ByteSize, parse_duration};
 use nix::sys::eventfd::EventFd;
-use nix::sys::statvfs::fstatvfs;
+use nix::sys::statvfs::{fstatvfs, statvfs};
 use std::fs::File;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+/// Bytes that can still be written to the file system of `path`, if it says.
+pub fn free_space(path: &Path) -> Option<u64> {
+    statvfs(path).ok().map(|disk| free_bytes(&disk))
+}
 
 /// Bounds of a recording, as a plan has them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -160,7 +167,7 @@ impl Budget {
     /// Bytes that the file system has beyond what must stay free. One that does not say how full it is has no bound.
     fn spare(&self) -> u64 {
         let Some((file, min_free)) = &self.min_free else { return u64::MAX };
-        let free = fstatvfs(file).map_or(u64::MAX, |s| (s.blocks_available()).saturating_mul(s.fragment_size()));
+        let free = fstatvfs(file).map_or(u64::MAX, |disk| free_bytes(&disk));
         free.saturating_sub(*min_free)
     }
 

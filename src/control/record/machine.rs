@@ -4,6 +4,7 @@ use super::error::{PlanError, RecordError};
 use super::plan::BufferPlan;
 use super::tracer_settings::TracerSettings;
 use crate::control::tracefs::{FunctionList, Instance, Journal};
+use nix::errno::Errno;
 
 /// Settings of which there is one, whatever instance is recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,7 +25,12 @@ pub struct MachineSettings {
     pub block_devices: Vec<String>,
     /// `-D`: nothing traces functions (false); `--ftrace`: they may be traced (true).
     pub ftrace: Option<bool>,
+    /// Monitors of runtime verification to enable, by name or glob; all if empty and a buffer records their errors.
+    pub monitors: Vec<String>,
 }
+
+/// A monitor whose model the kernel's documentation calls wrong (monitor_wwnr.rst): it is enabled by name only.
+const WRONG_MODEL: &str = "wwnr";
 
 /// Tracers that keep the worst case as text instead of filling the ring buffer.
 const LATENCY: [&str; 6] = ["irqsoff", "preemptoff", "preemptirqsoff", "wakeup", "wakeup_rt", "wakeup_dl"];
@@ -35,8 +41,8 @@ pub(super) fn is_latency_tracer(tracer: &str) -> bool {
 }
 
 impl MachineSettings {
-    /// Sets what there is one of.
-    pub(super) fn set(&self, journal: &mut Journal) -> Result<(), RecordError> {
+    /// Sets what there is one of, for a recording of `buffers`. Gives warnings.
+    pub(super) fn set(&self, journal: &mut Journal, buffers: &[BufferPlan]) -> Result<Vec<String>, RecordError> {
         if let Some(depth) = self.graph_depth {
             journal.set_graph_depth(depth)?;
         }
@@ -50,7 +56,42 @@ impl MachineSettings {
         if let Some(on) = self.ftrace {
             journal.switch_ftrace(on)?;
         }
-        Ok(())
+        if self.monitors.is_empty() && !buffers.iter().any(|buffer| buffer.monitors) {
+            return Ok(Vec::new());
+        }
+        self.enable_monitors(journal)
+    }
+
+    /// Enables the monitors that are named; or else all that the kernel can run at once, and says which are left out.
+    fn enable_monitors(&self, journal: &mut Journal) -> Result<Vec<String>, RecordError> {
+        let mut warnings = Vec::new();
+        let available = journal.tracefs().monitors()?;
+        if self.monitors.is_empty() {
+            let mut left_out = Vec::new();
+            for name in available.iter().filter(|name| *name != WRONG_MODEL) {
+                match journal.enable_monitor(name) {
+                    // As many monitors of tasks as it was built for, or more than it has memory for.
+                    Err(error) if matches!(error.errno(), Some(Errno::EBUSY | Errno::ENOMEM)) => {
+                        left_out.push(name.as_str())
+                    }
+                    other => other?,
+                }
+            }
+            if !left_out.is_empty() {
+                let left_out = left_out.join(", ");
+                warnings.push(format!(
+                    "not enabled: {left_out}: this kernel runs no more monitors at once (--monitor names some)"
+                ));
+            }
+        }
+        for pattern in &self.monitors {
+            let names = journal.tracefs().monitors_of(pattern)?;
+            if names.is_empty() {
+                return Err(PlanError::NoMonitor { name: pattern.clone(), available }.into());
+            }
+            names.iter().try_for_each(|name| journal.enable_monitor(name))?;
+        }
+        Ok(warnings)
     }
 
     /// Sets the tracer of one buffer, with all that belongs to it. Gives the lists of functions that have become empty by

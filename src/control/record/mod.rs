@@ -96,7 +96,7 @@ pub use error::{PlanError, RecordError};
 pub use extract::{Extracted, Ring, extract};
 pub use from_boot::from_boot;
 pub use functions::FunctionFilters;
-pub use limits::{Limits, Reached, Rotate};
+pub use limits::{Limits, Reached, Rotate, free_space};
 pub use machine::MachineSettings;
 pub use observer::{Live, Observer};
 pub use plan::{BufferPlan, EventPlan, Plan, SavePlan, TargetBuffer, Tasks};

@@ -227,6 +227,8 @@ pub struct BufferPlan {
     pub functions: FunctionFilters,
     /// Trace options to switch on or off, in order.
     pub options: Vec<(String, bool)>,
+    /// The errors of monitors of runtime verification are recorded in it: the monitors are enabled.
+    pub monitors: bool,
 }
 
 /// The ring buffer of a plan.
@@ -302,6 +304,7 @@ impl BufferPlan {
             tracer: None,
             functions: FunctionFilters::default(),
             options: Vec::new(),
+            monitors: false,
         }
     }
 

@@ -251,12 +251,10 @@ impl Saver {
         let needed = 2 * (data + self.head.size()) + self.min_free;
         match fstatvfs(to) {
             // One that does not say how large it is does not say what is free either.
-            Ok(disk) if disk.blocks() > 0 && disk.blocks_available().saturating_mul(disk.fragment_size()) < needed => {
-                Err(format!(
-                    "the file system has less than {} left, which recording may need meanwhile",
-                    ByteSize(needed)
-                ))
-            }
+            Ok(disk) if disk.blocks() > 0 && sys::free_bytes(&disk) < needed => Err(format!(
+                "the file system has less than {} left, which recording may need meanwhile",
+                ByteSize(needed)
+            )),
             _ => Ok(()),
         }
     }

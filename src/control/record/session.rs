@@ -110,7 +110,7 @@ pub fn record_beside(
     if let Err(error) = tasks.listen(tracefs.top().cpus()?) {
         observer.warn(&no_news(&error));
     }
-    let buffers = set_up_all(&mut journal, plan, chosen, &mut tasks)?;
+    let buffers = set_up_all(&mut journal, plan, chosen, &mut tasks, |text| observer.warn(text))?;
     if let Some(main) = buffers.first() {
         tasks.watch_cgroups(&mut journal, &plan.tasks, &main.clock.current)?;
     }

@@ -197,13 +197,14 @@ pub(super) fn set_up_all(
     plan: &Plan,
     chosen: Vec<ResolvedEvents>,
     tasks: &mut TaskLists,
+    warn: impl FnMut(&str),
 ) -> Result<Vec<SetUpBuffer>, RecordError> {
     // A missing feature is found before anything is set for it.
     let top = journal.tracefs().top();
     for tracer in plan.buffers.iter().filter_map(|buffer| buffer.tracer.as_deref()) {
         journal.require_tracer(&top, tracer)?;
     }
-    plan.machine.set(journal)?;
+    plan.machine.set(journal, &plan.buffers)?.iter().map(String::as_str).for_each(warn);
     let mut buffers = Vec::new();
     for (index, (buffer, chosen)) in plan.buffers.iter().zip(chosen).enumerate() {
         // The main buffer may have nothing to record when there are others. With guests it is what the file holds of here.

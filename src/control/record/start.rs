@@ -56,7 +56,7 @@ pub fn start(
     let mut warnings: Vec<String> =
         unknown.chain(chosen.iter().flat_map(|chosen| chosen.warnings.iter().cloned())).collect();
     warnings.extend(no_functions(&journal, buffers, machine).map(str::to_owned));
-    machine.set(&mut journal)?;
+    warnings.extend(machine.set(&mut journal, buffers)?);
     let mut lists = TaskLists::of(tasks, command);
     if lists.need_news() {
         let later = match lists.only_leave_out() {

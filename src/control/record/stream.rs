@@ -82,7 +82,7 @@ impl<'p> LiveStream<'p> {
         if let Err(error) = tasks.listen(journal.tracefs().top().cpus()?) {
             warn(&no_news(&error));
         }
-        let buffers = set_up_all(&mut journal, plan, chosen, &mut tasks)?;
+        let buffers = set_up_all(&mut journal, plan, chosen, &mut tasks, &mut warn)?;
         let facts = facts(&journal, &buffers)?;
         Ok((LiveStream { plan, journal, buffers, tasks, signals, watched, child }, facts))
     }

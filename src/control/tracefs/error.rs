@@ -123,6 +123,14 @@ pub enum Error {
         /// Names that exist.
         others: Vec<String>,
     },
+    /// There is no remote of that name.
+    #[error("no remote is called `{name}`; there are {}", .others.join(", "))]
+    NoRemote {
+        /// The name asked for.
+        name: String,
+        /// Names that exist.
+        others: Vec<String>,
+    },
     /// There is no ring buffer of that CPU.
     #[error("this machine has no CPU {cpu}")]
     NoCpu {
@@ -369,6 +377,7 @@ impl Error {
     pub fn is_usage(&self) -> bool {
         match self {
             Error::NoInstance { .. }
+            | Error::NoRemote { .. }
             | Error::InstanceName { .. }
             | Error::NoTracer { .. }
             | Error::NoCpu { .. }

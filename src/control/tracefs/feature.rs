@@ -43,11 +43,15 @@ pub enum Feature {
     EventPids,
     /// Events that programs write (`user_events_data`, since Linux 6.4).
     UserEvents,
+    /// Monitors of runtime verification (`rv`, since Linux 6.0).
+    Monitors,
+    /// Ring buffers of hypervisors and firmware (`remotes`, since Linux 7.0).
+    Remotes,
 }
 
 impl Feature {
     /// The features that are neither tracers nor trace options.
-    pub const ALL: [Feature; 15] = [
+    pub const ALL: [Feature; 17] = [
         Feature::HistTriggers,
         Feature::SyntheticEvents,
         Feature::Kprobes,
@@ -63,6 +67,8 @@ impl Feature {
         Feature::CopyTraceMarker,
         Feature::EventPids,
         Feature::UserEvents,
+        Feature::Monitors,
+        Feature::Remotes,
     ];
 
     /// The usual name of the feature.
@@ -85,6 +91,8 @@ impl Feature {
             Feature::CopyTraceMarker => "copying of trace_marker into instances",
             Feature::EventPids => "event pid filter",
             Feature::UserEvents => "user events",
+            Feature::Monitors => "monitors of runtime verification",
+            Feature::Remotes => "trace remotes",
         }
         .to_owned()
     }
@@ -109,6 +117,8 @@ impl Feature {
             Feature::CopyTraceMarker => "Linux 6.16",
             Feature::EventPids => "CONFIG_EVENT_TRACING",
             Feature::UserEvents => "CONFIG_USER_EVENTS",
+            Feature::Monitors => "CONFIG_RV",
+            Feature::Remotes => "CONFIG_TRACE_REMOTE",
         })
     }
 
@@ -134,6 +144,8 @@ impl Feature {
             Feature::CopyTraceMarker => top.has("options/copy_trace_marker"),
             Feature::EventPids => top.has("set_event_pid"),
             Feature::UserEvents => top.has("user_events_data"),
+            Feature::Monitors => top.has("rv/available_monitors"),
+            Feature::Remotes => top.has("remotes"),
         }
     }
 }

@@ -5,6 +5,9 @@ use super::{CpuStats, Error, EventName, TraceClock, Tracefs};
 use crate::base::units::CpuId;
 use std::path::PathBuf;
 
+/// The directory of all remotes.
+pub(super) const REMOTES: &str = "remotes";
+
 /// A set of ring buffers with its own events and knobs: the top level, or one of `instances/`.
 ///
 /// A handle by name, cheap to clone; it does not keep the instance alive. Writing goes through
@@ -13,24 +16,31 @@ use std::path::PathBuf;
 pub struct Instance {
     tracefs: Tracefs,
     name: Option<String>,
+    /// The directory it lies in.
+    folder: &'static str,
 }
 
 impl PartialEq for Instance {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && self.tracefs.root() == other.tracefs.root()
+        (&self.name, self.folder) == (&other.name, other.folder) && self.tracefs.root() == other.tracefs.root()
     }
 }
 
 impl Instance {
     pub(super) fn top(tracefs: &Tracefs) -> Self {
-        Instance { tracefs: tracefs.clone(), name: None }
+        Instance { tracefs: tracefs.clone(), name: None, folder: "" }
+    }
+
+    /// A remote, of whose files only some are an instance's.
+    pub(super) fn remote(tracefs: &Tracefs, name: &str) -> Self {
+        Instance { tracefs: tracefs.clone(), name: Some(name.to_owned()), folder: REMOTES }
     }
 
     pub(super) fn named(tracefs: &Tracefs, name: &str) -> Result<Self, Error> {
         if !Self::is_name(name) {
             return Err(Error::InstanceName { name: name.to_owned() });
         }
-        Ok(Instance { tracefs: tracefs.clone(), name: Some(name.to_owned()) })
+        Ok(Instance { tracefs: tracefs.clone(), name: Some(name.to_owned()), folder: "instances" })
     }
 
     /// True if an instance can have this name: one directory below `instances`.
@@ -51,7 +61,7 @@ impl Instance {
     /// Path of one of its files below the tracing directory: `instances/foo/trace_clock`.
     pub fn relative(&self, file: &str) -> String {
         match &self.name {
-            Some(name) => format!("instances/{name}/{file}"),
+            Some(name) => format!("{}/{name}/{file}", self.folder),
             None => file.to_owned(),
         }
     }

@@ -1,5 +1,5 @@
 //! Settings of which there is one for the whole machine, with their values after boot, where the kernel's source fixes
-//! them (`kernel/trace/ftrace.c`, `trace_stack.c`, `trace_sched_switch.c`, `trace_hwlat.c`, `trace_osnoise.c`).
+//! them (`kernel/trace/ftrace.c`, `trace_stack.c`, `trace_sched_switch.c`, `trace_hwlat.c`, `trace_osnoise.c`, `rv/rv.c`).
 
 use super::mount::lies_on_tracefs;
 use super::{Error, Instance, Tracefs};
@@ -10,7 +10,7 @@ use std::borrow::Cow;
 pub(super) const FTRACE_ENABLED: &str = "/proc/sys/kernel/ftrace_enabled";
 
 /// Each setting with what is written to have it as after boot.
-const KNOBS: [(&str, &str); 17] = [
+const KNOBS: [(&str, &str); 20] = [
     (FTRACE_ENABLED, "1"),
     ("/proc/sys/kernel/stack_tracer_enabled", "0"),
     ("saved_cmdlines_size", "128"),
@@ -28,6 +28,9 @@ const KNOBS: [(&str, &str); 17] = [
     ("osnoise/timerlat_align_us", "0"),
     ("osnoise/print_stack", "0"),
     ("osnoise/options", "DEFAULTS"),
+    ("rv/enabled_monitors", ""),
+    ("rv/monitoring_on", "1"),
+    ("rv/reacting_on", "1"),
 ];
 
 /// The CPUs that osnoise and timerlat watch; after boot those that the machine may have.
@@ -76,7 +79,7 @@ impl Tracefs {
 
 impl MachineKnob {
     fn unless_as_after_boot(top: &Instance, file: &'static str, after_boot: String) -> Option<Self> {
-        let says = top.read(file).ok()?.trim().to_owned();
+        let says = top.read(file).ok()?.split_whitespace().collect::<Vec<_>>().join(" ");
         (!is_as_after_boot(file, &says, &after_boot)).then_some(MachineKnob { file: file.into(), says, after_boot })
     }
 }

@@ -27,7 +27,9 @@ mod instance;
 mod journal;
 mod kvm;
 mod machine_knobs;
+mod monitors;
 mod mount;
+mod remotes;
 mod root;
 mod setting;
 mod stack;
@@ -57,6 +59,7 @@ pub use journal::{
 pub use kvm::{KvmFolders, KvmGuest};
 pub use machine_knobs::MachineKnob;
 pub use mount::{MountPoint, mount_points};
+pub use remotes::RemoteState;
 pub use root::Tracefs;
 pub use stack::StackTrace;
 pub use stats::CpuStats;

@@ -53,7 +53,13 @@ pub(super) fn tokens(text: &str) -> Result<Vec<PrintFmtToken>, PrintFmtError> {
         }
         let rest = bytes.get(pos..).unwrap_or_default();
         let kind = if b == b'"' {
-            let (string, end) = quoted(bytes, pos, b'"')?;
+            let (mut string, mut end) = quoted(bytes, pos, b'"')?;
+            while out.is_empty() && !may_follow_text(text, end) {
+                let Ok((more, after)) = quoted(bytes, end.saturating_sub(1), b'"') else { break };
+                string.push(b'"');
+                string.extend(more);
+                end = after;
+            }
             pos = end;
             TokenKind::Text(string)
         } else if b == b'\'' {
@@ -89,6 +95,14 @@ pub(super) fn tokens(text: &str) -> Result<Vec<PrintFmtToken>, PrintFmtError> {
     }
     out.push(PrintFmtToken { offset: bytes.len(), kind: TokenKind::End });
     Ok(out)
+}
+
+/// True if what comes from `at` on can follow the format's text. Quotes of the text itself are not escaped in the kernel's files
+/// (arm64's instruction_emulation: `"instr="%s" addr=0x%llx", ...`).
+fn may_follow_text(text: &str, at: usize) -> bool {
+    let rest = text.get(at..).unwrap_or_default().trim_start();
+    let word = rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
+    rest.is_empty() || rest.starts_with([',', '"']) || leftover(word).is_some()
 }
 
 fn word_end(bytes: &[u8], start: usize) -> usize {

@@ -56,7 +56,7 @@ const OF_AGENTS: [&str; 42] = [
 
 /// Options that concern more than the recording: the buffer that others use, CPUs kept busy, settings of which the machine has
 /// one of each. An agent takes them with `--whole-machine` only.
-const OF_THE_MACHINE: [&str; 22] = [
+const OF_THE_MACHINE: [&str; 23] = [
     "top",
     "priority",
     "poll",
@@ -67,6 +67,7 @@ const OF_THE_MACHINE: [&str; 22] = [
     "max_graph_depth",
     "threshold",
     "devices",
+    "monitors",
     "hwlat_width",
     "hwlat_window",
     "hwlat_mode",

@@ -2,6 +2,7 @@
 
 use super::parts::page_start;
 use super::{SectionWriter, WriteError};
+use crate::base::sys::free_bytes;
 use crate::file::trace_dat::file::owned_dir::OwnedDir;
 use crate::file::trace_dat::file::siblings::COUNT;
 use crate::file::trace_dat::{BufferOption, ChunkIndex, Codec, OptionId, SectionId, SpoolEntry, SpoolTable};
@@ -120,9 +121,7 @@ impl SectionWriter {
         }
         match fstatvfs(&self.file) {
             // One that does not say how large it is does not say what is free either.
-            Ok(disk) if disk.blocks() > 0 && disk.blocks_available().saturating_mul(disk.fragment_size()) < needed => {
-                Err(failed(Errno::ENOSPC))
-            }
+            Ok(disk) if disk.blocks() > 0 && free_bytes(&disk) < needed => Err(failed(Errno::ENOSPC)),
             _ => Ok(()),
         }
     }

@@ -109,6 +109,10 @@ fn functions_of_the_kernel() {
     assert_eq!(both("char w[4]:4;u8 m[6]:6", names, b"phy0\x01\x02\x03\x04\x05\x06"), "phy0  sta:01:02:03:04:05:06");
     // include/trace/events/landlock.h, Linux 7.1
     assert_eq!(both("char t[4]:4", r#""%s", __print_untrusted_str(REC->t)"#, b"ok\0x"), "ok");
+    // arch/arm64/kernel/trace-events-emulation.h: quotes within the text, which the kernel's file does not escape
+    let quotes = r#""instr="%s" addr=0x%llx", __get_str(i), REC->a"#;
+    let payload = [20, 0, 4, 0, 0x10, 0, 0, 0, 0, 0, 0, 0, b'm', b'r', b's', 0];
+    assert_eq!(both("__data_loc char[] i:4;u64 a:8", quotes, &payload), "instr=\"mrs\" addr=0x10");
 }
 
 /// lib/vsprintf.c: the names of before Linux 5.5 for `%pS` and `%ps`; and what a record has no target of.

@@ -4,6 +4,7 @@
 use super::{BinaryOp, HistExpr, HistSpec, KeyModifier, SortKey, SpecError, SpecErrorKind as Kind, VarRef, parse};
 use crate::base::syntax::{Span, Spanned};
 use crate::kernel::format::EventFormat;
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// A line of an event's `trigger` file, or the rest of a table's `# trigger info: ` line.
@@ -30,7 +31,7 @@ impl Echo {
     /// # Errors
     /// [`SpecError`] if the line has no state or is no trigger.
     pub fn parse(line: &str) -> Result<Echo, SpecError> {
-        let line = line.trim_end_matches('\n');
+        let line = &with_one_name(line.trim_end_matches('\n'));
         let (text, state) = if let Some(text) = line.strip_suffix(" [active]") {
             (text, TriggerState::Active)
         } else if let Some(text) = line.strip_suffix(" [paused]") {
@@ -46,6 +47,7 @@ impl Echo {
     /// the sort keys' modifiers, which it refuses. `None` if the line is no such trigger.
     pub fn settable(line: &str) -> Option<String> {
         let echo = Echo::parse(line).ok()?;
+        let line = with_one_name(line);
         let text = line.trim_end_matches('\n').rsplit_once(" [")?.0;
         let (head, sorted) = text.split_once(":sort=")?;
         let rest = sorted.find(":size=").map_or("", |at| &sorted[at..]);
@@ -57,6 +59,16 @@ impl Echo {
 /// The names that a trigger may have been given for the CPU, all of which the kernel shows as the first, and takes for
 /// different keys all the same (`parse_field` and `hist_trigger_match` in `kernel/trace/trace_events_hist.c`).
 const CPU: [&str; 3] = ["common_cpu", "cpu", "CPU"];
+
+/// A line in which the CPU has one name: Linux 7 shows it as `common_cpucommon_cpu`, or by an older name as `common_cpucpu` (an `else` that
+/// `hist_field_print()` lost).
+fn with_one_name(line: &str) -> Cow<'_, str> {
+    let doubled = CPU.map(|name| format!("{}{name}", CPU[0]));
+    match doubled.iter().any(|twice| line.contains(twice)) {
+        true => Cow::Owned(doubled.iter().fold(line.to_owned(), |line, twice| line.replace(twice, CPU[0]))),
+        false => Cow::Borrowed(line),
+    }
+}
 
 impl Echo {
     /// The texts of which one is that of the trigger that the kernel shows as `line`, as [`Echo::settable`] has it: with

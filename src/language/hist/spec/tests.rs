@@ -187,6 +187,17 @@ fn what_kernels_show_differently() {
     }
 }
 
+/// As Linux 7.3 shows them.
+#[test]
+fn a_cpu_shown_twice() {
+    for shown in ["common_cpucommon_cpu", "common_cpucpu", "common_cpuCPU"] {
+        let line = format!("hist:keys=prev_pid,{shown}:vals=hitcount:c={shown}:sort=hitcount:size=2048 [active]");
+        let once = line.replace(shown, "common_cpu");
+        assert_eq!(Echo::parse(&line).unwrap(), Echo::parse(&once).unwrap());
+        assert_eq!(Echo::written(&line), Echo::written(&once));
+    }
+}
+
 #[test]
 fn states_of_echoes() {
     let active = Echo::parse("hist:keys=a:vals=hitcount:sort=hitcount:size=2048 [active]\n").unwrap();
