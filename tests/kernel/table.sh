@@ -11,7 +11,7 @@ cat > work.sh <<'W'
 ls / > /dev/null; cat /proc/version > /dev/null; usleep 300
 W
 # The register of a function's first argument, and a program that uses the C library of which there is a file.
-DYNAMIC='trace-cmd list -h'
+DYNAMIC='trace-cmd list -t'
 case $(uname -m) in
   x86_64) FIRST=%di DYNAMIC='rtrace help hist' ;;
   aarch64) FIRST=%x0 ;;

@@ -66,8 +66,13 @@ pub(super) struct EventSettings {
     pub(super) triggers: Vec<String>,
 }
 
-/// The error that the kernel lacks the buffer's tracer, if it does: the tracer's events are missing with it.
+/// The error that the kernel lacks the buffer's tracer, or monitors, if it does: their events are missing with them.
 fn missing_tracer(top: &Instance, buffer: &BufferPlan) -> Result<Option<Error>, Error> {
+    if buffer.monitors
+        && let Err(error) = top.tracefs().require(&Feature::Monitors)
+    {
+        return Ok(Some(error));
+    }
     let Some(tracer) = &buffer.tracer else { return Ok(None) };
     let wanted = Feature::Tracer(tracer.clone());
     let config = wanted.config();
