@@ -45,7 +45,7 @@ rtrace record --dry-run --for rv --monitor wip | grep -q "echo wip >> rv/enabled
 say "all of them"
 
 rtrace record -q -o x.dat --for rv --monitor wippp -- true 2>err; [ $? = 2 ] || fail "wippp: $(cat err)"
-grep -q 'did you mean `wip`' err || fail "wippp: $(cat err)"
+grep -q 'this kernel has wip, ' err || fail "wippp: $(cat err)"
 settings >after
 diff before after || fail "settings"
 say "wrong names"

@@ -165,7 +165,7 @@ pub enum PlanError {
         available: Vec<String>,
     },
     /// A monitor that this kernel does not have.
-    #[error("no monitor of runtime verification is called `{name}`")]
+    #[error("no monitor of runtime verification is called `{name}`; this kernel has {}", .available.join(", "))]
     NoMonitor {
         /// The name or glob.
         name: String,
