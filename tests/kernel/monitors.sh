@@ -8,7 +8,9 @@ cat >load <<'END'
 i=0; while [ $i -lt 30 ]; do ls / >/dev/null; cat /proc/version | head -c 3 >/dev/null; usleep 1000; i=$((i + 1)); done
 END
 enabled() { tr '\n' ' ' <$T/rv/enabled_monitors; }
-settings() { knobs | grep -v '^./trace_stat/\|^./saved_cmdlines\|^./buffer_\(size\|total_size\)_kb'; }
+settings() { knobs | tr -d '\0' | grep -v '^./trace_stat/\|^./saved_cmdlines\|^./buffer_\(size\|total_size\)_kb'; }
+# The ring is made with the first use of any.
+echo 1410 >$T/buffer_size_kb
 settings >before
 
 rtrace record -q -o held.dat $gate --monitor sco -- sh -c 'cat /sys/kernel/tracing/rv/enabled_monitors >during; sh load' || fail "sco: $?"
@@ -33,7 +35,7 @@ rtrace record -q -o x.dat --for rv --monitor 'wi*,sched:sco' -- cat $T/rv/monito
 rtrace set --monitor sched:sts || fail "set"
 rtrace stat >stat || fail "stat"
 grep -q 'rv/enabled_monitors.*wip' stat || fail "stat: $(cat stat)"
-rtrace reset || fail "reset"
+rtrace reset && echo 1410 >$T/buffer_size_kb || fail "reset"
 [ "$(cat $T/rv/monitoring_on) $(enabled)" = "1 " ] || fail "reset left $(cat $T/rv/monitoring_on) $(enabled)"
 say "what was enabled before"
 

@@ -5,6 +5,8 @@ R=$T/remotes/test
 fail() { echo "FAIL: $*"; exit 1; }
 say() { echo "ok: $*"; echo "$* at $(cut -d' ' -f1 /proc/uptime) s" >/dev/console; }
 settings() { knobs | grep -v '^./trace_stat/\|^./saved_cmdlines\|^./buffer_\(size\|total_size\)_kb'; }
+# The ring is made with the first use of any.
+echo 1410 >$T/buffer_size_kb
 settings >before
 
 rtrace remote list >list || fail "list"
