@@ -169,7 +169,7 @@ macro_rules! on_kernels {
                     #[expect(non_snake_case, reason = "named as the kernel")]
                     fn $more() {
                         let test = concat!(module_path!(), "::", stringify!($more));
-                        let is_left_out = match Kernel::all_tracers_are_there() {
+                        let is_left_out = match crate::guest_machine::Kernel::all_tracers_are_there() {
                             true => crate::suites::is_left_out(test),
                             false => crate::common::long::is_left_out(test),
                         };
