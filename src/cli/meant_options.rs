@@ -1,7 +1,7 @@
 //! Options that a command does not have, and those of it that do what was meant.
 
 use super::elsewhere;
-use super::meant;
+use super::line_in_full::with_instance;
 use super::meant_words::{ADVICE, CONCEPTS, LETTERS};
 use clap::builder::PossibleValue;
 use clap::{Arg, Command};
@@ -182,7 +182,7 @@ fn short(word: &str, command: &Command, root: &Command, words: &str) -> Option<S
     if !below.is_empty() && below.len() <= MOST_BELOW && !std::ptr::eq(command, root) {
         let first = below.first()?;
         if letter == 'B'
-            && let Some(hint) = meant::with_instance(words, &value)
+            && let Some(hint) = with_instance(words, &value)
         {
             return Some(hint);
         }

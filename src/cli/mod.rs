@@ -40,6 +40,7 @@ mod key_names;
 mod keywords;
 mod language;
 mod latency;
+mod line_in_full;
 mod list;
 mod listen;
 mod live;

@@ -2,9 +2,8 @@
 
 use super::config_names::missing_config;
 use super::error_log::LogEntry;
-use super::feature::{Feature, TRACERS};
 use super::words_of_others;
-use crate::base::syntax::{did_you_mean, nearest};
+use crate::base::syntax::did_you_mean;
 use crate::base::units::CpuId;
 use crate::kernel::events::NoEvent;
 use nix::errno::Errno;
@@ -71,6 +70,8 @@ pub enum Error {
         name: String,
         /// Names that exist.
         available: Vec<String>,
+        /// The tracer with nearly that name that this kernel lacks, and its CONFIG.
+        lacking: Option<(&'static str, &'static str)>,
     },
     /// The kernel has the tracer, but at the top level only.
     #[error("this kernel has tracer `{name}` at the top level only")]
@@ -279,10 +280,9 @@ impl Error {
                 "the owner of tracefs may write, a group only read: as root, `mount -o remount,uid=USER` on it hands it over."
                     .to_owned(),
             ],
-            Error::NoTracer { name, available } => did_you_mean(name, available.iter().map(String::as_str))
+            Error::NoTracer { name, available, lacking } => did_you_mean(name, available.iter().map(String::as_str))
                 .or_else(|| {
-                    let lacking = *nearest(name, TRACERS).first()?;
-                    let config = Feature::Tracer(lacking.to_owned()).config()?;
+                    let (lacking, config) = lacking.as_ref()?;
                     Some(format!("did you mean `{lacking}`? This kernel lacks it: it needs {config}."))
                 })
                 .or_else(|| name.parse::<u32>().is_ok().then(|| format!("a process is named with `-P {name}`.")))

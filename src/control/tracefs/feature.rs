@@ -2,6 +2,7 @@
 //! The kernel's own types, where they lie.
 
 use super::{Error, Tracefs};
+use crate::base::syntax::nearest;
 use crate::base::sys;
 use std::ops::Deref;
 
@@ -70,6 +71,12 @@ impl Feature {
         Feature::Monitors,
         Feature::Remotes,
     ];
+
+    /// The tracer whose name is nearly `name`, and its CONFIG.
+    pub(super) fn tracer_near(name: &str) -> Option<(&'static str, &'static str)> {
+        let near = *nearest(name, TRACERS).first()?;
+        Some((near, tracer_config(near)?))
+    }
 
     /// The usual name of the feature.
     pub fn name(&self) -> String {
@@ -175,7 +182,7 @@ impl Tracefs {
 }
 
 /// Tracers that not every kernel has.
-pub(super) const TRACERS: [&str; 13] = [
+const TRACERS: [&str; 13] = [
     "function",
     "function_graph",
     "irqsoff",

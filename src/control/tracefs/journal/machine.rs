@@ -154,7 +154,7 @@ impl Journal {
             return Err(Error::TopTracer { name: tracer.to_owned() });
         }
         Err(match wanted.config() {
-            None => Error::NoTracer { name: tracer.to_owned(), available },
+            None => Error::NoTracer { name: tracer.to_owned(), available, lacking: Feature::tracer_near(tracer) },
             config => Error::NoFeature { what: wanted.name(), config },
         })
     }
