@@ -197,7 +197,16 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
     ),
     ("flame", &["i", "input"], "the recording is an argument without an option: `rtrace flame FILE`."),
     ("instance", &["B", "name"], "the name is an argument without an option: `rtrace instance create NAME`."),
-    ("split", &["since", "until"], "the part's begin and end are arguments: `rtrace split FILE START END`."),
+    (
+        "split",
+        &["since", "until", "start", "end", "begin", "from"],
+        "the part's begin and end are arguments: `rtrace split FILE +0.1 +0.2`.",
+    ),
+    (
+        "top",
+        &["cpu", "cpus", "C"],
+        "the table has a row for each CPU; `rtrace stream --cpu 0 -e EVENT` prints events of one.",
+    ),
     (
         "stream",
         &["o", "output"],

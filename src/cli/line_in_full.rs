@@ -48,6 +48,10 @@ pub(super) fn in_full(word: &str, words: &[String], name: &str) -> Option<String
             let filter = if rest.is_empty() { " 'FILTER'" } else { &rest };
             format!("`rtrace filter set {word}{filter}` sets a filter, `rtrace filter show` shows them.")
         }
+        ("synth", Some((event, _))) if words.len() > 1 && words.iter().take(2).all(|word| !word.starts_with('-')) => {
+            let second = words.get(1).map_or("", String::as_str);
+            format!("`rtrace synth create {event} --start {first} --end {second} --match FIELD=FIELD` makes one of two events.")
+        }
         ("synth", Some((event, fields))) if !event.eq_ignore_ascii_case("select") => {
             format!("`rtrace synth define {event} '{fields}'` makes a synthetic event.")
         }

@@ -32,6 +32,11 @@ const MEANT: &[(&[&str], &str)] = &[
         &["export", "transform", "to"],
         "`rtrace convert FILE -o OUT` writes other formats: Perfetto, CSV, Parquet, CTF and more.",
     ),
+    (&["cyclictest"], "`rtrace timerlat` measures that: a timer and a thread on each CPU."),
+    (
+        &["hwnoise", "hwlat"],
+        "`rtrace record -p hwlat` looks for what the hardware takes; `rtrace osnoise` counts interrupts and threads, too.",
+    ),
     (&["rtla"], "`rtrace timerlat` and `rtrace osnoise` do what rtla does."),
     (
         &["grep", "search", "find"],
@@ -146,6 +151,9 @@ pub(super) fn command(word: &str, command: &Command, (name, root): (&str, &Comma
         return Some(format!(
             "`rtrace analyze {analysis} FILE` says that of a recording, `rtrace record --for {analysis}` makes one."
         ));
+    }
+    if name == "baseline" && ["create", "add", "new", "make", "record"].contains(&word) {
+        return Some("`rtrace baseline save FILE -o OUT.json` makes one.".to_owned());
     }
     if REMOVE.contains(&word) && command.find_subcommand("remove").is_some() {
         return Some("did you mean `remove`?".to_owned());
@@ -369,7 +377,19 @@ pub(super) fn missing(missing: &[String], name: &str) -> Option<String> {
         return Some(format!("the event stands first: `rtrace hist EVENT '{trigger}'`."));
     }
     if name == "hist" && missing.iter().any(|one| one.starts_with("--key")) {
-        return Some(key());
+        let words: Vec<String> = std::env::args().skip(2).take_while(|word| word != "--").collect();
+        let is_field = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte == b'.');
+        // An event, and behind it a field in the place of a trigger.
+        return Some(match words.as_slice() {
+            [event, field, ..] if !event.starts_with('-') && is_field(field) => {
+                let rest: String =
+                    words.iter().skip(2).filter(|word| *word != "--key").map(|word| format!(" {word}")).collect();
+                format!(
+                    "`{field}` is taken for a trigger: `rtrace hist {event} --key {field}{rest}` counts by that field."
+                )
+            }
+            _ => key(),
+        });
     }
     let rows = std::env::args().any(|word| word == "--limit" || word.starts_with("--limit="));
     (of_profile && rows).then(|| "`--first N` prints the first N events; `--limit` is about `--profile`.".to_owned())

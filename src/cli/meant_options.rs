@@ -5,7 +5,9 @@ use super::line_in_full::with_instance;
 use super::meant_words::{ADVICE, CONCEPTS, LETTERS};
 use clap::builder::PossibleValue;
 use clap::{Arg, Command};
+use rtrace::filter::CpuList;
 use rtrace::internal::assertion::Assertion;
+use rtrace::internal::trace_dat::is_recording;
 use rtrace::syntax::nearest;
 use rtrace::units::{ByteSize, parse_duration};
 use std::path::Path;
@@ -55,10 +57,16 @@ pub(super) fn option(word: &str, command: &Command, root: &Command, words: &str)
         return Some(format!("did you mean `{words} {}`?", below.get_name()));
     }
     if command.get_name() == "latency" && ["from", "to", "start", "end", "begin", "of"].contains(&name) {
-        return Some(
-            "events are arguments without an option: `rtrace latency run.dat sched_waking sched_switch --by pid=next_pid`."
-                .to_owned(),
-        );
+        let given = |names: [&str; 3]| {
+            names.iter().find_map(|name| value_of(&format!("--{name}"))).filter(|event| !event.starts_with('-'))
+        };
+        let from = given(["from", "start", "begin"]).unwrap_or_else(|| "sched_waking".to_owned());
+        let to = given(["to", "end", "of"]).unwrap_or_else(|| "sched_switch".to_owned());
+        let file = std::env::args().skip(1).find(|word| is_recording(Path::new(word)));
+        let file = file.unwrap_or_else(|| "run.dat".to_owned());
+        return Some(format!(
+            "events are arguments without an option: `rtrace latency {file} {from} {to} --by FIELD=FIELD`, as `--by pid=next_pid`."
+        ));
     }
     if name == "no-color" && takes_value("color", command) {
         return Some("did you mean `--color never`?".to_owned());
@@ -141,6 +149,11 @@ pub(super) fn option(word: &str, command: &Command, root: &Command, words: &str)
     Some(format!("{others}`{words}` has {}.", options(command)?))
 }
 
+/// True of a long option of the command that its help shows.
+fn is_shown(long: &str, command: &Command) -> bool {
+    command.get_arguments().any(|arg| arg.get_long() == Some(long) && !arg.is_hide_set())
+}
+
 /// True of an option that stands on the command line, so that another is meant.
 fn is_on_line(long: &str, command: &Command) -> bool {
     let short = command.get_arguments().find(|arg| arg.get_long() == Some(long)).and_then(Arg::get_short);
@@ -221,6 +234,10 @@ fn short(word: &str, command: &Command, root: &Command, words: &str) -> Option<S
     if letter.is_ascii_digit() {
         let before = flag_before(word)?;
         return Some(format!("`{before}` takes a number from 0 on."));
+    }
+    let is_of_cpus = value.parse::<CpuList>().is_ok() && is_shown("cpu", command);
+    if letter == 'c' && is_of_cpus {
+        return Some(format!("did you mean `--cpu {value}`?"));
     }
     let own = LETTERS.iter().find(|(other, _)| *other == letter).map_or(&[][..], |(_, own)| *own);
     // What the letter is elsewhere.
@@ -307,7 +324,8 @@ fn is_negated(name: &str) -> bool {
 /// The word before `word` on the command line.
 pub(super) fn word_before(word: &str) -> Option<String> {
     let words: Vec<String> = std::env::args().collect();
-    words.windows(2).find(|pair| pair.get(1).is_some_and(|one| one == word))?.first().cloned()
+    // Of two, the last one: a value of an option stands before what is taken for an argument.
+    words.windows(2).rev().find(|pair| pair.get(1).is_some_and(|one| one == word))?.first().cloned()
 }
 
 /// The flag before `word` on the command line, where `word` is taken for something else than its value.

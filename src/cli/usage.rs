@@ -127,6 +127,15 @@ fn worded(
                     several.or(is_off.then(|| off.to_owned())).filter(|_| command.get_name() == "why" && name == "`--worst`")
                 })
                 .or_else(|| {
+                    let is_of_event = word.is_empty() && name == "`--event`";
+                    is_of_event.then(|| "as in `-e sched:sched_switch`; `-e all` are all, `rtrace list -e` shows them.".to_owned())
+                })
+                .or_else(|| {
+                    let is_sql = ["sqlite", "sqlite3", "sql", "db", "duckdb"].contains(&word.as_str());
+                    let tables = "`rtrace sql FILE 'QUERY'` asks a recording, `--to parquet` writes tables for databases.";
+                    (is_sql && name == "`--to`").then(|| tables.to_owned())
+                })
+                .or_else(|| {
                     let convert = root.find_subcommand("convert")?.get_arguments().find(|arg| arg.get_long() == Some("to"))?;
                     let is_one = name == "`--format`" && convert.get_possible_values().iter().any(|format| format.get_name() == word);
                     is_one.then(|| format!("`rtrace convert FILE OUT --to {word}` writes that."))

@@ -5,6 +5,21 @@ use crate::common::environment::TestEnvironment;
 
 /// Arguments; exit code; what the message must say.
 const MISTAKES: &[(&str, i32, &[&str])] = &[
+    ("hist sched_switch next_comm --duration 1", 2, &["`rtrace hist sched_switch --key next_comm --duration 1`"]),
+    ("hist sched_switch next_comm --key next_comm -- true", 2, &["`rtrace hist sched_switch --key next_comm"]),
+    ("latency --from sched_wakeup --to sched_switch FILE", 2, &[" sched_wakeup sched_switch --by FIELD=FIELD`"]),
+    ("report -c 0 FILE", 2, &["did you mean `--cpu 0`?"]),
+    ("cyclictest -m", 2, &["`rtrace timerlat` measures that"]),
+    ("hwnoise -d 1", 2, &["`rtrace record -p hwlat`"]),
+    ("baseline create main FILE", 2, &["`rtrace baseline save FILE -o OUT.json`"]),
+    ("record --for rt", 2, &["`--for sched,irq` has wakeups"]),
+    ("save --last 5s -o snap.dat", 1, &["--daemonize` starts a flight recorder"]),
+    ("split --start 0.1 --end 0.2 FILE", 2, &["`rtrace split FILE +0.1 +0.2`"]),
+    ("top --cpu 0", 2, &["a row for each CPU"]),
+    ("convert FILE a.pq", 2, &["`--to parquet`"]),
+    ("convert FILE --to sqlite -o a.db", 2, &["`rtrace sql FILE 'QUERY'`"]),
+    ("start -e", 2, &["`-e all` are all"]),
+    ("timerlat top -c 0", 2, &["prints its table without it"]),
     ("export FILE -o a.parquet", 2, &["`rtrace convert FILE -o OUT`"]),
     ("convert FILE FILE --to csv", 2, &["is a recording", "`-o FILE` names the file to write"]),
     ("convert FILE -o a.parquet --fields comm", 2, &["parquet has all of them"]),
@@ -295,7 +310,6 @@ const MISTAKES: &[(&str, i32, &[&str])] = &[
     ("baseline FILE", 2, &["unknown command", "`rtrace baseline save "]),
     ("FILE", 2, &["unknown command", "it is a recording: `rtrace report ", "`rtrace analyze all "]),
     ("analyze cpu FILE", 2, &["unknown command `cpu`", "`rtrace analyze sched --sort run`"]),
-    ("baseline create FILE", 2, &["unknown command `create`", "`rtrace baseline` has save, compare."]),
     (
         "trigger sched_switch stacktrace",
         2,
@@ -423,7 +437,7 @@ const MISTAKES: &[(&str, i32, &[&str])] = &[
     ("extract -e sched", 2, &["unknown option `-e`", "`rtrace record -e EVENT` does both"]),
     ("split FILE --by 200ms", 2, &["unknown option `--by`", "`--seconds`"]),
     ("split FILE -n 100", 2, &["unknown option `-n`", "`-e EVENTS`"]),
-    ("split FILE --since 1", 2, &["unknown option `--since`", "`rtrace split FILE START END`"]),
+    ("split FILE --since 1", 2, &["unknown option `--since`", "`rtrace split FILE +0.1 +0.2`"]),
     ("stop FILE", 2, &["`rtrace record --stop "]),
     ("set buffer_size_kb 4096", 2, &["nothing to set", "`-b KIB`"]),
     ("check FILE --assert lost == 0", 2, &["unexpected argument `==`", "`--assert 'lost == 0'`"]),
@@ -540,7 +554,6 @@ const MISTAKES: &[(&str, i32, &[&str])] = &[
     ("help exit-code", 2, &["did you mean `exit-codes`?"]),
     ("list -x", 2, &["unknown option `-x`"]),
     ("show --cpu x", 2, &["invalid value `x` for `--cpu`"]),
-    ("split FILE --start 1", 2, &["it is an argument without an option", "`rtrace split ...`"]),
     ("mem FILE --sort bytes", 2, &["unknown option `--sort`", "`--json` prints them"]),
     ("why x FILE --longest", 2, &["did you mean `--worst`? The longest"]),
     ("check FILE --rules x.toml", 2, &["did you mean `--spec`?"]),
@@ -657,6 +670,11 @@ fn nothing_found_is_said_with_what_there_is() {
     ] {
         for format in [&["--format", "text"][..], &["--json"], &["--format", "csv"], &["--count"]] {
             env.rtrace(&[&["report", file][..], args, format].concat()).exits(0).complains_with(words);
+        }
+        for format in ["csv", "json", "perfetto"] {
+            env.rtrace(&[&["convert", file, "--to", format, "-o", "empty", "--force"][..], args].concat())
+                .exits(0)
+                .complains_with(words);
         }
     }
     env.rtrace(&["report", file, "--first", "0"]).exits(0).complains("");

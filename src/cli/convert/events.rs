@@ -152,12 +152,21 @@ fn write(
     let stored =
         |input: &QueryInput| input.trace.buffers.iter().flat_map(|of| &of.cpus).map(|cpu| cpu.size).sum::<u64>();
     let total = inputs.iter().map(stored).sum();
+    // An empty file looks like an answer.
+    let tell_of_nothing = |written: &ConvertOutcome| match written.events {
+        0 => args.events.tell_of_nothing(inputs),
+        _ => {
+            args.events.tell_of_absent_cpus(inputs);
+            Ok(())
+        }
+    };
     if is_stdout(output) {
         let mut out = ProgressOutput::new(stdout(), None, read, total);
         let written = export(args, target, &events, &mut out)?;
         out.flush()?;
         let size = out.written();
         drop(out);
+        tell_of_nothing(&written)?;
         return written.tell(output, target, size, false);
     }
     // It gives no more away than any of the files.
@@ -170,6 +179,7 @@ fn write(
             out.flush()?;
             Ok(written)
         })?;
+        tell_of_nothing(&written)?;
         return written.tell(output, target, size, args.json);
     }
     if let Some(limit) = args.split {
@@ -195,6 +205,7 @@ fn write(
     {
         warn(&name, "", viewer, limit);
     }
+    tell_of_nothing(&written)?;
     written.tell(output, target, size, args.json)
 }
 

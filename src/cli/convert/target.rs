@@ -150,6 +150,7 @@ pub(super) fn meant_by(ending: &str, input: &Path) -> String {
         ".svg" => format!(
             "`rtrace flame {input} -o FILE{ending}` draws call stacks, with `--off-cpu` how long tasks waited; `.html` is a page for a browser."
         ),
+        ".pq" | ".parq" => "did you mean `.parquet`, or `--to parquet`?".to_owned(),
         ".gz" | ".zst" | ".xz" | ".bz2" => {
             format!("`rtrace convert {input} --to csv -o - | gzip > FILE{ending}` compresses what is written.")
         }

@@ -39,6 +39,17 @@ fn flight_name() -> String {
 
 fn plan<T: NoiseTool>(tool: &T) -> Result<Plan, Failure> {
     let run = tool.run();
+    let first = run.command.first().and_then(|word| word.to_str());
+    if let Some(mode) =
+        first.filter(|mode| ["top", "hist"].contains(mode) && !std::env::args().any(|word| word == "--"))
+    {
+        let name = T::TRACER;
+        return Err(Failure::new(Exit::Usage, anyhow!("`{mode}` of rtla is no part of `rtrace {name}`")).hint(
+            format!(
+                "`rtrace {name}` prints its table without it; `rtrace {name} -- {mode}` runs a program of that name."
+            ),
+        ));
+    }
     let buffer = |place| {
         let mut buffer = BufferPlan::new(place);
         buffer.clock = Some("local".to_owned()); // that of the interferences' begins

@@ -41,7 +41,9 @@ pub(crate) fn recorder(target: &str, command: &str) -> Result<i32, Failure> {
     let metadata = path.metadata().with_context(|| format!("failed to look for the recorder of {target}"));
     let metadata = metadata.map_err(|error| {
         let hint = format!("`rtrace {command} FILE` or `rtrace {command} PID` names a recording that runs.");
-        Failure::from(error).hint(hint)
+        let start = "`rtrace record -e EVENT --ring-time 10s -o FILE --daemonize` starts a flight recorder.";
+        let failure = Failure::from(error).hint(hint);
+        if command == "save" { failure.hint(start) } else { failure }
     })?;
     let named = || fs::read_to_string(path).ok()?.trim().parse().ok();
     let written = if metadata.len() < 32 { named() } else { None };

@@ -162,7 +162,12 @@ pub(crate) fn add(buffer: &mut BufferPlan, list: &str) -> Result<(), String> {
             let words = || Some("`rtrace analyze --help` says what each is about".to_owned());
             let begun =
                 || names.clone().find(|name| purpose.starts_with(name)).map(|name| format!("did you mean `{name}`?"));
-            let hint = did_you_mean(purpose, names.clone()).or_else(begun).or_else(time).or_else(words);
+            let realtime = || {
+                let is = ["rt", "realtime", "real-time", "preempt"].contains(&purpose);
+                is.then(|| "`--for sched,irq` has wakeups, interrupts and timers".to_owned())
+            };
+            let hint =
+                realtime().or_else(|| did_you_mean(purpose, names.clone())).or_else(begun).or_else(time).or_else(words);
             let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
             return Err(format!("invalid value `{purpose}` for --for: expected {known}{hint}"));
         };
