@@ -32,7 +32,7 @@ const WITHOUT: &[(&str, &str, &str)] = &[
     (
         "why",
         "all events around TASK's interval count",
-        "TASK is a pid, a name or a glob; `--at`, `--worst`, `--since` and `--until` choose the interval.",
+        "TASK is an argument before FILE, a pid, a name or a glob: `rtrace why TASK FILE`; `--at`, `--worst`, `--since` and `--until` choose the interval.",
     ),
     (
         "check",
@@ -127,7 +127,7 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
     ),
     (
         "why",
-        &["p", "P", "t", "c", "tid", "task", "pid", "comm"],
+        &["p", "P", "t", "c", "tid", "task"],
         "TASK is an argument before FILE, a pid or a name: `rtrace why TASK FILE`.",
     ),
     ("sql", &["f", "file"], "`rtrace sql FILE \"$(cat QUERY.sql)\"` runs a statement of a file."),
