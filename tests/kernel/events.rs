@@ -3,7 +3,10 @@
 use crate::guest_machine::{Guest, Kernel, on_kernels};
 
 on_kernels!(every_format_is_understood: V6_1, V6_12, V6_18, V7, Arm64, I386, Riscv64, AllTracers, All7 => |kernel| {
-    let script = "knobs > before\n rtrace check-events > checked 2>&1 || { cat checked; exit 1; }\n\
+    // The text of extlog_mem_event, which kernels for servers and desktops have, is made by code of the firmware driver's
+    // (drivers/firmware/efi/cper.c): it is named as not understood, and no other is.
+    let script = "knobs > before\n\
+                  rtrace check-events > checked 2>&1 || ! grep -v '^ras:extlog_mem_event: \\|^rtrace: 1 of ' checked || exit\n\
                   rtrace list -e > events || exit\n knobs > after\n diff before after\n";
     let Some(guest) = Guest::run(kernel, script, &[]) else { return };
     let offered = guest.text("events").lines().filter(|line| line.contains(':')).count();

@@ -55,7 +55,8 @@ impl PrintFunction {
     pub(super) fn of(name: &str) -> Option<PrintFunction> {
         Some(match name {
             "jiffies_to_msecs" | "native_make_pte" | "native_make_pmd" | "native_make_pud" | "native_make_pgd"
-            | "native_make_p4d" | "pte_val" | "pmd_val" | "pud_val" | "pgd_val" | "p4d_val" => PrintFunction::Identity,
+            | "native_make_p4d" | "native_pte_val" | "native_pmd_val" | "native_pud_val" | "native_pgd_val"
+            | "native_p4d_val" | "pte_val" | "pmd_val" | "pud_val" | "pgd_val" | "p4d_val" => PrintFunction::Identity,
             "is_writable_pte" => PrintFunction::Writable,
             "__le16_to_cpup" | "get_unaligned_le16" => PrintFunction::Unaligned { big: false, size: 2 },
             "__le32_to_cpup" | "get_unaligned_le32" => PrintFunction::Unaligned { big: false, size: 4 },
