@@ -5,6 +5,11 @@ use crate::common::environment::TestEnvironment;
 
 /// Arguments; exit code; what the message must say.
 const MISTAKES: &[(&str, i32, &[&str])] = &[
+    (
+        "convert FILE a.pftrace --begin sched:sched_waking --end sched:sched_switch --by pid=next_pid --cpu 0",
+        2,
+        &["requests need all events of their time", "--since, --until and --around"],
+    ),
     ("hist sched_switch next_comm --duration 1", 2, &["`rtrace hist sched_switch --key next_comm --duration 1`"]),
     ("hist sched_switch next_comm --key next_comm -- true", 2, &["`rtrace hist sched_switch --key next_comm"]),
     ("latency --from sched_wakeup --to sched_switch FILE", 2, &[" sched_wakeup sched_switch --by FIELD=FIELD`"]),

@@ -108,6 +108,12 @@ fn check(args: &ConvertArgs, target: ConvertTarget, paths: usize, output: &Path)
         let failure = Failure::new(Exit::Usage, anyhow!("a page's numbers need all events of its time"));
         return Err(failure.hint("--since, --until and --around choose that time."));
     }
+    // Of some events, a begin and an end that fit may be of different requests.
+    if args.tracks.has_requests() && is_part() {
+        let failure = Failure::new(Exit::Usage, anyhow!("requests need all events of their time"));
+        return Err(failure
+            .hint("--since, --until and --around choose that time; leave out what selects events, tasks or CPUs."));
+    }
     if args.split.is_some() {
         if target.is_directory() || is_stdout(output) {
             return usage(anyhow!("--split makes several files, and this is to be one {name}"));

@@ -65,6 +65,11 @@ impl TrackArgs {
     pub(super) fn is_empty(&self) -> bool {
         self.pair.is_empty() && self.counter.is_empty() && self.hist.is_empty() && !self.requests.are_asked()
     }
+
+    /// True if requests are to be shown.
+    pub(super) fn has_requests(&self) -> bool {
+        self.requests.are_asked()
+    }
 }
 
 /// `SYSTEM:NAME:keys=KEY...`, the trigger with or without `hist:` before it.

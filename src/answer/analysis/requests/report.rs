@@ -66,7 +66,7 @@ pub struct RequestPiece {
     pub begin: u64,
     /// End, in clock units.
     pub end: u64,
-    /// The part.
+    /// State of the thread that carries the request, or the queue.
     pub part: RequestPart,
     /// The thread that carried it; `None` if none did.
     pub task: Option<Pid>,

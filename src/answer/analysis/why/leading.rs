@@ -17,7 +17,7 @@ use std::collections::HashMap;
 /// Leaves of an interval's tree that are alike.
 #[derive(Clone, Debug)]
 pub struct LeadingPart {
-    /// The longest one.
+    /// The longest of the leaves.
     pub part: IntervalPart,
     /// The part that it lies in, of another task or CPU; `None` if it is one of the interval's own.
     pub outer: Option<IntervalPart>,
@@ -87,7 +87,7 @@ impl Leaves {
         self.add_within(history, part, None);
     }
 
-    /// What runs within a handler is its time.
+    /// Leaves of a part within `outer`; a handler is one leaf, with all that runs within it.
     fn add_within(&mut self, history: &History, part: IntervalPart, outer: Option<&IntervalPart>) {
         let mut has_any = false;
         if !matches!(part.kind, PartKind::Interrupt { .. }) {
