@@ -1,6 +1,6 @@
 //! Disks that are full soon.
 
-use nix::mount::{MsFlags, mount, umount};
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use std::fs;
 use std::path::Path;
 
@@ -25,6 +25,7 @@ impl<'a> SmallDisk<'a> {
 
 impl Drop for SmallDisk<'_> {
     fn drop(&mut self) {
-        let _ = umount(self.0);
+        // At once, though a program that another test starts may hold a file of it until it is executed.
+        let _ = umount2(self.0, MntFlags::MNT_DETACH);
     }
 }

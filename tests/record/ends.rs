@@ -182,7 +182,7 @@ fn a_tracefs_that_is_unmounted_meanwhile_is_put_back_when_it_returns() {
     assert_eq!(std::fs::read_dir(env.path().join("journal")).unwrap().count(), 1, "the journal stays");
     mount();
     env.rtrace(&["reset", "--stale", "--journal-dir", "journal"]).exits(0);
-    nix::mount::umount(&at).unwrap();
+    nix::mount::umount2(&at, nix::mount::MntFlags::MNT_DETACH).unwrap();
     before.assert_unchanged(&Knobs::read(tracefs.root()));
 }
 
