@@ -1,7 +1,7 @@
 //! The program: a command line parsed, its command run, an exit code.
 
-use super::command::{Command, RootCommand, bare_command_line, command_line, run};
-use super::{attached, command_words, exit, help, helper_programs, record};
+use super::command::{Command, RootCommand, command_line, run};
+use super::{exit, help, helper_programs, tried};
 use clap::builder::Styles;
 use clap::{CommandFactory, FromArgMatches, Subcommand};
 use nix::sys::signal::{SigSet, Signal};
@@ -15,9 +15,7 @@ pub(crate) fn main() -> ExitCode {
     rtrace::record::notice_children();
     // A write beyond `ulimit -f` is an error like a full disk, in every command. Children get a mask of their own.
     let _ = SigSet::from_iter([Signal::SIGXFSZ]).thread_block();
-    let words = attached::detached(std::env::args_os().collect(), bare_command_line);
-    let words = command_words::separated(words, bare_command_line);
-    let words = record::gathered(words, bare_command_line);
+    let words = tried::as_parsed(std::env::args_os().collect());
     let parse = |root: clap::Command| {
         let matches = root.try_get_matches_from(&words)?;
         matches.subcommand_name().map(|_| Command::from_arg_matches(&matches)).transpose()
@@ -40,5 +38,5 @@ pub(crate) fn main() -> ExitCode {
         Ok(None) => exit::print(help::FIRST_STEPS),
         Err(answer) => Err(answer.into()),
     };
-    exit::report(outcome, command_line)
+    exit::report(outcome, command_line, tried::refused)
 }

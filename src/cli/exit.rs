@@ -145,9 +145,13 @@ pub(crate) fn print(text: &str) -> Result<Exit, Failure> {
 
 /// Prints clap's answer: a usage error on stderr, the help or the version on stdout. An error must have been made without
 /// styles, as it is escaped; the help holds nothing but words of ours, and clap prints it with its styles.
-fn print_clap(answer: &clap::Error, root: &clap::Command) -> Result<Exit, Failure> {
+fn print_clap(
+    answer: &clap::Error,
+    root: &clap::Command,
+    refused: &dyn Fn(&str) -> Vec<String>,
+) -> Result<Exit, Failure> {
     if answer.use_stderr() {
-        say(format_args!("{}", usage::message(answer, root)));
+        say(format_args!("{}", usage::message(answer, root, refused)));
         return Ok(Exit::Usage);
     }
     answer.print().map_err(placed)?;
@@ -155,11 +159,15 @@ fn print_clap(answer: &clap::Error, root: &clap::Command) -> Result<Exit, Failur
 }
 
 /// Prints what went wrong, if anything did, and gives the process's exit code. A closed stdout is success. `root` makes the
-/// whole command line, in whose words clap's answers are.
-pub(crate) fn report(outcome: Result<Exit, Failure>, root: impl Fn() -> clap::Command) -> ExitCode {
+/// whole command line, in whose words clap's answers are; `refused` gives hints on lines of a hint that would be refused.
+pub(crate) fn report(
+    outcome: Result<Exit, Failure>,
+    root: impl Fn() -> clap::Command,
+    refused: impl Fn(&str) -> Vec<String>,
+) -> ExitCode {
     let outcome = match outcome {
         Err(failure) => match failure.error.downcast_ref::<clap::Error>() {
-            Some(answer) => print_clap(answer, &root()),
+            Some(answer) => print_clap(answer, &root(), &refused),
             None => Err(failure),
         },
         ok => ok,
@@ -167,7 +175,10 @@ pub(crate) fn report(outcome: Result<Exit, Failure>, root: impl Fn() -> clap::Co
     let exit = match outcome {
         Ok(exit) => exit,
         Err(failure) if is_broken_pipe(&failure.error) => Exit::Success,
-        Err(failure) => failure.tell(),
+        Err(mut failure) => {
+            failure.hints.extend(refused(&failure.hints.join("\n")));
+            failure.tell()
+        }
     };
     ExitCode::from(exit.code())
 }

@@ -95,6 +95,7 @@ mod terminal;
 mod top;
 mod trace_file;
 mod traced;
+mod tried;
 mod trigger;
 mod unfinished;
 mod usage;

@@ -12,8 +12,9 @@ use std::num::ParseIntError;
 /// Most values that an error names; of more, the nearest alone.
 const MOST_NAMED: usize = 24;
 
-/// The message for standard error, with its line feed. `root` is the command line as clap knows it.
-pub(crate) fn message(answer: &clap::Error, root: &Command) -> String {
+/// The message for standard error, with its line feed. `root` is the command line as clap knows it; `refused`
+/// gives hints on lines of a hint that would be refused.
+pub(crate) fn message(answer: &clap::Error, root: &Command, refused: &dyn Fn(&str) -> Vec<String>) -> String {
     let rendered = answer.render().to_string();
     let (mut command, mut words) = (root, vec![helper_programs::name()]);
     for word in std::env::args().skip(1) {
@@ -31,6 +32,7 @@ pub(crate) fn message(answer: &clap::Error, root: &Command) -> String {
     let mut text = format!("rtrace: {what}\n");
     if let Some(hint) = hint {
         text.push_str(&format!("  Hint: {hint}\n"));
+        refused(&hint).iter().for_each(|hint| text.push_str(&format!("  Hint: {hint}\n")));
     }
     // With what was left out clap's usage shows where it goes; else it is about the mistake.
     let is_short = matches!(answer.kind(), ErrorKind::MissingRequiredArgument | ErrorKind::WrongNumberOfValues);

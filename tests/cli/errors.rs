@@ -6,6 +6,11 @@ use crate::common::environment::TestEnvironment;
 /// Arguments; exit code; what the message must say.
 const MISTAKES: &[(&str, i32, &[&str])] = &[
     (
+        "hist sched_switch next_comm --durationn 1",
+        2,
+        &["that line has another mistake: unexpected argument `--durationn`."],
+    ),
+    (
         "convert FILE a.pftrace --begin sched:sched_waking --end sched:sched_switch --by pid=next_pid --cpu 0",
         2,
         &["requests need all events of their time", "--since, --until and --around"],
@@ -622,6 +627,10 @@ fn every_mistake_is_named_with_what_to_type_next() {
             || text.contains("(os error")
         {
             faults.push("is not worded as the others are".to_owned());
+        }
+        if text.contains("that line has another mistake") && !words.iter().any(|word| word.contains("another mistake"))
+        {
+            faults.push("names a line that is refused".to_owned());
         }
         faults.extend(words.iter().filter(|word| !text.contains(**word)).map(|word| format!("does not say {word}")));
         if *status == 2 && !text.contains("Hint: ") && !text.contains("rtrace ") {
