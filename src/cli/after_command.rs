@@ -8,7 +8,7 @@ use std::ffi::OsString;
 
 /// A sentence on the first of the arguments of `words`, CMD, that is one of the options `A`, unless `--` stands before CMD.
 pub(crate) fn note<A: Args>(words: &[OsString]) -> Option<String> {
-    if std::env::args().any(|word| word == "--") {
+    if std::env::args().any(|word| word == "--") && !words.iter().any(|word| word == "--") {
         return None;
     }
     of(&A::augment_args(Command::new("rtrace")), words)
@@ -34,12 +34,21 @@ fn of(command: &Command, words: &[OsString]) -> Option<String> {
     let option = value.map_or_else(|| option.clone(), |value| format!("{option} {value}"));
     if let Some(flag) = flag_before(program).filter(|_| program.starts_with(|c: char| c.is_ascii_digit())) {
         return Some(format!(
-            "`{flag}` takes no value, so that `{program}` is the command and `{option}` is given to it."
+            "`{flag}` takes no value, so that `{program}` is the command and `{option}` is given to it.{}",
+            number_of_files(&flag, program)
         ));
     }
     Some(format!(
         "`{option}` stands after the command `{program}` and was given to it; options of rtrace stand before CMD."
     ))
+}
+
+/// A sentence on how many files stay, where `--keep` was taken for that.
+pub(super) fn number_of_files(flag: &str, number: &str) -> String {
+    match flag {
+        "--keep" => format!(" `--keep-saves {number}` is how many files stay."),
+        _ => String::new(),
+    }
 }
 
 /// True of an option of the command with a value, which is hardly meant for another program by chance.

@@ -118,7 +118,7 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
     (
         "report",
         &["s", "sort"],
-        "events come in the order of their times; `rtrace analyze` and `rtrace hist -i FILE EVENT --key FIELD` sort tables.",
+        "events come in the order of their times; `rtrace report --summary FILE` counts them by task, `rtrace hist -i FILE EVENT --key FIELD` by a field.",
     ),
     (
         "report",
@@ -139,7 +139,7 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
     (
         "snapshot",
         &["o", "output"],
-        "`rtrace snapshot take`, then `rtrace extract -s -o FILE`, makes a recording of one.",
+        "`rtrace snapshot save FILE` writes the one that was taken, `rtrace extract -s -o FILE` its events; both take `-B NAME`.",
     ),
     (
         "dump",
@@ -246,6 +246,13 @@ pub(crate) fn found(option: &str, command: &str, root: &Command) -> Option<(Stri
     let name = option.split('=').next().unwrap_or(option);
     let name = name.strip_prefix("--").or_else(|| name.strip_prefix('-'))?;
     let at = |names: &[&str]| names.contains(&name);
+    if command == "analyze"
+        && std::env::args().any(|word| word.contains("cgroup") || word.contains("container"))
+        && at(&["by", "group-by", "group", "per"])
+    {
+        let hint = "`rtrace analyze cgroups FILE` has rows by cgroup and container, of what `rtrace record --for sched --cgroups` recorded.";
+        return Some(("each analysis has its own rows".to_owned(), hint.to_owned()));
+    }
     let (_, reason, hint) = WITHOUT.iter().find(|(without, ..)| *without == command)?;
     if name == "cgroup" && command == "analyze" {
         let hint = "`rtrace analyze cgroups FILE` has rows by cgroup; `rtrace convert FILE PART.dat --cgroup ...` makes a recording of one.";

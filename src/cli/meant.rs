@@ -2,6 +2,7 @@
 
 use super::line_in_full::in_full;
 use super::meant_options::{MAKES_ONE, options, word_before};
+use super::meant_settings::of_setting;
 use super::pair_fields;
 use clap::Command;
 use rtrace::internal::assertion::Assertion;
@@ -155,6 +156,9 @@ pub(super) fn command(word: &str, command: &Command, (name, root): (&str, &Comma
     if name == "baseline" && ["create", "add", "new", "make", "record"].contains(&word) {
         return Some("`rtrace baseline save FILE -o OUT.json` makes one.".to_owned());
     }
+    if name == "baseline" && ["update", "set", "accept", "refresh", "promote"].contains(&word) {
+        return Some("`rtrace baseline compare BASE.json NEW --update` puts NEW in its place.".to_owned());
+    }
     if REMOVE.contains(&word) && command.find_subcommand("remove").is_some() {
         return Some("did you mean `remove`?".to_owned());
     }
@@ -282,7 +286,7 @@ pub(super) fn argument(word: &str, (name, command): (&str, &Command), words: &st
     }
     let reads = has("input") || name == "dump";
     if name == "compact" && is_recording(Path::new(word)) {
-        return Some("it joins tables of a directory, `rtrace convert FILE DIR --to parquet` writes those; `rtrace report FILE FILE` shows several recordings.".to_owned());
+        return Some("it joins tables of a directory; `rtrace convert A.dat B.dat DIR --to parquet` writes those of several recordings.".to_owned());
     }
     if name == "doctor" && is_recording(Path::new(word)) {
         return Some(format!("it looks at this machine; `rtrace dump --validate {word}` checks a recording."));
@@ -294,6 +298,12 @@ pub(super) fn argument(word: &str, (name, command): (&str, &Command), words: &st
     }
     if has(word) {
         return Some(format!("did you mean `--{word}`?"));
+    }
+    if has("filter") && name != "check" && word.contains(['<', '>', '=', '~', '&']) {
+        return Some(format!("`--filter '{word}'` is the condition."));
+    }
+    if let Some(hint) = of_setting(word).filter(|_| name == "instance") {
+        return Some(hint);
     }
     if Path::new(word).exists() && std::env::args().filter(|given| Path::new(given).exists()).count() > 3 {
         return Some(format!("`{word}` is a file here; quotes keep the shell from making files of a `*`: `'*'`."));
@@ -332,8 +342,12 @@ pub(super) fn task(word: &str, command: &Command) -> String {
         "self" | "me" | "$$" => return "`$$` is the id of the shell.".to_owned(),
         _ => {}
     }
-    match command.get_arguments().any(|arg| arg.get_long() == Some("comm")) {
+    let has = |option: &str| command.get_arguments().any(|arg| arg.get_long() == Some(option));
+    match has("comm") {
         true => format!("`--comm {word}` takes tasks by name."),
+        false if has("event") && has("filter") => format!(
+            "`-e EVENT -f 'comm == \"{word}\"'` are events of all tasks of that name, `$(pidof -s {word})` is the id of one of them."
+        ),
         false => format!("`$(pidof -s {word})` is the id of a process of that name."),
     }
 }

@@ -1,6 +1,7 @@
 //! Errors of the recorder as failures of a command: exit codes, hints, and the reason of a refusal that the kernel does
 //! not give, as of all triggers but filters and hist.
 
+use crate::cli::after_command::number_of_files;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::language;
 use crate::cli::meant_options::{flag_before, word_before};
@@ -145,7 +146,8 @@ pub(crate) fn setup_failure(error: RecordError) -> Failure {
         | RecordError::Plan(PlanError::NoDevice { ref name, ref available })
         | RecordError::Plan(PlanError::NoMonitor { ref name, ref available }) => {
             let near = |name: &str| did_you_mean(name, available.iter().map(String::as_str));
-            let other = match name.as_str() {
+            let lower = name.to_ascii_lowercase();
+            let other = match lower.trim_start_matches("clock_") {
                 "monotonic" => "mono",
                 "monotonic_raw" => "mono_raw",
                 "realtime" | "wall" | "utc" => "tai",
@@ -190,6 +192,9 @@ fn no_command(error: CommandError, own: impl Fn(Exit) -> Exit) -> Failure {
             return Some(format!("`--assert '{name}'` holds the recording against that."));
         }
         let digits = name.to_string();
+        if let Some(flag) = flag_before(&digits).filter(|flag| flag == "--keep") {
+            return Some(format!("`{flag}` takes no value.{}", number_of_files(&flag, &digits)));
+        }
         let unit = if digits.bytes().all(|byte| byte.is_ascii_digit()) { "s" } else { "" };
         let is_given = std::env::args().any(|word| word == "-d" || word.starts_with("--duration"));
         let is_time = flag_before(&digits).is_none_or(|flag| !["-F", "-t", "--top"].contains(&flag.as_str()))

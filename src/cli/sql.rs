@@ -1,5 +1,6 @@
 //! `rtrace sql`.
 
+mod refusal;
 mod views;
 
 use super::convert::write_tables;
@@ -212,7 +213,11 @@ impl Engine {
             return Ok(());
         }
         let said = String::from_utf8_lossy(&said);
-        Err(Failure::new(Exit::Usage, anyhow!("DuckDB refuses the query: {}", said.trim()))
+        let (said, hint) = refusal::worded(said.trim(), views);
+        let failure = Failure::new(Exit::Usage, anyhow!("DuckDB refuses the query: {said}"));
+        Err(hint
+            .into_iter()
+            .fold(failure, Failure::hint)
             .hint("`rtrace sql FILE 'show all tables'` lists the tables, `describe TABLE` the columns of one."))
     }
 }

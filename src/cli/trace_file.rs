@@ -98,6 +98,13 @@ fn open_as(path: &Path, read: impl FnOnce(File) -> Result<Trace, FileError>) -> 
 /// The hint on a word that was taken for a file's name and is something else.
 fn no_name_of_a_file(word: &str) -> Option<String> {
     const OPERATORS: [&str; 10] = ["==", "!=", "<", ">", "<=", ">=", "~", "&", "&&", "||"];
+    let is_filter = word.contains(' ') && word.split(' ').any(|part| OPERATORS.contains(&part));
+    if is_filter && let Some(event) = std::env::args().skip_while(|given| given != "-F").nth(1) {
+        return Some(format!("it is taken for a file; `-F '{event}: {word}'` is that event with a filter."));
+    }
+    if is_filter {
+        return Some(format!("it is taken for a file; `--filter 'EVENT: {word}'` selects events by a filter."));
+    }
     if std::env::args().any(|given| OPERATORS.contains(&given.as_str())) {
         return Some("quotes make one word of a filter: `--filter 'EVENT: FIELD == VALUE'`.".to_owned());
     }
@@ -132,6 +139,13 @@ fn no_name_of_a_file(word: &str) -> Option<String> {
     let beside_a_recording = || std::env::args().any(|given| is_recording(Path::new(&given)));
     if word.contains(['_', ':']) && word.chars().all(is_event) && beside_a_recording() {
         return Some(format!("it is taken for a file; `rtrace report FILE -F {word}` prints the events of that name."));
+    }
+    let before = std::env::args().take_while(|given| given != word).collect::<Vec<_>>();
+    if word.bytes().all(|digit| digit.is_ascii_digit())
+        && let [.., option, first] = before.as_slice()
+        && ["--cpu", "-C", "--pid", "-P"].contains(&option.as_str())
+    {
+        return Some(format!("it is taken for a file; a comma is between two: `{option} {first},{word}`."));
     }
     if word.bytes().all(|digit| digit.is_ascii_digit()) {
         return Some(format!("it is taken for a file; `--pid {word}` are the events of a process."));

@@ -214,7 +214,12 @@ fn add(args: &TriggerAddArgs) -> Result<Exit, Failure> {
     }
     // `pause`, `cont` and `clear` are about a histogram that is there.
     let new = !matches!(&trigger.action, TriggerAction::Hist(spec) if spec.control.is_some());
-    let events = select(&instance, on)?;
+    let events = select(&instance, on).map_err(|failure| match args.what.len() {
+        2 if format!("{on}:{text}").parse::<FunctionTrigger>().is_ok() => {
+            failure.hint(format!("`rtrace trigger add --function {on} {text}` is about a function of the kernel."))
+        }
+        _ => failure,
+    })?;
     events.iter().try_for_each(|event| require_triggers(&instance, event))?;
     let known: Vec<String> = instance.events()?.iter().map(EventName::to_string).collect();
     // A trigger that somebody else has set and that we do not understand says nothing about this one.

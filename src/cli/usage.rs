@@ -123,7 +123,8 @@ fn worded(
                     })
                 })
                 .or_else(|| {
-                    let is_off = ["sleep", "blocked", "block", "wait", "io", "runqueue", "runq", "queue", "cpu"].contains(&word.as_str());
+                    let is_late = ["latency", "sched", "delay", "late"].contains(&word.as_str());
+                    let is_off = is_late || ["sleep", "blocked", "block", "wait", "io", "runqueue", "runq", "queue", "cpu"].contains(&word.as_str());
                     let off = "`--worst off-cpu` is the longest time off a CPU for any reason; `--worst wakeup` that from a wakeup to the CPU.";
                     let several = word.parse::<u64>().is_ok().then(|| format!("`--intervals {word}` is the number of the longest."));
                     several.or(is_off.then(|| off.to_owned())).filter(|_| command.get_name() == "why" && name == "`--worst`")

@@ -56,10 +56,15 @@ impl StopCondition {
         if !live {
             let error = Diagnostic::new(LABEL, text, quantity.span, "only a whole recording has this quantity");
             let limit = text.get(quantity.span.end..).and_then(|rest| rest.trim_start().strip_prefix('>'));
-            let limit = limit.map(str::trim).filter(|limit| limit.ends_with('s')).unwrap_or("2ms");
-            let hint = match quantity.value {
-                Quantity::Reduced(_, DurationSource::Wait(_)) => format!(
-                    "A wait for a CPU is seen while it runs as `latency(sched:sched_waking, sched:sched_switch, pid=next_pid) > {limit}`."
+            let limit = limit.map(|limit| limit.trim_start_matches('=').trim()).filter(|limit| !limit.is_empty());
+            let limit = match limit {
+                Some(limit) if limit.bytes().all(|byte| byte.is_ascii_digit()) => format!("{limit}ms"),
+                limit => limit.filter(|limit| limit.ends_with('s')).unwrap_or("2ms").to_owned(),
+            };
+            let hint = match &quantity.value {
+                Quantity::Reduced(_, DurationSource::Wait(task)) => format!(
+                    "A wait for a CPU is seen while it runs as `latency(sched:sched_waking, sched:sched_switch{}, pid=next_pid) > {limit}`.",
+                    of_task(task)
                 ),
                 _ => format!(
                     "While it runs, times between two events and numbers of events are known: `latency(FROM, TO, KEY) > {limit}`, \
@@ -209,6 +214,16 @@ impl<'a> StopWatch<'a> {
     /// Things that it could not see so far.
     pub fn missed(&self) -> Missed {
         self.missed
+    }
+}
+
+/// The condition that a switch is to a task, as `wait(TASK)` names it; nothing if that is no name or number of one.
+fn of_task(task: &str) -> String {
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:".contains(&byte);
+    match task {
+        _ if task.is_empty() || task.starts_with("cgroup:") || !task.bytes().all(is_name) => String::new(),
+        _ if task.bytes().all(|byte| byte.is_ascii_digit()) => format!(" if next_pid == {task}"),
+        _ => format!(" if next_comm == \"{task}\""),
     }
 }
 

@@ -81,7 +81,7 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Exit, Failure> {
     {
         let error = anyhow!("{} ends in `{ending}`, which stands for no format", output.display());
         let failure = Failure::new(Exit::Usage, error);
-        return Err(failure.hint(target::meant_by(&ending, inputs[0])));
+        return Err(failure.hint(target::meant_by(&ending, inputs[0], output)));
     }
     let named = output.to_str().filter(|name| args.to.is_none() && args.output.is_none() && !name.contains('.'));
     if let Some(Ok(format)) = named.map(|name| <ConvertTarget as clap::ValueEnum>::from_str(name, false)) {

@@ -143,7 +143,7 @@ pub(super) fn strange_ending(path: &Path) -> Option<String> {
 }
 
 /// The hint on an ending that stands for no format: the command that writes such a file, or an ending that is near.
-pub(super) fn meant_by(ending: &str, input: &Path) -> String {
+pub(super) fn meant_by(ending: &str, input: &Path, output: &Path) -> String {
     let input = input.display();
     match ending {
         ".txt" | ".log" => format!("`rtrace report {input} > FILE{ending}` prints the events as text."),
@@ -152,7 +152,18 @@ pub(super) fn meant_by(ending: &str, input: &Path) -> String {
         ),
         ".pq" | ".parq" => "did you mean `.parquet`, or `--to parquet`?".to_owned(),
         ".gz" | ".zst" | ".xz" | ".bz2" => {
-            format!("`rtrace convert {input} --to csv -o - | gzip > FILE{ending}` compresses what is written.")
+            let format = output.file_stem().and_then(|stem| ConvertTarget::of_ending(Path::new(stem)));
+            let program = match ending {
+                ".zst" => "zstd",
+                ".xz" => "xz",
+                ".bz2" => "bzip2",
+                _ => "gzip",
+            };
+            let format = format.map_or("FORMAT", ConvertTarget::name);
+            format!(
+                "`rtrace convert {input} --to {format} -o - | {program} > {}` compresses what is written.",
+                output.display()
+            )
         }
         ".xlsx" | ".xls" | ".ods" => "`.csv` is what spreadsheets read.".to_owned(),
         ".md" => format!("`rtrace analyze all {input} --markdown > FILE{ending}` writes tables."),

@@ -50,10 +50,18 @@ pub(crate) fn recorder(target: &str, command: &str) -> Result<i32, Failure> {
     let found = written.into_iter().chain(lock_holders(metadata.ino())).find(|pid| is_recorder(*pid));
     found.ok_or_else(|| match Trace::open_path(path) {
         Ok(trace) if trace.spools.is_none() => usage(format!("no process records {target}: it is complete"))
-            .hint(format!("`rtrace convert {target} END.dat --since -10s` makes a recording of its last ten seconds.")),
+            .hint(format!("`rtrace convert {target} END.dat --since -{}` makes a recording of its end.", last_given())),
         _ => usage(format!("no process records {target}"))
             .hint("`rtrace recover FILE` completes a recording that was killed."),
     })
+}
+
+/// The time of `--last`, or an example of one.
+fn last_given() -> String {
+    let words: Vec<String> = std::env::args().collect();
+    let inside = words.iter().find_map(|word| word.strip_prefix("--last=").map(str::to_owned));
+    let after = words.iter().skip_while(|word| *word != "--last").nth(1).cloned();
+    inside.or(after).unwrap_or_else(|| "10s".to_owned())
 }
 
 /// Processes that hold a flock(2) on a file of that number, by /proc/locks:

@@ -5,8 +5,9 @@ use super::args::ReportArgs;
 use super::stat::{cpus_with_data, stat};
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::Failure;
+use crate::cli::helper_programs;
 use crate::cli::query::QueryInput;
-use crate::cli::terminal::remark;
+use crate::cli::terminal::note;
 use anyhow::anyhow;
 use rtrace::abi::{Abi, Endian};
 use rtrace::internal::trace_dat::{OptionId, Trace};
@@ -84,7 +85,9 @@ pub(super) fn print(
             writeln!(out, "system: {}\n{format}", format.system)?;
         }
         if wanted.event.is_some() {
-            remark("`--event` prints formats; `-F EVENT` selects the events to print.");
+            if helper_programs::name() != "trace-cmd" {
+                note!("rtrace: `--event` prints formats; `-F EVENT` selects the events to print.");
+            }
         }
         if wanted.stat {
             stat(input, damage, out)?;

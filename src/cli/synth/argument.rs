@@ -1,7 +1,6 @@
 //! Errors of the parts of a synthetic event, at their place in the argument that named them.
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::hist::HistSetArgs;
 use crate::cli::language::invalid;
 use anyhow::anyhow;
 use rtrace::format::EventFormat;
@@ -94,10 +93,4 @@ pub(super) fn able_tracefs(tracefs: Tracefs) -> Result<Tracefs, Failure> {
     tracefs.require(&Feature::SyntheticEvents)?;
     tracefs.require(&Feature::HistTriggers)?;
     Ok(tracefs)
-}
-
-/// The tracing directory for a command that makes events, or only prints what would make them: then any directory with
-/// the events' formats will do, of whatever kernel.
-pub(super) fn open_tracefs(set: &HistSetArgs) -> Result<Tracefs, Failure> {
-    if set.dry_run { set.write.open_formats() } else { able_tracefs(set.write.open()?) }
 }

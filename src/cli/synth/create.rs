@@ -1,6 +1,6 @@
 //! `rtrace synth create`.
 
-use super::argument::{SynthArgument, builder_failure, open_tracefs};
+use super::argument::{SynthArgument, able_tracefs, builder_failure};
 use super::plan::{create_plan, print_plan};
 use super::recorded::{SynthRecordedArgs, answer};
 use crate::cli::exit::{Exit, Failure};
@@ -137,7 +137,8 @@ pub(super) fn run(args: &SynthCreateArgs) -> Result<Exit, Failure> {
             Ok(Lowered::Synth(build(args, format(&args.start)?, format(&args.end)?, false)?))
         });
     }
-    let tracefs = open_tracefs(&args.set)?;
+    let write = &args.set.write;
+    let tracefs = if args.set.dry_run { write.open_formats() } else { write.open() }?;
     let top = tracefs.top();
     // A copy of the formats says nothing about the kernel that will get the lines: a new one, then.
     let old_stack_name = match top.read("README") {
@@ -151,6 +152,9 @@ pub(super) fn run(args: &SynthCreateArgs) -> Result<Exit, Failure> {
     if args.set.dry_run {
         return print_plan(&tracefs, &args.set.place, &plan);
     }
+    // Last: what the kernel lacks does not matter to arguments that are wrong.
+    let tracefs = able_tracefs(tracefs)
+        .map_err(|lacking| lacking.hint("`rtrace synth create ... -i FILE` makes the same events of a recording."))?;
     create_plan(args.set.write.journal(&tracefs), &args.set.place, &plan)?;
     Ok(Exit::Success)
 }
@@ -208,8 +212,10 @@ fn build(
     ];
     for (option, texts, calc) in calculated {
         for text in texts {
-            let usage =
-                || SynthArgument::new(option, text, []).wrong("expected usecs:NAME, ns:NAME or START=END:NAME", None);
+            let usage = || {
+                SynthArgument::new(option, text, [])
+                    .wrong("expected usecs:NAME, ns:NAME or START=END:NAME", meant_unit(text))
+            };
             let (what, name) = text.split_once(':').ok_or_else(usage)?;
             let (left, right) = match what {
                 "usecs" => (TIMESTAMP_USECS, TIMESTAMP_USECS),
@@ -232,4 +238,15 @@ fn build(
     }
     args.tracking.apply(&mut builder)?;
     Ok(builder)
+}
+
+/// The unit that was meant in `UNIT:NAME`.
+fn meant_unit(text: &str) -> Option<String> {
+    let (unit, name) = text.split_once(':')?;
+    let meant = match unit.to_ascii_lowercase().as_str() {
+        "us" | "usec" | "micros" | "microseconds" => "usecs",
+        "nsec" | "nsecs" | "nanoseconds" => "ns",
+        _ => return None,
+    };
+    Some(format!("did you mean `{meant}:{name}`?"))
 }

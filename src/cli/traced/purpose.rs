@@ -166,8 +166,16 @@ pub(crate) fn add(buffer: &mut BufferPlan, list: &str) -> Result<(), String> {
                 let is = ["rt", "realtime", "real-time", "preempt"].contains(&purpose);
                 is.then(|| "`--for sched,irq` has wakeups, interrupts and timers".to_owned())
             };
-            let hint =
-                realtime().or_else(|| did_you_mean(purpose, names.clone())).or_else(begun).or_else(time).or_else(words);
+            let cgroups = || {
+                let is = ["cgroup", "cgroups", "container", "containers", "docker", "pod"].contains(&purpose);
+                is.then(|| "`--for sched --cgroups` is what `rtrace analyze cgroups` reads".to_owned())
+            };
+            let hint = cgroups()
+                .or_else(realtime)
+                .or_else(|| did_you_mean(purpose, names.clone()))
+                .or_else(begun)
+                .or_else(time)
+                .or_else(words);
             let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
             return Err(format!("invalid value `{purpose}` for --for: expected {known}{hint}"));
         };

@@ -362,6 +362,9 @@ impl Parser<'_> {
     fn expected(&self, what: &str) -> Diagnostic {
         let error = Diagnostic::new("sql", self.text, self.here(), format!("expected {what}"));
         match self.peek() {
+            Some(SqlToken::Word(word)) if what == "ON" && word.eq_ignore_ascii_case("WHERE") => {
+                error.hint("what two events have in common stands after ON: `... JOIN EVENT AS B ON A.FIELD = B.FIELD`")
+            }
             Some(SqlToken::Word(word)) => error.hint(format!("`\\{}` is the name `{0}`", word.to_lowercase())),
             Some(SqlToken::Name(name)) => match name.to_ascii_uppercase().as_str() {
                 "AND" => error.hint("write `&&`, or a comma"),
