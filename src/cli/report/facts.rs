@@ -84,10 +84,8 @@ pub(super) fn print(
         for format in formats().filter(|format| wanted.wants_format(format)) {
             writeln!(out, "system: {}\n{format}", format.system)?;
         }
-        if wanted.event.is_some() {
-            if helper_programs::name() != "trace-cmd" {
-                note!("rtrace: `--event` prints formats; `-F EVENT` selects the events to print.");
-            }
+        if wanted.event.is_some() && helper_programs::name() != "trace-cmd" {
+            note!("rtrace: `--event` prints formats; `-F EVENT` selects the events to print.");
         }
         if wanted.stat {
             stat(input, damage, out)?;
