@@ -355,7 +355,8 @@ impl VcpuError {
         match self {
             VcpuError::Query(error) => Failure::from(anyhow::Error::from(error)),
             VcpuError::None => {
-                Failure::new(Exit::Usage, anyhow!("{path} has no kvm_entry or kvm_exit that names a CPU"))
+                Failure::new(Exit::Usage, anyhow!("{path}, the host's, has no kvm_entry or kvm_exit that names a CPU"))
+                    .hint("the host's recording stands first: `rtrace attach HOST.dat GUEST.dat`.")
                     .hint("`rtrace record -e kvm` on the host records them while the guest runs.")
             }
             VcpuError::Others(pids) => {

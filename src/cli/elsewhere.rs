@@ -130,6 +130,18 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
         &["p", "P", "t", "c", "tid", "task"],
         "TASK is an argument before FILE, a pid or a name: `rtrace why TASK FILE`.",
     ),
+    ("stack", &["on", "enable"], "did you mean `--start`?"),
+    ("stack", &["off", "disable"], "did you mean `--stop`?"),
+    (
+        "flame",
+        &["g", "call-graph", "stacks", "stack"],
+        "it draws the call stacks that a recording holds: `rtrace flame FILE`; `record --for offcpu` and `record -R stacktrace` store them.",
+    ),
+    (
+        "latency",
+        &["by-field", "group-by", "per", "key", "group"],
+        "`--split FIELD` makes a table of each value, as `--split id.syscall`.",
+    ),
     ("sql", &["f", "file"], "`rtrace sql FILE \"$(cat QUERY.sql)\"` runs a statement of a file."),
     (
         "split",

@@ -76,7 +76,7 @@ const MEANT: &[(&[&str], &str)] = &[
         "`rtrace stream` prints events as they happen, `rtrace top` and `profile` what tasks do meanwhile.",
     ),
     (
-        &["view", "timeline", "tui", "gui"],
+        &["view", "timeline", "tui", "gui", "kernelshark", "shark"],
         "`rtrace view FILE` shows a recording in the terminal, `rtrace convert FILE OUT.pftrace` is for a browser.",
     ),
     (
@@ -155,6 +155,11 @@ pub(super) fn command(word: &str, command: &Command, (name, root): (&str, &Comma
     }
     if name == "baseline" && ["create", "add", "new", "make", "record"].contains(&word) {
         return Some("`rtrace baseline save FILE -o OUT.json` makes one.".to_owned());
+    }
+    if name == "analyze" && word.contains(',') {
+        return Some(
+            "one analysis at a time; `rtrace analyze all FILE` is all that the recording has events for.".to_owned(),
+        );
     }
     if name == "baseline" && ["update", "set", "accept", "refresh", "promote"].contains(&word) {
         return Some("`rtrace baseline compare BASE.json NEW --update` puts NEW in its place.".to_owned());
@@ -354,6 +359,12 @@ pub(super) fn task(word: &str, command: &Command) -> String {
 
 /// The hint on what is missing for an option that means something else.
 pub(super) fn missing(missing: &[String], name: &str) -> Option<String> {
+    if name == "analyze" && missing.iter().any(|one| ["--begin", "--end", "--by"].iter().any(|own| one.contains(own))) {
+        return Some(
+            "all three are needed, as in `--begin raw_syscalls:sys_enter --end raw_syscalls:sys_exit --by common_pid`."
+                .to_owned(),
+        );
+    }
     let of_profile = name == "report" && missing.iter().any(|one| one.starts_with("--profile"));
     let is_lost = |word: &String| word.ends_with(".dat") && !Path::new(word).exists();
     if let Some(file) = std::env::args().skip(2).find(is_lost).filter(|_| name == "latency") {

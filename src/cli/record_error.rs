@@ -47,6 +47,9 @@ pub(crate) fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure
             | PlanError::SyscallBytes { .. }
             | PlanError::NoUse { .. },
         ) => Failure::new(Exit::Usage, error),
+        RecordError::Plan(PlanError::NoGraph) => {
+            Failure::new(Exit::Usage, error).hint("`rtrace list -t` shows the tracers of this kernel.")
+        }
         RecordError::Plan(ref plan) if is_about_functions(plan) => Failure::new(Exit::Usage, error),
         RecordError::Plan(PlanError::Language { .. }) => setup_failure(error),
         RecordError::Watch(..) => Failure::from(error)
@@ -214,10 +217,21 @@ fn no_command(error: CommandError, own: impl Fn(Exit) -> Exit) -> Failure {
         if !path.exists() && path.extension().is_some_and(|ending| ending == "dat") {
             return Some(format!("`{name}` is taken for the command to run; there is no recording of that name either."));
         }
-        meant_command(&digits)
+        meant_command(&digits).or_else(|| near_program(&digits))
     });
     let failure = Failure::new(exit, RecordError::Command(error));
     hint.into_iter().fold(failure, Failure::hint)
+}
+
+/// The hint on a word that a program is called nearly.
+fn near_program(word: &str) -> Option<String> {
+    if word.contains('/') || word.len() < 3 {
+        return None;
+    }
+    let folders = std::env::var_os("PATH")?;
+    let entries = std::env::split_paths(&folders).filter_map(|folder| folder.read_dir().ok()).flatten().flatten();
+    let names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    did_you_mean(word, names.iter().map(String::as_str))
 }
 
 /// The hint on a word that is no program, by the words before it and what it is made of.

@@ -7,7 +7,7 @@ use crate::cli::terminal::stdout;
 use anyhow::anyhow;
 use rtrace::internal::trace_dat::is_recording;
 use rtrace::syntax::nearest;
-use rtrace::tracefs::{Error, EventName, EventSelection, Instance};
+use rtrace::tracefs::{Error, EventName, EventSelection, Feature, Instance};
 use serde_json::{Map, Value, json};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -202,6 +202,9 @@ fn files(args: &ShowCommandArgs, instance: &Instance) -> Result<Vec<String>, Fai
     let mut files: Vec<String> = args.knobs.files().map(str::to_owned).collect();
     for (event, file) in [(&args.hist, "hist"), (&args.trigger, "trigger"), (&args.filter, "filter")] {
         if let Some(event) = event {
+            if file == "hist" {
+                instance.tracefs().require(&Feature::HistTriggers)?;
+            }
             files.push(one_event(instance, event)?.file(file));
         }
     }

@@ -3,6 +3,7 @@
 use super::args::called;
 use super::exit::{Exit, Failure};
 use super::given::refuse;
+use super::helper_programs;
 use super::meant_settings::of_setting;
 use super::record_error::{explain, setup_failure};
 use super::traced::Traced;
@@ -129,6 +130,16 @@ fn trace(args: &StartSettings, mode: Mode) -> Result<Exit, Failure> {
         };
         let hint = hint.unwrap_or_else(|| "`-e EVENT` enables events, `-p TRACER` sets a tracer.".to_owned());
         return Err(Failure::new(Exit::Usage, anyhow!("{what}")).hint(hint));
+    }
+    let places = || buffers.iter().filter(|buffer| is_empty(buffer));
+    let without = places().find_map(|buffer| match &buffer.place {
+        TargetBuffer::Instance(name) => Some(name),
+        _ => None,
+    });
+    if let Some(name) = without.filter(|_| traces && helper_programs::name() != "trace-cmd") {
+        note!(
+            "rtrace: {name} gets no events: what stands before -B is the top level's, `-B {name} -e EVENT` is its own"
+        );
     }
     let tracefs = traced.open(false)?;
     let is_new = |buffer: &&BufferPlan| matches!(&buffer.place, TargetBuffer::Instance(name) if mode == Mode::Set && tracefs.instance(name).is_err());

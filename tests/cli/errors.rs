@@ -5,6 +5,23 @@ use crate::common::environment::TestEnvironment;
 
 /// Arguments; exit code; what the message must say.
 const MISTAKES: &[(&str, i32, &[&str])] = &[
+    ("convert -v 8 FILE out.dat", 2, &["there is no file 8", "`--file-version 6` or `7`"]),
+    ("record -e sched -o a.dat slep 0.2", 127, &["did you mean `sleep`?"]),
+    ("stack --on", 2, &["did you mean `--start`?"]),
+    ("kernelshark FILE", 2, &["`rtrace view FILE`"]),
+    ("flame FILE -g -o f.svg", 2, &["it draws the call stacks that a recording holds"]),
+    ("latency a b --by pid --by-field id", 2, &["`--split FIELD`"]),
+    ("analyze requests FILE", 2, &["--by common_pid`"]),
+    ("hist sched_switch -k next_comm --sort hitcount:desc --duration 1", 2, &["did you mean `--sort hitcount.desc`?"]),
+    (
+        "report FILE --since 1s --until 500ms",
+        2,
+        &["the window ends before it begins", "`+500ms` counts from the first"],
+    ),
+    ("why FILE kworker", 2, &["`'kworker*'` for all whose names begin so"]),
+    ("why * FILE --pair sched_waking,sched_switch,pid", 2, &["as in `--pair 'latency(sched:sched_waking"]),
+    ("analyze idle,sched FILE", 2, &["one analysis at a time; `rtrace analyze all FILE`"]),
+    ("convert FILE -o c.perf.data", 2, &["perf.data is not written", "--to firefox"]),
     ("report FILE --cpu 0 1", 1, &["a comma is between two: `--cpu 0,1`"]),
     ("report FILE --sort comm", 2, &["`rtrace report --summary FILE` counts them by task"]),
     ("snapshot take --on sched_process_exit prio<100", 2, &["`--filter 'prio<100'` is the condition"]),

@@ -5,6 +5,7 @@ use super::target::{ConvertTarget, PSEUDONYMOUS};
 use super::trace_dat::{rewrite, rewrite_selected};
 use super::{events, markers, target};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::meant_options::word_before;
 use crate::cli::{helper_programs, piped, unfinished};
 use anyhow::anyhow;
 use std::path::Path;
@@ -23,6 +24,16 @@ impl ConvertArgs {
             return Err(failure.hint("`rtrace split` cuts a recording by time, events or pages."));
         }
         if let [_, .., one] = inputs {
+            if let Some(lost) = inputs.iter().find(|input| !input.exists()) {
+                let failure = Failure::new(Exit::Usage, anyhow!("there is no file {}", lost.display()));
+                let before = lost.to_str().and_then(word_before);
+                return Err(match before.as_deref() {
+                    Some("-v") => failure.hint(
+                        "`-v` takes no value: it turns the `-F` round that follows; `--file-version 6` or `7` is the version to write.",
+                    ),
+                    _ => failure.hint("`rtrace convert FILE... OUT` takes the files to read first."),
+                });
+            }
             let failure = Failure::new(
                 Exit::Usage,
                 anyhow!(

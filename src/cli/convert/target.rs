@@ -165,6 +165,7 @@ pub(super) fn meant_by(ending: &str, input: &Path, output: &Path) -> String {
                 output.display()
             )
         }
+        ".data" => "perf.data is not written; of call stacks `--to firefox`, `--to speedscope` or `--to folded`, of events `--to perfetto`.".to_owned(),
         ".xlsx" | ".xls" | ".ods" => "`.csv` is what spreadsheets read.".to_owned(),
         ".md" => format!("`rtrace analyze all {input} --markdown > FILE{ending}` writes tables."),
         ".db" | ".sqlite" | ".duckdb" => {

@@ -5,6 +5,7 @@ use super::chain::{definitions, instances};
 use super::place::{events_with_hists, hist_triggers};
 use crate::cli::args::called;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::terminal::note;
 use rtrace::hist::spec::Do;
 use rtrace::hist::table::HistTable;
 use rtrace::record::{Child, CommandError, RecordedCommand, Signals, wait};
@@ -17,7 +18,7 @@ use std::time::{Duration, Instant};
 /// The duration of a count.
 #[derive(clap::Args, Default)]
 pub(crate) struct UntilArgs {
-    /// Count for TIME (`5s`, `500ms`); CMD goes on
+    /// Count for TIME (`5s`, `500ms`; seconds without a unit); CMD goes on
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     duration: Option<Duration>,
     /// Command to run while counting; without one, until Ctrl-C or --duration
@@ -84,6 +85,9 @@ impl HistSession {
             child.open_gate().map_err(command_failure)?;
         }
         let start = Instant::now();
+        if let Some(long) = self.duration.filter(|long| long.as_secs() >= 60 && self.child.is_none()) {
+            note!("rtrace: counting for {} s; Ctrl-C ends it", long.as_secs());
+        }
         let end = self.duration.and_then(|d| start.checked_add(d));
         let mut next = every.and_then(|e| start.checked_add(e));
         loop {

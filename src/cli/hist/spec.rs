@@ -5,6 +5,7 @@ use super::place::{event, events_with_hists, hist_triggers, neighbours, syntax_f
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::keywords::{ACTIONS, FILTERS, KEYS, SORTS, words};
 use crate::cli::language::warn;
+use crate::cli::terminal::note;
 use rtrace::filter::Filter;
 use rtrace::format::EventFormat;
 use rtrace::hist::spec::{
@@ -81,6 +82,11 @@ impl SpecArgs {
             }
             return Err(failure.hint("as in `--key next_comm`, or `--key common_pid.execname`."));
         }
+        if let Some((field, order)) = self.sort.iter().find_map(|key| key.split_once(':')) {
+            let error = anyhow::anyhow!("invalid --sort `{field}:{order}`");
+            let order = if order.starts_with("asc") { "asc" } else { "desc" };
+            return Err(Failure::new(Exit::Usage, error).hint(format!("did you mean `--sort {field}.{order}`?")));
+        }
         let text = self.text();
         let mut spec = HistSpec::parse(&text).map_err(|e| syntax_failure("trigger", &e.diagnostic(&text)))?;
         if self.trigger.is_none() && spec.sort.is_empty() {
@@ -115,6 +121,11 @@ impl SpecArgs {
         match checked {
             Ok(()) => {
                 warn(&summed_texts(&spec, &format, &text));
+                if let Some(field) = no_address(&spec, &format) {
+                    note!(
+                        "rtrace: `.sym` names functions at addresses, and {field} is none: its values are shown in hexadecimal"
+                    );
+                }
                 if let Some(filter) = &spec.filter {
                     let filter = Filter::parse(&filter.value).and_then(|filter| filter.check(&format));
                     warn(&filter.unwrap_or_default());
@@ -238,6 +249,17 @@ fn summed_texts(spec: &HistSpec, format: &EventFormat, text: &str) -> Vec<Diagno
 }
 
 /// Classes in their order, everything else by what is most frequent.
+/// A key that is to be shown as a function and is no address, by its size and sign.
+fn no_address<'s>(spec: &'s HistSpec, format: &EventFormat) -> Option<&'s str> {
+    spec.keys.iter().find_map(|key| match &key.value {
+        HistExpr::Field { name, modifier: Some(KeyModifier::Sym | KeyModifier::SymOffset) } => {
+            let field = format.field(name)?;
+            (field.size < 8 || field.signed == Some(true)).then_some(name.as_str())
+        }
+        _ => None,
+    })
+}
+
 fn default_sort(spec: &HistSpec) -> SortKey {
     match spec.keys.first().map(|k| &k.value) {
         Some(HistExpr::Field { name, modifier: Some(KeyModifier::Log2 | KeyModifier::Buckets(_)) }) => {

@@ -1,10 +1,11 @@
 //! The chain of events that the arguments describe.
 
 use super::args::LatencyArgs;
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::language::warn;
 use crate::cli::synth::{SynthArgument, builder_failure};
 use crate::cli::terminal::note;
+use anyhow::anyhow;
 use rtrace::filter::Filter;
 use rtrace::format::EventFormat;
 use rtrace::hist::spec::{HistExpr, KeyModifier};
@@ -30,10 +31,17 @@ fn chain(
         let argument = SynthArgument::new("--by", by, fields.iter().copied().zip(events.iter().map(Some)));
         chain.match_fields(&fields).map_err(|error| {
             let pairs = || events.iter().rev().zip(&fields);
-            let fits = fields.len() > 1 && pairs().all(|(event, field)| event.field(field).is_some());
+            let pairs_as_given = || events.iter().zip(&fields);
+            let is_fit_already = pairs_as_given().all(|(event, field)| event.field(field).is_some());
+            let fits =
+                fields.len() > 1 && !is_fit_already && pairs().all(|(event, field)| event.field(field).is_some());
             let other = || args.events.iter().rev().cloned().collect::<Vec<_>>().join(" ");
-            let failure = argument.failure(error);
-            if fits { failure.hint(format!("the key fits the other order of events: `{}`.", other())) } else { failure }
+            if fits {
+                let error = anyhow!("invalid --by `{by}`: {} has no such field", args.events[0]);
+                let hint = format!("the key fits the other order of events: `{}`.", other());
+                return Failure::new(Exit::Usage, error).hint(hint);
+            }
+            argument.failure(error)
         })?;
     }
     let last = events.len() - 1;

@@ -279,7 +279,12 @@ impl WindowArgs {
         };
         if is_reversed {
             let error = anyhow!("the window ends before it begins");
-            return Err(Failure::new(Exit::Usage, error).hint("--since is the earlier time, --until the later one."));
+            let hint = match (self.since, self.until) {
+                (Some(TimeSpec::Wall(_)), _) | (_, Some(TimeSpec::Wall(_))) => "",
+                _ => " `+500ms` counts from the first event, `500ms` alone is a time as reports print it.",
+            };
+            let hint = format!("--since is the earlier time, --until the later one.{hint}");
+            return Err(Failure::new(Exit::Usage, error).hint(hint));
         }
         Ok(Window { since, until })
     }

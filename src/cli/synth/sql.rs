@@ -119,6 +119,7 @@ pub(crate) fn run_sqlhist(args: &SqlhistArgs) -> Result<Exit, Failure> {
         None => args.tracefs.open_formats()?,
     };
     if args.execute {
+        tracefs.require(&rtrace::tracefs::Feature::SyntheticEvents)?;
         tracefs.require(&rtrace::tracefs::Feature::HistTriggers)?;
     }
     let text = statement(&args.statement, args.file.as_deref())?;

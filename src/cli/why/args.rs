@@ -78,7 +78,11 @@ pub(super) enum Worst {
 }
 
 fn pair(text: &str) -> Result<Pair, String> {
-    Pair::parse(text).map_err(|error| of_value(&error))
+    const EXAMPLE: &str = "as in `--pair 'latency(sched:sched_waking, sched:sched_switch, pid=next_pid)'`";
+    Pair::parse(text).map_err(|error| match text.starts_with("latency(") {
+        true => of_value(&error),
+        false => format!("two events and their key are wanted; {EXAMPLE}"),
+    })
 }
 
 /// The hint where a window has too little.
@@ -113,7 +117,11 @@ impl WhyArgs {
                 // The task may be called as a recording is, as long as the other one is there.
                 Some(file) if !is_recording(file) => {
                     let error = anyhow!("{} is a recording, and TASK comes before FILE", self.task);
-                    let hint = format!("`rtrace why '{}' {}` asks for that task.", file.display(), self.task);
+                    let hint = format!(
+                        "`rtrace why '{0}' {1}` asks for the task of that name, `'{0}*'` for all whose names begin so.",
+                        file.display(),
+                        self.task
+                    );
                     return Err(Failure::new(Exit::Usage, error).hint(hint));
                 }
                 Some(_) => {}

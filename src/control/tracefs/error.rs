@@ -436,6 +436,10 @@ fn config_hint(config: &str) -> String {
 fn instead_of(config: &str) -> Option<String> {
     let way = match config {
         "CONFIG_HIST_TRIGGERS" => "`rtrace hist EVENT --key FIELD -- CMD` counts without it.",
+        "CONFIG_TRACER_SNAPSHOT" => {
+            "`rtrace extract -o FILE` writes what the ring buffer holds, `rtrace record --ring-time 10s` keeps the last of what happens."
+        }
+        "CONFIG_SYNTH_EVENTS" => "`rtrace latency FROM TO --by FIELD=FIELD -- CMD` pairs two events without it.",
         "CONFIG_KPROBE_EVENTS" => {
             "`rtrace probe add uprobe PROGRAM:FUNCTION` works without it, and system calls are events: `-e 'syscalls:*'`."
         }

@@ -84,7 +84,8 @@ pub(super) fn event(pattern: &str) -> Option<String> {
         "kprobe" | "kretprobe" | "k" | "kr" | "probe" => {
             let verb = if kind.contains('r') && kind != "kprobe" { "kretprobe" } else { "kprobe" };
             Some(format!(
-                "where the kernel has kprobe events, `rtrace probe add {verb} {rest}` makes one, `-e kprobes:{rest}` records it."
+                "`rtrace probe add {verb} {rest}` makes that event and says its name, where `rtrace doctor` shows kprobe events; \
+                 system calls are events of any kernel: `syscalls:sys_enter_read`, `syscalls:sys_exit_read`."
             ))
         }
         "uprobe" | "uretprobe" | "u" | "ur" | "usdt" => {

@@ -78,7 +78,11 @@ pub(in crate::cli::record) fn connect(
 fn unanswered(error: GuestError, target: &GuestTarget) -> Failure {
     let refused =
         matches!(&error, GuestError::Connect { source, .. } if source.kind() == std::io::ErrorKind::ConnectionRefused);
+    let is_lost = matches!(&error, GuestError::Address { .. });
     let failure = Failure::new(Exit::Failed, error);
+    if is_lost {
+        return failure.hint("a guest of this host is `-A NAME@CID` (vsock), as `-A web@3`; a machine is a name that resolves, or an address.");
+    }
     if refused && target.is_host {
         return failure.hint("on the host, `rtrace agent -P CID` waits for this (CID: the guest's own).");
     }
