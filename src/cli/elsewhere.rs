@@ -130,6 +130,26 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
         &["p", "P", "t", "c", "tid", "task"],
         "TASK is an argument before FILE, a pid or a name: `rtrace why TASK FILE`.",
     ),
+    (
+        "record",
+        &["junit", "github", "markdown"],
+        "`rtrace check FILE --assert ASSERTION --junit OUT` writes it of the recording.",
+    ),
+    (
+        "diff",
+        &["junit", "github", "csv"],
+        "a comparison is written with `--json`, `--markdown` or `--html FILE`, and its exit code says what was found.",
+    ),
+    (
+        "baseline",
+        &["junit", "github", "csv"],
+        "a comparison is written with `--json`, `--markdown` or `--html FILE`, and its exit code says what was found.",
+    ),
+    (
+        "view",
+        &["task", "t", "p", "pid", "comm", "tid"],
+        "`/` and a filter, as `COMM == \"nginx\"`, finds a task's events; `p` pins the task that runs at the cursor.",
+    ),
     ("stack", &["on", "enable"], "did you mean `--start`?"),
     ("stack", &["off", "disable"], "did you mean `--stop`?"),
     (

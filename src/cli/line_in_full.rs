@@ -44,6 +44,9 @@ pub(super) fn in_full(word: &str, words: &[String], name: &str) -> Option<String
             let trigger = if rest.is_empty() { " TRIGGER" } else { &rest };
             format!("`rtrace trigger add {word}{trigger}` sets a trigger, `rtrace trigger list` shows them.")
         }
+        ("filter", _) if word.contains([' ', '=', '<', '>', '~', '&']) && !first.is_empty() => {
+            format!("the event stands first: `rtrace filter set {first} {}`.", quoted(word))
+        }
         ("filter", _) => {
             let filter = if rest.is_empty() { " 'FILTER'" } else { &rest };
             format!("`rtrace filter set {word}{filter}` sets a filter, `rtrace filter show` shows them.")

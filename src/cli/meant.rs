@@ -351,9 +351,9 @@ pub(super) fn task(word: &str, command: &Command) -> String {
     match has("comm") {
         true => format!("`--comm {word}` takes tasks by name."),
         false if has("event") && has("filter") => format!(
-            "`-e EVENT -f 'comm == \"{word}\"'` are events of all tasks of that name, `$(pidof -s {word})` is the id of one of them."
+            "`-e EVENT -f 'COMM == \"{word}\"'` are events of all tasks of that name, `-P $(pgrep -xo '{word}')` is the eldest of them."
         ),
-        false => format!("`$(pidof -s {word})` is the id of a process of that name."),
+        false => format!("`$(pgrep -xo '{word}')` is the id of the eldest process of that name."),
     }
 }
 

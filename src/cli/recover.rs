@@ -105,8 +105,14 @@ pub(crate) fn run(args: &RecoverArgs) -> Result<Exit, Failure> {
     }
     if args.are_of_cpus() {
         if args.files.is_empty() {
+            if let Some(file) = args.input.as_deref().filter(|file| cpu_of(file).is_some()) {
+                let error = anyhow!("{} is a file of a CPU, and `-i` takes a header", file.display());
+                let output = output("trace.dat").display();
+                return Err(Failure::new(Exit::Usage, error)
+                    .hint(format!("`rtrace recover -o {output} {}` makes a recording of it.", file.display())));
+            }
             return Err(Failure::new(Exit::Usage, anyhow!("no files of CPUs are named"))
-                .hint("they end in .cpu0, .cpu1, ...: `rtrace restore -o run.dat trace.dat.cpu*`."));
+                .hint("they end in .cpu0, .cpu1, ...: `rtrace recover -o run.dat trace.dat.cpu*`."));
         }
         let (cpus, path) = (open_cpus(&args.files)?, output("trace.dat"));
         args.overwrite.check(path)?;

@@ -38,6 +38,10 @@ pub(crate) fn run(args: &SchemaArgs) -> Result<Exit, Failure> {
     let Some(first) = named.first() else {
         let failure = Failure::new(Exit::Usage, anyhow!("no document is named `{name}`"));
         let names = all.iter().flat_map(|document| [document.name, &document.name[7..]]);
+        if name.contains("junit") {
+            return Err(failure
+                .hint("JUnit is XML, which has no JSON Schema; `rtrace schema check` is that of `check --json`."));
+        }
         return Err(failure.hint(did_you_mean(name, names).unwrap_or("`rtrace schema` lists them.".to_owned())));
     };
     let document = match first.name {

@@ -33,11 +33,18 @@ pub(crate) fn run(args: &StatArgs) -> Result<Exit, Failure> {
     let tracefs = args.tracefs.open()?;
     let mut all = Vec::new();
     for instance in args.instances.open(&tracefs)? {
-        let mut status = Status::read(&instance)?;
-        if args.options {
-            status.options = instance.options()?;
+        let read = || {
+            let mut status = Status::read(&instance)?;
+            if args.options {
+                status.options = instance.options()?;
+            }
+            Ok::<_, Failure>(status)
+        };
+        match read() {
+            // Somebody has removed it meanwhile.
+            Err(_) if instance.name().is_some() && !instance.path("trace").exists() => {}
+            status => all.push(status?),
         }
-        all.push(status);
     }
     let instances = tracefs.instances()?;
     let mut out = io::BufWriter::new(stdout().lock());

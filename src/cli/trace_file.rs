@@ -232,7 +232,7 @@ impl Overwrite {
                     .hint("`-o FILE` names the file to write; `--force` loses this recording."))
             }
             Ok(_) if !self.force => Err(Failure::new(Exit::Usage, anyhow!("{} exists already", path.display()))
-                .hint("`--force` overwrites it; `-o FILE` names another one.")),
+                .hint("`--force` overwrites it, as another name does not.")),
             Ok(_) => Ok(()),
         }
     }

@@ -131,8 +131,17 @@ fn words(verb: &str, what: &[String], function: Option<&str>) -> Result<(String,
         ([first, rest @ ..], None) if first.starts_with('!') => {
             let words =
                 [&first[1..]].into_iter().chain(rest.iter().map(String::as_str)).filter(|word| !word.is_empty());
-            let words: Vec<String> =
-                words.map(|word| if word.contains(' ') { format!("'{word}'") } else { word.to_owned() }).collect();
+            let mut words: Vec<&str> = words.collect();
+            if let [trigger, event] = words.as_slice()
+                && trigger.parse::<Trigger>().is_ok()
+                && event.parse::<Trigger>().is_err()
+            {
+                words.reverse();
+            }
+            let words: Vec<String> = words
+                .into_iter()
+                .map(|word| if word.contains(' ') { format!("'{word}'") } else { word.to_owned() })
+                .collect();
             Err(Failure::new(Exit::Usage, anyhow::anyhow!("`!` removes a trigger in the kernel's files"))
                 .hint(format!("without it: `rtrace trigger remove {}`.", words.join(" "))))
         }

@@ -5,6 +5,14 @@ use crate::common::environment::TestEnvironment;
 
 /// Arguments; exit code; what the message must say.
 const MISTAKES: &[(&str, i32, &[&str])] = &[
+    ("record --for sched --junit r.xml -o r.dat -- true", 2, &["`rtrace check FILE --assert ASSERTION --junit OUT`"]),
+    ("diff FILE FILE --junit d.xml", 2, &["`--html FILE`, and its exit code"]),
+    ("view FILE --task sleep", 2, &["finds a task's events", "`p` pins the task"]),
+    ("check FILE --value lost==0", 2, &["`--value QUANTITY` prints the number"]),
+    ("schema junit", 2, &["`rtrace schema check`"]),
+    ("trigger remove !stacktrace sched:sched_switch", 2, &["`rtrace trigger remove sched:sched_switch stacktrace`"]),
+    ("filter prev_pid==0 sched:sched_switch", 2, &["`rtrace filter set sched:sched_switch prev_pid==0`"]),
+    ("recover -i trace.dat.cpu0 -o rec.dat", 2, &["`rtrace recover -o rec.dat trace.dat.cpu0`"]),
     ("convert -v 8 FILE out.dat", 2, &["there is no file 8", "`--file-version 6` or `7`"]),
     ("record -e sched -o a.dat slep 0.2", 127, &["did you mean `sleep`?"]),
     ("stack --on", 2, &["did you mean `--start`?"]),
@@ -32,7 +40,7 @@ const MISTAKES: &[(&str, i32, &[&str])] = &[
     ("instance set web buffer_size_kb=4096", 2, &["`-b KIB` sets the size"]),
     ("record --rotate 10M --keep 3 -e sched -o a.dat -- sleep 1", 2, &["`--keep` takes no value", "`--keep-saves 3`"]),
     ("record --for sched --stop-if wait(nginx)>5", 2, &["if next_comm == \"nginx\", pid=next_pid) > 5ms`"]),
-    ("record --for sched -P bash --duration 1", 2, &["-f 'comm == \"bash\"'`"]),
+    ("record --for sched -P bash --duration 1", 2, &["-f 'COMM == \"bash\"'`"]),
     ("record --for container -- true", 2, &["`--for sched --cgroups`"]),
     ("analyze sched FILE --by cgroup", 2, &["`rtrace analyze cgroups FILE`"]),
     ("baseline update base.json FILE", 2, &["compare BASE.json NEW --update`"]),
@@ -373,7 +381,7 @@ const MISTAKES: &[(&str, i32, &[&str])] = &[
     ("save nosuch.dat -o x.dat", 1, &["the recorder of nosuch.dat", "`rtrace save PID` names a recording that runs"]),
     ("convert FILE --compression zstd:9", 2, &["expected zstd, zlib, none or any", "a copy has no level"]),
     ("record -e sched --time 5s", 2, &["unknown option `--time`", "did you mean `--duration`?"]),
-    ("record -e sched -P nginx", 2, &["a process id is wanted", "`$(pidof -s nginx)`"]),
+    ("record -e sched -P nginx", 2, &["a process id is wanted", "`-P $(pgrep -xo 'nginx')`"]),
     ("report FILE --pid nginx", 2, &["a process id is wanted", "`--comm nginx` takes tasks by name"]),
     ("report FILE --head 5", 2, &["unknown option `--head`", "did you mean `--first`?"]),
     ("report FILE --limit 5", 2, &["`--profile` is missing", "`--first N` prints the first N events"]),

@@ -70,7 +70,9 @@ impl Assertion {
         let mut parser = AssertionParser::new("quantity", text);
         let left = parser.sum()?;
         if parser.scanner.rest().trim_start().starts_with(['<', '>', '=', '!']) {
-            return Err(parser.here("a quantity is not compared with anything").hint("`--assert` takes a comparison."));
+            return Err(parser
+                .here("a quantity is not compared with anything")
+                .hint("`--value QUANTITY` prints the number, `--assert COMPARISON` holds a limit."));
         }
         parser.end()?;
         let right = QuantityExpr::Number(Interval::exactly(0.0, left.dimension()));

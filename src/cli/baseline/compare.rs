@@ -4,8 +4,10 @@ use super::save::write;
 use crate::cli::diff::{CompareArgs, FailOn, print, report, summaries};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::saved_summary::saved;
+use crate::cli::terminal::note;
 use anyhow::anyhow;
 use rtrace::internal::comparison::SavedRuns;
+use rtrace::units::counted;
 use std::path::PathBuf;
 
 /// Compare recordings with a saved summary
@@ -56,7 +58,9 @@ pub(super) fn run(args: &BaselineCompareArgs) -> Result<Exit, Failure> {
             let error = anyhow!("{} lacks events: {} stays as it is", run.file, args.base.display());
             return Err(Failure::new(Exit::Incomplete, error));
         }
+        let runs = counted(new.runs.len() as u64, "recording");
         write(&args.base, SavedRuns::new(new.runs))?;
+        note!("rtrace: {} is the summary of {runs} now", args.base.display());
     }
     Ok(exit)
 }

@@ -27,6 +27,9 @@ struct CheckTables {
     assert: toml::Table,
 }
 
+/// The hint on a file of another form.
+const FORM: &str = "A file of assertions has one a line, `max(wait()) < 5ms`, or is TOML: `[assert]`, then `name = \"max(wait()) < 5ms\"`.";
+
 /// Reads the file at `path`: TOML if it is that or has a table, else a line for each assertion.
 pub(super) fn read(path: &Path) -> Result<CheckSpec, Failure> {
     if is_recording(path) {
@@ -35,14 +38,22 @@ pub(super) fn read(path: &Path) -> Result<CheckSpec, Failure> {
     }
     let text = read_file(path)
         .map_err(|failure| failure.hint("it is a file with an assertion a line, as `max(wait()) < 5ms`."))?;
+    let first = text.trim_start().lines().next().unwrap_or_default().trim_end();
+    let other = match first {
+        _ if first.starts_with('{') => Some("JSON"),
+        _ if first == "---" || first.ends_with(':') => Some("YAML"),
+        _ => None,
+    };
+    if let Some(other) = other {
+        let error = anyhow!("{} is {other}, which assertions are not read from", path.display());
+        return Err(Failure::new(Exit::Usage, error).hint(FORM));
+    }
     let usage = |error: anyhow::Error| Failure::new(Exit::Usage, error.context(format!("{}", path.display())));
     let tables: CheckTables = match toml::from_str(&text) {
         Ok(tables) => tables,
         Err(_) if is_plain(&text) => return lines(&text, path),
         Err(error) => {
-            return Err(usage(anyhow!("{}", error.to_string().trim_end())).hint(
-                "A file of assertions has one a line, `max(wait()) < 5ms`, or is TOML: `[assert]`, then `name = \"max(wait()) < 5ms\"`.",
-            ));
+            return Err(usage(anyhow!("{}", error.to_string().trim_end())).hint(FORM));
         }
     };
     let mut assertions = Vec::new();

@@ -39,11 +39,16 @@ pub(super) struct WindowPicture<'a> {
     pub(super) scan: Option<&'a ViewScan>,
     scanned: u64,
     model: Option<Model>,
+    /// Finished pictures of windows that were left, the last one last.
+    left: Vec<Model>,
 }
+
+/// The most cells of pictures that are kept.
+const CELLS: usize = 200_000;
 
 impl<'a> WindowPicture<'a> {
     pub(super) fn new(scan: Option<&'a ViewScan>) -> Self {
-        WindowPicture { scan, scanned: 0, model: None }
+        WindowPicture { scan, scanned: 0, model: None, left: Vec::new() }
     }
 
     /// The picture, as [`WindowPicture::refresh`] left it.
@@ -61,6 +66,17 @@ impl<'a> WindowPicture<'a> {
     /// Filter or tasks are others.
     pub(super) fn forget(&mut self) {
         self.model = None;
+        self.left.clear();
+    }
+
+    /// Keeps a finished picture for those who come back to its window.
+    fn leave(&mut self) {
+        let Some(model) = self.model.take().filter(|model| model.quality == Quality::Exact) else { return };
+        self.left.push(model);
+        let cells = |model: &Model| model.scale.columns() * (model.strips.len() + 1);
+        while self.left.iter().map(cells).sum::<usize>() > CELLS {
+            self.left.remove(0);
+        }
     }
 
     /// Makes the picture if it is not there; gives the error that ended the work in the background.
@@ -76,11 +92,20 @@ impl<'a> WindowPicture<'a> {
             if version != self.scanned && (is_rough || look.has_more_matches(source, scan)) {
                 self.model = None;
             }
+            // Those that were left have the matches of then.
+            if version != self.scanned && look.found.is_some() {
+                self.left.clear();
+            }
             self.scanned = version;
             ended = scan.error();
         }
         if self.model().is_none_or(|model| model.scale != look.scale) {
-            self.model = Some(self.made(source, look)?);
+            self.leave();
+            let known = self.left.iter().position(|model| model.scale == look.scale);
+            self.model = Some(match known {
+                Some(place) => self.left.remove(place),
+                None => self.made(source, look)?,
+            });
         }
         Ok(ended)
     }

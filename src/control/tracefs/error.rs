@@ -286,6 +286,10 @@ impl Error {
                     Some(format!("did you mean `{lacking}`? This kernel lacks it: it needs {config}."))
                 })
                 .or_else(|| name.parse::<u32>().is_ok().then(|| format!("a process is named with `-P {name}`.")))
+                .or_else(|| {
+                    let hint = "`-p` sets a tracer; tasks are chosen with `-P PID`, or by name: `-e EVENT -f 'COMM == \"";
+                    lacking.is_none().then(|| format!("{hint}{name}\"'`."))
+                })
                 .into_iter()
                 .chain([format!("tracers of this kernel are {}.", available.join(", "))])
                 .collect(),
@@ -438,6 +442,9 @@ fn instead_of(config: &str) -> Option<String> {
         "CONFIG_HIST_TRIGGERS" => "`rtrace hist EVENT --key FIELD -- CMD` counts without it.",
         "CONFIG_TRACER_SNAPSHOT" => {
             "`rtrace extract -o FILE` writes what the ring buffer holds, `rtrace record --ring-time 10s` keeps the last of what happens."
+        }
+        "CONFIG_FUNCTION_GRAPH_TRACER" | "CONFIG_FUNCTION_TRACER" => {
+            "`--for syscalls` has the times of system calls, `-e EVENT -R stacktrace` the functions that led to an event."
         }
         "CONFIG_SYNTH_EVENTS" => "`rtrace latency FROM TO --by FIELD=FIELD -- CMD` pairs two events without it.",
         "CONFIG_KPROBE_EVENTS" => {

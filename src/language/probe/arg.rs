@@ -369,7 +369,11 @@ impl ArgParser<'_> {
         if !TYPES.contains(&base) {
             let near = did_you_mean(base, TYPES);
             let all = "types are u8 to u64, s8 to s64, x8 to x64, char, string, ustring, symbol, symstr, bW@O/S, each with [N]";
-            return Err(self.error(span, "unknown type").hint(near.unwrap_or_else(|| all.to_owned())));
+            let text = ["str", "text", "s", "char*"].contains(&base);
+            let text = text.then(|| {
+                "did you mean `string`? It is read from memory: `+0($retval):string`, `+0($arg1):string`.".to_owned()
+            });
+            return Err(self.error(span, "unknown type").hint(text.or(near).unwrap_or_else(|| all.to_owned())));
         }
         if base == "symstr" && self.site == Site::User {
             return Err(self.error(span, "a program is not probed for the kernel's symbols"));

@@ -12,6 +12,7 @@ use crate::read::merge::Merge;
 use crate::read::merge::ahead::{Commit, Following};
 use std::cell::RefCell;
 use std::io;
+use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -136,6 +137,20 @@ impl<A: Analysis> Exporter for Analysed<'_, A> {
     }
 }
 
+/// Unpacks the first chunk of each stream, on as many threads as the machine has CPUs: somebody waits for the merge of all.
+fn unpack_ahead(streams: &mut [(CpuStream, usize)]) {
+    const MANY: usize = 4;
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(streams.len() / MANY);
+    if threads < 2 {
+        return;
+    }
+    std::thread::scope(|scope| {
+        for part in streams.chunks_mut(streams.len().div_ceil(threads)) {
+            scope.spawn(|| part.iter_mut().for_each(|(stream, _)| stream.unpack_ahead()));
+        }
+    });
+}
+
 impl Query<'_> {
     /// The streams to merge, each with the number of its source: of the chunks only that `window` needs.
     ///
@@ -168,6 +183,9 @@ impl Query<'_> {
                 }
                 streams.push((stream, number));
             }
+        }
+        if self.kept.is_some() {
+            unpack_ahead(&mut streams);
         }
         Ok(streams)
     }

@@ -39,21 +39,23 @@ impl KeptChunks {
         Some(Arc::clone(chunk))
     }
 
-    /// Keeps a chunk in place of those that were not used for longest.
-    pub(super) fn put(&self, place: ChunkPlace, chunk: &[u8]) {
+    /// Keeps a chunk in place of those that were not used for longest, unless it is too large.
+    pub(super) fn put(&self, place: ChunkPlace, chunk: Vec<u8>) -> Arc<Vec<u8>> {
+        let chunk = Arc::new(chunk);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = &mut *kept;
         while kept.bytes.saturating_add(chunk.len()) > self.most {
             let Some(oldest) = kept.chunks.iter().min_by_key(|(_, (_, used))| *used).map(|(place, _)| *place) else {
-                return;
+                return chunk;
             };
             let gone = kept.chunks.remove(&oldest).map_or(0, |(chunk, _)| chunk.len());
             kept.bytes = kept.bytes.saturating_sub(gone);
         }
         kept.uses = kept.uses.saturating_add(1);
-        let before = kept.chunks.insert(place, (Arc::new(chunk.to_vec()), kept.uses));
+        let before = kept.chunks.insert(place, (Arc::clone(&chunk), kept.uses));
         let replaced = before.map_or(0, |(chunk, _)| chunk.len());
         kept.bytes = kept.bytes.saturating_add(chunk.len()).saturating_sub(replaced);
+        chunk
     }
 }
 
@@ -64,14 +66,14 @@ mod tests {
     #[test]
     fn what_was_used_last_stays() {
         let kept = KeptChunks::new(10);
-        kept.put((0, 1), &[1; 4]);
-        kept.put((0, 2), &[2; 4]);
+        kept.put((0, 1), vec![1; 4]);
+        kept.put((0, 2), vec![2; 4]);
         assert_eq!(kept.get((0, 1)).as_deref(), Some(&vec![1; 4]));
-        kept.put((1, 1), &[3; 4]);
+        kept.put((1, 1), vec![3; 4]);
         assert_eq!(kept.get((0, 2)), None, "that one was used first");
         assert_eq!(kept.get((0, 1)).as_deref(), Some(&vec![1; 4]));
         assert_eq!(kept.get((1, 1)).as_deref(), Some(&vec![3; 4]));
-        kept.put((1, 2), &[4; 11]);
+        kept.put((1, 2), vec![4; 11]);
         assert_eq!((kept.get((1, 2)), kept.get((0, 1))), (None, None), "nothing is kept of what is too large");
     }
 }

@@ -225,6 +225,17 @@ impl CpuStream {
         self.window = Some((since, until));
     }
 
+    /// Unpacks the next chunk for those that are kept, unless it is among them; damage is met again when it is read.
+    pub(crate) fn unpack_ahead(&mut self) {
+        let Some(kept) = &self.kept else { return };
+        let Some(place) = self.chunks.next_place().filter(|place| kept.get(*place).is_none()) else { return };
+        let (mark, mut chunk) = (self.chunks.mark(), Vec::new());
+        if let Ok(true) = self.chunks.next(&mut chunk) {
+            kept.put(place, chunk);
+        }
+        self.chunks.go_to(mark);
+    }
+
     /// Has unpacked chunks kept, and uses those that are.
     pub fn keep_chunks(&mut self, kept: Arc<KeptChunks>) {
         self.kept = Some(kept);
@@ -318,14 +329,15 @@ impl CpuStream {
         // After the first swap the buffer holds no record that anybody was given.
         let to = if self.swapped { &mut self.chunk } else { &mut *spare };
         let place = self.kept.as_ref().and_then(|_| self.chunks.next_place());
-        let known = place.and_then(|place| self.kept.as_ref()?.get(place));
+        let mut known = place.and_then(|place| self.kept.as_ref()?.get(place));
+        let is_kept = known.is_some();
         match &known {
             Some(_) => self.chunks.pass(),
             None if self.chunks.next(to).map_err(|d| chunk_error(&self.name, self.cpu, d))? => {}
             None => return Ok(false),
         }
-        if let (Some(kept), Some(place), None) = (&self.kept, place, &known) {
-            kept.put(place, to);
+        if let (Some(kept), Some(place), false) = (&self.kept, place, is_kept) {
+            known = Some(kept.put(place, std::mem::take(to)));
         }
         let chunk = known.as_deref().unwrap_or(&*to);
         self.cursor.enter(chunk.len());
