@@ -35,7 +35,7 @@ fn of(command: &Command, words: &[OsString]) -> Option<String> {
     if let Some(flag) = flag_before(program).filter(|_| program.starts_with(|c: char| c.is_ascii_digit())) {
         return Some(format!(
             "`{flag}` takes no value, so that `{program}` is the command and `{option}` is given to it.{}",
-            number_of_files(&flag, program)
+            meant_number(&flag, program)
         ));
     }
     Some(format!(
@@ -43,10 +43,11 @@ fn of(command: &Command, words: &[OsString]) -> Option<String> {
     ))
 }
 
-/// A sentence on how many files stay, where `--keep` was taken for that.
-pub(super) fn number_of_files(flag: &str, number: &str) -> String {
+/// A sentence on what a number after a flag was meant for.
+pub(super) fn meant_number(flag: &str, number: &str) -> String {
     match flag {
         "--keep" => format!(" `--keep-saves {number}` is how many files stay."),
+        "-d" | "-D" => format!(" A time is `--duration {number}`."),
         _ => String::new(),
     }
 }

@@ -150,6 +150,23 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
         &["task", "t", "p", "pid", "comm", "tid"],
         "`/` and a filter, as `COMM == \"nginx\"`, finds a task's events; `p` pins the task that runs at the cursor.",
     ),
+    (
+        "latency",
+        &["percentile", "percentiles", "p99", "quantile", "quantiles"],
+        "p50, p90, p99 and p99.9 are printed always; of a recording `rtrace check FILE --value 'p95(latency(FROM, TO, KEY))'` has any other.",
+    ),
+    ("osnoise", &["T", "threshold-us"], "`--threshold 5us` is rtla's `-T 5`."),
+    (
+        "osnoise",
+        &["H", "house-keeping"],
+        "`taskset -c 0 rtrace osnoise` keeps this program on CPU 0, `-c 1` is the CPU that is measured.",
+    ),
+    (
+        "timerlat",
+        &["H", "house-keeping"],
+        "`taskset -c 0 rtrace timerlat` keeps this program on CPU 0, `-c 1` is the CPU that is measured.",
+    ),
+    ("report", &["latency", "latency-format"], "`-l` prints the kernel's latency format, `-w` how long wakeups took."),
     ("stack", &["on", "enable"], "did you mean `--start`?"),
     ("stack", &["off", "disable"], "did you mean `--stop`?"),
     (
@@ -286,6 +303,10 @@ pub(crate) fn found(option: &str, command: &str, root: &Command) -> Option<(Stri
         return Some(("each analysis has its own rows".to_owned(), hint.to_owned()));
     }
     let (_, reason, hint) = WITHOUT.iter().find(|(without, ..)| *without == command)?;
+    if name == "csv" && command == "analyze" {
+        let hint = "`rtrace sql FILE --csv 'QUERY'` prints tables, `rtrace convert FILE DIR --to parquet` writes them; `--json` has the answers.";
+        return Some(("this answer is more than one table".to_owned(), hint.to_owned()));
+    }
     if name == "cgroup" && command == "analyze" {
         let hint = "`rtrace analyze cgroups FILE` has rows by cgroup; `rtrace convert FILE PART.dat --cgroup ...` makes a recording of one.";
         return Some(((*reason).to_owned(), hint.to_owned()));

@@ -429,6 +429,10 @@ fn key() -> String {
             keys.split(':').next().unwrap_or_default()
         );
     }
+    let event = std::env::args().skip(2).find(|word| word.matches(':').count() == 2 && !word.starts_with('-'));
+    if let Some((event, field)) = event.as_deref().and_then(|word| word.rsplit_once(':')) {
+        return format!("a field stands apart: `rtrace hist {event} --key {field}`.");
+    }
     match std::env::args().any(|word| word.contains("hist(") || word.contains('@')) {
         true => "`--key FIELD` counts by a field, `--key FIELD.log2` and `--key FIELD.buckets=N` in ranges of it."
             .to_owned(),

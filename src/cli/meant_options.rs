@@ -427,6 +427,9 @@ pub(super) fn all(shown: &str, command: &Command) -> Option<String> {
 /// The hint on a time where `--first` or `--last` wants a number of events.
 pub(super) fn part_of_time(word: &str, shown: &str) -> Option<String> {
     let is_time = word.ends_with('s') && parse_duration(word).is_ok();
+    if shown.contains("<TIME>") && parse_duration(&word.replace(',', ".")).is_ok() && word.contains(',') {
+        return Some(format!("did you mean `{}`?", word.replace(',', ".")));
+    }
     match shown.split([' ', '=']).next()? {
         "--last" if is_time => Some(format!("`--since -{word}` is the last {word}.")),
         "--first" if is_time => Some(format!("`--until +{word}` is the first {word}.")),

@@ -1,7 +1,7 @@
 //! Errors of the recorder as failures of a command: exit codes, hints, and the reason of a refusal that the kernel does
 //! not give, as of all triggers but filters and hist.
 
-use crate::cli::after_command::number_of_files;
+use crate::cli::after_command::meant_number;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::language;
 use crate::cli::meant_options::{flag_before, word_before};
@@ -196,7 +196,7 @@ fn no_command(error: CommandError, own: impl Fn(Exit) -> Exit) -> Failure {
         }
         let digits = name.to_string();
         if let Some(flag) = flag_before(&digits).filter(|flag| flag == "--keep") {
-            return Some(format!("`{flag}` takes no value.{}", number_of_files(&flag, &digits)));
+            return Some(format!("`{flag}` takes no value.{}", meant_number(&flag, &digits)));
         }
         let unit = if digits.bytes().all(|byte| byte.is_ascii_digit()) { "s" } else { "" };
         let is_given = std::env::args().any(|word| word == "-d" || word.starts_with("--duration"));

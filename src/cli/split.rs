@@ -63,7 +63,7 @@ pub(crate) struct SplitArgs {
     /// With -e: N events of each CPU
     #[arg(short = 'c', long, requires = "events")]
     per_cpu: bool,
-    /// Only this CPU
+    /// Only this CPU; of several, `convert --cpu`
     #[arg(short = 'C', long, value_name = "CPU")]
     cpu: Option<u32>,
     /// Only this instance; with -t it becomes the top buffer

@@ -3,7 +3,7 @@
 use super::damage::was_killed;
 use super::exit::{Exit, Failure};
 use super::foreign;
-use super::meant_options::flag_before;
+use super::meant_options::{flag_before, word_before};
 use super::piped;
 use super::unfinished::UnfinishedPath;
 use crate::cli::terminal::note;
@@ -115,6 +115,18 @@ fn no_name_of_a_file(word: &str) -> Option<String> {
     let number = word.trim_start_matches('+');
     if number.contains('.') && number.parse::<f64>().is_ok() {
         return Some(format!("it is taken for a file; `--since +{number}` begins so long after the first event."));
+    }
+    if let Some(number) =
+        word_before(word).filter(|number| number.trim_start_matches(['+', '-']).parse::<f64>().is_ok())
+        && word.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && parse_duration(&format!("1{word}")).is_ok()
+    {
+        return Some(format!("it is taken for a file; a time is one word: `{number}{word}`."));
+    }
+    if flag_before(word).as_deref() == Some("-t") {
+        return Some(format!(
+            "`-t` takes no value, so that `{word}` is taken for a file; it prints times in full, to the nanosecond."
+        ));
     }
     let flag = flag_before(word).filter(|flag| flag.starts_with("--") && flag != "--input");
     if let Some(flag) = flag {

@@ -68,6 +68,12 @@ fn worded(
             if let Some(hint) = elsewhere::of_another_program(&word, name) {
                 return Some((format!("unknown option `{word}`"), Some(hint)));
             }
+            if meant_options::word_before(&std::env::args().find(|given| given.starts_with(&word)).unwrap_or_default())
+                .is_some_and(|before| before == "--sort")
+            {
+                let hint = "`--sort` takes a name: `--sort hitcount.desc` is the largest first.";
+                return Some((format!("`{word}` is no value of `--sort`"), Some(hint.to_owned())));
+            }
             if std::ptr::eq(command, root) && word.starts_with('-') && !word.starts_with("--") {
                 let hint = "a command comes first: `rtrace record -e EVENT -- CMD`; of strace, `rtrace stream --for syscalls -- CMD`.";
                 return Some((format!("unknown option `{word}`"), Some(hint.to_owned())));
@@ -145,7 +151,10 @@ fn worded(
                 })
                 .or_else(|| {
                     let pprof = "`folded`, `speedscope` and `firefox` are of call stacks, too.";
-                    (name == "`--to`" && word == "pprof").then(|| pprof.to_owned())
+                    let frames = "`--to parquet` is what pandas, polars and DuckDB read, `--to csv` what all read.";
+                    let is_frame = ["pandas", "polars", "dataframe", "feather", "numpy", "excel", "xlsx"].contains(&word.as_str());
+                    let hint = if is_frame { frames } else { pprof };
+                    (name == "`--to`" && (is_frame || word == "pprof")).then(|| hint.to_owned())
                 })
                 .or_else(|| {
                     let event = word.contains(['_', ':']).then(|| format!(" `rtrace list -F {word}` shows an event."));
@@ -180,6 +189,10 @@ fn worded(
             let others: Vec<String> = list(answer, ContextKind::PriorArg).iter().map(|other| name_of(other)).collect();
             let hint = format!("options stand after the command: `{words} {below} ...`.");
             (format!("{} stands before `{below}`", others.join(", ")), Some(hint))
+        }
+        ErrorKind::ArgumentConflict if arg()?.starts_with("--stop ") => {
+            let hint = "it ends a recorder that runs; `--stop-if 'CONDITION'` ends this recording, `rtrace timerlat --stop 100us` at a latency.";
+            (format!("{} stands alone", name_of(&arg()?)), Some(hint.to_owned()))
         }
         ErrorKind::ArgumentConflict => {
             let (name, others) = (arg()?, list(answer, ContextKind::PriorArg));

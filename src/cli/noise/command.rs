@@ -46,7 +46,8 @@ fn plan<T: NoiseTool>(tool: &T) -> Result<Plan, Failure> {
         let name = T::TRACER;
         return Err(Failure::new(Exit::Usage, anyhow!("`{mode}` of rtla is no part of `rtrace {name}`")).hint(
             format!(
-                "`rtrace {name}` prints its table without it; `rtrace {name} -- {mode}` runs a program of that name."
+                "`rtrace {name}` prints its table without it, a row for each CPU{}; `rtrace {name} -- {mode}` runs a program of that name.",
+                if mode == "hist" { ", of buckets there are none" } else { "" }
             ),
         ));
     }

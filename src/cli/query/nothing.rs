@@ -119,7 +119,11 @@ pub(crate) fn none_called(kind: &str, option: &str, wanted: &[String], names: &B
         let each: Vec<String> = names.split(',').map(|name| format!("{option} {name}")).collect();
         format!("one name at a time: `{}`", each.join(" "))
     });
-    let instead = list.or(near).unwrap_or_else(|| format!("there are {}", some(names)));
+    let begun = wanted.iter().find_map(|name| {
+        let count = names.iter().filter(|one| one.len() > name.len() && one.starts_with(name.as_str())).count();
+        (count > 1).then(|| format!("`{option} '{name}*'` are the {count} whose names begin so"))
+    });
+    let instead = list.or(begun).or(near).unwrap_or_else(|| format!("there are {}", some(names)));
     Some(format!("no {kind} is called `{}`; {instead}", wanted.join("` or `")))
 }
 

@@ -159,7 +159,11 @@ fn contradiction(asked: &[Asked]) -> Option<(&'static str, &'static str)> {
 fn without_effect(id: &str, deed: &str, on: Outputs, (kind, by): Asked) -> Failure {
     let beside = by.map_or_else(|| kind.names(), name);
     let error = anyhow!("{} has no effect on {beside}: it {deed}", name(id));
-    Failure::new(Exit::Usage, error).hint(format!("it goes with {}; leave out one of the two.", on.names()))
+    let failure = Failure::new(Exit::Usage, error);
+    if by == Some("event") {
+        return failure.hint("`--event` prints formats; `-F EVENT` selects the events to print.");
+    }
+    failure.hint(format!("it goes with {}; leave out one of the two.", on.names()))
 }
 
 /// The option as it is typed, in backquotes.

@@ -17,8 +17,14 @@ pub(super) fn worded(said: &str, views: &str) -> (String, Option<String>) {
         let meant = near.first().and_then(|near| names.iter().find(|name| alone(name) == **near));
         return (first, meant.map(|name| format!("did you mean `{name}`?")));
     }
+    if let Some(function) = between("Scalar Function with name ", " does not exist") {
+        let first = said.lines().next().unwrap_or(said).to_owned();
+        let is_percentile = function.contains("perc") || function.contains("quantile") || function.starts_with('p');
+        let hint = is_percentile.then(|| "a percentile is `quantile_cont(dur, 0.99)`.".to_owned());
+        return (first, hint);
+    }
     let column = between("Referenced column \"", "\" not found");
-    let hint = column.map(|text| {
+    let hint = column.filter(|text| !text.contains('_')).map(|text| {
         format!("a text stands in single quotes, as `comm = '{text}'`; double quotes are about names of columns.")
     });
     (said.to_owned(), hint)

@@ -170,7 +170,21 @@ pub(crate) fn add(buffer: &mut BufferPlan, list: &str) -> Result<(), String> {
                 let is = ["cgroup", "cgroups", "container", "containers", "docker", "pod"].contains(&purpose);
                 is.then(|| "`--for sched --cgroups` is what `rtrace analyze cgroups` reads".to_owned())
             };
-            let hint = cgroups()
+            let other = || {
+                let own = match purpose {
+                    "wait" | "waits" | "runqlat" | "wakeup" | "wakeups" | "switches" => "sched",
+                    "pagefaults" | "page-faults" | "page_faults" => "faults",
+                    "off-cpu" | "blocked" | "sleep" => "offcpu",
+                    "interrupts" | "hardirqs" | "softirqs" => "irq",
+                    "disk" | "block" | "blk" => "io",
+                    "network" | "tcp" => "net",
+                    "kmem" | "slab" | "alloc" => "memory",
+                    _ => return None,
+                };
+                Some(format!("did you mean `{own}`?"))
+            };
+            let hint = other()
+                .or_else(cgroups)
                 .or_else(realtime)
                 .or_else(|| did_you_mean(purpose, names.clone()))
                 .or_else(begun)

@@ -72,7 +72,8 @@ impl Model {
     /// The picture of what is decoded so far, and where nothing is, of the index.
     pub(super) fn of_pyramid(source: &ViewSource<'_>, scale: StripScale, pyramid: &Pyramid) -> Self {
         let PyramidView { mut strips, decoded } = pyramid.view(source, &scale);
-        for (cpu, strip) in source.cpus.iter().zip(&mut strips) {
+        let is_all = decoded.iter().all(|decoded| *decoded);
+        for (cpu, strip) in source.cpus.iter().zip(&mut strips).filter(|_| !is_all) {
             let index = source.overview.strip(cpu.source, cpu.cpu, &scale);
             for (number, cell) in strip.cells.iter_mut().enumerate().filter(|(number, _)| !decoded[*number]) {
                 *cell = StripCell { known: 0, busy: 0, ..index[number] };

@@ -14,14 +14,66 @@ const COLUMNS: usize = 8192;
 /// Events of a piece, as estimated; with a filter, which is compiled for each piece and all events.
 const PIECE: u64 = 1_000_000;
 const FILTERED_PIECE: u64 = 4_000_000;
+/// Pieces whose tasks' times are added up once, for windows of very many pieces.
+const BLOCK: usize = 64;
 
 /// Columns of the whole recording, of the events that pass a filter.
 pub(super) struct Pyramid {
     scale: StripScale,
     filter: Option<ChosenEvents>,
     pieces: Vec<Range<usize>>,
+    done: Mutex<DonePieces>,
+}
+
+/// What is decoded.
+#[derive(Default)]
+struct DonePieces {
     /// The pieces that are done, by their number.
-    done: Mutex<BTreeMap<usize, Vec<Strip>>>,
+    pieces: BTreeMap<usize, Vec<Strip>>,
+    /// The times of each CPU's tasks in [`BLOCK`] pieces that are all done, by the number of the first.
+    blocks: BTreeMap<usize, Vec<BTreeMap<Pid, u64>>>,
+}
+
+impl DonePieces {
+    fn add(&mut self, number: usize, strips: Vec<Strip>, source: &ViewSource<'_>) {
+        self.pieces.insert(number, strips);
+        let first = number - number % BLOCK;
+        if self.pieces.range(first..first + BLOCK).count() == BLOCK {
+            let mut tasks = vec![BTreeMap::new(); source.cpus.len()];
+            self.pieces.range(first..first + BLOCK).for_each(|(_, strips)| add_tasks(&mut tasks, strips, source));
+            self.blocks.insert(first, tasks);
+        }
+    }
+
+    /// The times of each CPU's tasks in some pieces, as far as these are done.
+    fn tasks(&self, pieces: Range<usize>, source: &ViewSource<'_>) -> Vec<BTreeMap<Pid, u64>> {
+        let mut tasks = vec![BTreeMap::new(); source.cpus.len()];
+        let mut next = pieces.start;
+        while next < pieces.end {
+            match self.blocks.get(&next).filter(|_| next + BLOCK <= pieces.end) {
+                Some(block) => {
+                    tasks.iter_mut().zip(block).for_each(|(sum, tasks)| add_times(sum, tasks));
+                    next += BLOCK;
+                }
+                None => {
+                    self.pieces.get(&next).into_iter().for_each(|strips| add_tasks(&mut tasks, strips, source));
+                    next += 1;
+                }
+            }
+        }
+        tasks
+    }
+}
+
+/// Adds the times of a piece's tasks to those of each CPU.
+fn add_tasks(tasks: &mut [BTreeMap<Pid, u64>], strips: &[Strip], source: &ViewSource<'_>) {
+    for strip in strips {
+        source.place(strip.source, strip.cpu).into_iter().for_each(|place| add_times(&mut tasks[place], &strip.tasks));
+    }
+}
+
+fn add_times(sum: &mut BTreeMap<Pid, u64>, tasks: &BTreeMap<Pid, u64>) {
+    tasks.iter().for_each(|(pid, time)| *sum.entry(*pid).or_default() += time);
 }
 
 /// A window out of a pyramid.
@@ -59,17 +111,17 @@ impl Pyramid {
             |piece: &Range<usize>| piece.start.saturating_sub(column).max((column + 1).saturating_sub(piece.end));
         let next = {
             let done = self.done();
-            let open = self.pieces.iter().enumerate().filter(|(number, _)| !done.contains_key(number));
+            let open = self.pieces.iter().enumerate().filter(|(number, _)| !done.pieces.contains_key(number));
             open.min_by_key(|(_, piece)| distance(piece)).map(|(number, piece)| (number, piece.clone()))
         };
         let Some((number, piece)) = next else { return Ok(false) };
         let (from, to) = (self.scale.edge(piece.start), self.scale.edge(piece.end).saturating_sub(1));
         let strips = source.strips(StripScale::new(from, to, piece.len()), self.filter.as_ref())?;
-        self.done().insert(number, strips);
+        self.done().add(number, strips, source);
         Ok(true)
     }
 
-    fn done(&self) -> MutexGuard<'_, BTreeMap<usize, Vec<Strip>>> {
+    fn done(&self) -> MutexGuard<'_, DonePieces> {
         self.done.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -82,7 +134,7 @@ impl Pyramid {
     pub(super) fn next_column(&self, at: u64, forward: bool) -> Option<u64> {
         let from = self.scale.column(at);
         let done = self.done();
-        let columns = done.iter().flat_map(|(number, strips)| {
+        let columns = done.pieces.iter().flat_map(|(number, strips)| {
             let first = self.pieces[*number].start;
             strips.iter().flat_map(move |strip| {
                 strip.cells.iter().zip(first..).filter(|(cell, _)| cell.events > 0).map(|(_, column)| column)
@@ -98,15 +150,15 @@ impl Pyramid {
 
     /// Hundredths that are done.
     pub(super) fn percent(&self) -> usize {
-        self.done().len() * 100 / self.pieces.len().max(1)
+        self.done().pieces.len() * 100 / self.pieces.len().max(1)
     }
 
     /// Events and losses of all pieces so far, and true if that is all of them.
     pub(super) fn totals(&self) -> (u64, u64, bool) {
         let done = self.done();
         let mut sum = StripCell::default();
-        done.values().flatten().for_each(|strip| sum.add(&strip.sum()));
-        (sum.events, sum.lost.saturating_add(sum.gaps), done.len() == self.pieces.len())
+        done.pieces.values().flatten().for_each(|strip| sum.add(&strip.sum()));
+        (sum.events, sum.lost.saturating_add(sum.gaps), done.pieces.len() == self.pieces.len())
     }
 
     /// The columns of `scale`, as far as they are decoded.
@@ -115,13 +167,13 @@ impl Pyramid {
         let mut decoded = vec![true; scale.columns()];
         let empty = || ModelStrip { cells: vec![StripCell::default(); scale.columns()], top: None, has_tasks: false };
         let mut strips: Vec<ModelStrip> = source.cpus.iter().map(|_| empty()).collect();
-        let mut tasks: Vec<BTreeMap<Pid, u64>> = vec![BTreeMap::new(); strips.len()];
+        let mut inside: Option<Range<usize>> = None;
         for (number, piece) in self.pieces.iter().enumerate() {
             let (from, to) = (self.scale.edge(piece.start), self.scale.edge(piece.end).saturating_sub(1));
             if to < scale.from() || from > scale.to() {
                 continue;
             }
-            let Some(found) = done.get(&number) else {
+            let Some(found) = done.pieces.get(&number) else {
                 decoded[scale.column(from)..=scale.column(to)].fill(false);
                 continue;
             };
@@ -135,11 +187,12 @@ impl Pyramid {
                         whole.cells[scale.column(middle)].add(cell);
                     }
                 }
-                if from >= scale.from() && to <= scale.to() {
-                    strip.tasks.iter().for_each(|(pid, time)| *tasks[place].entry(*pid).or_default() += time);
-                }
+            }
+            if from >= scale.from() && to <= scale.to() {
+                inside = Some(inside.map_or(number, |range| range.start)..number + 1);
             }
         }
+        let tasks = done.tasks(inside.unwrap_or(0..0), source);
         for (strip, tasks) in strips.iter_mut().zip(&tasks) {
             strip.top = longest(tasks);
         }

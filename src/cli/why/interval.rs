@@ -259,6 +259,12 @@ fn no_call(args: &WhyArgs, input: &QueryInput, mut whole: Vec<(String, LongestSy
     let names: Vec<&str> = whole.iter().take(MOST).map(|(name, _)| name.as_str()).collect();
     let more = whole.len().saturating_sub(MOST);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let list = args.call.iter().find(|call| call.contains(','));
+    let list = list.map(|list| {
+        let each: Vec<String> = list.split(',').map(|call| format!("--call {call}")).collect();
+        format!("one name at a time: `{}`.", each.join(" "))
+    });
+    let near = list.or(near);
     near.into_iter().fold(failure, Failure::hint).hint(format!("it holds whole calls of {}{more}.", names.join(", ")))
 }
 

@@ -226,7 +226,7 @@ pub enum PlanError {
     #[error("--max-size leaves no room for events: what describes them has {} already", crate::base::units::ByteSize(*.0))]
     MaxSize(u64),
     /// `--ring` is too little for that many CPUs.
-    #[error("--ring is too small: {cpus} CPUs need {} at least", crate::base::units::ByteSize(*.least))]
+    #[error("--ring is too small: {cpus} CPUs need {} at least; a number alone is bytes, `10M` are MiB", crate::base::units::ByteSize(*.least))]
     RingSize {
         /// Ring buffers to be recorded.
         cpus: usize,

@@ -446,6 +446,9 @@ fn instead_of(config: &str) -> Option<String> {
         "CONFIG_FUNCTION_GRAPH_TRACER" | "CONFIG_FUNCTION_TRACER" => {
             "`--for syscalls` has the times of system calls, `-e EVENT -R stacktrace` the functions that led to an event."
         }
+        "CONFIG_SCHED_TRACER" => {
+            "`rtrace latency sched_waking sched_switch --by pid=next_pid -- CMD` measures wakeups without it."
+        }
         "CONFIG_SYNTH_EVENTS" => "`rtrace latency FROM TO --by FIELD=FIELD -- CMD` pairs two events without it.",
         "CONFIG_KPROBE_EVENTS" => {
             "`rtrace probe add uprobe PROGRAM:FUNCTION` works without it, and system calls are events: `-e 'syscalls:*'`."

@@ -11,7 +11,7 @@ pub struct CpuList {
 
 /// A text that is not a list of CPUs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("invalid list of CPUs: expected numbers and ranges as in `0-3,8`")]
+#[error("invalid list of CPUs: expected numbers and ranges as in `0-3,8`, no mask")]
 pub struct CpuListError;
 
 /// CPUs from this number on are refused: no kernel is built for more.
