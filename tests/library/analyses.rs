@@ -36,7 +36,7 @@ fn findings(recording: &Recording, query: &Query<'_>) -> [String; 4] {
         let task = |task: &rtrace::analysis::ProfiledTask<'_>| {
             format!("{:?} {}", task.who, task.events.iter().map(event).collect::<String>())
         };
-        tasks.iter().map(task).collect::<String>()
+        tasks.map(|one| task(&one)).collect::<String>()
     };
     let chains = chains.iter().map(chain).collect();
     [latencies, format!("{memory:?}"), chains, profiles.iter().map(profile).collect()]

@@ -12,7 +12,7 @@ pub(crate) fn document(buffers: Vec<Value>) -> Value {
 /// One buffer.
 pub(crate) fn buffer(file: Option<&str>, name: &str, profile: &Profile, symbols: &Symbols, by_comm: bool) -> Value {
     let tasks = profile.tasks(symbols, by_comm);
-    let tasks: Vec<Value> = tasks.iter().map(|one| task(one, symbols)).collect();
+    let tasks: Vec<Value> = tasks.map(|one| task(&one, symbols)).collect();
     let name = (!name.is_empty()).then_some(name);
     json!({"file": file, "buffer": name, "limits": profile.limits(), "tasks": tasks})
 }
@@ -34,7 +34,7 @@ fn event(event: &ProfiledEvent<'_>, symbols: &Symbols) -> Value {
     let label = event.label(symbols);
     let (system, name, value) = (event.system(), event.name(), event.value);
     json!({
-        "system": system, "event": name, "value": value, "label": label, "times": times(event.times()), "stacks": stacks,
+        "system": system, "event": name, "value": value, "label": label, "times": times(&event.times()), "stacks": stacks,
     })
 }
 

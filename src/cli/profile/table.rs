@@ -1,17 +1,26 @@
 //! A profile as a table: the longest times of all tasks first.
 
 use crate::cli::query::ClockUnit;
-use rtrace::analysis::{Profile, ProfiledTask, Times, Who};
+use rtrace::analysis::{Profile, ProfiledEvent, ProfiledTask, Times, Who};
 use rtrace::internal::answers::TextTable;
 use rtrace::symbols::Symbols;
 use rtrace::units::grouped;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io::{self, Write};
 
-/// One event of one task.
+/// One event of one task, as shown.
 struct ProfileRow {
     task: String,
     event: String,
+    times: Times,
+}
+
+/// The same without its texts, while there may be as many as events.
+struct CandidateRow<'p> {
+    /// Index into the tasks' names.
+    task: usize,
+    event: ProfiledEvent<'p>,
     times: Times,
 }
 
@@ -26,8 +35,7 @@ pub(crate) fn write(
     (width, hint): (Option<usize>, &str),
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let tasks = profile.tasks(symbols, by_comm);
-    let (rows, all) = longest(&tasks, symbols, limit);
+    let (rows, all) = longest(profile.tasks(symbols, by_comm), symbols, limit);
     let shown = rows.len();
     let (long, short) = (unit.long_name(), unit.short_name());
     let heading = [
@@ -71,62 +79,113 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// The `limit` rows with the longest times in all, all rows without one, the longest first; and the number of all. Rows of addresses
-/// may be as many as events: those that are not among the first are dropped task by task.
-fn longest(tasks: &[ProfiledTask<'_>], symbols: &Symbols, limit: Option<usize>) -> (Vec<ProfileRow>, usize) {
-    let (mut rows, mut all) = (Vec::new(), 0);
+/// The `limit` rows with the longest times in all, all rows without one, the longest first; and the number of all.
+fn longest<'p>(
+    tasks: impl Iterator<Item = ProfiledTask<'p>>,
+    symbols: &Symbols,
+    limit: Option<usize>,
+) -> (Vec<ProfileRow>, usize) {
+    let (mut rows, mut names, mut all) = (ProfileRows { rows: Vec::new(), most: MANY, limit }, Vec::new(), 0);
     for task in tasks {
-        let of_task = rows_of(task, symbols);
-        all += of_task.len();
-        rows.extend(of_task);
-        if limit.is_some_and(|limit| rows.len() / 2 > limit) {
-            sort(&mut rows, limit);
-        }
+        names.push(name(&task));
+        all += rows.add(task.events, names.len() - 1, symbols);
     }
-    sort(&mut rows, limit);
+    rows.drop_shorter();
+    let shown = |CandidateRow { task, event, times }| ProfileRow {
+        task: String::clone(&names[task]),
+        event: label(&event, symbols),
+        times,
+    };
+    let mut rows: Vec<ProfileRow> = rows.rows.into_iter().map(shown).collect();
+    rows.sort_by(|a, b| (length(&a.times), &a.task, &a.event).cmp(&(length(&b.times), &b.task, &b.event)));
+    rows.truncate(limit.unwrap_or(usize::MAX));
     (rows, all)
 }
 
-/// The longest first, and no more than `limit`.
-fn sort(rows: &mut Vec<ProfileRow>, limit: Option<usize>) {
-    rows.sort_by(|a, b| {
-        let key = |row: &ProfileRow| std::cmp::Reverse((row.times.total, row.times.count));
-        (key(a), &a.task, &a.event).cmp(&(key(b), &b.task, &b.event))
-    });
-    rows.truncate(limit.unwrap_or(usize::MAX));
+/// The longest come first.
+fn length(times: &Times) -> impl Ord + use<> {
+    std::cmp::Reverse((times.total, times.count))
 }
 
-/// The rows of a task. Wakeups and statistics, which differ by a number that says nothing to a reader, are one row each.
-fn rows_of(task: &ProfiledTask<'_>, symbols: &Symbols) -> Vec<ProfileRow> {
+/// Rows that may be among the longest.
+struct ProfileRows<'p> {
+    rows: Vec<CandidateRow<'p>>,
+    /// Shorter ones are dropped when there are more than this number.
+    most: usize,
+    limit: Option<usize>,
+}
+
+const MANY: usize = 1 << 16;
+
+impl<'p> ProfileRows<'p> {
+    /// Adds the rows of the task that is the `task`th, one for all events of the same text; gives their number.
+    fn add(&mut self, events: Vec<ProfiledEvent<'p>>, task: usize, symbols: &Symbols) -> usize {
+        let (mut shared, mut places) = (Vec::<CandidateRow<'p>>::new(), HashMap::new());
+        let mut added = 0;
+        for event in events {
+            let times = event.times();
+            // A page fault or a timer has an address in its label: they may be as many as events.
+            if event.has_own_label() && event.system() != "sched" {
+                added += 1;
+                self.push(CandidateRow { task, event, times });
+                continue;
+            }
+            match places.entry(label(&event, symbols)) {
+                Entry::Occupied(known) => {
+                    let row: &mut CandidateRow<'p> = &mut shared[*known.get()];
+                    row.times = row.times.and(&times);
+                }
+                Entry::Vacant(new) => {
+                    new.insert(shared.len());
+                    shared.push(CandidateRow { task, event, times });
+                }
+            }
+        }
+        added += shared.len();
+        shared.into_iter().for_each(|row| self.push(row));
+        added
+    }
+
+    fn push(&mut self, row: CandidateRow<'p>) {
+        self.rows.push(row);
+        if self.rows.len() > self.most {
+            self.drop_shorter();
+            self.most = self.rows.len() * 2 + MANY;
+        }
+    }
+
+    /// Drops the rows that are shorter than as many others as are shown; of equals all stay.
+    fn drop_shorter(&mut self) {
+        let rows = &mut self.rows;
+        let Some(last) = self.limit.and_then(|limit| limit.checked_sub(1)).filter(|last| *last < rows.len()) else {
+            return;
+        };
+        let last = length(&rows.select_nth_unstable_by_key(last, |row| length(&row.times)).1.times);
+        rows.retain(|row| length(&row.times) <= last);
+    }
+}
+
+fn name(task: &ProfiledTask<'_>) -> String {
     let comm = String::from_utf8_lossy(&task.comm);
-    let name = match task.who {
+    match task.who {
         Who::Global => "all tasks".to_owned(),
         Who::Cpu(cpu) => format!("cpu {cpu}"),
         Who::Group => comm.into_owned(),
         Who::Task(pid) => format!("{comm}-{pid}"),
-    };
-    let mut rows: Vec<ProfileRow> = Vec::new();
-    // A page fault or a timer has an address in its label: they may be as many as events.
-    let mut places: HashMap<String, usize> = HashMap::new();
-    for event in &task.events {
-        let label = match event.system() {
-            "sched" if !event.name().starts_with("sched_switch") => event.name().to_owned(),
-            _ => event.label(symbols),
-        };
-        let label = match label.split_once(':') {
-            Some(("sched_switch", "R" | "R+")) => format!("{label} preempted"),
-            Some(("sched_switch", "S")) => format!("{label} asleep"),
-            Some(("sched_switch", "D")) => format!("{label} blocked"),
-            None if label.starts_with("sched_wak") => format!("{label} until it ran"),
-            _ => label,
-        };
-        match places.get(&label).and_then(|place| rows.get_mut(*place)) {
-            Some(row) => row.times = row.times.and(event.times()),
-            None => {
-                places.insert(label.clone(), rows.len());
-                rows.push(ProfileRow { task: name.clone(), event: label, times: *event.times() });
-            }
-        }
     }
-    rows
+}
+
+/// Its text. Wakeups and statistics, which differ by a number that says nothing to a reader, are one row each.
+fn label(event: &ProfiledEvent<'_>, symbols: &Symbols) -> String {
+    let label = match event.system() {
+        "sched" if !event.name().starts_with("sched_switch") => event.name().to_owned(),
+        _ => event.label(symbols),
+    };
+    match label.split_once(':') {
+        Some(("sched_switch", "R" | "R+")) => format!("{label} preempted"),
+        Some(("sched_switch", "S")) => format!("{label} asleep"),
+        Some(("sched_switch", "D")) => format!("{label} blocked"),
+        None if label.starts_with("sched_wak") => format!("{label} until it ran"),
+        _ => label,
+    }
 }

@@ -27,7 +27,7 @@ pub(crate) fn write(profile: &Profile, symbols: &Symbols, by_comm: bool, out: &m
 }
 
 fn write_event(event: &ProfiledEvent<'_>, symbols: &Symbols, out: &mut impl Write) -> io::Result<()> {
-    let times = event.times();
+    let times = &event.times();
     write!(out, "  Event: {} ({})", event.label(symbols), times.count)?;
     if times.total > 0 {
         let [total, average, max, max_at] = longest(times);

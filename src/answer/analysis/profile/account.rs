@@ -1,9 +1,10 @@
 //! The events, one after the other.
 
-use super::chain::{BeginningRef, IntervalKey, OpenInterval, StackTimes, StackTraces, Who};
+use super::chain::{BeginningRef, IntervalKey, OpenInterval, StackTraces, Who};
+use super::counts::TallyKey;
 use super::hook::{Hook, HookProblem};
 use super::kind::{EventKinds, EventMeaning, EventRole, PairEnd, Start, SwitchFields, WakeupFields};
-use super::times::Times;
+use super::tallies::{EndedInterval, Tallies, TallyRef, TaskTallies};
 use crate::answer::analysis::InOrder;
 use crate::answer::analysis::map::Map;
 use crate::base::abi::Abi;
@@ -32,8 +33,7 @@ pub struct Profile {
 struct Books {
     tasks: Vec<TaskAccount>,
     task_of: Map<Who, usize>,
-    tallies: Vec<TaskEventTally>,
-    tally_of: Map<TallyKey, usize>,
+    tallies: Tallies,
     open: OpenInterval,
     stacks: StackTraces,
     /// Time of the latest event of each CPU.
@@ -41,9 +41,6 @@ struct Books {
     /// Switches from a task that seemed to be off the CPU or to wait.
     contradictions: u64,
 }
-
-/// The task's number, the pair's (of what is no pair, the event's) and the value.
-type TallyKey = (usize, usize, u64);
 
 #[derive(Clone)]
 pub(super) struct TaskAccount {
@@ -55,20 +52,10 @@ pub(super) struct TaskAccount {
     proxy: Option<usize>,
     /// Its owner: something that has begun, or a tally.
     begun: Option<BeginningRef>,
-    counted: Option<usize>,
+    counted: Option<TallyRef>,
     /// A stack trace that belongs to nothing before it, and its time.
     waiting: Option<u64>,
     waiting_bytes: Vec<u8>,
-}
-
-/// An event of a task with a value.
-#[derive(Clone, Debug, Default)]
-pub(super) struct TaskEventTally {
-    pub(super) times: Times,
-    latest: u64,
-    /// Time of the latest end of a duration that may lie on two CPUs.
-    ended: u64,
-    pub(super) stacks: StackTimes,
 }
 
 /// Facts of the event that every step needs.
@@ -145,9 +132,9 @@ impl Profile {
         &self.books.tasks
     }
 
-    /// All tallies, by the task's number, the pair's and the value.
-    pub(super) fn tallies(&self) -> impl Iterator<Item = (TallyKey, &TaskEventTally)> {
-        self.books.tally_of.iter().map(|(key, at)| (*key, &self.books.tallies[*at]))
+    /// All tallies.
+    pub(super) fn tallies(&self) -> TaskTallies<'_> {
+        self.books.tallies.by_task()
     }
 
     pub(super) fn stacks(&self) -> &StackTraces {
@@ -215,7 +202,8 @@ impl InOrder for Profile {
         books.tasks[current].waiting = None;
     }
 
-    fn finish(self) -> Self {
+    fn finish(mut self) -> Self {
+        self.books.tallies.finish();
         self
     }
 }
@@ -226,14 +214,6 @@ impl Books {
         *self.task_of.entry(who).or_insert_with(|| {
             tasks.push(TaskAccount::new(who));
             tasks.len() - 1
-        })
-    }
-
-    fn tally(&mut self, task: usize, pair: usize, value: u64) -> usize {
-        let tallies = &mut self.tallies;
-        *self.tally_of.entry((task, pair, value)).or_insert_with(|| {
-            tallies.push(TaskEventTally::default());
-            tallies.len() - 1
         })
     }
 
@@ -249,29 +229,17 @@ impl Books {
     /// Events of `cpu` were lost after `before`: what began earlier and ended since on another CPU may be two durations.
     fn lose(&mut self, cpu: CpuId, before: u64) {
         self.open.lose(cpu);
-        for tally in self.tallies.iter_mut().filter(|tally| tally.ended > before) {
-            tally.times.doubtful = true;
-            tally.stacks.values_mut().for_each(|times| times.doubtful = true);
-        }
+        self.tallies.doubt(before);
     }
 
     /// Ends what began as `pair` in a task; gives the tally it went to.
-    fn end_of(&mut self, key: IntervalKey, at: u64) -> Option<usize> {
+    fn end_of(&mut self, key: IntervalKey, at: u64) -> Option<TallyRef> {
         let IntervalKey { task, pair, .. } = key;
         let begun = self.open.end(key)?;
         // The clocks of two CPUs may differ.
         let time = at.saturating_sub(begun.at);
-        let number = self.tally(task, pair, begun.value);
-        let tally = &mut self.tallies[number];
-        tally.times.add(time, at);
-        tally.latest = time;
-        if !begun.pinned {
-            tally.ended = at;
-        }
-        if let Some((stack, at)) = begun.stack {
-            tally.stacks.entry(stack).or_default().add(time, at);
-        }
-        Some(number)
+        let ended = EndedInterval { time, at, pinned: begun.pinned, stack: begun.stack };
+        Some(self.tallies.end(TallyKey::new(task, pair, begun.value), ended))
     }
 
     fn whose(&mut self, event: ProfileEvent<'_>, global: bool, pinned: bool, pid: Option<Pid>) -> usize {
@@ -299,7 +267,7 @@ impl Books {
     }
 
     /// Ends a pair; gives the task and the tally.
-    fn end(&mut self, event: ProfileEvent<'_>, end: &PairEnd) -> (usize, Option<usize>) {
+    fn end(&mut self, event: ProfileEvent<'_>, end: &PairEnd) -> (usize, Option<TallyRef>) {
         let task = self.whose(event, end.global, end.pinned, None);
         let matching = end.matching.read(event.abi, event.record.data);
         let key = IntervalKey { task, pair: end.pair, matching, cpu: end.pinned.then_some(event.record.cpu) };
@@ -333,8 +301,7 @@ impl Books {
     }
 
     fn count(&mut self, event: ProfileEvent<'_>, value: u64) {
-        let tally = self.tally(event.current, event.kind, value);
-        self.tallies[tally].times.count();
+        let tally = self.tallies.count(TallyKey::new(event.current, event.kind, value));
         let task = &mut self.tasks[event.current];
         (task.proxy, task.begun, task.counted) = (None, None, Some(tally));
     }
@@ -413,9 +380,9 @@ impl Books {
         let counted = self.tasks[task].counted.take();
         if let Some(begun) = begun.and_then(|begun| self.open.get(begun)) {
             begun.stack = Some((self.stacks.number(abi, bytes), record.timestamp.0));
-        } else if let Some(tally) = counted.and_then(|counted| self.tallies.get_mut(counted)) {
+        } else if let Some(tally) = counted {
             let stack = self.stacks.number(abi, bytes);
-            tally.stacks.entry(stack).or_default().add(tally.latest, record.timestamp.0);
+            self.tallies.add_stack(tally, stack, record.timestamp.0);
         } else {
             // The function that comes next may want it.
             let task = &mut self.tasks[current];

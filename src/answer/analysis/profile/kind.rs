@@ -6,6 +6,7 @@ use crate::base::abi::Abi;
 use crate::kernel::event::Common;
 use crate::kernel::format::{ById, EventFormat};
 use crate::kernel::print_fmt::state_letters;
+use std::collections::HashMap;
 
 /// One event.
 #[derive(Clone, Debug)]
@@ -15,6 +16,8 @@ pub(super) struct EventMeaning {
     pub(super) name: String,
     pub(super) role: EventRole,
     pub(super) label: Label,
+    /// True if no event of another system has its name.
+    pub(super) is_named_alone: bool,
 }
 
 /// The layout of values.
@@ -128,7 +131,9 @@ impl EventKinds {
         let common = formats.first().map_or_else(Common::default, Common::of);
         let by_id = formats.iter().enumerate().map(|(number, format)| (format.id, number)).collect();
         let hooked = vec![false; formats.len()];
-        let all = formats.iter().map(|format| kind(format, abi)).collect();
+        let mut named: HashMap<&str, usize> = HashMap::new();
+        formats.iter().for_each(|format| *named.entry(&format.name).or_default() += 1);
+        let all = formats.iter().map(|format| kind(format, abi, named[format.name.as_str()] == 1)).collect();
         let mut kinds =
             EventKinds { common, all, by_id, formats, hooked, more_pairs: Vec::new(), switch: None, wakeup: None };
         let find = |kinds: &EventKinds, name| kinds.find(&HookEvent::of("sched", name));
@@ -290,7 +295,7 @@ impl HookEvent {
 }
 
 /// An event by itself.
-fn kind(format: &EventFormat, abi: Abi) -> EventMeaning {
+fn kind(format: &EventFormat, abi: Abi, is_named_alone: bool) -> EventMeaning {
     let first = format.fields.first().and_then(|field| RecordNumber::of(format, &field.name));
     let counted = (EventRole::Count(first), Label::Hex);
     let (role, label) = match (format.system.as_str(), format.name.as_str()) {
@@ -324,7 +329,8 @@ fn kind(format: &EventFormat, abi: Abi) -> EventMeaning {
         ("raw_syscalls", _) => (EventRole::Count(first), Label::Decimal),
         _ => counted,
     };
-    EventMeaning { id: format.id.0, system: format.system.clone(), name: format.name.clone(), role, label }
+    let (id, system, name) = (format.id.0, format.system.clone(), format.name.clone());
+    EventMeaning { id, system, name, role, label, is_named_alone }
 }
 
 fn switch(format: &EventFormat, asleep: u64) -> Option<SwitchFields> {

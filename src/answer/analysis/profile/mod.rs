@@ -11,9 +11,11 @@
 
 mod account;
 mod chain;
+mod counts;
 mod hook;
 mod kind;
 mod outcome;
+mod tallies;
 #[cfg(test)]
 mod tests;
 mod times;

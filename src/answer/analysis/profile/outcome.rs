@@ -1,12 +1,12 @@
 //! The finished profile: tasks, their events, and those events' stack traces, in order.
 
-use super::account::{Profile, TaskEventTally};
-use super::chain::{self, StackNode};
-use super::chain::{StackTraces, Who};
+use super::account::{Profile, TaskAccount};
+use super::chain::{self, StackNode, StackTimes, StackTraces, Who};
+use super::counts::TallyKey;
 use super::kind::{EventMeaning, EventRole, Label};
+use super::tallies::Tallied;
 use super::times::Times;
 use crate::kernel::symbols::Symbols;
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 /// A task, or what else has events.
@@ -25,70 +25,76 @@ pub struct ProfiledTask<'p> {
 pub struct ProfiledEvent<'p> {
     kind: &'p EventMeaning,
     end: Option<&'p EventMeaning>,
-    rank: (u8, u64),
     /// The value: of a pair the one that its events match by, of `sched_switch` the state, else the first field.
     pub value: u64,
-    tally: Cow<'p, TaskEventTally>,
+    tally: ShownTally<'p>,
     stacks: &'p StackTraces,
     /// The address that ends a stack trace of older kernels.
     stop: u64,
 }
 
+/// The numbers of one task, or of several of one name.
+#[derive(Debug)]
+enum ShownTally<'p> {
+    Own(Tallied<'p>),
+    Joined(Box<(Times, StackTimes)>),
+}
+
 impl Profile {
     /// All tasks that were seen, by pid, after global events and CPUs; with `by_comm` tasks whose name the scheduler's
     /// events tell are put together, by name, before the others.
-    pub fn tasks<'p>(&'p self, symbols: &Symbols, by_comm: bool) -> Vec<ProfiledTask<'p>> {
-        // By the task's number.
-        let mut events: Vec<Vec<ProfiledEvent<'p>>> = self.seen().iter().map(|_| Vec::new()).collect();
-        for ((task, pair, value), tally) in self.tallies() {
-            if let Some(event) = self.event(pair, value, Cow::Borrowed(tally)) {
-                events[task].push(event);
+    pub fn tasks<'p, 's>(
+        &'p self,
+        symbols: &'s Symbols,
+        by_comm: bool,
+    ) -> impl Iterator<Item = ProfiledTask<'p>> + use<'p, 's> {
+        let tallies = self.tallies();
+        let mut own: Vec<usize> =
+            (0..self.seen().len()).filter(|number| self.covers(self.seen()[*number].who)).collect();
+        own.sort_by_key(|number| self.seen()[*number].who);
+        let mut groups: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
+        own.retain(|number| match &self.seen()[*number] {
+            TaskAccount { who: Who::Task(_), comm: Some(comm), .. } if by_comm => {
+                groups.entry(comm).or_default().push(*number);
+                false
             }
-        }
-        let mut all: Vec<ProfiledTask<'p>> = Vec::new();
-        let mut groups: BTreeMap<&[u8], ProfileGroup<'p>> = BTreeMap::new();
-        let covered = |number: &usize| self.covers(self.seen()[*number].who);
-        let mut numbers: Vec<usize> = (0..self.seen().len()).filter(covered).collect();
-        numbers.sort_by_key(|number| self.seen()[*number].who);
-        for number in numbers {
-            let task = &self.seen()[number];
-            let events = std::mem::take(&mut events[number]);
-            if events.is_empty() && !matches!(task.who, Who::Task(_)) {
-                continue;
-            }
-            let comm = match (task.who, &task.comm) {
-                (Who::Task(_), Some(comm)) if by_comm => {
-                    let group = groups.entry(comm).or_default();
-                    events.into_iter().for_each(|event| group.join(event));
-                    continue;
-                }
-                (_, Some(comm)) => comm.clone(),
-                (Who::Task(pid), None) => symbols.comms.name(pid).to_vec(),
-                (_, None) => Vec::new(),
-            };
-            all.push(ProfiledTask { who: task.who, comm, events });
-        }
-        let groups = groups.into_iter().map(|(comm, group)| {
-            let comm = comm.to_vec();
-            ProfiledTask { who: Who::Group, comm, events: group.events }
+            _ => true,
         });
-        all.extend(groups);
-        for task in &mut all {
-            task.events.sort_by_key(|event| (event.rank, std::cmp::Reverse(event.times().total), event.value));
-        }
-        all.sort_by_key(|task| task.who); // stable: groups stay in the order of their names
-        all
+        let is_before = |number: &usize| self.seen()[*number].who < Who::Group;
+        let tasks = own.split_off(own.iter().take_while(|number| is_before(number)).count());
+        let groups = groups.into_iter().map(|(comm, numbers)| (Some(comm), numbers));
+        let one = |number| (None, vec![number]);
+        own.into_iter().map(one).chain(groups).chain(tasks.into_iter().map(one)).filter_map(move |(group, numbers)| {
+            let mut task = match (group, numbers.as_slice()) {
+                (None, [number]) => {
+                    let task = &self.seen()[*number];
+                    let comm = match (task.who, &task.comm) {
+                        (_, Some(comm)) => comm.clone(),
+                        (Who::Task(pid), None) => symbols.comms.name(pid).to_vec(),
+                        (_, None) => Vec::new(),
+                    };
+                    let events = tallies.of(*number).filter_map(|(key, tally)| self.event(key, tally)).collect();
+                    ProfiledTask { who: task.who, comm, events }
+                }
+                (group, numbers) => {
+                    let mut joined = ProfileGroup::default();
+                    let all = numbers.iter().flat_map(|number| tallies.of(*number));
+                    all.filter_map(|(key, tally)| self.event(key, tally)).for_each(|event| joined.join(event));
+                    let comm = group.unwrap_or_default().to_vec();
+                    ProfiledTask { who: Who::Group, comm, events: joined.events }
+                }
+            };
+            task.events.sort_by_key(|event| (event.rank(), std::cmp::Reverse(event.times().total), event.value));
+            let is_shown = !task.events.is_empty() || matches!(task.who, Who::Task(_) | Who::Group);
+            is_shown.then_some(task)
+        })
     }
 
-    fn event<'p>(&'p self, pair: usize, value: u64, tally: Cow<'p, TaskEventTally>) -> Option<ProfiledEvent<'p>> {
-        let (kind, end) = self.kinds.of_pair(pair).filter(|(kind, end)| self.has_ends(kind, *end))?;
-        let rank = match () {
-            () if matches!(kind.role, EventRole::Switch(_)) => (0, value),
-            () if self.kinds.wakeup == Some(pair) => (1, 0),
-            () => (2, u64::from(kind.id)),
-        };
+    fn event<'p>(&'p self, key: TallyKey, tally: Tallied<'p>) -> Option<ProfiledEvent<'p>> {
+        let (kind, end) = self.kinds.of_pair(key.pair as usize).filter(|(kind, end)| self.has_ends(kind, *end))?;
         let bits = u32::from(self.abi.long_size).saturating_mul(8).clamp(1, 64);
-        Some(ProfiledEvent { kind, end, rank, value, tally, stacks: self.stacks(), stop: u64::MAX >> (64 - bits) })
+        let (stacks, stop) = (self.stacks(), u64::MAX >> (64 - bits));
+        Some(ProfiledEvent { kind, end, value: key.value, tally: ShownTally::Own(tally), stacks, stop })
     }
 }
 
@@ -111,10 +117,16 @@ impl<'p> ProfileGroup<'p> {
             self.places.insert(key, self.events.len());
             return self.events.push(event);
         };
-        let tally = known.tally.to_mut();
-        tally.times.merge(&event.tally.times);
-        for (stack, times) in &event.tally.stacks {
-            tally.stacks.entry(*stack).or_default().merge(times);
+        let (times, stacks) = (known.times(), known.stack_times());
+        if let ShownTally::Own(_) = known.tally {
+            let stacks = stacks.cloned().unwrap_or_default();
+            known.tally = ShownTally::Joined(Box::new((times, stacks)));
+        }
+        if let ShownTally::Joined(joined) = &mut known.tally {
+            joined.0.merge(&event.times());
+            for (stack, times) in event.stack_times().into_iter().flatten() {
+                joined.1.entry(*stack).or_default().merge(times);
+            }
         }
     }
 }
@@ -131,8 +143,32 @@ impl ProfiledEvent<'_> {
     }
 
     /// Count and durations.
-    pub fn times(&self) -> &Times {
-        &self.tally.times
+    pub fn times(&self) -> Times {
+        match &self.tally {
+            ShownTally::Own(tally) => tally.times(),
+            ShownTally::Joined(joined) => joined.0,
+        }
+    }
+
+    fn stack_times(&self) -> Option<&StackTimes> {
+        match &self.tally {
+            ShownTally::Own(tally) => tally.stacks(),
+            ShownTally::Joined(joined) => Some(&joined.1),
+        }
+    }
+
+    /// Its place among a task's events.
+    fn rank(&self) -> (u8, u64) {
+        match self.kind.role {
+            EventRole::Switch(_) => (0, self.value),
+            EventRole::Wakeup(_) => (1, 0),
+            _ => (2, u64::from(self.kind.id)),
+        }
+    }
+
+    /// True if no other event of its task has its label, in which the value stands as it is.
+    pub fn has_own_label(&self) -> bool {
+        matches!(self.kind.label, Label::Hex) && self.kind.is_named_alone
     }
 
     /// Its label: `sched_switch:S`, `softirq_entry:RCU`, `func: do_idle()`, `page_fault_user:0x7f0b`.
@@ -166,7 +202,8 @@ impl ProfiledEvent<'_> {
 
     /// Stack traces of the event.
     pub fn stacks(&self) -> Vec<StackNode> {
-        let traces = self.tally.stacks.iter().map(|(id, times)| (self.stacks.words(*id), *times));
+        let Some(stacks) = self.stack_times() else { return Vec::new() };
+        let traces = stacks.iter().map(|(id, times)| (self.stacks.words(*id), *times));
         chain::tree(traces.collect(), self.stop)
     }
 }

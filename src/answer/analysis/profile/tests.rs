@@ -162,7 +162,8 @@ fn a_task_sleeps_is_woken_and_waits() {
 fn what_ended_while_another_cpu_lost_events_is_doubtful() {
     let mut kernel = kernel();
     let doubtful = |kernel: &ProfiledKernel| -> Vec<(u64, Option<u64>)> {
-        let tasks = kernel.profile.tasks(&Symbols::default(), false);
+        let symbols = Symbols::default();
+        let tasks: Vec<ProfiledTask<'_>> = kernel.profile.tasks(&symbols, false).collect();
         let events = tasks.iter().flat_map(|task| &task.events);
         events.map(|event| (event.value, event.times().known(event.times().total))).collect()
     };
@@ -230,7 +231,8 @@ fn each_cpu_has_an_idle_task() {
     kernel.cpu = 1;
     kernel.switch(210, [8, 0], 1);
     assert_eq!(kernel.rows(false), ["0 sched_switch:R 2 130"]);
-    let tasks = kernel.profile.tasks(&Symbols::default(), false);
+    let symbols = Symbols::default();
+    let tasks: Vec<ProfiledTask<'_>> = kernel.profile.tasks(&symbols, false).collect();
     let idle = tasks[0].events[0].times();
     assert_eq!((idle.max, idle.max_at, idle.min, idle.min_at), (100, 210, 30, 130));
 }

@@ -42,11 +42,6 @@ impl Times {
         self.merge(&Times { count: 1, total: time, max: time, max_at: at, min: time, min_at: at, doubtful: false });
     }
 
-    /// One more of what has no duration.
-    pub(super) fn count(&mut self) {
-        self.count += 1;
-    }
-
     /// All of `other` too.
     pub(super) fn merge(&mut self, other: &Times) {
         if self.count == 0 || other.min < self.min {

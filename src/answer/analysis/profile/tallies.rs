@@ -1,0 +1,158 @@
+//! What was seen of each task, by event and value.
+
+use super::chain::{StackId, StackTimes};
+use super::counts::{CountedKey, Counts, TallyKey};
+use super::times::Times;
+use crate::answer::analysis::map::Map;
+use std::borrow::Cow;
+
+/// Durations of an event of a task with a value.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TimedTally {
+    pub(super) times: Times,
+    latest: u64,
+    /// Time of the latest end of a duration that may lie on two CPUs.
+    ended: u64,
+    pub(super) stacks: StackTimes,
+}
+
+/// A tally that there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TallyRef {
+    Timed(usize),
+    Counted(TallyKey),
+}
+
+/// A duration that has ended.
+#[derive(Clone, Copy)]
+pub(super) struct EndedInterval {
+    pub(super) time: u64,
+    pub(super) at: u64,
+    /// True if it began on the same CPU.
+    pub(super) pinned: bool,
+    /// Its stack trace, and when that came.
+    pub(super) stack: Option<(StackId, u64)>,
+}
+
+/// All of them.
+#[derive(Clone, Default)]
+pub(super) struct Tallies {
+    timed: Vec<TimedTally>,
+    timed_of: Map<TallyKey, usize>,
+    /// Of events without durations, which are most and have nothing else.
+    counts: Counts,
+    stacks_of_counts: Map<TallyKey, StackTimes>,
+}
+
+/// The numbers of a tally.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Tallied<'t> {
+    Timed(&'t TimedTally),
+    Counted(u64, Option<&'t StackTimes>),
+}
+
+impl Tallies {
+    /// Counts an event without a duration.
+    #[inline]
+    pub(super) fn count(&mut self, key: TallyKey) -> TallyRef {
+        self.counts.add(key);
+        TallyRef::Counted(key)
+    }
+
+    /// Adds a duration.
+    pub(super) fn end(&mut self, key: TallyKey, ended: EndedInterval) -> TallyRef {
+        let EndedInterval { time, at, pinned, stack } = ended;
+        let timed = &mut self.timed;
+        let number = *self.timed_of.entry(key).or_insert_with(|| {
+            timed.push(TimedTally::default());
+            timed.len() - 1
+        });
+        let tally = &mut self.timed[number];
+        tally.times.add(time, at);
+        tally.latest = time;
+        if !pinned {
+            tally.ended = at;
+        }
+        if let Some((stack, at)) = stack {
+            tally.stacks.entry(stack).or_default().add(time, at);
+        }
+        TallyRef::Timed(number)
+    }
+
+    /// Adds a stack trace of the latest that was added to a tally.
+    pub(super) fn add_stack(&mut self, tally: TallyRef, stack: StackId, at: u64) {
+        let (stacks, time) = match tally {
+            TallyRef::Counted(key) => (self.stacks_of_counts.entry(key).or_default(), 0),
+            TallyRef::Timed(number) => {
+                let Some(tally) = self.timed.get_mut(number) else { return };
+                (&mut tally.stacks, tally.latest)
+            }
+        };
+        stacks.entry(stack).or_default().add(time, at);
+    }
+
+    /// What ended after `before` may be two durations.
+    pub(super) fn doubt(&mut self, before: u64) {
+        for tally in self.timed.iter_mut().filter(|tally| tally.ended > before) {
+            tally.times.doubtful = true;
+            tally.stacks.values_mut().for_each(|times| times.doubtful = true);
+        }
+    }
+
+    /// No more comes, as a rule.
+    pub(super) fn finish(&mut self) {
+        self.counts.finish();
+    }
+
+    /// By task.
+    pub(super) fn by_task(&self) -> TaskTallies<'_> {
+        let mut timed: Vec<(TallyKey, usize)> = self.timed_of.iter().map(|(key, number)| (*key, *number)).collect();
+        timed.sort_unstable();
+        TaskTallies { of: self, timed, counts: self.counts.all() }
+    }
+}
+
+/// Tallies by the task's number.
+pub(super) struct TaskTallies<'t> {
+    of: &'t Tallies,
+    timed: Vec<(TallyKey, usize)>,
+    counts: Cow<'t, [CountedKey]>,
+}
+
+impl<'t> TaskTallies<'t> {
+    /// Those of a task.
+    pub(super) fn of(&self, task: usize) -> impl Iterator<Item = (TallyKey, Tallied<'t>)> {
+        let of = self.of;
+        let timed = of_task(&self.timed, task, |(key, _)| key.task);
+        let timed = timed.iter().map(|(key, number)| (*key, Tallied::Timed(&of.timed[*number])));
+        let counts = of_task(&self.counts, task, |counted| counted.key.task);
+        timed.chain(counts.iter().map(|CountedKey { key, count }| {
+            // Most recordings have no stack traces.
+            let stacks = if of.stacks_of_counts.is_empty() { None } else { of.stacks_of_counts.get(key) };
+            (*key, Tallied::Counted(*count, stacks))
+        }))
+    }
+}
+
+/// Those of `all`, which are sorted, that are of this task.
+fn of_task<T>(all: &[T], task: usize, of: impl Fn(&T) -> u32) -> &[T] {
+    let from = all.partition_point(|one| (of(one) as usize) < task);
+    let rest = &all[from..];
+    &rest[..rest.partition_point(|one| of(one) as usize == task)]
+}
+
+impl<'t> Tallied<'t> {
+    pub(super) fn times(self) -> Times {
+        match self {
+            Tallied::Timed(tally) => tally.times,
+            Tallied::Counted(count, _) => Times { count, ..Times::default() },
+        }
+    }
+
+    pub(super) fn stacks(self) -> Option<&'t StackTimes> {
+        match self {
+            Tallied::Timed(tally) => Some(&tally.stacks),
+            Tallied::Counted(_, stacks) => stacks,
+        }
+    }
+}
