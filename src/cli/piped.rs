@@ -129,6 +129,15 @@ pub(crate) fn temporary() -> io::Result<File> {
     unnamed(&std::env::temp_dir())
 }
 
+/// The same beside `output`, for what is too much for memory while that is made.
+pub(crate) fn temporary_beside(output: &Path) -> io::Result<File> {
+    match output.parent() {
+        _ if is_stdout(output) => temporary(),
+        Some(dir) if !dir.as_os_str().is_empty() => unnamed(dir),
+        _ => unnamed(Path::new(".")),
+    }
+}
+
 /// Copies the file to standard output.
 pub(crate) fn deliver(mut file: File) -> io::Result<()> {
     file.rewind()?;

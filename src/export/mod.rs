@@ -28,7 +28,7 @@ pub use csv::{Csv, CsvBuffer, CsvColumn};
 pub use ctf::{Ctf, CtfBuffer, CtfFile, CtfLeftOut, CtfState, CtfVersion};
 pub use flame::{
     Chrome, ChromeState, Drawn, Firefox, FirefoxState, FlameBuffer, FlameGraph, FlameUnit, Folded, FoldedState, OffCpu,
-    OffCpuState, Speedscope, SpeedscopeState, Uncounted, Unfolded,
+    OffCpuState, Speedscope, SpeedscopeState, Spill, Uncounted, Unfolded,
 };
 pub use frames::Frames;
 pub use json::{

@@ -284,7 +284,7 @@ fn export_events(
         }
         ConvertTarget::Folded => stacks::folded(events, out),
         ConvertTarget::Speedscope => stacks::speedscope(events, out),
-        ConvertTarget::Firefox => stacks::firefox(events, out),
+        ConvertTarget::Firefox => stacks::firefox(events, args.files()?.1, out),
         ConvertTarget::Html => {
             let made = page::answered(events)?;
             out.write_all(made.page.html().as_bytes())?;

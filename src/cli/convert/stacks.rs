@@ -5,11 +5,13 @@ use super::written::ConvertOutcome;
 use crate::cli::analyze::words;
 use crate::cli::exit::Failure;
 use crate::cli::flame::{has_switches, no_stacks};
+use crate::cli::piped;
 use crate::cli::query::{QueryEvents, QueryInput, stack_buffers};
-use rtrace::export::{Chrome, Firefox, Folded, Speedscope, Unfolded};
+use rtrace::export::{Chrome, Firefox, Folded, Speedscope, Spill, Unfolded};
 use rtrace::recording::Outcome;
 use rtrace::units::counted;
 use std::io::Write;
+use std::path::Path;
 
 /// Why most events are in no call stack.
 const OTHERS: &str = "that say nothing of call stacks";
@@ -27,11 +29,21 @@ pub(super) fn speedscope(events: &QueryEvents<'_>, out: &mut (impl Write + Send)
     told(events, &state.unfolded(), &outcome)
 }
 
-/// Writes the call stacks and events as a profile of Firefox.
-pub(super) fn firefox(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<ConvertOutcome, Failure> {
+/// Writes the call stacks and events as a profile of Firefox, `path`.
+pub(super) fn firefox(
+    events: &QueryEvents<'_>,
+    path: &Path,
+    out: &mut (impl Write + Send),
+) -> Result<ConvertOutcome, Failure> {
     let name: Vec<String> = events.inputs.iter().map(QueryInput::label).collect();
     let real = RecordingOrigin::of(events, 0)?.real_offset;
-    let (state, outcome) = events.export(&Firefox::new(stack_buffers(events), &name.join(", "), real), out)?;
+    let profile = Firefox::new(stack_buffers(events), &name.join(", "), real);
+    // Its columns come one after the other. Where there can be no file for them, memory holds all.
+    let profile = match piped::temporary_beside(path).and_then(|file| Ok(Spill::new(file.try_clone()?, file))) {
+        Ok(spill) => profile.with_spill(spill),
+        Err(_) => profile,
+    };
+    let (state, outcome) = events.export(&profile, out)?;
     Ok(ConvertOutcome {
         events: outcome.events,
         left_out: list(&state.unfolded(), "that no format describes", marks(&outcome)),

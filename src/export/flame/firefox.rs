@@ -4,6 +4,7 @@
 
 use super::names::{FlameBuffer, Reader};
 use super::packed::BlockPacker;
+use super::spill::Spill;
 use super::thread::{ColumnWriters, FlameThread, MarkerKind, SampleKind, milliseconds};
 use super::{Unfolded, names};
 use crate::answer::analysis::stacks::{StackChange, StackFrame, StackWalk, TaskStack, WalkedRecord};
@@ -21,9 +22,10 @@ use foldhash::fast::RandomState;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
+use std::sync::{Mutex, PoisonError};
 
-/// Gathers the tasks' samples and markers, packed, and writes them at the end: memory grows as a compressed recording does,
-/// by 2 to 5 bytes an event.
+/// Gathers the tasks' samples and markers, packed, and writes them at the end: without a file for them memory grows as a
+/// compressed recording does, by 2 to 5 bytes an event.
 pub struct Firefox<'t> {
     buffers: Vec<Reader<'t>>,
     /// The events as markers: by buffer, then by event id.
@@ -32,6 +34,8 @@ pub struct Firefox<'t> {
     kinds: Vec<ById<MarkerKind>>,
     name: String,
     real: Option<i64>,
+    /// Taken by the first state.
+    spill: Mutex<Option<Spill>>,
 }
 
 /// An event type: its name and fields, and which of these are small enough to be numbers.
@@ -117,7 +121,13 @@ impl<'t> Firefox<'t> {
             kinds.push(of_buffer.keys().copied().zip(numbers).collect());
             all.extend(of_buffer.into_values());
         }
-        Firefox { buffers, types: all, kinds, name: name.to_owned(), real }
+        Firefox { buffers, types: all, kinds, name: name.to_owned(), real, spill: Mutex::default() }
+    }
+
+    /// The same with a file for what is too much for memory, of one export.
+    #[must_use]
+    pub fn with_spill(self, spill: Spill) -> Self {
+        Firefox { spill: Mutex::new(Some(spill)), ..self }
     }
 
     /// The type of a marker.
@@ -199,7 +209,7 @@ impl<'t> Firefox<'t> {
         &self,
         task: TaskStack,
         thread: &FlameThread,
-        start: u64,
+        (start, packer): (u64, &BlockPacker),
         repeats: &RefCell<RepeatedFields>,
         out: &mut Outflow<'_>,
     ) -> io::Result<()> {
@@ -236,6 +246,7 @@ impl<'t> Firefox<'t> {
             marker: &|kind| self.kind(kind).map_or("", |kind| &kind.name),
             data: &|kind, cpu, record, out| self.data(kind, cpu, record, &mut repeats.borrow_mut(), out),
             category: EVENT,
+            packer,
             time: &|time, out| milliseconds(time.saturating_sub(start), out),
         };
         thread.write(&with, out)?;
@@ -255,7 +266,8 @@ impl Exporter for Firefox<'_> {
     type State = FirefoxState;
 
     fn state(&self) -> FirefoxState {
-        FirefoxState::default()
+        let spill = self.spill.lock().unwrap_or_else(PoisonError::into_inner).take();
+        FirefoxState { packer: BlockPacker::new(spill), ..FirefoxState::default() }
     }
 
     fn event<'n>(
@@ -268,6 +280,7 @@ impl Exporter for Firefox<'_> {
         let time = record.timestamp.0;
         state.start.get_or_insert(time);
         let FirefoxState { walk, threads, packer, .. } = state;
+        packer.share_among(threads.len());
         let (task, rest) = walk.record(&self.buffers[record.buffer].events, record, |task, change, time| {
             let thread = threads.entry(task).or_default();
             match change {
@@ -316,7 +329,7 @@ impl Exporter for Firefox<'_> {
                 buffer = task.buffer;
                 repeats.borrow_mut().forget();
             }
-            self.thread(task, &thread, start, &repeats, out)?;
+            self.thread(task, &thread, (start, &state.packer), &repeats, out)?;
         }
         out.bytes.extend_from_slice(b"]}\n");
         Ok(())

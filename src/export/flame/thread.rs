@@ -65,6 +65,8 @@ pub(super) struct ColumnWriters<'c> {
     pub(super) data: &'c PutData<'c>,
     /// The category of markers.
     pub(super) category: u8,
+    /// The packer of all rows.
+    pub(super) packer: &'c BlockPacker,
     /// Appends a time.
     pub(super) time: &'c dyn Fn(u64, &mut Vec<u8>),
 }
@@ -121,7 +123,7 @@ impl FlameThread {
     pub(super) fn write(&self, with: &ColumnWriters<'_>, out: &mut Outflow<'_>) -> io::Result<()> {
         let named: Vec<(Vec<u8>, u8)> = self.frames.iter().map(|frame| (with.frame)(*frame)).collect();
         let category = |stack: &(u32, Option<Stack>)| named.get(stack.0 as usize).map_or(0, |(_, category)| *category);
-        self.write_samples(with.time, out)?;
+        self.write_samples(with, out)?;
         let count = self.stacks.len();
         out.bytes.extend_from_slice(b",\"stackTable\":{\"frame\":[");
         list(out, self.stacks.iter(), |out, (frame, _)| num::dec(out, (*frame).into()))?;
@@ -137,7 +139,7 @@ impl FlameThread {
         out.bytes.extend_from_slice(b",\"stringArray\":[");
         list(out, texts, json::string)?;
         out.bytes.push(b']');
-        Ok(())
+        with.packer.check()
     }
 
     /// Writes the markers, whose names come after the `functions`; gives these names.
@@ -148,13 +150,13 @@ impl FlameThread {
         out: &mut Outflow<'_>,
     ) -> io::Result<Vec<&'c str>> {
         let (mut names, mut numbers) = (Vec::new(), Vec::<Option<u64>>::new());
-        let mut records = self.records.read();
+        let mut records = self.records.read(with.packer);
         out.bytes.extend_from_slice(b",\"markers\":{\"data\":[");
-        list_by(out, b",\n", self.markers.iter(), |out, [kind, cpu, len]| {
+        list_by(out, b",\n", self.markers.iter(with.packer), |out, [kind, cpu, len]| {
             (with.data)(MarkerKind(kind as u32), cpu as u32, records.take(len as usize), out);
         })?;
         out.bytes.extend_from_slice(b"],\"name\":[");
-        list(out, self.markers.iter(), |out, [kind, ..]| {
+        list(out, self.markers.iter(with.packer), |out, [kind, ..]| {
             let at = kind as usize;
             if numbers.len() <= at {
                 numbers.resize(at + 1, None);
@@ -167,7 +169,7 @@ impl FlameThread {
             num::dec(out, *number);
         })?;
         out.bytes.extend_from_slice(b"],\"startTime\":[");
-        list(out, self.times.iter(), |out, [time]| (with.time)(time, out))?;
+        list(out, self.times.iter(with.packer), |out, [time]| (with.time)(time, out))?;
         let count = self.markers.len();
         constant(out, "],\"endTime\"", count, "null")?;
         constant(out, ",\"phase\"", count, "0")?;
@@ -176,18 +178,19 @@ impl FlameThread {
         Ok(names)
     }
 
-    fn write_samples(&self, time: &dyn Fn(u64, &mut Vec<u8>), out: &mut Outflow<'_>) -> io::Result<()> {
+    fn write_samples(&self, with: &ColumnWriters<'_>, out: &mut Outflow<'_>) -> io::Result<()> {
+        let ColumnWriters { time, packer, .. } = *with;
         let (samples, kind) = match self.shown {
             SampleKind::Time => (&self.changes, "tracing-ms"),
             SampleKind::Trace => (&self.traces, "samples"),
         };
         out.bytes.extend_from_slice(format!(",\"samples\":{{\"weightType\":\"{kind}\",\"stack\":[").as_bytes());
-        list(out, samples.iter(), |out, [_, stack]| optional(stack.checked_sub(1), out))?;
+        list(out, samples.iter(packer), |out, [_, stack]| optional(stack.checked_sub(1), out))?;
         out.bytes.extend_from_slice(b"],\"time\":[");
-        list(out, samples.iter(), |out, [at, _]| time(at, out))?;
+        list(out, samples.iter(packer), |out, [at, _]| time(at, out))?;
         out.bytes.extend_from_slice(b"],\"weight\":[");
-        let mut later = samples.iter().skip(1);
-        list(out, samples.iter(), |out, [at, stack]| {
+        let mut later = samples.iter(packer).skip(1);
+        list(out, samples.iter(packer), |out, [at, stack]| {
             let next = later.next().map_or(at, |[next, _]| next);
             match self.shown {
                 SampleKind::Trace => out.push(b'1'),

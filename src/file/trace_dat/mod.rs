@@ -54,6 +54,7 @@ pub use latency_text::{LatencyResult, LongestLatency};
 pub use packer::Compression;
 pub(crate) use packer::{Checksum, Packer, ZstdPacker, crc32};
 pub use read_at::ReadAt;
+pub(crate) use read_at::read_full;
 pub use unsaved::{LossCause, UnsavedEvents};
 pub use write::{
     FileLock, FinishedSpool, Recovered, SectionWriter, WriteError, Written, join_segments, recover, segment_path,

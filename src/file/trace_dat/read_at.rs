@@ -68,7 +68,7 @@ impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
 }
 
 /// Reads until `buf` is full or the data ends; gives the number of bytes read.
-pub(super) fn read_full(io: &dyn ReadAt, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+pub(crate) fn read_full(io: &dyn ReadAt, buf: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut done = 0usize;
     while let Some(rest) = buf.get_mut(done..).filter(|rest| !rest.is_empty()) {
         let Some(at) = offset.checked_add(done as u64) else { break }; // after the end of any file
