@@ -48,6 +48,16 @@ impl Column {
         Column::new(self.cell)
     }
 
+    /// No cells of another type, in the memory of these.
+    pub(super) fn reused(mut self, cell: CellType) -> Self {
+        self.cell = cell;
+        self.valid.clear();
+        self.numbers.clear();
+        self.ends.clear();
+        self.bytes.clear();
+        self
+    }
+
     #[cfg(feature = "arrow")]
     pub(super) fn cell(&self) -> CellType {
         self.cell

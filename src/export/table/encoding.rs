@@ -5,7 +5,7 @@
 //! the pieces nor on the threads.
 
 use super::parquet::{PageCodec, ParquetWriter};
-use super::rows::{AddedRows, Piece, TableDescription, TableNote, TableRows};
+use super::rows::{AddedRows, Columns, Piece, TableDescription, TableNote, TableRows};
 use crate::export::frames::frame;
 use crate::kernel::event::Record;
 use std::collections::{BTreeMap, VecDeque};
@@ -24,8 +24,11 @@ pub(super) trait Tabled {
     /// The file of a table.
     fn file(&self, table: Self::Key) -> TableDescription;
 
-    /// The rows of a table of records.
-    fn rows(&self, table: Self::Key, records: &[Record<'_>]) -> TableRows;
+    /// The columns of a table of records.
+    fn columns(&self, table: Self::Key) -> &Columns;
+
+    /// Adds the rows of records to those of their table.
+    fn add_rows(&self, table: Self::Key, records: &[Record<'_>], rows: &mut TableRows);
 }
 
 /// The files being made, by the key `K` of their table.
@@ -90,7 +93,12 @@ impl<K: Ord + Copy + Send + Sync> Encoding<K> {
         };
         let table = Arc::clone(locked(&self.tables).entry(key).or_insert_with(open));
         let mut waiting = locked(&table.waiting);
-        waiting.take(&mut rows);
+        waiting.rows += rows.len();
+        // Straight to the page, where nothing waits before them and nobody encodes.
+        match table.file.try_lock().ok().filter(|_| waiting.is_empty()) {
+            Some(mut file) => file.gathered.add(&mut rows),
+            None => waiting.take(&mut rows),
+        }
         if waiting.rows >= PAGE && !std::mem::replace(&mut waiting.is_due, true) {
             locked(&self.due).push_back(Arc::clone(&table));
         }
@@ -132,11 +140,15 @@ impl<K: Ord + Copy + Send + Sync> Encoding<K> {
     ) {
         let (mut encoded, mut emptied) = (0, None);
         loop {
-            let next = locked(&table.waiting).next(encoded, emptied.take());
-            let Some(mut piece) = next else { break };
+            let (is_due, next) = locked(&table.waiting).next(encoded, emptied.take());
+            if !is_due {
+                break;
+            }
             encoded = 0;
-            file.gathered.append(&mut piece);
-            emptied = Some(piece);
+            if let Some(mut piece) = next {
+                file.gathered.append(&mut piece);
+                emptied = Some(piece);
+            }
             while file.gathered.len() >= PAGE {
                 self.page(of, table.key, file, codec);
                 encoded += PAGE;
@@ -153,13 +165,23 @@ impl<K: Ord + Copy + Send + Sync> Encoding<K> {
         codec: &mut io::Result<PageCodec>,
     ) {
         let count = gathered.len().min(PAGE);
-        let mut write = |rows: &TableRows| match codec {
+        let mut write = |rows: &TableRows, codec: &mut io::Result<PageCodec>| match codec {
             Ok(codec) => writer.write(rows, count, codec),
             Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
         };
         let written = match gathered {
-            Piece::Rows(rows) => write(rows),
-            Piece::Records(records) => write(&of.rows(key, &records.front(count))),
+            Piece::Rows(rows) => write(rows, codec),
+            Piece::Records(records) => {
+                let mut used = codec.as_mut().map(|codec| std::mem::take(&mut codec.columns)).unwrap_or_default();
+                let mut rows = TableRows::reusing(&mut used, of.columns(key));
+                records.front(count, |records| of.add_rows(key, records, &mut rows));
+                let written = write(&rows, codec);
+                if let Ok(codec) = codec {
+                    used.append(&mut rows.columns);
+                    codec.columns = used;
+                }
+                written
+            }
         };
         gathered.remove(count);
         if let Err(error) = written {
@@ -244,18 +266,22 @@ impl<K: Ord + Copy + Send + Sync> Encoding<K> {
 }
 
 impl WaitingRows {
+    fn is_empty(&self) -> bool {
+        self.piece.as_ref().is_none_or(|piece| piece.len() == 0)
+    }
+
     fn take(&mut self, rows: &mut AddedRows<'_>) {
-        self.rows += rows.len();
         let WaitingRows { piece, spare, .. } = self;
         piece.get_or_insert_with(|| spare.take().unwrap_or_else(|| rows.emptied())).add(rows);
     }
 
-    /// The rows, if they make a page with those that were gathered; that many were encoded since, and a piece was `emptied`.
-    fn next(&mut self, encoded: usize, emptied: Option<Piece>) -> Option<Piece> {
+    /// True and the rows, if they make a page with those that were gathered; that many were encoded since, and a piece was
+    /// `emptied`.
+    fn next(&mut self, encoded: usize, emptied: Option<Piece>) -> (bool, Option<Piece>) {
         self.spare = emptied.or(self.spare.take());
         self.rows -= encoded;
         self.is_due = self.rows >= PAGE;
-        if self.is_due { self.piece.take() } else { None }
+        (self.is_due, if self.is_due { self.piece.take() } else { None })
     }
 }
 

@@ -61,18 +61,17 @@ impl EventTable {
         EventTable { columns, addresses, fields, common: Common::of(format), abi }
     }
 
-    /// The rows of `records`, whose buffers belong to these instances.
-    pub(super) fn rows<'n>(
+    /// Adds the rows of `records`, whose buffers belong to these instances.
+    pub(super) fn add_rows<'n>(
         &self,
         records: &[Record<'_>],
         comms: &Comms,
         instance: impl Fn(usize) -> Option<&'n str>,
-    ) -> TableRows {
-        let mut rows = TableRows::new(&self.columns);
+        rows: &mut TableRows,
+    ) {
         self.fixed(records, comms, instance, rows.columns.get_mut(..FIXED.len()).unwrap_or_default());
         self.own(records, &mut rows.columns, |column| column + FIXED.len(), &mut Vec::new());
         rows.end_rows(records.len());
-        rows
     }
 
     /// Fills the columns that every event has.

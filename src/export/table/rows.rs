@@ -24,6 +24,15 @@ impl TableRows {
         TableRows { columns: columns.iter().map(|(_, cell)| Column::new(*cell)).collect(), len: 0 }
     }
 
+    /// No rows, in the memory of the columns in `used`.
+    pub(super) fn reusing(used: &mut Vec<Column>, columns: &Columns) -> Self {
+        let column = |(_, cell): &(String, CellType)| match used.pop() {
+            Some(column) => column.reused(*cell),
+            None => Column::new(*cell),
+        };
+        TableRows { columns: columns.iter().map(column).collect(), len: 0 }
+    }
+
     /// Rows of columns of the same length.
     pub(super) fn of(columns: Vec<Column>) -> Self {
         let len = columns.first().map_or(0, Column::len);
@@ -137,15 +146,21 @@ impl Records {
         self.data.append(&mut later.data);
     }
 
-    /// The first `count`; there are at least that number.
-    pub(super) fn front(&self, count: usize) -> Vec<Record<'_>> {
+    /// Hands on the first `count`, some at a time; there are at least that number.
+    pub(super) fn front(&self, count: usize, mut some: impl FnMut(&[Record<'_>])) {
+        // Few enough for the nearest cache, as each column looks at all of them.
+        const TOGETHER: usize = 512;
         let mut rest = self.data.as_slice();
-        let record = |&TableRecordHead { timestamp, cpu, buffer, len }: &TableRecordHead| {
-            let (data, after) = rest.split_at_checked(len as usize).unwrap_or_default();
-            rest = after;
-            Record { timestamp, cpu, buffer: buffer as usize, lost: Lost::None, data }
-        };
-        self.heads[..count].iter().map(record).collect()
+        let mut records = Vec::with_capacity(count.min(TOGETHER));
+        for heads in self.heads[..count].chunks(TOGETHER) {
+            records.clear();
+            records.extend(heads.iter().map(|&TableRecordHead { timestamp, cpu, buffer, len }| {
+                let (data, after) = rest.split_at_checked(len as usize).unwrap_or_default();
+                rest = after;
+                Record { timestamp, cpu, buffer: buffer as usize, lost: Lost::None, data }
+            }));
+            some(&records);
+        }
     }
 
     /// Removes the first `count`; there are at least that number.

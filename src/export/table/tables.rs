@@ -7,7 +7,7 @@ use super::functions::CalledFunctions;
 use super::keys;
 use super::keys::TableKeys;
 use super::pending::PendingRows;
-use super::rows::{AddedRows, TableDescription, TableNote, TableRows};
+use super::rows::{AddedRows, Columns, TableDescription, TableNote, TableRows};
 use super::slicing::{Sliced, Slicing};
 use crate::answer::analysis::{Analysis, Ordered, Slices};
 use crate::base::abi::Abi;
@@ -302,12 +302,17 @@ impl Tabled for Tables<'_> {
         }
     }
 
-    fn rows(&self, table: TableKey, records: &[Record<'_>]) -> TableRows {
-        let TableKey::Event(file, id) = table else { return TableRows::new(&[]) };
+    fn columns(&self, table: TableKey) -> &Columns {
+        let TableKey::Event(file, id) = table else { return &[] };
+        self.files[file].event_table(id).map_or(&[], |table| &table.columns)
+    }
+
+    fn add_rows(&self, table: TableKey, records: &[Record<'_>], rows: &mut TableRows) {
+        let TableKey::Event(file, id) = table else { return };
         let file = &self.files[file];
-        let Some(table) = file.event_table(id) else { return TableRows::new(&[]) };
+        let Some(table) = file.event_table(id) else { return };
         file.functions.add(table, file.what.kallsyms, records);
-        table.rows(records, file.what.comms, |buffer| self.buffers.get(buffer)?.what.instance)
+        table.add_rows(records, file.what.comms, |buffer| self.buffers.get(buffer)?.what.instance, rows);
     }
 }
 

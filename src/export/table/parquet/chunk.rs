@@ -7,8 +7,10 @@ use super::delta::differences;
 use super::dictionary::{NumberDictionary, Texts};
 use super::hybrid::{hybrid, pack, run, width};
 use super::thrift::{StructWriter, crc, structure};
-use crate::export::table::column::{CellType, ColumnFront};
+use crate::export::table::column::{CellType, Column, ColumnFront};
 use crate::file::trace_dat::{Checksum, ZstdPacker};
+use foldhash::fast::RandomState;
+use std::collections::HashMap;
 use std::io;
 
 // Numbers of Parquet's enumerations.
@@ -36,13 +38,22 @@ pub(in crate::export::table) struct PageCodec {
     packed: Vec<u8>,
     present: Vec<u64>,
     indices: Vec<u32>,
+    /// Packed bodies of pages that hold one value, which are many and mostly the same.
+    known: HashMap<Box<[u8]>, Box<[u8]>, RandomState>,
+    /// Columns without cells, for their memory.
+    pub(in crate::export::table) columns: Vec<Column>,
 }
+
+/// The longest body of a page that is kept, in bytes, and the number of those.
+const SHORT: usize = 32;
+const KNOWN: usize = 1024;
 
 impl PageCodec {
     pub(in crate::export::table) fn new() -> io::Result<Self> {
         const LEVEL: i32 = 1;
         let zstd = ZstdPacker::new(LEVEL, Checksum::Absent)?;
-        Ok(PageCodec { zstd, body: Vec::new(), packed: Vec::new(), present: Vec::new(), indices: Vec::new() })
+        let (body, packed, present, indices) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Ok(PageCodec { zstd, body, packed, present, indices, known: HashMap::default(), columns: Vec::new() })
     }
 
     /// Takes the numbers of the rows that have one, as their type has them; gives their range.
@@ -65,6 +76,22 @@ impl PageCodec {
         }
     }
 
+    /// Packs `body`.
+    fn pack(&mut self) -> io::Result<()> {
+        if self.body.len() <= SHORT
+            && let Some(packed) = self.known.get(self.body.as_slice())
+        {
+            self.packed.clear();
+            self.packed.extend_from_slice(packed);
+            return Ok(());
+        }
+        self.zstd.pack(&self.body, &mut self.packed)?;
+        if self.body.len() <= SHORT && self.known.len() < KNOWN {
+            self.known.insert(self.body.as_slice().into(), self.packed.as_slice().into());
+        }
+        Ok(())
+    }
+
     /// Appends the page in `body`; gives its size with the header, and the same uncompressed.
     fn page(
         &mut self,
@@ -72,7 +99,7 @@ impl PageCodec {
         kind: i32,
         head: impl FnOnce(&mut StructWriter<'_>),
     ) -> io::Result<(usize, usize)> {
-        self.zstd.pack(&self.body, &mut self.packed)?;
+        self.pack()?;
         let before = out.len();
         structure(out, |fields| {
             fields.i32(1, kind);
