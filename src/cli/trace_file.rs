@@ -46,7 +46,12 @@ pub(crate) fn open_recording_through<R: ReadAt + 'static>(
     ahead: bool,
     wrap: impl FnOnce(File) -> R,
 ) -> Result<Recording, Failure> {
-    let (file, mut trace) = open_as(path, |file| Trace::open_lazily(wrap(file), ahead))?;
+    // With few events, which may name no function, another thread costs more than it saves.
+    const FEW: u64 = 2 << 20;
+    let (file, mut trace) = open_as(path, |file| {
+        let ahead = ahead && file.metadata().is_ok_and(|there| there.len() > FEW);
+        Trace::open_lazily(wrap(file), ahead)
+    })?;
     if attach_siblings(&mut trace, path, &file)? && !was_killed(path, &trace) {
         note!("rtrace: {}: being recorded; showing what is there so far", path.display());
     }
