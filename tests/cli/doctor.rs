@@ -129,6 +129,7 @@ fn a_healthy_machine() {
 fn files_of_the_machine_that_tell_of_trouble() {
     let ward = Ward::new();
     let cpuinfo = "model name: QEMU TCG CPU version 2.5+\nflags: tsc constant_tsc nonstop_tsc hypervisor\n";
+    let board = "hart\t\t: 0\nisa\t\t: rv64imafdch\nmvendorid\t: 0x0\nmarchid\t\t: 0x70216\nmimpid\t\t: 0x70216\n";
     let clocksource = "sys/devices/system/clocksource/clocksource0/current_clocksource";
     for (file, text, severity, id, says, advice) in [
         (
@@ -149,6 +150,7 @@ fn files_of_the_machine_that_tell_of_trouble() {
         ("proc/cpuinfo", "flags: tsc constant_tsc\n", "warning", "clocksource", "stops in deep sleep", "-C mono"),
         ("proc/cpuinfo", "Features: fp asimd\n", "ok", "clocksource", "clock source tsc", ""),
         ("proc/cpuinfo", cpuinfo, "warning", "virtualisation", "is emulated", "with each other only"),
+        ("proc/cpuinfo", board, "warning", "virtualisation", "is emulated", "with each other only"),
         ("proc/stat", "cpu  50 0 20 920 0 0 0 10 0 0\n", "warning", "virtualisation", "took 1.0 %", "hypervisor's"),
         (
             "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor",

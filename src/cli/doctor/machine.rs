@@ -207,11 +207,16 @@ pub(super) fn virtualisation(machine: &ExaminedMachine, findings: &mut Findings)
     }
     let flags = machine.value("proc/cpuinfo", "flags").unwrap_or_default();
     let model = machine.value("proc/cpuinfo", "model name").unwrap_or_default();
-    // arm64 has no such flag: the emulator's own CPU has an implementer that is reserved for software, and its board says so.
+    // arm64 and riscv64 have no such flag: their boards say so. The emulator's own CPU has an implementer that is reserved for
+    // software, or no vendor and twice the emulator's version.
+    let said = |field| machine.value("proc/cpuinfo", field);
+    let no_vendor = said("mvendorid").as_deref() == Some("0x0");
+    let version_twice = said("marchid").is_some_and(|id| id != "0x0" && said("mimpid").as_ref() == Some(&id));
     let is_emulated =
-        model.contains("TCG") || machine.value("proc/cpuinfo", "CPU implementer").as_deref() == Some("0x00");
+        model.contains("TCG") || said("CPU implementer").as_deref() == Some("0x00") || no_vendor && version_twice;
     let board = machine.text("sys/firmware/devicetree/base/compatible").unwrap_or_default();
-    let is_virtual = flags.split(' ').any(|word| word == "hypervisor") || board.contains("linux,dummy-virt");
+    let is_virtual = flags.split(' ').any(|word| word == "hypervisor")
+        || ["linux,dummy-virt", "riscv-virtio"].iter().any(|name| board.contains(name));
     let stolen = machine.text("proc/stat").as_deref().and_then(stolen);
     let facts = json!({"hypervisor": is_virtual, "model": model, "stolen_percent": stolen});
     let steal = stolen.unwrap_or(0.0);

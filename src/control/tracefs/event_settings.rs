@@ -40,35 +40,37 @@ impl Instance {
         file: &str,
         of_event: impl Fn(&EventName) -> Result<Vec<String>, Error>,
     ) -> Result<Vec<(EventName, String)>, Error> {
-        let mut found = if self.has(file) {
+        let mut found = Vec::new();
+        // The kernel's own events, of which ftrace:print has triggers, are not in that file.
+        let apart = |system: &str| system == "ftrace";
+        let is_there = self.has(file);
+        if is_there {
             let wanted: Option<BTreeSet<&EventName>> = events.map(|events| events.iter().collect());
-            let mut all = parse(&self.read(file)?);
-            all.retain(|(event, _)| wanted.as_ref().is_none_or(|wanted| wanted.contains(event)));
-            all
-        } else {
-            let mut all = Vec::new();
-            let events = match events {
-                Some(events) => events.to_vec(),
-                None => self.events_with_directories()?,
-            };
-            for event in events {
-                match of_event(&event) {
-                    Ok(settings) => all.extend(settings.into_iter().map(|text| (event.clone(), text))),
-                    // Some of `ftrace` have no such file, and an event of a probe or a module may go meanwhile.
-                    Err(Error::Unsupported { .. }) => {}
-                    Err(error) if matches!(error.errno(), Some(Errno::ENOENT | Errno::ENODEV)) => {}
-                    Err(error) => return Err(error),
-                }
-            }
-            all
+            found = parse(&self.read(file)?);
+            found.retain(|(event, _)| {
+                !apart(&event.system) && wanted.as_ref().is_none_or(|wanted| wanted.contains(event))
+            });
+        }
+        let one_by_one = match events {
+            Some(events) => events.iter().filter(|event| !is_there || apart(&event.system)).cloned().collect(),
+            None => self.events_with_directories(|system| !is_there || apart(system))?,
         };
+        for event in one_by_one {
+            match of_event(&event) {
+                Ok(settings) => found.extend(settings.into_iter().map(|text| (event.clone(), text))),
+                // Some of `ftrace` have no such file, and an event of a probe or a module may go meanwhile.
+                Err(Error::Unsupported { .. }) => {}
+                Err(error) if matches!(error.errno(), Some(Errno::ENOENT | Errno::ENODEV)) => {}
+                Err(error) => return Err(error),
+            }
+        }
         found.sort_by(|(a, _), (b, _)| a.cmp(b)); // stable: triggers of an event stay in their order
         Ok(found)
     }
 
-    fn events_with_directories(&self) -> Result<Vec<EventName>, Error> {
+    fn events_with_directories(&self, of: impl Fn(&str) -> bool) -> Result<Vec<EventName>, Error> {
         let mut all = Vec::new();
-        for system in self.systems()? {
+        for system in self.systems()?.into_iter().filter(|system| of(system)) {
             all.extend(self.events_of(&system)?);
         }
         Ok(all)

@@ -298,6 +298,13 @@ impl PrintParser {
         if word == "REC" {
             return self.field();
         }
+        if self.is(".")
+            && let TokenKind::Word(member) = self.peek_at(1).clone()
+        {
+            // `kernel_map.page_offset` of riscv64: a member of a variable of the kernel's, which is known as little as the variable
+            self.skip(2);
+            return self.node(CExpr::Name(format!("{word}.{member}")), &[]);
+        }
         if !self.is("(") {
             return self.node(CExpr::Name(word), &[]);
         }

@@ -271,8 +271,9 @@ impl PrintFmtCompiler<'_> {
         };
         match (self.event.fields.iter().find_map(of_field), name) {
             (Some(size), _) => Ok(size),
-            // the only structure whose size formats of the kernel's own source take
+            // the only types whose size formats of the kernel's own source take
             (None, "struct page") if self.abi.long_size == 8 => Ok(64),
+            (None, "pgd_t") if self.abi.long_size == 8 => Ok(8),
             _ => Err(PrintFmtError::UnknownType(name.to_owned())),
         }
     }

@@ -125,3 +125,20 @@ fn letters_of_old_and_of_pointers_to_elsewhere() {
         assert_eq!(shown, "0000000000001104", "%p{letters}");
     }
 }
+
+/// arch/riscv/include/asm/page.h, `pfn_to_page()`: a member of a variable of the kernel's is known as little as a variable.
+#[test]
+fn members_of_variables_of_the_kernel() {
+    let page = "(((struct page *)((kernel_map.page_offset - ((1UL << 12) / sizeof(pgd_t))) - (1UL << (l5_enabled ? 57 : \
+                (__builtin_constant_p(sizeof(struct page)) ? 1 : __order_base_2(sizeof(struct page)))))) - base) + (REC->pfn))";
+    let fmt = format!(r#""page=%p pfn=0x%lx", {page}, REC->pfn"#);
+    let shown = text("u64 pfn:8", &fmt, &0x81u64.to_le_bytes(), Semantics::TraceCmd);
+    let base = 0u64.wrapping_sub(512 + 64);
+    assert_eq!(shown, format!("page=0x{:x} pfn=0x81", base.wrapping_add(0x81)));
+    assert_eq!(both("u64 a:8", r#""%lu", REC->a - kernel_map.size"#, &[0; 8]), "?");
+    assert_eq!(
+        fails("u64 a:8", r#""%s", REC->a == kernel_map.size ? "a" : "b""#),
+        "no value is known for `kernel_map.size`"
+    );
+    assert_eq!(fails("u64 a:8", r#""%lu", REC->a.b"#), "byte 13: expected `,`, found `.`");
+}
