@@ -1,7 +1,7 @@
 //! Options of rtrace that stand after CMD, where they are arguments of CMD.
 
 use super::command_words::takes_next;
-use super::meant_options::{flag_before, word_before};
+use super::meant_options::{flag_before, meant_number, word_before};
 use super::record_error::unit_of;
 use clap::{Arg, Args, Command};
 use std::ffi::OsString;
@@ -41,15 +41,6 @@ fn of(command: &Command, words: &[OsString]) -> Option<String> {
     Some(format!(
         "`{option}` stands after the command `{program}` and was given to it; options of rtrace stand before CMD."
     ))
-}
-
-/// A sentence on what a number after a flag was meant for.
-pub(super) fn meant_number(flag: &str, number: &str) -> String {
-    match flag {
-        "--keep" => format!(" `--keep-saves {number}` is how many files stay."),
-        "-d" | "-D" => format!(" A time is `--duration {number}`."),
-        _ => String::new(),
-    }
 }
 
 /// True of an option of the command with a value, which is hardly meant for another program by chance.

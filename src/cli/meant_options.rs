@@ -335,6 +335,15 @@ pub(super) fn flag_before(word: &str) -> Option<String> {
     word_before(word).filter(|before| before.starts_with('-') && before != "--" && !has_value(before))
 }
 
+/// A sentence on what a number after a flag was meant for.
+pub(super) fn meant_number(flag: &str, number: &str) -> String {
+    match flag {
+        "--keep" => format!(" `--keep-saves {number}` is how many files stay."),
+        "-d" | "-D" => format!(" A time is `--duration {number}`."),
+        _ => String::new(),
+    }
+}
+
 /// The hint on a word after an option that takes none, which clap took as the argument `place`.
 pub(super) fn value_of_flag(place: &str, command: &Command) -> Option<String> {
     let words: Vec<String> = std::env::args().collect();

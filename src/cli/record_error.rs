@@ -1,10 +1,9 @@
 //! Errors of the recorder as failures of a command: exit codes, hints, and the reason of a refusal that the kernel does
 //! not give, as of all triggers but filters and hist.
 
-use crate::cli::after_command::meant_number;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::language;
-use crate::cli::meant_options::{flag_before, word_before};
+use crate::cli::meant_options::{flag_before, meant_number, word_before};
 use crate::cli::meant_settings::of_setting;
 use clap::error::ErrorKind;
 use rtrace::filter::CpuList;
