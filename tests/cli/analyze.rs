@@ -24,7 +24,8 @@ fn the_account_is_that_of_the_definitions() {
     let least = [("sched", 4), ("syscalls", 2), ("irq", 4), ("functions", 4 * of_corpus), ("locks", 2 * of_corpus)];
     let least = [&least[..], &[("memory", 4 * of_corpus), ("faults", 2 * of_corpus)]].concat();
     let least = [&least[..], &[("osnoise", of_corpus), ("timerlat", of_corpus)]].concat();
-    let least = [&least[..], &[("wakers", 4), ("migrations", 4 * of_corpus), ("idle", 4 * of_corpus)]].concat();
+    let least =
+        [&least[..], &[("wakers", 4), ("migrations", 4 * of_corpus), ("map", 4), ("idle", 4 * of_corpus)]].concat();
     let (mut compared, mut histories, mut requests) = (vec![0; least.len()], 0, 0);
     // The others are too large for a slow program; functions are called so often that theirs are large.
     for path in trace_files().iter().filter(|path| is_small(path, 600_000)) {
@@ -36,7 +37,7 @@ fn the_account_is_that_of_the_definitions() {
         }
         let all: Value = serde_json::from_str(&all.stdout()).expect("JSON");
         let is_recorded = |what: &str| {
-            let of = if ["wakers", "migrations"].contains(&what) { "sched" } else { what };
+            let of = if ["wakers", "migrations", "map"].contains(&what) { "sched" } else { what };
             !all["analyses"][of].is_null()
         };
         for ((what, _), compared) in least.iter().zip(&mut compared).filter(|((what, _), _)| is_recorded(what)) {
@@ -127,7 +128,7 @@ fn what_contradicts_itself_is_accounted_for_as_well() {
         assert!(events > 5_000, "{events}");
         let window = ["--since", "+5ms", "--until", "-5ms"];
         let Some(within) = agree(&env, "sched", "trace.dat", &window) else { return };
-        for what in ["wakers", "migrations"] {
+        for what in ["wakers", "migrations", "map"] {
             let Some(events) = agree(&env, what, "trace.dat", &[]) else { return };
             assert!(events > 5_000, "{what}: {events}");
             agree(&env, what, "trace.dat", &window);
@@ -152,6 +153,50 @@ fn the_account_is_the_same_on_any_number_of_threads() {
             assert!(analyze(threads) == expected, "{layout:?}: {threads} threads");
         }
     }
+}
+
+const MAP: &str = "\
+Window: 2128.992837567 to 2128.995414645, 2.577 ms; 6 switches; 2 CPUs
+
+Stays (us)
+          TIME   0   1   TASK                  time
+2128.992837567  *?   ?   ?                   49.406
+2128.992837567   ?  *A0  find [1525]          5.245
+2128.992842812   ?  *B0  migration/1 [21]    27.650
+2128.992870462   ?  *.   idle              2544.183
+2128.992886973  *A0  .   find [1525]       2430.057
+2128.995317030  *C0  .   rcu_preempt [15]     4.385
+2128.995321415  *A0  .   find [1525]         79.440
+2128.995400855  *.   .   idle                13.790
+
+Tasks
+CODE  TASK              stays  run ms
+A0    find [1525]           3   2.515
+B0    migration/1 [21]      1   0.028
+C0    rcu_preempt [15]      1   0.004
+";
+
+/// A line for each stay, with what all CPUs run; chosen tasks choose lines, and the columns stay whole.
+#[test]
+fn a_map_has_a_column_for_each_cpu() {
+    let env = TestEnvironment::new();
+    env.rtrace(&["analyze", "map", &small()]).exits(0).complains("").prints(MAP);
+    let chosen = env.rtrace(&["analyze", "map", "--comm", "migration*", &small()]).exits(0).stdout();
+    let lines: Vec<&str> = chosen.lines().filter(|line| line.contains('*')).collect();
+    assert_eq!(lines, [MAP.lines().find(|line| line.contains("*B0")).expect("its stay")]);
+    let csv = env.rtrace(&["analyze", "map", "--csv", &small()]).exits(0).stdout();
+    let stays = MAP.lines().filter(|line| line.contains('*')).count();
+    assert!(csv.starts_with("buffer,at,cpu,code,task,pid,time\n") && csv.lines().count() == stays + 1, "{csv}");
+    // Of a document without --top there are as many rows as 24 KB hold, of however many.
+    fork_storm(2, 20_000, 60, 1).write(&env.path().join("trace.dat"), Version::V7(Codec::Zstd));
+    let count = |args: &[&str]| {
+        let document = env.rtrace(&[&["analyze", "map", "--json"], args].concat()).exits(0).stdout();
+        let document: Value = serde_json::from_str(&document).expect("JSON");
+        let rows = document["buffers"][0]["stays"].as_array().expect("rows").len() as u64;
+        (rows, document["buffers"][0]["total"]["stays"].as_u64())
+    };
+    let (all, few) = (count(&["--top", "0"]), count(&[]));
+    assert!(all.0 > 2_000 && all.1.is_none() && few.0 < 100 && few.1 == Some(all.0), "{all:?} {few:?}");
 }
 
 /// Text, CSV and JSON have the same rows; `-`, nothing and null are what no event tells.

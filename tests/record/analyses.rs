@@ -16,7 +16,7 @@ fn where_time_went_is_what_the_definitions_say() {
     // With the recorder's own threads, so that the account has each task whole.
     let record = ["record", "-q", "--self", "--journal-dir", "journal", "--for", "sched", "--", "bash", "-c", load];
     env.rtrace(&record).exits(0);
-    for what in ["sched", "wakers", "migrations"] {
+    for what in ["sched", "wakers", "migrations", "map"] {
         let Some(events) = agree(&env, what, "trace.dat", &[]) else { return };
         assert!(events > 200, "{what}: {events}");
     }

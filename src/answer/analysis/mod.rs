@@ -96,9 +96,9 @@ pub use requests::{
 };
 pub use rows::{PairCounts, RowAnalysis, RowCell, RowError, RowFindings, RowPart};
 pub use sched::{
-    CpuSched, CpuSpan, CpuStay, LongestWait, MOVE_NEEDS, MoveCount, SCHED_NEEDS, Sched, SchedCounts, SchedFlows,
-    SchedReport, SpanPlan, TaskMoves, TaskSched, TaskSpan, TimeHistory, TimeIn, WAKER_NEEDS, Wake, WakeContext,
-    WakeFlow, WakeSource, Waker,
+    CpuSched, CpuSpan, CpuStay, LongestWait, MAP_NEEDS, MOVE_NEEDS, MappedStay, MappedStays, MoveCount, SCHED_NEEDS,
+    Sched, SchedCounts, SchedFlows, SchedReport, SpanPlan, TaskMoves, TaskSched, TaskSpan, TimeHistory, TimeIn,
+    WAKER_NEEDS, Wake, WakeContext, WakeFlow, WakeSource, Waker,
 };
 pub use slices::{Slices, Thread, TimeSlice};
 pub use span_log::{PackedSpan, SpanLog};

@@ -227,6 +227,23 @@ impl AnswerGrid {
         self
     }
 
+    /// As the first of so many rows.
+    #[must_use]
+    pub fn of(mut self, total: usize) -> Self {
+        self.total = self.total.max(total);
+        self
+    }
+
+    /// With another heading in text in place of `heading`.
+    #[must_use]
+    pub fn heading(mut self, heading: &str, other: String) -> Self {
+        let is_it = |column: &&mut GridColumn| column.heading.as_deref() == Some(heading);
+        if let Some(column) = self.columns.iter_mut().find(is_it) {
+            column.heading = Some(other);
+        }
+        self
+    }
+
     /// With the row of `other` before those of the last part.
     #[must_use]
     pub fn headed_by(mut self, other: AnswerGrid) -> Self {

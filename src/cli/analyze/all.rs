@@ -9,6 +9,7 @@ use super::idle::AnalyzeIdleArgs;
 use super::io::AnalyzeIoArgs;
 use super::irq::AnalyzeIrqArgs;
 use super::locks::AnalyzeLocksArgs;
+use super::map::AnalyzeMapArgs;
 use super::memory::AnalyzeMemoryArgs;
 use super::migrations::AnalyzeMigrationsArgs;
 use super::net::AnalyzeNetArgs;
@@ -31,7 +32,7 @@ use serde_json::{Map, Value, json};
 
 /// All analyses of what was recorded, in one pass
 ///
-/// Everything that the others of `analyze` say, one after the other, but for wakers, migrations and requests; what was not
+/// Everything that the others of `analyze` say, one after the other, but for wakers, migrations, map and requests; what was not
 /// recorded is named.
 #[derive(clap::Args, Default)]
 pub(super) struct AnalyzeAllArgs {
@@ -105,6 +106,7 @@ pub(crate) fn definitions() -> Vec<(&'static str, Vec<ColumnDefinition>)> {
         of::<AnalyzeSchedArgs>(),
         of::<AnalyzeWakersArgs>(),
         of::<AnalyzeMigrationsArgs>(),
+        of::<AnalyzeMapArgs>(),
         of::<AnalyzeCgroupsArgs>(),
         of::<AnalyzeIrqArgs>(),
         of::<AnalyzeSyscallsArgs>(),

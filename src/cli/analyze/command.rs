@@ -1,7 +1,7 @@
 //! Arguments of `rtrace analyze`, and which analysis it is.
 
 use super::{
-    all, answers, cgroups, faults, functions, idle, io, irq, locks, memory, migrations, net, osnoise, reclaim,
+    all, answers, cgroups, faults, functions, idle, io, irq, locks, map, memory, migrations, net, osnoise, reclaim,
     requests, sched, syscalls, timehist, timerlat, wakers,
 };
 use crate::cli::exit::{Exit, Failure};
@@ -37,6 +37,7 @@ enum AnalyzeCommand {
     Io(io::AnalyzeIoArgs),
     Irq(irq::AnalyzeIrqArgs),
     Locks(locks::AnalyzeLocksArgs),
+    Map(map::AnalyzeMapArgs),
     Memory(memory::AnalyzeMemoryArgs),
     Migrations(migrations::AnalyzeMigrationsArgs),
     Net(net::AnalyzeNetArgs),
@@ -60,6 +61,7 @@ pub(crate) fn run(args: &AnalyzeArgs, write_page: WritePage<'_>) -> Result<Exit,
         AnalyzeCommand::Io(args) => answers::run(args, write_page),
         AnalyzeCommand::Irq(args) => answers::run(args, write_page),
         AnalyzeCommand::Locks(args) => answers::run(args, write_page),
+        AnalyzeCommand::Map(args) => answers::run(args, write_page),
         AnalyzeCommand::Memory(args) => answers::run(args, write_page),
         AnalyzeCommand::Migrations(args) => answers::run(args, write_page),
         AnalyzeCommand::Net(args) => answers::run(args, write_page),

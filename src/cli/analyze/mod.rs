@@ -12,6 +12,8 @@ mod io;
 pub(super) mod irq;
 mod limits;
 mod locks;
+mod map;
+mod map_codes;
 mod membership;
 mod memory;
 mod migrations;

@@ -10,7 +10,7 @@ use rtrace::internal::table::{
 };
 use rtrace::units::Pid;
 
-/// Stalls for memory: direct reclaim, cgroups at their limit, compaction; by kind and by task
+/// Stalls for memory: direct reclaim, cgroups at their limit, compaction; by kind, task
 ///
 /// From mm_vmscan_direct_reclaim_begin and _end, those of cgroups and nodes, mm_compaction_begin and _end, and kswapd's
 /// wake and sleep. `rtrace help analyses` defines each number.

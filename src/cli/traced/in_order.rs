@@ -81,7 +81,7 @@ impl clap::Args for TracedOptions {
                     .action(ArgAction::Append)
                     .help("Record what an analysis reads: sched, irq, syscalls, io, locks, ...")
                     .long_help(
-                        "Record what an analysis reads: sched, irq, syscalls, io, functions, locks, memory, faults, osnoise, timerlat, wakers, migrations, idle, reclaim, net, requests, latency, offcpu; rv: the errors of monitors of runtime verification (--monitor)",
+                        "Record what an analysis reads: sched, irq, syscalls, io, functions, locks, memory, faults, osnoise, timerlat, wakers, migrations, map, idle, reclaim, net, requests, latency, offcpu; rv: the errors of monitors of runtime verification (--monitor)",
                     ),
             )
             .arg(each("filter", 'f', "FILTER").allow_hyphen_values(true).help("Filter for the -e before it"))

@@ -8,7 +8,7 @@ use rtrace::units::parse_duration;
 
 /// The words, and the events of each; `sched_waking` is there since Linux 4.3. Globs are for what kernels have under several
 /// names.
-const PURPOSES: [(&str, &[&str]); 19] = [
+const PURPOSES: [(&str, &[&str]); 20] = [
     (
         "sched",
         &[
@@ -56,6 +56,7 @@ const PURPOSES: [(&str, &[&str]); 19] = [
     ),
     ("wakers", &["sched:sched_switch", "sched:sched_waking", "sched:sched_wakeup", "sched:sched_wakeup_new"]),
     ("migrations", &["sched:sched_switch", "sched:sched_waking", "sched:sched_wakeup", "sched:sched_wakeup_new"]),
+    ("map", &["sched:sched_switch"]),
     (
         "reclaim",
         &[

@@ -60,6 +60,7 @@ fn no_answer_of_a_part_contradicts_the_whole() {
                 tally.add(kind, compared);
                 if let Some(window) = window {
                     tally.add(kind, rows::compare_stays(&env, whole, &part, (kind, &window)));
+                    tally.add(kind, rows::compare_maps(&env, whole, &part, (kind, &window)));
                 }
                 tally.add(kind, rows::compare_profiles(&env, whole, &part, kind));
             }

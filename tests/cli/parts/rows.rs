@@ -53,6 +53,48 @@ pub(super) fn compare_stays(
     compared
 }
 
+/// Each stay of a known task in a map lies within stays of that task, on that CPU, in the whole's map.
+pub(super) fn compare_maps(
+    env: &TestEnvironment,
+    whole: &Path,
+    part: &Path,
+    (kind, window): (PartKind, &[String; 2]),
+) -> Compared {
+    let rows = |file: &Path| {
+        let [since, until] = window.each_ref().map(String::as_str);
+        let file = file.to_string_lossy();
+        let words = ["analyze", "map", "--json", "--top", "0", "--since", since, "--until", until, &file];
+        let found = answer(env, &words);
+        let mut all: HashMap<String, Vec<(u64, u64, Value)>> = HashMap::new();
+        for buffer in found["buffers"].as_array().into_iter().flatten() {
+            for row in buffer["stays"].as_array().into_iter().flatten() {
+                let (at, time) = (row["at"].as_u64().expect("a time"), row["time"].as_u64().expect("a time"));
+                let stay = (at, at + time, row["pid"].clone());
+                all.entry(format!("{} CPU {}", buffer["buffer"], row["cpu"])).or_default().push(stay);
+            }
+        }
+        all
+    };
+    let (ours, theirs) = (rows(part), rows(whole));
+    let mut compared = Compared::default();
+    for (place, stays) in &ours {
+        let others = theirs.get(place).map_or(&[][..], Vec::as_slice);
+        for (begin, end, pid) in stays {
+            let within: Vec<_> = others.iter().filter(|(from, to, _)| from < end && to > begin).collect();
+            let known = within.iter().any(|(.., other)| !other.is_null());
+            match (pid.is_null(), within.iter().all(|(.., other)| other == pid)) {
+                (true, _) => compared.unknown += u64::from(known),
+                (false, true) if !within.is_empty() => compared.equal += 1,
+                (false, _) => compared.wrong.push(format!(
+                    "{} {kind:?}: {place} ran {pid} from {begin} to {end}, and not {within:?}",
+                    whole.display()
+                )),
+            }
+        }
+    }
+    compared
+}
+
 /// What a profile counts and times is no more than in the whole.
 pub(super) fn compare_profiles(env: &TestEnvironment, whole: &Path, part: &Path, kind: PartKind) -> Compared {
     let rows = |file: &Path| {

@@ -192,3 +192,15 @@ pub const SCHED_NEEDS: &[Needs] = &[
     ),
     Needs::seen(&["tasks.io_wait"], &["sched:sched_stat_iowait"]),
 ];
+
+/// Stays on CPUs by the names of `rtrace analyze map --json`. What a loss or a filter hides is a stay of an unknown task.
+pub const MAP_NEEDS: &[Needs] = &[
+    Needs { filtered: KnownPart::Unknown, ..Needs::seen(&["tasks.run", "tasks.stays"], &[SWITCH]) },
+    // The first event of a CPU, of whichever kind, says what is running.
+    Needs {
+        tasks: KnownPart::Whole,
+        cpus: KnownPart::Whole,
+        lost: KnownPart::Whole,
+        ..Needs::seen(&["tasks.run", "tasks.stays"], &["sched:sched_*"])
+    },
+];

@@ -25,6 +25,8 @@ pub struct Sched {
     plan: Option<CellPlan>,
     /// Intervals to keep.
     spans: Option<SpanPlan>,
+    /// True if what each CPU runs is kept as intervals too, whatever `spans` says.
+    with_stays: bool,
     /// Wakeups by waker, and moves, if they are counted.
     flows: Option<Box<FlowCounts>>,
     /// Cgroups by which tasks are told apart.
@@ -56,6 +58,7 @@ impl Sched {
         Sched {
             plan: None,
             spans: None,
+            with_stays: false,
             flows: None,
             cgroups: None,
             has_io_wait: formats.clone().into_iter().any(io_wait),
@@ -89,6 +92,12 @@ impl Sched {
     /// Keeps states as intervals too, as far as `plan` says.
     pub fn with_spans(mut self, plan: SpanPlan) -> Self {
         self.spans = Some(plan);
+        self
+    }
+
+    /// Keeps what each CPU runs as intervals too.
+    pub fn with_stays(mut self) -> Self {
+        self.with_stays = true;
         self
     }
 
@@ -148,9 +157,9 @@ impl Sched {
 
     fn cpu(&mut self, cpu: CpuId) -> &mut CpuTimes {
         let begin = self.window.map_or(0, |window| window.0);
-        let (plan, spans) = (self.plan, &self.spans);
+        let (plan, spans, with_stays) = (self.plan, &self.spans, self.with_stays);
         self.cpus.entry(cpu).or_insert_with(|| {
-            let log = spans.as_ref().and_then(CpuLog::new);
+            let log = spans.as_ref().and_then(CpuLog::new).or_else(|| with_stays.then(CpuLog::of_all));
             CpuTimes::new(begin, plan).logging(log)
         })
     }

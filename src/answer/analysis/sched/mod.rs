@@ -18,6 +18,7 @@ mod follow;
 mod logged;
 mod report;
 mod spans;
+mod stays;
 mod steps;
 mod task;
 #[cfg(test)]
@@ -25,12 +26,13 @@ mod tests;
 mod time_in;
 mod timehist;
 
-pub use covered::SCHED_NEEDS;
+pub use covered::{MAP_NEEDS, SCHED_NEEDS};
 pub use flows::{MOVE_NEEDS, MoveCount, SchedFlows, TaskMoves, WAKER_NEEDS, WakeFlow, WakeSource};
 pub use follow::Sched;
 pub(super) use logged::SettledUntil;
 pub use report::{CpuSched, SchedCounts, SchedReport, TaskSched};
 pub use spans::{CpuSpan, SpanPlan, TaskSpan, Wake, WakeContext};
+pub use stays::{MappedStay, MappedStays};
 pub use task::LongestWait;
 pub use time_in::{TimeIn, Waker};
 pub use timehist::{CpuStay, TimeHistory};

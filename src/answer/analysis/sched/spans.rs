@@ -255,6 +255,12 @@ impl CpuLog {
         plan.only.is_none().then(|| Box::new(CpuLog { plan: plan.clone(), spans: SpanLog::default() }))
     }
 
+    /// Of all time.
+    pub(super) fn of_all() -> Box<Self> {
+        let plan = SpanPlan { from: 0, to: u64::MAX, only: None };
+        Box::new(CpuLog { plan, spans: SpanLog::default() })
+    }
+
     pub(super) fn end(&mut self, task: Option<Pid>, begin: u64, end: u64) {
         if self.plan.keeps(begin, end) {
             self.spans.push(CpuSpan { task, begin, end });

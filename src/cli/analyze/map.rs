@@ -1,0 +1,229 @@
+//! `rtrace analyze map`.
+
+use super::answers::{AnalysisAnswer, AnswerArgs, Form, Outline, Question, Row, rows};
+use super::file::TaskArgs;
+use super::map_codes::{CodeTable, MapLine};
+use super::words::many;
+use crate::cli::query::QueryInput;
+use rtrace::analysis::{MAP_NEEDS, MappedStay, Needs, RowSubject, Sched, SchedReport};
+use rtrace::internal::table::{
+    Answer, AnswerCell as Cell, AnswerColumn as Column, AnswerTable as Table, ColumnDefinition, ColumnKind as Kind,
+};
+use rtrace::internal::trace_dat::Coverage;
+use rtrace::units::Pid;
+use std::collections::HashMap;
+
+/// Map of the scheduler: which task each CPU ran, from switch to switch
+///
+/// A line for each stay of a task on a CPU, with what all CPUs run as it begins: a code for each task, `.` of an idle CPU, `?` where no
+/// event tells; `*` is the CPU that changes. From sched_switch. `rtrace help analyses` defines each number.
+#[derive(clap::Args, Default)]
+pub(super) struct AnalyzeMapArgs {
+    #[command(flatten)]
+    pub(super) shown: AnswerArgs,
+    #[command(flatten)]
+    tasks: TaskArgs,
+}
+
+impl Question for AnalyzeMapArgs {
+    type Analysis = Sched;
+    const PURPOSE: &'static str = "map";
+    const LACKING: &'static str = "sched_switch";
+    const NEEDS: &'static [Needs] = MAP_NEEDS;
+
+    fn shown(&self) -> &AnswerArgs {
+        &self.shown
+    }
+
+    fn tasks(&self) -> Option<&TaskArgs> {
+        Some(&self.tasks)
+    }
+
+    fn analysis(&self, input: &QueryInput) -> Option<Sched> {
+        let sched = Sched::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
+        sched.has_events().then(|| sched.with_stays())
+    }
+
+    fn covering(analysis: Sched, coverage: &Coverage) -> Sched {
+        analysis.covering(coverage)
+    }
+
+    fn outline(report: &SchedReport) -> Option<Outline> {
+        let switches = report.counts.switches;
+        (switches > 0).then(|| Outline {
+            window: report.window,
+            extent: vec![many(switches, "switch"), many(report.cpus.len() as u64, "CPU")],
+            lost: report.counts.losses > 0,
+            notes: notes(report),
+        })
+    }
+
+    fn answer(&self, found: &AnalysisAnswer<'_, SchedReport>, top: usize) -> Answer {
+        let (report, known, us) = (&found.report, &found.known(), found.place.unit.short_name());
+        // A document that is to be small has no room for more.
+        let top = match (self.shown.form(), self.shown.rows()) {
+            (Form::Json, None) => SMALL,
+            _ => top,
+        };
+        let is_drawn = matches!(self.shown.form(), Form::Text | Form::Markdown);
+        let codes = CodeTable::of(report.stays().filter_map(|stay| stay.task));
+        let mut line = MapLine::of(report.cpus.iter().map(|cpu| cpu.cpu), codes.width());
+        let heading = line.heading();
+        let chosen = self.tasks.set(found.input);
+        let mut sums: HashMap<Pid, StaySum> = HashMap::new();
+        let mut shown = 0;
+        let mut drawn = Vec::new();
+        let mut count = 0;
+        for stay in report.stays() {
+            line.change(stay.cpu, codes.code(stay.task));
+            let is_chosen = stay.task.map_or(self.tasks.is_empty(), |task| chosen.contains(task, stay.at));
+            if !is_chosen {
+                continue;
+            }
+            if let Some(task) = stay.task.filter(|task| task.0 != 0) {
+                let sum = sums.entry(task).or_default();
+                sum.stays += 1;
+                sum.run = sum.run.saturating_add(stay.time);
+            }
+            count += 1;
+            if top == 0 || shown < top {
+                shown += 1;
+                let text = if is_drawn { line.draw(stay.cpu) } else { String::new() };
+                drawn.push(DrawnStay { stay, code: codes.code(stay.task), line: text });
+            }
+        }
+        let covered: HashMap<Pid, bool> = report.tasks.iter().map(|task| (task.pid, task.covered)).collect();
+        let tasks = codes.tasks().filter_map(|task| {
+            let sum = *sums.get(&task)?;
+            let covered = covered.get(&task).copied().unwrap_or(true);
+            Some(MappedTask { task, code: codes.code(Some(task)), sum, covered })
+        });
+        let tasks: Vec<MappedTask> = tasks.collect();
+        let stays = stays().grid(rows(found, drawn), 0, known).of(count).heading(MAP, heading);
+        Answer::of([
+            stays.part(format!("Stays ({us})")).into(),
+            of_tasks().grid(rows(found, tasks), top, known).part("Tasks").into(),
+        ])
+    }
+
+    fn definitions() -> Vec<ColumnDefinition> {
+        [stays().definitions(), of_tasks().definitions()].concat()
+    }
+}
+
+/// Rows of which a small JSON document holds no more.
+const SMALL: usize = 1_000;
+
+/// The heading of the map in the definitions: the CPUs' numbers stand there in an answer.
+const MAP: &str = "CPUs";
+
+fn notes(report: &SchedReport) -> Vec<String> {
+    let counts = report.counts;
+    let lost = (counts.losses > 0)
+        .then(|| format!("events were lost at {}: what ran there is unknown (?)", many(counts.losses, "place")));
+    let contradicted = (counts.contradictions > 0).then(|| {
+        let events = many(counts.contradictions, "event");
+        format!("{events} against what was known: a stay that an event contradicts is unknown (?)")
+    });
+    lost.into_iter().chain(contradicted).collect()
+}
+
+/// A stay, and what all CPUs run as it begins.
+struct DrawnStay {
+    stay: MappedStay,
+    code: String,
+    line: String,
+}
+
+/// Stays of one task.
+#[derive(Clone, Copy, Default)]
+struct StaySum {
+    stays: u64,
+    run: u64,
+}
+
+struct MappedTask {
+    task: Pid,
+    code: String,
+    sum: StaySum,
+    covered: bool,
+}
+
+type StayRow<'a> = Row<'a, SchedReport, DrawnStay>;
+type TaskRow<'a> = Row<'a, SchedReport, MappedTask>;
+
+fn stays<'a>() -> Table<StayRow<'a>> {
+    type Of<'a> = Column<StayRow<'a>>;
+    Table::new(
+        "stays",
+        vec![
+            Of::new(
+                "at",
+                Kind::Point,
+                "Begin of the stay: the switch to the task, or the first event that says what runs.",
+                |row| Cell::Point(row.of.stay.at),
+            )
+            .text("TIME")
+            .csv("at"),
+            Of::new(
+                "",
+                Kind::Text,
+                "Codes of what the CPUs run from then on, by CPU; * before the one that changes.",
+                |row| row.of.line.clone().into(),
+            )
+            .text(MAP)
+            .no_json(),
+            Of::new("cpu", Kind::Count, "CPU of the stay.", |row| row.of.stay.cpu.0.into()).csv("cpu"),
+            Of::new("code", Kind::Text, "Code of the task; . of an idle task, ? if no event tells.", |row| {
+                row.of.code.clone().into()
+            })
+            .csv("code"),
+            Of::new("", Kind::Text, "Name and number of the task.", |row| match row.of.stay.task {
+                None => Cell::Unknown,
+                Some(Pid(0)) => "idle".into(),
+                Some(task) => row.found.place.task(task).into(),
+            })
+            .text("TASK")
+            .no_json(),
+            Of::new("comm", Kind::Text, "Name of the task; null if no event tells, and of an idle task.", |row| {
+                row.of.stay.task.map_or(Cell::Unknown, |task| match task.0 {
+                    0 => Cell::Absent,
+                    _ => row.found.place.comm(task).into(),
+                })
+            })
+            .csv("task"),
+            Of::new("pid", Kind::Count, "Number of the task, 0 of an idle task; null if no event tells.", |row| {
+                row.of.stay.task.map_or(Cell::Unknown, |task| task.0.into())
+            })
+            .csv("pid"),
+            Of::new(
+                "time",
+                Kind::Time,
+                "From there to the switch from the task, or as far as it is known what runs.",
+                |row| Cell::Time(row.of.stay.time),
+            )
+            .text("time")
+            .csv("time"),
+        ],
+    )
+    .about(|row| RowSubject::Cpu(row.of.stay.cpu))
+    .csv(true)
+}
+
+fn of_tasks<'a>() -> Table<TaskRow<'a>> {
+    type Of<'a> = Column<TaskRow<'a>>;
+    Table::new(
+        "tasks",
+        vec![
+            Of::new("code", Kind::Text, "Its code in the map.", |row| row.of.code.clone().into()).text("CODE"),
+            Of::new("", Kind::Text, "Name and number of the task.", |row| row.found.place.task(row.of.task).into())
+                .text("TASK")
+                .no_json(),
+            Of::new("comm", Kind::Text, "Name of the task.", |row| row.found.place.comm(row.of.task).into()),
+            Of::new("pid", Kind::Count, "Number of the task.", |row| row.of.task.0.into()),
+            Of::new("stays", Kind::Count, "Its stays on CPUs.", |row| row.of.sum.stays.into()).text("stays"),
+            Of::new("run", Kind::Sum, "Time of these stays.", |row| Cell::Time(row.of.sum.run)).text("run ms"),
+        ],
+    )
+    .about(|row| RowSubject::Task(row.of.covered))
+}
