@@ -27,7 +27,7 @@ const OTHER_FORMS: [&str; 8] = ["pdf", "png", "jpg", "jpeg", "gif", "json", "htm
 #[command(after_help = "\
 EXAMPLES:
   rtrace record -p function_graph -e sched:sched_switch --duration 2; rtrace flame
-  rtrace record --for offcpu -- make; rtrace flame --off-cpu --comm make
+  rtrace record --for offcpu -- make; rtrace flame --off-cpu --wakers --comm make
   rtrace flame run.dat -o make.svg --comm make --since -1s
   rtrace flame run.dat -o run.folded                       the lines, for other programs")]
 pub(crate) struct FlameArgs {
@@ -42,6 +42,9 @@ pub(crate) struct FlameArgs {
     /// Time off the CPU, from sched:sched_switch and the stacks right after it
     #[arg(long)]
     off_cpu: bool,
+    /// Join the stack of who woke the task, after `--`
+    #[arg(long, requires = "off_cpu")]
+    wakers: bool,
     /// Look for the programs and libraries that name stacks of user space below DIR
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, hide_short_help = true)]
     symfs: Option<PathBuf>,
@@ -82,7 +85,7 @@ impl FlameArgs {
 
     fn draw(&self, events: &QueryEvents<'_>, output: &Path) -> Result<Picture, Failure> {
         let lines = match self.off_cpu {
-            true => FoldedLines::off_cpu(events, self.events.of_all_tasks().1)?,
+            true => FoldedLines::off_cpu(events, self.events.of_all_tasks().1, self.wakers)?,
             false => FoldedLines::folded(events)?,
         };
         if lines.are_of_nothing()
@@ -230,16 +233,18 @@ impl FoldedLines {
     }
 
     /// The time off the CPU.
-    fn off_cpu(events: &QueryEvents<'_>, of: &SelectArgs) -> Result<Self, Failure> {
+    fn off_cpu(events: &QueryEvents<'_>, of: &SelectArgs, wakers: bool) -> Result<Self, Failure> {
         let mut text = Vec::new();
         let pids = of.pids().iter().copied().map(Pid).collect();
         let exporter = OffCpu::new(stack_buffers(events)).of_tasks(pids, of.comms().to_vec());
+        let exporter = if wakers { exporter.with_wakers() } else { exporter };
         let (state, _) = events.export(&exporter, &mut text)?;
         let uncounted = state.uncounted();
         let left_out = words::left_out(&[
             (uncounted.others, "event", "that are neither switches nor their stacks"),
             (uncounted.across_losses, "time", "off the CPU across lost events"),
             (uncounted.unended, "time", "off the CPU that had not ended"),
+            (uncounted.without_waker, "waker", "of whom no event tells"),
         ]);
         let (unit, subject, has_stacks) = (FlameUnit::Time, "time off the CPU", state.has_stacks());
         let of_some_tasks = !of.pids().is_empty() || !of.comms().is_empty();

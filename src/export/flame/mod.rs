@@ -22,6 +22,7 @@ mod spill;
 mod svg;
 mod thread;
 mod tower;
+mod wakers;
 
 pub use chrome::{Chrome, ChromeState};
 pub use firefox::{Firefox, FirefoxState};

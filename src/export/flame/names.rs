@@ -120,7 +120,8 @@ impl UserFrames {
         Some(frames)
     }
 
-    fn number(&mut self, name: Vec<u8>) -> u32 {
+    /// The number of a name.
+    pub(super) fn number(&mut self, name: Vec<u8>) -> u32 {
         if let Some(known) = self.known.get(&name) {
             return *known;
         }

@@ -140,7 +140,7 @@ impl StackCalls {
                     back_on_cpu(&mut stack.frames, |change| each(next, change));
                 }
             }
-            StackStep::Stack(_) | StackStep::UserStack | StackStep::Other => {}
+            StackStep::Wake { .. } | StackStep::Stack(_) | StackStep::UserStack | StackStep::Other => {}
         }
     }
 

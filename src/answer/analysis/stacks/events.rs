@@ -17,6 +17,8 @@ pub(crate) enum StackStep {
     Leave { depth: usize },
     /// A CPU goes from one task to another.
     Switch { previous: Pid, next: Pid, preempted: bool },
+    /// A task is woken; `begins` of the first of its two events, which the waker itself writes (`sched_waking`).
+    Wake { task: Pid, begins: bool },
     /// A stack trace: return addresses, innermost first.
     Stack(Vec<u64>),
     /// A stack trace of user space.
@@ -39,6 +41,7 @@ enum StackKind {
     Enter { function: TypedField, depth: TypedField },
     Leave { depth: TypedField },
     Switch { previous: TypedField, next: TypedField, state: TypedField },
+    Wake { task: TypedField, begins: bool },
     Stack { offset: usize },
     UserStack(UserStack),
 }
@@ -80,7 +83,9 @@ impl StackEvents {
     /// True if it is a call, a return or a switch.
     pub(crate) fn reads(&self, id: u16) -> bool {
         let kind = self.kinds.get(usize::from(id)).and_then(Option::as_ref);
-        kind.is_some_and(|kind| !matches!(kind, StackKind::Stack { .. } | StackKind::UserStack(_)))
+        kind.is_some_and(|kind| {
+            !matches!(kind, StackKind::Wake { .. } | StackKind::Stack { .. } | StackKind::UserStack(_))
+        })
     }
 
     /// True if it is function_graph's: a function is entered, or returns.
@@ -130,6 +135,7 @@ impl StackEvents {
                 // The bits above are the kernel's note that a task which can run was preempted.
                 preempted: number(state)? & 0xff == 0,
             },
+            StackKind::Wake { task, begins } => StackStep::Wake { task: Pid(number(task)? as i32), begins: *begins },
             StackKind::Stack { offset } => StackStep::Stack(addresses(self.abi, data, *offset).collect()),
             StackKind::UserStack(_) => StackStep::UserStack,
         })
@@ -148,6 +154,8 @@ fn kind(format: &EventFormat) -> Option<StackKind> {
         ("sched", "sched_switch") => {
             StackKind::Switch { previous: field("prev_pid")?, next: field("next_pid")?, state: field("prev_state")? }
         }
+        ("sched", "sched_waking") => StackKind::Wake { task: field("pid")?, begins: true },
+        ("sched", "sched_wakeup" | "sched_wakeup_new") => StackKind::Wake { task: field("pid")?, begins: false },
         _ => return None,
     })
 }

@@ -47,7 +47,7 @@ impl StackWalk {
         match events.step(head.id, record) {
             StackStep::Stack(addresses) => (task, WalkedRecord::Stack(addresses)),
             StackStep::UserStack => (task, WalkedRecord::UserStack),
-            StackStep::Other => (task, WalkedRecord::Other),
+            StackStep::Wake { .. } | StackStep::Other => (task, WalkedRecord::Other),
             // Tasks without calls have no stacks to change.
             StackStep::Switch { .. } if self.calls.is_empty() => (task, WalkedRecord::Other),
             step => {
