@@ -3,7 +3,7 @@
 use crate::common::account::agree;
 use crate::common::corpus::own;
 use crate::common::environment::TestEnvironment;
-use crate::common::synthetic::fork_storm;
+use crate::common::synthetic::{Synthetic, fork_storm};
 use crate::common::trace_files::trace_files;
 use rtrace::internal::trace_dat::Codec;
 use rtrace::internal::trace_dat::write::Version;
@@ -220,4 +220,54 @@ fn a_recording_alone_asks_for_the_longest_wait_of_all() {
     for words in [&[&small[..]][..], &[&small, "--worst", "wakeup"], &["*", &small]] {
         assert_eq!(env.rtrace(&[&["why"], words].concat()).exits(0).stdout(), all, "{words:?}");
     }
+}
+
+/// A task that sleeps for 8 ms until another one wakes it; `lost` is a CPU of which events are lost meanwhile.
+fn slept(lost: Option<usize>) -> Synthetic {
+    let mut made = Synthetic::new(2, "7 victim\n8 hog\n9 other\n");
+    let number = |pid: i32| pid.to_le_bytes();
+    let switch = |made: &mut Synthetic, cpu, time, (prev, state): (i32, i64), next: i32| {
+        let (prev_pid, next_pid, state) = (number(prev), number(next), state.to_le_bytes());
+        let fields: [(&str, &[u8]); 3] = [("prev_pid", &prev_pid), ("prev_state", &state), ("next_pid", &next_pid)];
+        made.event(cpu, time, "sched_switch", prev, &fields);
+    };
+    for (cpu, time) in [(1, 1_000_000), (1, 1_350_000), (1, 8_500_000), (1, 9_500_000)] {
+        made.event(cpu, time, "sched_process_wait", 9, &[]);
+    }
+    switch(&mut made, 0, 1_000_000, (9, 1), 7);
+    switch(&mut made, 0, 1_200_000, (7, 1), 8);
+    made.event(0, 1_300_000, "sched_process_wait", 8, &[]);
+    let (victim, cpu) = (number(7), number(0));
+    made.event(0, 9_000_000, "sched_wakeup", 8, &[("pid", &victim), ("target_cpu", &cpu)]);
+    switch(&mut made, 0, 9_050_000, (8, 0), 7);
+    switch(&mut made, 0, 9_200_000, (7, 1), 0);
+    if let Some(cpu) = lost {
+        made.lose(cpu, if cpu == 0 { 3 } else { 2 }, 3);
+    }
+    made
+}
+
+/// What the task did while events were lost is not known, on whichever CPU: it may have been woken and have slept again.
+#[test]
+fn a_cause_across_lost_events_is_not_known() {
+    let env = TestEnvironment::new();
+    let mut causes = Vec::new();
+    for (lost, until) in [(None, 9_000_000), (Some(0), 1_300_000), (Some(1), 1_350_000)] {
+        slept(lost).write(&env.path().join("trace.dat"), Version::V7(Codec::Zstd));
+        let Some(events) = agree(&env, "why", "trace.dat", &[]) else { return };
+        assert!(events > 5, "{events}");
+        let why = env.rtrace(&["why", "victim", "--at", "0.005", "--json"]).exits(0).stdout();
+        let why: Value = serde_json::from_str(&why).expect("JSON");
+        let interval = &why["interval"];
+        assert_eq!((&interval["begin"], &interval["end"]), (&1_200_000.into(), &9_050_000.into()), "{why:#}");
+        let first = &why["parts"][0];
+        assert_eq!((first["kind"].as_str(), first["end"].as_u64()), (Some("sleep"), Some(until)), "{why:#}");
+        causes.push((why["cause"]["known"].clone(), why["cause"]["kind"].clone()));
+        let text = env.rtrace(&["why", "victim", "--at", "0.005"]).exits(0).stdout();
+        assert_eq!(text.contains("\nCause of 9"), lost.is_none(), "{text}");
+        assert_eq!(text.contains("\nCause: not known; 9"), lost.is_some(), "{text}");
+    }
+    let unknown: (Value, Value) = (false.into(), "unknown".into());
+    assert_eq!(causes[0].0, true, "{causes:?}");
+    assert_eq!(causes[1..], [unknown.clone(), unknown], "{causes:?}");
 }
