@@ -498,7 +498,7 @@ fn fit_memory(plan: &Plan, tracefs: &rtrace::tracefs::Tracefs) -> Result<(), Fai
 fn lacks_maps(plan: &Plan) -> bool {
     let stacks =
         |buffer: &BufferPlan| buffer.options.iter().rfind(|(name, _)| name == "userstacktrace").is_some_and(|o| o.1);
-    !plan.proc_map && (plan.command.is_some() || plan.tasks.named().next().is_some()) && plan.buffers.iter().any(stacks)
+    !plan.proc_map && plan.buffers.iter().any(stacks)
 }
 
 /// The exit code of a recording that made a file.

@@ -7,6 +7,7 @@ use rtrace::internal::trace_dat::{OptionId, ReadAt};
 use rtrace::record::uname;
 use rtrace::symbols::{ObjectFiles, UserSymbols};
 use rtrace::units::Pid;
+use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -27,13 +28,16 @@ pub(crate) fn add(input: &mut QueryInput, root: Option<PathBuf>, damage: &Damage
         return false;
     }
     let recorded_on = input.trace.option(OptionId::UNAME).map(|o| o.text()).unwrap_or_default();
+    let builds = input.trace.build_ids();
     let disk = MachineSymbolFiles {
         root,
         recorded: fs::metadata(&input.path).and_then(|m| m.modified()).ok(),
         own_kernel: recorded_on == uname(),
         newer: Arc::clone(&input.newer),
+        builds: builds.iter().map(|(path, _)| path.to_owned()).collect(),
     };
-    input.recording.symbols.user = Some(Arc::new(UserSymbols::new(&maps, &input.symbols.comms, Box::new(disk))));
+    let user = UserSymbols::new(&maps, &input.symbols.comms, Box::new(disk)).of_builds(builds.iter());
+    input.recording.symbols.user = Some(Arc::new(user));
     true
 }
 
@@ -74,6 +78,8 @@ struct MachineSymbolFiles {
     own_kernel: bool,
     /// Files that were written after the recording.
     newer: Arc<Mutex<Vec<String>>>,
+    /// Files whose builds are known: those are compared, whenever they were written.
+    builds: HashSet<String>,
 }
 
 /// A larger file is not read for its symbols, in bytes.
@@ -120,11 +126,18 @@ impl ObjectFiles for MachineSymbolFiles {
             "[vdso]" if self.own_kernel => return own_vdso(),
             "[vdso]" => return Err(missing("it is another kernel's")),
             _ if !path.starts_with('/') => return Err(missing("it is not a file")),
-            _ if path.ends_with(" (deleted)") => return Err(missing("it was deleted before the recording ended")),
             _ => {}
         }
-        let (bytes, written) = self.load(&self.place(path))?;
-        if written > self.recorded && self.recorded.is_some() {
+        // Where the same build lies there again, it serves.
+        let place = match path.strip_suffix(" (deleted)") {
+            Some(_) if !self.builds.contains(path) => {
+                return Err(missing("it was deleted before the recording ended"));
+            }
+            Some(place) => place,
+            None => path,
+        };
+        let (bytes, written) = self.load(&self.place(place))?;
+        if written > self.recorded && self.recorded.is_some() && !self.builds.contains(path) {
             self.newer.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
         }
         Ok(bytes)

@@ -39,7 +39,6 @@ fn impossible_mixes_say_what_to_type() {
     refused(&["-e", "sched", "-m", "100", "--ring", "10M"], 2, "cannot be used with");
     refused(&["-e", "sched", "--poll", "--nosplice"], 2, "cannot be used with");
     refused(&["-e", "sched", "--date", "--ts-offset", "1"], 2, "cannot be used with");
-    refused(&["-e", "sched", "--proc-map"], 2, "--proc-map is about the command or the processes of -P");
     refused(&["-e", "sched", "--user", "root"], 2, "`<CMD>...` is missing");
 }
 

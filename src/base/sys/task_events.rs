@@ -34,6 +34,25 @@ impl TaskEvents {
     /// # Errors
     /// The kernel's error of perf_event_open or mmap; [`io::ErrorKind::InvalidInput`] for another `data_len`.
     pub(crate) fn open(cpu: u32, data_len: usize, wake_at: usize) -> io::Result<Self> {
+        Self::open_of(cpu, data_len, wake_at, 0)
+    }
+
+    /// The same with each mapping of memory, of files with the ids of their builds, and a mark of new programs. Before Linux 5.12
+    /// there are no ids.
+    ///
+    /// # Errors
+    /// As [`TaskEvents::open`].
+    pub(crate) fn open_with_maps(cpu: u32, data_len: usize, wake_at: usize) -> io::Result<Self> {
+        // mmap, mmap_data, mmap2, comm_exec; build_id
+        const MAPS: u64 = 1 << 8 | 1 << 17 | 1 << 23 | 1 << 24;
+        const BUILD_ID: u64 = 1 << 34;
+        match Self::open_of(cpu, data_len, wake_at, MAPS | BUILD_ID) {
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => Self::open_of(cpu, data_len, wake_at, MAPS),
+            opened => opened,
+        }
+    }
+
+    fn open_of(cpu: u32, data_len: usize, wake_at: usize, more: u64) -> io::Result<Self> {
         let page = page_size();
         let wake_at = u32::try_from(wake_at).ok().filter(|_| data_len.is_power_of_two() && data_len >= page);
         let wake_at = wake_at.ok_or(io::ErrorKind::InvalidInput)?;
@@ -42,7 +61,7 @@ impl TaskEvents {
         const SAMPLE_TIME: u64 = 1 << 2;
         const SIZE: u32 = 104; // PERF_ATTR_SIZE_VER4, the first with a clock id
         // comm, task, watermark, sample_id_all, use_clockid: bit fields, which C counts from the top on big-endian.
-        let bits: u64 = 1 << 9 | 1 << 13 | 1 << 14 | 1 << 18 | 1 << 25;
+        let bits: u64 = 1 << 9 | 1 << 13 | 1 << 14 | 1 << 18 | 1 << 25 | more;
         let bits = if cfg!(target_endian = "big") { bits.reverse_bits() } else { bits };
         let mut attr = [0u8; SIZE as usize];
         attr[0..4].copy_from_slice(&SOFTWARE.to_ne_bytes());

@@ -358,6 +358,7 @@ fn described(option: &RawOption, trace: &Trace) -> Option<(&'static str, OptionC
         OptionId::RTRACE_CGROUPS => ("RTRACE_CGROUPS", text()),
         OptionId::RTRACE_WALL_CLOCK => ("RTRACE_WALL_CLOCK", text()),
         OptionId::RTRACE_NODES => ("RTRACE_NODES", text()),
+        OptionId::RTRACE_BUILDS => ("RTRACE_BUILDS", text()),
         OptionId::RTRACE_COMMAND => ("RTRACE_COMMAND", text()),
         OptionId::RTRACE_VIEW => ("RTRACE_VIEW", text()),
         OptionId::RTRACE_EVENTS => ("RTRACE_EVENTS", text()),

@@ -46,7 +46,7 @@ pub(crate) struct RecorderArgs {
     /// With --poll: look so often; without it readers sleep until the kernel wakes them
     #[arg(short = 's', long, value_name = "MICROSECONDS", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
     sleep: u64,
-    /// Store the memory maps of CMD and the -P processes
+    /// Store the memory maps of CMD or the -P processes and all that they start, else of all processes
     #[arg(long)]
     pub(super) proc_map: bool,
     /// Store the factor that converts x86-tsc timestamps to ns (-C tsc2nsec also selects that clock)

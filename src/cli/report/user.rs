@@ -53,9 +53,7 @@ impl NamesArgs {
             if !user_symbols::add(input, self.symfs.clone(), damage) {
                 let error =
                     anyhow!("{}: no memory maps in it, so user-space stacks have no names", input.path.display());
-                let _ = Failure::new(Exit::Success, error)
-                    .hint("`rtrace record --proc-map` stores those of CMD, or of the processes of -P.")
-                    .tell();
+                let _ = Failure::new(Exit::Success, error).hint("`rtrace record --proc-map` stores them.").tell();
             }
         }
     }

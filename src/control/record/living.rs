@@ -11,13 +11,19 @@ pub fn threads_of(process: impl Display) -> Vec<Pid> {
     tasks.filter_map(|task| task.file_name().to_str()?.parse().ok().map(Pid)).collect()
 }
 
+/// Every process that `/proc` shows.
+pub(super) fn processes() -> Vec<i32> {
+    numbered("/proc")
+}
+
+fn numbered(dir: &str) -> Vec<i32> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
 /// Every thread that `/proc` shows, with its name.
 pub(super) fn living_tasks() -> impl Iterator<Item = (i32, Comm)> {
-    let numbered = |dir: &str| {
-        let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-        entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()).collect::<Vec<_>>()
-    };
-    numbered("/proc").into_iter().flat_map(move |pid| {
+    processes().into_iter().flat_map(move |pid| {
         numbered(&format!("/proc/{pid}/task")).into_iter().filter_map(move |tid| {
             let comm = fs::read(format!("/proc/{pid}/task/{tid}/comm")).ok()?;
             Some((tid, Comm::new(own_name(comm.strip_suffix(b"\n").unwrap_or(&comm)))))

@@ -43,6 +43,7 @@ mod limits;
 mod live_rings;
 mod living;
 mod machine;
+mod map_watch;
 mod metadata;
 mod observer;
 mod offline;

@@ -21,8 +21,8 @@ use crate::base::units::{CpuId, Pid};
 use crate::control::tracefs::{self, EventName, JournalledRecording, RecordedBuffer, TraceClock, Tracefs};
 use crate::file::trace_dat::write::{Version, convert};
 use crate::file::trace_dat::{
-    ChunkIndex, FileLock, FinishedSpool, OptionId, SectionWriter, SpoolEntry, SpoolTable, Trace, UnsavedEvents,
-    WriteError, cgroups_spool_name, comms_spool_name, spool_name,
+    BuildIds, ChunkIndex, FileLock, FinishedSpool, OptionId, SectionWriter, SpoolEntry, SpoolTable, Trace,
+    UnsavedEvents, WriteError, cgroups_spool_name, comms_spool_name, spool_name,
 };
 use crate::file::trace_dat::{Compression, Coverage};
 use nix::sys::memfd::{MFdFlags, memfd_create};
@@ -466,6 +466,10 @@ impl Output {
         }
         for map in maps {
             writer.option(OptionId::PROCMAPS, map.option());
+        }
+        let builds: BuildIds = maps.iter().flat_map(|map| map.builds()).collect();
+        if !builds.is_empty() {
+            writer.option(OptionId::RTRACE_BUILDS, with_nul(&builds.to_string()));
         }
         let mut names = Vec::with_capacity(comms.len() * 16);
         for (pid, comm) in comms {

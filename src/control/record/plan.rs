@@ -67,7 +67,7 @@ pub struct Plan {
     pub no_splice: bool,
     /// `--poll`: the ring buffers are looked at this often, instead of when the kernel says so.
     pub poll_every: Option<Duration>,
-    /// `--proc-map`: the memory maps of the processes of [`Tasks::pids`] and of the command are stored.
+    /// `--proc-map`: the memory maps of processes are stored: of those that are named and all that they start, or without any of all.
     pub proc_map: bool,
     /// `--tsc2nsec`: what turns the clock `x86-tsc` into nanoseconds is stored.
     pub tsc2nsec: bool,
@@ -154,9 +154,6 @@ impl Plan {
         }
         if self.timeout.is_some() && self.command.is_none() {
             return Err(PlanError::NothingToTimeOut);
-        }
-        if self.proc_map && self.command.is_none() && self.tasks.named().next().is_none() {
-            return Err(PlanError::NoUse { option: "--proc-map", of: "the command or the processes of -P" });
         }
         if !self.machine.block_devices.is_empty() && !self.buffers.iter().any(BufferPlan::traces_block_devices) {
             return Err(PlanError::NoUse { option: "--device", of: "the blk tracer (-p blk)" });
@@ -279,7 +276,7 @@ impl Tasks {
     }
 
     /// True if processes or threads are named: the recorder is none of them.
-    fn is_of_named(&self) -> bool {
+    pub(super) fn is_of_named(&self) -> bool {
         self.command || self.named().next().is_some()
     }
 

@@ -9,6 +9,7 @@ use super::child::{Child, RecordedCommand};
 use super::error::{PlanError, RecordError};
 use super::kept_tasks::KeptTasks;
 use super::limits::{Reached, SavedUntil};
+use super::map_watch::FollowedMaps;
 use super::observer::Observer;
 use super::offline::online_cpus;
 use super::output::{ClockFacts, Output};
@@ -252,6 +253,8 @@ struct SessionRun<'a> {
 struct ThreadResults {
     drained: Vec<Vec<Drained>>,
     comms: Vec<(Pid, Comm)>,
+    /// Memory maps that were followed.
+    maps: FollowedMaps,
     kept: Option<Arc<KeptTasks>>,
     /// Failures beside the rings.
     failures: Vec<String>,

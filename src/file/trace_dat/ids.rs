@@ -123,6 +123,8 @@ ids! {
         RTRACE_COMMAND = 0x7281, "rtrace_command";
         /// Ours: the memory node of each CPU ([`super::NumaNodes`]).
         RTRACE_NODES = 0x7282, "rtrace_nodes";
+        /// Ours: the builds of the files that processes had mapped ([`super::BuildIds`]).
+        RTRACE_BUILDS = 0x7283, "rtrace_builds";
     }
 }
 

@@ -17,4 +17,5 @@ pub(crate) use comms::{CommName, UNKNOWN};
 pub use kallsyms::{Kallsyms, Symbol};
 pub use last_boot::{AsOfLastBoot, LastBoot};
 pub use printk::PrintkFormats;
+pub(crate) use user::build_id;
 pub use user::{Mapping, ObjectFiles, ProcessMap, Unnamed, UserSymbol, UserSymbols};

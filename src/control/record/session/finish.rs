@@ -35,6 +35,7 @@ impl SessionRun<'_> {
         let ThreadResults {
             mut drained,
             comms,
+            maps: followed,
             kept,
             mut failures,
             mut timed_out,
@@ -80,7 +81,12 @@ impl SessionRun<'_> {
             kept.retain(&mut comms);
         }
         self.maps.iter_mut().for_each(ProcMaps::update);
-        let maps: Vec<&ProcMaps> = self.maps.iter().chain(child.as_mut().and_then(Child::maps)).collect();
+        let named: Vec<&ProcMaps> = self.maps.iter().chain(child.as_mut().and_then(Child::maps)).collect();
+        let others = followed.others(&named.iter().map(|map| map.pid()).collect());
+        let maps: Vec<&ProcMaps> = others.iter().chain(named).collect();
+        if let Some(lack) = followed.lack() {
+            self.observer.warn(&lack);
+        }
         let renamed = self.output.renamed();
         if let Some(now) = &renamed {
             let then = self.plan.output.display();

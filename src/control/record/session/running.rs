@@ -3,7 +3,7 @@
 use super::saving::NewSaver;
 use super::{SessionRun, ThreadResults, joined};
 use crate::base::sys;
-use crate::base::units::ByteSize;
+use crate::base::units::{ByteSize, Pid};
 use crate::control::record::asked::Asked;
 use crate::control::record::child::Child;
 use crate::control::record::chunk::chunk_size;
@@ -15,6 +15,7 @@ use crate::control::record::error::{PlanError, RecordError, in_full};
 use crate::control::record::kept_tasks::KeptTasks;
 use crate::control::record::limits::{Budget, MIN_RING_SHARE};
 use crate::control::record::live_rings::LiveRings;
+use crate::control::record::map_watch::MapWatch;
 use crate::control::record::observer::Live;
 use crate::control::record::own::own_threads;
 use crate::control::record::proc_maps::ProcMaps;
@@ -34,6 +35,7 @@ use crate::file::trace_dat::write::RecordingHead;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::EventFd;
 use nix::sys::signal::Signal;
+use std::collections::HashSet;
 use std::fs;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
@@ -94,6 +96,7 @@ impl SessionRun<'_> {
             // Then there is saved_cmdlines alone, as for every other recorder.
             Err(_) => None,
         };
+        let mapping = self.map_watch(child.as_ref().map(Child::pid));
         if self.tasks.watches_cgroups()
             && let Some(spool) = self.output.cgroup_spool()?
         {
@@ -126,6 +129,14 @@ impl SessionRun<'_> {
                     let stop = &stop;
                     let learn = move || timed(|| learner.run(stop.as_fd(), spool));
                     Some(thread.spawn_scoped(scope, learn).map_err(spawn_failed)?)
+                }
+                None => None,
+            };
+            let mapping = match mapping {
+                Some(watch) => {
+                    let thread = thread::Builder::new().name("rtrace/maps".to_owned());
+                    let stop = &stop;
+                    Some(thread.spawn_scoped(scope, move || timed(|| watch.run(stop.as_fd()))).map_err(spawn_failed)?)
                 }
                 None => None,
             };
@@ -226,6 +237,11 @@ impl SessionRun<'_> {
             let (comms, learning) = learning.map(joined).unwrap_or_default();
             let mut threads = vec![("comms", learning)];
             threads.extend(saving.map(|time| ("save", time)));
+            let maps = mapping.map(joined).map(|(maps, time)| {
+                threads.push(("maps", time));
+                maps
+            });
+            let maps = maps.unwrap_or_default();
             let looked = looking.map(joined).map(|(looked, time)| {
                 threads.push(("stop-if", time));
                 looked
@@ -237,6 +253,7 @@ impl SessionRun<'_> {
             Ok(ThreadResults {
                 drained,
                 comms,
+                maps,
                 kept,
                 failures,
                 timed_out,
@@ -248,6 +265,23 @@ impl SessionRun<'_> {
                 cgroups,
             })
         })
+    }
+
+    /// A listener for the memory maps of processes that come and go, if maps are asked for.
+    fn map_watch(&mut self, command: Option<Pid>) -> Option<MapWatch> {
+        if !self.plan.proc_map {
+            return None;
+        }
+        let named: HashSet<i32> = self.plan.tasks.named().chain(command).map(|pid| pid.0).collect();
+        let is_of_some = self.plan.tasks.is_of_named() && !named.is_empty();
+        let cpus = self.buffers[0].cpus.iter().map(|(cpu, _)| cpu.0);
+        match MapWatch::start(cpus, is_of_some.then_some(named)) {
+            Ok(watch) => Some(watch),
+            Err(error) => {
+                self.observer.warn(&format!("memory maps of processes that come and go are not stored: {error}"));
+                None
+            }
+        }
     }
 
     /// Waits for the wall clock to show `moment`, or for what ends the recording.

@@ -9,6 +9,7 @@ use crate::control::record::drain::Progress;
 use crate::control::record::error::RecordError;
 use crate::control::record::kept_tasks::KeptTasks;
 use crate::control::record::metadata::with_nul;
+use crate::control::record::proc_maps::ProcMaps;
 use crate::control::record::saver::{BufferNow, SavedRing, Saver, SavesMade};
 use crate::control::record::saves::{RecordingNow, Saves};
 use crate::control::record::settings::SettingsWatch;
@@ -19,7 +20,7 @@ use crate::control::record::wall_clock;
 use crate::control::record::worker::HandedOver;
 use crate::file::ring_buffer::PageLayout;
 use crate::file::trace_dat::write::{RecordingHead, SavedBuffer};
-use crate::file::trace_dat::{Coverage, OptionId};
+use crate::file::trace_dat::{BuildIds, Coverage, OptionId};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -72,11 +73,13 @@ impl SessionRun<'_> {
     pub(super) fn now(&self, symbols: &mut SymbolThread) -> RecordingNow {
         symbols.file_size(); // waits for them
         let mut options = options_so_far(self.journal.tracefs(), &self.buffers);
-        let maps = self.maps.iter().cloned().map(|mut maps| {
-            maps.update();
-            (OptionId::PROCMAPS, maps.option())
-        });
-        options.extend(maps);
+        let mut maps = self.maps.clone();
+        maps.iter_mut().for_each(ProcMaps::update);
+        options.extend(maps.iter().map(|maps| (OptionId::PROCMAPS, maps.option())));
+        let builds: BuildIds = maps.iter().flat_map(ProcMaps::builds).collect();
+        if !builds.is_empty() {
+            options.push((OptionId::RTRACE_BUILDS, with_nul(&builds.to_string())));
+        }
         let cgroups = self.tasks.cgroups();
         options.extend(cgroups.map(|cgroups| (OptionId::RTRACE_CGROUPS, with_nul(&cgroups.to_text()))));
         let changes = self.settings.as_ref().map(SettingsWatch::changes).unwrap_or_default();

@@ -1,6 +1,7 @@
 //! All of a trace file but its events: prefix, options, sections, and what they say.
 
 pub(super) mod buffer;
+mod build_ids;
 pub(super) mod cgroups;
 pub(super) mod container;
 mod coverage;
@@ -32,6 +33,7 @@ mod v7;
 pub(super) mod wall_clock;
 
 pub use buffer::{Buffer, BufferOption, CpuData, DataLayout, GuestFacts};
+pub use build_ids::BuildIds;
 pub use cgroups::{CgroupCounters, Cgroups};
 pub use container::container_in;
 pub use coverage::{Coverage, CoveredTasks};

@@ -2,6 +2,7 @@
 //! there is: a time stamp's offset that became an unknown option would go unnoticed.
 
 use super::buffer::GuestFacts;
+use super::build_ids::BuildIds;
 use super::cgroups::Cgroups;
 use super::numa_nodes::NumaNodes;
 use super::offline_cpus::CpuRanges;
@@ -133,6 +134,7 @@ fn defect(option: &RawOption, abi: Abi) -> Option<&'static str> {
         OptionId::RTRACE_OFFLINE => line(option).is_some_and(|text| CpuRanges::parse(text).is_some()),
         OptionId::RTRACE_CGROUPS => text(option).is_some_and(|text| Cgroups::parse(text).is_some()),
         OptionId::RTRACE_NODES => text(option).is_some_and(|text| NumaNodes::parse(text).is_some()),
+        OptionId::RTRACE_BUILDS => text(option).is_some_and(|text| BuildIds::parse(text).is_some()),
         OptionId::RTRACE_WALL_CLOCK => line(option).is_some_and(|text| ClockReading::parse(text).is_some()),
         OptionId::RTRACE_COMMAND => text(option).is_some_and(|text| !text.is_empty()),
         OptionId::RTRACE_SUMS => option.data.len() % 16 == 8,

@@ -6,8 +6,8 @@ use crate::base::abi::Abi;
 use crate::file::ring_buffer::PageLayout;
 use crate::file::trace_dat::chunk_starts::StartTables;
 use crate::file::trace_dat::{
-    Buffer, ClockComparison, CpuRanges, FileError, FilePart, LatencyResult, LazyBytes, NumaNodes, OptionId, Prefix,
-    RawOption, ReadAt, SpoolEntry, SpoolTable, UnsavedEvents,
+    Buffer, BuildIds, ClockComparison, CpuRanges, FileError, FilePart, LatencyResult, LazyBytes, NumaNodes, OptionId,
+    Prefix, RawOption, ReadAt, SpoolEntry, SpoolTable, UnsavedEvents,
 };
 use crate::kernel::format::{EventFormat, HeaderPage};
 use std::sync::Arc;
@@ -101,6 +101,12 @@ impl Trace {
     /// The memory nodes of the machine's CPUs, if the recorder stored them.
     pub fn numa_nodes(&self) -> Option<NumaNodes> {
         NumaNodes::parse(&self.option(OptionId::RTRACE_NODES)?.text())
+    }
+
+    /// The builds of files that processes had mapped, if the recorder stored them.
+    pub fn build_ids(&self) -> BuildIds {
+        let builds = self.option(OptionId::RTRACE_BUILDS).and_then(|option| BuildIds::parse(&option.text()));
+        builds.unwrap_or_default()
     }
 
     /// Layout of the sub-buffers of `buffer`.

@@ -1,5 +1,6 @@
 //! From a process and an address to a name.
 
+use super::build_id;
 use super::image::Image;
 use super::jit::JitNames;
 use super::process::ProcessMap;
@@ -85,9 +86,30 @@ pub struct UserSymbols {
 
 struct MappedFile {
     path: String,
+    /// The ids of its builds that were mapped, if they are known.
+    builds: Vec<Vec<u8>>,
     image: OnceLock<Result<Image, String>>,
     /// True if what was mapped is another file.
     foreign: AtomicBool,
+}
+
+impl MappedFile {
+    /// Refuses a file that is another build than the one that was mapped.
+    fn check(&self, file: &[u8]) -> Result<(), String> {
+        let hex = |id: &[u8]| id.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        match (&*self.builds, build_id::of(file)) {
+            ([], _) => Ok(()),
+            ([mapped], Some(now)) if *mapped == now => Ok(()),
+            ([mapped], Some(now)) => {
+                Err(format!("it is another build than the one that was mapped: {}, not {}", hex(&now), hex(mapped)))
+            }
+            ([mapped], None) => Err(format!("it has no build id; the file that was mapped had {}", hex(mapped))),
+            (several, _) => {
+                let ids: Vec<String> = several.iter().map(|id| hex(id)).collect();
+                Err(format!("several builds of it were mapped: {}", ids.join(", ")))
+            }
+        }
+    }
 }
 
 /// Names of a process's own code, read when they are first needed.
@@ -127,7 +149,7 @@ impl UserSymbols {
                 *known.entry(path.to_owned()).or_insert_with(|| {
                     let (image, foreign) = (OnceLock::new(), AtomicBool::new(false));
                     let index = objects.len();
-                    objects.push(MappedFile { path: path.to_owned(), image, foreign });
+                    objects.push(MappedFile { path: path.to_owned(), builds: Vec::new(), image, foreign });
                     index
                 })
             });
@@ -146,6 +168,18 @@ impl UserSymbols {
         let jit = |pid| (pid, JitFile { path: format!("/tmp/perf-{pid}.map"), names: OnceLock::new() });
         let jits = pids.map(jit).collect();
         UserSymbols { source, processes, namesakes, objects, jits, unmapped: Mutex::default() }
+    }
+
+    /// With the builds of files that were mapped: a file of another build gives no names.
+    pub fn of_builds<'b>(mut self, builds: impl IntoIterator<Item = (&'b str, &'b [u8])>) -> Self {
+        let places = self.objects.iter().enumerate().map(|(place, object)| (object.path.clone(), place));
+        let places: HashMap<String, usize> = places.collect();
+        for (path, id) in builds {
+            if let Some(object) = places.get(path).and_then(|place| self.objects.get_mut(*place)) {
+                object.builds.push(id.to_owned());
+            }
+        }
+        self
     }
 
     /// The function or mapping at an address of a process; `None` if it is unknown. `returns`: it is a return address,
@@ -168,6 +202,7 @@ impl UserSymbols {
         let object = self.objects.get(placed.file)?;
         let image = object.image.get_or_init(|| {
             let file = self.source.read(&object.path).map_err(|error| error.to_string())?;
+            object.check(&file)?;
             Image::read(&file, |id| self.source.debug(id)).ok_or_else(|| "it is not a program or library".to_owned())
         });
         let symbol = UserSymbol { path: &object.path, name: None, offset: address.wrapping_sub(start) };
