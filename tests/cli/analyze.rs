@@ -182,8 +182,9 @@ fn a_map_has_a_column_for_each_cpu() {
     let env = TestEnvironment::new();
     env.rtrace(&["analyze", "map", &small()]).exits(0).complains("").prints(MAP);
     let chosen = env.rtrace(&["analyze", "map", "--comm", "migration*", &small()]).exits(0).stdout();
-    let lines: Vec<&str> = chosen.lines().filter(|line| line.contains('*')).collect();
-    assert_eq!(lines, [MAP.lines().find(|line| line.contains("*B0")).expect("its stay")]);
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let lines: Vec<_> = chosen.lines().filter(|line| line.contains('*')).map(words).collect();
+    assert_eq!(lines, [words(MAP.lines().find(|line| line.contains("*B0")).expect("its stay"))]);
     let csv = env.rtrace(&["analyze", "map", "--csv", &small()]).exits(0).stdout();
     let stays = MAP.lines().filter(|line| line.contains('*')).count();
     assert!(csv.starts_with("buffer,at,cpu,code,task,pid,time\n") && csv.lines().count() == stays + 1, "{csv}");
