@@ -312,7 +312,9 @@ fn start_and_set_leave_what_they_set_or_nothing() {
     let refused = rtrace("start", &["-p", "nosuchtracer"]);
     refused
         .exits(2)
-        .complains_with("rtrace: this kernel has no tracer `nosuchtracer`\n  Hint: tracers of this kernel are ");
+        .complains_with("rtrace: this kernel has no tracer `nosuchtracer`\n")
+        .complains_with("`-p` sets a tracer; tasks are chosen")
+        .complains_with("  Hint: tracers of this kernel are ");
     rtrace("start", &[]).exits(2).complains_with("nothing to trace");
     rtrace("set", &[]).exits(2).complains_with("nothing to set");
     rtrace("start", &["-f", "a == 1"]).exits(2);

@@ -262,7 +262,9 @@ fn a_cause_across_lost_events_is_not_known() {
         let interval = &why["interval"];
         assert_eq!((&interval["begin"], &interval["end"]), (&1_200_000.into(), &9_050_000.into()), "{why:#}");
         let first = &why["parts"][0];
-        assert_eq!((first["kind"].as_str(), first["end"].as_u64()), (Some("sleep"), Some(until)), "{why:#}");
+        // Events of other kinds than those read may tell of a shorter loss: unknown from the last one that was read.
+        let (kind, end) = (first["kind"].as_str(), first["end"].as_u64());
+        assert!(kind == Some("sleep") && end == Some(until) || kind == Some("unknown") && lost.is_some(), "{why:#}");
         causes.push((why["cause"]["known"].clone(), why["cause"]["kind"].clone()));
         let text = env.rtrace(&["why", "victim", "--at", "0.005"]).exits(status).stdout();
         assert_eq!(text.contains("\nCause of 9"), lost.is_none(), "{text}");
