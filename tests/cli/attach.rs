@@ -101,7 +101,7 @@ fn nothing_is_half_done() {
     let local = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/traces/host/small-zlib.dat");
     for (line, exit, says) in [
         ("host.dat host.dat", 2, "the guest of itself"),
-        ("guest.dat host.dat", 2, "guest.dat has no kvm_entry or kvm_exit"),
+        ("guest.dat host.dat", 2, "guest.dat, the host's, has no kvm_entry or kvm_exit"),
         ("host.dat guest.dat 1 2", 2, "none of the threads given ran a guest in host.dat"),
         ("host.dat no-such.dat", 1, "failed to read no-such.dat"),
         ("host.dat guest.dat -s x", 2, "expected OFFSET"),

@@ -150,7 +150,7 @@ mod tests {
     fn what_others_call_events() {
         for (pattern, meant) in [
             ("tracepoint:sched:sched_switch", "`-e sched:sched_switch`"),
-            ("kprobe:vfs_read", "`-e kprobes:vfs_read`"),
+            ("kprobe:vfs_read", "`rtrace probe add kprobe vfs_read`"),
             ("kretprobe:vfs_read", "`rtrace probe add kretprobe vfs_read`"),
             ("uprobe:/bin/sh:main", "`rtrace probe add uprobe /bin/sh:main`"),
             ("cycles", "a counter of perf"),

@@ -68,7 +68,7 @@ fn errors_point_at_their_place() {
         ("prev_pid.sym == 1", ".sym", "unknown field modifier"),
         ("prev_comm.function == x", ".function", "`.function` needs an address, and `prev_comm` is none"),
         ("prev_comm == CPUS{1}", "CPUS{1}", "`prev_comm` is text, not a CPU or a set of CPUs"),
-        ("CPU == CPUS{1-}", "1-", "invalid list of CPUs: expected numbers and ranges as in `0-3,8`"),
+        ("CPU == CPUS{1-}", "1-", "invalid list of CPUs: expected numbers and ranges as in `0-3,8`, no mask"),
         ("CPU == CPUS{1", "CPUS{", "missing `}`"),
         ("CPU < CPUS{1}", "<", "a list of CPUs is compared with ==, != or & only"),
         ("", "", "expected a field, found the end of the filter"),
