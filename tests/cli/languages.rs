@@ -124,6 +124,7 @@ fn wrong_parts_of_an_argument_have_a_caret() {
 fn what_the_kernel_lacks_is_named_with_its_config() {
     let env = TestEnvironment::new();
     let root = poor_kernel(&env);
+    copy_of_formats(Path::new(&root));
     let of = |config: &str, commands: &[&str]| {
         for command in commands {
             let words: Vec<&str> = command.split(' ').chain(["--tracefs", &root]).collect();
@@ -149,7 +150,7 @@ fn what_the_kernel_lacks_is_named_with_its_config() {
             "synth list",
             "synth show x",
             "synth remove x",
-            "synth create x --start a --end b --match c",
+            "synth create x --start sched:sched_waking --end sched:sched_switch --match pid=next_pid --delta usecs:lat",
             "synth sql select prev_pid from sched_switch",
         ],
     );

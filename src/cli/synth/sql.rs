@@ -119,8 +119,10 @@ pub(crate) fn run_sqlhist(args: &SqlhistArgs) -> Result<Exit, Failure> {
         None => args.tracefs.open_formats()?,
     };
     if args.execute {
-        tracefs.require(&rtrace::tracefs::Feature::SyntheticEvents)?;
-        tracefs.require(&rtrace::tracefs::Feature::HistTriggers)?;
+        tracefs.require(&rtrace::tracefs::Feature::HistTriggers).map_err(|lacking| {
+            let pair = "`rtrace latency FROM TO --by FIELD=FIELD -- CMD` pairs two events without it.";
+            Failure::from(lacking).hint(pair)
+        })?;
     }
     let text = statement(&args.statement, args.file.as_deref())?;
     let tracking =
