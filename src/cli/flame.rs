@@ -1,6 +1,7 @@
 //! `rtrace flame`.
 
 use super::analyze::words;
+use super::coverage;
 use super::damage::DamageReport;
 use super::exit::{Exit, Failure, print};
 use super::query::{QueryArgs, QueryEvents, QueryInput, SelectArgs, stack_buffers};
@@ -13,6 +14,7 @@ use rtrace::export::{FlameGraph, FlameUnit, Folded, OffCpu};
 use rtrace::recording::{Notice, OutputDependence};
 use rtrace::units::{Pid, counted};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -246,6 +248,8 @@ impl FoldedLines {
             (uncounted.unended, "time", "off the CPU that had not ended"),
             (uncounted.without_waker, "waker", "of whom no event tells"),
         ]);
+        let limits = limits(events, wakers).into_iter().map(|limit| format!("what was not recorded ({limit})"));
+        let left_out = left_out.into_iter().chain(limits).collect();
         let (unit, subject, has_stacks) = (FlameUnit::Time, "time off the CPU", state.has_stacks());
         let of_some_tasks = !of.pids().is_empty() || !of.comms().is_empty();
         Ok(FoldedLines { text, unit, subject, left_out, off_cpu: true, of_some_tasks, has_stacks })
@@ -297,6 +301,16 @@ pub(crate) fn no_stacks(has_switches: bool) -> Failure {
             .hint("stacks of user space are drawn by their names: `rtrace record -e EVENT -O userstacktrace --proc-map` stores the maps.")
             .hint("`rtrace record -p function_graph` records the time of functions, if `rtrace list -t` has it.")
             .hint("`rtrace record -e EVENT -R stacktrace` records a stack at each EVENT.")
+}
+
+/// The limits of recordings that matter to times off the CPU, and to `wakers` with them; each once.
+fn limits(events: &QueryEvents<'_>, wakers: bool) -> BTreeSet<String> {
+    let reads = |event: &EventName| {
+        event.system == "sched" && (event.name == "sched_switch" || wakers && event.name == "sched_waking")
+    };
+    let buffers =
+        events.inputs.iter().flat_map(|input| input.trace.buffers.iter().map(|buffer| (&input.trace, buffer)));
+    buffers.flat_map(|(trace, buffer)| coverage::limits(trace, &buffer.name, reads)).collect()
 }
 
 /// True if tasks that leave their CPUs were recorded.

@@ -283,6 +283,15 @@ fn stacks_of_wakers_are_joined_to_those_of_sleepers() {
     };
     assert!(joined.keys().any(is_joined), "{joined:#?}");
     env.rtrace(&["flame", "--wakers"]).exits(2).complains_with("--off-cpu");
+
+    // Times between switches of which some were left out are not all the times.
+    let filter = ["-e", "sched:sched_switch", "-f", "next_pid != 0", "-o", "part.dat", "--", "sleep", "0.2"];
+    env.rtrace(&[&["record", "-q"], &filter[..]].concat()).exits(0);
+    let part = env.rtrace(&["flame", "--off-cpu", "part.dat", "-o", "part.folded"]).exits(0).stdout();
+    assert!(
+        part.contains("what was not recorded (sched:sched_switch was recorded with the filter next_pid != 0)"),
+        "{part}"
+    );
 }
 
 const FORKS: &str = r#"
