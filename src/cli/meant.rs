@@ -3,7 +3,7 @@
 use super::line_in_full::in_full;
 use super::meant_options::{MAKES_ONE, options, word_before};
 use super::meant_settings::of_setting;
-use super::pair_fields;
+use super::{meant_words, pair_fields};
 use clap::Command;
 use rtrace::internal::assertion::Assertion;
 use rtrace::internal::trace_dat::is_recording;
@@ -184,20 +184,7 @@ pub(super) fn command(word: &str, command: &Command, (name, root): (&str, &Comma
 
 /// The analysis that another program has as a command of its own.
 fn analysis<'r>(word: &str, root: &'r Command) -> Option<&'r str> {
-    let word = match word {
-        "timehist" | "runqlat" | "runqlen" | "runqslower" | "schedule" | "scheduler" | "context-switches" | "csw" => {
-            "sched"
-        }
-        "kwork" | "hardirqs" | "softirqs" | "softirq" | "interrupts" | "interrupt" => "irq",
-        "kmem" | "allocations" | "slab" => "memory",
-        "lock" | "contention" => "locks",
-        "syscount" | "syscall" => "syscalls",
-        "block" | "blk" | "disk" | "biolatency" | "biosnoop" | "biotop" | "iostat" => "io",
-        "network" | "tcp" | "packets" => "net",
-        "page-faults" | "pagefaults" | "faulttop" => "faults",
-        "cstates" | "idlestat" => "idle",
-        word => word,
-    };
+    let word = meant_words::analysis(word).unwrap_or(word);
     root.find_subcommand("analyze")?.find_subcommand(word).map(Command::get_name)
 }
 

@@ -206,3 +206,20 @@ pub(super) const ADVICE: &[(&[&str], &str)] = &[
         "`--json` prints events for scripts; `rtrace help skill` is about programs that drive rtrace.",
     ),
 ];
+
+/// The analysis that other programs call so.
+pub(crate) fn analysis(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "timehist" | "runqlat" | "runqlen" | "runqslower" | "schedule" | "scheduler" | "context-switches"
+        | "switches" | "csw" => "sched",
+        "kwork" | "hardirqs" | "softirqs" | "softirq" | "interrupts" | "interrupt" => "irq",
+        "kmem" | "allocations" | "alloc" | "slab" => "memory",
+        "lock" | "contention" => "locks",
+        "syscount" | "syscall" => "syscalls",
+        "block" | "blk" | "disk" | "biolatency" | "biosnoop" | "biotop" | "iostat" => "io",
+        "network" | "tcp" | "packets" => "net",
+        "page-faults" | "page_faults" | "pagefaults" | "faulttop" => "faults",
+        "cstates" | "idlestat" => "idle",
+        _ => return None,
+    })
+}

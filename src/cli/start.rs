@@ -131,9 +131,8 @@ fn trace(args: &StartSettings, mode: Mode) -> Result<Exit, Failure> {
         let hint = hint.unwrap_or_else(|| "`-e EVENT` enables events, `-p TRACER` sets a tracer.".to_owned());
         return Err(Failure::new(Exit::Usage, anyhow!("{what}")).hint(hint));
     }
-    let places = || buffers.iter().filter(|buffer| is_empty(buffer));
-    let without = places().find_map(|buffer| match &buffer.place {
-        TargetBuffer::Instance(name) => Some(name),
+    let without = buffers.iter().find_map(|buffer| match &buffer.place {
+        TargetBuffer::Instance(name) if is_empty(buffer) => Some(name),
         _ => None,
     });
     if let Some(name) = without.filter(|_| traces && helper_programs::name() != "trace-cmd") {

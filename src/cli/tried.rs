@@ -21,10 +21,10 @@ pub(super) fn refused(text: &str) -> Vec<String> {
     lines.filter_map(|line| Some(format!("that line has another mistake: {}.", mistake(line)?))).collect()
 }
 
-/// True of a line with words to be filled in, or for more than one program.
+/// True of a line with words to be filled in.
 fn has_places(line: &str) -> bool {
     let mut names = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    line.contains(['$', '|', ';', '>', '<', '&', '…']) && !line.contains('\'')
+    line.contains('…')
         || line.contains("...")
         || names.any(|name| {
             name == "N" || name.len() > 2 && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
@@ -33,7 +33,12 @@ fn has_places(line: &str) -> bool {
 
 /// Why clap refuses a line; `None` if it does not, or if it is the name of a command alone.
 fn mistake(line: &str) -> Option<String> {
-    let words = shlex::split(line)?.into_iter().map(OsString::from).collect();
+    let words = shlex::split(line)?;
+    // What follows is another program's, or the shell's.
+    let is_of_shell =
+        |word: &String| ["|", ";", ">", "<", "&", "&&", "||"].contains(&word.as_str()) || word.contains("$(");
+    let end = words.iter().position(is_of_shell).unwrap_or(words.len());
+    let words = words.into_iter().take(end).map(OsString::from).collect();
     let root = Command::augment_subcommands(RootCommand::command()).styles(clap::builder::Styles::plain());
     let answer = root.try_get_matches_from(as_parsed(words)).err()?;
     let is_name =

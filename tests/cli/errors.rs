@@ -9,6 +9,7 @@ const MISTAKES: &[(&str, i32, &[&str])] = &[
     ("analyze all FILE --csv", 2, &["`rtrace sql FILE --csv 'QUERY'`", "--to parquet"]),
     ("record -d 1 --for io -- true", 2, &["A time is `--duration 1`"]),
     ("record --for waits -- true", 2, &["did you mean `sched`?"]),
+    ("record --for biolatency -- true", 2, &["did you mean `io`?"]),
     ("record --for pagefaults -- true", 2, &["did you mean `faults`?"]),
     ("report FILE --until +20 ms", 1, &["a time is one word: `+20ms`"]),
     ("report -t ns FILE", 1, &["`-t` takes no value"]),

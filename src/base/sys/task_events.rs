@@ -41,7 +41,7 @@ impl TaskEvents {
     /// there are no ids.
     ///
     /// # Errors
-    /// As [`TaskEvents::open`].
+    /// Begins and ends of a CPU's tasks as of [`TaskEvents::open`], with the files that they map.
     pub(crate) fn open_with_maps(cpu: u32, data_len: usize, wake_at: usize) -> io::Result<Self> {
         // mmap, mmap_data, mmap2, comm_exec; build_id
         const MAPS: u64 = 1 << 8 | 1 << 17 | 1 << 23 | 1 << 24;

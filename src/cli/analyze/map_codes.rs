@@ -45,7 +45,7 @@ fn code_of(place: usize) -> String {
     format!("{}{}", char::from(b'A' + (place % 26) as u8), place / 26)
 }
 
-/// What the CPUs run, a column each.
+/// Tasks that the CPUs run, a column each.
 pub(super) struct MapLine {
     cpus: Vec<(CpuId, String)>,
     width: usize,

@@ -248,18 +248,18 @@ fn summed_texts(spec: &HistSpec, format: &EventFormat, text: &str) -> Vec<Diagno
     spec.vals.iter().filter_map(|value| name(&value.value).map(|name| refused(name, value.span))).collect()
 }
 
-/// Classes in their order, everything else by what is most frequent.
 /// A key that is to be shown as a function and is no address, by its size and sign.
 fn no_address<'s>(spec: &'s HistSpec, format: &EventFormat) -> Option<&'s str> {
     spec.keys.iter().find_map(|key| match &key.value {
         HistExpr::Field { name, modifier: Some(KeyModifier::Sym | KeyModifier::SymOffset) } => {
             let field = format.field(name)?;
-            (field.size < 8 || field.signed == Some(true)).then_some(name.as_str())
+            (field.size < 4 || field.signed == Some(true)).then_some(name.as_str())
         }
         _ => None,
     })
 }
 
+/// Classes in their order, everything else by what is most frequent.
 fn default_sort(spec: &HistSpec) -> SortKey {
     match spec.keys.first().map(|k| &k.value) {
         Some(HistExpr::Field { name, modifier: Some(KeyModifier::Log2 | KeyModifier::Buckets(_)) }) => {

@@ -1,4 +1,4 @@
-//! What DuckDB says of a query that it refuses, with what was meant.
+//! Refusals of queries in DuckDB's words, with what was meant.
 
 use rtrace::syntax::nearest;
 

@@ -1,6 +1,7 @@
 //! `--for`: the events that an analysis reads, in one word.
 
 use super::profile::want;
+use crate::cli::meant_words::analysis;
 use rtrace::events::EventName;
 use rtrace::record::BufferPlan;
 use rtrace::syntax::did_you_mean;
@@ -173,14 +174,9 @@ pub(crate) fn add(buffer: &mut BufferPlan, list: &str) -> Result<(), String> {
             };
             let other = || {
                 let own = match purpose {
-                    "wait" | "waits" | "runqlat" | "wakeup" | "wakeups" | "switches" => "sched",
-                    "pagefaults" | "page-faults" | "page_faults" => "faults",
+                    "wait" | "waits" | "wakeup" | "wakeups" => "sched",
                     "off-cpu" | "blocked" | "sleep" => "offcpu",
-                    "interrupts" | "hardirqs" | "softirqs" => "irq",
-                    "disk" | "block" | "blk" => "io",
-                    "network" | "tcp" => "net",
-                    "kmem" | "slab" | "alloc" => "memory",
-                    _ => return None,
+                    purpose => analysis(purpose)?,
                 };
                 Some(format!("did you mean `{own}`?"))
             };

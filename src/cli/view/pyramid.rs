@@ -25,7 +25,7 @@ pub(super) struct Pyramid {
     done: Mutex<DonePieces>,
 }
 
-/// What is decoded.
+/// Decoded pieces.
 #[derive(Default)]
 struct DonePieces {
     /// The pieces that are done, by their number.

@@ -209,7 +209,7 @@ impl FollowedMap {
         followed
     }
 
-    /// What is mapped at a place takes it from whatever was there.
+    /// Maps a file, or memory of no file, in place of whatever was there.
     fn insert(&mut self, start: u64, end: u64, file: Option<FollowedFile>) {
         if start >= end {
             return;

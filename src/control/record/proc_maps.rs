@@ -12,7 +12,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 pub(super) struct ProcMaps {
     pid: Pid,
     program: String,
-    /// What has a name: start, end and path.
+    /// Named mappings: start, end and path.
     mappings: Vec<(u64, u64, String)>,
     /// Files that are mapped, with the ids of their builds.
     builds: Vec<(String, Vec<u8>)>,
@@ -39,7 +39,7 @@ impl ProcMaps {
         (!mappings.is_empty()).then_some(ProcMaps { pid, program, mappings, builds })
     }
 
-    /// The process.
+    /// Process whose maps these are.
     pub(super) fn pid(&self) -> Pid {
         self.pid
     }

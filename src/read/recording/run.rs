@@ -137,16 +137,27 @@ impl<A: Analysis> Exporter for Analysed<'_, A> {
     }
 }
 
-/// Unpacks the first chunk of each stream, on as many threads as the machine has CPUs: somebody waits for the merge of all.
-fn unpack_ahead(streams: &mut [(CpuStream, usize)]) {
+/// Unpacks the first chunk of each stream, on as many threads as the machine has CPUs: somebody waits for the merge of all. Not
+/// more than `room`, in bytes: the first would be gone again.
+fn unpack_ahead(streams: &mut [(CpuStream, usize)], room: usize) {
     const MANY: usize = 4;
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(streams.len() / MANY);
     if threads < 2 {
         return;
     }
+    let room = room / threads;
     std::thread::scope(|scope| {
         for part in streams.chunks_mut(streams.len().div_ceil(threads)) {
-            scope.spawn(|| part.iter_mut().for_each(|(stream, _)| stream.unpack_ahead()));
+            scope.spawn(move || {
+                let (mut used, mut largest) = (0usize, 0);
+                for (stream, _) in part {
+                    if used.saturating_add(largest) > room {
+                        return;
+                    }
+                    let bytes = stream.unpack_ahead();
+                    (used, largest) = (used.saturating_add(bytes), bytes.max(largest));
+                }
+            });
         }
     });
 }
@@ -184,8 +195,8 @@ impl Query<'_> {
                 streams.push((stream, number));
             }
         }
-        if self.kept.is_some() {
-            unpack_ahead(&mut streams);
+        if let Some(kept) = &self.kept {
+            unpack_ahead(&mut streams, kept.most());
         }
         Ok(streams)
     }

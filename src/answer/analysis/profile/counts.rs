@@ -1,4 +1,4 @@
-//! How often something was seen, where there may be as many different things as events.
+//! Counts of things, of which there may be as many different ones as events.
 //!
 //! A hash table of millions misses the caches at each event. Here the latest are counted in a small table, and what leaves it
 //! is appended to a list, which is sorted and added up whenever it has grown by half.
@@ -14,7 +14,7 @@ const SOME: usize = 1 << 16;
 /// An event of a task with a value. Of page faults there are as many as addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct TallyKey {
-    /// The task's number.
+    /// Number of the task in the profile's list.
     pub(super) task: u32,
     /// The pair's; of what is no pair, the event's.
     pub(super) pair: u32,

@@ -1,4 +1,4 @@
-//! What was seen of each task, by event and value.
+//! Numbers and times of each task's events, by event and value.
 
 use super::chain::{StackId, StackTimes};
 use super::counts::{CountedKey, Counts, TallyKey};
@@ -91,7 +91,7 @@ impl Tallies {
         stacks.entry(stack).or_default().add(time, at);
     }
 
-    /// What ended after `before` may be two durations.
+    /// Marks durations that ended after `before` as possibly two each.
     pub(super) fn doubt(&mut self, before: u64) {
         for tally in self.timed.iter_mut().filter(|tally| tally.ended > before) {
             tally.times.doubtful = true;
@@ -99,12 +99,12 @@ impl Tallies {
         }
     }
 
-    /// No more comes, as a rule.
+    /// Puts the counts in order, of which no more come as a rule.
     pub(super) fn finish(&mut self) {
         self.counts.finish();
     }
 
-    /// By task.
+    /// The tallies of each task.
     pub(super) fn by_task(&self) -> TaskTallies<'_> {
         let mut timed: Vec<(TallyKey, usize)> = self.timed_of.iter().map(|(key, number)| (*key, *number)).collect();
         timed.sort_unstable();

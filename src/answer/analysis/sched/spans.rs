@@ -255,7 +255,7 @@ impl CpuLog {
         plan.only.is_none().then(|| Box::new(CpuLog { plan: plan.clone(), spans: SpanLog::default() }))
     }
 
-    /// Of all time.
+    /// Spans of the whole recording.
     pub(super) fn of_all() -> Box<Self> {
         let plan = SpanPlan { from: 0, to: u64::MAX, only: None };
         Box::new(CpuLog { plan, spans: SpanLog::default() })

@@ -1,4 +1,4 @@
-//! What runs on all CPUs, one stay after the other: the scheduler's map.
+//! The scheduler's map: stays of tasks on all CPUs, in the order of their begins.
 
 use super::report::SchedReport;
 use super::spans::CpuSpan;
@@ -15,7 +15,7 @@ pub struct MappedStay {
     pub at: u64,
     /// Length: to the switch from it, or as far as it is known.
     pub time: u64,
-    /// The CPU.
+    /// CPU that the task ran on.
     pub cpu: CpuId,
     /// The task; 0 is the CPU's idle task, `None` that no event tells.
     pub task: Option<Pid>,
@@ -29,7 +29,7 @@ pub struct MappedStays<'r> {
 }
 
 impl SchedReport {
-    /// What each CPU ran, if it was kept ([`Sched::with_stays`](super::Sched::with_stays)).
+    /// Stays of tasks on each CPU, if they were kept ([`Sched::with_stays`](super::Sched::with_stays)).
     pub fn stays(&self) -> MappedStays<'_> {
         let mut cpus: Vec<_> = self.cpus.iter().map(|of| (of.cpu, of.spans.iter().peekable())).collect();
         let first = cpus.iter_mut().enumerate().filter_map(|(place, (_, spans))| Some((spans.peek()?.begin, place)));

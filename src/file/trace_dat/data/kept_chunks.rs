@@ -29,6 +29,11 @@ impl KeptChunks {
         KeptChunks { most, kept: Mutex::default() }
     }
 
+    /// The most that is kept, in bytes.
+    pub(crate) fn most(&self) -> usize {
+        self.most
+    }
+
     /// The chunk at an offset of a file.
     pub(super) fn get(&self, place: ChunkPlace) -> Option<Arc<Vec<u8>>> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);

@@ -225,15 +225,21 @@ impl CpuStream {
         self.window = Some((since, until));
     }
 
-    /// Unpacks the next chunk for those that are kept, unless it is among them; damage is met again when it is read.
-    pub(crate) fn unpack_ahead(&mut self) {
-        let Some(kept) = &self.kept else { return };
-        let Some(place) = self.chunks.next_place().filter(|place| kept.get(*place).is_none()) else { return };
-        let (mark, mut chunk) = (self.chunks.mark(), Vec::new());
-        if let Ok(true) = self.chunks.next(&mut chunk) {
-            kept.put(place, chunk);
+    /// Unpacks the next chunk for those that are kept, unless it is among them, and gives its bytes; damage is met again when it
+    /// is read.
+    pub(crate) fn unpack_ahead(&mut self) -> usize {
+        let Some(kept) = &self.kept else { return 0 };
+        let Some(place) = self.chunks.next_place() else { return 0 };
+        if let Some(chunk) = kept.get(place) {
+            return chunk.len();
         }
+        let (mark, mut chunk) = (self.chunks.mark(), Vec::new());
+        let unpacked = match self.chunks.next(&mut chunk) {
+            Ok(true) => kept.put(place, chunk).len(),
+            _ => 0,
+        };
         self.chunks.go_to(mark);
+        unpacked
     }
 
     /// Has unpacked chunks kept, and uses those that are.
