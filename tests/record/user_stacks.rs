@@ -217,6 +217,8 @@ fn folded(text: &str) -> BTreeMap<Vec<String>, u64> {
 fn by_kind_of_waker(events: &str) -> BTreeMap<&'static str, u64> {
     let mut away: BTreeMap<i64, (u64, bool, Option<&'static str>)> = BTreeMap::new();
     let mut sums = BTreeMap::new();
+    // A waker may begin before its task has left its CPU, and wait for that.
+    let mut begun: BTreeMap<i64, &'static str> = BTreeMap::new();
     for event in events.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()) {
         assert_ne!(event["type"], "lost");
         let field = |name: &str| event["fields"][name].as_i64().unwrap();
@@ -229,11 +231,19 @@ fn by_kind_of_waker(events: &str) -> BTreeMap<&'static str, u64> {
                     flags if flags & 0x10 != 0 => "[soft interrupt]",
                     _ => "task",
                 };
-                if let Some((_, _, waker)) = away.get_mut(&field("pid")) {
-                    *waker = (*waker).or(Some(kind));
+                match away.get_mut(&field("pid")) {
+                    Some((_, false, waker)) => *waker = (*waker).or(Some(kind)),
+                    _ => drop(begun.insert(field("pid"), kind)),
+                }
+            }
+            Some("sched:sched_wakeup") => {
+                let began = begun.remove(&field("pid"));
+                if let Some((_, false, waker)) = away.get_mut(&field("pid")) {
+                    *waker = (*waker).or(began);
                 }
             }
             Some("sched:sched_switch") => {
+                begun.remove(&field("next_pid"));
                 if let Some((since, false, waker)) = away.remove(&field("next_pid")) {
                     *sums.entry(waker.unwrap_or("[unknown]")).or_default() += at - since;
                 }

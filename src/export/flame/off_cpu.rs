@@ -180,6 +180,7 @@ impl Exporter for OffCpu<'_> {
             StackStep::Switch { previous, next, preempted } => {
                 let task = |pid| TaskStack::new(record.buffer, pid, record.cpu);
                 self.back(state, task(next), now);
+                state.wakers.leave(task(previous));
                 if previous.0 != 0 && self.wants(task(previous)) {
                     state
                         .away

@@ -92,6 +92,13 @@ impl FlameWakers {
         self.by_task.remove(&task).filter(|waker| waker.is_sure)
     }
 
+    /// A task leaves its CPU: whoever ended an earlier sleep has no part in this one, also where no switch to the task was recorded.
+    pub(super) fn leave(&mut self, task: TaskStack) {
+        if self.by_task.get(&task).is_some_and(|waker| waker.is_sure) {
+            self.by_task.remove(&task);
+        }
+    }
+
     /// Events of a buffer were lost.
     pub(super) fn lose(&mut self, buffer: usize) {
         self.by_task.retain(|task, _| task.buffer != buffer);
@@ -125,12 +132,16 @@ mod tests {
         let waker = wakers.take(task(7)).unwrap();
         assert_eq!((waker.task, waker.stack, waker.context), (task(1), vec![StackFrame::Function(1)], None));
         assert!(wakers.take(task(7)).is_none());
+        wakers.wake(PLACE, task(7), true, true, by(1, 0));
+        wakers.leave(task(7));
+        assert!(wakers.take(task(7)).is_none(), "that was an earlier sleep");
     }
 
     #[test]
     fn a_wakeup_may_begin_before_the_task_has_left() {
         let mut wakers = FlameWakers::default();
         wakers.wake(PLACE, task(7), true, false, by(1, 0));
+        wakers.leave(task(7));
         wakers.wake(PLACE, task(7), false, true, by(0, 8));
         assert_eq!(wakers.take(task(7)).unwrap().task, task(1));
         // One that ends while the task runs is none.
