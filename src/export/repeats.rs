@@ -5,11 +5,11 @@ use crate::kernel::event::{TextCache, TextLookup};
 
 /// Texts that are made of a record's own bytes, and of what does not change. Clones begin empty.
 #[derive(Clone, Debug, Default)]
-pub(super) struct RepeatedFields {
-    texts: TextCache<3>,
+pub(super) struct RepeatedFields<const LINES: usize = 3> {
+    texts: TextCache<LINES>,
 }
 
-impl RepeatedFields {
+impl<const LINES: usize> RepeatedFields<LINES> {
     /// Forgets all: texts are others now.
     pub(super) fn forget(&mut self) {
         self.texts.forget();

@@ -61,6 +61,12 @@ impl CsvColumn {
         }
     }
 
+    /// True if its cells say when or where a record was made, which its bytes do not.
+    pub(super) fn is_of_place(&self) -> bool {
+        use CsvColumn::{Buffer, Cpu, Source, Timestamp, Wall};
+        matches!(self, Timestamp | Wall | Cpu | Source | Buffer)
+    }
+
     /// The name in the first line, as `--fields` takes it.
     pub(super) fn title(&self) -> &str {
         match self {

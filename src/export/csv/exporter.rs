@@ -1,10 +1,9 @@
 //! Records to lines.
 
 use super::CsvColumn;
-use super::program::{CsvBuffer, CsvProgram, LineContext, field};
+use super::program::{CsvBuffer, CsvProgram, LineContext, RepeatedCells, field};
 use super::quoting::quote;
 use crate::export::Exporter;
-use crate::export::repeats::RepeatedFields;
 use crate::export::task_cache::TaskCache;
 use crate::kernel::event::{Consumed, Record, TypedEvent};
 use crate::kernel::format::{ById, EventFormat};
@@ -21,8 +20,8 @@ pub struct Csv<'t> {
     /// `PID,COMM` of tasks of `tasks_of`.
     tasks: TaskCache,
     tasks_of: Option<&'t Comms>,
-    /// Columns of all fields, of the same file.
-    repeats: RepeatedFields,
+    /// What records say themselves, of the same file.
+    repeats: RepeatedCells,
 }
 
 struct CsvTypes<'t> {
@@ -81,7 +80,7 @@ impl<'t> Csv<'t> {
             buffers,
             tasks: TaskCache::new(),
             tasks_of: None,
-            repeats: RepeatedFields::default(),
+            repeats: RepeatedCells::default(),
         }
     }
 

@@ -40,10 +40,18 @@ pub struct CsvBuffer<'t> {
 #[derive(Debug)]
 pub(super) struct CsvProgram {
     pool: Literals,
-    steps: Vec<CsvStep>,
+    /// Cells that say when and where the record was made, up to the last of those.
+    place: Vec<CsvStep>,
+    /// The text between them and the others: cells that are the same for all events of the type.
+    between: LiteralId,
+    /// The others, which depend on the record's bytes alone, but for losses before it.
+    own: Vec<CsvStep>,
     /// The text after the last step, with the newline.
     end: LiteralId,
 }
+
+/// The end of a line, from the cells on that depend on the record's bytes alone. Doubled quotes make it longer than JSON's.
+pub(super) type RepeatedCells = RepeatedFields<4>;
 
 /// The text up to a cell, with the commas and cells that are the same for all events of the type; then the cell.
 #[derive(Debug)]
@@ -82,7 +90,7 @@ pub(super) struct LineContext<'c> {
     pub(super) tasks: &'c mut TaskCache,
     /// Id of the event whose record is written.
     pub(super) id: u16,
-    pub(super) repeats: &'c mut RepeatedFields,
+    pub(super) repeats: &'c mut RepeatedCells,
 }
 
 impl CsvProgram {
@@ -93,12 +101,18 @@ impl CsvProgram {
         event: Option<&TypedEvent>,
         kallsyms: Option<&Arc<Kallsyms>>,
     ) -> Self {
-        let mut made = CsvProgram { pool: Literals::default(), steps: Vec::new(), end: LiteralId::default() };
+        let (pool, nothing) = (Literals::default(), LiteralId::default());
+        let mut made = CsvProgram { pool, place: Vec::new(), between: nothing, own: Vec::new(), end: nothing };
+        let own = columns.iter().rposition(CsvColumn::is_of_place).map_or(0, |last| last + 1);
         let pid = event.and_then(|event| event.common.iter().find(|field| field.name == "common_pid"));
         let pid = pid.filter(|field| field.kind == FieldKind::Signed).map(FieldRead::new);
         let mut text = Vec::new();
         let mut columns = columns.iter().enumerate().peekable();
         while let Some((index, column)) = columns.next() {
+            if index == own {
+                made.between = made.pool.add(&text);
+                text.clear();
+            }
             if index > 0 {
                 text.push(b',');
             }
@@ -133,20 +147,15 @@ impl CsvProgram {
             };
             if let Some(cell) = cell {
                 let after: &[u8] = if let CsvCell::Fields(_) = cell { b"}\"" } else { b"" };
-                made.step(&mut text, cell);
+                let before = made.pool.add(&text);
+                text.clear();
+                if index < own { &mut made.place } else { &mut made.own }.push(CsvStep { before, cell });
                 text.extend_from_slice(after);
             }
         }
         text.push(b'\n');
         made.end = made.pool.add(&text);
         made
-    }
-
-    /// Adds the text so far, and a cell after it.
-    fn step(&mut self, text: &mut Vec<u8>, cell: CsvCell) {
-        let before = self.pool.add(text);
-        text.clear();
-        self.steps.push(CsvStep { before, cell });
     }
 
     /// The event's own fields as members of a JSON object, the first after `text`, which is left empty.
@@ -169,45 +178,91 @@ impl CsvProgram {
     #[inline]
     pub(super) fn write(&self, record: &Record<'_>, with: LineContext<'_>, out: &mut Vec<u8>) {
         let LineContext { abi, comms, wall, tasks, id, repeats } = with;
-        let pid = |read: &FieldRead| read.int(abi, record.data).map(|pid| Pid(pid as i32));
         let mut tail = Tail::new(out);
-        for CsvStep { before, cell } in &self.steps {
+        for CsvStep { before, cell } in &self.place {
             tail = tail.pooled(&self.pool, *before);
             tail = match cell {
-                CsvCell::Field(read) => read.write::<CsvValue>(abi, record.data, tail),
-                CsvCell::Fields(all) => {
-                    repeats.write(id, record.data, tail, |tail| all.write(abi, &self.pool, record.data, tail))
-                }
                 CsvCell::Timestamp => tail.wide(record.timestamp.0),
                 CsvCell::Cpu => tail.dec(record.cpu.0.into()),
-                CsvCell::Lost => match record.lost {
-                    Lost::None => tail,
-                    Lost::Count(count) => tail.wide(count),
-                    Lost::Unknown => tail.all(b"?"),
-                },
-                CsvCell::Task(read) => match pid(read) {
-                    Some(pid) => tasks.write(pid.0 as u64, tail, |out| {
-                        num::signed(out, pid.0.into());
-                        out.push(b',');
-                        put_text(comms.get(pid).unwrap_or_default(), out);
-                    }),
-                    None => tail.all(b","),
-                },
-                CsvCell::Pid(read) => match pid(read) {
-                    Some(pid) => tail.signed(pid.0.into()),
-                    None => tail,
-                },
-                CsvCell::Comm(read) => {
-                    let comm = pid(read).and_then(|pid| comms.get(pid));
-                    tail.with(|out| put_text(comm.unwrap_or_default(), out))
-                }
-                CsvCell::Wall => {
-                    let wall = wall.map(|clock| with_zone(clock.wall(record.timestamp.0)));
-                    tail.with(|out| out.extend_from_slice(wall.unwrap_or_default().as_bytes()))
-                }
+                cell => tail.with(|out| self.other(cell, record, (abi, comms, wall), tasks, out)),
             };
         }
-        tail.pooled(&self.pool, self.end).done();
+        tail = tail.pooled(&self.pool, self.between);
+        if record.lost != Lost::None || self.own.len() < 2 {
+            return self.unkept(record, (abi, comms), tasks, tail.done());
+        }
+        repeats.write(id, record.data, tail, |tail| self.own(record, (abi, comms), tasks, tail)).done();
+    }
+
+    /// Appends one of the other cells among those of the place.
+    #[inline(never)]
+    fn other(
+        &self,
+        cell: &CsvCell,
+        record: &Record<'_>,
+        (abi, comms, wall): (Abi, &Comms, Option<WallClock>),
+        tasks: &mut TaskCache,
+        out: &mut Vec<u8>,
+    ) {
+        if let CsvCell::Wall = cell {
+            let wall = wall.map(|clock| with_zone(clock.wall(record.timestamp.0)));
+            return out.extend_from_slice(wall.unwrap_or_default().as_bytes());
+        }
+        self.cell(cell, record, (abi, comms), tasks, Tail::new(out)).done();
+    }
+
+    /// Appends a line's end that is not worth keeping.
+    #[inline(never)]
+    fn unkept(&self, record: &Record<'_>, of: (Abi, &Comms), tasks: &mut TaskCache, out: &mut Vec<u8>) {
+        self.own(record, of, tasks, Tail::new(out)).done();
+    }
+
+    /// Appends the cells that depend on the record alone, and the line's end.
+    #[inline(always)]
+    fn own<'a>(&self, record: &Record<'_>, of: (Abi, &Comms), tasks: &mut TaskCache, mut tail: Tail<'a>) -> Tail<'a> {
+        for CsvStep { before, cell } in &self.own {
+            tail = self.cell(cell, record, of, tasks, tail.pooled(&self.pool, *before));
+        }
+        tail.pooled(&self.pool, self.end)
+    }
+
+    /// Appends a cell that depends on the record alone.
+    #[inline(always)]
+    fn cell<'a>(
+        &self,
+        cell: &CsvCell,
+        record: &Record<'_>,
+        (abi, comms): (Abi, &Comms),
+        tasks: &mut TaskCache,
+        tail: Tail<'a>,
+    ) -> Tail<'a> {
+        let pid = |read: &FieldRead| read.int(abi, record.data).map(|pid| Pid(pid as i32));
+        match cell {
+            CsvCell::Field(read) => read.write::<CsvValue>(abi, record.data, tail),
+            CsvCell::Fields(all) => all.write(abi, &self.pool, record.data, tail),
+            CsvCell::Lost => match record.lost {
+                Lost::None => tail,
+                Lost::Count(count) => tail.wide(count),
+                Lost::Unknown => tail.all(b"?"),
+            },
+            CsvCell::Task(read) => match pid(read) {
+                Some(pid) => tasks.write(pid.0 as u64, tail, |out| {
+                    num::signed(out, pid.0.into());
+                    out.push(b',');
+                    put_text(comms.get(pid).unwrap_or_default(), out);
+                }),
+                None => tail.all(b","),
+            },
+            CsvCell::Pid(read) => match pid(read) {
+                Some(pid) => tail.signed(pid.0.into()),
+                None => tail,
+            },
+            CsvCell::Comm(read) => {
+                let comm = pid(read).and_then(|pid| comms.get(pid));
+                tail.with(|out| put_text(comm.unwrap_or_default(), out))
+            }
+            CsvCell::Timestamp | CsvCell::Cpu | CsvCell::Wall => tail,
+        }
     }
 }
 

@@ -32,7 +32,7 @@ struct TextSlot<const LINES: usize> {
     epoch: u32,
     /// 0: the slot is empty.
     record_len: u8,
-    text_len: u8,
+    text_len: u16,
     text: CachedText<LINES>,
 }
 const _: () = assert!(size_of::<TextSlot<1>>() == 3 * 64 && std::mem::offset_of!(TextSlot<1>, text.rest) == 2 * 64);
@@ -109,7 +109,7 @@ impl<const LINES: usize> TextSlot<LINES> {
 
 impl<const LINES: usize> Default for TextCache<LINES> {
     fn default() -> Self {
-        const { assert!(FIRST + LINES * LINE <= u8::MAX as usize) };
+        const { assert!(FIRST + LINES * LINE <= u16::MAX as usize) };
         TextCache { slots: Vec::new(), credit: Vec::new(), epoch: 0 }
     }
 }
@@ -198,7 +198,7 @@ impl<const LINES: usize> TextCache<LINES> {
             _ => slot.begin_with(ends::<8, 2>(data)),
         }
         slot.record_len = data.len() as u8;
-        (slot.text_len, slot.epoch) = (text.len() as u8, self.epoch);
+        (slot.text_len, slot.epoch) = (text.len() as u16, self.epoch);
     }
 }
 
