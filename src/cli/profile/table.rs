@@ -5,6 +5,7 @@ use rtrace::analysis::{Profile, ProfiledEvent, ProfiledTask, Times, Who};
 use rtrace::internal::answers::TextTable;
 use rtrace::symbols::Symbols;
 use rtrace::units::grouped;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::{self, Write};
@@ -85,7 +86,8 @@ fn longest<'p>(
     symbols: &Symbols,
     limit: Option<usize>,
 ) -> (Vec<ProfileRow>, usize) {
-    let (mut rows, mut names, mut all) = (ProfileRows { rows: Vec::new(), most: MANY, limit }, Vec::new(), 0);
+    let (mut rows, mut names, mut all) =
+        (ProfileRows { rows: Vec::new(), most: MANY, limit, shortest: None }, Vec::new(), 0);
     for task in tasks {
         names.push(name(&task));
         all += rows.add(task.events, names.len() - 1, symbols);
@@ -102,9 +104,11 @@ fn longest<'p>(
     (rows, all)
 }
 
-/// The longest come first.
-fn length(times: &Times) -> impl Ord + use<> {
-    std::cmp::Reverse((times.total, times.count))
+/// The length of a row, of which the longest come first.
+type RowLength = Reverse<(u64, u64)>;
+
+fn length(times: &Times) -> RowLength {
+    Reverse((times.total, times.count))
 }
 
 /// Rows that may be among the longest.
@@ -113,6 +117,8 @@ struct ProfileRows<'p> {
     /// Shorter ones are dropped when there are more than this number.
     most: usize,
     limit: Option<usize>,
+    /// The shortest of those that may be shown, once shorter ones were dropped.
+    shortest: Option<RowLength>,
 }
 
 const MANY: usize = 1 << 16;
@@ -147,6 +153,9 @@ impl<'p> ProfileRows<'p> {
     }
 
     fn push(&mut self, row: CandidateRow<'p>) {
+        if self.shortest.is_some_and(|shortest| length(&row.times) > shortest) {
+            return;
+        }
         self.rows.push(row);
         if self.rows.len() > self.most {
             self.drop_shorter();
@@ -162,6 +171,7 @@ impl<'p> ProfileRows<'p> {
         };
         let last = length(&rows.select_nth_unstable_by_key(last, |row| length(&row.times)).1.times);
         rows.retain(|row| length(&row.times) <= last);
+        self.shortest = Some(last);
     }
 }
 

@@ -33,6 +33,7 @@ pub struct Profile {
 struct Books {
     tasks: Vec<TaskAccount>,
     task_of: Map<Who, usize>,
+    last_task: usize,
     tallies: Tallies,
     open: OpenInterval,
     stacks: StackTraces,
@@ -134,7 +135,7 @@ impl Profile {
 
     /// All tallies.
     pub(super) fn tallies(&self) -> TaskTallies<'_> {
-        self.books.tallies.by_task()
+        self.books.tallies.by_task(|pair| self.kinds.of_pair(pair).map(|(kind, _)| kind.id))
     }
 
     pub(super) fn stacks(&self) -> &StackTraces {
@@ -164,9 +165,11 @@ impl InOrder for Profile {
         let Some(number) = self.kinds.number(head.id) else { return };
         let Some(kind) = self.kinds.get(number) else { return };
         // Switches and wakeups are recorded if they name such a task, marks whoever writes them, all else if it is the current one.
-        let of_current = matches!(kind.role, EventRole::Pair { .. } | EventRole::Count(_))
-            && !["sched", "ftrace"].contains(&kind.system.as_str());
-        if self.coverage.follows_forks() && of_current && !self.coverage.is_of_task(head.pid) {
+        let of_current = || {
+            matches!(kind.role, EventRole::Pair { .. } | EventRole::Count(_))
+                && !["sched", "ftrace"].contains(&kind.system.as_str())
+        };
+        if self.coverage.follows_forks() && of_current() && !self.coverage.is_of_task(head.pid) {
             self.children.insert(head.pid);
         }
         let current = books.task(Who::Task(head.pid));
@@ -211,10 +214,14 @@ impl InOrder for Profile {
 impl Books {
     fn task(&mut self, who: Who) -> usize {
         let tasks = &mut self.tasks;
-        *self.task_of.entry(who).or_insert_with(|| {
-            tasks.push(TaskAccount::new(who));
-            tasks.len() - 1
-        })
+        // Most events are of the task of the one before.
+        if tasks.get(self.last_task).is_none_or(|task| task.who != who) {
+            self.last_task = *self.task_of.entry(who).or_insert_with(|| {
+                tasks.push(TaskAccount::new(who));
+                tasks.len() - 1
+            });
+        }
+        self.last_task
     }
 
     /// Notes when the latest event of its CPU came; gives the time of the one before.

@@ -1,15 +1,17 @@
 //! Counts of things, of which there may be as many different ones as events.
 //!
 //! A hash table of millions misses the caches at each event. Here the latest are counted in a small table, and what leaves it
-//! is appended to a list, which is sorted and added up whenever it has grown by half.
+//! is appended to the list of its task and event, which is sorted and added up whenever it has doubled.
 
-use std::borrow::Cow;
+use crate::answer::analysis::map::Map;
 use std::fmt;
 
 /// Places of the table.
-const RECENT: usize = 1 << 12;
-/// Entries by which the list may grow in any case.
-const SOME: usize = 1 << 16;
+const RECENT: usize = 1 << 11;
+/// Entries that a list may have in any case.
+const SOME: usize = 1 << 9;
+/// Lists that are found without a look at the map.
+const LATEST: usize = 64;
 
 /// An event of a task with a value. Of page faults there are as many as addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,10 +31,27 @@ impl TallyKey {
 
 /// A key and how often it was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct CountedKey {
-    pub(super) key: TallyKey,
+struct CountedKey {
+    key: TallyKey,
     /// 0: the place is free.
+    count: u64,
+}
+
+/// A value and how often it was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CountedValue {
+    pub(super) value: u64,
     pub(super) count: u64,
+}
+
+/// Values of one event of one task.
+#[derive(Clone, Default)]
+struct ValueList {
+    values: Vec<CountedValue>,
+    /// The number of values that are in order, each another one.
+    sorted: usize,
+    /// Values that were seen once more each, of which most are.
+    once: Vec<u64>,
 }
 
 /// Counts by key.
@@ -40,9 +59,11 @@ pub(super) struct CountedKey {
 pub(super) struct Counts {
     /// [`RECENT`], or none yet.
     recent: Vec<CountedKey>,
-    list: Vec<CountedKey>,
-    /// The number of entries that are in order, each of another key.
-    sorted: usize,
+    lists: Vec<ValueList>,
+    /// The number of a list, by task and pair.
+    list_of: Map<(u32, u32), usize>,
+    /// Those that were looked up last.
+    latest: Vec<((u32, u32), usize)>,
 }
 
 impl Counts {
@@ -56,10 +77,7 @@ impl Counts {
         }
         let gone = std::mem::replace(place, CountedKey { key, count: 1 });
         if gone.count > 0 {
-            self.list.push(gone);
-            if self.list.len() > self.sorted + (self.sorted / 2).max(SOME) {
-                self.sorted = add_up(&mut self.list);
-            }
+            self.append(gone);
         }
     }
 
@@ -70,28 +88,87 @@ impl Counts {
         self.recent[place_of(key)] = CountedKey { key, count: 1 };
     }
 
-    /// Puts all in order.
-    pub(super) fn finish(&mut self) {
-        if !self.recent.is_empty() {
-            self.list.extend(std::mem::take(&mut self.recent).into_iter().filter(|recent| recent.count > 0));
-            self.sorted = add_up(&mut self.list);
+    fn append(&mut self, CountedKey { key, count }: CountedKey) {
+        let of = (key.task, key.pair);
+        let place = (key.task ^ key.pair.wrapping_mul(5)) as usize % LATEST;
+        let number = match self.latest.get(place) {
+            Some((known, number)) if *known == of => *number,
+            _ => self.look_up(of, place),
+        };
+        let Some(list) = self.lists.get_mut(number) else { return };
+        match count {
+            1 => list.once.push(key.value),
+            _ => list.values.push(CountedValue { value: key.value, count }),
+        }
+        if list.values.len() + list.once.len() >= (list.sorted * 2).max(SOME) {
+            list.add_up();
         }
     }
 
-    /// All of them, by key.
-    pub(super) fn all(&self) -> Cow<'_, [CountedKey]> {
-        if self.recent.is_empty() {
-            return Cow::Borrowed(&self.list);
+    /// The number of a list, which is made if there is none.
+    fn look_up(&mut self, of: (u32, u32), place: usize) -> usize {
+        let lists = &mut self.lists;
+        let number = *self.list_of.entry(of).or_insert_with(|| {
+            lists.push(ValueList::default());
+            lists.len() - 1
+        });
+        if self.latest.is_empty() {
+            self.latest.resize(LATEST, (of, number));
         }
-        let mut copy = self.clone();
-        copy.finish();
-        Cow::Owned(copy.list)
+        self.latest[place] = (of, number);
+        number
+    }
+
+    /// Puts all in order.
+    pub(super) fn finish(&mut self) {
+        let recent = std::mem::take(&mut self.recent);
+        recent.into_iter().filter(|recent| recent.count > 0).for_each(|recent| self.append(recent));
+        self.lists.iter_mut().for_each(ValueList::add_up);
+    }
+
+    /// True if none was counted since all were put in order.
+    pub(super) fn is_finished(&self) -> bool {
+        self.recent.is_empty()
+    }
+
+    /// The task and the pair of each list, with the list's number.
+    pub(super) fn lists(&self) -> impl Iterator<Item = ((u32, u32), usize)> {
+        self.list_of.iter().map(|(of, number)| (*of, *number))
+    }
+
+    /// The values of a list, in order after [`Counts::finish`].
+    pub(super) fn values(&self, number: usize) -> &[CountedValue] {
+        self.lists.get(number).map_or(&[], |list| &list.values)
+    }
+}
+
+impl ValueList {
+    /// Sorts the values, of which equal ones become one.
+    fn add_up(&mut self) {
+        if self.sorted == self.values.len() && self.once.is_empty() {
+            return;
+        }
+        self.once.sort_unstable();
+        let same = self.once.chunk_by(|one, other| one == other);
+        self.values.extend(same.map(|same| CountedValue { value: same[0], count: same.len() as u64 }));
+        // Its memory goes with the last.
+        self.once = Vec::new();
+        // What is in order already is merged.
+        self.values.sort_by_key(|counted| counted.value);
+        self.values.dedup_by(|later, first| {
+            let is_same = later.value == first.value;
+            if is_same {
+                first.count += later.count;
+            }
+            is_same
+        });
+        self.sorted = self.values.len();
     }
 }
 
 impl fmt::Debug for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Counts").field("list", &self.list.len()).finish_non_exhaustive()
+        f.debug_struct("Counts").field("lists", &self.lists.len()).finish_non_exhaustive()
     }
 }
 
@@ -101,20 +178,6 @@ fn place_of(key: TallyKey) -> usize {
     let whose = u64::from(key.task) << 32 | u64::from(key.pair);
     let mixed = (key.value ^ whose.wrapping_mul(ODD)).wrapping_mul(ODD);
     (mixed >> (u64::BITS - RECENT.trailing_zeros())) as usize
-}
-
-/// Sorts entries, of which those of one key become one; gives how many there are.
-fn add_up(list: &mut Vec<CountedKey>) -> usize {
-    // Stable, as that merges what is in order already.
-    list.sort_by_key(|counted| counted.key);
-    list.dedup_by(|later, first| {
-        let is_same = later.key == first.key;
-        if is_same {
-            first.count += later.count;
-        }
-        is_same
-    });
-    list.len()
 }
 
 #[cfg(test)]
@@ -134,13 +197,15 @@ mod tests {
             counts.add(key);
             *expected.entry(key).or_default() += 1;
         }
-        let check = |counts: &Counts| {
-            assert!(counts.all().iter().map(|counted| (counted.key, counted.count)).eq(expected.clone()));
-        };
-        assert!(counts.sorted > SOME);
-        check(&counts);
+        assert!(counts.lists.iter().any(|list| list.sorted > SOME) && !counts.is_finished());
         counts.finish();
-        check(&counts);
-        assert!(matches!(counts.all(), Cow::Borrowed(_)) && Counts::default().all().is_empty());
+        let mut lists: Vec<_> = counts.lists().collect();
+        lists.sort_unstable();
+        let keys = lists.into_iter().flat_map(|((task, pair), number)| {
+            let key = move |value| TallyKey { task, pair, value };
+            counts.values(number).iter().map(move |counted| (key(counted.value), counted.count))
+        });
+        assert!(keys.eq(expected));
+        assert!(counts.is_finished() && Counts::default().is_finished());
     }
 }

@@ -2,9 +2,8 @@
 
 use super::account::{Profile, TaskAccount};
 use super::chain::{self, StackNode, StackTimes, StackTraces, Who};
-use super::counts::TallyKey;
 use super::kind::{EventMeaning, EventRole, Label};
-use super::tallies::Tallied;
+use super::tallies::{Tallied, TaskTallies};
 use super::times::Times;
 use crate::kernel::symbols::Symbols;
 use std::collections::{BTreeMap, HashMap};
@@ -73,13 +72,13 @@ impl Profile {
                         (Who::Task(pid), None) => symbols.comms.name(pid).to_vec(),
                         (_, None) => Vec::new(),
                     };
-                    let events = tallies.of(*number).filter_map(|(key, tally)| self.event(key, tally)).collect();
+                    let mut events = Vec::with_capacity(tallies.len(*number));
+                    self.each_event(&tallies, *number, |event| events.push(event));
                     ProfiledTask { who: task.who, comm, events }
                 }
                 (group, numbers) => {
                     let mut joined = ProfileGroup::default();
-                    let all = numbers.iter().flat_map(|number| tallies.of(*number));
-                    all.filter_map(|(key, tally)| self.event(key, tally)).for_each(|event| joined.join(event));
+                    numbers.iter().for_each(|number| self.each_event(&tallies, *number, |event| joined.join(event)));
                     let comm = group.unwrap_or_default().to_vec();
                     ProfiledTask { who: Who::Group, comm, events: joined.events }
                 }
@@ -90,11 +89,26 @@ impl Profile {
         })
     }
 
-    fn event<'p>(&'p self, key: TallyKey, tally: Tallied<'p>) -> Option<ProfiledEvent<'p>> {
-        let (kind, end) = self.kinds.of_pair(key.pair as usize).filter(|(kind, end)| self.has_ends(kind, *end))?;
+    /// Hands on the events of a task.
+    fn each_event<'p>(&'p self, tallies: &TaskTallies<'p>, task: usize, mut event: impl FnMut(ProfiledEvent<'p>)) {
+        for (key, tally) in tallies.timed(task) {
+            if let Some(shown) = self.shown(key.pair as usize) {
+                event(shown(key.value, tally));
+            }
+        }
+        for (pair, values) in tallies.counted(task) {
+            if let Some(shown) = self.shown(pair) {
+                values.iter().for_each(|counted| event(shown(counted.value, tallies.tally(task, pair, *counted))));
+            }
+        }
+    }
+
+    /// What makes an event of a value of the pair and its numbers, if its ends were recorded.
+    fn shown<'p>(&'p self, pair: usize) -> Option<impl Fn(u64, Tallied<'p>) -> ProfiledEvent<'p>> {
+        let (kind, end) = self.kinds.of_pair(pair).filter(|(kind, end)| self.has_ends(kind, *end))?;
         let bits = u32::from(self.abi.long_size).saturating_mul(8).clamp(1, 64);
         let (stacks, stop) = (self.stacks(), u64::MAX >> (64 - bits));
-        Some(ProfiledEvent { kind, end, value: key.value, tally: ShownTally::Own(tally), stacks, stop })
+        Some(move |value, tally| ProfiledEvent { kind, end, value, tally: ShownTally::Own(tally), stacks, stop })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Numbers and times of each task's events, by event and value.
 
 use super::chain::{StackId, StackTimes};
-use super::counts::{CountedKey, Counts, TallyKey};
+use super::counts::{CountedValue, Counts, TallyKey};
 use super::times::Times;
 use crate::answer::analysis::map::Map;
 use std::borrow::Cow;
@@ -104,33 +104,63 @@ impl Tallies {
         self.counts.finish();
     }
 
-    /// The tallies of each task.
-    pub(super) fn by_task(&self) -> TaskTallies<'_> {
+    /// The tallies of each task; `rank` orders pairs.
+    pub(super) fn by_task<R: Ord>(&self, rank: impl Fn(usize) -> R) -> TaskTallies<'_> {
         let mut timed: Vec<(TallyKey, usize)> = self.timed_of.iter().map(|(key, number)| (*key, *number)).collect();
         timed.sort_unstable();
-        TaskTallies { of: self, timed, counts: self.counts.all() }
+        let counts = if self.counts.is_finished() { Cow::Borrowed(&self.counts) } else { Cow::Owned(self.finished()) };
+        let mut lists: Vec<CountsOfPair> = counts.lists().map(|((task, pair), list)| (task, pair, list)).collect();
+        lists.sort_by_cached_key(|(task, pair, _)| (*task, rank(*pair as usize), *pair));
+        TaskTallies { of: self, timed, counts, lists }
+    }
+
+    fn finished(&self) -> Counts {
+        let mut counts = self.counts.clone();
+        counts.finish();
+        counts
     }
 }
+
+/// A task, a pair, and the number of the list of their values.
+type CountsOfPair = (u32, u32, usize);
 
 /// Tallies by the task's number.
 pub(super) struct TaskTallies<'t> {
     of: &'t Tallies,
     timed: Vec<(TallyKey, usize)>,
-    counts: Cow<'t, [CountedKey]>,
+    counts: Cow<'t, Counts>,
+    lists: Vec<CountsOfPair>,
 }
 
 impl<'t> TaskTallies<'t> {
-    /// Those of a task.
-    pub(super) fn of(&self, task: usize) -> impl Iterator<Item = (TallyKey, Tallied<'t>)> {
+    /// The number of a task's tallies.
+    pub(super) fn len(&self, task: usize) -> usize {
+        let counted = self.counted(task).map(|(_, values)| values.len()).sum::<usize>();
+        of_task(&self.timed, task, |(key, _)| key.task).len() + counted
+    }
+
+    /// Those of a task that have durations.
+    pub(super) fn timed(&self, task: usize) -> impl Iterator<Item = (TallyKey, Tallied<'t>)> {
         let of = self.of;
         let timed = of_task(&self.timed, task, |(key, _)| key.task);
-        let timed = timed.iter().map(|(key, number)| (*key, Tallied::Timed(&of.timed[*number])));
-        let counts = of_task(&self.counts, task, |counted| counted.key.task);
-        timed.chain(counts.iter().map(|CountedKey { key, count }| {
-            // Most recordings have no stack traces.
-            let stacks = if of.stacks_of_counts.is_empty() { None } else { of.stacks_of_counts.get(key) };
-            (*key, Tallied::Counted(*count, stacks))
-        }))
+        timed.iter().map(|(key, number)| (*key, Tallied::Timed(&of.timed[*number])))
+    }
+
+    /// The others of a task: its pairs in their order, each with its values in theirs.
+    pub(super) fn counted(&self, task: usize) -> impl Iterator<Item = (usize, &[CountedValue])> {
+        let lists = of_task(&self.lists, task, |(task, ..)| *task);
+        lists.iter().map(|(_, pair, list)| (*pair as usize, self.counts.values(*list)))
+    }
+
+    /// The numbers of a value of such a pair.
+    pub(super) fn tally(&self, task: usize, pair: usize, counted: CountedValue) -> Tallied<'t> {
+        let CountedValue { value, count } = counted;
+        // Most recordings have no stack traces.
+        let stacks = match self.of.stacks_of_counts.is_empty() {
+            true => None,
+            false => self.of.stacks_of_counts.get(&TallyKey::new(task, pair, value)),
+        };
+        Tallied::Counted(count, stacks)
     }
 }
 
