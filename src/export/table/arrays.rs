@@ -7,7 +7,7 @@ use arrow_array::{
     ArrayRef, ArrowPrimitiveType, BinaryArray, BooleanArray, ListArray, PrimitiveArray, RecordBatch, StringArray,
     TimestampMicrosecondArray,
 };
-use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Schema, TimeUnit};
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ fn item(size: u8, signed: bool) -> Arc<Field> {
 /// The first `rows` cells of a column.
 fn array(column: &Column, rows: usize) -> ArrayRef {
     let front = column.front(rows);
-    let ColumnFront { numbers: values, ends, bytes, .. } = front;
+    let ColumnFront { numbers: values, ends, .. } = front;
     let nulls = (front.nulls() > 0).then(|| NullBuffer::from(front.valid().collect::<Vec<_>>()));
     let offsets = || {
         let offsets: Vec<i32> = std::iter::once(0).chain(ends.iter().copied()).collect();
@@ -71,9 +71,12 @@ fn array(column: &Column, rows: usize) -> ArrayRef {
             let times: Vec<i64> = values.iter().map(|time| *time as i64).collect();
             Arc::new(TimestampMicrosecondArray::new(times.into(), nulls).with_timezone("UTC"))
         }
-        CellType::Bytes => Arc::new(BinaryArray::new(offsets(), Buffer::from_vec(bytes.to_vec()), nulls)),
-        // Only UTF-8 was put in.
-        CellType::Text => Arc::new(StringArray::new(offsets(), Buffer::from_vec(bytes.to_vec()), nulls)),
+        CellType::Bytes => Arc::new((0..rows).map(|row| column.text_at(row)).collect::<BinaryArray>()),
+        CellType::Text => {
+            // Only UTF-8 was put in.
+            let text = |row| column.text_at(row).map(|text| str::from_utf8(text).unwrap_or_default());
+            Arc::new((0..rows).map(text).collect::<StringArray>())
+        }
         CellType::List { size, signed } => {
             Arc::new(ListArray::new(item(size, signed), offsets(), numbers(values, size, signed, None), nulls))
         }

@@ -33,14 +33,20 @@ pub(super) struct Column {
     valid: Vec<bool>,
     /// One per row, or all of the lists.
     numbers: Vec<u64>,
-    /// Of text, bytes and lists, per row: the end of its bytes or numbers.
+    /// Of lists, per row: the end of its numbers.
     ends: Vec<i32>,
+    /// Of text and bytes, per row: its place in `bytes`, which rows may share.
+    spans: Vec<TextSpan>,
     bytes: Vec<u8>,
 }
 
+/// Begin and end of a cell's text.
+pub(super) type TextSpan = (u32, u32);
+
 impl Column {
     pub(super) fn new(cell: CellType) -> Self {
-        Column { cell, valid: Vec::new(), numbers: Vec::new(), ends: Vec::new(), bytes: Vec::new() }
+        let (valid, numbers, ends) = (Vec::new(), Vec::new(), Vec::new());
+        Column { cell, valid, numbers, ends, spans: Vec::new(), bytes: Vec::new() }
     }
 
     /// No cells of the same type.
@@ -54,6 +60,7 @@ impl Column {
         self.valid.clear();
         self.numbers.clear();
         self.ends.clear();
+        self.spans.clear();
         self.bytes.clear();
         self
     }
@@ -67,17 +74,26 @@ impl Column {
     pub(super) fn len(&self) -> usize {
         match self.cell {
             CellType::Number { .. } | CellType::Bool | CellType::Time => self.numbers.len(),
-            CellType::Text | CellType::Bytes | CellType::List { .. } => self.ends.len(),
+            CellType::Text | CellType::Bytes => self.spans.len(),
+            CellType::List { .. } => self.ends.len(),
         }
     }
 
     pub(super) fn null(&mut self) {
-        self.valid.resize(self.len(), true);
-        self.valid.push(false);
+        self.add_nulls(1);
+    }
+
+    fn add_nulls(&mut self, count: usize) {
+        let len = self.len();
+        self.valid.resize(len, true);
+        self.valid.resize(len + count, false);
         match self.cell {
-            CellType::Number { .. } | CellType::Bool | CellType::Time => self.numbers.push(0),
-            CellType::Text | CellType::Bytes => self.ends.push(self.bytes.len() as i32),
-            CellType::List { .. } => self.ends.push(self.numbers.len() as i32),
+            CellType::Number { .. } | CellType::Bool | CellType::Time => self.numbers.resize(len + count, 0),
+            CellType::Text | CellType::Bytes => {
+                let end = self.bytes.len() as u32;
+                self.spans.resize(len + count, (end, end));
+            }
+            CellType::List { .. } => self.ends.resize(len + count, self.numbers.len() as i32),
         }
     }
 
@@ -93,20 +109,26 @@ impl Column {
         self.numbers.extend(numbers);
     }
 
-    /// The last cell, of text or bytes, once more.
-    pub(super) fn repeat(&mut self) {
-        if self.valid.len() == self.ends.len() && self.valid.last() == Some(&false) {
-            return self.null();
+    /// The last cell, of text or bytes; `None` if it is null.
+    pub(super) fn last(&self) -> Option<TextSpan> {
+        let row = self.spans.len().checked_sub(1)?;
+        self.spans.get(row).copied().filter(|_| !self.is_null(row))
+    }
+
+    /// A cell of text or bytes that was there before, so many times.
+    #[inline]
+    pub(super) fn repeat(&mut self, cell: Option<TextSpan>, count: usize) {
+        match cell {
+            Some(span) if count == 1 => self.spans.push(span),
+            Some(span) => self.spans.resize(self.spans.len() + count, span),
+            None => self.add_nulls(count),
         }
-        let from =
-            self.ends.len().checked_sub(2).and_then(|before| self.ends.get(before)).map_or(0, |end| *end as usize);
-        self.bytes.extend_from_within(from..);
-        self.ends.push(self.bytes.len() as i32);
     }
 
     pub(super) fn text(&mut self, text: &[u8]) {
+        let from = self.bytes.len() as u32;
         csv::text(&mut self.bytes, text);
-        self.ends.push(self.bytes.len() as i32);
+        self.spans.push((from, self.bytes.len() as u32));
     }
 
     pub(super) fn text_or_null(&mut self, text: Option<&[u8]>) {
@@ -117,8 +139,9 @@ impl Column {
     }
 
     pub(super) fn bytes(&mut self, bytes: &[u8]) {
+        let from = self.bytes.len() as u32;
         self.bytes.extend_from_slice(bytes);
-        self.ends.push(self.bytes.len() as i32);
+        self.spans.push((from, self.bytes.len() as u32));
     }
 
     pub(super) fn list(&mut self, numbers: impl Iterator<Item = u64>) {
@@ -132,11 +155,10 @@ impl Column {
             self.valid.resize(self.len(), true);
             self.valid.append(&mut later.valid);
         }
-        let base = match self.cell {
-            CellType::List { .. } => self.numbers.len(),
-            _ => self.bytes.len(),
-        } as i32;
-        self.ends.extend(later.ends.drain(..).map(|end| end.saturating_add(base)));
+        let (numbers, bytes) = (self.numbers.len() as i32, self.bytes.len() as u32);
+        self.ends.extend(later.ends.drain(..).map(|end| end.saturating_add(numbers)));
+        let moved = |(from, to): TextSpan| (from.saturating_add(bytes), to.saturating_add(bytes));
+        self.spans.extend(later.spans.drain(..).map(moved));
         self.numbers.append(&mut later.numbers);
         self.bytes.append(&mut later.bytes);
     }
@@ -145,14 +167,15 @@ impl Column {
     pub(super) fn constant(text: Option<&[u8]>, rows: usize) -> Self {
         let Some(text) = text else { return Column::nulls(CellType::Text, rows) };
         let mut column = Column::new(CellType::Text);
-        (0..rows).for_each(|_| column.bytes(text));
+        column.bytes.extend_from_slice(text);
+        column.repeat(Some((0, text.len() as u32)), rows);
         column
     }
 
     /// Cells without values.
     pub(super) fn nulls(cell: CellType, rows: usize) -> Self {
         let mut column = Column::new(cell);
-        (0..rows).for_each(|_| column.null());
+        column.add_nulls(rows);
         column
     }
 
@@ -163,11 +186,11 @@ impl Column {
 
     /// The number of bytes that it takes in memory.
     pub(super) fn weight(&self) -> usize {
-        self.valid.len() + self.numbers.len() * 8 + self.ends.len() * 4 + self.bytes.len()
+        self.valid.len() + self.numbers.len() * 8 + self.ends.len() * 4 + self.spans.len() * 8 + self.bytes.len()
     }
 
-    /// The begin and end of a cell of text, bytes or a list.
-    fn span(&self, row: usize) -> (usize, usize) {
+    /// The begin and end of a list.
+    fn list_span(&self, row: usize) -> (usize, usize) {
         let end = |row: usize| self.ends.get(row).map_or(0, |end| *end as usize);
         (row.checked_sub(1).map_or(0, end), end(row))
     }
@@ -178,8 +201,8 @@ impl Column {
 
     /// The text or bytes of a cell.
     pub(super) fn text_at(&self, row: usize) -> Option<&[u8]> {
-        let (from, to) = self.span(row);
-        self.bytes.get(from..to).filter(|_| !self.is_null(row) && row < self.ends.len())
+        let (from, to) = *self.spans.get(row)?;
+        self.bytes.get(from as usize..to as usize).filter(|_| !self.is_null(row))
     }
 
     /// The number of a cell.
@@ -194,12 +217,9 @@ impl Column {
             match self.cell {
                 _ if self.is_null(row) => column.null(),
                 CellType::Number { .. } | CellType::Bool | CellType::Time => column.number(self.number_at(row)),
-                CellType::Text | CellType::Bytes => {
-                    let (from, to) = self.span(row);
-                    column.bytes(&self.bytes[from..to]);
-                }
+                CellType::Text | CellType::Bytes => column.bytes(self.text_at(row).unwrap_or_default()),
                 CellType::List { .. } => {
-                    let (from, to) = self.span(row);
+                    let (from, to) = self.list_span(row);
                     column.list(self.numbers[from..to].iter().copied());
                 }
             }
@@ -209,35 +229,35 @@ impl Column {
 
     /// The first `rows` cells; there are at least that number.
     pub(super) fn front(&self, rows: usize) -> ColumnFront<'_> {
-        let end = match rows.checked_sub(1) {
-            Some(last) if !self.ends.is_empty() => self.ends[last] as usize,
-            _ => 0,
-        };
         let valid = &self.valid[..rows.min(self.valid.len())];
+        let none = ColumnFront { rows, valid, numbers: &[], ends: &[], spans: &[], bytes: &[] };
         match self.cell {
             CellType::Number { .. } | CellType::Bool | CellType::Time => {
-                ColumnFront { rows, valid, numbers: &self.numbers[..rows], ends: &[], bytes: &[] }
+                ColumnFront { numbers: &self.numbers[..rows], ..none }
             }
             CellType::List { .. } => {
-                ColumnFront { rows, valid, numbers: &self.numbers[..end], ends: &self.ends[..rows], bytes: &[] }
+                let end = rows.checked_sub(1).map_or(0, |last| self.ends[last] as usize);
+                ColumnFront { numbers: &self.numbers[..end], ends: &self.ends[..rows], ..none }
             }
-            CellType::Text | CellType::Bytes => {
-                ColumnFront { rows, valid, numbers: &[], ends: &self.ends[..rows], bytes: &self.bytes[..end] }
-            }
+            CellType::Text | CellType::Bytes => ColumnFront { spans: &self.spans[..rows], bytes: &self.bytes, ..none },
         }
     }
 
     /// Removes the first `rows` cells.
     pub(super) fn remove(&mut self, rows: usize) {
-        let ColumnFront { numbers, bytes, .. } = self.front(rows);
-        let (numbers, bytes) = (numbers.len(), bytes.len());
-        let end = numbers.max(bytes) as i32;
+        let numbers = self.front(rows).numbers.len();
         self.valid.drain(..rows.min(self.valid.len()));
         self.numbers.drain(..numbers);
-        self.bytes.drain(..bytes);
         if !self.ends.is_empty() {
             self.ends.drain(..rows);
-            self.ends.iter_mut().for_each(|later| *later -= end);
+            self.ends.iter_mut().for_each(|later| *later -= numbers as i32);
+        }
+        if !self.spans.is_empty() {
+            self.spans.drain(..rows);
+            // Later cells may share the text of those that go.
+            let first = self.spans.iter().map(|span| span.0).min().unwrap_or(self.bytes.len() as u32);
+            self.bytes.drain(..first as usize);
+            self.spans.iter_mut().for_each(|(from, to)| (*from, *to) = (*from - first, *to - first));
         }
     }
 }
@@ -250,9 +270,11 @@ pub(super) struct ColumnFront<'c> {
     valid: &'c [bool],
     /// Of numbers one per row, of lists all of them.
     pub(super) numbers: &'c [u64],
-    /// Of text, bytes and lists, per row: the end of its bytes or numbers.
+    /// Of lists, per row: the end of its numbers.
     pub(super) ends: &'c [i32],
-    pub(super) bytes: &'c [u8],
+    /// Of text and bytes, per row: its place in `bytes`.
+    spans: &'c [TextSpan],
+    bytes: &'c [u8],
 }
 
 impl<'c> ColumnFront<'c> {
@@ -268,9 +290,25 @@ impl<'c> ColumnFront<'c> {
 
     /// The texts or bytes of the rows that have some.
     pub(super) fn texts(self) -> impl Iterator<Item = &'c [u8]> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        let spans = starts.zip(self.ends).zip(self.valid()).filter(|(_, valid)| *valid);
-        spans.map(move |((from, to), _)| &self.bytes[from as usize..*to as usize])
+        self.spans().map(move |span| self.text(span))
+    }
+
+    /// Their places, which are the same of some that are the same.
+    fn spans(self) -> impl Iterator<Item = TextSpan> {
+        self.spans.iter().zip(self.valid()).filter(|(_, valid)| *valid).map(|(span, _)| *span)
+    }
+
+    /// Adds what `of` makes of them to `out`.
+    pub(super) fn spans_into<T>(self, out: &mut Vec<T>, mut of: impl FnMut(TextSpan) -> T) {
+        match self.nulls() {
+            0 => out.extend(self.spans.iter().map(|span| of(*span))),
+            _ => out.extend(self.spans().map(of)),
+        }
+    }
+
+    /// The text at a place.
+    pub(super) fn text(self, (from, to): TextSpan) -> &'c [u8] {
+        &self.bytes[from as usize..to as usize]
     }
 }
 
@@ -285,16 +323,19 @@ mod tests {
         text.null();
         let mut later = Column::new(CellType::Text);
         later.null();
-        later.repeat();
+        later.repeat(later.last(), 1);
         later.text(b"a\xff");
-        later.repeat();
+        let shared = later.last();
+        later.repeat(shared, 1);
         later.text(b"b");
+        later.repeat(shared, 1);
         text.append(&mut later);
         let first = text.front(6);
         assert_eq!(first.texts().collect::<Vec<_>>(), [&b"one"[..], b"a\\xff", b"a\\xff"]);
         assert_eq!(first.valid().collect::<Vec<_>>(), [true, false, false, false, true, true]);
         text.remove(6);
-        assert_eq!(text.front(1).texts().collect::<Vec<_>>(), [b"b"]);
+        assert_eq!(text.front(2).texts().collect::<Vec<_>>(), [&b"b"[..], b"a\\xff"]);
+        assert_eq!((text.text_at(0), text.text_at(1), text.text_at(2)), (Some(&b"b"[..]), Some(&b"a\\xff"[..]), None));
 
         let mut list = Column::new(CellType::List { size: 2, signed: true });
         list.list([1, u64::MAX].into_iter());

@@ -13,9 +13,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::{io, thread};
 
 /// Rows of a page: those of each table are kept until there are that many.
-const PAGE: usize = 2048;
+const PAGE: usize = 8192;
 /// Rows of a table beyond which a thread waits for the one that encodes it.
-const MOST: usize = 16 * PAGE;
+const MOST: usize = 4 * PAGE;
 
 /// The makers of tables, each of which has a key.
 pub(super) trait Tabled {

@@ -1,9 +1,10 @@
 //! The table of one event type.
 
-use super::column::{CellType, Column};
+use super::column::{CellType, Column, TextSpan};
 use super::rows::{RECORDING, TIME, TableRows};
 use crate::base::abi::Abi;
 use crate::base::text::plain::until_nul;
+use crate::base::units::Pid;
 use crate::export::json::kernel_addresses;
 use crate::kernel::event::{Common, FieldKind, FieldPlace, Number, Record, TypedEvent, TypedField, Value};
 use crate::kernel::format::EventFormat;
@@ -90,9 +91,10 @@ impl EventTable {
             Some(_) => pid.extend(records.iter().map(|record| task(record).0 as u64)),
             None => records.iter().for_each(|_| pid.null()),
         }
-        texts(comm, records.iter().map(task), |comm, task| comm.text_or_null(comms.get(task)));
+        let place_of = |task: Pid| task.0 as usize;
+        texts(comm, records.iter().map(task), place_of, |comm, task| comm.text_or_null(comms.get(task)));
         let buffers = records.iter().map(|record| record.buffer);
-        texts(place, buffers, |place, buffer| place.text_or_null(instance(buffer).map(str::as_bytes)));
+        texts(place, buffers, |buffer| buffer, |place, buffer| place.text_or_null(instance(buffer).map(str::as_bytes)));
     }
 
     /// Fills the columns of the event's fields; `place` gives the index of each by its own number. `scratch` is memory.
@@ -119,7 +121,8 @@ impl EventTable {
                 Some(Value::Signed(number)) => Some(number as u64),
                 _ => None,
             };
-            texts(column, records.iter().map(number), |column, number| match number {
+            let place_of = |number: Option<u64>| number.map_or(0, mixed);
+            texts(column, records.iter().map(number), place_of, |column, number| match number {
                 None => column.null(),
                 Some(number) => {
                     scratch.clear();
@@ -131,18 +134,49 @@ impl EventTable {
     }
 }
 
-/// Adds the text of each key, which `put` adds, or the one before if the key is the same.
+/// Adds the text of each key, which `put` adds, or the same once more; `place_of` tells keys apart, as a rule.
 #[inline]
-fn texts<K: PartialEq + Copy>(column: &mut Column, keys: impl Iterator<Item = K>, mut put: impl FnMut(&mut Column, K)) {
-    let mut last = None;
-    for key in keys {
-        if last == Some(key) {
-            column.repeat();
-        } else {
-            put(column, key);
-            last = Some(key);
+fn texts<K: PartialEq + Copy>(
+    column: &mut Column,
+    keys: impl Iterator<Item = K>,
+    place_of: impl Fn(K) -> usize,
+    mut put: impl FnMut(&mut Column, K),
+) {
+    let mut known: [Option<(K, Option<TextSpan>)>; KNOWN] = [None; KNOWN];
+    let mut keys = keys.peekable();
+    while let Some(key) = keys.next() {
+        let place = &mut known[place_of(key) % KNOWN];
+        let mut more = 0;
+        while keys.next_if(|next| *next == key).is_some() {
+            more += 1;
+        }
+        match place {
+            Some((of, text)) if *of == key => column.repeat(*text, more + 1),
+            _ => {
+                put(column, key);
+                let text = column.last();
+                column.repeat(text, more);
+                *place = Some((key, text));
+            }
         }
     }
+}
+
+/// Texts that are known while columns are filled.
+const KNOWN: usize = 64;
+
+/// A number below [`KNOWN`] that depends on all bits.
+fn mixed(number: u64) -> usize {
+    (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - KNOWN.trailing_zeros())) as usize
+}
+
+/// One that depends on the first bytes.
+fn mixed_bytes(bytes: Option<&[u8]>) -> usize {
+    let word = |at: usize| {
+        let word = bytes.and_then(|bytes| bytes.get(at..)?.first_chunk());
+        word.map_or(0, |word| u64::from_ne_bytes(*word))
+    };
+    mixed(word(0) ^ word(8).rotate_left(u64::BITS / 2))
 }
 
 /// A name that no column has, whatever its case, and which is `taken` then; engines do not tell cases apart.
@@ -192,7 +226,7 @@ fn put(column: &mut Column, field: &TypedField, abi: Abi, records: &[Record<'_>]
         }
         if field.kind == FieldKind::Text {
             let bytes = records.iter().map(|record| field.bytes(abi, record.data));
-            return texts(column, bytes, |column, bytes| column.text_or_null(bytes.map(until_nul)));
+            return texts(column, bytes, mixed_bytes, |column, bytes| column.text_or_null(bytes.map(until_nul)));
         }
     }
     for record in records {

@@ -5,9 +5,9 @@
 
 use super::delta::differences;
 use super::dictionary::{NumberDictionary, Texts};
-use super::hybrid::{hybrid, pack, run, width};
+use super::hybrid::{groups_of, hybrid, pack, run, width};
 use super::thrift::{StructWriter, crc, structure};
-use crate::export::table::column::{CellType, Column, ColumnFront};
+use crate::export::table::column::{CellType, Column, ColumnFront, TextSpan};
 use crate::file::trace_dat::{Checksum, ZstdPacker};
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
@@ -67,7 +67,7 @@ impl PageCodec {
         }
         match front.numbers {
             // Columns of one value are many.
-            [first, rest @ ..] if rest.iter().all(|number| number == first) => {
+            [first, rest @ ..] if are_all(rest, *first) => {
                 let range = normalise([*first].into_iter(), size, signed, present);
                 present.resize(front.numbers.len(), present[0]);
                 range
@@ -155,6 +155,15 @@ impl Range {
             (Range::Bytes(a, b), Range::Bytes(c, d)) => Range::Bytes(a.min(c), b.max(d)),
             _ => return None,
         })
+    }
+
+    /// True if both are the same.
+    fn is_one(&self) -> bool {
+        match self {
+            Range::Signed(a, b) => a == b,
+            Range::Unsigned(a, b) => a == b,
+            Range::Bytes(a, b) => a == b,
+        }
     }
 
     /// True if both ends of `later` are no less.
@@ -269,11 +278,12 @@ impl ColumnChunk {
                 let is_list = matches!(self.cell, CellType::List { .. });
                 let nulls = if is_list { 0 } else { nulls };
                 let range = codec.take(front, nulls, size, signed);
-                (self.numbers(codec), range.filter(|_| !is_list), codec.present.is_empty())
+                let is_constant = range.as_ref().is_some_and(Range::is_one);
+                (self.numbers(codec, is_constant), range.filter(|_| !is_list), codec.present.is_empty())
             }
             CellType::Time => {
                 let range = codec.take(front, nulls, 8, true);
-                (self.numbers(codec), range, codec.present.is_empty())
+                (self.numbers(codec, false), range, codec.present.is_empty())
             }
             CellType::Text | CellType::Bytes => {
                 let encoding = self.texts(front, codec);
@@ -336,15 +346,15 @@ impl ColumnChunk {
         Ok(())
     }
 
-    /// Appends the values of `codec.present`; gives their encoding.
-    fn numbers(&mut self, codec: &mut PageCodec) -> i32 {
+    /// Appends the values of `codec.present`, which are one value if it is constant; gives their encoding.
+    fn numbers(&mut self, codec: &mut PageCodec, is_constant: bool) -> i32 {
         let size = self.cell.physical().1;
         match &mut self.dictionary {
             _ if codec.present.is_empty() => PLAIN,
             Dictionary::Numbers(dictionary) if self.is_open => {
                 codec.indices.clear();
                 // Columns of one value are many.
-                if codec.present.windows(2).all(|two| two[0] == two[1]) {
+                if is_constant {
                     let index = dictionary.index(codec.present[0]);
                     let width = width(index);
                     codec.body.push(width);
@@ -371,7 +381,7 @@ impl ColumnChunk {
         match &mut self.dictionary {
             Dictionary::Texts(dictionary) if self.is_open && front.nulls() < front.rows => {
                 codec.indices.clear();
-                codec.indices.extend(front.texts().map(|text| dictionary.index(text)));
+                indices_of(front, dictionary, &mut codec.indices);
                 put_indices(&codec.indices, &mut codec.body);
                 RLE_DICTIONARY
             }
@@ -518,6 +528,11 @@ fn normalise(numbers: impl Iterator<Item = u64>, size: u8, signed: bool, out: &m
     })
 }
 
+/// True if all of `numbers` are `one`; some are compared at a time.
+fn are_all(numbers: &[u64], one: u64) -> bool {
+    numbers.chunks(64).all(|some| some.iter().fold(0, |differ, number| differ | (number ^ one)) == 0)
+}
+
 /// The sign's bit: with it flipped, unsigned numbers have the order of signed ones.
 const SIGN: u64 = 1 << 63;
 
@@ -541,12 +556,29 @@ fn ends_of(ends: Option<(&[u8], &[u8])>) -> Option<Range> {
     fits.then(|| Range::Bytes(least.to_vec(), largest.to_vec()))
 }
 
+/// Appends the indices of the texts: of those at one place the first alone is looked up.
+fn indices_of(front: &ColumnFront<'_>, dictionary: &mut Texts, out: &mut Vec<u32>) {
+    const KNOWN: usize = 64;
+    let mut known = [(TextSpan::default(), None); KNOWN];
+    front.spans_into(out, |span| {
+        let place = &mut known[(span.0.wrapping_mul(0x9e37_79b9) >> (u32::BITS - KNOWN.trailing_zeros())) as usize];
+        match *place {
+            (of, Some(index)) if of == span => index,
+            _ => {
+                let index = dictionary.index(front.text(span));
+                *place = (span, Some(index));
+                index
+            }
+        }
+    });
+}
+
 /// Appends the truth values as bits.
 fn booleans(front: &ColumnFront<'_>, out: &mut Vec<u8>) -> (i32, Option<Range>, bool) {
     let values =
         front.numbers.iter().zip(front.valid()).filter(|(_, valid)| *valid).map(|(number, _)| u64::from(*number != 0));
     let values: Vec<u64> = values.collect();
-    pack(out, values.iter().copied(), 1);
+    pack(out, groups_of(&values), 1);
     let ends = values.iter().min().zip(values.iter().max());
     (PLAIN, ends.map(|(least, largest)| Range::Unsigned(*least, *largest)), values.is_empty())
 }

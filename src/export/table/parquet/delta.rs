@@ -1,6 +1,6 @@
 //! Parquet's encoding of differences (`DELTA_BINARY_PACKED`), for times.
 
-use super::hybrid::pack;
+use super::hybrid::{groups_of, pack};
 use crate::base::varint;
 
 /// Values in a block, and in each of its parts.
@@ -25,14 +25,15 @@ pub(super) fn differences(out: &mut Vec<u8>, values: impl ExactSizeIterator<Item
         let block = &block[..count];
         let least = block.iter().copied().min().unwrap_or_default();
         varint::put(out, varint::zigzag(least));
-        let above = |difference: &i64| difference.wrapping_sub(least) as u64;
+        let above = |difference: i64| difference.wrapping_sub(least) as u64;
         let widths = out.len();
         out.extend_from_slice(&[0; BLOCK / PART]);
         for (number, part) in block.chunks(PART).enumerate() {
-            let largest = part.iter().map(above).max().unwrap_or_default();
-            let width = (u64::BITS - largest.leading_zeros()) as u8;
+            let values: [u64; PART] = std::array::from_fn(|at| part.get(at).map_or(0, |difference| above(*difference)));
+            let bits = values.iter().fold(0, |bits, value| bits | value);
+            let width = (u64::BITS - bits.leading_zeros()) as u8;
             out[widths + number] = width;
-            pack(out, part.iter().map(above).chain(std::iter::repeat_n(0, PART - part.len())), width);
+            pack(out, groups_of(&values), width);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Parquet's hybrid of runs and packed bits, for small numbers: definition levels and indices into dictionaries. And packed
 //! bits of any width, for differences.
 
+use crate::base::text::plain::piece;
 use crate::base::varint;
 
 /// The number of bits that `largest` takes.
@@ -10,20 +11,23 @@ pub(super) fn width(largest: u32) -> u8 {
 
 /// Runs are at least so long: shorter ones are packed with their neighbours.
 const RUN: usize = 16;
+/// Values that are packed together: they fill bytes.
+const GROUP: usize = 8;
 
 /// Appends `values`, each of `width` bits.
 pub(super) fn hybrid(out: &mut Vec<u8>, values: &[u32], width: u8) {
     let (mut packed, mut at) = (0, 0);
-    while let Some(value) = values.get(at) {
-        let end = at + values[at..].iter().take_while(|other| *other == value).count();
-        // Packed values come in groups of eight; the run gives those that are missing in the last group.
-        let from = at + (at - packed).next_multiple_of(8) - (at - packed);
-        if end >= from + RUN {
-            pack_groups(out, &values[packed..from], width);
-            run(out, *value, end - from, width);
-            packed = end;
+    while let Some(next) = values.get(at..at + RUN) {
+        let value = next[0];
+        if next.iter().any(|other| *other != value) {
+            // Packed values come in groups.
+            at += GROUP;
+            continue;
         }
-        at = end;
+        let end = at + values[at..].iter().take_while(|other| **other == value).count();
+        pack_groups(out, &values[packed..at], width);
+        run(out, value, end - at, width);
+        (packed, at) = (end, end);
     }
     pack_groups(out, &values[packed..], width);
 }
@@ -38,14 +42,33 @@ fn pack_groups(out: &mut Vec<u8>, values: &[u32], width: u8) {
     if values.is_empty() {
         return;
     }
-    let groups = values.len().div_ceil(8);
-    varint::put(out, (groups as u64) << 1 | 1);
-    let padding = groups * 8 - values.len();
-    pack(out, values.iter().map(|value| u64::from(*value)).chain(std::iter::repeat_n(0, padding)), width);
+    varint::put(out, (values.len().div_ceil(GROUP) as u64) << 1 | 1);
+    pack(out, groups_of(values).map(|group| group.map(u64::from)), width);
 }
 
-/// Appends the lowest `width` bits of each value, one after the other from the lowest bit on. Together they fill bytes.
-pub(super) fn pack(out: &mut Vec<u8>, values: impl Iterator<Item = u64>, width: u8) {
+/// The values by groups, of which the last is filled with zeros.
+pub(super) fn groups_of<T: Copy + Default>(values: &[T]) -> impl Iterator<Item = [T; GROUP]> {
+    let (groups, rest) = values.as_chunks();
+    let last = || std::array::from_fn(|at| rest.get(at).copied().unwrap_or_default());
+    groups.iter().copied().chain((!rest.is_empty()).then(last))
+}
+
+/// Appends the lowest `width` bits of each value, one after the other from the lowest bit on; the others are 0.
+pub(super) fn pack(out: &mut Vec<u8>, groups: impl Iterator<Item = [u64; GROUP]>, width: u8) {
+    if width > 16 {
+        return pack_wide(out, groups.flatten(), width);
+    }
+    // Half a group fits a word.
+    let half = |values: &[u64]| values.iter().rev().fold(0u64, |word, value| word << width | value);
+    for group in groups {
+        let (first, last) = group.split_at(GROUP / 2);
+        let bits = u128::from(half(first)) | u128::from(half(last)) << (u32::from(width) * GROUP as u32 / 2);
+        piece(out, &bits.to_le_bytes(), width.into());
+    }
+}
+
+/// The same of any width.
+fn pack_wide(out: &mut Vec<u8>, values: impl Iterator<Item = u64>, width: u8) {
     if width <= 32 {
         let (mut bits, mut filled) = (0u64, 0u8);
         for value in values {
@@ -122,7 +145,7 @@ mod tests {
         fn wide_values_are_packed(values in prop::collection::vec(any::<u64>(), 32), width in 1u8..=64) {
             let mask = u64::MAX >> (64 - width);
             let mut out = Vec::new();
-            pack(&mut out, values.iter().map(|value| value & mask), width);
+            pack(&mut out, values.as_chunks().0.iter().map(|group| group.map(|value| value & mask)), width);
             prop_assert_eq!(out.len(), 4 * usize::from(width));
             let bit = |bit: usize| u64::from(out[bit / 8] >> (bit % 8) & 1);
             for (at, value) in values.iter().enumerate() {
