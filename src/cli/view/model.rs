@@ -56,7 +56,7 @@ impl Model {
             let Some(strip) = place.map(|place| found.swap_remove(place)) else {
                 return ModelStrip { cells: vec![StripCell::default(); scale.columns()], top: None, has_tasks: false };
             };
-            let top = longest(&strip.tasks);
+            let top = longest(strip.tasks.iter().copied());
             ModelStrip { top, has_tasks: cpu.tells_tasks && strip.switches > 0, cells: strip.cells }
         });
         Ok(Model { scale, strips: strips.collect(), matches: None, pins: Vec::new(), quality: Quality::Exact })

@@ -14,6 +14,8 @@ const COLUMNS: usize = 8192;
 /// Events of a piece, as estimated; with a filter, which is compiled for each piece and all events.
 const PIECE: u64 = 1_000_000;
 const FILTERED_PIECE: u64 = 4_000_000;
+/// The most pieces of a recording, whose events may be more then: each keeps the times of all its tasks.
+const PIECES: u64 = 2048;
 /// Pieces whose tasks' times are added up once, for windows of very many pieces.
 const BLOCK: usize = 64;
 
@@ -52,7 +54,7 @@ impl DonePieces {
         while next < pieces.end {
             match self.blocks.get(&next).filter(|_| next + BLOCK <= pieces.end) {
                 Some(block) => {
-                    tasks.iter_mut().zip(block).for_each(|(sum, tasks)| add_times(sum, tasks));
+                    tasks.iter_mut().zip(block).for_each(|(sum, tasks)| add_times(sum, all(tasks)));
                     next += BLOCK;
                 }
                 None => {
@@ -68,12 +70,18 @@ impl DonePieces {
 /// Adds the times of a piece's tasks to those of each CPU.
 fn add_tasks(tasks: &mut [BTreeMap<Pid, u64>], strips: &[Strip], source: &ViewSource<'_>) {
     for strip in strips {
-        source.place(strip.source, strip.cpu).into_iter().for_each(|place| add_times(&mut tasks[place], &strip.tasks));
+        if let Some(place) = source.place(strip.source, strip.cpu) {
+            add_times(&mut tasks[place], strip.tasks.iter().copied());
+        }
     }
 }
 
-fn add_times(sum: &mut BTreeMap<Pid, u64>, tasks: &BTreeMap<Pid, u64>) {
-    tasks.iter().for_each(|(pid, time)| *sum.entry(*pid).or_default() += time);
+fn add_times(sum: &mut BTreeMap<Pid, u64>, tasks: impl Iterator<Item = (Pid, u64)>) {
+    tasks.for_each(|(pid, time)| *sum.entry(pid).or_default() += time);
+}
+
+fn all(tasks: &BTreeMap<Pid, u64>) -> impl Iterator<Item = (Pid, u64)> {
+    tasks.iter().map(|(pid, time)| (*pid, *time))
 }
 
 /// A window out of a pyramid.
@@ -92,7 +100,8 @@ impl Pyramid {
             let cells = source.overview.strip(cpu.source, cpu.cpu, &scale);
             events.iter_mut().zip(&cells).for_each(|(sum, cell)| *sum += cell.events);
         }
-        let piece = if filter.is_some() { FILTERED_PIECE } else { PIECE };
+        let least = if filter.is_some() { FILTERED_PIECE } else { PIECE };
+        let piece = least.max(events.iter().sum::<u64>() / PIECES);
         let (mut pieces, mut first, mut sum) = (Vec::new(), 0, 0);
         for (column, events) in events.iter().enumerate() {
             sum += events;
@@ -177,15 +186,16 @@ impl Pyramid {
                 decoded[scale.column(from)..=scale.column(to)].fill(false);
                 continue;
             };
+            let middle = |column: usize| self.scale.edge(column).midpoint(self.scale.edge(column + 1));
+            let is_inside = |(_, middle): &(usize, u64)| (scale.from()..=scale.to()).contains(middle);
+            let columns = piece.clone().map(middle).enumerate().filter(is_inside);
+            let columns: Vec<(usize, usize)> = columns.map(|(cell, middle)| (cell, scale.column(middle))).collect();
             for strip in found {
                 let Some(place) = source.place(strip.source, strip.cpu) else { continue };
                 let whole = &mut strips[place];
                 whole.has_tasks |= source.cpus[place].tells_tasks && strip.switches > 0;
-                for (cell, column) in strip.cells.iter().zip(piece.clone()) {
-                    let middle = self.scale.edge(column).midpoint(self.scale.edge(column + 1));
-                    if (scale.from()..=scale.to()).contains(&middle) {
-                        whole.cells[scale.column(middle)].add(cell);
-                    }
+                for (cell, column) in &columns {
+                    strip.cells.get(*cell).into_iter().for_each(|cell| whole.cells[*column].add(cell));
                 }
             }
             if from >= scale.from() && to <= scale.to() {
@@ -194,7 +204,7 @@ impl Pyramid {
         }
         let tasks = done.tasks(inside.unwrap_or(0..0), source);
         for (strip, tasks) in strips.iter_mut().zip(&tasks) {
-            strip.top = longest(tasks);
+            strip.top = longest(all(tasks));
         }
         PyramidView { strips, decoded }
     }
@@ -219,7 +229,6 @@ impl ModelStrip {
 }
 
 /// The task that ran longest, but for the idle task, and its time.
-pub(super) fn longest(tasks: &BTreeMap<Pid, u64>) -> Option<(Pid, u64)> {
-    let tasks = tasks.iter().filter(|(pid, _)| pid.0 != 0);
-    tasks.max_by_key(|(pid, time)| (**time, std::cmp::Reverse(pid.0))).map(|(pid, time)| (*pid, *time))
+pub(super) fn longest(tasks: impl Iterator<Item = (Pid, u64)>) -> Option<(Pid, u64)> {
+    tasks.filter(|(pid, _)| pid.0 != 0).max_by_key(|(pid, time)| (*time, std::cmp::Reverse(pid.0)))
 }

@@ -1,7 +1,6 @@
 //! The columns of a strip.
 
 use crate::base::units::{CpuId, Lost, Pid};
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Columns of equal time over a window whose ends are both included, in the clock's unit. A column is never shorter than one
@@ -111,8 +110,8 @@ pub struct Strip {
     pub cpu: CpuId,
     /// The columns.
     pub cells: Vec<StripCell>,
-    /// Known time of each task on the CPU; 0 is its idle task.
-    pub tasks: BTreeMap<Pid, u64>,
+    /// Known time of each task on the CPU, in the order of PIDs; 0 is its idle task.
+    pub tasks: Box<[(Pid, u64)]>,
     /// Number of `sched_switch` events: without any, occupation is a guess of `common_pid`.
     pub switches: u64,
     /// The last event in the window.

@@ -152,11 +152,13 @@ impl Analysis for Strips {
                 Follower::note(&mut strip.cells, &mut strip.tasks, &self.scale, (self.scale.from(), at), task);
             }
             strip.occupy(&self.scale, self.scale.to().saturating_add(1));
+            let mut tasks: Box<[_]> = strip.tasks.into_iter().collect();
+            tasks.sort_unstable();
             Some(Strip {
                 source,
                 cpu,
                 cells: strip.cells.whole(self.scale.columns()),
-                tasks: strip.tasks.into_iter().collect(),
+                tasks,
                 switches: strip.switches,
                 last: Some(strip.last),
             })
