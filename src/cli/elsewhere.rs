@@ -121,6 +121,42 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
         "events come in the order of their times; `rtrace report --summary FILE` counts them by task, `rtrace hist -i FILE EVENT --key FIELD` by a field.",
     ),
     (
+        "top",
+        &["cgroup", "cgroups", "container"],
+        "it has no rows by cgroup: `rtrace record --for sched --cgroups --duration 1` records what `rtrace analyze cgroups` shows.",
+    ),
+    (
+        "top",
+        &["x", "device", "disk"],
+        "it has no rows by device: `rtrace record --for io --duration 1` records what `rtrace analyze io` shows.",
+    ),
+    (
+        "analyze",
+        &["failure", "failures", "errors", "failed"],
+        "`rtrace analyze syscalls FILE --sort errors` puts calls that failed first, and says with which errors.",
+    ),
+    (
+        "analyze",
+        &["irq", "vector", "handler"],
+        "the table of `rtrace analyze irq FILE --kind irq` has a row for each handler.",
+    ),
+    (
+        "analyze",
+        &["device", "disk", "dev", "d"],
+        "the tables of `rtrace analyze io FILE` have a row for each device, by its major and minor number (`lsblk` has them).",
+    ),
+    (
+        "analyze",
+        &["percentile", "percentiles", "quantile", "quantiles", "p99", "p95"],
+        "p50, p90, p99 and p99.9 are printed always; any other of its times as in `rtrace check FILE --value 'p95(io())'`: io(), irq(), syscall(), wait(), lock().",
+    ),
+    ("hist", &["by", "per", "group"], "did you mean `--key`? The field whose values are counted."),
+    (
+        "report",
+        &["call", "syscall"],
+        "`rtrace analyze syscalls FILE --call NAME` is about one system call, `rtrace report --syscalls FILE` prints all.",
+    ),
+    (
         "report",
         &["g", "no-children", "children", "percent-limit", "call-graph"],
         "`rtrace flame FILE` draws call stacks, `rtrace profile FILE` sums up by task and event.",
@@ -307,7 +343,7 @@ pub(crate) fn found(option: &str, command: &str, root: &Command) -> Option<(Stri
         let hint = "`rtrace sql FILE --csv 'QUERY'` prints tables, `rtrace convert FILE DIR --to parquet` writes them; `--json` has the answers.";
         return Some(("this answer is more than one table".to_owned(), hint.to_owned()));
     }
-    if name == "cgroup" && command == "analyze" {
+    if ["cgroup", "container", "pod", "slice", "unit"].contains(&name) && command == "analyze" {
         let hint = "`rtrace analyze cgroups FILE` has rows by cgroup; `rtrace convert FILE PART.dat --cgroup ...` makes a recording of one.";
         return Some(((*reason).to_owned(), hint.to_owned()));
     }

@@ -132,6 +132,12 @@ fn kind(path: &Path, start: &[u8], size: u64) -> Option<(String, String)> {
             "`babeltrace2` prints the folder that it lies in.".to_owned(),
         );
     }
+    if start.starts_with(b"\x07\x74\x61\x65") || start.starts_with(b"\x65\x61\x74\x07") {
+        return found(
+            "of blktrace",
+            "`blkparse -i NAME` prints it; `rtrace record --for io` records block requests.".to_owned(),
+        );
+    }
     if start.starts_with(b"PAR1") {
         return found("a Parquet table", "`duckdb`, pandas and polars read it.".to_owned());
     }

@@ -374,9 +374,7 @@ pub(super) fn missing(missing: &[String], name: &str) -> Option<String> {
         return Some(format!("`rtrace synth define {event} '{fields}'` makes an event of those fields."));
     }
     if name == "hist" && std::env::args().any(|word| word.contains('{')) {
-        return Some(
-            "programs are bpftrace's; `rtrace hist EVENT --key common_pid.execname -- CMD` counts by task.".to_owned(),
-        );
+        return Some(of_bpftrace());
     }
     if name == "baseline" && missing.iter().any(|one| one.starts_with("<NEW>")) {
         return Some(
@@ -423,6 +421,32 @@ fn key() -> String {
     match std::env::args().any(|word| word.contains("hist(") || word.contains('@')) {
         true => "`--key FIELD` counts by a field, `--key FIELD.log2` and `--key FIELD.buckets=N` in ranges of it."
             .to_owned(),
-        false => "as in `--key next_comm`, or `--key common_pid.execname`.".to_owned(),
+        false => "a field of the event, or as in `--key common_pid.execname`.".to_owned(),
     }
+}
+
+/// The hint on a program of bpftrace in the place of an event.
+fn of_bpftrace() -> String {
+    let program = std::env::args().find(|word| word.contains('{')).unwrap_or_default();
+    let (probe, body) = program.split_once('{').unwrap_or_default();
+    let event = probe.trim().strip_prefix("tracepoint:").filter(|event| event.matches(':').count() == 1);
+    let event = event.unwrap_or("EVENT");
+    let field = |of: &str| {
+        let name = body
+            .split_once(of)?
+            .1
+            .split(')')
+            .next()?
+            .trim()
+            .trim_start_matches("args")
+            .trim_start_matches(['.', '-', '>']);
+        let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        is_name.then(|| name.to_owned())
+    };
+    let task = if body.contains("@[comm]") || body.contains("@[pid]") { "common_pid.execname" } else { "" };
+    let ranges = ["lhist(", "hist("].iter().find_map(|of| field(of)).map(|field| format!("{field}.log2"));
+    let keys: Vec<String> = ranges.into_iter().chain((!task.is_empty()).then(|| task.to_owned())).collect();
+    let keys = if keys.is_empty() { "common_pid.execname".to_owned() } else { keys.join(",") };
+    let value = field("sum(").map_or_else(String::new, |field| format!(" --val {field}"));
+    format!("programs are bpftrace's; `rtrace hist {event} --key {keys}{value} -- CMD` counts so.")
 }

@@ -68,6 +68,11 @@ pub(super) fn option(word: &str, command: &Command, root: &Command, words: &str)
             "events are arguments without an option: `rtrace latency {file} {from} {to} --by FIELD=FIELD`, as `--by pid=next_pid`."
         ));
     }
+    if ["window", "width", "margin", "context", "range"].contains(&name) && is_on_line("around", command) {
+        let around = value_of("--around").unwrap_or_else(|| "TIME".to_owned());
+        let width = value_of(word).unwrap_or_else(|| "5s".to_owned());
+        return Some(format!("it stands behind the time: `--around {around}±{width}`, or `+-` for `±`."));
+    }
     if name == "no-color" && takes_value("color", command) {
         return Some("did you mean `--color never`?".to_owned());
     }
@@ -219,6 +224,14 @@ fn short(word: &str, command: &Command, root: &Command, words: &str) -> Option<S
         return Some(MAKES_ONE.to_owned());
     }
     let is_name = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    if letter == 'o'
+        && let Some(format) = format_called(&value, command)
+    {
+        return Some(format!("did you mean `{format}`?"));
+    }
+    if letter == 'o' && is_shown(&value, command) {
+        return Some(format!("did you mean `--{value}`?"));
+    }
     if letter == 'o' && is_name && takes_value("option", command) {
         return Some(format!("`-O {value}` sets a trace option."));
     }

@@ -170,7 +170,7 @@ pub(super) const ADVICE: &[(&[&str], &str)] = &[
         "a recording gives the same answer each time; several are compared by `rtrace diff`.",
     ),
     (
-        &["device", "disk", "dev", "host-cpu", "user", "uid", "container"],
+        &["host-cpu", "user", "uid"],
         "`rtrace report --filter 'EVENT: FIELD == VALUE'` selects by any field, `--json` has what others select from.",
     ),
     (&["hostname", "host-name"], "the host's name is stored by itself; tables have it as `host`."),
@@ -220,6 +220,8 @@ pub(crate) fn analysis(word: &str) -> Option<&'static str> {
         "network" | "tcp" | "packets" => "net",
         "page-faults" | "page_faults" | "pagefaults" | "faulttop" => "faults",
         "cstates" | "idlestat" => "idle",
+        "cgroup" | "container" | "containers" | "pods" | "throttle" | "throttled" | "throttling" | "quota"
+        | "cgtop" => "cgroups",
         _ => return None,
     })
 }

@@ -16,7 +16,7 @@ use rtrace::units::parse_duration;
 use std::fs::File;
 use std::io;
 use std::num::NonZero;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The recording that is read if none is named, and written by `record`.
@@ -62,10 +62,17 @@ pub(crate) fn open_recording_through<R: ReadAt + 'static>(
     Ok(resolved(trace, path))
 }
 
+fn is_pipe(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|of| of.file_type().is_fifo())
+}
+
 /// The failure to find a recording at `path`.
 pub(super) fn not_found(path: &Path, error: io::Error) -> Failure {
     let failure = Failure::from(anyhow::Error::from(error).context(format!("failed to read {}", path.display())));
     match path == Path::new(DEFAULT) {
+        true if is_pipe(Path::new("/dev/stdin")) => {
+            failure.hint("standard input is a pipe: `-` in the place of FILE reads it, as in `rtrace report -`.")
+        }
         true => failure.hint("`rtrace record -e sched -- CMD` makes one; `-i FILE` names another file."),
         false => {
             let hint = no_name_of_a_file(&path.to_string_lossy()).or_else(|| foreign::beside(path));

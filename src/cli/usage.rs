@@ -1,6 +1,7 @@
 //! clap's refusals of a command line in the program's own words: one prefix, names in backquotes, a hint, and the command
 //! that explains more.
 
+use super::machine::RecordingMachine;
 use super::{elsewhere, helper_programs, meant, meant_options};
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -71,8 +72,13 @@ fn worded(
             if meant_options::word_before(&std::env::args().find(|given| given.starts_with(&word)).unwrap_or_default())
                 .is_some_and(|before| before == "--sort")
             {
-                let hint = "`--sort` takes a name: `--sort hitcount.desc` is the largest first.";
-                return Some((format!("`{word}` is no value of `--sort`"), Some(hint.to_owned())));
+                let given = std::env::args().find(|given| given.starts_with(&word)).unwrap_or_default();
+                let key = match given.trim_start_matches('-') {
+                    "" | "hits" | "count" | "hit" => "hitcount",
+                    key => key,
+                };
+                let hint = format!("`--sort` takes a name: `--sort {key}.desc` is the largest first.");
+                return Some((format!("`{given}` is no value of `--sort`"), Some(hint)));
             }
             if std::ptr::eq(command, root) && word.starts_with('-') && !word.starts_with("--") {
                 let hint = "a command comes first: `rtrace record -e EVENT -- CMD`; of strace, `rtrace stream --for syscalls -- CMD`.";
@@ -132,8 +138,10 @@ fn worded(
                     let is_late = ["latency", "sched", "delay", "late"].contains(&word.as_str());
                     let is_off = is_late || ["sleep", "blocked", "block", "wait", "io", "runqueue", "runq", "queue", "cpu"].contains(&word.as_str());
                     let off = "`--worst off-cpu` is the longest time off a CPU for any reason; `--worst wakeup` that from a wakeup to the CPU.";
+                    let is_call = RecordingMachine::of_this().is_some_and(|machine| machine.calls().any(|(_, name)| name == word));
+                    let call = is_call.then(|| format!("`--worst syscall --call {word}` is the longest of these calls."));
                     let several = word.parse::<u64>().is_ok().then(|| format!("`--intervals {word}` is the number of the longest."));
-                    several.or(is_off.then(|| off.to_owned())).filter(|_| command.get_name() == "why" && name == "`--worst`")
+                    several.or(call).or(is_off.then(|| off.to_owned())).filter(|_| command.get_name() == "why" && name == "`--worst`")
                 })
                 .or_else(|| {
                     let is_of_event = word.is_empty() && name == "`--event`";

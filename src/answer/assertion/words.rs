@@ -16,6 +16,11 @@ pub(super) fn other_name(name: &str) -> Option<String> {
             return Some("`count(EVENT)` is a number of events: `count(sched:sched_switch) > 0`.".to_owned());
         }
         "memory" | "leaked" | "leak" => "live",
+        "throttled" | "throttle" | "throttling" | "nr_throttled" => {
+            return Some(
+                "no assertion is about it: `rtrace analyze cgroups FILE --json` has the time of each.".to_owned(),
+            );
+        }
         "not" => return Some("the contrary of a comparison is another: `>=` of `<`.".to_owned()),
         name if reduced(name).is_some() => return reduced(name),
         name if name.contains('_') => {
@@ -50,7 +55,8 @@ pub(super) fn other_source(name: &str) -> Option<&'static str> {
             Some("wait")
         }
         "softirq" | "softirqs" | "irqs" | "interrupt" | "interrupts" => Some("irq"),
-        "disk" | "block" | "blk" | "bio" => Some("io"),
+        "disk" | "block" | "blk" | "bio" | "d2c" | "q2c" | "q2d" | "i2d" | "await" | "svctm" | "r_await"
+        | "w_await" => Some("io"),
         "syscalls" | "call" | "calls" => Some("syscall"),
         "contention" | "locks" | "mutex" => Some("lock"),
         _ => None,

@@ -3,7 +3,8 @@
 /// Up to three of `candidates` nearest to `name`, best first; none if nothing is near.
 ///
 /// Near means: equal but for case, or at most a third of the letters (one at least) put in, left out, replaced or
-/// swapped with their neighbour, or, after those, a name that contains the whole of `name` (from four letters on).
+/// swapped with their neighbour, or, after those, a name that contains the whole of `name` (from four letters on). Nearest is
+/// `name` with a number behind, as `pread64` of `pread`.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let limit = (name.chars().count() / 3).max(1);
     let lower = name.to_lowercase();
@@ -11,7 +12,9 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .into_iter()
         .filter_map(|candidate| {
             let other = candidate.to_lowercase();
-            let distance = distance(&lower, &other, limit);
+            let is_number = |rest: &str| rest.bytes().all(|byte| byte.is_ascii_digit());
+            let with_number = lower.len() >= 4 && other.strip_prefix(&lower).is_some_and(is_number);
+            let distance = with_number.then_some(0).or_else(|| distance(&lower, &other, limit));
             let contains = (lower.len() >= 4 && other.contains(&lower)).then_some(limit + 1);
             distance.or(contains).map(|d| (d, candidate))
         })

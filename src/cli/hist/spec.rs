@@ -80,7 +80,7 @@ impl SpecArgs {
                 return Err(failure
                     .hint(format!("programs are bpftrace's: `{event} --key common_pid.execname` counts by task.")));
             }
-            return Err(failure.hint("as in `--key next_comm`, or `--key common_pid.execname`."));
+            return Err(failure.hint("a field of the event, or as in `--key common_pid.execname`."));
         }
         if let Some((field, order)) = self.sort.iter().find_map(|key| key.split_once(':')) {
             let error = anyhow::anyhow!("invalid --sort `{field}:{order}`");

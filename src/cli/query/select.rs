@@ -95,7 +95,7 @@ fn kernel_filter(text: &str) -> Result<EventFilter, String> {
 /// The error that a recording does not have the cgroups of its tasks.
 pub(crate) fn no_cgroups(path: &Path) -> Failure {
     let error = anyhow!("{} does not say which cgroups its tasks were in", path.display());
-    Failure::new(Exit::Failed, error).hint("`rtrace record --cgroups` stores it.")
+    Failure::new(Exit::Failed, error).hint("`rtrace record --for sched --cgroups` stores it.")
 }
 
 /// The error that no cgroup of a recording is called so, with the one that was probably meant.

@@ -29,6 +29,11 @@ pub(crate) struct WordingArgs {
 
 /// trace-cmd's expressions are for the whole name, and case does not matter.
 fn whole_name(text: &str) -> Result<Regex, String> {
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(format!(
+            "an event's name is wanted; `--last {text}` prints the last {text} events, `--first {text}` the first"
+        ));
+    }
     Regex::new(&format!("(?i)^(?:{text})$")).map_err(|e| e.to_string())
 }
 
@@ -55,10 +60,7 @@ impl WordingArgs {
             // A pattern may be meant for several files; a name that is nothing is mistyped.
             let is_name = shown.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':' | b'-'));
             if is_name && !input.formats().any(|f| expression.is_match(&f.name) || expression.is_match(&f.system)) {
-                let first = shown.bytes().all(|byte| byte.is_ascii_digit());
-                let first = first.then(|| format!("; `--first {shown}` prints the first {shown} events"));
-                let (path, first) = (input.path.display(), first.unwrap_or_default());
-                note!("rtrace: {path}: no event or system is called `{shown}` (-r, -n){first}");
+                note!("rtrace: {}: no event or system is called `{shown}` (-r, -n)", input.path.display());
             }
         }
         for format in input.formats() {

@@ -169,7 +169,21 @@ pub(crate) fn add(buffer: &mut BufferPlan, list: &str) -> Result<(), String> {
                 is.then(|| "`--for sched,irq` has wakeups, interrupts and timers".to_owned())
             };
             let cgroups = || {
-                let is = ["cgroup", "cgroups", "container", "containers", "docker", "pod"].contains(&purpose);
+                const WORDS: [&str; 12] = [
+                    "cgroup",
+                    "cgroups",
+                    "container",
+                    "containers",
+                    "docker",
+                    "pod",
+                    "pods",
+                    "throttle",
+                    "throttled",
+                    "throttling",
+                    "quota",
+                    "cgtop",
+                ];
+                let is = WORDS.contains(&purpose);
                 is.then(|| "`--for sched --cgroups` is what `rtrace analyze cgroups` reads".to_owned())
             };
             let other = || {
@@ -180,8 +194,8 @@ pub(crate) fn add(buffer: &mut BufferPlan, list: &str) -> Result<(), String> {
                 };
                 Some(format!("did you mean `{own}`?"))
             };
-            let hint = other()
-                .or_else(cgroups)
+            let hint = cgroups()
+                .or_else(other)
                 .or_else(realtime)
                 .or_else(|| did_you_mean(purpose, names.clone()))
                 .or_else(begun)

@@ -22,7 +22,11 @@ pub(super) fn resolve(filter: &Filter, p: &Predicate, format: &EventFormat) -> R
     let error = |span: Span, message: String| Diagnostic::new("filter", filter.text(), span, message);
     let name = &p.field.value;
     let Some(target) = find(format, name) else {
-        let near = did_you_mean(name, names(format)).unwrap_or_else(|| {
+        let of_exit = || {
+            let call = format.name.strip_prefix("sys_enter").filter(|_| name == "ret")?;
+            Some(format!("what a call returned is in its exit: `{}:sys_exit{call}`", format.system))
+        };
+        let near = of_exit().or_else(|| did_you_mean(name, names(format))).unwrap_or_else(|| {
             let own: Vec<&str> = format.fields.iter().map(|field| field.name.as_str()).collect();
             format!("fields of {}:{} are {}", format.system, format.name, own.join(", "))
         });
@@ -53,6 +57,7 @@ pub(super) fn resolve(filter: &Filter, p: &Predicate, format: &EventFormat) -> R
         FilterValue::Function(_) => {}
         FilterValue::Text(text) if !target.kind.is_text() => {
             let number = number_called(format, name, text).map(|number| format!("`{text}` is {number} there"));
+            let number = number.or_else(|| super::devices::hint(format, name, text));
             let wrong = error(p.value.span, format!("`{name}` is a number, its value cannot be text"));
             let is_field = format.fields.iter().any(|field| field.name == *text);
             let field =
@@ -145,6 +150,10 @@ fn warning(filter: &Filter, p: &Predicate, target: NamedTarget, format: &EventFo
                 _ => format!("names of tasks in {event} are {names}"),
             };
             Some(warning(p.field.span, "`comm` is the name of the task that runs at the event".to_owned()).hint(hint))
+        }
+        (FilterValue::Text(text), _, CompareOp::Equal) if name == "rwbs" && text.len() == 1 => {
+            let more = format!("`{name}` may have more letters than `{text}`, as for S (synchronous) and M (metadata)");
+            Some(warning(p.value.span, more).hint(format!("`{name} ~ \"*{text}*\"` is all with that letter")))
         }
         (FilterValue::Text(text), _, CompareOp::Equal | CompareOp::NotEqual) if text.contains('*') => Some(
             warning(p.op.span, format!("`{}` compares `*` as it stands", p.op.value.text()))

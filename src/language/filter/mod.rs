@@ -29,6 +29,7 @@ mod ast;
 mod check;
 mod compile;
 mod cpus;
+mod devices;
 mod event_filter;
 mod parse;
 mod pattern;

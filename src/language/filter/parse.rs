@@ -2,6 +2,7 @@
 
 use super::{CompareOp, FieldModifier, FilterExpr, FilterValue, Predicate};
 use crate::base::syntax::{Diagnostic, NumberError, Scanner, Span, Spanned, parse_int};
+use crate::base::units::ByteSize;
 use std::str::FromStr;
 
 /// Parentheses and `!` may be nested this deep: the tree is walked recursively.
@@ -58,7 +59,10 @@ impl FilterParser<'_> {
             _ if self.s.rest().starts_with('=') && !self.s.rest().starts_with("==") => {
                 error.hint("`equals` is written `==`")
             }
-            _ => error,
+            _ => {
+                let before = self.s.text().get(..self.s.pos()).unwrap_or_default();
+                error.hint_opt(super::devices::at(before, self.s.rest()))
+            }
         }
     }
 
@@ -238,9 +242,11 @@ impl FilterParser<'_> {
         let span = self.s.span_from(start);
         let word = span.of(self.s.text());
         let value = parse_int(word).map_err(|e| match e {
-            NumberError::Malformed => self
-                .error(span, "illegal integer value")
-                .hint("numbers are decimal, 0x hex or, with a leading 0, octal; text goes in quotes"),
+            NumberError::Malformed => {
+                self.error(span, "illegal integer value").hint(with_unit(word).unwrap_or_else(|| {
+                    "numbers are decimal, 0x hex or, with a leading 0, octal; text goes in quotes".to_owned()
+                }))
+            }
             NumberError::Range => self.error(span, "illegal integer value: it does not fit 64 bits"),
         })?;
         let hex = word.trim_start_matches('-').to_ascii_lowercase().starts_with("0x");
@@ -275,7 +281,12 @@ impl FilterParser<'_> {
     }
 }
 
-/// The word that ends before `at`.
+/// The hint on a number with a unit of bytes, as `32K`.
+pub(super) fn with_unit(word: &str) -> Option<String> {
+    let ByteSize(bytes) = ByteSize::parse_with_unit(word, 1).ok()?;
+    Some(format!("numbers have no unit: `{word}` is {bytes}"))
+}
+
 /// The hint on a comparison with a regular expression, which is what `rest` begins with: the glob that it may stand for.
 fn regex_as_glob(rest: &str) -> String {
     let rest = rest.trim_start();
@@ -287,6 +298,7 @@ fn regex_as_glob(rest: &str) -> String {
     format!("there are no regular expressions; as a glob, `~ \"{inner}\"`")
 }
 
+/// The word that ends before `at`.
 fn word_before(text: &str, at: usize) -> Option<&str> {
     text.get(..at)?.split_whitespace().next_back()
 }

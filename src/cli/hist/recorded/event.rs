@@ -62,6 +62,7 @@ fn as_raw_syscall(input: &QueryInput, text: &str) -> Option<String> {
     let is_it = |known: &str| known == call || call.strip_prefix("new") == Some(known);
     let (number, _) = RecordingMachine::of_recording(&input.trace)?.calls().find(|(_, known)| is_it(known))?;
     Some(format!(
-        "it has raw_syscalls: {call} is `raw_syscalls:{raw}` with `id == {number}`; `rtrace analyze syscalls --call {call}` has its times."
+        "it has raw_syscalls: {call} is `raw_syscalls:{raw}` with `id == {number}`; `rtrace analyze syscalls {} --call {call}` has its times.",
+        input.path.display()
     ))
 }

@@ -5,6 +5,7 @@ use super::posix;
 use crate::base::syntax::{Diagnostic, NumberError, Scanner, Span, Spanned, did_you_mean, parse_int};
 use crate::kernel::format::EventFormat;
 use crate::language::filter::check::number_called;
+use crate::language::filter::parse::with_unit;
 use crate::language::filter::test::Calc;
 use crate::language::filter::{CompareOp, Filter};
 
@@ -252,8 +253,9 @@ impl ReportFilterParser<'_> {
             Some(c) if c.is_ascii_digit() => {
                 self.s.take_while(|c| c.is_ascii_alphanumeric());
                 let span = self.s.span_from(start);
-                let value =
-                    parse_int(span.of(self.s.text())).map_err(|e: NumberError| self.error(span, e.to_string()))?;
+                let word = span.of(self.s.text());
+                let value = parse_int(word)
+                    .map_err(|e: NumberError| self.error(span, e.to_string()).hint_opt(with_unit(word)))?;
                 Ok(ReportOperand::Number(Spanned::new(value as u64, span)))
             }
             Some(_) => {

@@ -190,10 +190,15 @@ impl ReportFilters {
                     let error = Diagnostic::new("filter", &filter.text, events.span, message);
                     let is_column = is_column_name(named);
                     let is_name = named.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_:/".contains(&byte));
-                    let call = ["sys_enter_", "sys_exit_"].iter().find_map(|begin| name.strip_prefix(begin));
                     let has_raw = formats.iter().any(|format| format.system == "raw_syscalls");
+                    let of_event = ["sys_enter_", "sys_exit_"].iter().find_map(|begin| name.strip_prefix(begin));
+                    let is_word = !named.contains([':', '/'])
+                        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+                    let maybe = (is_word && has_raw && near.is_none() && of_event.is_none())
+                        .then(|| format!("of the system call, if it is one, `rtrace analyze syscalls FILE --call {name}` has the times"));
+                    let call = of_event;
                     let call = call.filter(|_| has_raw).map(|call| {
-                        format!("system calls are `raw_syscalls/sys_enter` there, by number; `rtrace analyze syscalls --call {call}` has its times")
+                        format!("system calls are `raw_syscalls/sys_enter` there, by number; `rtrace analyze syscalls FILE --call {call}` has its times")
                     });
                     let absent = (is_name && call.is_none() && !is_column_name(named) && near.is_none())
                         .then(|| format!("if the kernel has it (`rtrace list -e '*{name}*'`), it was not recorded"));
@@ -211,8 +216,9 @@ impl ReportFilters {
                         .hint_opt(event)
                         .hint_opt(columns)
                         .hint_opt(basic)
-                        .hint_opt(absent)
-                        .hint_opt(call));
+                        .hint_opt(call)
+                        .hint_opt(maybe)
+                        .hint_opt(absent));
                 }
             }
         }
