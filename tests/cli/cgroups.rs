@@ -205,6 +205,6 @@ fn what_is_not_there_is_said() {
     env.rtrace(&["report", "c.dat", "--cgroup", "/a/c"]).exits(2).complains_with("did you mean `/a/b`?");
     let without = own().join("host/small-zlib.dat").display().to_string();
     for args in [&["report", &without, "--cgroup", "/"][..], &["analyze", "cgroups", &without]] {
-        env.rtrace(args).exits(1).complains_with("does not say which cgroups").complains_with("record --cgroups");
+        env.rtrace(args).exits(1).complains_with("does not say which cgroups").complains_with("--cgroups` stores it");
     }
 }

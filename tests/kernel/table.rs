@@ -8,16 +8,16 @@ use crate::suites::is_left_out;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-const COLUMNS: [Kernel; 6] =
-    [Kernel::V6_1, Kernel::V6_12, Kernel::V6_18, Kernel::V7, Kernel::Arm64, Kernel::AllTracers];
+const COLUMNS: [Kernel; 7] =
+    [Kernel::V6_1, Kernel::V6_12, Kernel::V6_18, Kernel::V7, Kernel::Arm64, Kernel::AllTracers, Kernel::All7];
 const HEAD: &str = "\
 # Feature matrix
 
 The result of each command on each kernel that the tests boot: `yes` (status 0), `needs CONFIG_X` (the kernel was built without
 it, which the message says; status 5, of a command with CMD 125), `cannot` (the same status: the kernel is too old, or the
 machine lacks something, and the message says which), or the status. 6.1, 6.12 and 6.18 are Debian's cloud kernels, 7 the newest of them
-(7.3), arm64 the 6.12 for that; all-tracers is a 6.12 with every tracer. After the last command all settings are what they were before
-the first. $FIRST is the register of a function's first argument, $DYNAMIC a program that uses the C library of which there is a file.
+(7.3), arm64 the 6.12 for that; all-tracers is a 6.12 with every tracer, and all-7 a 7.2, runtime verification and
+a remote included. After the last command all settings are what they were before the first. $FIRST is the register of a function's first argument, $DYNAMIC a program that uses the C library of which there is a file.
 
 `tests/kernel/table.rs` compares this table with what it sees, and writes it with `RTRACE_WRITE_TABLE=1`.
 
@@ -80,7 +80,7 @@ fn result(status: &str, config: &str) -> String {
     }
 }
 
-on_kernels!(long every_verb_does_what_the_table_says: V6_1, V6_12, V6_18, V7, Arm64, AllTracers => |kernel| {
+on_kernels!(long every_verb_does_what_the_table_says: V6_1, V6_12, V6_18, V7, Arm64, AllTracers, All7 => |kernel| {
     if is_left_out("the table of docs/kernels.md") {
         return;
     }

@@ -4,7 +4,7 @@ set -u
 T=/sys/kernel/tracing
 echo 1410 > $T/buffer_size_kb
 echo 'nobody:x:65534:65534:nobody:/nowhere:/bin/sh' >> /etc/passwd
-settings() { knobs | grep -v '^./trace_stat/\|^./stack_max_size\|^./saved_cmdlines:\|^./buffer_size_kb\|^./tracing_max_latency'; }
+settings() { knobs | tr -d '\0' | grep -v '^./trace_stat/\|^./stack_max_size\|^./saved_cmdlines:\|^./buffer_size_kb\|^./tracing_max_latency'; }
 settings > before
 : > rows
 cat > work.sh <<'W'

@@ -37,7 +37,7 @@ impl Question for AnalyzeCgroupsArgs {
             return Ok(());
         }
         let error = anyhow!("{} does not say which cgroups its tasks were in", input.path.display());
-        Err(Failure::new(Exit::Failed, error).hint("`rtrace record --cgroups --for sched` stores it."))
+        Err(Failure::new(Exit::Failed, error).hint("`rtrace record --for sched --cgroups` stores it."))
     }
 
     fn analysis(&self, input: &QueryInput) -> Option<CgroupTimes> {
