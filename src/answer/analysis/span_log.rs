@@ -72,7 +72,9 @@ impl<S: PackedSpan> SpanLog<S> {
     }
 
     pub(super) fn push(&mut self, span: S) {
-        if self.open.len() >= 2 * BLOCK
+        // Where one holds millions, as a handler in a storm of interrupts, they are searched once.
+        if span.is_outermost()
+            && self.open.len() >= 2 * BLOCK
             && let Some(more) = self.open.iter().skip(BLOCK).position(S::is_outermost)
         {
             self.packed.push(SpanBlock::of(self.open.drain(..BLOCK + more)));
