@@ -3,7 +3,7 @@
 use crate::common::corpus::own;
 use crate::common::environment::TestEnvironment;
 use rtrace::internal::trace_dat::write::{Version, convert};
-use rtrace::internal::trace_dat::{CgroupCounters, Cgroups, OptionId, TimeOptions, Trace};
+use rtrace::internal::trace_dat::{CgroupCounters, Cgroups, OptionId, QuotaCounters, TimeOptions, Trace};
 use rtrace::units::Pid;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -41,7 +41,10 @@ pub(crate) fn divided(env: &TestEnvironment, to: &Path) -> (u64, u64) {
     }
     cgroups.set_counters(
         "/a/b",
-        CgroupCounters { usage: Some(5_000_000), throttled: 7_000_000, periods: 3, throttled_periods: 2 },
+        CgroupCounters {
+            usage: Some(5_000_000),
+            quota: Some(QuotaCounters { throttled: 7_000_000, periods: 3, throttled_periods: 2 }),
+        },
     );
     with_cgroups(&from, to, &cgroups);
     (window[0], window[1])

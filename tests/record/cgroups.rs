@@ -1,6 +1,7 @@
 //! `record --cgroup` and `--cgroups`: no task is missed, and time is the kernel's own account of it.
 
 use super::host::{kernel, record};
+use crate::common::account::{agree_words, has_python};
 use crate::common::environment::TestEnvironment;
 use crate::common::not_run::not_run;
 use crate::state::{PATIENCE, Running};
@@ -198,6 +199,18 @@ fn throttling_is_told_from_waiting() {
     let (periods, throttled) = (kernel["throttled_periods"].as_u64().unwrap(), kernel["throttled"].as_u64().unwrap());
     assert!(periods > 0 && throttled > 10_000_000, "{kernel}");
     env.rtrace(&["analyze", "cgroups", "--wide"]).exits(0).prints_with("throttled");
+    // All tasks: the hierarchy with the quota is the one that is stored, and what the kernel counted lies between the bounds.
+    record(&env, &["--cgroups", "--for", "sched,irq", "--", "taskset", "-c", "0", "sh", "-c", &load]).exits(0);
+    let found = rows(&env);
+    let row = row(&found, "/b");
+    let number = |of: &str, key: &str| row[of][key].as_u64().unwrap_or_else(|| panic!("{key} {row}"));
+    let (path, kernel) = (row["path"].as_str().unwrap(), number("kernel", "throttled"));
+    let (least, most) = (number("throttled", "least"), number("throttled", "most"));
+    assert!(least <= kernel && kernel <= most && kernel > 10_000_000, "{row}");
+    if has_python(&env) {
+        let said = agree_words(&env, "throttled", "trace.dat", &[path, &kernel.to_string()]);
+        assert!(said.contains("1 tasks: "), "{said}");
+    }
 }
 
 /// While the tasks of a cgroup are listed, more come each time.

@@ -10,7 +10,7 @@ use crate::base::units::Pid;
 use crate::file::trace_dat::{CgroupCounters, Cgroups, Coverage};
 use crate::kernel::event::Record;
 use crate::kernel::format::EventFormat;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 const SWITCH: &str = "sched:sched_switch";
@@ -24,6 +24,7 @@ pub const CGROUP_NEEDS: &[Needs] = &[
         ..Needs::seen(&["cgroups.run", "cgroups.own_run", "cgroups.stays"], &[SWITCH])
     }),
     Needs::seen(&["cgroups.tasks"], &["sched:sched_*"]),
+    Needs { lost: KnownPart::Unknown, ..Needs::between(&["cgroups.throttled"], &[SWITCH, WAKE]) },
     of_some(Needs::between(&["cgroups.preempted"], &[SWITCH])),
     of_some(Needs::between(&["cgroups.wait", "cgroups.unknown"], &[SWITCH, WAKE])),
     of_some(Needs {
@@ -67,6 +68,8 @@ pub struct CgroupSched {
     times: [u64; TimeIn::ALL.len()],
     /// Of the time on CPUs, that of tasks in itself.
     pub own_run: u64,
+    /// Of wait and preempted, that for which a quota kept its tasks from CPUs, added up: at least and at most. `None` if not known.
+    pub throttled: Option<(u64, u64)>,
     /// Number of stays of tasks on a CPU, cut where a task changed its cgroup.
     pub stays: u64,
     /// True if all events of its tasks were recorded.
@@ -88,12 +91,14 @@ struct CgroupSum {
     tasks: HashSet<usize>,
     times: [u64; TimeIn::ALL.len()],
     own_run: u64,
+    throttled: (u64, u64),
+    knows_no_quotas: bool,
     stays: u64,
     uncovered: bool,
 }
 
 impl CgroupSum {
-    fn add(&mut self, task: &TaskSched, own: bool) {
+    fn add(&mut self, task: &TaskSched, own: bool, throttled: Option<(u64, u64)>) {
         let is_empty = task.life.0 == task.life.1;
         if is_empty {
             return;
@@ -103,6 +108,9 @@ impl CgroupSum {
             let sum = &mut self.times[state as usize];
             *sum = sum.saturating_add(task.time(state));
         }
+        let (least, most) = throttled.unwrap_or_default();
+        self.throttled = (self.throttled.0.saturating_add(least), self.throttled.1.saturating_add(most));
+        self.knows_no_quotas |= throttled.is_none();
         self.own_run = self.own_run.saturating_add(if own { task.time(TimeIn::Run) } else { 0 });
         self.stays += task.stays;
         self.uncovered |= !task.covered;
@@ -114,6 +122,7 @@ impl CgroupSum {
             tasks: self.tasks.len() as u64,
             times: self.times,
             own_run: self.own_run,
+            throttled: (!self.knows_no_quotas).then_some(self.throttled),
             stays: self.stays,
             covered: !self.uncovered,
             counters,
@@ -126,6 +135,17 @@ impl CgroupTimes {
     pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat> + Clone, abi: Abi, cgroups: Cgroups) -> Self {
         let cgroups = Arc::new(cgroups);
         CgroupTimes { sched: Sched::new(formats, abi).by_cgroup(Arc::clone(&cgroups)), cgroups, late: Vec::new() }
+    }
+
+    /// Tells what quotas did, too. `address` gives that of a function of the kernel; the clock counts nanoseconds.
+    #[must_use]
+    pub fn with_throttling<'f>(
+        self,
+        formats: impl IntoIterator<Item = &'f EventFormat>,
+        abi: Abi,
+        address: impl Fn(&str) -> Option<u64>,
+    ) -> Self {
+        CgroupTimes { sched: self.sched.with_throttling(formats, abi, address), ..self }
     }
 
     /// True if the formats have events of the scheduler.
@@ -165,18 +185,42 @@ impl InOrder for CgroupTimes {
     }
 }
 
+/// The kernel's counts of times of less than a microsecond may be missing, at each end.
+const ROUNDED: u64 = 1_000;
+
+/// Time of a task's [`TimeIn::Wait`] and [`TimeIn::Preempted`] for which a quota of its cgroups, or of those above, kept it from
+/// CPUs: at least and at most, in nanoseconds. `None` if the recording does not say which quotas there were.
+pub fn throttled_time(task: &TaskSched, cgroups: &Cgroups) -> Option<(u64, u64)> {
+    let (begin, end) = task.life;
+    let moves = cgroups.moves(task.pid).filter(|at| (begin..end).contains(at));
+    let mut paths = BTreeSet::new();
+    for at in [begin].into_iter().chain(moves) {
+        paths.extend(with_parents(cgroups.at(task.pid, at)?));
+    }
+    // The kernel counts a wait as it ends.
+    let waits_on = task.goes_on.filter(|(state, _)| matches!(state, TimeIn::Wait | TimeIn::Preempted));
+    let mut counted = waits_on.map_or(0, |(_, time)| time);
+    for path in paths {
+        let quota = cgroups.counters(path)?.quota.filter(|quota| quota.throttled > 0 || quota.throttled_periods > 0);
+        counted = counted.saturating_add(quota.map_or(0, |quota| quota.throttled.saturating_add(ROUNDED)));
+    }
+    let (least, most) = task.throttled;
+    cgroups.have_quotas().then(|| (least.min(counted), most.min(counted)))
+}
+
 /// The accounts of `tasks` by cgroup, and those of which the cgroup is not known.
 fn by_cgroup(tasks: &[TaskSched], cgroups: &Cgroups, late: &[Pid]) -> (Vec<CgroupSched>, CgroupSched) {
     let mut sums: BTreeMap<&str, CgroupSum> = BTreeMap::new();
     let mut unknown = CgroupSum::default();
     for task in tasks {
+        let throttled = throttled_time(task, cgroups);
         match cgroups.at(task.pid, task.life.0) {
             Some(path) => {
                 for above in with_parents(path) {
-                    sums.entry(above).or_default().add(task, above.len() == path.len());
+                    sums.entry(above).or_default().add(task, above.len() == path.len(), throttled);
                 }
             }
-            None => unknown.add(task, true),
+            None => unknown.add(task, true, throttled),
         }
     }
     for (_, path) in late.iter().flat_map(|task| cgroups.of(*task)) {

@@ -50,7 +50,7 @@ mod why;
 
 pub use cells::{Cell, CellPlan, Cells, EventCells, bin, durations_of};
 pub use cgroup_set::CgroupSet;
-pub use cgroups::{CGROUP_NEEDS, CgroupReport, CgroupSched, CgroupTimes};
+pub use cgroups::{CGROUP_NEEDS, CgroupReport, CgroupSched, CgroupTimes, throttled_time};
 pub use chains::{CallChain, CallChains, ChainName};
 pub use chosen::{Chosen, TaskSet};
 pub use durations::{Distribution, Durations};

@@ -10,7 +10,7 @@ use rtrace::analysis::{CGROUP_NEEDS, CgroupReport, CgroupSched, CgroupTimes, Nee
 use rtrace::internal::table::{
     Answer, AnswerCell as Cell, AnswerColumn as Column, AnswerTable as Table, ColumnDefinition, ColumnKind as Kind,
 };
-use rtrace::internal::trace_dat::{CgroupCounters, Coverage, OptionId, TimeOptions};
+use rtrace::internal::trace_dat::{CgroupCounters, Coverage, OptionId, QuotaCounters, TimeOptions};
 
 /// Time of tasks by cgroup or container, beside the kernel's own account and throttling
 ///
@@ -42,7 +42,9 @@ impl Question for AnalyzeCgroupsArgs {
 
     fn analysis(&self, input: &QueryInput) -> Option<CgroupTimes> {
         let cgroups = input.trace.cgroups(&TimeOptions::default())?;
-        let times = CgroupTimes::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi, cgroups);
+        let (formats, abi) = (input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
+        let address = |name: &str| input.symbols.kallsyms.address_of(name);
+        let times = CgroupTimes::new(formats.iter().copied(), abi, cgroups).with_throttling(formats, abi, address);
         times.has_events().then_some(times)
     }
 
@@ -102,6 +104,13 @@ fn cgroups_table<'a>() -> Table<CgroupsRow<'a>> {
     fn counted(row: &CgroupsRow<'_>, of: impl FnOnce(CgroupCounters) -> Cell) -> Cell {
         row.of.of.counters.filter(|_| row.of.is_whole).map_or(Cell::Undefined, of)
     }
+    fn of_quota(row: &CgroupsRow<'_>, of: impl FnOnce(QuotaCounters) -> Cell) -> Cell {
+        counted(row, |counters| counters.quota.map_or(Cell::Undefined, of))
+    }
+    fn throttled(row: &CgroupsRow<'_>, bound: impl FnOnce((u64, u64)) -> u64) -> Cell {
+        let is_known = row.found.place.unit == ClockUnit::Nanoseconds;
+        row.of.of.throttled.filter(|_| is_known).map_or(Cell::Undefined, |both| Cell::Time(bound(both)))
+    }
     let run = |row: &CgroupsRow<'a>| Cell::Share(row.of.of.time(TimeIn::Run), row.found.length());
     Table::new(
         "cgroups",
@@ -125,11 +134,22 @@ fn cgroups_table<'a>() -> Table<CgroupsRow<'a>> {
             Of::new(
                 "preempted",
                 Kind::Sum,
-                "Time off a CPU while they could run, that for which its quota kept them from it included.",
+                "Time off a CPU while they could run.",
                 |row| time(row, TimeIn::Preempted),
             )
             .text("preempted")
             .csv("preempted"),
+            Of::new(
+                "throttled.least",
+                Kind::Sum,
+                "Part of wait and preempted for which a quota kept its tasks from CPUs, at least; null if no quotas are known.",
+                |row| throttled(row, |(least, _)| least),
+            )
+            .text("throttled: at least")
+            .csv("throttled_least"),
+            Of::new("throttled.most", Kind::Sum, "The same, at most.", |row| throttled(row, |(_, most)| most))
+                .text("at most")
+                .csv("throttled_most"),
             Of::new("sleep", Kind::Sum, "Time asleep.", |row| time(row, TimeIn::Sleep)).csv("sleep"),
             Of::new("blocked", Kind::Sum, "Time in state D.", |row| time(row, TimeIn::Blocked))
                 .text("blocked")
@@ -156,16 +176,16 @@ fn cgroups_table<'a>() -> Table<CgroupsRow<'a>> {
                 "kernel.throttled",
                 Kind::Sum,
                 "Time for which its quota (cpu.max) kept it from CPUs, added up over CPUs, by the kernel's account.",
-                |row| counted(row, |counters| Cell::Time(counters.throttled)),
+                |row| of_quota(row, |quota| Cell::Time(quota.throttled)),
             )
             .text("throttled")
             .csv("kernel_throttled"),
             Of::new("kernel.periods", Kind::Count, "Periods of its quota.", |row| {
-                counted(row, |counters| counters.periods.into())
+                of_quota(row, |quota| quota.periods.into())
             })
             .csv("kernel_periods"),
             Of::new("kernel.throttled_periods", Kind::Count, "Of them, those in which it was throttled.", |row| {
-                counted(row, |counters| counters.throttled_periods.into())
+                of_quota(row, |quota| quota.throttled_periods.into())
             })
             .text("in periods")
             .csv("kernel_throttled_periods")

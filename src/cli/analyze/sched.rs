@@ -3,14 +3,16 @@
 use super::answers::{AnalysisAnswer, AnswerArgs, Outline, Question, Row, rows};
 use super::membership;
 use super::words::many;
-use crate::cli::query::{QueryInput, no_task_called};
-use rtrace::analysis::{CpuSched, Needs, RowSubject, SCHED_NEEDS, Sched, SchedReport, TaskSched, TimeIn, Waker};
+use crate::cli::query::{ClockUnit, QueryInput, no_task_called};
+use rtrace::analysis::{
+    CpuSched, Needs, RowSubject, SCHED_NEEDS, Sched, SchedReport, TaskSched, TimeIn, Waker, throttled_time,
+};
 use rtrace::events::glob_matches;
 use rtrace::internal::answers::cell_text;
 use rtrace::internal::table::{
     Answer, AnswerCell as Cell, AnswerColumn as Column, AnswerTable as Table, ColumnDefinition, ColumnKind as Kind,
 };
-use rtrace::internal::trace_dat::Coverage;
+use rtrace::internal::trace_dat::{Coverage, OptionId};
 use rtrace::units::{Pid, grouped};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -123,7 +125,11 @@ impl Question for AnalyzeSchedArgs {
     }
 
     fn analysis(&self, input: &QueryInput) -> Option<Sched> {
-        let sched = Sched::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
+        let (formats, abi) = (input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
+        let mut sched = Sched::new(formats.iter().copied(), abi);
+        if input.trace.option(OptionId::RTRACE_CGROUPS).is_some() {
+            sched = sched.with_throttling(formats, abi, |name| input.symbols.kallsyms.address_of(name));
+        }
         sched.has_events().then_some(sched)
     }
 
@@ -153,7 +159,9 @@ impl Question for AnalyzeSchedArgs {
         let idle =
             Cell::Time(report.idle_while_waited).limited("idle_while_waited", &|number| known(number, RowSubject::All));
         let (idle, ms) = (cell_text(&idle, Kind::Sum, unit), unit.long_name());
-        let tasks = tasks().and(membership::known(found)).grid(rows(found, self.rows.of(found)), top, known);
+        let quotas = if found.place.cgroups.is_some() { throttling() } else { Vec::new() };
+        let tasks =
+            tasks().and(quotas).and(membership::known(found)).grid(rows(found, self.rows.of(found)), top, known);
         let mut tasks = tasks.part(format!("Tasks: where their time went ({ms})"));
         if report.has_wakeups {
             let all = all_waits().grid([report], 0, known);
@@ -168,7 +176,8 @@ impl Question for AnalyzeSchedArgs {
     }
 
     fn definitions() -> Vec<ColumnDefinition> {
-        [facts().definitions(), cpus().definitions(), tasks().and(membership::all()).definitions()].concat()
+        [facts().definitions(), cpus().definitions(), tasks().and(throttling()).and(membership::all()).definitions()]
+            .concat()
     }
 }
 
@@ -365,6 +374,28 @@ fn tasks<'a>() -> Table<TaskRow<'a>> {
     )
     .about(|row| RowSubject::Task(row.of.covered))
     .csv(true)
+}
+
+/// Columns of recordings that hold cgroups: what quotas did.
+fn throttling<'a>() -> Vec<Column<TaskRow<'a>>> {
+    fn throttled(row: &TaskRow<'_>, bound: impl FnOnce((u64, u64)) -> u64) -> Cell {
+        let cgroups = row.found.place.cgroups.as_deref().filter(|_| row.found.place.unit == ClockUnit::Nanoseconds);
+        cgroups
+            .and_then(|cgroups| throttled_time(row.of, cgroups))
+            .map_or(Cell::Undefined, |both| Cell::Time(bound(both)))
+    }
+    let least =
+        "Part of wait and preempted for which a quota kept it from CPUs, at least; null if no quotas are known.";
+    vec![
+        Column::new("throttled.least", Kind::Sum, least, |row: &TaskRow<'a>| throttled(row, |(least, _)| least))
+            .text("throttled: at least")
+            .csv("throttled_least"),
+        Column::new("throttled.most", Kind::Sum, "The same, at most.", |row: &TaskRow<'a>| {
+            throttled(row, |(_, most)| most)
+        })
+        .text("at most")
+        .csv("throttled_most"),
+    ]
 }
 
 /// The waits of all tasks, as the second part of [`tasks`] has those of one.

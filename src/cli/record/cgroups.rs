@@ -46,8 +46,9 @@ impl CgroupArgs {
             }
             return Ok(CgroupPlan { hierarchy: Some(first.hierarchy.clone()), only });
         }
-        // The one that somebody has made use of.
-        let used = all.iter().find(|hierarchy| hierarchy.paths().len() > 1).or(all.first());
+        // The one that keeps tasks from CPUs, or else one that somebody has made use of.
+        let quotas = all.iter().find(|hierarchy| hierarchy.has_quotas());
+        let used = quotas.or_else(|| all.iter().find(|hierarchy| hierarchy.paths().len() > 1)).or(all.first());
         let Some(used) = used else {
             return Err(Failure::new(Exit::Unable, anyhow!("no cgroups are mounted on this machine")));
         };

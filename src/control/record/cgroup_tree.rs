@@ -2,7 +2,7 @@
 //! `cgroup-v1/`).
 
 use crate::base::units::Pid;
-use crate::file::trace_dat::CgroupCounters;
+use crate::file::trace_dat::{CgroupCounters, QuotaCounters};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -93,6 +93,22 @@ impl CgroupHierarchy {
         let mut found = Vec::new();
         walk(&self.mount, DEPTH, &mut |dir| found.extend(self.path_of(dir)));
         found
+    }
+
+    /// True if a cgroup that can be seen has a quota of CPU time.
+    pub fn has_quotas(&self) -> bool {
+        let is_set = |dir: &Path| {
+            let first = |file| {
+                fs::read_to_string(dir.join(file))
+                    .ok()
+                    .and_then(|text| text.split_whitespace().next().map(str::to_owned))
+            };
+            first("cpu.max").is_some_and(|quota| quota != "max")
+                || first("cpu.cfs_quota_us").is_some_and(|quota| quota != "-1")
+        };
+        let mut has = false;
+        walk(&self.mount, DEPTH, &mut |dir| has |= is_set(dir));
+        has
     }
 
     /// The threads in `path` and all below it.
@@ -220,12 +236,12 @@ fn counters(stat: &str, usage: Option<u64>) -> CgroupCounters {
         lines.find(|(name, _)| *name == key).and_then(|(_, value)| value.parse::<u64>().ok())
     };
     let microseconds = |key| value(key).map(|us| us.saturating_mul(1000));
-    CgroupCounters {
-        usage: usage.or_else(|| microseconds("usage_usec")),
+    let quota = value("nr_periods").map(|periods| QuotaCounters {
         throttled: microseconds("throttled_usec").or_else(|| value("throttled_time")).unwrap_or(0),
-        periods: value("nr_periods").unwrap_or(0),
+        periods,
         throttled_periods: value("nr_throttled").unwrap_or(0),
-    }
+    });
+    CgroupCounters { usage: usage.or_else(|| microseconds("usage_usec")), quota }
 }
 
 #[cfg(test)]
@@ -265,6 +281,8 @@ mod tests {
         let v2 = counters("usage_usec 7\nnr_periods 3\nnr_throttled 2\nthrottled_usec 9\n", None);
         let v1 = counters("nr_periods 3\nnr_throttled 2\nthrottled_time 9000\n", Some(7000));
         assert_eq!(v2, v1);
-        assert_eq!((v2.usage, v2.throttled, v2.periods, v2.throttled_periods), (Some(7000), 9000, 3, 2));
+        let quota = QuotaCounters { throttled: 9000, periods: 3, throttled_periods: 2 };
+        assert_eq!(v2, CgroupCounters { usage: Some(7000), quota: Some(quota) });
+        assert_eq!(counters("usage_usec 7\nuser_usec 5\n", None), CgroupCounters { usage: Some(7000), quota: None });
     }
 }

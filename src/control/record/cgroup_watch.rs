@@ -16,7 +16,7 @@ use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
 use crate::control::tracefs::{Error, EventName, Instance, Journal};
 use crate::file::ring_buffer::{Lost, PageError, PageLayout, Walker};
-use crate::file::trace_dat::{CgroupCounters, Cgroups, container_in};
+use crate::file::trace_dat::{CgroupCounters, Cgroups, QuotaCounters, container_in};
 use crate::kernel::format::EventFormat;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File, OpenOptions};
@@ -381,9 +381,14 @@ impl CgroupWatch {
             let before = self.before.get(&path).copied().unwrap_or_default();
             let since = CgroupCounters {
                 usage: now.usage.map(|usage| usage.saturating_sub(before.usage.unwrap_or(0))),
-                throttled: now.throttled.saturating_sub(before.throttled),
-                periods: now.periods.saturating_sub(before.periods),
-                throttled_periods: now.throttled_periods.saturating_sub(before.throttled_periods),
+                quota: now.quota.map(|now| {
+                    let before = before.quota.unwrap_or_default();
+                    QuotaCounters {
+                        throttled: now.throttled.saturating_sub(before.throttled),
+                        periods: now.periods.saturating_sub(before.periods),
+                        throttled_periods: now.throttled_periods.saturating_sub(before.throttled_periods),
+                    }
+                }),
             };
             cgroups.set_counters(&path, since);
         }

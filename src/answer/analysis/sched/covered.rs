@@ -190,6 +190,7 @@ pub const SCHED_NEEDS: &[Needs] = &[
         &["counts.awake", "counts.missed_wakeups", "counts.contradictions", "counts.censored"],
         &["sched:sched_*"],
     ),
+    Needs { lost: KnownPart::Unknown, ..Needs::between(&["tasks.throttled"], &[SWITCH, WAKE]) },
     Needs::seen(&["tasks.io_wait"], &["sched:sched_stat_iowait"]),
 ];
 

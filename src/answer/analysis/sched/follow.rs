@@ -6,6 +6,7 @@ use super::report::{CpuSched, SchedCounts, SchedReport, TaskSched};
 use super::spans::{CpuLog, SpanPlan, TaskLog, Wake};
 use super::steps::{Left, SchedStep, Steps, WakePart};
 use super::task::{CpuTimes, LongestWait, TaskTimes};
+use super::throttles::QuotaTimers;
 use super::time_in::{TimeIn, Waker};
 use crate::answer::analysis::map::Map;
 use crate::answer::analysis::{CellPlan, Durations, InOrder, TaskSet};
@@ -31,6 +32,8 @@ pub struct Sched {
     flows: Option<Box<FlowCounts>>,
     /// Cgroups by which tasks are told apart.
     cgroups: Option<Arc<Cgroups>>,
+    /// Timers of quotas, if what those did is asked for.
+    timers: Option<Box<QuotaTimers>>,
     steps: Steps,
     pub(super) coverage: SchedCoverage,
     has_io_wait: bool,
@@ -61,6 +64,7 @@ impl Sched {
             with_stays: false,
             flows: None,
             cgroups: None,
+            timers: None,
             has_io_wait: formats.clone().into_iter().any(io_wait),
             steps: Steps::new(formats, abi),
             has_waking: false,
@@ -80,6 +84,9 @@ impl Sched {
     /// For a recording of a part of what happened: states whose events were not all recorded are unknown.
     pub fn covering(mut self, coverage: &Coverage) -> Self {
         self.coverage = SchedCoverage::of(coverage);
+        if let Some(timers) = &mut self.timers {
+            timers.covering(coverage);
+        }
         self
     }
 
@@ -110,6 +117,17 @@ impl Sched {
     /// Tells a task that changes its cgroup as several, each from one change to the next: durations count where they end.
     pub fn by_cgroup(mut self, cgroups: Arc<Cgroups>) -> Self {
         self.cgroups = Some(cgroups);
+        self
+    }
+
+    /// Tells what quotas did. `address` gives that of a function of the kernel; the clock counts nanoseconds.
+    pub fn with_throttling<'f>(
+        mut self,
+        formats: impl IntoIterator<Item = &'f EventFormat>,
+        abi: Abi,
+        address: impl Fn(&str) -> Option<u64>,
+    ) -> Self {
+        self.timers = Some(Box::new(QuotaTimers::new(formats, abi, address)));
         self
     }
 
@@ -180,7 +198,10 @@ impl Sched {
         self.tasks[task].enter(Some(state));
         self.tasks[task].cpu = Some(cpu);
         self.waiting += 1;
-        self.cpu(cpu).wait(1, at);
+        let waited_for = self.cpu(cpu);
+        waited_for.wait(1, at);
+        let idle = waited_for.idle_until(at);
+        self.tasks[task].begin_wait(at, idle);
     }
 
     /// It waits no longer, if it did.
@@ -227,6 +248,7 @@ impl Sched {
     ) {
         self.counts.switches += 1;
         self.cpu(cpu).switches += 1;
+        self.end_idle(cpu, prev, at);
         self.displace(cpu, prev, at);
         if prev.0 != 0 {
             let task = self.task(prev, prev_comm);
@@ -239,6 +261,17 @@ impl Sched {
             self.tasks[task].name(next_comm);
         }
         self.run(cpu, Some(next), at);
+    }
+
+    /// `prev` leaves `cpu`, which may have seemed to be idle.
+    fn end_idle(&mut self, cpu: CpuId, prev: Pid, at: u64) {
+        let is_sure = prev.0 == 0;
+        if is_sure {
+            self.cpu(cpu).confirm_idle(at);
+        }
+        if let Some(timers) = &mut self.timers {
+            timers.settle(cpu, is_sure);
+        }
     }
 
     /// `prev` leaves `cpu`: a task that seemed to run there left it without a switch, at an unknown time.
@@ -290,11 +323,13 @@ impl Sched {
 
     fn switch_in(&mut self, task: usize, cpu: CpuId, at: u64) {
         self.end_wait(task, at);
+        let kept_off = if self.tasks[task].cpu == Some(cpu) { self.kept_off(task) } else { 0 };
         let found = &mut self.tasks[task];
         match found.state {
             Some(TimeIn::Wait) => {
                 let time = found.leave(at);
                 found.waits.add_at(at, time);
+                Self::count_throttled(self.timers.as_deref(), found, (at, time), kept_off);
                 if found.longest_wait.is_none_or(|longest| longest.time < time) {
                     let waker = found.wake.map(|wake| wake.by);
                     found.longest_wait = Some(LongestWait { time, at, cpu, waker });
@@ -306,6 +341,7 @@ impl Sched {
             Some(TimeIn::Preempted) => {
                 let time = found.leave(at);
                 found.preempted.add_at(at, time);
+                Self::count_throttled(self.timers.as_deref(), found, (at, time), kept_off);
             }
             Some(TimeIn::Sleep | TimeIn::Blocked) => {
                 // It slept for some of the time and waited for the rest.
@@ -319,6 +355,25 @@ impl Sched {
             Some(TimeIn::Run) => self.contradict(task, at),
         }
         self.arrive(task, cpu);
+    }
+
+    /// Time for which a quota has kept the task from the CPU that it waits for, at least.
+    fn kept_off(&self, task: usize) -> u64 {
+        let found = &self.tasks[task];
+        let (Some(timers), Some(cpu), true) = (&self.timers, found.cpu, found.is_normal && found.waits_for_a_cpu())
+        else {
+            return 0;
+        };
+        let (since, idle) = found.idle_before;
+        timers.idle_since(since, cpu, idle)
+    }
+
+    /// Counts a wait that has ended.
+    fn count_throttled(timers: Option<&QuotaTimers>, found: &mut TaskTimes, (at, lasted): (u64, u64), kept_off: u64) {
+        if let Some(timers) = timers {
+            let is_free = timers.none_since(at.saturating_sub(lasted));
+            found.count_throttled(at, lasted, kept_off, is_free);
+        }
     }
 
     /// It runs on `cpu` from now on.
@@ -416,6 +471,7 @@ impl Sched {
     /// A task that waits is given to another CPU.
     fn change_queue(&mut self, task: usize, to: CpuId, at: u64) {
         if self.tasks[task].waits_for_a_cpu() && self.tasks[task].cpu != Some(to) {
+            let kept_off = self.kept_off(task);
             let found = &mut self.tasks[task];
             if let (Some(log), Some(state)) = (&mut found.log, found.state) {
                 log.cut(state, found.since, at, found.cpu);
@@ -423,7 +479,9 @@ impl Sched {
             if let Some(from) = found.cpu {
                 self.cpu(from).wait(-1, at);
             }
+            self.tasks[task].keep_off(kept_off);
             self.tasks[task].cpu = Some(to);
+            self.tasks[task].idle_before = (at, self.cpu(to).idle_until(at));
             self.cpu(to).wait(1, at);
         }
     }
@@ -488,6 +546,12 @@ impl Sched {
         }
     }
 
+    fn set_normal(&mut self, pid: Pid, is_normal: bool) {
+        if let Some(&task) = self.living.get(&pid).filter(|_| self.timers.is_some()) {
+            self.tasks[task].is_normal = is_normal;
+        }
+    }
+
     fn migrate(&mut self, pid: Pid, to: CpuId, at: u64) {
         let Some(&task) = self.living.get(&pid) else { return };
         self.change_queue(task, to, at);
@@ -498,12 +562,14 @@ impl InOrder for Sched {
     type Finding = SchedReport;
 
     fn reads(&self, id: u16) -> bool {
-        self.steps.knows_id(id)
+        self.steps.knows_id(id) || self.timers.as_ref().is_some_and(|timers| timers.knows_id(id))
     }
 
     #[inline]
     fn wants(&self, record: &Record<'_>) -> bool {
-        record.lost != Lost::None || self.steps.knows(record)
+        record.lost != Lost::None
+            || self.steps.knows(record)
+            || self.timers.as_ref().is_some_and(|timers| timers.knows(record))
     }
 
     fn record(&mut self, record: &Record<'_>) {
@@ -511,12 +577,24 @@ impl InOrder for Sched {
             return;
         }
         let (cpu, at, current) = (record.cpu, record.timestamp.0, self.steps.current(record));
+        if let Some(timers) = self.timers.as_mut().filter(|timers| timers.knows(record)) {
+            if timers.is_begun(record) {
+                self.cpus.iter().for_each(|(cpu, times)| timers.idle_of(*cpu, times.idle_time()));
+            }
+            if record.lost == Lost::None {
+                return;
+            }
+        }
         self.see(record);
         match self.steps.step(record) {
-            Some(SchedStep::Switch { prev, prev_comm, left, next, next_comm }) => {
+            Some(SchedStep::Switch { prev, prev_comm, left, next, next_comm, is_normal }) => {
                 self.switch(cpu, at, (prev, prev_comm), left, (next, next_comm));
+                self.set_normal(prev, is_normal);
             }
-            Some(SchedStep::Wake { task, comm, target, part }) => self.wake(record, task, comm, (target, part)),
+            Some(SchedStep::Wake { task, comm, target, part, is_normal }) => {
+                self.wake(record, task, comm, (target, part));
+                self.set_normal(task, is_normal);
+            }
             Some(SchedStep::Fork { child, comm }) => self.fork(current, child, comm, at),
             Some(SchedStep::Migrate { task, to }) => self.migrate(task, to, at),
             Some(SchedStep::IoWait { task, time }) => {
@@ -539,9 +617,11 @@ impl InOrder for Sched {
             cpu.wait(0, end);
         }
         let (mut waits, mut preempted) = (Durations::default(), Durations::default());
+        let are_whole = self.counts.losses == 0 && self.timers.as_ref().is_some_and(|timers| timers.are_whole());
         let accounts = self.tasks.into_iter().enumerate();
         let accounts = accounts.flat_map(|(number, task)| task.accounts().map(move |one| (number, one)));
-        let mut tasks: Vec<TaskSched> = accounts.map(|(number, account)| TaskSched::of(number, account)).collect();
+        let mut tasks: Vec<TaskSched> =
+            accounts.map(|(number, account)| TaskSched::of(number, account, are_whole)).collect();
         for task in &tasks {
             waits.merge(&task.waits);
             preempted.merge(&task.preempted);

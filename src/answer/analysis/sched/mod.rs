@@ -23,6 +23,7 @@ mod steps;
 mod task;
 #[cfg(test)]
 mod tests;
+mod throttles;
 mod time_in;
 mod timehist;
 

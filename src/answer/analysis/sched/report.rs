@@ -95,6 +95,9 @@ pub struct TaskSched {
     pub io_wait: u64,
     /// Events about it that contradict what was known.
     pub contradictions: u64,
+    /// Of its time in [`TimeIn::Wait`] and [`TimeIn::Preempted`], that for which a quota kept it from CPUs: at least so much, and at
+    /// most so much if it can be in a cgroup that has one.
+    pub throttled: (u64, u64),
     /// Number of stays on a CPU that have time in this account.
     pub stays: u64,
     /// Its states as intervals in order, as far as a [`SpanPlan`](super::SpanPlan) keeps them.
@@ -132,8 +135,12 @@ impl TaskSched {
         self.times[state as usize]
     }
 
-    pub(super) fn of(number: usize, task: TaskTimes) -> Self {
+    /// `are_whole`: no timer of a quota is missing.
+    pub(super) fn of(number: usize, task: TaskTimes, are_whole: bool) -> Self {
+        let awake = task.time(TimeIn::Wait).saturating_add(task.time(TimeIn::Preempted));
+        let free = if are_whole { task.free } else { 0 };
         TaskSched {
+            throttled: (task.throttled, awake.saturating_sub(free)),
             pid: task.pid,
             number,
             covered: task.covered,

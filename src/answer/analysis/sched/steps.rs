@@ -7,17 +7,21 @@ use crate::base::units::{CpuId, Pid};
 use crate::kernel::event::Record;
 use crate::kernel::format::EventFormat;
 use crate::kernel::print_fmt::state_letters;
+use std::ops::RangeInclusive;
 
 /// Bits of `common_flags` (`TRACE_FLAG_*`, include/linux/trace_events.h).
 const HARD_IRQ: u8 = 0x08;
 const SOFT_IRQ: u8 = 0x10;
 const NMI: u8 = 0x40;
 
-/// The step of one event.
+/// Priorities that nice values stand for: those of the tasks that quotas are for.
+const NORMAL: RangeInclusive<i64> = 100..=139;
+
+/// The step of one event; `is_normal` if the task that leaves, or is woken, has a nice value for its priority.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum SchedStep<'a> {
-    Switch { prev: Pid, prev_comm: &'a [u8], left: Left, next: Pid, next_comm: &'a [u8] },
-    Wake { task: Pid, comm: &'a [u8], target: Option<CpuId>, part: WakePart },
+    Switch { prev: Pid, prev_comm: &'a [u8], left: Left, next: Pid, next_comm: &'a [u8], is_normal: bool },
+    Wake { task: Pid, comm: &'a [u8], target: Option<CpuId>, part: WakePart, is_normal: bool },
     Fork { child: Pid, comm: &'a [u8] },
     Migrate { task: Pid, to: CpuId },
     IoWait { task: Pid, time: u64 },
@@ -56,6 +60,7 @@ enum SchedKind {
     Switch {
         prev: RecordNumber,
         prev_comm: RecordText,
+        prio: Option<RecordNumber>,
         state: RecordNumber,
         letters: Letters,
         next: RecordNumber,
@@ -64,6 +69,7 @@ enum SchedKind {
     Wake {
         task: RecordNumber,
         comm: RecordText,
+        prio: Option<RecordNumber>,
         target: Option<RecordNumber>,
         success: Option<RecordNumber>,
         part: WakePart,
@@ -159,18 +165,25 @@ impl Steps {
         let (abi, data) = (self.0.abi, record.data);
         let pid = |number: RecordNumber| Pid(number.read(abi, data) as i32);
         let cpu = |number: RecordNumber| CpuId(number.read(abi, data) as u32);
+        let is_normal =
+            |prio: Option<RecordNumber>| prio.is_some_and(|prio| NORMAL.contains(&prio.read_signed(abi, data)));
         Some(match self.0.of(record)? {
-            SchedKind::Switch { prev, prev_comm, state, letters, next, next_comm } => SchedStep::Switch {
+            SchedKind::Switch { prev, prev_comm, prio, state, letters, next, next_comm } => SchedStep::Switch {
                 prev: pid(*prev),
                 prev_comm: prev_comm.read(abi, data),
                 left: letters.left(state.read(abi, data)),
                 next: pid(*next),
                 next_comm: next_comm.read(abi, data),
+                is_normal: is_normal(*prio),
             },
             SchedKind::Wake { success: Some(success), .. } if success.read(abi, data) == 0 => return None,
-            SchedKind::Wake { task, comm, target, part, .. } => {
-                SchedStep::Wake { task: pid(*task), comm: comm.read(abi, data), target: target.map(cpu), part: *part }
-            }
+            SchedKind::Wake { task, comm, prio, target, part, .. } => SchedStep::Wake {
+                task: pid(*task),
+                comm: comm.read(abi, data),
+                target: target.map(cpu),
+                part: *part,
+                is_normal: is_normal(*prio),
+            },
             SchedKind::Fork { child, comm } => SchedStep::Fork { child: pid(*child), comm: comm.read(abi, data) },
             SchedKind::Migrate { task, to } => SchedStep::Migrate { task: pid(*task), to: cpu(*to) },
             SchedKind::IoWait { task, time } => SchedStep::IoWait { task: pid(*task), time: time.read(abi, data) },
@@ -188,6 +201,7 @@ impl SchedKind {
             "sched_switch" => SchedKind::Switch {
                 prev: number("prev_pid")?,
                 prev_comm: text("prev_comm")?,
+                prio: number("prev_prio"),
                 state: number("prev_state")?,
                 letters: Letters::of(format, abi),
                 next: number("next_pid")?,
@@ -196,6 +210,7 @@ impl SchedKind {
             "sched_waking" | "sched_wakeup" | "sched_wakeup_new" => SchedKind::Wake {
                 task: number("pid")?,
                 comm: text("comm")?,
+                prio: number("prio"),
                 target: number("target_cpu"),
                 success: number("success"),
                 part: match format.name.as_str() {

@@ -73,6 +73,16 @@ pub(super) struct TaskTimes {
     pub(super) log: Option<Box<TaskLog>>,
     /// When an account of its own begins, the last one first.
     moves: Vec<u64>,
+    /// True if its priority is one that quotas are for, as far as is known.
+    pub(super) is_normal: bool,
+    /// Idle time of its CPU as it began to wait for that, and when.
+    pub(super) idle_before: (u64, u64),
+    /// Of the wait that is on, time for which a quota kept it from CPUs that it waits for no longer.
+    kept_off: u64,
+    /// Time for which a quota kept it from CPUs, at least.
+    pub(super) throttled: u64,
+    /// Time of waits of which none is a quota's.
+    pub(super) free: u64,
     /// The accounts that have ended.
     earlier: Vec<TaskTimes>,
 }
@@ -114,6 +124,11 @@ impl TaskTimes {
             stays: 0,
             log: None,
             moves: Vec::new(),
+            is_normal: false,
+            idle_before: (0, 0),
+            kept_off: 0,
+            throttled: 0,
+            free: 0,
             earlier: Vec::new(),
         }
     }
@@ -132,6 +147,7 @@ impl TaskTimes {
         (next.cpu, next.ran_on, next.left) = (self.cpu, self.ran_on, self.left);
         (next.wake, next.woken_for, next.untracked) = (self.wake, self.woken_for, self.untracked);
         next.begun = self.begun;
+        (next.is_normal, next.idle_before, next.kept_off) = (self.is_normal, self.idle_before, self.kept_off);
         // What a loss cut may have gone on until after it.
         next.cut = if self.state == Some(TimeIn::Unknown) { self.cut } else { 0 };
         next.log = self.log.take();
@@ -222,6 +238,25 @@ impl TaskTimes {
         self.end = self.end.max(at);
     }
 
+    /// It begins to wait for a CPU that has been idle for `idle`.
+    pub(super) fn begin_wait(&mut self, at: u64, idle: u64) {
+        (self.idle_before, self.kept_off) = ((at, idle), 0);
+    }
+
+    /// It waits for another CPU: from the one before a quota kept it for this time.
+    pub(super) fn keep_off(&mut self, time: u64) {
+        self.kept_off = self.kept_off.saturating_add(time);
+    }
+
+    /// A wait of `lasted` has ended at `at`, in which a quota kept it off for `kept` at least; `is_free` if it was none's. A part
+    /// before its account began may have held as much of it as it can.
+    pub(super) fn count_throttled(&mut self, at: u64, lasted: u64, kept: u64, is_free: bool) {
+        let kept = std::mem::take(&mut self.kept_off).saturating_add(kept);
+        let own = lasted.min(at.saturating_sub(self.begin));
+        self.throttled = self.throttled.saturating_add(kept.saturating_sub(lasted.saturating_sub(own)));
+        self.free = self.free.saturating_add(if is_free { own } else { 0 });
+    }
+
     /// Ends the state at `at`, where an event shows that another one is missing: the time in it is unknown.
     pub(super) fn leave_unknown(&mut self, at: u64) {
         let begin = self.since;
@@ -258,6 +293,8 @@ pub(super) struct CpuTimes {
     pub(super) busy_cells: Option<Cells>,
     pub(super) idle: u64,
     pub(super) unknown: u64,
+    /// The idle time that ended with a switch from the idle task.
+    sure_idle: u64,
     /// Idle while at least one task waited for any CPU.
     pub(super) idle_while_waited: u64,
     waited_before: u64,
@@ -282,6 +319,7 @@ impl CpuTimes {
             busy_cells: plan.map(Cells::new),
             idle: 0,
             unknown: 0,
+            sure_idle: 0,
             idle_while_waited: 0,
             waited_before: 0,
             switches: 0,
@@ -323,6 +361,22 @@ impl CpuTimes {
         self.since = self.since.max(at);
         self.waited_before = waited;
         self.current = task;
+    }
+
+    /// Idle time that is sure, and the begin of the idle time that is on.
+    pub(super) fn idle_time(&self) -> (u64, Option<u64>) {
+        (self.sure_idle, (self.current == Some(Pid(0))).then_some(self.since))
+    }
+
+    /// Idle time up to `at`, if that which is on is sure.
+    pub(super) fn idle_until(&self, at: u64) -> u64 {
+        let (sure, since) = self.idle_time();
+        sure.saturating_add(since.map_or(0, |since| at.saturating_sub(since)))
+    }
+
+    /// A switch says that it was idle up to `at`, if it seemed to be.
+    pub(super) fn confirm_idle(&mut self, at: u64) {
+        self.sure_idle = self.idle_until(at);
     }
 
     /// The task that seems to run on it does not: the time from the switch to it to the next switch is unknown.

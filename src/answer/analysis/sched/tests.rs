@@ -394,3 +394,53 @@ proptest! {
         prop_assert_eq!(found, cut);
     }
 }
+
+const TIMER: u16 = 5;
+const MS: u64 = 1_000_000;
+
+/// Time of task 5 that a quota kept it from its CPU: at least and at most. `timers` are whatever expires on CPU 1, with its function.
+fn throttled(timers: &[(u64, i64)], prio: i64) -> (u64, u64) {
+    let fields = ["prev_comm", "prev_pid", "prev_prio", "prev_state", "next_comm", "next_pid"];
+    let formats = [
+        format("sched", "sched_switch", SWITCH, &fields, "\"\""),
+        format("timer", "hrtimer_expire_entry", TIMER, &["function"], "\"\""),
+    ];
+    let address = |name: &str| Some(if name == "sched_cfs_period_timer" { 0xa } else { 0xb });
+    let mut sched = Sched::new(&formats, Abi::HOST).with_throttling(&formats, Abi::HOST, address);
+    let switch = |at, prev: i64, next| {
+        let data = [comm("a"), number(prev), number(prio), number(0), comm("b"), number(next)];
+        (at, 0, record(SWITCH, prev as i32, &data))
+    };
+    // It runs for 10 ms, is preempted by 6 for 20 ms, its CPU is idle for 30 ms, and 6 runs for 5 ms until it runs again.
+    let mut events = vec![
+        switch(0, 6, 5),
+        switch(10 * MS, 5, 6),
+        switch(30 * MS, 6, 0),
+        switch(60 * MS, 0, 6),
+        switch(65 * MS, 6, 5),
+        switch(70 * MS, 5, 6),
+    ];
+    events.extend(timers.iter().map(|(at, function)| (*at, 1, record(TIMER, 0, &[number(*function)]))));
+    events.sort_by_key(|(at, ..)| *at);
+    for (at, cpu, data) in &events {
+        let (timestamp, cpu) = (Timestamp(*at), CpuId(*cpu));
+        sched.record(&Record { timestamp, cpu, buffer: 0, lost: Lost::None, data });
+    }
+    let report = sched.finish();
+    assert_eq!(report.window, Some((0, 70 * MS)), "timers are no part of the window");
+    report.tasks.iter().find(|task| task.pid == Pid(5)).unwrap().throttled
+}
+
+#[test]
+fn time_that_a_quota_took_lies_between_its_bounds() {
+    let all = 55 * MS;
+    assert_eq!(throttled(&[(59 * MS, 0xa)], 120), (29 * MS, all), "idle up to the timer");
+    assert_eq!(throttled(&[(40 * MS, 0xb)], 120), (10 * MS, all), "the timer of what is left over");
+    assert_eq!(throttled(&[(59 * MS, 0xa)], 98), (0, all), "a quota is for usual tasks");
+    assert_eq!(throttled(&[(59 * MS, 0xc)], 120), (0, 0), "no timer of a quota");
+    assert_eq!(throttled(&[(5 * MS, 0xa)], 120), (0, 0), "before it was preempted");
+    assert_eq!(throttled(&[(10 * MS - 9, 0xa)], 120), (0, all), "on its way to the CPU");
+    assert_eq!(throttled(&[(20 * MS, 0xa)], 120), (0, all), "while another task ran");
+    assert_eq!(throttled(&[(40 * MS, 0xa), (40 * MS + 9, 0xa)], 120), (10 * MS, all), "one of two at once let it go");
+    assert_eq!(throttled(&[], 120), (0, all), "no timers are recorded: nothing is known of them");
+}

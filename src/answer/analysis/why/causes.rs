@@ -5,7 +5,7 @@ use super::path::{IntervalPart, PartKind};
 use crate::answer::analysis::cgroup_set::with_parents;
 use crate::answer::analysis::{Handler, HandlerKind, HandlerSpan};
 use crate::base::units::CpuId;
-use crate::file::trace_dat::{CgroupCounters, Cgroups};
+use crate::file::trace_dat::{Cgroups, QuotaCounters};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ pub struct Quota {
     /// Path of the cgroup.
     pub cgroup: String,
     /// The kernel's counts of it, from begin to end of the recording.
-    pub counters: CgroupCounters,
+    pub counters: QuotaCounters,
     /// The CPU of the last timer in the wait that begins a period of a cgroup.
     pub cpu: CpuId,
     /// Its time, in clock units.
@@ -132,7 +132,7 @@ impl History {
         if self.priority(task, part.begin).is_some_and(|priority| priority.class() != "normal") {
             return None;
         }
-        let throttled = |path: &str| cgroups.counters(path).filter(|counters| counters.throttled_periods > 0);
+        let throttled = |path: &str| cgroups.counters(path)?.quota.filter(|counters| counters.throttled_periods > 0);
         let (cgroup, counters) =
             with_parents(cgroups.at(task, part.begin)?).find_map(|path| Some((path.to_owned(), throttled(path)?)))?;
         let timers = self.timers(timer, is_named);

@@ -43,6 +43,13 @@ pub struct Cgroups {
 pub struct CgroupCounters {
     /// CPU time in nanoseconds; `None` if its hierarchy has no account of it.
     pub usage: Option<u64>,
+    /// What its quota did; `None` if it can have none, as where its hierarchy has not the controller `cpu`.
+    pub quota: Option<QuotaCounters>,
+}
+
+/// The kernel's account of a cgroup's quota, from begin to end of tracing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QuotaCounters {
     /// Time for which its tasks were kept from running by its quota (`cpu.max`), in nanoseconds, summed over CPUs.
     pub throttled: u64,
     /// Periods of its quota that ended.
@@ -83,6 +90,11 @@ impl Cgroups {
     /// The kernel's account of `path`, if it was there at the end.
     pub fn counters(&self, path: &str) -> Option<CgroupCounters> {
         self.counters.get(self.numbers.get(path)?).copied()
+    }
+
+    /// True if the kernel had an account of some cgroup's quota: else which quotas there were is not known.
+    pub fn have_quotas(&self) -> bool {
+        self.counters.values().any(|counters| counters.quota.is_some())
     }
 
     /// The cgroup of `task` at `time`; `None` if that is not known.
@@ -258,12 +270,15 @@ impl Cgroups {
         for (id, name) in &self.containers {
             let _ = writeln!(text, "container {id} {name}");
         }
-        for (number, CgroupCounters { usage, throttled, periods, throttled_periods }) in &self.counters {
+        for (number, CgroupCounters { usage, quota }) in &self.counters {
             let _ = write!(text, "counters {number}");
             if let Some(usage) = usage {
                 let _ = write!(text, " usage {usage}");
             }
-            let _ = writeln!(text, " throttled {throttled} periods {periods} throttled_periods {throttled_periods}");
+            if let Some(QuotaCounters { throttled, periods, throttled_periods }) = quota {
+                let _ = write!(text, " throttled {throttled} periods {periods} throttled_periods {throttled_periods}");
+            }
+            text.push('\n');
         }
         for (task, moves) in &self.tasks {
             let _ = write!(text, "task {task}");
@@ -303,7 +318,7 @@ impl Cgroups {
                     found.followed.insert(number);
                 }
                 "counters" => {
-                    let (number, counters) = rest.split_once(' ')?;
+                    let (number, counters) = rest.split_once(' ').unwrap_or((rest, ""));
                     let number = number.parse().ok()?;
                     found.path(number)?;
                     found.counters.insert(number, CgroupCounters::parse(counters)?);
@@ -380,14 +395,14 @@ fn ascending<T>(history: &[(u64, T)]) -> Option<()> {
 impl CgroupCounters {
     fn parse(text: &str) -> Option<Self> {
         let mut counters = CgroupCounters::default();
-        let mut words = text.split(' ');
+        let mut words = text.split(' ').filter(|word| !word.is_empty());
         while let Some(key) = words.next() {
             let value = words.next()?.parse().ok()?;
             match key {
                 "usage" => counters.usage = Some(value),
-                "throttled" => counters.throttled = value,
-                "periods" => counters.periods = value,
-                "throttled_periods" => counters.throttled_periods = value,
+                "throttled" => counters.quota.get_or_insert_default().throttled = value,
+                "periods" => counters.quota.get_or_insert_default().periods = value,
+                "throttled_periods" => counters.quota.get_or_insert_default().throttled_periods = value,
                 _ => return None,
             }
         }
@@ -407,9 +422,12 @@ mod tests {
             cgroups.set(Pid(task), time, path);
         }
         cgroups.follow("/a b");
-        let counters = CgroupCounters { usage: Some(5), throttled: 6, periods: 7, throttled_periods: 1 };
+        let quota = Some(QuotaCounters { throttled: 6, periods: 7, throttled_periods: 1 });
+        let counters = CgroupCounters { usage: Some(5), quota };
         cgroups.set_counters("/a b", counters);
         cgroups.set_counters("/other", CgroupCounters { usage: None, ..counters });
+        cgroups.set_counters("/v2", CgroupCounters { quota: None, ..counters });
+        cgroups.set_counters("/neither", CgroupCounters::default());
         cgroups.set_inner_pid(Pid(9), 60, Some(Pid(2)));
         cgroups.set_inner_pid(Pid(7), 0, Some(Pid(7)));
         cgroups.set_inner_pid(Pid(10), 2_000_000, None);

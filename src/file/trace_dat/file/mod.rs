@@ -34,7 +34,7 @@ pub(super) mod wall_clock;
 
 pub use buffer::{Buffer, BufferOption, CpuData, DataLayout, GuestFacts};
 pub use build_ids::BuildIds;
-pub use cgroups::{CgroupCounters, Cgroups};
+pub use cgroups::{CgroupCounters, Cgroups, QuotaCounters};
 pub use container::container_in;
 pub use coverage::{Coverage, CoveredTasks};
 pub use kept::{EnabledEvents, SettingChange};
