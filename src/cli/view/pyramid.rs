@@ -125,7 +125,12 @@ impl Pyramid {
         };
         let Some((number, piece)) = next else { return Ok(false) };
         let (from, to) = (self.scale.edge(piece.start), self.scale.edge(piece.end).saturating_sub(1));
-        let strips = source.strips(StripScale::new(from, to, piece.len()), self.filter.as_ref())?;
+        let scale = StripScale::new(from, to, piece.len());
+        let strips = match &self.filter {
+            // It would be compiled for each CPU.
+            Some(filter) => source.strips(scale, Some(filter))?,
+            None => source.strips_by_cpu(scale)?,
+        };
         self.done().add(number, strips, source);
         Ok(true)
     }

@@ -127,13 +127,27 @@ impl<'a> ViewSource<'a> {
 
     /// The strips of the columns of `scale`.
     pub(super) fn strips(&self, scale: StripScale, filter: Option<&ChosenEvents>) -> Result<Vec<Strip>, QueryError> {
-        let analysis = Strips::new(self.input.formats(), self.input.trace.abi, scale);
         let query = self.query(scale.from(), scale.to(), filter);
-        let mut strips = query.analyse(analysis)?.0;
+        let mut strips = query.analyse(self.analysis(scale))?.0;
         if filter.is_none() {
             self.forget_unknown_ends(&mut strips, scale)?;
         }
         Ok(strips)
+    }
+
+    /// The same of all events, CPU after CPU, so that there is one unpacked chunk at a time.
+    pub(super) fn strips_by_cpu(&self, scale: StripScale) -> Result<Vec<Strip>, QueryError> {
+        let (query, analysis) = (self.query(scale.from(), scale.to(), None), self.analysis(scale));
+        let mut strips = Vec::new();
+        for cpu in &self.cpus {
+            strips.extend(of_cpu(&query, cpu.source, cpu.cpu).analyse(analysis.clone())?.0);
+        }
+        self.forget_unknown_ends(&mut strips, scale)?;
+        Ok(strips)
+    }
+
+    fn analysis(&self, scale: StripScale) -> Strips {
+        Strips::new(self.input.formats(), self.input.trace.abi, scale)
     }
 
     /// Nothing is known of the time after the last event of a CPU in the window if events were lost before the next one.
