@@ -21,7 +21,8 @@ pub(super) struct Cause {
 impl LateInterval<'_> {
     /// The cause; `None` of an interval without time.
     pub(super) fn cause(&self) -> Option<Cause> {
-        let mut leaves = Leaves::default();
+        let held = |part: &IntervalPart| self.held_time(part);
+        let mut leaves = Leaves::new(&held);
         self.for_each_part(None, &mut |part| leaves.add(&self.history, part));
         let leading = leaves.leading()?;
         // Of two that take nearly the same, which one came first is chance.

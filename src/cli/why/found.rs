@@ -130,6 +130,19 @@ impl LateInterval<'_> {
         self.history.throttle(part, &|handler, name| self.handler(handler) == name)
     }
 
+    /// From when to when a limit kept a task off its CPU: from the first time that the CPU was idle to the timer that lifted it. Tasks
+    /// that ran between did not keep it off.
+    pub(super) fn held_time(&self, part: &IntervalPart) -> Option<(u64, u64)> {
+        let throttle = self.throttle(part)?;
+        let mut first = None;
+        self.for_each_part(Some(part), &mut |within| {
+            if matches!(within.kind, PartKind::Idle { .. }) {
+                first.get_or_insert(within.begin);
+            }
+        });
+        Some((first?, throttle.at))
+    }
+
     /// The cgroup whose quota may have kept the task off the CPU that it waited for.
     pub(super) fn quota(&self, part: &IntervalPart) -> Option<Quota> {
         let cgroups = self.cgroups.as_ref()?;

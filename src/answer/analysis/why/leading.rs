@@ -53,12 +53,14 @@ enum WakerKey {
 }
 
 impl LeafKey {
-    fn of(part: &IntervalPart, outer: Option<&IntervalPart>) -> Self {
-        let waiting = outer.and_then(|outer| match outer.kind {
-            PartKind::Wait { task, .. } | PartKind::Preempted { task, .. } => Some(task),
-            _ => None,
-        });
+    /// Whatever the CPU ran while the task was `is_held` is alike: the task could not have run in its place.
+    fn of(part: &IntervalPart, outer: Option<&IntervalPart>, is_held: bool) -> Self {
+        let (waiting, awaited) = match outer.map(|outer| &outer.kind) {
+            Some(PartKind::Wait { task, cpu, .. } | PartKind::Preempted { task, cpu }) => (Some(*task), *cpu),
+            _ => (None, None),
+        };
         match &part.kind {
+            _ if is_held && awaited.is_some() => awaited.map_or(LeafKey::Unknown, |cpu| LeafKey::Idle(cpu, waiting)),
             PartKind::Run { task, .. } => LeafKey::Run(*task, waiting.is_some()),
             PartKind::Wait { task, cpu, .. } | PartKind::Preempted { task, cpu } => LeafKey::Wait(*task, *cpu),
             PartKind::Sleep { task, wake, handler, lock, .. } => {
@@ -78,24 +80,36 @@ impl LeafKey {
 }
 
 /// Leaves while they are added up.
-#[derive(Default)]
-pub struct Leaves(HashMap<LeafKey, LeadingPart>);
+pub struct Leaves<'a> {
+    alike: HashMap<LeafKey, LeadingPart>,
+    /// From when to when a limit kept a task off the CPU that it waited for, whatever that ran meanwhile.
+    held: &'a dyn Fn(&IntervalPart) -> Option<(u64, u64)>,
+}
 
-impl Leaves {
+/// A part that leaves lie in, and the time of it in which a limit kept the waiting task off.
+type Outer<'p> = (&'p IntervalPart, Option<(u64, u64)>);
+
+impl<'a> Leaves<'a> {
+    /// None yet. `held` gives of a wait the time in which a limit kept the task off its CPU.
+    pub fn new(held: &'a dyn Fn(&IntervalPart) -> Option<(u64, u64)>) -> Self {
+        Leaves { alike: HashMap::new(), held }
+    }
+
     /// Adds the leaves of a part of the interval.
     pub fn add(&mut self, history: &History, part: IntervalPart) {
         self.add_within(history, part, None);
     }
 
     /// Leaves of a part within `outer`; a handler is one leaf, with all that runs within it.
-    fn add_within(&mut self, history: &History, part: IntervalPart, outer: Option<&IntervalPart>) {
+    fn add_within(&mut self, history: &History, part: IntervalPart, outer: Option<Outer<'_>>) {
         let mut has_any = false;
+        let within_it = (&part, (self.held)(&part));
         if !matches!(part.kind, PartKind::Interrupt { .. }) {
             part.for_each_part(history, &mut |within| {
                 has_any = true;
                 match within.kind == part.kind {
                     true => self.add_leaf(within, outer),
-                    false => self.add_within(history, within, Some(&part)),
+                    false => self.add_within(history, within, Some(within_it)),
                 }
             });
         }
@@ -104,11 +118,14 @@ impl Leaves {
         }
     }
 
-    fn add_leaf(&mut self, part: IntervalPart, outer: Option<&IntervalPart>) {
-        let (key, time) = (LeafKey::of(&part, outer), part.time());
+    fn add_leaf(&mut self, part: IntervalPart, outer: Option<Outer<'_>>) {
+        let is_held = outer.and_then(|(_, held)| held).is_some_and(|(from, to)| (from..to).contains(&part.begin));
+        let (outer, time) = (outer.map(|(outer, _)| outer), part.time());
+        let key = LeafKey::of(&part, outer, is_held);
         let new = || LeadingPart { part: part.clone(), outer: outer.cloned(), count: 0, time: 0, next: 0 };
-        let alike = self.0.entry(key).or_insert_with(new);
-        if alike.part.time() < time {
+        let alike = self.alike.entry(key).or_insert_with(new);
+        let is_idle = matches!(part.kind, PartKind::Idle { .. });
+        if alike.part.time() < time && (is_idle || !is_held) {
             (alike.part, alike.outer) = (part, outer.cloned());
         }
         (alike.count, alike.time) = (alike.count.saturating_add(1), alike.time.saturating_add(time));
@@ -116,7 +133,7 @@ impl Leaves {
 
     /// Those that take the most time together, of equal ones the first.
     pub fn leading(self) -> Option<LeadingPart> {
-        let mut all: Vec<LeadingPart> = self.0.into_values().collect();
+        let mut all: Vec<LeadingPart> = self.alike.into_values().collect();
         all.sort_unstable_by_key(|alike| (Reverse(alike.time), alike.part.begin));
         let next = all.get(1).map_or(0, |alike| alike.time);
         all.into_iter().next().map(|alike| LeadingPart { next, ..alike })

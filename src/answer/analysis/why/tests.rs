@@ -1,5 +1,5 @@
 use super::path::{IntervalPart, PartKind};
-use super::{Histories, History, InterruptShares, Priority, critical_path};
+use super::{Histories, History, InterruptShares, Leaves, Priority, critical_path};
 use crate::answer::analysis::test_formats::{comm, format, number, record};
 use crate::answer::analysis::{Handler, HandlerKind, InOrder, WakeContext};
 use crate::base::abi::Abi;
@@ -343,6 +343,37 @@ fn a_quota_on_a_busy_cpu_may_have_kept_a_task_off() {
     let quota = history.quota(part, &cgroups, &is_named).expect("it was");
     assert_eq!((quota.cgroup.as_str(), quota.counters, quota.cpu, quota.at), ("/b", counters, CpuId(1), 20));
     assert_eq!(history.quota(part, &cgroups, &|_, _| false), None, "no period began meanwhile");
+}
+
+/// A CPU that was idle twice while a task waited for it shows that a limit kept the task off, whoever ran between.
+#[test]
+fn what_runs_while_a_limit_holds_a_task_is_no_cause() {
+    let switch = |prev: i64, next: i64| {
+        let fields = [comm("a"), number(prev), number(0), comm("b"), number(next)];
+        record(SWITCH, prev as i32, &fields)
+    };
+    let records = [
+        (0, 0, switch(6, 5)),
+        (10, 0, switch(5, 6)),
+        (15, 0, switch(6, 0)),
+        (18, 0, switch(0, 6)),
+        (38, 0, switch(6, 0)),
+        (40, 0, switch(0, 7)),
+        (43, 0, switch(7, 5)),
+        (50, 0, switch(5, 6)),
+    ];
+    let history = history_of(&formats(), &records, (0, 50));
+    let part = critical_path(&history, Pid(5), (10, 43), 0).remove(0);
+    let leading = |held: Option<(u64, u64)>| {
+        let held = |part: &IntervalPart| held.filter(|_| matches!(part.kind, PartKind::Preempted { .. }));
+        let mut leaves = Leaves::new(&held);
+        leaves.add(&history, part.clone());
+        let leading = leaves.leading().expect("a part");
+        (leading.part.kind, leading.time, leading.count, leading.next)
+    };
+    let (cpu, task) = (CpuId(0), Pid(6));
+    assert_eq!(leading(None), (PartKind::Run { task, cpu }, 25, 2, 5), "nothing held it: 6 ran");
+    assert_eq!(leading(Some((15, 40))), (PartKind::Idle { cpu }, 25, 3, 5), "from the first idle time to the timer");
 }
 
 /// The lock that a task waits for as it falls asleep; none once it has it.
