@@ -97,9 +97,8 @@ impl Losses {
             }
             text.push_str(&format!("{}: {}\n", stage.event, parts.join(", ")));
         }
-        if let Some((stage, next)) = self.pairs().find(|(stage, next)| Self::is_odd(stage, *next))
-            && let Some(next) = next
-        {
+        let pairs = || self.pairs().filter_map(|(stage, next)| Some((stage, next?)));
+        if let Some((stage, next)) = pairs().find(|(stage, next)| Self::are_odd(stage, next)) {
             text.push_str(&format!(
                 "Few {} have a {} after them with equal fields of --by: is it the other way round, `{} {}`?\n",
                 stage.event, next.event, next.event, stage.event
@@ -109,11 +108,10 @@ impl Losses {
     }
 
     /// True if both kinds of event are frequent and hardly one has a partner.
-    fn is_odd(stage: &StageCounts, next: Option<&StageCounts>) -> bool {
+    fn are_odd(stage: &StageCounts, next: &StageCounts) -> bool {
         const FREQUENT: u64 = 20;
-        let is_rare =
-            |next: &StageCounts| next.seen >= FREQUENT && next.matched.saturating_mul(10) < next.seen.min(stage.seen);
-        stage.seen >= FREQUENT && next.is_some_and(is_rare)
+        let rarer = stage.seen.min(next.seen);
+        rarer >= FREQUENT && next.matched.saturating_mul(10) < rarer
     }
 
     /// The same for programs.

@@ -20,7 +20,7 @@ pub struct Csv<'t> {
     /// `PID,COMM` of tasks of `tasks_of`.
     tasks: TaskCache,
     tasks_of: Option<&'t Comms>,
-    /// What records say themselves, of the same file.
+    /// Cells of records themselves, kept while the same bytes come again.
     repeats: RepeatedCells,
 }
 

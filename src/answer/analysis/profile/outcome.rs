@@ -103,7 +103,7 @@ impl Profile {
         }
     }
 
-    /// What makes an event of a value of the pair and its numbers, if its ends were recorded.
+    /// Function from a value of the pair, with its numbers, to the event that is shown, if its ends were recorded.
     fn shown<'p>(&'p self, pair: usize) -> Option<impl Fn(u64, Tallied<'p>) -> ProfiledEvent<'p>> {
         let (kind, end) = self.kinds.of_pair(pair).filter(|(kind, end)| self.has_ends(kind, *end))?;
         let bits = u32::from(self.abi.long_size).saturating_mul(8).clamp(1, 64);

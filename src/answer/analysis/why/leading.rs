@@ -53,7 +53,7 @@ enum WakerKey {
 }
 
 impl LeafKey {
-    /// Whatever the CPU ran while the task was `is_held` is alike: the task could not have run in its place.
+    /// Kind of a part: parts in which the CPU ran anything while the task was `is_held` are alike, as that could not run in its place.
     fn of(part: &IntervalPart, outer: Option<&IntervalPart>, is_held: bool) -> Self {
         let (waiting, awaited) = match outer.map(|outer| &outer.kind) {
             Some(PartKind::Wait { task, cpu, .. } | PartKind::Preempted { task, cpu }) => (Some(*task), *cpu),

@@ -43,7 +43,7 @@ pub struct Cgroups {
 pub struct CgroupCounters {
     /// CPU time in nanoseconds; `None` if its hierarchy has no account of it.
     pub usage: Option<u64>,
-    /// What its quota did; `None` if it can have none, as where its hierarchy has not the controller `cpu`.
+    /// Account of its quota; `None` if it can have none, as where its hierarchy has not the controller `cpu`.
     pub quota: Option<QuotaCounters>,
 }
 
