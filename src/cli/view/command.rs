@@ -190,21 +190,28 @@ fn show(
     mut growth: Option<&mut Growth>,
 ) -> io::Result<()> {
     let look = Look { has_colors: Screen::has_colors() };
+    let scans = [app.picture.scan, second.as_ref().and_then(|second| second.app.picture.scan)];
+    // Results of the threads, as they were before the last picture; `None` if there was an event since.
+    let mut pictured = None;
     while !app.is_over && !screen.is_to_end() && !app.turns {
-        screen.draw(|frame| {
-            let area = frame.area();
-            app.lay_out(second.as_deref_mut(), area.width, area.height);
-            app.refresh();
-            if let Some(second) = &mut second {
-                second.app.refresh();
-            }
-            draw::draw(app, second.as_deref_mut(), look, area, frame.buffer_mut());
-        })?;
-        let scans = [app.picture.scan, second.as_ref().and_then(|second| second.app.picture.scan)];
+        let results = scans.map(|scan| scan.map(ViewScan::version));
+        if pictured != Some(results) {
+            screen.draw(|frame| {
+                let area = frame.area();
+                app.lay_out(second.as_deref_mut(), area.width, area.height);
+                app.refresh();
+                if let Some(second) = &mut second {
+                    second.app.refresh();
+                }
+                draw::draw(app, second.as_deref_mut(), look, area, frame.buffer_mut());
+            })?;
+            pictured = Some(results);
+        }
         scans.into_iter().flatten().for_each(ViewScan::begin);
         // All keys that wait, before anything is read for the next picture.
         let mut wait = WAIT;
         while let Some(event) = screen.input(wait)? {
+            pictured = None;
             match (event, &mut second) {
                 (Event::Key(key), None) => app.key(key),
                 (Event::Key(key), Some(second)) => second.key(app, key),

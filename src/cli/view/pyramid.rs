@@ -126,11 +126,7 @@ impl Pyramid {
         let Some((number, piece)) = next else { return Ok(false) };
         let (from, to) = (self.scale.edge(piece.start), self.scale.edge(piece.end).saturating_sub(1));
         let scale = StripScale::new(from, to, piece.len());
-        let strips = match &self.filter {
-            // It would be compiled for each CPU.
-            Some(filter) => source.strips(scale, Some(filter))?,
-            None => source.strips_by_cpu(scale)?,
-        };
+        let strips = source.strips(scale, self.filter.as_ref())?;
         self.done().add(number, strips, source);
         Ok(true)
     }

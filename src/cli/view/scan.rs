@@ -69,7 +69,7 @@ impl ViewScan {
                 Ok(false) => thread::park_timeout(Duration::from_millis(20)),
                 Err(failure) => {
                     *lock(&self.error) = Some(failure.text());
-                    self.version.fetch_add(1, Ordering::Relaxed);
+                    self.version.fetch_add(1, Ordering::Release);
                     return;
                 }
             }
@@ -92,7 +92,7 @@ impl ViewScan {
             self.whole.work(source, near)?
         };
         if done {
-            self.version.fetch_add(1, Ordering::Relaxed);
+            self.version.fetch_add(1, Ordering::Release);
         }
         Ok(done)
     }
@@ -107,7 +107,7 @@ impl ViewScan {
     }
 
     pub(super) fn version(&self) -> u64 {
-        self.version.load(Ordering::Relaxed)
+        self.version.load(Ordering::Acquire)
     }
 
     /// The moment whose surroundings are decoded first.

@@ -59,7 +59,7 @@ pub(super) struct EventRow {
 /// The most events, as estimated, of a window that is decoded while the user waits.
 pub(super) const AT_ONCE: u64 = 250_000;
 /// Unpacked chunks that are kept, in bytes: of 16 CPUs those of a window at the edge of their chunks.
-const KEPT: usize = 40 << 20;
+const KEPT: usize = 32 << 20;
 /// The most events, as estimated, that one search reads before it gives the turn back.
 pub(super) const SEARCH: u64 = 2_000_000;
 
@@ -125,22 +125,20 @@ impl<'a> ViewSource<'a> {
         self.query(self.begin, self.end, Some(filter)).resolve().err()
     }
 
-    /// The strips of the columns of `scale`.
+    /// The strips of the columns of `scale`. What is large is read CPU after CPU, so that one chunk at a time is unpacked; a filter
+    /// would be compiled for each.
     pub(super) fn strips(&self, scale: StripScale, filter: Option<&ChosenEvents>) -> Result<Vec<Strip>, QueryError> {
-        let query = self.query(scale.from(), scale.to(), filter);
-        let mut strips = query.analyse(self.analysis(scale))?.0;
-        if filter.is_none() {
-            self.forget_unknown_ends(&mut strips, scale)?;
+        let (query, analysis) = (self.query(scale.from(), scale.to(), filter), self.analysis(scale));
+        if filter.is_some() {
+            return Ok(query.analyse(analysis)?.0);
         }
-        Ok(strips)
-    }
-
-    /// The same of all events, CPU after CPU, so that there is one unpacked chunk at a time.
-    pub(super) fn strips_by_cpu(&self, scale: StripScale) -> Result<Vec<Strip>, QueryError> {
-        let (query, analysis) = (self.query(scale.from(), scale.to(), None), self.analysis(scale));
         let mut strips = Vec::new();
-        for cpu in &self.cpus {
-            strips.extend(of_cpu(&query, cpu.source, cpu.cpu).analyse(analysis.clone())?.0);
+        if self.overview.estimate(scale.from(), scale.to()) <= AT_ONCE {
+            strips = query.analyse(analysis)?.0;
+        } else {
+            for cpu in &self.cpus {
+                strips.extend(of_cpu(&query, cpu.source, cpu.cpu).analyse(analysis.clone())?.0);
+            }
         }
         self.forget_unknown_ends(&mut strips, scale)?;
         Ok(strips)
