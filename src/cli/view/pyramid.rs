@@ -31,57 +31,68 @@ pub(super) struct Pyramid {
 #[derive(Default)]
 struct DonePieces {
     /// The pieces that are done, by their number.
-    pieces: BTreeMap<usize, Vec<Strip>>,
+    pieces: BTreeMap<usize, Vec<DecodedStrip>>,
     /// The times of each CPU's tasks in [`BLOCK`] pieces that are all done, by the number of the first.
-    blocks: BTreeMap<usize, Vec<BTreeMap<Pid, u64>>>,
+    blocks: BTreeMap<usize, Vec<Box<[TaskTime]>>>,
+    /// The tasks of all pieces, and the number of each.
+    pids: Vec<Pid>,
+    numbers: BTreeMap<Pid, u32>,
+}
+
+/// Number of a task among those of all pieces, and a time of it.
+type TaskTime = (u32, u64);
+
+/// A CPU's part of a piece.
+struct DecodedStrip {
+    /// Number of the CPU among the source's.
+    place: usize,
+    cells: Box<[StripCell]>,
+    tasks: Box<[TaskTime]>,
+    has_switches: bool,
 }
 
 impl DonePieces {
     fn add(&mut self, number: usize, strips: Vec<Strip>, source: &ViewSource<'_>) {
+        let strips = strips.into_iter().filter_map(|strip| {
+            let place = source.place(strip.source, strip.cpu)?;
+            let tasks = strip.tasks.iter().map(|(pid, time)| (self.number(*pid), *time)).collect();
+            Some(DecodedStrip { place, tasks, has_switches: strip.switches > 0, cells: strip.cells.into() })
+        });
+        let strips = strips.collect();
         self.pieces.insert(number, strips);
         let first = number - number % BLOCK;
         if self.pieces.range(first..first + BLOCK).count() == BLOCK {
-            let mut tasks = vec![BTreeMap::new(); source.cpus.len()];
-            self.pieces.range(first..first + BLOCK).for_each(|(_, strips)| add_tasks(&mut tasks, strips, source));
-            self.blocks.insert(first, tasks);
+            let sums = self.tasks(first..first + BLOCK, source.cpus.len());
+            let known = |times: Vec<u64>| (0..).zip(times).filter(|(_, time)| *time > 0).collect();
+            self.blocks.insert(first, sums.into_iter().map(known).collect());
         }
     }
 
-    /// The times of each CPU's tasks in some pieces, as far as these are done.
-    fn tasks(&self, pieces: Range<usize>, source: &ViewSource<'_>) -> Vec<BTreeMap<Pid, u64>> {
-        let mut tasks = vec![BTreeMap::new(); source.cpus.len()];
+    fn number(&mut self, pid: Pid) -> u32 {
+        *self.numbers.entry(pid).or_insert_with(|| {
+            self.pids.push(pid);
+            self.pids.len() as u32 - 1
+        })
+    }
+
+    /// The times of each CPU's tasks, by their numbers, in some pieces, as far as these are done.
+    fn tasks(&self, pieces: Range<usize>, cpus: usize) -> Vec<Vec<u64>> {
+        let mut sums = vec![vec![0u64; self.pids.len()]; cpus];
+        let mut add = |place: usize, tasks: &[TaskTime]| {
+            tasks.iter().for_each(|(number, time)| sums[place][*number as usize] += time);
+        };
         let mut next = pieces.start;
         while next < pieces.end {
-            match self.blocks.get(&next).filter(|_| next + BLOCK <= pieces.end) {
-                Some(block) => {
-                    tasks.iter_mut().zip(block).for_each(|(sum, tasks)| add_times(sum, all(tasks)));
-                    next += BLOCK;
-                }
-                None => {
-                    self.pieces.get(&next).into_iter().for_each(|strips| add_tasks(&mut tasks, strips, source));
-                    next += 1;
-                }
+            if let Some(block) = self.blocks.get(&next).filter(|_| next + BLOCK <= pieces.end) {
+                block.iter().enumerate().for_each(|(place, tasks)| add(place, tasks));
+                next += BLOCK;
+            } else {
+                self.pieces.get(&next).into_iter().flatten().for_each(|strip| add(strip.place, &strip.tasks));
+                next += 1;
             }
         }
-        tasks
+        sums
     }
-}
-
-/// Adds the times of a piece's tasks to those of each CPU.
-fn add_tasks(tasks: &mut [BTreeMap<Pid, u64>], strips: &[Strip], source: &ViewSource<'_>) {
-    for strip in strips {
-        if let Some(place) = source.place(strip.source, strip.cpu) {
-            add_times(&mut tasks[place], strip.tasks.iter().copied());
-        }
-    }
-}
-
-fn add_times(sum: &mut BTreeMap<Pid, u64>, tasks: impl Iterator<Item = (Pid, u64)>) {
-    tasks.for_each(|(pid, time)| *sum.entry(pid).or_default() += time);
-}
-
-fn all(tasks: &BTreeMap<Pid, u64>) -> impl Iterator<Item = (Pid, u64)> {
-    tasks.iter().map(|(pid, time)| (*pid, *time))
 }
 
 /// A window out of a pyramid.
@@ -167,7 +178,7 @@ impl Pyramid {
     pub(super) fn totals(&self) -> (u64, u64, bool) {
         let done = self.done();
         let mut sum = StripCell::default();
-        done.pieces.values().flatten().for_each(|strip| sum.add(&strip.sum()));
+        done.pieces.values().flatten().flat_map(|strip| &strip.cells).for_each(|cell| sum.add(cell));
         (sum.events, sum.lost.saturating_add(sum.gaps), done.pieces.len() == self.pieces.len())
     }
 
@@ -192,9 +203,8 @@ impl Pyramid {
             let columns = piece.clone().map(middle).enumerate().filter(is_inside);
             let columns: Vec<(usize, usize)> = columns.map(|(cell, middle)| (cell, scale.column(middle))).collect();
             for strip in found {
-                let Some(place) = source.place(strip.source, strip.cpu) else { continue };
-                let whole = &mut strips[place];
-                whole.has_tasks |= source.cpus[place].tells_tasks && strip.switches > 0;
+                let whole = &mut strips[strip.place];
+                whole.has_tasks |= source.cpus[strip.place].tells_tasks && strip.has_switches;
                 for (cell, column) in &columns {
                     strip.cells.get(*cell).into_iter().for_each(|cell| whole.cells[*column].add(cell));
                 }
@@ -203,9 +213,9 @@ impl Pyramid {
                 inside = Some(inside.map_or(number, |range| range.start)..number + 1);
             }
         }
-        let tasks = done.tasks(inside.unwrap_or(0..0), source);
-        for (strip, tasks) in strips.iter_mut().zip(&tasks) {
-            strip.top = longest(all(tasks));
+        let tasks = done.tasks(inside.unwrap_or(0..0), source.cpus.len());
+        for (strip, times) in strips.iter_mut().zip(tasks) {
+            strip.top = longest(done.pids.iter().copied().zip(times).filter(|(_, time)| *time > 0));
         }
         PyramidView { strips, decoded }
     }
