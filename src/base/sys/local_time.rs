@@ -73,7 +73,7 @@ pub(crate) fn wide<W>(number: impl Into<W>) -> W {
 }
 
 /// A number as the C library takes it; `None` if it has no room for it.
-pub(super) fn narrow<N: TryFrom<i64>>(number: i64) -> Option<N> {
+fn narrow<N: TryFrom<i64>>(number: i64) -> Option<N> {
     N::try_from(number).ok()
 }
 

@@ -292,14 +292,14 @@ impl MapLine {
     }
 
     /// From now on the CPU runs the task of this code.
-    pub(super) fn change(&mut self, cpu: CpuId, code: String) {
+    fn change(&mut self, cpu: CpuId, code: String) {
         if let Ok(place) = self.cpus.binary_search_by_key(&cpu, |(cpu, _)| *cpu) {
             self.cpus[place].1 = code;
         }
     }
 
     /// The line, in which `changed` has changed.
-    pub(super) fn draw(&self, changed: CpuId) -> String {
+    fn draw(&self, changed: CpuId) -> String {
         let column = |(cpu, code): &(CpuId, String)| {
             let mark = if *cpu == changed { '*' } else { ' ' };
             format!("{mark}{code:<width$}", width = self.width)

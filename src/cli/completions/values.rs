@@ -302,13 +302,13 @@ impl CompletionTracefs {
     }
 
     /// The names of the synthetic events.
-    pub(super) fn synthetic(&self) -> Vec<Candidate> {
+    fn synthetic(&self) -> Vec<Candidate> {
         let text = self.top.read("synthetic_events").unwrap_or_default();
         text.lines().filter_map(|line| line.split_whitespace().next()).map(|name| Candidate::new(name, "")).collect()
     }
 
     /// Probes, as SYSTEM/EVENT.
-    pub(super) fn dynamic(&self) -> Vec<Candidate> {
+    fn dynamic(&self) -> Vec<Candidate> {
         let text = self.tracefs.dynamic_events().unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
         let named = text.lines().filter(|line| !line.starts_with("s:")).filter_map(|line| {

@@ -194,18 +194,18 @@ const QUIET_ROUNDS: u32 = 3;
 pub(super) struct NoiseWatch<'a, T: NoiseTool> {
     pub(super) tool: &'a T,
     pub(super) analysis: T::Analysis,
-    pub(super) merge: LiveMerge,
-    pub(super) kallsyms: &'a Kallsyms,
+    merge: LiveMerge,
+    kallsyms: &'a Kallsyms,
     /// Ring that the flight recorder is kept in.
     pub(super) flight: Option<Instance>,
     /// `None` without tables meanwhile.
     pub(super) display: Option<HistDisplay>,
-    pub(super) next: Instant,
+    next: Instant,
     /// The threshold that the kernel has stopped at, and the rounds without a record since then.
-    pub(super) pending: Option<(ThresholdHit, u32)>,
-    pub(super) hits: Vec<ThresholdHit>,
+    pending: Option<(ThresholdHit, u32)>,
+    hits: Vec<ThresholdHit>,
     pub(super) saved: Vec<PathBuf>,
-    pub(super) resumes: bool,
+    resumes: bool,
     pub(super) failed: Option<Failure>,
 }
 
@@ -288,7 +288,7 @@ pub(super) struct TimerlatReaders(Vec<Child>);
 
 impl TimerlatReaders {
     /// Starts one on each of `cpus`, or of all that are online.
-    pub(super) fn start(tracefs: &Tracefs, cpus: Option<&CpuList>) -> Result<Self, Failure> {
+    fn start(tracefs: &Tracefs, cpus: Option<&CpuList>) -> Result<Self, Failure> {
         let program = std::env::current_exe().context("failed to find this program's file")?;
         let mut readers = TimerlatReaders(Vec::new());
         for cpu in tracefs.top().cpus()?.into_iter().filter(|cpu| cpus.is_none_or(|cpus| cpus.contains(cpu.0))) {

@@ -287,7 +287,7 @@ const MOST_CACHE_BYTES: u64 = 64 << 20;
 const FOLDERS: [&str; 5] = ["/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib"];
 
 /// The library `name` (`libc`, `libc.so.6`) that programs of this machine get.
-pub(super) fn find_library(name: &str) -> Option<PathBuf> {
+fn find_library(name: &str) -> Option<PathBuf> {
     let machine = elf_machine(Path::new("/proc/self/exe"));
     let is_ours = |path: &PathBuf| elf_machine(path).is_some_and(|of| machine.is_none_or(|ours| ours == of));
     let mut cache = Vec::new();

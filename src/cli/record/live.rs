@@ -195,7 +195,7 @@ impl Service {
     }
 
     /// Interval of [`Service::live`].
-    pub(super) fn live_every(&self) -> Option<Duration> {
+    fn live_every(&self) -> Option<Duration> {
         self.metrics.as_ref().map(|_| METRICS_EVERY)
     }
 
@@ -205,7 +205,7 @@ impl Service {
         }
     }
 
-    pub(super) fn saved(&mut self, save: &Save) {
+    fn saved(&mut self, save: &Save) {
         self.saves += 1;
         self.failed_saves += u64::from(save.error.is_some());
         let last = self.last.clone();
@@ -214,7 +214,7 @@ impl Service {
 
     /// SIGHUP came; true if the recording is to end for a new configuration. One that is wrong is said, and the old one
     /// goes on.
-    pub(super) fn hangup(&mut self) -> bool {
+    fn hangup(&mut self) -> bool {
         let Some((path, check)) = &self.config else { return true };
         match check(path) {
             Ok(()) => {

@@ -239,7 +239,7 @@ fn json_cpus(args: &ReportArgs, input: &QueryInput, damage: &DamageReport) -> Re
 // `--stat`: where the data of each CPU is, and what the kernel said of its buffers.
 
 /// The CPUs that have data, and where it is, as buffer and number there: in the top buffer if that has any.
-pub(super) fn cpus_with_data(trace: &Trace) -> BTreeMap<u32, (usize, usize)> {
+fn cpus_with_data(trace: &Trace) -> BTreeMap<u32, (usize, usize)> {
     let mut cpus = BTreeMap::new();
     for (buffer, of) in trace.buffers.iter().enumerate() {
         for (number, data) in of.cpus.iter().enumerate() {

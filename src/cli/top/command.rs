@@ -82,9 +82,9 @@ pub(crate) struct TopArgs {
     pub(super) duration: Option<Duration>,
     /// Show each write to tracefs as a line of shell
     #[arg(long)]
-    pub(super) verbose: bool,
+    verbose: bool,
     #[command(flatten)]
-    pub(super) tracefs: TracefsArgs,
+    tracefs: TracefsArgs,
 }
 
 /// Events without which there is no table.
@@ -94,7 +94,7 @@ const WANTED: [&str; 3] = ["sched:sched_waking", "sched:sched_wakeup", "sched:sc
 
 impl TopArgs {
     /// The events to be enabled, with those of `names` that this machine has.
-    pub(super) fn plan(&self, has: impl Fn(&str) -> bool) -> Plan {
+    fn plan(&self, has: impl Fn(&str) -> bool) -> Plan {
         let wanted = WANTED.iter().filter(|name| has(name));
         let names = NEEDED.iter().chain(wanted).copied().chain(self.events.iter().map(String::as_str));
         let event = |name: &str| EventPlan {
@@ -132,7 +132,7 @@ impl TopScreen {
     }
 
     /// Gives the terminal back.
-    pub(super) fn close(self) {
+    fn close(self) {
         self.screen.close();
     }
 

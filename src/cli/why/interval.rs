@@ -299,7 +299,7 @@ fn longest_pair(
 // The tasks that a name means.
 
 /// Tasks by pid or name: the names that the scheduler's events give last, and those that the recording keeps.
-pub(super) fn pids(args: &WhyArgs, input: &QueryInput, sched: &SchedReport) -> Result<HashSet<Pid>, Failure> {
+fn pids(args: &WhyArgs, input: &QueryInput, sched: &SchedReport) -> Result<HashSet<Pid>, Failure> {
     let known = |pid: Pid| sched.tasks.iter().any(|task| task.pid == pid);
     if let Ok(pid) = args.task.parse().map(Pid) {
         if pid.0 != 0 && known(pid) {

@@ -263,9 +263,9 @@ const LEAVES_IDLE: u64 = 1_000_000;
 
 /// The cause of most of an interval.
 pub(super) struct Cause {
-    pub(super) leading: LeadingPart,
+    leading: LeadingPart,
     /// False if the leading part is no cause: too little of the time, or something else kept the task.
-    pub(super) is_known: bool,
+    is_known: bool,
     /// The leading part in words, and the one that it lies in.
     pub(super) words: String,
 }

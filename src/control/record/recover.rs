@@ -283,7 +283,7 @@ pub(super) struct RingReader {
 
 /// The first process but this one that has the ring of one of `cpus` of `instance` open, as far as /proc shows processes
 /// and their descriptors to this one.
-pub(super) fn reader_of(instance: &Instance, cpus: &[CpuId]) -> Option<RingReader> {
+fn reader_of(instance: &Instance, cpus: &[CpuId]) -> Option<RingReader> {
     let pipes: Vec<(u64, u64)> =
         instance.consuming_files(cpus).iter().filter_map(|path| inode_of(&fs::metadata(path))).collect();
     let own = std::process::id();

@@ -310,12 +310,12 @@ impl Rotation {
     }
 
     /// True while a file is being made.
-    pub(super) fn is_making(&self) -> bool {
+    fn is_making(&self) -> bool {
         self.making.is_some()
     }
 
     /// True if a file is due when `written` bytes have been given to the spools.
-    pub(super) fn is_due(&self, written: u64) -> bool {
+    fn is_due(&self, written: u64) -> bool {
         self.making.is_none()
             && match self.each {
                 Rotate::Every(time) => self.since.elapsed() >= time,

@@ -254,7 +254,7 @@ impl Packets {
     }
 
     /// Closes the packet, if there is anything in it.
-    pub(super) fn close(&mut self, out: &mut Vec<u8>) {
+    fn close(&mut self, out: &mut Vec<u8>) {
         let Some((begin, end)) = self.span.take() else { return };
         let mut packet = Vec::with_capacity(HEAD.saturating_add(self.events.len()));
         packet.extend_from_slice(&MAGIC.to_le_bytes());

@@ -194,7 +194,7 @@ struct Level {
 
 impl Tower {
     /// Of `outer;inner NUMBER` lines; frames above `rows` count for the one below them.
-    pub(super) fn of_folded(folded: &[u8], rows: usize) -> Self {
+    fn of_folded(folded: &[u8], rows: usize) -> Self {
         let mut all = Level::default();
         for line in folded.split(|byte| *byte == b'\n') {
             let line = String::from_utf8_lossy(line);
@@ -224,7 +224,7 @@ impl Tower {
     }
 
     /// The sum of the outermost frames' numbers.
-    pub(super) fn total(&self) -> u64 {
+    fn total(&self) -> u64 {
         self.frames.iter().filter(|frame| frame.row == 0).fold(0, |sum, frame| sum.saturating_add(frame.number))
     }
 }

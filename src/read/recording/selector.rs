@@ -262,7 +262,7 @@ impl Window {
 ///
 /// # Errors
 /// [`QueryError::NoCgroups`], [`QueryError::NoCgroup`].
-pub(super) fn selected_cgroups(
+fn selected_cgroups(
     globs: &[String],
     recordings: &[&Recording],
     sources: &[BufferSource],

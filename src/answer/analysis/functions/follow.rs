@@ -233,7 +233,7 @@ impl CallContext {
 /// A call that goes on, or time off the CPU.
 #[derive(Clone, Copy, Debug)]
 struct OpenFrame {
-    pub(super) frame: StackFrame,
+    frame: StackFrame,
     context: CallContext,
     /// True if it interrupted what is below it.
     pub(super) interrupts: bool,

@@ -271,7 +271,7 @@ impl StripCell {
         self.busy = self.busy.saturating_add(other.busy);
     }
 
-    pub(super) fn lose(&mut self, lost: Lost) {
+    fn lose(&mut self, lost: Lost) {
         match lost {
             Lost::None => {}
             Lost::Count(count) => self.lost = self.lost.saturating_add(count),
@@ -324,7 +324,7 @@ pub(super) struct CellRun {
 }
 
 impl CellRun {
-    pub(super) fn clear(&mut self) {
+    fn clear(&mut self) {
         self.cells.clear();
     }
 
@@ -347,7 +347,7 @@ impl CellRun {
     }
 
     /// Notes who ran from `begin` to `end`, the end not included.
-    pub(super) fn occupy(&mut self, scale: &StripScale, begin: u64, end: u64, busy: bool) {
+    fn occupy(&mut self, scale: &StripScale, begin: u64, end: u64, busy: bool) {
         let (begin, end) = (begin.max(scale.from), end.min(scale.to.saturating_add(1)));
         if begin >= end {
             return;
@@ -364,7 +364,7 @@ impl CellRun {
     }
 
     /// Adds those of later events.
-    pub(super) fn add(&mut self, later: &CellRun) {
+    fn add(&mut self, later: &CellRun) {
         for (number, cell) in later.cells.iter().enumerate() {
             self.at(later.start + number).add(cell);
         }

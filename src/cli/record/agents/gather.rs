@@ -128,10 +128,10 @@ pub(in crate::cli::record) fn tell(summaries: &[GuestSummary], quiet: bool) -> R
 // The value of `-A`: a host, and the options that are its own.
 
 /// Between the words of the value of `-A`.
-pub(super) const SEPARATOR: char = '\u{1f}';
+const SEPARATOR: char = '\u{1f}';
 
 /// In front of the place of `--proxy`.
-pub(super) const PROXY: &str = "\u{1e}";
+const PROXY: &str = "\u{1e}";
 
 const SYNC: &str = "--tsync-interval";
 

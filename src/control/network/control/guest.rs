@@ -283,7 +283,7 @@ impl OfferedFifos {
     ///
     /// # Errors
     /// The bytes that come out of them are not of this recording.
-    pub(super) fn agreed(self, response: &TraceResponse) -> io::Result<(Vec<FifoReader>, Option<String>)> {
+    fn agreed(self, response: &TraceResponse) -> io::Result<(Vec<FifoReader>, Option<String>)> {
         let OfferedFifos { mut readers, mut why } = self;
         let cpus = response.ports.len();
         if response.flags & FLAG_FIFOS == 0 {

@@ -169,7 +169,7 @@ impl GuestPort {
 }
 
 /// Name of a CPU's port in the guest, and of its FIFOs on the host but for their endings.
-pub(super) fn port_name(cpu: u32) -> String {
+fn port_name(cpu: u32) -> String {
     format!("trace-pipe-cpu{cpu}")
 }
 

@@ -305,7 +305,7 @@ pub(super) fn next(control: &Patient, tick: &mut Tick<'_>) -> Result<TimeSync, C
 }
 
 /// A message that is not the one that is due.
-pub(super) fn unexpected(message: &TimeSync) -> ConnectionError {
+fn unexpected(message: &TimeSync) -> ConnectionError {
     let what: String = format!("{message:?}").chars().take(60).collect();
     io::Error::other(format!("the peer sent another message of time synchronization than the one that is due: {what}"))
         .into()

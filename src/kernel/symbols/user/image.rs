@@ -178,7 +178,7 @@ const LONGEST: usize = 1024;
 
 /// The name of a function as it stands in a symbol table, as one reads it: Rust without hash, C++ without parameters
 /// and result, without the version after `@`, and without control characters.
-pub(super) fn readable(raw: &[u8]) -> String {
+fn readable(raw: &[u8]) -> String {
     let raw = String::from_utf8_lossy(raw);
     // `memcpy@@GLIBC_2.14` in static tables
     let raw = raw.split_once('@').map(|(name, _)| name).filter(|name| !name.is_empty()).unwrap_or(&raw);
