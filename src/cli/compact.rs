@@ -3,7 +3,6 @@
 mod batch;
 mod day;
 mod lock;
-mod manifest;
 mod outcome;
 mod store;
 
@@ -13,8 +12,8 @@ use super::terminal::note;
 use super::unfinished;
 use anyhow::anyhow;
 use day::DayTables;
+use day::{MANIFEST, Manifest};
 use lock::CompactionLock;
-use manifest::{MANIFEST, Manifest};
 use outcome::Compaction;
 use rtrace::internal::trace_dat::is_recording;
 use rtrace::internal::wall_time::utc_day;

@@ -11,7 +11,6 @@ mod live;
 mod moot;
 mod more;
 mod remote;
-mod service;
 mod stop;
 mod stop_if;
 
@@ -27,6 +26,7 @@ use super::terminal::{say, stdout};
 use super::traced::{SessionArgs, Traced, TracedProfileArgs, add_profile};
 pub(super) use agents::{gathered, plan_for_controller};
 use live::RecordScreen;
+use live::Service;
 use rtrace::internal::assertion::Assertion;
 use rtrace::internal::network::control::{GuestSummary, GuestTarget, record_along};
 use rtrace::internal::network::send::Transport;
@@ -38,7 +38,6 @@ use rtrace::record::{
 };
 use rtrace::symbols::Comms;
 use rtrace::units::{ByteSize, counted, grouped, parse_duration};
-use service::Service;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -14,7 +14,6 @@ mod adjust;
 mod comparability;
 mod compare;
 mod difference;
-mod grid;
 mod judged;
 mod runs;
 mod series;

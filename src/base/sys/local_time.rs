@@ -1,7 +1,7 @@
 //! The time of day where this runs, by the C library's rules: TZ, or /etc/localtime.
 
-use super::c_types::{narrow, wide};
 use nix::libc::{TIME_ERROR, adjtimex, localtime_r, mktime, timex, tm};
+use nix::sys::statvfs::Statvfs;
 use std::mem::MaybeUninit;
 
 /// A point of time in the local calendar, to the second.
@@ -62,6 +62,24 @@ pub(crate) fn is_clock_synchronised() -> bool {
     // SAFETY: it points to a value that lives until the call ends.
     let state = unsafe { adjtimex(&raw mut facts) };
     (0..TIME_ERROR).contains(&state)
+}
+
+// Numbers of the C library that are narrower on 32-bit machines. Generic functions convert them: a conversion by name is one to the
+// same type elsewhere.
+
+/// A number as wide as it is on 64-bit machines.
+pub(crate) fn wide<W>(number: impl Into<W>) -> W {
+    number.into()
+}
+
+/// A number as the C library takes it; `None` if it has no room for it.
+fn narrow<N: TryFrom<i64>>(number: i64) -> Option<N> {
+    N::try_from(number).ok()
+}
+
+/// Bytes that can still be written to a file system.
+pub(crate) fn free_bytes(disk: &Statvfs) -> u64 {
+    wide::<u64>(disk.blocks_available()).saturating_mul(wide(disk.fragment_size()))
 }
 
 #[cfg(test)]

@@ -13,7 +13,6 @@ pub(super) mod irq;
 mod limits;
 mod locks;
 mod map;
-mod map_codes;
 mod membership;
 mod memory;
 mod migrations;

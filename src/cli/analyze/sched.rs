@@ -87,7 +87,7 @@ impl SchedRowArgs {
     }
 
     /// The reason why none of some tasks, each with its name, is chosen; `None` if one is, or all are.
-    pub(super) fn chooses_none(&self, tasks: impl IntoIterator<Item = (Pid, String)>) -> Option<String> {
+    fn chooses_none(&self, tasks: impl IntoIterator<Item = (Pid, String)>) -> Option<String> {
         if self.pid.is_empty() && self.comm.is_empty() {
             return None;
         }

@@ -2,24 +2,26 @@
 //! Assertions held against a saved summary.
 
 use super::judge::{JudgeOptions, judge};
-use super::spec::read;
 use super::value::Bound;
 use super::verdicts::{Judged, Verdicts};
 use super::{github, json, junit, text, value};
 use crate::cli::analyze::FileArgs;
 use crate::cli::exit::{Exit, Failure, print};
 use crate::cli::language::of_value;
+use crate::cli::named_files::read_file;
 use crate::cli::page::{text_section, write_page};
 use crate::cli::page_args::PageArgs;
-use crate::cli::piped;
 use crate::cli::query::{ClockUnit, one_buffer};
-use crate::cli::saved_summary;
 use crate::cli::terminal::{Color, PagerArgs, Painted};
+use crate::cli::{piped, saved_summary};
 use anyhow::anyhow;
 use rtrace::analysis::Extent;
 use rtrace::internal::assertion::Assertion;
 use rtrace::internal::comparison::SavedRuns;
+use rtrace::internal::trace_dat::is_recording;
 use rtrace::symbols::Comms;
+use rtrace::syntax::Diagnostic;
+use serde::Deserialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -200,4 +202,97 @@ fn judge_saved<'a>(
     let unit = ClockUnit::of(runs.iter().any(|run| run.in_ticks));
     let unfinished = runs.iter().any(|run| run.unfinished);
     Verdicts { path, buffer, clock, unit, unfinished, extent, host: None, began: None, wall: None, results }
+}
+
+// A file of assertions.
+
+/// The content of a file of assertions.
+pub(super) struct CheckSpec {
+    pub(super) min_samples: Option<u64>,
+    pub(super) allow_absent: bool,
+    /// Names and assertions, in the file's order.
+    pub(super) assertions: Vec<(String, Assertion)>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct CheckTables {
+    min_samples: Option<u64>,
+    #[serde(default)]
+    allow_absent: bool,
+    #[serde(default)]
+    assert: toml::Table,
+}
+
+/// The hint on a file of another form.
+const FORM: &str = "A file of assertions has one a line, `max(wait()) < 5ms`, or is TOML: `[assert]`, then `name = \"max(wait()) < 5ms\"`.";
+
+/// Reads the file at `path`: TOML if it is that or has a table, else a line for each assertion.
+pub(super) fn read(path: &Path) -> Result<CheckSpec, Failure> {
+    if is_recording(path) {
+        let error = anyhow!("{} is a recording, and --spec takes a file of assertions", path.display());
+        return Err(Failure::new(Exit::Usage, error).hint("as in `rtrace check FILE --spec assertions.toml`."));
+    }
+    let text = read_file(path)
+        .map_err(|failure| failure.hint("it is a file with an assertion a line, as `max(wait()) < 5ms`."))?;
+    let first = text.trim_start().lines().next().unwrap_or_default().trim_end();
+    let other = match first {
+        _ if first.starts_with('{') => Some("JSON"),
+        _ if first == "---" || first.ends_with(':') => Some("YAML"),
+        _ => None,
+    };
+    if let Some(other) = other {
+        let error = anyhow!("{} is {other}, which assertions are not read from", path.display());
+        return Err(Failure::new(Exit::Usage, error).hint(FORM));
+    }
+    let usage = |error: anyhow::Error| Failure::new(Exit::Usage, error.context(format!("{}", path.display())));
+    let tables: CheckTables = match toml::from_str(&text) {
+        Ok(tables) => tables,
+        Err(_) if is_plain(&text) => return lines(&text, path),
+        Err(error) => {
+            return Err(usage(anyhow!("{}", error.to_string().trim_end())).hint(FORM));
+        }
+    };
+    let mut assertions = Vec::new();
+    for (name, value) in tables.assert {
+        let toml::Value::String(text) = value else {
+            return Err(usage(anyhow!("`{name}` must be an assertion in quotes")));
+        };
+        let assertion = Assertion::parse(&text).map_err(|error| refused(usage(anyhow!("{name}: {error}")), &error))?;
+        assertions.push((name, assertion));
+    }
+    Ok(CheckSpec { min_samples: tables.min_samples, allow_absent: tables.allow_absent, assertions })
+}
+
+/// True if no line assigns a text or opens a table, as TOML's do.
+fn is_plain(text: &str) -> bool {
+    let is_toml = |line: &str| {
+        let assigned = line.split_once('=').filter(|(name, _)| !name.contains('('));
+        line.trim_start().starts_with('[')
+            || assigned.is_some_and(|(_, value)| value.trim_start().starts_with(['"', '\'']))
+    };
+    !text.lines().any(is_toml)
+}
+
+/// The assertions of lines; those that begin with `#` are comments, as is what follows ` #`.
+fn lines(text: &str, path: &Path) -> Result<CheckSpec, Failure> {
+    let mut assertions = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let quotes = |text: &str| text.matches(['"', '\'']).count();
+        let comment = line.match_indices('#').map(|(at, _)| &line[..at]);
+        let mut comment = comment.filter(|before| before.trim_end().len() < before.len() || before.is_empty());
+        let line = comment.find(|before| quotes(before) % 2 == 0).unwrap_or(line).trim();
+        if line.is_empty() {
+            continue;
+        }
+        let assertion = Assertion::parse(line).map_err(|error| {
+            refused(Failure::new(Exit::Usage, anyhow!("{}:{}: {error}", path.display(), number + 1)), &error)
+        })?;
+        assertions.push((line.to_owned(), assertion));
+    }
+    Ok(CheckSpec { min_samples: None, allow_absent: false, assertions })
+}
+
+fn refused(failure: Failure, error: &Diagnostic) -> Failure {
+    error.hints().iter().cloned().fold(failure, Failure::hint)
 }

@@ -6,7 +6,6 @@ mod github;
 mod json;
 mod judge;
 mod junit;
-mod spec;
 mod text;
 mod value;
 mod verdicts;

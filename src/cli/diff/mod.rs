@@ -5,7 +5,6 @@ mod command;
 mod json;
 mod markdown;
 mod numbers;
-mod pages;
 mod print;
 mod report;
 mod text;

@@ -6,10 +6,8 @@
 
 mod args;
 mod command;
-mod reaction;
 mod tool;
-mod watch;
 
 pub(super) use args::{OsnoiseArgs, ReaderArgs, TimerlatArgs};
+pub(super) use command::read;
 pub(super) use command::{osnoise, timerlat};
-pub(super) use watch::read;

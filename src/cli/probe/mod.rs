@@ -1,7 +1,6 @@
 //! `rtrace probe`.
 
 mod command;
-mod libraries;
 mod place;
 mod remove;
 

@@ -1,12 +1,18 @@
 //! The arguments of `rtrace report`.
 
 use super::facts_args::ReportFactsArgs;
-use super::profile_args::ReportProfileArgs;
-use super::user::NamesArgs;
-use super::wording::WordingArgs;
+use crate::cli::damage::DamageReport;
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::given::Given;
-use crate::cli::query::{QueryArgs, QueryEvents, WallArgs};
-use crate::cli::terminal::{Color, PagerArgs};
+use crate::cli::profile::layout::ProfileLayout;
+use crate::cli::profile::{AccountArgs, parse_hook};
+use crate::cli::query::{QueryArgs, QueryEvents, QueryInput, WallArgs};
+use crate::cli::terminal::{Color, PagerArgs, note};
+use crate::cli::{plugin_options, user_symbols};
+use anyhow::anyhow;
+use regex::Regex;
+use rtrace::analysis::Hook;
+use rtrace::event::{DecodeOptions, EventTypes};
 use std::ops::Deref;
 use std::path::PathBuf;
 
@@ -207,5 +213,156 @@ pub(crate) struct TallyArgs {
 impl TallyArgs {
     pub(super) fn any(self) -> bool {
         self.count || self.summary
+    }
+}
+
+// Options that ask for a profile of tasks.
+
+/// Options of a profile.
+#[derive(clap::Args, Clone)]
+pub(crate) struct ReportProfileArgs {
+    /// Print where tasks spent their time
+    ///
+    /// Blocked, waiting for a CPU, in the kernel; from what `record --profile` recorded.
+    #[arg(long, conflicts_with_all = ["count", "summary", "wakeups"])]
+    pub(super) profile: bool,
+    #[command(flatten)]
+    pub(super) account: AccountArgs,
+    /// With --profile: a table, the longest times first, or all as trace-cmd has it
+    #[arg(long, value_enum, value_name = "LAYOUT", requires = "profile", default_value_t = ProfileLayout::TraceCmd)]
+    layout: ProfileLayout,
+    /// With --profile --layout table: number of rows; 0 for all
+    #[arg(long, value_name = "N", requires = "profile", default_value_t = 30)]
+    pub(super) limit: usize,
+    /// With --profile: the time between two events, as in `irq_handler_entry,irq/irq_handler_exit,irq,p`
+    #[arg(short = 'H', long = "hook", value_name = "START/END", value_parser = parse_hook)]
+    pub(super) hooks: Vec<Hook>,
+}
+
+impl ReportProfileArgs {
+    pub(super) fn layout(&self) -> ProfileLayout {
+        self.layout
+    }
+}
+
+// `--symbols user`: names in the stacks of user space, from the files of this machine.
+
+/// Names that a recording does not hold.
+#[derive(clap::Args)]
+pub(super) struct NamesArgs {
+    /// Name the functions of user-space stacks, by the memory maps of `record --proc-map` and the files mapped then
+    #[arg(long, value_enum, value_name = "WHICH")]
+    symbols: Option<Which>,
+    /// Look for these files below DIR
+    #[arg(long, value_name = "DIR", requires = "symbols", value_hint = clap::ValueHint::DirPath)]
+    symfs: Option<PathBuf>,
+}
+
+/// Whose symbols.
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq)]
+enum Which {
+    /// Those of programs and libraries
+    User,
+}
+
+impl NamesArgs {
+    /// Says once that stacks of user space, which the text shows as addresses, can have names.
+    pub(super) fn tell_of_addresses(&self, inputs: &[QueryInput]) {
+        /// Number of events among which there is such a stack if there are any.
+        const FIRST: u64 = 10_000;
+        let has_stack = |input: &QueryInput| {
+            let mut found = false;
+            let _ = input.recording.query().first(FIRST).for_each(|event| {
+                found |= (event.system(), event.name()) == ("ftrace", "user_stack");
+            });
+            found
+        };
+        let has_maps = |input: &QueryInput| input.trace.process_maps().is_ok_and(|maps| !maps.is_empty());
+        if self.symbols.is_none() && inputs.iter().any(|input| has_maps(input) && has_stack(input)) {
+            note!("rtrace: stacks of user space are shown as addresses; `--symbols user` names them");
+        }
+    }
+
+    /// Gives the files' symbols these names.
+    pub(super) fn add_to(&self, inputs: &mut [QueryInput], damage: &DamageReport) {
+        if self.symbols.is_none() {
+            return;
+        }
+        for input in inputs {
+            if !user_symbols::add(input, self.symfs.clone(), damage) {
+                let error =
+                    anyhow!("{}: no memory maps in it, so user-space stacks have no names", input.path.display());
+                let _ = Failure::new(Exit::Success, error).hint("`rtrace record --proc-map` stores them.").tell();
+            }
+        }
+    }
+}
+
+// Options for the texts of events: `-r`, `-n`, `-O`, `--kallsyms`.
+
+/// Options for the texts of events.
+#[derive(clap::Args, Clone)]
+pub(crate) struct WordingArgs {
+    /// Fields by name for events or systems that match this expression
+    #[arg(short = 'r', long, value_name = "EVENTS", value_parser = whole_name)]
+    raw_events: Vec<Regex>,
+    /// The kernel's print format for events or systems that match this expression
+    #[arg(short = 'n', long, value_name = "EVENTS", value_parser = whole_name)]
+    no_handler: Vec<Regex>,
+    /// Option of a plugin, as in fgraph:tailprint or ftrace:indent=0 (`rtrace options` lists them)
+    #[arg(short = 'O', long = "option", value_name = "[PLUGIN:]OPTION[=VALUE]", value_parser = plugin_options::parse)]
+    options: Vec<plugin_options::Setting>,
+    /// Symbols to use instead of those the file holds, as /proc/kallsyms has them
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(super) kallsyms: Option<PathBuf>,
+    /// Show the filters of -F as they were understood, and no events
+    #[arg(short = 'T', long = "filter-test")]
+    pub(super) show_filters: bool,
+}
+
+/// trace-cmd's expressions are for the whole name, and case does not matter.
+fn whole_name(text: &str) -> Result<Regex, String> {
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(format!(
+            "an event's name is wanted; `--last {text}` prints the last {text} events, `--first {text}` the first"
+        ));
+    }
+    Regex::new(&format!("(?i)^(?:{text})$")).map_err(|e| e.to_string())
+}
+
+impl WordingArgs {
+    /// Options that hold for all events.
+    pub(super) fn decode(&self, plugins: bool) -> DecodeOptions {
+        let mut decode = DecodeOptions { plugins, ..DecodeOptions::default() };
+        self.options.iter().for_each(|setting| setting.apply(&mut decode));
+        decode
+    }
+
+    /// The types with what `-r` and `-n` say of some of them.
+    pub(super) fn except<'a>(
+        &self,
+        mut types: EventTypes<'a>,
+        input: &'a QueryInput,
+        decode: &DecodeOptions,
+    ) -> EventTypes<'a> {
+        if self.raw_events.is_empty() && self.no_handler.is_empty() {
+            return types;
+        }
+        for expression in self.raw_events.iter().chain(&self.no_handler) {
+            let shown = expression.as_str().trim_start_matches("(?i)^(?:").trim_end_matches(")$");
+            // A pattern may be meant for several files; a name that is nothing is mistyped.
+            let is_name = shown.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':' | b'-'));
+            if is_name && !input.formats().any(|f| expression.is_match(&f.name) || expression.is_match(&f.system)) {
+                note!("rtrace: {}: no event or system is called `{shown}` (-r, -n)", input.path.display());
+            }
+        }
+        for format in input.formats() {
+            let named = |list: &[Regex]| list.iter().any(|e| e.is_match(&format.name) || e.is_match(&format.system));
+            let (raw, plain) = (named(&self.raw_events), named(&self.no_handler));
+            if raw || plain {
+                types = types.except(format.id, DecodeOptions { raw, plugins: decode.plugins && !plain, ..*decode });
+            }
+        }
+        types
     }
 }

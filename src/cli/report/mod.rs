@@ -9,12 +9,8 @@ mod facts;
 mod facts_args;
 mod kernel;
 mod profile;
-mod profile_args;
-mod stat;
 mod tally;
 mod text;
-mod user;
-mod wording;
 
 pub(crate) use args::ReportArgs;
 pub(crate) use command::run;

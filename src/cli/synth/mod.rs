@@ -4,7 +4,6 @@ mod argument;
 mod command;
 mod create;
 mod define;
-mod inserted;
 mod plan;
 mod recorded;
 mod remove;

@@ -118,7 +118,7 @@ impl Model {
     }
 
     /// Adds the states of some tasks. Events before and after the window are read too, for states that begin or end there.
-    pub(super) fn add_pins(&mut self, source: &ViewSource<'_>, pids: &[Pid]) -> Result<(), QueryError> {
+    fn add_pins(&mut self, source: &ViewSource<'_>, pids: &[Pid]) -> Result<(), QueryError> {
         if pids.is_empty() {
             return Ok(());
         }

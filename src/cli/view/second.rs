@@ -92,7 +92,7 @@ impl App<'_> {
     }
 
     /// Shows the window, the cursor and the CPU that another recording's view shows, and knows what it was asked for.
-    pub(super) fn go_with(&mut self, other: &App<'_>) {
+    fn go_with(&mut self, other: &App<'_>) {
         (self.from, self.to) = (other.from, other.to);
         self.set_cursor(other.cursor);
         let label = other.source.cpus.get(other.cpu).map(|cpu| &cpu.label);

@@ -1,12 +1,10 @@
 //! `rtrace why`.
 
 mod args;
-mod cause;
 mod command;
 mod found;
 mod interval;
 mod json;
-mod pids;
 mod sentence;
 mod text;
 mod viewed;

@@ -112,7 +112,7 @@ impl CgroupHierarchy {
     }
 
     /// The threads in `path` and all below it.
-    pub(super) fn tasks_below(&self, path: &str) -> Vec<Pid> {
+    fn tasks_below(&self, path: &str) -> Vec<Pid> {
         let mut tasks = Vec::new();
         let Some(dir) = self.dir(path) else { return tasks };
         let file = if self.controllers.is_empty() { "cgroup.threads" } else { "tasks" };
@@ -149,7 +149,7 @@ impl CgroupPlace {
 }
 
 /// True if the cgroup `path` is `top` or one below it.
-pub(super) fn is_below(path: &str, top: &str) -> bool {
+fn is_below(path: &str, top: &str) -> bool {
     let top = top.trim_end_matches('/');
     path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

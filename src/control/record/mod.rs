@@ -53,8 +53,6 @@ mod plan;
 mod proc_maps;
 mod recover;
 mod remote;
-mod ring_readers;
-mod rotation;
 mod save_door;
 mod save_place;
 mod saver;
@@ -74,7 +72,6 @@ mod stream;
 mod summary;
 mod symbols;
 mod task_lists;
-mod trace_clock;
 mod trace_now;
 mod tracer_settings;
 mod tsc;
@@ -158,7 +155,7 @@ pub use start::{Mode, start};
 #[doc(hidden)]
 pub use stop::{Arrived, Signals, Watched, wait};
 #[doc(hidden)]
-pub use trace_clock::{TraceClockReader, main_clock};
+pub use trace_now::{TraceClockReader, main_clock};
 #[doc(hidden)]
 pub use view::uname;
 #[doc(hidden)]

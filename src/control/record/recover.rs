@@ -7,25 +7,24 @@ use super::chunk::chunk_size;
 use super::comms::with_saved;
 use super::drain::{Drain, Progress};
 use super::error::in_full;
-use super::ring_readers::{RingReader, reader_of};
 use super::spool::Spool;
 use super::worker::Worker;
 use crate::base::safe_file::{FileOwner, give};
-use crate::base::units::CpuId;
+use crate::base::units::{CpuId, Pid};
 use crate::control::tracefs::{
     Error, Instance, Journal, JournalledRecording, Orphan, RecordedBuffer, Tracefs, find_orphans_within,
 };
 use crate::file::ring_buffer::Lost;
-use crate::file::trace_dat::Compression;
 use crate::file::trace_dat::write::{Added, SoundSpool, Unfinished, recover_with};
-use crate::file::trace_dat::{ChunkScan, Codec, LossCause, Recovered, Trace, UnsavedEvents, WriteError};
+use crate::file::trace_dat::{ChunkScan, Codec, Compression, LossCause, Recovered, Trace, UnsavedEvents, WriteError};
 use nix::sys::eventfd::EventFd;
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 /// Commands that look at a journal are done with it in milliseconds; one that recovers from it may take longer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -270,4 +269,40 @@ fn drain_ring(instance: &Instance, spool: SoundSpool, drain: Drain, rings: &mut 
     rings.bytes += drained.tally.bytes - drained.tally.bytes_discarded;
     rings.events = rings.events.zip(drained.tally.events).map(|(sum, n)| sum + n - drained.tally.events_discarded);
     drained.error.map_or(Ok(()), |error| Err(error.to_string()))
+}
+
+// Other processes that read a ring buffer: what one of them takes is missing for all others.
+
+/// A process that holds a ring buffer's `trace_pipe` or `trace_pipe_raw` open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RingReader {
+    pub(super) pid: Pid,
+    /// Its name (`/proc/PID/comm`), for messages.
+    pub(super) comm: String,
+}
+
+/// The first process but this one that has the ring of one of `cpus` of `instance` open, as far as /proc shows processes
+/// and their descriptors to this one.
+fn reader_of(instance: &Instance, cpus: &[CpuId]) -> Option<RingReader> {
+    let pipes: Vec<(u64, u64)> =
+        instance.consuming_files(cpus).iter().filter_map(|path| inode_of(&fs::metadata(path))).collect();
+    let own = std::process::id();
+    let processes = fs::read_dir("/proc").ok()?.flatten();
+    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(|pid: &u32| *pid != own);
+    pids.filter(|pid| has_open(*pid, &pipes)).map(|pid| RingReader { pid: Pid(pid as i32), comm: comm_of(pid) }).next()
+}
+
+/// True if the process `pid` has one of `inodes` open. Descriptors belong to the process, so its threads need no look.
+fn has_open(pid: u32, inodes: &[(u64, u64)]) -> bool {
+    let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    // Follows the link to the open file itself, whatever path that has.
+    descriptors.filter_map(|fd| inode_of(&fs::metadata(fd.path()))).any(|inode| inodes.contains(&inode))
+}
+
+fn inode_of(metadata: &std::io::Result<fs::Metadata>) -> Option<(u64, u64)> {
+    metadata.as_ref().ok().map(|file| (file.dev(), file.ino()))
+}
+
+fn comm_of(pid: u32) -> String {
+    fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim_end().to_owned()
 }

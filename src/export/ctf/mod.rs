@@ -16,7 +16,6 @@ mod file;
 mod metadata;
 mod metadata2;
 mod names;
-mod packets;
 mod program;
 
 pub use exporter::{Ctf, CtfBuffer, CtfLeftOut, CtfState};

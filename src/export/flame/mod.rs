@@ -21,7 +21,6 @@ mod speedscope;
 mod spill;
 mod svg;
 mod thread;
-mod tower;
 mod wakers;
 
 pub use chrome::{Chrome, ChromeState};

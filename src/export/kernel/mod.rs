@@ -23,6 +23,5 @@ mod header;
 mod kind;
 mod probe;
 mod put;
-mod syscall;
 
 pub use exporter::{Kernel, KernelState};

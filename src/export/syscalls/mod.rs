@@ -8,7 +8,6 @@
 //! the arguments as numbers: what a pointer points to is known only where the kernel stored it (Linux 7.0). Names of flags
 //! are those of the recorded architecture (include/uapi); BTF has no names of macros.
 
-mod argument;
 mod calls;
 mod constants;
 mod decoder;
@@ -17,7 +16,6 @@ mod json;
 mod kind;
 mod result;
 mod set;
-mod shown;
 mod signature;
 #[cfg(test)]
 mod tests;

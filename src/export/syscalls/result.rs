@@ -1,7 +1,8 @@
 //! The result of a call.
 
-use super::argument::octal;
+use super::kind::{Dialect, ValueKind};
 use super::set::hex;
+use super::{constants, ioctl};
 use crate::base::text::num;
 use crate::kernel::print_fmt::error_name;
 
@@ -39,4 +40,94 @@ pub(super) fn write(result: i64, kind: ResultKind, out: &mut Vec<u8>) {
         ResultKind::Pointer => hex(result as u64, out),
         ResultKind::Mode => octal(result as u64 & 0xffff, out),
     }
+}
+
+// The kinds of arguments, and one argument's text.
+
+impl ValueKind {
+    /// The kind that `word` of the table of signatures stands for.
+    pub(super) fn of(word: &str, dialect: Dialect) -> Option<ValueKind> {
+        Some(match word {
+            "fd" | "int" => ValueKind::Int,
+            "uint" => ValueKind::UInt,
+            "off" => ValueKind::Long,
+            "size" => ValueKind::Size,
+            "loff" => ValueKind::LongLong,
+            "id" => ValueKind::Id,
+            "ptr" => ValueKind::Pointer,
+            "hex" | "flags" | "offset_hex" => ValueKind::Hex,
+            "dirfd" => ValueKind::Directory,
+            "mode" => ValueKind::Mode,
+            "creat_mode" => ValueKind::CreatedMode,
+            "fcntl_arg" => ValueKind::FcntlArgument,
+            "futex_time" => ValueKind::FutexTime,
+            "ioctl" => ValueKind::Ioctl,
+            "sockopt" => ValueKind::SocketOption,
+            set => ValueKind::Named(constants::set(set, dialect)?),
+        })
+    }
+
+    /// The kind of an argument whose call is not in the table, by its C type.
+    pub(super) fn of_type(type_name: &str) -> ValueKind {
+        match type_name.trim_start_matches("const ") {
+            pointer if pointer.contains('*') => ValueKind::Pointer,
+            "int" | "pid_t" | "clockid_t" | "key_t" => ValueKind::Int,
+            "unsigned int" | "unsigned" | "u32" => ValueKind::UInt,
+            "uid_t" | "gid_t" => ValueKind::Id,
+            "size_t" => ValueKind::Size,
+            "long" | "off_t" | "loff_t" => ValueKind::Long,
+            "umode_t" => ValueKind::Mode,
+            _ => ValueKind::Hex,
+        }
+    }
+
+    /// True if it is written as a number that programs can calculate with.
+    pub(super) fn is_number(self) -> bool {
+        matches!(
+            self,
+            ValueKind::Int | ValueKind::UInt | ValueKind::Long | ValueKind::Size | ValueKind::LongLong | ValueKind::Id
+        )
+    }
+
+    /// Appends the `nth` of `args`, each as wide as a `long` of `long_size` bytes.
+    pub(super) fn write(self, args: &[u64], nth: usize, dialect: Dialect, long_size: u8, out: &mut Vec<u8>) {
+        let value = args.get(nth).copied().unwrap_or_default();
+        let before = |by: usize| nth.checked_sub(by).and_then(|at| args.get(at)).copied().unwrap_or_default();
+        let int = value as u32 as i32;
+        match self {
+            ValueKind::Int => num::signed(out, int.into()),
+            ValueKind::Id if int == -1 => out.extend_from_slice(b"-1"),
+            ValueKind::UInt | ValueKind::Id => num::dec(out, u64::from(value as u32)),
+            ValueKind::Long | ValueKind::LongLong if long_size == 4 => num::signed(out, int.into()),
+            ValueKind::Long | ValueKind::LongLong => num::signed(out, value as i64),
+            ValueKind::Size => num::dec(out, value),
+            ValueKind::Pointer if value == 0 => out.extend_from_slice(b"NULL"),
+            ValueKind::Hex if value == 0 => out.push(b'0'),
+            ValueKind::Pointer | ValueKind::Hex => hex(value, out),
+            ValueKind::Directory if int == AT_FDCWD => out.extend_from_slice(b"AT_FDCWD"),
+            ValueKind::Directory => num::signed(out, int.into()),
+            ValueKind::Mode | ValueKind::CreatedMode => octal(value & 0xffff, out),
+            ValueKind::FcntlArgument => match constants::fcntl_argument(before(1), dialect) {
+                Some(kind) => kind.write(args, nth, dialect, long_size, out),
+                None => ValueKind::Hex.write(args, nth, dialect, long_size, out),
+            },
+            ValueKind::FutexTime => match before(1) & 0x7f {
+                // FUTEX_REQUEUE, FUTEX_CMP_REQUEUE, FUTEX_WAKE_OP, FUTEX_CMP_REQUEUE_PI: a number of tasks.
+                3..=5 | 12 => num::dec(out, u64::from(value as u32)),
+                _ => ValueKind::Pointer.write(args, nth, dialect, long_size, out),
+            },
+            ValueKind::Ioctl => ioctl::write(value & 0xffff_ffff, dialect, out),
+            ValueKind::SocketOption => constants::socket_option(before(1)).write(value & 0xffff_ffff, out),
+            // Flags that are wider are so on 64 bits only; the upper half of an `int` may hold anything.
+            ValueKind::Named(set) => set.write(value & 0xffff_ffff, out),
+        }
+    }
+}
+
+/// include/uapi/linux/fcntl.h.
+const AT_FDCWD: i32 = -100;
+
+/// Appends `0644`.
+pub(super) fn octal(value: u64, out: &mut Vec<u8>) {
+    out.extend_from_slice(format!("0{value:03o}").as_bytes());
 }

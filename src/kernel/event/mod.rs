@@ -10,7 +10,6 @@ mod event_type;
 mod handlers;
 mod prefix_cache;
 mod raw;
-mod slots;
 mod state;
 mod text_cache;
 mod typed;

@@ -21,7 +21,7 @@ pub(super) fn hint(format: &EventFormat, field: &str, text: &str) -> Option<Stri
 }
 
 /// The hint on a device in the form that events print.
-pub(super) fn of_pair(field: &str, pair: &str) -> Option<String> {
+fn of_pair(field: &str, pair: &str) -> Option<String> {
     number(pair).map(|number| format!("the device {pair} is a number: `{field} == {number:#x}`"))
 }
 

@@ -5,7 +5,6 @@
 //! [`LiveMerge`] orders the records of rings that are still being filled: `examples/live.rs`.
 
 mod carried;
-mod cgroups;
 mod covered;
 mod event;
 mod export;

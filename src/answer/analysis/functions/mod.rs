@@ -6,11 +6,10 @@
 //! ```
 
 mod follow;
-mod report;
 #[cfg(test)]
 mod tests;
 
 pub use follow::FunctionTimes;
-pub use report::{
+pub use follow::{
     CalledFunction, FUNCTION_NEEDS, FoldedFrame, FoldedTime, FunctionCounts, FunctionReport, LongestCall,
 };

@@ -17,7 +17,6 @@
 
 mod action;
 mod compile;
-mod findings;
 mod gates;
 mod histograms;
 mod key;
@@ -31,8 +30,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use findings::{HistFindings, SnapshotMoment};
 pub use gates::{Firing, Firings};
+pub use histograms::{HistFindings, SnapshotMoment};
 pub use histograms::{HistPart, Histograms};
 pub use key::Held;
 pub use setup::{EventTrigger, HistNames, HistSetup, HistTrigger, SetupError};

@@ -6,11 +6,10 @@
 
 mod events;
 mod follow;
-mod report;
 #[cfg(test)]
 mod tests;
 
 pub use events::LockKind;
 pub(super) use events::{LockEvent, LockEvents};
 pub use follow::Locks;
-pub use report::{LOCK_NEEDS, LockCounts, LockReport, LockWaits, LongestLockWait, OngoingLockWait};
+pub use follow::{LOCK_NEEDS, LockCounts, LockReport, LockWaits, LongestLockWait, OngoingLockWait};

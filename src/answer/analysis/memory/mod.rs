@@ -2,9 +2,8 @@
 
 pub(super) mod events;
 mod follow;
-mod report;
 #[cfg(test)]
 mod tests;
 
 pub use follow::Memory;
-pub use report::{MEMORY_NEEDS, MemoryCounts, MemoryReport, MemorySite, PageCount};
+pub use follow::{MEMORY_NEEDS, MemoryCounts, MemoryReport, MemorySite, PageCount};

@@ -14,10 +14,9 @@ mod carriers;
 mod causes;
 mod follow;
 mod report;
-mod side;
 #[cfg(test)]
 mod tests;
 
+pub use follow::{MarkerPattern, RequestSide};
 pub use follow::{RequestPlan, RequestTimes};
 pub use report::{REQUEST_NEEDS, RequestCounts, RequestPart, RequestPiece, RequestReport, TimedRequest};
-pub use side::{MarkerPattern, RequestSide};

@@ -17,16 +17,15 @@ mod history;
 mod leading;
 mod locks;
 mod path;
-mod priority;
 mod requests;
 
 #[cfg(test)]
 mod tests;
 
 pub use causes::{InterruptShare, InterruptShares, Quota, Throttle};
+pub use history::Priority;
 pub use history::{Histories, History, LossSpan};
 pub use leading::{LeadingPart, Leaves};
 pub use locks::AwaitedLock;
 pub use path::{IntervalPart, PartKind, critical_path, follow_path};
-pub use priority::Priority;
 pub use requests::CompletedRequest;

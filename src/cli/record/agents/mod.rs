@@ -6,10 +6,9 @@
 mod asked;
 mod connect;
 mod gather;
-mod target;
 
 pub(crate) use asked::plan_for_controller;
 pub(super) use connect::{ConnectedGuests, connect, has_no_place};
+pub(super) use gather::TargetParser;
 pub(crate) use gather::gathered;
 pub(super) use gather::{gone, tell};
-pub(super) use target::TargetParser;

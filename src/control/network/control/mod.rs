@@ -4,7 +4,6 @@
 //! ([`record_along`]).
 
 mod along;
-mod fifos;
 mod guest;
 mod summary;
 mod target;

@@ -9,10 +9,8 @@
 //! that nothing comes any more once it has answered CLOSE.
 
 mod host;
-mod port;
-mod reader;
 
+pub(super) use host::FifoReader;
+pub use host::PORT_FOLDER;
 pub use host::{FIFO_FOLDER, GuestFifos};
-pub use port::PORT_FOLDER;
-pub(super) use port::{GuestPort, open_ports};
-pub(super) use reader::FifoReader;
+pub(super) use host::{GuestPort, open_ports};

@@ -5,7 +5,6 @@
 //! sub-buffers follow, a connection per CPU (`classic`, `streams`) or a datagram each (`datagrams`); several buffers are a
 //! session each (`apart`).
 
-mod apart;
 mod classic;
 mod connect;
 mod datagrams;

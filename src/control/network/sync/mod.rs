@@ -8,9 +8,8 @@
 
 mod answering;
 mod fastest;
-mod probing;
 #[cfg(test)]
 mod tests;
 
+pub(super) use answering::Prober;
 pub(super) use answering::{Answerer, Comparing, SyncResult};
-pub(super) use probing::Prober;

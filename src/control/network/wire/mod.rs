@@ -11,7 +11,6 @@
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
-mod datagram;
 mod error;
 mod frame;
 mod greeting;
@@ -21,12 +20,12 @@ mod sync;
 #[cfg(test)]
 mod tests;
 
-pub use datagram::{DatagramStamp, MAX_DATAGRAM, RingCount};
 pub use error::WireError;
 pub use frame::{Frame, FrameHeader, MAX_FRAME, RingId, RingSizes, decimal};
 pub use greeting::{
     BANNER, COUNTED, COUNTED_OFFER, Greeting, MAGIC, MAX_TEXT, OFFER, OK, OURS, V1, V3, VersionAnswer, version_answer,
 };
+pub use message::{DatagramStamp, MAX_DATAGRAM, RingCount};
 pub use message::{
     FifoMark, GUEST_PTP, HEADER, MAX_DATA, MAX_MESSAGE, Message, MessageHeader, TraceInit, TraceProxy, WireCommand,
 };

@@ -1,7 +1,6 @@
 //! All of a trace file but its events: prefix, options, sections, and what they say.
 
 pub(super) mod buffer;
-mod build_ids;
 pub(super) mod cgroups;
 pub(super) mod container;
 mod coverage;
@@ -33,7 +32,6 @@ mod v7;
 pub(super) mod wall_clock;
 
 pub use buffer::{Buffer, BufferOption, CpuData, DataLayout, GuestFacts};
-pub use build_ids::BuildIds;
 pub use cgroups::{CgroupCounters, Cgroups, QuotaCounters};
 pub use container::container_in;
 pub use coverage::{Coverage, CoveredTasks};
@@ -42,6 +40,7 @@ pub use kernel_view::{KernelOptions, KernelView};
 pub use numa_nodes::NumaNodes;
 pub use offline_cpus::CpuRanges;
 pub use open_path::{OpenError, OpenErrorCause, is_recording};
+pub use option_checks::BuildIds;
 pub use options::RawOption;
 pub use prefix::{MAGIC, Prefix};
 pub use sections::Section;

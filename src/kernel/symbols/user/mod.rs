@@ -4,9 +4,7 @@
 //! come from the caller, as bytes ([`ObjectFiles`]), and each is read when the first address in it is met.
 
 mod build_id;
-mod demangle;
 mod image;
-mod jit;
 mod process;
 mod resolve;
 
