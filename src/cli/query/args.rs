@@ -3,22 +3,19 @@
 
 use super::align;
 use super::align::{Align, shifted};
+use super::input::QueryInput;
 use super::select::SelectArgs;
 use super::window::WindowArgs;
 use crate::cli::exit::Failure;
-use crate::cli::language::{invalid, of_value};
+use crate::cli::helper_programs;
+use crate::cli::language::invalid;
+use crate::cli::language::of_value;
 use crate::cli::trace_file::{threads, threads_for};
-use crate::cli::{helper_programs, trace_file};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use rtrace::filter::{CpuList, ReportFilter, Sign};
-use rtrace::format::EventFormat;
-use rtrace::internal::trace_dat::{ReadAt, TimeOptions, Trace};
-use rtrace::recording::{Notice, OutputDependence, Query, Recording, Selection};
-use std::fs::File;
+use rtrace::internal::trace_dat::{TimeOptions, Trace};
+use rtrace::recording::{Notice, OutputDependence, Query, Selection};
 use std::num::NonZero;
-use std::ops::Deref;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 
 /// The events that are asked for, their number, and the correction of their time stamps.
 #[derive(clap::Args, Clone)]
@@ -249,51 +246,5 @@ impl FromArgMatches for Filters {
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
-    }
-}
-
-// A file to report: opened, its spools beside it if it is unfinished.
-
-/// One file.
-pub(crate) struct QueryInput {
-    pub(crate) path: PathBuf,
-    pub(crate) recording: Recording,
-    /// Files younger than this one that names were taken from.
-    pub(crate) newer: Arc<Mutex<Vec<String>>>,
-}
-
-impl Deref for QueryInput {
-    type Target = Recording;
-
-    fn deref(&self) -> &Recording {
-        &self.recording
-    }
-}
-
-impl QueryInput {
-    /// Opens the file; `kallsyms` stands in for the symbols it holds. With `ahead`, symbols are read
-    /// while formats are parsed.
-    pub(crate) fn open(path: &Path, kallsyms: Option<&Path>, ahead: bool) -> Result<Self, Failure> {
-        let recording = trace_file::open_recording_with(path, kallsyms, ahead)?;
-        Ok(QueryInput { path: path.to_owned(), recording, newer: Arc::default() })
-    }
-
-    /// Opens the file as `wrap` gives it.
-    pub(crate) fn open_through<R: ReadAt + 'static>(
-        path: &Path,
-        wrap: impl FnOnce(File) -> R,
-    ) -> Result<Self, Failure> {
-        let recording = trace_file::open_recording_through(path, None, false, wrap)?;
-        Ok(QueryInput { path: path.to_owned(), recording, newer: Arc::default() })
-    }
-
-    /// All formats.
-    pub(crate) fn formats(&self) -> impl Iterator<Item = &EventFormat> {
-        self.trace.formats()
-    }
-
-    /// The label of its lines.
-    pub(crate) fn label(&self) -> String {
-        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 }

@@ -6,6 +6,7 @@ mod answer;
 mod args;
 mod events;
 pub(crate) mod formats;
+mod input;
 mod nothing;
 mod select;
 mod shown_names;
@@ -14,9 +15,9 @@ mod window;
 pub(crate) use align::{Align, before_zero, moment, parse as parse_align, shift, shifted};
 pub(crate) use answer::{answer, one_buffer};
 pub(crate) use args::QueryArgs;
-pub(crate) use args::QueryInput;
 pub(crate) use events::QueryEvents;
 pub(crate) use formats::stack_buffers;
+pub(crate) use input::QueryInput;
 #[cfg(feature = "view")]
 pub(crate) use nothing::{no_task_called, none_called};
 pub(crate) use rtrace::internal::answers::ClockUnit;
