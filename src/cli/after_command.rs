@@ -1,17 +1,17 @@
 //! Options of rtrace that stand after CMD, where they are arguments of CMD.
 
 use super::command_words::takes_next;
-use super::meant_options::{flag_before, meant_number, word_before};
-use super::record_error::unit_of;
+use super::hints::{GivenLine, meant_number, unit_of};
 use clap::{Arg, Args, Command};
 use std::ffi::OsString;
 
 /// A sentence on the first of the arguments of `words`, CMD, that is one of the options `A`, unless `--` stands before CMD.
 pub(crate) fn note<A: Args>(words: &[OsString]) -> Option<String> {
-    if std::env::args().any(|word| word == "--") && !words.iter().any(|word| word == "--") {
+    let line = GivenLine::of_this();
+    if line.has("--") && !words.iter().any(|word| word == "--") {
         return None;
     }
-    of(&A::augment_args(Command::new("rtrace")), words)
+    of(&A::augment_args(Command::new("rtrace")), words, &line)
 }
 
 /// True if an option is among the arguments of `words`, CMD, that hardly another program has.
@@ -21,10 +21,10 @@ pub(crate) fn is_of_ours_alone(words: &[OsString]) -> bool {
     words.iter().skip(1).any(|word| OURS.contains(&name(word).as_str()))
 }
 
-fn of(command: &Command, words: &[OsString]) -> Option<String> {
+fn of(command: &Command, words: &[OsString], line: &GivenLine) -> Option<String> {
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let (program, arguments) = words.split_first()?;
-    if let Some((number, unit)) = word_before(program).filter(|word| word.parse::<f64>().is_ok()).zip(unit_of(program))
+    if let Some((number, unit)) = line.before(program).filter(|word| word.parse::<f64>().is_ok()).zip(unit_of(program))
     {
         return Some(format!("a number and its unit are one word: `{number}{unit}`; `{program}` is the command here."));
     }
@@ -32,10 +32,10 @@ fn of(command: &Command, words: &[OsString]) -> Option<String> {
     let option = arguments.get(at)?;
     let value = arguments.get(at.saturating_add(1)).filter(|_| takes_next(command, option) == Some(true));
     let option = value.map_or_else(|| option.clone(), |value| format!("{option} {value}"));
-    if let Some(flag) = flag_before(program).filter(|_| program.starts_with(|c: char| c.is_ascii_digit())) {
+    if let Some(flag) = line.flag_before(program).filter(|_| program.starts_with(|c: char| c.is_ascii_digit())) {
         return Some(format!(
             "`{flag}` takes no value, so that `{program}` is the command and `{option}` is given to it.{}",
-            meant_number(&flag, program)
+            meant_number(flag, program)
         ));
     }
     Some(format!(
@@ -71,7 +71,7 @@ mod tests {
         let command = RecordArgs::augment_args(Command::new("rtrace"));
         let said = |line: &str| {
             let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-            of(&command, &words)
+            of(&command, &words, &GivenLine::of_this())
         };
         let says = |line: &str, begin: &str| assert!(said(line).is_some_and(|text| text.starts_with(begin)), "{line}");
         says("sleep 0.3 -o out.dat", "`-o out.dat` stands after the command `sleep`");

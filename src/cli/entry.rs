@@ -38,5 +38,5 @@ pub(crate) fn main() -> ExitCode {
         Ok(None) => exit::print(help::FIRST_STEPS),
         Err(answer) => Err(answer.into()),
     };
-    exit::report(outcome, command_line, tried::refused)
+    exit::report(outcome, command_line, tried::checked)
 }

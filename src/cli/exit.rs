@@ -148,10 +148,10 @@ pub(crate) fn print(text: &str) -> Result<Exit, Failure> {
 fn print_clap(
     answer: &clap::Error,
     root: &clap::Command,
-    refused: &dyn Fn(&str) -> Vec<String>,
+    checked: &dyn Fn(&str) -> Vec<String>,
 ) -> Result<Exit, Failure> {
     if answer.use_stderr() {
-        say(format_args!("{}", usage::message(answer, root, refused)));
+        say(format_args!("{}", usage::message(answer, root, checked)));
         return Ok(Exit::Usage);
     }
     answer.print().map_err(placed)?;
@@ -159,15 +159,15 @@ fn print_clap(
 }
 
 /// Prints what went wrong, if anything did, and gives the process's exit code. A closed stdout is success. `root` makes the
-/// whole command line, in whose words clap's answers are; `refused` gives hints on lines of a hint that would be refused.
+/// whole command line, in whose words clap's answers are; `checked` makes of a hint what is printed of it.
 pub(crate) fn report(
     outcome: Result<Exit, Failure>,
     root: impl Fn() -> clap::Command,
-    refused: impl Fn(&str) -> Vec<String>,
+    checked: impl Fn(&str) -> Vec<String>,
 ) -> ExitCode {
     let outcome = match outcome {
         Err(failure) => match failure.error.downcast_ref::<clap::Error>() {
-            Some(answer) => print_clap(answer, &root(), &refused),
+            Some(answer) => print_clap(answer, &root(), &checked),
             None => Err(failure),
         },
         ok => ok,
@@ -176,7 +176,7 @@ pub(crate) fn report(
         Ok(exit) => exit,
         Err(failure) if is_broken_pipe(&failure.error) => Exit::Success,
         Err(mut failure) => {
-            failure.hints.extend(refused(&failure.hints.join("\n")));
+            failure.hints = failure.hints.iter().flat_map(|hint| checked(hint)).collect();
             failure.tell()
         }
     };

@@ -147,7 +147,7 @@ fn fit(instance: &Instance, event: &str, text: &str) -> Result<Fit, Failure> {
     for event in events {
         match filter.check(&format(instance, &event)?) {
             Ok(found) => {
-                warnings.extend(found.into_iter().filter(|new| !warnings.contains(new)).collect::<Vec<_>>());
+                Diagnostic::gather(&mut warnings, found);
                 fitting.push(event);
             }
             Err(e) => others.push((event, e)),

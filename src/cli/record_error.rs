@@ -2,19 +2,15 @@
 //! not give, as of all triggers but filters and hist.
 
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::hints::{GivenLine, Misplaced, no_program};
 use crate::cli::language;
-use crate::cli::meant_options::{flag_before, meant_number, word_before};
-use crate::cli::meant_settings::of_setting;
 use clap::error::ErrorKind;
 use rtrace::filter::CpuList;
-use rtrace::internal::trace_dat::is_recording;
 use rtrace::record::{BootForm, CommandError, PlanError, RecordError};
 use rtrace::syntax::{Diagnostic, did_you_mean, nearest};
 use rtrace::tracefs::{Error, EventName, Tracefs};
 use rtrace::trigger::Trigger;
-use rtrace::units::parse_duration;
 use std::io::ErrorKind as ErrorKindIo;
-use std::path::Path;
 
 /// A recording that failed, with its exit code and hints.
 pub(crate) fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure {
@@ -84,37 +80,14 @@ pub(crate) fn refused(error: &PlanError, command: &str, given: Option<String>) -
     if let Some(given) = given.filter(|_| matches!(error, PlanError::NoEvents)) {
         text.push_str(&format!("  Hint: {given}\n"));
     }
-    let alone = std::env::args().nth(2).filter(|word| !word.starts_with('-') && matches!(error, PlanError::NoEvents));
-    if let Some(word) = alone {
-        if word.contains('{') {
-            text.push_str(
-                "  Hint: that is a program of bpftrace's; `rtrace hist EVENT --key common_pid.execname -- CMD` counts by task\n",
-            );
-        } else if is_recording(Path::new(&word)) {
-            text.push_str(&format!(
-                "  Hint: {word} is a recording: `rtrace report {word}` prints it, `-o {word}` writes it\n"
-            ));
-        } else if word.contains(['_', ':']) && !word.contains('/') {
-            text.push_str(&format!("  Hint: `{word}` is CMD; an event is `-e {word}`\n"));
-        }
-    }
-    let rate = std::env::args().skip_while(|word| word != "-F").nth(1).filter(|rate| rate.parse::<u64>().is_ok());
-    if let Some(rate) = rate.filter(|_| matches!(error, PlanError::NoEvents)) {
-        text.push_str(&format!(
-            "  Hint: nothing is sampled: `-F` takes no value (only events of CMD), and `{rate}` is CMD; `-e EVENT -R stacktrace` records call stacks at an event\n"
-        ));
-    }
-    let after =
-        |flag: &str| std::env::args().skip_while(|word| word != flag).nth(1).filter(|word| !word.starts_with('-'));
-    let is_first = std::env::args().nth(2).is_some_and(|word| word == "-i"); // one behind CMD is CMD's own
-    if let Some(word) = after("-i").filter(|_| is_first && matches!(error, PlanError::NoEvents)) {
-        text.push_str(&format!("  Hint: `-i` takes no value: `{word}` is CMD; events are chosen by `-e EVENT`\n"));
-    }
-    if let Some(count) = after("-c").filter(|_| matches!(error, PlanError::NoParents) && command == "stream")
-        && count.parse::<u64>().is_ok()
-    {
-        text.push_str(&format!("  Hint: `rtrace stream ... | head -n {count}` ends after so many lines\n"));
-    }
+    let line = GivenLine::of_this();
+    let place = match error {
+        PlanError::NoEvents => "nothing",
+        PlanError::NoParents => "nobody",
+        _ => "",
+    };
+    let hints = line.own().iter().filter_map(|word| Misplaced { command, place, word, line: &line }.hint());
+    hints.for_each(|hint| text.push_str(&format!("  Hint: {hint}\n")));
     if matches!(error, PlanError::NoEvents) {
         let examples = [
             ("-e sched", "events by name; `rtrace list -e` shows all"),
@@ -149,15 +122,12 @@ pub(crate) fn setup_failure(error: RecordError) -> Failure {
         | RecordError::Plan(PlanError::NoMonitor { ref name, ref available }) => {
             let near = |name: &str| did_you_mean(name, available.iter().map(String::as_str));
             let lower = name.to_ascii_lowercase();
-            let other = match lower.trim_start_matches("clock_") {
-                "monotonic" => "mono",
-                "monotonic_raw" => "mono_raw",
-                "realtime" | "wall" | "utc" => "tai",
-                "boottime" => "boot",
-                name => name,
+            let known = |known: &str, _: Option<&str>| {
+                let is_one = available.iter().any(|one| one == known) && known != name;
+                is_one.then(|| format!("did you mean `{known}`?"))
             };
-            let other = available.iter().find(|known| *known == other && other != name.as_str());
-            let other = other.map(|other| format!("did you mean `{other}`?"));
+            let other = Misplaced { command: "*", place: "CLOCK", word: &lower, line: &GivenLine::of_this() };
+            let other = other.remedy(&known).map(|remedy| remedy.hint).or_else(|| known(&lower, None));
             let is_option = matches!(error, RecordError::Plan(PlanError::NoOption { .. }));
             let negated = name
                 .strip_prefix("no")
@@ -185,137 +155,9 @@ fn no_command(error: CommandError, own: impl Fn(Exit) -> Exit) -> Failure {
         CommandError::NotRunnable(path, _) => (Exit::Command(126), Some(path.clone())),
         _ => (own(Exit::Failed), None),
     };
-    let hint = path.and_then(|path| {
-        let name = path.display();
-        if is_recording(&path) {
-            return Some(format!("it is a recording: `rtrace report {name}` or `rtrace profile --input {name}` reads it."));
-        }
-        if name.to_string().contains(['<', '>', '=']) && name.to_string().contains('(') {
-            return Some(format!("`--assert '{name}'` holds the recording against that."));
-        }
-        let digits = name.to_string();
-        if let Some(flag) = flag_before(&digits).filter(|flag| flag == "--keep") {
-            return Some(format!("`{flag}` takes no value.{}", meant_number(&flag, &digits)));
-        }
-        let unit = if digits.bytes().all(|byte| byte.is_ascii_digit()) { "s" } else { "" };
-        let is_given = std::env::args().any(|word| word == "-d" || word.starts_with("--duration"));
-        let is_time = flag_before(&digits).is_none_or(|flag| !["-F", "-t", "--top"].contains(&flag.as_str()))
-            && !is_given
-            && !path.exists()
-            && parse_duration(&format!("{digits}{unit}")).is_ok();
-        let is_of_output = |file: &String| word_before(file).is_some_and(|word| word == "-o" || word == "--output");
-        let folders = std::env::var_os("PATH").unwrap_or_default();
-        let is_program = |file: &String| std::env::split_paths(&folders).any(|folder| folder.join(file).is_file());
-        let is_new = |file: &String| !file.contains('.');
-        if let Some(file) = word_before(&digits).filter(is_of_output).filter(is_program).filter(is_new) {
-            return Some(format!("`-o` took `{file}` for its file: `-o FILE -- {file} {digits}`."));
-        }
-        if is_time {
-            return Some(format!("`{name}` is taken for the command, as no option before it takes it; did you mean `--duration {name}{unit}`?"));
-        }
-        if !path.exists() && path.extension().is_some_and(|ending| ending == "dat") {
-            return Some(format!("`{name}` is taken for the command to run; there is no recording of that name either."));
-        }
-        meant_command(&digits).or_else(|| near_program(&digits))
-    });
+    let hint = path.and_then(|path| no_program(&path.to_string_lossy(), &GivenLine::of_this()));
     let failure = Failure::new(exit, RecordError::Command(error));
     hint.into_iter().fold(failure, Failure::hint)
-}
-
-/// The hint on a word that a program is called nearly.
-fn near_program(word: &str) -> Option<String> {
-    if word.contains('/') || word.len() < 3 {
-        return None;
-    }
-    let folders = std::env::var_os("PATH")?;
-    let entries = std::env::split_paths(&folders).filter_map(|folder| folder.read_dir().ok()).flatten().flatten();
-    let names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    did_you_mean(word, names.iter().map(String::as_str))
-}
-
-/// The hint on a word that is no program, by the words before it and what it is made of.
-fn meant_command(word: &str) -> Option<String> {
-    let predicate = word.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
-    if let Some(predicate) = predicate.filter(|text| text.contains(['=', '<', '>'])) {
-        // bpftrace's `pid` is that of the process.
-        let (filter, task) = match predicate.split_once("==").map(|(name, value)| (name.trim(), value.trim())) {
-            Some(("pid" | "tid", value)) => (format!("common_pid == {value}"), format!(", `-P {value}` a process")),
-            _ => (predicate.to_owned(), String::new()),
-        };
-        return Some(format!("`-f '{filter}'` after the `-e` is a filter{task}; options stand before CMD."));
-    }
-    if flag_before(word).is_some_and(|flag| flag == "-F") && word.contains(['<', '>', '=', '~']) {
-        return Some(format!(
-            "`-F` takes no value (it is --follow: only events of CMD); `-f '{word}'` after the `-e` is a filter."
-        ));
-    }
-    if word.contains(['|', ';', '&', '<', '>', '$', '`']) && word.contains(' ') {
-        return Some(format!("a shell runs it: `-- sh -c '{}'`.", word.replace('\'', "'\\''")));
-    }
-    const BUILTINS: [&str; 9] = ["cd", "export", "source", ".", "ulimit", "umask", "set", "eval", "exec"];
-    if BUILTINS.contains(&word) {
-        return Some(format!("`{word}` is the shell's: `-- sh -c '{word} ...; CMD'`."));
-    }
-    let steers = std::env::args().nth(1).is_some_and(|verb| verb == "set" || verb == "start");
-    if let Some(hint) = of_setting(word).filter(|_| steers && word.contains('=')) {
-        return Some(hint);
-    }
-    if word
-        .split_once('=')
-        .is_some_and(|(name, _)| !name.is_empty() && name.bytes().all(|one| one.is_ascii_alphanumeric() || one == b'_'))
-    {
-        return Some(format!("`-- env {word} CMD` sets a variable for CMD."));
-    }
-    if let Some((program, rest)) = word.split_once(' ') {
-        return Some(format!("without the quotes `{program}` is run with its arguments: `-- {program} {rest}`."));
-    }
-    let before = word_before(word);
-    let number = before.as_deref().filter(|number| number.parse::<f64>().is_ok());
-    if let Some(number) = number
-        && let Some(unit) = unit_of(word)
-    {
-        return Some(format!("a time is one word: `{number}{unit}`."));
-    }
-    const SIZES: [&str; 6] = ["K", "KB", "M", "MB", "G", "GB"];
-    if let Some(number) = number.filter(|_| SIZES.contains(&word.to_uppercase().as_str())) {
-        return Some(format!("a size is one word: `{number}{word}`."));
-    }
-    if word == "if" {
-        let trigger = before.unwrap_or_else(|| "EVENT".to_owned());
-        return Some(format!("quotes make one word of it: `'{trigger} if FIELD == VALUE'`."));
-    }
-    let flag = flag_before(word)?;
-    if flag == "-k" && (word.starts_with("CLOCK_") || word.contains("mono") || word.contains("boot")) {
-        let clock = match word.trim_start_matches("CLOCK_").to_lowercase().as_str() {
-            "monotonic_raw" => "mono_raw",
-            "boottime" | "boot" => "boot",
-            "realtime" | "tai" => "tai",
-            _ => "mono",
-        };
-        return Some(format!("`-k` takes no value; `-C {clock}` sets the clock."));
-    }
-    if flag == "--top" && word.parse::<u32>().is_ok() {
-        return Some(format!(
-            "`--top` takes no value (it records at the top level); `rtrace analyze all FILE --top {word}` shows so many rows."
-        ));
-    }
-    if flag == "-t" && word.parse::<u32>().is_ok() {
-        return Some(format!("`-t` takes no value; `--thread {word}` traces a thread, `-P {word}` a process."));
-    }
-    let meaning = match flag.as_str() {
-        "-F" => " (it is --follow: only events of CMD)",
-        _ => "",
-    };
-    let is_rate = flag == "-F" && word.bytes().all(|byte| byte.is_ascii_digit());
-    let rate =
-        if is_rate { " Nothing is sampled at a rate: `--for offcpu` records where tasks leave their CPU." } else { "" };
-    Some(format!("`{flag}` takes no value{meaning}, so that `{word}` is the command.{rate}"))
-}
-
-/// The unit of time that `word` means, after its number.
-pub(super) fn unit_of(word: &str) -> Option<&'static str> {
-    let units = [("ms", "mil"), ("us", "mic"), ("s", "sec"), ("m", "min"), ("h", "hour")];
-    units.into_iter().find(|(unit, begin)| word == *unit || word.starts_with(begin)).map(|(unit, _)| unit)
 }
 
 /// True if lists of functions contradict the tracer.

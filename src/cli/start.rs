@@ -4,7 +4,7 @@ use super::args::called;
 use super::exit::{Exit, Failure};
 use super::given::refuse;
 use super::helper_programs;
-use super::meant_settings::of_setting;
+use super::hints::of_setting;
 use super::record_error::{explain, setup_failure};
 use super::traced::Traced;
 use crate::cli::terminal::{note, remark};

@@ -3,7 +3,7 @@
 use super::damage::was_killed;
 use super::exit::{Exit, Failure};
 use super::foreign;
-use super::meant_options::{flag_before, word_before};
+use super::hints::{GivenLine, no_file};
 use super::piped;
 use super::unfinished::UnfinishedPath;
 use crate::cli::terminal::note;
@@ -12,7 +12,6 @@ use nix::unistd::{getegid, geteuid};
 use rtrace::internal::safe_file::{PRIVATE, open_seekable};
 use rtrace::internal::trace_dat::{FileError, OpenErrorCause, ReadAt, Trace, is_recording};
 use rtrace::recording::Recording;
-use rtrace::units::parse_duration;
 use std::fs::File;
 use std::io;
 use std::num::NonZero;
@@ -75,7 +74,7 @@ pub(super) fn not_found(path: &Path, error: io::Error) -> Failure {
         }
         true => failure.hint("`rtrace record -e sched -- CMD` makes one; `-i FILE` names another file."),
         false => {
-            let hint = no_name_of_a_file(&path.to_string_lossy()).or_else(|| foreign::beside(path));
+            let hint = no_file(&path.to_string_lossy(), &GivenLine::of_this()).or_else(|| foreign::beside(path));
             hint.into_iter().fold(failure, Failure::hint)
         }
     }
@@ -105,76 +104,6 @@ fn open_as(path: &Path, read: impl FnOnce(File) -> Result<Trace, FileError>) -> 
             Err(foreign.unwrap_or_else(|| anyhow::Error::from(error).context(failed()).into()))
         }
     }
-}
-
-/// The hint on a word that was taken for a file's name and is something else.
-fn no_name_of_a_file(word: &str) -> Option<String> {
-    const OPERATORS: [&str; 10] = ["==", "!=", "<", ">", "<=", ">=", "~", "&", "&&", "||"];
-    let is_filter = word.contains(' ') && word.split(' ').any(|part| OPERATORS.contains(&part));
-    if is_filter && let Some(event) = std::env::args().skip_while(|given| given != "-F").nth(1) {
-        return Some(format!("it is taken for a file; `-F '{event}: {word}'` is that event with a filter."));
-    }
-    if is_filter {
-        return Some(format!("it is taken for a file; `--filter 'EVENT: {word}'` selects events by a filter."));
-    }
-    if std::env::args().any(|given| OPERATORS.contains(&given.as_str())) {
-        return Some("quotes make one word of a filter: `--filter 'EVENT: FIELD == VALUE'`.".to_owned());
-    }
-    let is_wall = word.contains(':') && word.bytes().all(|one| one.is_ascii_digit() || one == b':' || one == b'.');
-    if is_wall {
-        return Some(format!("it is taken for a file; `--since {word}` begins at that time."));
-    }
-    let number = word.trim_start_matches('+');
-    if number.contains('.') && number.parse::<f64>().is_ok() {
-        return Some(format!("it is taken for a file; `--since +{number}` begins so long after the first event."));
-    }
-    if let Some(number) =
-        word_before(word).filter(|number| number.trim_start_matches(['+', '-']).parse::<f64>().is_ok())
-        && word.bytes().all(|byte| byte.is_ascii_alphabetic())
-        && parse_duration(&format!("1{word}")).is_ok()
-    {
-        return Some(format!("it is taken for a file; a time is one word: `{number}{word}`."));
-    }
-    if flag_before(word).as_deref() == Some("-t") {
-        return Some(format!(
-            "`-t` takes no value, so that `{word}` is taken for a file; it prints times in full, to the nanosecond."
-        ));
-    }
-    let flag = flag_before(word).filter(|flag| flag.starts_with("--") && flag != "--input");
-    if let Some(flag) = flag {
-        let cpu = (flag == "--cpus").then(|| format!(" `--cpu {word}` are the events of a CPU."));
-        let into = matches!(flag.as_str(), "--csv" | "--json").then(|| format!(" `> {word}` writes what is printed."));
-        let more = cpu.or(into).unwrap_or_default();
-        return Some(format!("`{flag}` takes no value, so that `{word}` is taken for a file.{more}"));
-    }
-    if word.contains(['*', '?']) {
-        return Some(format!("no file here matches the pattern `{word}`."));
-    }
-    if word.ends_with(".svg") || word.ends_with(".folded") {
-        return Some(format!("`-o {word}` writes it."));
-    }
-    if flag_before(word).is_none() && parse_duration(word).is_ok() && std::env::args().any(|given| given == "--around")
-    {
-        return Some(format!(
-            "it is taken for a file; the time before and after is part of the point: `--around 'TIME+-{word}'`."
-        ));
-    }
-    let is_event = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_:*".contains(c);
-    let beside_a_recording = || std::env::args().any(|given| is_recording(Path::new(&given)));
-    if word.contains(['_', ':']) && word.chars().all(is_event) && beside_a_recording() {
-        return Some(format!("it is taken for a file; `rtrace report FILE -F {word}` prints the events of that name."));
-    }
-    let before = std::env::args().take_while(|given| given != word).collect::<Vec<_>>();
-    if word.bytes().all(|digit| digit.is_ascii_digit())
-        && let [.., option, first] = before.as_slice()
-        && ["--cpu", "-C", "--pid", "-P"].contains(&option.as_str())
-    {
-        return Some(format!("it is taken for a file; a comma is between two: `{option} {first},{word}`."));
-    }
-    if word.bytes().all(|digit| digit.is_ascii_digit()) {
-        return Some(format!("it is taken for a file; `--pid {word}` are the events of a process."));
-    }
-    None
 }
 
 /// The file at `path` with its symbols; notes where they are of another boot.

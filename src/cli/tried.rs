@@ -1,6 +1,8 @@
 //! Lines that hints spell out, parsed before they are printed: a message says of a line that would be refused that it would.
 
 use super::command::{Command, RootCommand, bare_command_line};
+use super::hints::GivenLine;
+use super::lacking::{device, lacking};
 use super::{attached, command_words, record};
 use clap::error::ErrorKind::{DisplayHelpOnMissingArgumentOrSubcommand, MissingRequiredArgument, MissingSubcommand};
 use clap::{CommandFactory, Subcommand};
@@ -13,12 +15,34 @@ pub(super) fn as_parsed(words: Vec<OsString>) -> Vec<OsString> {
     record::gathered(words, bare_command_line)
 }
 
-/// A hint on each line in backquotes of `text` that would be refused: a mistake of the line as it was typed, beside the one
-/// that the hint mends.
-pub(super) fn refused(text: &str) -> Vec<String> {
-    let quoted = text.split('`').skip(1).step_by(2);
-    let lines = quoted.filter(|line| line.starts_with("rtrace ") && !has_places(line));
-    lines.filter_map(|line| Some(format!("that line has another mistake: {}.", mistake(line)?))).collect()
+/// `hint` as it is printed. Where the kernel or a recording lacks what a line of it asks for, that is said; a line that would be refused, for another mistake than the one that it mends, is followed by that mistake.
+pub(super) fn checked(hint: &str) -> Vec<String> {
+    if let Some(number) = device(hint).filter(|_| is_of_this_machine()) {
+        return vec![number];
+    }
+    let lines: Vec<&str> = quoted(hint).filter(|line| line.starts_with("rtrace ") || line.starts_with('-')).collect();
+    let lacks: Vec<(&str, String)> = lines.iter().filter_map(|line| Some((*line, lacking(line)?))).collect();
+    let said = match lacks.first() {
+        None => hint.to_owned(),
+        Some((_, what)) if lacks.len() == lines.len() => format!("{what}, which this needs: {hint}"),
+        Some((line, what)) => format!("{} (`{line}` not here: {what}.)", hint.trim_end()),
+    };
+    let lines = quoted(&said).filter(|line| line.starts_with("rtrace ") && !has_places(line));
+    let mistakes: Vec<String> =
+        lines.filter_map(|line| Some(format!("that line has another mistake: {}.", mistake(line)?))).collect();
+    [vec![said], mistakes].concat()
+}
+
+/// The lines in backquotes.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// True if this process was asked about this machine; recordings may be another's.
+fn is_of_this_machine() -> bool {
+    let line = GivenLine::of_this();
+    let command = line.own().first().map(String::as_str);
+    command.is_some_and(|name| ["record", "stream", "start", "set", "filter", "trigger", "profile"].contains(&name))
 }
 
 /// True of a line with words to be filled in.
@@ -49,4 +73,48 @@ fn mistake(line: &str) -> Option<String> {
     let text = answer.render().to_string();
     let what = text.lines().next()?.trim_start_matches("error: ");
     Some(what.trim_end_matches(" found").replace('\'', "`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::hints::sentences;
+
+    /// `line` with words in the places of others.
+    fn filled_in(line: &str) -> String {
+        let words = [
+            ("-O OPTION", "-O parent"),
+            ("--cgroup ...", "--cgroup x"),
+            ("...", ""),
+            ("{analysis}", "sched"),
+            ("{option}", "--pid 1"),
+            ("{name}", "timerlat"),
+            ("{before}", "sched"),
+            ("{rest| EVENT TRIGGER}", " EVENT TRIGGER"),
+            ("{rest| EVENT 'FILTER'}", " EVENT FILTER"),
+            ("{rest| TRIGGER}", " TRIGGER"),
+            ("ASSERTION", "lost==0"),
+            ("ANALYSIS", "sched"),
+            ("SECONDS", "1"),
+            ("HOST:PORT", "host:1"),
+            ("OPTION", "--pid 1"),
+            ("PID", "1"),
+            (" N ", " 3 "),
+        ];
+        let mut text = words.iter().fold(line.to_owned(), |text, (place, word)| text.replace(place, word));
+        while let Some((before, after)) = text.split_once('{').and_then(|(a, rest)| Some((a, rest.split_once('}')?.1)))
+        {
+            let word = if before.ends_with(' ') { "1" } else { "" };
+            text = format!("{before}{word}{after}");
+        }
+        text
+    }
+
+    #[test]
+    fn lines_of_the_table_are_taken() {
+        let lines = sentences().flat_map(quoted).filter(|line| line.starts_with("rtrace "));
+        let wrong: Vec<String> =
+            lines.map(filled_in).filter_map(|line| Some(format!("{line}: {}", mistake(&line)?))).collect();
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
 }

@@ -39,6 +39,24 @@ impl Diagnostic {
         self
     }
 
+    /// Adds `found` to `all`, warnings of one text for several events: the same words once, with the hints of each event.
+    pub fn gather(all: &mut Vec<Diagnostic>, found: Vec<Diagnostic>) {
+        const MOST_HINTS: usize = 3;
+        for new in found {
+            let same = |known: &&mut Diagnostic| {
+                (&known.message, known.label, &known.text, known.span) == (&new.message, new.label, &new.text, new.span)
+            };
+            match all.iter_mut().find(same) {
+                Some(known) => {
+                    let others = new.hints.into_iter().filter(|hint| !known.hints.contains(hint)).collect::<Vec<_>>();
+                    known.hints.extend(others);
+                    known.hints.truncate(MOST_HINTS);
+                }
+                None => all.push(new),
+            }
+        }
+    }
+
     /// Advice to the user.
     pub fn hints(&self) -> &[String] {
         &self.hints
@@ -216,6 +234,17 @@ fn clip(line: &str, start: usize, end: usize) -> (String, usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_same_words_are_said_once() {
+        let about = |hint: &str| Diagnostic::new("filter", "comm", Span::new(0, 4), "a name").hint(hint);
+        let mut all = vec![about("of one")];
+        Diagnostic::gather(&mut all, vec![about("of two"), about("of one"), about("of three"), about("of four")]);
+        assert_eq!(all.len(), 1);
+        assert_eq!(all[0].hints(), ["of one", "of two", "of three"]);
+        Diagnostic::gather(&mut all, vec![Diagnostic::new("filter", "comm", Span::at(0), "a name")]);
+        assert_eq!(all.len(), 2);
+    }
 
     #[test]
     fn the_caret_stands_under_its_place() {

@@ -5,7 +5,7 @@ use super::target::{ConvertTarget, PSEUDONYMOUS};
 use super::trace_dat::{rewrite, rewrite_selected};
 use super::{events, markers, target};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::meant_options::word_before;
+use crate::cli::hints::GivenLine;
 use crate::cli::{helper_programs, piped, unfinished};
 use anyhow::anyhow;
 use std::path::Path;
@@ -26,8 +26,8 @@ impl ConvertArgs {
         if let [_, .., one] = inputs {
             if let Some(lost) = inputs.iter().find(|input| !input.exists()) {
                 let failure = Failure::new(Exit::Usage, anyhow!("there is no file {}", lost.display()));
-                let before = lost.to_str().and_then(word_before);
-                return Err(match before.as_deref() {
+                let line = GivenLine::of_this();
+                return Err(match line.before(&lost.to_string_lossy()) {
                     Some("-v") => failure.hint(
                         "`-v` takes no value: it turns the `-F` round that follows; `--file-version 6` or `7` is the version to write.",
                     ),

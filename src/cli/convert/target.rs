@@ -166,6 +166,9 @@ pub(super) fn meant_by(ending: &str, input: &Path, output: &Path) -> String {
             )
         }
         ".data" => "perf.data is not written; of call stacks `--to firefox`, `--to speedscope` or `--to folded`, of events `--to perfetto`.".to_owned(),
+        ".pcap" | ".pcapng" => {
+            format!("events hold no packets, as `tcpdump -w FILE{ending}` writes them; `rtrace analyze net {input}` says what became of them.")
+        }
         ".xlsx" | ".xls" | ".ods" => "`.csv` is what spreadsheets read.".to_owned(),
         ".md" => format!("`rtrace analyze all {input} --markdown > FILE{ending}` writes tables."),
         ".db" | ".sqlite" | ".duckdb" => {

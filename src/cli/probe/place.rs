@@ -48,6 +48,8 @@ pub(super) fn line(words: &[String], name: Option<&str>) -> Result<String, Failu
             _ => None,
         };
         let near = others.map(|kind| format!("did you mean `{kind}`?")).or(near);
+        let marker = first.strip_prefix("usdt:").map(|place| place.split(':').next().unwrap_or(place));
+        let marker = marker.map(|file| format!("markers (USDT) are probed by their address: `readelf -n {file}` lists them, `rtrace probe add uprobe {file}:0xADDRESS` takes one."));
         let kind = if first.contains(['/', ':']) { "uprobe" } else { "kprobe" };
         let all = || {
             let kinds = KINDS.map(|(kind, ..)| kind).join(", ");
@@ -57,7 +59,9 @@ pub(super) fn line(words: &[String], name: Option<&str>) -> Result<String, Failu
             .split_once(':')
             .filter(|(kind, place)| !place.is_empty() && KINDS.iter().any(|(one, ..)| one == kind));
         let split = split.map(|(kind, place)| format!("`rtrace probe add {kind} {place}` makes it."));
-        return Err(usage(format!("there is no kind of probe `{first}`")).hint(split.or(near).unwrap_or_else(all)));
+        return Err(
+            usage(format!("there is no kind of probe `{first}`")).hint(marker.or(split).or(near).unwrap_or_else(all))
+        );
     };
     let Some((place, args)) = rest.split_first() else {
         return Err(usage(format!("what the {kind} is to probe is missing")));

@@ -1,7 +1,7 @@
 //! `--for`: the events that an analysis reads, in one word.
 
 use super::profile::want;
-use crate::cli::meant_words::analysis;
+use crate::cli::hints::{GivenLine, Misplaced};
 use rtrace::events::EventName;
 use rtrace::record::BufferPlan;
 use rtrace::syntax::did_you_mean;
@@ -164,39 +164,14 @@ pub(crate) fn add(buffer: &mut BufferPlan, list: &str) -> Result<(), String> {
             let words = || Some("`rtrace analyze --help` says what each is about".to_owned());
             let begun =
                 || names.clone().find(|name| purpose.starts_with(name)).map(|name| format!("did you mean `{name}`?"));
-            let realtime = || {
-                let is = ["rt", "realtime", "real-time", "preempt"].contains(&purpose);
-                is.then(|| "`--for sched,irq` has wakeups, interrupts and timers".to_owned())
+            let line = GivenLine::of_this();
+            let known_as = |name: &str, _: Option<&str>| {
+                names.clone().any(|own| own == name).then(|| format!("did you mean `{name}`?"))
             };
-            let cgroups = || {
-                const WORDS: [&str; 12] = [
-                    "cgroup",
-                    "cgroups",
-                    "container",
-                    "containers",
-                    "docker",
-                    "pod",
-                    "pods",
-                    "throttle",
-                    "throttled",
-                    "throttling",
-                    "quota",
-                    "cgtop",
-                ];
-                let is = WORDS.contains(&purpose);
-                is.then(|| "`--for sched --cgroups` is what `rtrace analyze cgroups` reads".to_owned())
-            };
-            let other = || {
-                let own = match purpose {
-                    "wait" | "waits" | "wakeup" | "wakeups" => "sched",
-                    "off-cpu" | "blocked" | "sleep" => "offcpu",
-                    purpose => analysis(purpose)?,
-                };
-                Some(format!("did you mean `{own}`?"))
-            };
-            let hint = cgroups()
-                .or_else(other)
-                .or_else(realtime)
+            let listed =
+                |command, place| Some(Misplaced { command, place, word: purpose, line: &line }.remedy(&known_as)?.hint);
+            let hint = listed("*", "--for")
+                .or_else(|| listed("analyze", "command").filter(|hint| hint.starts_with("did you")))
                 .or_else(|| did_you_mean(purpose, names.clone()))
                 .or_else(begun)
                 .or_else(time)

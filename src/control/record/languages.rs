@@ -29,19 +29,6 @@ pub(super) struct CheckedTriggers {
     pub(super) targets: Vec<EventName>,
 }
 
-impl CheckedTriggers {
-    /// Takes over warnings of one event; those of other events may be the same.
-    fn warn(&mut self, found: Vec<Diagnostic>) {
-        for warning in found {
-            let hints: String = warning.hints().iter().map(|hint| format!("\n  Hint: {hint}")).collect();
-            let text = format!("{warning}{hints}");
-            if !self.warnings.contains(&text) {
-                self.warnings.push(text);
-            }
-        }
-    }
-}
-
 /// Checks what `plan` sets on the events `selected`, which it names; `existing` are all events of `instance`.
 ///
 /// # Errors
@@ -61,12 +48,12 @@ pub(super) fn check(
     let triggers = plan.triggers.iter().map(|text| text.parse::<Trigger>().map_err(|e| invalid("trigger", e)));
     let triggers = triggers.collect::<Result<Vec<_>, _>>()?;
     let known: Vec<String> = existing.iter().map(EventName::to_string).collect();
-    let mut misfits: Vec<(&EventName, Diagnostic)> = Vec::new();
+    let (mut warnings, mut misfits): (Vec<Diagnostic>, Vec<(&EventName, Diagnostic)>) = Default::default();
     for event in selected {
         let Some(format) = format(instance, event)? else { continue };
         let found = filters.iter().map(|filter| filter.check(&format)).collect::<Result<Vec<_>, _>>();
         match found {
-            Ok(found) => checked.warn(found.concat()),
+            Ok(found) => Diagnostic::gather(&mut warnings, found.concat()),
             Err(error) => {
                 checked.unfiltered.insert(event.clone());
                 misfits.push((event, error));
@@ -74,7 +61,7 @@ pub(super) fn check(
         }
         for (trigger, text) in triggers.iter().zip(&plan.triggers) {
             let refused = |error| invalid(&format!("trigger for {event}"), error);
-            checked.warn(trigger.check(text, &format, &known).map_err(|error| {
+            let found = trigger.check(text, &format, &known).map_err(|error| {
                 let others = selected.iter().filter(|other| {
                     let other = self::format(instance, other).ok().flatten();
                     other.is_some_and(|other| trigger.check(text, &other, &known).is_ok())
@@ -84,7 +71,8 @@ pub(super) fn check(
                 let (all, those) = (plan.selection.text(), fitting.join(", "));
                 let hint = format!("of `{all}` it fits {those}: `-e '{all}' -e {one} -R '{text}'` sets it there alone");
                 refused(Diagnostic::new(error.label, &error.text, error.span, error.message).hint(hint))
-            })?);
+            })?;
+            Diagnostic::gather(&mut warnings, found);
             if let Some(error) = misfit_of_hist(instance, trigger, text, &format) {
                 return Err(refused(error).into());
             }
@@ -108,7 +96,11 @@ pub(super) fn check(
             plan.selection.text(),
         )
     });
-    checked.warnings.extend(partly);
+    let with_hints = |warning: &Diagnostic| {
+        let hints: String = warning.hints().iter().map(|hint| format!("\n  Hint: {hint}")).collect();
+        format!("{warning}{hints}")
+    };
+    checked.warnings = warnings.iter().map(with_hints).chain(partly).collect();
     checked.targets = triggers.iter().filter_map(|trigger| trigger.action.target()).map(name).collect();
     checked.triggers = triggers.iter().map(Trigger::to_string).collect();
     Ok(checked)

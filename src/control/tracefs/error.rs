@@ -359,7 +359,7 @@ impl Error {
             Error::NoEvent(NoEvent { pattern, .. }) if pattern.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') => {
                 vec![format!("`rtrace list -e '*{pattern}*'` looks for it in the names of events, `rtrace list -f '*{pattern}*'` in those of functions.")]
             }
-            Error::NoEvent(NoEvent { pattern, .. }) if pattern.matches(':').count() == 2 => {
+            Error::NoEvent(NoEvent { pattern, .. }) if pattern.matches(':').count() == 2 && pattern.contains('_') => {
                 let at = pattern.rfind(':').unwrap_or_default();
                 let (event, rest) = pattern.split_at(at);
                 let rest = rest.trim_start_matches(':');

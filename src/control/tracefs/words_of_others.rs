@@ -80,11 +80,17 @@ pub(super) fn event(pattern: &str) -> Option<String> {
     }
     let (kind, rest) = pattern.split_once(':')?;
     match kind {
+        "software" | "hardware" | "hw" | "sw" | "s" | "h" => event(rest.split(':').next()?),
+        "interval" | "profile" | "i" | "p" => Some(
+            "nothing happens at a rate here: an event is traced whenever it happens, `--duration 1s` ends after a second, \
+             and `rtrace top --interval 1s` prints as often."
+                .to_owned(),
+        ),
         "tracepoint" | "t" | "rawtracepoint" | "rt" => Some(format!("did you mean `-e {rest}`?")),
         "kprobe" | "kretprobe" | "k" | "kr" | "probe" => {
             let verb = if kind.contains('r') && kind != "kprobe" { "kretprobe" } else { "kprobe" };
             Some(format!(
-                "`rtrace probe add {verb} {rest}` makes that event and says its name, where `rtrace doctor` shows kprobe events; \
+                "`rtrace probe add {verb} {rest}` makes that event and says its name; \
                  system calls are events of any kernel: `syscalls:sys_enter_read`, `syscalls:sys_exit_read`."
             ))
         }

@@ -70,7 +70,10 @@ pub(super) fn resolve(filter: &Filter, p: &Predicate, format: &EventFormat) -> R
                 format.fields.iter().filter(|field| kind(field).is_text()).map(|field| field.name.as_str()).collect();
             let texts = (!texts.is_empty()).then(|| format!("texts of {} are in {}", format.name, texts.join(", ")));
             let texts = texts.filter(|_| matches!(op, CompareOp::Equal | CompareOp::NotEqual | CompareOp::Glob));
-            return Err(wrong.hint_opt(number.or(field).or(call).or(texts)));
+            let port = name
+                .ends_with("port")
+                .then(|| format!("a port is a number: `grep -w {text} /etc/services` looks for that of {text}"));
+            return Err(wrong.hint_opt(number.or(field).or(call).or(port).or(texts)));
         }
         FilterValue::Text(text) => {
             if !matches!(op, CompareOp::Equal | CompareOp::NotEqual | CompareOp::Glob) {
@@ -114,6 +117,9 @@ pub(super) fn resolve(filter: &Filter, p: &Predicate, format: &EventFormat) -> R
 
 /// The number that the event's print format shows as `word`, in a table of its own for the field: `{ 0x0002, "D" }`.
 pub(super) fn number_called(format: &EventFormat, field: &str, word: &str) -> Option<i128> {
+    if field.ends_with("_state") && ["R", "TASK_RUNNING"].contains(&word) {
+        return Some(0); // no bit is set, so that no table has it
+    }
     // The kernel's own names of states, of which events show letters (include/linux/sched.h).
     let word = match word {
         "TASK_INTERRUPTIBLE" if field.ends_with("_state") => "S",

@@ -15,13 +15,13 @@ fn number(text: &str) -> Option<u32> {
 /// The hint on a text that `field`, a device of `format`, is compared with.
 pub(super) fn hint(format: &EventFormat, field: &str, text: &str) -> Option<String> {
     let is_device = format.field(field).is_some_and(|field| field.type_name.contains("dev_t"));
-    is_device.then(|| of_pair(field, text)).flatten().or_else(|| {
+    is_device.then(|| device_hint(field, text)).flatten().or_else(|| {
         is_device.then(|| format!("a device is a number, as `{field} == 0x800010` of 8,16: `cat /sys/block/{text}/dev` prints MAJOR:MINOR, whose number is major << 20 | minor"))
     })
 }
 
-/// The hint on a device in the form that events print.
-fn of_pair(field: &str, pair: &str) -> Option<String> {
+/// The hint on a device in the form that events print, `MAJOR,MINOR`, or as sysfs has it, `MAJOR:MINOR`.
+pub fn device_hint(field: &str, pair: &str) -> Option<String> {
     number(pair).map(|number| format!("the device {pair} is a number: `{field} == {number:#x}`"))
 }
 
@@ -33,7 +33,7 @@ pub(super) fn at(before: &str, rest: &str) -> Option<String> {
     let (left, operator) = (before.trim_end_matches(is_digit), rest.get(..1)?);
     let major = before.get(left.len()..)?;
     let field = left.trim_end().trim_end_matches(['=', '!']).split_whitespace().next_back()?;
-    of_pair(field.trim_start_matches('('), &format!("{major}{operator}{minor}"))
+    device_hint(field.trim_start_matches('('), &format!("{major}{operator}{minor}"))
 }
 
 #[cfg(test)]

@@ -39,6 +39,7 @@ mod test;
 pub use crate::kernel::symbols::{AddressNames, FunctionAddresses};
 pub use ast::{CompareOp, FieldModifier, FilterExpr, FilterValue, Predicate};
 pub use cpus::{CpuList, CpuListError};
+pub use devices::device_hint;
 pub use event_filter::{EventFilter, Filter};
 pub use report::{ReportFilter, ReportFilters, Sign};
 pub use test::{FilterProgram, Subject};

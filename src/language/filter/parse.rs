@@ -61,7 +61,7 @@ impl FilterParser<'_> {
             }
             _ => {
                 let before = self.s.text().get(..self.s.pos()).unwrap_or_default();
-                error.hint_opt(super::devices::at(before, self.s.rest()))
+                error.hint_opt(super::devices::at(before, self.s.rest()).or_else(|| no_number(before, self.s.rest())))
             }
         }
     }
@@ -279,6 +279,29 @@ impl FilterParser<'_> {
         }
         Ok(Spanned::new(FilterValue::Function(name), self.s.span_from(start)))
     }
+}
+
+/// The hint on a calculation or an address, of which the filter before its first number is `before`.
+fn no_number(before: &str, rest: &str) -> Option<String> {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let first = before.get(before.trim_end_matches(is_digit).len()..).filter(|digits| !digits.is_empty())?;
+    let operator = rest.chars().next()?;
+    let second = rest.get(operator.len_utf8()..)?.trim_start();
+    let second = second.get(..second.find(|c| !is_digit(c)).unwrap_or(second.len()))?;
+    let (a, b): (u64, u64) = (first.parse().ok()?, second.parse().ok()?);
+    let value = match operator {
+        '*' => a.checked_mul(b),
+        '+' => a.checked_add(b),
+        '-' => a.checked_sub(b),
+        '/' => a.checked_div(b),
+        '.' => {
+            return Some(
+                "a number has no dot; addresses are bytes, which filters do not compare, ports are numbers".to_owned(),
+            );
+        }
+        _ => None,
+    };
+    Some(format!("filters do not calculate: `{first}{operator}{second}` is {}", value?))
 }
 
 /// The hint on a number with a unit of bytes, as `32K`.

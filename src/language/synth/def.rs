@@ -127,6 +127,9 @@ impl SynthDef {
             }
             let parsed = SynthField::parse_all(trimmed).map_err(|error| {
                 let hint = match &error {
+                    DefError::Type(ty) if ty.contains(',') => {
+                        Some("fields are separated by `;`: `u64 lat; pid_t pid`".to_owned())
+                    }
                     DefError::Type(ty) => did_you_mean(ty, TYPES).or_else(|| {
                         Some("types are s8 to s64, u8 to u64, C's integers, bool, pid_t, gfp_t, char[N], char[]".into())
                     }),

@@ -501,7 +501,14 @@ fn unknown_field(event: &EventFormat, name: &str, span: Span) -> SpecError {
     let full = format!("{}:{}", event.system, event.name);
     let error = SpecError::new(Kind::UnknownField { event: full.clone(), field: name.to_owned() }, span);
     let names = || event.fields.iter().chain(event.common.iter()).map(|f| f.name.as_str());
-    let hint = did_you_mean(name, names().chain(SPECIAL)).unwrap_or_else(|| {
+    let other = match name {
+        "kstack" | "ustack" | "stack" => Some("the key of call stacks is `common_stacktrace`".to_owned()),
+        "pid" | "tid" if event.fields.iter().all(|field| field.name != "pid") => {
+            Some("the task that runs at the event is `common_pid`, its name `common_pid.execname`".to_owned())
+        }
+        _ => None,
+    };
+    let hint = other.or_else(|| did_you_mean(name, names().chain(SPECIAL))).unwrap_or_else(|| {
         let own: Vec<_> = event.fields.iter().map(|f| f.name.as_str()).collect();
         format!("fields of {full} are {}", own.join(", "))
     });

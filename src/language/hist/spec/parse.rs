@@ -74,7 +74,11 @@ fn split_filter(body: SpecPiece<'_>) -> Result<(SpecPiece<'_>, Option<Spanned<St
 fn parse_part(spec: &mut HistSpec, part: SpecPiece<'_>, echoed: bool) -> Result<()> {
     if let Some(rest) = assigned(part, &["keys", "key"])? {
         once(!spec.keys.is_empty(), "keys", part)?;
-        spec.keys = rest.split(',').map(expr).collect::<Result<_>>()?;
+        let keys = rest.split(',').map(expr).collect::<Result<_>>();
+        spec.keys = keys.map_err(|error| match of_bpftrace(rest.text) {
+            Some(hint) => error.hint(hint),
+            None => error,
+        })?;
     } else if let Some(rest) = assigned(part, &["vals", "val", "values"])? {
         once(!spec.vals.is_empty(), "vals", part)?;
         spec.vals = rest.split(',').map(expr).collect::<Result<_>>()?;
@@ -321,4 +325,22 @@ fn parse_args<'a>(args: impl Iterator<Item = SpecPiece<'a>>) -> Result<Vec<Spann
         Ok(Spanned::new(arg, piece.span()))
     })
     .collect()
+}
+
+/// The hint on keys as bpftrace writes them.
+fn of_bpftrace(keys: &str) -> Option<String> {
+    let field = |text: &str| {
+        let name = text.trim().trim_start_matches("args").trim_start_matches(['.', '-', '>']);
+        expr::is_name(name).then(|| name.to_owned())
+    };
+    let call = |name: &str| keys.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(')');
+    if let Some(parts) = call("lhist").map(|all| all.split(',').collect::<Vec<_>>()) {
+        let step = parts.get(3).unwrap_or(&"N").trim();
+        return Some(format!("ranges of one size are a modifier: `{}.buckets={step}`", field(parts.first()?)?));
+    }
+    if let Some(inner) = call("hist") {
+        return Some(format!("ranges that double are a modifier: `{}.log2`", field(inner)?));
+    }
+    let name = field(call("str").unwrap_or(keys)).filter(|name| name != keys)?;
+    Some(format!("a field stands by itself: `{name}`"))
 }

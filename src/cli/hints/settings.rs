@@ -3,7 +3,7 @@
 use rtrace::syntax::nearest;
 
 /// The hint on the name of a file of tracefs in the place of CMD.
-pub(super) fn of_setting(word: &str) -> Option<String> {
+pub(in crate::cli) fn of_setting(word: &str) -> Option<String> {
     let (file, value) = word.split_once('=').unwrap_or((word, ""));
     if let Some(option) = file.strip_prefix("options/") {
         let no = if value == "0" { "no" } else { "" };
