@@ -97,7 +97,7 @@ impl Column {
         }
     }
 
-    /// A number, of whatever sign, or a truth value.
+    /// A number as 64 bits, with the sign of the column's type, or a truth value.
     #[inline]
     pub(super) fn number(&mut self, number: u64) {
         self.numbers.push(number);
@@ -115,11 +115,18 @@ impl Column {
         self.spans.get(row).copied().filter(|_| !self.is_null(row))
     }
 
-    /// A cell of text or bytes that was there before, so many times.
-    #[inline]
+    /// A cell of text or bytes that was there before.
+    #[inline(always)]
+    pub(super) fn again(&mut self, cell: Option<TextSpan>) {
+        match cell {
+            Some(span) => self.spans.push(span),
+            None => self.add_nulls(1),
+        }
+    }
+
+    /// The same so many times.
     pub(super) fn repeat(&mut self, cell: Option<TextSpan>, count: usize) {
         match cell {
-            Some(span) if count == 1 => self.spans.push(span),
             Some(span) => self.spans.resize(self.spans.len() + count, span),
             None => self.add_nulls(count),
         }
@@ -296,6 +303,14 @@ impl<'c> ColumnFront<'c> {
     /// Their places, which are the same of some that are the same.
     fn spans(self) -> impl Iterator<Item = TextSpan> {
         self.spans.iter().zip(self.valid()).filter(|(_, valid)| *valid).map(|(span, _)| *span)
+    }
+
+    /// The text of all rows, if all have the same.
+    pub(super) fn only_text(self) -> Option<&'c [u8]> {
+        let (first, rest) = self.spans.split_first()?;
+        let (text, mut last) = (self.text(*first), *first);
+        let is_same = |span: &TextSpan| *span == std::mem::replace(&mut last, *span) || self.text(*span) == text;
+        (self.nulls() == 0 && rest.iter().all(is_same)).then_some(text)
     }
 
     /// Adds what `of` makes of them to `out`.

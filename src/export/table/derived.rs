@@ -160,10 +160,12 @@ impl<'a> CellValue<'a> {
 }
 
 /// Adds a row.
-pub(super) fn row(rows: &mut TableRows, cells: &[CellValue<'_>]) {
-    for (column, cell) in rows.columns.iter_mut().zip(cells) {
+#[inline(always)]
+pub(super) fn row<const N: usize>(rows: &mut TableRows, cells: [CellValue<'_>; N]) {
+    let Some(columns) = rows.columns.first_chunk_mut::<N>() else { return };
+    for (column, cell) in columns.iter_mut().zip(cells) {
         match cell {
-            CellValue::Number(number) => column.number(*number as u64),
+            CellValue::Number(number) => column.number(number as u64),
             CellValue::Text(text) => column.text(text),
             CellValue::Bytes(bytes) => column.bytes(bytes),
             CellValue::Null => column.null(),
@@ -172,21 +174,26 @@ pub(super) fn row(rows: &mut TableRows, cells: &[CellValue<'_>]) {
     rows.end_rows(1);
 }
 
+/// The cell of a CPU's number.
+fn number_of(cpu: CpuId) -> CellValue<'static> {
+    CellValue::Number((cpu.0 as i32).into())
+}
+
 /// Adds the loss before `record`.
 pub(super) fn lost(rows: &mut TableRows, record: &Record<'_>, instance: Option<&str>) {
     let count = match record.lost {
         Lost::Count(count) => CellValue::Number(count as i64),
         Lost::Unknown | Lost::None => CellValue::Null,
     };
-    let (ts, cpu) = (CellValue::Number(record.timestamp.0 as i64), CellValue::Number(record.cpu.0.into()));
-    row(rows, &[ts, cpu, CellValue::text(instance.unwrap_or_default()), count]);
+    let (ts, cpu) = (CellValue::Number(record.timestamp.0 as i64), number_of(record.cpu));
+    row(rows, [ts, cpu, CellValue::text(instance.unwrap_or_default()), count]);
 }
 
 /// Adds an event that no format describes.
 pub(super) fn unknown(rows: &mut TableRows, record: &Record<'_>, id: u16, pid: Pid, instance: Option<&str>) {
-    let (ts, cpu) = (CellValue::Number(record.timestamp.0 as i64), CellValue::Number(record.cpu.0.into()));
+    let (ts, cpu) = (CellValue::Number(record.timestamp.0 as i64), number_of(record.cpu));
     let (pid, instance) = (CellValue::Number(pid.0.into()), CellValue::text(instance.unwrap_or_default()));
-    row(rows, &[ts, cpu, pid, instance, CellValue::Number(id.into()), CellValue::Bytes(record.data)]);
+    row(rows, [ts, cpu, pid, instance, CellValue::Number(id.into()), CellValue::Bytes(record.data)]);
 }
 
 /// The table of a slice.
@@ -204,31 +211,37 @@ pub(super) fn table_of(slice: &TimeSlice) -> Derived {
 pub(super) fn slice(rows: &mut TableRows, slice: &TimeSlice, call: &dyn Fn(i64) -> Option<&'static str>) {
     let number = |number: i64| CellValue::Number(number);
     let time = |time: u64| CellValue::Number(time as i64);
-    let on = |cpu: CpuId| CellValue::Number(cpu.0.into());
     match slice {
         TimeSlice::Sched { ts, dur, open, cpu, utid, end_state, priority } => {
             let end_state = end_state.map_or(CellValue::Null, |state| number(state.into()));
             let (priority, open) = (number((*priority).into()), number((*open).into()));
-            row(rows, &[time(*ts), time(*dur), on(*cpu), number(*utid), end_state, priority, open]);
+            row(rows, [time(*ts), time(*dur), number_of(*cpu), number(*utid), end_state, priority, open]);
         }
         TimeSlice::State { ts, dur, open, utid, state, cpu, .. } => {
-            let cpu = cpu.map_or(CellValue::Null, on);
+            let cpu = cpu.map_or(CellValue::Null, number_of);
             let open = number((*open).into());
-            row(rows, &[time(*ts), time(*dur), number(*utid), number((*state).into()), cpu, open]);
+            row(rows, [time(*ts), time(*dur), number(*utid), number((*state).into()), cpu, open]);
         }
         TimeSlice::Irq { ts, dur, cpu, irq, name, ret } => row(
             rows,
-            &[time(*ts), time(*dur), on(*cpu), number((*irq).into()), CellValue::Text(name), number((*ret).into())],
+            [
+                time(*ts),
+                time(*dur),
+                number_of(*cpu),
+                number((*irq).into()),
+                CellValue::Text(name),
+                number((*ret).into()),
+            ],
         ),
         TimeSlice::SoftIrq { ts, dur, cpu, vec } => {
-            row(rows, &[time(*ts), time(*dur), on(*cpu), number((*vec).into())]);
+            row(rows, [time(*ts), time(*dur), number_of(*cpu), number((*vec).into())]);
         }
         TimeSlice::Syscall { ts, dur, cpu, utid, tid, number: nr, name, ret } => {
             let name =
                 name.as_deref().or_else(|| call(*nr)).map_or(CellValue::Null, |name| CellValue::Text(name.as_bytes()));
             let task = [number(*utid), number(tid.0.into())];
             let [utid, tid] = task;
-            row(rows, &[time(*ts), time(*dur), on(*cpu), utid, tid, number(*nr), name, number(*ret)]);
+            row(rows, [time(*ts), time(*dur), number_of(*cpu), utid, tid, number(*nr), name, number(*ret)]);
         }
     }
 }
@@ -237,7 +250,7 @@ pub(super) fn slice(rows: &mut TableRows, slice: &TimeSlice, call: &dyn Fn(i64) 
 pub(super) fn symbol(rows: &mut TableRows, address: u64, symbol: &Symbol<'_>) {
     let offset = CellValue::Number(address.wrapping_sub(symbol.address) as i64);
     let module = if symbol.module.is_empty() { CellValue::Null } else { CellValue::Text(symbol.module) };
-    row(rows, &[CellValue::Number(address as i64), CellValue::Text(symbol.name), offset, module]);
+    row(rows, [CellValue::Number(address as i64), CellValue::Text(symbol.name), offset, module]);
 }
 
 /// What a task belongs to, as far as that is known: its process, and the cgroup, the container and the pid namespace that it was
@@ -259,11 +272,11 @@ pub(super) fn thread(rows: &mut TableRows, thread: &Thread, member: &ThreadMembe
     let (utid, tid) = (CellValue::Number(thread.utid), CellValue::Number(thread.tid.0.into()));
     let place = [member.cgroup, member.container].map(|text| CellValue::text(text.unwrap_or_default()));
     let [cgroup, container] = place;
-    row(rows, &[utid, tid, name, upid, cgroup, container, inner]);
+    row(rows, [utid, tid, name, upid, cgroup, container, inner]);
 }
 
 /// Adds a process.
 pub(super) fn process(rows: &mut TableRows, upid: i64, process: Pid, comms: &Comms) {
     let name = comms.get(process).map_or(CellValue::Null, CellValue::Text);
-    row(rows, &[CellValue::Number(upid), CellValue::Number(process.0.into()), name]);
+    row(rows, [CellValue::Number(upid), CellValue::Number(process.0.into()), name]);
 }

@@ -86,7 +86,7 @@ impl EventTable {
         let [ts, cpu, pid, comm, place] = columns else { return };
         let task = |record: &Record<'_>| self.common.pid(self.abi, record.data);
         ts.extend(records.iter().map(|record| record.timestamp.0));
-        cpu.extend(records.iter().map(|record| record.cpu.0.into()));
+        cpu.extend(records.iter().map(|record| record.cpu.0 as i32 as u64));
         match self.common.pid_offset() {
             Some(_) => pid.extend(records.iter().map(|record| task(record).0 as u64)),
             None => records.iter().for_each(|_| pid.null()),
@@ -105,6 +105,7 @@ impl EventTable {
         place: impl Fn(usize) -> usize,
         scratch: &mut Vec<u8>,
     ) {
+        let shortest = records.iter().map(|record| record.data.len()).min().unwrap_or_default();
         let mut number = 0;
         let mut next = || {
             number += 1;
@@ -112,7 +113,7 @@ impl EventTable {
         };
         for (field, labels) in &self.fields {
             if let Some(column) = columns.get_mut(next()) {
-                put(column, field, self.abi, records);
+                put(column, field, self.abi, records, shortest);
             }
             let Some(labels) = labels else { continue };
             let Some(column) = columns.get_mut(next()) else { continue };
@@ -138,25 +139,24 @@ impl EventTable {
 #[inline]
 fn texts<K: PartialEq + Copy>(
     column: &mut Column,
-    keys: impl Iterator<Item = K>,
+    keys: impl ExactSizeIterator<Item = K> + Clone,
     place_of: impl Fn(K) -> usize,
     mut put: impl FnMut(&mut Column, K),
 ) {
+    let Some(first) = keys.clone().next() else { return };
+    // Columns of one text are many.
+    if keys.clone().all(|key| key == first) {
+        put(column, first);
+        return column.repeat(column.last(), keys.len() - 1);
+    }
     let mut known: [Option<(K, Option<TextSpan>)>; KNOWN] = [None; KNOWN];
-    let mut keys = keys.peekable();
-    while let Some(key) = keys.next() {
+    for key in keys {
         let place = &mut known[place_of(key) % KNOWN];
-        let mut more = 0;
-        while keys.next_if(|next| *next == key).is_some() {
-            more += 1;
-        }
         match place {
-            Some((of, text)) if *of == key => column.repeat(*text, more + 1),
+            Some((of, text)) if *of == key => column.again(*text),
             _ => {
                 put(column, key);
-                let text = column.last();
-                column.repeat(text, more);
-                *place = Some((key, text));
+                *place = Some((key, column.last()));
             }
         }
     }
@@ -209,19 +209,21 @@ fn cell(field: &TypedField) -> CellType {
     }
 }
 
-/// Adds the values of `field` to a column made for it; where it does not lie within its record, it is null.
-fn put(column: &mut Column, field: &TypedField, abi: Abi, records: &[Record<'_>]) {
+/// Adds the values of `field` to a column made for it; where it does not lie within its record, it is null. The `shortest`
+/// record has so many bytes.
+fn put(column: &mut Column, field: &TypedField, abi: Abi, records: &[Record<'_>], shortest: usize) {
     if let FieldPlace::Fixed { offset, len } = field.place {
         let end = offset.saturating_add(len);
         let is_number = matches!(field.kind, FieldKind::Unsigned | FieldKind::Signed | FieldKind::Pointer);
-        // Numbers that the column widens need their sign.
-        let is_narrow = field.is_long && field.kind == FieldKind::Signed && len < 8;
-        if is_number && !is_narrow && records.iter().all(|record| record.data.len() >= end) {
-            return match len {
-                1 => numbers::<1>(column, abi, offset, records),
-                2 => numbers::<2>(column, abi, offset, records),
-                4 => numbers::<4>(column, abi, offset, records),
-                _ => numbers::<8>(column, abi, offset, records),
+        if is_number && shortest >= end {
+            return match (len, field.kind) {
+                (1, FieldKind::Signed) => signed::<1>(column, abi, offset, records),
+                (2, FieldKind::Signed) => signed::<2>(column, abi, offset, records),
+                (4, FieldKind::Signed) => signed::<4>(column, abi, offset, records),
+                (1, _) => unsigned::<1>(column, abi, offset, records),
+                (2, _) => unsigned::<2>(column, abi, offset, records),
+                (4, _) => unsigned::<4>(column, abi, offset, records),
+                _ => unsigned::<8>(column, abi, offset, records),
             };
         }
         if field.kind == FieldKind::Text {
@@ -235,8 +237,13 @@ fn put(column: &mut Column, field: &TypedField, abi: Abi, records: &[Record<'_>]
 }
 
 /// Adds the numbers of `N` bytes at an offset that all records have.
-fn numbers<const N: usize>(column: &mut Column, abi: Abi, offset: usize, records: &[Record<'_>]) {
+fn unsigned<const N: usize>(column: &mut Column, abi: Abi, offset: usize, records: &[Record<'_>]) {
     column.extend(records.iter().map(|record| abi.uint(record.data, offset, N).unwrap_or_default()));
+}
+
+/// The same with their signs.
+fn signed<const N: usize>(column: &mut Column, abi: Abi, offset: usize, records: &[Record<'_>]) {
+    column.extend(records.iter().map(|record| abi.int(record.data, offset, N).unwrap_or_default() as u64));
 }
 
 fn put_one(column: &mut Column, value: Option<Value<'_>>) {

@@ -1,7 +1,7 @@
 //! The functions whose addresses the events of a recording have: few of the kernel's, so the table of their names is small.
 
 use super::event_table::EventTable;
-use crate::kernel::event::{Number, Record, Value};
+use crate::kernel::event::{FieldKind, FieldPlace, Number, Record, Value};
 use crate::kernel::symbols::Kallsyms;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -26,6 +26,12 @@ impl CalledFunctions {
                     seen.insert(address);
                 }
             };
+            if let (FieldPlace::Fixed { offset, len }, FieldKind::Pointer | FieldKind::Unsigned) =
+                (field.place, field.kind)
+            {
+                records.iter().filter_map(|record| table.abi.uint(record.data, offset, len)).for_each(see);
+                continue;
+            }
             for record in records {
                 match field.value(table.abi, record.data) {
                     Some(Value::Pointer(address) | Value::Unsigned(address)) => see(address),

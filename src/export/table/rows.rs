@@ -149,7 +149,7 @@ impl Records {
     /// Hands on the first `count`, some at a time; there are at least that number.
     pub(super) fn front(&self, count: usize, mut some: impl FnMut(&[Record<'_>])) {
         // Few enough for the nearest cache, as each column looks at all of them.
-        const TOGETHER: usize = 512;
+        const TOGETHER: usize = 256;
         let mut rest = self.data.as_slice();
         let mut records = Vec::with_capacity(count.min(TOGETHER));
         for heads in self.heads[..count].chunks(TOGETHER) {

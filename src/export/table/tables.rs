@@ -271,7 +271,7 @@ impl<'t> TableFileState<'t> {
             number(what.real_offset),
             CellValue::text(env!("CARGO_PKG_VERSION")),
         ];
-        derived::row(rows.of(Derived::Meta), &cells);
+        derived::row(rows.of(Derived::Meta), cells);
     }
 }
 

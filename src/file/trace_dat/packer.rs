@@ -186,6 +186,17 @@ impl ZstdPacker {
         out.reserve(compress_bound(data.len()));
         self.0.compress_to_buffer(data, out).map(drop)
     }
+
+    /// The same without effort: a frame that holds `data` as it is.
+    ///
+    /// # Errors
+    /// None is expected.
+    pub(crate) fn store(data: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
+        out.resize(compress_bound(data.len()), 0);
+        let len = stored_frame(data, out)?;
+        out.truncate(len);
+        Ok(())
+    }
 }
 
 /// Writes `raw` to `out` as one zlib stream.

@@ -9,7 +9,7 @@ use std::fmt;
 /// Places of the table.
 const RECENT: usize = 1 << 11;
 /// Entries that a list may have in any case.
-const SOME: usize = 1 << 9;
+const SOME: usize = 1 << 12;
 /// Lists that are found without a look at the map.
 const LATEST: usize = 64;
 

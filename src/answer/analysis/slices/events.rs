@@ -6,6 +6,7 @@ use crate::base::units::{CpuId, Pid};
 use crate::kernel::event::Record;
 use crate::kernel::format::EventFormat;
 use crate::kernel::print_fmt::state_letters;
+use std::sync::Arc;
 
 /// The event of a record.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +39,7 @@ pub(super) enum SliceEvent<'a> {
     SoftIrqExit(i32),
     CallEntry {
         number: i64,
-        name: Option<&'a str>,
+        name: Option<&'a Arc<str>>,
     },
     CallExit {
         number: i64,
@@ -58,7 +59,7 @@ enum SliceKind {
     IrqExit { irq: RecordNumber, ret: RecordNumber },
     SoftIrqEntry(RecordNumber),
     SoftIrqExit(RecordNumber),
-    CallEntry { number: RecordNumber, name: Option<String> },
+    CallEntry { number: RecordNumber, name: Option<Arc<str>> },
     CallExit { number: RecordNumber, result: RecordNumber },
 }
 
@@ -129,7 +130,7 @@ impl SliceEvents {
             SliceKind::SoftIrqEntry(vector) => SliceEvent::SoftIrqEntry(int(*vector)),
             SliceKind::SoftIrqExit(vector) => SliceEvent::SoftIrqExit(int(*vector)),
             SliceKind::CallEntry { number, name } => {
-                SliceEvent::CallEntry { number: number.read_signed(abi, data), name: name.as_deref() }
+                SliceEvent::CallEntry { number: number.read_signed(abi, data), name: name.as_ref() }
             }
             SliceKind::CallExit { number, result } => {
                 SliceEvent::CallExit { number: number.read_signed(abi, data), result: result.read_signed(abi, data) }
@@ -172,7 +173,7 @@ impl SliceKind {
             ("raw_syscalls", "sys_enter") => SliceKind::CallEntry { number: number("id")?, name: None },
             ("raw_syscalls", "sys_exit") => SliceKind::CallExit { number: number("id")?, result: number("ret")? },
             ("syscalls", event) => match event.strip_prefix("sys_enter_") {
-                Some(name) => SliceKind::CallEntry { number: call()?, name: Some(name.to_owned()) },
+                Some(name) => SliceKind::CallEntry { number: call()?, name: Some(name.into()) },
                 None if event.starts_with("sys_exit_") => {
                     SliceKind::CallExit { number: call()?, result: number("ret")? }
                 }

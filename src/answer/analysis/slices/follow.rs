@@ -24,7 +24,7 @@ pub enum TimeSlice {
     /// A soft interrupt.
     SoftIrq { ts: u64, dur: u64, cpu: CpuId, vec: i32 },
     /// A system call.
-    Syscall { ts: u64, dur: u64, cpu: CpuId, utid: i64, tid: Pid, number: i64, name: Option<String>, ret: i64 },
+    Syscall { ts: u64, dur: u64, cpu: CpuId, utid: i64, tid: Pid, number: i64, name: Option<Arc<str>>, ret: i64 },
 }
 
 /// A task that slices speak of.
@@ -44,6 +44,12 @@ pub struct Thread {
 #[derive(Clone, Debug)]
 pub struct Slices {
     events: Arc<SliceEvents>,
+    followed: Followed,
+}
+
+/// What is known after the records so far.
+#[derive(Clone, Debug, Default)]
+struct Followed {
     found: Vec<TimeSlice>,
     threads: Vec<Thread>,
     /// Added to the numbers of tasks.
@@ -52,7 +58,7 @@ pub struct Slices {
     living: Map<Pid, usize>,
     running: BTreeMap<CpuId, Running>,
     /// By index of the task: what it does while it does not run.
-    states: BTreeMap<usize, TaskWait>,
+    states: Vec<Option<TaskWait>>,
     handlers: BTreeMap<CpuId, Vec<CurrentHandler>>,
     calls: Map<Pid, CurrentSyscall>,
     /// The time of the last record that matters.
@@ -86,45 +92,42 @@ struct CurrentHandler {
 #[derive(Clone, Debug)]
 struct CurrentSyscall {
     number: i64,
-    name: Option<String>,
+    name: Option<Arc<str>>,
     since: u64,
 }
 
 impl Slices {
     /// For records of a file with these formats; tasks are numbered from `base` on.
     pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat> + Clone, abi: Abi, base: i64) -> Self {
-        Slices {
-            events: Arc::new(SliceEvents::new(formats, abi)),
-            found: Vec::new(),
-            threads: Vec::new(),
-            base,
-            living: Map::default(),
-            running: BTreeMap::new(),
-            states: BTreeMap::new(),
-            handlers: BTreeMap::new(),
-            calls: Map::default(),
-            last: 0,
-        }
+        let followed = Followed { base, ..Followed::default() };
+        Slices { events: Arc::new(SliceEvents::new(formats, abi)), followed }
     }
 
     /// Hands out the slices that have ended since it was called last.
     pub fn take(&mut self) -> std::vec::Drain<'_, TimeSlice> {
-        self.found.drain(..)
+        self.followed.found.drain(..)
     }
 
     /// The tasks so far.
     pub fn threads(&self) -> &[Thread] {
-        &self.threads
+        &self.followed.threads
     }
 
     /// Ends what is still open at `end`, the time of the last record; to be called after it.
     pub fn close(&mut self, end: u64) {
+        self.followed.close(end);
+    }
+}
+
+impl Followed {
+    fn close(&mut self, end: u64) {
         for (cpu, Running { task, since, priority }) in std::mem::take(&mut self.running) {
             let utid = self.utid(task);
             let dur = end.saturating_sub(since);
             self.found.push(TimeSlice::Sched { ts: since, dur, open: true, cpu, utid, end_state: None, priority });
         }
-        for (task, TaskWait { since, state, cpu, woken }) in std::mem::take(&mut self.states) {
+        for (task, wait) in std::mem::take(&mut self.states).into_iter().enumerate() {
+            let Some(TaskWait { since, state, cpu, woken }) = wait else { continue };
             let utid = self.utid(task);
             let dur = end.saturating_sub(since);
             self.found.push(TimeSlice::State { ts: since, dur, open: true, utid, state, cpu, woken });
@@ -154,13 +157,20 @@ impl Slices {
 
     fn lose(&mut self, cpu: CpuId) {
         self.running.remove(&cpu);
-        self.states.clear();
+        self.states.fill(None);
         self.calls.clear();
         self.handlers.remove(&cpu);
     }
 
+    fn wait(&mut self, task: usize, wait: TaskWait) {
+        if self.states.len() <= task {
+            self.states.resize(task + 1, None);
+        }
+        self.states[task] = Some(wait);
+    }
+
     fn end_wait(&mut self, task: usize, at: u64) {
-        if let Some(TaskWait { since, state, cpu, woken }) = self.states.remove(&task) {
+        if let Some(TaskWait { since, state, cpu, woken }) = self.states.get_mut(task).and_then(Option::take) {
             let utid = self.utid(task);
             let dur = at.saturating_sub(since);
             self.found.push(TimeSlice::State { ts: since, dur, open: false, utid, state, cpu, woken });
@@ -183,7 +193,7 @@ impl Slices {
             }
         } else if !prev_is_idle {
             let cpu = (state == 0).then_some(cpu);
-            self.states.insert(prev, TaskWait { since: at, state: state as i32, cpu, woken: false });
+            self.wait(prev, TaskWait { since: at, state: state as i32, cpu, woken: false });
         }
         if !next_is_idle {
             self.end_wait(next.0, at);
@@ -195,12 +205,12 @@ impl Slices {
             return; // an idle task is always there
         }
         let task = self.task(task, comm);
-        let waits = self.states.get(&task).is_some_and(|waiting| waiting.state == 0);
+        let waits = matches!(self.states.get(task), Some(Some(TaskWait { state: 0, .. })));
         if waits || self.running.values().any(|running| running.task == task) {
             return;
         }
         self.end_wait(task, at);
-        self.states.insert(task, TaskWait { since: at, state: 0, cpu: target, woken: true });
+        self.wait(task, TaskWait { since: at, state: 0, cpu: target, woken: true });
     }
 
     fn exit(&mut self, cpu: CpuId, is_soft: bool, number: i32, at: u64, ret: i32) {
@@ -232,53 +242,50 @@ impl InOrder for Slices {
     }
 
     fn record(&mut self, record: &Record<'_>) {
+        let Slices { events, followed } = self;
         let (at, cpu) = (record.timestamp.0, record.cpu);
-        self.last = at;
+        followed.last = at;
         if record.lost != Lost::None {
-            self.lose(cpu);
+            followed.lose(cpu);
         }
-        if !self.events.knows(record) {
-            return;
-        }
-        let current = self.events.task(record);
-        let events = Arc::clone(&self.events);
         match events.event(record) {
             None => {}
             Some(SliceEvent::Switch { prev, prev_comm, prev_prio, state, dead, next, next_comm, next_prio }) => {
-                let (prev, next) = (self.task(prev, prev_comm), self.task(next, next_comm));
-                self.switch(cpu, at, (prev, prev_prio, state, dead), (next, next_prio));
+                let (prev, next) = (followed.task(prev, prev_comm), followed.task(next, next_comm));
+                followed.switch(cpu, at, (prev, prev_prio, state, dead), (next, next_prio));
             }
-            Some(SliceEvent::Wake { task, comm, target }) => self.wake(task, comm, target, at),
+            Some(SliceEvent::Wake { task, comm, target }) => followed.wake(task, comm, target, at),
             Some(SliceEvent::IrqEntry { irq, name }) => {
                 let handler = CurrentHandler { number: irq, is_soft: false, since: at, name: name.to_vec() };
-                self.handlers.entry(cpu).or_default().push(handler);
+                followed.handlers.entry(cpu).or_default().push(handler);
             }
-            Some(SliceEvent::IrqExit { irq, ret }) => self.exit(cpu, false, irq, at, ret),
+            Some(SliceEvent::IrqExit { irq, ret }) => followed.exit(cpu, false, irq, at, ret),
             Some(SliceEvent::SoftIrqEntry(vector)) => {
                 let handler = CurrentHandler { number: vector, is_soft: true, since: at, name: Vec::new() };
-                self.handlers.entry(cpu).or_default().push(handler);
+                followed.handlers.entry(cpu).or_default().push(handler);
             }
-            Some(SliceEvent::SoftIrqExit(vector)) => self.exit(cpu, true, vector, at, 0),
+            Some(SliceEvent::SoftIrqExit(vector)) => followed.exit(cpu, true, vector, at, 0),
             Some(SliceEvent::CallEntry { number, name }) => {
                 // Both kinds of events: the name of the one, the time of the first.
-                let name = name.map(str::to_owned);
-                match self.calls.get_mut(&current) {
+                let (current, name) = (events.task(record), name.cloned());
+                match followed.calls.get_mut(&current) {
                     Some(call) if call.number == number && call.name.is_none() != name.is_none() => {
                         call.name = call.name.take().or(name);
                     }
-                    _ => drop(self.calls.insert(current, CurrentSyscall { number, name, since: at })),
+                    _ => drop(followed.calls.insert(current, CurrentSyscall { number, name, since: at })),
                 }
             }
             Some(SliceEvent::CallExit { number, result }) => {
-                if let Some(call) = self.calls.remove(&current)
+                let current = events.task(record);
+                if let Some(call) = followed.calls.remove(&current)
                     && call.number == number
                 {
-                    let task = self.task(current, b"");
-                    self.found.push(TimeSlice::Syscall {
+                    let task = followed.task(current, b"");
+                    followed.found.push(TimeSlice::Syscall {
                         ts: call.since,
                         dur: at.saturating_sub(call.since),
                         cpu,
-                        utid: self.utid(task),
+                        utid: followed.utid(task),
                         tid: current,
                         number,
                         name: call.name,
@@ -290,7 +297,7 @@ impl InOrder for Slices {
     }
 
     fn finish(mut self) -> Self {
-        self.close(self.last);
+        self.close(self.followed.last);
         self
     }
 }

@@ -31,11 +31,16 @@ const FEW: usize = 64;
 /// Longest text that stands in statistics.
 const LONGEST: usize = 64;
 
+/// After a page of times of more than `DENSE` bytes that shrank by less than a thirty-second, so many are not compressed.
+const DENSE: usize = 1 << 10;
+const DENSE_PAGES: u8 = 7;
+
 /// Compresses pages; with memory for them.
 pub(in crate::export::table) struct PageCodec {
     zstd: ZstdPacker,
     body: Vec<u8>,
     packed: Vec<u8>,
+    /// Numbers of rows that have one.
     present: Vec<u64>,
     indices: Vec<u32>,
     /// Packed bodies of pages that hold one value, which are many and mostly the same.
@@ -56,34 +61,17 @@ impl PageCodec {
         Ok(PageCodec { zstd, body, packed, present, indices, known: HashMap::default(), columns: Vec::new() })
     }
 
-    /// Takes the numbers of the rows that have one, as their type has them; gives their range.
-    fn take(&mut self, front: &ColumnFront<'_>, nulls: usize, size: u8, signed: bool) -> Option<Range> {
-        let present = &mut self.present;
-        present.clear();
-        if nulls > 0 {
-            let numbers =
-                front.numbers.iter().zip(front.valid()).filter(|(_, valid)| *valid).map(|(number, _)| *number);
-            return normalise(numbers, size, signed, present);
-        }
-        match front.numbers {
-            // Columns of one value are many.
-            [first, rest @ ..] if are_all(rest, *first) => {
-                let range = normalise([*first].into_iter(), size, signed, present);
-                present.resize(front.numbers.len(), present[0]);
-                range
-            }
-            numbers => normalise(numbers.iter().copied(), size, signed, present),
-        }
-    }
-
-    /// Packs `body`.
-    fn pack(&mut self) -> io::Result<()> {
+    /// Packs `body`, or stores it as it is.
+    fn pack(&mut self, is_stored: bool) -> io::Result<()> {
         if self.body.len() <= SHORT
             && let Some(packed) = self.known.get(self.body.as_slice())
         {
             self.packed.clear();
             self.packed.extend_from_slice(packed);
             return Ok(());
+        }
+        if is_stored {
+            return ZstdPacker::store(&self.body, &mut self.packed);
         }
         self.zstd.pack(&self.body, &mut self.packed)?;
         if self.body.len() <= SHORT && self.known.len() < KNOWN {
@@ -97,9 +85,10 @@ impl PageCodec {
         &mut self,
         out: &mut Vec<u8>,
         kind: i32,
+        is_stored: bool,
         head: impl FnOnce(&mut StructWriter<'_>),
     ) -> io::Result<(usize, usize)> {
-        self.pack()?;
+        self.pack(is_stored)?;
         let before = out.len();
         structure(out, |fields| {
             fields.i32(1, kind);
@@ -218,6 +207,8 @@ pub(super) struct ColumnChunk {
     is_open: bool,
     bytes: Vec<u8>,
     pages: Vec<DataPage>,
+    /// The number of next pages that are stored as they are, as one before them hardly shrank.
+    dense_pages: u8,
     /// Entries, nulls included; of lists, elements.
     entries: usize,
     rows: usize,
@@ -255,6 +246,7 @@ impl ColumnChunk {
             is_open: true,
             bytes: Vec::new(),
             pages: Vec::new(),
+            dense_pages: 0,
             entries: 0,
             rows: 0,
             uncompressed: 0,
@@ -270,20 +262,33 @@ impl ColumnChunk {
     /// Adds a page of these rows.
     pub(super) fn page(&mut self, front: &ColumnFront<'_>, codec: &mut PageCodec) -> io::Result<()> {
         let (rows, nulls) = (front.rows, front.nulls());
+        let is_list = matches!(self.cell, CellType::List { .. });
+        if nulls == rows && !is_list {
+            return self.constant_page(None, rows, codec);
+        }
+        if let Some(text) = front.only_text().filter(|_| self.is_open) {
+            return self.constant_page(Some(text), rows, codec);
+        }
         codec.body.clear();
         let entries = levels(self.cell, front, nulls, &mut codec.body);
         let (encoding, range, empty) = match self.cell {
             CellType::Bool => booleans(front, &mut codec.body),
-            CellType::Number { size, signed } | CellType::List { size, signed } => {
-                let is_list = matches!(self.cell, CellType::List { .. });
-                let nulls = if is_list { 0 } else { nulls };
-                let range = codec.take(front, nulls, size, signed);
+            CellType::Number { .. } | CellType::List { .. } | CellType::Time => {
+                let mut present = std::mem::take(&mut codec.present);
+                let numbers = if nulls == 0 || is_list {
+                    front.numbers
+                } else {
+                    let rows = front.numbers.iter().zip(front.valid());
+                    present.clear();
+                    present.extend(rows.filter(|(_, valid)| *valid).map(|(number, _)| *number));
+                    &present
+                };
+                let range = range_of(numbers, self.cell);
                 let is_constant = range.as_ref().is_some_and(Range::is_one);
-                (self.numbers(codec, is_constant), range.filter(|_| !is_list), codec.present.is_empty())
-            }
-            CellType::Time => {
-                let range = codec.take(front, nulls, 8, true);
-                (self.numbers(codec, false), range, codec.present.is_empty())
+                let encoding = self.numbers(numbers, is_constant, codec);
+                let is_empty = numbers.is_empty();
+                codec.present = present;
+                (encoding, range.filter(|_| !is_list), is_empty)
             }
             CellType::Text | CellType::Bytes => {
                 let encoding = self.texts(front, codec);
@@ -300,10 +305,7 @@ impl ColumnChunk {
             return self.page(front, codec);
         }
         let page = PageContent { rows, entries, nulls, encoding, range, empty };
-        self.add(page, codec)?;
-        // It stays for the pages that name its values.
-        self.is_open &= !self.dictionary.is_full();
-        Ok(())
+        self.add(page, codec)
     }
 
     /// Adds a page of `rows` with the same text, or with no value.
@@ -331,7 +333,8 @@ impl ColumnChunk {
         if !self.encodings.contains(&encoding) {
             self.encodings.push(encoding);
         }
-        let (size, uncompressed) = codec.page(&mut self.bytes, DATA_PAGE, |fields| {
+        let is_stored = self.dense_pages > 0;
+        let (size, uncompressed) = codec.page(&mut self.bytes, DATA_PAGE, is_stored, |fields| {
             fields.structure(5, |fields| {
                 fields.i32(1, entries as i32);
                 fields.i32(2, encoding);
@@ -339,38 +342,45 @@ impl ColumnChunk {
                 fields.i32(4, RLE);
             });
         })?;
+        self.dense_pages = match is_stored {
+            true => self.dense_pages - 1,
+            false if self.delta && size > DENSE && uncompressed - uncompressed / 32 <= size => DENSE_PAGES,
+            false => 0,
+        };
         self.pages.push(DataPage { size, first: self.rows, nulls, empty, range });
         self.rows += rows;
         self.entries += entries;
         self.uncompressed += uncompressed;
+        // It stays for the pages that name its values.
+        self.is_open &= !self.dictionary.is_full();
         Ok(())
     }
 
-    /// Appends the values of `codec.present`, which are one value if it is constant; gives their encoding.
-    fn numbers(&mut self, codec: &mut PageCodec, is_constant: bool) -> i32 {
+    /// Appends numbers, which are one value if it is constant; gives their encoding.
+    fn numbers(&mut self, numbers: &[u64], is_constant: bool, codec: &mut PageCodec) -> i32 {
         let size = self.cell.physical().1;
         match &mut self.dictionary {
-            _ if codec.present.is_empty() => PLAIN,
+            _ if numbers.is_empty() => PLAIN,
             Dictionary::Numbers(dictionary) if self.is_open => {
                 codec.indices.clear();
                 // Columns of one value are many.
                 if is_constant {
-                    let index = dictionary.index(codec.present[0]);
+                    let index = dictionary.index(numbers[0]);
                     let width = width(index);
                     codec.body.push(width);
-                    run(&mut codec.body, index, codec.present.len(), width);
+                    run(&mut codec.body, index, numbers.len(), width);
                 } else {
-                    codec.indices.extend(codec.present.iter().map(|value| dictionary.index(*value)));
+                    codec.indices.extend(numbers.iter().map(|value| dictionary.index(*value)));
                     put_indices(&codec.indices, &mut codec.body);
                 }
                 RLE_DICTIONARY
             }
             _ if self.delta => {
-                differences(&mut codec.body, codec.present.iter().map(|value| *value as i64));
+                differences(&mut codec.body, numbers.iter().map(|value| *value as i64));
                 DELTA_BINARY_PACKED
             }
             _ => {
-                put_numbers(&codec.present, size, &mut codec.body);
+                put_numbers(numbers, size, &mut codec.body);
                 PLAIN
             }
         }
@@ -408,7 +418,7 @@ impl ColumnChunk {
                 Dictionary::Texts(texts) => codec.body.extend_from_slice(&texts.plain),
                 Dictionary::None => {}
             }
-            let (size, whole) = codec.page(out, DICTIONARY_PAGE, |fields| {
+            let (size, whole) = codec.page(out, DICTIONARY_PAGE, false, |fields| {
                 fields.structure(7, |fields| {
                     fields.i32(1, count as i32);
                     fields.i32(2, PLAIN);
@@ -505,45 +515,58 @@ impl CellType {
     }
 }
 
-/// Appends the values as their type has them, of `size` bytes with its sign; gives their range.
-fn normalise(numbers: impl Iterator<Item = u64>, size: u8, signed: bool, out: &mut Vec<u64>) -> Option<Range> {
-    match (size, signed) {
-        (1, true) => with_range(numbers.map(|n| i64::from(n as i8)), out),
-        (2, true) => with_range(numbers.map(|n| i64::from(n as i16)), out),
-        (4, true) => with_range(numbers.map(|n| i64::from(n as i32)), out),
-        (_, true) => with_range(numbers.map(|n| n as i64), out),
-        // Those below 64 bits are the same with a sign.
-        (1, false) => with_range(numbers.map(|n| i64::from(n as u8)), out),
-        (2, false) => with_range(numbers.map(|n| i64::from(n as u16)), out),
-        (4, false) => with_range(numbers.map(|n| i64::from(n as u32)), out),
-        (_, false) => {
-            let flipped = with_range(numbers.map(|n| (n ^ SIGN) as i64), out);
-            out.iter_mut().for_each(|n| *n ^= SIGN);
-            return flipped.map(|(least, largest)| Range::Unsigned(least as u64 ^ SIGN, largest as u64 ^ SIGN));
+/// The least and the largest of `numbers`.
+fn range_of(numbers: &[u64], cell: CellType) -> Option<Range> {
+    let (size, signed) = match cell {
+        CellType::Number { size, signed } | CellType::List { size, signed } => (size, signed),
+        _ => (8, true),
+    };
+    let (first, rest) = numbers.split_first()?;
+    // With the sign's bit flipped, unsigned numbers have the order of signed ones.
+    let flip = if signed { 0 } else { 1 << 63 };
+    let (least, largest) = match size {
+        // Columns of one value are many.
+        _ if are_all(rest, *first) => (*first as i64, *first as i64),
+        8 => {
+            let (least, largest) = ends(numbers, |number| (number ^ flip) as i64);
+            (least ^ flip as i64, largest ^ flip as i64)
         }
-    }
-    .map(|(least, largest)| match signed {
+        _ => {
+            let flip = (flip >> 32) as u32;
+            let (least, largest) = ends(numbers, |number| (number as u32 ^ flip) as i32);
+            let whole = |end: i32| if signed { i64::from(end) } else { i64::from(end as u32 ^ flip) };
+            (whole(least), whole(largest))
+        }
+    };
+    Some(match signed {
         true => Range::Signed(least, largest),
         false => Range::Unsigned(least as u64, largest as u64),
     })
 }
 
+/// The least and the largest of what `of` makes of `numbers`, of which there are some.
+fn ends<T: Ord + Copy>(numbers: &[u64], of: impl Fn(u64) -> T) -> (T, T) {
+    let with = |(least, largest): &mut (T, T), value: T| {
+        (*least, *largest) = ((*least).min(value), (*largest).max(value));
+    };
+    let (fours, rest) = numbers.as_chunks::<4>();
+    let mut all = (of(numbers[0]), of(numbers[0]));
+    // Four at a time, none of which waits for another.
+    let mut ends = [all; 4];
+    for four in fours {
+        (0..4).for_each(|at| with(&mut ends[at], of(four[at])));
+    }
+    rest.iter().for_each(|number| with(&mut all, of(*number)));
+    ends.iter().for_each(|(least, largest)| {
+        with(&mut all, *least);
+        with(&mut all, *largest);
+    });
+    all
+}
+
 /// True if all of `numbers` are `one`; some are compared at a time.
 fn are_all(numbers: &[u64], one: u64) -> bool {
     numbers.chunks(64).all(|some| some.iter().fold(0, |differ, number| differ | (number ^ one)) == 0)
-}
-
-/// The sign's bit: with it flipped, unsigned numbers have the order of signed ones.
-const SIGN: u64 = 1 << 63;
-
-/// Appends the values; gives the least and the largest.
-fn with_range(values: impl Iterator<Item = i64>, out: &mut Vec<u64>) -> Option<(i64, i64)> {
-    let (mut least, mut largest) = (i64::MAX, i64::MIN);
-    out.extend(values.map(|value| {
-        (least, largest) = (least.min(value), largest.max(value));
-        value as u64
-    }));
-    (least <= largest).then_some((least, largest))
 }
 
 fn range_of_texts(front: &ColumnFront<'_>) -> Option<Range> {

@@ -13,53 +13,52 @@ pub(super) struct NumberDictionary {
     pub(super) values: Vec<u64>,
     /// The index of a value, plus one; 0 is free. Its length is a power of two, at least twice the number of values.
     slots: Vec<u32>,
-    hash: RandomState,
-    last: (u64, u32),
+    /// Odd, and another one each time: values of a recording cannot be chosen to share a slot.
+    factor: u64,
 }
 
 impl NumberDictionary {
     pub(super) fn new() -> Self {
-        NumberDictionary { values: Vec::new(), slots: vec![0; 16], hash: RandomState::default(), last: (0, 0) }
+        NumberDictionary { values: Vec::new(), slots: vec![0; 16], factor: RandomState::default().hash_one(0) | 1 }
     }
 
     /// The index of the value, which is added if it is new.
     #[inline]
     pub(super) fn index(&mut self, value: u64) -> u32 {
-        // `last` of an empty dictionary is none of its values.
-        if value == self.last.0 && !self.values.is_empty() {
-            return self.last.1;
+        let mut slot = self.slot(value);
+        while let Some(index) = self.slots[slot].checked_sub(1) {
+            if self.values[index as usize] == value {
+                return index;
+            }
+            slot = (slot + 1) & (self.slots.len() - 1);
         }
-        let index = self.find(value);
-        self.last = (value, index);
-        index
+        self.add(value, slot)
     }
 
-    fn find(&mut self, value: u64) -> u32 {
-        let mask = self.slots.len() - 1;
-        let mut slot = self.hash.hash_one(value) as usize & mask;
-        loop {
-            match self.slots[slot] {
-                0 => break,
-                index if self.values[index as usize - 1] == value => return index - 1,
-                _ => slot = (slot + 1) & mask,
-            }
-        }
+    /// The slot at which a value is looked for first.
+    #[inline]
+    fn slot(&self, value: u64) -> usize {
+        (value.wrapping_mul(self.factor) >> (u64::BITS - self.slots.len().trailing_zeros())) as usize
+    }
+
+    #[cold]
+    fn add(&mut self, value: u64, slot: usize) -> u32 {
         self.values.push(value);
-        let index = self.values.len() as u32;
-        self.slots[slot] = index;
+        self.slots[slot] = self.values.len() as u32;
         if self.values.len() * 2 > self.slots.len() {
             self.grow();
         }
-        index - 1
+        self.values.len() as u32 - 1
     }
 
     fn grow(&mut self) {
-        self.slots = vec![0; self.slots.len() * 4];
-        let mask = self.slots.len() - 1;
+        let len = self.slots.len() * 4;
+        self.slots.clear();
+        self.slots.resize(len, 0);
         for (index, value) in self.values.iter().enumerate() {
-            let mut slot = self.hash.hash_one(*value) as usize & mask;
+            let mut slot = self.slot(*value);
             while self.slots[slot] != 0 {
-                slot = (slot + 1) & mask;
+                slot = (slot + 1) & (len - 1);
             }
             self.slots[slot] = index as u32 + 1;
         }

@@ -17,9 +17,9 @@ const GROUP: usize = 8;
 /// Appends `values`, each of `width` bits.
 pub(super) fn hybrid(out: &mut Vec<u8>, values: &[u32], width: u8) {
     let (mut packed, mut at) = (0, 0);
-    while let Some(next) = values.get(at..at + RUN) {
+    while let Some(next) = values[at..].first_chunk::<RUN>() {
         let value = next[0];
-        if next.iter().any(|other| *other != value) {
+        if next.iter().fold(0, |differ, other| differ | (other ^ value)) != 0 {
             // Packed values come in groups.
             at += GROUP;
             continue;
@@ -58,11 +58,15 @@ pub(super) fn pack(out: &mut Vec<u8>, groups: impl Iterator<Item = [u64; GROUP]>
     if width > 16 {
         return pack_wide(out, groups.flatten(), width);
     }
+    let word = |values: &[u64]| values.iter().rev().fold(0u64, |word, value| word << width | value);
+    if width <= 8 {
+        groups.for_each(|group| piece(out, &word(&group).to_le_bytes(), width.into()));
+        return;
+    }
     // Half a group fits a word.
-    let half = |values: &[u64]| values.iter().rev().fold(0u64, |word, value| word << width | value);
     for group in groups {
         let (first, last) = group.split_at(GROUP / 2);
-        let bits = u128::from(half(first)) | u128::from(half(last)) << (u32::from(width) * GROUP as u32 / 2);
+        let bits = u128::from(word(first)) | u128::from(word(last)) << (u32::from(width) * GROUP as u32 / 2);
         piece(out, &bits.to_le_bytes(), width.into());
     }
 }
