@@ -40,9 +40,9 @@ const PURPOSES: [(&str, &[&str]); 20] = [
         &[
             "irq:irq_handler_entry",
             "irq:irq_handler_exit",
-            // The timers' and other CPUs' interrupts, of x86: what they take beside their handlers is most of it.
-            "irq_vectors:*_entry",
-            "irq_vectors:*_exit",
+            // Where there is irq_vectors, on x86: the timers' and other CPUs' interrupts, of which most is beside their handlers.
+            "irq*:*_entry",
+            "irq*:*_exit",
             "irq:softirq_raise",
             "irq:softirq_entry",
             "irq:softirq_exit",
@@ -203,6 +203,14 @@ pub(crate) fn add(buffer: &mut BufferPlan, list: &str) -> Result<(), String> {
 mod tests {
     use super::*;
     use rtrace::record::TargetBuffer;
+
+    /// Those that x86 alone has are found by a glob that fits others of every kernel.
+    #[test]
+    fn no_purpose_but_faults_needs_an_event_of_one_architecture() {
+        let only_x86 = |event: &&str| event.starts_with("irq_vectors:") || event.starts_with("exceptions:");
+        let needing = PURPOSES.iter().filter(|(_, events)| events.iter().any(|event| only_x86(&event)));
+        assert_eq!(needing.map(|(name, _)| *name).collect::<Vec<_>>(), ["faults"]);
+    }
 
     #[test]
     fn a_purpose_is_its_events_once() {
