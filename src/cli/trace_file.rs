@@ -184,11 +184,22 @@ impl Overwrite {
                 Err(Failure::new(Exit::Usage, anyhow!("{} exists already, and is a recording", path.display()))
                     .hint("`-o FILE` names the file to write; `--force` loses this recording."))
             }
-            Ok(_) if !self.force => Err(Failure::new(Exit::Usage, anyhow!("{} exists already", path.display()))
-                .hint("`--force` overwrites it, as another name does not.")),
+            Ok(_) if !self.force => Err(Failure::new(Exit::Usage, anyhow!("{} exists already", path.display())).hint(
+                match is_of_stdout(path) {
+                    true => "the shell has just made it: `-o -` writes to standard output.",
+                    false => "`--force` overwrites it; another name leaves it.",
+                },
+            )),
             Ok(_) => Ok(()),
         }
     }
+}
+
+/// True if that is the file to which the shell leads standard output.
+fn is_of_stdout(path: &Path) -> bool {
+    let id = |of: std::fs::Metadata| (of.dev(), of.ino());
+    let stdout = Path::new("/dev/stdout").metadata();
+    path.metadata().is_ok_and(|own| stdout.is_ok_and(|stdout| id(own) == id(stdout)))
 }
 
 /// The mode for what is made of the recording at `input`: it gives no more away than that file does. Bits of a group

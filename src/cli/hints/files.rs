@@ -27,6 +27,7 @@ fn time_of_two(word: &str, line: &GivenLine) -> Option<String> {
 
 /// The hint on a word behind a flag that takes none.
 fn after_flag(word: &str, line: &GivenLine) -> Option<String> {
-    let flag = line.flag_before(word).filter(|flag| flag.starts_with("--") && *flag != "--input")?;
+    let is_meant = word.ends_with(".dat");
+    let flag = line.flag_before(word).filter(|flag| flag.starts_with("--") && *flag != "--input" && !is_meant)?;
     Some(format!("`{flag}` takes no value, so that `{word}` is taken for a file."))
 }

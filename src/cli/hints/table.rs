@@ -147,6 +147,7 @@ impl Misplaced<'_> {
             }
             "@assertion" => word.contains(['<', '>', '=']) && Assertion::parse(word).is_ok(),
             "@glob" => word.contains(['*', '?']),
+            "@unexpanded" => word.contains(['*', '?']) && matches_files(word),
             "@clock" => word.contains(':') && all(|byte| byte.is_ascii_digit() || b":.".contains(&byte)),
             "@condition" => word.contains(' ') && word.split(' ').any(|part| self.is_word("@comparisons", part)),
             "@event" => word.contains(['_', ':']) && all(is_of_event),
@@ -202,6 +203,13 @@ impl Misplaced<'_> {
             option => text(self.line.value(option)),
         }
     }
+}
+
+/// True if there are files whose names match a glob.
+fn matches_files(glob: &str) -> bool {
+    let (folder, name) = glob.rsplit_once('/').unwrap_or((".", glob));
+    let mut files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    files.any(|file| file.file_name().to_str().is_some_and(|file| glob_matches(name, file)))
 }
 
 fn is_of_event(byte: u8) -> bool {

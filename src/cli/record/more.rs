@@ -81,7 +81,7 @@ pub(crate) struct RecorderArgs {
     #[arg(long, requires = "config")]
     pub(super) check: bool,
     /// Write what is counted to FILE every 10 s, as node_exporter's textfile collector reads it; it goes with the recorder
-    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, value_parser = file_of_metrics)]
     pub(super) metrics: Option<PathBuf>,
     /// The process that --daemonize starts
     #[arg(long, hide = true)]
@@ -98,6 +98,16 @@ pub(crate) struct RecorderArgs {
 }
 
 /// A size in KiB unless it has a unit.
+/// The file of `--metrics`: nothing listens, so an address is no name for it.
+fn file_of_metrics(text: &str) -> Result<PathBuf, String> {
+    let is_address =
+        text.rsplit_once(':').is_some_and(|(host, port)| !host.contains('/') && port.parse::<u16>().is_ok());
+    match is_address {
+        true => Err("it is a file for node_exporter's textfile collector, as /var/lib/node_exporter/rtrace.prom; nothing listens at an address".to_owned()),
+        false => Ok(text.into()),
+    }
+}
+
 fn kib(text: &str) -> Result<ByteSize, String> {
     ByteSize::parse_with_unit(text, 1024).map_err(|error| error.to_string())
 }

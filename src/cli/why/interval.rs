@@ -321,7 +321,13 @@ fn pids(args: &WhyArgs, input: &QueryInput, sched: &SchedReport) -> Result<HashS
         let glob = format!("{}*", args.task);
         let begin_so = names.iter().filter(|name| glob_matches(&glob, name)).count();
         let all = (begin_so > 1).then(|| format!("`'{glob}'` means all tasks whose names begin so."));
-        let hints = near.into_iter().chain(all);
+        // As tables print tasks: `worker-17`, `worker:17`, `worker [17]`.
+        let end = args.task.trim_end_matches(']');
+        let id = &end[end.trim_end_matches(|last: char| last.is_ascii_digit()).len()..];
+        let by_id = id.parse().is_ok_and(|id| known(Pid(id)));
+        let by_id =
+            by_id.then(|| format!("the task is named by its id alone: `rtrace why {id} {}`.", input.path.display()));
+        let hints = by_id.into_iter().chain(near).chain(all);
         return Err(hints.fold(Failure::new(Exit::Failed, error), Failure::hint).hint(args.remedy()));
     }
     Ok(found)

@@ -3,6 +3,14 @@
 use super::{Mistake, are_named};
 
 const MISTAKES: &[Mistake] = &[
+    ("why FILE --longest 3", 2, &["`--intervals 3`"]),
+    ("why bash-1 FILE", 1, &["no event of a task named"]),
+    ("hist -i FILE sched_switch --key prev_pid --order desc", 2, &["`--sort hitcount.descending`"]),
+    ("hist -i FILE sched_switch --key prev_pid --sort desc", 2, &["`hitcount.descending`"]),
+    ("analyze --json sched FILE", 2, &["the analysis stands first"]),
+    ("analyze io FILE --unit ms", 2, &["times stand with their unit"]),
+    ("mem FILE --top 3", 2, &["all rows are printed"]),
+    ("diff -u FILE FILE", 2, &["it compares numbers"]),
     ("analyze all FILE --csv", 2, &["`rtrace sql FILE --csv 'QUERY'`", "--to parquet"]),
     ("analyze requests FILE", 2, &["--by common_pid`"]),
     ("analyze idle,sched FILE", 2, &["one analysis at a time; `rtrace analyze all FILE`"]),

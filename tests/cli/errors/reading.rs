@@ -3,6 +3,11 @@
 use super::{Mistake, are_named};
 
 const MISTAKES: &[Mistake] = &[
+    ("report -i FILE port 5432", 1, &["packet filters are tcpdump's"]),
+    ("dump FILE -X", 2, &["`rtrace report --format raw FILE`"]),
+    ("split FILE -C 1M", 2, &["`rtrace record --rotate 1M`"]),
+    ("convert FILE a --to pcap", 2, &["events hold no packets"]),
+    ("options FILE", 2, &["`rtrace dump --options "]),
     ("report FILE prev_pid==0", 1, &["`--filter 'EVENT: prev_pid==0'`"]),
     ("report FILE --port 443", 2, &["`--filter 'EVENT: FIELD == VALUE'`"]),
     ("convert FILE a.pcap", 2, &["events hold no packets"]),

@@ -3,8 +3,14 @@
 use super::{Mistake, are_named};
 
 const MISTAKES: &[Mistake] = &[
+    ("record --metrics :9100 -e sched -- true", 2, &["textfile collector"]),
+    ("record -w a.dat -e sched", 2, &["did you mean `--output a.dat`?"]),
+    ("record --runs 5 -e sched -- true", 2, &["a loop makes several"]),
+    ("filter sched_switch prev_prio", 2, &["`rtrace filter set sched_switch 'FIELD > VALUE'`"]),
+    ("set --tracing-on 0", 2, &["`rtrace stop` writes 0"]),
+    ("listen -p 5555 --timeout 1", 2, &["`timeout 1 rtrace listen ...`"]),
     ("record -e profile:hz:99 -- true", 2, &["nothing happens at a rate here"]),
-    ("record -e sched -c 100 -- true", 2, &["`-c` takes no value", "none are sampled"]),
+    ("record -e sched -c 100 -- true", 2, &["`-c` takes no value", "`--stop-if 'count(EVENT) >= 100'`"]),
     ("extract FILE -o x.dat", 2, &["it is a recording already"]),
     ("listen 0.0.0.0:12345", 2, &["`--bind ADDRESS --port PORT`"]),
     ("stream -e sched --count 5", 2, &["head -n N"]),

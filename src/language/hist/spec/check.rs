@@ -378,8 +378,10 @@ impl SpecCheck<'_> {
             });
             let mut error = SpecError::new(Kind::UnknownSort(key.field.clone()), key.span);
             let hits = matches!(key.field.as_str(), "hits" | "hit" | "count" | "counts" | "events");
+            let order = ["descending", "ascending"].iter().find(|order| order.starts_with(key.field.as_str()));
             error.hint = hits
                 .then(|| "did you mean `hitcount`?".to_owned())
+                .or_else(|| order.map(|order| format!("an order follows a name: `hitcount.{order}`")))
                 .or_else(|| did_you_mean(&key.field, names.chain(["hitcount"])))
                 .or_else(|| Some(format!("add it: `vals={}`", key.field)));
             self.errors.push(error);
