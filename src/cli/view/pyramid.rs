@@ -11,9 +11,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Columns of the whole recording.
 const COLUMNS: usize = 8192;
-/// Events of a piece, as estimated; with a filter, which is compiled for each piece and all events.
+/// Events of a piece, as estimated; with a filter, which is compiled for each CPU of a piece and all events.
 const PIECE: u64 = 1_000_000;
-const FILTERED_PIECE: u64 = 4_000_000;
+const FILTERED_PIECE: u64 = 16_000_000;
 /// The most pieces of a recording, whose events may be more then: each keeps the times of all its tasks.
 const PIECES: u64 = 2048;
 /// Pieces whose tasks' times are added up once, for windows of very many pieces.

@@ -125,13 +125,10 @@ impl<'a> ViewSource<'a> {
         self.query(self.begin, self.end, Some(filter)).resolve().err()
     }
 
-    /// The strips of the columns of `scale`. What is large is read CPU after CPU, so that one chunk at a time is unpacked; a filter
-    /// would be compiled for each.
+    /// The strips of the columns of `scale`. What is large is read CPU after CPU, so that one chunk at a time is unpacked and none
+    /// waits for its turn among all.
     pub(super) fn strips(&self, scale: StripScale, filter: Option<&ChosenEvents>) -> Result<Vec<Strip>, QueryError> {
         let (query, analysis) = (self.query(scale.from(), scale.to(), filter), self.analysis(scale));
-        if filter.is_some() {
-            return Ok(query.analyse(analysis)?.0);
-        }
         let mut strips = Vec::new();
         if self.overview.estimate(scale.from(), scale.to()) <= AT_ONCE {
             strips = query.analyse(analysis)?.0;
@@ -140,7 +137,9 @@ impl<'a> ViewSource<'a> {
                 strips.extend(of_cpu(&query, cpu.source, cpu.cpu).analyse(analysis.clone())?.0);
             }
         }
-        self.forget_unknown_ends(&mut strips, scale)?;
+        if filter.is_none() {
+            self.forget_unknown_ends(&mut strips, scale)?;
+        }
         Ok(strips)
     }
 
