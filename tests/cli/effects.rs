@@ -291,7 +291,7 @@ fn other_commands_refuse_what_has_no_effect() {
 fn options_of_report_are_explained_elsewhere() {
     let env = TestEnvironment::new();
     for (line, reason, hint) in [
-        ("analyze sched --cpu 1", "needs all events of its time", "`rtrace convert FILE PART.dat --cpu ...`"),
+        ("analyze sched --cpu 1", "needs all events of its time", "have rows by CPU"),
         ("analyze irq -F sched_switch", "needs all events of its time", "`rtrace convert FILE PART.dat -F ...`"),
         ("why ls --worst wakeup --comm x", "all events around TASK's interval count", "`--worst`"),
         ("check --pid=3", "assertions are about all events", "`rtrace help assertions`"),
