@@ -260,9 +260,9 @@ impl Error {
             }
             Error::File { file, cause, value, .. } if is_of_no_cpu(file, cause) => {
                 let mask = value.as_deref().unwrap_or_default();
-                let last = mask_bits(mask).last().map_or_else(String::new, |cpu| format!(": this machine has no CPU {cpu}"));
+                let last = mask_bits(mask).last().map_or_else(String::new, |cpu| format!("this machine has no CPU {cpu}; "));
                 vec![format!(
-                    "`{mask}` is hexadecimal, and a bit of it stands for each CPU{last}; `--cpu LIST` names CPUs by their numbers."
+                    "{last}`--cpu LIST` takes the numbers of CPUs, from 0, and `-M MASK` hexadecimal digits whose bits stand for them."
                 )]
             }
             Error::File { file, cause, kernel: None, .. }
