@@ -157,7 +157,7 @@ impl Refusal<'_> {
         if name == named {
             return Some((format!("{name} is given more than once"), None));
         }
-        let hint = conflict(&[&[shown.clone()], others.as_slice()].concat(), self.command, self.line);
+        let hint = conflict(&[std::slice::from_ref(&shown), others.as_slice()].concat(), self.command, self.line);
         match name.as_str() {
             "`--stop`" => Some((format!("{name} stands alone"), hint)),
             _ => Some((format!("{name} cannot be used with {named}"), hint)),
