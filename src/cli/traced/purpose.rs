@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn no_purpose_but_faults_needs_an_event_of_one_architecture() {
         let only_x86 = |event: &&str| event.starts_with("irq_vectors:") || event.starts_with("exceptions:");
-        let needing = PURPOSES.iter().filter(|(_, events)| events.iter().any(|event| only_x86(event)));
+        let needing = PURPOSES.iter().filter(|(_, events)| events.iter().any(only_x86));
         assert_eq!(needing.map(|(name, _)| *name).collect::<Vec<_>>(), ["faults"]);
     }
 
