@@ -1,5 +1,4 @@
-//! A selection resolved for the recordings of a query: the decision about one record.
-//! A part of the time.
+//! A selection resolved for the recordings of a query: the decision about one record; and a part of the time.
 
 use super::carried::CarriedLosses;
 use super::outcome::UnknownIds;

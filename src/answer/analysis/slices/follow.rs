@@ -57,8 +57,10 @@ struct Followed {
     /// The living task of a pid: index into `threads`.
     living: Map<Pid, usize>,
     running: BTreeMap<CpuId, Running>,
-    /// By index of the task: what it does while it does not run.
-    states: Vec<Option<TaskWait>>,
+    /// By index of the task: what it does while it does not run, and the number of losses before that. Those of before the last
+    /// loss are none any more: to empty the list at each would take all tasks' time as often as events were lost.
+    states: Vec<Option<(TaskWait, u64)>>,
+    losses: u64,
     handlers: BTreeMap<CpuId, Vec<CurrentHandler>>,
     calls: Map<Pid, CurrentSyscall>,
     /// The time of the last record that matters.
@@ -126,12 +128,13 @@ impl Followed {
             let dur = end.saturating_sub(since);
             self.found.push(TimeSlice::Sched { ts: since, dur, open: true, cpu, utid, end_state: None, priority });
         }
-        for (task, wait) in std::mem::take(&mut self.states).into_iter().enumerate() {
-            let Some(TaskWait { since, state, cpu, woken }) = wait else { continue };
+        for task in 0..self.states.len() {
+            let Some(TaskWait { since, state, cpu, woken }) = self.waits(task) else { continue };
             let utid = self.utid(task);
             let dur = end.saturating_sub(since);
             self.found.push(TimeSlice::State { ts: since, dur, open: true, utid, state, cpu, woken });
         }
+        self.states.clear();
     }
 
     fn utid(&self, task: usize) -> i64 {
@@ -157,7 +160,7 @@ impl Followed {
 
     fn lose(&mut self, cpu: CpuId) {
         self.running.remove(&cpu);
-        self.states.fill(None);
+        self.losses += 1;
         self.calls.clear();
         self.handlers.remove(&cpu);
     }
@@ -166,11 +169,17 @@ impl Followed {
         if self.states.len() <= task {
             self.states.resize(task + 1, None);
         }
-        self.states[task] = Some(wait);
+        self.states[task] = Some((wait, self.losses));
+    }
+
+    /// What a task does that does not run.
+    fn waits(&self, task: usize) -> Option<TaskWait> {
+        self.states.get(task).copied().flatten().filter(|(_, losses)| *losses == self.losses).map(|(wait, _)| wait)
     }
 
     fn end_wait(&mut self, task: usize, at: u64) {
-        if let Some(TaskWait { since, state, cpu, woken }) = self.states.get_mut(task).and_then(Option::take) {
+        if let Some(TaskWait { since, state, cpu, woken }) = self.waits(task) {
+            self.states[task] = None;
             let utid = self.utid(task);
             let dur = at.saturating_sub(since);
             self.found.push(TimeSlice::State { ts: since, dur, open: false, utid, state, cpu, woken });
@@ -205,7 +214,7 @@ impl Followed {
             return; // an idle task is always there
         }
         let task = self.task(task, comm);
-        let waits = matches!(self.states.get(task), Some(Some(TaskWait { state: 0, .. })));
+        let waits = self.waits(task).is_some_and(|waiting| waiting.state == 0);
         if waits || self.running.values().any(|running| running.task == task) {
             return;
         }
