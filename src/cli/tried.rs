@@ -87,6 +87,7 @@ mod tests {
             ("--cgroup ...", "--cgroup x"),
             ("...", ""),
             ("{analysis}", "sched"),
+            ("analyze {word}", "analyze sched"),
             ("{option}", "--pid 1"),
             ("{name}", "timerlat"),
             ("{before}", "sched"),
