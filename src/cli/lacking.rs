@@ -40,7 +40,9 @@ fn features(words: &[&str]) -> Vec<Feature> {
             _ => Vec::new(),
         },
         ["rtrace", name @ ("timerlat" | "osnoise"), ..] => vec![tracer(name)],
-        ["rtrace", "synth", "create" | "define", ..] => vec![Feature::SyntheticEvents],
+        ["rtrace", "synth", "create" | "define", ..] | ["rtrace", "synth", "sql", "-n", ..] => {
+            vec![Feature::SyntheticEvents]
+        }
         ["rtrace", "snapshot", _, ..] => vec![Feature::Snapshot],
         ["rtrace", "stack", ..] => vec![Feature::StackTracer],
         _ => Vec::new(),

@@ -194,6 +194,14 @@ fn near_file(instance: &Instance, file: &str) -> Option<String> {
     near.or_else(alike)
 }
 
+/// The file of an event that is named without its folders, as `sched_switch/enable`.
+fn of_event(instance: &Instance, file: &str) -> Option<String> {
+    let (event, name) = file.rsplit_once('/').unwrap_or((file, "format"));
+    let event = one_event(instance, event.trim_start_matches("events/")).ok()?;
+    let path = event.file(name);
+    instance.path(&path).exists().then(|| format!("did you mean `{path}`?"))
+}
+
 /// Most names that a hint on an unknown one lists.
 const MOST_ALIKE: usize = 6;
 
@@ -221,7 +229,7 @@ fn files(args: &ShowCommandArgs, instance: &Instance) -> Result<Vec<String>, Fai
         if std::fs::metadata(instance.path(file)).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
             let is_instance = instance.tracefs().instance(file).is_ok();
             let of_instance = is_instance.then(|| format!("it is an instance: `rtrace show -B {file}`."));
-            let near = of_instance.or_else(|| near_file(instance, file));
+            let near = of_instance.or_else(|| of_event(instance, file)).or_else(|| near_file(instance, file));
             let near = near.unwrap_or_else(|| "`rtrace stat` shows what is set.".to_owned());
             return Err(Failure::new(Exit::Usage, anyhow!("there is no file `{file}` in tracefs")).hint(near));
         }

@@ -72,7 +72,16 @@ pub(super) fn not_found(path: &Path, error: io::Error) -> Failure {
         true if is_pipe(Path::new("/dev/stdin")) => {
             failure.hint("standard input is a pipe: `-` in the place of FILE reads it, as in `rtrace report -`.")
         }
-        true => failure.hint("`rtrace record -e sched -- CMD` makes one; `-i FILE` names another file."),
+        true => {
+            let line = GivenLine::of_this();
+            let taken = line.recording().and_then(|file| Some((file, line.flag_before(file)?)));
+            failure.hint(match taken {
+                Some((file, option)) => {
+                    format!("`{file}` was taken as the value of `{option}`, which needs one before it.")
+                }
+                None => "`rtrace record -e sched -- CMD` makes one; `-i FILE` names another file.".to_owned(),
+            })
+        }
         false => {
             let hint = no_file(&path.to_string_lossy(), &GivenLine::of_this()).or_else(|| foreign::beside(path));
             hint.into_iter().fold(failure, Failure::hint)

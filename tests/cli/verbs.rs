@@ -151,6 +151,7 @@ fn show_prints_files() {
     show(&["../secret"]).exits(2);
     show(&["tracing_onn"]).exits(2).complains_with("did you mean `tracing_on`?");
     show(&["options/sym-adr"]).exits(2).complains_with("did you mean `options/sym-addr`?");
+    show(&["sched_switch/format"]).exits(2).complains_with("did you mean `events/sched/sched_switch/format`?");
     show(&["--trigger", "sched"]).exits(2).complains_with("means more than one event");
 }
 

@@ -345,7 +345,7 @@ impl<'a> AssertionParser<'a> {
             }
             source if DURATIONS.contains(&source) => {
                 let error = self.error(span, format!("{source}() is many times: which of them is compared?"));
-                return Err(error.hint(format!("As in max({source}(…)), p99({source}(…)), count({source}(…)).")));
+                return Err(error.hint(format!("As in `max({source}())`, `p99({source}())`, `count({source}())`.")));
             }
             _ => {
                 let error = self.error(span, "no such quantity");

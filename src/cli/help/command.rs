@@ -28,12 +28,26 @@ pub(crate) fn run(args: &HelpArgs, mut root: clap::Command) -> Result<Exit, Fail
             Some(sub) => sub,
             None => {
                 let error = anyhow::anyhow!("failed to find help on `{name}`: `{parent}` has no such subcommand");
-                return Err(Failure::new(Exit::Usage, error).hint("`rtrace help` lists the commands and topics."));
+                return Err(Failure::new(Exit::Usage, error).hint(elsewhere(name)));
             }
         };
     }
     command.print_long_help()?;
     Ok(Exit::Success)
+}
+
+/// Where there is help on a name that is no command below the one before it.
+fn elsewhere(name: &str) -> String {
+    let is_topic = TOPICS.iter().any(|topic| topic.name == name);
+    let root = crate::cli::command::bare_command_line();
+    let is_below = |command: &str| root.find_subcommand(command).is_some_and(|one| one.find_subcommand(name).is_some());
+    if is_topic || root.find_subcommand(name).is_some() {
+        format!("`rtrace help {name}` is a page of its own.")
+    } else if is_below("analyze") {
+        format!("`rtrace help analyze {name}` is about that analysis, `rtrace help analyses` defines its columns.")
+    } else {
+        "`rtrace help` lists the commands and topics.".to_owned()
+    }
 }
 
 /// Prints a topic as wide as the terminal, [`page::WIDTH`] columns at most; that wide into a pipe or a file.

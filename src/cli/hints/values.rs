@@ -34,7 +34,8 @@ impl WrongValue<'_> {
         let is_help = self.command.get_name() == "help";
         let topic = || Misplaced { command: "rtrace", place: "command", word: self.word, line: self.line }.hint();
         let topic = || topic().filter(|_| is_help && !self.word.contains([':', '{']));
-        let near = || did_you_mean(self.word, valid.iter().map(String::as_str));
+        let is_file = self.word.contains('.') && self.option() == "--to";
+        let near = || did_you_mean(self.word, valid.iter().map(String::as_str)).filter(|_| !is_file);
         let of_convert = || {
             let to = self.root.find_subcommand("convert")?.get_arguments().find(|arg| arg.get_long() == Some("to"))?;
             let is_one = to.get_possible_values().iter().any(|format| format.get_name() == self.word);

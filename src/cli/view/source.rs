@@ -129,14 +129,12 @@ impl<'a> ViewSource<'a> {
     /// waits for its turn among all.
     pub(super) fn strips(&self, scale: StripScale, filter: Option<&ChosenEvents>) -> Result<Vec<Strip>, QueryError> {
         let (query, analysis) = (self.query(scale.from(), scale.to(), filter), self.analysis(scale));
-        let mut strips = Vec::new();
-        if self.overview.estimate(scale.from(), scale.to()) <= AT_ONCE {
-            strips = query.analyse(analysis)?.0;
+        let is_small = self.overview.estimate(scale.from(), scale.to()) <= AT_ONCE;
+        let mut strips = if is_small {
+            query.analyse(analysis)?.0
         } else {
-            for cpu in &self.cpus {
-                strips.extend(of_cpu(&query, cpu.source, cpu.cpu).analyse(analysis.clone())?.0);
-            }
-        }
+            query.analyse_by_cpu(&analysis)?.into_iter().flatten().collect()
+        };
         if filter.is_none() {
             self.forget_unknown_ends(&mut strips, scale)?;
         }

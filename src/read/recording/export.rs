@@ -73,7 +73,7 @@ impl Resolved<'_> {
         out: &mut (impl Write + Send),
     ) -> Result<(E::State, Outcome), ExportError> {
         let query = self.query;
-        let mut streams = query.streams(&query.window, &self.selector)?;
+        let mut streams = self.streams(&query.window)?;
         let mut outcome = Outcome::default();
         let mut tallied = false;
         if self.is_everything()
@@ -88,7 +88,7 @@ impl Resolved<'_> {
                 return Ok((state, outcome));
             }
             // Once more in the order of time, which says where the unknown events are.
-            streams = query.streams(&query.window, &self.selector)?;
+            streams = self.streams(&query.window)?;
             tallied = true;
         }
         let damage = &mut |error: MergeError| {

@@ -20,6 +20,8 @@ pub struct Resolved<'q> {
     pub(super) query: &'q Query<'q>,
     pub(super) selector: Selector<'q>,
     pub(super) seen: Seen,
+    /// The one stream that is read, by the number of its source and its place in the buffer; `None` for all.
+    pub(super) only: Option<(usize, usize)>,
 }
 
 /// The place of a walk: one event, and those that follow it.
@@ -69,7 +71,7 @@ impl Query<'_> {
     pub fn resolve(&self) -> Result<Resolved<'_>, QueryError> {
         let selector = Selector::new(&self.selection, &self.recordings, &self.sources, self.surroundings)?;
         let seen = selector.nothing_seen();
-        Ok(Resolved { query: self, selector, seen })
+        Ok(Resolved { query: self, selector, seen, only: None })
     }
 }
 
@@ -129,7 +131,7 @@ impl Resolved<'_> {
         let (window, mut skip) = self.begin()?;
         let query = self.query;
         let mut left = if let Limit::First(count) = query.limit { count } else { u64::MAX };
-        let mut merge = query.merge(&window, &self.selector)?;
+        let mut merge = self.merge(&window)?;
         let mut outcome = Outcome::default();
         let (mut latest, mut pages) = (HashMap::new(), HashMap::new());
         while left > 0 {
@@ -209,7 +211,7 @@ impl Resolved<'_> {
 
     /// Number of selected events in the window. Damage is reported when they are handed out.
     fn count(&mut self, window: &Window) -> Result<u64, FileError> {
-        let mut merge = self.query.merge(window, &self.selector)?;
+        let mut merge = self.merge(window)?;
         let mut count = 0;
         loop {
             match merge.advance() {

@@ -2,7 +2,7 @@
 //! A query's events through an analysis, on any number of threads.
 //! The streams of a query's sources, and their times.
 
-use super::selector::Selector;
+use super::resolved::Resolved;
 use super::{BufferSource, Decoder, Event, ExportError, Exporter, Notice, Outcome, Query, QueryError, Window};
 use crate::answer::analysis::Analysis;
 use crate::base::units::{CpuId, Timestamp};
@@ -84,20 +84,40 @@ impl Query<'_> {
     /// # Errors
     /// As [`Query::analyse`].
     pub fn analyse_on<A: Analysis>(&self, analysis: &A, part: A::Part) -> Result<(A::Part, Outcome), QueryError> {
+        self.resolve()?.analyse(analysis, part)
+    }
+
+    /// Feeds the events of one CPU after the other to `analysis`, each CPU's as if there were no others: one of their chunks is
+    /// unpacked at a time, and no event waits for its turn among all. Gives what was found of each, in the order of sources and CPUs.
+    ///
+    /// # Errors
+    /// As [`Query::analyse`].
+    pub fn analyse_by_cpu<A: Analysis + Clone>(&self, analysis: &A) -> Result<Vec<A::Finding>, QueryError> {
         let mut resolved = self.resolve()?;
-        resolved.narrow(|source, id| analysis.reads(source, id));
+        let sources = self.sources.iter().enumerate();
+        let streams = sources.flat_map(|(number, source)| source.cpus.iter().map(move |cpu| (number, *cpu)));
+        let found = streams.map(|stream| {
+            (resolved.only, resolved.seen) = (Some(stream), resolved.selector.nothing_seen());
+            Ok(analysis.clone().finish(resolved.analyse(analysis, analysis.begin())?.0))
+        });
+        found.collect()
+    }
+}
+
+impl Resolved<'_> {
+    fn analyse<A: Analysis>(&mut self, analysis: &A, mut part: A::Part) -> Result<(A::Part, Outcome), QueryError> {
+        self.narrow(|source, id| analysis.reads(source, id));
         let exporter = Analysed(analysis);
-        if resolved.is_unlimited() {
-            return match resolved.on_threads(&exporter, part, &mut io::sink()) {
+        if self.is_unlimited() {
+            return match self.on_threads(&exporter, part, &mut io::sink()) {
                 Err(ExportError::Query(error)) => Err(error),
                 Err(ExportError::Write(error)) => panic!("a thread panicked: {error}"),
                 Ok(done) => Ok(done),
             };
         }
-        let mut part = part;
-        let outcome = resolved.walk(|current| {
+        let outcome = self.walk(|current| {
             current.export(&exporter, &mut part, &mut Vec::new());
-            Ok::<_, QueryError>(std::ops::ControlFlow::Continue(()))
+            Ok::<_, QueryError>(ControlFlow::Continue(()))
         })?;
         Ok((part, outcome))
     }
@@ -162,21 +182,19 @@ fn unpack_ahead(streams: &mut [(CpuStream, usize)], room: usize) {
     });
 }
 
-impl Query<'_> {
+impl Resolved<'_> {
     /// The streams to merge, each with the number of its source: of the chunks only that `window` needs.
     ///
     /// # Errors
     /// [`FileError`] if a stream's start cannot be read.
-    pub(super) fn streams(
-        &self,
-        window: &Window,
-        selector: &Selector<'_>,
-    ) -> Result<Vec<(CpuStream, usize)>, FileError> {
+    pub(super) fn streams(&self, window: &Window) -> Result<Vec<(CpuStream, usize)>, FileError> {
+        let (query, selector) = (self.query, &self.selector);
         let mut streams = Vec::new();
-        for (number, source) in self.sources.iter().enumerate() {
-            let trace = &self.recordings[source.recording].trace;
+        for (number, source) in query.sources.iter().enumerate() {
+            let trace = &query.recordings[source.recording].trace;
             let buffer = &trace.buffers[source.buffer];
-            for &cpu in &source.cpus {
+            let is_read = |cpu: &&usize| self.only.is_none_or(|only| only == (number, **cpu));
+            for &cpu in source.cpus.iter().filter(is_read) {
                 let mut stream = if window.is_whole() {
                     trace.stream(buffer, cpu, &source.time)?
                 } else {
@@ -189,27 +207,29 @@ impl Query<'_> {
                     stream.skip_over(trace.without_tasks(buffer, cpu, &tasks));
                 }
                 stream.sift(selector.sieve(source.recording));
-                if let Some(kept) = &self.kept {
+                if let Some(kept) = &query.kept {
                     stream.keep_chunks(Arc::clone(kept));
                 }
                 streams.push((stream, number));
             }
         }
-        if let Some(kept) = &self.kept {
+        if let Some(kept) = &query.kept {
             unpack_ahead(&mut streams, kept.most());
         }
         Ok(streams)
     }
 
     /// The records of all sources; those that the selector drops by their type alone may be missing.
-    pub(super) fn merge(&self, window: &Window, selector: &Selector<'_>) -> Result<Merge, FileError> {
+    pub(super) fn merge(&self, window: &Window) -> Result<Merge, FileError> {
         let mut merge = Merge::default();
-        for (stream, source) in self.streams(window, selector)? {
+        for (stream, source) in self.streams(window)? {
             merge.add(stream, source);
         }
         Ok(merge)
     }
+}
 
+impl Query<'_> {
     /// Each source with its CPUs' numbers.
     fn cpus_of_sources(&self) -> impl Iterator<Item = (&BufferSource, usize)> {
         self.sources.iter().flat_map(|source| source.cpus.iter().map(move |cpu| (source, *cpu)))

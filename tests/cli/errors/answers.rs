@@ -10,6 +10,7 @@ const MISTAKES: &[Mistake] = &[
     ("analyze --json sched FILE", 2, &["the analysis stands first"]),
     ("analyze io FILE --unit ms", 2, &["times stand with their unit"]),
     ("mem FILE --top 3", 2, &["all rows are printed"]),
+    ("diff FILE FILE --metric wait", 2, &["`max(wait())`"]),
     ("diff -u FILE FILE", 2, &["it compares numbers"]),
     ("analyze all FILE --csv", 2, &["`rtrace sql FILE --csv 'QUERY'`", "--to parquet"]),
     ("analyze requests FILE", 2, &["--by common_pid`"]),

@@ -3,6 +3,10 @@
 use super::{Mistake, are_named};
 
 const MISTAKES: &[Mistake] = &[
+    ("report --comm FILE", 1, &["was taken as the value of `--comm`"]),
+    ("convert --to x.json FILE", 2, &["`-o x.json` names the file"]),
+    ("help sched", 2, &["`rtrace help analyze sched`", "`rtrace help analyses`"]),
+    ("help record filter", 2, &["`rtrace help filter` is a page of its own"]),
     ("report -i FILE port 5432", 1, &["packet filters are tcpdump's"]),
     ("dump FILE -X", 2, &["`rtrace report --format raw FILE`"]),
     ("split FILE -C 1M", 2, &["`rtrace record --rotate 1M`"]),
