@@ -32,7 +32,8 @@ fn of(command: &Command, words: &[OsString], line: &GivenLine) -> Option<String>
     let option = arguments.get(at)?;
     let value = arguments.get(at.saturating_add(1)).filter(|_| takes_next(command, option) == Some(true));
     let option = value.map_or_else(|| option.clone(), |value| format!("{option} {value}"));
-    if let Some(flag) = line.flag_before(program).filter(|_| program.starts_with(|c: char| c.is_ascii_digit())) {
+    let is_number = program.starts_with(|c: char| c.is_ascii_digit());
+    if let Some(flag) = line.flag_at_end(words.len()).filter(|_| is_number) {
         return Some(format!(
             "`{flag}` takes no value, so that `{program}` is the command and `{option}` is given to it.{}",
             meant_number(flag, program)

@@ -88,6 +88,7 @@ mod tests {
             ("...", ""),
             ("{analysis}", "sched"),
             ("analyze {word}", "analyze sched"),
+            ("< {value}", "< 1ms"),
             ("{option}", "--pid 1"),
             ("{name}", "timerlat"),
             ("{before}", "sched"),

@@ -14,11 +14,15 @@ type Mistake = (&'static str, i32, &'static [&'static str]);
 /// Words that are no command, and commands that explain.
 const MISTAKES: &[Mistake] = &[
     ("tcpdump -i any", 2, &["`rtrace analyze net FILE`"]),
-    ("opensnoop", 2, &["`rtrace stream --for syscalls"]),
+    ("opensnoop", 2, &["sys_enter_open"]),
     ("-l sched:*", 2, &["`rtrace list -e PATTERN`"]),
     ("--color never report FILE", 2, &["options stand after the command: `rtrace report ... --color`"]),
     ("--versoin", 2, &["unknown option `--versoin`", "did you mean `--version`?"]),
-    ("-e openat ls", 2, &["unknown option `-e`", "a command comes first", "`rtrace stream --for syscalls -- CMD`"]),
+    (
+        "-e openat ls",
+        2,
+        &["unknown option `-e`", "a command comes first", "`rtrace record --for syscalls -F -c -- CMD`"],
+    ),
     ("FILE", 2, &["unknown command", "it is a recording: `rtrace report ", "`rtrace analyze all "]),
     ("assert FILE", 2, &["unknown command `assert`", "`rtrace check FILE --assert 'lost == 0'`"]),
     ("cat trace", 2, &["unknown command `cat`", "`rtrace show` what the kernel's buffer holds"]),
@@ -60,7 +64,7 @@ const MISTAKES: &[Mistake] = &[
     ("schema chek.json", 2, &["did you mean `check`?"]),
     ("stats FILE", 2, &["unknown command `stats`", "`rtrace report --summary FILE`"]),
     ("stopp", 2, &["unknown command `stopp`", "`rtrace --help` shows all"]),
-    ("strace ls", 2, &["unknown command `strace`", "`rtrace stream --for syscalls -- CMD`"]),
+    ("strace ls", 2, &["unknown command `strace`", "`rtrace record --for syscalls -F -c -- CMD`"]),
     ("timeline FILE", 2, &["unknown command `timeline`", "`rtrace view FILE`", "OUT.pftrace"]),
     ("trace -p 1", 2, &["`rtrace stream --for syscalls -P PID`"]),
     ("trace ls", 2, &["unknown command `trace`", "`rtrace stream -e EVENT -- CMD`"]),

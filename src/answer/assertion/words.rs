@@ -126,5 +126,6 @@ pub(super) fn no_comparison(rest: &str) -> Option<String> {
 pub(super) fn named_argument(text: &str) -> Option<String> {
     let (name, value) = text.split_once('=')?;
     let is_of_task = ["task", "comm", "pid", "tid", "name", "tgid"].contains(&name.trim());
-    is_of_task.then(|| format!("it stands without `{name}=`: `({})`", value.trim()))
+    let value = value.trim_start_matches('=').trim().trim_matches(['"', '\'']);
+    is_of_task.then(|| format!("it stands without `{}=`: `({value})`", name.trim()))
 }

@@ -57,6 +57,12 @@ impl GivenLine {
         self.before(word).filter(|before| before.starts_with('-') && *before != "--" && !has_value(before))
     }
 
+    /// The flag before the last `words` words, which are taken for a command.
+    pub(in crate::cli) fn flag_at_end(&self, words: usize) -> Option<&str> {
+        let before = self.0.len().checked_sub(words.saturating_add(1)).and_then(|at| self.0.get(at))?;
+        (before.starts_with('-') && before != "--" && !before.contains('=')).then_some(before.as_str())
+    }
+
     /// The value that stands after an option or is part of its word.
     pub(in crate::cli) fn value(&self, option: &str) -> Option<&str> {
         let name = option.split('=').next().unwrap_or(option);

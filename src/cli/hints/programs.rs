@@ -80,6 +80,10 @@ fn after_flag(word: &str, line: &GivenLine) -> Option<String> {
 pub(in crate::cli) fn meant_number(flag: &str, number: &str) -> String {
     match flag {
         "--keep" => format!(" `--keep-saves {number}` is how many files stay."),
+        "-c" | "-C" => format!(" `--cpu {number}` is a CPU."),
+        "-T" => format!(
+            " A time is `--duration {number}`, a bound of latencies `--stop-if 'latency(sched_waking, sched_switch, pid=next_pid) > {number}'`."
+        ),
         "-d" | "-D" => format!(" A time is `--duration {number}`."),
         _ => String::new(),
     }

@@ -62,8 +62,25 @@ fn chain(
             warn_of(filter, &events[at]);
         }
     }
+    if let Some(event) = matches_itself(args) {
+        let error = anyhow!("each {event} would be its own END: all times would be 0");
+        let key = args.by.first().map_or("KEY", String::as_str);
+        let condition = args.if_start.as_ref().map_or_else(String::new, |filter| format!(" if {filter}"));
+        let hint = format!(
+            "of a recording `rtrace check FILE --value 'p99(latency({event}{condition}, {event}, {key}))'` has the time from one to the next."
+        );
+        return Err(Failure::new(Exit::Usage, error).hint(hint));
+    }
     chain.size(args.size);
     Ok(chain)
+}
+
+/// The event that is START and END by the same fields, where no filter of END tells one from the other.
+fn matches_itself(args: &LatencyArgs) -> Option<&String> {
+    let [start, end] = &args.events[..] else { return None };
+    let is_alike = |by: &String| by.split_once('=').is_none_or(|(first, second)| first == second);
+    let is_itself = start == end && args.by.iter().all(is_alike);
+    (is_itself && (args.if_end.is_none() || args.if_end == args.if_start)).then_some(start)
 }
 
 /// The triggers of the chain, with its distributions in the classes that were asked for.

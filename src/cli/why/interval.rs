@@ -5,6 +5,7 @@ use super::found::{LateKind, WhyInterval};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{ClockUnit, QueryEvents, QueryInput, QueryMoment};
 use crate::cli::recording_names::RecordingNames;
+use crate::cli::terminal::escaped;
 use anyhow::anyhow;
 use rtrace::analysis::{
     Longest, LongestSyscall, Sched, SchedReport, SpanPlan, Spot, SyscallTimes, Syscalls, TaskSched, TaskSpan, TimeIn,
@@ -298,6 +299,25 @@ fn longest_pair(
 
 // The tasks that a name means.
 
+/// The hint on what may be a process whose main thread has no event: its other threads, as far as the recording knows of them.
+fn threads(process: Pid, input: &QueryInput, sched: &SchedReport) -> String {
+    const MOST: usize = 6;
+    let is_of_it = |pid: Pid| input.recording.tgid(pid) == Some(process);
+    let threads = sched.tasks.iter().filter(|task| is_of_it(task.pid));
+    let names: Vec<String> = threads.map(|task| format!("{} [{}]", escaped(&task.comm), task.pid.0)).collect();
+    let shown = names.get(..MOST).unwrap_or(&names).join(", ");
+    let more = names
+        .len()
+        .checked_sub(MOST)
+        .filter(|more| *more > 0)
+        .map_or_else(String::new, |more| format!(" and {more} more"));
+    match names.is_empty() {
+        true => "of a process each thread is named by its own id; `rtrace record -O record-tgid` stores whose each is."
+            .to_owned(),
+        false => format!("{} is a process, whose threads are {shown}{more}: name one by its id.", process.0),
+    }
+}
+
 /// Tasks by pid or name: the names that the scheduler's events give last, and those that the recording keeps.
 fn pids(args: &WhyArgs, input: &QueryInput, sched: &SchedReport) -> Result<HashSet<Pid>, Failure> {
     let known = |pid: Pid| sched.tasks.iter().any(|task| task.pid == pid);
@@ -306,7 +326,8 @@ fn pids(args: &WhyArgs, input: &QueryInput, sched: &SchedReport) -> Result<HashS
             return Ok(HashSet::from([pid]));
         }
         let error = anyhow!("{} has no event of task {}{}", input.path.display(), args.task, args.within());
-        return Err(Failure::new(Exit::Failed, error).hint(args.remedy()));
+        let failure = Failure::new(Exit::Failed, error);
+        return Err(failure.hint(threads(pid, input, sched)).hint(args.remedy()));
     }
     let is_it = |name: &[u8]| glob_matches(&args.task, &String::from_utf8_lossy(name));
     let of_events = sched.tasks.iter().filter(|task| is_it(&task.comm)).map(|task| task.pid);

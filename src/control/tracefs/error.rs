@@ -353,6 +353,9 @@ impl Error {
             Error::NotListed { .. } => {
                 vec!["the list is empty; `-n FUNC` leaves a function out of the trace.".to_owned()]
             }
+            Error::NoEvent(NoEvent { pattern, .. }) if words_of_others::optional(pattern).is_some() => {
+                words_of_others::optional(pattern).into_iter().collect()
+            }
             Error::NoEvent(NoEvent { pattern, .. }) if pattern.is_empty() => {
                 vec!["a name is missing: a comma stands between two.".to_owned()]
             }

@@ -110,6 +110,26 @@ pub(super) fn event(pattern: &str) -> Option<String> {
     }
 }
 
+/// Systems of events that a kernel lacks as long as an option or a module does, with what brings them.
+const OPTIONAL: [(&str, &str); 9] = [
+    ("osnoise", "CONFIG_OSNOISE_TRACER"),
+    ("preemptirq", "CONFIG_IRQSOFF_TRACER or CONFIG_PREEMPT_TRACER"),
+    ("rv", "CONFIG_RV"),
+    ("kvm", "the module kvm (`modprobe kvm`)"),
+    ("nvme", "the module nvme_core (`modprobe nvme_core`)"),
+    ("xfs", "the module xfs (`modprobe xfs`)"),
+    ("btrfs", "the module btrfs (`modprobe btrfs`)"),
+    ("nfs", "the module nfs (`modprobe nfs`)"),
+    ("sunrpc", "the module sunrpc (`modprobe sunrpc`)"),
+];
+
+/// The hint on events of a system that a kernel may lack.
+pub(super) fn optional(pattern: &str) -> Option<String> {
+    let own = pattern.split([':', '/']).next();
+    let (system, source) = OPTIONAL.iter().find(|(system, _)| own == Some(*system))?;
+    Some(format!("the events of {system} come with {source}: this kernel has none."))
+}
+
 /// The hint on an event with something behind it: a filter, a trigger or another event.
 pub(super) fn of_event(pattern: &str) -> Option<String> {
     const BEGINS: [char; 8] = ['/', '[', '{', '(', ':', '.', '@', ' '];

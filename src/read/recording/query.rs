@@ -199,6 +199,11 @@ impl<'r> Query<'r> {
         self
     }
 
+    /// True if only events of some tasks, by id, name or cgroup, are selected.
+    pub fn is_of_tasks(&self) -> bool {
+        self.selection.by_task()
+    }
+
     /// The recordings.
     pub fn recordings(&self) -> &[&'r Recording] {
         &self.recordings

@@ -31,7 +31,7 @@ impl Selection {
         filters && !self.by_task() && !self.no_irq && !self.no_softirq
     }
 
-    fn by_task(&self) -> bool {
+    pub(super) fn by_task(&self) -> bool {
         !self.pids.is_empty() || !self.tgids.is_empty() || !self.comms.is_empty() || !self.cgroups.is_empty()
     }
 }

@@ -3,6 +3,18 @@
 use super::{Mistake, are_named};
 
 const MISTAKES: &[Mistake] = &[
+    ("analyze wakeup-latency FILE", 2, &["`rtrace analyze sched --sort max`"]),
+    ("analyze irqsoff FILE", 2, &["`rtrace record -p irqsoff`"]),
+    ("analyze sched --rt-only FILE", 2, &["--if-start 'prio < 100'"]),
+    ("check FILE --max-latency 100us", 2, &["`--assert 'max(wait()) < 100us'`"]),
+    ("check FILE --deadline 1ms --task rcu_preempt", 2, &["max(wait(rcu_preempt)) < 1ms"]),
+    ("check FILE -a max(wait(comm==\"ls\"))<1ms", 2, &["`(ls)`"]),
+    ("diff FILE FILE --threshold 50us", 2, &["`--min-effect 0.05`"]),
+    ("diff -i FILE FILE", 2, &["`rtrace diff BASE NEW`"]),
+    ("hist -i FILE sched_switch --key next_prio --bucket 10", 2, &["`--key next_prio.buckets=10`"]),
+    ("latency -i FILE sched_switch sched_switch --by next_pid", 2, &["would be its own END", "p99(latency("]),
+    ("latency --prio 80 FILE", 2, &["--if-start 'prio < 100'"]),
+    ("flame -d 1 FILE", 2, &["`rtrace record --for offcpu --duration 1`"]),
     ("why FILE --longest 3", 2, &["`--intervals 3`"]),
     ("why bash-1 FILE", 1, &["no event of a task named"]),
     ("hist -i FILE sched_switch --key prev_pid --order desc", 2, &["`--sort hitcount.descending`"]),

@@ -3,6 +3,8 @@
 use super::{Mistake, are_named};
 
 const MISTAKES: &[Mistake] = &[
+    ("convert --babeltrace FILE", 2, &["`--to ctf -o DIR`"]),
+    ("split FILE --around 5", 2, &["`rtrace split FILE START END`"]),
     ("report --comm FILE", 1, &["was taken as the value of `--comm`"]),
     ("convert --to x.json FILE", 2, &["`-o x.json` names the file"]),
     ("help sched", 2, &["`rtrace help analyze sched`", "`rtrace help analyses`"]),

@@ -3,6 +3,10 @@
 use super::{Mistake, are_named};
 
 const MISTAKES: &[Mistake] = &[
+    ("filter FILE comm==1", 2, &["`--comm NAME` a task's"]),
+    ("-p 123", 2, &["`rtrace stream --for syscalls -P 123`"]),
+    ("tcpconnect", 2, &["sock:inet_sock_set_state"]),
+    ("describe sched_switch", 2, &["`rtrace list -F EVENT`"]),
     ("record --metrics :9100 -e sched -- true", 2, &["textfile collector"]),
     ("record -w a.dat -e sched", 2, &["did you mean `--output a.dat`?"]),
     ("record --runs 5 -e sched -- true", 2, &["a loop makes several"]),

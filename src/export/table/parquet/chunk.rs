@@ -146,15 +146,6 @@ impl Range {
         })
     }
 
-    /// True if both are the same.
-    fn is_one(&self) -> bool {
-        match self {
-            Range::Signed(a, b) => a == b,
-            Range::Unsigned(a, b) => a == b,
-            Range::Bytes(a, b) => a == b,
-        }
-    }
-
     /// True if both ends of `later` are no less.
     fn rises_to(&self, later: &Range) -> bool {
         match (self, later) {
@@ -283,9 +274,14 @@ impl ColumnChunk {
                     present.extend(rows.filter(|(_, valid)| *valid).map(|(number, _)| *number));
                     &present
                 };
-                let range = range_of(numbers, self.cell);
-                let is_constant = range.as_ref().is_some_and(Range::is_one);
-                let encoding = self.numbers(numbers, is_constant, codec);
+                let encoding = self.numbers(numbers, codec);
+                // Few values are compared where a dictionary has them.
+                let range = match &self.dictionary {
+                    Dictionary::Numbers(dictionary) if encoding == RLE_DICTIONARY => {
+                        range_of(&dictionary.named_by(&codec.indices), self.cell)
+                    }
+                    _ => range_of(numbers, self.cell),
+                };
                 let is_empty = numbers.is_empty();
                 codec.present = present;
                 (encoding, range.filter(|_| !is_list), is_empty)
@@ -356,17 +352,18 @@ impl ColumnChunk {
         Ok(())
     }
 
-    /// Appends numbers, which are one value if it is constant; gives their encoding.
-    fn numbers(&mut self, numbers: &[u64], is_constant: bool, codec: &mut PageCodec) -> i32 {
+    /// Appends numbers; gives their encoding. Those of a dictionary leave their indices with the codec.
+    fn numbers(&mut self, numbers: &[u64], codec: &mut PageCodec) -> i32 {
         let size = self.cell.physical().1;
         match &mut self.dictionary {
             _ if numbers.is_empty() => PLAIN,
             Dictionary::Numbers(dictionary) if self.is_open => {
                 codec.indices.clear();
                 // Columns of one value are many.
-                if is_constant {
+                if are_all(numbers, numbers[0]) {
                     let index = dictionary.index(numbers[0]);
                     let width = width(index);
+                    codec.indices.push(index);
                     codec.body.push(width);
                     run(&mut codec.body, index, numbers.len(), width);
                 } else {
@@ -521,12 +518,12 @@ fn range_of(numbers: &[u64], cell: CellType) -> Option<Range> {
         CellType::Number { size, signed } | CellType::List { size, signed } => (size, signed),
         _ => (8, true),
     };
-    let (first, rest) = numbers.split_first()?;
+    if numbers.is_empty() {
+        return None;
+    }
     // With the sign's bit flipped, unsigned numbers have the order of signed ones.
     let flip = if signed { 0 } else { 1 << 63 };
     let (least, largest) = match size {
-        // Columns of one value are many.
-        _ if are_all(rest, *first) => (*first as i64, *first as i64),
         8 => {
             let (least, largest) = ends(numbers, |number| (number ^ flip) as i64);
             (least ^ flip as i64, largest ^ flip as i64)

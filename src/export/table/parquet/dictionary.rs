@@ -64,6 +64,13 @@ impl NumberDictionary {
         }
     }
 
+    /// The values of these indices, each once.
+    pub(super) fn named_by(&self, indices: &[u32]) -> Vec<u64> {
+        let mut is_there = vec![false; self.values.len()];
+        indices.iter().for_each(|index| is_there[*index as usize] = true);
+        self.values.iter().zip(is_there).filter(|(_, is_there)| *is_there).map(|(value, _)| *value).collect()
+    }
+
     pub(super) fn is_full(&self) -> bool {
         self.values.len() > MOST
     }
