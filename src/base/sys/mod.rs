@@ -7,7 +7,6 @@
 mod accept;
 mod append;
 mod exec;
-mod kernel_types;
 mod local_time;
 mod process;
 mod task_events;
@@ -15,13 +14,10 @@ mod task_events;
 pub(crate) use accept::accept;
 pub(crate) use append::{Tail, append_piece};
 pub(crate) use exec::{ExecImage, Identity, fork_gated};
-pub(crate) use kernel_types::MappedKernelTypes;
-pub(crate) use kernel_types::page_size;
-pub(crate) use local_time::{LocalTime, is_clock_synchronised};
-pub(crate) use local_time::{free_bytes, wide};
+pub(crate) use local_time::{LocalTime, free_bytes, is_clock_synchronised, wide};
 pub(crate) use process::{
     Scheduling, make_idle, nice_thread, no_real_time, pidfd_open, ptrace_cont, ptrace_listen, real_time, schedule,
     send_signal, wait_for,
 };
 pub use process::{background, notice_children};
-pub(crate) use task_events::TaskEvents;
+pub(crate) use task_events::{MappedKernelTypes, TaskEvents, page_size};

@@ -25,7 +25,6 @@
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
-mod add_lost;
 mod build;
 mod cut;
 mod order;

@@ -5,8 +5,8 @@
 //! The enumerations of a file where it lies, and nothing else of it: for who wants some of their values, and soon.
 
 use super::Error;
-use super::kind::number;
 use super::parse::{BtfHeader, TypeWalk, kind_and_count, name_in};
+use super::types::number;
 use crate::base::abi::Abi;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;

@@ -11,8 +11,6 @@
 
 mod declare;
 mod enumerators;
-mod error;
-mod kind;
 mod parse;
 mod types;
 
@@ -21,7 +19,5 @@ mod tests;
 
 pub use declare::{Function, Parameter};
 pub use enumerators::Enumerators;
-pub use error::Error;
-pub use kind::{Int, TypeKind};
-pub use parse::Btf;
-pub use types::Type;
+pub use parse::{Btf, Error};
+pub use types::{Int, Type, TypeKind};

@@ -18,12 +18,8 @@
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
-mod blk;
-mod by_id;
 mod event;
 mod parse;
 
-pub use blk::{blk_format, is_since};
-pub use by_id::ById;
-pub use event::{EventFormat, Field, HeaderPage, Shape};
+pub use event::{ById, EventFormat, Field, HeaderPage, Shape, blk_format, is_since};
 pub use parse::{CommonBlock, FormatError};

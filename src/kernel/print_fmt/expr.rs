@@ -1,7 +1,9 @@
 //! Number expressions, compiled: every type decision is taken, what is left works on 64-bit words.
+//! The input of a program that runs.
+//! Places of arrays and texts in a record.
 
-use super::Context;
-use super::bytes::RecordBytes;
+use crate::base::abi::{Abi, Endian};
+use crate::kernel::symbols::Symbols;
 
 /// An expression with a number as its value.
 #[derive(Clone, Debug)]
@@ -193,6 +195,91 @@ impl Bin {
             Bin::LtS => u64::from((a as i64) < b as i64),
             Bin::LeU => u64::from(a <= b),
             Bin::LeS => u64::from(a as i64 <= b as i64),
+        }
+    }
+}
+
+/// One record and what is known of the machine it comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// The record, from `common_type` on.
+    pub data: &'a [u8],
+    /// Byte order and word size of the recorded kernel.
+    pub abi: Abi,
+    /// Names for addresses.
+    pub symbols: &'a Symbols,
+    /// Bitmasks as lists of numbers, `0-3,7`: the trace option `bitmask-list` (since Linux 7.0).
+    pub lists: bool,
+}
+
+impl Context<'_> {
+    /// The four bytes at `offset` as a number; 0 beyond the record's end.
+    #[inline]
+    pub fn u32(&self, offset: usize) -> u32 {
+        let Some(&[a, b, c, d]) = self.data.get(offset..).and_then(|s| s.first_chunk()) else { return 0 };
+        match self.abi.endian {
+            Endian::Little => u32::from_le_bytes([a, b, c, d]),
+            Endian::Big => u32::from_be_bytes([a, b, c, d]),
+        }
+    }
+
+    /// The eight bytes at `offset` as a number; 0 beyond the record's end.
+    #[inline]
+    pub fn u64(&self, offset: usize) -> u64 {
+        let Some(bytes) = self.data.get(offset..).and_then(|s| s.first_chunk::<8>()) else { return 0 };
+        match self.abi.endian {
+            Endian::Little => u64::from_le_bytes(*bytes),
+            Endian::Big => u64::from_be_bytes(*bytes),
+        }
+    }
+}
+
+/// A stretch of bytes of the record. Nothing here can reach beyond it: what would, is empty or cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RecordBytes {
+    /// Always the same place.
+    Fixed { offset: u32, len: u32 },
+    /// All that follows the record's fixed part.
+    Rest { offset: u32 },
+    /// Found through the `__data_loc` word at `at`.
+    DataLoc { at: u32 },
+    /// Found through the `__rel_loc` word at `at`.
+    RelLoc { at: u32 },
+    /// Found through a 2-byte offset (before Linux 2.6.33); reaches to the end of the record.
+    OldLoc { at: u32 },
+}
+
+impl RecordBytes {
+    /// The offset, if it is the same in every record.
+    pub(super) fn fixed_offset(self) -> Option<u32> {
+        match self {
+            RecordBytes::Fixed { offset, .. } => Some(offset),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    pub(super) fn get<'a>(self, cx: &Context<'a>) -> &'a [u8] {
+        let data = cx.data;
+        let cut = |start: usize, len: usize| {
+            let rest = data.get(start..).unwrap_or_default();
+            rest.get(..len).unwrap_or(rest)
+        };
+        match self {
+            RecordBytes::Fixed { offset, len } => cut(offset as usize, len as usize),
+            RecordBytes::Rest { offset } => cut(offset as usize, usize::MAX),
+            RecordBytes::DataLoc { at } => {
+                let word = cx.u32(at as usize);
+                cut((word & 0xffff) as usize, (word >> 16) as usize)
+            }
+            RecordBytes::RelLoc { at } => {
+                let word = cx.u32(at as usize);
+                cut(((word & 0xffff) as usize).saturating_add(at as usize).saturating_add(4), (word >> 16) as usize)
+            }
+            RecordBytes::OldLoc { at } => {
+                let start = cx.abi.uint(data, at as usize, 2).unwrap_or(0);
+                cut(start as usize, usize::MAX)
+            }
         }
     }
 }

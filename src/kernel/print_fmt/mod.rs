@@ -14,31 +14,26 @@
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 mod ast;
-mod bytes;
 mod compile;
-mod context;
 mod errno;
 mod expr;
+mod extensions;
 mod flags;
-mod fourcc;
 mod functions;
-mod internet;
 mod lex;
 mod parse;
 mod pointer;
 mod program;
-mod scsi;
 mod spec;
 mod text;
-mod time;
 
 #[cfg(test)]
 mod tests;
 
 pub use ast::{PrintFmtError, Semantics};
 pub use compile::compile;
-pub use context::Context;
 pub(crate) use errno::error_name;
+pub use expr::Context;
 pub(crate) use flags::state_letters;
 pub use flags::{Labels, flags_of};
 pub use program::PrintProgram;

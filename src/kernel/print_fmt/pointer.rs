@@ -1,9 +1,8 @@
 //! `%p` and its extensions (kernel: Documentation/core-api/printk-formats.rst).
 
-use super::fourcc::FourCc;
-use super::internet::{Ipv4Order, Sockaddr, ipv4, ipv6, sockaddr};
+use super::extensions::{FourCc, Ipv4Order, Sockaddr, ipv4, ipv6, sockaddr};
 use super::lex::Escapes;
-use super::{Context, Semantics, errno, time};
+use super::{Context, Semantics, errno, extensions};
 use crate::base::text::{num, plain};
 use crate::kernel::symbols::Symbol;
 
@@ -37,7 +36,7 @@ pub(super) enum Pointer {
     /// `%*pb`, `%*pbl`: a bitmap.
     Bitmap { list: bool },
     /// The kernel's `%ptT` and `%ptR`: a time.
-    Time(time::Time),
+    Time(extensions::Time),
     /// The kernel's `%pGg`: flags of an allocation. Their names differ from kernel to kernel; other events have them.
     AllocationFlags,
     /// The kernel's `%pGv`: flags of a memory area.
@@ -71,7 +70,7 @@ impl Pointer {
             b'm' => (Pointer::Mac { separator: None, reversed: false }, 1),
             b'I' | b'i' => Self::parse_ip(extension, semantics),
             b't' => {
-                let time = time::Time::parse(extension);
+                let time = extensions::Time::parse(extension);
                 (time.map_or(Pointer::Elsewhere, Pointer::Time), extension.len())
             }
             b'G' if at(1) == b'g' => (Pointer::AllocationFlags, 2),

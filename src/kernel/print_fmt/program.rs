@@ -3,8 +3,7 @@
 //! The names of allocation flags, which `%pGg` prints from a table within the kernel (`gfpflag_names`, mm/debug.c). Their
 //! bits differ from kernel to kernel, but the events of `kmem` and `vmscan` carry the same table in their print formats.
 
-use super::bytes::RecordBytes;
-use super::expr::{Ex, Load, fit};
+use super::expr::{Ex, Load, RecordBytes, fit};
 use super::flags::NameTable;
 use super::pointer::Pointer;
 use super::spec::MAX_WIDTH;

@@ -1,8 +1,7 @@
 //! Arguments with a text as their value: what `%s` prints.
 //! Format strings of trace_printk, whose arguments lie packed in the record (kernel: `vbin_printf`, lib/vsprintf.c).
 
-use super::bytes::RecordBytes;
-use super::expr::Ex;
+use super::expr::{Ex, RecordBytes};
 use super::flags::{HexDump, NameTable, Part};
 use super::functions::TextFunction;
 use super::pointer::Pointer;

@@ -7,15 +7,13 @@ mod addresses;
 mod comms;
 mod kallsyms;
 mod last_boot;
-mod printk;
 mod user;
 
-pub use addresses::{AddressNames, FunctionAddresses, KernelFunctions, Symbols};
+pub use addresses::{AddressNames, FunctionAddresses, KernelFunctions, PrintkFormats, Symbols};
 pub(crate) use addresses::{FunctionArguments, Passed};
 pub use comms::Comms;
 pub(crate) use comms::{CommName, UNKNOWN};
 pub use kallsyms::{Kallsyms, Symbol};
 pub use last_boot::{AsOfLastBoot, LastBoot};
-pub use printk::PrintkFormats;
 pub(crate) use user::build_id;
 pub use user::{Mapping, ObjectFiles, ProcessMap, Unnamed, UserSymbol, UserSymbols};

@@ -57,7 +57,7 @@ pub(super) fn resolve(filter: &Filter, p: &Predicate, format: &EventFormat) -> R
         FilterValue::Function(_) => {}
         FilterValue::Text(text) if !target.kind.is_text() => {
             let number = number_called(format, name, text).map(|number| format!("`{text}` is {number} there"));
-            let number = number.or_else(|| super::devices::hint(format, name, text));
+            let number = number.or_else(|| super::number_forms::hint(format, name, text));
             let wrong = error(p.value.span, format!("`{name}` is a number, its value cannot be text"));
             let is_field = format.fields.iter().any(|field| field.name == *text);
             let field =

@@ -27,10 +27,8 @@
 
 mod ast;
 mod check;
-mod compile;
-mod cpus;
-mod devices;
 mod event_filter;
+mod number_forms;
 mod parse;
 mod pattern;
 mod report;
@@ -38,8 +36,7 @@ mod test;
 
 pub use crate::kernel::symbols::{AddressNames, FunctionAddresses};
 pub use ast::{CompareOp, FieldModifier, FilterExpr, FilterValue, Predicate};
-pub use cpus::{CpuList, CpuListError};
-pub use devices::device_hint;
 pub use event_filter::{EventFilter, Filter};
+pub use number_forms::{CpuList, CpuListError, device_hint};
 pub use report::{ReportFilter, ReportFilters, Sign};
 pub use test::{FilterProgram, Subject};

@@ -61,7 +61,9 @@ impl FilterParser<'_> {
             }
             _ => {
                 let before = self.s.text().get(..self.s.pos()).unwrap_or_default();
-                error.hint_opt(super::devices::at(before, self.s.rest()).or_else(|| no_number(before, self.s.rest())))
+                error.hint_opt(
+                    super::number_forms::at(before, self.s.rest()).or_else(|| no_number(before, self.s.rest())),
+                )
             }
         }
     }

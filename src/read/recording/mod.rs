@@ -4,7 +4,6 @@
 //!
 //! [`LiveMerge`] orders the records of rings that are still being filled: `examples/live.rs`.
 
-mod carried;
 mod covered;
 mod event;
 mod export;
@@ -13,7 +12,6 @@ mod open;
 mod outcome;
 mod query;
 mod resolved;
-mod rules;
 mod run;
 mod selection;
 mod selector;

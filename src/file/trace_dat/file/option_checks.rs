@@ -3,8 +3,7 @@
 
 use super::buffer::GuestFacts;
 use super::cgroups::Cgroups;
-use super::numa_nodes::NumaNodes;
-use super::offline_cpus::CpuRanges;
+use super::cpus::{CpuRanges, NumaNodes};
 use super::options::chosen_clock;
 use super::time_shift::ClockComparison;
 use super::wall_clock::ClockReading;

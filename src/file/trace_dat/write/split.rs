@@ -7,9 +7,8 @@
 
 use super::WriteError;
 use super::assemble::copy;
-use super::edit::{Edit, edited_stream};
+use super::edit::{Edit, PartWriter, SlicePage, StreamIndex, StreamPlace, edited_stream, wanted};
 use super::parts::{left_out, note_gap};
-use super::slice::{PartWriter, SlicePage, StreamIndex, StreamPlace, wanted};
 use crate::file::ring_buffer::{PageLayout, RecordPlace, Walker};
 use crate::file::trace_dat::file::owned_dir::OwnedDir;
 use crate::file::trace_dat::file::pieces::{SpoolSegment, segments};

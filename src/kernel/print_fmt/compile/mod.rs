@@ -3,7 +3,6 @@
 mod compiler;
 mod format;
 mod number;
-mod place;
 mod strings;
 
 use compiler::{PrintFmtCompiler, ScopeDepth};

@@ -146,7 +146,7 @@ impl PrintFmtCompiler<'_> {
         let ctype = self.seen_as(CType::number(size, signed));
         Ok(Some(match (place.bytes, index.constant()) {
             // a fixed element of a fixed array is a plain number of the record
-            (crate::kernel::print_fmt::bytes::RecordBytes::Fixed { offset, len }, Some(i))
+            (crate::kernel::print_fmt::expr::RecordBytes::Fixed { offset, len }, Some(i))
                 if i < u64::from(len.checked_div(size.into()).unwrap_or_default()) =>
             {
                 let offset = offset.saturating_add((i as u32).saturating_mul(size.into()));
@@ -249,7 +249,7 @@ impl PrintFmtCompiler<'_> {
             CExpr::Name(name) if !self.scope.iter().any(|bound| bound.0 == *name) => self.size_of_type(name)?,
             CExpr::Text(text) => text.len().saturating_add(1),
             CExpr::Address(_) => self.abi.long_size.into(),
-            CExpr::Call(name, _) if super::place::is_array_getter(name) => self.abi.long_size.into(),
+            CExpr::Call(name, _) if super::strings::is_array_getter(name) => self.abi.long_size.into(),
             CExpr::Index(array, _) if self.place(array, false)?.is_some_and(|place| place.element > 0) => {
                 self.place(array, false)?.map_or(0, |place| place.element.into())
             }
@@ -284,7 +284,7 @@ impl PrintFmtCompiler<'_> {
         match name {
             "__get_dynamic_array_len" | "__get_rel_dynamic_array_len" => {
                 let [CExpr::Name(field)] = args else { return Err(bad()) };
-                let place = super::place::of_field(self.array_field(field)?);
+                let place = super::strings::place_of_field(self.array_field(field)?);
                 return Ok(Some((Ex::Len(place.bytes), self.seen_as(CType::INT))));
             }
             "sizeof" => {

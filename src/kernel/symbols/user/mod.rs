@@ -3,12 +3,11 @@
 //! A recording says what was mapped where ([`ProcessMap`]), not what the files hold. Those
 //! come from the caller, as bytes ([`ObjectFiles`]), and each is read when the first address in it is met.
 
-mod build_id;
 mod image;
 mod process;
 mod resolve;
 
-pub(crate) use build_id::build_id;
+pub(crate) use image::build_id;
 pub use process::{Mapping, ProcessMap};
 pub use resolve::{ObjectFiles, Unnamed, UserSymbol, UserSymbols};
 

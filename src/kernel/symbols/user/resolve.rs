@@ -1,6 +1,6 @@
 //! From a process and an address to a name.
 
-use super::build_id;
+use super::image;
 use super::image::Image;
 use super::process::{Placed, Process, ProcessMap};
 use crate::base::units::Pid;
@@ -95,7 +95,7 @@ impl MappedFile {
     /// Refuses a file that is another build than the one that was mapped.
     fn check(&self, file: &[u8]) -> Result<(), String> {
         let hex = |id: &[u8]| id.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-        match (&*self.builds, build_id::of(file)) {
+        match (&*self.builds, image::of(file)) {
             ([], _) => Ok(()),
             ([mapped], Some(now)) if *mapped == now => Ok(()),
             ([mapped], Some(now)) => {

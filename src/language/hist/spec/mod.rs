@@ -13,7 +13,6 @@ mod echo;
 mod error;
 mod expr;
 mod parse;
-mod piece;
 mod print;
 
 pub use ast::{

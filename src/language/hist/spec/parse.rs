@@ -1,7 +1,6 @@
 //! The text of a trigger to its tree.
 
-use super::expr::{self, expr, name, number};
-use super::piece::SpecPiece;
+use super::expr::{self, SpecPiece, expr, name, number};
 use super::{
     ActionArg, Assign, Control, Do, HandlerAction, HistSpec, Reaction, SortKey, SpecError, SpecErrorKind as Kind,
 };

@@ -20,12 +20,11 @@
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
-mod cursor;
 mod entry;
 mod model;
 mod parse;
 
-pub use cursor::TableError;
+pub use entry::TableError;
 pub use model::{
     ColumnValue, HistEntry, HistKey, HistTable, KeyValue, MeasuredValues, Saved, Snapshot, Tracked, ValueColumn,
     ValueRanks,

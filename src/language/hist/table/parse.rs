@@ -1,8 +1,7 @@
 //! The text of a `hist` file to its tables.
 //! A table back to the kernel's own text, byte for byte.
 
-use super::cursor::TextCursor;
-use super::entry::EntryColumns;
+use super::entry::{EntryColumns, TextCursor};
 use super::{ColumnValue, HistEntry, HistKey, HistTable, KeyValue, Saved, Snapshot, TableError};
 use crate::language::hist::spec::Echo;
 use std::fmt;

@@ -1,14 +1,12 @@
 //! The loop over all streams: on several threads as far as they are sound, then on one.
 
 use super::shared::MergeState;
-use super::states::{SegmentWork, States};
-use super::steps::some;
+use super::steps::{SegmentWork, States, some};
 use super::work::{OrderedOutput, Work, WorkDivision};
 use crate::file::trace_dat::CpuStream;
 use crate::read::merge::{Merge, MergeError};
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::thread;
+use std::{io, thread};
 
 /// Size of the output gathered before it is passed on, in bytes: it stays in the core's cache beside all else.
 const GATHER: usize = 64 << 10;

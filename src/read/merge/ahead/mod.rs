@@ -16,7 +16,6 @@ mod driver;
 mod feed;
 mod segment;
 mod shared;
-mod states;
 mod steps;
 mod unordered;
 mod work;

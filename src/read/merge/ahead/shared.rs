@@ -5,8 +5,7 @@
 
 use super::feed::{FeedPlace, StreamFeed};
 use super::segment::Unpacked;
-use super::states::SegmentWork;
-use super::steps::MergeSegment;
+use super::steps::{MergeSegment, SegmentWork};
 use super::work::{Commit, OrderedOutput, WorkDivision};
 use crate::file::ring_buffer::PageLayout;
 use crate::file::trace_dat::{Codec, CpuStream, PackedChunk, PageHeaders, Unpackers};
