@@ -1,4 +1,13 @@
+//! FIFOs between a host and its guest: a virtio-serial port per CPU, by which data gets to the host without any network.
 //! A guest's FIFOs on its host.
+//!
+//! On the host a pair of FIFOs per CPU, `DIR/GUEST/trace-pipe-cpuN.in` and `.out`, which the emulator keeps open; in the guest
+//! the port `/dev/virtio-ports/trace-pipe-cpuN`, which it connects with them. Names are trace-cmd's.
+//!
+//! As the emulator keeps them open, a FIFO has no end, and holds what a session that was killed has left. Between two of ours
+//! the data begins with a [mark](super::wire::FifoMark), and the agent says at the end how much it has sent. An agent of
+//! trace-cmd's does neither: there all that is in the FIFOs when it answers is dropped, and the end is
+//! that nothing comes any more once it has answered CLOSE.
 
 use crate::control::network::patient::TICK;
 use crate::control::network::wire::FifoMark;
@@ -6,13 +15,13 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::stat::Mode;
 use nix::unistd::{Gid, mkfifo};
-use std::fs::{DirBuilder, File, OpenOptions, Permissions};
-use std::io::{Read, Write};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, OpenOptionsExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, Instant};
-use std::{fs, io, thread};
 
 /// Folder of all guests' FIFOs, trace-cmd's.
 pub const FIFO_FOLDER: &str = "/var/lib/trace-cmd/virt";
@@ -97,13 +106,13 @@ const STALLED: Duration = Duration::from_secs(30);
 
 /// A port that is open for writing; no other process of the guest can open it meanwhile.
 #[derive(Debug)]
-pub(in crate::control::network) struct GuestPort(File);
+pub(super) struct GuestPort(File);
 
 /// Opens the ports of `cpus` CPUs below `folder`.
 ///
 /// # Errors
 /// The kernel's, with the path: there is no such port, or another process has it, or the host has no FIFO there.
-pub(in crate::control::network) fn open_ports(folder: &Path, cpus: u32) -> io::Result<Vec<GuestPort>> {
+pub(super) fn open_ports(folder: &Path, cpus: u32) -> io::Result<Vec<GuestPort>> {
     let open = |cpu: u32| {
         let path = folder.join(port_name(cpu));
         let opened = GuestPort::open(&path);
@@ -186,7 +195,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// A FIFO that is open for reading; reads do not wait.
 #[derive(Debug)]
-pub(in crate::control::network) struct FifoReader {
+pub(super) struct FifoReader {
     path: PathBuf,
     file: File,
     /// Read already.
@@ -194,7 +203,7 @@ pub(in crate::control::network) struct FifoReader {
 }
 
 impl FifoReader {
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
+    fn open(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).custom_flags(nix::libc::O_NONBLOCK).open(path)?;
         if !file.metadata()?.file_type().is_fifo() {
             return Err(io::Error::other("it is not a FIFO"));

@@ -1,6 +1,13 @@
+//! The clocks of two machines, compared while both record: trace-cmd's protocol `ptp`, and for guests of KVM `kvm`.
 //! The controller's side: asks for measurements, stamps probes and sends them back, or says what KVM knows.
+//! The offset of two clocks from the stamps of probes.
+//!
+//! On a connection of its own the controller asks for rounds: one before tracing is on, one from time to time, one after
+//! CLOSE. In a round the agent sends probes for each of its CPUs ([`Prober`]), which the controller sends back at once and
+//! stamps ([`Answerer`]). Stamps are readings of the trace clocks. A probe leaves at `s`, is stamped `c` at the controller, and
+//! is back at `r`: `c` lies between, so that `c - (s + r) / 2`, to be added to the agent's times, is wrong by `(r - s) / 2` at
+//! most. The fastest probe of a series counts.
 
-use super::fastest::{ClockMeasurement, bound, fastest};
 use crate::control::network::patient::{ConnectionError, Patient, Tick};
 use crate::control::network::transport::Stream;
 use crate::control::network::wire::{KvmClock, MAX_PROBES, Message, ProbeStamp, TimeSync};
@@ -22,7 +29,7 @@ const MOST_MESSAGES: usize = MAX_PROBES + 16;
 
 /// A way to compare the clocks.
 #[derive(Debug)]
-pub(in crate::control::network) enum Comparing {
+pub(super) enum Comparing {
     /// By probes, which are stamped with the host's clock.
     Probes(Box<TraceClockReader>),
     /// By what KVM knows of the guest's counters; the host's clock has that name.
@@ -31,7 +38,7 @@ pub(in crate::control::network) enum Comparing {
 
 /// A controller's connection for time synchronization.
 #[derive(Debug)]
-pub(in crate::control::network) struct Answerer {
+pub(super) struct Answerer {
     control: Patient,
     comparing: Comparing,
     cpus: Vec<Vec<ClockMeasurement>>,
@@ -40,7 +47,7 @@ pub(in crate::control::network) struct Answerer {
 
 /// The result of all measurements.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::control::network) struct SyncResult {
+pub(super) struct SyncResult {
     /// The samples, for the guest's file.
     pub(in crate::control::network) shift: Option<TimeShift>,
     /// Their quality, or the reason why there are none.
@@ -184,7 +191,7 @@ const FLAGS: u32 = 3;
 
 /// An agent's connection for time synchronization.
 #[derive(Debug)]
-pub(in crate::control::network) struct Prober {
+pub(super) struct Prober {
     pub(in crate::control::network) control: Patient,
     pub(in crate::control::network) clock: TraceClockReader,
     /// The controller takes the error of an offset.
@@ -280,7 +287,7 @@ fn ask(control: &Patient, clock: &mut TraceClockReader, tick: &mut Tick<'_>) -> 
 }
 
 /// The controller's part, for the CPU number `cpu` of `guest`.
-pub(super) fn answer(
+fn answer(
     control: &Patient,
     guest: &KvmGuest,
     cpu: u16,
@@ -297,7 +304,7 @@ pub(super) fn answer(
 }
 
 /// The next message of time synchronization.
-pub(super) fn next(control: &Patient, tick: &mut Tick<'_>) -> Result<TimeSync, ConnectionError> {
+fn next(control: &Patient, tick: &mut Tick<'_>) -> Result<TimeSync, ConnectionError> {
     match control.message(tick)? {
         Message::TimeSync(message) => Ok(message),
         _ => Err(io::Error::other("the peer sent something else than time synchronization").into()),
@@ -309,4 +316,68 @@ fn unexpected(message: &TimeSync) -> ConnectionError {
     let what: String = format!("{message:?}").chars().take(60).collect();
     io::Error::other(format!("the peer sent another message of time synchronization than the one that is due: {what}"))
         .into()
+}
+
+/// One measurement of the agent's clock against the controller's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::control::network) struct ClockMeasurement {
+    /// The agent's time when it was made.
+    pub(in crate::control::network) time: u64,
+    /// To be added to the agent's times.
+    pub(in crate::control::network) offset: i64,
+    /// The most by which it can be wrong, if that is known.
+    pub(in crate::control::network) error: Option<u64>,
+}
+
+/// The probe that was back first decides. `there` are the controller's stamps; `here` the agent's: when the probe left, when it
+/// was back. `None` without a probe that all three know.
+fn fastest(here: &HashMap<u32, (u64, u64)>, there: &[ProbeStamp]) -> Option<ClockMeasurement> {
+    let complete = there.iter().filter_map(|stamp| {
+        let &(left, back) = here.get(&stamp.number)?;
+        Some((left, back.checked_sub(left)?, stamp.time))
+    });
+    let (left, trip, time) = complete.min_by_key(|(_, trip, _)| *trip)?;
+    let middle = left.wrapping_add(trip / 2);
+    Some(ClockMeasurement {
+        time: middle,
+        offset: time.wrapping_sub(middle).cast_signed(),
+        error: Some(trip.div_ceil(2)),
+    })
+}
+
+/// The most by which the result of a series can be wrong, from the controller's `stamps` alone: a probe leaves after the one
+/// before it was stamped, and is back before the next one is.
+fn bound(stamps: &[u64]) -> Option<u64> {
+    let trips = stamps.windows(3).filter_map(|three| three[2].checked_sub(three[0]));
+    // That of the fastest: its trip is not longer than the shortest of these.
+    trips.min().map(|trip| trip.div_ceil(2))
+}
+
+#[cfg(test)]
+mod tests;
+
+#[cfg(test)]
+mod fastest_tests {
+    use super::*;
+
+    #[test]
+    fn the_fastest_probe_decides() {
+        // The controller is 1,000 ahead; the way there takes 30 and back 10, then 5 and 5.
+        let here = HashMap::from([(1, (100, 140)), (2, (200, 210)), (3, (300, 290))]);
+        let stamp = |number: u32, time: u64| ProbeStamp { number, time };
+        let there = [stamp(1, 1130), stamp(2, 1205), stamp(3, 1300), stamp(4, 1400)];
+        assert_eq!(fastest(&here, &there), Some(ClockMeasurement { time: 205, offset: 1000, error: Some(5) }));
+        let slow = fastest(&here, &there[..1]).unwrap();
+        assert_eq!((slow.offset, slow.error), (1010, Some(20)));
+        assert_eq!(fastest(&here, &there[2..]), None);
+        // One that is behind.
+        let behind = fastest(&HashMap::from([(1, (10_000, 10_003))]), &[stamp(1, 2)]).unwrap();
+        assert_eq!((behind.offset, behind.error), (-9999, Some(2)));
+    }
+
+    #[test]
+    fn a_bound_from_one_side() {
+        assert_eq!(bound(&[10, 20, 31, 40, 62]), Some(10));
+        assert_eq!(bound(&[10, 20]), None);
+    }
 }
