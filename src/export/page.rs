@@ -1,3 +1,4 @@
+//! A recording's answers as one page for a browser: HTML with its style and script in it, which asks for no other file.
 //! The page's parts, and their HTML.
 
 use crate::answer::analysis::{TimelineFinding, TimelineSlice};
@@ -56,7 +57,7 @@ impl RecordingPage {
         // Whatever a name of the recording may be, nothing is fetched and nothing is sent.
         out.push_str("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; frame-src 'self'\">\n<title>");
         put_html(&self.title, &mut out);
-        let _ = write!(out, "</title>\n<style>\n{}</style></head><body>\n<h1>", include_str!("page.css"));
+        let _ = write!(out, "</title>\n<style>\n{}</style></head><body>\n<h1>", include_str!("page/page.css"));
         put_html(&self.title, &mut out);
         out.push_str("</h1>\n");
         self.put_contents(&mut out);
@@ -90,7 +91,7 @@ impl RecordingPage {
             put_html(picture, &mut out);
             out.push_str("\"></iframe>\n");
         }
-        let _ = write!(out, "<script>\n{}</script>\n</body></html>\n", include_str!("page.js"));
+        let _ = write!(out, "<script>\n{}</script>\n</body></html>\n", include_str!("page/page.js"));
         out
     }
 

@@ -1,15 +1,15 @@
-//! The summary as tables of text.
-//! Counts of all buffers, added up.
+//! The summary as tables of text, and as a JSON object.
 
 use super::{BufferCounts, EventTally};
 use crate::base::abi::Abi;
 use crate::base::syntax::widest;
 use crate::base::units::{ByteSize, Pid, counted, grouped};
-use crate::base::wall_time::local_second;
-use crate::file::trace_dat::{CpuRanges, WallClock};
+use crate::base::wall_time::{local_second, with_zone};
+use crate::file::trace_dat::{CpuRanges, LatencyResult, WallClock};
 use crate::kernel::event::Common;
 use crate::kernel::format::EventFormat;
 use crate::kernel::symbols::Comms;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 
 macro_rules! line {
@@ -17,7 +17,7 @@ macro_rules! line {
 }
 
 /// Appends the tables, of the tasks the `top` busiest; in lines of `limit` characters, as far as they can do without columns.
-pub(super) fn write(numbers: &SummaryCounts<'_>, top: usize, limit: Option<usize>, out: &mut Vec<u8>) {
+pub(super) fn write_text(numbers: &SummaryCounts<'_>, top: usize, limit: Option<usize>, out: &mut Vec<u8>) {
     let total = numbers.total();
     line!(out, "{}, {}", counted(total.count, "event"), ByteSize(total.bytes));
     match numbers.seconds() {
@@ -205,4 +205,65 @@ impl<'n> SummaryCounts<'n> {
 pub(super) fn no_counts(buffers: &[SummaryBuffer<'_>]) -> Vec<BufferCounts> {
     let pid_at = |buffer: &SummaryBuffer<'_>| Common::of_all(buffer.formats.iter().copied()).pid_offset();
     buffers.iter().map(|buffer| BufferCounts::new(buffer.abi, pid_at(buffer))).collect()
+}
+
+/// Appends the object, of the tasks the `top` busiest.
+pub(super) fn write_json(
+    numbers: &SummaryCounts<'_>,
+    top: usize,
+    (latencies, coverages): (&[LatencyResult], &[Value]),
+    out: &mut Vec<u8>,
+) {
+    let seconds = numbers.seconds();
+    let events: Vec<Value> = numbers
+        .events()
+        .into_iter()
+        .map(|(event, tally)| {
+            let rate = seconds.map(|s| tally.count as f64 / s);
+            json!({"event": event, "count": tally.count, "per_second": rate, "bytes": tally.bytes})
+        })
+        .collect();
+    let mut cpus = Vec::new();
+    for (buffer, counts) in numbers.each() {
+        for cpu in counts.cpus() {
+            cpus.push(json!({
+                "source": buffer.source,
+                "buffer": buffer.buffer,
+                "cpu": cpu.cpu.0,
+                "events": cpu.events.count,
+                "bytes": cpu.events.bytes,
+                "lost": cpu.lost,
+                "lost_unknown": cpu.lost_unknown,
+                "first": cpu.span.map(|s| s.0.0),
+                "last": cpu.span.map(|s| s.1.0),
+            }));
+        }
+    }
+    let offline = numbers.offline().into_iter();
+    let offline: Vec<Value> =
+        offline.map(|(of, cpus)| json!({"source": of.source, "cpus": cpus.to_string()})).collect();
+    let (tasks, all_tasks) = numbers.tasks(top);
+    let tasks: Vec<Value> = tasks
+        .into_iter()
+        .map(|(of, pid, tally)| {
+            let comm = of.comms.get(pid).map(String::from_utf8_lossy);
+            json!({"source": of.source, "pid": pid.0, "comm": comm, "events": tally.count, "bytes": tally.bytes})
+        })
+        .collect();
+    let total = numbers.total();
+    let mut summary = json!({
+        "schema": "rtrace.summary", "version": 1,
+        "total": {"events": total.count, "bytes": total.bytes, "seconds": seconds},
+        "events": events, "cpus": cpus, "offline": offline, "tasks": tasks, "task_count": all_tasks,
+    });
+    if let Some((begin, end, step)) = numbers.day() {
+        summary["wall"] = json!({"begin": with_zone(begin), "end": with_zone(end), "set_by_ns": step});
+    }
+    if !latencies.is_empty() {
+        summary["latencies"] = json!(latencies);
+    }
+    if !coverages.is_empty() {
+        summary["coverage"] = json!(coverages);
+    }
+    out.extend_from_slice(format!("{summary}\n").as_bytes());
 }

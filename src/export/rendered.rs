@@ -1,6 +1,7 @@
-//! Texts of tasks, rendered once per task.
+//! Texts that are rendered once: of tasks, and of fields that come again.
 
 use crate::base::sys::Tail;
+use crate::kernel::event::{TextCache, TextLookup};
 
 const WAYS: usize = 1024;
 const WIDTH: usize = 55;
@@ -50,6 +51,42 @@ impl TaskSlot {
         if let Some(room) = self.text.get_mut(..text.len()) {
             room.copy_from_slice(text);
             (self.key, self.len) = (key, text.len() as u8);
+        }
+    }
+}
+
+/// Texts that are made of a record's own bytes, and of what does not change. Clones begin empty.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RepeatedFields<const LINES: usize = 3> {
+    texts: TextCache<LINES>,
+}
+
+impl<const LINES: usize> RepeatedFields<LINES> {
+    /// Forgets all: texts are others now.
+    pub(super) fn forget(&mut self) {
+        self.texts.forget();
+    }
+
+    /// Appends what `write` does for the record `data` of the event `id`, or a copy of that.
+    #[inline(always)]
+    pub(super) fn write<'a>(
+        &mut self,
+        id: u16,
+        data: &[u8],
+        tail: Tail<'a>,
+        write: impl FnOnce(Tail<'a>) -> Tail<'a>,
+    ) -> Tail<'a> {
+        let new = match self.texts.find(id, data) {
+            TextLookup::Hit(text, len) => return text.put(len, tail),
+            TextLookup::Miss(at) => Some(at),
+            TextLookup::Skipped => None,
+        };
+        let out = tail.done();
+        let start = out.len();
+        let tail = write(Tail::new(out));
+        match new {
+            Some(at) => tail.with(|out| self.texts.keep(at, data, &out[start..])),
+            None => tail,
         }
     }
 }

@@ -1,7 +1,13 @@
+//! Functions of the kernel, as function_graph saw them called: how long they took, with and without those they called, time
+//! off the CPU and interrupts taken out.
 //! Following calls from entry to return.
 //! Calls that go on, each within the one before.
+//!
+//! ```text
+//! funcgraph_entry: func=vfs_read depth=1          funcgraph_exit: func=vfs_read depth=1
+//! ```
 
-use crate::answer::analysis::map::Map;
+use crate::answer::analysis::interface::Map;
 use crate::answer::analysis::stacks::{Node, StackChange, StackEvents, StackFrame, StackTree, StackWalk, TaskStack};
 use crate::answer::analysis::{Durations, InOrder, KnownPart, Needs, TaskSet};
 use crate::base::abi::Abi;
@@ -217,7 +223,7 @@ enum CallContext {
 }
 
 impl CallContext {
-    pub(super) fn of(flags: u8) -> Self {
+    fn of(flags: u8) -> Self {
         const HARD_IRQ: u8 = 0x08;
         const SOFT_IRQ: u8 = 0x10;
         const NMI: u8 = 0x40;
@@ -236,8 +242,8 @@ struct OpenFrame {
     frame: StackFrame,
     context: CallContext,
     /// True if it interrupted what is below it.
-    pub(super) interrupts: bool,
-    pub(super) at: u64,
+    interrupts: bool,
+    at: u64,
     spent: Spent,
     /// Net time of the functions that it called.
     callees: u64,
@@ -248,17 +254,17 @@ struct OpenFrame {
 /// Time within a call that is not its function's.
 #[derive(Clone, Copy, Debug, Default)]
 struct Spent {
-    pub(super) asleep: u64,
-    pub(super) preempted: u64,
-    pub(super) interrupted: u64,
+    asleep: u64,
+    preempted: u64,
+    interrupted: u64,
 }
 
 /// A call that has ended, up to `end`.
 #[derive(Clone, Copy, Debug)]
 struct EndedCall {
-    pub(super) whole: u64,
-    pub(super) net: u64,
-    pub(super) own: u64,
+    whole: u64,
+    net: u64,
+    own: u64,
 }
 
 impl Spent {
@@ -396,3 +402,6 @@ pub enum FoldedFrame {
     /// Begin of an interruption: the functions after it are no part of the task's own.
     Interrupt,
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,9 @@
+//! Strips: each CPU's events, losses and occupation in columns of equal time, for pictures of any window.
 //! Following each CPU from event to event.
 
 use crate::answer::analysis::Analysis;
 use crate::answer::analysis::by_event::{ByEvent, RecordNumber};
-use crate::answer::analysis::map::Map;
+use crate::answer::analysis::interface::Map;
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Lost, Pid};
 use crate::kernel::event::Record;
@@ -318,7 +319,7 @@ impl Strip {
 
 /// The columns of a strip between the first and the last one that is not empty.
 #[derive(Clone, Debug, Default)]
-pub(super) struct CellRun {
+struct CellRun {
     start: usize,
     cells: Vec<StripCell>,
 }
@@ -330,7 +331,7 @@ impl CellRun {
 
     /// The column, which becomes part of the run. Columns before the first one are rare: times that go backwards.
     #[inline]
-    pub(super) fn at(&mut self, column: usize) -> &mut StripCell {
+    fn at(&mut self, column: usize) -> &mut StripCell {
         if self.cells.is_empty() {
             self.start = column;
         }
@@ -371,7 +372,7 @@ impl CellRun {
     }
 
     /// All columns of the window.
-    pub(super) fn whole(self, columns: usize) -> Vec<StripCell> {
+    fn whole(self, columns: usize) -> Vec<StripCell> {
         let mut cells = vec![StripCell::default(); columns];
         for (number, cell) in self.cells.into_iter().enumerate() {
             if let Some(place) = cells.get_mut(self.start + number) {
@@ -381,3 +382,6 @@ impl CellRun {
         cells
     }
 }
+
+#[cfg(test)]
+mod tests;
