@@ -1,8 +1,9 @@
-//! The log of a command that serves other machines: a file, or standard error; of JSON lines, standard output.
+//! Commands that serve other machines: their log, and the background that they go on in.
 
-use super::exit::Failure;
-use super::terminal::{say, stdout};
+use super::exit::{Exit, Failure};
+use super::terminal::{note, say, stdout};
 use anyhow::Context;
+use rtrace::internal::network::background;
 use rtrace::internal::safe_file;
 use serde_json::{Value, json};
 use std::fs::File;
@@ -49,4 +50,19 @@ impl MessageLog {
             None => say(format_args!("rtrace: {line}\n")),
         }
     }
+}
+
+/// Goes to the background; the caller ends with the [`Exit`] if it gets one. Says how to end what goes on, whose messages go to
+/// its log or nowhere.
+pub(super) fn go() -> Result<Option<Exit>, Failure> {
+    let failed = "failed to go to the background";
+    if let Some(pid) = background().context(failed)? {
+        note!("rtrace: in the background as process {pid}; `kill {pid}` ends it");
+        return Ok(Some(Exit::Success));
+    }
+    let nothing = File::options().read(true).write(true).open("/dev/null").context(failed)?;
+    nix::unistd::dup2_stdin(&nothing).context(failed)?;
+    nix::unistd::dup2_stdout(&nothing).context(failed)?;
+    nix::unistd::dup2_stderr(&nothing).context(failed)?;
+    Ok(None)
 }

@@ -1,11 +1,12 @@
-//! The page of a command.
+//! The pages of the manual: one for each command, one for each page of `docs/reference`.
 
 use super::roff::{ManualPage, bold, escape, italic};
 use crate::cli::help;
+use crate::cli::help::{Topic, gap};
 use clap::{Arg, ArgAction, Command};
 
 /// The page of `command`; the root's has the exit codes.
-pub(super) fn page(command: &Command, is_root: bool) -> String {
+pub(super) fn command_page(command: &Command, is_root: bool) -> String {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     let mut page = ManualPage::new(name, "1", &lower(&about));
@@ -25,7 +26,7 @@ pub(super) fn page(command: &Command, is_root: bool) -> String {
     }
     page.section("EXIT STATUS");
     match help::TOPICS.iter().find(|topic| topic.name == "exit-codes").filter(|_| is_root) {
-        Some(topic) => super::topic_page::body(topic.text, &mut page),
+        Some(topic) => topic_body(topic.text, &mut page),
         None => page.paragraph("See rtrace(1), or `rtrace help exit-codes`."),
     }
     if !is_root {
@@ -98,7 +99,7 @@ fn positional(arg: &Arg) -> String {
 
 fn description(command: &Command, page: &mut ManualPage) {
     let text = command.get_long_about().or(command.get_about()).map(ToString::to_string).unwrap_or_default();
-    super::topic_page::paragraphs(&text, page);
+    topic_paragraphs(&text, page);
 }
 
 /// Options under their headings, positional arguments first.
@@ -208,7 +209,7 @@ fn see_also(name: &str) -> String {
     if let Some((above, _)) = name.rsplit_once('-').filter(|(above, _)| above.contains('-')) {
         pages.push(format!("{}(1)", bold(above)));
     }
-    for (_, page, section) in super::topic_page::PAGES {
+    for (_, page, section) in PAGES {
         let same = name == *page || name.strip_prefix(page).is_some_and(|rest| rest.starts_with('-'));
         let files =
             *section == "5" && matches!(name, "rtrace-record" | "rtrace-report" | "rtrace-dump" | "rtrace-recover");
@@ -219,3 +220,83 @@ fn see_also(name: &str) -> String {
     pages.push(escape("trace-cmd(1)"));
     pages.join(", ")
 }
+
+/// The page `name` of the section `section` of the manual.
+pub(super) fn topic_page(topic: &Topic, name: &str, section: &str) -> String {
+    let mut page = ManualPage::new(name, section, &topic.about.replacen("The ", "the ", 1));
+    page.section("DESCRIPTION");
+    topic_body(topic.text, &mut page);
+    page.section("SEE ALSO");
+    let verb = name.strip_prefix("rtrace-").map(|_| format!("{}(1), ", bold(name))).unwrap_or_default();
+    page.written_paragraph(&format!("{}(1), {verb}{}(5)", bold("rtrace"), bold("rtrace.dat")));
+    page.into_text()
+}
+
+/// A page's text below its first heading.
+pub(super) fn topic_body(text: &str, page: &mut ManualPage) {
+    let text = match text.strip_prefix("# ").and_then(|rest| rest.split_once('\n')) {
+        Some((_, rest)) => rest,
+        None => text,
+    };
+    topic_paragraphs(text, page);
+}
+
+/// Paragraphs, lists and lines that keep their shape.
+pub(super) fn topic_paragraphs(text: &str, page: &mut ManualPage) {
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        if let Some(heading) = line.strip_prefix('#') {
+            page.section(&heading.trim_start_matches('#').trim().to_uppercase());
+        } else if line.starts_with("  ") {
+            let mut shaped = vec![line];
+            // Blank lines between two such lines are part of them.
+            loop {
+                match lines.peek() {
+                    Some(next) if next.starts_with("  ") => shaped.extend(lines.next()),
+                    Some(next) if next.trim().is_empty() => {
+                        let mut ahead = lines.clone();
+                        ahead.next();
+                        if !ahead.peek().is_some_and(|after| after.starts_with("  ")) {
+                            break;
+                        }
+                        shaped.extend(lines.next());
+                    }
+                    _ => break,
+                }
+            }
+            page.verbatim(shaped);
+        } else {
+            let term = gap(line).filter(|_| !line.starts_with("- "));
+            let is_point = line.starts_with("- ");
+            let goes_on = |next: &str| match term.is_some() || is_point {
+                true => next.starts_with("  "),
+                false => {
+                    !next.starts_with("  ") && !next.starts_with('#') && !next.starts_with("- ") && gap(next).is_none()
+                }
+            };
+            let mut whole = line.trim_end().to_owned();
+            while let Some(next) = lines.next_if(|next| !next.trim().is_empty() && goes_on(next)) {
+                whole.push(' ');
+                whole.push_str(next.trim());
+            }
+            match (is_point, line.find("  ").filter(|_| term.is_some())) {
+                (true, _) => page.point(whole.trim_start_matches("- ")),
+                (false, Some(at)) => page.term(&bold(whole[..at].trim()), whole[at..].trim()),
+                (false, None) => page.paragraph(&whole),
+            }
+        }
+    }
+}
+
+/// Pages of `docs/reference` that are pages of the manual: topic, name of the page and its section.
+pub(super) const PAGES: &[(&str, &str, &str)] = &[
+    ("filter", "rtrace-filter", "7"),
+    ("hist", "rtrace-hist", "7"),
+    ("synth", "rtrace-synth", "7"),
+    ("trigger", "rtrace-trigger", "7"),
+    ("probe", "rtrace-probe", "7"),
+    ("file-format", "rtrace.dat", "5"),
+];
