@@ -1,12 +1,11 @@
 //! `rtrace agent`: records what a controller on another machine asks for.
 
 use super::args::TracefsArgs;
-use super::background;
 use super::exit::{Exit, Failure};
-use super::log::MessageLog;
-use super::record;
 use super::record_error::{explain, failure};
+use super::server::MessageLog;
 use super::terminal::note;
+use super::{record, server};
 use anyhow::{Context, anyhow};
 use rtrace::internal::network::agent::{AGENT_PORT, Agent, AgentJob, AgentNotice};
 use rtrace::internal::network::{Address, Network};
@@ -172,7 +171,7 @@ pub(crate) fn run(args: &AgentArgs) -> Result<Exit, Failure> {
     }
     if args.daemonize {
         // Before the first thread.
-        if let Some(exit) = background::go()? {
+        if let Some(exit) = server::go()? {
             return Ok(exit);
         }
     }

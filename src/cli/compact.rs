@@ -2,25 +2,21 @@
 
 mod batch;
 mod day;
-mod lock;
 mod outcome;
 mod store;
 
 use super::exit::{Exit, Failure};
-use super::foreign;
 use super::terminal::note;
-use super::unfinished;
+use super::{foreign, unfinished};
 use anyhow::anyhow;
-use day::DayTables;
-use day::{MANIFEST, Manifest};
-use lock::CompactionLock;
+use day::{DayTables, MANIFEST, Manifest};
 use outcome::Compaction;
 use rtrace::internal::trace_dat::is_recording;
 use rtrace::internal::wall_time::utc_day;
 use rtrace::units::ByteSize;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
-use store::TableStore;
+use store::{CompactionLock, TableStore};
 
 /// Join tables of many recordings into few large files
 ///

@@ -3,7 +3,6 @@
 mod finding;
 mod kernel;
 mod machine;
-mod stale;
 mod users;
 
 use super::args::TracefsArgs;
@@ -60,9 +59,9 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Exit, Failure> {
         machine::rings(tracefs, &machine, &mut findings);
     }
     machine::disk(&machine, &mut findings);
-    stale::journals(&args.tracefs.journal_dir(), &mut findings);
+    users::stale_journals(&args.tracefs.journal_dir(), &mut findings);
     if let Some(tracefs) = &tracefs {
-        stale::instances(tracefs, &args.tracefs.journal_dir(), &machine, &mut findings);
+        users::stale_instances(tracefs, &args.tracefs.journal_dir(), &machine, &mut findings);
         kernel::trace_clock(tracefs, &mut findings);
     }
     kernel::source(&machine, &mut findings);

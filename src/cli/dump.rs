@@ -1,18 +1,21 @@
 //! `rtrace dump`.
-
-mod layout;
-mod validate;
+//! `rtrace dump --validate`: everything is read once, and mismatches are reported.
 
 use super::coverage;
 use super::damage::DamageReport;
 use super::exit::{Exit, Failure};
 use super::given::{Given, Moot, refuse};
 use super::trace_file::open;
-use crate::cli::terminal::{PagerArgs, stdout};
-use rtrace::internal::trace_dat::{FileError, Trace};
+use crate::cli::terminal::{PagerArgs, note, stdout};
+use rtrace::internal::trace_dat::{FileError, TimeOptions, Trace};
+use rtrace::recording::{Notice, UnknownEvents};
+use rtrace::units::{EventId, Timestamp, counted};
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+mod layout;
 
 /// Inspect or validate a trace.dat file
 ///
@@ -189,7 +192,7 @@ fn write(
         serde_json::to_writer_pretty(&mut *out, &to_json(trace, &damaged)).map_err(io::Error::from)?;
         writeln!(out)?;
     } else if args.validate {
-        let verdict = validate::validate(trace, path, damage)?;
+        let verdict = validate(trace, path, damage)?;
         writeln!(out, "{}: {verdict}", path.display())?;
     } else {
         check_sizes(trace, &mut |found| damage.note(path, found));
@@ -245,4 +248,53 @@ fn to_json(trace: &Trace, damaged: &[String]) -> Value {
         "coverage": coverage::json(trace, false),
         "command": coverage::command_line(trace),
     })
+}
+
+/// The contents of the file at `path`, sound or not, as a sentence; each defect goes to `damage`.
+fn validate(trace: &Trace, path: &Path, damage: &DamageReport) -> Result<String, FileError> {
+    let known: BTreeSet<u16> = trace.formats().map(|format| format.id.0).collect();
+    let mut events = 0u64;
+    let mut backwards = 0u64;
+    let mut unknown: BTreeMap<u16, UnknownEvents> = BTreeMap::new();
+    let tell = |error: &(dyn std::error::Error + 'static)| damage.note(path, error);
+    [&trace.kallsyms, &trace.btf].iter().filter_map(|lazy| lazy.get().err()).for_each(|error| tell(error));
+    for buffer in &trace.buffers {
+        for cpu in 0..buffer.cpus.len() {
+            let mut stream = trace.stream(buffer, cpu, &TimeOptions { raw: true, ..TimeOptions::default() })?;
+            let mut spare = Vec::new();
+            let mut before = 0;
+            loop {
+                match stream.next(&mut spare) {
+                    Ok(None) => break,
+                    Err(error) => tell(&error),
+                    Ok(Some(head)) => {
+                        events += 1;
+                        backwards += u64::from(head.item.timestamp < before);
+                        before = head.item.timestamp;
+                        // common_type comes first in every event of every kernel
+                        let id = trace.abi.uint(stream.bytes(&head), 0, 2).unwrap_or(0) as u16;
+                        if !known.contains(&id) {
+                            let (first, cpu) = (Timestamp(head.item.timestamp), stream.cpu());
+                            let none = UnknownEvents { recording: 0, id: EventId(id), count: 0, first, cpu };
+                            let events = unknown.entry(id).or_insert(none);
+                            events.count += 1;
+                            (events.first, events.cpu) = (events.first, events.cpu).min((first, cpu));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    for events in unknown.into_values() {
+        damage.notice(|_| path, &Notice::Unknown(events));
+    }
+    damage.unfinished(path, trace);
+    if backwards > 0 {
+        note!("rtrace: {} older than the one before on the same CPU", counted(backwards, "event"));
+    }
+    // As many as were named: of a file that was cut off one stands for all beyond.
+    let defects = damage.places();
+    let sound = if defects == 0 { "no defects".to_owned() } else { counted(defects, "defect") };
+    let (events, buffers) = (counted(events, "event"), counted(trace.buffers.len() as u64, "buffer"));
+    Ok(format!("{events} in {buffers}, {}: {sound}", counted(trace.options.len() as u64, "option")))
 }

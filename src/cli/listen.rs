@@ -1,8 +1,8 @@
 //! `rtrace listen`: a file for each machine that sends a recording.
 
-use super::background;
 use super::exit::{Exit, Failure};
-use super::log::MessageLog;
+use super::server;
+use super::server::MessageLog;
 use super::terminal::note;
 use anyhow::{Context, anyhow};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -175,7 +175,7 @@ pub(crate) fn run(args: &ListenArgs) -> Result<Exit, Failure> {
     }
     if args.daemonize {
         // Before the first thread.
-        if let Some(exit) = background::go()? {
+        if let Some(exit) = server::go()? {
             return Ok(exit);
         }
     }

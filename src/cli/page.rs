@@ -3,10 +3,10 @@
 use crate::cli::analyze::{BufferLimits, html_sections};
 use crate::cli::exit::Failure;
 use crate::cli::flame::picture;
-use crate::cli::named_files::write_file;
 use crate::cli::page_args::PageSection;
 use crate::cli::query::{ClockUnit, QueryEvents};
 use crate::cli::trace_file::mode_like;
+use crate::cli::unfinished::write_file;
 use crate::cli::why::WhyTree;
 use rtrace::analysis::{Extents, Timeline, TimelineFinding, TimelineWait};
 use rtrace::internal::answers::put_html;

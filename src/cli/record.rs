@@ -2,7 +2,6 @@
 
 mod agents;
 mod cgroups;
-mod clocks;
 mod command_line;
 mod config;
 mod daemon;
@@ -14,19 +13,16 @@ mod remote;
 mod stop;
 mod stop_if;
 
-use super::after_command;
 use super::args::sudo_caller;
-use super::check;
 use super::exit::{Exit, Failure, print};
 use super::given::refuse;
 use super::piped::{self, Outgoing};
 use super::record_error::{explain, failure, refused};
-use super::recover;
 use super::terminal::{say, stdout};
 use super::traced::{SessionArgs, Traced, TracedProfileArgs, add_profile};
+use super::{check, command_words, recover};
 pub(super) use agents::{gathered, plan_for_controller};
-use live::RecordScreen;
-use live::Service;
+use live::{RecordScreen, Service};
 use rtrace::internal::assertion::Assertion;
 use rtrace::internal::network::control::{GuestSummary, GuestTarget, record_along};
 use rtrace::internal::network::send::Transport;
@@ -286,7 +282,7 @@ fn record(args: &RecordArgs, service: Service) -> Result<Exit, Failure> {
     if profiled.is_empty()
         && let Err(error) = plan.check()
     {
-        let given = plan.command.as_deref().and_then(after_command::note::<RecordArgs>);
+        let given = plan.command.as_deref().and_then(command_words::note::<RecordArgs>);
         return Err(refused(&error, "record", given).into());
     }
     let prints_json = args.json || args.summary_json.as_deref().is_some_and(piped::is_stdout);
@@ -407,8 +403,8 @@ fn record(args: &RecordArgs, service: Service) -> Result<Exit, Failure> {
         text.push_str(&empty::why(&plan, &summary).unwrap_or_default());
         text.push_str(&empty::unheard(&plan, &tracefs).unwrap_or_default());
         let words = plan.command.as_deref().unwrap_or_default();
-        if summary.command.is_some_and(|ended| ended.code() != 0) || after_command::is_of_ours_alone(words) {
-            let given = after_command::note::<RecordArgs>(words);
+        if summary.command.is_some_and(|ended| ended.code() != 0) || command_words::is_of_ours_alone(words) {
+            let given = command_words::note::<RecordArgs>(words);
             text.push_str(&given.map(|note| format!("rtrace: {note}\n")).unwrap_or_default());
         }
         say(format_args!("{text}"));

@@ -1,15 +1,14 @@
 //! `rtrace stream`: record's rings and report's words, joined.
 
-use super::after_command;
 use super::exit::{Exit, Failure};
 use super::given::{Moot, refuse};
 use super::live::{live_merge, warn_of_damage};
 use super::record::empty;
-use super::record_error;
 use super::record_error::{explain, failure};
 use super::syscalls::live_decoder;
 use super::terminal::{note, say, stdout};
 use super::traced::{SessionArgs, Traced};
+use super::{command_words, record_error};
 use anyhow::anyhow;
 use rtrace::event::{DecodeOptions, EventTypes};
 use rtrace::export::{
@@ -102,7 +101,7 @@ pub(crate) fn run(args: &StreamArgs) -> Result<Exit, Failure> {
             .hint("`-C mono` counts nanoseconds."));
     }
     if let Err(error) = plan.check() {
-        let given = plan.command.as_deref().and_then(after_command::note::<StreamArgs>);
+        let given = plan.command.as_deref().and_then(command_words::note::<StreamArgs>);
         return Err(record_error::refused(&error, "stream", given).into());
     }
     refuse::<StreamArgs>(args.moot())?;

@@ -14,13 +14,11 @@ mod kernel;
 pub mod page;
 mod perfetto;
 mod redacted;
-mod repeats;
+mod rendered;
 mod summary;
 mod syscalls;
 mod table;
-mod task_cache;
 mod text;
-mod text_lines;
 
 pub use crate::read::merge::ahead::{Commit, Following, UnorderedWork};
 pub use crate::read::recording::{Exporter, Outflow};
@@ -51,5 +49,4 @@ pub use table::{Arrow, ArrowBuffer, ArrowState};
 #[doc(hidden)]
 pub use table::{PartInput, TableColumns, TablePartWriter, TableReadError, TableSummary};
 pub use table::{TableBuffer, TableFile, Tables, TablesState};
-pub use text::{Text, TextOptions, TimeColumn};
-pub use text_lines::TextLines;
+pub use text::{Text, TextLines, TextOptions, TimeColumn};

@@ -3,7 +3,7 @@
 //! Each state of a task is cut where the task changed its cgroup, and counts for the cgroup that it was in and all above
 //! that, as the kernel's own account does (`cpu.stat`).
 
-use super::cgroup_set::with_parents;
+use super::chosen::with_parents;
 use super::{InOrder, KnownPart, Needs, Sched, SchedReport, TaskSched, TimeIn};
 use crate::base::abi::Abi;
 use crate::base::units::Pid;

@@ -5,7 +5,7 @@
 //! ```
 
 use super::by_event::{ByEvent, RecordNumber};
-use super::map::Map;
+use super::interface::Map;
 use super::{InOrder, KnownPart, Needs, TaskSet};
 use crate::base::abi::Abi;
 use crate::base::units::Pid;

@@ -1,7 +1,7 @@
 //! Load of CPUs, tasks and events from one reading to the next: for tables that live.
 
 use super::by_event::{ByEvent, RecordNumber, RecordText};
-use super::map::Map;
+use super::interface::Map;
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, EventId, Lost, Pid};
 use crate::kernel::event::Record;

@@ -6,25 +6,20 @@
 
 pub(crate) mod by_event;
 mod cells;
-mod cgroup_set;
 mod cgroups;
 mod chains;
 mod chosen;
 mod durations;
-mod entries;
 mod extent;
 mod faults;
 mod functions;
 mod hist;
 mod idle;
-mod in_order;
-mod interface;
+pub(crate) mod interface;
 mod io;
 mod irq;
 mod load;
 mod locks;
-mod longest;
-pub(crate) mod map;
 mod mem;
 mod memory;
 mod net;
@@ -49,13 +44,11 @@ mod wakeups;
 mod why;
 
 pub use cells::{Cell, CellPlan, Cells, EventCells, bin, durations_of};
-pub use cgroup_set::CgroupSet;
 pub use cgroups::{CGROUP_NEEDS, CgroupReport, CgroupSched, CgroupTimes, throttled_time};
 pub use chains::{CallChain, CallChains, ChainName};
-pub use chosen::{Chosen, TaskSet};
-pub use durations::{Distribution, Durations};
-pub use entries::{EntryFields, EntryReport, EventEntries};
-pub use extent::{EventCount, EventCounts, Extent, Extents};
+pub use chosen::{CgroupSet, Chosen, TaskSet};
+pub use durations::{Distribution, Durations, Longest};
+pub use extent::{EntryFields, EntryReport, EventCount, EventCounts, EventEntries, Extent, Extents};
 pub use faults::{FAULT_NEEDS, FAULT_PAGE, FaultCount, FaultReport, Faults};
 pub use functions::{
     CalledFunction, FUNCTION_NEEDS, FoldedFrame, FoldedTime, FunctionCounts, FunctionReport, FunctionTimes, LongestCall,
@@ -65,8 +58,7 @@ pub use hist::{
     Histograms, SetupError, SnapshotMoment, SyntheticEvent,
 };
 pub use idle::{CpuIdle, FrequencyTime, IDLE_NEEDS, Idle, IdleReport, IdleState};
-pub use in_order::{InOrder, Log, Ordered};
-pub use interface::{Analysis, KnownPart, Missing, Needs, RowSubject};
+pub use interface::{Analysis, InOrder, KnownPart, Log, Missing, Needs, Ordered, RowSubject};
 pub use io::{
     BlockDevice, DepthTimes, DeviceIo, IO_NEEDS, Io, IoCounts, IoOperation, IoReport, IoRequests, LongestRequest,
     OngoingRequest, TaskIo,
@@ -77,7 +69,6 @@ pub use irq::{
 };
 pub use load::{CpuLoad, LoadPeriod, Loads, TaskLoad};
 pub use locks::{LOCK_NEEDS, LockCounts, LockKind, LockReport, LockWaits, Locks, LongestLockWait, OngoingLockWait};
-pub use longest::Longest;
 pub use mem::{Bytes, FunctionMemory, MemoryUse};
 pub use memory::{MEMORY_NEEDS, Memory, MemoryCounts, MemoryReport, MemorySite, PageCount};
 pub use net::{NET_NEEDS, Net, NetDevice, NetReport, TcpPair};

@@ -6,7 +6,7 @@
 //! ```
 
 use super::by_event::{ByEvent, RecordNumber, RecordText};
-use super::map::Map;
+use super::interface::Map;
 use super::{Durations, InOrder, Needs};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};

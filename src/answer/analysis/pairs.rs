@@ -3,7 +3,7 @@
 use super::by_event::{RecordNumber, RecordText};
 use super::cells::CellPlan;
 use super::chosen::Chosen;
-use super::map::Map;
+use super::interface::Map;
 use super::{Durations, InOrder, Longest};
 use crate::base::units::{CpuId, Pid};
 use crate::kernel::event::{Lost, Record};

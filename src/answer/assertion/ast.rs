@@ -1,7 +1,6 @@
 //! Assertions as trees.
 
-use super::compare::Compare;
-use super::interval::{Dimension, Interval};
+use super::interval::{Compare, Dimension, Interval};
 use crate::base::syntax::{Diagnostic, Span, Spanned};
 use crate::language::filter::Filter;
 

@@ -1,9 +1,8 @@
 //! Assertions held against a recording.
 
 use super::ast::{Assertion, LABEL, Operation, Quantity, QuantityExpr};
-use super::compare::Compare;
 use super::conditions::{Conditions, Names, late_in_words};
-use super::interval::Interval;
+use super::interval::{Compare, Interval};
 use super::measure::{Finding, Measure};
 use super::plan::{Named, Need, Planner};
 use super::quantity::{Facts, Valued};

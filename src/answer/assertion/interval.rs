@@ -1,6 +1,6 @@
 //! Quantities that need not be known exactly.
+//! Comparisons.
 
-use super::compare::Compare;
 use std::fmt;
 
 /// The dimension of a quantity.
@@ -168,6 +168,36 @@ impl fmt::Display for Interval {
             (true, _) if self.most.is_infinite() => f.write_str(" observed, but it can be anything"),
             (true, _) => write!(f, " (from {least} to {most})"),
         }
+    }
+}
+
+/// A comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compare {
+    /// `<`.
+    Less,
+    /// `<=`.
+    LessOrEqual,
+    /// `>`.
+    Greater,
+    /// `>=`.
+    GreaterOrEqual,
+    /// `==`.
+    Equal,
+    /// `!=`.
+    NotEqual,
+}
+
+impl fmt::Display for Compare {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Compare::Less => "<",
+            Compare::LessOrEqual => "<=",
+            Compare::Greater => ">",
+            Compare::GreaterOrEqual => ">=",
+            Compare::Equal => "==",
+            Compare::NotEqual => "!=",
+        })
     }
 }
 

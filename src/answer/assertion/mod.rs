@@ -11,7 +11,6 @@
 
 mod ast;
 mod check;
-mod compare;
 mod conditions;
 mod interval;
 mod limited;
@@ -19,7 +18,6 @@ mod limited;
 mod lost;
 mod measure;
 mod metric;
-mod of_cgroups;
 mod parse;
 mod plan;
 mod presence;
@@ -32,9 +30,8 @@ pub use ast::{
     Assertion, DurationSource, EventsExpr, HistogramQuantity, Latency, Operation, Quantity, QuantityExpr, Reducer,
 };
 pub use check::{AssertionVerdict, Check, Checked};
-pub use compare::Compare;
 pub use conditions::{Conditions, Names, late_in_words};
-pub use interval::{Dimension, Interval};
+pub use interval::{Compare, Dimension, Interval};
 pub use measure::{Finding, Measure};
 pub use metric::{Metric, Pair, PairSide};
 pub use parse::{DURATIONS, QUANTITIES};

@@ -4,8 +4,7 @@ use super::ast::{
     Assertion, DurationSource, EventsExpr, HistogramQuantity, LABEL, Latency, Operation, Quantity, QuantityExpr,
     Reducer,
 };
-use super::compare::Compare;
-use super::interval::{Dimension, Interval};
+use super::interval::{Compare, Dimension, Interval};
 use super::words::{named_argument, no_comparison, other_name, other_source, other_unit, what_follows};
 use crate::base::syntax::{Diagnostic, Scanner, Span, Spanned, did_you_mean};
 use crate::language::filter::Filter;

@@ -1,9 +1,9 @@
 //! The measures that quantities need.
 
 use super::ast::{DurationSource, EventsExpr, HistogramQuantity, Latency, Quantity, Reducer};
+use super::conditions;
 use super::conditions::{Conditions, Names};
 use super::measure::Measure;
-use super::of_cgroups;
 use crate::answer::analysis::{
     CellPlan, Chosen, EntryFields, EventCount, EventEntries, Extent, Faults, FunctionTimes, HandlerKind, Io, Irqs,
     KeyPart, Locks, Memory, Pairs, Sched, Syscalls, TaskSet,
@@ -86,10 +86,10 @@ impl<'f, 'a> Planner<'f, 'a> {
     pub(super) fn need(&mut self, quantity: &Spanned<Quantity>, of: Named<'_>, limit: u64) -> Result<Need, Diagnostic> {
         let Spanned { value: quantity, span } = quantity;
         quantity.must_be_a_call(&self.syscalls, of, *span)?;
-        if let Some(missing) = quantity.tasks().and_then(|tasks| of_cgroups::unknown(tasks, self.cgroups.as_ref())) {
+        if let Some(missing) = quantity.tasks().and_then(|tasks| conditions::unknown(tasks, self.cgroups.as_ref())) {
             return Ok(Need { missing: Some(missing), ..Need::default() });
         }
-        let set = quantity.tasks().and_then(|tasks| of_cgroups::set_of(tasks, self.cgroups.as_ref()));
+        let set = quantity.tasks().and_then(|tasks| conditions::set_of(tasks, self.cgroups.as_ref()));
         let is_followed = set.is_some_and(|set| set.is_followed());
         Ok(Need { is_followed, ..self.measured(quantity, of, limit)? })
     }
@@ -107,7 +107,7 @@ impl<'f, 'a> Planner<'f, 'a> {
             }
             Quantity::Reduced(_, DurationSource::Hist(hist)) => self.hist(hist, of),
             Quantity::Faults(task) => {
-                let in_cgroups = of_cgroups::set_of(task, self.cgroups.as_ref());
+                let in_cgroups = conditions::set_of(task, self.cgroups.as_ref());
                 let key = in_cgroups.as_ref().map_or_else(|| "faults".to_owned(), |_| format!("faults {task}"));
                 let tasks = in_cgroups.map_or(TaskSet::All, TaskSet::InCgroups);
                 Ok(self.shared(&key, "no page faults were recorded: `rtrace record --for faults` does", |planner| {
@@ -216,7 +216,7 @@ impl<'f, 'a> Planner<'f, 'a> {
     fn sched(&mut self, task: &str) -> Need {
         let switch = self.formats.iter().find(|format| format.system == "sched" && format.name == "sched_switch");
         let events = switch.map(|format| (EventName::new(&format.system, &format.name), format.id));
-        let cgroups = self.cgroups.clone().filter(|_| of_cgroups::glob_of(task).is_some());
+        let cgroups = self.cgroups.clone().filter(|_| conditions::glob_of(task).is_some());
         let key = if cgroups.is_some() { "sched by cgroup" } else { "sched" };
         let need = self.shared(key, "sched:sched_switch was not recorded", |planner| {
             let sched = Sched::new(planner.formats.iter().copied(), planner.abi);
@@ -285,7 +285,7 @@ impl<'f, 'a> Planner<'f, 'a> {
 
     /// The tasks that cgroups, a name (a glob) or a pid stand for, and with a name those that have none: they may be among them.
     fn tasks(&self, task: &str) -> TaskSet {
-        if let Some(cgroups) = of_cgroups::set_of(task, self.cgroups.as_ref()) {
+        if let Some(cgroups) = conditions::set_of(task, self.cgroups.as_ref()) {
             return TaskSet::InCgroups(cgroups);
         }
         match (task, task.parse().ok().map(Pid)) {

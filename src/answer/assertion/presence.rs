@@ -6,9 +6,9 @@
 //! Sources of durations as text: two that mean the same have the same text.
 
 use super::ast::{Assertion, DurationSource, EventsExpr, LABEL, Quantity, Reducer};
+use super::conditions;
 use super::conditions::Names;
 use super::measure::Finding;
-use super::of_cgroups;
 use super::plan::Named;
 use super::quantity::{calls, handlers, sites, tasks};
 use crate::answer::analysis::{CgroupSet, HandlerKind, IoOperation, LockKind};
@@ -102,14 +102,14 @@ impl Quantity {
     /// The reason why its value is not known: the name that it is limited to occurs nowhere in the recording.
     pub(super) fn absent(&self, finding: &Finding, names: &dyn Names) -> Option<String> {
         let cgroups = names.cgroups();
-        let set = self.tasks().and_then(|tasks| of_cgroups::set_of(tasks, cgroups.as_ref()));
+        let set = self.tasks().and_then(|tasks| conditions::set_of(tasks, cgroups.as_ref()));
         let stray_task = || {
             let task = self.task().filter(|task| !names.is_task(task) && set.is_none())?;
             Some(("task", task, names.tasks()))
         };
         let stray_cgroup = || {
             let pattern = self.tasks().filter(|_| set.as_ref().is_some_and(CgroupSet::is_empty))?;
-            Some(("cgroup", of_cgroups::glob_of(pattern)?, of_cgroups::all(cgroups.as_ref())))
+            Some(("cgroup", conditions::glob_of(pattern)?, conditions::all(cgroups.as_ref())))
         };
         // Names of tasks are not looked for where cgroups stand for them.
         let is_of_named = |of: &Self| of.pattern() != of.tasks() || set.is_none();
@@ -207,7 +207,7 @@ impl Quantity {
     /// A task without a name that may be one of those that it is limited to by name, which leaves the value unknown.
     pub(super) fn nameless(&self, finding: &Finding, names: &dyn Names) -> Option<String> {
         let tasks = self.tasks().filter(|task| task.parse::<i32>().is_err())?;
-        let set = of_cgroups::set_of(tasks, names.cgroups().as_ref());
+        let set = conditions::set_of(tasks, names.cgroups().as_ref());
         let is_nameless = |pid: &Pid| match &set {
             Some(set) => set.is_unsure(*pid),
             None => names.task(*pid).is_none(),

@@ -1,10 +1,10 @@
 //! The value of a quantity, from what was found.
 
 use super::ast::{DurationSource, Quantity, Reducer};
+use super::conditions;
 use super::conditions::{Conditions, Names};
 use super::interval::{Dimension, Interval};
 use super::measure::Finding;
-use super::of_cgroups;
 use crate::answer::analysis::{
     Durations, Extent, HandlerKind, IrqReport, LockKind, MemoryReport, MemorySite, Missing, OngoingSyscall,
     SchedReport, Spot, SyscallReport, TaskSched, TimeIn,
@@ -169,7 +169,7 @@ impl Facts<'_> {
                 let number = task.parse::<i32>().ok();
                 let named = |pid: Pid| {
                     // Of cgroups no others were counted.
-                    if of_cgroups::glob_of(task).is_some() {
+                    if conditions::glob_of(task).is_some() {
                         return true;
                     }
                     let name = || self.conditions.names.task(pid);
@@ -526,7 +526,7 @@ pub(super) fn tasks<'f>(
     names: &dyn Names,
 ) -> impl Iterator<Item = &'f TaskSched> {
     let pid = pattern.parse::<i32>().ok();
-    let set = of_cgroups::set_of(pattern, names.cgroups().as_ref());
+    let set = conditions::set_of(pattern, names.cgroups().as_ref());
     let pattern = pattern.to_owned();
     found.tasks.iter().filter(move |task| match &set {
         Some(set) => set.has(task.pid, task.life.0) == Some(true),
@@ -539,7 +539,7 @@ pub(super) fn tasks<'f>(
 
 /// Tasks of which it is not known if they are in cgroups.
 fn unsure_tasks<'f>(found: &'f SchedReport, pattern: &str, names: &dyn Names) -> impl Iterator<Item = &'f TaskSched> {
-    let set = of_cgroups::set_of(pattern, names.cgroups().as_ref());
+    let set = conditions::set_of(pattern, names.cgroups().as_ref());
     let is_unsure = move |task: &&TaskSched| set.as_ref().is_some_and(|set| set.has(task.pid, task.life.0).is_none());
     found.tasks.iter().filter(is_unsure)
 }

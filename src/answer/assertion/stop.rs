@@ -1,8 +1,7 @@
 //! A condition that ends a recording while it runs: `latency(sched:sched_waking, sched:sched_switch, pid=next_pid) > 2ms`.
 
 use super::ast::{DurationSource, EventsExpr, Quantity, QuantityExpr, Reducer};
-use super::compare::Compare;
-use super::interval::{Dimension, Interval};
+use super::interval::{Compare, Dimension, Interval};
 use super::measure::Measure;
 use super::parse::AssertionParser;
 use super::plan::{Named, Planner};

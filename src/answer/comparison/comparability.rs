@@ -19,7 +19,7 @@
 //! One run in sixty that lost events, or whose program ended halfway, makes nothing of the other runs unknown. But a side of which
 //! half of the runs are so is that way: then they stay, and decide.
 
-use super::difference::Difference;
+use super::runs::Difference;
 use super::statistics::student_quantile;
 use super::summary::{SavedRun, SavedRuns};
 use crate::base::units::{counted, grouped, seconds};

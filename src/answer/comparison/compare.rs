@@ -1,10 +1,8 @@
 //! Two summaries compared by metrics.
 
-use super::adjust::{Adjusted, adjusted};
 use super::comparability::{Comparability, Reach, SetAside, agree, median, split};
-use super::difference::{Difference, Method};
 use super::judged::{ChangeVerdict, Compared};
-use super::runs::{by_pairs, by_runs};
+use super::runs::{Adjusted, Difference, Method, adjusted, by_pairs, by_runs};
 use super::side::{CompareOptions, bootstrap, bounds, least_samples, samples, values};
 use super::statistics::holm;
 use super::summary::{SavedRun, SavedRuns};

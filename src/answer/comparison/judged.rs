@@ -3,7 +3,7 @@
 
 use super::CellSeries;
 use super::comparability::Reach;
-use super::difference::Difference;
+use super::runs::Difference;
 use super::summary::SavedRun;
 use crate::answer::analysis::durations_of;
 use crate::answer::assertion::{Assertion, Checked, Dimension, DurationSource, Interval, Quantity, Reducer, Valued};

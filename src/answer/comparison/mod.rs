@@ -10,13 +10,10 @@
 //! both                      --> p, Holm over the metrics, interval --> better, worse, same, indeterminate
 //! ```
 
-mod adjust;
 mod comparability;
 mod compare;
-mod difference;
 mod judged;
 mod runs;
-mod series;
 mod side;
 mod statistics;
 mod summary;
@@ -25,10 +22,8 @@ mod tests;
 
 pub use comparability::{Aspect, Comparability, Reach, SetAside};
 pub use compare::{Comparison, compare};
-pub use difference::{Difference, Method};
 pub use judged::{ChangeVerdict, Compared};
-pub use series::{CellSeries, block_length};
+pub use runs::{Difference, Method};
 pub use side::CompareOptions;
 pub use statistics::{SplitMix64, Weights, holm, student_quantile, student_tail};
-pub use summary::SummaryError;
-pub use summary::{SavedRun, SavedRuns};
+pub use summary::{CellSeries, SavedRun, SavedRuns, SummaryError, block_length};

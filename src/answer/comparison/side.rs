@@ -1,9 +1,8 @@
 //! One side of a comparison: a metric's value in its runs, and how far that can be trusted.
 //! Options of a comparison.
 
-use super::series::{CellSeries, block_length};
 use super::statistics::{SplitMix64, Weights};
-use super::summary::SavedRun;
+use super::summary::{CellSeries, SavedRun, block_length};
 use crate::answer::analysis::{Missing, durations_of};
 use crate::answer::assertion::{Interval, Metric, Quantity, Reducer};
 use serde::Serialize;

@@ -1,8 +1,7 @@
 //! The form that all analyses share: arguments, one answer for each buffer, and how it is shown.
 
 use super::file::{FileArgs, TaskArgs};
-use super::limits::{AnswerLimits, BufferLimits, needed};
-use super::wanted::Wanted;
+use super::limits::{AnswerLimits, BufferLimits, Wanted, needed};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::page_args::{PageArgs, WritePage};
 use crate::cli::query::{ClockUnit, QueryEvents, QueryInput, window_json};

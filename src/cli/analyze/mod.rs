@@ -26,7 +26,6 @@ mod syscalls;
 mod timehist;
 pub(super) mod timerlat;
 mod wakers;
-mod wanted;
 pub(super) mod words;
 
 pub(crate) use all::{definitions, html_sections};

@@ -1,18 +1,18 @@
 //! Arguments of `rtrace check`, and what it does.
 //! Assertions held against a saved summary.
 
+use super::formats::Bound;
 use super::judge::{JudgeOptions, judge};
-use super::value::Bound;
 use super::verdicts::{Judged, Verdicts};
-use super::{github, json, junit, text, value};
+use super::{formats, verdicts};
 use crate::cli::analyze::FileArgs;
 use crate::cli::exit::{Exit, Failure, print};
 use crate::cli::language::of_value;
-use crate::cli::named_files::read_file;
 use crate::cli::page::{text_section, write_page};
 use crate::cli::page_args::PageArgs;
 use crate::cli::query::{ClockUnit, one_buffer};
 use crate::cli::terminal::{Color, PagerArgs, Painted};
+use crate::cli::unfinished::read_file;
 use crate::cli::{piped, saved_summary};
 use anyhow::anyhow;
 use rtrace::analysis::Extent;
@@ -145,7 +145,7 @@ pub(in crate::cli) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
         let comms = &events.inputs[0].symbols.comms;
         if let Some(path) = args.page.path() {
             let mut words = Painted::default();
-            text::write(&verdicts, comms, &mut words)?;
+            verdicts::write_text(&verdicts, comms, &mut words)?;
             write_page(path, events, Some(text_section("Assertions", &words.into_text())))?;
         }
         args.show(&verdicts, comms, out)
@@ -156,17 +156,17 @@ impl CheckArgs {
     /// Writes the verdicts in the form that is asked for; `comms` has the names of tasks.
     fn show(&self, verdicts: &Verdicts<'_>, comms: &Comms, out: &mut dyn Write) -> Result<Exit, Failure> {
         if let Some(path) = &self.junit {
-            junit::write(verdicts, path)?;
+            formats::write_junit(verdicts, path)?;
         }
         if !self.value.is_empty() {
-            return value::write(verdicts, self.bound, out);
+            return formats::write_value(verdicts, self.bound, out);
         }
         match (self.json, self.github) {
-            (true, _) => writeln!(out, "{:#}", json::document(verdicts, comms))?,
-            (_, true) => github::write(verdicts, out)?,
+            (true, _) => writeln!(out, "{:#}", formats::json_document(verdicts, comms))?,
+            (_, true) => formats::write_github(verdicts, out)?,
             _ => {
                 let mut words = Painted::default();
-                text::write(verdicts, comms, &mut words)?;
+                verdicts::write_text(verdicts, comms, &mut words)?;
                 words.print(self.color)?;
             }
         }

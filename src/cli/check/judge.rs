@@ -1,7 +1,8 @@
 //! Assertions held against the events of a recording.
+//! The events around the place that a verdict is about.
 
+use super::verdicts;
 use super::verdicts::{Judged, Verdicts};
-use super::{context, text};
 use crate::cli::analyze::FileArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::machine::RecordingMachine;
@@ -10,15 +11,16 @@ use crate::cli::recording_names::{RecordingNames, dropped};
 use crate::cli::terminal::Painted;
 use anyhow::anyhow;
 use rtrace::abi::Abi;
-use rtrace::analysis::Extents;
+use rtrace::analysis::{Extents, Spot};
 use rtrace::format::EventFormat;
 use rtrace::internal::assertion::{Assertion, AssertionVerdict, Check, Conditions};
 use rtrace::internal::trace_dat::{Buffer, OptionId};
 use rtrace::record::Plan;
-use rtrace::recording::Query;
+use rtrace::recording::{Event, Query};
 use rtrace::symbols::{Comms, Kallsyms};
 use rtrace::syntax::Diagnostic;
 use rtrace::tracefs::{EventName, Tracefs};
+use rtrace::units::Timestamp;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -30,7 +32,7 @@ pub(in crate::cli) fn check_recorded(assertions: &[Assertion], path: &Path) -> R
     let exit = FileArgs::of(path).answer(|events, _| {
         let (query, buffer) = one_buffer(None, events).or_else(|_| one_buffer(Some(""), events))?;
         let verdicts = judge(named, JudgeOptions { min_samples: 1, allow_absent: false }, events, &query, buffer)?;
-        text::write(&verdicts, &events.inputs[0].symbols.comms, &mut said)?;
+        verdicts::write_text(&verdicts, &events.inputs[0].symbols.comms, &mut said)?;
         Ok(verdicts.exit())
     })?;
     Ok((exit, said.into_text()))
@@ -142,7 +144,7 @@ pub(super) fn judge<'e>(
         .zip(names)
         .map(|(checked, name)| {
             let wanted = checked.spot.filter(|_| checked.verdict != AssertionVerdict::Pass);
-            let context = wanted.map(|spot| context::lines(query, &spot, unit)).transpose()?.unwrap_or_default();
+            let context = wanted.map(|spot| context_lines(query, &spot, unit)).transpose()?.unwrap_or_default();
             Ok(Judged { name, checked, context })
         })
         .collect::<Result<_, Failure>>()?;
@@ -152,4 +154,31 @@ pub(super) fn judge<'e>(
     let began = clock_of_day.zip(extent.window).map(|(clock, (first, _))| clock.wall(first.0));
     let (path, (buffer, clock)) = (&input.path, (&buffer.name, &buffer.clock));
     Ok(Verdicts { path, buffer, clock, unit, unfinished, extent, host, began, wall: clock_of_day, results })
+}
+
+/// Events before its end, the last of them included, and after it.
+const BEFORE: u64 = 3;
+const AFTER: u64 = 2;
+
+/// Lines of the events at the interval's begin, at its end and around that.
+pub(super) fn context_lines(query: &Query<'_>, spot: &Spot, unit: ClockUnit) -> Result<Vec<String>, Failure> {
+    let (begin, end) = (Timestamp(spot.begin), Timestamp(spot.at));
+    let mut lines: Vec<(Timestamp, String)> = Vec::new();
+    let mut add = |event: &Event<'_>| {
+        let line = (event.timestamp(), context_line(event, unit));
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    };
+    query.clone().until(begin).last(1).for_each(&mut add)?;
+    query.clone().until(end).last(BEFORE).for_each(&mut add)?;
+    query.clone().since(Timestamp(end.0.saturating_add(1))).first(AFTER).for_each(&mut add)?;
+    lines.sort_by_key(|line| line.0); // the begin may be one of the last before the end
+    Ok(lines.into_iter().map(|line| line.1).collect())
+}
+
+fn context_line(event: &Event<'_>, unit: ClockUnit) -> String {
+    let at = unit.point(event.timestamp().0);
+    let (task, pid, cpu) = (event.comm(), event.pid().0, event.cpu().0);
+    format!("{task}-{pid} [{cpu:03}] {at}: {}: {}", event.name(), event.text())
 }

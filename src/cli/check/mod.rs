@@ -1,13 +1,8 @@
 //! `rtrace check`.
 
 mod command;
-mod context;
-mod github;
-mod json;
+mod formats;
 mod judge;
-mod junit;
-mod text;
-mod value;
 mod verdicts;
 
 pub(crate) use command::CheckArgs;

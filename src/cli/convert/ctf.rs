@@ -1,7 +1,7 @@
 //! `--to ctf` and `--to ctf2`.
 
 use super::origin::{RecordingOrigin, uname};
-use super::written::ConvertOutcome;
+use super::progress::ConvertOutcome;
 use crate::cli::exit::Failure;
 use crate::cli::query::{QueryEvents, QueryInput, ShownNames};
 use rtrace::export::{Ctf, CtfBuffer, CtfFile, CtfVersion};

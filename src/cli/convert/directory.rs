@@ -1,6 +1,6 @@
 //! A directory being made, which appears under its name when it is complete.
 
-use super::written::ConvertOutcome;
+use super::progress::ConvertOutcome;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::unfinished::UnfinishedPath;
 use anyhow::{Context, anyhow};

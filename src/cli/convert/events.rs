@@ -2,10 +2,9 @@
 
 use super::args::ConvertArgs;
 use super::parts::ConvertParts;
-use super::progress::{CountedFile, Course, ProgressOutput};
+use super::progress::{ConvertOutcome, CountedFile, Course, ProgressOutput};
 use super::target::{ConvertTarget, PSEUDONYMOUS};
-use super::written::ConvertOutcome;
-use super::{archive, ctf, directory, perfetto, stacks, tables, tracks};
+use super::{ctf, directory, perfetto, stacks, tables, tracks};
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure, print};
 use crate::cli::page;
@@ -272,13 +271,13 @@ fn export_events(
         ConvertTarget::TraceDat => Err(anyhow!("a trace.dat file is not made of events").into()),
         ConvertTarget::Perfetto => {
             let machines: Vec<usize> = (0..events.inputs.len()).collect();
-            if archive::is_archive(args.files()?.1) {
+            if perfetto::is_archive(args.files()?.1) {
                 let tracks = |of: &QueryEvents<'_>, machines: &[usize], out: &mut File| {
                     tracks::write(&args.tracks, (of, machines), out)
                 };
-                return archive::write(events, tracks, out);
+                return perfetto::write_archive(events, tracks, out);
             }
-            let mut written = perfetto::write(events, &machines, out)?;
+            let mut written = perfetto::write_trace(events, &machines, out)?;
             written.left_out.extend(tracks::write(&args.tracks, (events, &machines), out)?);
             Ok(written)
         }

@@ -1,8 +1,8 @@
 //! `convert --marker-events`: lines of trace_marker and trace_printk as events with fields.
 
+use super::progress::tell;
 use super::target::ConvertTarget;
 use super::trace_dat::{ALL, RecordingCopy, write_copy};
-use super::written::tell;
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::QueryInput;

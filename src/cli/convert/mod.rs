@@ -1,13 +1,11 @@
 //! `rtrace convert`.
 
-mod archive;
 mod args;
 mod command;
 mod ctf;
 mod directory;
 mod events;
 mod markers;
-mod occurring;
 mod origin;
 mod parts;
 mod perfetto;
@@ -17,7 +15,6 @@ mod tables;
 mod target;
 mod trace_dat;
 mod tracks;
-mod written;
 
 pub(crate) use args::ConvertArgs;
 pub(crate) use command::run;

@@ -1,10 +1,15 @@
 //! Place and time of a recording's making.
+//! The event types that occur.
 
 use crate::cli::exit::Failure;
 use crate::cli::query::{QueryEvents, QueryInput};
+use rtrace::export::{EventSummary, SummaryBuffer};
 use rtrace::internal::trace_dat::{OptionId, TimeOptions, WallClock};
+use rtrace::recording::BufferSource;
 use rtrace::units::Timestamp;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::io::sink;
 use std::ops::ControlFlow;
 
 /// A recording's own facts; texts are empty where it has none.
@@ -80,4 +85,22 @@ pub(super) fn id_of(input: &QueryInput) -> Result<u64, Failure> {
 pub(super) fn uname(input: &QueryInput) -> String {
     let text = input.trace.option(OptionId::UNAME).map(|option| option.text()).unwrap_or_default();
     text.trim_end_matches('\0').to_owned()
+}
+
+/// The ids of the events that come, by source.
+pub(super) fn occurring(events: &QueryEvents<'_>) -> Result<Vec<BTreeSet<u16>>, Failure> {
+    let buffer = |source: &BufferSource| SummaryBuffer {
+        recording: source.recording,
+        abi: events.inputs[source.recording].trace.abi,
+        formats: events.inputs[source.recording].formats().collect(),
+        comms: &events.inputs[source.recording].symbols.comms,
+        source: None,
+        buffer: None,
+        in_ticks: source.in_ticks,
+        wall: None,
+        offline: None,
+    };
+    let summary = EventSummary::new(events.query.sources().iter().map(buffer).collect(), 0, false);
+    let (counts, _) = events.export(&summary, &mut sink())?;
+    Ok(counts.iter().map(|counts| counts.ids().collect()).collect())
 }

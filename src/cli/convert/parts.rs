@@ -1,8 +1,7 @@
 //! `--split SIZE`: the events as several files, none larger than SIZE, each with a part of the time.
 
-use super::progress::{Course, ProgressOutput};
+use super::progress::{ConvertOutcome, Course, ProgressOutput};
 use super::target::ConvertTarget;
-use super::written::ConvertOutcome;
 use crate::cli::exit::Failure;
 use crate::cli::query::QueryEvents;
 use crate::cli::trace_file::{OutputFile, Overwrite};

@@ -1,7 +1,7 @@
 //! `--to folded`, `--to speedscope`, `--to firefox` and `--to chrome`.
 
 use super::origin::RecordingOrigin;
-use super::written::ConvertOutcome;
+use super::progress::ConvertOutcome;
 use crate::cli::analyze::words;
 use crate::cli::exit::Failure;
 use crate::cli::flame::{has_switches, no_stacks};

@@ -13,7 +13,7 @@ pub(super) use parquet::write as parquet;
 pub(super) fn arrow(
     _: &crate::cli::query::QueryEvents<'_>,
     _: &mut (impl std::io::Write + Send),
-) -> Result<super::written::ConvertOutcome, crate::cli::exit::Failure> {
+) -> Result<super::progress::ConvertOutcome, crate::cli::exit::Failure> {
     use crate::cli::exit::{Exit, Failure};
     Err(Failure::new(Exit::Unable, anyhow::anyhow!("this rtrace was built without Arrow"))
         .hint("`cargo build --release --features arrow` builds one with it.")

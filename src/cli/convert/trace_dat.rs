@@ -1,10 +1,9 @@
 //! To a trace.dat file of another version or compression: every section is copied.
 
+use super::progress::tell;
 use super::target::ConvertTarget;
-use super::written::tell;
 use crate::cli::damage::DamageReport;
-use crate::cli::exit::Exit;
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{LimitedPart, QueryArgs, QueryInput, Selected};
 use crate::cli::trace_file::{OutputFile, Overwrite, mode_like, open, threads};
 use rtrace::filter::CpuList;

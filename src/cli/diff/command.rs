@@ -4,11 +4,9 @@
 
 use super::args::{CompareArgs, FailOn, PartArgs, named_metrics};
 use super::print::{print, report};
-use super::report::Report;
-use super::text;
+use super::report::{Report, write_text};
 use crate::cli::analyze::FileArgs;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::named_files::write_file;
 use crate::cli::page::{answered, text_section};
 use crate::cli::page_args::PageArgs;
 use crate::cli::query::{QueryEvents, one_buffer};
@@ -16,6 +14,7 @@ use crate::cli::recording_names::{RecordingNames, dropped};
 use crate::cli::saved_summary::saved;
 use crate::cli::terminal::Painted;
 use crate::cli::trace_file::mode_like;
+use crate::cli::unfinished::write_file;
 use anyhow::{Context, anyhow};
 use rtrace::analysis::{CellPlan, Cells, EventCells, Extents, Missing};
 use rtrace::events::EventName;
@@ -336,7 +335,7 @@ impl<'p> ComparisonPage<'p> {
                 .push(format!("the comparison is of all {all} new runs, all else on this page of {}", page.title));
         }
         let mut words = Painted::default();
-        text::write(report, None, &mut words)?;
+        write_text(report, None, &mut words)?;
         page.sections.insert(0, text_section("Comparison", &words.into_text()));
         write_file(self.path, &page.html(), mode)
     }

@@ -2,12 +2,8 @@
 
 mod args;
 mod command;
-mod json;
-mod markdown;
-mod numbers;
 mod print;
 mod report;
-mod text;
 
 pub(super) use args::{CompareArgs, FailOn, PartArgs, metric};
 pub(crate) use command::{DiffArgs, run};

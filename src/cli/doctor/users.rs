@@ -1,15 +1,17 @@
 //! Users of the kernel's tracing, as far as their open files show them.
 //! Access: where tracefs is mounted, whether this user may record, lockdown.
 //! Activity: what traces in each buffer.
+//! State that killed recordings left behind.
 
 use super::finding::{Area, Findings, Severity};
 use super::machine::ExaminedMachine;
 use crate::cli::args::{TracefsArgs, called};
-use rtrace::tracefs::{Instance, Status, Tracefs, consumes, mount_points};
+use rtrace::record::left_unfinished;
+use rtrace::tracefs::{Instance, Status, Tracefs, consumes, find_orphans, mount_points};
 use rtrace::units::counted;
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Files of tracefs that a process holds open.
 #[derive(Debug, Default)]
@@ -285,6 +287,57 @@ fn buffer(instance: &Instance, status: &Status, machine: &ExaminedMachine, findi
 /// The process that made an instance for a recording of rtrace: `rtrace-1234`.
 pub(super) fn owner(instance: &str) -> Option<u32> {
     instance.strip_prefix("rtrace-")?.split('-').next()?.parse().ok()
+}
+
+/// Journals of killed processes.
+pub(super) fn stale_journals(dir: &Path, findings: &mut Findings) {
+    let found = find_orphans(dir);
+    for error in &found.unusable {
+        findings
+            .add(Area::Stale, "journal", Severity::Warning, error.to_string())
+            .advise("look at it, and remove it if it is not needed");
+    }
+    for orphan in &found.orphans {
+        let text = format!("`{}` (process {}) was killed and left tracing changed", orphan.command(), orphan.pid());
+        let recording = left_unfinished(orphan).map(|recording| recording.path.to_string());
+        let finding = findings.add(Area::Stale, "killed", Severity::Warning, text).facts(json!({
+            "pid": orphan.pid(),
+            "command": orphan.command(),
+            "changes": orphan.len(),
+            "instances": orphan.instances(),
+            "recording": recording,
+        }));
+        match recording {
+            Some(path) => {
+                finding.advise(format!("`rtrace recover {path}` finishes its recording and puts tracing back"))
+            }
+            None => finding.advise("`rtrace reset --stale` puts it back"),
+        };
+    }
+    if found.orphans.is_empty() && found.unusable.is_empty() {
+        findings.add(Area::Stale, "journals", Severity::Ok, "no killed recording left a journal");
+    }
+}
+
+/// Instances that recordings made which are no more, and of which no journal tells.
+pub(super) fn stale_instances(tracefs: &Tracefs, dir: &Path, machine: &ExaminedMachine, findings: &mut Findings) {
+    let orphans = find_orphans(dir).orphans;
+    let journalled: Vec<&str> = orphans.iter().flat_map(|orphan| orphan.instances()).collect();
+    let names = tracefs.instances().unwrap_or_default();
+    for name in names.into_iter().filter(|name| !journalled.contains(&name.as_str())) {
+        let Some(pid) = owner(&name).filter(|pid| *pid != std::process::id() && machine.process(*pid).is_none()) else {
+            continue;
+        };
+        findings
+            .add(
+                Area::Stale,
+                "instance",
+                Severity::Warning,
+                format!("instance {name} is of process {pid}, which has ended"),
+            )
+            .advise(format!("`rtrace reset --stale`, or without a journal `rtrace reset -B {name} -d`, removes it"))
+            .facts(json!({"instance": name, "pid": pid}));
+    }
 }
 
 #[cfg(test)]

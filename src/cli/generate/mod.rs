@@ -3,10 +3,8 @@
 //!
 //! The two folders are committed; a test runs this and compares, and `cargo run -- generate .` brings them up to date.
 
-mod columns;
 mod command;
-mod command_page;
+mod pages;
 mod roff;
-mod topic_page;
 
 pub(crate) use command::{GenerateArgs, run};

@@ -8,14 +8,12 @@
 //! - [`command`]: the command itself.
 
 mod arrange;
-mod command;
 mod groups;
 mod layout;
 mod page;
 mod topics;
 
 pub(crate) use arrange::complete;
-pub(crate) use command::{HelpArgs, run};
 pub(crate) use groups::effects;
 pub(crate) use page::gap;
-pub(crate) use topics::{FIRST_STEPS, TOPICS, Topic};
+pub(crate) use topics::{FIRST_STEPS, HelpArgs, TOPICS, Topic, run};

@@ -1,15 +1,13 @@
 //! The arguments that choose events, and the query that they make.
 //! `-F` and `-v`: a `-v` turns round all filters after it.
 
-use super::align;
-use super::align::{Align, shifted};
-use super::input::QueryInput;
+use super::input;
+use super::input::{Align, QueryInput, shifted};
 use super::select::SelectArgs;
 use super::window::WindowArgs;
 use crate::cli::exit::Failure;
 use crate::cli::helper_programs;
-use crate::cli::language::invalid;
-use crate::cli::language::of_value;
+use crate::cli::language::{invalid, of_value};
 use crate::cli::trace_file::{threads, threads_for};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use rtrace::filter::{CpuList, ReportFilter, Sign};
@@ -38,7 +36,7 @@ pub(crate) struct QueryArgs {
     ///
     /// Their times are shifted until that moment comes at the first one's time: the first event, the last one, the same time of the
     /// wall clock, or an event's first occurrence.
-    #[arg(long, value_name = "MOMENT", value_parser = align::parse)]
+    #[arg(long, value_name = "MOMENT", value_parser = input::parse)]
     pub(super) align: Option<Align>,
     /// Time stamps from the first event on
     #[arg(long, conflicts_with = "raw_ts")]
@@ -158,7 +156,7 @@ impl QueryArgs {
         self.filters.check(inputs)?;
         let mut query = self.of_all_cpus(inputs).on_notice(notice);
         if let Some(at) = &self.align {
-            query = align::align(at, inputs, query)?;
+            query = input::align(at, inputs, query)?;
         }
         if self.align_ts {
             let first = self.of_cpus(query.clone()).span()?.map_or(0, |span| span.0.0);

@@ -1,14 +1,15 @@
 //! Events as text, in trace-cmd's layout.
 //! The heading of text on a terminal: what each column is, and what the letters of the flags mean.
 //! Additions of `-w` and `--boundary` to the lines.
+//! Lines of events in colours.
 
 use super::args::ReportRun;
-use super::color;
 use crate::cli::exit::Failure;
 use crate::cli::query::QueryInput;
 use crate::cli::syscalls::decoders;
 use crate::cli::terminal;
-use crate::cli::terminal::{StandardOutput, Styled, note};
+use crate::cli::terminal::{Sequence, StandardOutput, Styled, note};
+use memchr::memmem;
 use rtrace::analysis::{Analysis, WakeupLatencies, Wakeups};
 use rtrace::event::{EventTypes, Lost, PrintState};
 use rtrace::export::{Exporter, SyscallLines, Text, TextLines, TextOptions, TimeColumn};
@@ -100,7 +101,7 @@ fn one_by_one<E: Exporter>(
         current.export(lines, &mut states, &mut plain);
         extras.add(start, &mut plain);
         if colored {
-            color::lines(&plain, event.map_or("", |e| &e.format.name), &mut shown);
+            coloured_lines(&plain, event.map_or("", |e| &e.format.name), &mut shown);
             plain.clear();
         }
         if plain.len() >= GATHER {
@@ -260,5 +261,59 @@ pub(super) fn tell_undecoded(input: &QueryInput, types: &EventTypes, state: &Pri
     let types = state.undecoded().count();
     if types > MOST_LINES {
         note!("rtrace: {path}: events of {} more types shown as raw fields", types - MOST_LINES);
+    }
+}
+
+/// Appends the lines of one record of the event `event`.
+pub(super) fn coloured_lines(mut lines: &[u8], event: &str, out: &mut Styled) {
+    if let Some(lost) = lost_line(lines) {
+        let (line, rest) = lines.split_at(lost);
+        out.sequence(Sequence::Lost).text(line.trim_ascii_end()).sequence(Sequence::Plain).text(b"\n");
+        lines = rest;
+    }
+    // `TIME: NAME: `
+    let name = format!(": {event}: ");
+    match memmem::find(lines, name.as_bytes()) {
+        Some(at) => {
+            let (front, text) = (&lines[..at + 1], &lines[at + name.len() - 1..]);
+            out.sequence(Sequence::Dim).text(front).sequence(Sequence::Plain).text(b" ");
+            out.sequence(Sequence::Name).text(event.as_bytes()).sequence(Sequence::Plain).text(b":").text(text);
+        }
+        None => drop(out.text(lines)),
+    }
+}
+
+/// The length of a line about lost events in front of the event's own, newline included.
+fn lost_line(lines: &[u8]) -> Option<usize> {
+    let end = memchr::memchr(b'\n', lines)?;
+    let is_lost = lines[..end].ends_with(b"EVENTS DROPPED]") && end + 1 < lines.len();
+    is_lost.then_some(end + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &[u8]) -> String {
+        let mut out = Styled::default();
+        coloured_lines(text, "sched_switch", &mut out);
+        out.for_test()
+    }
+
+    #[test]
+    fn names_and_losses_are_coloured() {
+        assert_eq!(
+            shown(b"CPU:1 [5 EVENTS DROPPED]\n sh-1 [000] 1.5: sched_switch:   a: b\n"),
+            "\x1b[1;31mCPU:1 [5 EVENTS DROPPED]\x1b[0m\n\
+             \x1b[2m sh-1 [000] 1.5:\x1b[0m \x1b[36msched_switch\x1b[0m:   a: b\n"
+        );
+    }
+
+    #[test]
+    fn text_between_the_colours_is_escaped() {
+        assert_eq!(
+            shown(b" \x1b[2J-1 [000] 1.5: sched_switch: \xc2\x9b\n"),
+            "\x1b[2m \\x1b[2J-1 [000] 1.5:\x1b[0m \x1b[36msched_switch\x1b[0m: \\xc2\\x9b\n"
+        );
     }
 }

@@ -1,16 +1,25 @@
 //! `rtrace synth create`.
+//! A plan of synthetic events set in the kernel, or printed as the shell commands that would set it.
+//! `rtrace synth define`.
 
 use super::argument::{SynthArgument, able_tracefs, builder_failure};
-use super::plan::{create_plan, print_plan};
 use super::recorded::{SynthRecordedArgs, answer};
-use crate::cli::exit::{Exit, Failure};
-use crate::cli::hist::{HistSetArgs, event, find_format, read_format};
+use crate::cli::args::WriteArgs;
+use crate::cli::exit::{self, Exit, Failure};
+use crate::cli::hist::{
+    HistSetArgs, PlaceArgs, add_triggers, clock_note, definitions, event, find_format, lines_in_own, read_format,
+};
 use crate::cli::keywords::{DELTAS, FILTERS, words};
+use crate::cli::language::invalid;
+use crate::cli::terminal::note;
 use anyhow::anyhow;
 use rtrace::format::EventFormat;
 use rtrace::hist::spec::Features;
 use rtrace::synth::sql::Lowered;
-use rtrace::synth::{Arithmetic, Builder, SynthError, TIMESTAMP, TIMESTAMP_USECS, TrackAction, Tracking};
+use rtrace::synth::{
+    Arithmetic, Builder, SynthDef, SynthError, SyntheticPlan, TIMESTAMP, TIMESTAMP_USECS, TrackAction, Tracking,
+};
+use rtrace::tracefs::{Feature, Journal, Tracefs, WriteMode};
 
 #[derive(clap::Args)]
 #[command(mut_arg("tracefs", |arg| arg.short('t')))] // as sqlhist has it
@@ -249,4 +258,75 @@ fn meant_unit(text: &str) -> Option<String> {
         _ => return None,
     };
     Some(format!("did you mean `{meant}:{name}`?"))
+}
+
+/// The instance of the triggers of synthetic events, if no other is named.
+pub(super) const LONG_LIVED: &str = "rtrace-synth";
+
+/// Makes everything a plan needs, or nothing; it stays.
+pub(super) fn create_plan(mut journal: Journal, place: &PlaceArgs, plan: &SyntheticPlan) -> Result<(), Failure> {
+    let top = journal.tracefs().top();
+    let name = &plan.definition.name;
+    journal.append(&top, "synthetic_events", &plan.definition.to_string(), &format!("!{name}"))?;
+    // The event is there for all, wherever its triggers are; an instance of their own spares the others the clock that
+    // they set.
+    let instance = place.make_or(&mut journal, LONG_LIVED)?;
+    let note = if journal.created(&instance) { None } else { clock_note(&instance, &[&plan.start.1, &plan.end.1]) };
+    let both = [&plan.start, &plan.end].map(|((system, event), spec)| ((system.as_str(), event.as_str()), spec));
+    add_triggers(&mut journal, &instance, both)?;
+    journal.keep()?;
+    note.filter(|_| instance.name() != Some(LONG_LIVED)).iter().for_each(|note| note!("{note}"));
+    Ok(())
+}
+
+/// The shell commands of a plan.
+pub(super) fn print_plan(tracefs: &Tracefs, place: &PlaceArgs, plan: &SyntheticPlan) -> Result<Exit, Failure> {
+    // A copy of the formats is of no kernel here.
+    let lacking = able_tracefs(tracefs.clone()).err().filter(|_| tracefs.top().has("README"));
+    lacking.iter().for_each(|failure| note!("rtrace: warning: {}: it would refuse these lines", failure.text()));
+    let root = tracefs.root().display().to_string();
+    let instance = place.shown_name(LONG_LIVED);
+    let lines = plan.shell(&root, instance);
+    match instance.filter(|name| tracefs.instance(name).is_err()) {
+        Some(name) => exit::print(&lines_in_own(&root, name, lines)),
+        None => exit::print(&(lines.join("\n") + "\n")),
+    }
+}
+
+#[derive(clap::Args)]
+pub(super) struct SynthDefineArgs {
+    /// Its name
+    name: String,
+    /// Its fields: 'u64 lat; pid_t pid; char comm[]'
+    #[arg(value_name = "FIELDS", required = true)]
+    fields: Vec<String>,
+    /// Only print the line that would be written
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    write: WriteArgs,
+}
+
+pub(super) fn run_define(args: &SynthDefineArgs) -> Result<Exit, Failure> {
+    // Each in quotes of its own, they need no semicolons.
+    let separator = if args.fields.iter().all(|field| field.trim().contains(' ')) { "; " } else { " " };
+    let text = format!("{} {}", args.name, args.fields.join(separator));
+    define(&args.write.open()?, &args.write, &text, args.dry_run)
+}
+
+/// Makes the synthetic event that `text` defines, as `NAME TYPE FIELD; ...` or with `s:` before it. Nothing fires it yet.
+pub(crate) fn define(tracefs: &Tracefs, write: &WriteArgs, text: &str, dry_run: bool) -> Result<Exit, Failure> {
+    let definition = SynthDef::parse(text).map_err(|e| invalid("synthetic event", e))?;
+    if dry_run {
+        return crate::cli::exit::print(&format!("s:{definition}\n"));
+    }
+    tracefs.require(&Feature::SyntheticEvents)?;
+    if definitions(tracefs)?.iter().any(|other| other.name == definition.name) {
+        let error = anyhow!("there is a synthetic event {} already", definition.name);
+        let hint = format!("`rtrace synth remove {}` removes it", definition.name);
+        return Err(Failure::new(Exit::Usage, error).hint(hint));
+    }
+    let mut journal = write.changes(tracefs);
+    journal.act(&tracefs.top(), "synthetic_events", &definition.to_string(), WriteMode::Append)?;
+    crate::cli::exit::print(&format!("synthetic:{}\n", definition.name))
 }

@@ -3,18 +3,15 @@
 mod argument;
 mod command;
 mod create;
-mod define;
-mod plan;
 mod recorded;
 mod remove;
 mod rows;
-mod show;
 mod sql;
 
 pub(super) use super::hist::instances;
 pub(super) use argument::SynthArgument;
 pub(in crate::cli) use argument::builder_failure;
 pub(crate) use command::{SynthArgs, run};
-pub(crate) use define::define;
+pub(crate) use create::define;
 pub(super) use remove::users_of;
 pub(super) use sql::{SqlhistArgs, run_sqlhist};

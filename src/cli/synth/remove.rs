@@ -1,7 +1,7 @@
 //! `rtrace synth remove`.
 
 use super::argument::able_tracefs;
-use super::plan::LONG_LIVED;
+use super::create::LONG_LIVED;
 use crate::cli::args::{WriteArgs, called};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{definitions, events_with_hists, hist_triggers, instances, remove_all, triggers_of};

@@ -2,8 +2,7 @@
 //! The meaning of an SQL statement.
 
 use super::argument::{able_tracefs, builder_failure};
-use super::create::TrackingArgs;
-use super::plan::{create_plan, print_plan};
+use super::create::{TrackingArgs, create_plan, print_plan};
 use super::recorded::{SynthRecordedArgs, answer, find};
 use crate::cli::args::TracefsArgs;
 use crate::cli::exit::{Exit, Failure};

@@ -15,7 +15,6 @@
 
 mod escape;
 mod guard;
-mod line;
 mod painted;
 #[cfg(feature = "view")]
 mod screen;
@@ -25,7 +24,6 @@ mod styled;
 
 pub(crate) use escape::escaped;
 pub(crate) use guard::{Guard, release, take_stdout};
-pub(crate) use line::TerminalLine;
 pub(crate) use painted::{Color, Painted};
 #[cfg(all(feature = "view", test))]
 pub(crate) use screen::harmless;
@@ -33,8 +31,6 @@ pub(crate) use screen::harmless;
 pub(crate) use screen::{NoScreen, Screen};
 #[cfg(feature = "view")]
 pub(crate) use stderr::held_messages;
-pub(crate) use stderr::{drop_notes, is_for_person, note, remark, say, stderr, write_note};
-pub(crate) use stdout::PagerArgs;
-pub(crate) use stdout::{StandardOutput, placed, stdout, stdout_is_terminal, table_width};
-pub(crate) use styled::{Sequence, Styled};
-pub(crate) use styled::{colors_are_wanted, size};
+pub(crate) use stderr::{TerminalLine, drop_notes, is_for_person, note, remark, say, stderr, write_note};
+pub(crate) use stdout::{PagerArgs, StandardOutput, placed, stdout, stdout_is_terminal, table_width};
+pub(crate) use styled::{Sequence, Styled, colors_are_wanted, size};

@@ -1,8 +1,7 @@
 //! `rtrace top`: rings and screen joined.
 
 use super::draw::{TopOrder, TopTable, draw};
-use super::lines::TopLines;
-use super::readings::TopReadings;
+use super::readings::{TopLines, TopReadings};
 use crate::cli::args::TracefsArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::record_error::{explain, failure};

@@ -2,10 +2,8 @@
 
 mod command;
 mod draw;
-mod lines;
 mod readings;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use command::TopArgs;
-pub(crate) use command::run;
+pub(crate) use command::{TopArgs, run};

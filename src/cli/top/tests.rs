@@ -1,5 +1,5 @@
 use super::draw::{TopOrder, TopTable, draw};
-use super::lines::TopLayout;
+use super::readings::TopLayout;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use rtrace::analysis::{CpuLoad, LoadPeriod, TaskLoad};

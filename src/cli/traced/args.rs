@@ -1,8 +1,8 @@
 //! The events and tasks that are traced, and the command that is run meanwhile.
+//! Options about the events and tracers that need another one.
 
 use super::in_order::TracedOptions;
-use super::moot;
-use super::tracers::MachineArgs;
+use super::tracers::{MachineArgs, OF_TRACERS};
 use crate::cli::args::TracefsArgs;
 use crate::cli::exit::Failure;
 use crate::cli::given::{Given, Moot};
@@ -105,12 +105,12 @@ impl Traced {
 
     /// The first option about the events and tracers that nothing here is for.
     pub(crate) fn moot(&self) -> Option<Moot<'static>> {
-        moot::of(&self.given, &self.in_order)
+        moot_option(&self.given, &self.in_order)
     }
 
     /// The same for a command whose settings stay: a limit of tracers is for the next one, too.
     pub(crate) fn moot_in_settings(&self) -> Option<Moot<'static>> {
-        moot::of_events(&self.given, &self.in_order)
+        moot_without_events(&self.given, &self.in_order)
     }
 
     /// As if `--profile` were said of each buffer.
@@ -205,4 +205,67 @@ impl SessionArgs {
     pub(crate) fn add_to(&self, plan: Plan) -> Plan {
         Plan { duration: self.duration, timeout: self.timeout, own_threads: self.own_threads, ..plan }
     }
+}
+
+/// Tracers that look at the threshold, besides those of latencies.
+const WITH_THRESHOLD: [&str; 4] = ["function_graph", "hwlat", "osnoise", "timerlat"];
+
+/// The first option about events that nothing on the command line is for.
+pub(super) fn moot_without_events(given: &Given, in_order: &TracedOptions) -> Option<Moot<'static>> {
+    let moot = |option, reason, hint| Some(Moot { option, reason, hint });
+    if in_order.inverts_nothing() {
+        return moot(
+            "invert",
+            "without a `-e` after it",
+            "as in `-e sched -v -e sched:sched_switch`, all but sched_switch.",
+        );
+    }
+    let names_events = given.first_of(&["event", "for", "hook"]).is_some();
+    if given.has("ignore_unknown") && !names_events && in_order.profiled().is_empty() {
+        return moot("ignore_unknown", "without events", "`-e EVENT` names some.");
+    }
+    None
+}
+
+/// The same, of events and tracers, for a command that leaves nothing set that a later one could use: record, stream,
+/// profile.
+pub(super) fn moot_option(given: &Given, in_order: &TracedOptions) -> Option<Moot<'static>> {
+    let moot = |option, reason, hint| Some(Moot { option, reason, hint });
+    if let Some(moot) = moot_without_events(given, in_order) {
+        return Some(moot);
+    }
+    let buffers = in_order.settings(TargetBuffer::Top).unwrap_or_default(); // an error there is reported before
+    let runs =
+        |names: &[&str]| buffers.iter().filter_map(|buffer| buffer.tracer.as_deref()).any(|t| names.contains(&t));
+    let runs_latency_tracer = buffers.iter().any(BufferPlan::is_of_latency_tracer);
+    // A profile brings its events and its tracer along.
+    let profiled = !in_order.profiled().is_empty();
+    if given.has("threshold") && !profiled && !runs_latency_tracer && !runs(&WITH_THRESHOLD) {
+        return moot(
+            "threshold",
+            "on events: it is the least duration that some tracers take",
+            "`-p function_graph`, `-p irqsoff`, ... run one; `--assert` and `--stop-if` judge times between events.",
+        );
+    }
+    if let Some((option, _)) = OF_TRACERS.iter().find(|(option, tracers)| given.has(option) && !runs(tracers)) {
+        return moot(option, "without the tracer that it is about", "`-p hwlat`, `-p osnoise`, `-p timerlat` run one.");
+    }
+    if given.has("max_graph_depth") && !profiled && !runs(&["function_graph"]) {
+        return moot("max_graph_depth", "without the tracer whose calls it limits", "`-p function_graph` runs it.");
+    }
+    if given.has("max_latency") && !runs_latency_tracer {
+        return moot(
+            "max_latency",
+            "without a latency tracer, whose longest latency it is",
+            "`-p irqsoff`, `-p wakeup`, ... run one; `--threshold` is for function_graph, hwlat, osnoise and timerlat.",
+        );
+    }
+    if given.has("no_functions") && !runs_latency_tracer {
+        return moot(
+            "no_functions",
+            "without a latency tracer, whose functions it leaves out",
+            "`-p irqsoff`, `-p wakeup`, ... run one; `rtrace list -t` shows those of this kernel. `--duration TIME` is how long to record.",
+        );
+    }
+    None
 }

@@ -2,7 +2,6 @@
 
 mod args;
 mod in_order;
-mod moot;
 mod profile;
 mod purpose;
 mod tracers;

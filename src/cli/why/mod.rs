@@ -7,8 +7,6 @@ mod interval;
 mod json;
 mod sentence;
 mod text;
-mod viewed;
 
 pub(crate) use args::WhyArgs;
-pub(crate) use command::run;
-pub(crate) use viewed::WhyTree;
+pub(crate) use command::{WhyTree, run};

@@ -5,12 +5,11 @@
 //! come after the move of its parent.
 
 use super::cgroup_spool::CgroupSpool;
-use super::cgroup_tree::{CgroupHierarchy, CgroupPlan};
-use super::containers::container_names;
+use super::cgroup_tree::{CgroupHierarchy, CgroupPlan, container_names};
 use super::error::RecordError;
-use super::living::threads_of;
 use super::offline::is_offline;
-use super::trace_now::not_after;
+use super::tasks::threads_of;
+use super::trace_clock::not_after;
 use super::worker::WorkerError;
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};

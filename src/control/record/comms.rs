@@ -8,8 +8,7 @@
 
 use super::asked::Asked;
 use super::kept_tasks::KeptTasks;
-use super::living::living_tasks;
-use super::side_band::{Comm, SideBand, TaskEvent};
+use super::tasks::{Comm, SideBand, TaskEvent, living_tasks};
 use crate::base::units::Pid;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::time::{ClockId, clock_gettime};
@@ -284,8 +283,8 @@ pub(super) fn with_saved(mut learnt: Vec<(Pid, Comm)>, saved_cmdlines: &[u8]) ->
 
 #[cfg(test)]
 mod tests {
-    use super::super::side_band::parse;
-    use super::super::side_band::tests::{forked, named};
+    use super::super::tasks::parse;
+    use super::super::tasks::tests::{forked, named};
     use super::*;
 
     fn learner() -> CommLearner {

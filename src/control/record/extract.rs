@@ -1,20 +1,25 @@
 //! The contents of a ring as a trace.dat: a stopped buffer, a snapshot, a boot's remains.
+//! A trace.dat that says all of a kernel and holds no event: what is missing in the bare per-CPU files that a killed
+//! `trace-cmd record` leaves behind, or that were copied from `trace_pipe_raw`.
 
-use super::at_the_end::{AtTheEnd, mark_offline, marks};
 use super::chunk::chunk_size;
 use super::comms::with_saved;
 use super::drain::{Drain, Progress};
 use super::draining::Draining;
 use super::error::RecordError;
+use super::metadata::{AtTheEnd, Formats, KernelMetadata, mark_offline, marks, uname, with_nul};
 use super::offline::online_cpus;
-use super::output::{ClockFacts, Output};
+use super::output::{ClockFacts, Output, clocks, trace_id};
 use super::plan::Plan;
 use super::setup::SetUpBuffer;
 use super::worker::{Drained, Worker, WorkerError};
+use crate::base::abi::{Abi, Endian};
 use crate::base::safe_file::FileOwner;
 use crate::base::units::CpuId;
-use crate::control::tracefs::Instance;
-use crate::file::trace_dat::{ChunkScan, Compression};
+use crate::control::tracefs::{Instance, Tracefs};
+use crate::file::trace_dat::write::NewFile;
+use crate::file::trace_dat::{ChunkScan, Codec, Compression, OptionId, SectionWriter, WriteError};
+use crate::kernel::btf::Enumerators;
 use nix::sys::eventfd::EventFd;
 use std::fs::File;
 use std::path::Path;
@@ -122,4 +127,49 @@ fn drain_all(workers: Vec<Worker<'_>>) -> Result<Vec<Drained>, RecordError> {
         let draining = Draining::start(scope, workers, &stop, None).map_err(RecordError::Start)?;
         Ok(draining.finish(None, || ()))
     })
+}
+
+/// Writes to `file`, which is empty and lies at `path`, what a recording of all events at the top level would say of the
+/// kernel now, and of the tasks it saw last; `kallsyms` are its symbols. Gives the file's size in bytes.
+///
+/// Of a copy of another machine's tracing directory, `events/` suffices. Clock, tasks and CPUs are noted if the copy has them;
+/// the running kernel's name and types are not, and it is taken for one of byte order `endian`.
+///
+/// # Errors
+/// [`RecordError::Tracefs`], [`RecordError::TraceFile`].
+pub fn header(tracefs: &Tracefs, kallsyms: &[u8], endian: Endian, file: File, path: &Path) -> Result<u64, RecordError> {
+    let top = tracefs.top();
+    let is_live = tracefs.is_live();
+    let mut metadata = KernelMetadata::read(tracefs, None, Formats::default())?;
+    if !is_live {
+        metadata.enumerators = Enumerators::default();
+    }
+    let clock = if is_live || top.has_trace_clock() { Some(top.trace_clock()?) } else { None };
+    let sub_buffer = top.sub_buffer_size()?;
+    let header = tracefs.header_page()?.1;
+    let abi = if is_live { Abi::HOST } else { header.abi(endian) };
+    let cpus = if is_live || top.has("per_cpu") { Some(top.cpus()?.len()) } else { None };
+    let mut names = Vec::new();
+    for (pid, comm) in with_saved(Vec::new(), &tracefs.saved_cmdlines()?) {
+        comm.write_line(pid, &mut names);
+    }
+    let write = || -> Result<u64, WriteError> {
+        let mut writer = SectionWriter::create(file, abi, sub_buffer as u32, Codec::Zstd)?;
+        metadata.write(&mut writer)?;
+        writer.kallsyms(kallsyms)?;
+        writer.saved_cmdlines(&names)?;
+        if let Some(clock) = &clock {
+            writer.option(OptionId::TRACECLOCK, clocks(clock).as_bytes());
+        }
+        if is_live {
+            writer.option(OptionId::UNAME, with_nul(&uname()));
+        }
+        writer.option(OptionId::VERSION, with_nul(concat!("rtrace ", env!("CARGO_PKG_VERSION"))));
+        writer.option_u64(OptionId::TRACEID, trace_id());
+        if let Some(cpus) = cpus {
+            writer.option_u32(OptionId::CPUCOUNT, cpus as u32);
+        }
+        NewFile::from_writer(writer, header)?.finish()
+    };
+    write().map_err(|source| RecordError::TraceFile { path: path.to_owned(), source: Box::new(source) })
 }

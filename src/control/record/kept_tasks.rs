@@ -2,8 +2,7 @@
 //!
 //! A machine that runs for weeks starts millions of tasks. What is kept of them is bounded by what is kept of their events.
 
-use super::living::living_tasks;
-use super::side_band::Comm;
+use super::tasks::{Comm, living_tasks};
 use crate::base::units::Pid;
 use crate::file::ring_buffer::{PageLayout, scan_pids};
 use std::collections::{HashMap, HashSet};

@@ -99,7 +99,7 @@ impl MapWatch {
     /// Reads the maps of the processes that are there, then listens until `stop` is readable.
     pub(super) fn run(mut self, stop: BorrowedFd<'_>) -> FollowedMaps {
         self.drain();
-        for pid in super::living::processes() {
+        for pid in super::tasks::processes() {
             if self.maps.counts(pid)
                 && let Some(map) = ProcMaps::read(Pid(pid))
             {

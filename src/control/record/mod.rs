@@ -12,36 +12,25 @@
 //! - [`header()`] says in a file without events what a recording would say of the kernel;
 //! - [`RecordSummary`] says what came of it.
 
-mod armed;
 mod asked;
-mod at_the_end;
-mod audience;
 mod cgroup_spool;
 mod cgroup_tree;
 mod cgroup_watch;
 mod child;
 mod chunk;
 mod comms;
-mod containers;
-mod date;
 mod drain;
 mod draining;
-mod dry_run;
-mod effort;
 mod ending;
 mod error;
 mod extract;
-mod feed;
 mod former;
 mod from_boot;
 mod functions;
-mod give_up;
-mod header;
 mod kept_tasks;
 mod languages;
 mod limits;
 mod live_rings;
-mod living;
 mod machine;
 mod map_watch;
 mod metadata;
@@ -52,7 +41,6 @@ mod own;
 mod plan;
 mod proc_maps;
 mod recover;
-mod remote;
 mod save_door;
 mod save_place;
 mod saver;
@@ -61,7 +49,6 @@ mod sentry;
 mod session;
 mod settings;
 mod setup;
-mod side_band;
 mod sink;
 mod spool;
 mod start;
@@ -72,11 +59,9 @@ mod stream;
 mod summary;
 mod symbols;
 mod task_lists;
-mod trace_now;
-mod tracer_settings;
-mod tsc;
+mod tasks;
+mod trace_clock;
 mod user;
-mod view;
 mod wall_clock;
 mod watch;
 mod worker;
@@ -84,18 +69,18 @@ mod worker;
 pub use crate::base::safe_file::FileOwner;
 pub use crate::control::tracefs::BootForm;
 pub use crate::file::trace_dat::Compression;
-pub use audience::{Audience, LiveBuffer, LiveFacts};
+#[doc(hidden)]
+pub use cgroup_tree::container_names;
 pub use cgroup_tree::{CgroupHierarchy, CgroupPlace, CgroupPlan};
 pub use child::{CommandError, Ended};
-#[doc(hidden)]
-pub use containers::container_names;
-pub use effort::{Efforts, PackingEffort};
+pub use chunk::{Efforts, PackingEffort};
 pub use error::{PlanError, RecordError};
 pub use extract::{Extracted, Ring, extract};
 pub use from_boot::from_boot;
 pub use functions::FunctionFilters;
 pub use limits::{Limits, Reached, Rotate, free_space};
-pub use machine::MachineSettings;
+pub use live_rings::{Audience, LiveBuffer, LiveFacts};
+pub use machine::{MachineSettings, TracerSettings, TracerTime};
 pub use observer::{Live, Observer};
 pub use plan::{BufferPlan, EventPlan, Plan, SavePlan, TargetBuffer, Tasks};
 pub use saver::{Save, SavesMade};
@@ -106,7 +91,6 @@ pub use start_at::StartAt;
 pub use store::RingTally;
 pub use stream::{LiveStream, Streamed};
 pub use summary::{BufferSummary, CpuSummary, RecordSummary, Totals};
-pub use tracer_settings::{TracerSettings, TracerTime};
 pub use user::{User, UserError};
 pub use watch::Interference;
 pub use worker::WorkerError;
@@ -121,19 +105,13 @@ pub use chunk::{MAX_CHUNK, chunk_size};
 #[doc(hidden)]
 pub use comms::CommLearner;
 #[doc(hidden)]
-pub use date::wall_clock_at_zero;
-#[doc(hidden)]
 pub use drain::{Drain, Progress};
 #[doc(hidden)]
-pub use dry_run::{COMMAND_PID, OWN_PID, dry_run};
-#[doc(hidden)]
-pub use feed::{Fed, Feed};
-#[doc(hidden)]
-pub use header::header;
+pub use extract::header;
 #[doc(hidden)]
 pub use limits::{Budget, MIN_RING_SHARE};
 #[doc(hidden)]
-pub use living::threads_of;
+pub use metadata::uname;
 #[doc(hidden)]
 pub use output::{new_file, trace_id};
 #[doc(hidden)]
@@ -141,22 +119,22 @@ pub use own::{filter_of_other_tasks, filter_of_others};
 #[doc(hidden)]
 pub use recover::{Rings, left_unfinished, recover};
 #[doc(hidden)]
-pub use remote::{Remote, RemoteRing, Sent};
-#[doc(hidden)]
 pub use save_door::ask_to_save;
 #[doc(hidden)]
-pub use side_band::Comm;
-#[doc(hidden)]
-pub use sink::ChunkSink;
+pub use sink::{ChunkSink, Remote, RemoteRing, Sent};
 #[doc(hidden)]
 pub use spool::{AppendError, Keep, Spool};
 #[doc(hidden)]
-pub use start::{Mode, start};
+pub use start::{COMMAND_PID, Mode, OWN_PID, dry_run, start};
 #[doc(hidden)]
 pub use stop::{Arrived, Signals, Watched, wait};
 #[doc(hidden)]
-pub use trace_now::{TraceClockReader, main_clock};
+pub use store::{Fed, Feed};
 #[doc(hidden)]
-pub use view::uname;
+pub use tasks::{Comm, threads_of};
+#[doc(hidden)]
+pub use trace_clock::{TraceClockReader, main_clock};
+#[doc(hidden)]
+pub use wall_clock::wall_clock_at_zero;
 #[doc(hidden)]
 pub use worker::{Drained, Worker};

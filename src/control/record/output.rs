@@ -1,30 +1,26 @@
 //! The trace file and the spools beside it, from the first check to the finished file.
 
-use super::at_the_end::AtTheEnd;
 use super::error::RecordError;
 use super::former::{Former, lock};
 use super::kept_tasks::KeptTasks;
-use super::metadata::{Formats, KernelMetadata, with_nul};
+use super::metadata::{AtTheEnd, Formats, KernelMetadata, uname, with_nul};
 use super::offline::numa_nodes;
 use super::plan::Plan;
 use super::proc_maps::ProcMaps;
-use super::remote::Remote;
 use super::save_place::SavePlace;
 use super::setup::SetUpBuffer;
-use super::side_band::Comm;
-use super::sink::ChunkSink;
+use super::sink::{ChunkSink, Remote};
 use super::spool::{Keep, Spool};
-use super::view::uname;
+use super::tasks::Comm;
 use crate::base::abi::Abi;
 use crate::base::safe_file::{FileOwner, PRIVATE, TargetPath, give};
 use crate::base::units::{CpuId, Pid};
 use crate::control::tracefs::{self, EventName, JournalledRecording, RecordedBuffer, TraceClock, Tracefs};
 use crate::file::trace_dat::write::{Version, convert};
 use crate::file::trace_dat::{
-    BuildIds, ChunkIndex, FileLock, FinishedSpool, OptionId, SectionWriter, SpoolEntry, SpoolTable, Trace,
-    UnsavedEvents, WriteError, cgroups_spool_name, comms_spool_name, spool_name,
+    BuildIds, ChunkIndex, Compression, Coverage, FileLock, FinishedSpool, OptionId, SectionWriter, SpoolEntry,
+    SpoolTable, Trace, UnsavedEvents, WriteError, cgroups_spool_name, comms_spool_name, spool_name,
 };
-use crate::file::trace_dat::{Compression, Coverage};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::unistd::geteuid;
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -357,7 +353,7 @@ impl Output {
                 writer.option(OptionId::GUEST, guest.write(Abi::HOST));
             }
             if let Some(conversion) = time.tsc {
-                writer.option(OptionId::TSC2NSEC, super::tsc::option(conversion));
+                writer.option(OptionId::TSC2NSEC, super::trace_clock::option(conversion));
             }
             // Numbers of CPUs may have gaps.
             let highest = main.cpus.iter().map(|(cpu, _)| cpu.0).max();

@@ -5,7 +5,7 @@
 //! numbers and knows interrupts; it must be set event by event, and the kernel writes each event twice. Filters of others are
 //! left alone: in a buffer that was there before, `set_event_notrace_pid` does it.
 
-use super::living::threads_of;
+use super::tasks::threads_of;
 use crate::base::units::Pid;
 use crate::control::tracefs::EventName;
 

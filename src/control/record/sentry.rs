@@ -3,9 +3,8 @@
 //! The events come from a ring buffer of their own, so that the threads that drain the recording's rings have no more to do,
 //! and none of what they do delays the look. Its instance goes with the recording.
 
-use super::audience::{Audience, LiveBuffer};
 use super::error::{PlanError, RecordError, in_full};
-use super::live_rings::LiveRings;
+use super::live_rings::{Audience, LiveBuffer, LiveRings};
 use super::plan::{BufferPlan, Plan, TargetBuffer};
 use super::saves::Finds;
 use super::setup::{ResolvedEvents, SetUpBuffer, set_up};

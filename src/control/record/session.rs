@@ -15,17 +15,17 @@ use super::offline::online_cpus;
 use super::output::{ClockFacts, Output};
 use super::plan::Plan;
 use super::proc_maps::ProcMaps;
-use super::remote::Remote;
 use super::saver::SavesMade;
 use super::sentry::{Post, Sentry};
 use super::settings::SettingsWatch;
 use super::setup::{ResolvedEvents, SetUpBuffer, choose, no_functions, set_up_all};
-use super::side_band::Comm;
+use super::sink::Remote;
 use super::stop::{Signals, Watched};
 use super::summary::RecordSummary;
 use super::symbols::SymbolThread;
 use super::task_lists::TaskLists;
-use super::tsc;
+use super::tasks::Comm;
+use super::trace_clock;
 use super::worker::Drained;
 use crate::base::sys;
 use crate::base::units::{Pid, RecordedClock};
@@ -123,7 +123,7 @@ pub fn record_beside(
     };
     let date = match (plan.date, buffers.first()) {
         (true, _) if plan.known_date.is_some() => plan.known_date,
-        (true, Some(main)) => super::date::wall_clock_at_zero(&mut journal, &main.clock.current)?,
+        (true, Some(main)) => super::wall_clock::wall_clock_at_zero(&mut journal, &main.clock.current)?,
         _ => None,
     };
     if plan.date && date.is_none() {
@@ -215,12 +215,12 @@ fn named_one_by_one(top: &Instance, plan: &Plan) -> Option<Vec<EventName>> {
 
 /// The conversion of the time stamp counter to nanoseconds, if all `buffers` count by it.
 fn tsc_of(buffers: &[SetUpBuffer]) -> Result<(u32, u32), RecordError> {
-    if let Some(other) = buffers.iter().find(|buffer| buffer.clock.current != tsc::CLOCK) {
+    if let Some(other) = buffers.iter().find(|buffer| buffer.clock.current != trace_clock::CLOCK) {
         let buffer = other.instance.name().filter(|_| !other.name.is_empty());
         let buffer = buffer.map_or("the recording".to_owned(), |name| format!("instance {name}"));
         return Err(PlanError::NotTsc { buffer, clock: other.clock.current.clone() }.into());
     }
-    tsc::conversion(buffers.iter().flat_map(|buffer| buffer.cpus.iter().map(|(cpu, _)| *cpu)))
+    trace_clock::conversion(buffers.iter().flat_map(|buffer| buffer.cpus.iter().map(|(cpu, _)| *cpu)))
 }
 
 /// A recording that is set up.

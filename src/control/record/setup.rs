@@ -1,12 +1,11 @@
 //! A buffer's plan, carried out on tracefs: everything but switching it on.
 
-use super::armed::Armed;
 use super::error::{PlanError, RecordError};
-use super::languages;
+use super::languages::Armed;
 use super::machine::MachineSettings;
-use super::own;
 use super::plan::{BufferPlan, Plan, TargetBuffer};
 use super::task_lists::TaskLists;
+use super::{languages, own};
 use crate::base::units::{CpuId, Pid};
 use crate::control::tracefs::{CpuStats, Error, EventName, Feature, Instance, Journal, TraceClock, Tracefs};
 use crate::file::trace_dat::{Coverage, CoveredTasks, EnabledEvents};

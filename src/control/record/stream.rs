@@ -4,19 +4,17 @@
 //! existed before the next began, so that after a round all events up to the latest one of the round before are there,
 //! of all CPUs: these can be put in order. That bounds the delay by two rounds, whatever the trace clock counts.
 
-use super::audience::{Audience, LiveBuffer, LiveFacts};
 use super::child::{Child, Ended, RecordedCommand};
 use super::ending::{end_of, pass_on};
 use super::error::{PlanError, RecordError};
-use super::live_rings::LiveRings;
-use super::metadata::{Formats, KernelMetadata};
+use super::live_rings::{Audience, LiveBuffer, LiveFacts, LiveRings};
+use super::metadata::{Formats, KernelMetadata, uname};
 use super::own::own_threads;
 use super::plan::Plan;
 use super::session::{choose_events, no_news};
 use super::setup::{SetUpBuffer, set_up_all};
 use super::stop::{Signals, Watched, wait};
 use super::task_lists::TaskLists;
-use super::view::uname;
 use crate::base::abi::Abi;
 use crate::control::tracefs::Journal;
 use crate::kernel::format::{EventFormat, blk_format};

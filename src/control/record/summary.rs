@@ -1,7 +1,7 @@
 //! Results of a recording, in numbers.
 
 use super::child::Ended;
-use super::effort::PackingEffort;
+use super::chunk::PackingEffort;
 use super::error::{RecordError, in_full};
 use super::limits::Reached;
 use super::saver::SavesMade;

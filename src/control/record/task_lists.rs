@@ -10,11 +10,10 @@
 use super::cgroup_tree::CgroupPlan;
 use super::cgroup_watch::{CameToCgroup, CgroupWatch};
 use super::error::RecordError;
-use super::living::threads_of;
 use super::plan::Tasks;
-use super::side_band::{SideBand, TaskEvent};
 use super::stop::leader;
-use super::trace_now::not_before;
+use super::tasks::{SideBand, TaskEvent, threads_of};
+use super::trace_clock::not_before;
 use super::worker::WorkerError;
 use crate::base::sys;
 use crate::base::units::{CpuId, Pid, counted};
@@ -23,11 +22,10 @@ use crate::file::trace_dat::{Cgroups, Coverage, CoveredTasks};
 use nix::time::{ClockId, clock_gettime};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
 /// Bytes of side-band of one CPU: what 1,600 forks say.
 const SIDE_BAND: usize = 64 << 10;

@@ -5,8 +5,8 @@
 //! splice leaves the sub-buffer that is still being written; it is read(2) once tracing is off.
 
 use super::asked::Asked;
+use super::chunk::Efforts;
 use super::drain::{Drain, Progress};
-use super::effort::Efforts;
 use super::offline::is_offline;
 use super::sink::ChunkSink;
 use super::spool::Dropped;

@@ -1,7 +1,6 @@
 //! Errors of tracefs, in words that name the file and quote the kernel.
 
-use super::config_names::missing_config;
-use super::error_log::LogEntry;
+use super::error_log::{LogEntry, missing_config};
 use super::words_of_others;
 use crate::base::syntax::did_you_mean;
 use crate::base::units::CpuId;

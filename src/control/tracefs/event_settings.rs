@@ -1,5 +1,6 @@
 //! Filters and triggers of many events: out of one file where the kernel has it (`show_event_filters`,
 //! `show_event_triggers`, since Linux 7.0), else out of two files per event.
+//! Settings of an instance that say what it records, as texts that can be compared.
 //!
 //! ```text
 //! sched:sched_switch              prev_pid == 1
@@ -10,7 +11,7 @@
 //!
 //! The setting stands in column 32, or one space after a longer name (`t_show_filters()`, kernel/trace/trace_events.c).
 
-use super::{Error, EventName, Instance};
+use super::{Error, EventName, Instance, TraceClock};
 use nix::errno::Errno;
 use std::collections::BTreeSet;
 
@@ -101,6 +102,56 @@ fn entry(line: &str) -> Option<(EventName, &str)> {
     let (spaces, setting) = line.get(name.len()..)?.split_at_checked(COLUMN.saturating_sub(name.len()).max(1))?;
     let event = EventName::parse(name).filter(|_| spaces.bytes().all(|byte| byte == b' '))?;
     Some((event, setting))
+}
+
+/// Files that say what an instance records and how, beside those of its events.
+const SETTINGS: [&str; 7] = [
+    "tracing_on",
+    "trace_clock",
+    "tracing_cpumask",
+    "current_tracer",
+    "buffer_size_kb",
+    "buffer_subbuf_size_kb",
+    "syscall_user_buf_size",
+];
+/// Lists of tasks. With `event-fork` the kernel adds what is forked and removes what ends.
+const TASK_LISTS: [&str; 2] = ["set_event_pid", "set_event_notrace_pid"];
+
+impl Instance {
+    /// The files of its settings, as far as the kernel itself does not change them: with `switches` (triggers that do) it does
+    /// so with `tracing_on`. Lists of tasks are not among them.
+    pub fn settings(&self, switches: bool) -> Vec<String> {
+        let files = SETTINGS.iter().filter(|file| !(switches && **file == "tracing_on"));
+        files.map(|file| (*file).to_owned()).collect()
+    }
+
+    /// The files of its lists of tasks.
+    pub fn task_lists(&self) -> Vec<String> {
+        TASK_LISTS.map(str::to_owned).into()
+    }
+
+    /// Files through which the settings of many of `events` are written.
+    pub fn settings_of_many<'e>(&self, events: impl IntoIterator<Item = &'e EventName>) -> Vec<String> {
+        let of_system = |event: &EventName| ["enable", "filter"].map(|file| format!("events/{}/{file}", event.system));
+        let mut files: Vec<String> = events.into_iter().flat_map(of_system).collect();
+        files.extend(["set_event".to_owned(), "events/enable".to_owned()]);
+        files.sort_unstable();
+        files.dedup();
+        files
+    }
+
+    /// A setting's value in one line.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn setting(&self, file: &str) -> Result<String, Error> {
+        let text = self.read(file)?;
+        let value = match TraceClock::parse(&text) {
+            Some(clock) if file == "trace_clock" => clock.current,
+            _ => text.split_ascii_whitespace().collect::<Vec<_>>().join(" "),
+        };
+        Ok(value)
+    }
 }
 
 #[cfg(test)]

@@ -9,12 +9,9 @@
 //! Kernel documentation: `Documentation/trace/ftrace.rst` and `events.rst`.
 
 mod access;
-mod boot_clock;
 mod boot_form;
 mod buffer;
 mod clock;
-mod config_names;
-mod defaults;
 mod dry;
 mod error;
 mod error_log;
@@ -31,25 +28,21 @@ mod monitors;
 mod mount;
 mod remotes;
 mod root;
-mod setting;
-mod stack;
 mod stats;
 mod status;
 mod words_of_others;
 
 pub use crate::kernel::events::{EventName, EventSelection, glob_matches};
 pub use access::consumes;
-pub use boot_clock::boot_clock;
 pub use boot_form::{BootForm, BootSetting};
 pub use buffer::BufferSize;
 pub use clock::TraceClock;
-pub use config_names::missing_config;
 pub use dry::DryRun;
 pub use error::Error;
-pub use error_log::LogEntry;
+pub use error_log::{LogEntry, missing_config};
 pub use feature::{Feature, KernelTypes};
 pub use files::{Files, RealFiles, WriteMode};
-pub use function_profile::FunctionProfile;
+pub use function_profile::{FunctionProfile, StackTrace};
 pub use functions::FunctionList;
 pub use instance::Instance;
 pub use journal::{
@@ -61,6 +54,5 @@ pub use machine_knobs::MachineKnob;
 pub use mount::{MountPoint, mount_points};
 pub use remotes::RemoteState;
 pub use root::Tracefs;
-pub use stack::StackTrace;
 pub use stats::CpuStats;
-pub use status::Status;
+pub use status::{Status, boot_clock};

@@ -1,7 +1,8 @@
 //! Settings of an instance that differ from the boot defaults.
+//! Values of knobs after boot, where the kernel's source fixes them (`kernel/trace/trace.c`,
+//! `trace_functions_graph.c`).
+//! The trace clock that the kernel chose at boot.
 
-use super::boot_clock::boot_clock;
-use super::defaults;
 use super::error_log::LogEntry;
 use super::{BufferSize, Error, EventName, Instance, MachineKnob};
 use crate::base::units::CpuId;
@@ -111,7 +112,7 @@ impl Status {
                 .filter(|kib| *kib != page_kib()),
             syscall_bytes: optional("syscall_user_buf_size")
                 .and_then(|t| t.parse().ok())
-                .filter(|bytes| *bytes != defaults::SYSCALL_BYTES),
+                .filter(|bytes| *bytes != SYSCALL_BYTES),
             clock: Some(instance.trace_clock()?.current).filter(|clock| *clock != boot_clock(instance)),
             cpumask: optional("tracing_cpumask").filter(|mask| is_partial(mask, cpus.len())),
             max_latency_us: optional("tracing_max_latency").and_then(|t| t.parse().ok()).filter(|us| *us != 0),
@@ -151,7 +152,7 @@ pub(super) fn unusual_options(instance: &Instance) -> Result<Vec<(String, bool)>
         }
     }
     let options = options.into_iter();
-    Ok(options.filter(|(name, on)| defaults::option(name).is_some_and(|default| default != *on)).collect())
+    Ok(options.filter(|(name, on)| default_option(name).is_some_and(|default| default != *on)).collect())
 }
 
 /// True if `mask` (hexadecimal, in groups of eight digits) leaves out one of `cpus` CPUs.
@@ -173,9 +174,70 @@ fn by_whole_systems(known: &[EventName], enabled: &[EventName]) -> (Vec<String>,
     (systems, enabled.iter().filter(|event| !whole(&event.system)).cloned().collect())
 }
 
+/// KiB per CPU of a ring buffer once it is used (`TRACE_BUF_SIZE_DEFAULT`), unless `trace_buf_size=` says otherwise.
+pub(super) const BUFFER_KIB: u64 = 1408;
+
+/// Bytes of each text that a system call is given (`CONFIG_TRACE_SYSCALL_BUF_SIZE_DEFAULT`, as kernels are built).
+pub(super) const SYSCALL_BYTES: u32 = 63;
+
+/// Options that are on after boot (`TRACE_DEFAULT_FLAGS`, and those of the function_graph tracer).
+const ON: [&str; 16] = [
+    "annotate",
+    "context-info",
+    "funcgraph-cpu",
+    "funcgraph-duration",
+    "funcgraph-irqs",
+    "funcgraph-overhead",
+    "function-trace",
+    "graph-time",
+    "hash-ptr",
+    "irq-info",
+    "markers",
+    "overwrite",
+    "print-parent",
+    "record-cmd",
+    "sleep-time",
+    "trace_printk",
+];
+
+/// Options whose value after boot is not the same in every instance or on every kernel.
+const VARYING: [&str; 4] = ["copy_trace_marker", "trace_printk_dest", "test_nop_accept", "test_nop_refuse"];
+
+/// State of an option after boot; `None` where that depends.
+pub(super) fn default_option(name: &str) -> Option<bool> {
+    (!VARYING.contains(&name)).then(|| ON.contains(&name))
+}
+
+/// The clock of every ring buffer whose kernel had no reason for another one.
+const LOCAL: &str = "local";
+/// Its answer to a time stamp counter that is not stable, with the line that it logs
+/// (kernel: `tracing_set_default_clock` in `kernel/trace/trace.c`). Other CPUs' readings of the local clock differ then.
+const UNSTABLE: (&str, &str) = ("global", "Unstable clock detected, switching default tracing");
+
+/// The clock of `instance` after boot: that of the parameter `trace_clock=`, or the one that the kernel log tells of.
+/// Only the top level's differs from `local`.
+pub fn boot_clock(instance: &Instance) -> String {
+    let tracefs = instance.tracefs();
+    if instance.name().is_some() {
+        return LOCAL.to_owned();
+    }
+    let parameters = tracefs.read_bytes("/proc/cmdline").unwrap_or_default();
+    chosen(&String::from_utf8_lossy(&parameters), || tracefs.files().kernel_log())
+}
+
+fn chosen(parameters: &str, log: impl FnOnce() -> Vec<u8>) -> String {
+    let mut named = parameters.split_whitespace().filter_map(|word| word.strip_prefix("trace_clock="));
+    if let Some(clock) = named.next_back() {
+        return clock.to_owned();
+    }
+    let (global, line) = UNSTABLE;
+    let is_unstable = memchr::memmem::find(&log(), line.as_bytes()).is_some();
+    if is_unstable { global } else { LOCAL }.to_owned()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{chosen, *};
 
     #[test]
     fn masks() {
@@ -192,5 +254,13 @@ mod tests {
         let known = names(&["a:x", "a:y", "b:x", "b:y"]);
         let (systems, events) = by_whole_systems(&known, &names(&["a:x", "a:y", "b:y"]));
         assert_eq!((systems, events), (vec!["a".to_owned()], names(&["b:y"])));
+    }
+
+    #[test]
+    fn parameter_then_log() {
+        let log = "4,412,987595,-;Unstable clock detected, switching default tracing clock to \"global\"\n";
+        assert_eq!(chosen("quiet", Vec::new), "local");
+        assert_eq!(chosen("quiet", || log.into()), "global");
+        assert_eq!(chosen("trace_clock=mono quiet trace_clock=boot", || log.into()), "boot");
     }
 }

@@ -4,7 +4,7 @@ use super::CsvColumn;
 use super::program::{CsvBuffer, CsvProgram, LineContext, RepeatedCells, field};
 use super::quoting::quote;
 use crate::export::Exporter;
-use crate::export::task_cache::TaskCache;
+use crate::export::rendered::TaskCache;
 use crate::kernel::event::{Consumed, Record, TypedEvent};
 use crate::kernel::format::{ById, EventFormat};
 use crate::kernel::symbols::{Comms, Kallsyms};

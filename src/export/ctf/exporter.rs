@@ -1,8 +1,8 @@
 //! Records to the packets of streams.
 
-use super::file::{CtfFile, CtfVersion};
+use super::metadata;
+use super::metadata::{CtfFile, CtfVersion};
 use super::program::CtfProgram;
-use super::{metadata, metadata2};
 use crate::export::Exporter;
 use crate::export::frames::frame;
 use crate::kernel::event::{Common, Consumed, Lost, Record};
@@ -184,14 +184,14 @@ impl Exporter for Ctf<'_> {
             let events = ids.filter_map(|id| Some((file.program(id)?, id)));
             let metadata = match self.version {
                 CtfVersion::V1 => {
-                    let mut text = metadata::head(&file.what);
-                    events.for_each(|(program, id)| metadata::event(program, id, &mut text));
+                    let mut text = metadata::tsdl_head(&file.what);
+                    events.for_each(|(program, id)| metadata::tsdl_event(program, id, &mut text));
                     text.into_bytes()
                 }
                 CtfVersion::V2 => {
                     let mut text = Vec::new();
-                    metadata2::head(&file.what, &mut text);
-                    events.for_each(|(program, id)| metadata2::event(program, id, &mut text));
+                    metadata::json_head(&file.what, &mut text);
+                    events.for_each(|(program, id)| metadata::json_event(program, id, &mut text));
                     text
                 }
             };

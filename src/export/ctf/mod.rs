@@ -12,11 +12,8 @@
 //! ([`names`]), so that viewers made for its traces know them. The files are written as [`Frames`](super::Frames).
 
 mod exporter;
-mod file;
 mod metadata;
-mod metadata2;
-mod names;
 mod program;
 
 pub use exporter::{Ctf, CtfBuffer, CtfLeftOut, CtfState};
-pub use file::{CtfFile, CtfVersion};
+pub use metadata::{CtfFile, CtfVersion};

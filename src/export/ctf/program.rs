@@ -1,6 +1,6 @@
 //! An event type: its fields, and how its records are written.
+//! LTTng's names for the kernel's events and fields.
 
-use super::names;
 use crate::base::abi::Abi;
 use crate::kernel::event::{FieldKind, FieldPlace, Number, TypedEvent, TypedField, Value};
 use crate::kernel::format::EventFormat;
@@ -33,14 +33,14 @@ impl CtfProgram {
     pub(super) fn new(format: &EventFormat, abi: Abi) -> Self {
         let event = TypedEvent::new(format);
         let field = |field: &TypedField| CtfField {
-            name: names::field(&event.system, &field.name),
+            name: lttng_field(&event.system, &field.name),
             kind: CtfKind::of(field, abi),
-            less: names::less(&event.system, &field.name),
+            less: lttng_less(&event.system, &field.name),
             field: field.clone(),
         };
         let common = event.common.iter().filter(|field| field.name != "common_pid");
         let fields = common.chain(&event.fields).map(field).collect();
-        CtfProgram { name: names::event(&event.system, &event.name), fields }
+        CtfProgram { name: lttng_event(&event.system, &event.name), fields }
     }
 
     /// Appends the fields of a record; gives how many of them do not lie within it, which stand as 0 or empty.
@@ -109,4 +109,52 @@ impl CtfKind {
 
 fn put(number: u64, size: u8, out: &mut Vec<u8>) {
     out.extend_from_slice(number.to_le_bytes().get(..usize::from(size)).unwrap_or_default());
+}
+
+/// The name of an event.
+pub(super) fn lttng_event(system: &str, name: &str) -> String {
+    match (system, name) {
+        ("irq", name) if name.starts_with("softirq_") => format!("irq_{name}"),
+        ("timer", name) if name.starts_with("hrtimer_") => format!("timer_{name}"),
+        ("syscalls", name) => match (name.strip_prefix("sys_enter_"), name.strip_prefix("sys_exit_")) {
+            (Some(call), _) => format!("syscall_entry_{call}"),
+            (_, Some(call)) => format!("syscall_exit_{call}"),
+            _ => name.to_owned(),
+        },
+        _ => name.to_owned(),
+    }
+}
+
+/// The name of a field of an event of `system`.
+pub(super) fn lttng_field(system: &str, name: &str) -> String {
+    let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
+    match name.strip_suffix("pid") {
+        Some(before) if system == "sched" && (before.is_empty() || before.ends_with('_')) => format!("{before}tid"),
+        _ => name,
+    }
+}
+
+/// Amount subtracted from a field: LTTng's priorities are those of user space, 100 below the kernel's.
+pub(super) fn lttng_less(system: &str, name: &str) -> i64 {
+    if system == "sched" && (name == "prio" || name.ends_with("_prio")) { 100 } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_lttng_has_them() {
+        assert_eq!(lttng_event("irq", "softirq_entry"), "irq_softirq_entry");
+        assert_eq!(lttng_event("syscalls", "sys_exit_read"), "syscall_exit_read");
+        assert_eq!(
+            [lttng_event("sched", "sched_switch"), lttng_event("timer", "hrtimer_start")],
+            ["sched_switch", "timer_hrtimer_start"]
+        );
+        assert_eq!(
+            [lttng_field("sched", "prev_pid"), lttng_field("sched", "pid"), lttng_field("irq", "a.pid")],
+            ["prev_tid", "tid", "a_pid"]
+        );
+        assert_eq!([lttng_less("sched", "next_prio"), lttng_less("irq", "prio")], [100, 0]);
+    }
 }

@@ -9,7 +9,7 @@ use crate::base::text::literal::Literal;
 use crate::base::text::{json, num};
 use crate::export::Exporter;
 use crate::export::json::JsonMembers;
-use crate::export::task_cache::TaskCache;
+use crate::export::rendered::TaskCache;
 use crate::kernel::event::{Consumed, Lost, Record, TypedEvent, TypedField};
 use crate::kernel::format::{ById, EventFormat};
 use std::collections::BTreeSet;

@@ -3,8 +3,7 @@
 //! their fields.
 
 use super::names::{FlameBuffer, Reader};
-use super::packed::BlockPacker;
-use super::spill::Spill;
+use super::packed::{BlockPacker, Spill};
 use super::thread::{ColumnWriters, FlameThread, MarkerKind, SampleKind, milliseconds};
 use super::{Unfolded, names};
 use crate::answer::analysis::stacks::{StackChange, StackFrame, StackWalk, TaskStack, WalkedRecord};
@@ -14,7 +13,7 @@ use crate::base::text::literal::{LiteralId, Literals};
 use crate::base::units::EventId;
 use crate::export::field_read::{FieldRead, ValueForm};
 use crate::export::json::{JsonValue, json_value};
-use crate::export::repeats::RepeatedFields;
+use crate::export::rendered::RepeatedFields;
 use crate::export::{Exporter, Outflow};
 use crate::kernel::event::{Consumed, FieldKind, FieldPlace, Record, TypedEvent, TypedField, Value};
 use crate::kernel::format::{ById, EventFormat};

@@ -25,14 +25,12 @@
 //! [`schema`] gives the JSON Schema of the lines.
 
 mod exporter;
-mod header;
 mod kernel_names;
 mod program;
 mod schema;
 
 pub use crate::base::text::json::original_bytes;
-pub use exporter::{Json, JsonBuffer};
-pub use header::{JsonBufferInfo, JsonHeader, JsonSource, JsonWall, SCHEMA, VERSION};
+pub use exporter::{Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonWall, SCHEMA, VERSION};
 pub(super) use kernel_names::{KernelName, addresses as kernel_addresses};
 pub(super) use program::{JsonMembers, JsonValue, value as json_value};
 pub use program::{JsonTypes, Style};

@@ -19,7 +19,6 @@ mod context;
 mod exporter;
 mod fields;
 mod graph;
-mod header;
 mod kind;
 mod probe;
 mod put;

@@ -1,7 +1,6 @@
 //! Events of one CPU, gathered to a packet.
 
-use super::gaps::Occupation;
-use super::handlers::OpenHandlers;
+use super::gaps::{Occupation, OpenHandlers};
 use super::program::name_number;
 use super::proto::{
     CLEARED, EVENTS_SEQUENCE, FTRACE_EVENTS, INTERNED_DATA, SEQUENCE_FLAGS, bytes, message, packet, uint,

@@ -2,10 +2,9 @@
 
 use super::bundle::Bundle;
 use super::calls::{CallEdge, CallFields, CallTracks};
-use super::file::PerfettoFile;
-use super::gaps::{GapKind, TaskStep};
-use super::handlers::{HandlerEvent, HandlerStep};
+use super::gaps::{GapKind, HandlerEvent, HandlerStep, TaskStep};
 use super::header;
+use super::header::PerfettoFile;
 use super::known::is_atrace;
 use super::program::{Function, Origin, PerfettoProgram};
 use super::proto::{message, uint};

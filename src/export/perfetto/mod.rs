@@ -21,18 +21,14 @@
 mod bundle;
 mod calls;
 mod exporter;
-mod file;
 mod gaps;
-mod handlers;
 mod header;
 mod known;
 mod program;
 mod proto;
-mod requests;
 mod stacks;
 mod tracks;
 
 pub use exporter::{LeftOut, Perfetto, PerfettoBuffer, PerfettoState};
-pub use file::PerfettoFile;
-pub use requests::perfetto_requests;
-pub use tracks::{CounterField, PerfettoCounters, perfetto_counter, perfetto_slices};
+pub use header::PerfettoFile;
+pub use tracks::{CounterField, PerfettoCounters, perfetto_counter, perfetto_requests, perfetto_slices};

@@ -9,7 +9,7 @@
 use super::kind::Dialect;
 use super::signature::{Signatures, SyscallArgumentPlaces};
 use crate::answer::analysis::by_event::{ByEvent, RecordNumber};
-use crate::answer::analysis::map::Map;
+use crate::answer::analysis::interface::Map;
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid, Timestamp};
 use crate::kernel::event::{Lost, Record};

@@ -1,10 +1,9 @@
 //! The calls of one recording in words.
 
 use super::calls::{CallEvent, CallsByEvent};
-use super::kind::{Dialect, ValueKind};
+use super::kind::{Dialect, ValueKind, hex};
 use super::result;
 use super::result::ResultKind;
-use super::set::hex;
 use super::signature::{MOST, Signatures};
 use crate::base::abi::Abi;
 use crate::base::text::json;

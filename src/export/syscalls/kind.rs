@@ -1,6 +1,7 @@
 //! Kinds of arguments of system calls.
+//! Named values and bits of a number.
 
-use super::set::Set;
+use crate::base::text::num;
 
 /// The kind of an argument: how its number is written.
 #[derive(Clone, Copy, Debug)]
@@ -51,4 +52,67 @@ pub enum Dialect {
     Arm,
     /// Others for O_DIRECTORY, mmap and ioctl.
     Powerpc,
+}
+
+/// Names for the values of some bits of a number, and for each of the others.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Set {
+    /// The bits that `values` names together; 0 if each bit has a name of its own.
+    pub(super) mask: u64,
+    /// Names of values; without a mask the one of 0 stands for no bit.
+    pub(super) values: &'static [(u64, &'static str)],
+    /// Names of bits; of several that fit the first, so that those of more bits come first.
+    pub(super) bits: &'static [(u64, &'static str)],
+}
+
+impl Set {
+    /// A set of values, of which a number has one.
+    pub(super) const fn values(values: &'static [(u64, &'static str)]) -> Set {
+        Set { mask: u64::MAX, values, bits: &[] }
+    }
+
+    /// A set of bits.
+    pub(super) const fn bits(bits: &'static [(u64, &'static str)]) -> Set {
+        Set { mask: 0, values: &[], bits }
+    }
+
+    /// Appends the names of `value`, as in `O_RDWR|O_CLOEXEC|0x800000`. A value without a name is a number.
+    pub(super) fn write(&self, value: u64, out: &mut Vec<u8>) {
+        let start = out.len();
+        let low = value & self.mask;
+        let named = self.values.iter().find(|(named, _)| *named == low && (self.mask != 0 || value == 0));
+        match named {
+            Some((_, name)) => out.extend_from_slice(name.as_bytes()),
+            None if self.mask == u64::MAX => num::signed(out, i64::from(low as u32 as i32)),
+            None if low != 0 => hex(low, out),
+            None => {}
+        }
+        let mut rest = value & !self.mask;
+        for (bits, name) in self.bits {
+            if *bits != 0 && rest & bits == *bits {
+                separate(start, out);
+                out.extend_from_slice(name.as_bytes());
+                rest &= !bits;
+            }
+        }
+        if rest != 0 {
+            separate(start, out);
+            hex(rest, out);
+        }
+        if out.len() == start {
+            out.push(b'0');
+        }
+    }
+}
+
+fn separate(start: usize, out: &mut Vec<u8>) {
+    if out.len() > start {
+        out.push(b'|');
+    }
+}
+
+/// Appends `0x1f`.
+pub(super) fn hex(value: u64, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"0x");
+    num::hex(out, value);
 }

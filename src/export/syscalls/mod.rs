@@ -11,11 +11,9 @@
 mod calls;
 mod constants;
 mod decoder;
-mod ioctl;
 mod json;
 mod kind;
 mod result;
-mod set;
 mod signature;
 #[cfg(test)]
 mod tests;

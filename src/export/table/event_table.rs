@@ -1,4 +1,5 @@
 //! The table of one event type.
+//! The functions whose addresses the events of a recording have: few of the kernel's, so the table of their names is small.
 
 use super::column::{CellType, Column, TextSpan};
 use super::rows::{RECORDING, TIME, TableRows};
@@ -9,8 +10,9 @@ use crate::export::json::kernel_addresses;
 use crate::kernel::event::{Common, FieldKind, FieldPlace, Number, Record, TypedEvent, TypedField, Value};
 use crate::kernel::format::EventFormat;
 use crate::kernel::print_fmt::Labels;
-use crate::kernel::symbols::Comms;
-use std::collections::{HashMap, HashSet};
+use crate::kernel::symbols::{Comms, Kallsyms};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::{Mutex, PoisonError};
 
 /// The names of the columns that every event has.
 pub(super) const FIXED: [(&str, CellType); 5] = [
@@ -260,5 +262,53 @@ fn put_one(column: &mut Column, value: Option<Value<'_>>) {
         Some(Value::Bytes(bytes)) => column.bytes(bytes),
         Some(Value::Numbers(numbers)) => column.list(numbers.iter().map(number)),
         Some(Value::Bits(words)) => column.list(words.set_bits()),
+    }
+}
+
+/// Addresses that lie in the kernel's code or a module's.
+#[derive(Default)]
+pub(super) struct CalledFunctions {
+    found: Mutex<BTreeSet<u64>>,
+}
+
+impl CalledFunctions {
+    /// Adds the addresses in these records of one type.
+    pub(super) fn add(&self, table: &EventTable, kallsyms: &Kallsyms, records: &[Record<'_>]) {
+        let mut seen = BTreeSet::new();
+        for field in &table.addresses {
+            let mut last = 0;
+            let mut see = |address: u64| {
+                if address != std::mem::replace(&mut last, address)
+                    && !seen.contains(&address)
+                    && kallsyms.is_code(address)
+                {
+                    seen.insert(address);
+                }
+            };
+            if let (FieldPlace::Fixed { offset, len }, FieldKind::Pointer | FieldKind::Unsigned) =
+                (field.place, field.kind)
+            {
+                records.iter().filter_map(|record| table.abi.uint(record.data, offset, len)).for_each(see);
+                continue;
+            }
+            for record in records {
+                match field.value(table.abi, record.data) {
+                    Some(Value::Pointer(address) | Value::Unsigned(address)) => see(address),
+                    Some(Value::Numbers(stack)) => stack.iter().for_each(|address| match address {
+                        Number::Unsigned(address) => see(address),
+                        Number::Signed(address) => see(address as u64),
+                    }),
+                    _ => {}
+                }
+            }
+        }
+        if !seen.is_empty() {
+            self.found.lock().unwrap_or_else(PoisonError::into_inner).append(&mut seen);
+        }
+    }
+
+    /// All of them, ascending; none are left.
+    pub(super) fn take(&self) -> BTreeSet<u64> {
+        std::mem::take(&mut self.found.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

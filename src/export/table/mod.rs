@@ -11,20 +11,16 @@
 //! Several files are written through one output as [`Frames`](super::Frames): pieces, each with the name of the file that it goes on.
 
 #[cfg(feature = "arrow")]
-mod arrays;
-#[cfg(feature = "arrow")]
 mod arrow;
 mod column;
 mod compact;
 mod derived;
 mod encoding;
 mod event_table;
-mod functions;
 mod keys;
 mod parquet;
 mod pending;
 mod rows;
-mod slicing;
 mod tables;
 
 #[cfg(feature = "arrow")]

@@ -1,14 +1,12 @@
 //! The exporter of one table per event type.
 
-use super::derived::{self, CellValue, Derived, DerivedRows, ThreadMembership};
+use super::derived::{self, CellValue, Derived, DerivedRows, Sliced, Slicing, ThreadMembership};
 use super::encoding::{Encoding, Tabled};
-use super::event_table::EventTable;
-use super::functions::CalledFunctions;
+use super::event_table::{CalledFunctions, EventTable};
 use super::keys;
 use super::keys::TableKeys;
 use super::pending::PendingRows;
 use super::rows::{AddedRows, Columns, TableDescription, TableNote, TableRows};
-use super::slicing::{Sliced, Slicing};
 use crate::answer::analysis::{Analysis, Ordered, Slices};
 use crate::base::abi::Abi;
 use crate::base::units::Pid;

@@ -12,7 +12,7 @@ use super::state::HistState;
 use super::synthetic::SyntheticEvent;
 use super::table::HistCounts;
 use crate::answer::analysis::Analysis;
-use crate::answer::analysis::in_order::Log;
+use crate::answer::analysis::interface::Log;
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, EventId, Pid, Timestamp};
 use crate::file::ring_buffer::Lost;

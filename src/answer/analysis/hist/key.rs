@@ -4,7 +4,7 @@
 //! One event on which triggers fire.
 
 use super::table::VariableValue;
-use crate::answer::analysis::map::Map;
+use crate::answer::analysis::interface::Map;
 use crate::base::abi::Abi;
 use crate::base::text::plain::until_nul;
 use crate::base::units::{CpuId, Pid, Timestamp};

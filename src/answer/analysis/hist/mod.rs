@@ -15,7 +15,6 @@
 //! Tables without variables, actions and stacks are counted on all threads and merged; others in the order of time, of copies
 //! that the threads make.
 
-mod action;
 mod compile;
 mod gates;
 mod histograms;
@@ -31,8 +30,7 @@ mod table;
 mod tests;
 
 pub use gates::{Firing, Firings};
-pub use histograms::{HistFindings, SnapshotMoment};
-pub use histograms::{HistPart, Histograms};
+pub use histograms::{HistFindings, HistPart, Histograms, SnapshotMoment};
 pub use key::Held;
 pub use setup::{EventTrigger, HistNames, HistSetup, HistTrigger, SetupError};
 pub use synthetic::SyntheticEvent;

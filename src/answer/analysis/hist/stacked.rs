@@ -3,7 +3,7 @@
 //! A stack is the next record of its event's CPU. On several threads that record may lie in the next segment: such an event
 //! waits, and all events after it wait with it, until a record of its CPU comes.
 
-use crate::answer::analysis::in_order::Log;
+use crate::answer::analysis::interface::Log;
 use crate::base::units::{CpuId, Timestamp};
 use crate::file::ring_buffer::Lost;
 use crate::kernel::event::Record;

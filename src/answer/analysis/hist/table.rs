@@ -2,7 +2,7 @@
 //! Counts of a trigger's events, besides its entries.
 
 use super::super::durations::Durations;
-use super::super::map::Map;
+use super::super::interface::Map;
 use crate::base::units::{CpuId, Pid};
 use std::sync::Arc;
 

@@ -1,9 +1,10 @@
 //! Following requests from insertion to completion.
 
-use super::depth::{AtDevice, QueueDepth};
 use super::events::{BlockDevice, IoOperation, RequestEvent, RequestEvents, RequestStep};
-use super::report::{DeviceIo, IoCounts, IoReport, IoRequests, LongestRequest, OngoingRequest, TaskIo};
-use crate::answer::analysis::map::Map;
+use super::report::{
+    AtDevice, DeviceIo, IoCounts, IoReport, IoRequests, LongestRequest, OngoingRequest, QueueDepth, TaskIo,
+};
+use crate::answer::analysis::interface::Map;
 use crate::answer::analysis::{CellPlan, Durations, InOrder, TaskSet};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};

@@ -5,7 +5,6 @@
 //!   `---------------------------- total -------------------------------'
 //! ```
 
-mod depth;
 mod events;
 mod follow;
 mod report;

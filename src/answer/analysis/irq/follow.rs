@@ -4,7 +4,7 @@ use super::events::{HandlerKind, IrqEvent, IrqEvents};
 use super::report::{
     CpuIrqs, Handler, HandlerOnCpu, HandlerSpan, IrqCounts, IrqReport, IrqSource, LongestIrq, SWITCHES,
 };
-use crate::answer::analysis::map::Map;
+use crate::answer::analysis::interface::Map;
 use crate::answer::analysis::span_log::SpanLog;
 use crate::answer::analysis::{CellPlan, Durations, InOrder, KnownPart, Needs, RowSubject, TaskSet};
 use crate::base::abi::Abi;

@@ -11,7 +11,7 @@
 //! Small entries for maps that may hold millions.
 
 use crate::answer::analysis::by_event::{ByEvent, RecordNumber};
-use crate::answer::analysis::map::Map;
+use crate::answer::analysis::interface::Map;
 use crate::base::abi::Abi;
 use crate::base::units::Pid;
 use crate::kernel::event::Record;

@@ -1,7 +1,7 @@
 //! Following objects and pages from allocation to free.
 
 use super::events::{Events, MemoryEvent, NumberedKinds, PackedNumber, Places};
-use crate::answer::analysis::map::Map;
+use crate::answer::analysis::interface::Map;
 use crate::answer::analysis::{Durations, InOrder, KnownPart, Needs};
 use crate::base::abi::Abi;
 use crate::base::units::Pid;

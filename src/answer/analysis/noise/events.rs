@@ -2,7 +2,7 @@
 //! Interferences by their cause, and the latest ones of a CPU.
 
 use crate::answer::analysis::by_event::{ByEvent, RecordNumber, RecordText};
-use crate::answer::analysis::map::Map;
+use crate::answer::analysis::interface::Map;
 use crate::answer::analysis::stacks::addresses;
 use crate::answer::analysis::{Durations, KnownPart, Needs};
 use crate::base::abi::Abi;

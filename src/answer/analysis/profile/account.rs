@@ -6,7 +6,7 @@ use super::hook::{Hook, HookProblem};
 use super::kind::{EventKinds, EventMeaning, EventRole, PairEnd, Start, SwitchFields, WakeupFields};
 use super::tallies::{EndedInterval, Tallies, TallyRef, TaskTallies};
 use crate::answer::analysis::InOrder;
-use crate::answer::analysis::map::Map;
+use crate::answer::analysis::interface::Map;
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid, grouped};
 use crate::file::trace_dat::Coverage;

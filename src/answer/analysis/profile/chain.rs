@@ -4,7 +4,7 @@
 //! Activities that have begun and not ended.
 
 use super::times::Times;
-use crate::answer::analysis::map::Map;
+use crate::answer::analysis::interface::Map;
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
 use std::cmp::Ordering;

@@ -3,7 +3,7 @@
 //! A hash table of millions misses the caches at each event. Here the latest are counted in a small table, and what leaves it
 //! is appended to the list of its task and event, which is sorted and added up whenever it has doubled.
 
-use crate::answer::analysis::map::Map;
+use crate::answer::analysis::interface::Map;
 use std::fmt;
 
 /// Places of the table.

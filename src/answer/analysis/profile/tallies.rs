@@ -3,7 +3,7 @@
 use super::chain::{StackId, StackTimes};
 use super::counts::{CountedValue, Counts, TallyKey};
 use super::times::Times;
-use crate::answer::analysis::map::Map;
+use crate::answer::analysis::interface::Map;
 use std::borrow::Cow;
 
 /// Durations of an event of a task with a value.

@@ -2,7 +2,7 @@
 
 use super::causes::Causes;
 use super::report::{PartTimes, RequestPart, RequestPiece, TimedRequest};
-use crate::answer::analysis::map::Map;
+use crate::answer::analysis::interface::Map;
 use crate::answer::analysis::sched::SettledUntil;
 use crate::answer::analysis::span_log::SpanLog;
 use crate::answer::analysis::{Sched, TaskSpan, TimeIn};

@@ -1,7 +1,7 @@
 //! Causes of sleeps: completions of requests to block devices, and waits for locks.
 
 use crate::answer::analysis::by_event::{ByEvent, RecordNumber};
-use crate::answer::analysis::map::Map;
+use crate::answer::analysis::interface::Map;
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
 use crate::kernel::event::Record;

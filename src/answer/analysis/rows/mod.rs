@@ -11,7 +11,6 @@
 
 mod analysis;
 mod gathered;
-mod tally;
 mod value;
 
 pub use analysis::{RowAnalysis, RowError, RowPart};

@@ -1,7 +1,7 @@
 //! The states that can be told where a recording holds a part of the scheduler's events.
 //! The events that the numbers of a [`SchedReport`](super::SchedReport) need.
 
-use super::time_in::TimeIn;
+use super::spans::TimeIn;
 use crate::answer::analysis::{KnownPart, Needs};
 use crate::base::units::{CpuId, Pid};
 use crate::file::trace_dat::{Coverage, CoveredTasks};

@@ -1,8 +1,7 @@
 //! Wakeups by waker and task; moves of tasks from CPU to CPU.
 
-use super::spans::{Wake, WakeContext};
-use super::time_in::TimeIn;
-use crate::answer::analysis::map::Map;
+use super::spans::{TimeIn, Wake, WakeContext};
+use crate::answer::analysis::interface::Map;
 use crate::answer::analysis::{Durations, KnownPart, Needs, TaskSet};
 use crate::base::units::{CpuId, Pid};
 use std::cmp::Reverse;

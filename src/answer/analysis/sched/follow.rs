@@ -3,12 +3,11 @@
 use super::covered::SchedCoverage;
 use super::flows::FlowCounts;
 use super::report::{CpuSched, SchedCounts, SchedReport, TaskSched};
-use super::spans::{CpuLog, SpanPlan, TaskLog, Wake};
+use super::spans::{CpuLog, SpanPlan, TaskLog, TimeIn, Wake, Waker};
 use super::steps::{Left, SchedStep, Steps, WakePart};
 use super::task::{CpuTimes, LongestWait, TaskTimes};
 use super::throttles::QuotaTimers;
-use super::time_in::{TimeIn, Waker};
-use crate::answer::analysis::map::Map;
+use crate::answer::analysis::interface::Map;
 use crate::answer::analysis::{CellPlan, Durations, InOrder, TaskSet};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};

@@ -18,13 +18,11 @@ mod follow;
 mod logged;
 mod report;
 mod spans;
-mod stays;
 mod steps;
 mod task;
 #[cfg(test)]
 mod tests;
 mod throttles;
-mod time_in;
 mod timehist;
 
 pub use covered::{MAP_NEEDS, SCHED_NEEDS};
@@ -32,8 +30,6 @@ pub use flows::{MOVE_NEEDS, MoveCount, SchedFlows, TaskMoves, WAKER_NEEDS, WakeF
 pub use follow::Sched;
 pub(super) use logged::SettledUntil;
 pub use report::{CpuSched, SchedCounts, SchedReport, TaskSched};
-pub use spans::{CpuSpan, SpanPlan, TaskSpan, Wake, WakeContext};
-pub use stays::{MappedStay, MappedStays};
+pub use spans::{CpuSpan, SpanPlan, TaskSpan, TimeIn, Wake, WakeContext, Waker};
 pub use task::LongestWait;
-pub use time_in::{TimeIn, Waker};
-pub use timehist::{CpuStay, TimeHistory};
+pub use timehist::{CpuStay, MappedStay, MappedStays, TimeHistory};

@@ -1,9 +1,8 @@
 //! The answer about tasks and CPUs.
 
 use super::flows::SchedFlows;
-use super::spans::{CpuSpan, TaskSpan};
+use super::spans::{CpuSpan, TaskSpan, TimeIn};
 use super::task::{LongestWait, TaskTimes};
-use super::time_in::TimeIn;
 use crate::answer::analysis::span_log::SpanLog;
 use crate::answer::analysis::{Cells, Durations, Missing};
 use crate::base::units::{CpuId, Pid};

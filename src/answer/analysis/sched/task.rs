@@ -2,8 +2,7 @@
 //! A CPU: what runs on it, and how many tasks wait for it.
 
 use super::covered::KnownStates;
-use super::spans::{CpuLog, TaskLog, Wake, WakeContext};
-use super::time_in::{TimeIn, Waker};
+use super::spans::{CpuLog, TaskLog, TimeIn, Wake, WakeContext, Waker};
 use crate::answer::analysis::{CellPlan, Cells, Durations, Missing};
 use crate::base::units::{CpuId, Pid};
 

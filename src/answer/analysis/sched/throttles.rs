@@ -12,7 +12,7 @@
 //! without one was none of a quota.
 
 use crate::answer::analysis::by_event::{ByEvent, RecordNumber};
-use crate::answer::analysis::map::Map;
+use crate::answer::analysis::interface::Map;
 use crate::base::abi::Abi;
 use crate::base::units::CpuId;
 use crate::file::trace_dat::Coverage;

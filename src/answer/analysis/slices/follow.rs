@@ -2,7 +2,7 @@
 
 use super::events::{SliceEvent, SliceEvents};
 use crate::answer::analysis::InOrder;
-use crate::answer::analysis::map::Map;
+use crate::answer::analysis::interface::Map;
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
 use crate::kernel::event::{Lost, Record};

@@ -1,7 +1,7 @@
 //! The call stacks of all tasks, step by step.
 
 use super::events::StackStep;
-use crate::answer::analysis::map::Map;
+use crate::answer::analysis::interface::Map;
 use crate::base::units::{CpuId, Pid};
 
 /// A frame of a stack.

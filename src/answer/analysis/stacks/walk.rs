@@ -3,7 +3,7 @@
 
 use super::calls::{StackCalls, StackChange, StackFrame, TaskStack};
 use super::events::{StackEvents, StackStep};
-use crate::answer::analysis::map::Map;
+use crate::answer::analysis::interface::Map;
 use crate::kernel::event::{Lost, Record};
 use std::collections::HashMap;
 

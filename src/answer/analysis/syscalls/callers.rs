@@ -4,7 +4,7 @@
 
 use super::report::{DescriptorTimes, TaskSyscalls};
 use crate::answer::analysis::TaskSet;
-use crate::answer::analysis::map::Map;
+use crate::answer::analysis::interface::Map;
 use crate::base::units::Pid;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;

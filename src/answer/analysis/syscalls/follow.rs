@@ -5,7 +5,7 @@ use super::callers::{
 };
 use super::events::{CallFamily, SyscallEvent, SyscallEvents};
 use super::report::{LongestSyscall, OngoingSyscall, SyscallCounts, SyscallReport, SyscallTimes};
-use crate::answer::analysis::map::Map;
+use crate::answer::analysis::interface::Map;
 use crate::answer::analysis::{CellPlan, Durations, InOrder, Longest, TaskSet};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};

@@ -1,9 +1,8 @@
 //! History of tasks and CPUs around an interval.
 
-use super::locks::{AwaitedLocks, LockHistory};
-use super::requests::{CompletedRequest, Requests};
+use super::reasons::{AwaitedLocks, CompletedRequest, LockHistory, Requests};
 use crate::answer::analysis::by_event::{ByEvent, RecordNumber};
-use crate::answer::analysis::map::Map;
+use crate::answer::analysis::interface::Map;
 use crate::answer::analysis::{
     CpuSpan, Handler, HandlerSpan, InOrder, Irqs, Sched, SchedCounts, SpanLog, SpanPlan, TaskSpan,
 };

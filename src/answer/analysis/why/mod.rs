@@ -14,18 +14,13 @@
 
 mod causes;
 mod history;
-mod leading;
-mod locks;
 mod path;
-mod requests;
+mod reasons;
 
 #[cfg(test)]
 mod tests;
 
-pub use causes::{InterruptShare, InterruptShares, Quota, Throttle};
-pub use history::Priority;
-pub use history::{Histories, History, LossSpan};
-pub use leading::{LeadingPart, Leaves};
-pub use locks::AwaitedLock;
+pub use causes::{InterruptShare, InterruptShares, LeadingPart, Leaves, Quota, Throttle};
+pub use history::{Histories, History, LossSpan, Priority};
 pub use path::{IntervalPart, PartKind, critical_path, follow_path};
-pub use requests::CompletedRequest;
+pub use reasons::{AwaitedLock, CompletedRequest};

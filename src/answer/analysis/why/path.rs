@@ -2,8 +2,7 @@
 //! a reader sees of it.
 
 use super::history::History;
-use super::locks::AwaitedLock;
-use super::requests::CompletedRequest;
+use super::reasons::{AwaitedLock, CompletedRequest};
 use crate::answer::analysis::{Handler, HandlerKind, HandlerSpan, SpanLog, TaskSpan, TimeIn, Wake, WakeContext};
 use crate::base::units::{CpuId, Pid};
 

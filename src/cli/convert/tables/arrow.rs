@@ -1,7 +1,7 @@
 //! `--to arrow`.
 
-use crate::cli::convert::occurring::occurring;
-use crate::cli::convert::written::ConvertOutcome;
+use crate::cli::convert::origin::occurring;
+use crate::cli::convert::progress::ConvertOutcome;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{QueryEvents, QueryInput};
 use anyhow::anyhow;

@@ -1,7 +1,7 @@
 //! `--to parquet`.
 
 use crate::cli::convert::origin::{RecordingOrigin, id_of};
-use crate::cli::convert::written::ConvertOutcome;
+use crate::cli::convert::progress::ConvertOutcome;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::machine::RecordingMachine;
 use crate::cli::query::{QueryEvents, QueryInput, ShownNames};

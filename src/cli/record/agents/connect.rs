@@ -1,11 +1,12 @@
 //! Agents asked to record along, before the host's own recording begins.
+//! The clock of this machine's recording, for the comparison with those of guests.
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::record::{RecordArgs, clocks};
+use crate::cli::record::RecordArgs;
 use crate::cli::terminal::note;
 use rtrace::internal::network::FIFO_FOLDER;
 use rtrace::internal::network::control::{AgentConnection, Guest, GuestError, GuestTarget, HostFacts};
-use rtrace::record::{self, Plan, Signals};
+use rtrace::record::{self, Plan, Signals, TraceClockReader, wall_clock_at_zero};
 use rtrace::tracefs::{KvmFolders, Tracefs};
 use std::path::Path;
 
@@ -39,7 +40,7 @@ pub(in crate::cli::record) fn connect(
     let signals = Signals::block().map_err(|error| Failure::new(Exit::Failed, error))?;
     let is_over = || signals.is_pending();
     if plan.date && args.agents.iter().any(|target| target.sync_every.is_some()) {
-        plan.known_date = clocks::date(args, plan, tracefs);
+        plan.known_date = date(args, plan, tracefs);
     }
     for target in &args.agents {
         let fifos = (!args.no_fifos).then(|| FIFO_FOLDER.into());
@@ -56,7 +57,7 @@ pub(in crate::cli::record) fn connect(
         let host = HostFacts { id, path: &plan.output, date: plan.known_date, max_size };
         let connection = first.take().unwrap_or_else(|| AgentConnection::open(&target));
         let connected = connection.and_then(|connection| {
-            Guest::connect(connection, &target, host, clocks::host_clock(args, &target, plan, tracefs), &is_over)
+            Guest::connect(connection, &target, host, host_clock(args, &target, plan, tracefs), &is_over)
         });
         match connected {
             Ok(guest) => {
@@ -95,4 +96,30 @@ fn unanswered(error: GuestError, target: &GuestTarget) -> Failure {
 /// True if `-` is the output, which a guest's file cannot stand beside.
 pub(in crate::cli::record) fn has_no_place(output: &Path) -> bool {
     crate::cli::piped::is_stdout(output)
+}
+
+/// Reads the clock that `plan` records by, to be compared with that of `target`; else says why it is not.
+pub(super) fn host_clock(
+    args: &RecordArgs,
+    target: &GuestTarget,
+    plan: &Plan,
+    tracefs: &Tracefs,
+) -> Result<TraceClockReader, String> {
+    if target.sync_every.is_none() {
+        return Err("--tsync-interval says so".to_owned());
+    }
+    if plan.tsc2nsec {
+        return Err("the host's ticks are shown in nanoseconds (--tsc2nsec)".to_owned());
+    }
+    let clock = record::main_clock(plan, tracefs).map_err(|error| error.to_string())?;
+    let reader = TraceClockReader::new(args.traced.journal(tracefs), clock.as_deref());
+    reader.map_err(|error| error.to_string())
+}
+
+/// Measures the wall clock's time once for all recordings: they would differ by as much as it is inexact. `None` if recording
+/// is to find out itself that this does not work.
+pub(super) fn date(args: &RecordArgs, plan: &Plan, tracefs: &Tracefs) -> Option<u64> {
+    let clock = record::main_clock(plan, tracefs).ok()?;
+    let reader = TraceClockReader::new(args.traced.journal(tracefs), clock.as_deref()).ok()?;
+    wall_clock_at_zero(&mut args.traced.journal(tracefs), reader.name()).ok()?
 }

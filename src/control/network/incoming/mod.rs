@@ -5,9 +5,7 @@
 //! compressed here.
 
 mod data;
-mod metadata;
 mod recording;
 
 pub(super) use data::{DataSocket, Phase};
-pub(super) use metadata::{IncomingMetadata, new_private};
-pub(super) use recording::{ConnectionResult, Finished, Incoming, collect, full};
+pub(super) use recording::{ConnectionResult, Finished, Incoming, IncomingMetadata, collect, full, new_private};

@@ -1,15 +1,14 @@
 //! The controller's side of `kvm` against an agent that is bytes: no machine with KVM is needed.
 
-use super::answering::{Answerer, Comparing};
+use super::{Answerer, Comparing};
 use crate::control::network::transport::{Address, Stream};
 use crate::control::tracefs::KvmFolders;
 use crate::file::trace_dat::{ClockComparison, ClockSample};
 use crossbeam_channel::unbounded;
-use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 /// A TIME_SYNC message: header, name of the protocol, number, body.
 fn message(protocol: &[u8; 4], number: u8, body: &[u8]) -> Vec<u8> {

@@ -1,14 +1,12 @@
 //! The end of a recording: its file, and its summary.
 
 use super::{SessionRun, ThreadResults};
-use crate::control::record::at_the_end::{AtTheEnd, mark_offline, marks};
 use crate::control::record::child::Child;
 use crate::control::record::comms::with_saved;
-use crate::control::record::ending::{end_of, pass_on, restore_beside};
+use crate::control::record::ending::{GiveUpAtSignal, end_of, pass_on, restore_beside};
 use crate::control::record::error::{RecordError, in_full};
-use crate::control::record::give_up::GiveUpAtSignal;
 use crate::control::record::limits::Reached;
-use crate::control::record::metadata::with_nul;
+use crate::control::record::metadata::{AtTheEnd, mark_offline, marks, with_nul};
 use crate::control::record::proc_maps::ProcMaps;
 use crate::control::record::summary::{BufferSummary, CpuSummary, RecordSummary};
 use crate::control::record::symbols::{SymbolThread, SymbolizedFile};

@@ -1,9 +1,8 @@
 //! The journal itself: note, write, log; and back.
 
 use super::disk::Disk;
-use super::recorded::JournalledRecording;
 use super::shared::{Others, SettingsLock, undo_shared};
-use super::undo::{Note, Undo, UndoError, remove_instance, undo_all};
+use super::undo::{JournalledRecording, Note, Undo, UndoError, remove_instance, undo_all};
 use super::writer::{JournalWriter, WriteLog};
 use crate::control::tracefs::{Error, Instance, Tracefs, WriteMode};
 use nix::errno::Errno;

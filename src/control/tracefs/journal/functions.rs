@@ -1,8 +1,8 @@
 //! The traced functions, and their callers.
 
 use super::core::Journal;
-use super::restore::value_to_write;
 use super::undo::Undo;
+use super::writer::value_to_write;
 use crate::base::syntax::nearest;
 use crate::base::units::Pid;
 use crate::control::tracefs::machine_knobs::FTRACE_ENABLED;
@@ -109,7 +109,7 @@ impl Journal {
         if children {
             self.set_option(instance, "function-fork", true)?;
         }
-        self.append_to_list(instance, "set_ftrace_pid", &super::recording::words(pids))
+        self.append_to_list(instance, "set_ftrace_pid", &super::knobs::words(pids))
     }
 
     /// Leaves out the functions of these tasks (`set_ftrace_notrace_pid`, since Linux 5.7). Gives false where the kernel
@@ -120,7 +120,7 @@ impl Journal {
     pub fn leave_out_functions(&mut self, instance: &Instance, pids: &[Pid]) -> Result<bool, Error> {
         let there = instance.has("set_ftrace_notrace_pid");
         if there {
-            self.append_to_list(instance, "set_ftrace_notrace_pid", &super::recording::words(pids))?;
+            self.append_to_list(instance, "set_ftrace_notrace_pid", &super::knobs::words(pids))?;
         }
         Ok(there)
     }

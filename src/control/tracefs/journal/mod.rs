@@ -27,11 +27,7 @@ mod machine;
 mod orphan;
 #[cfg(test)]
 mod overlap_tests;
-mod private_dir;
-mod recorded;
-mod recording;
 mod reset;
-mod restore;
 mod shared;
 #[cfg(test)]
 mod tests;
@@ -41,7 +37,6 @@ mod writer;
 pub use core::Journal;
 pub use disk::DIR as JOURNAL_DIR;
 pub use orphan::{Orphan, Orphans, find_orphans, find_orphans_within};
-pub use recorded::{JournalledRecording, RecordedBuffer};
 pub use reset::ResetPlan;
-pub use undo::UndoError;
+pub use undo::{JournalledRecording, RecordedBuffer, UndoError};
 pub use writer::WriteLog;

@@ -1,10 +1,8 @@
 //! The remains of a killed process.
 
-use super::disk::{self, Abandoned, Content};
-use super::private_dir::PrivateDir;
-use super::recorded::JournalledRecording;
+use super::disk::{self, Abandoned, Content, PrivateDir};
 use super::shared::undo_shared;
-use super::undo::{Undo, UndoError};
+use super::undo::{JournalledRecording, Undo, UndoError};
 use super::writer::{JournalWriter, WriteLog};
 use crate::control::tracefs::mount::lies_on_tracefs;
 use crate::control::tracefs::{Error, Tracefs};

@@ -1,13 +1,11 @@
 //! Putting an instance into the state after boot, regardless of who changed it. Not to be undone.
 
 use super::core::Journal;
-use super::restore::may_hide_a_list;
 use super::undo::{UndoError, remove_triggers};
-use crate::control::tracefs::boot_clock::boot_clock;
-use crate::control::tracefs::defaults;
+use super::writer::may_hide_a_list;
 use crate::control::tracefs::machine_knobs::is_fixed_here;
-use crate::control::tracefs::status::{LISTS, is_partial, list, page_kib, unusual_options};
-use crate::control::tracefs::{BufferSize, Error, Instance, WriteMode};
+use crate::control::tracefs::status::{LISTS, boot_clock, is_partial, list, page_kib, unusual_options};
+use crate::control::tracefs::{BufferSize, Error, Instance, WriteMode, status};
 use crate::language::probe::Probe;
 use std::collections::BTreeSet;
 
@@ -73,7 +71,7 @@ impl Reset<'_> {
     /// Sets a knob that does not say so already; one that this kernel lacks, or refuses to show, stays.
     fn knob(&mut self, file: &str, value: &str) {
         let Ok(said) = self.instance.read(file) else { return };
-        if super::restore::value_to_write(file, &said).as_deref() != Some(value) {
+        if super::writer::value_to_write(file, &said).as_deref() != Some(value) {
             self.write(file, value, WriteMode::Truncate);
         }
     }
@@ -177,8 +175,8 @@ impl Reset<'_> {
         let page = page_kib().to_string();
         self.knob("buffer_subbuf_size_kb", &page);
         self.knob("buffer_percent", "50");
-        self.knob("syscall_user_buf_size", &defaults::SYSCALL_BYTES.to_string());
-        let wanted = kib.unwrap_or(defaults::BUFFER_KIB);
+        self.knob("syscall_user_buf_size", &status::SYSCALL_BYTES.to_string());
+        let wanted = kib.unwrap_or(status::BUFFER_KIB);
         match self.instance.buffer_size() {
             // The kernel rounds up to whole sub-buffers.
             Ok(BufferSize::Kib(now)) if now.checked_sub(wanted).is_some_and(|more| more / 2 < page_kib()) => {}

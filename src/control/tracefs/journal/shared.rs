@@ -7,8 +7,7 @@
 //!
 //! A lock on the journals' directory keeps the stack as it is while it is read, noted in, or taken apart.
 
-use super::disk::{self, Content};
-use super::private_dir::PrivateDir;
+use super::disk::{self, Content, PrivateDir};
 use super::undo::{Note, Undo, UndoError, undo_all};
 use super::writer::JournalWriter;
 use crate::control::tracefs::{Error, Instance, Tracefs};

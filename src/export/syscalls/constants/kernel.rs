@@ -2,8 +2,7 @@
 //! Sets of names by their word in the table of signatures.
 
 use super::{files, memory, sockets, tasks};
-use crate::export::syscalls::kind::{Dialect, ValueKind};
-use crate::export::syscalls::set::Set;
+use crate::export::syscalls::kind::{Dialect, Set, ValueKind};
 
 pub(super) const SETS: &[(&str, Set)] = &[
     (

@@ -1,7 +1,6 @@
 //! Memory.
 
-use crate::export::syscalls::kind::Dialect;
-use crate::export::syscalls::set::Set;
+use crate::export::syscalls::kind::{Dialect, Set};
 
 type ConstantNames = &'static [(u64, &'static str)];
 

@@ -1,6 +1,6 @@
 //! Sockets.
 
-use crate::export::syscalls::set::Set;
+use crate::export::syscalls::kind::Set;
 
 /// Bits of a socket's type, and flags of accept4, signalfd4 and timerfd_create under their names there.
 pub(super) const SETS: &[(&str, Set)] = &[

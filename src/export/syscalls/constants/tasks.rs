@@ -1,6 +1,6 @@
 //! Tasks, signals, scheduling, time.
 
-use crate::export::syscalls::set::Set;
+use crate::export::syscalls::kind::Set;
 
 type ConstantNames = &'static [(u64, &'static str)];
 

@@ -5,10 +5,7 @@
 //! recording in tables without times, and the row group says so. The metadata has an entry for each input.
 
 mod columns;
-mod cursor;
 mod part;
-mod summary;
 
-pub use columns::TableColumns;
+pub use columns::{PartInput, TableColumns, TableSummary};
 pub use part::TablePartWriter;
-pub use summary::{PartInput, TableSummary};

@@ -35,17 +35,15 @@ mod from_file;
 mod hostile;
 mod parts;
 mod recover;
-mod restore;
 mod saved;
 mod sections;
 mod split;
 
 pub use anew::{NewFile, Version};
 pub use assemble::{FinishedSpool, Written};
-pub use convert::{convert, facts_left_out};
+pub use convert::{BareBuffer, Restored, convert, facts_left_out, restore};
 pub use edit::{CopiedPart, Edit, PartWriter, StoredRecord, StreamIndex};
 pub use recover::{Added, Recovered, SoundSpool, Unfinished, recover, recover_with};
-pub use restore::{BareBuffer, Restored, restore};
 pub use saved::{RecordingHead, SavedBuffer, SavedPart, SavedPiece, SavedSpool, save_part};
 pub use sections::{FileLock, SectionWriter, WriteError};
 pub use split::{join_segments, segment_path, split, split_edited};

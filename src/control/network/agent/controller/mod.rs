@@ -3,8 +3,7 @@
 //! The answer to its request needs to know the rings, so it goes out with the description. The controller connects to each
 //! CPU's port then, or reads the FIFOs; tracing starts after that.
 
-mod begin;
 mod remote;
-mod watching;
+mod session;
 
 pub(super) use remote::Controller;
