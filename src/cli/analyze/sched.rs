@@ -103,7 +103,7 @@ impl SchedRowArgs {
             format!("no task with the pid {}", pids.join(" or "))
         };
         Some(no_task_called(&self.comm, &names).unwrap_or_else(|| match self.comm.is_empty() {
-            true => pids(),
+            true => format!("{}; the threads of a process are chosen by name (--comm)", pids()),
             false => format!("{} is called `{}`", pids(), self.comm.join("` or `")),
         }))
     }
