@@ -99,6 +99,20 @@ impl Refusal<'_> {
                 let what = format!("{} needs {expected} values, not {given}", name_of(&arg()?));
                 Some((what, number_of_values(self.path, self.line)))
             }
+            ErrorKind::TooManyValues => {
+                let (flag, word) = (arg()?, self.one(ContextKind::InvalidValue)?);
+                let unknown = UnknownOption {
+                    word: &format!("{flag}={word}"),
+                    command: self.command,
+                    path: self.path,
+                    root: self.root,
+                    line: self.line,
+                };
+                Some((
+                    format!("{} takes no value: `{word}`", name_of(&flag)),
+                    unknown.remedy().map(|remedy| remedy.hint),
+                ))
+            }
             ErrorKind::MissingSubcommand => Some(("a command is missing".to_owned(), None)),
             _ => None,
         }

@@ -92,7 +92,10 @@ impl QueryArgs {
             return None;
         }
         let wanted: Vec<String> = wanted.iter().map(ToString::to_string).collect();
-        Some(format!("no task with the pid {} is known; `--summary` lists the tasks, `--tgid` takes a process's", wanted.join(" or ")))
+        Some(format!(
+            "no task with the pid {} is known; `--summary` lists the tasks, `--tgid` takes a process's",
+            wanted.join(" or ")
+        ))
     }
 
     fn no_time(&self, all: &Query<'_>) -> Result<Option<String>, Failure> {

@@ -3,6 +3,7 @@
 use super::{Mistake, are_named};
 
 const MISTAKES: &[Mistake] = &[
+    ("report --cpus=0-1 FILE", 2, &["takes no value", "`--cpu 0-1`"]),
     ("convert --babeltrace FILE", 2, &["`--to ctf -o DIR`"]),
     ("split FILE --around 5", 2, &["`rtrace split FILE START END`"]),
     ("report --comm FILE", 1, &["was taken as the value of `--comm`"]),

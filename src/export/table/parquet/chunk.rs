@@ -275,9 +275,10 @@ impl ColumnChunk {
                     &present
                 };
                 let encoding = self.numbers(numbers, codec);
-                // Few values are compared where a dictionary has them.
+                // The few values of a small dictionary are quicker compared than all rows.
+                let is_small = |dictionary: &NumberDictionary| dictionary.values.len() * 4 <= numbers.len();
                 let range = match &self.dictionary {
-                    Dictionary::Numbers(dictionary) if encoding == RLE_DICTIONARY => {
+                    Dictionary::Numbers(dictionary) if encoding == RLE_DICTIONARY && is_small(dictionary) => {
                         range_of(&dictionary.named_by(&codec.indices), self.cell)
                     }
                     _ => range_of(numbers, self.cell),
