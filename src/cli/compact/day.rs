@@ -213,7 +213,7 @@ impl Manifest {
     }
 
     /// True if it names as many parts of a day.
-    pub(super) fn has(&self, date: &str, count: usize) -> bool {
+    fn has(&self, date: &str, count: usize) -> bool {
         self.lines.get(date).map_or(0, Vec::len) == count
     }
 
@@ -235,7 +235,7 @@ impl Manifest {
 }
 
 /// The line of a part: its place, and which rows it has.
-pub(super) fn line(date: &str, table: &str, part: &Path, bytes: u64, summary: &TableSummary) -> String {
+fn line(date: &str, table: &str, part: &Path, bytes: u64, summary: &TableSummary) -> String {
     let inputs = &summary.inputs;
     let hosts = || inputs.iter().filter_map(|input| input.host.as_deref());
     // Unknown if that of one recording is.
