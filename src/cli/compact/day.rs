@@ -3,8 +3,7 @@
 //! Files are removed when the parts that have their rows are on the disk and in the manifest. A compaction that was stopped in
 //! between leaves both; parts name their inputs, so the next one finds that it has only to remove them.
 
-use super::batch::{BatchFile, CompactionBatch};
-use super::outcome::Compaction;
+use super::batch::{BatchFile, Compaction, CompactionBatch};
 use super::store;
 use super::store::{TableStore, name, sync};
 use crate::cli::exit::{Exit, Failure};

@@ -1,8 +1,7 @@
 //! The words that fit a place. Hidden options and commands are none.
 
-use super::recorded;
-use super::recorded::RecordedNames;
-use super::words::{Candidate, CompletionContext, CompletionPlace, runs_first_argument};
+use super::words;
+use super::words::{Candidate, CompletionContext, CompletionPlace, RecordedNames, runs_first_argument};
 use crate::cli::traced::purposes;
 use clap::{Arg, Command};
 use rtrace::events::EventName;
@@ -150,18 +149,18 @@ fn live_value(root: &Command, context: &CompletionContext<'_>, arg: &Arg, curren
         "TASK" => {
             // A recording may stand in its place.
             let tasks = RecordedNames::of(context).map(|names| names.tasks()).unwrap_or_default();
-            Some(recorded::recordings().into_iter().chain(tasks).collect())
+            Some(words::recordings().into_iter().chain(tasks).collect())
         }
         "NAME" if arg.get_long() == Some("comm") => Some(RecordedNames::of(context)?.tasks()),
-        "PID" => Some(recorded::running(false)),
-        "TID" => Some(recorded::running(true)),
+        "PID" => Some(words::running(false)),
+        "TID" => Some(words::running(true)),
         "PID,..." | "NAME,..." if value_name == "PID,..." || arg.get_long() == Some("fields") => {
             let (head, names) = (&current[..current.rfind(',').map_or(0, |at| at + 1)], RecordedNames::of(context)?);
             let mut found = if value_name == "PID,..." { names.pids() } else { names.columns() };
             found.iter_mut().for_each(|candidate| candidate.word.insert_str(0, head));
             Some(found)
         }
-        "ASSERTION" | "QUANTITY" => Some(recorded::quantities(context, current)),
+        "ASSERTION" | "QUANTITY" => Some(words::quantities(context, current)),
         "FILE" | "FILE|START|END" | "FILE | QUERY" | "OUT" | "OUTPUT" | "DIR" => None,
         "BASE" | "NEW" | "HOST.dat" | "GUEST.dat" => None,
         _ => Some(Vec::new()),
