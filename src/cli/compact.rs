@@ -2,15 +2,14 @@
 
 mod batch;
 mod day;
-mod outcome;
 mod store;
 
 use super::exit::{Exit, Failure};
 use super::terminal::note;
 use super::{foreign, unfinished};
 use anyhow::anyhow;
+use batch::Compaction;
 use day::{DayTables, MANIFEST, Manifest};
-use outcome::Compaction;
 use rtrace::internal::trace_dat::is_recording;
 use rtrace::internal::wall_time::utc_day;
 use rtrace::units::ByteSize;

@@ -81,7 +81,7 @@ pub(super) fn document(schema: &str) -> Option<String> {
 }
 
 /// The verbs, or other programs, that read the document with this schema at `path`.
-pub(super) fn way(schema: &str, path: &Path) -> String {
+fn way(schema: &str, path: &Path) -> String {
     let path = path.display();
     match schema {
         SavedRuns::SCHEMA => {

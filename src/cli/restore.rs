@@ -21,7 +21,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// The kernel that says what a header says, and a file of symbols instead of its own.
-pub(super) type Source<'a> = (Tracefs, Option<&'a Path>);
+type Source<'a> = (Tracefs, Option<&'a Path>);
 
 /// Makes a header at `path`, of a machine of this one's byte order; gives its size in bytes.
 pub(super) fn make_header(source: &Source<'_>, path: &Path, overwrite: Overwrite) -> Result<u64, Failure> {

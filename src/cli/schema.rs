@@ -78,7 +78,7 @@ fn in_words(name: &str, rows: &[&Document]) -> Value {
 const PREFIX: &str = "rtrace.analyze.";
 
 /// The members of the document `name`, beside `schema` and `version`; `None` of one that has no columns.
-pub(super) fn members_of_analysis(name: &str) -> Option<Value> {
+fn members_of_analysis(name: &str) -> Option<Value> {
     let purpose = name.strip_prefix(PREFIX)?;
     let (_, columns) = definitions().into_iter().find(|(analysis, _)| *analysis == purpose)?;
     Some(json!({

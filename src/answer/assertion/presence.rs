@@ -264,7 +264,7 @@ impl fmt::Display for PatternText<'_> {
 
 impl DurationSource {
     /// Its word and the name between its parentheses, if that is all that it has.
-    pub(super) fn named(&self) -> Option<(&'static str, &str)> {
+    fn named(&self) -> Option<(&'static str, &str)> {
         Some(match self {
             DurationSource::Latency(_) | DurationSource::Hist(_) | DurationSource::OfTask(..) => return None,
             DurationSource::Wait(pattern) => ("wait", pattern),

@@ -174,7 +174,7 @@ impl CompareOptions {
 // A metric's value of cells, each counted any number of times.
 
 /// The series of a metric in some runs, laid out for resampling.
-pub(super) struct Grid<'m> {
+struct Grid<'m> {
     metric: &'m Metric,
     /// For each quantity of the metric.
     parts: Vec<GridPart<'m>>,
@@ -213,7 +213,7 @@ struct Dense {
 
 impl<'m> Grid<'m> {
     /// Of `runs`; `None` if a series is not there.
-    pub(super) fn new(metric: &'m Metric, runs: &[&SavedRun]) -> Option<Self> {
+    fn new(metric: &'m Metric, runs: &[&SavedRun]) -> Option<Self> {
         let part = |quantity: &'m Quantity| {
             let Some(name) = quantity.series() else {
                 return Some(GridPart { quantity, runs: Vec::new(), bins: Vec::new(), missing: Missing::default() });
@@ -228,7 +228,7 @@ impl<'m> Grid<'m> {
     }
 
     /// The least and the greatest value, whatever the durations that lack an end were; `None` if nothing bounds it, or it can be 0.
-    pub(super) fn bounds(&self, weights: &Weights) -> Option<(f64, f64)> {
+    fn bounds(&self, weights: &Weights) -> Option<(f64, f64)> {
         let value = self.metric.interval(&mut |quantity| {
             let part = self.parts.iter().find(|part| std::ptr::eq(part.quantity, quantity))?;
             part.bounds(weights, &self.cell_length, self.cpus)
@@ -237,7 +237,7 @@ impl<'m> Grid<'m> {
     }
 
     /// The value with each cell counted as often as `weights` says; `None` without any, or if it is not above 0.
-    pub(super) fn value(&self, weights: &Weights) -> Option<f64> {
+    fn value(&self, weights: &Weights) -> Option<f64> {
         let value = self.metric.value(&mut |quantity| {
             let part = self.parts.iter().find(|part| std::ptr::eq(part.quantity, quantity))?;
             part.value(weights, &self.cell_length, self.cpus)

@@ -46,7 +46,7 @@ impl ColumnKind {
     }
 
     /// True if cells begin at the left.
-    pub(super) fn is_left(self) -> bool {
+    fn is_left(self) -> bool {
         matches!(self, ColumnKind::Text | ColumnKind::Tally | ColumnKind::Address)
     }
 }

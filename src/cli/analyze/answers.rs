@@ -262,7 +262,7 @@ pub(super) trait Question: Sized {
 }
 
 /// Findings of a question's analysis.
-pub(super) type QuestionFinding<Q> = <<Q as Question>::Analysis as Analysis>::Finding;
+type QuestionFinding<Q> = <<Q as Question>::Analysis as Analysis>::Finding;
 
 /// The answers of a question, a buffer each.
 pub(super) type Found<'e, Q> = Vec<AnalysisAnswer<'e, QuestionFinding<Q>>>;

@@ -230,13 +230,13 @@ fn of_tasks<'a>() -> Table<TaskRow<'a>> {
 // Codes of tasks, and lines of them: what all CPUs run at a moment.
 
 /// A short name for each task, in the order in which they come.
-pub(super) struct CodeTable {
+struct CodeTable {
     tasks: Vec<Pid>,
     places: HashMap<Pid, usize>,
 }
 
 impl CodeTable {
-    pub(super) fn of(tasks: impl IntoIterator<Item = Pid>) -> Self {
+    fn of(tasks: impl IntoIterator<Item = Pid>) -> Self {
         let mut table = CodeTable { tasks: Vec::new(), places: HashMap::new() };
         for task in tasks.into_iter().filter(|task| task.0 != 0) {
             let CodeTable { tasks, places } = &mut table;
@@ -249,12 +249,12 @@ impl CodeTable {
     }
 
     /// The tasks in the order of their codes.
-    pub(super) fn tasks(&self) -> impl Iterator<Item = Pid> + '_ {
+    fn tasks(&self) -> impl Iterator<Item = Pid> + '_ {
         self.tasks.iter().copied()
     }
 
     /// `A0` to `Z0`, then `A1` and so on; `.` of an idle task, `?` of an unknown one.
-    pub(super) fn code(&self, task: Option<Pid>) -> String {
+    fn code(&self, task: Option<Pid>) -> String {
         match task {
             None => "?".to_owned(),
             Some(task) => self.places.get(&task).map_or_else(|| ".".to_owned(), |place| code_of(*place)),
@@ -262,7 +262,7 @@ impl CodeTable {
     }
 
     /// Characters of the longest code.
-    pub(super) fn width(&self) -> usize {
+    fn width(&self) -> usize {
         self.tasks.len().checked_sub(1).map_or(1, |last| code_of(last).len())
     }
 }
@@ -272,21 +272,21 @@ fn code_of(place: usize) -> String {
 }
 
 /// Tasks that the CPUs run, a column each.
-pub(super) struct MapLine {
+struct MapLine {
     cpus: Vec<(CpuId, String)>,
     width: usize,
 }
 
 impl MapLine {
     /// Of CPUs in order; what they run is unknown. Codes have `width` characters at most.
-    pub(super) fn of(cpus: impl IntoIterator<Item = CpuId>, width: usize) -> Self {
+    fn of(cpus: impl IntoIterator<Item = CpuId>, width: usize) -> Self {
         let cpus: Vec<_> = cpus.into_iter().map(|cpu| (cpu, "?".to_owned())).collect();
         let numbers = cpus.iter().map(|(cpu, _)| cpu.0.to_string().len()).max().unwrap_or(1);
         MapLine { cpus, width: width.max(numbers) }
     }
 
     /// The CPUs' numbers above their columns.
-    pub(super) fn heading(&self) -> String {
+    fn heading(&self) -> String {
         let numbers = self.cpus.iter().map(|(cpu, _)| format!(" {:<width$}", cpu.0, width = self.width));
         numbers.collect::<Vec<_>>().join(" ").trim_end().to_owned()
     }

@@ -54,7 +54,7 @@ pub(in crate::cli) fn json(answer: &Answer) -> Value {
 pub(super) const KINDS: [&str; 4] = ["nmi", "irq", "softirq", "thread"];
 
 /// The kind of a cause, one of [`KINDS`].
-pub(super) fn kind(source: &NoiseSource) -> &'static str {
+fn kind(source: &NoiseSource) -> &'static str {
     match source {
         NoiseSource::Nmi => "nmi",
         NoiseSource::Irq { .. } => "irq",

@@ -207,11 +207,11 @@ fn judge_saved<'a>(
 // A file of assertions.
 
 /// The content of a file of assertions.
-pub(super) struct CheckSpec {
-    pub(super) min_samples: Option<u64>,
-    pub(super) allow_absent: bool,
+struct CheckSpec {
+    min_samples: Option<u64>,
+    allow_absent: bool,
     /// Names and assertions, in the file's order.
-    pub(super) assertions: Vec<(String, Assertion)>,
+    assertions: Vec<(String, Assertion)>,
 }
 
 #[derive(Deserialize)]
@@ -228,7 +228,7 @@ struct CheckTables {
 const FORM: &str = "A file of assertions has one a line, `max(wait()) < 5ms`, or is TOML: `[assert]`, then `name = \"max(wait()) < 5ms\"`.";
 
 /// Reads the file at `path`: TOML if it is that or has a table, else a line for each assertion.
-pub(super) fn read(path: &Path) -> Result<CheckSpec, Failure> {
+fn read(path: &Path) -> Result<CheckSpec, Failure> {
     if is_recording(path) {
         let error = anyhow!("{} is a recording, and --spec takes a file of assertions", path.display());
         return Err(Failure::new(Exit::Usage, error).hint("as in `rtrace check FILE --spec assertions.toml`."));

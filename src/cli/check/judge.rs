@@ -161,7 +161,7 @@ const BEFORE: u64 = 3;
 const AFTER: u64 = 2;
 
 /// Lines of the events at the interval's begin, at its end and around that.
-pub(super) fn context_lines(query: &Query<'_>, spot: &Spot, unit: ClockUnit) -> Result<Vec<String>, Failure> {
+fn context_lines(query: &Query<'_>, spot: &Spot, unit: ClockUnit) -> Result<Vec<String>, Failure> {
     let (begin, end) = (Timestamp(spot.begin), Timestamp(spot.at));
     let mut lines: Vec<(Timestamp, String)> = Vec::new();
     let mut add = |event: &Event<'_>| {

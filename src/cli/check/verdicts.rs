@@ -148,7 +148,7 @@ pub(super) fn found(checked: &Checked) -> String {
 }
 
 /// `1.9 ms from 123.456 to 123.458 on CPU 1, task ls [123]`.
-pub(super) fn place(spot: &Spot, unit: ClockUnit, comms: &Comms) -> String {
+fn place(spot: &Spot, unit: ClockUnit, comms: &Comms) -> String {
     let task = spot.pid.map(|pid| {
         let comm = comms.get(pid).map(String::from_utf8_lossy);
         format!(", task {} [{}]", comm.as_deref().unwrap_or("<...>"), pid.0)

@@ -1,15 +1,17 @@
 //! Files and parts of one table and day that become parts together.
+//! The line about what was done.
 
-use super::outcome::Compaction;
 use super::store::{host_of, name, sync};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::terminal::stdout;
 use crate::cli::trace_file::{OutputFile, Overwrite, mode_like};
 use anyhow::{Context, anyhow};
 use rtrace::export::{PartInput, TableColumns, TablePartWriter, TableReadError, TableSummary};
 use rtrace::internal::safe_file::open_seekable;
+use rtrace::units::{ByteSize, counted};
 use sha2::{Digest, Sha256};
 use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Files that become parts together are at most so many: their footers are in memory, and a part's metadata names each.
@@ -213,4 +215,46 @@ fn part_name(inputs: &[PartInput]) -> String {
 /// Waits until the names of the folder, of its day and of its table are on the disk.
 fn sync_to(folder: &Path) -> Result<(), Failure> {
     folder.ancestors().take(3).filter(|folder| !folder.as_os_str().is_empty()).try_for_each(sync)
+}
+
+/// The numbers of a run.
+#[derive(Debug, Default)]
+pub(super) struct Compaction {
+    /// Files that became rows of parts, and their bytes.
+    pub(super) files: u64,
+    pub(super) bytes: u64,
+    pub(super) parts: u64,
+    pub(super) written: u64,
+    /// Files whose rows were in a part already.
+    pub(super) repeated: u64,
+    /// Files that stay as they are, for a reason that was told.
+    pub(super) left: u64,
+    /// Parts that were too old.
+    pub(super) expired: u64,
+}
+
+impl Compaction {
+    /// Prints `fleet: 600 files of 2.1 MiB became 6 parts of 1.2 MiB`.
+    pub(super) fn tell(&self, directory: &Path) -> Result<(), Failure> {
+        let (bytes, written) = (ByteSize(self.bytes), ByteSize(self.written));
+        let mut text = match self.parts {
+            0 => format!("{}: nothing to join", directory.display()),
+            parts => format!(
+                "{}: {} of {bytes} became {} of {written}",
+                directory.display(),
+                counted(self.files, "file"),
+                counted(parts, "part")
+            ),
+        };
+        for (count, what) in [
+            (self.repeated, "in a part already: removed"),
+            (self.left, "left as they are"),
+            (self.expired, "expired: removed"),
+        ] {
+            if count > 0 {
+                text.push_str(&format!("; {} {what}", counted(count, "file")));
+            }
+        }
+        Ok(writeln!(stdout(), "{text}")?)
+    }
 }

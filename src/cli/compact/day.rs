@@ -3,8 +3,7 @@
 //! Files are removed when the parts that have their rows are on the disk and in the manifest. A compaction that was stopped in
 //! between leaves both; parts name their inputs, so the next one finds that it has only to remove them.
 
-use super::batch::{BatchFile, CompactionBatch};
-use super::outcome::Compaction;
+use super::batch::{BatchFile, Compaction, CompactionBatch};
 use super::store;
 use super::store::{TableStore, name, sync};
 use crate::cli::exit::{Exit, Failure};
@@ -213,7 +212,7 @@ impl Manifest {
     }
 
     /// True if it names as many parts of a day.
-    pub(super) fn has(&self, date: &str, count: usize) -> bool {
+    fn has(&self, date: &str, count: usize) -> bool {
         self.lines.get(date).map_or(0, Vec::len) == count
     }
 
@@ -235,7 +234,7 @@ impl Manifest {
 }
 
 /// The line of a part: its place, and which rows it has.
-pub(super) fn line(date: &str, table: &str, part: &Path, bytes: u64, summary: &TableSummary) -> String {
+fn line(date: &str, table: &str, part: &Path, bytes: u64, summary: &TableSummary) -> String {
     let inputs = &summary.inputs;
     let hosts = || inputs.iter().filter_map(|input| input.host.as_deref());
     // Unknown if that of one recording is.

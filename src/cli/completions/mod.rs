@@ -13,7 +13,6 @@
 //! - [`recorded`]: those that a recording knows, and the processes that run.
 
 mod command;
-mod recorded;
 mod values;
 mod words;
 

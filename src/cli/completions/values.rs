@@ -1,8 +1,7 @@
 //! The words that fit a place. Hidden options and commands are none.
 
-use super::recorded;
-use super::recorded::RecordedNames;
-use super::words::{Candidate, CompletionContext, CompletionPlace, runs_first_argument};
+use super::words;
+use super::words::{Candidate, CompletionContext, CompletionPlace, RecordedNames, runs_first_argument};
 use crate::cli::traced::purposes;
 use clap::{Arg, Command};
 use rtrace::events::EventName;
@@ -150,18 +149,18 @@ fn live_value(root: &Command, context: &CompletionContext<'_>, arg: &Arg, curren
         "TASK" => {
             // A recording may stand in its place.
             let tasks = RecordedNames::of(context).map(|names| names.tasks()).unwrap_or_default();
-            Some(recorded::recordings().into_iter().chain(tasks).collect())
+            Some(words::recordings().into_iter().chain(tasks).collect())
         }
         "NAME" if arg.get_long() == Some("comm") => Some(RecordedNames::of(context)?.tasks()),
-        "PID" => Some(recorded::running(false)),
-        "TID" => Some(recorded::running(true)),
+        "PID" => Some(words::running(false)),
+        "TID" => Some(words::running(true)),
         "PID,..." | "NAME,..." if value_name == "PID,..." || arg.get_long() == Some("fields") => {
             let (head, names) = (&current[..current.rfind(',').map_or(0, |at| at + 1)], RecordedNames::of(context)?);
             let mut found = if value_name == "PID,..." { names.pids() } else { names.columns() };
             found.iter_mut().for_each(|candidate| candidate.word.insert_str(0, head));
             Some(found)
         }
-        "ASSERTION" | "QUANTITY" => Some(recorded::quantities(context, current)),
+        "ASSERTION" | "QUANTITY" => Some(words::quantities(context, current)),
         "FILE" | "FILE|START|END" | "FILE | QUERY" | "OUT" | "OUTPUT" | "DIR" => None,
         "BASE" | "NEW" | "HOST.dat" | "GUEST.dat" => None,
         _ => Some(Vec::new()),
@@ -185,14 +184,14 @@ fn events_of<'a>(context: &'a CompletionContext<'_>) -> Vec<&'a str> {
 const FUNCTIONS: usize = 300;
 
 /// The tracing directory to complete from.
-pub(super) struct CompletionTracefs {
+struct CompletionTracefs {
     tracefs: Tracefs,
     top: Instance,
 }
 
 impl CompletionTracefs {
     /// Opens the directory of `--tracefs`, or the mounted one.
-    pub(super) fn open(named: Option<&str>) -> Option<Self> {
+    fn open(named: Option<&str>) -> Option<Self> {
         let tracefs = match named {
             Some(path) => Tracefs::formats_at(path).ok()?,
             None => Tracefs::mounted()?,
@@ -202,7 +201,7 @@ impl CompletionTracefs {
     }
 
     /// Systems, and the events whose name or system and name begin with what `current` has after its last comma.
-    pub(super) fn events(&self, current: &str) -> Vec<Candidate> {
+    fn events(&self, current: &str) -> Vec<Candidate> {
         let text = self.top.read("available_events").unwrap_or_default();
         let names = text.lines().filter_map(|line| line.split_once(':'));
         let mut found = Vec::new();
@@ -233,7 +232,7 @@ impl CompletionTracefs {
     }
 
     /// `current` with its last word completed to fields of these events.
-    pub(super) fn fields(&self, events: &[&str], current: &str) -> Vec<Candidate> {
+    fn fields(&self, events: &[&str], current: &str) -> Vec<Candidate> {
         let is_part = |c: char| c.is_alphanumeric() || c == '_';
         let start =
             current.rfind(|c| !is_part(c)).map_or(0, |at| at + current[at..].chars().next().map_or(0, char::len_utf8));
@@ -267,20 +266,20 @@ impl CompletionTracefs {
         EventFormat::parse(&system, &text).ok()
     }
 
-    pub(super) fn instances(&self) -> Vec<Candidate> {
+    fn instances(&self) -> Vec<Candidate> {
         plain(self.tracefs.instances().unwrap_or_default(), "")
     }
 
-    pub(super) fn tracers(&self) -> Vec<Candidate> {
+    fn tracers(&self) -> Vec<Candidate> {
         plain(self.top.tracers().unwrap_or_default(), "")
     }
 
-    pub(super) fn clocks(&self) -> Vec<Candidate> {
+    fn clocks(&self) -> Vec<Candidate> {
         plain(self.top.trace_clock().map(|clock| clock.available).unwrap_or_default(), "")
     }
 
     /// Options and, with `no` before them, their opposites.
-    pub(super) fn options(&self) -> Vec<Candidate> {
+    fn options(&self) -> Vec<Candidate> {
         let names = self.top.options().unwrap_or_default();
         let words = |(name, is_on): (String, bool)| {
             let now = if is_on { "on now" } else { "off now" };
@@ -290,7 +289,7 @@ impl CompletionTracefs {
     }
 
     /// The first functions that begin with `current`.
-    pub(super) fn functions(&self, current: &str) -> Vec<Candidate> {
+    fn functions(&self, current: &str) -> Vec<Candidate> {
         let text = self.tracefs.functions().unwrap_or_default();
         let named = text.lines().filter(|line| line.starts_with(current));
         named

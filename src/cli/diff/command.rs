@@ -283,7 +283,7 @@ fn rates(counts: &BTreeMap<EventId, Cells>, names: &BTreeMap<EventId, EventName>
 }
 
 /// The SHA-256 of a file, in hexadecimal digits.
-pub(super) fn sha256(path: &Path) -> anyhow::Result<String> {
+fn sha256(path: &Path) -> anyhow::Result<String> {
     let failed = || format!("failed to read {}", path.display());
     let mut file = open_seekable(path).with_context(failed)?;
     let (mut digest, mut buffer) = (Sha256::new(), vec![0; 1 << 20]);
@@ -303,19 +303,19 @@ pub(super) fn sha256(path: &Path) -> anyhow::Result<String> {
 // `--html`: the page of the new side, with the comparison above.
 
 /// A page that is being made while the sides are read.
-pub(super) struct ComparisonPage<'p> {
+struct ComparisonPage<'p> {
     path: &'p Path,
     /// The first recording of the new side, and the mode of a file made of it.
     first: Option<(RecordingPage, u32)>,
 }
 
 impl<'p> ComparisonPage<'p> {
-    pub(super) fn new(path: &'p Path) -> Self {
+    fn new(path: &'p Path) -> Self {
         ComparisonPage { path, first: None }
     }
 
     /// Takes the answers about the first recording.
-    pub(super) fn look(&mut self, events: &QueryEvents<'_>) -> Result<(), Failure> {
+    fn look(&mut self, events: &QueryEvents<'_>) -> Result<(), Failure> {
         if self.first.is_none() {
             self.first = Some((answered(events)?.page, mode_like(&events.inputs[0].path)));
         }
@@ -323,7 +323,7 @@ impl<'p> ComparisonPage<'p> {
     }
 
     /// Writes it. Of a side that is only saved summaries the comparison is all there is.
-    pub(super) fn write(self, report: &Report<'_>) -> Result<(), Failure> {
+    fn write(self, report: &Report<'_>) -> Result<(), Failure> {
         let (mut page, mode) = self.first.unwrap_or_else(|| {
             let title = report.new.runs.first().map_or_else(String::new, |run| run.file.clone());
             let notes = vec!["the new side is a saved summary, which has no events to show".to_owned()];

@@ -48,7 +48,7 @@ pub(in crate::cli) fn print(report: &Report<'_>, args: &CompareArgs) -> Result<E
     }
 }
 
-pub(super) fn json_document(report: &Report<'_>) -> Value {
+fn json_document(report: &Report<'_>) -> Value {
     json!({
         "schema": "rtrace.diff",
         "version": 1,
@@ -91,7 +91,7 @@ fn run(run: &SavedRun) -> Value {
     })
 }
 
-pub(super) fn write_markdown(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_markdown(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let counts = [ChangeVerdict::Worse, ChangeVerdict::Better, ChangeVerdict::Same, ChangeVerdict::Indeterminate]
         .map(|verdict| format!("{} {}", report.count(verdict), word(verdict)));
     writeln!(out, "### rtrace diff: {}\n", counts.join(", "))?;

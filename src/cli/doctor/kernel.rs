@@ -175,13 +175,13 @@ const LIMIT: u64 = 4 << 20;
 #[derive(Debug, Default)]
 struct Config {
     /// File that it was read from.
-    pub(super) file: Option<String>,
+    file: Option<String>,
     settings: HashMap<String, String>,
 }
 
 impl Config {
     /// Reads it; empty where no file can be read.
-    pub(super) fn read(machine: &ExaminedMachine) -> Self {
+    fn read(machine: &ExaminedMachine) -> Self {
         let gzip = machine.bytes("proc/config.gz").and_then(|packed| {
             let mut text = String::new();
             GzDecoder::new(&packed[..]).take(LIMIT).read_to_string(&mut text).ok()?;
@@ -196,7 +196,7 @@ impl Config {
     }
 
     /// The value of `CONFIG_NAME`: `y`, `m`, `n`; `None` if it is not known.
-    pub(super) fn value(&self, name: &str) -> Option<&str> {
+    fn value(&self, name: &str) -> Option<&str> {
         self.file.as_ref()?;
         Some(self.settings.get(name).map_or("n", String::as_str))
     }

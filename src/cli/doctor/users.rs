@@ -285,7 +285,7 @@ fn buffer(instance: &Instance, status: &Status, machine: &ExaminedMachine, findi
 }
 
 /// The process that made an instance for a recording of rtrace: `rtrace-1234`.
-pub(super) fn owner(instance: &str) -> Option<u32> {
+fn owner(instance: &str) -> Option<u32> {
     instance.strip_prefix("rtrace-")?.split('-').next()?.parse().ok()
 }
 

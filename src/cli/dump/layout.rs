@@ -312,7 +312,7 @@ fn summary(buffer: &Buffer, out: &mut impl Write) -> io::Result<()> {
 }
 
 /// Lazily loaded bytes; damaged ones are reported by the caller.
-pub(super) fn bytes(lazy: &LazyBytes) -> &[u8] {
+fn bytes(lazy: &LazyBytes) -> &[u8] {
     lazy.get().unwrap_or_default()
 }
 

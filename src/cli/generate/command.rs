@@ -73,7 +73,7 @@ pub(super) const PAGE: &str = "docs/reference/analyses.md";
 const HEADING: &str = "## Columns\n";
 
 /// The page with the columns of this program.
-pub(super) fn page_of_columns() -> anyhow::Result<String> {
+fn page_of_columns() -> anyhow::Result<String> {
     let topic = TOPICS.iter().find(|topic| topic.name == "analyses").context("no topic analyses")?;
     let (before, _) = topic.text.split_once(HEADING).with_context(|| format!("{PAGE} has no columns"))?;
     let mut page = format!("{before}{HEADING}{INTRODUCTION}");

@@ -233,7 +233,7 @@ pub(super) fn topic_page(topic: &Topic, name: &str, section: &str) -> String {
 }
 
 /// A page's text below its first heading.
-pub(super) fn topic_body(text: &str, page: &mut ManualPage) {
+fn topic_body(text: &str, page: &mut ManualPage) {
     let text = match text.strip_prefix("# ").and_then(|rest| rest.split_once('\n')) {
         Some((_, rest)) => rest,
         None => text,
@@ -242,7 +242,7 @@ pub(super) fn topic_body(text: &str, page: &mut ManualPage) {
 }
 
 /// Paragraphs, lists and lines that keep their shape.
-pub(super) fn topic_paragraphs(text: &str, page: &mut ManualPage) {
+fn topic_paragraphs(text: &str, page: &mut ManualPage) {
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
         if line.trim().is_empty() {

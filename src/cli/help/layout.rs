@@ -270,7 +270,7 @@ pub(super) fn of(command: &str) -> Option<&'static [HelpSection]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::help::arrange::{complete, named};
+    use crate::cli::help::groups::{complete, named};
     use std::collections::BTreeSet;
 
     #[test]

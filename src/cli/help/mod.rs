@@ -7,13 +7,11 @@
 //! - [`arrange`]: all this added to clap's description of the command line;
 //! - [`command`]: the command itself.
 
-mod arrange;
 mod groups;
 mod layout;
 mod page;
 mod topics;
 
-pub(crate) use arrange::complete;
-pub(crate) use groups::effects;
+pub(crate) use groups::{complete, effects};
 pub(crate) use page::gap;
 pub(crate) use topics::{FIRST_STEPS, HelpArgs, TOPICS, Topic, run};

@@ -92,7 +92,7 @@ fn measure(args: &LatencyArgs) -> Result<Exit, Failure> {
 const NAME: &str = "latency";
 
 /// Matches the events of the recording, and prints the distribution.
-pub(super) fn measure_recorded(args: &LatencyArgs) -> Result<Exit, Failure> {
+fn measure_recorded(args: &LatencyArgs) -> Result<Exit, Failure> {
     let plan = OnceCell::new();
     args.recorded.ask(
         |input| {
@@ -111,7 +111,7 @@ pub(super) fn measure_recorded(args: &LatencyArgs) -> Result<Exit, Failure> {
 }
 
 /// Matches the events that come while a command runs, and prints the distribution.
-pub(super) fn measure_now(
+fn measure_now(
     args: &LatencyArgs,
     streamed: &HistStream<'_>,
     format: impl Fn(&str) -> Result<EventFormat, Failure>,

@@ -217,25 +217,25 @@ pub(crate) struct LatencyArgs {
     pub(super) given: Given,
     /// The events in their order: START, any in between, END
     #[arg(value_name = "EVENT", required = true, num_args = 2..)]
-    pub(super) events: Vec<String>,
+    events: Vec<String>,
     /// Fields that are equal in all events: `pid=next_pid`, one of each event in their order, or one name for all
     #[arg(long, value_name = "START=END", value_delimiter = ',', required = true)]
-    pub(super) by: Vec<String>,
+    by: Vec<String>,
     /// A distribution for each value of these fields of END, or of START: `next_comm`, `id.syscall`, `start.STACKTRACE`
     #[arg(long, value_name = "[start.]FIELD", value_delimiter = ',')]
-    pub(super) split: Vec<String>,
+    split: Vec<String>,
     /// Classes of N instead of powers of two
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(super) buckets: Option<u64>,
+    buckets: Option<u64>,
     /// Nanoseconds instead of microseconds
     #[arg(long)]
-    pub(super) ns: bool,
+    ns: bool,
     /// Only START events that pass this filter
     #[arg(long, value_name = "FILTER", value_parser = words(FILTERS), hide_possible_values = true)]
-    pub(super) if_start: Option<String>,
+    if_start: Option<String>,
     /// Only END events that pass this filter
     #[arg(long, value_name = "FILTER", value_parser = words(FILTERS), hide_possible_values = true)]
-    pub(super) if_end: Option<String>,
+    if_end: Option<String>,
     /// Number of entries of each table: STARTs that can wait for their END at once, and classes
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(65..=131_072))]
     pub(super) size: Option<u64>,

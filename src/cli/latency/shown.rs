@@ -108,7 +108,7 @@ struct StageCounts {
 pub(super) struct Losses {
     stages: Vec<StageCounts>,
     /// Times for which the distributions had no room.
-    pub(super) untold: u64,
+    untold: u64,
 }
 
 impl Losses {
@@ -156,7 +156,7 @@ impl Losses {
     }
 
     /// A line per event, for people.
-    pub(super) fn text(&self) -> String {
+    fn text(&self) -> String {
         let mut text = String::new();
         for (stage, next) in self.pairs() {
             let mut parts = vec![counted(stage.seen, "event")];

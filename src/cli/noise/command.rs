@@ -191,22 +191,22 @@ fn document<T: NoiseTool>(
 const QUIET_ROUNDS: u32 = 3;
 
 /// Takes the samples and reacts to thresholds.
-pub(super) struct NoiseWatch<'a, T: NoiseTool> {
-    pub(super) tool: &'a T,
-    pub(super) analysis: T::Analysis,
+struct NoiseWatch<'a, T: NoiseTool> {
+    tool: &'a T,
+    analysis: T::Analysis,
     merge: LiveMerge,
     kallsyms: &'a Kallsyms,
     /// Ring that the flight recorder is kept in.
-    pub(super) flight: Option<Instance>,
+    flight: Option<Instance>,
     /// `None` without tables meanwhile.
-    pub(super) display: Option<HistDisplay>,
+    display: Option<HistDisplay>,
     next: Instant,
     /// The threshold that the kernel has stopped at, and the rounds without a record since then.
     pending: Option<(ThresholdHit, u32)>,
     hits: Vec<ThresholdHit>,
-    pub(super) saved: Vec<PathBuf>,
+    saved: Vec<PathBuf>,
     resumes: bool,
-    pub(super) failed: Option<Failure>,
+    failed: Option<Failure>,
 }
 
 impl<T: NoiseTool> NoiseWatch<'_, T> {
@@ -284,7 +284,7 @@ impl<T: NoiseTool> Audience for NoiseWatch<'_, T> {
 }
 
 /// The running processes. Dropped, they are ended.
-pub(super) struct TimerlatReaders(Vec<Child>);
+struct TimerlatReaders(Vec<Child>);
 
 impl TimerlatReaders {
     /// Starts one on each of `cpus`, or of all that are online.

@@ -183,7 +183,7 @@ impl QueryArgs {
 /// The filters in the order of the command line.
 #[derive(Clone, Default)]
 pub(crate) struct Filters {
-    pub(super) list: Vec<(ReportFilter, Sign)>,
+    list: Vec<(ReportFilter, Sign)>,
 }
 
 impl Filters {

@@ -163,7 +163,7 @@ fn progress(live: &Live, last: Option<&Live>, limit: Option<Duration>) -> String
 const METRICS_EVERY: Duration = Duration::from_secs(10);
 
 /// Refuses a wrong configuration.
-pub(super) type ConfigCheck = fn(&Path) -> Result<(), Failure>;
+type ConfigCheck = fn(&Path) -> Result<(), Failure>;
 
 /// A service's side of a recording.
 #[derive(Debug, Default)]
@@ -189,7 +189,7 @@ impl Service {
     }
 
     /// Recording runs.
-    pub(super) fn started(&mut self) {
+    fn started(&mut self) {
         self.write(None);
         notify("READY=1\nSTATUS=recording");
     }
@@ -199,7 +199,7 @@ impl Service {
         self.metrics.as_ref().map(|_| METRICS_EVERY)
     }
 
-    pub(super) fn live(&mut self, live: &Live) {
+    fn live(&mut self, live: &Live) {
         if self.written.is_none_or(|written| written.elapsed() >= METRICS_EVERY) {
             self.write(Some(live));
         }

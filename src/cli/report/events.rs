@@ -89,7 +89,7 @@ fn print_filters(args: &ReportArgs, out: &mut impl Write) -> Result<(), Failure>
 }
 
 /// Counts the events and prints the numbers.
-pub(super) fn print_tally(run: &ReportRun<'_>, out: &mut (impl Write + Send)) -> Result<(), Failure> {
+fn print_tally(run: &ReportRun<'_>, out: &mut (impl Write + Send)) -> Result<(), Failure> {
     let (args, inputs) = (run.args.tally, run.inputs);
     let as_json = args.json || run.args.format == ReportFormat::Json;
     let labels: Vec<String> = inputs.iter().map(QueryInput::label).collect();

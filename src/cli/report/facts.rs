@@ -165,7 +165,7 @@ fn text(trace: &Trace, id: OptionId, out: &mut impl Write) -> Result<(), Failure
 }
 
 /// The facts of one file that are asked for.
-pub(super) fn of(args: &ReportArgs, input: &QueryInput, damage: &DamageReport) -> Result<Value, Failure> {
+fn of(args: &ReportArgs, input: &QueryInput, damage: &DamageReport) -> Result<Value, Failure> {
     let (wanted, trace) = (&args.facts, &input.trace);
     let mut facts = Map::new();
     facts.insert("file".to_owned(), input.path.to_string_lossy().into());
@@ -250,7 +250,7 @@ fn cpus_with_data(trace: &Trace) -> BTreeMap<u32, (usize, usize)> {
 }
 
 /// As trace-cmd prints it; offsets and sizes of compressed data are those of the file that it would unpack to.
-pub(super) fn stat(input: &QueryInput, damage: &DamageReport, out: &mut impl Write) -> Result<(), Failure> {
+fn stat(input: &QueryInput, damage: &DamageReport, out: &mut impl Write) -> Result<(), Failure> {
     let trace = &input.trace;
     if let Some(text) = trace.buffers.iter().find_map(|b| b.text.as_ref()) {
         out.write_all(text)?;

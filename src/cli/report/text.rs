@@ -192,7 +192,7 @@ struct Boundary {
 }
 
 impl<'a> Extras<'a> {
-    pub(super) fn new(run: &ReportRun<'a>, labels: &[Vec<u8>]) -> Self {
+    fn new(run: &ReportRun<'a>, labels: &[Vec<u8>]) -> Self {
         let layout = run.args.layout;
         let wakeups = |_| {
             let one = |input: &'a QueryInput| {
@@ -226,7 +226,7 @@ impl<'a> Extras<'a> {
     }
 
     /// Completes its lines, which start at `start`.
-    pub(super) fn add(&mut self, start: usize, lines: &mut Vec<u8>) {
+    fn add(&mut self, start: usize, lines: &mut Vec<u8>) {
         if let Some(latency) = self.latency.take() {
             lines.pop();
             lines.extend_from_slice(format!(" Latency: {}.{:03} usecs\n", latency / 1000, latency % 1000).as_bytes());
@@ -239,7 +239,7 @@ impl<'a> Extras<'a> {
     }
 
     /// The text after all events.
-    pub(super) fn text(&self) -> String {
+    fn text(&self) -> String {
         self.wakeups.iter().map(|(_, latencies)| latencies.text()).collect()
     }
 }
@@ -265,7 +265,7 @@ pub(super) fn tell_undecoded(input: &QueryInput, types: &EventTypes, state: &Pri
 }
 
 /// Appends the lines of one record of the event `event`.
-pub(super) fn coloured_lines(mut lines: &[u8], event: &str, out: &mut Styled) {
+fn coloured_lines(mut lines: &[u8], event: &str, out: &mut Styled) {
     if let Some(lost) = lost_line(lines) {
         let (line, rest) = lines.split_at(lost);
         out.sequence(Sequence::Lost).text(line.trim_ascii_end()).sequence(Sequence::Plain).text(b"\n");

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &SynthArgs) -> Result<Exit, Failure> {
 }
 
 #[derive(clap::Args)]
-pub(super) struct SynthShowArgs {
+struct SynthShowArgs {
     /// The event, without `synthetic:`
     name: String,
     /// One JSON document instead of text
@@ -76,7 +76,7 @@ pub(super) struct SynthShowArgs {
     tracefs: TracefsArgs,
 }
 
-pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
+fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let tracefs = able_tracefs(args.open()?)?;
     let mut text = String::new();
     let definitions = definitions(&tracefs)?;
@@ -96,7 +96,7 @@ fn definition_json(of: &SynthDef) -> Value {
     json!({ "name": of.name, "fields": of.fields.iter().map(field).collect::<Vec<_>>() })
 }
 
-pub(super) fn show(args: &SynthShowArgs) -> Result<Exit, Failure> {
+fn show(args: &SynthShowArgs) -> Result<Exit, Failure> {
     let tracefs = able_tracefs(args.tracefs.open()?)?;
     let definition = definition(&definitions(&tracefs)?, &args.name)?;
     let mut text = format!("{definition}\n");

@@ -197,7 +197,7 @@ fn line_of_json(
 // Synthetic events beside the events that they are made of, in a recording.
 
 /// Events of one synthetic event, to be put into a copy of the recording that they were made of.
-pub(super) struct Inserted {
+struct Inserted {
     format: EventFormat,
     /// The buffer whose events they are made of.
     buffer: usize,
@@ -208,7 +208,7 @@ pub(super) struct Inserted {
 
 impl Inserted {
     /// The events that the triggers of a recording fired.
-    pub(super) fn of(answered: &Answered<'_>) -> Option<Self> {
+    fn of(answered: &Answered<'_>) -> Option<Self> {
         let (input, buffer) = answered.of?;
         let format = answered.findings.synthetic().first()?.readable_format();
         let buffer = input.trace.buffers.iter().position(|other| std::ptr::eq(other, buffer))?;
@@ -221,7 +221,7 @@ impl Inserted {
     }
 
     /// Writes the recording at the first path with them to the second. `exit`: that of the first look at the recording.
-    pub(super) fn write(mut self, paths: (&Path, &Path), overwrite: Overwrite, exit: Exit) -> Result<Exit, Failure> {
+    fn write(mut self, paths: (&Path, &Path), overwrite: Overwrite, exit: Exit) -> Result<Exit, Failure> {
         let mut trace = open(paths.0)?;
         // An event of that name may have been recorded: this one is described beside it, by its own number.
         trace.event_formats.push(self.format.clone());

@@ -199,7 +199,7 @@ fn execute(mut journal: Journal, place: &PlaceArgs, lowered: &Lowered) -> Result
 }
 
 /// The meaning of the statement to a kernel, of events that `find` finds.
-pub(super) fn meaning(
+fn meaning(
     text: &str,
     name: Option<&str>,
     tracking: &TrackingArgs,

@@ -93,7 +93,7 @@ pub(crate) fn is_for_person() -> bool {
 }
 
 /// Writes text with sequences of the program's own, in one piece, so that it stays apart from a traced command's output.
-pub(super) fn draw(text: &Styled) {
+fn draw(text: &Styled) {
     let _ = io::stderr().write_all(text.bytes());
 }
 

@@ -72,13 +72,13 @@ pub(crate) struct TopArgs {
     events: Vec<String>,
     /// Time between two tables (seconds, or with ms, m)
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "1")]
-    pub(super) interval: Duration,
+    interval: Duration,
     /// A JSON document per line and interval instead of the table
     #[arg(long)]
-    pub(super) json: bool,
+    json: bool,
     /// End after TIME
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub(super) duration: Option<Duration>,
+    duration: Option<Duration>,
     /// Show each write to tracefs as a line of shell
     #[arg(long)]
     verbose: bool,
@@ -113,7 +113,7 @@ impl TopArgs {
 // Readings to a table on the terminal, and its keys.
 
 /// Shows the load of the running machine.
-pub(super) struct TopScreen {
+struct TopScreen {
     readings: TopReadings,
     screen: Screen,
     table: TopTable,
@@ -121,7 +121,7 @@ pub(super) struct TopScreen {
 }
 
 impl TopScreen {
-    pub(super) fn new(facts: &LiveFacts, screen: Screen, interval: Duration) -> Self {
+    fn new(facts: &LiveFacts, screen: Screen, interval: Duration) -> Self {
         TopScreen {
             readings: TopReadings::new(facts, interval, None),
             screen,

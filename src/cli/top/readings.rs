@@ -63,7 +63,7 @@ impl TopReadings {
     }
 
     /// The load since the last reading.
-    pub(super) fn now(&mut self) -> LoadPeriod {
+    fn now(&mut self) -> LoadPeriod {
         self.loads.take()
     }
 }

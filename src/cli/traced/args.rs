@@ -211,7 +211,7 @@ impl SessionArgs {
 const WITH_THRESHOLD: [&str; 4] = ["function_graph", "hwlat", "osnoise", "timerlat"];
 
 /// The first option about events that nothing on the command line is for.
-pub(super) fn moot_without_events(given: &Given, in_order: &TracedOptions) -> Option<Moot<'static>> {
+fn moot_without_events(given: &Given, in_order: &TracedOptions) -> Option<Moot<'static>> {
     let moot = |option, reason, hint| Some(Moot { option, reason, hint });
     if in_order.inverts_nothing() {
         return moot(
@@ -229,7 +229,7 @@ pub(super) fn moot_without_events(given: &Given, in_order: &TracedOptions) -> Op
 
 /// The same, of events and tracers, for a command that leaves nothing set that a later one could use: record, stream,
 /// profile.
-pub(super) fn moot_option(given: &Given, in_order: &TracedOptions) -> Option<Moot<'static>> {
+fn moot_option(given: &Given, in_order: &TracedOptions) -> Option<Moot<'static>> {
     let moot = |option, reason, hint| Some(Moot { option, reason, hint });
     if let Some(moot) = moot_without_events(given, in_order) {
         return Some(moot);

@@ -210,7 +210,7 @@ pub(crate) struct TracerArgs {
 }
 
 impl TracerArgs {
-    pub(super) fn settings(&self) -> TracerSettings {
+    fn settings(&self) -> TracerSettings {
         let times = [
             (TracerTime::HwlatWidth, self.hwlat_width),
             (TracerTime::HwlatWindow, self.hwlat_window),

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &WhyArgs) -> Result<Exit, Failure> {
 }
 
 /// What is asked of a recording's events: intervals, not taken apart yet.
-pub(super) struct WhyQuestion<'e> {
+struct WhyQuestion<'e> {
     input: &'e QueryInput,
     buffer: &'e Buffer,
     unit: ClockUnit,
@@ -61,7 +61,7 @@ pub(super) struct WhyQuestion<'e> {
 
 impl<'e> WhyQuestion<'e> {
     /// Finds the intervals that the arguments ask for.
-    pub(super) fn of(args: &WhyArgs, events: &'e QueryEvents<'_>) -> Result<Self, Failure> {
+    fn of(args: &WhyArgs, events: &'e QueryEvents<'_>) -> Result<Self, Failure> {
         let (query, buffer) = one_buffer(args.buffer.as_deref(), events)?;
         let (source, input) = (query.sources().iter().next(), &events.inputs[0]);
         let limits = source.map(|source| BufferLimits::of(&query, input, source)).transpose()?;
@@ -74,12 +74,12 @@ impl<'e> WhyQuestion<'e> {
     }
 
     /// The longest one.
-    pub(super) fn longest(&self) -> &WhyInterval {
+    fn longest(&self) -> &WhyInterval {
         &self.intervals[0]
     }
 
     /// Takes one of the intervals apart.
-    pub(super) fn take_apart(&self, interval: &WhyInterval) -> Result<LateInterval<'_>, Failure> {
+    fn take_apart(&self, interval: &WhyInterval) -> Result<LateInterval<'_>, Failure> {
         let formats: Vec<_> = self.input.formats().collect();
         let ends = (interval.begin, interval.end);
         let histories = Histories::new(formats, self.input.trace.abi, ends).covering(&self.limits.coverage);

@@ -262,17 +262,17 @@ fn context(context: WakeContext) -> &'static str {
 const LEAVES_IDLE: u64 = 1_000_000;
 
 /// The cause of most of an interval.
-pub(super) struct Cause {
+struct Cause {
     leading: LeadingPart,
     /// False if the leading part is no cause: too little of the time, or something else kept the task.
     is_known: bool,
     /// The leading part in words, and the one that it lies in.
-    pub(super) words: String,
+    words: String,
 }
 
 impl LateInterval<'_> {
     /// The cause; `None` of an interval without time.
-    pub(super) fn cause(&self) -> Option<Cause> {
+    fn cause(&self) -> Option<Cause> {
         let held = |part: &IntervalPart| self.held_time(part);
         let mut leaves = Leaves::new(&held);
         self.for_each_part(None, &mut |part| leaves.add(&self.history, part));

@@ -100,7 +100,7 @@ impl Network {
     }
 
     /// True if `host` is one of its machines. An IPv4 address mapped into IPv6 counts as what it is.
-    pub(super) fn contains(&self, host: &Host) -> bool {
+    fn contains(&self, host: &Host) -> bool {
         let same = |a: u128, b: u128, bits: u32, prefix: u32| {
             let shift = bits.saturating_sub(prefix.min(bits));
             shift >= bits || a >> shift == b >> shift

@@ -144,7 +144,7 @@ impl CgroupHierarchy {
 
 impl CgroupPlace {
     /// True if `path` is this cgroup or one below it.
-    pub(super) fn holds(&self, path: &str) -> bool {
+    fn holds(&self, path: &str) -> bool {
         is_below(path, &self.path)
     }
 }

@@ -280,7 +280,7 @@ impl TracerSettings {
     }
 
     /// Sets them, each so that no value is out of bounds on the way: of a pair the longer first where both grow.
-    pub(super) fn set(&self, journal: &mut Journal) -> Result<(), Error> {
+    fn set(&self, journal: &mut Journal) -> Result<(), Error> {
         let top = journal.tracefs().top();
         let mut times = self.times.clone();
         for (part, whole) in WITHIN {

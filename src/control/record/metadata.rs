@@ -128,7 +128,7 @@ pub(super) fn btf(tracefs: &Tracefs, buffers: &[SetUpBuffer]) -> Option<Vec<u8>>
 }
 
 /// The settings of `buffer`, which has been read out to its end.
-pub(super) fn view(tracefs: &Tracefs, buffer: &SetUpBuffer) -> Result<KernelView, Error> {
+fn view(tracefs: &Tracefs, buffer: &SetUpBuffer) -> Result<KernelView, Error> {
     let possible = buffer.cpus.len() as u32;
     let online = sysconf(SysconfVar::_NPROCESSORS_ONLN).ok().flatten().and_then(|n| u32::try_from(n).ok());
     let mut view = KernelView {

@@ -275,10 +275,10 @@ fn drain_ring(instance: &Instance, spool: SoundSpool, drain: Drain, rings: &mut 
 
 /// A process that holds a ring buffer's `trace_pipe` or `trace_pipe_raw` open.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct RingReader {
-    pub(super) pid: Pid,
+struct RingReader {
+    pid: Pid,
     /// Its name (`/proc/PID/comm`), for messages.
-    pub(super) comm: String,
+    comm: String,
 }
 
 /// The first process but this one that has the ring of one of `cpus` of `instance` open, as far as /proc shows processes

@@ -272,7 +272,7 @@ const MARGIN: Duration = Duration::from_millis(10);
 
 /// The files so far.
 #[derive(Debug)]
-pub(super) struct Rotation {
+struct Rotation {
     each: Rotate,
     since: Instant,
     /// Bytes that had been written to the spools when the last file was begun.
@@ -296,12 +296,12 @@ impl Rotation {
     }
 
     /// The first file begins at `since`.
-    pub(super) fn begin_at(&mut self, since: Instant) {
+    fn begin_at(&mut self, since: Instant) {
         self.since = since;
     }
 
     /// The next look at whether a file is due.
-    pub(super) fn deadline(&self) -> Option<Instant> {
+    fn deadline(&self) -> Option<Instant> {
         match self.each {
             _ if self.making.is_some() => None,
             Rotate::Every(time) => Some(self.since + time),
@@ -324,7 +324,7 @@ impl Rotation {
     }
 
     /// Begins a file that ends at `ends` of the buffers' clocks, which were read after `asked`.
-    pub(super) fn begin(&mut self, asked: Instant, written: u64, ends: Vec<u64>) -> SaveFrom {
+    fn begin(&mut self, asked: Instant, written: u64, ends: Vec<u64>) -> SaveFrom {
         // On the grid of the times, whatever a save takes.
         self.since = match self.each {
             Rotate::Every(time) if self.since + 2 * time > asked => self.since + time,

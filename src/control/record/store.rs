@@ -216,12 +216,12 @@ impl<'a> Store<'a> {
     }
 
     /// True if a limit or a failure keeps more from being stored.
-    pub(super) fn has_ended(&self) -> bool {
+    fn has_ended(&self) -> bool {
         self.limit.is_some() || self.failure.is_some()
     }
 
     /// Drops a sub-buffer that is there in part; gives its bytes.
-    pub(super) fn drop_torn(&mut self) -> usize {
+    fn drop_torn(&mut self) -> usize {
         let torn = self.chunk.len() % self.sub_buffer;
         self.chunk.keep(self.chunk.len() - torn);
         torn

@@ -204,7 +204,7 @@ const ON: [&str; 16] = [
 const VARYING: [&str; 4] = ["copy_trace_marker", "trace_printk_dest", "test_nop_accept", "test_nop_refuse"];
 
 /// State of an option after boot; `None` where that depends.
-pub(super) fn default_option(name: &str) -> Option<bool> {
+fn default_option(name: &str) -> Option<bool> {
     (!VARYING.contains(&name)).then(|| ON.contains(&name))
 }
 

@@ -355,7 +355,7 @@ impl CsvColumn {
     }
 
     /// True if its cells say when or where a record was made, which its bytes do not.
-    pub(super) fn is_of_place(&self) -> bool {
+    fn is_of_place(&self) -> bool {
         use CsvColumn::{Buffer, Cpu, Source, Timestamp, Wall};
         matches!(self, Timestamp | Wall | Cpu | Source | Buffer)
     }

@@ -229,7 +229,7 @@ const HEAD: usize = 4 + 16 + 4 + 5 * 8 + 4;
 
 /// A stream: the packet that is being filled.
 #[derive(Debug)]
-pub(super) struct Packets {
+struct Packets {
     name: String,
     uuid: [u8; 16],
     cpu: u32,
@@ -239,12 +239,12 @@ pub(super) struct Packets {
 }
 
 impl Packets {
-    pub(super) fn new(name: String, uuid: [u8; 16], cpu: u32) -> Self {
+    fn new(name: String, uuid: [u8; 16], cpu: u32) -> Self {
         Packets { name, uuid, cpu, events: Vec::new(), span: None, discarded: 0 }
     }
 
     /// Adds an event. `lost` were lost before it, which readers see between two packets.
-    pub(super) fn add(&mut self, time: u64, event: &[u8], lost: u64, out: &mut Vec<u8>) {
+    fn add(&mut self, time: u64, event: &[u8], lost: u64, out: &mut Vec<u8>) {
         if lost > 0 || self.events.len() >= FULL {
             self.close(out);
             self.discarded = self.discarded.saturating_add(lost);

@@ -231,14 +231,14 @@ pub struct CtfFile<'t> {
 
 impl CtfFile<'_> {
     /// The UUID as it is written.
-    pub(super) fn uuid_text(&self) -> String {
+    fn uuid_text(&self) -> String {
         let hex: Vec<String> = self.uuid.iter().map(|byte| format!("{byte:02x}")).collect();
         let group = |from: usize, to: usize| hex.get(from..to).unwrap_or_default().concat();
         [group(0, 4), group(4, 6), group(6, 8), group(8, 10), group(10, 16)].join("-")
     }
 
     /// Texts of the trace's environment: those that LTTng has, so that viewers take the trace for one of its kernel.
-    pub(super) fn environment(&self) -> [(&'static str, &str); 6] {
+    fn environment(&self) -> [(&'static str, &str); 6] {
         [
             ("hostname", &self.host),
             ("domain", "kernel"),
@@ -250,7 +250,7 @@ impl CtfFile<'_> {
     }
 
     /// Offset of the clock, in seconds and nanoseconds.
-    pub(super) fn clock_offset(&self) -> (i64, i64) {
+    fn clock_offset(&self) -> (i64, i64) {
         (self.offset.div_euclid(1_000_000_000), self.offset.rem_euclid(1_000_000_000))
     }
 }

@@ -112,7 +112,7 @@ fn put(number: u64, size: u8, out: &mut Vec<u8>) {
 }
 
 /// The name of an event.
-pub(super) fn lttng_event(system: &str, name: &str) -> String {
+fn lttng_event(system: &str, name: &str) -> String {
     match (system, name) {
         ("irq", name) if name.starts_with("softirq_") => format!("irq_{name}"),
         ("timer", name) if name.starts_with("hrtimer_") => format!("timer_{name}"),
@@ -126,7 +126,7 @@ pub(super) fn lttng_event(system: &str, name: &str) -> String {
 }
 
 /// The name of a field of an event of `system`.
-pub(super) fn lttng_field(system: &str, name: &str) -> String {
+fn lttng_field(system: &str, name: &str) -> String {
     let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
     match name.strip_suffix("pid") {
         Some(before) if system == "sched" && (before.is_empty() || before.ends_with('_')) => format!("{before}tid"),
@@ -135,7 +135,7 @@ pub(super) fn lttng_field(system: &str, name: &str) -> String {
 }
 
 /// Amount subtracted from a field: LTTng's priorities are those of user space, 100 below the kernel's.
-pub(super) fn lttng_less(system: &str, name: &str) -> i64 {
+fn lttng_less(system: &str, name: &str) -> i64 {
     if system == "sched" && (name == "prio" || name.ends_with("_prio")) { 100 } else { 0 }
 }
 

@@ -301,7 +301,7 @@ impl Spill {
     }
 
     /// Adds bytes; gives their place.
-    pub(super) fn append(&mut self, bytes: &[u8]) -> io::Result<u64> {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<u64> {
         if self.is_closed {
             return Err(io::ErrorKind::StorageFull.into());
         }

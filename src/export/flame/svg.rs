@@ -169,20 +169,20 @@ const SCRIPT: &str = include_str!("flame.js");
 
 /// A frame and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct TowerFrame {
-    pub(super) name: String,
+struct TowerFrame {
+    name: String,
     /// 0 for the outermost.
-    pub(super) row: usize,
+    row: usize,
     /// The sum of the numbers to its left.
-    pub(super) start: u64,
+    start: u64,
     /// Its number with those of the frames upon it.
-    pub(super) number: u64,
+    number: u64,
 }
 
 /// All frames, each before those upon it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tower {
-    pub(super) frames: Vec<TowerFrame>,
+struct Tower {
+    frames: Vec<TowerFrame>,
 }
 
 /// Frames of one parent by name.

@@ -312,7 +312,7 @@ impl JsonHeader {
 
 /// The pieces of the tasks seen last.
 #[derive(Clone, Debug)]
-pub(super) struct TaskPieces {
+struct TaskPieces {
     /// The text before a pid, and before a name.
     keys: [Vec<u8>; 2],
     cache: TaskCache,
@@ -321,25 +321,25 @@ pub(super) struct TaskPieces {
 }
 
 impl TaskPieces {
-    pub(super) fn new(style: Style) -> Self {
+    fn new(style: Style) -> Self {
         let keys = ["pid", "comm"].map(|name| style.key(name, false));
         TaskPieces { keys, cache: TaskCache::new(), live: None }
     }
 
     /// Forgets all, as names are of another file now.
-    pub(super) fn clear(&mut self) {
+    fn clear(&mut self) {
         self.cache.clear();
     }
 
     /// Replaces the names by those of a live trace.
-    pub(super) fn set_live(&mut self, comms: Comms) {
+    fn set_live(&mut self, comms: Comms) {
         self.live = Some(comms);
         self.clear();
     }
 
     /// Writes the piece of `pid`.
     #[inline(always)]
-    pub(super) fn write<'a>(&mut self, pid: Pid, comms: &Comms, tail: Tail<'a>) -> Tail<'a> {
+    fn write<'a>(&mut self, pid: Pid, comms: &Comms, tail: Tail<'a>) -> Tail<'a> {
         let TaskPieces { keys: [before_pid, before_comm], cache, live } = self;
         cache.write(pid.0 as u64, tail, |out| {
             out.extend_from_slice(before_pid);

@@ -238,7 +238,7 @@ fn text(
 }
 
 /// All lines that begin with `#`.
-pub(super) fn header(view: &KernelView) -> String {
+fn header(view: &KernelView) -> String {
     let mut text = format!("# tracer: {}\n#\n", view.tracer);
     match view.tracer.as_str() {
         "function_graph" => graph(&mut text, view),

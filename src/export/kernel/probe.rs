@@ -139,7 +139,7 @@ fn location(value: &str, format: &EventFormat) -> Option<NumberField> {
 }
 
 /// A print format's arguments, or those of a call: what stands between commas that no parenthesis, brace or text holds.
-pub(super) fn arguments(text: &str) -> Vec<String> {
+fn arguments(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let (mut depth, mut quoted, mut escaped, mut start) = (0usize, false, false, 0);
     for (at, c) in text.char_indices() {

@@ -119,7 +119,7 @@ pub(super) fn describe(out: &mut Vec<u8>, machine: usize, track: u64, name: &str
 }
 
 /// Appends an event of a track: time, type, track.
-pub(super) fn track_event(
+fn track_event(
     out: &mut Vec<u8>,
     machine: usize,
     (time, kind, track): (u64, u64, u64),

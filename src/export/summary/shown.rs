@@ -131,12 +131,12 @@ pub(super) struct SummaryCounts<'n> {
 
 impl<'n> SummaryCounts<'n> {
     /// Each buffer with its counts.
-    pub(super) fn each(&self) -> impl Iterator<Item = (&'n SummaryBuffer<'n>, &'n BufferCounts)> + use<'n> {
+    fn each(&self) -> impl Iterator<Item = (&'n SummaryBuffer<'n>, &'n BufferCounts)> + use<'n> {
         self.buffers.iter().zip(self.counts)
     }
 
     /// The CPUs that were offline, with a buffer of each recording that names some.
-    pub(super) fn offline(&self) -> Vec<(&'n SummaryBuffer<'n>, &'n CpuRanges)> {
+    fn offline(&self) -> Vec<(&'n SummaryBuffer<'n>, &'n CpuRanges)> {
         let mut all: Vec<_> = self.buffers.iter().filter_map(|b| Some((b, b.offline.as_ref()?))).collect();
         all.dedup_by_key(|(buffer, _)| buffer.recording);
         all
@@ -161,7 +161,7 @@ impl<'n> SummaryCounts<'n> {
     }
 
     /// All tasks, the busiest first, at most `top`, each with a buffer of its recording; and how many there are.
-    pub(super) fn tasks(&self, top: usize) -> (Vec<(&'n SummaryBuffer<'n>, Pid, EventTally)>, usize) {
+    fn tasks(&self, top: usize) -> (Vec<(&'n SummaryBuffer<'n>, Pid, EventTally)>, usize) {
         let mut by_task: HashMap<(usize, Pid), (&SummaryBuffer<'_>, EventTally)> = HashMap::new();
         for (buffer, counts) in self.each() {
             for &(pid, tally) in counts.tasks() {
@@ -184,7 +184,7 @@ impl<'n> SummaryCounts<'n> {
 
     /// The wall clock of the first event and of the last, in nanoseconds since 1970, of the buffers where it is known; and by
     /// how much it was set meanwhile.
-    pub(super) fn day(&self) -> Option<(i64, i64, i64)> {
+    fn day(&self) -> Option<(i64, i64, i64)> {
         let known = self.each().filter_map(|(buffer, counts)| {
             let (clock, span) = (buffer.wall?, counts.span()?);
             Some((clock.wall(span.0.0), clock.wall(span.1.0), clock.step()))
@@ -193,7 +193,7 @@ impl<'n> SummaryCounts<'n> {
     }
 
     /// The time from the first to the last event, in seconds; `None` in ticks, or if it is no time at all.
-    pub(super) fn seconds(&self) -> Option<f64> {
+    fn seconds(&self) -> Option<f64> {
         let spans = || self.counts.iter().filter_map(BufferCounts::span);
         let (first, last) = (spans().map(|s| s.0.0).min()?, spans().map(|s| s.1.0).max()?);
         let in_ticks = self.buffers.iter().any(|buffer| buffer.in_ticks);

@@ -176,7 +176,7 @@ pub(super) fn never_returns(name: &str) -> bool {
 // Number of meaningful arguments of calls where it depends on their values.
 
 /// Number of `args` of the call `name` to show, of the `len` that it has.
-pub(super) fn shown(name: &str, args: &[u64], len: usize) -> usize {
+fn shown(name: &str, args: &[u64], len: usize) -> usize {
     let arg = |nth: usize| args.get(nth).copied().unwrap_or_default() & 0xffff_ffff;
     let shown = match name {
         // Permissions count only with O_CREAT and O_TMPFILE, which are the same everywhere.

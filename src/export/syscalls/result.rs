@@ -128,7 +128,7 @@ impl ValueKind {
 const AT_FDCWD: i32 = -100;
 
 /// Appends `0644`.
-pub(super) fn octal(value: u64, out: &mut Vec<u8>) {
+fn octal(value: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(format!("0{value:03o}").as_bytes());
 }
 
@@ -165,7 +165,7 @@ const NAMES: &[(u64, &str)] = &[
 ];
 
 /// Appends a command.
-pub(super) fn write_command(command: u64, dialect: Dialect, out: &mut Vec<u8>) {
+fn write_command(command: u64, dialect: Dialect, out: &mut Vec<u8>) {
     if dialect == Dialect::Powerpc {
         return hex(command, out); // numbered and divided otherwise
     }

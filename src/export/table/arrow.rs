@@ -210,13 +210,13 @@ impl Exporter for Arrow<'_> {
 }
 
 /// The schema of a table.
-pub(super) fn schema(columns: &Columns) -> Arc<Schema> {
+fn schema(columns: &Columns) -> Arc<Schema> {
     let field = |(name, cell): &(String, CellType)| Field::new(name, data_type(*cell), true);
     Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
 }
 
 /// Takes the first `count` rows; there are at least that number.
-pub(super) fn take(rows: &mut TableRows, count: usize, schema: &Arc<Schema>) -> Result<RecordBatch, ArrowError> {
+fn take(rows: &mut TableRows, count: usize, schema: &Arc<Schema>) -> Result<RecordBatch, ArrowError> {
     let arrays = rows.columns.iter().map(|column| array(column, count)).collect();
     rows.remove(count);
     RecordBatch::try_new(Arc::clone(schema), arrays)

@@ -29,7 +29,7 @@ pub(super) struct EventTable {
     /// All columns, the fixed ones first.
     pub(super) columns: Vec<(String, CellType)>,
     /// Those of its fields that may be addresses of the kernel's functions.
-    pub(super) addresses: Vec<TypedField>,
+    addresses: Vec<TypedField>,
     fields: Vec<(TypedField, Option<Labels>)>,
     common: Common,
     pub(super) abi: Abi,

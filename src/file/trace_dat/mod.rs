@@ -20,7 +20,6 @@
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
-mod chunk_starts;
 mod codec;
 mod data;
 mod error;

@@ -132,7 +132,7 @@ impl<'a> EnumNames<'a> {
 
 impl<'a> Enumerations<'a> {
     /// The enumerations of `types`, the file of a kernel or of a module on top of `kernel`.
-    pub(super) fn of(types: &'a [u8], kernel: Option<&'a [u8]>) -> Result<Self, Error> {
+    fn of(types: &'a [u8], kernel: Option<&'a [u8]>) -> Result<Self, Error> {
         let header = BtfHeader::read(types)?;
         let below = kernel.map(|kernel| Ok((kernel, BtfHeader::read(kernel)?))).transpose()?;
         let names = match below {
@@ -146,7 +146,7 @@ impl<'a> Enumerations<'a> {
     }
 
     /// The names and values of the next one; an unsigned value of 64 bits as the signed number of the same bits.
-    pub(super) fn next(&mut self) -> Result<Option<impl Iterator<Item = (&'a [u8], i64)> + use<'a>>, Error> {
+    fn next(&mut self) -> Result<Option<impl Iterator<Item = (&'a [u8], i64)> + use<'a>>, Error> {
         let (abi, names) = (self.abi, self.names);
         for found in &mut self.walk {
             let found = found?;

@@ -174,7 +174,7 @@ pub(super) fn name_in(names: &[u8], offset: u32) -> &[u8] {
 /// A type that was come by.
 pub(super) struct FoundMember<'a> {
     /// Offset of its start.
-    pub(super) at: usize,
+    at: usize,
     /// Its second word: kind, count and a flag.
     pub(super) info: u32,
     /// The bytes after the twelve that every type begins with.

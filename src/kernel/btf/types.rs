@@ -284,7 +284,7 @@ pub struct Int {
 
 impl Int {
     /// From the word after an integer's type: encoding in bits 24 to 27, offset in 16 to 23, bits in 0 to 7.
-    pub(super) fn from_word(word: u32) -> Int {
+    fn from_word(word: u32) -> Int {
         let [bits, _, offset, encoding] = word.to_le_bytes();
         Int { bits, offset, signed: encoding & 1 != 0, character: encoding & 2 != 0, boolean: encoding & 4 != 0 }
     }

@@ -21,8 +21,8 @@ pub struct EventType {
     pub format: EventFormat,
     /// ` name: ` and blanks up to 20 columns of name.
     pub(crate) name_column: Literal,
-    pub(super) program: Result<PrintProgram, PrintFmtError>,
-    pub(super) handler: EventHandler,
+    program: Result<PrintProgram, PrintFmtError>,
+    handler: EventHandler,
     fields: Box<[RawField]>,
     /// True if records of the same bytes have the same text.
     pub(crate) repeats: bool,
@@ -32,7 +32,7 @@ pub struct EventType {
 const COLUMNS: usize = 23;
 
 impl EventType {
-    pub(super) fn new(format: &EventFormat, abi: Abi, symbols: &Symbols, options: &DecodeOptions) -> Self {
+    fn new(format: &EventFormat, abi: Abi, symbols: &Symbols, options: &DecodeOptions) -> Self {
         let program = compile(format, abi, symbols, options.semantics);
         let handler = EventHandler::of(format, abi, options);
         let name = format.name.as_bytes();

@@ -202,7 +202,7 @@ impl PrefixCache {
 
 /// Values by CPU and hash. It grows with the CPUs that are seen.
 #[derive(Clone, Debug)]
-pub(super) struct Slots<T> {
+struct Slots<T> {
     /// None yet, or a power of two: those of a CPU lie together.
     slots: Vec<T>,
     /// A CPU has two to the power of this.
@@ -224,12 +224,12 @@ impl<T> Default for Slots<T> {
 impl<T: Copy> Slots<T> {
     /// The slot of a CPU and a hash, of which the lowest bits count, if the CPU has been seen.
     #[inline(always)]
-    pub(super) fn get(&self, cpu: u32, hash: usize) -> Option<&T> {
+    fn get(&self, cpu: u32, hash: usize) -> Option<&T> {
         self.slots.get(self.at(cpu, hash))
     }
 
     /// Puts `value` there; slots that are made for that are `empty`.
-    pub(super) fn put(&mut self, cpu: u32, hash: usize, value: T, empty: T) {
+    fn put(&mut self, cpu: u32, hash: usize, value: T, empty: T) {
         if self.at(cpu, hash) >= self.slots.len() {
             let cpus = (cpu as usize % MOST_CPUS).saturating_add(1).next_power_of_two();
             let of_cpu = LEAST.checked_div(cpus).unwrap_or_default().max(LEAST_OF_CPU);
@@ -244,12 +244,12 @@ impl<T: Copy> Slots<T> {
     }
 
     /// All of them.
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+    fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.slots.iter_mut()
     }
 
     /// Forgets all of them.
-    pub(super) fn clear(&mut self) {
+    fn clear(&mut self) {
         self.slots.clear();
     }
 

@@ -130,7 +130,7 @@ impl CType {
         CType { size, signed, pointee: None, masks: true, truth: false }
     }
 
-    pub(super) const fn pointer(to: u8, long_size: u8) -> CType {
+    const fn pointer(to: u8, long_size: u8) -> CType {
         CType { size: long_size, signed: false, pointee: Some(to), masks: false, truth: false }
     }
 

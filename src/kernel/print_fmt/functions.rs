@@ -243,7 +243,7 @@ fn pairs(out: &mut Vec<u8>, pairs: &[(&str, u64)]) {
 }
 
 /// Writes what the command descriptor block says; `-` for commands without a rendering and for blocks cut short.
-pub(super) fn scsi_cdb(out: &mut Vec<u8>, cdb: &[u8]) {
+fn scsi_cdb(out: &mut Vec<u8>, cdb: &[u8]) {
     let start = out.len();
     if parse(out, cdb).is_none() {
         out.truncate(start);

@@ -172,7 +172,7 @@ pub(crate) enum Passed {
 }
 
 impl FunctionArguments {
-    pub(super) fn of(function: Function<'_>) -> Self {
+    fn of(function: Function<'_>) -> Self {
         let argument = |p: crate::kernel::btf::Parameter<'_>| {
             let resolved = p.of().resolved();
             let is = match resolved.kind() {

@@ -315,7 +315,7 @@ pub(super) enum TargetKind {
 }
 
 impl TargetKind {
-    pub(super) fn is_text(self) -> bool {
+    fn is_text(self) -> bool {
         matches!(
             self,
             TargetKind::FixedText
@@ -328,7 +328,7 @@ impl TargetKind {
 }
 
 /// The event's own fields go first, then the words every event understands, then the common fields.
-pub(super) fn find(format: &EventFormat, name: &str) -> Option<NamedTarget> {
+fn find(format: &EventFormat, name: &str) -> Option<NamedTarget> {
     let of = |field: &Field| NamedTarget {
         kind: kind(field),
         offset: field.offset,
@@ -359,7 +359,7 @@ fn kind(field: &Field) -> TargetKind {
 }
 
 /// Every name a filter of this event may use.
-pub(super) fn names(format: &EventFormat) -> impl Iterator<Item = &str> {
+fn names(format: &EventFormat) -> impl Iterator<Item = &str> {
     let own = format.fields.iter().chain(format.common.iter()).map(|field| field.name.as_str());
     own.chain(["CPU", "COMM"])
 }

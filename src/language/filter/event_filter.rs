@@ -142,7 +142,7 @@ impl fmt::Display for Filter {
     }
 }
 
-pub(super) fn compile(
+fn compile(
     filter: &Filter,
     format: &EventFormat,
     abi: Abi,

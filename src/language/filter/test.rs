@@ -86,7 +86,7 @@ pub(super) enum With {
 
 impl ProgramTest {
     #[inline]
-    pub(super) fn holds(&self, subject: &Subject<'_>, abi: Abi) -> bool {
+    fn holds(&self, subject: &Subject<'_>, abi: Abi) -> bool {
         let data = subject.data;
         match self {
             ProgramTest::Number { at, op, value } => {

@@ -182,8 +182,8 @@ impl RecordSource for CpuStream {
 /// The time of a stream's next record; of two at the same time the stream with the lower number is first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct MergeKey {
-    pub(super) time: u64,
-    pub(super) stream: u32,
+    time: u64,
+    stream: u32,
 }
 
 /// A complete binary tree of keys. To give a stream another time costs one comparison per level, without branches: CPUs
@@ -217,12 +217,12 @@ impl MergeKey {
 impl Tournament {
     /// The first key.
     #[inline]
-    pub(super) fn first(&self) -> Option<MergeKey> {
+    fn first(&self) -> Option<MergeKey> {
         self.tree.get(1).copied().filter(|key| *key != NONE)
     }
 
     /// The key that follows the first.
-    pub(super) fn second(&self) -> Option<MergeKey> {
+    fn second(&self) -> Option<MergeKey> {
         let (mut at, mut second) = (self.tree.len() / 2 + self.first()?.stream as usize, NONE);
         while at > 1 {
             second = self.tree[at ^ 1].least(second);
@@ -232,7 +232,7 @@ impl Tournament {
     }
 
     /// Removes a stream.
-    pub(super) fn remove(&mut self, stream: u32) {
+    fn remove(&mut self, stream: u32) {
         self.set(stream, NONE);
     }
 
@@ -246,7 +246,7 @@ impl Tournament {
     }
 
     /// The first of the streams for which `wanted` holds.
-    pub(super) fn first_where(&self, wanted: impl Fn(u32) -> bool) -> Option<u32> {
+    fn first_where(&self, wanted: impl Fn(u32) -> bool) -> Option<u32> {
         // Depth first, so that at most one key per level waits, but below no key that is later than the best.
         let (mut open, mut count, mut best) = ([1; LEVELS + 1], 1, NONE);
         while count > 0 {

@@ -192,7 +192,7 @@ impl UnknownIds {
         more.0.values().for_each(|events| self.add_one(*events));
     }
 
-    pub(super) fn list(&self) -> Vec<UnknownEvents> {
+    fn list(&self) -> Vec<UnknownEvents> {
         self.0.values().copied().collect()
     }
 

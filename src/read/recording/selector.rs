@@ -298,7 +298,7 @@ pub(super) struct CarriedLosses {
 }
 
 impl CarriedLosses {
-    pub(super) fn fork() -> Self {
+    fn fork() -> Self {
         CarriedLosses { is_fork: true, ..CarriedLosses::default() }
     }
 
@@ -340,13 +340,13 @@ impl CarriedLosses {
     }
 
     /// True if the fork `later` handed out a record to which a loss known here belongs.
-    pub(super) fn belong_to(&self, later: &CarriedLosses) -> bool {
+    fn belong_to(&self, later: &CarriedLosses) -> bool {
         let of = |source: usize, cpu: u32| later.handed_out.get(source)?.get(cpu as usize & 0xffff);
         self.pending.keys().any(|(source, cpu)| of(*source, *cpu) == Some(&true))
     }
 
     /// Takes over the losses of the fork `later`.
-    pub(super) fn join(&mut self, later: &mut CarriedLosses) {
+    fn join(&mut self, later: &mut CarriedLosses) {
         later.pending.drain().for_each(|(stream, lost)| self.keep(stream, lost));
     }
 

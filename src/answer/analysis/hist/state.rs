@@ -31,11 +31,11 @@ pub(super) struct HistState {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Scratch {
-    pub(super) key: Vec<u8>,
-    pub(super) values: Vec<VariableValue>,
-    pub(super) passed: Vec<VariableValue>,
-    pub(super) record: Vec<u8>,
+struct Scratch {
+    key: Vec<u8>,
+    values: Vec<VariableValue>,
+    passed: Vec<VariableValue>,
+    record: Vec<u8>,
 }
 
 impl HistState {
@@ -141,7 +141,7 @@ impl HistState {
     }
 
     /// True if synthetic events may still fire.
-    pub(super) fn may_fire(depth: usize) -> bool {
+    fn may_fire(depth: usize) -> bool {
         depth < DEPTH
     }
 }
@@ -170,7 +170,7 @@ fn resolve(tables: &mut [TriggerTable], trigger: &CompiledTrigger, own: bool, sc
 
 impl HistState {
     /// Runs the action `at` of a trigger whose variables all have values, if its handler wants it.
-    pub(super) fn act(
+    fn act(
         &mut self,
         plan: &TriggerPlan,
         (number, trigger): (usize, &CompiledTrigger),

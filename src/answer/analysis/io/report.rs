@@ -143,7 +143,7 @@ pub struct LongestRequest {
 }
 
 impl DepthTimes {
-    pub(super) fn new(times: Vec<u64>) -> Self {
+    fn new(times: Vec<u64>) -> Self {
         DepthTimes(times)
     }
 

@@ -10,7 +10,7 @@ use crate::base::units::Pid;
 use std::collections::VecDeque;
 
 /// The number of a request, in order of their begins.
-pub(super) type RequestNumber = u64;
+type RequestNumber = u64;
 
 /// Requests that are on, or whose threads' states are not settled.
 #[derive(Clone, Debug, Default)]

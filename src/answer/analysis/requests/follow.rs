@@ -248,7 +248,7 @@ pub(super) struct NamedRequest {
     /// The key for people.
     pub(super) text: Vec<u8>,
     /// The task of the key, if one part of it names one.
-    pub(super) task: Option<Pid>,
+    task: Option<Pid>,
 }
 
 impl MarkerPattern {
@@ -289,7 +289,7 @@ impl MarkerPattern {
 }
 
 impl RequestSide {
-    pub(super) fn reads(&self, id: u16) -> bool {
+    fn reads(&self, id: u16) -> bool {
         match self {
             RequestSide::Events(chosen) => chosen.reads(id),
             RequestSide::Marker(pattern) => pattern.texts.has(id),
@@ -298,7 +298,7 @@ impl RequestSide {
 
     /// True if the record may be one of them.
     #[inline]
-    pub(super) fn knows(&self, record: &Record<'_>) -> bool {
+    fn knows(&self, record: &Record<'_>) -> bool {
         match self {
             RequestSide::Events(chosen) => chosen.meaning(record).is_some(),
             RequestSide::Marker(pattern) => pattern.texts.of(record).is_some(),

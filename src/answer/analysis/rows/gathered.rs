@@ -14,10 +14,10 @@ pub(super) struct Program {
     pub(super) keys: Vec<ResolvedRowExpr>,
     pub(super) arguments: Vec<ResolvedRowExpr>,
     /// By argument: true if a percentile of it is asked for.
-    pub(super) spread: Vec<bool>,
+    spread: Vec<bool>,
     columns: Vec<RowColumn>,
     is_grouped: bool,
-    pub(super) order: Vec<(usize, bool)>,
+    order: Vec<(usize, bool)>,
     limit: Option<usize>,
 }
 
@@ -71,7 +71,7 @@ pub(super) struct GatheredRows {
     /// Events that became rows, or parts of some.
     pub(super) events: u64,
     /// Calculations without a result.
-    pub(super) undefined: u64,
+    undefined: u64,
     scratch: Vec<u8>,
 }
 
@@ -234,7 +234,7 @@ impl RowFindings {
 /// Numbers: how many, their sum, the least and the greatest, all exact; with `spread` also how they are distributed, as
 /// [`Durations`] keep it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ArgumentTally {
+struct ArgumentTally {
     count: u64,
     sum: i128,
     least: i128,
@@ -251,18 +251,18 @@ struct Spread {
 
 impl ArgumentTally {
     /// Of no numbers; `with_spread` for percentiles.
-    pub(super) fn new(with_spread: bool) -> Self {
+    fn new(with_spread: bool) -> Self {
         ArgumentTally { spread: with_spread.then(Box::default), ..ArgumentTally::default() }
     }
 
     /// Adds a value that is no number, which is only counted.
-    pub(super) fn count_one(&mut self) {
+    fn count_one(&mut self) {
         self.count = self.count.saturating_add(1);
     }
 
     /// Adds a number, which has at most 64 bits and a sign.
     #[inline]
-    pub(super) fn add(&mut self, number: i128) {
+    fn add(&mut self, number: i128) {
         (self.least, self.greatest) = match self.count {
             0 => (number, number),
             _ => (self.least.min(number), self.greatest.max(number)),
@@ -276,7 +276,7 @@ impl ArgumentTally {
     }
 
     /// Adds all numbers of `other`.
-    pub(super) fn merge(&mut self, other: &ArgumentTally) {
+    fn merge(&mut self, other: &ArgumentTally) {
         if other.count == 0 {
             return;
         }
@@ -293,7 +293,7 @@ impl ArgumentTally {
     }
 
     /// The function of all numbers; of none, only their count is a value.
-    pub(super) fn value(&self, aggregate: Aggregate) -> RowCell {
+    fn value(&self, aggregate: Aggregate) -> RowCell {
         match aggregate {
             Aggregate::Count => RowCell::Number(self.count.into()),
             _ if self.count == 0 => RowCell::Null,
@@ -309,7 +309,7 @@ impl ArgumentTally {
     }
 
     /// False if percentiles come from a histogram.
-    pub(super) fn is_exact(&self) -> bool {
+    fn is_exact(&self) -> bool {
         self.spread.as_ref().is_none_or(|spread| spread.negative.is_exact() && spread.others.is_exact())
     }
 }

@@ -192,7 +192,7 @@ impl DescriptorCalls {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Owner {
     pub(super) pid: Pid,
-    pub(super) is_process: bool,
+    is_process: bool,
 }
 
 /// A descriptor while it is that of one file: the key of a row.

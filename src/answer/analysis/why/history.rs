@@ -259,11 +259,11 @@ impl fmt::Display for Priority {
 
 /// By task: priorities, each with the time of the first event that named it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct PriorityHistory(Map<Pid, Vec<(u64, Priority)>>);
+struct PriorityHistory(Map<Pid, Vec<(u64, Priority)>>);
 
 /// Priorities while they are collected.
 #[derive(Clone, Debug)]
-pub(super) struct Priorities {
+struct Priorities {
     events: ByEvent<PriorityEvent>,
     from: u64,
     to: u64,
@@ -292,25 +292,21 @@ impl PriorityEvent {
 
 impl Priorities {
     /// Those that are known in the time from `from` to `to`.
-    pub(super) fn new<'f>(
-        formats: impl IntoIterator<Item = &'f EventFormat>,
-        abi: Abi,
-        (from, to): (u64, u64),
-    ) -> Self {
+    fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi, (from, to): (u64, u64)) -> Self {
         let events = ByEvent::new(formats, abi, PriorityEvent::of);
         Priorities { events, from, to, found: PriorityHistory::default() }
     }
 
-    pub(super) fn knows_id(&self, id: u16) -> bool {
+    fn knows_id(&self, id: u16) -> bool {
         self.events.has(id)
     }
 
     #[inline]
-    pub(super) fn knows(&self, record: &Record<'_>) -> bool {
+    fn knows(&self, record: &Record<'_>) -> bool {
         self.events.of(record).is_some()
     }
 
-    pub(super) fn record(&mut self, record: &Record<'_>) {
+    fn record(&mut self, record: &Record<'_>) {
         let Some(&PriorityEvent { first, second }) = self.events.of(record) else { return };
         let (at, abi) = (record.timestamp.0, self.events.abi);
         for (pid, prio) in [Some(first), second].into_iter().flatten().filter(|_| at <= self.to) {
@@ -327,14 +323,14 @@ impl Priorities {
         }
     }
 
-    pub(super) fn finish(self) -> PriorityHistory {
+    fn finish(self) -> PriorityHistory {
         self.found
     }
 }
 
 impl PriorityHistory {
     /// A task's priority as the last event up to `at` named it; none has an idle task.
-    pub(super) fn at(&self, pid: Pid, at: u64) -> Option<Priority> {
+    fn at(&self, pid: Pid, at: u64) -> Option<Priority> {
         let known = self.0.get(&pid).filter(|_| pid.0 != 0)?;
         let before = known.partition_point(|(since, _)| *since <= at).checked_sub(1)?;
         known.get(before).map(|(_, prio)| *prio)

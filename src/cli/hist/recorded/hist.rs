@@ -254,7 +254,7 @@ fn show_table_after(
 
 /// The events before a snapshot.
 #[derive(clap::Args)]
-pub(super) struct SnapshotArgs {
+struct SnapshotArgs {
     /// With -i: write the events before the last snapshot() of each trigger to DIR, a recording each
     #[arg(long, value_name = "DIR", requires_all = ["input", "event"], conflicts_with = "against", value_hint = clap::ValueHint::DirPath, hide_short_help = true)]
     snapshot_to: Option<PathBuf>,
@@ -264,14 +264,14 @@ pub(super) struct SnapshotArgs {
 }
 
 /// A snapshot: its file's name, and its time in the clock's unit.
-pub(super) struct HistSnapshot {
+struct HistSnapshot {
     name: String,
     time: u64,
 }
 
 impl SnapshotArgs {
     /// The snapshots of all triggers up to the one with the number `last`, if they are asked for.
-    pub(super) fn moments(&self, answered: &Answered<'_>, last: usize) -> Vec<HistSnapshot> {
+    fn moments(&self, answered: &Answered<'_>, last: usize) -> Vec<HistSnapshot> {
         let moment = |number: usize| {
             let (snapshot, (_, format)) = answered.findings.snapshot(number).zip(answered.findings.trigger(number))?;
             Some(HistSnapshot { name: format!("{}-{}.dat", number + 1, format.name), time: snapshot.time.0 })
@@ -280,7 +280,7 @@ impl SnapshotArgs {
     }
 
     /// Writes what the recording at `input` holds before them. `exit`: that of the first look at it.
-    pub(super) fn write(&self, input: &Path, moments: &[HistSnapshot], exit: Exit) -> Result<Exit, Failure> {
+    fn write(&self, input: &Path, moments: &[HistSnapshot], exit: Exit) -> Result<Exit, Failure> {
         let Some(dir) = &self.snapshot_to else { return Ok(exit) };
         std::fs::create_dir_all(dir).with_context(|| format!("failed to create {}", dir.display()))?;
         if moments.is_empty() {

@@ -99,7 +99,7 @@ pub(in crate::cli::record) fn has_no_place(output: &Path) -> bool {
 }
 
 /// Reads the clock that `plan` records by, to be compared with that of `target`; else says why it is not.
-pub(super) fn host_clock(
+fn host_clock(
     args: &RecordArgs,
     target: &GuestTarget,
     plan: &Plan,
@@ -118,7 +118,7 @@ pub(super) fn host_clock(
 
 /// Measures the wall clock's time once for all recordings: they would differ by as much as it is inexact. `None` if recording
 /// is to find out itself that this does not work.
-pub(super) fn date(args: &RecordArgs, plan: &Plan, tracefs: &Tracefs) -> Option<u64> {
+fn date(args: &RecordArgs, plan: &Plan, tracefs: &Tracefs) -> Option<u64> {
     let clock = record::main_clock(plan, tracefs).ok()?;
     let reader = TraceClockReader::new(args.traced.journal(tracefs), clock.as_deref()).ok()?;
     wall_clock_at_zero(&mut args.traced.journal(tracefs), reader.name()).ok()?

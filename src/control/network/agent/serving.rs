@@ -111,12 +111,12 @@ const REQUEST: Duration = Duration::from_secs(10);
 
 /// A controller's connection.
 struct ControllerSession<'a> {
-    pub(super) stream: &'a Stream,
-    pub(super) peer: Address,
+    stream: &'a Stream,
+    peer: Address,
     /// Folder of the ports to the host's FIFOs.
-    pub(super) ports: &'a Path,
+    ports: &'a Path,
     /// The agent is to end.
-    pub(super) ended: &'a Arc<AtomicBool>,
+    ended: &'a Arc<AtomicBool>,
     /// Guests are served, and no controllers.
     proxy: bool,
 }
@@ -131,13 +131,7 @@ impl ControllerSession<'_> {
 
     /// Serves it. Its turn is over, and what it had set is put back, before the controller hears of the end: it may reconnect
     /// at once.
-    pub(super) fn run(
-        &self,
-        turn: Turn<'_>,
-        journal: Journal,
-        recorder: &AgentRecorder<'_>,
-        log: &(dyn Fn(&AgentNotice) + Sync),
-    ) {
+    fn run(&self, turn: Turn<'_>, journal: Journal, recorder: &AgentRecorder<'_>, log: &(dyn Fn(&AgentNotice) + Sync)) {
         let peer = self.peer;
         let outcome = self.serve(turn, journal, recorder, log);
         log(&match outcome {
@@ -204,7 +198,7 @@ struct Turn<'a>(&'a AtomicBool);
 
 impl<'a> Turn<'a> {
     /// Takes it; `None` if a session has it.
-    pub(super) fn take(busy: &'a AtomicBool) -> Option<Self> {
+    fn take(busy: &'a AtomicBool) -> Option<Self> {
         (!busy.swap(true, Ordering::AcqRel)).then_some(Turn(busy))
     }
 }

@@ -250,7 +250,7 @@ const MARK: Duration = Duration::from_secs(5);
 
 /// FIFOs that are offered to an agent.
 #[derive(Debug, Default)]
-pub(super) struct OfferedFifos {
+struct OfferedFifos {
     readers: Vec<FifoReader>,
     /// The reason why there are none, if there should be.
     why: Option<String>,
@@ -258,7 +258,7 @@ pub(super) struct OfferedFifos {
 
 impl OfferedFifos {
     /// Those of `target`.
-    pub(super) fn of(target: &GuestTarget) -> Self {
+    fn of(target: &GuestTarget) -> Self {
         let found = target
             .fifos
             .as_deref()
@@ -271,7 +271,7 @@ impl OfferedFifos {
     }
 
     /// Flags of the request, and the number of FIFOs.
-    pub(super) fn request(&self) -> (u32, Option<u32>) {
+    fn request(&self) -> (u32, Option<u32>) {
         match self.readers.len() {
             0 => (0, None),
             len => (FLAG_FIFOS, Some(len as u32)),

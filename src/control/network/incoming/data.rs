@@ -319,7 +319,7 @@ impl Phase {
     }
 
     /// Sub-buffers of `cpu` that were sent, if the sender has said so.
-    pub(super) fn sent(&self, cpu: u32) -> Option<u64> {
+    fn sent(&self, cpu: u32) -> Option<u64> {
         let sent = self.sent.get()?.iter().find(|count| count.cpu == cpu);
         Some(sent.map_or(0, |count| count.sub_buffers))
     }

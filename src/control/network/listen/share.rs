@@ -35,7 +35,7 @@ pub(super) struct Shares {
 
 impl Shares {
     /// `most` of `what`.
-    pub(super) fn new(what: &'static str, most: usize) -> Self {
+    fn new(what: &'static str, most: usize) -> Self {
         Shares { what, most, held: Mutex::default() }
     }
 

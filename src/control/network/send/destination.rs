@@ -97,13 +97,13 @@ pub fn connect(
 
 /// The sessions of a recording, in the order of its buffers. There is one at least.
 #[derive(Debug)]
-pub(super) struct Apart {
+struct Apart {
     place: String,
     sessions: Vec<ClassicSender>,
 }
 
 impl Apart {
-    pub(super) fn new(place: &str, sessions: Vec<ClassicSender>) -> Self {
+    fn new(place: &str, sessions: Vec<ClassicSender>) -> Self {
         Apart { place: place.to_owned(), sessions }
     }
 }

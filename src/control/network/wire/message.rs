@@ -302,7 +302,7 @@ impl TraceProxy {
         Ok(TraceProxy { request, cpus, siblings })
     }
 
-    pub(super) fn parts(&self) -> (Vec<u8>, Vec<u8>) {
+    fn parts(&self) -> (Vec<u8>, Vec<u8>) {
         let (fixed, variable) = self.request.parts();
         ([&fixed[..], &self.cpus.to_be_bytes(), &self.siblings.to_be_bytes()].concat(), variable)
     }

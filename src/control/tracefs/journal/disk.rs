@@ -30,9 +30,9 @@ const MOST: u64 = 64 << 20;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct JournalHeader {
     /// Version of this file's layout.
-    pub(super) rtrace_journal: u32,
+    rtrace_journal: u32,
     /// /proc/sys/kernel/random/boot_id: after a reboot there is nothing to undo.
-    pub(super) boot: String,
+    boot: String,
     pub(super) pid: u32,
     pub(super) tracefs: PathBuf,
     pub(super) command: String,
@@ -320,7 +320,7 @@ impl PrivateDir {
     ///
     /// # Errors
     /// [`io::ErrorKind::AlreadyExists`]; what linkat(2) says.
-    pub(super) fn publish(&self, unborn: &str, name: &str) -> io::Result<()> {
+    fn publish(&self, unborn: &str, name: &str) -> io::Result<()> {
         let linked = linkat(&self.fd, unborn, &self.fd, name, LinkatFlags::empty());
         unlinkat(&self.fd, unborn, UnlinkatFlags::NoRemoveDir)?;
         Ok(linked?)
@@ -331,7 +331,7 @@ impl PrivateDir {
     }
 
     /// The names in it, without those that are not UTF-8.
-    pub(super) fn names(&self) -> io::Result<Vec<String>> {
+    fn names(&self) -> io::Result<Vec<String>> {
         safe_file::names(&self.fd)
     }
 }

@@ -157,7 +157,7 @@ pub(super) fn was_refused(file: &str, said: &str) -> bool {
 }
 
 /// `echo 4096 > buffer_size_kb`, for a write of `text` and a newline.
-pub(super) fn write_line(file: &str, text: &str, mode: WriteMode) -> String {
+fn write_line(file: &str, text: &str, mode: WriteMode) -> String {
     // Some shells' echo understands backslashes, and all of them a leading dash.
     let command = if text.contains('\\') || text.starts_with('-') { "printf '%s\\n'" } else { "echo" };
     let arrow = match mode {
@@ -170,7 +170,7 @@ pub(super) fn write_line(file: &str, text: &str, mode: WriteMode) -> String {
 }
 
 /// One shell word.
-pub(super) fn quoted(text: &str) -> String {
+fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,=+@%".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
         text.to_owned()

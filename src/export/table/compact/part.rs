@@ -129,7 +129,7 @@ impl<W: Write> TablePartWriter<W> {
 }
 
 /// An input that is being read.
-pub(super) struct PartCursor<R> {
+struct PartCursor<R> {
     reader: TableReader<R>,
     /// The machine's name; `None` of a part, which has a column of them.
     host: Option<Option<String>>,
@@ -143,11 +143,7 @@ pub(super) struct PartCursor<R> {
 
 impl<R: Read + Seek> PartCursor<R> {
     /// Opens an input of a part with these columns.
-    pub(super) fn open(
-        source: R,
-        host: Option<Option<String>>,
-        columns: &TableColumns,
-    ) -> Result<Self, TableReadError> {
+    fn open(source: R, host: Option<Option<String>>, columns: &TableColumns) -> Result<Self, TableReadError> {
         let reader = TableReader::open(source)?;
         let footer = &reader.footer;
         let own = TableColumns::of(&footer.columns, false).0;
@@ -162,7 +158,7 @@ impl<R: Read + Seek> PartCursor<R> {
     }
 
     /// Reads the next page where this one has been taken; false: there is none.
-    pub(super) fn fill(&mut self) -> Result<bool, TableReadError> {
+    fn fill(&mut self) -> Result<bool, TableReadError> {
         if self.at < self.page.len() {
             return Ok(true);
         }
@@ -184,12 +180,12 @@ impl<R: Read + Seek> PartCursor<R> {
     }
 
     /// The machine of the next row.
-    pub(super) fn next_host(&self) -> Option<&[u8]> {
+    fn next_host(&self) -> Option<&[u8]> {
         self.page.columns.last().and_then(|hosts| hosts.text_at(self.at))
     }
 
     /// Takes the next rows that are of one machine.
-    pub(super) fn take(&mut self) -> TableRows {
+    fn take(&mut self) -> TableRows {
         let same = |row: &usize| self.page.columns.last().is_some_and(|hosts| hosts.text_at(*row) == self.next_host());
         let end = (self.at..self.page.len()).take_while(same).last().map_or(self.at, |last| last + 1);
         let from = std::mem::replace(&mut self.at, end);

@@ -3,10 +3,10 @@
 //!
 //! Set of event ids; records of other events are dropped before merging.
 
+use super::super::file::buffer::ChunkStarts;
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
 use crate::file::ring_buffer::{Lost, PageLayout, scan_pids};
-use crate::file::trace_dat::chunk_starts::ChunkStarts;
 use crate::file::trace_dat::read_at::FileBytes;
 use crate::file::trace_dat::{Buffer, CpuData, DataLayout, FileError, OptionId, RawOption, Trace};
 use crate::kernel::format::HeaderPage;

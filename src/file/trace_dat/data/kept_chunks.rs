@@ -18,7 +18,7 @@ struct KeptState {
 }
 
 /// File and offset.
-pub(super) type ChunkPlace = (usize, u64);
+type ChunkPlace = (usize, u64);
 
 /// A chunk, and the moment it was used last.
 type KeptChunk = (Arc<Vec<u8>>, u64);

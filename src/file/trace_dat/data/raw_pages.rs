@@ -206,7 +206,7 @@ struct PageChecks {
 
 impl PageChecks {
     /// Adds the defects of the next `pages` to `found`, with their numbers from 0.
-    pub(super) fn add(&mut self, pages: impl IntoIterator<Item = PageCheck>, found: &mut VecDeque<(u64, PageError)>) {
+    fn add(&mut self, pages: impl IntoIterator<Item = PageCheck>, found: &mut VecDeque<(u64, PageError)>) {
         for PageCheck(page) in pages {
             match page {
                 Ok(CheckedRun { mark, clock_stands, defect }) => {
@@ -221,7 +221,7 @@ impl PageChecks {
     }
 
     /// Adds what is wrong at the end of the data.
-    pub(super) fn end(&mut self, found: &mut VecDeque<(u64, PageError)>) {
+    fn end(&mut self, found: &mut VecDeque<(u64, PageError)>) {
         if let Err(error) = self.order.end() {
             found.push_back(self.defect(error));
         }

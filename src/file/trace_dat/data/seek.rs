@@ -8,13 +8,13 @@
 //!
 //! The first and the last record of a CPU.
 
+use super::super::file::buffer::ChunkStarts;
 use super::batch::Head;
 use super::chunks::{COUNT, Chunk, HEADER};
 use super::stream::CpuStream;
 use crate::base::abi::Abi;
 use crate::base::units::Timestamp;
 use crate::file::ring_buffer::PageLayout;
-use crate::file::trace_dat::chunk_starts::ChunkStarts;
 use crate::file::trace_dat::codec::unpack_start;
 use crate::file::trace_dat::read_at::read_full;
 use crate::file::trace_dat::{

@@ -1,10 +1,10 @@
 //! A trace file, opened: everything but the events.
 
+use super::buffer::StartTables;
 use super::option_checks;
 use super::wall_clock::FileTimes;
 use crate::base::abi::Abi;
 use crate::file::ring_buffer::PageLayout;
-use crate::file::trace_dat::chunk_starts::StartTables;
 use crate::file::trace_dat::{
     Buffer, BuildIds, ClockComparison, CpuRanges, FileError, FilePart, LatencyResult, LazyBytes, NumaNodes, OptionId,
     Prefix, RawOption, ReadAt, SpoolEntry, SpoolTable, UnsavedEvents,

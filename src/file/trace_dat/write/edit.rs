@@ -242,7 +242,7 @@ pub(super) struct SlicePage {
 }
 
 /// True if a slice wants a record of this time, which lies between two others that it wants.
-pub(super) fn is_wanted(slice: &CopiedPart, time: u64) -> bool {
+fn is_wanted(slice: &CopiedPart, time: u64) -> bool {
     match slice {
         CopiedPart::Time(window) => window.contains(&time),
         CopiedPart::Records(_) | CopiedPart::Pages(_) => true,

@@ -285,7 +285,7 @@ const VDSO: &str = "[vdso]";
 
 /// Functions by their addresses.
 #[derive(Debug, Default)]
-pub(super) struct JitNames {
+struct JitNames {
     names: Vec<String>,
     /// By start: the end, and the index of the name. They do not overlap.
     ranges: BTreeMap<u64, (u64, usize)>,
@@ -293,7 +293,7 @@ pub(super) struct JitNames {
 
 impl JitNames {
     /// Of a map's text; lines of another form are passed over.
-    pub(super) fn parse(text: &[u8]) -> Self {
+    fn parse(text: &[u8]) -> Self {
         let mut found = JitNames::default();
         for line in String::from_utf8_lossy(text).lines() {
             let mut parts = line.splitn(3, ' ');
@@ -329,7 +329,7 @@ impl JitNames {
     }
 
     /// The start and name of the function at an address.
-    pub(super) fn at(&self, address: u64) -> Option<(u64, &str)> {
+    fn at(&self, address: u64) -> Option<(u64, &str)> {
         let (&start, &(end, index)) = self.ranges.range(..=address).next_back()?;
         let name = self.names.get(index).filter(|_| address < end)?;
         Some((start, name))

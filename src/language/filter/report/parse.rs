@@ -11,7 +11,7 @@ use crate::language::filter::{CompareOp, Filter};
 
 const MAX_DEPTH: usize = 128;
 
-pub(super) fn parse(text: &str) -> Result<ReportFilter, Diagnostic> {
+fn parse(text: &str) -> Result<ReportFilter, Diagnostic> {
     let mut p = ReportFilterParser { s: Scanner::new(text), depth: 0 };
     let (events, rest) = text.split_once(':').map_or((text, None), |(events, rest)| (events, Some(rest)));
     let mut names = Vec::new();
@@ -353,8 +353,8 @@ impl ReportFilter {
 #[derive(Clone, Debug)]
 pub(super) struct FilteredEvents {
     /// Before the slash; `None`: the one word may be a system or an event.
-    pub(super) system: Option<regex::Regex>,
-    pub(super) event: regex::Regex,
+    system: Option<regex::Regex>,
+    event: regex::Regex,
 }
 
 impl FilteredEvents {

@@ -12,11 +12,7 @@ use crate::language::filter::test::{
 };
 use crate::language::filter::{CompareOp, test};
 
-pub(super) fn resolve(
-    filter: &ReportFilter,
-    expr: &ReportExpr,
-    format: &EventFormat,
-) -> Result<ProgramTree, Diagnostic> {
+fn resolve(filter: &ReportFilter, expr: &ReportExpr, format: &EventFormat) -> Result<ProgramTree, Diagnostic> {
     Resolver { filter, format }.tree(expr)
 }
 

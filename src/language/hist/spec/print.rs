@@ -6,7 +6,7 @@ use super::{
 use std::fmt::{self, Display, Formatter};
 
 /// Items with commas between.
-pub(super) fn list<T: Display>(f: &mut Formatter<'_>, items: impl IntoIterator<Item = T>) -> fmt::Result {
+fn list<T: Display>(f: &mut Formatter<'_>, items: impl IntoIterator<Item = T>) -> fmt::Result {
     for (i, item) in items.into_iter().enumerate() {
         if i > 0 {
             f.write_str(",")?;

@@ -308,7 +308,7 @@ impl<'a> TextCursor<'a> {
     }
 
     /// Number of bytes between the position of `before` and this one.
-    pub(super) fn len_since(&self, before: &TextCursor<'_>) -> usize {
+    fn len_since(&self, before: &TextCursor<'_>) -> usize {
         self.pos.saturating_sub(before.pos)
     }
 

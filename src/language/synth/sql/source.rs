@@ -177,7 +177,7 @@ impl Statement<'_> {
 }
 
 /// The statement's name of an event.
-pub(super) fn shown(source: &StatementEvent) -> &str {
+fn shown(source: &StatementEvent) -> &str {
     source.names.last().map_or("", String::as_str)
 }
 

@@ -31,7 +31,7 @@ pub(super) fn some<W: Work, S: RecordSource>(work: &W, merge: &mut Merge<S>, sta
 
 /// Works on the current record.
 #[inline(always)]
-pub(super) fn one<W: Work, S: RecordSource>(work: &W, merge: &mut Merge<S>, state: &mut W::State, out: &mut Vec<u8>) {
+fn one<W: Work, S: RecordSource>(work: &W, merge: &mut Merge<S>, state: &mut W::State, out: &mut Vec<u8>) {
     match W::FOLLOWING {
         Following::InBuffer => {
             if work.record(&merge.record(), || merge.peek(), state, out) == Consumed::Two {
@@ -47,7 +47,7 @@ pub(super) fn one<W: Work, S: RecordSource>(work: &W, merge: &mut Merge<S>, stat
 }
 
 /// True if the whole segment could be worked on.
-pub(super) fn work_on<W: Work>(work: &W, segment: &mut MergeSegment, state: &mut W::State, out: &mut Vec<u8>) -> bool {
+fn work_on<W: Work>(work: &W, segment: &mut MergeSegment, state: &mut W::State, out: &mut Vec<u8>) -> bool {
     let mut merge = Merge::default();
     for (stream, buffer) in &mut segment.streams {
         merge.add(stream.reader(), *buffer);

@@ -191,7 +191,7 @@ pub(super) struct ControllerState {
     /// Size of a sub-buffer, in bytes, if the data goes through FIFOs.
     pub(super) through_fifos: Option<u32>,
     /// The description that went out, as options.
-    pub(super) last: Option<Vec<u8>>,
+    last: Option<Vec<u8>>,
     pub(super) watch: Option<JoinHandle<()>>,
     /// Compares the clocks; gives why that failed.
     pub(super) sync: Option<JoinHandle<Option<String>>>,

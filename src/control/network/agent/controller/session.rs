@@ -85,7 +85,7 @@ const CONNECT: Duration = Duration::from_secs(60);
 
 impl Controller {
     /// Waits for the controller's CLOSE or end, and ends the recording then. `closing` hears of a CLOSE.
-    pub(super) fn watching(&self, closing: Sender<()>) -> impl FnOnce() + Send + use<> {
+    fn watching(&self, closing: Sender<()>) -> impl FnOnce() + Send + use<> {
         let (control, shared, stop) = (Arc::clone(&self.control), Arc::clone(&self.shared), Arc::clone(&self.stop));
         let ended = Arc::clone(&self.ended);
         move || {
@@ -122,16 +122,16 @@ impl Controller {
 const LAST: Duration = Duration::from_secs(30);
 
 /// A comparison that is offered to the controller.
-pub(super) struct Offer {
+struct Offer {
     socket: DataSocket,
-    pub(super) port: u16,
-    pub(super) protocol: &'static str,
-    pub(super) clock: TraceClockReader,
+    port: u16,
+    protocol: &'static str,
+    clock: TraceClockReader,
 }
 
 impl Controller {
     /// Makes ready to compare the clock `name`, if the controller wishes that and this machine can.
-    pub(super) fn comparison(&self, name: &str) -> io::Result<Option<Offer>> {
+    fn comparison(&self, name: &str) -> io::Result<Option<Offer>> {
         let knows = |protocol: &&str| self.request.protocols.iter().any(|known| known == protocol);
         let probes = if self.guest_cpus.is_some() && self.request.ours { GUEST_PTP } else { PTP };
         let protocol = match name {
@@ -150,7 +150,7 @@ impl Controller {
     }
 
     /// Compares the clocks until the controller says that this was all.
-    pub(super) fn syncing(&self, offer: Offer) -> impl FnOnce() -> Option<String> + Send + use<> {
+    fn syncing(&self, offer: Offer) -> impl FnOnce() -> Option<String> + Send + use<> {
         let (shared, ended) = (Arc::clone(&self.shared), Arc::clone(&self.ended));
         let (peer, ours) = (self.peer.host(), self.request.ours);
         let Offer { socket, clock, protocol, .. } = offer;
@@ -185,7 +185,7 @@ const PROXY_LAST: Duration = Duration::from_secs(30);
 impl Controller {
     /// Compares the clock of a guest of trace-cmd's, with `cpus`, as a controller does, until it says CLOSE. `id` is the TRACEID of
     /// the recording here.
-    pub(super) fn answering(
+    fn answering(
         &self,
         offer: Offer,
         cpus: u32,
@@ -242,7 +242,7 @@ impl Controller {
 const STALLED: Duration = Duration::from_secs(30);
 
 /// The way of each CPU's data, in the order of their numbers.
-pub(super) enum DataWays {
+enum DataWays {
     Fifos(Vec<GuestPort>),
     /// With their ports.
     Sockets(Vec<(DataSocket, u16)>),
@@ -250,7 +250,7 @@ pub(super) enum DataWays {
 
 impl DataWays {
     /// Flags of the answer to `request`.
-    pub(super) fn flags(&self, request: &TraceRequest) -> u32 {
+    fn flags(&self, request: &TraceRequest) -> u32 {
         match self {
             DataWays::Fifos(_) if request.ours => FLAG_FIFOS | FLAG_MARKED,
             DataWays::Fifos(_) => FLAG_FIFOS,
@@ -259,7 +259,7 @@ impl DataWays {
     }
 
     /// Ports of the answer: zeros of FIFOs.
-    pub(super) fn ports(&self) -> Vec<u32> {
+    fn ports(&self) -> Vec<u32> {
         match self {
             DataWays::Fifos(ports) => vec![0; ports.len()],
             DataWays::Sockets(sockets) => sockets.iter().map(|socket| socket.1.into()).collect(),
@@ -269,7 +269,7 @@ impl DataWays {
 
 impl Controller {
     /// Opens the ports to the controller's FIFOs, if it has some, or binds sockets.
-    pub(super) fn ways(&self, state: &mut ControllerState) -> io::Result<DataWays> {
+    fn ways(&self, state: &mut ControllerState) -> io::Result<DataWays> {
         let cpus = state.streams.cpus();
         if self.request.flags & FLAG_FIFOS != 0 {
             let opened = match self.request.fifos.filter(|fifos| *fifos < cpus) {
@@ -286,7 +286,7 @@ impl Controller {
     }
 
     /// Writes the mark to each of `ports` at which the data of the recording `id` begins, for a controller that knows it.
-    pub(super) fn mark(&self, ports: &mut [GuestPort], id: u64) -> io::Result<()> {
+    fn mark(&self, ports: &mut [GuestPort], id: u64) -> io::Result<()> {
         if self.request.ours {
             let mark = FifoMark::new(id).bytes();
             ports.iter_mut().try_for_each(|port| port.write_all(&mark, &|| self.is_over()))?;
@@ -295,7 +295,7 @@ impl Controller {
     }
 
     /// Takes the controller's connections, or what else leads there.
-    pub(super) fn connect(&self, streams: &DataStreams, ways: DataWays) -> io::Result<()> {
+    fn connect(&self, streams: &DataStreams, ways: DataWays) -> io::Result<()> {
         match ways {
             DataWays::Fifos(ports) => {
                 for (cpu, port) in ports.into_iter().enumerate() {
