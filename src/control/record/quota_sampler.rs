@@ -155,12 +155,14 @@ impl SampledCgroups {
                 };
                 let cgroup = &mut self.cgroups[number];
                 let path = cgroup.series.cgroup.clone();
-                // Another limit lets all tasks go on: what was counted between the two readings says nothing of the quota.
+                // Another limit lets all tasks go on: what is counted then says nothing of the quota.
                 if std::mem::replace(&mut cgroup.limit, limit.clone()) != limit {
                     self.done.add(std::mem::replace(&mut cgroup.series, QuotaSeries::new(path)));
+                    continue;
                 }
+                let before = cgroup.series.samples().len();
                 cgroup.series.add(QuotaSample { begin, end, throttled });
-                self.count += 1;
+                self.count += cgroup.series.samples().len() - before;
             }
             at += AT_ONCE;
             for number in gone.into_iter().rev() {
@@ -174,9 +176,9 @@ impl SampledCgroups {
 impl SampledCgroup {
     /// Its throttled time and limit; `None` once it is removed.
     fn read(&self) -> Option<(u64, Vec<u8>)> {
-        // The limit first and the time second: one that is changed in between is seen by the next reading.
-        let limit = limit_of(&self.files);
-        Some((throttled(&text(&self.files.stat)?)?, limit))
+        // The time first: of a limit that was changed before, it is no reading.
+        let throttled = throttled(&text(&self.files.stat)?)?;
+        Some((throttled, limit_of(&self.files)))
     }
 }
 

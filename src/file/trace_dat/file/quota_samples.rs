@@ -1,7 +1,7 @@
 //! Time for which quotas of CPU time kept cgroups off, read again and again: the content of our RTRACE_QUOTAS option.
 //!
 //! ```text
-//! cgroup /system.slice/db.service          path; a cgroup that was removed or whose quota was changed comes again, and counts anew
+//! cgroup /system.slice/db.service          path; a cgroup whose quota was changed comes again
 //! samples 812004500 18 0 50012 9 0 49998 11 61204000
 //! ```
 //!
@@ -17,7 +17,7 @@ pub struct QuotaSamples {
     series: Vec<QuotaSeries>,
 }
 
-/// Readings of one cgroup between which neither its quota nor the cgroup itself was exchanged.
+/// Readings of one cgroup between which its quota was not changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuotaSeries {
     /// Path of the cgroup.
