@@ -213,6 +213,54 @@ fn throttling_is_told_from_waiting() {
     }
 }
 
+/// A CPU that is never idle, as another task runs whenever that of the cgroup does not.
+#[test]
+fn throttling_beside_a_busy_neighbour_is_proven() {
+    let Some(_kernel) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let Some(cgroups) = TestCgroups::new("cgroup", "cpu") else {
+        return not_run("no controller cpu of cgroup v1 is mounted");
+    };
+    if fs::write(cgroups.path("b/cpu.cfs_quota_us"), "20000").is_err() {
+        return not_run("the kernel has no CPU bandwidth control");
+    }
+    let spin = |turns: u32| format!("i=0; while [ $i -lt {turns} ]; do i=$((i+1)); done");
+    let procs = cgroups.path("b/cgroup.procs");
+    let load =
+        format!("( {} ) & other=$!; sh -c 'echo $PPID > {procs}'; {}; kill $other", spin(90_000_000), spin(120_000));
+    let mut is_tight = false;
+    for _ in 0..5 {
+        let args = ["--cgroups", "--for", "sched,irq", "-b", "8M", "--", "taskset", "-c", "0", "sh", "-c", &load];
+        record(&env, &args).exits(0);
+        let found = rows(&env);
+        let row = row(&found, "/b");
+        let number = |of: &str, key: &str| row[of][key].as_u64().unwrap_or_else(|| panic!("{key} {row}"));
+        let (path, kernel) = (row["path"].as_str().unwrap(), number("kernel", "throttled"));
+        let (least, most) = (number("throttled", "least"), number("throttled", "most"));
+        // The clocks of the trace and of the scheduler may differ by a thousandth part.
+        assert!(least <= kernel && kernel <= most.max(1) + kernel / 100 + 1_000_000, "{row}");
+        if has_python(&env) {
+            agree_words(&env, "throttled", "trace.dat", &[path, &kernel.to_string()]);
+        }
+        is_tight = kernel > 0 && least * 2 >= kernel;
+        if is_tight {
+            break;
+        }
+    }
+    assert!(is_tight, "the throttled time was not read in time five times");
+    // A copy has what was read, a part of it says no more than that.
+    env.rtrace(&["convert", "trace.dat", "-o", "copy.dat"]).exits(0);
+    let of = |file: &str, args: &[&str]| {
+        let out = env.rtrace(&[&["analyze", "cgroups", file, "--json", "--top", "0"], args].concat());
+        let document: Value = serde_json::from_str(&out.exits(0).stdout()).unwrap();
+        document["buffers"][0]["cgroups"].clone()
+    };
+    assert_eq!(of("trace.dat", &[]), of("copy.dat", &[]));
+    env.rtrace(&["split", "trace.dat", "-m", "150", "-o", "part.dat"]).exits(0);
+    let least = |rows: &Value| row(rows.as_array().unwrap(), "/b")["throttled"]["least"].as_u64();
+    assert!(least(&of("part.dat", &[])) <= least(&of("trace.dat", &[])));
+}
+
 /// While the tasks of a cgroup are listed, more come each time.
 #[test]
 fn tasks_that_start_others_without_end_are_recorded() {

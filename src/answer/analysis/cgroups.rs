@@ -145,7 +145,8 @@ impl CgroupTimes {
         abi: Abi,
         address: impl Fn(&str) -> Option<u64>,
     ) -> Self {
-        CgroupTimes { sched: self.sched.with_throttling(formats, abi, address), ..self }
+        let sched = self.sched.with_throttling(formats, abi, address).with_quotas(Arc::clone(&self.cgroups));
+        CgroupTimes { sched, ..self }
     }
 
     /// True if the formats have events of the scheduler.

@@ -87,9 +87,9 @@ pub use requests::{
 };
 pub use rows::{PairCounts, RowAnalysis, RowCell, RowError, RowFindings, RowPart};
 pub use sched::{
-    CpuSched, CpuSpan, CpuStay, LongestWait, MAP_NEEDS, MOVE_NEEDS, MappedStay, MappedStays, MoveCount, SCHED_NEEDS,
-    Sched, SchedCounts, SchedFlows, SchedReport, SpanPlan, TaskMoves, TaskSched, TaskSpan, TimeHistory, TimeIn,
-    WAKER_NEEDS, Wake, WakeContext, WakeFlow, WakeSource, Waker,
+    CpuSched, CpuSpan, CpuStay, LongestWait, MAP_NEEDS, MOVE_NEEDS, MappedStay, MappedStays, MoveCount, ProvenThrottle,
+    SCHED_NEEDS, Sched, SchedCounts, SchedFlows, SchedReport, SpanPlan, TaskMoves, TaskSched, TaskSpan, TimeHistory,
+    TimeIn, WAKER_NEEDS, Wake, WakeContext, WakeFlow, WakeSource, Waker, least_throttled, most_throttled,
 };
 pub use slices::{Slices, Thread, TimeSlice};
 pub use span_log::{PackedSpan, SpanLog};
@@ -104,5 +104,5 @@ pub use together::{Grouped, Several, Together};
 pub use wakeups::{Latencies, WakeupLatencies, Wakeups};
 pub use why::{
     AwaitedLock, CompletedRequest, Histories, History, InterruptShare, InterruptShares, IntervalPart, LeadingPart,
-    Leaves, LossSpan, PartKind, Priority, Quota, Throttle, critical_path, follow_path,
+    Leaves, LossSpan, PartKind, Priority, Quota, QuotaTime, Throttle, critical_path, follow_path,
 };

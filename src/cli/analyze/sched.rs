@@ -12,10 +12,11 @@ use rtrace::internal::answers::cell_text;
 use rtrace::internal::table::{
     Answer, AnswerCell as Cell, AnswerColumn as Column, AnswerTable as Table, ColumnDefinition, ColumnKind as Kind,
 };
-use rtrace::internal::trace_dat::{Coverage, OptionId};
+use rtrace::internal::trace_dat::{Coverage, TimeOptions};
 use rtrace::units::{Pid, grouped};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Time of tasks and CPUs: running, waiting for a CPU, preempted, asleep, blocked
 ///
@@ -127,8 +128,9 @@ impl Question for AnalyzeSchedArgs {
     fn analysis(&self, input: &QueryInput) -> Option<Sched> {
         let (formats, abi) = (input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
         let mut sched = Sched::new(formats.iter().copied(), abi);
-        if input.trace.option(OptionId::RTRACE_CGROUPS).is_some() {
+        if let Some(cgroups) = input.trace.cgroups(&TimeOptions::default()) {
             sched = sched.with_throttling(formats, abi, |name| input.symbols.kallsyms.address_of(name));
+            sched = sched.with_quotas(Arc::new(cgroups));
         }
         sched.has_events().then_some(sched)
     }

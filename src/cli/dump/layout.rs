@@ -356,6 +356,7 @@ fn described(option: &RawOption, trace: &Trace) -> Option<(&'static str, OptionC
         OptionId::RTRACE_OFFLINE => ("RTRACE_OFFLINE", text()),
         OptionId::RTRACE_COVERAGE => ("RTRACE_COVERAGE", text()),
         OptionId::RTRACE_CGROUPS => ("RTRACE_CGROUPS", text()),
+        OptionId::RTRACE_QUOTAS => ("RTRACE_QUOTAS", text()),
         OptionId::RTRACE_WALL_CLOCK => ("RTRACE_WALL_CLOCK", text()),
         OptionId::RTRACE_NODES => ("RTRACE_NODES", text()),
         OptionId::RTRACE_BUILDS => ("RTRACE_BUILDS", text()),

@@ -82,7 +82,13 @@ impl<'e> WhyQuestion<'e> {
     fn take_apart(&self, interval: &WhyInterval) -> Result<LateInterval<'_>, Failure> {
         let formats: Vec<_> = self.input.formats().collect();
         let ends = (interval.begin, interval.end);
-        let histories = Histories::new(formats, self.input.trace.abi, ends).covering(&self.limits.coverage);
+        let abi = self.input.trace.abi;
+        let mut histories = Histories::new(formats.iter().copied(), abi, ends);
+        if let Some(cgroups) = self.cgroups.as_ref().filter(|cgroups| !cgroups.quotas().is_empty()) {
+            let address = |name: &str| self.input.symbols.kallsyms.address_of(name);
+            histories = histories.with_quotas(formats, abi, cgroups.clone(), address);
+        }
+        let histories = histories.covering(&self.limits.coverage);
         let (history, _) = self.query.analyse(histories)?;
         let &WhyQuestion { input, buffer, unit, depth, .. } = self;
         let (limits, cgroups, interval) = (&self.limits, self.cgroups.as_ref(), interval.clone());

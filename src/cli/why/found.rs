@@ -4,7 +4,8 @@ use crate::cli::analyze::BufferLimits;
 use crate::cli::query::{ClockUnit, QueryInput};
 use crate::cli::recording_names::RecordingNames;
 use rtrace::analysis::{
-    Handler, History, InterruptShare, InterruptShares, IntervalPart, PartKind, Priority, Quota, Throttle, follow_path,
+    Handler, History, InterruptShare, InterruptShares, IntervalPart, PartKind, Priority, Quota, QuotaTime, Throttle,
+    follow_path,
 };
 use rtrace::events::EventName;
 use rtrace::internal::assertion::Names;
@@ -133,6 +134,14 @@ impl LateInterval<'_> {
     /// From when to when a limit kept a task off its CPU: from the first time that the CPU was idle to the timer that lifted it. Tasks
     /// that ran between did not keep it off.
     pub(super) fn held_time(&self, part: &IntervalPart) -> Option<(u64, u64)> {
+        let proven = self.quota_time(part).filter(|time| time.least > 0);
+        let proven = proven.map(|QuotaTime { least, ends: (_, end), .. }| (end.saturating_sub(least), end));
+        let idle = self.held_by_idle(part);
+        // Whichever says more.
+        idle.into_iter().chain(proven).max_by_key(|(from, to)| to.saturating_sub(*from))
+    }
+
+    fn held_by_idle(&self, part: &IntervalPart) -> Option<(u64, u64)> {
         let throttle = self.throttle(part)?;
         let mut first = None;
         self.for_each_part(Some(part), &mut |within| {
@@ -141,6 +150,11 @@ impl LateInterval<'_> {
             }
         });
         Some((first?, throttle.at))
+    }
+
+    /// For how long a quota kept the task off its CPU, by the kernel's throttled time.
+    pub(super) fn quota_time(&self, part: &IntervalPart) -> Option<QuotaTime> {
+        self.history.quota_time(part, self.cgroups?)
     }
 
     /// The cgroup whose quota may have kept the task off the CPU that it waited for.

@@ -3,7 +3,7 @@
 use super::found::{LateInterval, LateKind};
 use crate::cli::analyze::words::{many, percent};
 use crate::cli::query::{ClockUnit, add_wall, wall_clock};
-use rtrace::analysis::{IntervalPart, LeadingPart, Leaves, PartKind, Priority, Quota, WakeContext};
+use rtrace::analysis::{IntervalPart, LeadingPart, Leaves, PartKind, Priority, Quota, QuotaTime, WakeContext};
 use rtrace::internal::answers::{SMALL_JSON, json_text};
 use rtrace::units::Pid;
 use serde_json::{Map, Value, json};
@@ -146,8 +146,14 @@ impl WhyDocument<'_, '_> {
                 let throttle = found.throttle(part);
                 let throttle =
                     throttle.map(|one| json!({"limit": one.limit, "timer": one.timer, "cpu": one.cpu.0, "at": one.at}));
-                let may_be = found.quota(part).filter(|_| throttle.is_none());
+                let time = found.quota_time(part);
+                let is_certain = time.as_ref().is_some_and(|time| time.least > 0);
+                let may_be = found.quota(part).filter(|_| throttle.is_none() && !is_certain);
                 add("throttled", throttle.unwrap_or_default());
+                let time = time.map(
+                    |QuotaTime { cgroup, least, most, .. }| json!({"cgroup": cgroup, "least": least, "most": most}),
+                );
+                add("quota", time.unwrap_or_default());
                 if let Some(Quota { cgroup, counters, cpu, at }) = may_be {
                     let (time, periods) = (counters.throttled, counters.throttled_periods);
                     add(
@@ -280,8 +286,13 @@ impl LateInterval<'_> {
         // Of two that take nearly the same, which one came first is chance.
         let leads = leading.time.saturating_mul(2) >= self.time()
             && leading.time.saturating_mul(2) >= leading.next.saturating_mul(3);
-        let is_known = leads && self.explains(&leading);
+        let is_known = leads && (self.is_held(&leading) || self.explains(&leading));
         Some(Cause { words: self.words(&leading), is_known, leading })
+    }
+
+    /// True if a limit kept the task off its CPU for most of it.
+    fn is_held(&self, leading: &LeadingPart) -> bool {
+        leading.held.saturating_mul(2) > leading.time
     }
 
     /// False if the events do not tell why the part came about.
@@ -303,7 +314,7 @@ impl LateInterval<'_> {
                 let ranks = self.history.priority(*task, at).zip(self.history.priority(waiter, at));
                 // One that comes later may have run as the other was throttled.
                 let comes_later = ranks.and_then(|(ours, waiting)| ours.before(waiting)) == Some(Ordering::Greater);
-                !comes_later && self.quota(outer).is_none()
+                !comes_later && (self.quota(outer).is_none() || self.leads_anyway(leading, outer))
             }
             (PartKind::Sleep { wake, handler, .. }, _) => match wake {
                 None => false,
@@ -313,12 +324,20 @@ impl LateInterval<'_> {
         }
     }
 
+    /// True if it took the most time even if a quota took what it may have taken.
+    fn leads_anyway(&self, leading: &LeadingPart, outer: &IntervalPart) -> bool {
+        let Some(QuotaTime { least, most, .. }) = self.quota_time(outer) else { return false };
+        let perhaps = most.saturating_sub(least);
+        let (time, next) = (leading.time.saturating_sub(perhaps), leading.next.saturating_add(perhaps));
+        time.saturating_mul(2) >= self.time() && time.saturating_mul(2) >= next.saturating_mul(3)
+    }
+
     fn words(&self, leading: &LeadingPart) -> String {
         let LeadingPart { part, outer, count, .. } = leading;
         let held = |outer: &IntervalPart| matches!(part.kind, PartKind::Idle { .. }) && self.throttle(outer).is_some();
         let mut words = match (&part.kind, outer) {
-            // The sentence says that the CPU was idle, and why.
-            (_, Some(outer)) if held(outer) => return self.sentence(outer, None),
+            // The sentence says that the CPU was idle, or the task was throttled, and why.
+            (_, Some(outer)) if held(outer) || self.is_held(leading) => return self.sentence(outer, None),
             (PartKind::Interrupt { cpu, .. }, _) => self.interruption(cpu.0),
             _ => self.sentence(part, outer.as_ref()),
         };

@@ -3,7 +3,7 @@
 use super::found::{LateInterval, LateKind};
 use crate::cli::analyze::words::{many, percent, variable};
 use rtrace::analysis::{
-    AwaitedLock, CompletedRequest, Handler, IntervalPart, IoOperation, PartKind, Priority, Wake, WakeContext,
+    AwaitedLock, CompletedRequest, Handler, IntervalPart, IoOperation, PartKind, Priority, QuotaTime, Wake, WakeContext,
 };
 use rtrace::units::{CpuId, Pid};
 use std::cmp::{Ordering, Reverse};
@@ -117,7 +117,7 @@ impl LateInterval<'_> {
             let was_preempted = matches!(part.kind, PartKind::Preempted { .. });
             return match self.history.idle_within(part).filter(|_| was_preempted) {
                 Some(_) => format!("; CPU {} was idle meanwhile, why is not known", cpu.0),
-                None => self.maybe_throttled(part),
+                None => self.kept_off(part).unwrap_or_else(|| self.maybe_throttled(part)),
             };
         };
         let used_up = match throttle.limit {
@@ -127,6 +127,17 @@ impl LateInterval<'_> {
         };
         let (timer, at) = (throttle.timer, self.unit.point(throttle.at));
         format!("; CPU {} was idle meanwhile: {used_up}, until {timer} on CPU {} at {at}", cpu.0, throttle.cpu.0)
+    }
+
+    /// `; its quota kept it off for 58.12 to 60.01 ms of it: /b was throttled (cpu.max), by the kernel's count`; `None` if that is not
+    /// certain.
+    fn kept_off(&self, part: &IntervalPart) -> Option<String> {
+        let QuotaTime { cgroup, least, most, .. } = self.quota_time(part)?;
+        let (from, to, name) = (self.unit.short(least), self.unit.short(most), self.unit.short_name());
+        Some(format!(
+            "; its quota kept it off for {from} to {to} {name} of it: {} was throttled (cpu.max), by the kernel's count",
+            cgroup?
+        ))
     }
 
     /// `; perhaps its quota kept it off: /b was throttled in 12 periods of the recording (cpu.max), and one began at 12.34 on CPU 1,

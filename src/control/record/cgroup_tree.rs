@@ -2,10 +2,12 @@
 //! `cgroup-v1/`).
 //! Names of the containers of Docker and of Podman, from their managers' files.
 
+use super::quota_sampler::{QuotaFiles, throttled};
 use crate::base::units::Pid;
 use crate::file::trace_dat::{CgroupCounters, QuotaCounters};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
@@ -98,18 +100,17 @@ impl CgroupHierarchy {
 
     /// True if a cgroup that can be seen has a quota of CPU time.
     pub fn has_quotas(&self) -> bool {
-        let is_set = |dir: &Path| {
-            let first = |file| {
-                fs::read_to_string(dir.join(file))
-                    .ok()
-                    .and_then(|text| text.split_whitespace().next().map(str::to_owned))
-            };
-            first("cpu.max").is_some_and(|quota| quota != "max")
-                || first("cpu.cfs_quota_us").is_some_and(|quota| quota != "-1")
-        };
         let mut has = false;
-        walk(&self.mount, DEPTH, &mut |dir| has |= is_set(dir));
+        walk(&self.mount, DEPTH, &mut |dir| has |= has_quota(dir));
         has
+    }
+
+    /// The files of the quota of `path`; `None` if it has none.
+    pub(super) fn quota(&self, path: &str) -> Option<QuotaFiles> {
+        let dir = self.dir(path).filter(|dir| has_quota(dir))?;
+        let open = |file| File::open(dir.join(file)).ok();
+        let limit = ["cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us"].into_iter().filter_map(open).collect();
+        Some(QuotaFiles { stat: open("cpu.stat")?, limit })
     }
 
     /// The threads in `path` and all below it.
@@ -153,6 +154,14 @@ impl CgroupPlace {
 fn is_below(path: &str, top: &str) -> bool {
     let top = top.trim_end_matches('/');
     path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// True if the cgroup of a directory has a quota.
+fn has_quota(dir: &Path) -> bool {
+    let first = |file| {
+        fs::read_to_string(dir.join(file)).ok().and_then(|text| text.split_whitespace().next().map(str::to_owned))
+    };
+    first("cpu.max").is_some_and(|quota| quota != "max") || first("cpu.cfs_quota_us").is_some_and(|quota| quota != "-1")
 }
 
 /// Calls `see` with `dir` and all directories below, parents first.
@@ -238,7 +247,7 @@ fn counters(stat: &str, usage: Option<u64>) -> CgroupCounters {
     };
     let microseconds = |key| value(key).map(|us| us.saturating_mul(1000));
     let quota = value("nr_periods").map(|periods| QuotaCounters {
-        throttled: microseconds("throttled_usec").or_else(|| value("throttled_time")).unwrap_or(0),
+        throttled: throttled(stat).unwrap_or(0),
         periods,
         throttled_periods: value("nr_throttled").unwrap_or(0),
     });

@@ -8,6 +8,7 @@ use super::cgroup_spool::CgroupSpool;
 use super::cgroup_tree::{CgroupHierarchy, CgroupPlan, container_names};
 use super::error::RecordError;
 use super::offline::is_offline;
+use super::quota_sampler::QuotaSampler;
 use super::tasks::threads_of;
 use super::trace_clock::not_after;
 use super::worker::WorkerError;
@@ -17,7 +18,7 @@ use crate::control::tracefs::{Error, EventName, Instance, Journal};
 use crate::file::ring_buffer::{Lost, PageError, PageLayout, Walker};
 use crate::file::trace_dat::{CgroupCounters, Cgroups, QuotaCounters, container_in};
 use crate::kernel::format::EventFormat;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -29,6 +30,8 @@ use std::time::{Duration, Instant};
 const RING: u64 = 512;
 /// While it is kept in a file, the longest time between two looks.
 const LOOK_AT_LEAST: Duration = Duration::from_millis(250);
+/// A manager sets the quota of a cgroup that it has made within this time.
+const YOUNG: Duration = Duration::from_secs(2);
 /// An event can be read this time after its stamp at the latest, in clock units.
 const IN_WRITING: u64 = 1_000_000;
 /// Beyond so many entries (32 bytes each) those of tasks that are gone are dropped: nothing is known of their cgroups then.
@@ -90,6 +93,12 @@ pub(super) struct CgroupWatch {
     spool: Option<CgroupSpool>,
     /// The last look, by the trace clock and by the machine's.
     looked: Option<(u64, Instant)>,
+    /// Reads the throttled time of cgroups that have a quota, if there are any.
+    sampler: Option<QuotaSampler>,
+    /// Cgroups that are read.
+    sampled: HashSet<String>,
+    /// Cgroups that are new: they may get a quota yet.
+    young: Vec<(String, Instant)>,
 }
 
 impl CgroupWatch {
@@ -149,8 +158,14 @@ impl CgroupWatch {
             instance,
             spool: None,
             looked: None,
+            sampler: None,
+            sampled: HashSet::new(),
+            young: Vec::new(),
         };
         watch.look_around(0);
+        watch.young.clear();
+        let paths = watch.hierarchy.paths();
+        paths.iter().for_each(|path| watch.sample(path));
         Ok(Some(watch))
     }
 
@@ -173,6 +188,11 @@ impl CgroupWatch {
     /// Tracing begins: the kernel counts from here on.
     pub(super) fn begin(&mut self) {
         self.before = self.hierarchy.counters();
+    }
+
+    /// Tracing is about to end: what is known of quotas now has events after it.
+    pub(super) fn is_ending(&self) {
+        self.sampler.iter().for_each(QuotaSampler::read_before_event);
     }
 
     /// Readable when there is something to look at.
@@ -204,11 +224,40 @@ impl CgroupWatch {
             let name = container_names().into_iter().find(|(_, known)| known == id);
             name.into_iter().for_each(|(name, _)| self.cgroups.set_container(id, &name));
         }
+        if is_new {
+            self.young.push((path.to_owned(), Instant::now()));
+        }
         if let Some(number) = self.cgroups.set(task, time, path)
             && let Some(spool) = &mut self.spool
         {
             spool.moved(&self.cgroups, task, time, number);
         }
+    }
+
+    /// Reads the throttled time of the cgroup `path` from now on, if it has a quota.
+    fn sample(&mut self, path: &str) {
+        let Some(files) = (!self.sampled.contains(path)).then(|| self.hierarchy.quota(path)).flatten() else { return };
+        if self.sampler.is_none() && not_after(&self.instance).is_some() {
+            // Without it a quota is possible where it could be certain: no reason to record nothing.
+            self.sampler = QuotaSampler::start(&self.instance).ok();
+        }
+        if let Some(sampler) = &self.sampler {
+            sampler.add(path, files);
+            self.sampled.insert(path.to_owned());
+        }
+    }
+
+    /// Looks for quotas of cgroups that are new, and of those above them.
+    fn sample_young(&mut self) {
+        let young = std::mem::take(&mut self.young);
+        for (path, _) in &young {
+            let mut above = path.as_str();
+            while !above.is_empty() {
+                self.sample(above);
+                above = &above[..above.rfind('/').unwrap_or(0)];
+            }
+        }
+        self.young = young.into_iter().filter(|(_, since)| since.elapsed() < YOUNG).collect();
     }
 
     /// Says what number `task` has in its own pid namespace since `time`.
@@ -237,6 +286,7 @@ impl CgroupWatch {
             self.ripe = self.waiting.partition_point(|(time, _)| *time <= last);
         }
         self.settle(self.ripe);
+        self.sample_young();
         // What happened before the last look has been read then, and is settled now.
         let looked = self.looked.replace((now, Instant::now()));
         if let Some((until, _)) = looked
@@ -373,7 +423,8 @@ impl CgroupWatch {
 
     /// The cgroups of tasks so far, and the kernel's account since the begin.
     pub(super) fn known(&self) -> Cgroups {
-        let mut cgroups = self.cgroups.clone();
+        let quotas = self.sampler.as_ref().map(QuotaSampler::samples).unwrap_or_default();
+        let mut cgroups = self.cgroups.clone().with_quotas(quotas);
         self.lost.into_iter().for_each(|until| cgroups.end_at(until));
         for (path, now) in self.hierarchy.counters() {
             // One that is new has counted since it was made.

@@ -9,7 +9,9 @@ use super::wall_clock;
 use super::worker::Drained;
 use crate::base::units::CpuId;
 use crate::control::tracefs::{self, Error, EventName, Tracefs};
-use crate::file::trace_dat::{CpuRanges, KernelView, LossCause, OptionId, SectionWriter, UnsavedEvents, WriteError};
+use crate::file::trace_dat::{
+    Cgroups, CpuRanges, KernelView, LossCause, OptionId, SectionWriter, UnsavedEvents, WriteError,
+};
 use crate::kernel::btf::Enumerators;
 use nix::sys::utsname;
 use nix::unistd::{SysconfVar, sysconf};
@@ -106,6 +108,15 @@ fn enumerators<'a>(tracefs: &Tracefs, formats: impl Iterator<Item = &'a String>)
         found.extend(Enumerators::find(&mut wanted, &types, Some(&kernel)).unwrap_or_default());
     }
     found
+}
+
+/// The options that hold the cgroups of tasks, and the throttled time of cgroups.
+pub(super) fn cgroup_options(cgroups: &Cgroups) -> Vec<(OptionId, Vec<u8>)> {
+    let mut options = vec![(OptionId::RTRACE_CGROUPS, with_nul(&cgroups.to_text()))];
+    if !cgroups.quotas().is_empty() {
+        options.push((OptionId::RTRACE_QUOTAS, with_nul(&cgroups.quotas().to_text())));
+    }
+    options
 }
 
 /// Texts in options end with a NUL, as in trace-cmd's files.

@@ -40,6 +40,7 @@ mod output;
 mod own;
 mod plan;
 mod proc_maps;
+mod quota_sampler;
 mod recover;
 mod save_door;
 mod save_place;

@@ -170,6 +170,11 @@ impl TaskLists {
         self.hurries = !self.only.cgroups.only.is_empty() && sys::real_time(HURRY).is_ok();
     }
 
+    /// Tracing is about to end.
+    pub(super) fn is_ending(&self) {
+        self.cgroups.iter().for_each(CgroupWatch::is_ending);
+    }
+
     /// The cgroups of tasks so far, if they are watched.
     pub(super) fn cgroups(&self) -> Option<Cgroups> {
         self.cgroups.as_ref().map(CgroupWatch::known)

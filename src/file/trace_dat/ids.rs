@@ -125,6 +125,8 @@ ids! {
         RTRACE_NODES = 0x7282, "rtrace_nodes";
         /// Ours: the builds of the files that processes had mapped ([`super::BuildIds`]).
         RTRACE_BUILDS = 0x7283, "rtrace_builds";
+        /// Ours: the throttled time of cgroups over time ([`super::QuotaSamples`]).
+        RTRACE_QUOTAS = 0x7284, "rtrace_quotas";
     }
 }
 

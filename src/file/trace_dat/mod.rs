@@ -45,9 +45,9 @@ pub use error::{ChunkError, FileError, FilePart};
 pub use file::{
     Buffer, BufferOption, BuildIds, CgroupCounters, Cgroups, ClockComparison, ClockReading, ClockSample, Coverage,
     CoveredTasks, CpuData, CpuRanges, DataLayout, EnabledEvents, GuestFacts, KernelOptions, KernelView, MAGIC,
-    NumaNodes, OpenError, OpenErrorCause, Prefix, QuotaCounters, RawOption, Section, SettingChange, Siblings,
-    SpoolEntry, SpoolTable, TimeShift, Trace, WallClock, cgroups_spool_name, comms_spool_name, container_in,
-    incomparable_clocks, is_recording, spool_name,
+    NumaNodes, OpenError, OpenErrorCause, Prefix, QuotaCounters, QuotaSample, QuotaSamples, QuotaSeries, RawOption,
+    Section, SettingChange, Siblings, SpoolEntry, SpoolTable, TimeShift, Trace, WallClock, cgroups_spool_name,
+    comms_spool_name, container_in, incomparable_clocks, is_recording, spool_name,
 };
 pub use ids::{OptionId, SectionId};
 pub use latency_text::{LatencyResult, LongestLatency};

@@ -2,6 +2,8 @@
 
 use super::covered::SchedCoverage;
 use super::flows::FlowCounts;
+use super::quota_account::QuotaAccount;
+use super::quota_waits::QuotaWaits;
 use super::report::{CpuSched, SchedCounts, SchedReport, TaskSched};
 use super::spans::{CpuLog, SpanPlan, TaskLog, TimeIn, Wake, Waker};
 use super::steps::{Left, SchedStep, Steps, WakePart};
@@ -33,6 +35,8 @@ pub struct Sched {
     cgroups: Option<Arc<Cgroups>>,
     /// Timers of quotas, if what those did is asked for.
     timers: Option<Box<QuotaTimers>>,
+    /// What the kernel's throttled time says, and the waits that it may be of.
+    quotas: Option<QuotaWaits>,
     steps: Steps,
     pub(super) coverage: SchedCoverage,
     has_io_wait: bool,
@@ -64,6 +68,7 @@ impl Sched {
             flows: None,
             cgroups: None,
             timers: None,
+            quotas: None,
             has_io_wait: formats.clone().into_iter().any(io_wait),
             steps: Steps::new(formats, abi),
             has_waking: false,
@@ -85,6 +90,9 @@ impl Sched {
         self.coverage = SchedCoverage::of(coverage);
         if let Some(timers) = &mut self.timers {
             timers.covering(coverage);
+        }
+        if let Some(account) = self.quotas.as_mut().and_then(|quotas| quotas.account.as_mut()) {
+            account.covering(coverage);
         }
         self
     }
@@ -130,9 +138,19 @@ impl Sched {
         self
     }
 
+    /// Tells what quotas did by the throttled time of `cgroups` too, beside [`Sched::with_throttling`].
+    pub fn with_quotas(mut self, cgroups: Arc<Cgroups>) -> Self {
+        self.quotas = QuotaWaits::of(cgroups);
+        self
+    }
+
     /// True if the formats have `sched_switch`, without which there is nothing to say.
     pub fn has_events(&self) -> bool {
         self.steps.have_switches()
+    }
+
+    fn account(&mut self) -> Option<&mut QuotaAccount> {
+        self.quotas.as_mut()?.account.as_deref_mut()
     }
 
     /// The living task of a pid. One that is seen for the first time was there since the window's begin.
@@ -217,6 +235,9 @@ impl Sched {
     /// the other CPUs, whose switches are in their own buffers.
     fn lose(&mut self, cpu: CpuId, at: u64) {
         let known_until = self.cpu(cpu).seen;
+        if let Some(account) = self.account() {
+            account.lose(cpu, known_until, at);
+        }
         for task in 0..self.tasks.len() {
             let found = &mut self.tasks[task];
             found.begun = None;
@@ -328,7 +349,8 @@ impl Sched {
             Some(TimeIn::Wait) => {
                 let time = found.leave(at);
                 found.waits.add_at(at, time);
-                Self::count_throttled(self.timers.as_deref(), found, (at, time), kept_off);
+                let most = QuotaWaits::end(&mut self.quotas, (task, found), cpu, (at, time), kept_off);
+                Self::count_throttled(self.timers.as_deref(), found, (at, time), (kept_off, most));
                 if found.longest_wait.is_none_or(|longest| longest.time < time) {
                     let waker = found.wake.map(|wake| wake.by);
                     found.longest_wait = Some(LongestWait { time, at, cpu, waker });
@@ -340,7 +362,8 @@ impl Sched {
             Some(TimeIn::Preempted) => {
                 let time = found.leave(at);
                 found.preempted.add_at(at, time);
-                Self::count_throttled(self.timers.as_deref(), found, (at, time), kept_off);
+                let most = QuotaWaits::end(&mut self.quotas, (task, found), cpu, (at, time), kept_off);
+                Self::count_throttled(self.timers.as_deref(), found, (at, time), (kept_off, most));
             }
             Some(TimeIn::Sleep | TimeIn::Blocked) => {
                 // It slept for some of the time and waited for the rest.
@@ -368,10 +391,15 @@ impl Sched {
     }
 
     /// Counts a wait that has ended.
-    fn count_throttled(timers: Option<&QuotaTimers>, found: &mut TaskTimes, (at, lasted): (u64, u64), kept_off: u64) {
+    fn count_throttled(
+        timers: Option<&QuotaTimers>,
+        found: &mut TaskTimes,
+        (at, lasted): (u64, u64),
+        bounds: (u64, u64),
+    ) {
         if let Some(timers) = timers {
             let is_free = timers.none_since(at.saturating_sub(lasted));
-            found.count_throttled(at, lasted, kept_off, is_free);
+            found.count_throttled(at, lasted, bounds, is_free);
         }
     }
 
@@ -576,26 +604,45 @@ impl InOrder for Sched {
             return;
         }
         let (cpu, at, current) = (record.cpu, record.timestamp.0, self.steps.current(record));
+        let has_timers = self.timers.as_ref().is_some_and(|timers| timers.has_some());
+        if let Some(account) = self.account() {
+            account.see(at, has_timers);
+        }
         if let Some(timers) = self.timers.as_mut().filter(|timers| timers.knows(record)) {
             if timers.is_begun(record) {
                 self.cpus.iter().for_each(|(cpu, times)| timers.idle_of(*cpu, times.idle_time()));
+            }
+            if let Some(account) = timers.is_at(at).then(|| self.account()).flatten() {
+                account.timer(at);
             }
             if record.lost == Lost::None {
                 return;
             }
         }
+        let seen = self.cpus.get(&cpu).map_or(0, |found| found.seen);
         self.see(record);
         match self.steps.step(record) {
-            Some(SchedStep::Switch { prev, prev_comm, left, next, next_comm, is_normal }) => {
+            Some(SchedStep::Switch { prev, prev_comm, left, next, next_comm, is_normal, next_is_normal }) => {
+                if let Some(account) = self.account() {
+                    account.switch(cpu, (seen, at), (prev, is_normal), (next, next_is_normal));
+                }
                 self.switch(cpu, at, (prev, prev_comm), left, (next, next_comm));
                 self.set_normal(prev, is_normal);
             }
             Some(SchedStep::Wake { task, comm, target, part, is_normal }) => {
+                if let Some(account) = self.account() {
+                    account.enqueue(task, target.unwrap_or(cpu), at);
+                }
                 self.wake(record, task, comm, (target, part));
                 self.set_normal(task, is_normal);
             }
             Some(SchedStep::Fork { child, comm }) => self.fork(current, child, comm, at),
-            Some(SchedStep::Migrate { task, to }) => self.migrate(task, to, at),
+            Some(SchedStep::Migrate { task, to }) => {
+                if let Some(account) = self.account() {
+                    account.enqueue(task, to, at);
+                }
+                self.migrate(task, to, at);
+            }
             Some(SchedStep::IoWait { task, time }) => {
                 if let Some(&task) = self.living.get(&task) {
                     self.tasks[task].io_wait = self.tasks[task].io_wait.saturating_add(time);
@@ -617,8 +664,16 @@ impl InOrder for Sched {
         }
         let (mut waits, mut preempted) = (Durations::default(), Durations::default());
         let are_whole = self.counts.losses == 0 && self.timers.as_ref().is_some_and(|timers| timers.are_whole());
+        let (proven, extra) = self.quotas.map(QuotaWaits::finish).unwrap_or_default();
+        let more = |number, account, mut one: TaskTimes| {
+            let more = extra.get(&(number, account)).copied().unwrap_or(0);
+            one.throttled = one.throttled.saturating_add(more);
+            (number, one)
+        };
         let accounts = self.tasks.into_iter().enumerate();
-        let accounts = accounts.flat_map(|(number, task)| task.accounts().map(move |one| (number, one)));
+        let accounts =
+            accounts.flat_map(|(number, task)| task.accounts().enumerate().map(move |(n, one)| (number, n, one)));
+        let accounts = accounts.map(|(number, account, one)| more(number, account, one));
         let mut tasks: Vec<TaskSched> =
             accounts.map(|(number, account)| TaskSched::of(number, account, are_whole)).collect();
         for task in &tasks {
@@ -648,6 +703,7 @@ impl InOrder for Sched {
             counts: self.counts,
             has_wakeups: self.steps.have_wakeups(),
             has_io_wait: self.has_io_wait,
+            proven,
             flows: self.flows.map(|flows| flows.flows(|task| self.coverage.has(task))).unwrap_or_default(),
         }
     }

@@ -1,6 +1,7 @@
 //! The answer about tasks and CPUs.
 
 use super::flows::SchedFlows;
+use super::quota_bounds::ProvenThrottle;
 use super::spans::{CpuSpan, TaskSpan, TimeIn};
 use super::task::{LongestWait, TaskTimes};
 use crate::answer::analysis::span_log::SpanLog;
@@ -28,6 +29,8 @@ pub struct SchedReport {
     pub has_wakeups: bool,
     /// False if `sched_stat_iowait` is not recorded: then its times are all 0.
     pub has_io_wait: bool,
+    /// Times for which quotas kept tasks off their CPUs, by the kernel's throttled time.
+    pub proven: Vec<ProvenThrottle>,
     /// Wakeups by waker, and moves, if they were counted.
     pub flows: SchedFlows,
 }
@@ -137,7 +140,7 @@ impl TaskSched {
     /// `are_whole`: no timer of a quota is missing.
     pub(super) fn of(number: usize, task: TaskTimes, are_whole: bool) -> Self {
         let awake = task.time(TimeIn::Wait).saturating_add(task.time(TimeIn::Preempted));
-        let free = if are_whole { task.free } else { 0 };
+        let free = if are_whole { task.free } else { task.spared };
         TaskSched {
             throttled: (task.throttled, awake.saturating_sub(free)),
             pid: task.pid,

@@ -20,11 +20,34 @@ const NORMAL: RangeInclusive<i64> = 100..=139;
 /// The step of one event; `is_normal` if the task that leaves, or is woken, has a nice value for its priority.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum SchedStep<'a> {
-    Switch { prev: Pid, prev_comm: &'a [u8], left: Left, next: Pid, next_comm: &'a [u8], is_normal: bool },
-    Wake { task: Pid, comm: &'a [u8], target: Option<CpuId>, part: WakePart, is_normal: bool },
-    Fork { child: Pid, comm: &'a [u8] },
-    Migrate { task: Pid, to: CpuId },
-    IoWait { task: Pid, time: u64 },
+    Switch {
+        prev: Pid,
+        prev_comm: &'a [u8],
+        left: Left,
+        next: Pid,
+        next_comm: &'a [u8],
+        is_normal: bool,
+        next_is_normal: bool,
+    },
+    Wake {
+        task: Pid,
+        comm: &'a [u8],
+        target: Option<CpuId>,
+        part: WakePart,
+        is_normal: bool,
+    },
+    Fork {
+        child: Pid,
+        comm: &'a [u8],
+    },
+    Migrate {
+        task: Pid,
+        to: CpuId,
+    },
+    IoWait {
+        task: Pid,
+        time: u64,
+    },
 }
 
 /// The event of a wakeup.
@@ -65,6 +88,7 @@ enum SchedKind {
         letters: Letters,
         next: RecordNumber,
         next_comm: RecordText,
+        next_prio: Option<RecordNumber>,
     },
     Wake {
         task: RecordNumber,
@@ -168,14 +192,17 @@ impl Steps {
         let is_normal =
             |prio: Option<RecordNumber>| prio.is_some_and(|prio| NORMAL.contains(&prio.read_signed(abi, data)));
         Some(match self.0.of(record)? {
-            SchedKind::Switch { prev, prev_comm, prio, state, letters, next, next_comm } => SchedStep::Switch {
-                prev: pid(*prev),
-                prev_comm: prev_comm.read(abi, data),
-                left: letters.left(state.read(abi, data)),
-                next: pid(*next),
-                next_comm: next_comm.read(abi, data),
-                is_normal: is_normal(*prio),
-            },
+            SchedKind::Switch { prev, prev_comm, prio, state, letters, next, next_comm, next_prio } => {
+                SchedStep::Switch {
+                    prev: pid(*prev),
+                    prev_comm: prev_comm.read(abi, data),
+                    left: letters.left(state.read(abi, data)),
+                    next: pid(*next),
+                    next_comm: next_comm.read(abi, data),
+                    is_normal: is_normal(*prio),
+                    next_is_normal: is_normal(*next_prio),
+                }
+            }
             SchedKind::Wake { success: Some(success), .. } if success.read(abi, data) == 0 => return None,
             SchedKind::Wake { task, comm, prio, target, part, .. } => SchedStep::Wake {
                 task: pid(*task),
@@ -206,6 +233,7 @@ impl SchedKind {
                 letters: Letters::of(format, abi),
                 next: number("next_pid")?,
                 next_comm: text("next_comm")?,
+                next_prio: number("next_prio"),
             },
             "sched_waking" | "sched_wakeup" | "sched_wakeup_new" => SchedKind::Wake {
                 task: number("pid")?,

@@ -82,6 +82,8 @@ pub(super) struct TaskTimes {
     pub(super) throttled: u64,
     /// Time of waits of which none is a quota's.
     pub(super) free: u64,
+    /// The same without timers: what the kernel's throttled time leaves.
+    pub(super) spared: u64,
     /// The accounts that have ended.
     earlier: Vec<TaskTimes>,
 }
@@ -128,6 +130,7 @@ impl TaskTimes {
             kept_off: 0,
             throttled: 0,
             free: 0,
+            spared: 0,
             earlier: Vec::new(),
         }
     }
@@ -154,6 +157,11 @@ impl TaskTimes {
         next.earlier = std::mem::take(&mut self.earlier);
         let former = std::mem::replace(self, next);
         self.earlier.push(former);
+    }
+
+    /// Number of its accounts that have ended.
+    pub(super) fn account(&self) -> usize {
+        self.earlier.len()
     }
 
     /// Its accounts in order, all with its last name.
@@ -247,13 +255,15 @@ impl TaskTimes {
         self.kept_off = self.kept_off.saturating_add(time);
     }
 
-    /// A wait of `lasted` has ended at `at`, in which a quota kept it off for `kept` at least; `is_free` if it was none's. A part
-    /// before its account began may have held as much of it as it can.
-    pub(super) fn count_throttled(&mut self, at: u64, lasted: u64, kept: u64, is_free: bool) {
+    /// A wait of `lasted` has ended at `at`, in which a quota kept it off for `kept` at least and `most`; `is_free` if it was none's.
+    /// A part before its account began may have held as much of it as it can.
+    pub(super) fn count_throttled(&mut self, at: u64, lasted: u64, (kept, most): (u64, u64), is_free: bool) {
         let kept = std::mem::take(&mut self.kept_off).saturating_add(kept);
         let own = lasted.min(at.saturating_sub(self.begin));
         self.throttled = self.throttled.saturating_add(kept.saturating_sub(lasted.saturating_sub(own)));
-        self.free = self.free.saturating_add(if is_free { own } else { 0 });
+        let spared = own.saturating_sub(most);
+        self.free = self.free.saturating_add(if is_free { own } else { spared });
+        self.spared = self.spared.saturating_add(spared);
     }
 
     /// Ends the state at `at`, where an event shows that another one is missing: the time in it is unknown.

@@ -126,6 +126,16 @@ impl QuotaTimers {
         self.last.is_none_or(|last| last.saturating_add(ON_ITS_WAY) < begin)
     }
 
+    /// True if there are such timers among the events.
+    pub(super) fn has_some(&self) -> bool {
+        self.has_any && self.functions.len() == QUOTA_TIMERS.len()
+    }
+
+    /// True if the last one ran at `at`.
+    pub(super) fn is_at(&self, at: u64) -> bool {
+        self.last == Some(at)
+    }
+
     /// True if waits without a timer are known to be none of a quota.
     pub(super) fn are_whole(&self) -> bool {
         self.are_whole && self.has_any

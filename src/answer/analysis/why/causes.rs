@@ -4,7 +4,9 @@
 use super::history::History;
 use super::path::{IntervalPart, PartKind};
 use crate::answer::analysis::chosen::with_parents;
-use crate::answer::analysis::{Handler, HandlerKind, HandlerSpan, WakeContext};
+use crate::answer::analysis::{
+    Handler, HandlerKind, HandlerSpan, ProvenThrottle, TimeIn, WakeContext, least_throttled, most_throttled,
+};
 use crate::base::units::{CpuId, Pid};
 use crate::file::trace_dat::{Cgroups, QuotaCounters};
 use std::cmp::Reverse;
@@ -54,6 +56,19 @@ pub struct Quota {
     pub cpu: CpuId,
     /// Its time, in clock units.
     pub at: u64,
+}
+
+/// For how long a quota kept a task off its CPU in a wait, by the kernel's throttled time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuotaTime {
+    /// Path of the cgroup that has the quota; of several the one that took the most. `None` if none did for certain.
+    pub cgroup: Option<String>,
+    /// At least so long.
+    pub least: u64,
+    /// At most so long.
+    pub most: u64,
+    /// From when to when it may have been.
+    pub ends: (u64, u64),
 }
 
 /// Interrupts on the CPUs that a task runs on or waits for, while its parts come one by one.
@@ -136,9 +151,42 @@ impl History {
         let throttled = |path: &str| cgroups.counters(path)?.quota.filter(|counters| counters.throttled_periods > 0);
         let (cgroup, counters) =
             with_parents(cgroups.at(task, part.begin)?).find_map(|path| Some((path.to_owned(), throttled(path)?)))?;
+        // None of it was counted from before the wait until after it.
+        if self.quota_time(part, cgroups).is_some_and(|time| time.most == 0) {
+            return None;
+        }
         let timers = self.timers(timer, is_named);
         let (cpu, run) = self.runs_of(&timers, (part.begin, part.end)).max_by_key(|(_, run)| run.begin)?;
         Some(Quota { cgroup, counters, cpu, at: run.begin })
+    }
+
+    /// For how long a quota kept a task off its CPU in a wait; `None` if the kernel's throttled time was not read around it.
+    pub fn quota_time(&self, part: &IntervalPart, cgroups: &Cgroups) -> Option<QuotaTime> {
+        let (PartKind::Wait { task, cpu, waking: false } | PartKind::Preempted { task, cpu }) = part.kind else {
+            return None;
+        };
+        let ends = (part.begin, part.end);
+        let runs = self.tasks.get(&task)?.after(part.begin).find(|span| span.end > part.end);
+        let goes_on = runs.is_some_and(|span| span.begin == part.end && span.state == TimeIn::Run && span.cpu == cpu);
+        let most = if goes_on { most_throttled(cgroups, task, ends) } else { None };
+        let is_it = |one: &&ProvenThrottle| {
+            one.task == task && Some(one.cpu) == cpu && one.ends.0 < part.end && one.ends.1 > part.begin
+        };
+        let of_it = || self.proven.iter().filter(is_it);
+        let first = of_it().max_by_key(|one| one.within(ends));
+        let least = first.map_or(0, |first| least_throttled(of_it().filter(|one| one.cgroup == first.cgroup), ends));
+        if most.is_none() && least == 0 {
+            return None;
+        }
+        let of_first = || of_it().filter(|one| first.is_some_and(|first| one.cgroup == first.cgroup));
+        let begin = of_first().map(|one| one.ends.0.max(part.begin)).min().unwrap_or(part.begin);
+        let end = of_first().map(|one| one.ends.1.min(part.end)).max().unwrap_or(part.end);
+        Some(QuotaTime {
+            cgroup: first.filter(|_| least > 0).map(|first| first.cgroup.to_string()),
+            least,
+            most: most.unwrap_or(u64::MAX).min(part.time()).max(least),
+            ends: (begin, end),
+        })
     }
 
     /// Of each handler, whether it is the high-resolution timer `name`.
@@ -194,6 +242,8 @@ pub struct LeadingPart {
     pub count: u64,
     /// Time of all of them, in clock units.
     pub time: u64,
+    /// Of that, time in which a limit kept the task off its CPU.
+    pub held: u64,
     /// Time of those that take the most after them.
     pub next: u64,
 }
@@ -287,16 +337,28 @@ impl<'a> Leaves<'a> {
         }
     }
 
+    /// A leaf of which a limit held the task for a part counts as two, or three.
     fn add_leaf(&mut self, part: IntervalPart, outer: Option<Outer<'_>>) {
-        let is_held = outer.and_then(|(_, held)| held).is_some_and(|(from, to)| (from..to).contains(&part.begin));
+        let (begin, end) = (part.begin, part.end);
+        let (from, to) = outer.and_then(|(_, held)| held).unwrap_or((begin, begin));
+        let (from, to) = (from.clamp(begin, end), to.clamp(begin, end).max(from.clamp(begin, end)));
+        for (begin, end, is_held) in [(begin, from, false), (from, to, true), (to, end, false)] {
+            if begin < end {
+                self.add_piece(part.cut(begin, end), outer, is_held);
+            }
+        }
+    }
+
+    fn add_piece(&mut self, part: IntervalPart, outer: Option<Outer<'_>>, is_held: bool) {
         let (outer, time) = (outer.map(|(outer, _)| outer), part.time());
         let key = LeafKey::of(&part, outer, is_held);
-        let new = || LeadingPart { part: part.clone(), outer: outer.cloned(), count: 0, time: 0, next: 0 };
+        let new = || LeadingPart { part: part.clone(), outer: outer.cloned(), count: 0, time: 0, held: 0, next: 0 };
         let alike = self.alike.entry(key).or_insert_with(new);
         let is_idle = matches!(part.kind, PartKind::Idle { .. });
         if alike.part.time() < time && (is_idle || !is_held) {
             (alike.part, alike.outer) = (part, outer.cloned());
         }
+        alike.held = alike.held.saturating_add(if is_held { time } else { 0 });
         (alike.count, alike.time) = (alike.count.saturating_add(1), alike.time.saturating_add(time));
     }
 

@@ -4,16 +4,17 @@ use super::reasons::{AwaitedLocks, CompletedRequest, LockHistory, Requests};
 use crate::answer::analysis::by_event::{ByEvent, RecordNumber};
 use crate::answer::analysis::interface::Map;
 use crate::answer::analysis::{
-    CpuSpan, Handler, HandlerSpan, InOrder, Irqs, Sched, SchedCounts, SpanLog, SpanPlan, TaskSpan,
+    CpuSpan, Handler, HandlerSpan, InOrder, Irqs, ProvenThrottle, Sched, SchedCounts, SpanLog, SpanPlan, TaskSpan,
 };
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
-use crate::file::trace_dat::Coverage;
+use crate::file::trace_dat::{Cgroups, Coverage};
 use crate::kernel::event::{Lost, Record};
 use crate::kernel::format::EventFormat;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// Follows all tasks and CPUs, and keeps what they did in an interval; an [`Analysis`](crate::answer::analysis::Analysis).
 #[derive(Clone, Debug)]
@@ -69,6 +70,8 @@ pub struct History {
     pub(super) locks: LockHistory,
     /// True if all events of the scheduler are there, from the window's begin on.
     is_whole: bool,
+    /// Times for which quotas kept tasks off their CPUs, by the kernel's throttled time.
+    pub(super) proven: Vec<ProvenThrottle>,
 }
 
 impl Histories {
@@ -90,6 +93,20 @@ impl Histories {
             losses: Vec::new(),
             is_whole: true,
         }
+    }
+
+    /// Tells what quotas did by the throttled time of `cgroups`. `address` gives that of a function of the kernel; the clock counts
+    /// nanoseconds.
+    #[must_use]
+    pub fn with_quotas<'f>(
+        self,
+        formats: impl IntoIterator<Item = &'f EventFormat>,
+        abi: Abi,
+        cgroups: Cgroups,
+        address: impl Fn(&str) -> Option<u64>,
+    ) -> Self {
+        let sched = self.sched.with_throttling(formats, abi, address).with_quotas(Arc::new(cgroups));
+        Histories { sched, ..self }
     }
 
     /// For a recording of a part of what happened: states whose events were not all recorded are unknown.
@@ -192,6 +209,7 @@ impl InOrder for Histories {
             losses: self.losses,
             is_whole: self.is_whole && sched.counts.losses == 0 && sched.has_wakeups,
             counts: sched.counts,
+            proven: sched.proven,
             has_wakeups: sched.has_wakeups,
             has_handlers,
             tasks,

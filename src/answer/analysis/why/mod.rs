@@ -20,7 +20,7 @@ mod reasons;
 #[cfg(test)]
 mod tests;
 
-pub use causes::{InterruptShare, InterruptShares, LeadingPart, Leaves, Quota, Throttle};
+pub use causes::{InterruptShare, InterruptShares, LeadingPart, Leaves, Quota, QuotaTime, Throttle};
 pub use history::{Histories, History, LossSpan, Priority};
 pub use path::{IntervalPart, PartKind, critical_path, follow_path};
 pub use reasons::{AwaitedLock, CompletedRequest};

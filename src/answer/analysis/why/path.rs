@@ -260,6 +260,11 @@ impl IntervalPart {
         self.end.saturating_sub(self.begin)
     }
 
+    /// The same from `begin` to `end`.
+    pub(super) fn cut(&self, begin: u64, end: u64) -> Self {
+        IntervalPart { begin, end, ..self.clone() }
+    }
+
     /// Smaller parts, each of which begins where the one before ends, from its begin to its end; or none. `history` is the
     /// one that the part is of. A long part may have millions: [`IntervalPart::for_each_part`] takes them one by one.
     pub fn parts(&self, history: &History) -> Vec<IntervalPart> {

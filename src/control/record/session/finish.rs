@@ -6,12 +6,12 @@ use crate::control::record::comms::with_saved;
 use crate::control::record::ending::{GiveUpAtSignal, end_of, pass_on, restore_beside};
 use crate::control::record::error::{RecordError, in_full};
 use crate::control::record::limits::Reached;
-use crate::control::record::metadata::{AtTheEnd, mark_offline, marks, with_nul};
+use crate::control::record::metadata::{AtTheEnd, cgroup_options, mark_offline, marks};
 use crate::control::record::proc_maps::ProcMaps;
 use crate::control::record::summary::{BufferSummary, CpuSummary, RecordSummary};
 use crate::control::record::symbols::{SymbolThread, SymbolizedFile};
 use crate::control::record::worker::{Drained, thread_time};
-use crate::file::trace_dat::{LatencyResult, OptionId, UnsavedEvents};
+use crate::file::trace_dat::{LatencyResult, UnsavedEvents};
 use std::path::Path;
 
 impl SessionRun<'_> {
@@ -69,7 +69,7 @@ impl SessionRun<'_> {
         let is_rest = drained.iter().flatten().any(|drained| drained.gone.bytes > 0);
         let spools: Vec<Vec<_>> = drained.into_iter().map(|cpus| cpus.into_iter().map(|d| d.spool).collect()).collect();
         let mut end = AtTheEnd::read(self.journal.tracefs(), &self.buffers, &offline);
-        end.options.extend(cgroups.map(|cgroups| (OptionId::RTRACE_CGROUPS, with_nul(&cgroups.to_text()))));
+        end.options.extend(cgroups.iter().flat_map(cgroup_options));
         let texts = self.buffers.iter().zip(&mut buffers).filter(|(buffer, _)| buffer.is_text).zip(&end.texts);
         for ((_, summary), text) in texts {
             summary.latency = text.as_ref().ok().and_then(|text| LatencyResult::parse(text));

@@ -203,6 +203,7 @@ impl SessionRun<'_> {
                 (&mut failures, saves.as_mut()),
             );
             let cut_short = is_readable(failed.as_fd());
+            self.tasks.is_ending();
             self.look_at_switches();
             self.compare_settings();
             for buffer in self.buffers.iter().chain(&beside) {

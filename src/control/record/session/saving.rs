@@ -7,7 +7,7 @@ use crate::control::record::asked::{Asked, asking};
 use crate::control::record::drain::Progress;
 use crate::control::record::error::RecordError;
 use crate::control::record::kept_tasks::KeptTasks;
-use crate::control::record::metadata::{options_so_far, with_nul};
+use crate::control::record::metadata::{cgroup_options, options_so_far, with_nul};
 use crate::control::record::proc_maps::ProcMaps;
 use crate::control::record::saver::{BufferNow, SavedRing, Saver, SavesMade};
 use crate::control::record::saves::{RecordingNow, Saves};
@@ -80,7 +80,7 @@ impl SessionRun<'_> {
             options.push((OptionId::RTRACE_BUILDS, with_nul(&builds.to_string())));
         }
         let cgroups = self.tasks.cgroups();
-        options.extend(cgroups.map(|cgroups| (OptionId::RTRACE_CGROUPS, with_nul(&cgroups.to_text()))));
+        options.extend(cgroups.iter().flat_map(cgroup_options));
         let changes = self.settings.as_ref().map(SettingsWatch::changes).unwrap_or_default();
         let buffers =
             self.buffers.iter().zip(changes).filter(|(buffer, _)| !buffer.is_text).map(|(buffer, changes)| {

@@ -2,7 +2,7 @@
 
 use crate::base::units::CpuId;
 use crate::file::ring_buffer::RecordPlace;
-use crate::file::trace_dat::{Cgroups, ClockReading, ClockSample, OptionId, Trace, WallClock};
+use crate::file::trace_dat::{Cgroups, ClockReading, ClockSample, OptionId, QuotaSamples, Trace, WallClock};
 use std::num::NonZero;
 use std::sync::Arc;
 
@@ -129,8 +129,10 @@ impl Trace {
     /// The cgroups of its tasks, by times as `options` correct them; `None` if they were not recorded.
     pub fn cgroups(&self, options: &TimeOptions) -> Option<Cgroups> {
         let stored = Cgroups::parse(&self.options(OptionId::RTRACE_CGROUPS).last()?.text())?;
+        let quotas = self.options(OptionId::RTRACE_QUOTAS).last();
+        let quotas = quotas.and_then(|option| QuotaSamples::parse(&option.text())).unwrap_or_default();
         let correction = self.correction(CpuId(0), options);
-        Some(stored.with_times(|time| correction.apply(time)))
+        Some(stored.with_quotas(quotas).with_times(|time| correction.apply(time)))
     }
 
     /// The wall clock by times without any correction.

@@ -15,6 +15,7 @@
 //! Times are the main buffer's trace clock; counters are what the kernel counted from begin to end of tracing.
 
 use super::container::container_in;
+use super::quota_samples::QuotaSamples;
 use crate::base::units::Pid;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
@@ -36,6 +37,8 @@ pub struct Cgroups {
     /// namespace have no entry.
     inner: BTreeMap<Pid, Vec<(u64, Option<Pid>)>>,
     until: Option<u64>,
+    /// Throttled time over time; an option of its own.
+    quotas: QuotaSamples,
 }
 
 /// The kernel's own account of a cgroup and all below it (`cpu.stat`, `cpuacct.usage`), from begin to end of tracing.
@@ -97,6 +100,17 @@ impl Cgroups {
         self.counters.values().any(|counters| counters.quota.is_some())
     }
 
+    /// Throttled time of cgroups that have quotas, over time.
+    pub fn quotas(&self) -> &QuotaSamples {
+        &self.quotas
+    }
+
+    /// The same with this throttled time.
+    #[must_use]
+    pub fn with_quotas(self, quotas: QuotaSamples) -> Self {
+        Cgroups { quotas, ..self }
+    }
+
     /// The cgroup of `task` at `time`; `None` if that is not known.
     pub fn at(&self, task: Pid, time: u64) -> Option<&str> {
         if self.until.is_some_and(|until| time > until) {
@@ -151,6 +165,11 @@ impl Cgroups {
     /// The time up to which they are known; `None` if that is to the end.
     pub fn until(&self) -> Option<u64> {
         self.until
+    }
+
+    /// The tasks that are or were in one of them.
+    pub fn known_tasks(&self) -> impl Iterator<Item = Pid> {
+        self.tasks.keys().copied()
     }
 
     /// Number of tasks.
@@ -253,6 +272,7 @@ impl Cgroups {
     /// paths.
     pub fn with_paths(mut self, to: impl Fn(&str) -> String) -> Self {
         self.paths = self.paths.iter().map(|path| to(path)).collect();
+        self.quotas.map(to, |time| time);
         self.containers.clear();
         self.numbers = self.paths.iter().cloned().zip(0..).collect();
         self
@@ -362,7 +382,8 @@ impl Cgroups {
         let moves = self.tasks.values_mut().flatten().map(|(since, _)| since);
         let inner = self.inner.values_mut().flatten().map(|(since, _)| since);
         moves.chain(inner).filter(|since| **since > 0).for_each(|since| *since = to(*since));
-        self.until = self.until.map(to);
+        self.until = self.until.map(&to);
+        self.quotas.map(str::to_owned, to);
         self
     }
 }

@@ -5,6 +5,7 @@ use super::buffer::GuestFacts;
 use super::cgroups::Cgroups;
 use super::cpus::{CpuRanges, NumaNodes};
 use super::options::chosen_clock;
+use super::quota_samples::QuotaSamples;
 use super::time_shift::ClockComparison;
 use super::wall_clock::ClockReading;
 use super::{proc_maps, wall_clock};
@@ -132,6 +133,7 @@ fn defect(option: &RawOption, abi: Abi) -> Option<&'static str> {
         OptionId::RTRACE_CLOCKS => ClockComparison::read(option).is_some(),
         OptionId::RTRACE_OFFLINE => line(option).is_some_and(|text| CpuRanges::parse(text).is_some()),
         OptionId::RTRACE_CGROUPS => text(option).is_some_and(|text| Cgroups::parse(text).is_some()),
+        OptionId::RTRACE_QUOTAS => text(option).is_some_and(|text| QuotaSamples::parse(text).is_some()),
         OptionId::RTRACE_NODES => text(option).is_some_and(|text| NumaNodes::parse(text).is_some()),
         OptionId::RTRACE_BUILDS => text(option).is_some_and(|text| BuildIds::parse(text).is_some()),
         OptionId::RTRACE_WALL_CLOCK => line(option).is_some_and(|text| ClockReading::parse(text).is_some()),
