@@ -121,25 +121,24 @@ pub(crate) fn run(args: &HelpArgs, mut root: clap::Command) -> Result<Exit, Fail
         return print(topic.text);
     }
     root.build();
-    let mut command = &mut root;
+    let mut command = &root;
     for name in &args.name {
-        let parent = command.get_bin_name().unwrap_or_else(|| command.get_name()).to_owned();
-        command = match command.find_subcommand_mut(name) {
+        let parent = command.get_bin_name().unwrap_or_else(|| command.get_name());
+        command = match command.find_subcommand(name) {
             Some(sub) => sub,
             None => {
                 let error = anyhow::anyhow!("failed to find help on `{name}`: `{parent}` has no such subcommand");
-                return Err(Failure::new(Exit::Usage, error).hint(elsewhere(name)));
+                return Err(Failure::new(Exit::Usage, error).hint(elsewhere(name, &root)));
             }
         };
     }
-    command.print_long_help()?;
+    command.clone().print_long_help()?;
     Ok(Exit::Success)
 }
 
 /// Where there is help on a name that is no command below the one before it.
-fn elsewhere(name: &str) -> String {
+fn elsewhere(name: &str, root: &clap::Command) -> String {
     let is_topic = TOPICS.iter().any(|topic| topic.name == name);
-    let root = crate::cli::command::bare_command_line();
     let is_below = |command: &str| root.find_subcommand(command).is_some_and(|one| one.find_subcommand(name).is_some());
     if is_topic || root.find_subcommand(name).is_some() {
         format!("`rtrace help {name}` is a page of its own.")
