@@ -158,6 +158,9 @@ fn what_cannot_be_is_refused_and_leaves_nothing() {
     env.rtrace(&["convert", &file, "no/such/place.parquet"])
         .exits(1)
         .complains_with("failed to create no/such/place.parquet");
+    std::fs::copy(&*file, env.path().join("copy.dat")).expect("a copy");
+    env.rtrace(&["convert", &file, "copy.dat", "x.parquet"]).exits(2).complains_with("are the same recording");
+    std::fs::remove_file(env.path().join("copy.dat")).expect("the copy goes");
     env.rtrace(&["convert", "none.dat", "x.parquet"]).exits(1);
     env.rtrace(&["convert", &file, "x.parquet", "--filter", "sched:none"]).exits(2);
     let left: Vec<_> =

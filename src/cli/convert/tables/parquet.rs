@@ -9,6 +9,7 @@ use anyhow::anyhow;
 use rtrace::export::{TableBuffer, TableFile, Tables};
 use rtrace::internal::wall_time::utc_day;
 use rtrace::recording::BufferSource;
+use std::collections::BTreeMap;
 use std::io::Write;
 
 /// Writes the events as tables, each a file among the frames of `out`.
@@ -16,6 +17,7 @@ pub(in crate::cli::convert) fn write(
     events: &QueryEvents<'_>,
     out: &mut (impl Write + Send),
 ) -> Result<ConvertOutcome, Failure> {
+    are_different(&events.inputs)?;
     let names = ShownNames::of(events);
     let calls: Vec<_> = events.inputs.iter().map(names_of_calls).collect();
     let file = |number: usize| -> Result<TableFile<'_>, Failure> {
@@ -55,6 +57,19 @@ pub(in crate::cli::convert) fn write(
         Some(error) => Err(Failure::new(Exit::Failed, anyhow!("failed to write a table: {error}"))),
         None => Ok(ConvertOutcome { events: outcome.events, left_out: Vec::new() }),
     }
+}
+
+/// A failure if a recording is given twice: its tables would be two of one name.
+fn are_different(inputs: &[QueryInput]) -> Result<(), Failure> {
+    let mut known: BTreeMap<u64, &QueryInput> = BTreeMap::new();
+    for input in inputs {
+        if let Some(other) = known.insert(id_of(input)?, input) {
+            let (one, other) = (input.path.display(), other.path.display());
+            let error = anyhow!("{other} and {one} are the same recording, whose rows would be there twice");
+            return Err(Failure::new(Exit::Usage, error).hint("leave one of them out."));
+        }
+    }
+    Ok(())
 }
 
 fn names_of_calls(input: &QueryInput) -> impl Fn(i64) -> Option<&'static str> + Sync + use<> {
