@@ -2,7 +2,6 @@
 //! `cgroup-v1/`).
 //! Names of the containers of Docker and of Podman, from their managers' files.
 
-use super::quota_sampler::{QuotaFiles, throttled};
 use crate::base::units::Pid;
 use crate::file::trace_dat::{CgroupCounters, QuotaCounters};
 use serde_json::Value;
@@ -279,6 +278,24 @@ fn podman_names(containers: &[u8]) -> Vec<(String, String)> {
         Some(names.filter_map(|name| Some((name.as_str()?.to_owned(), id.clone()))).collect::<Vec<_>>())
     };
     all.iter().filter_map(of).flatten().collect()
+}
+
+/// The files of a cgroup that tell of its quota, open.
+#[derive(Debug)]
+pub(super) struct QuotaFiles {
+    /// `cpu.stat`.
+    pub(super) stat: File,
+    /// `cpu.max`; of v1 `cpu.cfs_quota_us` and `cpu.cfs_period_us`.
+    pub(super) limit: Vec<File>,
+}
+
+/// The throttled time in `cpu.stat`, in nanoseconds: `throttled_usec` of v2, `throttled_time` of v1.
+pub(super) fn throttled(stat: &str) -> Option<u64> {
+    stat.lines().find_map(|line| match line.split_once(' ')? {
+        ("throttled_usec", time) => time.parse::<u64>().ok()?.checked_mul(1_000),
+        ("throttled_time", time) => time.parse().ok(),
+        _ => None,
+    })
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! A thread of its own, which is there only if a cgroup has a quota. One that comes late makes its readings say less, and no less
 //! true, as each has the time before and after it.
 
+use super::cgroup_tree::{QuotaFiles, throttled};
 use super::trace_clock::trace_clock;
 use crate::base::sys;
 use crate::control::tracefs::Instance;
@@ -25,15 +26,6 @@ const AT_ONCE: usize = 16;
 const MOST: usize = 2 << 20;
 /// The kernel cuts off what is less than a microsecond of the clock.
 const CUT_OFF: u64 = 1_000;
-
-/// The files of a cgroup that tell of its quota, open.
-#[derive(Debug)]
-pub(super) struct QuotaFiles {
-    /// `cpu.stat`.
-    pub(super) stat: File,
-    /// `cpu.max`; of v1 `cpu.cfs_quota_us` and `cpu.cfs_period_us`.
-    pub(super) limit: Vec<File>,
-}
 
 /// A cgroup that is read.
 #[derive(Debug)]
@@ -196,13 +188,4 @@ fn text(file: &File) -> Option<String> {
 /// The trace clock, up to a microsecond later.
 fn now(clock: &File) -> Option<u64> {
     trace_clock(&text(clock)?)
-}
-
-/// The throttled time in `cpu.stat`, in nanoseconds: `throttled_usec` of v2, `throttled_time` of v1.
-pub(super) fn throttled(stat: &str) -> Option<u64> {
-    stat.lines().find_map(|line| match line.split_once(' ')? {
-        ("throttled_usec", time) => time.parse::<u64>().ok()?.checked_mul(1_000),
-        ("throttled_time", time) => time.parse().ok(),
-        _ => None,
-    })
 }

@@ -28,7 +28,7 @@ const OTHER: Pid = Pid(-1);
 
 /// An increase of throttled time between two readings.
 #[derive(Clone, Copy, Debug)]
-struct Growth {
+struct QuotaGrowth {
     after: u64,
     until: u64,
     time: u64,
@@ -57,7 +57,7 @@ struct QuotaCpu {
 struct QuotaGroup {
     cgroup: Arc<str>,
     /// The last one first.
-    growths: Vec<Growth>,
+    growths: Vec<QuotaGrowth>,
     /// Moments at which a task that was elsewhere came to it, ascending, each with the task; of those that ran then, up to the end of
     /// that.
     joins: Vec<(u64, Pid)>,
@@ -98,12 +98,12 @@ pub(super) struct QuotaAccount {
 impl QuotaAccount {
     /// For tasks in `cgroups`; `None` if no throttled time grew.
     pub(super) fn new(cgroups: Arc<Cgroups>) -> Option<Self> {
-        let mut by_path: BTreeMap<&str, Vec<Growth>> = BTreeMap::new();
+        let mut by_path: BTreeMap<&str, Vec<QuotaGrowth>> = BTreeMap::new();
         for series in cgroups.quotas().series() {
             by_path.entry(&series.cgroup).or_default().extend(growths(series));
         }
         by_path.retain(|_, growths| !growths.is_empty());
-        let group = |(path, mut growths): (&str, Vec<Growth>)| {
+        let group = |(path, mut growths): (&str, Vec<QuotaGrowth>)| {
             growths.sort_by_key(|growth| Reverse(growth.until));
             let mut horizon = u64::MAX;
             for growth in &mut growths {
@@ -284,8 +284,8 @@ impl QuotaAccount {
     }
 
     /// Says who was kept off for an increase.
-    fn settle(&mut self, number: usize, growth: Growth) {
-        let Growth { after, until, time, .. } = growth;
+    fn settle(&mut self, number: usize, growth: QuotaGrowth) {
+        let QuotaGrowth { after, until, time, .. } = growth;
         let (slack, group) = (growth.slack(), &self.groups[number]);
         let releases = self.timers.iter().filter(|(_, end)| end.saturating_add(ON_ITS_WAY) >= after);
         let first = releases.map(|(begin, _)| *begin).chain(self.hides.values().copied()).min();
@@ -365,18 +365,18 @@ impl QuotaGroup {
     }
 }
 
-impl Growth {
+impl QuotaGrowth {
     /// The most by which it may be another time by the trace clock.
     fn slack(&self) -> u64 {
         BEFORE_SWITCH.saturating_add(self.time / CLOCKS_DIFFER)
     }
 }
 
-fn growths(series: &QuotaSeries) -> impl Iterator<Item = Growth> {
+fn growths(series: &QuotaSeries) -> impl Iterator<Item = QuotaGrowth> {
     let grown = |pair: &[QuotaSample]| match pair {
         [from, to] if to.throttled > from.throttled => {
             let time = to.throttled.saturating_sub(from.throttled);
-            Some(Growth { after: from.begin, until: to.end, time, horizon: 0 })
+            Some(QuotaGrowth { after: from.begin, until: to.end, time, horizon: 0 })
         }
         _ => None,
     };

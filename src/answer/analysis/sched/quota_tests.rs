@@ -13,7 +13,7 @@ const MS: u64 = 1_000_000;
 const ALONE: u64 = 80 * MS - BEFORE_SWITCH - 80 * MS / CLOCKS_DIFFER;
 
 #[derive(Clone, Copy)]
-enum Step {
+enum QuotaStep {
     /// CPU, task that leaves it, task that comes.
     Switch(u32, i32, i32),
     /// CPU, task.
@@ -22,7 +22,7 @@ enum Step {
     /// CPU, the time of its last event.
     Loss(u32, u64),
 }
-use Step::{Enqueue, Loss, Switch, Timer};
+use QuotaStep::{Enqueue, Loss, Switch, Timer};
 
 /// Tasks from 5 to 9 are in `/q/in`, 5 since `joined`; throttled time of `/q` is that of `samples`.
 fn cgroups(joined: u64, samples: &[(u64, u64)]) -> Cgroups {
@@ -40,7 +40,7 @@ fn cgroups(joined: u64, samples: &[(u64, u64)]) -> Cgroups {
     cgroups.with_quotas(quotas)
 }
 
-fn proven(cgroups: &Cgroups, steps: &[(u64, Step)], has_timers: bool) -> Vec<ProvenThrottle> {
+fn proven(cgroups: &Cgroups, steps: &[(u64, QuotaStep)], has_timers: bool) -> Vec<ProvenThrottle> {
     let Some(mut account) = QuotaAccount::new(Arc::new(cgroups.clone())) else { return Vec::new() };
     for (at, step) in steps {
         account.see(*at, has_timers);
@@ -58,7 +58,7 @@ fn proven(cgroups: &Cgroups, steps: &[(u64, Step)], has_timers: bool) -> Vec<Pro
 
 /// What is certain of a task that ran from 180 to 200, was off until 284, as a timer ran at 280, and 80 ms of it throttled. Times
 /// of `more` are milliseconds.
-fn of_one(more: &[(u64, Step)], joined: u64, has_timers: bool) -> Vec<(i32, (u64, u64), u64)> {
+fn of_one(more: &[(u64, QuotaStep)], joined: u64, has_timers: bool) -> Vec<(i32, (u64, u64), u64)> {
     let mut steps = vec![
         (100, Switch(0, 0, 1)),
         (180, Switch(0, 1, 5)),
@@ -122,7 +122,7 @@ type Doings = [Vec<(u8, u64, i32)>; 2];
 
 /// The steps of the machine, the waits of tasks (task, CPU, from, to, and how much a quota took), and throttles (end, time).
 #[expect(clippy::type_complexity, reason = "the parts of one small test")]
-fn machine(doings: &Doings) -> (Vec<(u64, Step)>, Vec<(i32, u32, u64, u64, u64)>, Vec<(u64, u64)>) {
+fn machine(doings: &Doings) -> (Vec<(u64, QuotaStep)>, Vec<(i32, u32, u64, u64, u64)>, Vec<(u64, u64)>) {
     let (mut steps, mut waits, mut throttles) = (Vec::new(), Vec::new(), Vec::new());
     let mut timers = std::collections::BTreeSet::new();
     for (cpu, doings) in (0..).zip(doings) {
