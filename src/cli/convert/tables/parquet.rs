@@ -17,7 +17,7 @@ pub(in crate::cli::convert) fn write(
     events: &QueryEvents<'_>,
     out: &mut (impl Write + Send),
 ) -> Result<ConvertOutcome, Failure> {
-    are_different(&events.inputs)?;
+    are_different(events.inputs)?;
     let names = ShownNames::of(events);
     let calls: Vec<_> = events.inputs.iter().map(names_of_calls).collect();
     let file = |number: usize| -> Result<TableFile<'_>, Failure> {
