@@ -95,6 +95,8 @@ mod tests {
             ("{rest| EVENT TRIGGER}", " EVENT TRIGGER"),
             ("{rest| EVENT 'FILTER'}", " EVENT FILTER"),
             ("{rest| TRIGGER}", " TRIGGER"),
+            ("QUANTITY < LIMIT", "lost==0"),
+            ("'QUANTITY'", "lost"),
             ("ASSERTION", "lost==0"),
             ("ANALYSIS", "sched"),
             ("SECONDS", "1"),

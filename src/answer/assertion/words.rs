@@ -23,8 +23,11 @@ pub(super) fn other_name(name: &str) -> Option<String> {
         }
         "not" => return Some("the contrary of a comparison is another: `>=` of `<`.".to_owned()),
         name if reduced(name).is_some() => return reduced(name),
+        name if name.contains('_') && ["latency", "delay", "runq"].iter().any(|part| name.contains(part)) => {
+            return Some("`wait()` is from each wakeup to the CPU, as in `p99(wait())`, `max(wait(TASK))`.".to_owned());
+        }
         name if name.contains('_') => {
-            return Some(format!("of an event, `count({name})` is its number: `count({name}) > 0`."));
+            return Some(format!("of an event, `count({name})` is its number."));
         }
         name => {
             let source = other_source(name)?;

@@ -126,7 +126,11 @@ impl UnknownOption<'_> {
         let fits = |long: &&str| {
             takes_value(long, self.command) || self.value().is_none_or(|value| value.parse::<u64>().is_err())
         };
-        longs.find(|long| is_one(long) && fits(long)).map(|long| format!("did you mean `--{long}`?"))
+        // Threads of this program, where a task may be meant.
+        let is_number = || self.value().is_some_and(|value| value.parse::<u64>().is_ok());
+        longs
+            .find(|long| is_one(long) && fits(long) && (*long != "threads" || is_number()))
+            .map(|long| format!("did you mean `--{long}`?"))
     }
 
     /// The hint on `--sort -FIELD`.

@@ -3,6 +3,8 @@
 use super::{Mistake, are_named};
 
 const MISTAKES: &[Mistake] = &[
+    ("analyze jank FILE", 2, &["max(wait(TASK)) < 16ms"]),
+    ("analyze sched FILE --thread x", 2, &["`--comm NAME` chooses tasks"]),
     ("analyze wakeup-latency FILE", 2, &["`rtrace analyze sched --sort max`"]),
     ("analyze irqsoff FILE", 2, &["`rtrace record -p irqsoff`"]),
     ("analyze sched --rt-only FILE", 2, &["--if-start 'prio < 100'"]),
@@ -72,7 +74,7 @@ const MISTAKES: &[Mistake] = &[
     ("check FILE --fail-on lost>0", 2, &["unknown option `--fail-on`", "what must hold is asserted"]),
     ("check FILE --spec FILE", 2, &["is a recording, and --spec takes a file of assertions"]),
     ("check FILE -a max(latency)<5ms", 2, &["`(` is expected here", "latency(sched:sched_waking"]),
-    ("check FILE -a sched_switch.count<1000", 2, &["no such quantity", "`count(sched_switch) > 0`"]),
+    ("check FILE -a sched_switch.count<1000", 2, &["no such quantity", "`count(sched_switch)`"]),
     ("check FILE -f rules.toml", 2, &["unknown option `-f`", "did you mean `--spec`?"]),
     ("check FILE -a lost==0 --json out.json", 2, &["`--json` takes no value", "`> out.json`"]),
     ("check FILE -a lost==0 --csv", 2, &["unknown option `--csv`", "did you mean `--json`?"]),

@@ -3,6 +3,11 @@
 use super::{Mistake, are_named};
 
 const MISTAKES: &[Mistake] = &[
+    ("--async_start -b 8192 sched", 2, &["`rtrace start -e EVENT`"]),
+    ("trace_processor FILE", 2, &["`rtrace sql FILE 'QUERY'`"]),
+    ("boot", 2, &["`rtrace record --dry-run --as cmdline -e EVENT`"]),
+    ("start -t 5 sched", 2, &["`rtrace record --duration 5 -e EVENT`"]),
+    ("top -H", 2, &["its rows are threads"]),
     ("filter FILE comm==1", 2, &["`--comm NAME` a task's"]),
     ("-p 123", 2, &["`rtrace stream --for syscalls -P 123`"]),
     ("tcpconnect", 2, &["sock:inet_sock_set_state"]),
@@ -58,7 +63,7 @@ const MISTAKES: &[Mistake] = &[
     ("record --hostname web1 -e sched", 2, &["the host's name is stored by itself"]),
     ("record --for sched --top 10 -o a.dat", 127, &["`--top` takes no value", "--top 10` shows so many rows"]),
     ("record -e sched --switch-output=10s -o a.dat", 2, &["did you mean `--rotate`?"]),
-    ("record -e sched -t 1 -o a.dat", 127, &["`--thread 1` traces a thread, `-P 1` a process"]),
+    ("record -e sched -t 1 -o a.dat", 127, &["`--duration 1` ends after 1 s, `--thread 1` traces a thread"]),
     ("record -e sched -k CLOCK_MONOTONIC -o a.dat", 127, &["`-C mono` sets the clock"]),
     ("record -e sched -M 0,1 -o a.dat", 2, &["`--cpu 0,1` are those CPUs"]),
     ("record -e sched --cpu 1- -o a.dat", 2, &["invalid list of CPUs", "not `1-`"]),
