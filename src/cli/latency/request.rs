@@ -65,9 +65,8 @@ fn chain(
             warn_of(filter, &events[at]);
         }
     }
-    if let Some(event) = matches_itself(args) {
-        let error = anyhow!("each {event} would be its own END: all times would be 0");
-        let key = args.by.first().map_or("KEY", String::as_str);
+    if let Some((event, key)) = matches_itself(args, &events)? {
+        let error = anyhow!("each {event} would be the next event of the chain, too: that time would always be 0");
         let condition = args.if_start.as_ref().map_or_else(String::new, |filter| format!(" if {filter}"));
         let hint = format!(
             "of a recording `rtrace check FILE --value 'p99(latency({event}{condition}, {event}, {key}))'` has the time from one to the next."
@@ -78,12 +77,18 @@ fn chain(
     Ok(chain)
 }
 
-/// The event that is START and END by the same fields, where no filter of END tells one from the other.
-fn matches_itself(args: &LatencyArgs) -> Option<&String> {
-    let [start, end] = &args.events[..] else { return None };
-    let is_alike = |by: &String| by.split_once('=').is_none_or(|(first, second)| first == second);
-    let is_itself = start == end && args.by.iter().all(is_alike);
-    (is_itself && (args.if_end.is_none() || args.if_end == args.if_start)).then_some(start)
+/// The event that follows itself by the same fields, where no filter tells one from the other, and the first of the fields.
+fn matches_itself<'a>(args: &'a LatencyArgs, events: &[EventFormat]) -> Result<Option<(&'a str, &'a str)>, Failure> {
+    let last = events.len().saturating_sub(1);
+    let names: Vec<Vec<&str>> = args.by.iter().map(|by| fields(by, events.len())).collect::<Result<_, _>>()?;
+    let pairs = args.events.iter().zip(events.windows(2)).enumerate();
+    let mut alike = pairs.filter_map(|(at, (event, pair))| {
+        let has_filter = at + 1 == last && args.if_end.is_some() && (at > 0 || args.if_start != args.if_end);
+        let is_alike = pair[0].id == pair[1].id && names.iter().all(|names| names.get(at) == names.get(at + 1));
+        let key = names.first().and_then(|names| names.get(at).copied());
+        (is_alike && !has_filter).then_some((event.as_str(), key?))
+    });
+    Ok(alike.next())
 }
 
 /// The triggers of the chain, with its distributions in the classes that were asked for.

@@ -51,9 +51,9 @@ pub(super) fn print(run: &ReportRun<'_>, out: &mut StandardOutput<Stdout>) -> Re
     let comms = inputs.iter().map(|input| &input.symbols.comms).collect();
     let lines = TextLines::new(heading, sources.iter().map(text).collect(), comms);
     let colored = args.color.is_wanted();
-    if args.layout.wakeups && run.query.is_of_tasks() {
+    if args.layout.wakeups && run.query.splits_pairs() {
         note!(
-            "rtrace: -w: only wakeups among the selected events are paired, and a task's are written by others; `rtrace analyze sched FILE --comm NAME` has all of its waits"
+            "rtrace: -w: only wakeups among the selected events are paired, and a task's are written by others, on any CPU; `rtrace analyze sched FILE --comm NAME` has all of its waits"
         );
     }
     let extras = || Extras::new(run, &labels);

@@ -199,9 +199,14 @@ impl<'r> Query<'r> {
         self
     }
 
-    /// True if only events of some tasks, by id, name or cgroup, are selected.
-    pub fn is_of_tasks(&self) -> bool {
-        self.selection.by_task()
+    /// True if events are left out by their task, context, fields or CPU, so that of two that belong together one may be missing.
+    pub fn splits_pairs(&self) -> bool {
+        let Selection { filters, no_irq, no_softirq, .. } = &self.selection;
+        let lacks_cpus = |source: &BufferSource| {
+            source.cpus.len() < self.recordings[source.recording].trace.buffers[source.buffer].cpus.len()
+        };
+        let has_condition = filters.iter().any(|filter| filter.filter().is_some());
+        self.selection.by_task() || *no_irq || *no_softirq || has_condition || self.sources.iter().any(lacks_cpus)
     }
 
     /// The recordings.

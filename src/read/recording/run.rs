@@ -84,7 +84,9 @@ impl Query<'_> {
     /// # Errors
     /// As [`Query::analyse`].
     pub fn analyse_on<A: Analysis>(&self, analysis: &A, part: A::Part) -> Result<(A::Part, Outcome), QueryError> {
-        self.resolve()?.analyse(analysis, part)
+        let mut resolved = self.resolve()?;
+        resolved.narrow(|source, id| analysis.reads(source, id));
+        resolved.analyse(analysis, part)
     }
 
     /// Feeds the events of one CPU after the other to `analysis`, each CPU's as if there were no others: one of their chunks is
@@ -94,6 +96,7 @@ impl Query<'_> {
     /// As [`Query::analyse`].
     pub fn analyse_by_cpu<A: Analysis + Clone>(&self, analysis: &A) -> Result<Vec<A::Finding>, QueryError> {
         let mut resolved = self.resolve()?;
+        resolved.narrow(|source, id| analysis.reads(source, id));
         let sources = self.sources.iter().enumerate();
         let streams = sources.flat_map(|(number, source)| source.cpus.iter().map(move |cpu| (number, *cpu)));
         let found = streams.map(|stream| {
@@ -106,7 +109,6 @@ impl Query<'_> {
 
 impl Resolved<'_> {
     fn analyse<A: Analysis>(&mut self, analysis: &A, mut part: A::Part) -> Result<(A::Part, Outcome), QueryError> {
-        self.narrow(|source, id| analysis.reads(source, id));
         let exporter = Analysed(analysis);
         if self.is_unlimited() {
             return match self.on_threads(&exporter, part, &mut io::sink()) {

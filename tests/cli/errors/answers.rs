@@ -14,7 +14,7 @@ const MISTAKES: &[Mistake] = &[
     ("diff FILE FILE --threshold 50us", 2, &["`--min-effect 0.05`"]),
     ("diff -i FILE FILE", 2, &["`rtrace diff BASE NEW`"]),
     ("hist -i FILE sched_switch --key next_prio --bucket 10", 2, &["`--key next_prio.buckets=10`"]),
-    ("latency -i FILE sched_switch sched_switch --by next_pid", 2, &["would be its own END", "p99(latency("]),
+    ("latency -i FILE sched_switch sched:sched_switch --by next_pid", 2, &["would always be 0", "p99(latency("]),
     ("latency --prio 80 FILE", 2, &["--if-start 'prio < 100'"]),
     ("flame -d 1 FILE", 2, &["`rtrace record --for offcpu --duration 1`"]),
     ("why FILE --longest 3", 2, &["`--intervals 3`"]),

@@ -35,7 +35,7 @@ pub struct Sched {
     cgroups: Option<Arc<Cgroups>>,
     /// Timers of quotas, if what those did is asked for.
     timers: Option<Box<QuotaTimers>>,
-    /// What the kernel's throttled time says, and the waits that it may be of.
+    /// Waits that a quota may have made, by the kernel's throttled time.
     quotas: Option<QuotaWaits>,
     steps: Steps,
     pub(super) coverage: SchedCoverage,

@@ -32,7 +32,7 @@ struct QuotaGrowth {
     after: u64,
     until: u64,
     time: u64,
-    /// What was before this time is of no matter for it and those after it.
+    /// Begin of the time that counts for it and those after it.
     horizon: u64,
 }
 
@@ -91,7 +91,7 @@ pub(super) struct QuotaAccount {
     whole_since: Option<u64>,
     are_timers_whole: bool,
     has_timers: bool,
-    /// What is certain, with the time of the last event that it needs.
+    /// Proven times, each with that of the last event that it needs.
     proven: Vec<(u64, ProvenThrottle)>,
 }
 
@@ -153,14 +153,6 @@ impl QuotaAccount {
         }
     }
 
-    /// The cgroups that a task is in or below of; `None` if that is not known.
-    fn groups_of(&self, task: Pid, at: u64) -> Option<Vec<usize>> {
-        if task.0 == 0 {
-            return Some(Vec::new());
-        }
-        self.above.get(self.cgroups.at(task, at)?).cloned()
-    }
-
     /// An event comes at `at`, all those before have come; `has_timers` if timers of quotas are among them.
     pub(super) fn see(&mut self, at: u64, has_timers: bool) {
         self.whole_since.get_or_insert(at);
@@ -188,29 +180,30 @@ impl QuotaAccount {
         if self.hidden.contains(&next) {
             self.hides.insert(cpu, at);
         }
-        let (from, to) = (self.groups_of(prev, at), self.groups_of(next, at));
+        let of = |task| groups_of(&self.cgroups, &self.above, task, at);
+        let (from, to) = (of(prev), of(next));
         let ran = self.on.insert(cpu, (next, at)).filter(|(task, _)| *task == prev);
         for (number, group) in self.groups.iter_mut().enumerate() {
             let Some(horizon) = group.horizon() else { continue };
-            let is_of = |of: &Option<Vec<usize>>| of.as_ref().is_none_or(|of| of.contains(&number));
+            let is_of = |of: Option<&[usize]>| of.is_none_or(|of| of.contains(&number));
             let found = group.cpus.entry(cpu).or_default();
-            let named = |task: Pid, of: &Option<Vec<usize>>, is_normal: bool| {
+            let named = |task: Pid, of: Option<&[usize]>, is_normal: bool| {
                 if of.is_some() && is_normal { task } else { OTHER }
             };
             match found.runs.back_mut().filter(|run| run.end.is_none()) {
                 Some(run) => {
-                    if run.task != prev || !is_of(&from) || !prev_is_normal {
+                    if run.task != prev || !is_of(from) || !prev_is_normal {
                         run.task = OTHER;
                     }
                     run.end = Some(at);
                 }
-                None if is_of(&from) => {
+                None if is_of(from) => {
                     // One that came while it ran was kept off from then on, at the earliest.
                     let came = ran.and_then(|(_, since)| {
                         group.joins.iter().position(|(join, task)| *task == prev && (since..=at).contains(join))
                     });
                     let end = came.map_or(at, |number| group.joins.remove(number).0);
-                    let task = named(prev, &from, prev_is_normal);
+                    let task = named(prev, from, prev_is_normal);
                     found.runs.push_back(QuotaRun { task, begin: end, end: Some(end) });
                 }
                 None => {}
@@ -221,17 +214,17 @@ impl QuotaAccount {
             while found.enqueued.front().is_some_and(|enqueued| *enqueued < horizon) {
                 found.enqueued.pop_front();
             }
-            if is_of(&to) {
-                found.runs.push_back(QuotaRun { task: named(next, &to, next_is_normal), begin: at, end: None });
+            if is_of(to) {
+                found.runs.push_back(QuotaRun { task: named(next, to, next_is_normal), begin: at, end: None });
             }
         }
     }
 
     /// `task` comes to the queue of `cpu`.
     pub(super) fn enqueue(&mut self, task: Pid, cpu: CpuId, at: u64) {
-        let of = self.groups_of(task, at);
+        let of = groups_of(&self.cgroups, &self.above, task, at);
         for (number, group) in self.groups.iter_mut().enumerate() {
-            if group.horizon().is_some() && of.as_ref().is_none_or(|of| of.contains(&number)) {
+            if group.horizon().is_some() && of.is_none_or(|of| of.contains(&number)) {
                 group.cpus.entry(cpu).or_default().enqueued.push_back(at);
             }
         }
@@ -251,7 +244,7 @@ impl QuotaAccount {
         self.groups.iter_mut().filter_map(|group| group.cpus.get_mut(&cpu)).for_each(|found| found.runs.clear());
     }
 
-    /// What is certain in the end.
+    /// All proven times.
     pub(super) fn finish(self) -> Vec<ProvenThrottle> {
         self.proven.into_iter().map(|(_, proven)| proven).collect()
     }
@@ -358,8 +351,16 @@ impl QuotaAccount {
     }
 }
 
+/// Numbers of the cgroups that a task is in or below of, which `above` has by path; `None` if that is not known.
+fn groups_of<'a>(cgroups: &Cgroups, above: &'a HashMap<String, Vec<usize>>, task: Pid, at: u64) -> Option<&'a [usize]> {
+    if task.0 == 0 {
+        return Some(&[]);
+    }
+    above.get(cgroups.at(task, at)?).map(Vec::as_slice)
+}
+
 impl QuotaGroup {
-    /// What was before is of no increase to come; `None` if there are none to come.
+    /// Begin of the time that counts for increases to come; `None` if there are none.
     fn horizon(&self) -> Option<u64> {
         self.growths.last().map(|growth| growth.horizon)
     }

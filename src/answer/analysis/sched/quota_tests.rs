@@ -1,4 +1,4 @@
-//! What throttled time proves of waits.
+//! Waits that throttled time proves to be a quota's.
 
 use super::quota_account::{BEFORE_SWITCH, QuotaAccount};
 use super::quota_bounds::{CLOCKS_DIFFER, CUT_OFF, ProvenThrottle, least_throttled, most_throttled};
@@ -56,7 +56,7 @@ fn proven(cgroups: &Cgroups, steps: &[(u64, QuotaStep)], has_timers: bool) -> Ve
     account.finish()
 }
 
-/// What is certain of a task that ran from 180 to 200, was off until 284, as a timer ran at 280, and 80 ms of it throttled. Times
+/// Proven times of a task that ran from 180 to 200, was off until 284, as a timer ran at 280, and 80 ms of it throttled. Times
 /// of `more` are milliseconds.
 fn of_one(more: &[(u64, QuotaStep)], joined: u64, has_timers: bool) -> Vec<(i32, (u64, u64), u64)> {
     let mut steps = vec![
