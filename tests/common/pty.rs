@@ -1,5 +1,6 @@
 //! Commands whose standard output and standard error are terminals, each its own.
 
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::pty::{Winsize, openpty};
 use nix::sys::termios::{SetArg, cfmakeraw, tcgetattr, tcsetattr};
 use std::fs::File;
@@ -42,14 +43,28 @@ fn terminal(size: Option<&Winsize>) -> (Stdio, JoinHandle<Vec<u8>>) {
     let mut settings = tcgetattr(&pty.slave).expect("its settings");
     cfmakeraw(&mut settings);
     tcsetattr(&pty.slave, SetArg::TCSANOW, &settings).expect("to set it");
-    let mut master = File::from(pty.master);
+    // Another test's program that has it, too, would keep it open.
+    for end in [&pty.master, &pty.slave] {
+        fcntl(end, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).expect("to close it for others");
+    }
+    let master = File::from(pty.master);
     let reader = thread::spawn(move || {
-        let (mut all, mut some) = (Vec::new(), [0; 4096]);
-        // It ends with EIO.
-        while let Ok(count @ 1..) = master.read(&mut some) {
-            all.extend_from_slice(&some[..count]);
+        let mut all = Vec::new();
+        while let some @ [_, ..] = some_of(&master).as_slice() {
+            all.extend_from_slice(some);
         }
         all
     });
     (Stdio::from(pty.slave), reader)
+}
+
+/// Some of what is written to a terminal; nothing at its end.
+///
+/// A terminal ends with EIO. The kernel looks for text, and then whether the other side is closed: what comes and is
+/// the last between the two is there when it is read once more.
+fn some_of(mut master: &File) -> Vec<u8> {
+    let mut some = vec![0; 4096];
+    let count = master.read(&mut some).or_else(|_| master.read(&mut some)).unwrap_or(0);
+    some.truncate(count);
+    some
 }

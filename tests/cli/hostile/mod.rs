@@ -116,9 +116,22 @@ fn wrong(env: &TestEnvironment, words: &[&str], shows: Option<bool>) -> Vec<Stri
         bad(format!("{} on a terminal, {} into a pipe", plain.status, piped.status));
     }
     let (shown, sent) = (without_heading(&plain.stdout), without_heading(&piped.stdout));
-    let same = if is_coloured { shown == sent } else { shown == escaped(&sent).as_bytes() };
-    if !same {
-        bad("the terminal gets something else than the pipe, escaped".to_owned());
+    let sent = if is_coloured { sent } else { escaped(&sent).into_bytes() };
+    if shown != sent {
+        let at = shown.iter().zip(&sent).take_while(|(a, b)| a == b).count();
+        let from = |text: &[u8]| text[at..text.len().min(at + 80)].escape_ascii().to_string();
+        bad(format!(
+            "the terminal gets something else than the pipe, escaped: {} bytes, not {}; at {at} `{}`, not `{}`; \
+             {} and {}, messages `{}` and `{}`",
+            shown.len(),
+            sent.len(),
+            from(&shown),
+            from(&sent),
+            plain.status,
+            piped.status,
+            plain.stderr.escape_ascii(),
+            piped.stderr.escape_ascii(),
+        ));
     }
     // JSON escapes these; DEL and C1 it need not.
     let raw = without(&piped.stdout, &[b"\r\n"]).iter().any(|byte| *byte < b' ' && !matches!(byte, b'\n' | b'\t'));
