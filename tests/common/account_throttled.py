@@ -117,6 +117,8 @@ for task in found:
     same(f"task {task['pid']}, most", min(most, counted), task["throttled"]["most"])
     proven = task["throttled"]["least"]
     same(f"task {task['pid']}: {least} <= {proven} <= {most}", True, min(least, counted) <= proven <= min(most, counted))
+    times = sum(task[name] for name in ("run", "wait", "preempted", "sleep", "blocked", "unknown"))
+    same(f"task {task['pid']}, all its time", task["end"] - task["begin"], times + proven)
 least, most = (sum(task["throttled"][bound] for task in found) for bound in ("least", "most"))
 # The kernel counts the time in which any of them was kept off, by CPU.
 print(f"{len(found)} tasks: from {least} to {most}, the kernel counted {KERNEL}; {account.differences} differences")

@@ -4,7 +4,7 @@
 //! that, as the kernel's own account does (`cpu.stat`).
 
 use super::chosen::with_parents;
-use super::{InOrder, KnownPart, Needs, Sched, SchedReport, TaskSched, TimeIn};
+use super::{InOrder, KnownPart, Needs, Sched, SchedReport, TaskSched, ThrottledTime, TimeIn};
 use crate::base::abi::Abi;
 use crate::base::units::Pid;
 use crate::file::trace_dat::{CgroupCounters, Cgroups, Coverage};
@@ -68,8 +68,8 @@ pub struct CgroupSched {
     times: [u64; TimeIn::ALL.len()],
     /// Of the time on CPUs, that of tasks in itself.
     pub own_run: u64,
-    /// Of wait and preempted, that for which a quota kept its tasks from CPUs, added up: at least and at most. `None` if not known.
-    pub throttled: Option<(u64, u64)>,
+    /// Of [`TimeIn::Wait`] and [`TimeIn::Preempted`], that for which a quota kept its tasks from CPUs, added up. `None` if not known.
+    pub throttled: Option<ThrottledTime>,
     /// Number of stays of tasks on a CPU, cut where a task changed its cgroup.
     pub stays: u64,
     /// True if all events of its tasks were recorded.
@@ -86,19 +86,31 @@ impl CgroupSched {
 }
 
 /// One cgroup while tasks are added.
-#[derive(Default)]
 struct CgroupSum {
     tasks: HashSet<usize>,
     times: [u64; TimeIn::ALL.len()],
     own_run: u64,
-    throttled: (u64, u64),
-    knows_no_quotas: bool,
+    throttled: Option<ThrottledTime>,
     stays: u64,
     uncovered: bool,
 }
 
+impl Default for CgroupSum {
+    fn default() -> Self {
+        let throttled = Some(ThrottledTime::default());
+        CgroupSum {
+            tasks: HashSet::new(),
+            times: Default::default(),
+            own_run: 0,
+            throttled,
+            stays: 0,
+            uncovered: false,
+        }
+    }
+}
+
 impl CgroupSum {
-    fn add(&mut self, task: &TaskSched, own: bool, throttled: Option<(u64, u64)>) {
+    fn add(&mut self, task: &TaskSched, own: bool, throttled: Option<ThrottledTime>) {
         let is_empty = task.life.0 == task.life.1;
         if is_empty {
             return;
@@ -108,9 +120,7 @@ impl CgroupSum {
             let sum = &mut self.times[state as usize];
             *sum = sum.saturating_add(task.time(state));
         }
-        let (least, most) = throttled.unwrap_or_default();
-        self.throttled = (self.throttled.0.saturating_add(least), self.throttled.1.saturating_add(most));
-        self.knows_no_quotas |= throttled.is_none();
+        self.throttled = throttled.and_then(|throttled| Some(self.throttled?.with(throttled)));
         self.own_run = self.own_run.saturating_add(if own { task.time(TimeIn::Run) } else { 0 });
         self.stays += task.stays;
         self.uncovered |= !task.covered;
@@ -122,7 +132,7 @@ impl CgroupSum {
             tasks: self.tasks.len() as u64,
             times: self.times,
             own_run: self.own_run,
-            throttled: (!self.knows_no_quotas).then_some(self.throttled),
+            throttled: self.throttled,
             stays: self.stays,
             covered: !self.uncovered,
             counters,
@@ -190,8 +200,8 @@ impl InOrder for CgroupTimes {
 const ROUNDED: u64 = 1_000;
 
 /// Time of a task's [`TimeIn::Wait`] and [`TimeIn::Preempted`] for which a quota of its cgroups, or of those above, kept it from
-/// CPUs: at least and at most, in nanoseconds. `None` if the recording does not say which quotas there were.
-pub fn throttled_time(task: &TaskSched, cgroups: &Cgroups) -> Option<(u64, u64)> {
+/// CPUs, in nanoseconds. `None` if the recording does not say which quotas there were.
+pub fn throttled_time(task: &TaskSched, cgroups: &Cgroups) -> Option<ThrottledTime> {
     let (begin, end) = task.life;
     let moves = cgroups.moves(task.pid).filter(|at| (begin..end).contains(at));
     let mut paths = BTreeSet::new();
@@ -205,8 +215,7 @@ pub fn throttled_time(task: &TaskSched, cgroups: &Cgroups) -> Option<(u64, u64)>
         let quota = cgroups.counters(path)?.quota.filter(|quota| quota.throttled > 0 || quota.throttled_periods > 0);
         counted = counted.saturating_add(quota.map_or(0, |quota| quota.throttled.saturating_add(ROUNDED)));
     }
-    let (least, most) = task.throttled;
-    cgroups.have_quotas().then(|| (least.min(counted), most.min(counted)))
+    cgroups.have_quotas().then(|| task.throttled.at_most(counted))
 }
 
 /// The accounts of `tasks` by cgroup, and those of which the cgroup is not known.

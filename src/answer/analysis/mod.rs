@@ -88,8 +88,8 @@ pub use requests::{
 pub use rows::{PairCounts, RowAnalysis, RowCell, RowError, RowFindings, RowPart};
 pub use sched::{
     CpuSched, CpuSpan, CpuStay, LongestWait, MAP_NEEDS, MOVE_NEEDS, MappedStay, MappedStays, MoveCount, ProvenThrottle,
-    SCHED_NEEDS, Sched, SchedCounts, SchedFlows, SchedReport, SpanPlan, TaskMoves, TaskSched, TaskSpan, TimeHistory,
-    TimeIn, WAKER_NEEDS, Wake, WakeContext, WakeFlow, WakeSource, Waker, least_throttled, most_throttled,
+    SCHED_NEEDS, Sched, SchedCounts, SchedFlows, SchedReport, SpanPlan, TaskMoves, TaskSched, TaskSpan, ThrottledTime,
+    TimeHistory, TimeIn, WAKER_NEEDS, Wake, WakeContext, WakeFlow, WakeSource, Waker, least_throttled, most_throttled,
 };
 pub use slices::{Slices, Thread, TimeSlice};
 pub use span_log::{PackedSpan, SpanLog};

@@ -6,7 +6,9 @@ use super::words::many;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{ClockUnit, QueryInput};
 use anyhow::anyhow;
-use rtrace::analysis::{CGROUP_NEEDS, CgroupReport, CgroupSched, CgroupTimes, Needs, RowSubject, TimeIn};
+use rtrace::analysis::{
+    CGROUP_NEEDS, CgroupReport, CgroupSched, CgroupTimes, Needs, RowSubject, ThrottledTime, TimeIn,
+};
 use rtrace::internal::table::{
     Answer, AnswerCell as Cell, AnswerColumn as Column, AnswerTable as Table, ColumnDefinition, ColumnKind as Kind,
 };
@@ -98,18 +100,17 @@ type CgroupsRow<'a> = Row<'a, CgroupReport, CgroupRow<'a>>;
 
 fn cgroups_table<'a>() -> Table<CgroupsRow<'a>> {
     type Of<'a> = Column<CgroupsRow<'a>>;
+    fn throttled(row: &CgroupsRow<'_>) -> Option<ThrottledTime> {
+        row.of.of.throttled.filter(|_| row.found.place.unit == ClockUnit::Nanoseconds)
+    }
     fn time(row: &CgroupsRow<'_>, state: TimeIn) -> Cell {
-        Cell::Time(row.of.of.time(state))
+        Cell::Time(row.of.of.time(state) - throttled(row).unwrap_or_default().least_in(state))
     }
     fn counted(row: &CgroupsRow<'_>, of: impl FnOnce(CgroupCounters) -> Cell) -> Cell {
         row.of.of.counters.filter(|_| row.of.is_whole).map_or(Cell::Undefined, of)
     }
     fn of_quota(row: &CgroupsRow<'_>, of: impl FnOnce(QuotaCounters) -> Cell) -> Cell {
         counted(row, |counters| counters.quota.map_or(Cell::Undefined, of))
-    }
-    fn throttled(row: &CgroupsRow<'_>, bound: impl FnOnce((u64, u64)) -> u64) -> Cell {
-        let is_known = row.found.place.unit == ClockUnit::Nanoseconds;
-        row.of.of.throttled.filter(|_| is_known).map_or(Cell::Undefined, |both| Cell::Time(bound(both)))
     }
     let run = |row: &CgroupsRow<'a>| Cell::Share(row.of.of.time(TimeIn::Run), row.found.length());
     Table::new(
@@ -142,12 +143,12 @@ fn cgroups_table<'a>() -> Table<CgroupsRow<'a>> {
             Of::new(
                 "throttled.least",
                 Kind::Sum,
-                "Part of wait and preempted for which a quota kept its tasks from CPUs, at least; null if no quotas are known.",
-                |row| throttled(row, |(least, _)| least),
+                "Time for which a quota kept its tasks from CPUs, at least; null if no quotas are known.",
+                |row| throttled(row).map(|throttled| Cell::Time(throttled.least())).into(),
             )
             .text("throttled: at least")
             .csv("throttled_least"),
-            Of::new("throttled.most", Kind::Sum, "The same, at most.", |row| throttled(row, |(_, most)| most))
+            Of::new("throttled.most", Kind::Sum, "The same, at most: what is more is in wait and preempted.", |row| throttled(row).map(|throttled| Cell::Time(throttled.most)).into())
                 .text("at most")
                 .csv("throttled_most"),
             Of::new("sleep", Kind::Sum, "Time asleep.", |row| time(row, TimeIn::Sleep)).csv("sleep"),

@@ -5,7 +5,8 @@ use super::membership;
 use super::words::many;
 use crate::cli::query::{ClockUnit, QueryInput, no_task_called};
 use rtrace::analysis::{
-    CpuSched, Needs, RowSubject, SCHED_NEEDS, Sched, SchedReport, TaskSched, TimeIn, Waker, throttled_time,
+    CpuSched, Needs, RowSubject, SCHED_NEEDS, Sched, SchedReport, TaskSched, ThrottledTime, TimeIn, Waker,
+    throttled_time,
 };
 use rtrace::events::glob_matches;
 use rtrace::internal::answers::cell_text;
@@ -266,7 +267,7 @@ type TaskRow<'a> = Row<'a, SchedReport, &'a TaskSched>;
 fn tasks<'a>() -> Table<TaskRow<'a>> {
     type Of<'a> = Column<TaskRow<'a>>;
     fn time(row: &TaskRow<'_>, state: TimeIn) -> Cell {
-        Cell::Time(row.of.time(state))
+        Cell::Time(row.of.time(state) - throttled(row).unwrap_or_default().least_in(state))
     }
     let io_wait = |row: &TaskRow<'a>| row.found.report.has_io_wait.then_some(Cell::Time(row.of.io_wait)).into();
     let waker = |row: &TaskRow<'a>| {
@@ -380,24 +381,26 @@ fn tasks<'a>() -> Table<TaskRow<'a>> {
 
 /// Columns of recordings that hold cgroups: what quotas did.
 fn throttling<'a>() -> Vec<Column<TaskRow<'a>>> {
-    fn throttled(row: &TaskRow<'_>, bound: impl FnOnce((u64, u64)) -> u64) -> Cell {
-        let cgroups = row.found.place.cgroups.as_deref().filter(|_| row.found.place.unit == ClockUnit::Nanoseconds);
-        cgroups
-            .and_then(|cgroups| throttled_time(row.of, cgroups))
-            .map_or(Cell::Undefined, |both| Cell::Time(bound(both)))
-    }
-    let least =
-        "Part of wait and preempted for which a quota kept it from CPUs, at least; null if no quotas are known.";
+    let least = "Time for which a quota kept it from CPUs, at least; null if no quotas are known.";
+    let most = "The same, at most: what is more is in wait and preempted.";
     vec![
-        Column::new("throttled.least", Kind::Sum, least, |row: &TaskRow<'a>| throttled(row, |(least, _)| least))
-            .text("throttled: at least")
-            .csv("throttled_least"),
-        Column::new("throttled.most", Kind::Sum, "The same, at most.", |row: &TaskRow<'a>| {
-            throttled(row, |(_, most)| most)
+        Column::new("throttled.least", Kind::Sum, least, |row: &TaskRow<'a>| {
+            throttled(row).map(|found| Cell::Time(found.least())).into()
+        })
+        .text("throttled: at least")
+        .csv("throttled_least"),
+        Column::new("throttled.most", Kind::Sum, most, |row: &TaskRow<'a>| {
+            throttled(row).map(|found| Cell::Time(found.most)).into()
         })
         .text("at most")
         .csv("throttled_most"),
     ]
+}
+
+/// What quotas did to a task, if that is known.
+fn throttled(row: &TaskRow<'_>) -> Option<ThrottledTime> {
+    let cgroups = row.found.place.cgroups.as_deref().filter(|_| row.found.place.unit == ClockUnit::Nanoseconds);
+    cgroups.and_then(|cgroups| throttled_time(row.of, cgroups))
 }
 
 /// The waits of all tasks, as the second part of [`tasks`] has those of one.

@@ -349,8 +349,8 @@ impl Sched {
             Some(TimeIn::Wait) => {
                 let time = found.leave(at);
                 found.waits.add_at(at, time);
-                let most = QuotaWaits::end(&mut self.quotas, (task, found), cpu, (at, time), kept_off);
-                Self::count_throttled(self.timers.as_deref(), found, (at, time), (kept_off, most));
+                self.count_throttled(task, TimeIn::Wait, cpu, (at, time), kept_off);
+                let found = &mut self.tasks[task];
                 if found.longest_wait.is_none_or(|longest| longest.time < time) {
                     let waker = found.wake.map(|wake| wake.by);
                     found.longest_wait = Some(LongestWait { time, at, cpu, waker });
@@ -362,8 +362,7 @@ impl Sched {
             Some(TimeIn::Preempted) => {
                 let time = found.leave(at);
                 found.preempted.add_at(at, time);
-                let most = QuotaWaits::end(&mut self.quotas, (task, found), cpu, (at, time), kept_off);
-                Self::count_throttled(self.timers.as_deref(), found, (at, time), (kept_off, most));
+                self.count_throttled(task, TimeIn::Preempted, cpu, (at, time), kept_off);
             }
             Some(TimeIn::Sleep | TimeIn::Blocked) => {
                 // It slept for some of the time and waited for the rest.
@@ -390,16 +389,13 @@ impl Sched {
         timers.idle_since(since, cpu, idle)
     }
 
-    /// Counts a wait that has ended.
-    fn count_throttled(
-        timers: Option<&QuotaTimers>,
-        found: &mut TaskTimes,
-        (at, lasted): (u64, u64),
-        bounds: (u64, u64),
-    ) {
-        if let Some(timers) = timers {
+    /// Counts a wait in `state` that has ended on `cpu`.
+    fn count_throttled(&mut self, task: usize, state: TimeIn, cpu: CpuId, (at, lasted): (u64, u64), kept_off: u64) {
+        let found = &mut self.tasks[task];
+        let most = QuotaWaits::end(&mut self.quotas, (task, found, state), cpu, (at, lasted), kept_off);
+        if let Some(timers) = &self.timers {
             let is_free = timers.none_since(at.saturating_sub(lasted));
-            found.count_throttled(at, lasted, bounds, is_free);
+            found.count_throttled(state, (at, lasted), (kept_off, most), is_free);
         }
     }
 
@@ -666,8 +662,8 @@ impl InOrder for Sched {
         let are_whole = self.counts.losses == 0 && self.timers.as_ref().is_some_and(|timers| timers.are_whole());
         let (proven, extra) = self.quotas.map(QuotaWaits::finish).unwrap_or_default();
         let more = |number, account, mut one: TaskTimes| {
-            let more = extra.get(&(number, account)).copied().unwrap_or(0);
-            one.throttled = one.throttled.saturating_add(more);
+            let more = extra.get(&(number, account)).copied().unwrap_or_default();
+            one.throttled = one.throttled.with(more);
             (number, one)
         };
         let accounts = self.tasks.into_iter().enumerate();

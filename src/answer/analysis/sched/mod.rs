@@ -34,7 +34,7 @@ pub use covered::{MAP_NEEDS, SCHED_NEEDS};
 pub use flows::{MOVE_NEEDS, MoveCount, SchedFlows, TaskMoves, WAKER_NEEDS, WakeFlow, WakeSource};
 pub use follow::Sched;
 pub(super) use logged::SettledUntil;
-pub use quota_bounds::{ProvenThrottle, least_throttled, most_throttled};
+pub use quota_bounds::{ProvenThrottle, ThrottledTime, least_throttled, most_throttled};
 pub use report::{CpuSched, SchedCounts, SchedReport, TaskSched};
 pub use spans::{CpuSpan, SpanPlan, TaskSpan, TimeIn, Wake, WakeContext, Waker};
 pub use task::LongestWait;

@@ -1,5 +1,6 @@
 //! For how long a quota kept a task off its CPU in a wait, at least and at most, by the kernel's throttled time.
 
+use super::spans::TimeIn;
 use crate::answer::analysis::chosen::with_parents;
 use crate::base::units::{CpuId, Pid};
 use crate::file::trace_dat::{Cgroups, QuotaCounters};
@@ -10,6 +11,54 @@ use std::sync::Arc;
 pub(super) const CLOCKS_DIFFER: u64 = 1_000;
 /// The kernel's counts of less than a microsecond may be missing.
 pub(super) const CUT_OFF: u64 = 1_000;
+
+/// Time for which quotas kept a task from its CPUs, by bounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThrottledTime {
+    /// At least, of the time that it waited for a CPU after a wakeup.
+    pub wait: u64,
+    /// At least, of the time that it was preempted.
+    pub preempted: u64,
+    /// Of both, at most.
+    pub most: u64,
+}
+
+impl ThrottledTime {
+    /// Of both, at least.
+    pub fn least(&self) -> u64 {
+        self.wait.saturating_add(self.preempted)
+    }
+
+    /// At least, of the time in a state.
+    pub fn least_in(&self, state: TimeIn) -> u64 {
+        match state {
+            TimeIn::Wait => self.wait,
+            TimeIn::Preempted => self.preempted,
+            _ => 0,
+        }
+    }
+
+    /// The same where `most` is all that there can be.
+    pub fn at_most(&self, most: u64) -> Self {
+        let wait = self.wait.min(most);
+        ThrottledTime { wait, preempted: self.preempted.min(most - wait), most: self.most.min(most) }
+    }
+
+    /// Both added up.
+    pub fn with(self, other: Self) -> Self {
+        ThrottledTime {
+            wait: self.wait.saturating_add(other.wait),
+            preempted: self.preempted.saturating_add(other.preempted),
+            most: self.most.saturating_add(other.most),
+        }
+    }
+
+    /// Adds time of [`TimeIn::Wait`] or [`TimeIn::Preempted`].
+    pub(super) fn add(&mut self, state: TimeIn, time: u64) {
+        let of = if state == TimeIn::Wait { &mut self.wait } else { &mut self.preempted };
+        *of = of.saturating_add(time);
+    }
+}
 
 /// The time for which quotas kept `task` off its CPU in a wait from `begin` to `end` that ended as it came to that CPU, at most.
 /// `None` if that is not known.

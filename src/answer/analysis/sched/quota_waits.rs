@@ -1,7 +1,8 @@
 //! Waits that a quota may have made, while events come, and which of them it did.
 
 use super::quota_account::QuotaAccount;
-use super::quota_bounds::{ProvenThrottle, least_throttled, most_throttled};
+use super::quota_bounds::{ProvenThrottle, ThrottledTime, least_throttled, most_throttled};
+use super::spans::TimeIn;
 use super::task::TaskTimes;
 use crate::answer::analysis::interface::Map;
 use crate::base::units::{CpuId, Pid};
@@ -23,6 +24,7 @@ struct QuotaWait {
     task: (usize, usize),
     pid: Pid,
     cpu: CpuId,
+    state: TimeIn,
     /// From when to when, of the time of that account.
     ends: (u64, u64),
     /// Time for which a quota kept it off, at least, as the idle CPU says.
@@ -36,10 +38,10 @@ impl QuotaWaits {
         (!cgroups.quotas().is_empty()).then_some(QuotaWaits { account, cgroups, waits: Vec::new() })
     }
 
-    /// A task's wait of `lasted` ends at `at` on `cpu`. Gives the time for which a quota kept it off, at most.
+    /// A task's wait of `lasted` in `state` ends at `at` on `cpu`. Gives the time for which a quota kept it off, at most.
     pub(super) fn end(
         of: &mut Option<Self>,
-        (number, task): (usize, &TaskTimes),
+        (number, task, state): (usize, &TaskTimes, TimeIn),
         cpu: CpuId,
         (at, lasted): (u64, u64),
         kept_off: u64,
@@ -50,22 +52,21 @@ impl QuotaWaits {
         let most = most_throttled(&quotas.cgroups, task.pid, (since, at)).unwrap_or(u64::MAX);
         if quotas.account.is_some() && most > 0 && task.is_normal {
             let ends = (since.max(task.begin), at);
-            quotas.waits.push(QuotaWait { task: (number, task.account()), pid: task.pid, cpu, ends, kept_off });
+            quotas.waits.push(QuotaWait { task: (number, task.account()), pid: task.pid, cpu, state, ends, kept_off });
         }
         if is_one { lasted.min(most) } else { lasted }
     }
 
     /// What is certain, and by how much that is more than what idle CPUs say, by task and account.
-    pub(super) fn finish(self) -> (Vec<ProvenThrottle>, Map<(usize, usize), u64>) {
+    pub(super) fn finish(self) -> (Vec<ProvenThrottle>, Map<(usize, usize), ThrottledTime>) {
         let proven = self.account.map(|account| account.finish()).unwrap_or_default();
         let mut by_task: Map<(Pid, CpuId), Vec<&ProvenThrottle>> = Map::default();
         proven.iter().for_each(|one| by_task.entry((one.task, one.cpu)).or_default().push(one));
-        let mut extra: Map<(usize, usize), u64> = Map::default();
+        let mut extra: Map<(usize, usize), ThrottledTime> = Map::default();
         for wait in self.waits {
             let Some(of_it) = by_task.get(&(wait.pid, wait.cpu)) else { continue };
             let least = least_throttled(of_it.iter().copied(), wait.ends);
-            let more = extra.entry(wait.task).or_default();
-            *more = more.saturating_add(least.saturating_sub(wait.kept_off));
+            extra.entry(wait.task).or_default().add(wait.state, least.saturating_sub(wait.kept_off));
         }
         (proven, extra)
     }

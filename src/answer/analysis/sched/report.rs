@@ -1,7 +1,7 @@
 //! The answer about tasks and CPUs.
 
 use super::flows::SchedFlows;
-use super::quota_bounds::ProvenThrottle;
+use super::quota_bounds::{ProvenThrottle, ThrottledTime};
 use super::spans::{CpuSpan, TaskSpan, TimeIn};
 use super::task::{LongestWait, TaskTimes};
 use crate::answer::analysis::span_log::SpanLog;
@@ -97,9 +97,9 @@ pub struct TaskSched {
     pub io_wait: u64,
     /// Events about it that contradict what was known.
     pub contradictions: u64,
-    /// Of its time in [`TimeIn::Wait`] and [`TimeIn::Preempted`], that for which a quota kept it from CPUs: at least so much, and at
-    /// most so much if it can be in a cgroup that has one.
-    pub throttled: (u64, u64),
+    /// Of its time in [`TimeIn::Wait`] and [`TimeIn::Preempted`], that for which a quota kept it from CPUs, if it can be in a cgroup
+    /// that has one.
+    pub throttled: ThrottledTime,
     /// Number of stays on a CPU that have time in this account.
     pub stays: u64,
     /// Its states as intervals in order, as far as a [`SpanPlan`](super::SpanPlan) keeps them.
@@ -142,7 +142,7 @@ impl TaskSched {
         let awake = task.time(TimeIn::Wait).saturating_add(task.time(TimeIn::Preempted));
         let free = if are_whole { task.free } else { task.spared };
         TaskSched {
-            throttled: (task.throttled, awake.saturating_sub(free)),
+            throttled: ThrottledTime { most: awake.saturating_sub(free), ..task.throttled },
             pid: task.pid,
             number,
             covered: task.covered,

@@ -2,6 +2,7 @@
 //! A CPU: what runs on it, and how many tasks wait for it.
 
 use super::covered::KnownStates;
+use super::quota_bounds::ThrottledTime;
 use super::spans::{CpuLog, TaskLog, TimeIn, Wake, WakeContext, Waker};
 use crate::answer::analysis::{CellPlan, Cells, Durations, Missing};
 use crate::base::units::{CpuId, Pid};
@@ -79,7 +80,7 @@ pub(super) struct TaskTimes {
     /// Of the wait that is on, time for which a quota kept it from CPUs that it waits for no longer.
     kept_off: u64,
     /// Time for which a quota kept it from CPUs, at least.
-    pub(super) throttled: u64,
+    pub(super) throttled: ThrottledTime,
     /// Time of waits of which none is a quota's.
     pub(super) free: u64,
     /// The same without timers: what the kernel's throttled time leaves.
@@ -128,7 +129,7 @@ impl TaskTimes {
             is_normal: false,
             idle_before: (0, 0),
             kept_off: 0,
-            throttled: 0,
+            throttled: ThrottledTime::default(),
             free: 0,
             spared: 0,
             earlier: Vec::new(),
@@ -255,12 +256,18 @@ impl TaskTimes {
         self.kept_off = self.kept_off.saturating_add(time);
     }
 
-    /// A wait of `lasted` has ended at `at`, in which a quota kept it off for `kept` at least and `most`; `is_free` if it was none's.
-    /// A part before its account began may have held as much of it as it can.
-    pub(super) fn count_throttled(&mut self, at: u64, lasted: u64, (kept, most): (u64, u64), is_free: bool) {
+    /// A wait in `state` of `lasted` has ended at `at`, in which a quota kept it off for `kept` at least and `most`; `is_free` if it was
+    /// none's. A part before its account began may have held as much of it as it can.
+    pub(super) fn count_throttled(
+        &mut self,
+        state: TimeIn,
+        (at, lasted): (u64, u64),
+        (kept, most): (u64, u64),
+        is_free: bool,
+    ) {
         let kept = std::mem::take(&mut self.kept_off).saturating_add(kept);
         let own = lasted.min(at.saturating_sub(self.begin));
-        self.throttled = self.throttled.saturating_add(kept.saturating_sub(lasted.saturating_sub(own)));
+        self.throttled.add(state, kept.saturating_sub(lasted.saturating_sub(own)));
         let spared = own.saturating_sub(most);
         self.free = self.free.saturating_add(if is_free { own } else { spared });
         self.spared = self.spared.saturating_add(spared);

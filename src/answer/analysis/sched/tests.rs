@@ -428,7 +428,9 @@ fn throttled(timers: &[(u64, i64)], prio: i64) -> (u64, u64) {
     }
     let report = sched.finish();
     assert_eq!(report.window, Some((0, 70 * MS)), "timers are no part of the window");
-    report.tasks.iter().find(|task| task.pid == Pid(5)).unwrap().throttled
+    let found = report.tasks.iter().find(|task| task.pid == Pid(5)).unwrap().throttled;
+    assert_eq!(found.wait, 0, "it was preempted");
+    (found.least(), found.most)
 }
 
 #[test]
