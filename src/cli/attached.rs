@@ -1,4 +1,5 @@
 //! Values that stand in the word of their letter, as in `-P1`: a word of its own for each, where CMD may follow.
+//! Options that would be taken for values, as in `-g --call-graph`.
 //!
 //! Of a command whose CMD may begin with a hyphen, clap takes `-P1` for the begin of CMD.
 
@@ -15,7 +16,7 @@ pub(crate) fn detached(mut words: Vec<OsString>, root: fn() -> Command) -> Vec<O
     }
     let root = root();
     let Some(command) = words.get(1).and_then(|name| root.find_subcommand(name)) else { return words };
-    if !command.get_positionals().any(|arg| arg.is_trailing_var_arg_set() && arg.is_allow_hyphen_values_set()) {
+    if !has_cmd(command) {
         return words;
     }
     let mut at = 2;
@@ -29,6 +30,40 @@ pub(crate) fn detached(mut words: Vec<OsString>, root: fn() -> Command) -> Vec<O
         at += 1 + usize::from(takes_next);
     }
     words
+}
+
+/// The first option before CMD that clap takes for the value of the one before it: none that it knows.
+pub(crate) fn eaten(words: &[OsString], root: fn() -> Command) -> Option<String> {
+    let is_long = |word: &OsString| word.len() > 2 && word.as_encoded_bytes().starts_with(b"--");
+    let may_be = |pair: &[OsString]| matches!(pair, [a, b] if a.as_encoded_bytes().starts_with(b"-") && is_long(b));
+    if !words.get(2..)?.windows(2).any(may_be) {
+        return None;
+    }
+    let root = root();
+    let command = root.find_subcommand(words.get(1)?).filter(|command| has_cmd(command))?;
+    // Filters may begin with a hyphen.
+    let takes_any = |word: &str| {
+        let mut args = command.get_arguments().filter(|arg| arg.is_allow_hyphen_values_set());
+        let long = word.strip_prefix("--");
+        args.any(|arg| match long {
+            Some(long) => arg.get_long() == Some(long),
+            None => arg.get_short().is_some_and(|letter| word.ends_with(letter)),
+        })
+    };
+    let mut at = 2;
+    while let Some(word) = words.get(at).map(|word| word.to_string_lossy()).filter(|word| word != "--") {
+        let takes_next = takes_next(command, &word)?;
+        if let Some(value) = words.get(at + 1).filter(|value| takes_next && is_long(value) && !takes_any(&word)) {
+            return Some(value.to_string_lossy().split('=').next().unwrap_or_default().to_owned());
+        }
+        at += 1 + usize::from(takes_next);
+    }
+    None
+}
+
+/// True of a command whose CMD may begin with a hyphen.
+fn has_cmd(command: &Command) -> bool {
+    command.get_positionals().any(|arg| arg.is_trailing_var_arg_set() && arg.is_allow_hyphen_values_set())
 }
 
 /// True of letters of options, and what may be the value of one.
@@ -46,6 +81,21 @@ fn parts<'w>(command: &Command, word: &'w str) -> Option<(&'w str, &'w str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_option_is_no_value() {
+        for (given, expected) in [
+            ("rtrace record -g --call-graph -- true", Some("--call-graph")),
+            ("rtrace record -e sched -o --foo=1 ls", Some("--foo")),
+            ("rtrace record -e sched -f --x ls", None),
+            ("rtrace record -F --quiet ls -o --foo", None),
+            ("rtrace record -e sched -- -o --foo", None),
+            ("rtrace report -i --foo", None),
+        ] {
+            let words: Vec<OsString> = given.split(' ').map(OsString::from).collect();
+            assert_eq!(eaten(&words, crate::cli::command::bare_command_line).as_deref(), expected, "{given}");
+        }
+    }
 
     #[test]
     fn values_stand_apart_before_the_command() {

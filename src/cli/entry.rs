@@ -1,7 +1,7 @@
 //! The program: a command line parsed, its command run, an exit code.
 
-use super::command::{Command, RootCommand, command_line, run};
-use super::{exit, help, helper_programs, tried};
+use super::command::{Command, RootCommand, bare_command_line, command_line, run};
+use super::{attached, exit, help, helper_programs, tried, usage};
 use clap::builder::Styles;
 use clap::{CommandFactory, FromArgMatches, Subcommand};
 use nix::sys::signal::{SigSet, Signal};
@@ -33,6 +33,8 @@ pub(crate) fn main() -> ExitCode {
         Err(_) | Ok(Some(Command::Help(_))) => whole(),
         parsed => parsed,
     };
+    let eaten = parsed.is_ok().then(|| attached::eaten(&words, bare_command_line)).flatten();
+    let parsed = eaten.map_or(parsed, |option| Err(usage::unknown_option(&option)));
     let outcome = match parsed {
         Ok(Some(command)) => run(command),
         Ok(None) => exit::print(help::FIRST_STEPS),

@@ -189,6 +189,9 @@ fn write(
     if args.json {
         return print(&format!("{:#}\n", picture.json(output))).map(drop);
     }
+    if args.output.is_none() && !stdout_is_terminal() {
+        note!("rtrace: the picture is in {}; `-o -` writes it to standard output", output.display());
+    }
     print(&format!("{}\n", picture.summary(&output.display().to_string()))).map(drop)
 }
 

@@ -77,9 +77,6 @@ pub(crate) fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure
 /// a sentence on options that stand after CMD.
 pub(crate) fn refused(error: &PlanError, command: &str, given: Option<String>) -> clap::Error {
     let mut text = format!("{error}\n");
-    if let Some(given) = given.filter(|_| matches!(error, PlanError::NoEvents)) {
-        text.push_str(&format!("  Hint: {given}\n"));
-    }
     let line = GivenLine::of_this();
     let place = match error {
         PlanError::NoEvents => "nothing",
@@ -87,7 +84,9 @@ pub(crate) fn refused(error: &PlanError, command: &str, given: Option<String>) -
         _ => "",
     };
     let hints = line.own().iter().filter_map(|word| Misplaced { command, place, word, line: &line }.hint());
-    hints.for_each(|hint| text.push_str(&format!("  Hint: {hint}\n")));
+    let hints: Vec<String> = hints.collect();
+    let given = given.filter(|_| hints.is_empty() && matches!(error, PlanError::NoEvents));
+    hints.into_iter().chain(given).for_each(|hint| text.push_str(&format!("  Hint: {hint}\n")));
     if matches!(error, PlanError::NoEvents) {
         let examples = [
             ("-e sched", "events by name; `rtrace list -e` shows all"),

@@ -49,7 +49,16 @@ pub(crate) struct SqlArgs {
 
 impl SqlArgs {
     /// The files to ask, and the query.
-    fn parts(&self) -> Result<(Vec<&Path>, &str), Failure> {
+    fn parts(&self) -> Result<(Vec<&Path>, String), Failure> {
+        // A query without quotes is several words.
+        let begins = |word: &String| {
+            let is_verb = ["select", "from", "with", "show", "describe", "summarize"].iter();
+            is_verb.into_iter().any(|verb| verb.eq_ignore_ascii_case(word)) && !Path::new(word).exists()
+        };
+        if let Some((files, query)) = self.words.iter().position(begins).and_then(|at| self.words.split_at_checked(at))
+        {
+            return Ok((inputs(files), query.join(" ")));
+        }
         let Some((query, files)) = self.words.split_last() else { return Err(no_query("it")) };
         // A query is no file's name, unless it was forgotten.
         if Path::new(query).exists() {
@@ -59,8 +68,7 @@ impl SqlArgs {
             }
             return Err(no_query(query));
         }
-        let files = files.iter().map(Path::new).collect::<Vec<_>>();
-        Ok((if files.is_empty() { vec![Path::new("trace.dat")] } else { files }, query))
+        Ok((inputs(files), query.clone()))
     }
 
     fn layout(&self) -> SqlLayout {
@@ -70,6 +78,11 @@ impl SqlArgs {
             _ => SqlLayout::Box,
         }
     }
+}
+
+/// The files to ask.
+fn inputs(files: &[String]) -> Vec<&Path> {
+    if files.is_empty() { vec![Path::new("trace.dat")] } else { files.iter().map(Path::new).collect() }
 }
 
 fn no_query(last: &str) -> Failure {
@@ -93,7 +106,7 @@ pub(crate) fn run(args: &SqlArgs) -> Result<Exit, Failure> {
     }
     let views = views::of(&folders)?;
     let _pager = args.pager.start();
-    engine.ask(&views, query, args.layout())?;
+    engine.ask(&views, &query, args.layout())?;
     Ok(exit)
 }
 
@@ -301,11 +314,20 @@ fn refusal_in_words(said: &str, views: &str) -> (String, Option<String>) {
         let tables = || views.lines().filter_map(|line| line.strip_prefix("create view ")?.split_once(" as "));
         let names: Vec<String> = tables().map(|(name, _)| name.replace('"', "")).collect();
         let alone = |name: &str| name.rsplit('.').next().map(str::to_owned).unwrap_or_default();
+        let own = format!("{table}.");
+        let of_schema: Vec<&str> = names.iter().map(String::as_str).filter(|name| name.starts_with(&own)).collect();
+        if !of_schema.is_empty() {
+            return (first, Some(format!("`{table}` is a group of tables: {}.", some(&of_schema))));
+        }
         let bare: Vec<String> = names.iter().map(|name| alone(name)).collect();
         let wanted = alone(&table);
         let near = nearest(&wanted, bare.iter().map(String::as_str));
         let meant = near.first().and_then(|near| names.iter().find(|name| alone(name) == **near));
-        return (first, meant.map(|name| format!("did you mean `{name}`?")));
+        let mut all: Vec<&str> = names.iter().map(String::as_str).collect();
+        all.sort_by_key(|name| name.contains('.')); // those of slices and tasks before those of events
+        let hint =
+            meant.map_or_else(|| format!("tables are {}.", some(&all)), |name| format!("did you mean `{name}`?"));
+        return (first, Some(hint));
     }
     if let Some(function) = between("Scalar Function with name ", " does not exist") {
         let first = said.lines().next().unwrap_or(said).to_owned();
@@ -320,6 +342,13 @@ fn refusal_in_words(said: &str, views: &str) -> (String, Option<String>) {
     (said.to_owned(), hint)
 }
 
+/// The first of `names`, in backquotes.
+fn some(names: &[&str]) -> String {
+    const MOST: usize = 12;
+    let first: Vec<String> = names.iter().take(MOST).map(|name| format!("`{name}`")).collect();
+    format!("{}{}", first.join(", "), if names.len() > MOST { ", ..." } else { "" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -332,6 +361,13 @@ mod tests {
         let (text, hint) = refusal_in_words(said, views);
         assert_eq!(text, "Catalog Error: Table with name sched_swich does not exist!");
         assert_eq!(hint.as_deref(), Some("did you mean `sched.sched_switch`?"));
+        let said = "Catalog Error: Table with name sched does not exist!";
+        assert_eq!(
+            refusal_in_words(said, views).1.as_deref(),
+            Some("`sched` is a group of tables: `sched.sched_switch`.")
+        );
+        let said = "Catalog Error: Table with name nosuch does not exist!";
+        assert_eq!(refusal_in_words(said, views).1.as_deref(), Some("tables are `sched_slice`, `sched.sched_switch`."));
         let said = "Binder Error: Referenced column \"sleep\" not found in FROM clause!";
         assert!(refusal_in_words(said, views).1.is_some_and(|hint| hint.contains("`comm = 'sleep'`")));
     }

@@ -89,6 +89,7 @@ mod tests {
             ("{analysis}", "sched"),
             ("analyze {word}", "analyze sched"),
             ("< {value}", "< 1ms"),
+            ("< {value|10ms}", "< 1ms"),
             ("{option}", "--pid 1"),
             ("{name}", "timerlat"),
             ("{before}", "sched"),

@@ -205,9 +205,29 @@ impl EventSelection {
     }
 }
 
+/// Most names that are suggested.
+const LIMIT: usize = 4;
+
+/// Names of events that hold the begin of a glob's longest word, as much of it as any does.
+fn with_less(glob: &str, events: &[EventName]) -> Vec<String> {
+    const LEAST: usize = 3;
+    let (system, name) = glob.split_once([':', '/']).unwrap_or(("*", glob));
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let word = words.max_by_key(|word| word.len()).unwrap_or_default();
+    let inside: Vec<&EventName> = events.iter().filter(|event| matches(system, &event.system)).collect();
+    let begins = (LEAST..=word.len()).rev().filter_map(|length| word.get(..length));
+    let mut found = begins.map(|begin| {
+        let having = inside.iter().filter(|event| event.name.contains(begin));
+        having.map(|event| event.to_string()).take(LIMIT).collect::<Vec<_>>()
+    });
+    found.find(|names| !names.is_empty()).unwrap_or_default()
+}
+
 /// Names that resemble a part that means no event.
 fn suggestions(text: &str, events: &[EventName]) -> Vec<String> {
-    const LIMIT: usize = 4;
+    if is_glob(text) {
+        return with_less(text, events);
+    }
     let full: Vec<String> = events.iter().map(EventName::to_string).collect();
     if let Some((system, name)) = text.split_once([':', '/']) {
         // A right event in a wrong system, then a wrong event in a right system, then anything close.

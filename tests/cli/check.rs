@@ -176,6 +176,21 @@ fn what_is_wrong_is_shown_with_its_place() {
     assert!(nothing.stderr().contains("nothing is asserted"), "{}", nothing.stderr());
 }
 
+/// The line shows the interval of the verdict, of all of the recording and of a part.
+#[test]
+fn the_line_that_is_proposed_takes_the_measured_wait_apart() {
+    let env = TestEnvironment::new();
+    let small = small();
+    for window in [&[][..], &["--since", "+100us"]] {
+        let args = [&["check", &small, "--assert", "max(wait()) < 1ns"], window].concat();
+        let said = env.rtrace(&args).exits(3).stdout();
+        let interval = said.lines().find_map(|line| line.trim().split_once(" on CPU ")).expect(&said).0;
+        let line = said.split('`').find_map(|part| part.strip_prefix("rtrace ")).expect(&said);
+        let why = env.rtrace(&line.split(' ').collect::<Vec<_>>()).exits(0).stdout();
+        assert!(why.contains(&interval.replace(" us from", " us, from")), "{line}: {interval}\n{why}");
+    }
+}
+
 /// Verdicts have colours where somebody wants them, and nothing else of the text changes.
 #[test]
 fn verdicts_are_coloured() {

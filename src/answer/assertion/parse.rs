@@ -42,11 +42,13 @@ impl Assertion {
             let (left, right) = (word(assertion.left.dimension()), word(assertion.right.dimension()));
             let error = assertion.error(Span::new(0, text.len()), format!("{left} is compared with {right}"));
             if assertion.left.dimension() == Dimension::Time && text.trim_end().ends_with('%') {
-                let quantity = text.split(['<', '>', '=', '!']).next().unwrap_or_default().trim();
-                return Err(error
-                    .hint(format!("A share of the time: `{quantity} / duration`, as in `run(ls) / duration < 50%`.")));
+                let (quantity, limit) = text.split_at(text.find(['<', '>', '=', '!']).unwrap_or_default());
+                return Err(error.hint(format!("A share of the time: `{} / duration {limit}`.", quantity.trim())));
             }
-            return Err(error.hint("Times have a unit (500us, 2ms, 1s), rates end with /s (100/s)."));
+            let in_ms =
+                text.trim_end().ends_with(|c: char| c.is_ascii_digit()) && left == "a time" && right == "a number";
+            let line = if in_ms { format!(": `{}ms`", text.trim_end()) } else { String::new() };
+            return Err(error.hint(format!("Times have a unit (500us, 2ms, 1s), rates end with /s (100/s){line}.")));
         }
         let is_busy = |side: &QuantityExpr| matches!(side, QuantityExpr::Quantity(quantity) if matches!(quantity.value, Quantity::Busy));
         let is_beyond = |side: &QuantityExpr| matches!(side, QuantityExpr::Number(number) if number.least > 1.0);
@@ -238,7 +240,7 @@ impl<'a> AssertionParser<'a> {
             });
             return Err(self.error(self.scanner.span_from(start), "not a number").hint_opt(hint));
         };
-        let unit = self.scanner.take_while(|c| c.is_ascii_alphabetic() || c == '%');
+        let unit = self.unit();
         let (factor, dimension) = match unit {
             "" => (1.0, Dimension::Number),
             "%" => (0.01, Dimension::Number),
@@ -269,6 +271,19 @@ impl<'a> AssertionParser<'a> {
             return Ok(QuantityExpr::Number(Interval::exactly(number, Dimension::Rate)));
         }
         Ok(QuantityExpr::Number(Interval::exactly(number * factor, dimension)))
+    }
+
+    /// What stands behind a number, right there or, if it is a unit, after blanks.
+    fn unit(&mut self) -> &'a str {
+        let is_of_unit = |c: char| c.is_ascii_alphabetic() || c == '%';
+        let mut ahead = self.scanner.clone();
+        ahead.skip_space();
+        let is_unit =
+            ["%", "ns", "us", "ms", "s", "min", "h", "KiB", "MiB", "GiB"].contains(&ahead.take_while(is_of_unit));
+        if is_unit {
+            self.scanner.skip_space();
+        }
+        self.scanner.take_while(is_of_unit)
     }
 
     /// A quantity, or a source by itself, which is any one of its durations.

@@ -98,6 +98,9 @@ pub(super) fn what_follows(label: &str, before: &str, rest: &str) -> Option<Stri
     if ["per ", "a second", "each "].iter().any(|word| rest.starts_with(word)) {
         return Some(format!("a rate is `{number}/s`")).filter(|_| !number.is_empty());
     }
+    if rest.starts_with("of ") {
+        return Some("an assertion is about one recording; `rtrace diff BASE NEW` compares it with another".to_owned());
+    }
     if rest.starts_with(['<', '>', '=', '!']) {
         return Some(
             match label {
@@ -125,8 +128,16 @@ pub(super) fn no_comparison(rest: &str) -> Option<String> {
     turned.or_else(equals).or_else(two).or_else(|| number.then(|| "as in `... < 5ms`".to_owned()))
 }
 
-/// The hint on an argument like `comm=sleep`, where a task's name or id stands alone.
+/// The hint on an argument like `comm=sleep`, where a task's name or id stands alone, or `prio < 100`, by which none is chosen.
 pub(super) fn named_argument(text: &str) -> Option<String> {
+    let field = text.split(['<', '>', '=', '!', ' ']).next().unwrap_or_default();
+    if field != text && ["prio", "priority", "next_prio", "prev_prio"].contains(&field) {
+        return Some(
+            "by priority `rtrace latency FILE sched_waking sched_switch --by pid=next_pid --if-start 'prio < 100'` has waits \
+             (real-time 80 is prio 19)."
+                .to_owned(),
+        );
+    }
     let (name, value) = text.split_once('=')?;
     let is_of_task = ["task", "comm", "pid", "tid", "name", "tgid"].contains(&name.trim());
     let value = value.trim_start_matches('=').trim().trim_matches(['"', '\'']);

@@ -62,6 +62,11 @@ impl FileArgs {
         self.window.to_text().is_empty()
     }
 
+    /// The options that choose the window, as a command line has them.
+    pub(in crate::cli) fn window(&self) -> String {
+        self.window.to_text()
+    }
+
     /// Opens the recording and has `print` write what it makes of the events.
     pub(super) fn print(
         &self,

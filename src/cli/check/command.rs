@@ -142,6 +142,7 @@ pub(in crate::cli) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     args.file.answer(|events, out| {
         let (query, buffer) = one_buffer(args.buffer.as_deref(), events)?;
         let verdicts = judge(named, options, events, &query, buffer)?;
+        let verdicts = Verdicts { window: args.file.window(), ..verdicts };
         let comms = &events.inputs[0].symbols.comms;
         if let Some(path) = args.page.path() {
             let mut words = Painted::default();
@@ -201,7 +202,8 @@ fn judge_saved<'a>(
     let (buffer, clock) = runs.first().map_or(("", ""), |run| (&run.buffer, &run.clock));
     let unit = ClockUnit::of(runs.iter().any(|run| run.in_ticks));
     let unfinished = runs.iter().any(|run| run.unfinished);
-    Verdicts { path, buffer, clock, unit, unfinished, extent, host: None, began: None, wall: None, results }
+    let window = String::new();
+    Verdicts { path, window, buffer, clock, unit, unfinished, extent, host: None, began: None, wall: None, results }
 }
 
 // A file of assertions.

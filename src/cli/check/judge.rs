@@ -153,7 +153,8 @@ pub(super) fn judge<'e>(
     let clock_of_day = query.sources().first().and_then(|source| source.wall_clock(query.recordings()));
     let began = clock_of_day.zip(extent.window).map(|(clock, (first, _))| clock.wall(first.0));
     let (path, (buffer, clock)) = (&input.path, (&buffer.name, &buffer.clock));
-    Ok(Verdicts { path, buffer, clock, unit, unfinished, extent, host, began, wall: clock_of_day, results })
+    let window = String::new();
+    Ok(Verdicts { path, window, buffer, clock, unit, unfinished, extent, host, began, wall: clock_of_day, results })
 }
 
 /// Events before its end, the last of them included, and after it.

@@ -21,6 +21,8 @@ pub(super) struct Judged {
 /// All verdicts about a recording.
 pub(super) struct Verdicts<'a> {
     pub(super) path: &'a Path,
+    /// The options that chose a part of its time.
+    pub(super) window: String,
     pub(super) buffer: &'a str,
     pub(super) clock: &'a str,
     pub(super) unit: ClockUnit,
@@ -99,9 +101,10 @@ pub(super) fn write_text(verdicts: &Verdicts<'_>, comms: &Comms, out: &mut Paint
             let at = verdicts.unit.point(spot.at);
             let file = verdicts.path.display();
             let why = spot.pid.filter(|_| spot.time() > 0 && checked.text.contains("wait("));
+            // The longest that was measured is that task's longest.
             let why = why.map(|pid| {
-                let within = verdicts.unit.point(spot.begin.saturating_add(spot.time() / 2));
-                format!("`rtrace why {} {file} --at {within}`, ", pid.0)
+                let window = format!(" {}", verdicts.window);
+                format!("`rtrace why {} {file} --worst wakeup{}`, ", pid.0, window.trim_end())
             });
             writeln!(out, "  See {}`rtrace report {file} --around {at}`.", why.unwrap_or_default())?;
         }

@@ -68,7 +68,8 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Exit, Failure> {
             let error = anyhow!("NEW is missing: which recordings are to be compared with these?");
             let failure = Failure::new(Exit::Usage, error);
             let listed = args.base.iter().find_map(|word| {
-                let parts: Vec<&str> = word.to_str()?.split(',').collect();
+                let (word, between) = (word.to_str()?, if word.to_str()?.contains(',') { "," } else { ".." });
+                let parts: Vec<&str> = word.split(between).collect();
                 let are_files = parts.len() > 1 && parts.iter().all(|part| std::path::Path::new(part).exists());
                 are_files.then(|| format!("a blank is between two files: `rtrace diff {}`.", parts.join(" ")))
             });

@@ -50,8 +50,13 @@ pub(in crate::cli) fn command(
         let names: Vec<&str> = below().map(Command::get_name).filter(|name| *name != "help").collect();
         (names.len() <= MOST_COMMANDS).then(|| format!("`rtrace {}` has {}.", path.replace('/', " "), names.join(", ")))
     };
+    let program = || {
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        let is_one = is_top && std::env::split_paths(&folders).any(|folder| folder.join(word).is_file());
+        is_one.then(|| format!("`rtrace record -e EVENT -- {word} ...` runs that program and records it."))
+    };
     let whole = || in_full(word, path, line).filter(|_| !is_top);
-    listed().or_else(of_analyze).or_else(near).or_else(whole).or_else(all)
+    listed().or_else(of_analyze).or_else(near).or_else(program).or_else(whole).or_else(all)
 }
 
 /// The analysis that another program has as a command of its own.

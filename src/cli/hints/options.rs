@@ -199,6 +199,7 @@ impl UnknownOption<'_> {
             .or_else(|| self.after_command().map(of))
             .or_else(|| self.one_order().map(of))
             .or_else(wish)
+            .or_else(|| self.part())
             .or_else(|| self.all(name).map(of))
     }
 
@@ -218,6 +219,16 @@ impl UnknownOption<'_> {
         guess(&near(name, &others)).or_else(|| {
             let word = format!("--{}", first?);
             UnknownOption { word: &word, ..*self }.listed("option").map(|remedy| remedy.hint)
+        })
+    }
+
+    /// What is meant by a part of its name, the last one first: `filter-user` is about users.
+    fn part(&self) -> Option<Remedy> {
+        let parts: Vec<String> = self.name().split(['-', '_']).rev().map(|part| format!("--{part}")).collect();
+        let parts = parts.iter().filter(|_| parts.len() > 1 && !is_negated(self.name()));
+        parts.into_iter().find_map(|word| {
+            let of = UnknownOption { word, ..*self };
+            of.listed("option").or_else(|| of.listed("wish"))
         })
     }
 

@@ -66,7 +66,7 @@ pub(super) fn near<'a>(name: &str, longs: &[&'a str]) -> Vec<&'a str> {
         begins || (ends && !is_contrary(long))
     };
     let goes_on = |long: &&&str| name.split('-').all(|part| has(long, part));
-    let last = name.rsplit('-').next().filter(|last| last.len() > 3 && *last != name);
+    let last = name.rsplit('-').next().filter(|last| last.len() > 2 && *last != name);
     let ends_alike =
         |long: &&&str| last.is_some_and(|last| long.rsplit('-').next() == Some(last)) && !is_contrary(long);
     let alike = longs.iter().filter(ends_alike);

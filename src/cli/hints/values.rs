@@ -47,7 +47,13 @@ impl WrongValue<'_> {
                 self.word.contains(['_', ':']).then(|| format!(" `rtrace list -F {}` shows an event.", self.word));
             is_help.then(|| format!("`rtrace help` lists the commands and topics.{}", event.unwrap_or_default()))
         };
-        topic().or_else(near).or_else(|| self.listed(self.option())).or_else(of_convert).or_else(help)
+        // A name that says more: `firefox-profiler`.
+        let part = || {
+            let is_part = |name: &&String| self.word.split(['-', '_', ' ', '.']).any(|part| part == name.as_str());
+            let part = valid.iter().find(is_part).filter(|_| !is_file && !is_help);
+            part.map(|name| format!("did you mean `{name}`?"))
+        };
+        topic().or_else(near).or_else(part).or_else(|| self.listed(self.option())).or_else(of_convert).or_else(help)
     }
 
     /// The hint on a value that is not of the option's kind; `is_number` if that is a number.

@@ -264,7 +264,7 @@ fn moot_option(given: &Given, in_order: &TracedOptions) -> Option<Moot<'static>>
         return moot(
             "no_functions",
             "without a latency tracer, whose functions it leaves out",
-            "`-p irqsoff`, `-p wakeup`, ... run one; `rtrace list -t` shows those of this kernel. `--duration TIME` is how long to record.",
+            "`--duration TIME` is how long to record; latency tracers are `-p irqsoff`, `-p wakeup`, ..., and `rtrace list -t` shows those of this kernel.",
         );
     }
     None

@@ -373,7 +373,9 @@ impl Error {
             Error::NoEvent(NoEvent { pattern, .. }) if words_of_others::of_event(pattern).is_some() => {
                 words_of_others::of_event(pattern).into_iter().collect()
             }
-            Error::NoEvent(_) => vec!["`rtrace list -e` shows the events of this kernel.".to_owned()],
+            Error::NoEvent(_) => {
+                vec!["`rtrace list --systems` shows the groups of events of this kernel, `rtrace list -e` all events.".to_owned()]
+            }
             _ => Vec::new(),
         }
     }

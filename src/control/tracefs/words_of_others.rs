@@ -35,6 +35,20 @@ const OF_EVENTS: [&str; 6] = ["enable", "filter", "trigger", "format", "id", "hi
 
 /// The hint on a name of perf, bpftrace or strace in the place of an event's.
 pub(super) fn event(pattern: &str) -> Option<String> {
+    if pattern.contains('{') {
+        return Some(
+            "programs are bpftrace's; `rtrace hist EVENT --key FIELD -- CMD` counts as `@[FIELD] = count()` does."
+                .to_owned(),
+        );
+    }
+    if ["kprobe_events", "uprobe_events", "dynamic_events", "synthetic_events"].contains(&pattern) {
+        return Some("`rtrace probe list` shows those of probes, `rtrace synth list` synthetic events.".to_owned());
+    }
+    if pattern.starts_with("offcpu") || pattern.starts_with("off-cpu") {
+        return Some(
+            "`--for offcpu` records where tasks leave their CPU, and `rtrace flame --off-cpu` draws it.".to_owned(),
+        );
+    }
     // perf's modifiers, as in `cycles:u`.
     let counter = pattern.split_once(':').filter(|(_, rest)| rest.bytes().all(|byte| b"ukhpGHSD".contains(&byte)));
     let pattern = counter.map_or(pattern, |(counter, _)| counter);

@@ -20,6 +20,7 @@ mod packed;
 mod speedscope;
 mod svg;
 mod thread;
+mod tracer;
 mod wakers;
 
 pub use chrome::{Chrome, ChromeState};

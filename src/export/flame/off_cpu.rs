@@ -4,12 +4,14 @@
 //!   run yet, it is below `[preempted]`. The idle tasks are left out.
 //! - The stack is the one (`ftrace:kernel_stack`) that the kernel wrote right after the switch on the same CPU: the
 //!   trigger `stacktrace` of the event, or the option `stacktrace`, does so. The option `userstacktrace` adds that of user space
-//!   (`ftrace:user_stack`), which lies around it. Without either it is `[unknown]`.
+//!   (`ftrace:user_stack`), which lies around it. Without either it is `[unknown]`. The tracer's own functions, innermost, are
+//!   left out.
 //! - With wakers, the stack of who woke the task (`sched:sched_waking`) stands after a frame `--`, turned round, so that its innermost
 //!   function is beside the sleeper's and its name at the end.
 //! - A time that spans lost events of its buffer, or the end of the recording, is in no line: it is counted.
 
 use super::names::{FlameBuffer, FlameRoot, Reader, UserFrames, root, write_lines};
+use super::tracer::without_tracer;
 use super::wakers::{FlameWaker, FlameWakers};
 use crate::answer::analysis::stacks::{StackFrame, StackStep, StackTree, TaskStack};
 use crate::base::units::{CpuId, Pid};
@@ -197,7 +199,7 @@ impl Exporter for OffCpu<'_> {
                 if let Some(task) = woken {
                     let of_user = matches!(step, StackStep::UserStack);
                     let frames = match step {
-                        StackStep::Stack(stack) => Some(stack.into_iter().map(StackFrame::Function).collect()),
+                        StackStep::Stack(stack) => Some(without_tracer(&self.buffers[record.buffer].what, &stack)),
                         _ => state.user.of(&self.buffers[record.buffer], record),
                     };
                     state.wakers.stack(place, task, of_user, frames.unwrap_or_default());
@@ -211,7 +213,7 @@ impl Exporter for OffCpu<'_> {
                 state.left.insert(place, task);
                 let Some(away) = state.away.get_mut(&task) else { return Consumed::One };
                 match step {
-                    StackStep::Stack(stack) => away.stack = stack.into_iter().map(StackFrame::Function).collect(),
+                    StackStep::Stack(stack) => away.stack = without_tracer(&self.buffers[record.buffer].what, &stack),
                     _ => match state.user.of(&self.buffers[record.buffer], record) {
                         Some(frames) => away.user = frames,
                         None => {

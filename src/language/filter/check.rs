@@ -56,7 +56,8 @@ pub(super) fn resolve(filter: &Filter, p: &Predicate, format: &EventFormat) -> R
         }
         FilterValue::Function(_) => {}
         FilterValue::Text(text) if !target.kind.is_text() => {
-            let number = number_called(format, name, text).map(|number| format!("`{text}` is {number} there"));
+            let number = number_called(format, name, text)
+                .map(|number| format!("`{text}` is {number} there: `{name} {} {number}`", op.text()));
             let number = number.or_else(|| super::number_forms::hint(format, name, text));
             let wrong = error(p.value.span, format!("`{name}` is a number, its value cannot be text"));
             let is_field = format.fields.iter().any(|field| field.name == *text);
@@ -133,6 +134,29 @@ pub(super) fn number_called(format: &EventFormat, field: &str, word: &str) -> Op
     let named = entries.filter_map(|entry| entry.split_once(','));
     let quoted = format!("\"{word}\"");
     named.filter(|(_, text)| text.trim() == quoted).find_map(|(number, _)| parse_int(number.trim()).ok())
+}
+
+/// `text` with the numbers of the states that scripts and `ps` write as letters: `prev_state == 2` for `prev_state == D`.
+pub fn with_numbered_states(text: &str) -> String {
+    const STATES: [(&str, &str); 9] = [
+        ("R", "0"),
+        ("S", "1"),
+        ("D", "2"),
+        ("T", "4"),
+        ("t", "8"),
+        ("X", "16"),
+        ("Z", "32"),
+        ("P", "64"),
+        ("I", "128"),
+    ];
+    let mut words: Vec<&str> = text.split(' ').collect();
+    for at in 2..words.len() {
+        let [field, op, value] = [words[at - 2], words[at - 1], words[at]];
+        let is_one = field.ends_with("_state") && ["==", "!=", "&"].contains(&op);
+        let state = STATES.iter().find(|(letter, _)| is_one && value.trim_matches(['"', '\'']) == *letter);
+        words[at] = state.map_or(value, |(_, number)| number);
+    }
+    words.join(" ")
 }
 
 /// Filters that the kernel takes although they cannot mean what they say.

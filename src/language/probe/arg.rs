@@ -278,6 +278,10 @@ impl ArgParser<'_> {
                 _ if is_path(text) => Ok(Fetch::Variable(text.to_owned())),
                 _ => Err(err("invalid argument")),
             },
+            None => {
+                Err(err("nothing is fetched: a shell puts nothing in the place of `$retval` outside of single quotes")
+                    .hint("as in `'ret=$retval'`, `'comm=$comm'`, `'x=$arg1'`"))
+            }
             _ => Err(err("invalid argument").hint("as in `%di`, `$arg1`, `$retval`, `$comm`, `+8(%si)`, `@jiffies`")),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{EventRef, Trigger, TriggerAction};
 use crate::base::syntax::{Diagnostic, Span, did_you_mean, one_line, parse_int};
-use crate::language::filter::Filter;
+use crate::language::filter::{Filter, with_numbered_states};
 use crate::language::hist::spec::{Echo, HistSpec};
 use std::str::FromStr;
 
@@ -94,7 +94,9 @@ fn action(text: &str, name: &str, span: Span, words: &mut Words<'_>) -> Result<T
         _ => {
             // Opposites that differ by two letters are no guess.
             let switch = name.starts_with("trace").then(|| "`traceoff` stops tracing, `traceon` starts it".to_owned());
-            let near = switch.or_else(|| did_you_mean(name, TriggerAction::NAMES));
+            let filter = text.trim().strip_prefix("if ").map(with_numbered_states);
+            let no_action = filter.map(|filter| format!("an action stands before `if`: `stacktrace if {filter}`"));
+            let near = no_action.or(switch).or_else(|| did_you_mean(name, TriggerAction::NAMES));
             if let Some(set) = name.strip_prefix('!') {
                 let hint = format!("`!` takes one away: `rtrace trigger remove EVENT {set}`");
                 return Err(error(text, span, format!("`{name}` is no trigger")).hint(hint));

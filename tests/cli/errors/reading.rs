@@ -3,6 +3,14 @@
 use super::{Mistake, are_named};
 
 const MISTAKES: &[Mistake] = &[
+    ("report -p bash FILE", 1, &["`--comm bash` takes tasks by name"]),
+    ("report --task bash FILE", 2, &["did you mean `--comm`?"]),
+    ("report --process bash FILE", 2, &["did you mean `--comm bash`?"]),
+    ("report FILE --jq .comm", 2, &["`--json | jq"]),
+    ("report FILE --prio 80", 2, &["`rtrace report FILE -F 'sched_switch: next_prio < 100'`"]),
+    ("convert FILE --to firefox-profiler -o x", 2, &["did you mean `firefox`?"]),
+    ("convert FILE --pprof x", 2, &["pprof's format is not written"]),
+    ("version --json", 2, &["it prints one line"]),
     ("report --cpus=0-1 FILE", 2, &["takes no value", "`--cpu 0-1`"]),
     ("convert --babeltrace FILE", 2, &["`--to ctf -o DIR`"]),
     ("split FILE --around 5", 2, &["`rtrace split FILE START END`"]),
@@ -73,7 +81,7 @@ const MISTAKES: &[Mistake] = &[
     ("flame FILE -g -o f.svg", 2, &["it draws the call stacks that a recording holds"]),
     ("flame -i FILE", 2, &["`rtrace flame FILE`"]),
     ("flame FILE out.svg", 1, &["failed to read out.svg", "`-o out.svg` writes it"]),
-    ("flame FILE --on-cpu", 2, &["`rtrace flame` has --output, --force"]),
+    ("flame FILE --on-cpu", 2, &["`rtrace record -p function_graph`"]),
     ("recover -i trace.dat.cpu0 -o rec.dat", 2, &["`rtrace recover -o rec.dat trace.dat.cpu0`"]),
     ("recover nosuch.dat", 1, &["nosuch.dat"]),
     ("recover --journal-dir none", 1, &["there is no trace.dat here", "`rtrace recover FILE` finishes another"]),
