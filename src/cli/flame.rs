@@ -190,7 +190,10 @@ fn write(
         return print(&format!("{:#}\n", picture.json(output))).map(drop);
     }
     if args.output.is_none() && !stdout_is_terminal() {
-        note!("rtrace: the picture is in {}; `-o -` writes it to standard output", output.display());
+        note!(
+            "rtrace: the picture is in {}; `-o -` writes it to standard output, `rtrace convert --to folded FILE -o -` its lines",
+            output.display()
+        );
     }
     print(&format!("{}\n", picture.summary(&output.display().to_string()))).map(drop)
 }

@@ -23,6 +23,18 @@ pub(super) fn why(plan: &Plan, summary: &RecordSummary) -> Option<String> {
     Some(reason(plan))
 }
 
+/// The system call that C libraries make in the place of an older one whose event is selected.
+fn newer_call(selected: &str) -> Option<&'static str> {
+    let call =
+        ["sys_enter_", "sys_exit_"].iter().find_map(|begin| selected.split(':').next_back()?.strip_prefix(begin))?;
+    match call {
+        "open" | "creat" => Some("openat"),
+        "stat" | "lstat" => Some("newfstatat"),
+        "fork" | "vfork" => Some("clone"),
+        _ => None,
+    }
+}
+
 /// The line for `plan`, of which no event came.
 pub(crate) fn reason(plan: &Plan) -> String {
     let filtered = plan.buffers.iter().flat_map(|b| &b.events).any(|event| event.enable && !event.filters.is_empty());
@@ -45,7 +57,10 @@ pub(crate) fn reason(plan: &Plan) -> String {
             format!("none of the selected events happened{whose} while it recorded{}", time.unwrap_or_default())
         }
     };
-    format!("rtrace: 0 events: {why}\n")
+    let calls: Vec<&str> =
+        plan.buffers.iter().flat_map(|b| &b.events).filter_map(|e| newer_call(e.selection.text())).collect();
+    let newer = calls.first().map(|call| format!("; programs of today call {call}: `-e syscalls:sys_enter_{call}`"));
+    format!("rtrace: 0 events: {why}{}\n", newer.unwrap_or_default())
 }
 
 /// A line for synthetic events that no trigger fires, in a recording of instances: what kernel code fires reaches the top

@@ -5,6 +5,7 @@
 use super::pattern::TextPattern;
 use super::{CompareOp, FieldModifier, Filter, FilterExpr, FilterValue, Predicate, pattern};
 use crate::base::syntax::{Diagnostic, Span, did_you_mean, parse_int};
+use crate::base::units::ByteSize;
 use crate::kernel::format::{EventFormat, Field, Shape};
 
 /// Errors stop; warnings are returned.
@@ -136,8 +137,9 @@ pub(super) fn number_called(format: &EventFormat, field: &str, word: &str) -> Op
     named.filter(|(_, text)| text.trim() == quoted).find_map(|(number, _)| parse_int(number.trim()).ok())
 }
 
-/// `text` with the numbers of the states that scripts and `ps` write as letters: `prev_state == 2` for `prev_state == D`.
-pub fn with_numbered_states(text: &str) -> String {
+/// `text` with numbers in the place of states as scripts and `ps` write them, and of sizes: `prev_state == 2` for
+/// `prev_state == D`, `bytes_req > 4096` for `bytes_req > 4K`.
+pub fn with_numbers(text: &str) -> String {
     const STATES: [(&str, &str); 9] = [
         ("R", "0"),
         ("S", "1"),
@@ -149,12 +151,22 @@ pub fn with_numbered_states(text: &str) -> String {
         ("P", "64"),
         ("I", "128"),
     ];
-    let mut words: Vec<&str> = text.split(' ').collect();
+    let mut words: Vec<String> = text.split(' ').map(str::to_owned).collect();
     for at in 2..words.len() {
-        let [field, op, value] = [words[at - 2], words[at - 1], words[at]];
-        let is_one = field.ends_with("_state") && ["==", "!=", "&"].contains(&op);
-        let state = STATES.iter().find(|(letter, _)| is_one && value.trim_matches(['"', '\'']) == *letter);
-        words[at] = state.map_or(value, |(_, number)| number);
+        let [field, op, value] = [&words[at - 2], &words[at - 1], &words[at]];
+        let is_state = field.ends_with("_state") && ["==", "!=", "&"].contains(&op.as_str());
+        let state = STATES.iter().find(|(letter, _)| is_state && value.trim_matches(['"', '\'']) == *letter);
+        let is_size =
+            value.starts_with(|c: char| c.is_ascii_digit()) && value.ends_with(['k', 'K', 'm', 'M', 'g', 'G', 'B']);
+        let size = value
+            .parse::<ByteSize>()
+            .ok()
+            .filter(|_| is_size && ["<", "<=", ">", ">=", "==", "!="].contains(&op.as_str()));
+        words[at] = match (state, size) {
+            (Some((_, number)), _) => (*number).to_owned(),
+            (_, Some(size)) => size.0.to_string(),
+            _ => continue,
+        };
     }
     words.join(" ")
 }

@@ -36,7 +36,7 @@ mod test;
 
 pub use crate::kernel::symbols::{AddressNames, FunctionAddresses};
 pub use ast::{CompareOp, FieldModifier, FilterExpr, FilterValue, Predicate};
-pub use check::with_numbered_states;
+pub use check::with_numbers;
 pub use event_filter::{EventFilter, Filter};
 pub use number_forms::{CpuList, CpuListError, device_hint};
 pub use report::{ReportFilter, ReportFilters, Sign};

@@ -2,7 +2,7 @@
 
 use super::{EventRef, Trigger, TriggerAction};
 use crate::base::syntax::{Diagnostic, Span, did_you_mean, one_line, parse_int};
-use crate::language::filter::{Filter, with_numbered_states};
+use crate::language::filter::{Filter, with_numbers};
 use crate::language::hist::spec::{Echo, HistSpec};
 use std::str::FromStr;
 
@@ -94,7 +94,7 @@ fn action(text: &str, name: &str, span: Span, words: &mut Words<'_>) -> Result<T
         _ => {
             // Opposites that differ by two letters are no guess.
             let switch = name.starts_with("trace").then(|| "`traceoff` stops tracing, `traceon` starts it".to_owned());
-            let filter = text.trim().strip_prefix("if ").map(with_numbered_states);
+            let filter = text.trim().strip_prefix("if ").map(with_numbers);
             let no_action = filter.map(|filter| format!("an action stands before `if`: `stacktrace if {filter}`"));
             let near = no_action.or(switch).or_else(|| did_you_mean(name, TriggerAction::NAMES));
             if let Some(set) = name.strip_prefix('!') {

@@ -3,6 +3,14 @@
 use super::{Mistake, are_named};
 
 const MISTAKES: &[Mistake] = &[
+    ("diff FILE FILE --threshold 10", 2, &["`--min-effect 0.1`"]),
+    ("diff FILE FILE --fail-above 10%", 2, &["did you mean `--min-effect`?"]),
+    ("diff FILE FILE --format github", 2, &["did you mean `--markdown`?"]),
+    ("flame --diff FILE FILE -o d.svg", 2, &["`rtrace diff BASE NEW`"]),
+    ("analyze FILE --from 1s --to 2s", 2, &["--since +1s --until +2s`"]),
+    ("latency --wakeup FILE", 2, &["sched_waking sched_switch --by pid=next_pid`"]),
+    ("stackcollapse FILE", 2, &["`rtrace flame FILE -o OUT.folded`"]),
+    ("report FILE -F json", 2, &["`--json` and `--format csv`"]),
     ("check FILE -a run(x)<30%", 2, &["`run(x) / duration <30%`"]),
     ("check FILE -a p99(wait())<5", 2, &["`p99(wait())<5ms`"]),
     ("check FILE -a max(wait(prio<100))<1ms", 2, &["--if-start 'prio < 100'"]),

@@ -3,6 +3,12 @@
 use super::{Mistake, are_named};
 
 const MISTAKES: &[Mistake] = &[
+    ("record -C mono_fast -e sched", 2, &["did you mean `mono`?"]),
+    ("record -e cycles -c 1000 -- true", 2, &["counter of perf"]),
+    ("stat -i FILE", 2, &["says what a recording holds"]),
+    ("stat -d", 2, &["counters of the hardware are perf's"]),
+    ("bench --warmup 3", 2, &["one recording a run"]),
+    ("trace -s -- ls", 2, &["`rtrace record --for syscalls -F -c -- CMD`, then `rtrace analyze syscalls`"]),
     ("record -g --call-graph -- true", 2, &["unknown option `--call-graph`", "-R stacktrace"]),
     ("record -e sched -o --foo -- true", 2, &["unknown option `--foo`"]),
     ("record -e *fsyncc*", 2, &["did you mean `syscalls:sys_enter_fsync`"]),

@@ -162,6 +162,20 @@ pub struct ReportFilters {
     needs_comm: bool,
 }
 
+/// The hint on a filter of fields alone, where `formats` are the events: the first one with the field, and globs in the language
+/// that has them.
+fn names_its_event(filter: &str, formats: &[&EventFormat]) -> String {
+    let name = filter.split([' ', '=', '<', '>', '~', '!']).next().unwrap_or_default();
+    let has_it = formats.iter().find(|format| format.fields.iter().any(|field| field.name == name));
+    match has_it {
+        Some(format) if filter.contains(" ~ ") => {
+            format!("a filter names its event first, globs are the kernel's: `--filter '{}: {filter}'`", format.name)
+        }
+        Some(format) => format!("a filter names its event first: `{}: {filter}`", format.name),
+        None => "a filter names its event first: `sched_switch: prev_pid == 1`".to_owned(),
+    }
+}
+
 impl ReportFilters {
     /// Holds `filters` against `formats`, all the events of a file recorded on a machine with `abi`.
     ///
@@ -181,23 +195,28 @@ impl ReportFilters {
                     let near = did_you_mean(name, formats.iter().flat_map(|f| [f.system.as_str(), f.name.as_str()]));
                     let message = format!("no event of this file matches `{named}`");
                     let of_field = named.contains(['=', '<', '>', '~', '!']);
-                    let event =
-                        of_field.then(|| "a filter names its event first: `sched_switch: prev_pid == 1`".to_owned());
+                    let event = of_field.then(|| names_its_event(named, &formats));
                     let error = Diagnostic::new("filter", &filter.text, events.span, message);
                     let is_column = is_column_name(named);
                     let is_name = named.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_:/".contains(&byte));
                     let has_raw = formats.iter().any(|format| format.system == "raw_syscalls");
                     let of_event = ["sys_enter_", "sys_exit_"].iter().find_map(|begin| name.strip_prefix(begin));
+                    let is_format =
+                        ["json", "csv", "text", "ftrace", "perfetto", "svg", "html", "pdf"].contains(&named);
                     let is_word = !named.contains([':', '/'])
                         && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
-                    let maybe = (is_word && has_raw && near.is_none() && of_event.is_none())
+                    let maybe = (is_word && !is_format && has_raw && near.is_none() && of_event.is_none())
                         .then(|| format!("of the system call, if it is one, `rtrace analyze syscalls FILE --call {name}` has the times"));
                     let call = of_event;
                     let call = call.filter(|_| has_raw).map(|call| {
                         format!("system calls are `raw_syscalls/sys_enter` there, by number; `rtrace analyze syscalls FILE --call {call}` has its times")
                     });
-                    let absent = (is_name && call.is_none() && !is_column_name(named) && near.is_none())
+                    let absent = (is_name && !is_format && call.is_none() && !is_column_name(named) && near.is_none())
                         .then(|| format!("if the kernel has it (`rtrace list -e '*{name}*'`), it was not recorded"));
+                    let format = is_format.then(|| {
+                        "events are selected here, by name or filter; `--json` and `--format csv` print in other forms, `rtrace convert` writes more"
+                            .to_owned()
+                    });
                     let columns = is_column.then(|| "`--format csv --fields NAME,...` chooses columns.".to_owned());
                     let escaped = |text: &str| {
                         let escape = |c: char| if "()|{}+?".contains(c) { format!("\\{c}") } else { c.to_string() };
@@ -210,6 +229,7 @@ impl ReportFilters {
                     return Err(error
                         .hint_opt(near)
                         .hint_opt(event)
+                        .hint_opt(format)
                         .hint_opt(columns)
                         .hint_opt(basic)
                         .hint_opt(call)
