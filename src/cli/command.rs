@@ -6,7 +6,7 @@ use super::{
     agent, analyze, attach, baseline, check, check_events, clear, compact, completions, convert, diff, doctor, dump,
     exit, extract, filter, flame, generate, help, helper_programs, hist, instance, latency, list, listen, mem, noise,
     page, plugin_options, probe, profile, record, recover, remote, report, reset, save, schema, setup_guest, show,
-    snapshot, split, sql, stack, start, stat, stop, stream, synth, trigger, why,
+    snapshot, split, sql, stack, start, stat, stream, synth, trigger, why,
 };
 #[cfg(feature = "view")]
 use super::{top, view};
@@ -61,8 +61,8 @@ pub(super) enum Command {
     CheckEvents(Deferred<check_events::CheckEventsArgs>),
     Start(Deferred<start::StartArgs>),
     Set(Deferred<start::SetArgs>),
-    Stop(Deferred<stop::StopArgs>),
-    Restart(Deferred<stop::RestartArgs>),
+    Stop(Deferred<start::StopArgs>),
+    Restart(Deferred<start::RestartArgs>),
     Clear(Deferred<clear::ClearArgs>),
     Reset(Deferred<reset::ResetArgs>),
     Show(Deferred<show::ShowCommandArgs>),
@@ -131,8 +131,8 @@ pub(super) fn run(command: Command) -> Result<Exit, Failure> {
         Command::CheckEvents(args) => check_events::run(&args),
         Command::Start(args) => start::start(&args),
         Command::Set(args) => start::set(&args),
-        Command::Stop(args) => stop::stop(&args),
-        Command::Restart(args) => stop::restart(&args),
+        Command::Stop(args) => start::stop(&args),
+        Command::Restart(args) => start::restart(&args),
         Command::Clear(args) => clear::run(&args),
         Command::Reset(args) => reset::run(&args),
         Command::Show(args) => show::run(&args),

@@ -75,7 +75,6 @@ mod sql;
 mod stack;
 mod start;
 mod stat;
-mod stop;
 mod stored;
 mod stream;
 mod synth;

@@ -8,10 +8,12 @@ use crate::state::{PATIENCE, Running};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use rtrace::internal::trace_dat::{TimeOptions, Trace};
+use rtrace::tracefs::Tracefs;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::MutexGuard;
 
 /// Tasks in three cgroups; one is moved to `a` while it runs, as `docker exec` does. Each writes its number to `a.pids`, `b.pids`.
 const LOAD: &str = r#"
@@ -62,6 +64,30 @@ impl Drop for TestCgroups {
     }
 }
 
+/// The kernel, held, with a directory and cgroups of v2 for one test.
+fn prepared() -> Option<((Tracefs, MutexGuard<'static, ()>), TestEnvironment, TestCgroups)> {
+    let (kernel, env) = (kernel()?, TestEnvironment::new());
+    let cgroups = TestCgroups::new("cgroup2", "");
+    if cgroups.is_none() {
+        not_run("no cgroup v2 is mounted that can be written to");
+    }
+    Some((kernel, env, cgroups?))
+}
+
+/// The same with cgroups of v1, `b` of which has a fifth of a CPU.
+fn prepared_with_quota() -> Option<((Tracefs, MutexGuard<'static, ()>), TestEnvironment, TestCgroups)> {
+    let (kernel, env) = (kernel()?, TestEnvironment::new());
+    let Some(cgroups) = TestCgroups::new("cgroup", "cpu") else {
+        not_run("no controller cpu of cgroup v1 is mounted");
+        return None;
+    };
+    if fs::write(cgroups.path("b/cpu.cfs_quota_us"), "20000").is_err() {
+        not_run("the kernel has no CPU bandwidth control");
+        return None;
+    }
+    Some((kernel, env, cgroups))
+}
+
 fn load(cgroups: &TestCgroups) -> String {
     format!("TOP={}\n{LOAD}", cgroups.0.display())
 }
@@ -88,11 +114,7 @@ fn row<'r>(rows: &'r [Value], name: &str) -> &'r Value {
 
 #[test]
 fn time_by_cgroup_is_what_the_kernel_counted() {
-    let Some(_kernel) = kernel() else { return };
-    let env = TestEnvironment::new();
-    let Some(cgroups) = TestCgroups::new("cgroup2", "") else {
-        return not_run("no cgroup v2 is mounted that can be written to");
-    };
+    let Some((_kernel, env, cgroups)) = prepared() else { return };
     record(&env, &["--cgroup", "/nosuch", "-e", "sched", "true"])
         .exits(2)
         .complains_with("no cgroup is called `/nosuch`");
@@ -129,11 +151,7 @@ fn time_by_cgroup_is_what_the_kernel_counted() {
 
 #[test]
 fn no_task_of_a_cgroup_is_missed_and_none_of_others_recorded() {
-    let Some((tracefs, _guard)) = kernel() else { return };
-    let env = TestEnvironment::new();
-    let Some(cgroups) = TestCgroups::new("cgroup2", "") else {
-        return not_run("no cgroup v2 is mounted that can be written to");
-    };
+    let Some(((tracefs, _guard), env, cgroups)) = prepared() else { return };
     let out = record(
         &env,
         &["--cgroup", &cgroups.path("a"), "-e", "sched", "--", "taskset", "-c", "0", "sh", "-c", &load(&cgroups)],
@@ -163,11 +181,7 @@ fn no_task_of_a_cgroup_is_missed_and_none_of_others_recorded() {
 
 #[test]
 fn a_recorder_in_the_cgroup_does_not_record_itself() {
-    let Some(_kernel) = kernel() else { return };
-    let env = TestEnvironment::new();
-    let Some(cgroups) = TestCgroups::new("cgroup2", "") else {
-        return not_run("no cgroup v2 is mounted that can be written to");
-    };
+    let Some((_kernel, env, cgroups)) = prepared() else { return };
     let (a, rtrace) = (cgroups.path("a"), env!("CARGO_BIN_EXE_rtrace"));
     let inside = format!(
         "echo $$ > {a}/cgroup.procs; exec {rtrace} record --cgroup {a} -e syscalls -- sh -c 'echo $$ > a.pids; true'"
@@ -180,14 +194,7 @@ fn a_recorder_in_the_cgroup_does_not_record_itself() {
 
 #[test]
 fn throttling_is_told_from_waiting() {
-    let Some(_kernel) = kernel() else { return };
-    let env = TestEnvironment::new();
-    let Some(cgroups) = TestCgroups::new("cgroup", "cpu") else {
-        return not_run("no controller cpu of cgroup v1 is mounted");
-    };
-    if fs::write(cgroups.path("b/cpu.cfs_quota_us"), "20000").is_err() {
-        return not_run("the kernel has no CPU bandwidth control");
-    }
+    let Some((_kernel, env, cgroups)) = prepared_with_quota() else { return };
     let load = format!(
         "sh -c 'echo $PPID > {}/cgroup.procs'; i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done",
         cgroups.path("b")
@@ -216,14 +223,7 @@ fn throttling_is_told_from_waiting() {
 /// A CPU that is never idle, as another task runs whenever that of the cgroup does not.
 #[test]
 fn throttling_beside_a_busy_neighbour_is_proven() {
-    let Some(_kernel) = kernel() else { return };
-    let env = TestEnvironment::new();
-    let Some(cgroups) = TestCgroups::new("cgroup", "cpu") else {
-        return not_run("no controller cpu of cgroup v1 is mounted");
-    };
-    if fs::write(cgroups.path("b/cpu.cfs_quota_us"), "20000").is_err() {
-        return not_run("the kernel has no CPU bandwidth control");
-    }
+    let Some((_kernel, env, cgroups)) = prepared_with_quota() else { return };
     let spin = |turns: u32| format!("i=0; while [ $i -lt {turns} ]; do i=$((i+1)); done");
     let procs = cgroups.path("b/cgroup.procs");
     let load =
@@ -264,11 +264,7 @@ fn throttling_beside_a_busy_neighbour_is_proven() {
 /// While the tasks of a cgroup are listed, more come each time.
 #[test]
 fn tasks_that_start_others_without_end_are_recorded() {
-    let Some(_kernel) = kernel() else { return };
-    let env = TestEnvironment::new();
-    let Some(cgroups) = TestCgroups::new("cgroup2", "") else {
-        return not_run("no cgroup v2 is mounted that can be written to");
-    };
+    let Some((_kernel, env, cgroups)) = prepared() else { return };
     let starts = |_| {
         let mut command = env.command("sh");
         let procs = cgroups.path("a/cgroup.procs");
@@ -300,11 +296,7 @@ fn start(env: &TestEnvironment, args: &[&str], ready: &str) -> Running {
 /// Of a killed recorder there is what lies beside the file.
 #[test]
 fn the_cgroups_of_a_killed_recording_are_known_to_shortly_before() {
-    let Some(_kernel) = kernel() else { return };
-    let env = TestEnvironment::new();
-    let Some(cgroups) = TestCgroups::new("cgroup2", "") else {
-        return not_run("no cgroup v2 is mounted that can be written to");
-    };
+    let Some((_kernel, env, cgroups)) = prepared() else { return };
     let load = format!(
         "sh -c 'echo $$ > a.pids; echo $$ > {}/cgroup.procs; i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done'; sleep 0.8; \
          echo $$ > sh.pids; echo > done; exec sleep 100",

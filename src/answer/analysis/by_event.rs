@@ -7,6 +7,34 @@ use crate::base::units::Pid;
 use crate::kernel::event::{Common, FieldPlace, Record, TypedField};
 use crate::kernel::format::EventFormat;
 
+/// The events that mean something to an analysis, and what all records have.
+pub trait KnownEvents {
+    /// True if events of the type `id` are among them.
+    fn knows_id(&self, id: u16) -> bool;
+
+    /// True if the record's event is among them.
+    fn knows(&self, record: &Record<'_>) -> bool;
+
+    /// The task that was running.
+    fn task(&self, record: &Record<'_>) -> Pid;
+}
+
+impl<M: Clone> KnownEvents for ByEvent<M> {
+    fn knows_id(&self, id: u16) -> bool {
+        self.has(id)
+    }
+
+    #[inline]
+    fn knows(&self, record: &Record<'_>) -> bool {
+        self.of(record).is_some()
+    }
+
+    #[inline]
+    fn task(&self, record: &Record<'_>) -> Pid {
+        ByEvent::task(self, record)
+    }
+}
+
 /// Meanings of a recording's events; those without one are passed over.
 #[derive(Clone, Debug)]
 pub(crate) struct ByEvent<M> {

@@ -6,6 +6,7 @@
 
 use super::by_event::{ByEvent, RecordNumber};
 use super::{Durations, InOrder, Needs};
+use crate::answer::analysis::by_event::KnownEvents;
 use crate::base::abi::Abi;
 use crate::base::units::CpuId;
 use crate::kernel::event::{Lost, Record};
@@ -249,13 +250,9 @@ impl Idle {
 impl InOrder for Idle {
     type Finding = IdleReport;
 
-    fn reads(&self, id: u16) -> bool {
-        self.events.has(id)
-    }
-
     #[inline]
-    fn wants(&self, record: &Record<'_>) -> bool {
-        record.lost != Lost::None || self.events.of(record).is_some()
+    fn events(&self) -> Option<&dyn KnownEvents> {
+        Some(&self.events)
     }
 
     fn record(&mut self, record: &Record<'_>) {

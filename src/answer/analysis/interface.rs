@@ -5,6 +5,7 @@
 //! Analyses whose every step depends on all events before it.
 //! Copies of records.
 
+use crate::answer::analysis::by_event::KnownEvents;
 use crate::base::units::{CpuId, Timestamp};
 use crate::file::trace_dat::{Coverage, CoveredTasks};
 use crate::kernel::event::{Lost, Record};
@@ -254,14 +255,20 @@ pub trait InOrder: Clone + Send + Sync {
     /// The answer.
     type Finding;
 
+    /// The events that it reads, beside losses; all without them.
+    fn events(&self) -> Option<&dyn KnownEvents> {
+        None
+    }
+
     /// False if records of the event type `id` say nothing to it. Such records may be left out, but for those that follow a loss.
-    fn reads(&self, _id: u16) -> bool {
-        true
+    fn reads(&self, id: u16) -> bool {
+        self.events().is_none_or(|events| events.knows_id(id))
     }
 
     /// True if [`InOrder::record`] does anything with such a record.
-    fn wants(&self, _record: &Record<'_>) -> bool {
-        true
+    #[inline]
+    fn wants(&self, record: &Record<'_>) -> bool {
+        record.lost != Lost::None || self.events().is_none_or(|events| events.knows(record))
     }
 
     /// Takes the next record, in the order of time.

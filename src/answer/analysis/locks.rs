@@ -6,6 +6,7 @@
 //! contention_begin: 00000000a3f0a7d2 (flags=MUTEX)        contention_end: 00000000a3f0a7d2 (ret=0)
 //! ```
 
+use crate::answer::analysis::by_event::KnownEvents;
 use crate::answer::analysis::by_event::{ByEvent, RecordNumber};
 use crate::answer::analysis::interface::Map;
 use crate::answer::analysis::stacks::addresses;
@@ -16,6 +17,7 @@ use crate::kernel::event::{Lost, Record};
 use crate::kernel::format::EventFormat;
 use std::cmp::Reverse;
 use std::hash::Hash;
+use std::ops::Deref;
 
 /// A lock's kind and what it was wanted for, as flags (`LCB_F_*`, include/trace/events/lock.h).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -107,6 +109,16 @@ impl LockEventKind {
     }
 }
 
+/// The ids and the common fields of its events.
+impl Deref for LockEvents {
+    type Target = dyn KnownEvents;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
 impl LockEvents {
     pub(in crate::answer::analysis) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
         LockEvents(ByEvent::new(formats, abi, LockEventKind::of))
@@ -115,22 +127,6 @@ impl LockEvents {
     /// True if waits end, without which nothing has a duration.
     pub(in crate::answer::analysis) fn have_ends(&self) -> bool {
         self.0.all().any(|kind| matches!(kind, LockEventKind::End { .. }))
-    }
-
-    #[inline]
-    pub(in crate::answer::analysis) fn knows(&self, record: &Record<'_>) -> bool {
-        self.0.of(record).is_some()
-    }
-
-    /// True if events of this type are among them.
-    pub(in crate::answer::analysis) fn knows_id(&self, id: u16) -> bool {
-        self.0.has(id)
-    }
-
-    /// The task that was running.
-    #[inline]
-    pub(in crate::answer::analysis) fn task(&self, record: &Record<'_>) -> Pid {
-        self.0.task(record)
     }
 
     pub(in crate::answer::analysis) fn event(&self, record: &Record<'_>) -> Option<LockEvent> {
@@ -242,13 +238,9 @@ impl LockWaits {
 impl InOrder for Locks {
     type Finding = LockReport;
 
-    fn reads(&self, id: u16) -> bool {
-        self.events.knows_id(id)
-    }
-
     #[inline]
-    fn wants(&self, record: &Record<'_>) -> bool {
-        record.lost != Lost::None || self.events.knows(record)
+    fn events(&self) -> Option<&dyn KnownEvents> {
+        Some(&*self.events)
     }
 
     fn record(&mut self, record: &Record<'_>) {

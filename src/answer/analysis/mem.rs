@@ -2,6 +2,7 @@
 
 use super::InOrder;
 use super::memory::events::{Events, MemoryEvent};
+use crate::answer::analysis::by_event::KnownEvents;
 use crate::base::abi::Abi;
 use crate::kernel::event::Record;
 use crate::kernel::format::EventFormat;
@@ -91,12 +92,9 @@ impl<'a> MemoryUse<'a> {
 impl InOrder for MemoryUse<'_> {
     type Finding = Vec<FunctionMemory>;
 
-    fn reads(&self, id: u16) -> bool {
-        self.events.knows_id(id)
-    }
-
-    fn wants(&self, record: &Record<'_>) -> bool {
-        self.events.knows(record)
+    #[inline]
+    fn events(&self) -> Option<&dyn KnownEvents> {
+        Some(&*self.events)
     }
 
     fn record(&mut self, record: &Record<'_>) {

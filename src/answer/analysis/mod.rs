@@ -43,6 +43,7 @@ mod together;
 mod wakeups;
 mod why;
 
+pub use by_event::KnownEvents;
 pub use cells::{Cell, CellPlan, Cells, EventCells, bin, durations_of};
 pub use cgroups::{CGROUP_NEEDS, CgroupReport, CgroupSched, CgroupTimes, throttled_time};
 pub use chains::{CallChain, CallChains, ChainName};

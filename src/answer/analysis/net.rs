@@ -8,6 +8,7 @@
 use super::by_event::{ByEvent, RecordNumber, RecordText};
 use super::interface::Map;
 use super::{Durations, InOrder, Needs};
+use crate::answer::analysis::by_event::KnownEvents;
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
 use crate::kernel::event::{Lost, Record};
@@ -219,13 +220,9 @@ impl Net {
 impl InOrder for Net {
     type Finding = NetReport;
 
-    fn reads(&self, id: u16) -> bool {
-        self.events.has(id)
-    }
-
     #[inline]
-    fn wants(&self, record: &Record<'_>) -> bool {
-        record.lost != Lost::None || self.events.of(record).is_some()
+    fn events(&self) -> Option<&dyn KnownEvents> {
+        Some(&self.events)
     }
 
     fn record(&mut self, record: &Record<'_>) {

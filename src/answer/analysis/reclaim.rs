@@ -8,6 +8,7 @@
 use super::by_event::{ByEvent, RecordNumber};
 use super::interface::Map;
 use super::{Durations, InOrder, KnownPart, Needs, TaskSet};
+use crate::answer::analysis::by_event::KnownEvents;
 use crate::base::abi::Abi;
 use crate::base::units::Pid;
 use crate::kernel::event::{Lost, Record};
@@ -212,13 +213,9 @@ impl Reclaim {
 impl InOrder for Reclaim {
     type Finding = ReclaimReport;
 
-    fn reads(&self, id: u16) -> bool {
-        self.events.has(id)
-    }
-
     #[inline]
-    fn wants(&self, record: &Record<'_>) -> bool {
-        record.lost != Lost::None || self.events.of(record).is_some()
+    fn events(&self) -> Option<&dyn KnownEvents> {
+        Some(&self.events)
     }
 
     fn record(&mut self, record: &Record<'_>) {

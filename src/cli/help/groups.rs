@@ -10,11 +10,11 @@ use clap::{Arg, ArgAction, Command};
 /// A task, and the commands for it.
 pub(super) struct HelpGroup {
     title: &'static str,
-    pub(super) commands: &'static [HelpEntry],
+    commands: &'static [HelpEntry],
 }
 
 /// A command: its name, the ring buffer or file it acts on, and what is there when it has ended.
-pub(super) struct HelpEntry(pub(super) &'static str, pub(super) &'static str, pub(super) &'static str);
+struct HelpEntry(pub(super) &'static str, pub(super) &'static str, pub(super) &'static str);
 
 const OWN: &str = "an instance of its own; with --top the top level, with -B also that instance";
 const TOP: &str = "the top level; -B, -a: instances";
@@ -157,7 +157,7 @@ pub(crate) fn effects(command: &str) -> Option<(&'static str, &'static str)> {
 }
 
 /// The help of the program itself: the groups, each command with its line, and the topics.
-pub(super) fn overview(root: &clap::Command) -> String {
+fn overview(root: &clap::Command) -> String {
     let width = size().map_or(WIDTH, |(columns, _)| columns.clamp(40, WIDTH));
     let styles = Styles::styled();
     let (head, word) = (styles.get_header(), styles.get_literal());

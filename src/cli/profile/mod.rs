@@ -1,13 +1,9 @@
 //! `rtrace profile`: where tasks spend their time, live or in a file, and what the kernel's function profiler counts.
 
 mod command;
-mod file;
-mod functions;
-pub(crate) mod json;
-pub(crate) mod layout;
 mod live;
 mod pairs;
-mod report;
+pub(crate) mod report;
 pub(crate) mod table;
 pub(crate) mod text;
 

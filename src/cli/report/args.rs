@@ -4,7 +4,7 @@
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::given::Given;
-use crate::cli::profile::layout::ProfileLayout;
+use crate::cli::profile::report::ProfileLayout;
 use crate::cli::profile::{AccountArgs, parse_hook};
 use crate::cli::query::{QueryArgs, QueryEvents, QueryInput, WallArgs};
 use crate::cli::terminal::{Color, PagerArgs, note};

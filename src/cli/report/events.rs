@@ -1,13 +1,16 @@
 //! The events of all files, merged: arguments to a query.
-//! `--count` and `--summary`.
+//! `--count`, `--summary` and `--profile`.
 
 use super::args::{ReportArgs, ReportFormat, ReportLayout, ReportRun};
-use super::{kernel, profile, text};
+use super::{kernel, text};
 use crate::cli::coverage;
 use crate::cli::damage::DamageReport;
 use crate::cli::exit::Failure;
-use crate::cli::query::{QueryEvents, QueryInput, formats};
+use crate::cli::profile::report;
+use crate::cli::profile::report::{LayoutArgs, ProfileLayout};
+use crate::cli::query::{ClockUnit, QueryEvents, QueryInput, formats};
 use crate::cli::terminal::{StandardOutput, table_width};
+use rtrace::analysis::{Grouped, Profile};
 use rtrace::export::{Count, EventSummary, Style, SummaryBuffer};
 use rtrace::filter::Sign;
 use rtrace::internal::trace_dat::{LatencyResult, OptionId};
@@ -60,7 +63,7 @@ fn write(run: &ReportRun<'_>, out: &mut StandardOutput<Stdout>) -> Result<(), Fa
         return print_tally(run, out);
     }
     if args.profile.profile {
-        return profile::print(run, out);
+        return print_profile(run, out);
     }
     match args.format() {
         ReportFormat::Text => text::print(run, out),
@@ -156,6 +159,47 @@ fn counted_by_recorder(input: &QueryInput, out: &mut impl Write) -> Result<(), F
         let each: Vec<String> = all.iter().map(|(cpu, lost)| format!("cpu {cpu}: {}", grouped(*lost))).collect();
         let counted = counted(sum, "lost event");
         writeln!(out, "\nThe recorder counted {counted} by the kernel's counters ({}).", each.join(", "))?;
+    }
+    Ok(())
+}
+
+fn print_profile(run: &ReportRun<'_>, out: &mut impl Write) -> Result<(), Failure> {
+    let (args, inputs, sources) = (run.args, run.inputs, run.query.sources());
+    let wanted = &args.profile;
+    let mut profiles: Vec<Profile> = Vec::new();
+    for source in sources {
+        let input = &inputs[source.recording];
+        let stored: Vec<String> = input.trace.options(OptionId::HOOK).map(|option| option.text()).collect();
+        let profile = wanted.account.profile(input.formats(), input.trace.abi, &wanted.hooks, &stored)?;
+        let is_text = !args.tally.json && args.format != ReportFormat::Json;
+        let as_theirs = is_text && wanted.layout() == ProfileLayout::TraceCmd;
+        let profile = if as_theirs { profile.as_trace_cmd() } else { profile };
+        profiles.push(profile.covering(run.query.coverage(source)?.0));
+    }
+    let profiles = run.analyse(Grouped::by_buffer(profiles))?;
+    let by_comm = wanted.account.by_comm;
+    if args.tally.json || args.format == ReportFormat::Json {
+        let one = |(source, profile): (&BufferSource, &Profile)| {
+            let input = &inputs[source.recording];
+            let name = &input.trace.buffers[source.buffer].name;
+            report::json_buffer(Some(&input.path.to_string_lossy()), name, profile, &input.symbols, by_comm)
+        };
+        let document = report::json_document(sources.iter().zip(&profiles).map(one).collect());
+        return Ok(writeln!(out, "{document:#}")?);
+    }
+    out.write_all(&text::head(inputs))?;
+    for (source, profile) in sources.iter().zip(&profiles) {
+        let input = &inputs[source.recording];
+        if inputs.len() > 1 {
+            writeln!(out, "\nFile: {}", input.path.display())?;
+        }
+        let name = &input.trace.buffers[source.buffer].name;
+        if !name.is_empty() {
+            writeln!(out, "\nInstance: {name}")?;
+        }
+        let fit = (table_width(false), "a wider terminal shows all columns");
+        let layout = LayoutArgs { layout: Some(wanted.layout()), limit: wanted.limit, wide: true };
+        layout.write(profile, &input.symbols, by_comm, ClockUnit::of(source.in_ticks), fit, out)?;
     }
     Ok(())
 }

@@ -2,11 +2,9 @@
 
 mod args;
 mod command;
-mod effects;
 mod events;
 mod facts;
 mod kernel;
-mod profile;
 mod text;
 
 pub(crate) use args::ReportArgs;

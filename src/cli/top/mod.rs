@@ -1,7 +1,6 @@
 //! `rtrace top`: a table of the running machine.
 
 mod command;
-mod draw;
 mod readings;
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-use super::draw::{TopOrder, TopTable, draw};
+use super::command::{TopOrder, TopTable, draw};
 use super::readings::TopLayout;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

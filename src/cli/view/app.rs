@@ -324,7 +324,7 @@ impl<'a> App<'a> {
     }
 
     /// The task of the selected event, or the one that ran on the selected CPU at the cursor.
-    pub(super) fn task(&self) -> Result<Option<Pid>, QueryError> {
+    fn task(&self) -> Result<Option<Pid>, QueryError> {
         if self.focus == Focus::Lower && self.pane.is_none() {
             return Ok(self.list.selected().map(|row| row.pid));
         }

@@ -3,7 +3,7 @@
 use super::app::App;
 use super::draw;
 use super::follow::{Growth, KeptView};
-use super::glyphs::Look;
+use super::pen::Look;
 use super::scan::ViewScan;
 use super::second::SecondView;
 use super::second_request::SecondRequest;
@@ -14,10 +14,9 @@ use crate::cli::query::{Align, QueryEvents, QueryInput, parse_align};
 use crate::cli::terminal::{NoScreen, Screen};
 use anyhow::anyhow;
 use ratatui::crossterm::event::Event;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
 /// Look at a recording of any size in the terminal: CPUs over time, and the events at a cursor
 ///

@@ -1,8 +1,8 @@
 use super::app::App;
 use super::chosen_events::ChosenEvents;
 use super::draw;
-use super::glyphs::Look;
 use super::model::{Model, Quality};
+use super::pen::Look;
 use super::pyramid::Pyramid;
 use super::scan::ViewScan;
 use super::second::SecondView;

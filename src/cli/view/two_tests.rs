@@ -1,13 +1,12 @@
 //! The second recording, the mouse, pages, and recordings that grow.
 
 use super::app::{App, Focus};
-use super::flame;
+use super::asked;
 use super::second::SecondView;
 use super::second_request::SecondRequest;
 use super::source::ViewSource;
 use super::tests::{SIZES, file, is_as, keys_of, looking_at, press, screen, screen_of_both, text};
-use crate::cli::query::{Align, parse_align};
-use crate::cli::query::{QueryEvents, QueryInput};
+use crate::cli::query::{Align, QueryEvents, QueryInput, parse_align};
 use ratatui::crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use rtrace::recording::Query;
 use std::path::Path;
@@ -231,7 +230,7 @@ fn p_writes_a_page_and_overwrites_nothing() {
 #[test]
 fn stacks_are_a_tree_of_the_widest_first() {
     let folded = b"a;b;c 600\na;b 300\na;d 90\nz\x1b[2J 10\n";
-    let pane = flame::tree(folded, "flame", |total| format!("{total} in all"));
+    let pane = asked::tree(folded, "flame", |total| format!("{total} in all"));
     let lines: Vec<&str> = pane.lines.iter().map(|line| line.text.as_str()).collect();
     let bar = |full: usize| format!("{}{}", "█".repeat(full), " ".repeat(10 - full));
     let expected = [
@@ -243,7 +242,7 @@ fn stacks_are_a_tree_of_the_widest_first() {
         format!("  1.0 % {} z\\x1b[2J", bar(1)),
     ];
     assert_eq!(lines, expected);
-    let narrow = flame::tree(b"a 999\nb 1\n", "flame", |total| total.to_string());
+    let narrow = asked::tree(b"a 999\nb 1\n", "flame", |total| total.to_string());
     assert_eq!(narrow.lines.len(), 3, "a frame that cannot be seen is counted");
     looking_at("host/small-zlib.dat", |app| {
         press(app, "f");

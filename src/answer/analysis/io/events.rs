@@ -1,11 +1,13 @@
 //! Steps of requests, out of records.
 
+use crate::answer::analysis::by_event::KnownEvents;
 use crate::answer::analysis::by_event::{ByEvent, RecordNumber, RecordText};
 use crate::base::abi::Abi;
 use crate::base::units::Pid;
 use crate::kernel::event::Record;
 use crate::kernel::format::EventFormat;
 use std::fmt;
+use std::ops::Deref;
 
 /// A block device's number, as the kernel keeps it in events (`dev_t`, include/linux/kdev_t.h).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -126,6 +128,16 @@ impl RequestKind {
 #[derive(Clone, Debug)]
 pub(in crate::answer::analysis) struct RequestEvents(ByEvent<RequestKind>);
 
+/// The ids and the common fields of its events.
+impl Deref for RequestEvents {
+    type Target = dyn KnownEvents;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
 impl RequestEvents {
     pub(in crate::answer::analysis) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
         RequestEvents(ByEvent::new(formats, abi, RequestKind::of))
@@ -134,16 +146,6 @@ impl RequestEvents {
     /// True if there are completions, without which no request has a duration.
     pub(in crate::answer::analysis) fn have_completions(&self) -> bool {
         self.0.all().any(|kind| kind.step == RequestStep::Complete)
-    }
-
-    #[inline]
-    pub(in crate::answer::analysis) fn knows(&self, record: &Record<'_>) -> bool {
-        self.0.of(record).is_some()
-    }
-
-    /// True if events of this type are among them.
-    pub(in crate::answer::analysis) fn knows_id(&self, id: u16) -> bool {
-        self.0.has(id)
     }
 
     pub(in crate::answer::analysis) fn event(&self, record: &Record<'_>) -> Option<RequestEvent> {

@@ -4,6 +4,7 @@ use super::events::{BlockDevice, IoOperation, RequestEvent, RequestEvents, Reque
 use super::report::{
     AtDevice, DeviceIo, IoCounts, IoReport, IoRequests, LongestRequest, OngoingRequest, QueueDepth, TaskIo,
 };
+use crate::answer::analysis::by_event::KnownEvents;
 use crate::answer::analysis::interface::Map;
 use crate::answer::analysis::{CellPlan, Durations, InOrder, TaskSet};
 use crate::base::abi::Abi;
@@ -263,13 +264,9 @@ impl OpenRequest {
 impl InOrder for Io {
     type Finding = IoReport;
 
-    fn reads(&self, id: u16) -> bool {
-        self.events.knows_id(id)
-    }
-
     #[inline]
-    fn wants(&self, record: &Record<'_>) -> bool {
-        record.lost != Lost::None || self.events.knows(record)
+    fn events(&self) -> Option<&dyn KnownEvents> {
+        Some(&*self.events)
     }
 
     fn record(&mut self, record: &Record<'_>) {

@@ -1,10 +1,12 @@
 //! Entries, exits and what asks for them, out of records.
 
+use crate::answer::analysis::by_event::KnownEvents;
 use crate::answer::analysis::by_event::{ByEvent, RecordNumber, RecordText};
 use crate::base::abi::Abi;
 use crate::base::units::Pid;
 use crate::kernel::event::Record;
 use crate::kernel::format::EventFormat;
+use std::ops::Deref;
 
 /// A kind of code that interrupts tasks, or that the kernel runs later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -164,6 +166,16 @@ impl IrqEventKind {
     }
 }
 
+/// The ids and the common fields of its events.
+impl Deref for IrqEvents {
+    type Target = dyn KnownEvents;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
 impl IrqEvents {
     pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
         IrqEvents(ByEvent::new(formats, abi, IrqEventKind::of))
@@ -184,22 +196,6 @@ impl IrqEvents {
     /// True if soft interrupts or work items are asked for.
     pub(super) fn have_requests(&self) -> bool {
         self.handlers().any(|kind| kind.step == IrqStep::Request)
-    }
-
-    #[inline]
-    pub(super) fn knows(&self, record: &Record<'_>) -> bool {
-        self.0.of(record).is_some()
-    }
-
-    /// True if events of this type are among them.
-    pub(super) fn knows_id(&self, id: u16) -> bool {
-        self.0.has(id)
-    }
-
-    /// The task that was running.
-    #[inline]
-    pub(super) fn task(&self, record: &Record<'_>) -> Pid {
-        self.0.task(record)
     }
 
     pub(super) fn event<'a>(&'a self, record: &Record<'a>) -> Option<IrqEvent<'a>> {

@@ -4,6 +4,7 @@ use super::events::{HandlerKind, IrqEvent, IrqEvents};
 use super::report::{
     CpuIrqs, Handler, HandlerOnCpu, HandlerSpan, IrqCounts, IrqReport, IrqSource, LongestIrq, SWITCHES,
 };
+use crate::answer::analysis::by_event::KnownEvents;
 use crate::answer::analysis::interface::Map;
 use crate::answer::analysis::span_log::SpanLog;
 use crate::answer::analysis::{CellPlan, Durations, InOrder, KnownPart, Needs, RowSubject, TaskSet};
@@ -291,13 +292,9 @@ impl IrqSourceTable {
 impl InOrder for Irqs {
     type Finding = IrqReport;
 
-    fn reads(&self, id: u16) -> bool {
-        self.events.knows_id(id)
-    }
-
     #[inline]
-    fn wants(&self, record: &Record<'_>) -> bool {
-        record.lost != Lost::None || self.events.knows(record)
+    fn events(&self) -> Option<&dyn KnownEvents> {
+        Some(&*self.events)
     }
 
     fn record(&mut self, record: &Record<'_>) {

@@ -10,13 +10,14 @@
 //!
 //! Small entries for maps that may hold millions.
 
+use crate::answer::analysis::by_event::KnownEvents;
 use crate::answer::analysis::by_event::{ByEvent, RecordNumber};
 use crate::answer::analysis::interface::Map;
 use crate::base::abi::Abi;
-use crate::base::units::Pid;
 use crate::kernel::event::Record;
 use crate::kernel::format::EventFormat;
 use std::hash::{Hash, Hasher};
+use std::ops::Deref;
 
 /// The event of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +76,16 @@ impl MemoryKind {
     }
 }
 
+/// The ids and the common fields of its events.
+impl Deref for Events {
+    type Target = dyn KnownEvents;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
 impl Events {
     pub(in crate::answer::analysis) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
         Events(ByEvent::new(formats, abi, MemoryKind::of))
@@ -88,22 +99,6 @@ impl Events {
     /// True if pages are allocated.
     pub(in crate::answer::analysis) fn have_pages(&self) -> bool {
         self.0.all().any(|kind| matches!(kind, MemoryKind::AllocatePages { .. }))
-    }
-
-    #[inline]
-    pub(in crate::answer::analysis) fn knows(&self, record: &Record<'_>) -> bool {
-        self.0.of(record).is_some()
-    }
-
-    /// True if events of this type are among them.
-    pub(in crate::answer::analysis) fn knows_id(&self, id: u16) -> bool {
-        self.0.has(id)
-    }
-
-    /// The task that was running.
-    #[inline]
-    pub(in crate::answer::analysis) fn task(&self, record: &Record<'_>) -> Pid {
-        self.0.task(record)
     }
 
     pub(in crate::answer::analysis) fn event(&self, record: &Record<'_>) -> Option<MemoryEvent> {

@@ -1,6 +1,7 @@
 //! Following objects and pages from allocation to free.
 
 use super::events::{Events, MemoryEvent, NumberedKinds, PackedNumber, Places};
+use crate::answer::analysis::by_event::KnownEvents;
 use crate::answer::analysis::interface::Map;
 use crate::answer::analysis::{Durations, InOrder, KnownPart, Needs};
 use crate::base::abi::Abi;
@@ -181,13 +182,9 @@ impl MemorySite {
 impl InOrder for Memory {
     type Finding = MemoryReport;
 
-    fn reads(&self, id: u16) -> bool {
-        self.events.knows_id(id)
-    }
-
     #[inline]
-    fn wants(&self, record: &Record<'_>) -> bool {
-        record.lost != Lost::None || self.events.knows(record)
+    fn events(&self) -> Option<&dyn KnownEvents> {
+        Some(&*self.events)
     }
 
     fn record(&mut self, record: &Record<'_>) {

@@ -1,6 +1,7 @@
 //! Samples of the tracers and interferences between them, out of records.
 //! Interferences by their cause, and the latest ones of a CPU.
 
+use crate::answer::analysis::by_event::KnownEvents;
 use crate::answer::analysis::by_event::{ByEvent, RecordNumber, RecordText};
 use crate::answer::analysis::interface::Map;
 use crate::answer::analysis::stacks::addresses;
@@ -11,6 +12,7 @@ use crate::kernel::event::Record;
 use crate::kernel::format::EventFormat;
 use std::cmp::Reverse;
 use std::collections::VecDeque;
+use std::ops::Deref;
 
 /// The cause of an interference.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -119,6 +121,16 @@ impl EventKind {
     }
 }
 
+/// The ids and the common fields of its events.
+impl Deref for NoiseEvents {
+    type Target = dyn KnownEvents;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
 impl NoiseEvents {
     pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
         NoiseEvents(ByEvent::new(formats, abi, EventKind::of))
@@ -134,24 +146,9 @@ impl NoiseEvents {
         self.0.all().any(|kind| matches!(kind, EventKind::Timer(_)))
     }
 
-    #[inline]
-    pub(super) fn knows(&self, record: &Record<'_>) -> bool {
-        self.0.of(record).is_some()
-    }
-
-    /// True if events of this type are among them.
-    pub(super) fn knows_id(&self, id: u16) -> bool {
-        self.0.has(id)
-    }
-
     /// The type of the record's event.
     pub(super) fn id(&self, record: &Record<'_>) -> u16 {
         self.0.id(record)
-    }
-
-    /// The task that was running.
-    pub(super) fn task(&self, record: &Record<'_>) -> Pid {
-        self.0.task(record)
     }
 
     pub(super) fn event(&self, record: &Record<'_>) -> Option<NoiseEvent> {

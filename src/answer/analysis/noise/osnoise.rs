@@ -1,6 +1,7 @@
 //! Periods of osnoise, and the causes of one of its noises.
 
 use super::events::{Noise, NoiseEvent, NoiseEvents, NoiseSource, Since, SourceDurations, Twice};
+use crate::answer::analysis::by_event::KnownEvents;
 use crate::answer::analysis::{Durations, InOrder};
 use crate::base::abi::Abi;
 use crate::base::units::CpuId;
@@ -144,13 +145,9 @@ impl CpuNoise {
 impl InOrder for Osnoise {
     type Finding = OsnoiseReport;
 
-    fn reads(&self, id: u16) -> bool {
-        self.events.knows_id(id)
-    }
-
     #[inline]
-    fn wants(&self, record: &Record<'_>) -> bool {
-        record.lost != Lost::None || self.events.knows(record)
+    fn events(&self) -> Option<&dyn KnownEvents> {
+        Some(&*self.events)
     }
 
     fn record(&mut self, record: &Record<'_>) {

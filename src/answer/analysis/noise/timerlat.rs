@@ -1,6 +1,7 @@
 //! Latencies of timerlat's timer and threads, and the parts of one of them.
 
 use super::events::{Noise, NoiseEvent, NoiseEvents, NoiseSource, Since, SourceDurations, Twice};
+use crate::answer::analysis::by_event::KnownEvents;
 use crate::answer::analysis::{Durations, InOrder};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
@@ -188,13 +189,9 @@ impl Timerlat {
 impl InOrder for Timerlat {
     type Finding = TimerlatReport;
 
-    fn reads(&self, id: u16) -> bool {
-        self.events.knows_id(id)
-    }
-
     #[inline]
-    fn wants(&self, record: &Record<'_>) -> bool {
-        record.lost != Lost::None || self.events.knows(record)
+    fn events(&self) -> Option<&dyn KnownEvents> {
+        Some(&*self.events)
     }
 
     fn record(&mut self, record: &Record<'_>) {

@@ -9,11 +9,11 @@ use std::borrow::Cow;
 /// Durations of an event of a task with a value.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TimedTally {
-    pub(super) times: Times,
+    times: Times,
     latest: u64,
     /// Time of the latest end of a duration that may lie on two CPUs.
     ended: u64,
-    pub(super) stacks: StackTimes,
+    stacks: StackTimes,
 }
 
 /// A tally that there is.

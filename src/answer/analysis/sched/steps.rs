@@ -1,12 +1,14 @@
 //! The scheduler's events as steps.
 
 use super::spans::WakeContext;
+use crate::answer::analysis::by_event::KnownEvents;
 use crate::answer::analysis::by_event::{ByEvent, RecordNumber, RecordText};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
 use crate::kernel::event::Record;
 use crate::kernel::format::EventFormat;
 use crate::kernel::print_fmt::state_letters;
+use std::ops::Deref;
 use std::ops::RangeInclusive;
 
 /// Bits of `common_flags` (`TRACE_FLAG_*`, include/linux/trace_events.h).
@@ -145,6 +147,16 @@ impl Letters {
     }
 }
 
+/// The ids and the common fields of its events.
+impl Deref for Steps {
+    type Target = dyn KnownEvents;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
 impl Steps {
     pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
         Steps(ByEvent::new(formats, abi, |format| SchedKind::of(format, abi)))
@@ -158,16 +170,6 @@ impl Steps {
     /// True if there are events that begin a wait.
     pub(super) fn have_wakeups(&self) -> bool {
         self.0.all().any(|kind| matches!(kind, SchedKind::Wake { .. }))
-    }
-
-    #[inline]
-    pub(super) fn knows(&self, record: &Record<'_>) -> bool {
-        self.0.of(record).is_some()
-    }
-
-    /// True if events of this type are among them.
-    pub(super) fn knows_id(&self, id: u16) -> bool {
-        self.0.has(id)
     }
 
     /// The task that was running.

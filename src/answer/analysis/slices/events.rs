@@ -1,11 +1,13 @@
 //! The events that begin and end slices, out of records.
 
+use crate::answer::analysis::by_event::KnownEvents;
 use crate::answer::analysis::by_event::{ByEvent, RecordNumber, RecordText};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
 use crate::kernel::event::Record;
 use crate::kernel::format::EventFormat;
 use crate::kernel::print_fmt::state_letters;
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// The event of a record.
@@ -81,25 +83,19 @@ impl SlicedTask {
     }
 }
 
+/// The ids and the common fields of its events.
+impl Deref for SliceEvents {
+    type Target = dyn KnownEvents;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
 impl SliceEvents {
     pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat> + Clone, abi: Abi) -> Self {
         SliceEvents(ByEvent::new(formats, abi, |format| SliceKind::of(format, abi)))
-    }
-
-    #[inline]
-    pub(super) fn knows(&self, record: &Record<'_>) -> bool {
-        self.0.of(record).is_some()
-    }
-
-    /// True if events of this type are among them.
-    pub(super) fn knows_id(&self, id: u16) -> bool {
-        self.0.has(id)
-    }
-
-    /// The task that was running.
-    #[inline]
-    pub(super) fn task(&self, record: &Record<'_>) -> Pid {
-        self.0.task(record)
     }
 
     pub(super) fn event<'a>(&'a self, record: &Record<'a>) -> Option<SliceEvent<'a>> {

@@ -2,6 +2,7 @@
 
 use super::events::{SliceEvent, SliceEvents};
 use crate::answer::analysis::InOrder;
+use crate::answer::analysis::by_event::KnownEvents;
 use crate::answer::analysis::interface::Map;
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
@@ -241,13 +242,9 @@ impl Followed {
 impl InOrder for Slices {
     type Finding = Self;
 
-    fn reads(&self, id: u16) -> bool {
-        self.events.knows_id(id)
-    }
-
     #[inline]
-    fn wants(&self, record: &Record<'_>) -> bool {
-        record.lost != Lost::None || self.events.knows(record)
+    fn events(&self) -> Option<&dyn KnownEvents> {
+        Some(&**self.events)
     }
 
     fn record(&mut self, record: &Record<'_>) {

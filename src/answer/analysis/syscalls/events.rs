@@ -1,11 +1,13 @@
 //! Entries, exits and switches out of records.
 
 use super::callers::{DescriptorCalls, DescriptorRole};
+use crate::answer::analysis::by_event::KnownEvents;
 use crate::answer::analysis::by_event::{ByEvent, RecordNumber, RecordText};
 use crate::base::abi::Abi;
 use crate::base::units::Pid;
 use crate::kernel::event::Record;
 use crate::kernel::format::EventFormat;
+use std::ops::Deref;
 
 /// The event of a record.
 #[derive(Clone, Copy, Debug)]
@@ -106,6 +108,16 @@ impl SyscallKind {
     }
 }
 
+/// The ids and the common fields of its events.
+impl Deref for SyscallEvents {
+    type Target = dyn KnownEvents;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
 impl SyscallEvents {
     pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
         SyscallEvents(ByEvent::new(formats, abi, |format| SyscallKind::of(format, abi)))
@@ -114,22 +126,6 @@ impl SyscallEvents {
     /// True if there are exits, without which no call has a duration.
     pub(super) fn have_calls(&self) -> bool {
         self.0.all().any(|kind| matches!(kind, SyscallKind::Exit { .. }))
-    }
-
-    #[inline]
-    pub(super) fn knows(&self, record: &Record<'_>) -> bool {
-        self.0.of(record).is_some()
-    }
-
-    /// True if events of this type are among them.
-    pub(super) fn knows_id(&self, id: u16) -> bool {
-        self.0.has(id)
-    }
-
-    /// The task that was running.
-    #[inline]
-    pub(super) fn task(&self, record: &Record<'_>) -> Pid {
-        self.0.task(record)
     }
 
     #[inline]

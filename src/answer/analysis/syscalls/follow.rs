@@ -5,6 +5,7 @@ use super::callers::{
 };
 use super::events::{CallFamily, SyscallEvent, SyscallEvents};
 use super::report::{LongestSyscall, OngoingSyscall, SyscallCounts, SyscallReport, SyscallTimes};
+use crate::answer::analysis::by_event::KnownEvents;
 use crate::answer::analysis::interface::Map;
 use crate::answer::analysis::{CellPlan, Durations, InOrder, Longest, TaskSet};
 use crate::base::abi::Abi;
@@ -238,13 +239,9 @@ impl Syscalls {
 impl InOrder for Syscalls {
     type Finding = SyscallReport;
 
-    fn reads(&self, id: u16) -> bool {
-        self.events.knows_id(id)
-    }
-
     #[inline]
-    fn wants(&self, record: &Record<'_>) -> bool {
-        record.lost != Lost::None || self.events.knows(record)
+    fn events(&self) -> Option<&dyn KnownEvents> {
+        Some(&*self.events)
     }
 
     fn record(&mut self, record: &Record<'_>) {

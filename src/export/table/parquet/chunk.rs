@@ -3,9 +3,8 @@
 //! Each batch of rows is a page: levels (which rows are null, where lists end), then the values. Values are indices into the
 //! chunk's dictionary while that is small; times are differences; all others stand as they are.
 
-use super::delta::differences;
 use super::dictionary::{NumberDictionary, Texts};
-use super::hybrid::{groups_of, hybrid, pack, run, width};
+use super::packed::{differences, groups_of, hybrid, pack, run, width};
 use super::thrift::{StructWriter, crc, structure};
 use crate::export::table::column::{CellType, Column, ColumnFront, TextSpan};
 use crate::file::trace_dat::{Checksum, ZstdPacker};

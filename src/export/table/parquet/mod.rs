@@ -5,9 +5,8 @@
 //! outside of a window of time. All is compressed with zstd.
 
 mod chunk;
-mod delta;
 mod dictionary;
-mod hybrid;
+mod packed;
 mod read;
 mod thrift;
 mod writer;

@@ -26,7 +26,6 @@ mod spool_table;
 pub(super) mod sums;
 mod time_shift;
 mod trace;
-mod v6;
 mod v7;
 pub(super) mod wall_clock;
 

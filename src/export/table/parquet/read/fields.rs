@@ -4,7 +4,7 @@ use std::io;
 
 /// A field's value.
 #[derive(Debug)]
-pub(super) enum FieldValue<'b> {
+enum FieldValue<'b> {
     Bool(bool),
     Number(i64),
     Bytes(&'b [u8]),

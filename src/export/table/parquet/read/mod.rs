@@ -2,10 +2,8 @@
 //! believed: all places are looked up, and sizes are limited.
 
 mod fields;
-mod footer;
 mod pages;
 mod reader;
-mod unpack;
 
 pub use fields::TableReadError;
 pub(in crate::export::table) use reader::TableReader;
