@@ -18,10 +18,16 @@ pub(super) fn saved(path: &Path) -> Result<Option<SavedRuns>, Failure> {
     let failed = || format!("failed to read {}", path.display());
     let mut file = open_seekable(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
-            let makes = format!("`rtrace baseline save RUN... -o {}` makes a baseline of that name.", path.display());
-            let is_baseline = std::env::args().nth(1).is_some_and(|verb| verb == "baseline");
-            let failure = not_found(path, error);
-            if is_baseline { failure.hint(makes) } else { failure }
+            let (failure, path) = (not_found(path, error), path.display());
+            match std::env::args().nth(1).as_deref() {
+                Some("baseline") => {
+                    failure.hint(format!("`rtrace baseline save RUN... -o {path}` makes a baseline of that name."))
+                }
+                Some("diff") => failure.hint(format!(
+                    "two sides are compared, and one is not there: `rtrace record -e EVENT -o {path} -- CMD` records it."
+                )),
+                _ => failure,
+            }
         }
         _ => foreign::folder(path).unwrap_or_else(|| anyhow::Error::from(error).context(failed()).into()),
     })?;

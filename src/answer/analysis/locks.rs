@@ -6,8 +6,7 @@
 //! contention_begin: 00000000a3f0a7d2 (flags=MUTEX)        contention_end: 00000000a3f0a7d2 (ret=0)
 //! ```
 
-use crate::answer::analysis::by_event::KnownEvents;
-use crate::answer::analysis::by_event::{ByEvent, RecordNumber};
+use crate::answer::analysis::by_event::{ByEvent, KnownEvents, RecordNumber};
 use crate::answer::analysis::interface::Map;
 use crate::answer::analysis::stacks::addresses;
 use crate::answer::analysis::{Durations, InOrder, KnownPart, Needs, TaskSet};

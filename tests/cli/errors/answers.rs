@@ -3,6 +3,7 @@
 use super::{Mistake, are_named};
 
 const MISTAKES: &[Mistake] = &[
+    ("diff base.dat FILE", 1, &["`rtrace record -e EVENT -o base.dat -- CMD`"]),
     ("diff FILE FILE --threshold 10", 2, &["`--min-effect 0.1`"]),
     ("diff FILE FILE --fail-above 10%", 2, &["did you mean `--min-effect`?"]),
     ("diff FILE FILE --format github", 2, &["did you mean `--markdown`?"]),

@@ -1,7 +1,6 @@
 //! Entries, exits and what asks for them, out of records.
 
-use crate::answer::analysis::by_event::KnownEvents;
-use crate::answer::analysis::by_event::{ByEvent, RecordNumber, RecordText};
+use crate::answer::analysis::by_event::{ByEvent, KnownEvents, RecordNumber, RecordText};
 use crate::base::abi::Abi;
 use crate::base::units::Pid;
 use crate::kernel::event::Record;

@@ -10,8 +10,7 @@
 //!
 //! Small entries for maps that may hold millions.
 
-use crate::answer::analysis::by_event::KnownEvents;
-use crate::answer::analysis::by_event::{ByEvent, RecordNumber};
+use crate::answer::analysis::by_event::{ByEvent, KnownEvents, RecordNumber};
 use crate::answer::analysis::interface::Map;
 use crate::base::abi::Abi;
 use crate::kernel::event::Record;

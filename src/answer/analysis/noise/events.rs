@@ -1,8 +1,7 @@
 //! Samples of the tracers and interferences between them, out of records.
 //! Interferences by their cause, and the latest ones of a CPU.
 
-use crate::answer::analysis::by_event::KnownEvents;
-use crate::answer::analysis::by_event::{ByEvent, RecordNumber, RecordText};
+use crate::answer::analysis::by_event::{ByEvent, KnownEvents, RecordNumber, RecordText};
 use crate::answer::analysis::interface::Map;
 use crate::answer::analysis::stacks::addresses;
 use crate::answer::analysis::{Durations, KnownPart, Needs};

@@ -1,8 +1,7 @@
 //! The scheduler's events as steps.
 
 use super::spans::WakeContext;
-use crate::answer::analysis::by_event::KnownEvents;
-use crate::answer::analysis::by_event::{ByEvent, RecordNumber, RecordText};
+use crate::answer::analysis::by_event::{ByEvent, KnownEvents, RecordNumber, RecordText};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
 use crate::kernel::event::Record;

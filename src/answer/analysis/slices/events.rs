@@ -1,7 +1,6 @@
 //! The events that begin and end slices, out of records.
 
-use crate::answer::analysis::by_event::KnownEvents;
-use crate::answer::analysis::by_event::{ByEvent, RecordNumber, RecordText};
+use crate::answer::analysis::by_event::{ByEvent, KnownEvents, RecordNumber, RecordText};
 use crate::base::abi::Abi;
 use crate::base::units::{CpuId, Pid};
 use crate::kernel::event::Record;

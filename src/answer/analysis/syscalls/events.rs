@@ -1,8 +1,7 @@
 //! Entries, exits and switches out of records.
 
 use super::callers::{DescriptorCalls, DescriptorRole};
-use crate::answer::analysis::by_event::KnownEvents;
-use crate::answer::analysis::by_event::{ByEvent, RecordNumber, RecordText};
+use crate::answer::analysis::by_event::{ByEvent, KnownEvents, RecordNumber, RecordText};
 use crate::base::abi::Abi;
 use crate::base::units::Pid;
 use crate::kernel::event::Record;
