@@ -3,6 +3,8 @@
 use crate::common::environment::TestEnvironment;
 use crate::common::on_screen::OnScreen;
 use crate::host::kernel;
+use crate::state::Running;
+use nix::sys::signal::{Signal, kill};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -10,8 +12,11 @@ use std::time::{Duration, Instant};
 fn a_recording_that_grows_is_followed() {
     let Some(_kernel) = kernel() else { return };
     let env = TestEnvironment::new();
-    let args = ["record", "--journal-dir", "journal", "-q", "-e", "sched", "-o", "run.dat", "--duration", "8"];
-    let mut record = env.command(env!("CARGO_BIN_EXE_rtrace")).args(args).spawn().expect("to start");
+    let args = ["record", "--journal-dir", "journal", "-q", "-e", "sched", "-o", "run.dat"];
+    // The starter of the tests may have ignored the signal that ends it.
+    let mut command = env.command("env");
+    command.args(["--default-signal=INT", env!("CARGO_BIN_EXE_rtrace")]).args(args);
+    let mut record = Running::start(command);
     let begin = Instant::now();
     // The file is there before its first events.
     while env.rtrace(&["report", "run.dat", "--first", "1"]).stdout().lines().count() < 2 {
@@ -33,7 +38,8 @@ fn a_recording_that_grows_is_followed() {
     }
     view.press("F");
     view.shows("growing (F follows)");
-    assert!(record.wait().expect("to end").success());
+    kill(record.pid(), Signal::SIGINT).expect("to end it");
+    assert!(record.wait().success());
     let begin = Instant::now();
     // The name of this test's thread may be among the events.
     while view.text().contains("growing (F") || view.text().contains("growing, f") {
