@@ -1,6 +1,7 @@
 //! `rtrace profile`: where tasks spend their time, live or in a file, and what the kernel's function profiler counts.
 
 mod command;
+mod functions;
 mod live;
 mod pairs;
 pub(crate) mod report;

@@ -2,6 +2,7 @@
 
 mod args;
 mod command;
+mod effects;
 mod events;
 mod facts;
 mod kernel;
