@@ -273,7 +273,7 @@ impl<'a> AssertionParser<'a> {
         Ok(QuantityExpr::Number(Interval::exactly(number * factor, dimension)))
     }
 
-    /// What stands behind a number, right there or, if it is a unit, after blanks.
+    /// The text behind a number: a unit may stand after blanks.
     fn unit(&mut self) -> &'a str {
         let is_of_unit = |c: char| c.is_ascii_alphabetic() || c == '%';
         let mut ahead = self.scanner.clone();

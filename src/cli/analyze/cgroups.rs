@@ -1,6 +1,7 @@
 //! `rtrace analyze cgroups`.
 
 use super::answers::{AnalysisAnswer, AnswerArgs, Outline, Question, Row, rows};
+use super::membership::unthrottled;
 use super::sched::notes;
 use super::words::many;
 use crate::cli::exit::{Exit, Failure};
@@ -104,7 +105,17 @@ fn cgroups_table<'a>() -> Table<CgroupsRow<'a>> {
         row.of.of.throttled.filter(|_| row.found.place.unit == ClockUnit::Nanoseconds)
     }
     fn time(row: &CgroupsRow<'_>, state: TimeIn) -> Cell {
-        Cell::Time(row.of.of.time(state) - throttled(row).unwrap_or_default().least_in(state))
+        Cell::Time(row.of.of.time(state))
+    }
+    fn left(row: &CgroupsRow<'_>, state: TimeIn, of_state: &str) -> Cell {
+        let known = |number| row.found.known()(number, subject(row));
+        let time = row.of.of.time(state);
+        throttled(row).map_or(Cell::Time(time), |throttled| {
+            unthrottled((state, time), throttled, (known(of_state), known("cgroups.throttled")))
+        })
+    }
+    fn subject(row: &CgroupsRow<'_>) -> RowSubject {
+        if row.of.of.covered { RowSubject::Task(true) } else { RowSubject::All }
     }
     fn counted(row: &CgroupsRow<'_>, of: impl FnOnce(CgroupCounters) -> Cell) -> Cell {
         row.of.of.counters.filter(|_| row.of.is_whole).map_or(Cell::Undefined, of)
@@ -129,15 +140,14 @@ fn cgroups_table<'a>() -> Table<CgroupsRow<'a>> {
                 Cell::Time(row.of.of.own_run)
             })
             .csv("own_run"),
-            Of::new("wait", Kind::Sum, "Time of its tasks from wakeup to CPU.", |row| time(row, TimeIn::Wait))
-                .text("wait")
-                .csv("wait"),
-            Of::new(
-                "preempted",
-                Kind::Sum,
-                "Time off a CPU while they could run.",
-                |row| time(row, TimeIn::Preempted),
-            )
+            Of::new("wait", Kind::Sum, "Time of its tasks from wakeup to CPU.", |row| {
+                left(row, TimeIn::Wait, "cgroups.wait")
+            })
+            .text("wait")
+            .csv("wait"),
+            Of::new("preempted", Kind::Sum, "Time off a CPU while they could run.", |row| {
+                left(row, TimeIn::Preempted, "cgroups.preempted")
+            })
             .text("preempted")
             .csv("preempted"),
             Of::new(
@@ -148,9 +158,11 @@ fn cgroups_table<'a>() -> Table<CgroupsRow<'a>> {
             )
             .text("throttled: at least")
             .csv("throttled_least"),
-            Of::new("throttled.most", Kind::Sum, "The same, at most: what is more is in wait and preempted.", |row| throttled(row).map(|throttled| Cell::Time(throttled.most)).into())
-                .text("at most")
-                .csv("throttled_most"),
+            Of::new("throttled.most", Kind::Sum, "The same, at most: what is more is in wait and preempted.", |row| {
+                throttled(row).map(|throttled| Cell::Time(throttled.most)).into()
+            })
+            .text("at most")
+            .csv("throttled_most"),
             Of::new("sleep", Kind::Sum, "Time asleep.", |row| time(row, TimeIn::Sleep)).csv("sleep"),
             Of::new("blocked", Kind::Sum, "Time in state D.", |row| time(row, TimeIn::Blocked))
                 .text("blocked")
@@ -193,6 +205,6 @@ fn cgroups_table<'a>() -> Table<CgroupsRow<'a>> {
             .minor(2),
         ],
     )
-    .about(|row| if row.of.of.covered { RowSubject::Task(true) } else { RowSubject::All })
+    .about(subject)
     .csv(true)
 }

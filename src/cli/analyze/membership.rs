@@ -1,7 +1,8 @@
 //! Columns of tables of tasks: the cgroup and the container that a task was in, and its number in its own pid namespace.
+//! Time that a cgroup's quota left of what tasks waited.
 
 use super::answers::{AnalysisAnswer, Row};
-use rtrace::analysis::{TaskIo, TaskSched, TaskSyscalls};
+use rtrace::analysis::{KnownPart, TaskIo, TaskSched, TaskSyscalls, ThrottledTime, TimeIn};
 use rtrace::internal::table::{AnswerCell as Cell, AnswerColumn as Column, ColumnKind as Kind};
 use rtrace::internal::trace_dat::Cgroups;
 use rtrace::units::Pid;
@@ -96,4 +97,37 @@ fn inner_pid<'a, R, T: OfTask>() -> Column<Row<'a, R, T>> {
     .text("pid inside")
     .csv("inner_pid")
     .minor(1)
+}
+
+/// `time` in a state, in which tasks wait for a CPU, without what a quota took of it for certain. Where that is known of a part of
+/// the tasks' time only, all that it may have taken is left out: a recording of more may prove it.
+pub(super) fn unthrottled(
+    (state, time): (TimeIn, u64),
+    throttled: ThrottledTime,
+    (of_state, of_throttled): (KnownPart, KnownPart),
+) -> Cell {
+    if of_throttled == KnownPart::Whole {
+        return Cell::Time(time.saturating_sub(throttled.least_in(state)));
+    }
+    let least = Cell::Time(time.saturating_sub(throttled.most));
+    if of_state == KnownPart::Whole && throttled.most > 0 { Cell::AtLeast(least.into()) } else { least }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_says_no_more_than_the_whole() {
+        let throttled = ThrottledTime { wait: 20, preempted: 30, most: 70 };
+        let left = |state, of_state, of_throttled| unthrottled((state, 100), throttled, (of_state, of_throttled));
+        let whole = KnownPart::Whole;
+        assert_eq!(left(TimeIn::Wait, whole, whole), Cell::Time(80));
+        assert_eq!(left(TimeIn::Preempted, whole, whole), Cell::Time(70));
+        // `limited` makes the first one at least so much.
+        assert_eq!(left(TimeIn::Preempted, KnownPart::AtLeast, KnownPart::Unknown), Cell::Time(30));
+        assert_eq!(left(TimeIn::Wait, whole, KnownPart::Unknown), Cell::AtLeast(Cell::Time(30).into()));
+        let none = ThrottledTime::default();
+        assert_eq!(unthrottled((TimeIn::Wait, 100), none, (whole, KnownPart::Unknown)), Cell::Time(100));
+    }
 }

@@ -1,7 +1,7 @@
 //! `rtrace analyze sched`.
 
 use super::answers::{AnalysisAnswer, AnswerArgs, Outline, Question, Row, rows};
-use super::membership;
+use super::membership::{self, unthrottled};
 use super::words::many;
 use crate::cli::query::{ClockUnit, QueryInput, no_task_called};
 use rtrace::analysis::{
@@ -74,13 +74,17 @@ impl SchedRowArgs {
     fn of<'r>(&self, found: &'r AnalysisAnswer<'_, SchedReport>) -> Vec<&'r TaskSched> {
         let is_shown = |task: &&TaskSched| self.chooses(task.pid, || found.comm(task));
         let mut tasks: Vec<&TaskSched> = found.report.tasks.iter().filter(is_shown).collect();
+        let left = |task, state| {
+            let throttled = throttled(found, task).unwrap_or_default();
+            TaskSched::time(task, state).saturating_sub(throttled.least_in(state))
+        };
         tasks.sort_by_cached_key(|task| {
             Reverse(match self.sort {
                 SchedSort::Run => task.time(TimeIn::Run),
-                SchedSort::Wait => task.time(TimeIn::Wait),
+                SchedSort::Wait => left(task, TimeIn::Wait),
                 SchedSort::Max => task.waits.distribution().greatest,
                 SchedSort::P99 => task.waits.distribution().p99,
-                SchedSort::Preempted => task.time(TimeIn::Preempted),
+                SchedSort::Preempted => left(task, TimeIn::Preempted),
                 SchedSort::Blocked => task.time(TimeIn::Blocked),
                 SchedSort::Switches => task.voluntary + task.involuntary,
             })
@@ -267,7 +271,14 @@ type TaskRow<'a> = Row<'a, SchedReport, &'a TaskSched>;
 fn tasks<'a>() -> Table<TaskRow<'a>> {
     type Of<'a> = Column<TaskRow<'a>>;
     fn time(row: &TaskRow<'_>, state: TimeIn) -> Cell {
-        Cell::Time(row.of.time(state) - throttled(row).unwrap_or_default().least_in(state))
+        Cell::Time(row.of.time(state))
+    }
+    fn left(row: &TaskRow<'_>, state: TimeIn, of_state: &str) -> Cell {
+        let known = |number| row.found.known()(number, RowSubject::Task(row.of.covered));
+        let time = row.of.time(state);
+        throttled(row.found, row.of).map_or(Cell::Time(time), |throttled| {
+            unthrottled((state, time), throttled, (known(of_state), known("tasks.throttled")))
+        })
     }
     let io_wait = |row: &TaskRow<'a>| row.found.report.has_io_wait.then_some(Cell::Time(row.of.io_wait)).into();
     let waker = |row: &TaskRow<'a>| {
@@ -291,12 +302,14 @@ fn tasks<'a>() -> Table<TaskRow<'a>> {
             Of::new("end", Kind::Point, "End of its life, or of the window.", |row| Cell::Point(row.of.life.1))
                 .csv("end"),
             Of::new("run", Kind::Sum, "Time on a CPU.", |row| time(row, TimeIn::Run)).text("run").csv("run"),
-            Of::new("wait", Kind::Sum, "Time from wakeup to CPU.", |row| time(row, TimeIn::Wait))
+            Of::new("wait", Kind::Sum, "Time from wakeup to CPU.", |row| left(row, TimeIn::Wait, "tasks.wait"))
                 .text("wait")
                 .csv("wait"),
-            Of::new("preempted", Kind::Sum, "Time off its CPU while it could run.", |row| time(row, TimeIn::Preempted))
-                .text("preempted")
-                .csv("preempted"),
+            Of::new("preempted", Kind::Sum, "Time off its CPU while it could run.", |row| {
+                left(row, TimeIn::Preempted, "tasks.preempted")
+            })
+            .text("preempted")
+            .csv("preempted"),
             Of::new("sleep", Kind::Sum, "Time asleep.", |row| time(row, TimeIn::Sleep)).text("sleep").csv("sleep"),
             Of::new("blocked", Kind::Sum, "Time in state D.", |row| time(row, TimeIn::Blocked))
                 .text("blocked")
@@ -385,22 +398,22 @@ fn throttling<'a>() -> Vec<Column<TaskRow<'a>>> {
     let most = "The same, at most: what is more is in wait and preempted.";
     vec![
         Column::new("throttled.least", Kind::Sum, least, |row: &TaskRow<'a>| {
-            throttled(row).map(|found| Cell::Time(found.least())).into()
+            throttled(row.found, row.of).map(|found| Cell::Time(found.least())).into()
         })
         .text("throttled: at least")
         .csv("throttled_least"),
         Column::new("throttled.most", Kind::Sum, most, |row: &TaskRow<'a>| {
-            throttled(row).map(|found| Cell::Time(found.most)).into()
+            throttled(row.found, row.of).map(|found| Cell::Time(found.most)).into()
         })
         .text("at most")
         .csv("throttled_most"),
     ]
 }
 
-/// What quotas did to a task, if that is known.
-fn throttled(row: &TaskRow<'_>) -> Option<ThrottledTime> {
-    let cgroups = row.found.place.cgroups.as_deref().filter(|_| row.found.place.unit == ClockUnit::Nanoseconds);
-    cgroups.and_then(|cgroups| throttled_time(row.of, cgroups))
+/// Time for which quotas kept a task from CPUs, if it is known.
+fn throttled(found: &AnalysisAnswer<'_, SchedReport>, task: &TaskSched) -> Option<ThrottledTime> {
+    let cgroups = found.place.cgroups.as_deref().filter(|_| found.place.unit == ClockUnit::Nanoseconds);
+    cgroups.and_then(|cgroups| throttled_time(task, cgroups))
 }
 
 /// The waits of all tasks, as the second part of [`tasks`] has those of one.

@@ -222,7 +222,7 @@ impl UnknownOption<'_> {
         })
     }
 
-    /// What is meant by a part of its name, the last one first: `filter-user` is about users.
+    /// The remedy of a part of its name, the last one first: `filter-user` is about users.
     fn part(&self) -> Option<Remedy> {
         let parts: Vec<String> = self.name().split(['-', '_']).rev().map(|part| format!("--{part}")).collect();
         let parts = parts.iter().filter(|_| parts.len() > 1 && !is_negated(self.name()));

@@ -3,8 +3,8 @@
 use super::names::FlameBuffer;
 use crate::answer::analysis::stacks::StackFrame;
 
-/// How functions begin that run between an event's place in the code and the stack trace that its trigger, its option or another
-/// tracer of the event takes.
+/// Beginnings of the names of functions that run between an event's place in the code and the stack trace that its trigger, its
+/// option or another tracer of the event takes.
 const OWN: [&[u8]; 13] = [
     b"__bpf_trace_",
     b"__ftrace_trace_stack",
